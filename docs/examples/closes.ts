@@ -12,13 +12,13 @@ import { mapping } from "./payroll-file.ts"
 
 const id = CompanyId.make(defaultCompany.id)
 
-const codes: PayrollFile.PayrollCodes = { codeOf: (kind, id) => kind === "user" ? `E${id}` : undefined }
+const codes: PayrollFile.PayrollCodes = { getCode: (kind, id) => kind === "user" ? `E${id}` : undefined }
 
 /** Closes the week of 2 March. Punches without an approval are closed too, and recorded with their number. */
 export const closeWeek = Close.create(id, {
   first: BusinessDate.make("2026-03-02"),
   last: BusinessDate.make("2026-03-08"),
-  clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+  dayRule: DateTime.zoneMakeNamedUnsafe("America/New_York"),
   rounding: "halfUp",
   weeklyThreshold: Duration.hours(40),
   accept: ["unapproved", "open", "anomaly", "tooLong", "zeroWage", "overlap"],

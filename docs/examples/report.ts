@@ -3,21 +3,21 @@ import { DateTime, Effect, Option } from "effect"
 import { BusinessDate, CompanyId, TimePunches } from "effect-time-punches"
 import { Close, closeListing, toHtmlCloseReport } from "effect-time-punches/close"
 import { Period } from "effect-time-punches/payroll"
-import { type ReportOptions, reportWindow, toHtmlReport } from "effect-time-punches/report"
+import { queryWindow, type ReportOptions, toHtmlReport } from "effect-time-punches/report"
 import { SqlStore } from "effect-time-punches/sql"
 
 const company = CompanyId.make(7)
 
 const options: ReportOptions = {
-  clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
-  period: (clock) => Period.week(clock, BusinessDate.make("2026-03-09")),
+  dayRule: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+  period: (dayRule) => Period.week(dayRule, BusinessDate.make("2026-03-09")),
   rounding: "halfUp",
   weeklyThreshold: "40 hours"
 }
 
 /** The page of the week, as one text. */
 export const weekPage = toHtmlReport(
-  TimePunches.list(company, { clockedIn: reportWindow(options) }),
+  TimePunches.list(company, { clockedIn: queryWindow(options) }),
   options
 )
 
@@ -32,7 +32,7 @@ export const closePage = Effect.gen(function*() {
   return Option.some(
     yield* Effect.catchTag(
       toHtmlCloseReport(close, punches),
-      "HistoryUnknown",
+      "HistoryUnavailable",
       () => toHtmlCloseReport(close, Option.none<never>())
     )
   )

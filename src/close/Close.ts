@@ -14,7 +14,7 @@ import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import type { MissingZone } from "../payroll/Zones.ts"
 import type { TableOptions } from "../sql/connection.ts"
-import type { HistoryUnknown } from "../sql/read.ts"
+import type { HistoryUnavailable } from "../sql/read.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import {
   type Blocker,
@@ -30,11 +30,11 @@ import * as CloseTerms from "./CloseTerms.ts"
 import {
   type ActiveRevision,
   type ClosedPeriod,
+  getPrevious,
+  getVoid,
   newestRevision,
-  previousOf,
   type Revision,
-  termsAt,
-  voidOf
+  termsAt
 } from "./Revision.ts"
 import * as RevisionId from "./RevisionId.ts"
 import {
@@ -66,7 +66,7 @@ import {
 
 export { LossCause, type LostHours, type WriteOptions } from "./store.ts"
 
-type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUnknown
+type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUnavailable
 
 type WriteError = CloseChanged | OutcomeUnknown
 
@@ -84,7 +84,7 @@ export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "compan
  *
  * Fails with `NotReady` while `PeriodCheck` finds something, or with a gap, a stale copy or an empty period, unless the kind is
  * accepted; with `PeriodClosed` if another active close has an instant of it; with `CloseChanged` if the copy was erased
- * meanwhile, or a close was written that moves its beginning; with `HistoryUnknown` if the copy has no history. Nothing is
+ * meanwhile, or a close was written that moves its beginning; with `HistoryUnavailable` if the copy has no history. Nothing is
  * written then. Fails with `OutcomeUnknown` if the connection is lost at the COMMIT, and it cannot be found out what it did.
  */
 export const create = (
@@ -162,8 +162,8 @@ export const create = (
 export interface CorrectOptions extends WriteOptions {
   /** The closes. Default: all that have an active revision. */
   readonly closes?: ReadonlyArray<number> | undefined
-  /** Clocks of locations that a record lacks. A location that it has keeps its clock. */
-  readonly clocks?: ReadonlyMap<LocationId, Period.LocalClock> | undefined
+  /** Day rules of locations that a record lacks. A location that it has keeps its own. */
+  readonly dayRules?: ReadonlyMap<LocationId, Period.DayRule> | undefined
   /**
    * `rules`: a revision that was summed by other rules is corrected although it cannot be computed again. `gap`: an added
    * location may leave time in no close.
@@ -181,7 +181,7 @@ export interface Correction {
   readonly unverified: ReadonlyArray<string>
   /** Closes that were not named and differ too. */
   readonly otherCloses: ReadonlyArray<number>
-  /** Locations whose given clock was not used, since the record has another one. */
+  /** Locations whose given day rule was not used, since the record has another one. */
   readonly unchangedLocations: ReadonlyArray<LocationId>
   /** The people who had hours in the revision before and have none in the new one, with the reasons. */
   readonly peopleWithoutHours: ReadonlyArray<LostHours>
@@ -194,7 +194,7 @@ export interface Correction {
  *
  * The revision before is computed again from the history first. Fails with `VerificationFailed` if that is not what was
  * recorded: the history was edited, or the rules of the sums are others. If the history does not reach its instant, the rules
- * alone are compared. Fails with `MissingZone` for a location that a record lacks and `clocks` too, with `PeriodClosed` and
+ * alone are compared. Fails with `MissingZone` for a location that a record lacks and `dayRules` too, with `PeriodClosed` and
  * `NotReady` as `create` does for an added location, with `UnknownClose` for a close that does not exist or is over, and with
  * `CloseChanged` if another process wrote a revision meanwhile. Nothing is written then. Fails with `OutcomeUnknown` as
  * `create` does.
@@ -210,7 +210,7 @@ export const correct = (
 > =>
   Effect.gen(function*() {
     const accept = new Set<string>(options.accept ?? [])
-    const { clocks = new Map() } = options
+    const { dayRules = new Map() } = options
     const seen = yield* inCopy(
       company,
       tableOptions,
@@ -222,7 +222,7 @@ export const correct = (
         const corrected: Array<Corrected> = []
         for (const close of named) {
           const stored = yield* readSums(database, company, close.newest)
-          const now = yield* sumsWith(company, close.terms, active, clocks, tableOptions)
+          const now = yield* sumsWith(company, close.terms, active, dayRules, tableOptions)
           // A location that is added without a sum is recorded too, so that its punches after the period need no clock any more.
           if (now.added.locations.length > 0 || !CloseSums.equals(stored, now.sums)) {
             corrected.push({ close, stored, ...now })
@@ -252,8 +252,8 @@ export const correct = (
     if (seen.differing.length > 0) {
       return yield* new VerificationFailed({ companyId: company, revisions: seen.differing })
     }
-    const unchangedLocations = [...clocks].flatMap(([locationId, clock]) =>
-      seen.named.some(({ terms }) => CloseTerms.hasOtherClock(terms, locationId, clock)) ? [locationId] : []
+    const unchangedLocations = [...dayRules].flatMap(([locationId, dayRule]) =>
+      seen.named.some(({ terms }) => CloseTerms.hasOtherDayRule(terms, locationId, dayRule)) ? [locationId] : []
     )
     const revisions = seen.corrected.length === 0
       ? []
@@ -307,7 +307,7 @@ export interface AmountDue {
 }
 
 /** Of which closes the amounts are due. */
-export type DueOptions = Pick<CorrectOptions, "closes" | "clocks">
+export type DueOptions = Pick<CorrectOptions, "closes" | "dayRules">
 
 /**
  * What is due of each close that has an active revision, or of those that are named, in one snapshot of the copy: what `correct`
@@ -329,7 +329,7 @@ export const due = (
         named,
         Effect.fnUntraced(function*({ newest, terms }) {
           const stored = yield* readSums(database, company, newest)
-          const { sums } = yield* sumsWith(company, terms, active, options.clocks ?? new Map(), tableOptions)
+          const { sums } = yield* sumsWith(company, terms, active, options.dayRules ?? new Map(), tableOptions)
           const difference = CloseSums.difference(sums, stored)
           return { after: newest.id, difference }
         })
@@ -367,7 +367,7 @@ export const voidRevision = (
       const revision = known?.revisions.find(({ id }) => id === options.revision)
       if (known === undefined || revision === undefined) return refuse("there is no such state")
       if (Option.isSome(revision.voids)) return refuse(`it is itself a void, of ${revision.voids.value}`)
-      const voided = voidOf(known.revisions, revision)
+      const voided = getVoid(known.revisions, revision)
       if (voided !== undefined) return refuse(`it was voided already, by ${voided.id}`)
       const newest = Option.map(newestRevision(known.revisions), ({ id }) => id)
       if (!Option.contains(newest, revision.id)) {
@@ -416,11 +416,11 @@ export const holes = (
     company,
     tableOptions,
     Effect.fnUntraced(function*(database: Db) {
-      return openHoles(yield* readCloses(database, company)).map(({ after, before, locationId, span }): Hole => ({
+      return openHoles(yield* readCloses(database, company)).map(({ after, before, interval, locationId }): Hole => ({
         after: after.close,
         before: before.close,
         locationId: Option.fromUndefinedOr(locationId),
-        interval: { gte: DateTime.makeUnsafe(span.from), lt: DateTime.makeUnsafe(span.to) },
+        interval: { gte: DateTime.makeUnsafe(interval.from), lt: DateTime.makeUnsafe(interval.to) },
         dates: CloseTerms.datesBetween(after.terms, before.terms)
       }))
     })
@@ -453,15 +453,15 @@ export const next = (
       const last = active.at(-1)
       if (last === undefined) return yield* refusal(company, "next")("no close is active, so none says what follows")
       const hole = acceptGaps ? undefined : openHoles(all)
-        .toSorted((one, other) => one.span.from - other.span.from)
+        .toSorted((one, other) => one.interval.from - other.interval.from)
         .find(({ after, before }) => Option.isSome(CloseTerms.datesBetween(after.terms, before.terms)))
       const after = hole === undefined ? last : active.find(({ close }) => close === hole.after.close) ?? last
       const before = active.find(({ terms }) => Option.contains(Period.addDays(terms.last, 1), after.terms.first))
       const refuse = refusal(company, `${after.close}`)
       const period = CloseTerms.periodAfter(after.terms, before?.terms)
       if (Option.isNone(period)) return yield* refuse("its dates do not say which period follows")
-      const clock = CloseTerms.clockOf(after.terms)
-      if (Option.isNone(clock)) return yield* refuse("a zone of its record is not known here")
+      const dayRule = CloseTerms.dayRulesOf(after.terms)
+      if (Option.isNone(dayRule)) return yield* refuse("a zone of its record is not known here")
       const { dailyThreshold, firstDay, rounding, weeklyThreshold } = after.terms
       const lastOfHole = hole &&
         Option.map(CloseTerms.datesBetween(hole.after.terms, hole.before.terms), ({ last }) => last)
@@ -470,7 +470,7 @@ export const next = (
         after: after.close,
         first: period.value.first,
         last: end < period.value.last ? end : period.value.last,
-        clock: clock.value,
+        dayRule: dayRule.value,
         firstDay,
         rounding,
         weeklyThreshold: Option.getOrUndefined(weeklyThreshold),
@@ -525,9 +525,9 @@ export const find = (
     const revision = revisions.find(({ id }) => id === wanted)
     if (revision === undefined) return yield* refuse("there is no such state")
     if (Option.isSome(revision.voids)) return yield* refuse(`it is itself a void, of ${revision.voids.value}`)
-    const voided = voidOf(revisions, revision)
+    const voided = getVoid(revisions, revision)
     if (voided !== undefined) return yield* refuse(`it was voided by ${voided.id}, so there is nothing to pay of it`)
-    return { revision, previous: previousOf(revisions, revision) }
+    return { revision, previous: getPrevious(revisions, revision) }
   })
 
 /** What `verify` found in order. */
@@ -604,10 +604,12 @@ const namedOf = (
     )
   })
 
-const noCloseHas = (hole: CloseTerms.Hole<unknown>): string => `no close has ${formatSpan(hole)}`
+const noCloseHas = (hole: CloseTerms.Hole<unknown>): string => `no close has ${formatInterval(hole)}`
 
-const formatSpan = ({ locationId, span }: Pick<CloseTerms.Neighbour<unknown>, "locationId" | "span">): string => {
-  const [from, to] = [span.from, span.to].map((millis) => DateTime.formatIso(DateTime.makeUnsafe(millis)))
+const formatInterval = (
+  { interval, locationId }: Pick<CloseTerms.Neighbour<unknown>, "locationId" | "interval">
+): string => {
+  const [from, to] = [interval.from, interval.to].map((millis) => DateTime.formatIso(DateTime.makeUnsafe(millis)))
   return `${from} to ${to}${locationId === undefined ? "" : ` at location ${locationId}`}`
 }
 
@@ -620,7 +622,7 @@ const refuseOverlap = (
   const overlap = CloseTerms.overlaps(terms, active).find(isCompared)
   return overlap === undefined
     ? Effect.void
-    : new PeriodClosed({ companyId: company, close: overlap.other.close, detail: formatSpan(overlap) })
+    : new PeriodClosed({ companyId: company, close: overlap.other.close, detail: formatInterval(overlap) })
 }
 
 const notReady = (
@@ -667,17 +669,17 @@ const sumsWith = (
   company: CompanyId,
   terms: CloseTerms.CloseTerms,
   active: ReadonlyArray<ActiveClose>,
-  clocks: ReadonlyMap<LocationId, Period.LocalClock>,
+  dayRules: ReadonlyMap<LocationId, Period.DayRule>,
   tableOptions: TableOptions,
   added: Added = nothingAdded
 ): Effect.Effect<Pick<Corrected, "terms" | "added" | "sums">, ReadError | SqlError, SqlClient> =>
   sumsOf(company, terms, active, tableOptions).pipe(
     Effect.map((sums) => ({ terms, added, sums })),
     Effect.catchTag("MissingZone", (error) => {
-      const clock = clocks.get(error.locationId)
-      if (clock === undefined) return Effect.fail(error)
-      const wider = CloseTerms.withLocation(terms, error.locationId, clock)
-      return sumsWith(company, wider, active, clocks, tableOptions, {
+      const dayRule = dayRules.get(error.locationId)
+      if (dayRule === undefined) return Effect.fail(error)
+      const wider = CloseTerms.withLocation(terms, error.locationId, dayRule)
+      return sumsWith(company, wider, active, dayRules, tableOptions, {
         clocks: [...added.clocks, ...wider.clocks.slice(terms.clocks.length)],
         locations: [...added.locations, ...wider.locations.slice(terms.locations.length)]
       })
@@ -703,12 +705,12 @@ const isDue = Effect.fnUntraced(function*(
 const issuesIn = (
   company: CompanyId,
   terms: CloseTerms.CloseTerms,
-  { clock, maxDuration }: CloseOptions,
+  { dayRule, maxDuration }: CloseOptions,
   tableOptions: TableOptions
 ) => {
-  const zones = CloseTerms.isByLocation(clock) ? Period.zones(clock) : clock
+  const zones = CloseTerms.isByLocation(dayRule) ? Period.zones(dayRule) : dayRule
   const options = CloseTerms.checkOptions(terms, zones, maxDuration)
-  return Stream.run(punchesIn(company, PeriodCheck.window(options), tableOptions), PeriodCheck.check(options))
+  return Stream.run(punchesIn(company, PeriodCheck.queryWindow(options), tableOptions), PeriodCheck.check(options))
 }
 
 interface OwnTerms {

@@ -74,8 +74,8 @@ export interface CloseSums {
 }
 
 /**
- * The sums of a close. It takes the punches of `window(terms)`, in any order, none deleted. A punch belongs, whole, to the
- * day on which it was clocked in, by the clock of its location; the days before the period count for its thresholds only.
+ * The sums of a close. It takes the punches of `queryWindow(terms)`, in any order, none deleted. A punch belongs, whole, to the
+ * day on which it was clocked in, by the day rule of its location; the days before the period count for its thresholds only.
  * The time of a punch without a clock-out is due when it has ended.
  *
  * A punch of a location without an entry belongs to a later close that has it; such a close is one of `others`. Fails with
@@ -192,8 +192,8 @@ const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>) => {
     }
     const at = punch.clockedIn.epochMilliseconds
     const date = dates[days.starts.findLastIndex((start) => start <= at)]
-    if (date === undefined || at >= days.span.to) return undefined
-    const isWithin = at >= days.span.from
+    if (date === undefined || at >= days.interval.to) return undefined
+    const isWithin = at >= days.interval.from
     const { durations } = WorkedTime.measure(punch)
     // A day that begins before the close at a location has a part outside of it.
     if (!addTime(timeOf(people, punch.userId), { date, place: isWithin ? "within" : "before" }, durations)) {

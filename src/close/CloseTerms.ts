@@ -1,4 +1,4 @@
-/** The terms of a close: its days as instants, and how it lies beside other closes: spans, edges, overlaps and gaps. */
+/** The terms of a close: its days as instants, and how it lies beside other closes: intervals, edges, overlaps and gaps. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
@@ -10,10 +10,10 @@ import { Rounding } from "../payroll/Labor.ts"
 import { PayCalendar, type PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
-import { clockKey, dayStartsOf, type LocalClock, type MissingZone, zoneOf, type Zones } from "../payroll/Zones.ts"
+import { type DayRule, dayRuleKey, dayStartsOf, type MissingZone, zoneOf, type Zones } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
 
-/** The days of one local clock, as instants: a later change of the zone's rules does not move them. */
+/** The days by one day rule, as instants: a later change of the zone's rules does not move them. */
 export const CloseClock = Schema.Struct({
   /** The time zone that the days were counted by. */
   zone: Schema.String,
@@ -64,7 +64,7 @@ export const CloseTerms = Schema.Struct({
 export type CloseTerms = typeof CloseTerms.Type
 
 /** A half-open range of instants, in epoch milliseconds. */
-export interface Span {
+export interface MillisInterval {
   /** The first instant. */
   readonly from: number
   /** The first instant after it. */
@@ -79,8 +79,8 @@ export interface CloseTermsOptions {
   readonly first: BusinessDate
   /** The last date of the period. */
   readonly last: BusinessDate
-  /** One clock for all locations, or a map with the clock of each: the map, not `Period.zones`, since the record lists it. */
-  readonly clock: LocalClock | ReadonlyMap<LocationId, LocalClock>
+  /** One day rule for all locations, or a map with the one of each: the map, not `Period.zones`, since the record lists it. */
+  readonly dayRule: DayRule | ReadonlyMap<LocationId, DayRule>
   /** The first day of a week. Default: `"monday"`. */
   readonly firstDay?: Period.Weekday | undefined
   /** How a fraction of a cent is rounded. */
@@ -91,32 +91,32 @@ export interface CloseTermsOptions {
   readonly dailyThreshold?: Duration.Input | undefined
 }
 
-/** Whether there is a clock for each location. */
+/** Whether there is a day rule for each location. */
 export const isByLocation = (
-  clock: CloseTermsOptions["clock"]
-): clock is ReadonlyMap<LocationId, LocalClock> => Predicate.isIterable(clock)
+  dayRule: CloseTermsOptions["dayRule"]
+): dayRule is ReadonlyMap<LocationId, DayRule> => Predicate.isIterable(dayRule)
 
 /** The terms of a close: the days of the period as instants, from the first week that it may cut. */
 export const make = (options: CloseTermsOptions): CloseTerms => {
-  const { clock, companyId, dailyThreshold, first, firstDay = "monday", last, rounding, weeklyThreshold } = options
+  const { companyId, dailyThreshold, dayRule, first, firstDay = "monday", last, rounding, weeklyThreshold } = options
   // A beginning may be moved by less than 48 hours, so that three days before the period may hold some of its punches.
   const earliest = plusDays(first, -3)
   const daysFrom = weeklyThreshold === undefined ? earliest : Period.firstDateOfWeek(earliest, { firstDay })
   const clocks: Array<CloseClock> = []
   const places = new Map<string, number>()
-  const placeOf = (clock: LocalClock): number => {
-    const key = clockKey(clock)
+  const placeOf = (dayRule: DayRule): number => {
+    const key = dayRuleKey(dayRule)
     // Many locations share a clock, and the days of one take some time to find.
-    const place = places.get(key) ?? clocks.push(closeClock(clock, daysFrom, last)) - 1
+    const place = places.get(key) ?? clocks.push(closeClock(dayRule, daysFrom, last)) - 1
     places.set(key, place)
     return place
   }
-  const entries = isByLocation(clock)
-    ? [...clock].toSorted(([one], [other]) => one - other)
-    : [[undefined, clock] as const]
-  const locations = entries.map(([locationId, clock]): CloseLocation => ({
+  const entries = isByLocation(dayRule)
+    ? [...dayRule].toSorted(([one], [other]) => one - other)
+    : [[undefined, dayRule] as const]
+  const locations = entries.map(([locationId, dayRule]): CloseLocation => ({
     locationId: Option.fromUndefinedOr(locationId),
-    clock: placeOf(clock),
+    clock: placeOf(dayRule),
     begins: Option.none()
   }))
   return {
@@ -134,20 +134,21 @@ export const make = (options: CloseTermsOptions): CloseTerms => {
 }
 
 /** The entry of a location: its own, or the one that stands for every other. */
-export const locationOf = ({ locations }: CloseTerms, locationId: LocationId): CloseLocation | undefined =>
+export const getLocation = ({ locations }: CloseTerms, locationId: LocationId): CloseLocation | undefined =>
   locations.find((each) => Option.contains(each.locationId, locationId)) ??
     locations.find((each) => Option.isNone(each.locationId))
 
 /** The instants of the close at a location; `undefined` if the close does not have the location. */
-export const spanOf = (terms: CloseTerms, locationId: LocationId): Span | undefined => {
-  const location = locationOf(terms, locationId)
-  return location === undefined ? undefined : spanAt(terms, location)
+export const getInterval = (terms: CloseTerms, locationId: LocationId): MillisInterval | undefined => {
+  const location = getLocation(terms, locationId)
+  return location === undefined ? undefined : intervalAt(terms, location)
 }
 
-/** Whether a punch was clocked in during the close, by the clock of its location. @internal */
+/** Whether a punch was clocked in during the close, by the day rule of its location. @internal */
 export const contains = (terms: CloseTerms) => ({ clockedIn, locationId }: TimePunch): boolean => {
-  const span = spanOf(terms, locationId)
-  return span !== undefined && span.from <= clockedIn.epochMilliseconds && clockedIn.epochMilliseconds < span.to
+  const interval = getInterval(terms, locationId)
+  return interval !== undefined && interval.from <= clockedIn.epochMilliseconds &&
+    clockedIn.epochMilliseconds < interval.to
 }
 
 /**
@@ -165,12 +166,12 @@ export const isInLaterClose = (
 /** What `PeriodCheck` looks for in a close. @internal */
 export const checkOptions = (
   terms: CloseTerms,
-  clock: LocalClock | Zones<MissingZone>,
+  dayRule: DayRule | Zones<MissingZone>,
   maxDuration?: Duration.Input
 ): PeriodCheck.PeriodCheckOptions<MissingZone> => ({
-  clock,
+  dayRule,
   // A beginning may be moved by less than 48 hours.
-  period: (clock) => Period.localDays(clock, terms.daysFrom, terms.last),
+  period: (dayRule) => Period.localDays(dayRule, terms.daysFrom, terms.last),
   isChecked: contains(terms),
   maxDuration
 })
@@ -179,18 +180,18 @@ export const checkOptions = (
 export const daysAt = (
   terms: CloseTerms,
   locationId: LocationId
-): { readonly starts: ReadonlyArray<number>; readonly span: Span } | undefined => {
-  const location = locationOf(terms, locationId)
+): { readonly starts: ReadonlyArray<number>; readonly interval: MillisInterval } | undefined => {
+  const location = getLocation(terms, locationId)
   return location === undefined
     ? undefined
-    : { starts: startsOf(terms, location.clock), span: spanAt(terms, location) }
+    : { starts: startsOf(terms, location.clock), interval: intervalAt(terms, location) }
 }
 
 /** The dates of the days that the clocks of a close have. @internal */
 export const datesOf = ({ daysFrom, last }: Pick<CloseTerms, "daysFrom" | "last">): ReadonlyArray<BusinessDate> =>
   Array.from({ length: daysBetween(daysFrom, last) + 1 }, (_, day) => plusDays(daysFrom, day))
 
-const spanAt = (terms: CloseTerms, { begins, clock }: CloseLocation): Span => {
+const intervalAt = (terms: CloseTerms, { begins, clock }: CloseLocation): MillisInterval => {
   const starts = startsOf(terms, clock)
   return {
     from: Option.match(begins, {
@@ -208,7 +209,7 @@ const startsOf = ({ clocks }: CloseTerms, clock: number): ReadonlyArray<number> 
  * The instants to list for the sums of a close. They contain its days by every clock of the world, so that a punch of a
  * location without an entry fails instead of missing.
  */
-export const window = ({ clocks, daysFrom, last }: CloseTerms): Period.Interval => {
+export const queryWindow = ({ clocks, daysFrom, last }: CloseTerms): Period.Interval => {
   const starts = clocks.flatMap(({ starts }) => starts.map(({ epochMilliseconds }) => epochMilliseconds))
   // A day begins at the earliest at UTC+14:00, 12 hours before midnight; at the latest at UTC-12:00, 12 hours after it.
   const [before, after] = [26 * 3_600_000, 24 * 3_600_000]
@@ -225,7 +226,7 @@ export interface Neighbour<A> {
   /** The location; `undefined` stands for every location without its own entry. */
   readonly locationId: LocationId | undefined
   /** The instants that lie in both. */
-  readonly span: Span
+  readonly interval: MillisInterval
 }
 
 /** The locations that either has an entry for, each once. */
@@ -233,10 +234,10 @@ const locationIdsOf = (one: CloseTerms, other: CloseTerms): ReadonlyArray<Locati
   ...new Set([...one.locations, ...other.locations].map(({ locationId }) => Option.getOrUndefined(locationId)))
 ]
 
-const spanOrAll = (terms: CloseTerms, locationId: LocationId | undefined): Span | undefined => {
-  if (locationId !== undefined) return spanOf(terms, locationId)
+const intervalOrAll = (terms: CloseTerms, locationId: LocationId | undefined): MillisInterval | undefined => {
+  if (locationId !== undefined) return getInterval(terms, locationId)
   const all = terms.locations.find((each) => Option.isNone(each.locationId))
-  return all === undefined ? undefined : spanAt(terms, all)
+  return all === undefined ? undefined : intervalAt(terms, all)
 }
 
 /** Instants that lie in a close and in another active one, location by location. */
@@ -246,10 +247,10 @@ export const overlaps = <A extends { readonly terms: CloseTerms }>(
 ): ReadonlyArray<Neighbour<A>> =>
   others.flatMap((other) =>
     locationIdsOf(terms, other.terms).flatMap((locationId) => {
-      const [own, its] = [spanOrAll(terms, locationId), spanOrAll(other.terms, locationId)]
+      const [own, its] = [intervalOrAll(terms, locationId), intervalOrAll(other.terms, locationId)]
       if (own === undefined || its === undefined) return []
-      const span = { from: Math.max(own.from, its.from), to: Math.min(own.to, its.to) }
-      return span.from < span.to ? [{ other, locationId, span }] : []
+      const interval = { from: Math.max(own.from, its.from), to: Math.min(own.to, its.to) }
+      return interval.from < interval.to ? [{ other, locationId, interval }] : []
     })
   )
 
@@ -262,7 +263,7 @@ export interface Hole<A> {
   /** The location; `undefined` stands for every location without its own entry. */
   readonly locationId: LocationId | undefined
   /** The instants that no close has. */
-  readonly span: Span
+  readonly interval: MillisInterval
 }
 
 /** The holes between closes that share no instant, location by location. */
@@ -272,14 +273,14 @@ export const holes = <A extends { readonly terms: CloseTerms }>(closes: Readonly
       .map(Option.getOrUndefined)
   )
   return [...locationIds].flatMap((locationId) => {
-    const spans = closes.flatMap((close) => {
-      const span = spanOrAll(close.terms, locationId)
-      return span === undefined ? [] : [{ close, span }]
-    }).toSorted((one, other) => one.span.from - other.span.from)
-    return spans.flatMap(({ close, span }, place) => {
-      const next = spans[place + 1]
-      if (next === undefined || next.span.from <= span.to) return []
-      return [{ after: close, before: next.close, locationId, span: { from: span.to, to: next.span.from } }]
+    const intervals = closes.flatMap((close) => {
+      const interval = intervalOrAll(close.terms, locationId)
+      return interval === undefined ? [] : [{ close, interval }]
+    }).toSorted((one, other) => one.interval.from - other.interval.from)
+    return intervals.flatMap(({ close, interval }, place) => {
+      const next = intervals[place + 1]
+      if (next === undefined || next.interval.from <= interval.to) return []
+      return [{ after: close, before: next.close, locationId, interval: { from: interval.to, to: next.interval.from } }]
     })
   })
 }
@@ -324,27 +325,29 @@ export const periodAfter = (
   return period === undefined || another !== undefined ? Option.none() : Option.some(period)
 }
 
-/** The clocks of a close as `make` takes them; `None` if a zone is not known here. */
-export const clockOf = ({ clocks, locations }: CloseTerms): Option.Option<CloseTermsOptions["clock"]> =>
+/** The day rules of a close as `make` takes them; `None` if a zone is not known here. */
+export const dayRulesOf = ({ clocks, locations }: CloseTerms): Option.Option<CloseTermsOptions["dayRule"]> =>
   Option.map(
-    Option.all(clocks.map(({ dayStarts, zone }) =>
-      Option.map(DateTime.zoneFromString(zone), (zone): LocalClock => ({ zone, dayStarts }))
-    )),
+    Option.all(
+      clocks.map(({ dayStarts, zone }) =>
+        Option.map(DateTime.zoneFromString(zone), (zone): DayRule => ({ zone, dayStarts }))
+      )
+    ),
     (known) => {
       const entries = locations.flatMap(({ clock, locationId }) =>
         known[clock] === undefined ? [] : [[locationId, known[clock]] as const]
       )
-      return entries.find(([locationId]) =>
-        Option.isNone(locationId)
-      )?.[1] ??
-        new Map(entries.flatMap(([locationId, clock]) => Option.toArray(locationId).map((id) => [id, clock] as const)))
+      return entries.find(([locationId]) => Option.isNone(locationId))?.[1] ??
+        new Map(
+          entries.flatMap(([locationId, dayRule]) => Option.toArray(locationId).map((id) => [id, dayRule] as const))
+        )
     }
   )
 
 /** Whether a close has an instant of a hole. @internal */
-export const isWithin = (terms: CloseTerms, { locationId, span }: Hole<unknown>): boolean => {
-  const own = spanOrAll(terms, locationId)
-  return own !== undefined && own.from < span.to && span.from < own.to
+export const isWithin = (terms: CloseTerms, { interval, locationId }: Hole<unknown>): boolean => {
+  const own = intervalOrAll(terms, locationId)
+  return own !== undefined && own.from < interval.to && interval.from < own.to
 }
 
 /** A close begins at the end of the one before if the two are less than this apart. */
@@ -357,16 +360,16 @@ const edgeMillis = 48 * 3_600_000
 export const alignEdges = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>): CloseTerms => {
   const locationIds = new Set(others.flatMap((other) => locationIdsOf(terms, other)))
   const moved = [...locationIds].flatMap((locationId) => {
-    const own = spanOrAll(terms, locationId)
+    const own = intervalOrAll(terms, locationId)
     if (own === undefined) return []
     const ends = others.flatMap((other) => {
-      const span = spanOrAll(other, locationId)
-      return span !== undefined && span.from < own.from ? [span.to] : []
+      const interval = intervalOrAll(other, locationId)
+      return interval !== undefined && interval.from < own.from ? [interval.to] : []
     })
     const end = Math.max(...ends)
     // A beginning at or after the own end would leave no instant: the two overlap, and are refused as such.
     if (end === own.from || end >= own.to || Math.abs(end - own.from) >= edgeMillis) return []
-    const known = locationId === undefined ? undefined : locationOf(terms, locationId)
+    const known = locationId === undefined ? undefined : getLocation(terms, locationId)
     const location = known ?? terms.locations.find((each) => Option.isNone(each.locationId))
     if (location === undefined) return []
     return [{
@@ -380,13 +383,13 @@ export const alignEdges = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>)
   return { ...terms, locations: [...terms.locations.filter((each) => !isMoved(each)), ...moved] }
 }
 
-/** The terms with the clock of one more location. */
-export const withLocation = (terms: CloseTerms, locationId: LocationId, clock: LocalClock): CloseTerms => {
+/** The terms with the day rule of one more location. */
+export const withLocation = (terms: CloseTerms, locationId: LocationId, dayRule: DayRule): CloseTerms => {
   const { clocks, daysFrom, last, locations } = terms
-  const known = clocks.findIndex((each) => isClock(each, clock))
+  const known = clocks.findIndex((each) => hasDayRule(each, dayRule))
   return {
     ...terms,
-    clocks: known < 0 ? [...clocks, closeClock(clock, daysFrom, last)] : clocks,
+    clocks: known < 0 ? [...clocks, closeClock(dayRule, daysFrom, last)] : clocks,
     locations: [...locations, {
       locationId: Option.some(locationId),
       clock: known < 0 ? clocks.length : known,
@@ -395,24 +398,24 @@ export const withLocation = (terms: CloseTerms, locationId: LocationId, clock: L
   }
 }
 
-/** Whether the terms have a location, and under another clock than this one. */
-export const hasOtherClock = (terms: CloseTerms, locationId: LocationId, clock: LocalClock): boolean => {
-  const location = locationOf(terms, locationId)
+/** Whether the terms have a location, and under another day rule than this one. */
+export const hasOtherDayRule = (terms: CloseTerms, locationId: LocationId, dayRule: DayRule): boolean => {
+  const location = getLocation(terms, locationId)
   const known = location === undefined ? undefined : terms.clocks[location.clock]
-  return known !== undefined && !isClock(known, clock)
+  return known !== undefined && !hasDayRule(known, dayRule)
 }
 
-const closeClock = (clock: LocalClock, from: BusinessDate, last: BusinessDate): CloseClock => ({
-  zone: DateTime.zoneToString(zoneOf(clock)),
-  dayStarts: Duration.millis(dayStartsOf(clock)),
+const closeClock = (dayRule: DayRule, from: BusinessDate, last: BusinessDate): CloseClock => ({
+  zone: DateTime.zoneToString(zoneOf(dayRule)),
+  dayStarts: Duration.millis(dayStartsOf(dayRule)),
   starts: [
-    ...datesOf({ daysFrom: from, last }).map((date) => Period.localDays(clock, date, date).gte),
-    Period.localDays(clock, last, last).lt
+    ...datesOf({ daysFrom: from, last }).map((date) => Period.localDays(dayRule, date, date).gte),
+    Period.localDays(dayRule, last, last).lt
   ]
 })
 
-const isClock = ({ dayStarts, zone }: CloseClock, clock: LocalClock): boolean =>
-  zone === DateTime.zoneToString(zoneOf(clock)) && Duration.toMillis(dayStarts) === dayStartsOf(clock)
+const hasDayRule = ({ dayStarts, zone }: CloseClock, dayRule: DayRule): boolean =>
+  zone === DateTime.zoneToString(zoneOf(dayRule)) && Duration.toMillis(dayStarts) === dayStartsOf(dayRule)
 
 const dayMillis = 86_400_000
 

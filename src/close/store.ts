@@ -18,12 +18,12 @@ import type * as Period from "../payroll/Period.ts"
 import { storable } from "../sql/columns.ts"
 import { failedWith, inOneState, opened, type TableOptions } from "../sql/connection.ts"
 import type { Dialect } from "../sql/Dialect.ts"
-import { HistoryUnknown, type ListOptions, listWithin, punchOf, rowColumns, rowOf } from "../sql/read.ts"
+import { type CopyListOptions, HistoryUnavailable, listWithin, punchOf, rowColumns, rowOf } from "../sql/read.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { CloseChanged, OutcomeUnknown, type VerificationFailed } from "./CloseError.ts"
 import { type ClosePerson, type CloseRow, type CloseSums, difference, sum } from "./CloseSums.ts"
-import { CloseTerms, contains, window } from "./CloseTerms.ts"
+import { CloseTerms, contains, queryWindow } from "./CloseTerms.ts"
 import { newestRevision, RecordedRevision, Revision, termsAt } from "./Revision.ts"
 import * as RevisionId from "./RevisionId.ts"
 
@@ -75,7 +75,7 @@ export const readCopy = Effect.fnUntraced(function*({ dialect, sql }: Db, compan
     WHERE company_id = ${bigint(company)}`
   const [since, at, passBegan] = ["known_since", "history_last", "pass_began"].map((name) => orUndefined(row?.[name]))
   if (since === undefined || at === undefined) {
-    return yield* new HistoryUnknown({ companyId: company, since: Option.none(), requested: yield* DateTime.now })
+    return yield* new HistoryUnavailable({ companyId: company, since: Option.none(), requested: yield* DateTime.now })
   }
   return {
     since: DateTime.makeUnsafe(since),
@@ -436,11 +436,11 @@ export const sumsOf = (
   at?: DateTime.Utc
 ) =>
   Stream.run(
-    punchesIn(company, window(terms), { ...tableOptions, at }),
+    punchesIn(company, queryWindow(terms), { ...tableOptions, at }),
     sum(terms, others.map(({ terms }) => terms))
   )
 
-export const punchesIn = (company: CompanyId, clockedIn: Period.Interval, options: ListOptions) =>
+export const punchesIn = (company: CompanyId, clockedIn: Period.Interval, options: CopyListOptions) =>
   Stream.catchTag(listWithin(company, { clockedIn }, options), "InvalidRequest", Stream.die)
 
 export type Differing = VerificationFailed["revisions"][number]
@@ -470,12 +470,12 @@ export const verdictOf = Effect.fnUntraced(function*(
 /**
  * What became of a punch that counted in a revision:
  *
- * - `gone`: the service does not list it any more. A permission that was withdrawn looks like that too.
+ * - `missing`: the service does not list it any more. A permission that was withdrawn looks like that too.
  * - `deleted`: it is deleted.
  * - `moved`: it was moved out of the close, or to another person.
  * - `edited`: it counts, and has no hours any more: it is open, or its clock-out was moved.
  */
-export const LossCause = Schema.Literals(["gone", "deleted", "moved", "edited"])
+export const LossCause = Schema.Literals(["missing", "deleted", "moved", "edited"])
 
 export type LossCause = typeof LossCause.Type
 
@@ -486,7 +486,7 @@ export interface LostHours {
   /** The person. */
   readonly userId: UserId
   /**
-   * How many punches of the person had each cause. If the history does not reach the revision before, only `gone` and
+   * How many punches of the person had each cause. If the history does not reach the revision before, only `missing` and
    * `deleted` are known.
    */
   readonly causes: Readonly<Partial<Record<LossCause, number>>>
@@ -533,20 +533,20 @@ export const lossesOf = Effect.fnUntraced(function*(
   })).toSorted((one, other) => one.userId - other.userId)
 })
 
-/** The punches of the close that are gone or deleted now. */
+/** The punches of the close that are missing or deleted now. */
 const lostWithoutHistory = Effect.fnUntraced(function*(database: Db, company: CompanyId, { terms }: Corrected) {
   const { timestamp } = database.dialect
-  const { gte, lt } = window(terms)
+  const { gte, lt } = queryWindow(terms)
   const rows = yield* readRows(
     database,
     company,
     database.sql`clocked_in >= ${timestamp(gte.epochMilliseconds)}
       AND clocked_in < ${timestamp(lt.epochMilliseconds)}
-      AND (deleted OR gone_at IS NOT NULL)`
+      AND (deleted OR missing_at IS NOT NULL)`
   )
-  return rows.filter(({ punch }) => contains(terms)(punch)).map(({ isGone, punch: { userId } }) => ({
+  return rows.filter(({ punch }) => contains(terms)(punch)).map(({ isMissing, punch: { userId } }) => ({
     userId,
-    cause: isGone ? "gone" as const : "deleted" as const
+    cause: isMissing ? "missing" as const : "deleted" as const
   }))
 })
 
@@ -559,12 +559,12 @@ const lostSince = Effect.fnUntraced(function*(
   tableOptions: TableOptions
 ) {
   const isWithin = contains(terms)
-  const then = yield* punchesIn(company, window(terms), { ...tableOptions, at: close.newest.at }).pipe(
+  const then = yield* punchesIn(company, queryWindow(terms), { ...tableOptions, at: close.newest.at }).pipe(
     Stream.filter((punch) => isWanted(punch.userId) && isWithin(punch)),
     Stream.runCollect
   )
   const causeOf = (userId: UserId, row: CopiedPunch | undefined): LossCause => {
-    if (row === undefined || row.isGone) return "gone"
+    if (row === undefined || row.isMissing) return "missing"
     if (row.punch.deleted) return "deleted"
     return isWithin(row.punch) && row.punch.userId === userId ? "edited" : "moved"
   }
@@ -579,7 +579,7 @@ const lostSince = Effect.fnUntraced(function*(
 
 /** A punch as the copy has it now. */
 interface CopiedPunch {
-  readonly isGone: boolean
+  readonly isMissing: boolean
   readonly punch: TimePunch
 }
 
@@ -594,7 +594,10 @@ const readRows = (
       WHERE company_id = ${dialect.bigint(company)} AND ${condition}`.pipe(
     Effect.flatMap(Effect.forEach((row) => {
       const stored = rowOf(row)
-      return Effect.map(Effect.fromResult(punchOf(company, stored)), (punch) => ({ isGone: stored.isGone, punch }))
+      return Effect.map(
+        Effect.fromResult(punchOf(company, stored)),
+        (punch) => ({ isMissing: stored.isMissing, punch })
+      )
     }))
   )
 }

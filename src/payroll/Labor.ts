@@ -16,7 +16,7 @@ import * as Period from "./Period.ts"
 import { addTime, type DayOf, hoursOf, type PersonTime, timeOf } from "./personHours.ts"
 import { divide, type Rounding } from "./Rounding.ts"
 import * as WorkedTime from "./WorkedTime.ts"
-import { byLocation, type Interval, type LocalClock, type Zones, zonesOf } from "./Zones.ts"
+import { byLocation, type DayRule, type Interval, type Zones, zonesOf } from "./Zones.ts"
 
 export { Rounding } from "./Rounding.ts"
 
@@ -223,15 +223,15 @@ export const toJson = <K>(
   return lines.length === 0 ? "[]\n" : `[\n${lines.join(",\n")}\n]\n`
 }
 
-/** The thresholds, and the clock by which days and weeks are counted. */
+/** The thresholds, and the day rule by which days and weeks are counted. */
 export interface HoursOverThresholdOptions<out E = never> extends WorkedTime.WorkedTimeOptions {
-  /** The clock of all locations, or `Period.zones`: each location by its own clock. */
-  readonly clock: LocalClock | Zones<E>
+  /** The day rule of all locations, or `Period.zones`: each location by its own. */
+  readonly dayRule: DayRule | Zones<E>
   /**
-   * The period whose time counts, by a clock: `(clock) => Period.localDays(clock, first, last)`. List `Labor.window`, since
+   * The period whose time counts, by a day rule: `(dayRule) => Period.localDays(dayRule, first, last)`. List `Labor.queryWindow`, since
    * time before it, in its first week, brings the sum of that week nearer to the threshold. Default: all punches count.
    */
-  readonly period?: ((clock: LocalClock) => Interval) | undefined
+  readonly period?: ((dayRule: DayRule) => Interval) | undefined
   /** The threshold for the net time of a local week. Default: none, so that no time is over it. */
   readonly weeklyThreshold?: Duration.Input | undefined
   /** The threshold for the net time of a local day. Default: none, so that no time is over it. */
@@ -284,7 +284,7 @@ export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Sche
  * The net time of each person over `weeklyThreshold` in a local week, and over `dailyThreshold` in a local day. These are
  * figures, not a pay rule: they know no rate, no law and no agreement, and the two thresholds do not affect each other.
  *
- * A punch counts, whole, in the day and the week in which it was clocked in, by the clock of its location. A person who
+ * A punch counts, whole, in the day and the week in which it was clocked in, by the day rule of its location. A person who
  * works at several locations has one sum for each date. The time over the threshold of a week stands on the days on which
  * the sum of that week, date by date, is over it.
  *
@@ -292,7 +292,7 @@ export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Sche
  * of that week; later punches change nothing. Without `period`, list whole weeks: of a part of a week, only that part counts.
  *
  * One pass; memory grows with the number of persons and their days. Every punch that arrives counts, a deleted one too.
- * Fails with the error of `clock`, and with `SumOverflow` before a sum could be wrong.
+ * Fails with the error of `dayRule`, and with `SumOverflow` before a sum could be wrong.
  *
  * Laws: `net`, `overWeekly` and `overDaily` are the sums over the days, and over the weeks. Neither excess exceeds `net`. Those of
  * periods that tile add up to those of the whole, also if they cut a week. A threshold of zero gives all of the time, an
@@ -306,13 +306,13 @@ export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Sche
  * import { Labor, Period } from "effect-time-punches/payroll"
  *
  * const options: Labor.PeriodHoursOptions = {
- *   clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
- *   period: (clock) => Period.localDays(clock, BusinessDate.make("2026-03-01"), BusinessDate.make("2026-03-15")),
+ *   dayRule: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+ *   period: (dayRule) => Period.localDays(dayRule, BusinessDate.make("2026-03-01"), BusinessDate.make("2026-03-15")),
  *   weeklyThreshold: "40 hours",
  *   dailyThreshold: "8 hours"
  * }
  *
- * export const hours = TimePunches.list(CompanyId.make(7), { clockedIn: Labor.window(options) }).pipe(
+ * export const hours = TimePunches.list(CompanyId.make(7), { clockedIn: Labor.queryWindow(options) }).pipe(
  *   Stream.run(Labor.hoursOverThreshold(options)),
  *   Effect.map(HashMap.map((person) => [person.overWeekly, person.overDaily]))
  * )
@@ -346,21 +346,21 @@ export const hoursOverThreshold = <E = never>(
 
 /** `HoursOverThresholdOptions` with a period. */
 export interface PeriodHoursOptions<out E = never> extends HoursOverThresholdOptions<E> {
-  readonly period: (clock: LocalClock) => Interval
+  readonly period: (dayRule: DayRule) => Interval
 }
 
 /**
- * What to list for `hoursOverThreshold` of a period: the period by the clock of each location, and with `weeklyThreshold` the days
+ * What to list for `hoursOverThreshold` of a period: the period by the day rule of each location, and with `weeklyThreshold` the days
  * before it in its first week.
  */
-export const window = <E = never>(options: PeriodHoursOptions<E>): Interval => {
+export const queryWindow = <E = never>(options: PeriodHoursOptions<E>): Interval => {
   const { firstDay, period, weeklyThreshold } = options
-  return byLocation(options.clock, (clock) => {
-    const { gte, lt } = period(clock)
+  return byLocation(options.dayRule, (dayRule) => {
+    const { gte, lt } = period(dayRule)
     if (weeklyThreshold === undefined) return { gte, lt }
-    const first = Period.firstDateOfWeek(Period.businessDate(clock, gte), { firstDay })
-    return { gte: DateTime.min(gte, Period.localDays(clock, first, first).gte), lt }
-  }).window
+    const first = Period.firstDateOfWeek(Period.businessDate(dayRule, gte), { firstDay })
+    return { gte: DateTime.min(gte, Period.localDays(dayRule, first, first).gte), lt }
+  }).queryWindow
 }
 
 const hourMillis = 3_600_000n
@@ -463,12 +463,12 @@ const rankOf = (cell: Cell): number => {
   return typeof cell === "number" ? 0 : 1
 }
 
-/** The local date of the clock-in of a punch, and on which side of the period it lies. What is computed of a clock is kept. */
+/** The local date of the clock-in of a punch, and on which side of the period it lies. What is computed of a day rule is kept. */
 const makeDayOf = <E>(
-  { clock, period }: HoursOverThresholdOptions<E>
+  { dayRule, period }: HoursOverThresholdOptions<E>
 ): (punch: TimePunch) => Result.Result<DayOf, E> => {
-  const { clockOf } = zonesOf(clock)
-  const daysOf = Function.memoize((each: LocalClock) => {
+  const { getDayRule } = zonesOf(dayRule)
+  const daysOf = Function.memoize((each: DayRule) => {
     const dateOf = Period.makeBusinessDate(each)
     const interval = period?.(each)
     return (instant: DateTime.Utc): DayOf => ({
@@ -482,5 +482,5 @@ const makeDayOf = <E>(
         : "after"
     })
   })
-  return (punch) => Result.map(clockOf(punch.locationId), (each) => daysOf(each)(punch.clockedIn))
+  return (punch) => Result.map(getDayRule(punch.locationId), (each) => daysOf(each)(punch.clockedIn))
 }

@@ -259,9 +259,9 @@ export interface PayrollState {
 /** The codes by which the payroll program knows users, locations, departments and roles, and their names. */
 export interface PayrollCodes {
   /** The code of an id; `undefined` without one. */
-  readonly codeOf: (kind: Grouping, id: number) => string | undefined
+  readonly getCode: (kind: Grouping, id: number) => string | undefined
   /** Default: no id has a name. A cell without a name is empty. */
-  readonly nameOf?: ((kind: Grouping, id: number) => string | undefined) | undefined
+  readonly getName?: ((kind: Grouping, id: number) => string | undefined) | undefined
 }
 
 /** A file, and what its reader cannot see in it. */
@@ -310,7 +310,7 @@ export interface PayrollFile {
  *
  * export const fileOf = (state: PayrollFile.PayrollState) =>
  *   Result.flatMap(mapping, (mapping) =>
- *     PayrollFile.encode(mapping, { codeOf: (kind, id) => kind === "user" ? codes.get(id) : undefined }, state))
+ *     PayrollFile.encode(mapping, { getCode: (kind, id) => kind === "user" ? codes.get(id) : undefined }, state))
  * ```
  */
 export const encode = (
@@ -507,7 +507,7 @@ const cellText = (column: Column, codes: PayrollCodes, { payCode, sums }: Item, 
     const [kind, form] = idValues[value]
     const id = sums.ids[kind]
     if (id === undefined) return ""
-    return (form === "id" ? `${id}` : form === "code" ? codes.codeOf(kind, id) : codes.nameOf?.(kind, id)) ?? ""
+    return (form === "id" ? `${id}` : form === "code" ? codes.getCode(kind, id) : codes.getName?.(kind, id)) ?? ""
   }
   if (isNumberValue(value)) return ""
   switch (value) {
@@ -702,18 +702,18 @@ const kindsOf = ({ columns }: Mapping, wanted: "code" | "name"): ReadonlyArray<G
 
 const missingOf = (
   mapping: Mapping,
-  { codeOf }: PayrollCodes,
+  { getCode }: PayrollCodes,
   states: ReadonlyArray<PayrollState>
 ): MissingCodes | undefined => {
   const missing = kindsOf(mapping, "code").flatMap((kind) =>
-    idsOf(states, kind).filter((id) => (codeOf(kind, id) ?? "") === "").map((id) => ({ kind, id }))
+    idsOf(states, kind).filter((id) => (getCode(kind, id) ?? "") === "").map((id) => ({ kind, id }))
   )
   return missing.length === 0 ? undefined : new MissingCodes({ missing })
 }
 
 const formulaOf = (
   mapping: Mapping,
-  { nameOf }: PayrollCodes,
+  { getName }: PayrollCodes,
   states: ReadonlyArray<PayrollState>
 ): FormulaText | undefined => {
   if (mapping.formulas === "keep") return undefined
@@ -724,7 +724,7 @@ const formulaOf = (
       ...("constant" in column ? [[`columns[${at}].constant`, column.constant] as const] : [])
     ]),
     ...kindsOf(mapping, "name").flatMap((kind) =>
-      idsOf(states, kind).map((id) => [`the name of ${kind} ${id}`, nameOf?.(kind, id) ?? ""] as const)
+      idsOf(states, kind).map((id) => [`the name of ${kind} ${id}`, getName?.(kind, id) ?? ""] as const)
     )
   ]
   const found = texts.find(([, text]) => csvCell(text) !== text)
@@ -733,7 +733,7 @@ const formulaOf = (
 
 const sharedCodesOf = (
   mapping: Mapping,
-  { codeOf }: PayrollCodes,
+  { getCode }: PayrollCodes,
   states: ReadonlyArray<PayrollState>
 ): PayrollFile["sharedCodes"] => {
   const hasExcess = mapping.payCodes?.above !== undefined ||
@@ -742,7 +742,7 @@ const sharedCodesOf = (
   const byCode = new Map<string, Set<UserId>>()
   for (const { net, userId } of states.flatMap(({ rows }) => rows)) {
     if (Duration.toMillis(net) === 0) continue
-    const code = codeOf("user", userId) ?? ""
+    const code = getCode("user", userId) ?? ""
     byCode.set(code, (byCode.get(code) ?? new Set()).add(userId))
   }
   return Array.from(byCode, ([code, userIds]) => ({ code, userIds: [...userIds].toSorted((a, b) => a - b) }))

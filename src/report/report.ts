@@ -7,34 +7,31 @@ import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Stream from "effect/Stream"
-import { countedPunches, formatSignedHours } from "../internal/page/amounts.ts"
-import type { Html } from "../internal/page/html.ts"
+import { countedPunches } from "../internal/page/amounts.ts"
 import * as Labor from "../payroll/Labor.ts"
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
-import { byLocation, dayStartsOf, type Interval, type LocalClock, zoneOf, zonesOf } from "../payroll/Zones.ts"
+import { byLocation, type DayRule, dayStartsOf, type Interval, zoneOf, zonesOf } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { type Figures, figuresOf } from "./figures.ts"
 import * as Page from "./page.ts"
+import { byTime, type Sums, sumsBy } from "./sums.ts"
 
-/** What a report shows, and by which clock. */
+/** What a report shows, and by which day rule. */
 export interface ReportOptions<out E = never>
-  extends Labor.LaborOptions, Omit<PeriodCheck.PeriodCheckOptions<E>, "isChecked" | "asOf">
+  extends
+    Labor.LaborOptions,
+    Pick<Labor.HoursOverThresholdOptions<E>, "weeklyThreshold" | "dailyThreshold" | "firstDay">,
+    Omit<PeriodCheck.PeriodCheckOptions<E>, "isChecked" | "asOf">
 {
-  /** The threshold for the net time of a local week: who has more is marked. Default: none. */
-  readonly weeklyThreshold?: Duration.Input | undefined
-  /** The threshold for the net time of a local day: who has more is marked. Default: none. */
-  readonly dailyThreshold?: Duration.Input | undefined
-  /** The first day of a week. Default: `"monday"`. */
-  readonly firstDay?: Period.Weekday | undefined
   /**
    * Which punches of the period the report shows, such as those of one location. The others are read for overlaps only.
    * Default: all.
    */
   readonly isSelected?: ((punch: TimePunch) => boolean) | undefined
   /** The name of an id, such as the name of a person. It is shown as it is, as text. Default: ids only. */
-  readonly names?: Page.NameOf | undefined
+  readonly names?: Page.NameLookup | undefined
   /** The title of the page. Default: `Labour report`. */
   readonly title?: string | undefined
   /** Sentences below the list of what to look at, such as what the source of the punches does not know. */
@@ -42,11 +39,11 @@ export interface ReportOptions<out E = never>
 }
 
 /**
- * What to list for a report: the period by the clock of each location, the days before it in its first week if there is a
+ * What to list for a report: the period by the day rule of each location, the days before it in its first week if there is a
  * weekly threshold, and `maxDuration` on each side for overlaps.
  */
-export const reportWindow = <E = never>(options: ReportOptions<E>): Interval => {
-  const [one, other] = [PeriodCheck.window(checkOf(options)), Labor.window(options)]
+export const queryWindow = <E = never>(options: ReportOptions<E>): Interval => {
+  const [one, other] = [PeriodCheck.queryWindow(checkOf(options)), Labor.queryWindow(options)]
   return { gte: DateTime.min(one.gte, other.gte), lt: DateTime.max(one.lt, other.lt) }
 }
 
@@ -54,11 +51,11 @@ export const reportWindow = <E = never>(options: ReportOptions<E>): Interval => 
  * Writes a report as one HTML file without a script, which loads nothing: hours by day and location, cost by location, hours
  * by person, people on the clock by weekday and hour, what `PeriodCheck` finds, and the sums as tables.
  *
- * It takes the punches of `reportWindow(options)`, in any order, in one pass. Deleted punches are left out. A punch belongs,
- * whole, to the period and the date in which it was clocked in, by the clock of its location. The sums are those of
+ * It takes the punches of `queryWindow(options)`, in any order, in one pass. Deleted punches are left out. A punch belongs,
+ * whole, to the period and the date in which it was clocked in, by the day rule of its location. The sums are those of
  * `Labor.rollup` and `Labor.hoursOverThreshold`: a punch of unknown time is counted as incomplete, and its time is in no sum.
  *
- * Memory grows with the findings: about 130 bytes a punch. Fails with the error of `clock`, and with `SumOverflow` before a
+ * Memory grows with the findings: about 130 bytes a punch. Fails with the error of `dayRule`, and with `SumOverflow` before a
  * sum could be wrong. Every text is escaped. The page holds wages.
  *
  * **Example** (The report of a week)
@@ -67,16 +64,16 @@ export const reportWindow = <E = never>(options: ReportOptions<E>): Interval => 
  * import { DateTime } from "effect"
  * import { BusinessDate, CompanyId, TimePunches } from "effect-time-punches"
  * import { Period } from "effect-time-punches/payroll"
- * import { type ReportOptions, reportWindow, toHtmlReport } from "effect-time-punches/report"
+ * import { type ReportOptions, queryWindow, toHtmlReport } from "effect-time-punches/report"
  *
  * const options: ReportOptions = {
- *   clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
- *   period: (clock) => Period.week(clock, BusinessDate.make("2026-03-09")),
+ *   dayRule: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+ *   period: (dayRule) => Period.week(dayRule, BusinessDate.make("2026-03-09")),
  *   rounding: "halfUp",
  *   weeklyThreshold: "40 hours"
  * }
  *
- * const punches = TimePunches.list(CompanyId.make(7), { clockedIn: reportWindow(options) })
+ * const punches = TimePunches.list(CompanyId.make(7), { clockedIn: queryWindow(options) })
  *
  * export const page = toHtmlReport(punches, options)
  * ```
@@ -86,21 +83,22 @@ export const toHtmlReport = <E2, R, E = never>(
   options: ReportOptions<E>
 ): Effect.Effect<string, E | E2 | Labor.SumOverflow, R> =>
   Effect.gen(function*() {
-    const { clock, dailyThreshold, names, notes = [], period, title = "Labour report", weeklyThreshold } = options
+    const { dailyThreshold, dayRule, firstDay, names, notes = [], period, title = "Labour report", weeklyThreshold } =
+      options
     const isSelected = options.isSelected ?? (() => true)
-    const zones = zonesOf(clock)
-    const periods = byLocation(clock, period)
+    const zones = zonesOf(dayRule)
+    const periods = byLocation(dayRule, period)
     const dateOf = Function.memoize(Period.makeBusinessDate)
-    const datesOf = Function.memoize((clock: LocalClock): PayPeriod => {
-      const { gte, lt } = period(clock)
-      const last = Period.businessDate(clock, DateTime.subtract(lt, { milliseconds: 1 }))
-      return { first: Period.businessDate(clock, gte), last }
+    const datesOf = Function.memoize((dayRule: DayRule): PayPeriod => {
+      const { gte, lt } = period(dayRule)
+      const last = Period.businessDate(dayRule, DateTime.subtract(lt, { milliseconds: 1 }))
+      return { first: Period.businessDate(dayRule, gte), last }
     })
     const figures = yield* figuresOf(punches, {
       placeOf: (punch) =>
         Result.flatMap(periods.contains(punch), (isWithin) =>
-          Result.map(zones.clockOf(punch.locationId), (clock) =>
-            isWithin && isSelected(punch) ? { date: dateOf(clock)(punch.clockedIn), clock } : undefined)),
+          Result.map(zones.getDayRule(punch.locationId), (dayRule) =>
+            isWithin && isSelected(punch) ? { date: dateOf(dayRule)(punch.clockedIn), dayRule } : undefined)),
       datesOf,
       labor: options,
       hours: weeklyThreshold === undefined && dailyThreshold === undefined
@@ -109,25 +107,28 @@ export const toHtmlReport = <E2, R, E = never>(
       check: checkOf(options)
     })
     const people = peopleOf(figures, options)
-    const locations = Page.sumsBy(figures.days, ({ locationId }) =>
+    const locations = sumsBy(figures.days, ({ locationId }) =>
       locationId).toSorted(byTime)
-    const days = Page.sumsBy(figures.days, ({ date }) =>
+    const days = sumsBy(figures.days, ({ date }) =>
       date).toSorted((one, other) => one.key < other.key ? -1 : 1)
-    const { byDay, presence } = hoursSections(figures, options)
-    const { cost, people: hoursOfPeople } = sumsSections(locations, people, options)
-    const all = zones.all.map((clock) => datesOf(clock))
+    const all = zones.all.map((dayRule) => datesOf(dayRule))
     const first = all.map(({ first }) => first).toSorted()[0]
     const last = all.map(({ last }) => last).toSorted().at(-1)
     return yield* Page.documentOf(
       title,
       [
         ...(first === undefined ? [] : [`${first} to ${last}`]),
-        clocksText(zones.all),
+        dayRulesText(zones.all),
         ...incompleteText(figures, options)
       ],
       [
         Page.keyFigures(people),
-        ...(people.length === 0 ? [Page.note("No punch matches.")] : [byDay, cost, hoursOfPeople, presence]),
+        ...(people.length === 0 ? [Page.note("No punch matches.")] : [
+          Page.hoursByDaySection(figures.days, names),
+          Page.costSection(locations, names),
+          Page.peopleSection(people, options, names),
+          Page.presenceSection(figures.presence, firstDay)
+        ]),
         Page.issuesSection(figures.issues, names, notes),
         Page.section(
           "Sums",
@@ -144,25 +145,19 @@ const checkOf = <E>(options: ReportOptions<E>): PeriodCheck.PeriodCheckOptions<E
   isChecked: options.isSelected
 })
 
-/** The clocks of a report, each once. */
-const clocksText = (clocks: ReadonlyArray<LocalClock>): string => {
-  const texts = clocks.map((clock) => {
-    const starts = dayStartsOf(clock)
-    const zone = DateTime.zoneToString(zoneOf(clock))
+/** The day rules of a report, each once. */
+const dayRulesText = (dayRules: ReadonlyArray<DayRule>): string => {
+  const texts = dayRules.map((dayRule) => {
+    const starts = dayStartsOf(dayRule)
+    const zone = DateTime.zoneToString(zoneOf(dayRule))
     return starts === 0 ? zone : `${zone}, days from ${startText(starts)}`
   })
   return `By the clocks of ${[...new Set(texts)].join("; ")}`
 }
 
 /** `04:00`, or `22:00 of the day before`. */
-const startText = (millis: number): string => {
-  const minutes = Math.round(millis / 60_000)
-  const text = [Math.floor((minutes + 1440) % 1440 / 60), (minutes + 1440) % 60].map((part) =>
-    `${part}`.padStart(2, "0")
-  )
-    .join(":")
-  return minutes < 0 ? `${text} of the day before` : text
-}
+const startText = (millis: number): string =>
+  DateTime.formatIso(DateTime.makeUnsafe(millis)).slice(11, 16) + (millis < 0 ? " of the day before" : "")
 
 const incompleteText = ({ total }: Figures, { asOf }: Labor.LaborOptions): ReadonlyArray<string> => {
   const incomplete = Option.match(total, { onNone: () => 0, onSome: ({ incomplete }) => incomplete })
@@ -172,28 +167,10 @@ const incompleteText = ({ total }: Figures, { asOf }: Labor.LaborOptions): Reado
   ]
 }
 
-/** The thresholds as people read them; empty without one. */
-const thresholdsText = (
-  { dailyThreshold, weeklyThreshold }: Pick<ReportOptions<unknown>, "dailyThreshold" | "weeklyThreshold">
-): string =>
-  [
-    ...(weeklyThreshold === undefined ? [] : [`${lengthText(weeklyThreshold)} in a week`]),
-    ...(dailyThreshold === undefined ? [] : [`${lengthText(dailyThreshold)} in a day`])
-  ].join(" or ")
-
-const lengthText = (length: Duration.Input): string => {
-  const duration = Duration.fromInputUnsafe(length)
-  return Duration.isFinite(duration) ? formatSignedHours(duration) : "any number of hours"
-}
-
-/** The longest time first, then by key. */
-export const byTime = (one: Page.Sums, other: Page.Sums): number =>
-  Duration.toMillis(other.net) - Duration.toMillis(one.net) || Number(one.key) - Number(other.key)
-
 const peopleOf = (
   { hours, people }: Figures,
-  { dailyThreshold, weeklyThreshold }: ReportOptions<unknown>
-): ReadonlyArray<Page.Sums> =>
+  { dailyThreshold, weeklyThreshold }: Page.Thresholds
+): ReadonlyArray<Sums> =>
   people.map(([key, totals]) => {
     const over = Option.getOrUndefined(HashMap.get(hours, key))
     return {
@@ -203,43 +180,3 @@ const peopleOf = (
       overDaily: dailyThreshold === undefined ? undefined : over?.overDaily ?? Duration.zero
     }
   }).toSorted(byTime)
-
-/** What the punches themselves show: hours by day and location, and people on the clock. */
-export const hoursSections = (
-  figures: Figures,
-  { firstDay, names }: Pick<ReportOptions<unknown>, "firstDay" | "names">
-): { readonly byDay: Html; readonly presence: Html } => {
-  const dates = [...new Set(figures.days.map(({ date }) => date))].toSorted()
-  const locations = Page.sumsBy(figures.days, ({ locationId }) => locationId).toSorted(byTime).map(({ key }) => ({
-    label: Page.labelOf("location", Number(key), names),
-    byDate: new Map(
-      figures.days.filter(({ locationId }) => locationId === key).map(({ date, net }) => [date, Duration.toMillis(net)])
-    )
-  }))
-  return {
-    byDay: Page.hoursByDaySection(dates, locations),
-    presence: Page.presenceSection(figures.presence, firstDay)
-  }
-}
-
-/** What the sums show: the cost of each location, and the hours of each person. */
-export const sumsSections = (
-  locations: ReadonlyArray<Page.Sums>,
-  people: ReadonlyArray<Page.Sums>,
-  options: Pick<ReportOptions<unknown>, "names" | "dailyThreshold" | "weeklyThreshold">
-): { readonly cost: Html; readonly people: Html } => ({
-  cost: Page.costSection(
-    locations.toSorted((one, other) => other.cost - one.cost || byTime(one, other))
-      .map(({ cost, key }) => ({ label: Page.labelOf("location", Number(key), options.names), cost }))
-  ),
-  people: Page.peopleSection(
-    people.map(({ key, net, overDaily, overWeekly }) => ({
-      label: Page.labelOf("user", Number(key), options.names),
-      net,
-      over: overWeekly === undefined && overDaily === undefined
-        ? undefined
-        : Duration.max(overWeekly ?? Duration.zero, overDaily ?? Duration.zero)
-    })),
-    thresholdsText(options)
-  )
-})

@@ -16,36 +16,36 @@ import { type Database, numberOf, raw } from "../internal/sql/dialect.ts"
 import { inSnapshot, retried, transact } from "../internal/sql/transaction.ts"
 import * as Labor from "../payroll/Labor.ts"
 import * as WorkedTime from "../payroll/WorkedTime.ts"
-import { byLocation, type Interval, type LocalClock, type LocalPeriods, type Zones } from "../payroll/Zones.ts"
+import { byLocation, type DayRule, type Interval, type LocalPeriods, type Zones } from "../payroll/Zones.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { TimePunch } from "../TimePunch.ts"
 import { contentColumns } from "./columns.ts"
 import { failedWith, opened, type TableOptions } from "./connection.ts"
 import type { Dialect } from "./Dialect.ts"
-import { type HistoryUnknown, isAtInstant, punchOf, requireKnown, rowColumns, rowOf } from "./read.ts"
+import { type HistoryUnavailable, isAtInstant, punchOf, requireKnown, rowColumns, rowOf } from "./read.ts"
 
 /**
  * Of which period, and since when. `asOf` replaces the clock-out of an open punch, both in the copy of `since` and in the
  * copy of now.
  */
 export interface ChangesOptions<out E = never> extends Labor.LaborOptions {
-  /** The clock of all locations, or `Period.zones`: each location by its own clock. */
-  readonly clock: LocalClock | Zones<E>
-  /** The period, by a clock: `(clock) => Period.week(clock, date)`. */
-  readonly period: (clock: LocalClock) => Interval
+  /** The day rule of all locations, or `Period.zones`: each location by its own. */
+  readonly dayRule: DayRule | Zones<E>
+  /** The period, by a day rule: `(dayRule) => Period.week(dayRule, date)`. */
+  readonly period: (dayRule: DayRule) => Interval
   /** The instant to compare with, by the clock of the database, such as `history.last` of `status` at the close. */
   readonly since: DateTime.DateTime
 }
 
 /**
- * How a punch differs from what it was. A punch counts in a period if it is neither deleted nor gone, and was clocked in
+ * How a punch differs from what it was. A punch counts in a period if it is neither deleted nor missing, and was clocked in
  * during the period of its location.
  *
  * - `edited`: it counted then and counts now, and something other than `modified` differs.
  * - `added`: it counts now, and was not in the copy.
  * - `movedIn`, `movedOut`: its clock-in or location was moved into the period, or out of it.
  * - `deleted`, `undeleted`: it counted and is now deleted, or was deleted and now counts.
- * - `gone`, `back`: it counted and is now gone, or was gone and now counts. A punch that is also deleted is `deleted` or
+ * - `missing`, `back`: it counted and is now missing, or was missing and now counts. A punch that is also deleted is `deleted` or
  *   `undeleted` instead.
  */
 export const ChangeKind = Schema.Literals([
@@ -55,7 +55,7 @@ export const ChangeKind = Schema.Literals([
   "movedOut",
   "deleted",
   "undeleted",
-  "gone",
+  "missing",
   "back"
 ])
 
@@ -69,9 +69,9 @@ export class PunchChange extends Schema.Opaque<PunchChange>()(Schema.Struct({
   userId: UserId,
   /** How it differs. */
   kind: ChangeKind,
-  /** The punch as it was; `None` if it was not in the copy, or was gone. */
+  /** The punch as it was; `None` if it was not in the copy, or was missing. */
   before: Schema.OptionFromNullOr(TimePunch.fromWire),
-  /** The punch as it is; `None` if it is gone. */
+  /** The punch as it is; `None` if it is missing. */
   after: Schema.OptionFromNullOr(TimePunch.fromWire)
 })) {}
 
@@ -102,7 +102,7 @@ export class Changes extends Schema.Opaque<Changes>()(Schema.Struct({
  * Law: the sums of the punches that counted at that instant, plus the differences, are the sums of those that count now, for
  * every person.
  *
- * Fails with `HistoryUnknown` if the copy of that instant is not known; with the error of `clock` for a location without one;
+ * Fails with `HistoryUnavailable` if the copy of that instant is not known; with the error of `dayRule` for a location without one;
  * with `Store` if the database fails, or a row is not a valid punch; with `SumOverflow` if a sum exceeds 2^53.
  *
  * **Example** (What changed since the week was closed)
@@ -114,8 +114,8 @@ export class Changes extends Schema.Opaque<Changes>()(Schema.Struct({
  * import { SqlStore } from "effect-time-punches/sql"
  *
  * export const changes = SqlStore.changes(CompanyId.make(7), {
- *   clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
- *   period: (clock) => Period.week(clock, BusinessDate.make("2026-03-09")),
+ *   dayRule: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+ *   period: (dayRule) => Period.week(dayRule, BusinessDate.make("2026-03-09")),
  *   since: DateTime.makeUnsafe("2026-03-17T09:00:00Z"),
  *   rounding: "halfUp"
  * })
@@ -125,7 +125,7 @@ export const changes = <E = never>(
   company: CompanyId,
   options: ChangesOptions<E>,
   tableOptions: TableOptions = {}
-): Effect.Effect<Changes, SyncError | HistoryUnknown | E | Labor.SumOverflow, SqlClient> =>
+): Effect.Effect<Changes, SyncError | HistoryUnavailable | E | Labor.SumOverflow, SqlClient> =>
   Effect.suspend(() => {
     const people = makePeople(options)
     return Effect.map(
@@ -184,7 +184,7 @@ export const pruneHistory = (
     }
   })
 
-/** What is compared with what it was: the punches of a period, by the clock of each location. @internal */
+/** What is compared with what it was: the punches of a period, by the day rule of each location. @internal */
 export interface Comparison<out E = never> extends Pick<LocalPeriods<E>, "contains" | "widest"> {
   /** The instant to compare with, by the clock of the database. */
   readonly since: DateTime.DateTime
@@ -194,9 +194,9 @@ export interface Comparison<out E = never> extends Pick<LocalPeriods<E>, "contai
 
 /** What `changes` compares. @internal */
 export const comparisonOf = <E>(
-  { clock, period, since }: Pick<ChangesOptions<E>, "clock" | "period" | "since">
+  { dayRule, period, since }: Pick<ChangesOptions<E>, "dayRule" | "period" | "since">
 ): Comparison<E> => ({
-  ...byLocation(clock, period),
+  ...byLocation(dayRule, period),
   since
 })
 
@@ -209,7 +209,7 @@ export const readChanges = <E>(
   comparison: Comparison<E>,
   people: People,
   tableOptions: TableOptions = {}
-): Stream.Stream<PunchChange, SyncError | HistoryUnknown | SqlError | E | Labor.SumOverflow, SqlClient> =>
+): Stream.Stream<PunchChange, SyncError | HistoryUnavailable | SqlError | E | Labor.SumOverflow, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
     const database = yield* opened(company, tableOptions)
     const { since, widest } = comparison
@@ -267,7 +267,7 @@ const statesOf = (
 /** A punch of a copy, at one time. */
 interface State {
   readonly punch: TimePunch
-  readonly isGone: boolean
+  readonly isMissing: boolean
 }
 
 /** A change, and the version of the punch that gives it its place. */
@@ -328,7 +328,7 @@ const makeComparer = <E>(company: CompanyId, comparison: Comparison<E>, people: 
       const stored = rowOf(row)
       const punch = punchOf(company, stored)
       if (Result.isFailure(punch)) return Result.fail(punch.failure)
-      const state = { punch: punch.success, isGone: stored.isGone }
+      const state = { punch: punch.success, isMissing: stored.isMissing }
       if (numberOf(row["is_now"]) === 0) {
         if (pair !== undefined && pair.after.punch.id === state.punch.id) pair.before = state
         continue
@@ -362,7 +362,7 @@ const counter =
     return Result.map(contains(punch), (isWithin) => isWithin ? punch : undefined)
   }
 
-const isVisible = ({ isGone, punch }: State): boolean => !isGone && !punch.deleted
+const isVisible = ({ isMissing, punch }: State): boolean => !isMissing && !punch.deleted
 
 /** How a punch changed for the period; `undefined`: it did not. */
 const kindOf = (
@@ -371,29 +371,29 @@ const kindOf = (
   after: State,
   now: TimePunch | undefined
 ): ChangeKind | undefined => {
-  if (then !== undefined && now !== undefined) return isSame(then, now) ? undefined : "edited"
+  if (then !== undefined && now !== undefined) return equals(then, now) ? undefined : "edited"
   if (now !== undefined) {
     return before === undefined
       ? "added"
       : before.punch.deleted
       ? "undeleted"
-      : before.isGone
+      : before.isMissing
       ? "back"
       : "movedIn"
   }
   if (then === undefined) return undefined
-  return after.punch.deleted ? "deleted" : after.isGone ? "gone" : "movedOut"
+  return after.punch.deleted ? "deleted" : after.isMissing ? "missing" : "movedOut"
 }
 
 /** A punch of which only `modified` differs was touched: nothing that is paid or printed changed. */
-const isSame = (one: TimePunch, other: TimePunch): boolean =>
+const equals = (one: TimePunch, other: TimePunch): boolean =>
   comparedColumns.every(({ cell }) => cell(one) === cell(other))
 
 const comparedColumns = contentColumns.filter(({ name }) => name !== "modified")
 
 /** What the service no longer shows has no state. */
 const shownOf = (state: State | undefined, kind: ChangeKind): Option.Option<TimePunch> =>
-  state === undefined || (state.isGone && (kind === "gone" || kind === "back"))
+  state === undefined || (state.isMissing && (kind === "missing" || kind === "back"))
     ? Option.none()
     : Option.some(state.punch)
 

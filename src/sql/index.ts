@@ -5,16 +5,16 @@ export {
   ChangeKind,
   Changes,
   CopyStatus,
-  HistoryUnknown,
-  KnownHistory,
+  HistoryRange,
+  HistoryUnavailable,
   LastError,
   PersonChange,
   PunchChange
 } from "./SqlStore.ts"
 export type {
   ChangesOptions,
+  CopyListOptions,
   ErrorToRecord,
-  ListOptions,
   Migrations,
   PruneOptions,
   SqlStoreOptions,

@@ -8,7 +8,7 @@ import { readRows } from "../../src/sql/read.ts"
 import { prng } from "../../src/testing/base/prng.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { FakeService } from "../../src/testing/index.ts"
-import { type Ended, environmentOf, type Running, start } from "../cli/child.ts"
+import { type Ended, environmentOf, type Running, started } from "../cli/child.ts"
 import { clientOf, emptyDatabase } from "../support/postgres.ts"
 import { changeSome, company, served } from "./syncService.ts"
 
@@ -26,13 +26,6 @@ export const inFile = (folder: string, name: string): Database => {
 export const at = (url: string): Database => ({ url, client: clientOf(url) })
 
 export const inPostgres: Effect.Effect<Database, never, Scope.Scope> = Effect.map(emptyDatabase, at)
-
-/** The process of the bundled command. It ends with the scope. */
-export const started = (args: ReadonlyArray<string>, environment: Record<string, string>) =>
-  Effect.acquireRelease(
-    Effect.sync(() => start(args, environment)),
-    ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
-  )
 
 /** What a test does to a process while it runs. */
 export type Disturbance = (running: Running) => Effect.Effect<unknown, never, FakeService>
@@ -72,10 +65,10 @@ export const until = <E, R>(
 export const whenAsked = (count: number, isKind: (query: Readonly<Record<string, string>>) => boolean = () => true) =>
   until(Effect.map(pageQueries, (queries) => queries.filter(isKind).length >= count))
 
-/** Every row that is not gone, without its stamp, in the order of the ids. */
+/** Every row that is not missing, without its stamp, in the order of the ids. */
 export const rowsOf = ({ client }: Database) =>
   readRows(company, { _tag: "After", id: -1, count: 100_000 }).pipe(
-    Effect.map((rows) => rows.filter(({ isGone }) => !isGone).map(({ punch }) => Result.getOrThrow(punch))),
+    Effect.map((rows) => rows.filter(({ isMissing }) => !isMissing).map(({ punch }) => Result.getOrThrow(punch))),
     Effect.provide(client)
   )
 
@@ -99,7 +92,7 @@ export const stageOf = (database: Database) =>
 
 /** Ends with a copy that is complete and swept, as the service is now. */
 export const settle = Effect.fnUntraced(function*(database: Database) {
-  for (const args of [[], ["--sweep", "all", "--accept-gone"]]) {
+  for (const args of [[], ["--sweep", "all", "--allow-missing"]]) {
     const { code, stderr } = yield* sync(database, args)
     assert.strictEqual(code, 0, stderr)
   }
@@ -122,7 +115,7 @@ export const killed = (database: Database, undisturbed: Database, kills: number,
     const stages = new Map<Stage, number>()
     let complete = 0
     for (let done = 0; done < kills;) {
-      const args = random.pick([[], [], ["--every", "1s"], ["--sweep", "all", "--accept-gone"]])
+      const args = random.pick([[], [], ["--every", "1s"], ["--sweep", "all", "--allow-missing"]])
       const { code, signal, stderr } = yield* sync(database, args, killAfter(random.between(120, 900)))
       assert.isTrue(signal === "SIGKILL" || code === 0, stderr)
       if (signal === "SIGKILL") {

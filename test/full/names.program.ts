@@ -255,16 +255,16 @@ const hours: Effect.Effect<
   ListError | Labor.SumOverflow,
   TimePunches
 > = rows
-  .pipe(Stream.run(Labor.hoursOverThreshold({ clock: zone, weeklyThreshold: "40 hours", dailyThreshold: "8 hours" })))
+  .pipe(Stream.run(Labor.hoursOverThreshold({ dayRule: zone, weeklyThreshold: "40 hours", dailyThreshold: "8 hours" })))
 const closing: PeriodCheck.PeriodCheckOptions<Period.MissingZone> = {
-  clock: zones,
+  dayRule: zones,
   period: (each) => Period.week(each, sure)
 }
 const issues: Effect.Effect<
   ReadonlyArray<PeriodCheck.Issue>,
   ListError | Period.MissingZone,
   TimePunches
-> = TimePunches.list(CompanyId.make(7), { clockedIn: PeriodCheck.window(closing) }).pipe(
+> = TimePunches.list(CompanyId.make(7), { clockedIn: PeriodCheck.queryWindow(closing) }).pipe(
   Stream.run(PeriodCheck.check(closing))
 )
 const kinds: ReadonlyArray<PeriodCheck.Kind> = PeriodCheck.Kind.literals

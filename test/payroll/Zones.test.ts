@@ -13,14 +13,14 @@ if (east === undefined || middle === undefined || far === undefined || unknown =
 const three = Period.zones(
   new Map([[east, zone("America/New_York")], [middle, zone("America/Chicago")], [far, zone("Pacific/Honolulu")]])
 )
-const weekOf = (text: string) => (each: Period.LocalClock) => Period.week(each, date(text))
+const weekOf = (text: string) => (each: Period.DayRule) => Period.week(each, date(text))
 const iso = ({ gte, lt }: Period.Interval) => [DateTime.formatIso(gte), DateTime.formatIso(lt)]
 const punchAt = (locationId: LocationId, instant: string): TimePunch =>
   punch({ locationId, clockedIn: DateTime.makeUnsafe(instant) })
 
 describe("Period.zones", () => {
   it("names the location that has none", () => {
-    assert.deepStrictEqual(three.clockOf(unknown), Result.fail(new Period.MissingZone({ locationId: unknown })))
+    assert.deepStrictEqual(three.getDayRule(unknown), Result.fail(new Period.MissingZone({ locationId: unknown })))
     assert.strictEqual(new Period.MissingZone({ locationId: unknown }).message, "location 309 has no zone")
   })
 
@@ -28,7 +28,7 @@ describe("Period.zones", () => {
     const zones = Period.zones(new Map([[east, zone("Europe/Berlin")], [far, zone("Europe/Berlin")]]))
 
     assert.deepStrictEqual(zones.all, [zone("Europe/Berlin")])
-    assert.strictEqual(Result.getOrThrow(zones.clockOf(east)), Result.getOrThrow(zones.clockOf(far)))
+    assert.strictEqual(Result.getOrThrow(zones.getDayRule(east)), Result.getOrThrow(zones.getDayRule(far)))
   })
 })
 
@@ -36,7 +36,7 @@ describe("Period.zones of clocks", () => {
   it("lists each zone once for each start of its days", () => {
     const berlin = zone("Europe/Berlin")
     const zones = Period.zones(
-      new Map<LocationId, Period.LocalClock>([
+      new Map<LocationId, Period.DayRule>([
         [east, { zone: berlin, dayStarts: "4 hours" }],
         [middle, { zone: zone("Europe/Berlin"), dayStarts: 4 * 3_600_000 }],
         [far, berlin],
@@ -45,8 +45,8 @@ describe("Period.zones of clocks", () => {
     )
 
     assert.lengthOf(zones.all, 2)
-    assert.strictEqual(Result.getOrThrow(zones.clockOf(east)), Result.getOrThrow(zones.clockOf(middle)))
-    assert.strictEqual(Result.getOrThrow(zones.clockOf(far)), Result.getOrThrow(zones.clockOf(unknown)))
+    assert.strictEqual(Result.getOrThrow(zones.getDayRule(east)), Result.getOrThrow(zones.getDayRule(middle)))
+    assert.strictEqual(Result.getOrThrow(zones.getDayRule(far)), Result.getOrThrow(zones.getDayRule(unknown)))
   })
 })
 
@@ -54,8 +54,8 @@ describe("Period.byLocation", () => {
   // The clocks of New York and Chicago change on 8 March 2026, those of Honolulu never.
   const week = Period.byLocation(three, weekOf("2026-03-08"))
 
-  it("has the period of each location by its own clock", () => {
-    assert.deepStrictEqual([east, middle, far].map((each) => iso(Result.getOrThrow(week.periodOf(each)))), [
+  it("has the period of each location by its own dayRule", () => {
+    assert.deepStrictEqual([east, middle, far].map((each) => iso(Result.getOrThrow(week.getPeriod(each)))), [
       ["2026-03-02T05:00:00.000Z", "2026-03-09T04:00:00.000Z"],
       ["2026-03-02T06:00:00.000Z", "2026-03-09T05:00:00.000Z"],
       ["2026-03-02T10:00:00.000Z", "2026-03-09T10:00:00.000Z"]
@@ -63,7 +63,7 @@ describe("Period.byLocation", () => {
   })
 
   it("lists from the first instant in any zone to the last", () => {
-    assert.deepStrictEqual(iso(week.window), ["2026-03-02T05:00:00.000Z", "2026-03-09T10:00:00.000Z"])
+    assert.deepStrictEqual(iso(week.queryWindow), ["2026-03-02T05:00:00.000Z", "2026-03-09T10:00:00.000Z"])
     assert.deepStrictEqual(iso(week.widest), ["2026-03-01T07:00:00.000Z", "2026-03-09T15:00:00.000Z"])
   })
 
@@ -91,34 +91,34 @@ describe("Period.byLocation", () => {
   it("lists the periods of all zones of the world if no location has one, so that the first punch names its own", () => {
     const none = Period.byLocation(Period.zones(new Map()), weekOf("2026-03-08"))
 
-    assert.deepStrictEqual(none.window, none.widest)
-    assert.isTrue(Result.isFailure(none.periodOf(east)))
+    assert.deepStrictEqual(none.queryWindow, none.widest)
+    assert.isTrue(Result.isFailure(none.getPeriod(east)))
   })
 
   it("is the plain period, and never fails, if one zone stands for all", () => {
     const everywhere: Period.LocalPeriods = Period.byLocation(zone("Europe/Berlin"), weekOf("2026-03-29"))
 
-    assert.deepStrictEqual(everywhere.window, Period.week(zone("Europe/Berlin"), date("2026-03-29")))
-    assert.deepStrictEqual(everywhere.periodOf(unknown), Result.succeed(everywhere.window))
+    assert.deepStrictEqual(everywhere.queryWindow, Period.week(zone("Europe/Berlin"), date("2026-03-29")))
+    assert.deepStrictEqual(everywhere.getPeriod(unknown), Result.succeed(everywhere.queryWindow))
   })
 
   it("has in the widest window each start of a day that a location has", () => {
-    const clocks = new Map<LocationId, Period.LocalClock>([
+    const clocks = new Map<LocationId, Period.DayRule>([
       [east, { zone: zone("America/New_York"), dayStarts: "4 hours" }],
       [far, { zone: zone("Pacific/Honolulu"), dayStarts: "-2 hours" }]
     ])
-    const { widest, window } = Period.byLocation(Period.zones(clocks), weekOf("2026-03-08"))
+    const { queryWindow, widest } = Period.byLocation(Period.zones(clocks), weekOf("2026-03-08"))
 
-    assert.deepStrictEqual(iso(window), ["2026-03-02T08:00:00.000Z", "2026-03-09T08:00:00.000Z"])
+    assert.deepStrictEqual(iso(queryWindow), ["2026-03-02T08:00:00.000Z", "2026-03-09T08:00:00.000Z"])
     assert.deepStrictEqual(iso(widest), ["2026-03-01T05:00:00.000Z", "2026-03-09T19:00:00.000Z"])
   })
 
   it("has in the widest window a day on which clocks were set back, also if it is today", () => {
     // 8 November 2010, 03:00 UTC is still the 7th in St. John's, which lasted from 02:30 UTC to 03:30 UTC.
     const now = DateTime.makeUnsafe("2010-11-08T03:00:00Z")
-    const today = (clock: Period.LocalClock) => {
-      const date = Period.businessDate(clock, now)
-      return Period.localDays(clock, date, date)
+    const today = (dayRule: Period.DayRule) => {
+      const date = Period.businessDate(dayRule, now)
+      return Period.localDays(dayRule, date, date)
     }
     const { widest } = Period.byLocation(Period.zones(new Map()), today)
 
@@ -127,10 +127,10 @@ describe("Period.byLocation", () => {
   })
 
   it("accepts zones that a program makes itself", () => {
-    const own: Period.Zones = { all: [], clockOf: () => Result.succeed(zone("Asia/Kolkata")) }
+    const own: Period.Zones = { all: [], getDayRule: () => Result.succeed(zone("Asia/Kolkata")) }
     const day = Period.byLocation(own, (each) => Period.localDays(each, date("2026-03-02"), date("2026-03-02")))
 
-    assert.deepStrictEqual(iso(Result.getOrThrow(day.periodOf(east))), [
+    assert.deepStrictEqual(iso(Result.getOrThrow(day.getPeriod(east))), [
       "2026-03-01T18:30:00.000Z",
       "2026-03-02T18:30:00.000Z"
     ])
@@ -164,9 +164,9 @@ const Case = Arbitrary.schema(Schema.Struct({
 }))
 
 const kinds = [
-  (each: BusinessDate) => (zone: Period.LocalClock) => Period.localDays(zone, each, each),
-  (each: BusinessDate) => (zone: Period.LocalClock) => Period.week(zone, each, { firstDay: "sunday" }),
-  (each: BusinessDate) => (zone: Period.LocalClock) => Period.month(zone, each)
+  (each: BusinessDate) => (zone: Period.DayRule) => Period.localDays(zone, each, each),
+  (each: BusinessDate) => (zone: Period.DayRule) => Period.week(zone, each, { firstDay: "sunday" }),
+  (each: BusinessDate) => (zone: Period.DayRule) => Period.month(zone, each)
 ]
 
 describe("Every period by location", () => {
@@ -188,11 +188,11 @@ describe("Every period by location", () => {
   it.prop("lies in the window, which no zone exceeds, and that in the widest one", [Case], ([each]) => {
     const date = Period.businessDate(each.zone, each.punch.clockedIn)
     for (const kind of kinds) {
-      const { periodOf, widest, window } = Period.byLocation(Period.zones(each.byLocation), kind(date))
-      const own = [...each.byLocation.keys()].map((locationId) => Result.getOrThrow(periodOf(locationId)))
+      const { getPeriod, queryWindow, widest } = Period.byLocation(Period.zones(each.byLocation), kind(date))
+      const own = [...each.byLocation.keys()].map((locationId) => Result.getOrThrow(getPeriod(locationId)))
 
-      assert.strictEqual(window.gte.epochMilliseconds, Math.min(...own.map(({ gte }) => gte.epochMilliseconds)))
-      assert.strictEqual(window.lt.epochMilliseconds, Math.max(...own.map(({ lt }) => lt.epochMilliseconds)))
+      assert.strictEqual(queryWindow.gte.epochMilliseconds, Math.min(...own.map(({ gte }) => gte.epochMilliseconds)))
+      assert.strictEqual(queryWindow.lt.epochMilliseconds, Math.max(...own.map(({ lt }) => lt.epochMilliseconds)))
       for (const name of names) {
         const { gte, lt } = kind(date)(zone(name))
         assert.isTrue(widest.gte.epochMilliseconds <= gte.epochMilliseconds)
@@ -202,7 +202,7 @@ describe("Every period by location", () => {
   })
 
   it.prop("lies in the widest one, also where its date is that of today", [Case], ([each]) => {
-    const today = (zone: Period.LocalClock) => {
+    const today = (zone: Period.DayRule) => {
       const date = Period.businessDate(zone, each.punch.clockedIn)
       return Period.localDays(zone, date, date)
     }

@@ -4,13 +4,13 @@ import { DateTime, Effect, Stream } from "effect"
 import * as Crypto from "node:crypto"
 import { BusinessDate, LocationId } from "../../src/Ids.ts"
 import { Labor, Period, PeriodCheck } from "../../src/payroll/index.ts"
-import { type ReportOptions, reportWindow, toHtmlReport } from "../../src/report/index.ts"
+import { queryWindow, type ReportOptions, toHtmlReport } from "../../src/report/index.ts"
 import { punch } from "../../src/testing/kit/index.ts"
 import { rowsOf } from "../cli/report/tables.ts"
 
 const options: ReportOptions = {
-  clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
-  period: (clock) => Period.localDays(clock, BusinessDate.make("2026-03-04"), BusinessDate.make("2026-03-08")),
+  dayRule: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+  period: (dayRule) => Period.localDays(dayRule, BusinessDate.make("2026-03-04"), BusinessDate.make("2026-03-08")),
   rounding: "halfUp"
 }
 
@@ -27,10 +27,13 @@ describe("toHtmlReport", () => {
 
   it("lists what the check and the thresholds read around the period", () => {
     const withThreshold = { ...options, weeklyThreshold: "40 hours" } satisfies ReportOptions
-    const [plain, wide] = [reportWindow(options), reportWindow(withThreshold)]
+    const [plain, wide] = [queryWindow(options), queryWindow(withThreshold)]
 
-    assert.deepStrictEqual(plain, PeriodCheck.window(options))
-    assert.deepStrictEqual(wide, { gte: Labor.window(withThreshold).gte, lt: PeriodCheck.window(withThreshold).lt })
+    assert.deepStrictEqual(plain, PeriodCheck.queryWindow(options))
+    assert.deepStrictEqual(wide, {
+      gte: Labor.queryWindow(withThreshold).gte,
+      lt: PeriodCheck.queryWindow(withThreshold).lt
+    })
   })
 
   it.effect("counts the days before a cut week for its threshold, and shows the period alone", () =>
@@ -92,10 +95,10 @@ describe("toHtmlReport", () => {
       ]])
     }))
 
-  it.effect("fails for a location without a clock, and before a sum could be wrong", () =>
+  it.effect("fails for a location without a dayRule, and before a sum could be wrong", () =>
     Effect.gen(function*() {
       const missing = yield* Effect.flip(
-        toHtmlReport(Stream.fromIterable(days), { ...options, clock: Period.zones(new Map()) })
+        toHtmlReport(Stream.fromIterable(days), { ...options, dayRule: Period.zones(new Map()) })
       )
       const tips = Number.MAX_SAFE_INTEGER
       const much = Stream.fromIterable(

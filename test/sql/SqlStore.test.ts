@@ -6,7 +6,7 @@ import { Reactivity } from "effect/reactivity"
 import { Migrator, SqlClient, Statement } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Close } from "../../src/close/index.ts"
-import { CompanyId, TimePunchId } from "../../src/Ids.ts"
+import { CompanyId } from "../../src/Ids.ts"
 import { dialectIn } from "../../src/sql/connection.ts"
 import { CopyStatus, SqlStore, type SqlStoreOptions } from "../../src/sql/index.ts"
 import { type PassKind, SyncStore } from "../../src/sync/index.ts"
@@ -14,11 +14,9 @@ import { punch } from "../support/arbitraryPunch.ts"
 import { databases, itWithTable } from "../support/databases.ts"
 import { needs } from "../support/needs.ts"
 import { emptyDatabase, hasPostgres, noPostgres } from "../support/postgres.ts"
-import { batchOf, checkpointAt } from "../support/storeBatches.ts"
+import { batchOf, checkpointAt, company, rows } from "../support/storeBatches.ts"
 import { opened, openSql } from "../support/stores.ts"
 
-const company = CompanyId.make(2)
-const rows = (count: number) => Array.from({ length: count }, (_, id) => punch({ id: TimePunchId.make(id + 1) }))
 const kinds = databases()
 const [{ client: sqlite }, { client: postgres }] = kinds
 
@@ -158,22 +156,22 @@ describe.each(kinds)("SqlStore in $name", (database) => {
         checkpoint: Option.none(),
         rows: 0,
         deleted: 0,
-        gone: 0,
+        missing: 0,
         lastError: Option.none(),
         history: Option.none(),
         unknown: []
       })
       const punches = rows(6).map(({ id }) => punch({ id, deleted: id === 2 }))
       yield* store.commit(batchOf(1, { kind: "first", punches }), Option.none())
-      const gone = Option.some({ window: {}, before: 2, accepted: false })
+      const missing = Option.some({ window: {}, before: 2, allowed: false })
       yield* store.commit(batchOf(2, { kind: "sweep", punches: punches.slice(2) }), Option.some(checkpointAt(1)))
-      yield* store.commit(batchOf(3, { kind: "confirm", gone }), Option.some(checkpointAt(2)))
+      yield* store.commit(batchOf(3, { kind: "confirm", missing }), Option.some(checkpointAt(2)))
 
       assert.deepStrictEqual(yield* SqlStore.status(company, { table }), {
         checkpoint: Option.some(checkpointAt(3)),
         rows: 6,
         deleted: 1,
-        gone: 2,
+        missing: 2,
         lastError: Option.none(),
         history: Option.none(),
         unknown: []

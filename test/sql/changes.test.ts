@@ -6,10 +6,16 @@ import { BusinessDate, Cents, CompanyId, LocationId, TimePunchId, UserId } from 
 import * as Labor from "../../src/payroll/Labor.ts"
 import * as Period from "../../src/payroll/Period.ts"
 import type { PunchFilter } from "../../src/PunchFilter.ts"
-import { type ChangeKind, Changes, type ChangesOptions, type HistoryUnknown, SqlStore } from "../../src/sql/index.ts"
+import {
+  type ChangeKind,
+  Changes,
+  type ChangesOptions,
+  type HistoryUnavailable,
+  SqlStore
+} from "../../src/sql/index.ts"
 import type { SyncError } from "../../src/sync/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
-import { at, punch, rest } from "../support/arbitraryPunch.ts"
+import { at, rest } from "../support/arbitraryPunch.ts"
 import { databases, itWithTable } from "../support/databases.ts"
 import {
   commit,
@@ -23,8 +29,8 @@ import {
 } from "../support/histories.ts"
 import { needs } from "../support/needs.ts"
 import { noPostgres } from "../support/postgres.ts"
+import { company, row } from "../support/storeBatches.ts"
 
-const company = CompanyId.make(2)
 const [east, west, lost] = [4, 5, 6].map((id) => LocationId.make(id))
 if (east === undefined || west === undefined || lost === undefined) throw new Error("ids")
 const zone = DateTime.zoneMakeNamedUnsafe
@@ -34,13 +40,12 @@ const date = BusinessDate.make("2026-03-02")
 /** 2 March: 05:00Z to 05:00Z in New York, 10:00Z to 10:00Z in Honolulu. `at` counts from 08:00Z. */
 const hour = 3600
 const dayOptions = (since: DateTime.DateTime): ChangesOptions<Period.MissingZone> => ({
-  clock: zones,
-  period: (clock) => Period.localDays(clock, date, date),
+  dayRule: zones,
+  period: (dayRule) => Period.localDays(dayRule, date, date),
   since,
   rounding: "halfUp"
 })
 
-const row = (id: number, changes: Partial<TimePunch> = {}) => punch({ id: TimePunchId.make(id), ...changes })
 const user = (id: number) => ({ userId: UserId.make(id) })
 const shift = (from: number, hours: number) => ({
   clockedIn: at(from * hour),
@@ -95,7 +100,7 @@ const nameOf = (state: PastRow | undefined) => {
   if (state === undefined) return "absent"
   const { clockedIn, deleted, locationId } = state.punch
   if (deleted) return "deleted"
-  if (state.isGone) return "gone"
+  if (state.isMissing) return "missing"
   const local = zone(locationId === west ? "Pacific/Honolulu" : "America/New_York")
   return Period.businessDate(local, clockedIn) === date ? "counts" : "outside"
 }
@@ -133,10 +138,10 @@ const kindsOf: Readonly<Record<string, ChangeKind>> = {
   "absent counts": "added",
   "outside counts": "movedIn",
   "deleted counts": "undeleted",
-  "gone counts": "back",
+  "missing counts": "back",
   "counts outside": "movedOut",
   "counts deleted": "deleted",
-  "counts gone": "gone"
+  "counts missing": "missing"
 }
 
 const expected = (then: ReadonlyArray<PastRow>, now: ReadonlyArray<PastRow>): ReadonlyMap<number, ChangeKind> =>
@@ -221,7 +226,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
     ["movedOut", row(1), row(1, { locationId: west }), [-480, -12_400, 0]],
     ["deleted", row(1), row(1, { deleted: true }), [-480, -12_400, 0]],
     ["undeleted", row(1, { deleted: true }), row(1), eight],
-    ["gone", row(1), undefined, [-480, -12_400, 0]]
+    ["missing", row(1), undefined, [-480, -12_400, 0]]
   ]
 
   for (const [kind, before, after, sums] of cases) {
@@ -253,11 +258,11 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
       yield* commit(opened.kept, company, [row(1)])
       const whole = yield* lastOf(opened, company)
       yield* commit(opened.kept, company, [], true)
-      const gone = yield* lastOf(opened, company)
+      const missing = yield* lastOf(opened, company)
       yield* commit(opened.kept, company, [row(1)])
 
       assert.deepStrictEqual(yield* changesOf(opened, dayOptions(whole)), { punches: [], people: [] })
-      const found = yield* changesOf(opened, dayOptions(gone))
+      const found = yield* changesOf(opened, dayOptions(missing))
       assert.deepStrictEqual([told(found), found.punches[0]?.before, people(found)], [
         [[1, "back"]],
         Option.none(),
@@ -265,7 +270,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
       ])
     }))
 
-  test("tells of a row that is deleted and gone that it was deleted", (opened) =>
+  test("tells of a row that is deleted and missing that it was deleted", (opened) =>
     Effect.gen(function*() {
       yield* commit(opened.kept, company, [row(1), row(2, { deleted: true })])
       const first = yield* lastOf(opened, company)
@@ -278,7 +283,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
       assert.deepStrictEqual(told(yield* changesOf(opened, dayOptions(second))), [[2, "undeleted"]])
     }))
 
-  test("has the period of each location by its own clock, to the millisecond", (opened) =>
+  test("has the period of each location by its own dayRule, to the millisecond", (opened) =>
     Effect.gen(function*() {
       const before = [row(1, shift(-3, 1)), row(2, shift(-3, 1)), row(3, { locationId: west, ...shift(2, 1) })]
       const early = (id: number, from: number) => row(id, { clockedIn: at(from * hour - 0.001) })
@@ -296,7 +301,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
     Effect.gen(function*() {
       const last = row(1, { clockedIn: DateTime.makeUnsafe("9999-12-31T23:59:59.999Z"), clockedOut: Option.none() })
       const date = BusinessDate.make("9999-12-31")
-      const period = (clock: Period.LocalClock) => Period.localDays(clock, date, date)
+      const period = (dayRule: Period.DayRule) => Period.localDays(dayRule, date, date)
       const found = yield* changed(opened, [row(2)], [last], false, { period })
 
       assert.deepStrictEqual(told(found), [[1, "added"]])
@@ -353,9 +358,9 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
     Effect.gen(function*() {
       const { kept, plain, run, table } = opened
       const asked = at(0)
-      const unknown = () => Effect.flip(changesOf(opened, { ...dayOptions(asked), clock: zone("UTC") }))
+      const unknown = () => Effect.flip(changesOf(opened, { ...dayOptions(asked), dayRule: zone("UTC") }))
       assert.deepInclude(yield* unknown(), {
-        _tag: "HistoryUnknown",
+        _tag: "HistoryUnavailable",
         since: Option.none(),
         requested: asked,
         companyId: company
@@ -365,12 +370,12 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
 
       yield* commit(kept, company, [row(1)])
       const { last, since } = Option.getOrThrow(yield* historyOf(opened, company))
-      assert.deepInclude(yield* unknown(), { _tag: "HistoryUnknown", since: Option.some(since), requested: asked })
+      assert.deepInclude(yield* unknown(), { _tag: "HistoryUnavailable", since: Option.some(since), requested: asked })
       assert.include(String(yield* unknown()), `known since ${DateTime.formatIso(since)}`)
       const early = DateTime.makeUnsafe("-200000-01-01T00:00:00Z")
       for (const instant of [early, DateTime.subtract(since, { milliseconds: 1 })]) {
         const error = yield* Effect.flip(changesOf(opened, dayOptions(instant)))
-        assert.strictEqual(error._tag, "HistoryUnknown")
+        assert.strictEqual(error._tag, "HistoryUnavailable")
       }
       for (const instant of [since, last, DateTime.makeUnsafe("+200000-01-01T00:00:00Z")]) {
         assert.deepStrictEqual(told(yield* changesOf(opened, dayOptions(instant))), [])
@@ -378,7 +383,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
 
       yield* commit(plain, company, [row(1, { notes: "x" })])
       yield* run(SqlStore.pruneHistory(company, { before: yield* lastOf(opened, company) }, { table }))
-      assert.strictEqual((yield* Effect.flip(changesOf(opened, dayOptions(last))))._tag, "HistoryUnknown")
+      assert.strictEqual((yield* Effect.flip(changesOf(opened, dayOptions(last))))._tag, "HistoryUnavailable")
     }))
 
   test("lists the copy of an instant by a filter, and of none that is not known", (opened) =>
@@ -401,7 +406,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
       assert.deepStrictEqual(yield* listAt(second, { userId: UserId.make(9) }), [[3, ""]])
       assert.deepStrictEqual(yield* listAt(first, { clockedIn: { gte: at(2 * hour), lt: at(3 * hour) } }), [[2, ""]])
       const error = yield* Effect.flip(listAt(DateTime.subtract(first, { milliseconds: 1 })))
-      assert.deepInclude(error, { _tag: "HistoryUnknown", since: Option.some(first) })
+      assert.deepInclude(error, { _tag: "HistoryUnavailable", since: Option.some(first) })
     }))
 
   test("fails before a sum could be wrong", (opened) =>
@@ -471,7 +476,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
         for (const [since, then] of past) {
           assert.deepStrictEqual(yield* copyAt(opened, company, since), then)
           const listed = SqlStore.list(company, { deleted: "include" }, { table: opened.table, at: since })
-          const present = then.filter(({ isGone }) => !isGone).map(({ punch }) => punch)
+          const present = then.filter(({ isMissing }) => !isMissing).map(({ punch }) => punch)
           assert.deepStrictEqual(yield* opened.run(Stream.runCollect(listed)), byClockIn(present))
           const options = { ...dayOptions(since), asOf }
           const found = yield* changesOf(opened, options, company)
@@ -491,7 +496,7 @@ it("names every failure of a question", () => {
   expectTypeOf(asked).toEqualTypeOf<
     Effect.Effect<
       Changes,
-      SyncError | HistoryUnknown | Period.MissingZone | Labor.SumOverflow,
+      SyncError | HistoryUnavailable | Period.MissingZone | Labor.SumOverflow,
       SqlClient.SqlClient
     >
   >()

@@ -6,21 +6,15 @@ import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inspect } from "node:util"
-import { CompanyId, TimePunchId } from "../../src/Ids.ts"
 import { Patience, retried } from "../../src/internal/sql/transaction.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { checkpointText } from "../../src/sync/Checkpoint.ts"
-import { punch } from "../support/arbitraryPunch.ts"
 import { hookedClient, type Hooks } from "../support/databases.ts"
 import { needs } from "../support/needs.ts"
 import { clientOf, cluster, emptyDatabase, hasPostgres, hasPrograms, noPostgres } from "../support/postgres.ts"
-import { batchOf, checkpointAt } from "../support/storeBatches.ts"
+import { batchOf, checkpointAt, company, rows } from "../support/storeBatches.ts"
 import { openSql } from "../support/stores.ts"
-
-const company = CompanyId.make(2)
-const rows = (count: number, notes = "") =>
-  Array.from({ length: count }, (_, id) => punch({ id: TimePunchId.make(id + 1), notes }))
 
 /** A store over a hooked client, with a history: what is done twice would be two versions. */
 const openHooked = <E>(client: Layer.Layer<SqlClient.SqlClient, E>, hooks: () => Hooks) =>
@@ -70,7 +64,7 @@ describe("a COMMIT whose answer is lost", () => {
 
         const done = yield* store.commit(first, Option.none())
 
-        assert.deepStrictEqual(done, { written: 3, unchanged: 0, gone: 0, oldestModified: Option.none() })
+        assert.deepStrictEqual(done, { written: 3, unchanged: 0, missing: 0, oldestModified: Option.none() })
         assert.lengthOf(yield* found(company), 3)
         hooks = { afterCommit: once(Effect.fail(error)) }
         const again = yield* store.commit(batchOf(2, { punches: rows(3, "new") }), Option.some(checkpointAt(1)))
@@ -183,7 +177,7 @@ describe("PostgreSQL", () => {
         batchOf(pass, {
           kind: "confirm",
           punches: [...rows(200), ...rows(250, `pass ${pass}`).slice(200)],
-          gone: Option.some({ window: {}, before: pass, accepted: false })
+          missing: Option.some({ window: {}, before: pass, allowed: false })
         })
 
       let statements = 0
@@ -201,10 +195,10 @@ describe("PostgreSQL", () => {
 
         const done = yield* store.commit(batch(pass), Option.some(checkpointAt(pass - 1)))
 
-        assert.deepStrictEqual([done.written, done.unchanged, done.gone], [50, 200, 0], `statement ${at}`)
+        assert.deepStrictEqual([done.written, done.unchanged, done.missing], [50, 200, 0], `statement ${at}`)
         const passes = (yield* found(company)).map(({ pass }) => pass)
         assert.deepStrictEqual(passes, Array.from({ length: 300 }, (_, id) => id < 250 ? pass : 1))
-        // Those of each pass, and once the rows that are gone.
+        // Those of each pass, and once the rows that are missing.
         assert.strictEqual(yield* versions, 50 * (pass - 1) + 50)
       }
     })

@@ -53,6 +53,8 @@ export const lossyProxy = (url: string): Effect.Effect<LossyProxy, never, Scope.
           let rest = Buffer.alloc(0)
           for (const socket of [client, upstream]) {
             open.add(socket)
+            // Messages are sent one by one: without this, each round would wait for an acknowledgement.
+            socket.setNoDelay(true)
             socket.on("error", close).on("close", () => {
               open.delete(socket)
               close()
@@ -71,6 +73,7 @@ export const lossyProxy = (url: string): Effect.Effect<LossyProxy, never, Scope.
           const pass = (message: Buffer) => {
             const name = isStarted ? nameOf(message) : "start"
             isStarted = true
+            if (isDown) return close()
             const number = seen.push(name) - 1
             if (planned?.message !== number) return upstream.write(message)
             isDown = planned.forGood ?? false

@@ -1,5 +1,6 @@
 /** `time-punches changes`: compares a period with what it was when it was closed, in a copy with a history. */
 import * as Command from "effect/cli/Command"
+import { intoOutput } from "../files/output.ts"
 import { lazyCommand } from "../flags/lazy.ts"
 import { changesFlags } from "./diffFlags.ts"
 
@@ -7,7 +8,7 @@ export const changes = lazyCommand(
   "changes",
   changesFlags,
   () => import("./diffRun.ts"),
-  ({ run }) => run
+  ({ run }) => (flags) => intoOutput(run(flags), flags)
 ).pipe(
   Command.withDescription(
     `Compare the punches of a period with what they were when it was closed.
@@ -16,11 +17,11 @@ export const changes = lazyCommand(
   --close ID shows the punches behind the next correction of a close: its
   record has the period, the clocks, the thresholds and the instant, and a flag
   for one of them is refused. Without --close, give for --since the instant
-  that summary --database printed on standard error at that time.
+  that summary printed for the copy on standard error at that time.
 
   It lists each punch that has changed, with its kind: edited, added (the copy
   did not have it then), movedIn or movedOut (into or out of the period),
-  deleted, undeleted, gone (the service no longer shows it) or back. Then it
+  deleted, undeleted, missing (the service no longer shows it) or back. Then it
   lists each person whose sums differ, with the difference in net time, cost
   and tips: what a correction run has to pay.`
   ),

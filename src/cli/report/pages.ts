@@ -1,21 +1,18 @@
 /** What `time-punches report` does: lists the punches of the period, or of a close, and writes the page. */
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Close from "../../close/Close.ts"
 import { UnknownClose } from "../../close/CloseError.ts"
 import { closeListing, toHtmlCloseReport } from "../../close/report.ts"
-import { printable } from "../../internal/wire/issue.ts"
 import { byLocation, type MissingZone } from "../../payroll/Zones.ts"
-import { type ReportOptions, reportWindow, toHtmlReport } from "../../report/report.ts"
+import { queryWindow, type ReportOptions, toHtmlReport } from "../../report/report.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { withCopy } from "../database/copy.ts"
 import { targetOf } from "../database/database.ts"
-import { openSource } from "../database/source.ts"
+import { copyOf, openSource } from "../database/source.ts"
 import { usage } from "../failure.ts"
-import { writeNew } from "../files/files.ts"
 import { companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
 import { readNames } from "../flags/names.ts"
@@ -27,20 +24,17 @@ import { disputedIn, disputesUnknown, selectedOf, selects, widerFilter } from ".
 import { periodInput, type ReportInput } from "./flags.ts"
 
 export const run = Effect.fnUntraced(function*(input: ReportInput) {
-  if (Option.isSome(input.output)) yield* refuseExisting(input.output.value)
-  const page = Option.isSome(input.close) ? yield* closePage(input, input.close.value) : yield* periodPage(input)
-  yield* Option.match(input.output, {
-    onNone: () => printText(page),
-    onSome: (file) => writeNew(file, page, exists(file))
-  })
+  yield* printText(
+    Option.isSome(input.close) ? yield* closePage(input, input.close.value) : yield* periodPage(input)
+  )
 })
 
 const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   // The first day of a week is that of the rows of the heat map too.
   const flags = yield* resolvePeriod({ ...noFilter, ...input }, { countsWeeks: true })
-  const { clock, period } = yield* Effect.fromResult(requirePeriod(flags, "report"))
+  const { dayRule, period } = yield* Effect.fromResult(requirePeriod(flags, "report"))
   const names = yield* readNames(flags.names)
-  const knowsDisputes = Option.isNone(flags.database)
+  const knowsDisputes = Option.isNone(yield* copyOf(flags))
   const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
   const source = yield* openSource(flags)
   const { id } = yield* companyOf(flags)
@@ -48,12 +42,12 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   const selected = selectedOf(flags)
   const list = (filter: Parameters<typeof source>[0]) =>
     Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches))
-  const { contains, window } = byLocation(clock, period)
-  const disputed = knowsDisputes ? yield* disputedIn(window, selected, list) : undefined
+  const periods = byLocation(dayRule, period)
+  const disputed = knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined
   const isSelected = selects(selected)
   let matching = 0
   const options: ReportOptions<MissingZone> = {
-    clock,
+    dayRule,
     period,
     rounding: Option.getOrElse(flags.rounding, () => "halfUp" as const),
     asOf: Option.getOrUndefined(flags.asOf),
@@ -67,10 +61,12 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
     title: `Labour report of company ${id}`,
     notes: knowsDisputes ? [] : [disputesUnknown]
   }
-  const filter = widerFilter(reportWindow(options), selected, flags.clockedIn)
+  const filter = widerFilter(queryWindow(options), selected, flags.clockedIn)
   const punches = list(filter).pipe(Stream.mapArray((punches) => {
     // A punch of a location without a zone is not counted: it fails the report.
-    matching += punches.filter((punch) => isSelected(punch) && Result.getOrElse(contains(punch), () => false)).length
+    matching += punches.filter((punch) =>
+      isSelected(punch) && Result.getOrElse(periods.contains(punch), () => false)
+    ).length
     return punches
   }))
   const page = yield* toHtmlReport(punches, options)
@@ -81,6 +77,9 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
 /** A report of a close. Everything else is in its record. */
 const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
   yield* refuseBesideClose(input, [...Object.keys(periodInput), "pageSize"])
+  if (Option.contains(input.source, "service")) {
+    return yield* usage("--close reads a record, and --source service reads no copy", "Give one or the other.")
+  }
   const company = yield* companyOf(input)
   const target = yield* targetOf(input.database, "report --close", "Closes are recorded in a copy.")
   const names = yield* readNames(input.names)
@@ -94,18 +93,9 @@ const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
         SqlStore.list(company.id, { clockedIn }, { at }))
       return yield* Effect.catchTag(
         toHtmlCloseReport(close, punches, { names }),
-        "HistoryUnknown",
+        "HistoryUnavailable",
         () =>
           toHtmlCloseReport(close, Option.none<Stream.Stream<never>>(), { names })
       )
     })), input.maxAge).pipe(Stream.runHead, Effect.map(Option.getOrThrow))
-})
-
-const exists = (file: string) =>
-  usage(`--output ${printable(file)} exists: a report replaces no file`, "Choose another name, or remove that file.")
-
-/** Before anything is listed. */
-const refuseExisting = Effect.fnUntraced(function*(file: string) {
-  const fs = yield* FileSystem.FileSystem
-  if (yield* fs.exists(file)) return yield* exists(file)
 })

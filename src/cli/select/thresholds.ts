@@ -1,4 +1,4 @@
-/** `--weekly-threshold` and `--daily-threshold`: the thresholds of a week and of a day, and the clock by which they count. */
+/** `--weekly-threshold` and `--daily-threshold`: the thresholds of a week and of a day, and the dayRule by which they count. */
 import type * as Command from "effect/cli/Command"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -25,11 +25,11 @@ export const thresholdFlags = {
 export type ThresholdInput = Command.Command.Config.Infer<typeof thresholdFlags>
 
 /**
- * The thresholds with the clock by which they count, and the period; none without a threshold. Fails for a grouping that the
+ * The thresholds with the dayRule by which they count, and the period; none without a threshold. Fails for a grouping that the
  * hours do not have, and if no local date is known.
  */
 export const thresholdsOf = (
-  { by, clock, dailyThreshold, period, weekStarts, weeklyThreshold }: ThresholdInput & LocalPeriod & {
+  { by, dailyThreshold, dayRule, period, weeklyThreshold, weekStarts }: ThresholdInput & LocalPeriod & {
     readonly by: ReadonlyArray<string>
     readonly weekStarts: Option.Option<Weekday>
   }
@@ -48,14 +48,14 @@ export const thresholdsOf = (
       "Give --by user; week and day may stand beside it."
     )
   }
-  if (Option.isNone(clock)) {
+  if (Option.isNone(dayRule)) {
     return refused(
       `${flag} has no zone: local days and weeks begin by the clocks of a place`,
       "Add --zone, such as --zone America/New_York, or --zone-file FILE, a zone for each location."
     )
   }
   return Result.succeedSome({
-    clock: clock.value,
+    dayRule: dayRule.value,
     period: Option.getOrUndefined(period),
     weeklyThreshold: Option.getOrUndefined(weeklyThreshold),
     dailyThreshold: Option.getOrUndefined(dailyThreshold),

@@ -16,6 +16,7 @@ import { isZones } from "../../payroll/Zones.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { openSource, sourceFlags, type SourceInput } from "../database/source.ts"
 import { usage } from "../failure.ts"
+import { intoOutput, outputFlags } from "../files/output.ts"
 import { fileFlags, type FileForm, printFile, readForm } from "../files/payrollFile.ts"
 import { companyOf } from "../flags/connection.ts"
 import { describeFilter, filterFlags, type FilterInput, toFilter } from "../flags/filter.ts"
@@ -29,6 +30,8 @@ import { thresholdFlags, thresholdsOf } from "../select/thresholds.ts"
 import { by, defaultBy, type Key, makeGrouper, thresholdColumns } from "./groups.ts"
 import { csvOf, jsonOf, tableOf } from "./print.ts"
 
+const forms = ["table", "csv", "json"] as const
+
 export const summary = Command.make(
   "summary",
   {
@@ -36,8 +39,9 @@ export const summary = Command.make(
     ...thresholdFlags,
     asOf,
     rounding,
-    ...formatFlags(["table", "csv", "json"], "table for people; csv and json are exact, without the total"),
+    ...formatFlags(forms, "table for people; csv and json are exact, without the total"),
     ...csvFlags,
+    ...outputFlags,
     names: namesFlag,
     ...fileFlags,
     ...sourceFlags,
@@ -61,10 +65,10 @@ export const summary = Command.make(
       if (Option.isSome(form)) return yield* preview(form.value, input, flags)
       const limits = yield* Effect.fromResult(thresholdsOf(flags))
       const filter = yield* Effect.fromResult(toFilter({ ...flags, clockedIn: readWindow(flags.clockedIn, limits) }))
-      const format = yield* Effect.fromResult(formatOf(flags))
+      const format = yield* Effect.fromResult(formatOf(flags, forms))
       const style = yield* Effect.fromResult(csvStyleOf(flags, format))
       const source = yield* openSource(flags)
-      const { idOf, keysOf } = makeGrouper(flags.by, flags.clockOf, Option.getOrUndefined(flags.weekStarts))
+      const { idOf, keysOf } = makeGrouper(flags.by, flags.dayRuleOf, Option.getOrUndefined(flags.weekStarts))
       const { groups, open, people } = yield* sumsOf(
         source(filter),
         flags,
@@ -90,7 +94,8 @@ export const summary = Command.make(
       }
     },
     Effect.onInterrupt(() => printWarning("interrupted: the sums are not complete, and nothing is stored")),
-    Effect.scoped
+    Effect.scoped,
+    intoOutput
   )
 ).pipe(
   Command.withDescription(
@@ -105,8 +110,8 @@ export const summary = Command.make(
   --map prints the file of a payroll program that a close would have now: a
   preview, which checks and records nothing.
 
-  With --database it sums the copy that time-punches sync keeps there, without
-  a credential, and says how old the copy is.`
+  From a copy that time-punches sync keeps it needs no credential, and says how
+  old the copy is.`
   ),
   Command.withShortDescription("Sum punches, as a table with bars"),
   Command.withExamples([
@@ -138,14 +143,14 @@ export const summary = Command.make(
 const preview = Effect.fnUntraced(function*(
   form: FileForm,
   input: FilterInput & SourceInput & { readonly zone: Option.Option<DateTime.TimeZone> },
-  { clock, dailyThreshold, dates, locations, rounding, weekStarts, weeklyThreshold }: LocalPeriod & {
+  { dailyThreshold, dates, dayRule, locations, rounding, weeklyThreshold, weekStarts }: LocalPeriod & {
     readonly weeklyThreshold: Option.Option<Duration.Duration>
     readonly dailyThreshold: Option.Option<Duration.Duration>
     readonly rounding: Labor.Rounding
     readonly weekStarts: Option.Option<Period.Weekday>
   }
 ) {
-  if (Option.isNone(dates) || Option.isNone(clock)) {
+  if (Option.isNone(dates) || Option.isNone(dayRule)) {
     return yield* usage("--map needs a period of dates", "Add one, such as --week DATE, with --zone or --zone-file.")
   }
   const [filter] = Object.keys(describeFilter(input))
@@ -159,14 +164,14 @@ const preview = Effect.fnUntraced(function*(
   const terms = CloseTerms.make({
     ...dates.value,
     companyId: company.id,
-    clock: isZones(clock.value) ? Option.getOrElse(locations, () => new Map()) : clock.value,
+    dayRule: isZones(dayRule.value) ? Option.getOrElse(locations, () => new Map()) : dayRule.value,
     firstDay: Option.getOrUndefined(weekStarts),
     rounding,
     weeklyThreshold: Option.getOrUndefined(weeklyThreshold),
     dailyThreshold: Option.getOrUndefined(dailyThreshold)
   })
   const source = yield* openSource(input)
-  const punches = Stream.flatMap(source({ clockedIn: CloseTerms.window(terms) }), (page) => Stream.fromArray(page))
+  const punches = Stream.flatMap(source({ clockedIn: CloseTerms.queryWindow(terms) }), (page) => Stream.fromArray(page))
   const sums = yield* Stream.run(punches, CloseSums.sum(terms))
   yield* printFile(form, `preview of ${textOfDates(dates.value)}`, { ...dates.value, ...sums })
 })
@@ -177,7 +182,7 @@ const readWindow = (
   limits: Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>
 ): FilterInput["clockedIn"] => {
   if (Option.isNone(limits) || limits.value.period === undefined) return clockedIn
-  const { gte } = Labor.window({ ...limits.value, period: limits.value.period })
+  const { gte } = Labor.queryWindow({ ...limits.value, period: limits.value.period })
   return { ...clockedIn, gte: Option.map(clockedIn.gte, (start) => DateTime.min(start, gte)) }
 }
 

@@ -6,13 +6,11 @@ import * as Fs from "node:fs"
 import { type Checkpoint, openCheckpoint, type WrittenPage } from "../../../src/cli/export/checkpoint.ts"
 import type { ExportSpec } from "../../../src/cli/export/note.ts"
 import { Cursor } from "../../../src/index.ts"
-import { temporaryFolder } from "../support.ts"
+import { read, temporaryFolder } from "../support.ts"
 
 const spec: ExportSpec = { "--company": "4021", "--format": "ndjson" }
 
 const next = Option.some(Cursor.make("page-2"))
-
-const read = (file: string) => Fs.readFileSync(file, "utf8")
 
 const filesOf = (output: string) => Fs.readdirSync(output.replace(/\/[^/]+$/, "")).toSorted()
 
@@ -271,7 +269,7 @@ describe("Checkpoint.finish", () => {
     withOutput((output) =>
       Effect.gen(function*() {
         Fs.writeFileSync(output, "old")
-        const checkpoint = yield* open(output)
+        const checkpoint = yield* open(output, spec, true)
         yield* appended(checkpoint, page("a\n", 1, Option.none()))
         const before = read(output)
         yield* checkpoint.finish
@@ -288,7 +286,7 @@ describe("Checkpoint.finish", () => {
         const fs = yield* FileSystem.FileSystem
         let takesOver: Effect.Effect<unknown, unknown> = Effect.void
         // The rights of the output are read after its rows were verified, right before it is replaced.
-        const checkpoint = yield* Effect.provideService(open(output), FileSystem.FileSystem, {
+        const checkpoint = yield* Effect.provideService(open(output, spec, true), FileSystem.FileSystem, {
           ...fs,
           stat: (file) => Effect.andThen(file === output ? Effect.orDie(takesOver) : Effect.void, fs.stat(file))
         })
@@ -309,7 +307,7 @@ describe("Checkpoint.finish", () => {
     withOutput((output) =>
       Effect.gen(function*() {
         Fs.writeFileSync(output, "old")
-        const checkpoint = yield* open(output)
+        const checkpoint = yield* open(output, spec, true)
         yield* appended(checkpoint, page("a\nb\n", 2, Option.none()))
         Fs.writeFileSync(`${output}.part`, "a\nc\n")
         const failure = yield* Effect.flip(checkpoint.finish)

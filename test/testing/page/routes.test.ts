@@ -7,8 +7,8 @@ import { rolldown } from "rolldown"
 import { foreignMachine } from "../../../src/internal/page/guard.ts"
 import { FakeServer } from "../../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
+import { scriptText } from "../../../src/testing/page/browser/script.ts"
 import { faultButtons } from "../../../src/testing/page/faults.ts"
-import { scriptText } from "../../../src/testing/page/script.ts"
 import { browser, hasChromium, looksRight, noChromium } from "../../full/browser.ts"
 import { needs } from "../../support/needs.ts"
 
@@ -103,6 +103,8 @@ describe("the page of a fake server", () => {
       assert.include(body, `${url}/oauth2/token`)
       assert.strictEqual(answer.status, 200)
       for (const name of ["clocked_in[gte]", "x-company-guid", "422", "TimePunchPage"]) assert.include(body, name)
+      assert.include(body, "Follow <code>meta.cursor.next</code> until it is null.")
+      assert.notInclude(body, "`")
     }).pipe(Effect.provide(served())))
 
   it.live.each(foreign)("refuses %s on every route, and does nothing", ([, headers]) =>
@@ -213,9 +215,11 @@ describe("the page of a fake server", () => {
 
   it.live("answers to what does not exist with the reason", () =>
     Effect.gen(function*() {
-      const { body, status } = yield* ask("GET", "/sandbox/companies/%E0%A4%A")
+      const { body, status } = yield* ask("GET", "/sandbox/companies/no%20id")
 
-      assert.deepStrictEqual([status, body], [404, "There is no company %E0%A4%A.\n"])
+      assert.deepStrictEqual([status, body], [404, "There is no company no id.\n"])
+      assert.strictEqual((yield* ask("GET", "/sandbox/companies/%E0%A4%A")).status, 404)
+      for (const path of ["/DOCS", "/docs/", "//docs"]) assert.strictEqual((yield* ask("GET", path)).status, 404, path)
       assert.strictEqual((yield* press("missing", 0)).status, 422)
       assert.strictEqual((yield* press("reset", 9)).status, 422)
       assert.strictEqual((yield* press("toString", 0)).status, 422)
@@ -233,9 +237,9 @@ describe("the page of a fake server", () => {
       assert.match(body, /^event: faults\ndata: \[\{"text":"Slow [^\n]*","left":null\}\]\n\n/)
       assert.match(
         body,
-        /event: request\nid: 0\ndata: \{"index":0,[^\n]*"query":\[\["limit","1"\],\["cursor","no"\]\],"answer":"401","isGood":false,[^\n]*"isOwn":false\}\n\n/
+        /id: 0\nevent: request\ndata: \{"index":0,[^\n]*"query":\[\["limit","1"\],\["cursor","no"\]\],"answer":"401","isGood":false,[^\n]*"isOwn":false\}\n\n/
       )
-      assert.match(body, /id: 1\ndata: [^\n]*"isOwn":true\}/)
+      assert.match(body, /id: 1\nevent: request\ndata: [^\n]*"isOwn":true\}/)
       assert.notInclude(body, "secret")
     }).pipe(Effect.provide(served())))
 })
