@@ -702,8 +702,8 @@ for (const database of databases()) {
           assert.deepStrictEqual(state.accepted, { gap: 1, stale: 1, empty: 1 })
 
           const at = (hours: number) => ({ zone: newYork, dayStarts: Duration.hours(hours) })
-          const apart = { ...march, first: date("2026-05-18"), last: date("2026-05-24"), clock: at(4) }
-          const beside = { ...apart, first: date("2026-05-11"), last: date("2026-05-17"), clock: at(2) }
+          const apart = { ...march, first: date("2026-05-18"), last: date("2026-05-24"), dayRule: at(4) }
+          const beside = { ...apart, first: date("2026-05-11"), last: date("2026-05-17"), dayRule: at(2) }
           const parting = yield* between(copy, create(copy, beside))
           const parted = yield* Effect.flip(
             parting(Close.create(company, { ...apart, accept: ["stale", "empty", "gap", "edge"] }, { table }))
