@@ -3,6 +3,8 @@ export * as Close from "./Close.ts"
 export {
   Blocker,
   CloseChanged,
+  CloseError,
+  isCloseError,
   NotReady,
   OutcomeUnknown,
   PeriodClosed,

@@ -15,7 +15,7 @@ import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import { type DayRule, type Interval, MissingZone, type Zones } from "../payroll/Zones.ts"
 import { figuresOf } from "../report/figures.ts"
 import * as Page from "../report/page.ts"
-import { byTime, type Sums, sumsBy, totalOf } from "../report/sums.ts"
+import { byTime, type ReportSums, sumsBy, totalOf } from "../report/sums.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import * as CloseSums from "./CloseSums.ts"
 import * as CloseTerms from "./CloseTerms.ts"
@@ -163,7 +163,7 @@ const checkOf = (terms: CloseTerms.CloseTerms) => CloseTerms.checkOptions(terms,
 const ofPunches = <E, R>(
   punches: Stream.Stream<TimePunch, E, R>,
   terms: CloseTerms.CloseTerms,
-  people: ReadonlyArray<Sums>,
+  people: ReadonlyArray<ReportSums>,
   names: Page.NameLookup | undefined
 ) =>
   Effect.gen(function*() {
@@ -216,7 +216,7 @@ const ofPunches = <E, R>(
   })
 
 /** The sums of each person, with the time over the thresholds. */
-const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<Sums> => {
+const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<ReportSums> => {
   const groups = new Map(sumsBy(sums.rows, ({ userId }) => userId).map((group) => [group.key, group]))
   return CloseSums.byPerson(sums).map(({ overWeekly, overDaily, cost, net, punches, tips, userId }) => ({
     key: userId,
@@ -269,7 +269,11 @@ const revisionsSection = (close: ClosedPeriod): Html => {
 }
 
 /** What each person got with each active revision, and in all. */
-const gotSection = (close: ClosedPeriod, people: ReadonlyArray<Sums>, names: Page.NameLookup | undefined): Html => {
+const gotSection = (
+  close: ClosedPeriod,
+  people: ReadonlyArray<ReportSums>,
+  names: Page.NameLookup | undefined
+): Html => {
   const revisions = activeRevisions(close.revisions).map((revision) => ({
     name: revision.id,
     people: new Map(peopleOf(differenceOf(close, revision)).map((person) => [person.key, person]))

@@ -378,7 +378,7 @@ interface FileRow {
 }
 
 /** The exact sums of a group: time in milliseconds, amounts in cents. */
-interface Sums {
+interface GroupSums {
   readonly ids: { readonly [K in Grouping]?: number | undefined }
   net: bigint
   /** Over the weekly threshold, or over the daily one if it is the only one. */
@@ -391,7 +391,7 @@ interface Sums {
 
 /** A row of a group, or of one of its pay codes. */
 interface Item {
-  readonly sums: Sums
+  readonly sums: GroupSums
   readonly payCode: string
   readonly place: number
   readonly numbers: { readonly [V in NumberValue]?: Quantity }
@@ -427,10 +427,10 @@ const compare = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): numb
   return at < 0 ? 0 : (one[at] ?? 0) < (other[at] ?? 0) ? -1 : 1
 }
 
-const groupsOf = ({ by }: Mapping, { people, rows }: PayrollState): ReadonlyArray<Sums> => {
-  const groups = new Map<string, Sums>()
+const groupsOf = ({ by }: Mapping, { people, rows }: PayrollState): ReadonlyArray<GroupSums> => {
+  const groups = new Map<string, GroupSums>()
   for (const row of rows) {
-    const all: Required<Sums["ids"]> = {
+    const all: Required<GroupSums["ids"]> = {
       user: row.userId,
       location: row.locationId,
       department: Option.getOrUndefined(row.departmentId),
@@ -469,7 +469,7 @@ const excessOf = (excess: Option.Option<Duration.Duration>): bigint =>
   millisOf(Option.getOrElse(excess, () => Duration.zero))
 
 /** The rows of a group. */
-const itemsOf = ({ payCodes }: Mapping, sums: Sums): ReadonlyArray<Item> => {
+const itemsOf = ({ payCodes }: Mapping, sums: GroupSums): ReadonlyArray<Item> => {
   const { overWeekly, overDaily, cost, net, punches, tips } = sums
   if (payCodes === undefined) {
     const numbers: Item["numbers"] = {

@@ -12,7 +12,7 @@ import type { Issue } from "../payroll/PeriodCheck.ts"
 import * as Charts from "./charts.ts"
 import type { Figures } from "./figures.ts"
 import type { Presence } from "./presence.ts"
-import { byTime, type Sums, sumsBy, totalOf } from "./sums.ts"
+import { byTime, type ReportSums, sumsBy, totalOf } from "./sums.ts"
 
 /** The name of an id; `undefined` if it has none. */
 export type NameLookup = (kind: "user" | "location" | "role" | "department", id: number) => string | undefined
@@ -112,7 +112,7 @@ ${numbers}</details>
 export const sumsTable = (
   caption: string,
   kind: "location" | "user" | "day",
-  rows: ReadonlyArray<Sums>,
+  rows: ReadonlyArray<ReportSums>,
   names: NameLookup | undefined
 ): Html => {
   const over = (duration: Duration.Duration | undefined) => {
@@ -120,7 +120,7 @@ export const sumsTable = (
     return quantity.value > 0 ? { ...quantity, text: `${mark} ${quantity.text}` } : quantity
   }
   const has = (field: "overWeekly" | "overDaily") => rows.some((row) => row[field] !== undefined)
-  const columns: ReadonlyArray<Parts.Column<Sums>> = [
+  const columns: ReadonlyArray<Parts.Column<ReportSums>> = [
     {
       title: kind === "day" ? "date" : kind === "user" ? "person" : "location",
       cell: ({ key }) =>
@@ -132,10 +132,10 @@ export const sumsTable = (
     { title: "incomplete", isNumber: true, cell: ({ incomplete }) => count(incomplete) },
     { title: "net", isNumber: true, cell: ({ net }) => time(net) },
     ...(has("overWeekly")
-      ? [{ title: "above", isNumber: true, cell: ({ overWeekly }: Sums) => over(overWeekly) }]
+      ? [{ title: "above", isNumber: true, cell: ({ overWeekly }: ReportSums) => over(overWeekly) }]
       : []),
     ...(has("overDaily")
-      ? [{ title: "above day", isNumber: true, cell: ({ overDaily }: Sums) => over(overDaily) }]
+      ? [{ title: "above day", isNumber: true, cell: ({ overDaily }: ReportSums) => over(overDaily) }]
       : []),
     { title: "cost", isNumber: true, cell: ({ cost }) => money(cost) },
     { title: "tips", isNumber: true, cell: ({ tips }) => money(tips) }
@@ -144,7 +144,7 @@ export const sumsTable = (
 }
 
 /** Key figures of all sums, side by side. */
-export const keyFigures = (people: ReadonlyArray<Sums>): Html => {
+export const keyFigures = (people: ReadonlyArray<ReportSums>): Html => {
   const { cost, incomplete, net, punches, tips } = totalOf(people)
   return Parts.keyFigures([
     { name: "net hours", value: formatSignedHours(net) },
@@ -209,7 +209,7 @@ const hoursOn = (dates: ReadonlyArray<string>, days: Figures["days"]): ReadonlyA
 }
 
 /** The cost of each location; the dearest first. */
-export const costSection = (locations: ReadonlyArray<Sums>, names: NameLookup | undefined): Html => {
+export const costSection = (locations: ReadonlyArray<ReportSums>, names: NameLookup | undefined): Html => {
   const shown = locations.toSorted((one, other) => other.cost - one.cost || byTime(one, other)).slice(0, mostBars)
   const labels = shown.map(({ key }) => labelOf("location", Number(key), names))
   return section(
@@ -243,7 +243,7 @@ const lengthText = (length: Duration.Input): string => {
 
 /** Hours by person; who has most first. */
 export const peopleSection = (
-  people: ReadonlyArray<Sums>,
+  people: ReadonlyArray<ReportSums>,
   options: Thresholds,
   names: NameLookup | undefined
 ): Html => {

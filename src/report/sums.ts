@@ -13,16 +13,16 @@ interface Counts {
 }
 
 /** The sums of a location, a person or a day. */
-export interface Sums extends Counts {
+export interface ReportSums extends Counts {
   readonly key: number | string
 }
 
 /** The longest time first, then by key. */
-export const byTime = (one: Sums, other: Sums): number =>
+export const byTime = (one: ReportSums, other: ReportSums): number =>
   Duration.toMillis(other.net) - Duration.toMillis(one.net) || Number(one.key) - Number(other.key)
 
 /** The sums of all rows. */
-export const totalOf = (rows: ReadonlyArray<Counts>): Sums => {
+export const totalOf = (rows: ReadonlyArray<Counts>): ReportSums => {
   const sum = (value: (row: Counts) => number) => rows.reduce((total, row) => total + value(row), 0)
   const millis = (value: (row: Counts) => Duration.Duration | undefined) =>
     Duration.millis(sum((row) => Duration.toMillis(value(row) ?? Duration.zero)))
@@ -42,7 +42,7 @@ export const totalOf = (rows: ReadonlyArray<Counts>): Sums => {
 export const sumsBy = <Row extends Counts>(
   rows: ReadonlyArray<Row>,
   keyOf: (row: Row) => number | string
-): ReadonlyArray<Sums> => {
+): ReadonlyArray<ReportSums> => {
   const groups = new Map<number | string, Array<Row>>()
   for (const row of rows) {
     const group = groups.get(keyOf(row))

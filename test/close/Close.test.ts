@@ -70,10 +70,13 @@ for (const database of databases()) {
     const list = ({ run, table }: OpenHistory) => run(Close.list(company, undefined, { table }))
     const week = [shift(1, "2026-03-02T14:00:00Z", 8), shift(2, "2026-03-03T14:00:00Z", 8)]
 
+    /** The close of the week, which it commits. */
+    const closed = (copy: OpenHistory, options?: Close.CloseOptions) =>
+      Effect.andThen(commit(copy.kept, company, week), create(copy, options))
+
     itWithCopy("records the sums of a period at an instant of the copy", (copy) =>
       Effect.gen(function*() {
-        yield* commit(copy.kept, company, week)
-        const state = yield* create(copy)
+        const state = yield* closed(copy)
 
         assert.deepStrictEqual(
           [state.close, state.id, state.previous, state.kind, hours(state), state.accepted],
@@ -86,8 +89,7 @@ for (const database of databases()) {
 
     itWithCopy("pays each difference once: edit, edit back, void, correct", (copy) =>
       Effect.gen(function*() {
-        yield* commit(copy.kept, company, week)
-        yield* create(copy)
+        yield* closed(copy)
         yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
         assert.deepStrictEqual((yield* correct(copy)).revisions.map((state) => [state.id, hours(state)]), [["1.2", 18]])
         assert.deepStrictEqual((yield* correct(copy)).revisions, [])
@@ -116,8 +118,7 @@ for (const database of databases()) {
 
     itWithCopy("refuses to void twice, a void, and a state in the middle", (copy) =>
       Effect.gen(function*() {
-        yield* commit(copy.kept, company, week)
-        yield* create(copy)
+        yield* closed(copy)
         yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
         yield* correct(copy)
         const why = (state: string) => Effect.map(Effect.flip(voidRevision(copy, state)), ({ message }) => message)
@@ -137,8 +138,7 @@ for (const database of databases()) {
 
     itWithCopy("refuses a period of which another close that stands has an instant", (copy) =>
       Effect.gen(function*() {
-        yield* commit(copy.kept, company, week)
-        yield* create(copy)
+        yield* closed(copy)
         const error = yield* Effect.flip(
           create(copy, { ...march, first: date("2026-03-15"), last: date("2026-03-20") })
         )
@@ -191,8 +191,7 @@ for (const database of databases()) {
 
     itWithCopy("moves a punch between two closes in one write", (copy) =>
       Effect.gen(function*() {
-        yield* commit(copy.kept, company, week)
-        yield* create(copy)
+        yield* closed(copy)
         yield* create(copy, next)
         yield* commit(copy.kept, company, [shift(2, "2026-03-17T14:00:00Z", 8)])
         const named = yield* correct(copy, { closes: [2] })
@@ -230,8 +229,7 @@ for (const database of databases()) {
 
     itWithCopy("adds a location that the record lacks, and changes none", (copy) =>
       Effect.gen(function*() {
-        yield* commit(copy.kept, company, week)
-        yield* create(copy, { ...march, dayRule: new Map([[east, newYork]]) })
+        yield* closed(copy, { ...march, dayRule: new Map([[east, newYork]]) })
         yield* commit(copy.kept, company, [shift(30, "2026-03-05T14:00:00Z", 4, { locationId: late })])
 
         assert.strictEqual((yield* Effect.flip(correct(copy)))._tag, "MissingZone")
@@ -302,8 +300,7 @@ for (const database of databases()) {
       (copy) =>
         Effect.gen(function*() {
           const [one, two] = weeks
-          yield* commit(copy.kept, company, week)
-          yield* create(copy, { ...march, ...one, dayRule: new Map([[east, newYork]]) })
+          yield* closed(copy, { ...march, ...one, dayRule: new Map([[east, newYork]]) })
           // The Monday after, at a location that the close does not have.
           yield* commit(copy.kept, company, [shift(40, "2026-03-09T13:00:00Z", 4, { locationId: late })])
           const due = (options: Close.DueOptions = {}) => copy.run(Close.due(company, options, { table: copy.table }))
@@ -330,8 +327,7 @@ for (const database of databases()) {
       (copy) =>
         Effect.gen(function*() {
           const [one] = weeks
-          yield* commit(copy.kept, company, week)
-          yield* create(copy, { ...march, ...one, dayRule: new Map([[east, newYork]]) })
+          yield* closed(copy, { ...march, ...one, dayRule: new Map([[east, newYork]]) })
           yield* commit(copy.kept, company, [shift(40, "2026-03-09T13:00:00Z", 4, { locationId: late })])
 
           assert.strictEqual((yield* Effect.flip(correct(copy)))._tag, "MissingZone")
@@ -345,8 +341,7 @@ for (const database of databases()) {
       "says when the history was edited by hand, with the people, and writes nothing",
       (copy) =>
         Effect.gen(function*() {
-          yield* commit(copy.kept, company, week)
-          yield* create(copy)
+          yield* closed(copy)
           yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
           yield* copy.query(`UPDATE ${copy.table}_history SET hourly_wage = hourly_wage + 1`)
           const error = yield* Effect.flip(correct(copy))
@@ -362,8 +357,7 @@ for (const database of databases()) {
       "continues where the history was pruned, if the rules are those of the record",
       (copy) =>
         Effect.gen(function*() {
-          yield* commit(copy.kept, company, week)
-          yield* create(copy)
+          yield* closed(copy)
           yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
           yield* copy.run(
             SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table: copy.table })
@@ -472,8 +466,7 @@ for (const database of databases()) {
       Effect.gen(function*() {
         yield* commit(copy.plain, company, week)
         assert.strictEqual((yield* Effect.flip(create(copy)))._tag, "HistoryUnavailable")
-        yield* commit(copy.kept, company, week)
-        yield* create(copy)
+        yield* closed(copy)
         yield* copy.run(SqlStore.purge(company, { table: copy.table }))
 
         assert.deepStrictEqual(yield* list(copy), [])

@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import * as Fs from "node:fs"
 import * as Http from "node:http"
 import { defaultCompany, FakeService, generateWeeks, toWire } from "../../src/testing/index.ts"
-import { cli, temporaryFolder } from "../cli/support.ts"
+import { cli, inFakeOf, temporaryFolder } from "../cli/support.ts"
 import { needs } from "../support/needs.ts"
 import { browser, hasChromium, looksRight, noChromium } from "./browser.ts"
 
@@ -51,8 +51,7 @@ const files = Effect.map(temporaryFolder, (folder) => {
   return { names, database: `${folder}/punches.db` }
 })
 
-const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  effect.pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
+const inFake = inFakeOf(punches)
 
 const week = ["--week", "2026-03-04", "--zone", "America/New_York"]
 

@@ -119,7 +119,7 @@ interface Failed {
 }
 
 /** Runs the passes of each company, one after the other, and returns the errors: none of them stops another company. */
-const around = <R>(
+const runTasks = <R>(
   tasks: ReadonlyArray<SyncTask>,
   passes: (task: SyncTask) => Effect.Effect<void, PassError | OutputClosed | PlatformError.PlatformError, R>,
   isPrinted: (error: PassError) => boolean
@@ -168,7 +168,7 @@ const endOf = (
 
 /** One sweep, or one pass, of each company. A resumed pass only proves what was there when it began, so another follows it. */
 const once = (tasks: ReadonlyArray<SyncTask>) =>
-  around(
+  runTasks(
     tasks,
     Effect.fnUntraced(function*(task) {
       const first = yield* Option.isSome(task.sweep) ? sweepNow(task, task.sweep.value) : passNow(task)
@@ -202,7 +202,7 @@ const forever = (tasks: ReadonlyArray<SyncTask>, every: Duration.Duration) =>
     let isWaiting = false
     const slot = Effect.gen(function*() {
       isWaiting = false
-      const failed = yield* around(tasks, passes, (error) => tasks.length > 1 || !isFinal(error))
+      const failed = yield* runTasks(tasks, passes, (error) => tasks.length > 1 || !isFinal(error))
       if (failed.length === tasks.length && failed.every(({ error }) => isFinal(error))) {
         return yield* endOf(tasks, failed)
       }

@@ -22,7 +22,7 @@ import { periodFlags, refuseBesideClose, textOfDates } from "../select/period.ts
 import type { ChangesInput } from "./diffFlags.ts"
 
 /** What is compared, and how its punches are read. */
-export interface Subject<E> extends LaborOptions {
+export interface ChangeQuery<E> extends LaborOptions {
   readonly comparison: Comparison<E>
   readonly asOf: DateTime.Utc | undefined
   /** The zone in which the times of a punch are shown. */
@@ -56,7 +56,7 @@ export const ofClose = Effect.fnUntraced(
           Option.fromUndefinedOr(CloseTerms.getLocation(terms, locationId)),
           ({ clock }) => Option.flatMap(Option.fromUndefinedOr(terms.clocks[clock]), ({ zone }) => readZone(zone))
         )
-    } satisfies Subject<MissingZone>
+    } satisfies ChangeQuery<MissingZone>
   }
 )
 
@@ -104,9 +104,9 @@ const withZones = Effect.fnUntraced(function*(
 
 /** The punches that the sums of the close count. Of the days before a cut week they are shown too, and are in no difference. */
 const comparisonOf = (terms: CloseTerms.CloseTerms, since: DateTime.Utc): Comparison<MissingZone> => {
-  const places = new Map<LocationId, Place | undefined>()
+  const places = new Map<LocationId, CountedInterval | undefined>()
   const firstCounted = firstCountedDay(terms)
-  const placeOf = (locationId: LocationId): Place | undefined => {
+  const placeOf = (locationId: LocationId): CountedInterval | undefined => {
     if (places.has(locationId)) return places.get(locationId)
     const interval = CloseTerms.getInterval(terms, locationId)
     const clock = terms.clocks[CloseTerms.getLocation(terms, locationId)?.clock ?? -1]
@@ -132,7 +132,7 @@ const comparisonOf = (terms: CloseTerms.CloseTerms, since: DateTime.Utc): Compar
 }
 
 /** The close at a location; a punch before it counts towards its thresholds from `shownFrom` on. */
-interface Place extends CloseTerms.MillisInterval {
+interface CountedInterval extends CloseTerms.MillisInterval {
   readonly shownFrom: number
 }
 

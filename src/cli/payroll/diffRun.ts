@@ -20,7 +20,7 @@ import { printError } from "../print/messages.ts"
 import { print, screen } from "../print/output.ts"
 import { requirePeriod, resolvePeriod } from "../select/period.ts"
 import { type ChangesInput, forms } from "./diffFlags.ts"
-import { ofClose, refuseRecorded, type Subject } from "./diffOfClose.ts"
+import { type ChangeQuery, ofClose, refuseRecorded } from "./diffOfClose.ts"
 import { jsonOf, linesOf, peopleCsv, punchesCsv } from "./diffPrint.ts"
 
 export const run = Effect.fnUntraced(function*(input: ChangesInput) {
@@ -83,7 +83,7 @@ const ofPeriod = Effect.fnUntraced(function*(input: ChangesInput) {
     rounding: Option.getOrElse(flags.rounding, () => "halfUp" as const),
     asOf: Option.getOrUndefined(flags.asOf),
     zoneOf: ({ locationId }) => Option.map(Result.getSuccess(getDayRule(locationId)), zoneOf)
-  } satisfies Subject<MissingZone>
+  } satisfies ChangeQuery<MissingZone>
 })
 
 const sinceOf = Effect.fnUntraced(function*(flag: ChangesInput["since"]) {

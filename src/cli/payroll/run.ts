@@ -54,7 +54,7 @@ export const runClose = Effect.fnUntraced(function*(input: CloseInput) {
     dailyThreshold: Option.getOrUndefined(flags.dailyThreshold),
     maxDuration: Option.getOrUndefined(flags.maxShift),
     accept: Option.getOrUndefined(flags.accept),
-    ...written(flags.note)
+    ...authorship(flags.note)
   })
   const revision = yield* closing.pipe(
     Effect.provide(layer),
@@ -73,7 +73,7 @@ export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
       closes: input.closes.length === 0 ? undefined : input.closes,
       dayRules,
       accept: Option.getOrUndefined(input.accept),
-      ...written(input.note)
+      ...authorship(input.note)
     })
     return { corrected, previous: yield* previousSums(company, corrected.revisions) }
   }).pipe(
@@ -119,7 +119,7 @@ export const runVoid = Effect.fnUntraced(function*(input: VoidInput) {
   const json = yield* Effect.fromResult(isJson(input))
   if (Option.isNone(input.note)) return yield* usage("void needs --note WHY: why the state was not paid")
   const { isOver, revision } = yield* Effect.gen(function*() {
-    const revision = yield* Close.voidRevision(company, { revision: input.state, ...written(input.note) })
+    const revision = yield* Close.voidRevision(company, { revision: input.state, ...authorship(input.note) })
     const revisions = (yield* Close.list(company, revision.close)).flatMap(({ revisions }) => revisions)
     return { revision, isOver: Option.isNone(newestRevision(revisions)) }
   }).pipe(Effect.provide(layer))
@@ -205,7 +205,7 @@ const copyOf = Effect.fnUntraced(function*(
 })
 
 /** Who writes a state, and with which note. */
-const written = (note: Option.Option<string>) => ({
+const authorship = (note: Option.Option<string>) => ({
   note: Option.getOrElse(note, () => ""),
   user: userName(),
   release: version

@@ -187,7 +187,7 @@ const readWindow = (
 }
 
 /** What a summary shows. */
-interface Sums {
+interface SummarySums {
   readonly groups: HashMap.HashMap<Key, Labor.Totals>
   /** The hours of each person; empty without a threshold. */
   readonly people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
@@ -202,7 +202,7 @@ const sumsOf = Effect.fnUntraced(function*<E, R>(
   idOf: (punch: TimePunch) => Key,
   options: Labor.LaborOptions,
   limits: Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>
-): Effect.fn.Return<Sums, E | Labor.SumOverflow | MissingZone, R> {
+): Effect.fn.Return<SummarySums, E | Labor.SumOverflow | MissingZone, R> {
   const rollup = Labor.rollup(idOf, options)
   let open = 0
   const kept = <E2, R2>(each: Stream.Stream<ReadonlyArray<TimePunch>, E2, R2>) =>
