@@ -347,7 +347,7 @@ export const issuesSection = (
       : note([...kinds].map(([kind, found]) => `${kind} ${formatNumber(found)}`).join(" · ")),
     ...notes.map(note),
     issues.length === 0 ? undefined : table("Punches to look at", columns, issues.slice(0, mostIssues)),
-    leftOut(issues.length, mostIssues, "things to look at; time-punches check lists all")
+    leftOut(issues.length, mostIssues, "things to look at; time-punches payroll check lists all")
   )
 }
 

@@ -183,7 +183,7 @@ describe("the time-punches process", () => {
       assert.lengthOf(JSON.parse(list.stdout), 5)
     })), timeout)
 
-  const march = ["check", "--month", "2026-03", "--zone", "America/New_York", "--json"]
+  const march = ["payroll", "check", "--month", "2026-03", "--zone", "America/New_York", "--json"]
 
   it.live(
     "exits with 9 after it has printed all that a check found, and with 0 where there is nothing",

@@ -190,17 +190,17 @@ describe("a report in Chromium", () => {
       const on = (...args: ReadonlyArray<string>) => cli([...args, "--database", database])
       yield* on("sync", "--history")
       const kinds = "open,unapproved,overlap,tooLong,anomaly,zeroWage,gap,stale"
-      yield* on("close", ...week, "--weekly-threshold", "38h", "--accept", kinds, "--note", evil)
+      yield* on("payroll", "close", ...week, "--weekly-threshold", "38h", "--accept", kinds, "--note", evil)
       yield* service.edit([1002, 1003, 1010], { clocked_out: "2026-03-05T12:00:00Z" })
       yield* on("sync", "--history")
-      yield* on("correct")
+      yield* on("payroll", "correct")
       const ran = yield* on("report", "--close", "1", "--names", names)
       assert.strictEqual(ran.code, 0, ran.stderr)
       const { requested, url } = yield* served(ran.stdout)
       const { open } = yield* browser
       yield* looksRight(yield* open(url))
 
-      assert.include(ran.stdout, "<caption>2 states</caption>")
+      assert.include(ran.stdout, "<caption>2 revisions</caption>")
       assert.deepStrictEqual(requested, ["/report.html"])
     }))
   }, 120_000)

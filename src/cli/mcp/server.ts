@@ -31,16 +31,19 @@ import { version } from "../../internal/wire/userAgent.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { incomplete, layerCopy } from "../database/copy.ts"
-import { type DatabaseTarget, targetOf } from "../database/database.ts"
+import { databaseOrDefault, type DatabaseTarget, targetOf } from "../database/database.ts"
 import { openSource, sourceFlags } from "../database/source.ts"
 import { type CommandFailure, commandFailureOf, type ExpectedError } from "../failure.ts"
 import { companyOf } from "../flags/connection.ts"
 import { noFilter, toFilter } from "../flags/filter.ts"
 import { nameColumns, namesFlag, readNames } from "../flags/names.ts"
+import { Profile } from "../flags/settings.ts"
 import { whole } from "../flags/values.ts"
 import { check, HiddenKinds } from "../payroll/check.ts"
-import { closes } from "../payroll/close.ts"
-import { changes } from "../payroll/diff.ts"
+import { diff } from "../payroll/diff.ts"
+import { due } from "../payroll/due.ts"
+import { list as listCloses } from "../payroll/list.ts"
+import { show } from "../payroll/show.ts"
 import { Colours, plain } from "../print/colour.ts"
 import { Messages } from "../print/messages.ts"
 import { printText } from "../print/output.ts"
@@ -60,8 +63,9 @@ interface McpInput {
 /** Serves until standard input ends. Fails before it serves if the copy cannot be read. */
 export const serve = Effect.fnUntraced(function*(input: McpInput) {
   const { id } = yield* companyOf(input)
-  const target = yield* targetOf(input.database, "mcp")
-  const copy = { input, company: id, target }
+  const database = yield* databaseOrDefault(input.database)
+  const target = yield* targetOf(database, "mcp")
+  const copy = { input: { ...input, database }, company: id, target }
   yield* copyStatus(copy)
   const server = yield* Effect.forkChild(Layer.launch(McpServer.layerStdio({
     name: "time-punches",
@@ -149,6 +153,14 @@ const makeTool = <
 /** A command prints JSON: anything else is a bug. */
 const parseJson = (text: string) => Effect.orDie(Schema.decodeEffect(Schema.fromJsonString(Schema.Json))(text))
 
+const ofClose = Schema.Struct({
+  close: Schema.optional(
+    Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)).annotate({
+      description: "The number of one close; without it every close"
+    })
+  )
+})
+
 /** The most rows of an answer. */
 const maxRows = 100
 
@@ -167,7 +179,7 @@ const toolkit = Toolkit.make(
     })
   ),
   makeTool(
-    "check",
+    "payroll_check",
     "What a person must look at before a period is closed: punches that are open, unapproved, too long or that overlap",
     Schema.Struct({
       ...period,
@@ -176,27 +188,15 @@ const toolkit = Toolkit.make(
     })
   ),
   makeTool(
-    "changes",
+    "payroll_diff",
     "What has changed in a period since an instant; needs a copy with a history",
     Schema.Struct({
       ...period,
       since: Schema.String.annotate({ description: "The instant to compare with, such as 2026-03-09T15:00:00Z" })
     })
   ),
-  makeTool(
-    "closes",
-    "The payroll closes with their states and sums",
-    Schema.Struct({
-      close: Schema.optional(
-        Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)).annotate({
-          description: "The number of one close; without it every close"
-        })
-      ),
-      changed: Schema.optional(
-        Schema.Boolean.annotate({ description: "What is due for closes that have changed since" })
-      )
-    })
-  ),
+  makeTool("payroll_list", "The payroll closes with their revisions and sums, or one close", ofClose),
+  makeTool("payroll_due", "What is due for payroll closes that have changed since", ofClose),
   makeTool(
     "list",
     `Punches of a period by clock-in, at most ${maxRows} a call`,
@@ -227,7 +227,7 @@ export const layerTools = (copy: Copy) =>
           HiddenKinds,
           withWages ? [] : ["zeroWage"]
         )
-        return { ...status, result: hide(yield* parseJson(text === "" ? "null" : text), allowed), remarks }
+        return { ...status, result: select(yield* parseJson(text === "" ? "null" : text), allowed), remarks }
       }).pipe(Effect.mapError(refusedOf), Effect.provideContext(context))
     const local = (given: { readonly [K in keyof typeof period]?: string | undefined }) =>
       [
@@ -245,6 +245,7 @@ export const layerTools = (copy: Copy) =>
         ["day-starts", given.dayStarts],
         ["names", Option.getOrUndefined(names)]
       ] as const
+    const record = [["database", database], ["company", `${copy.company}`]] as const
     const selected = (given: { readonly [K in keyof typeof selection]?: string | undefined }) =>
       [
         ["user-id", given.userId],
@@ -271,20 +272,16 @@ export const layerTools = (copy: Copy) =>
             "summary",
             "--json"
           ),
-      check: (given) =>
+      payroll_check: (given) =>
         Effect.map(
-          answer([...local(given), ...selected(given), ["max-shift", given.maxShift]], "check", "--json"),
+          answer([...local(given), ...selected(given), ["max-shift", given.maxShift]], "payroll", "check", "--json"),
           (found) => withWages ? found : { ...found, remarks: [...found.remarks, wagesUnseen] }
         ),
-      changes: (given) => answer([...local(given), ["since", given.since]], "changes", "--json"),
-      closes: ({ changed, close }) =>
-        answer(
-          [["database", database], ["company", `${copy.company}`]],
-          "closes",
-          ...(close === undefined ? [] : [`${close}`]),
-          "--json",
-          ...(changed === true ? ["--changed"] : [])
-        ),
+      payroll_diff: (given) => answer([...local(given), ["since", given.since]], "payroll", "diff", "--json"),
+      payroll_list: ({ close }) =>
+        answer(record, "payroll", ...(close === undefined ? ["list"] : ["show", `${close}`]), "--json"),
+      payroll_due: ({ close }) =>
+        answer(record, "payroll", "due", ...(close === undefined ? [] : [`${close}`]), "--json"),
       list: (given) =>
         answer([...local(given), ...selected(given), ["limit", given.limit], ["offset", given.offset]], "list")
     }
@@ -355,38 +352,63 @@ const list = Command.make(
 /** Without it, "nothing to look at" would claim more than was reported. */
 const wagesUnseen = "Punches with a wage of 0 are not reported: the server was started without --with-wages."
 
-/** Keys of money: no answer has them without `--with-wages`. */
-const money = /wage|cost|tips|amount/i
+const keysOf = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
-/** Who recorded a close, by the name of an account: no answer has it without `--names`. */
-const account = "user"
+/** The keys that an answer may have. Any other is left out, so a field of a later release is shown once it stands here. */
+const shown = {
+  always: keysOf(`
+    id company_id user_id location_id role_id department_id shift_id clocked_in clocked_out approved editable_punch
+    auto_clocked_out clocked_in_offline clocked_out_offline created modified deleted breaks custom_break_id paid in out
+    punches hasMore before after people kind punchId at text
+    companyId userId locationId roleId departmentId day week anomalous incomplete
+    grossSeconds paidBreakSeconds unpaidBreakSeconds netSeconds aboveSeconds aboveDaySeconds
+    close state states previous voids first last closedAt accepted rows release rules added terms
+    clocks locations clock begins zone dayStarts starts daysFrom firstDay rounding weeklyThreshold dailyThreshold
+    open unapproved disputed overlap tooLong anomaly gap stale empty edge
+  `),
+  /** With `--with-wages`. */
+  money: keysOf("hourly_wage tips costCents tipsCents zeroWage"),
+  /** With `--names`: the names of the file, and the account that wrote a state. */
+  names: keysOf(`
+    user user_name location_name role_name department_name userName locationName roleName departmentName
+  `),
+  /** Text that people type into the service or into a close. */
+  typed: keysOf("notes note pos_type")
+}
 
-/** Keys of text that people type into the service or into a close. */
-const typed = new Set(["notes", "note", "pos_type"])
-
-/** Removes money and names of accounts unless they are allowed, marks typed text, and cuts long arrays, with the number that is left out. */
-export const hide = (
+/** Keeps what may be shown, marks typed text, and cuts long arrays, with the number that is left out. */
+export const select = (
   value: Schema.Json,
   allowed: { readonly wages: boolean; readonly names: boolean }
 ): Schema.Json => {
   if (isArray(value)) {
-    const kept = value.slice(0, maxRows).map((each) => hide(each, allowed))
+    const kept = value.slice(0, maxRows).map((each) => select(each, allowed))
     return value.length > maxRows ? [...kept, { leftOut: value.length - maxRows }] : kept
   }
   if (typeof value !== "object" || value === null) return value
+  const isShown = (key: string) =>
+    shown.always.has(key) || shown.typed.has(key) || (allowed.wages && shown.money.has(key)) ||
+    (allowed.names && shown.names.has(key))
   return Object.fromEntries(
-    Object.entries(value)
-      .filter(([key]) => (allowed.wages || !money.test(key)) && (allowed.names || key !== account))
-      .map(([key, each]) => [
-        key,
-        typed.has(key) && typeof each === "string" && each !== "" ? { untrustedText: each } : hide(each, allowed)
-      ])
+    Object.entries(value).filter(([key]) => isShown(key)).map(([key, each]) => [
+      key,
+      shown.typed.has(key) && typeof each === "string" && each !== ""
+        ? { untrustedText: each }
+        : select(each, allowed)
+    ])
   )
 }
 
 const isArray = (value: Schema.Json): value is ReadonlyArray<Schema.Json> => Array.isArray(value)
 
-const commands = Command.make("time-punches").pipe(Command.withSubcommands([summary, check, changes, closes, list]))
+/** The commands that a tool runs: none of them writes. */
+const commands = Command.make("time-punches").pipe(
+  Command.withSubcommands([
+    summary,
+    Command.make("payroll").pipe(Command.withSubcommands([check, diff, due, listCloses, show])),
+    list
+  ])
+)
 
 /** What a command needs beside its output: the platform, which reads files. */
 type CommandServices = FileSystem | Path | Terminal | ChildProcessSpawner | Stdio.Stdio
@@ -429,6 +451,8 @@ const runCommand = Effect.fnUntraced(function*(args: ReadonlyArray<string>) {
         })
     }),
     Effect.provideService(HttpClient.HttpClient, noService),
+    // An answer is decided by the flags of the server and by its question alone.
+    Effect.updateService(Profile, (profile) => ({ ...profile, defaults: {} })),
     Effect.updateService(
       ConfigProvider.ConfigProvider,
       (provider) =>

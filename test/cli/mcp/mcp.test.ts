@@ -6,9 +6,10 @@ import { McpProtocol, McpTest } from "effect/ai"
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { readTarget } from "../../../src/cli/database/database.ts"
-import { layerTools } from "../../../src/cli/mcp/server.ts"
+import { layerTools, select } from "../../../src/cli/mcp/server.ts"
 import { coloured, Colours } from "../../../src/cli/print/colour.ts"
 import { CompanyId } from "../../../src/Ids.ts"
+import { breakNames, timePunchNames } from "../../../src/internal/wire/names.ts"
 import { defaultCompany, FakeService, type WirePunch } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
 import { commandOf } from "../child.ts"
@@ -106,7 +107,9 @@ describe("the tools of an assistant", () => {
 
       assert.deepStrictEqual(
         tools.map(({ annotations, name }) => [name, annotations?.readOnlyHint, annotations?.destructiveHint]),
-        ["status", "summary", "check", "changes", "closes", "list"].map((name) => [name, true, false])
+        ["status", "summary", "payroll_check", "payroll_diff", "payroll_list", "payroll_due", "list"].map((
+          name
+        ) => [name, true, false])
       )
     })))
 
@@ -114,7 +117,7 @@ describe("the tools of an assistant", () => {
     inFake(
       Effect.gen(function*() {
         const { ask } = yield* withTools()
-        const { remarks } = yield* ask("check", week)
+        const { remarks } = yield* ask("payroll_check", week)
 
         assert.isNotEmpty(remarks)
         assert.notInclude(remarks.join(""), "\u001b")
@@ -143,9 +146,9 @@ describe("the tools of an assistant", () => {
     inFake(Effect.gen(function*() {
       const { ask, asked, database } = yield* withTools()
       const { code, stdout } = yield* cli(
-        ["check", "--week", "2026-03-02", "--zone", "America/New_York", "--json", "--database", database]
+        ["payroll", "check", "--week", "2026-03-02", "--zone", "America/New_York", "--json", "--database", database]
       )
-      const { copy, remarks, result } = yield* ask("check", week)
+      const { copy, remarks, result } = yield* ask("payroll_check", week)
 
       assert.strictEqual(code, 9)
       assert.isAbove(JSON.stringify(result).length, 200)
@@ -201,7 +204,7 @@ describe("the tools of an assistant", () => {
       const [bare, shown] = [yield* withTools(), yield* withTools({ withWages: true })]
       yield* FakeService.use((service) => service.edit([1, 2], { hourly_wage: 0 }))
       for (const { database } of [bare, shown]) yield* cli(["sync", "--database", database])
-      const [without, with_] = [yield* bare.ask("check", week), yield* shown.ask("check", week)]
+      const [without, with_] = [yield* bare.ask("payroll_check", week), yield* shown.ask("payroll_check", week)]
       const kinds = ({ result }: typeof without) => JSON.stringify(result).match(/"kind":"zeroWage"/g)?.length ?? 0
       const counted = ({ remarks }: typeof without) =>
         Number(/^(\d+) things? to look at/m.exec(remarks.join("\n"))?.[1])
@@ -213,7 +216,7 @@ describe("the tools of an assistant", () => {
       assert.notInclude(with_.remarks.join("\n"), "not reported")
     })))
 
-  it.live("know changes, closes and the status of the copy", () =>
+  it.live("know what has changed, closes and the status of the copy", () =>
     inFake(Effect.gen(function*() {
       const { ask, database } = yield* withTools()
       const since = DateTime.formatIso(yield* DateTime.now)
@@ -221,6 +224,7 @@ describe("the tools of an assistant", () => {
       yield* FakeService.use((service) => service.edit([1], { notes: "again", clocked_out: "2026-03-02T23:00:00Z" }))
       yield* cli(["sync", "--database", database])
       const closed = yield* cli([
+        "payroll",
         "close",
         "--from",
         "2026-03-02",
@@ -234,8 +238,8 @@ describe("the tools of an assistant", () => {
         database
       ])
       assert.strictEqual(closed.code, 0, closed.stderr)
-      const changed = yield* ask("changes", { ...week, since })
-      const closes = yield* ask("closes")
+      const changed = yield* ask("payroll_diff", { ...week, since })
+      const closes = yield* ask("payroll_list")
       const status = yield* ask("status")
 
       assert.include(JSON.stringify(changed.result), `"notes":{"untrustedText":"again"}`)
@@ -249,21 +253,31 @@ describe("the tools of an assistant", () => {
       const { ask, database } = yield* withTools()
       const period = ["--week", "2026-03-02", "--zone", "America/New_York", "--database", database]
       const accept = "unapproved,overlap,tooLong,anomaly,zeroWage,open,stale,gap"
-      const closed = yield* cli(["close", ...period, "--weekly-threshold", "1h", "--accept", accept, "--note", prompt])
+      const closed = yield* cli([
+        "payroll",
+        "close",
+        ...period,
+        "--weekly-threshold",
+        "1h",
+        "--accept",
+        accept,
+        "--note",
+        prompt
+      ])
       assert.strictEqual(closed.code, 0, closed.stderr)
       const since = DateTime.formatIso(yield* DateTime.now)
       yield* Effect.sleep("5 millis")
       yield* FakeService.use((service) => service.edit([1], { hourly_wage: 98_765, tips: 54_321, notes: prompt }))
       yield* cli(["sync", "--database", database])
-      const due = yield* ask("closes", { changed: true })
-      const corrected = yield* cli(["correct", "1", "--note", prompt, "--database", database])
+      const due = yield* ask("payroll_due")
+      const corrected = yield* cli(["payroll", "correct", "1", "--note", prompt, "--database", database])
       assert.strictEqual(corrected.code, 0, corrected.stderr)
       const answers = yield* Effect.all([
         ask("summary", { ...week, by: "user,day", weeklyThreshold: "1h" }),
-        ask("check", week),
-        ask("changes", { ...week, since }),
-        ask("closes"),
-        ask("closes", { close: 1 }),
+        ask("payroll_check", week),
+        ask("payroll_diff", { ...week, since }),
+        ask("payroll_list"),
+        ask("payroll_list", { close: 1 }),
         ask("list", week)
       ], { concurrency: "unbounded" })
 
@@ -273,6 +287,48 @@ describe("the tools of an assistant", () => {
         assert.deepStrictEqual(keysIn(answer).filter((key) => /wage|cost|tips|cents|amount|^user$|name/i.test(key)), [])
         assert.strictEqual(text.split(prompt).length, text.split(`{"untrustedText":${JSON.stringify(prompt)}`).length)
       }
+    })))
+
+  it.live("show every key that the commands print, if all is allowed, and no other", () =>
+    inFake(Effect.gen(function*() {
+      const names = "kind,id,name\nuser,501,Dana Levi\n"
+      const { ask, database } = yield* withTools({ names, withWages: true })
+      const file = database.replace("punches.db", "names.csv")
+      const period = ["--week", "2026-03-02", "--zone", "America/New_York"]
+      const accept = "unapproved,overlap,tooLong,anomaly,zeroWage,open,stale,gap"
+      const since = DateTime.formatIso(yield* DateTime.now)
+      yield* cli(["close", ...period, "--weekly-threshold", "1h", "--accept", accept, "--database", database])
+      yield* FakeService.use((service) => service.edit([1], { hourly_wage: 98_765, notes: prompt }))
+      yield* cli(["sync", "--database", database])
+      yield* cli(["correct", "1", "--database", database])
+      const every = { by: "user,location,role,department,day", weeklyThreshold: "1h", dailyThreshold: "1h" }
+      const cases: ReadonlyArray<readonly [words: string, args: Record<string, unknown>]> = [
+        ["summary --by user,location,role,department,day", { ...week, by: every.by }],
+        ["summary --by user,week --weekly-threshold 1h --daily-threshold 1h", { ...week, ...every, by: "user,week" }],
+        ["check", week],
+        [`changes --since ${since}`, { ...week, since }],
+        ["closes", {}],
+        ["closes 1", { close: 1 }],
+        ["closes --changed", { changed: true }]
+      ]
+      for (const [words, args] of cases) {
+        const [tool = "", ...flags] = words.split(" ")
+        const dates = tool === "closes" ? [] : period
+        const { stdout } = yield* cli([tool, ...flags, ...dates, "--json", "--names", file, "--database", database])
+        const { result } = yield* ask(tool, args)
+        const own = (value: unknown) => [...new Set(keysIn(value))].filter((key) => !/^\d*$/.test(key)).toSorted()
+
+        const keys = own(result).filter((key) => key !== "untrustedText" && key !== "leftOut")
+        assert.deepStrictEqual(keys, own(json(stdout)), words)
+      }
+      const all = { wages: true, names: true }
+      for (const key of [...Object.values(timePunchNames), ...Object.values(breakNames)]) {
+        assert.deepStrictEqual(select({ [key]: 1 }, all), { [key]: 1 })
+      }
+      assert.deepStrictEqual(select({ id: 1, bonus: 2, breaks: [{ id: 3, reason: "x" }] }, all), {
+        id: 1,
+        breaks: [{ id: 3 }]
+      })
     })))
 
   it.live("answer the same from the database of the variable", () =>
@@ -305,12 +361,12 @@ describe("the tools of an assistant", () => {
       const { client, refusal } = yield* withTools()
 
       assert.include(yield* refusal("summary", {}), "summary needs a period")
-      assert.include(yield* refusal("check", { week: "2026-03-02" }), "--zone")
-      assert.include(yield* refusal("check", { ...week, zone: "--names=/etc/passwd" }), "--zone")
+      assert.include(yield* refusal("payroll_check", { week: "2026-03-02" }), "--zone")
+      assert.include(yield* refusal("payroll_check", { ...week, zone: "--names=/etc/passwd" }), "--zone")
       const invalid = (name: string, args: Record<string, unknown>) =>
         Effect.map(Effect.exit(client.callTool({ name, arguments: args })), (exit) => JSON.stringify(exit))
-      assert.include(yield* invalid("closes", { close: "--help" }), "close")
-      assert.include(yield* invalid("check", { weak: "1" }), "weak")
+      assert.include(yield* invalid("payroll_list", { close: "--help" }), "close")
+      assert.include(yield* invalid("payroll_check", { weak: "1" }), "weak")
     })))
 
   it.live("use the clocks of the server, which a zone replaces", () =>
