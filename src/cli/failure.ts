@@ -183,7 +183,12 @@ const describe = (error: ExpectedError): Description => {
     case "OutcomeUnknown":
       return {
         code: exitCode.system,
-        advice: [`${checkDatabase} Then time-punches closes says whether ${error.revisions.join(", ")} is there.`]
+        advice: [
+          checkDatabase,
+          ...error.revisions.map((id) =>
+            `Then time-punches payroll show ${id} says whether it was written, and what is due.`
+          )
+        ]
       }
     case "VerificationFailed":
       return {

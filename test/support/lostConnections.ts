@@ -34,21 +34,22 @@ const period = ["--week", "2026-03-02", "--zone", "America/New_York"]
 
 /** The verbs that write a revision, in the order in which each finds something to write. */
 export const writers = {
-  close: ["close", ...period, "--weekly-threshold", "7h"],
-  correct: ["correct"],
-  void: ["void", "1.2", "--note", "not sent"]
+  close: ["payroll", "close", ...period, "--weekly-threshold", "7h"],
+  correct: ["payroll", "correct"],
+  void: ["payroll", "void", "1.2", "--note", "not sent"]
 } as const
 
 /** Those that write none. */
 export const readers = {
-  list: ["closes"],
-  due: ["closes", "--changed"],
-  verify: ["closes", "--verify"],
-  diff: ["changes", "--close", "1"],
+  list: ["payroll", "list"],
+  show: ["payroll", "show", "1"],
+  due: ["payroll", "due"],
+  verify: ["payroll", "verify"],
+  diff: ["payroll", "diff", "--close", "1"],
   sync: ["sync"]
 } as const
 
-export const checkOf = (url: string) => ["check", ...period, "--database", url]
+export const checkOf = (url: string) => ["payroll", "check", ...period, "--database", url]
 
 /** Every cut of a run with these messages, or `most` of them over the whole run and all that are about the COMMIT. */
 const cutsOf = (messages: ReadonlyArray<string>, most = Infinity): ReadonlyArray<Cut> => {
