@@ -29,7 +29,7 @@ const exitCodes = `Every command exits with one of these codes.
     0    success                          6    the service fails: try again later
     1    a bug                            7    data that cannot be right
     2    a wrong call                     8    this machine, or its database
-    3    a setting                        9    check or close found something
+    3    a setting                        9    payroll check or close found something
     4    the credential is rejected       10   the copy is older than --max-age
     5    the credential may not do this   130  interrupted`
 

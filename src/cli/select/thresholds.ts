@@ -1,4 +1,4 @@
-/** `--weekly-threshold` and `--daily-threshold`: the thresholds of a week and of a day, and the dayRule by which they count. */
+/** `--weekly-threshold` and `--daily-threshold`: the thresholds of a week and of a day, and the clock by which they count. */
 import type * as Command from "effect/cli/Command"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -25,7 +25,7 @@ export const thresholdFlags = {
 export type ThresholdInput = Command.Command.Config.Infer<typeof thresholdFlags>
 
 /**
- * The thresholds with the dayRule by which they count, and the period; none without a threshold. Fails for a grouping that the
+ * The thresholds with the clock by which they count, and the period; none without a threshold. Fails for a grouping that the
  * hours do not have, and if no local date is known.
  */
 export const thresholdsOf = (

@@ -336,8 +336,8 @@ describe("the tools of an assistant", () => {
       const byFlag = yield* withTools()
       const byVariable = yield* withTools({ variable: true })
 
-      for (const name of ["summary", "check", "closes", "list"]) {
-        const args = name === "closes" ? {} : week
+      for (const name of ["summary", "payroll_check", "payroll_list", "list"]) {
+        const args = name === "payroll_list" ? {} : week
         assert.deepStrictEqual(
           (yield* byVariable.ask(name, args)).result,
           (yield* byFlag.ask(name, args)).result,
