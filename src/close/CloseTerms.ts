@@ -1,11 +1,13 @@
 /** The terms of a close: its days as instants, and how it lies beside other closes: spans, edges, overlaps and gaps. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { BusinessDate, CompanyId, LocationId } from "../Ids.ts"
 import { Instant, Seconds } from "../internal/wire/schema.ts"
+import type { Thresholds } from "../payroll/hourClasses.ts"
 import { Rounding } from "../payroll/Labor.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
@@ -54,6 +56,15 @@ export const CloseTerms = Schema.Struct({
   weeklyThreshold: Schema.OptionFromNullOr(Seconds),
   /** The threshold of a day. */
   dailyThreshold: Schema.OptionFromNullOr(Seconds),
+  /** The second threshold of a day. */
+  doubleThreshold: Schema.OptionFromNullOr(Seconds).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  /**
+   * How the thresholds count. `together`: an hour counts once, and a row has its wage and its classes. `separate`: each
+   * threshold by itself, for a person; so it stays in the closes of releases that knew nothing else.
+   */
+  thresholds: Schema.Literals(["together", "separate"]).pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed("separate"))
+  ),
   /** The clocks of the locations, each once. */
   clocks: Schema.Array(CloseClock),
   /** The locations of the close. */
@@ -71,7 +82,7 @@ export interface Span {
 }
 
 /** What a close is of. */
-export interface CloseTermsOptions {
+export interface CloseTermsOptions extends Thresholds {
   /** The company. */
   readonly companyId: CompanyId
   /** The first date of the period. */
@@ -84,10 +95,6 @@ export interface CloseTermsOptions {
   readonly firstDay?: Period.Weekday | undefined
   /** How a fraction of a cent is rounded. */
   readonly rounding: Rounding
-  /** The threshold for the net time of a local week. Default: none. */
-  readonly weeklyThreshold?: Duration.Input | undefined
-  /** The threshold for the net time of a local day. Default: none. */
-  readonly dailyThreshold?: Duration.Input | undefined
 }
 
 /** Whether there is a clock for each location. */
@@ -97,7 +104,9 @@ export const isByLocation = (
 
 /** The terms of a close: the days of the period as instants, from the first week that it may cut. */
 export const make = (options: CloseTermsOptions): CloseTerms => {
-  const { clock, companyId, dailyThreshold, first, firstDay = "monday", last, rounding, weeklyThreshold } = options
+  const { clock, companyId, first, firstDay = "monday", last, rounding, weeklyThreshold } = options
+  const threshold = (input: Duration.Input | undefined) =>
+    Option.map(Option.fromUndefinedOr(input), Duration.fromInputUnsafe)
   // A beginning may be moved by less than 48 hours, so that three days before the period may hold some of its punches.
   const earliest = plusDays(first, -3)
   const daysFrom = weeklyThreshold === undefined ? earliest : Period.firstDateOfWeek(earliest, { firstDay })
@@ -125,8 +134,10 @@ export const make = (options: CloseTermsOptions): CloseTerms => {
     daysFrom,
     firstDay,
     rounding,
-    weeklyThreshold: Option.map(Option.fromUndefinedOr(weeklyThreshold), Duration.fromInputUnsafe),
-    dailyThreshold: Option.map(Option.fromUndefinedOr(dailyThreshold), Duration.fromInputUnsafe),
+    weeklyThreshold: threshold(weeklyThreshold),
+    dailyThreshold: threshold(options.dailyThreshold),
+    doubleThreshold: threshold(options.doubleThreshold),
+    thresholds: "together",
     clocks,
     locations
   }

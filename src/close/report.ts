@@ -97,7 +97,8 @@ export const toHtmlCloseReport = <E, R>(
     const thresholds = {
       names,
       weeklyThreshold: Option.getOrUndefined(terms.weeklyThreshold),
-      dailyThreshold: Option.getOrUndefined(terms.dailyThreshold)
+      dailyThreshold: Option.getOrUndefined(terms.dailyThreshold),
+      doubleThreshold: Option.getOrUndefined(terms.doubleThreshold)
     }
     const charts = sumsSections(locations, people, thresholds)
     const shown = newest === undefined || Option.isNone(punches)
@@ -218,12 +219,13 @@ const ofPunches = <E, R>(
 /** The sums of each person, with the time over the thresholds. */
 const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<Page.Sums> => {
   const groups = new Map(Page.sumsBy(sums.rows, ({ userId }) => userId).map((group) => [group.key, group]))
-  return CloseSums.byPerson(sums).map(({ overWeekly, overDaily, cost, net, punches, tips, userId }) => ({
+  return CloseSums.byPerson(sums).map(({ cost, double, net, over, overDaily, punches, tips, userId }) => ({
     key: userId,
     punches,
     incomplete: groups.get(userId)?.incomplete ?? 0,
     net,
-    overWeekly: Option.getOrUndefined(overWeekly),
+    over: Option.getOrUndefined(over),
+    double: Option.getOrUndefined(double),
     overDaily: Option.getOrUndefined(overDaily),
     cost,
     tips

@@ -149,8 +149,10 @@ export interface Sums {
   readonly punches: number
   readonly incomplete: number
   readonly net: Duration.Duration
-  readonly overWeekly: Duration.Duration | undefined
-  readonly overDaily: Duration.Duration | undefined
+  readonly over: Duration.Duration | undefined
+  readonly double: Duration.Duration | undefined
+  /** Only in a close whose thresholds count each by itself. */
+  readonly overDaily?: Duration.Duration | undefined
   readonly cost: number
   readonly tips: number
 }
@@ -162,11 +164,14 @@ export const sumsTable = (
   rows: ReadonlyArray<Sums>,
   names: NameOf | undefined
 ): Html => {
-  const over = (duration: Duration.Duration | undefined) => {
+  const marked = (duration: Duration.Duration | undefined) => {
     const quantity = time(duration ?? Duration.zero)
     return quantity.value > 0 ? { ...quantity, text: `${mark} ${quantity.text}` } : quantity
   }
-  const has = (field: "overWeekly" | "overDaily") => rows.some((row) => row[field] !== undefined)
+  const hours = (title: string, field: "over" | "double" | "overDaily"): ReadonlyArray<Column<Sums>> =>
+    rows.some((row) => row[field] !== undefined)
+      ? [{ title, isNumber: true, cell: (row) => marked(row[field]) }]
+      : []
   const columns: ReadonlyArray<Column<Sums>> = [
     {
       title: kind === "day" ? "date" : kind === "user" ? "person" : "location",
@@ -178,12 +183,9 @@ export const sumsTable = (
     { title: "punches", isNumber: true, cell: ({ punches }) => count(punches) },
     { title: "incomplete", isNumber: true, cell: ({ incomplete }) => count(incomplete) },
     { title: "net", isNumber: true, cell: ({ net }) => time(net) },
-    ...(has("overWeekly")
-      ? [{ title: "above", isNumber: true, cell: ({ overWeekly }: Sums) => over(overWeekly) }]
-      : []),
-    ...(has("overDaily")
-      ? [{ title: "above day", isNumber: true, cell: ({ overDaily }: Sums) => over(overDaily) }]
-      : []),
+    ...hours("over", "over"),
+    ...hours("double", "double"),
+    ...hours("over daily", "overDaily"),
     { title: "cost", isNumber: true, cell: ({ cost }) => money(cost) },
     { title: "tips", isNumber: true, cell: ({ tips }) => money(tips) }
   ]
@@ -192,21 +194,31 @@ export const sumsTable = (
 
 const totalKey = "total"
 
-/** What a row of sums counts. */
-type Counts = Omit<Sums, "key" | "overWeekly" | "overDaily"> & Partial<Pick<Sums, "overWeekly" | "overDaily">>
+/** What each row of sums counts. */
+type Counts = Omit<Sums, "key" | keyof Excess>
+
+/** Times over thresholds. */
+type Excess = Pick<Sums, "over" | "double" | "overDaily">
 
 /** The sums of all rows. */
-export const totalOf = (rows: ReadonlyArray<Counts>): Sums => {
-  const sum = (value: (row: Counts) => number) => rows.reduce((total, row) => total + value(row), 0)
-  const millis = (value: (row: Counts) => Duration.Duration | undefined) =>
-    Duration.millis(sum((row) => Duration.toMillis(value(row) ?? Duration.zero)))
+export const totalOf = (rows: ReadonlyArray<Counts & Partial<Excess>>): Sums => {
+  const millis = (field: keyof Excess) =>
+    Duration.millis(rows.reduce((sum, row) => sum + Duration.toMillis(row[field] ?? Duration.zero), 0))
   return {
+    ...countsOf(rows),
     key: totalKey,
+    over: millis("over"),
+    double: millis("double"),
+    overDaily: millis("overDaily")
+  }
+}
+
+const countsOf = (rows: ReadonlyArray<Counts>): Counts => {
+  const sum = (value: (row: Counts) => number) => rows.reduce((total, row) => total + value(row), 0)
+  return {
     punches: sum(({ punches }) => punches),
     incomplete: sum(({ incomplete }) => incomplete),
-    net: millis(({ net }) => net),
-    overWeekly: millis(({ overWeekly }) => overWeekly),
-    overDaily: millis(({ overDaily }) => overDaily),
+    net: Duration.millis(sum(({ net }) => Duration.toMillis(net))),
     cost: sum(({ cost }) => cost),
     tips: sum(({ tips }) => tips)
   }
@@ -223,7 +235,7 @@ export const sumsBy = <Row extends Counts>(
     if (group === undefined) groups.set(keyOf(row), [row])
     else group.push(row)
   }
-  return Array.from(groups, ([key, rows]) => ({ ...totalOf(rows), key, overWeekly: undefined, overDaily: undefined }))
+  return Array.from(groups, ([key, rows]) => ({ ...countsOf(rows), key, over: undefined, double: undefined }))
 }
 
 /** Key figures of all sums, side by side. */

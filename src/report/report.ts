@@ -20,12 +20,8 @@ import * as Page from "./page.ts"
 
 /** What a report shows, and by which clock. */
 export interface ReportOptions<out E = never>
-  extends Labor.LaborOptions, Omit<PeriodCheck.PeriodCheckOptions<E>, "isChecked" | "asOf">
+  extends Labor.LaborOptions, Labor.Thresholds, Omit<PeriodCheck.PeriodCheckOptions<E>, "isChecked" | "asOf">
 {
-  /** The threshold for the net time of a local week: who has more is marked. Default: none. */
-  readonly weeklyThreshold?: Duration.Input | undefined
-  /** The threshold for the net time of a local day: who has more is marked. Default: none. */
-  readonly dailyThreshold?: Duration.Input | undefined
   /** The first day of a week. Default: `"monday"`. */
   readonly firstDay?: Period.Weekday | undefined
   /**
@@ -86,7 +82,7 @@ export const toHtmlReport = <E2, R, E = never>(
   options: ReportOptions<E>
 ): Effect.Effect<string, E | E2 | Labor.SumOverflow, R> =>
   Effect.gen(function*() {
-    const { clock, dailyThreshold, names, notes = [], period, title = "Labour report", weeklyThreshold } = options
+    const { clock, names, notes = [], period, title = "Labour report" } = options
     const isSelected = options.isSelected ?? (() => true)
     const zones = zonesOf(clock)
     const periods = byLocation(clock, period)
@@ -103,9 +99,7 @@ export const toHtmlReport = <E2, R, E = never>(
             isWithin && isSelected(punch) ? { date: dateOf(clock)(punch.clockedIn), clock } : undefined)),
       datesOf,
       labor: options,
-      hours: weeklyThreshold === undefined && dailyThreshold === undefined
-        ? undefined
-        : { ...options, isCounted: isSelected },
+      hours: hasThreshold(options) ? { ...options, isCounted: isSelected } : undefined,
       check: checkOf(options)
     })
     const people = peopleOf(figures, options)
@@ -174,11 +168,12 @@ const incompleteText = ({ total }: Figures, { asOf }: Labor.LaborOptions): Reado
 
 /** The thresholds as people read them; empty without one. */
 const thresholdsText = (
-  { dailyThreshold, weeklyThreshold }: Pick<ReportOptions<unknown>, "dailyThreshold" | "weeklyThreshold">
+  { dailyThreshold, doubleThreshold, weeklyThreshold }: Labor.Thresholds
 ): string =>
   [
     ...(weeklyThreshold === undefined ? [] : [`${lengthText(weeklyThreshold)} in a week`]),
-    ...(dailyThreshold === undefined ? [] : [`${lengthText(dailyThreshold)} in a day`])
+    ...(dailyThreshold === undefined ? [] : [`${lengthText(dailyThreshold)} in a day`]),
+    ...(doubleThreshold === undefined ? [] : [`${lengthText(doubleThreshold)} in a day (double)`])
   ].join(" or ")
 
 const lengthText = (length: Duration.Input): string => {
@@ -192,17 +187,19 @@ export const byTime = (one: Page.Sums, other: Page.Sums): number =>
 
 const peopleOf = (
   { hours, people }: Figures,
-  { dailyThreshold, weeklyThreshold }: ReportOptions<unknown>
+  options: ReportOptions<unknown>
 ): ReadonlyArray<Page.Sums> =>
   people.map(([key, totals]) => {
     const over = Option.getOrUndefined(HashMap.get(hours, key))
     return {
       ...totals,
       key,
-      overWeekly: weeklyThreshold === undefined ? undefined : over?.overWeekly ?? Duration.zero,
-      overDaily: dailyThreshold === undefined ? undefined : over?.overDaily ?? Duration.zero
+      over: hasThreshold(options) ? over?.over ?? Duration.zero : undefined,
+      double: options.doubleThreshold === undefined ? undefined : over?.double ?? Duration.zero
     }
   }).toSorted(byTime)
+
+const hasThreshold = (thresholds: Labor.Thresholds): boolean => thresholdsText(thresholds) !== ""
 
 /** What the punches themselves show: hours by day and location, and people on the clock. */
 export const hoursSections = (
@@ -226,19 +223,17 @@ export const hoursSections = (
 export const sumsSections = (
   locations: ReadonlyArray<Page.Sums>,
   people: ReadonlyArray<Page.Sums>,
-  options: Pick<ReportOptions<unknown>, "names" | "dailyThreshold" | "weeklyThreshold">
+  options: Pick<ReportOptions<unknown>, "names"> & Labor.Thresholds
 ): { readonly cost: Html; readonly people: Html } => ({
   cost: Page.costSection(
     locations.toSorted((one, other) => other.cost - one.cost || byTime(one, other))
       .map(({ cost, key }) => ({ label: Page.labelOf("location", Number(key), options.names), cost }))
   ),
   people: Page.peopleSection(
-    people.map(({ key, net, overDaily, overWeekly }) => ({
+    people.map(({ double = Duration.zero, key, net, over }) => ({
       label: Page.labelOf("user", Number(key), options.names),
       net,
-      over: overWeekly === undefined && overDaily === undefined
-        ? undefined
-        : Duration.max(overWeekly ?? Duration.zero, overDaily ?? Duration.zero)
+      over: over === undefined ? undefined : Duration.sum(over, double)
     })),
     thresholdsText(options)
   )

@@ -59,6 +59,16 @@ export const postgres = (names: TableNames): Dialect =>
           `ALTER TABLE ${names.sync} ADD COLUMN pass_began timestamptz, ADD COLUMN unknown text`,
           ...createCloses(names)
         ]
+      },
+      {
+        id: 5,
+        name: "classes",
+        statements: [
+          ...["hourly_wage", "over_ms", "double_ms"].map((column) =>
+            `ALTER TABLE ${names.closeRow} ADD COLUMN ${column} bigint`
+          ),
+          `ALTER TABLE ${names.closePerson} ADD COLUMN double_ms bigint`
+        ]
       }
     ]
   })

@@ -58,6 +58,16 @@ export const sqlite = (names: TableNames): Dialect =>
           `ALTER TABLE ${names.sync} ADD COLUMN unknown TEXT`,
           ...createCloses(names)
         ]
+      },
+      {
+        id: 5,
+        name: "classes",
+        statements: [
+          ...["hourly_wage", "over_ms", "double_ms"].map((column) =>
+            `ALTER TABLE ${names.closeRow} ADD COLUMN ${column} INTEGER`
+          ),
+          `ALTER TABLE ${names.closePerson} ADD COLUMN double_ms INTEGER`
+        ]
       }
     ]
   })

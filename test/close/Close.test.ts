@@ -224,13 +224,13 @@ for (const database of databases()) {
           const days = ["09", "10", "11"].map((day, at) => shift(10 + at, `2026-03-${day}T12:00:00Z`, 12))
           yield* commit(copy.kept, company, [...days, shift(20, "2026-03-12T14:00:00Z", 8)])
           const half = { ...march, first: date("2026-03-12"), last: date("2026-03-31") }
-          const overWeekly = (state: Revision) =>
-            state.people.map(({ overWeekly }) => Option.getOrNull(Option.map(overWeekly, Duration.toHours)))
+          const over = (state: Revision) =>
+            state.people.map(({ over }) => Option.getOrNull(Option.map(over, Duration.toHours)))
 
-          assert.deepStrictEqual(overWeekly(yield* create(copy, half)), [4])
+          assert.deepStrictEqual(over(yield* create(copy, half)), [4])
           yield* commit(copy.kept, company, [shift(12, "2026-03-11T12:00:00Z", 8)])
           const [edited] = (yield* correct(copy)).revisions
-          assert.deepStrictEqual(edited === undefined ? [] : overWeekly(edited), [0])
+          assert.deepStrictEqual(edited === undefined ? [] : over(edited), [0])
           yield* commit(copy.kept, company, [
             shift(20, "2026-03-12T14:00:00Z", 8, { roleId: RoleId.make(99) })
           ])
@@ -522,6 +522,7 @@ for (const database of databases()) {
                 userId: UserId.make(501 + (id % 3)),
                 clockedOut: Option.some(DateTime.toUtc(clockedOut)),
                 roleId: RoleId.make(random.pick([11, 12])),
+                hourlyWage: Cents.make(random.pick([1500, 1650])),
                 tips: Cents.make(random.between(0, 900))
               })
             }
@@ -531,6 +532,8 @@ for (const database of databases()) {
               first: dateOf(0),
               last: dateOf(13),
               weeklyThreshold: Duration.hours(9),
+              dailyThreshold: Duration.hours(6),
+              doubleThreshold: Duration.hours(11),
               accept: [...Blocker.literals]
             })
             const stands: Array<string> = [`${close}.1`]
@@ -545,21 +548,30 @@ for (const database of databases()) {
                 stands.push(...revisions.map(({ id }) => id))
               }
             }
-            // Half of the plans have a row for each pay code.
-            const codesOfPay = [
-              undefined,
-              { below: "REG", above: "OT", tips: "TIPS" },
-              undefined,
-              { hours: "ALL", tips: "TIPS" }
-            ][plan % 4]
+            const classes = { regular: "REG", over: "OT", double: "DT", tips: "TIPS" }
+            const forms = [
+              { by: ["user", "role"], texts: ["userCode", "roleId"], numbers: ["hours", "cost", "tips", "punches"] },
+              { by: ["user"], payCodes: classes, texts: ["userCode", "payCode"], numbers: ["hours", "amount"] },
+              {
+                by: ["user", "role"],
+                payCodes: classes,
+                texts: ["userCode", "payCode", "roleId", "rate"],
+                numbers: ["hours", "amount"]
+              },
+              {
+                by: ["user"],
+                payCodes: { hours: "ALL", tips: "TIPS" },
+                texts: ["userCode", "payCode"],
+                numbers: ["hours", "amount"]
+              }
+            ] as const
+            const { numbers, texts, ...form } = forms[plan % 4] ?? forms[0]
             const mapping = Result.getOrThrow(PayrollFile.decodeMapping({
               v: 1,
-              ...codesOfPay === undefined ? { by: ["user", "role"] } : { by: ["user"], payCodes: codesOfPay },
+              ...form,
               hours: random.pick(["decimal:2", "decimal:4", "h:mm", "minutes", "seconds"]),
               rounding: random.pick(["halfUp", "halfEven", "down", "up"]),
-              columns: (codesOfPay === undefined
-                ? ["userCode", "roleId", "hours", "cost", "tips", "punches"]
-                : ["userCode", "payCode", "hours", "amount"]).map((value) => ({ header: value, value })),
+              columns: [...texts, ...numbers].map((value) => ({ header: value, value })),
               header: false,
               lineEnd: "\n"
             }))
@@ -568,13 +580,13 @@ for (const database of databases()) {
               const { text } = Result.getOrThrow(PayrollFile.encode(mapping, codes, state, before))
               return text.split("\n").filter((line) => line !== "").flatMap((line) => {
                 const cells = line.split(",")
-                return cells.slice(2).flatMap((cell, at) => {
+                return cells.slice(texts.length).flatMap((cell, at) => {
                   // With pay codes a row has hours or an amount.
                   if (cell === "") return []
 
                   const [, sign, whole, mark, part = ""] = /^(-?)(\d+)(?:([.:])(\d+))?$/.exec(cell) ?? []
                   const value = Number(whole) * (mark === ":" ? 60 : 10 ** part.length) + Number(part)
-                  return [[`${cells[0]} ${cells[1]} ${at}`, sign === "-" ? -value : value] as const]
+                  return [[`${cells.slice(0, texts.length).join(" ")} ${at}`, sign === "-" ? -value : value] as const]
                 })
               })
             }
@@ -593,16 +605,19 @@ for (const database of databases()) {
             for (const name of voids) {
               assert.strictEqual((yield* Effect.flip(run(Close.find(company, name, { table }))))._tag, "UnknownClose")
             }
-            if (codesOfPay !== undefined) {
+            if ("payCodes" in form) {
               const newest = files.at(-1)?.revision ?? assert.fail("no state")
-              for (const [key, value] of numbersOf(newest))
-                coded.set(key.slice(2), (coded.get(key.slice(2)) ?? 0) + value)
+              for (const [key, value] of numbersOf(newest)) {
+                const [, code = "", ...rest] = key.split(" ")
+                const place = `${code} ${rest.at(-1)}`
+                coded.set(place, (coded.get(place) ?? 0) + value)
+              }
               voidedWithCodes += voids.length
             }
           }
           assert.isAbove(printed, 30)
           assert.isAbove(voidedWithCodes, 4)
-          assert.deepStrictEqual([...coded.keys()].toSorted(), ["ALL 0", "OT 0", "REG 0", "TIPS 1"])
+          assert.deepStrictEqual([...coded.keys()].toSorted(), ["ALL 0", "DT 0", "OT 0", "REG 0", "TIPS 1"])
         })
     )
 

@@ -107,6 +107,8 @@ describe("a report in Chromium", () => {
           "38h",
           "--daily-threshold",
           "9h",
+          "--double-threshold",
+          "10h",
           "--json"
         ])
         const summed: ReadonlyArray<Record<string, number>> = JSON.parse(stdout)
@@ -122,8 +124,8 @@ describe("a report in Chromium", () => {
               "punches",
               "incomplete",
               "netSeconds",
-              "aboveSeconds",
-              "aboveDaySeconds",
+              "overSeconds",
+              "doubleSeconds",
               "costCents",
               "tipsCents"
             ]

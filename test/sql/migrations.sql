@@ -226,6 +226,16 @@ END;
 
 INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (4, 'closes') ON CONFLICT (migration_id) DO NOTHING;
 
+ALTER TABLE "time_punches_close_row" ADD COLUMN hourly_wage INTEGER;
+
+ALTER TABLE "time_punches_close_row" ADD COLUMN over_ms INTEGER;
+
+ALTER TABLE "time_punches_close_row" ADD COLUMN double_ms INTEGER;
+
+ALTER TABLE "time_punches_close_person" ADD COLUMN double_ms INTEGER;
+
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (5, 'classes') ON CONFLICT (migration_id) DO NOTHING;
+
 -- pg
 
 CREATE TABLE IF NOT EXISTS "time_punches_migrations" (
@@ -477,3 +487,13 @@ REVOKE EXECUTE ON FUNCTION "time_punches_erase_closes"() FROM PUBLIC;
 CREATE TRIGGER "time_punches_erase_closes" AFTER DELETE ON "time_punches_sync" FOR EACH ROW EXECUTE FUNCTION "time_punches_erase_closes"();
 
 INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (4, 'closes') ON CONFLICT (migration_id) DO NOTHING;
+
+ALTER TABLE "time_punches_close_row" ADD COLUMN hourly_wage bigint;
+
+ALTER TABLE "time_punches_close_row" ADD COLUMN over_ms bigint;
+
+ALTER TABLE "time_punches_close_row" ADD COLUMN double_ms bigint;
+
+ALTER TABLE "time_punches_close_person" ADD COLUMN double_ms bigint;
+
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (5, 'classes') ON CONFLICT (migration_id) DO NOTHING;

@@ -74,7 +74,7 @@ export const readForm = Effect.fnUntraced(function*(
     Effect.fromResult(decodeMapping(json)),
     ({ message }) => usage(`${printable(map)}: ${printable(message)}`)
   )
-  const codeOf = yield* readCodes(input.codes)
+  const codeOf = yield* readCodes(input.codes, mapping.formulas === "keep")
   return Option.some<FileForm>({
     mapping,
     codes: { codeOf: codeOf ?? (() => undefined), nameOf: names },
@@ -121,10 +121,9 @@ export const printFile = Effect.fnUntraced(function*(
         Duration.isZero(remainder) ? "" : `${time} ${Duration.isPositive(remainder) ? "less than " : "more than "}`
       }the exact sum`
     }),
-    ...file.sharedCodes.map(({ code, userIds }) =>
-      `users ${userIds.join(", ")} have the code ${
-        printable(code)
-      }: the hours over a threshold are counted for each of them alone`
+    ...file.sharedCodes.map(({ code, rows, userIds }) =>
+      `users ${userIds.join(", ")} have the same code, ${printable(code)}: the file pays them as one person` +
+      `${rows.length === 0 ? "" : ` in row ${rows.join(", ")}`}; hours over a threshold are counted for each alone`
     )
   )
 })

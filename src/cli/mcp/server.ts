@@ -167,6 +167,7 @@ const toolkit = Toolkit.make(
       by: described("Groups: some of user, location, role, department, day, week, joined by commas. Default: location"),
       weeklyThreshold: described("A weekly threshold such as 40h: adds the hours over it; needs by user, week or day"),
       dailyThreshold: described("A daily threshold such as 8h: adds the hours over it"),
+      doubleThreshold: described("A second daily threshold such as 12h: the hours over it are a separate class"),
       asOf: described("Count open punches up to this instant, such as 2026-03-09T15:00:00Z")
     })
   ),
@@ -268,6 +269,7 @@ export const layerTools = (copy: Copy) =>
               ["by", given.by],
               ["weekly-threshold", given.weeklyThreshold],
               ["daily-threshold", given.dailyThreshold],
+              ["double-threshold", given.doubleThreshold],
               ["as-of", given.asOf]
             ],
             "summary",

@@ -30,6 +30,7 @@ import { printLines, printText, screen } from "../print/output.ts"
 import { type Column, makeTable, nameColumn, type Screen } from "../print/table.ts"
 import { requirePeriod, resolvePeriod } from "../select/period.ts"
 import { disputesUnknown } from "../select/selection.ts"
+import { givenThresholds } from "../select/thresholds.ts"
 import { textOf } from "./findings.ts"
 import type { CloseInput, ClosesInput, CorrectInput, VoidInput } from "./flags.ts"
 
@@ -49,8 +50,7 @@ export const runClose = Effect.fnUntraced(function*(input: CloseInput) {
     clock: isZones(clock) ? Option.getOrElse(flags.locations, () => new Map()) : clock,
     firstDay: Option.getOrUndefined(flags.weekStarts),
     rounding: flags.rounding,
-    weeklyThreshold: Option.getOrUndefined(flags.weeklyThreshold),
-    dailyThreshold: Option.getOrUndefined(flags.dailyThreshold),
+    ...givenThresholds(flags),
     maxDuration: Option.getOrUndefined(flags.maxShift),
     accept: Option.getOrUndefined(flags.accept),
     ...written(flags.note)
@@ -278,7 +278,7 @@ const printWritten = Effect.fnUntraced(function*(
 /** A line for each person, with what is due. */
 const peopleLines = (sums: CloseSums.CloseSums, names: Names | undefined, screen: Screen): ReadonlyArray<string> => {
   const people = CloseSums.byPerson(sums)
-  const over = (title: string, field: "overWeekly" | "overDaily"): ReadonlyArray<Column<CloseSums.PersonSums>> => {
+  const over = (title: string, field: "over" | "double" | "overDaily"): ReadonlyArray<Column<CloseSums.PersonSums>> => {
     const cell = (person: CloseSums.PersonSums) =>
       Option.match(person[field], { onNone: () => "", onSome: formatSignedHours })
     return people.some((person) => Option.isSome(person[field])) ? [{ title, align: "right", cell }] : []
@@ -292,8 +292,9 @@ const peopleLines = (sums: CloseSums.CloseSums, names: Names | undefined, screen
       ],
     { title: "punches", align: "right", cell: ({ punches }) => `${punches}`, dropOrder: 2 },
     { title: "net", align: "right", cell: ({ net }) => formatSignedHours(net) },
-    ...over("above", "overWeekly"),
-    ...over("above_day", "overDaily"),
+    ...over("over", "over"),
+    ...over("double", "double"),
+    ...over("over_daily", "overDaily"),
     { title: "cost", align: "right", cell: ({ cost }) => formatMoney(cost) },
     { title: "tips", align: "right", cell: ({ tips }) => formatMoney(tips) }
   ]

@@ -1,4 +1,4 @@
-/** `--weekly-threshold` and `--daily-threshold`: the thresholds of a week and of a day, and the clock by which they count. */
+/** `--weekly-threshold`, `--daily-threshold` and `--double-threshold`, and the clock by which they count. */
 import type * as Command from "effect/cli/Command"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -13,31 +13,47 @@ const hours = (name: string, description: string) => text(name, "HOURS", descrip
 export const thresholdFlags = {
   weeklyThreshold: hours(
     "weekly-threshold",
-    "Show the net time of each person over this in each local week, such as 40h: a figure, not a pay rule"
+    "Show the net time of each person over this in each local week, such as 40h, without what is over a daily threshold: " +
+      "a figure, not a pay rule"
   ),
   dailyThreshold: hours(
     "daily-threshold",
     "Show the net time of each person over this on each local day, such as 8h: a figure, not a pay rule"
+  ),
+  doubleThreshold: hours(
+    "double-threshold",
+    "Show the net time of each person over this second threshold of a local day, such as 12h, as a separate class"
   )
 }
 
 /** What the flags of the thresholds make. */
 export type ThresholdInput = Command.Command.Config.Infer<typeof thresholdFlags>
 
+/** The thresholds that are given. */
+export const givenThresholds = (
+  { dailyThreshold, doubleThreshold, weeklyThreshold }: ThresholdInput
+): Labor.Thresholds => ({
+  weeklyThreshold: Option.getOrUndefined(weeklyThreshold),
+  dailyThreshold: Option.getOrUndefined(dailyThreshold),
+  doubleThreshold: Option.getOrUndefined(doubleThreshold)
+})
+
 /**
  * The thresholds with the clock by which they count, and the period; none without a threshold. Fails for a grouping that the
  * hours do not have, and if no local date is known.
  */
 export const thresholdsOf = (
-  { by, clock, dailyThreshold, period, weekStarts, weeklyThreshold }: ThresholdInput & LocalPeriod & {
+  { by, clock, period, weekStarts, ...flags }: ThresholdInput & LocalPeriod & {
     readonly by: ReadonlyArray<string>
     readonly weekStarts: Option.Option<Weekday>
   }
 ): Result.Result<Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>, CommandFailure> => {
-  const flag = Option.isSome(weeklyThreshold)
+  const flag = Option.isSome(flags.weeklyThreshold)
     ? "--weekly-threshold"
-    : Option.isSome(dailyThreshold)
+    : Option.isSome(flags.dailyThreshold)
     ? "--daily-threshold"
+    : Option.isSome(flags.doubleThreshold)
+    ? "--double-threshold"
     : undefined
   if (flag === undefined) return Result.succeedNone
   const other = by.find((each) => each !== "user" && each !== "week" && each !== "day")
@@ -57,8 +73,7 @@ export const thresholdsOf = (
   return Result.succeedSome({
     clock: clock.value,
     period: Option.getOrUndefined(period),
-    weeklyThreshold: Option.getOrUndefined(weeklyThreshold),
-    dailyThreshold: Option.getOrUndefined(dailyThreshold),
+    ...givenThresholds(flags),
     firstDay: Option.getOrUndefined(weekStarts)
   })
 }

@@ -1,7 +1,6 @@
 /** `time-punches summary`: sums hours, labour cost and tips by location, user, role, department or day. */
 import * as Command from "effect/cli/Command"
 import * as DateTime from "effect/DateTime"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
@@ -25,7 +24,7 @@ import { countedPunches } from "../print/format.ts"
 import { printError, printWarning } from "../print/messages.ts"
 import { printLines, printText, screen } from "../print/output.ts"
 import { keptOf, type LocalPeriod, periodFlags, resolvePeriod, textOfDates } from "../select/period.ts"
-import { thresholdFlags, thresholdsOf } from "../select/thresholds.ts"
+import { givenThresholds, thresholdFlags, type ThresholdInput, thresholdsOf } from "../select/thresholds.ts"
 import { by, defaultBy, type Key, makeGrouper, thresholdColumns } from "./groups.ts"
 import { csvOf, jsonOf, tableOf } from "./print.ts"
 
@@ -98,9 +97,10 @@ export const summary = Command.make(
 
   net is the time worked without unpaid breaks, in hours and minutes. cost is
   net time at the hourly wage of each punch, rounded to the cent for each
-  punch, without tips: an estimate, not a payroll. --weekly-threshold and
-  --daily-threshold add columns with the part of net over a threshold, for
-  --by user, also with week or day: figures, not a pay rule.
+  punch, without tips: an estimate, not a payroll. A threshold adds columns
+  with the classes of net: regular, over and, with --double-threshold,
+  double. An hour is in one of them. They are for --by user, also with week
+  or day, and are figures, not a pay rule.
 
   --map prints the file of a payroll program that a close would have now: a
   preview, which checks and records nothing.
@@ -138,9 +138,7 @@ export const summary = Command.make(
 const preview = Effect.fnUntraced(function*(
   form: FileForm,
   input: FilterInput & SourceInput & { readonly zone: Option.Option<DateTime.TimeZone> },
-  { clock, dailyThreshold, dates, locations, rounding, weekStarts, weeklyThreshold }: LocalPeriod & {
-    readonly weeklyThreshold: Option.Option<Duration.Duration>
-    readonly dailyThreshold: Option.Option<Duration.Duration>
+  { clock, dates, locations, rounding, weekStarts, ...flags }: LocalPeriod & ThresholdInput & {
     readonly rounding: Labor.Rounding
     readonly weekStarts: Option.Option<Period.Weekday>
   }
@@ -162,8 +160,7 @@ const preview = Effect.fnUntraced(function*(
     clock: isZones(clock.value) ? Option.getOrElse(locations, () => new Map()) : clock.value,
     firstDay: Option.getOrUndefined(weekStarts),
     rounding,
-    weeklyThreshold: Option.getOrUndefined(weeklyThreshold),
-    dailyThreshold: Option.getOrUndefined(dailyThreshold)
+    ...givenThresholds(flags)
   })
   const source = yield* openSource(input)
   const punches = Stream.flatMap(source({ clockedIn: CloseTerms.window(terms) }), (page) => Stream.fromArray(page))

@@ -82,7 +82,7 @@ describe("time-punches close", () => {
       assert.strictEqual(closed.code, 0, closed.stderr)
       assert.match(
         closed.stdout,
-        /^1\.1: 2026-03-02 to 2026-03-08, as of .*\n.*user_id.*above.*\n.*501 .*8:00 +1:00 +120\.00/
+        /^1\.1: 2026-03-02 to 2026-03-08, as of .*\n.*user_id.*over.*\n.*501 .*8:00 +1:00 +120\.00/
       )
 
       yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
@@ -99,9 +99,12 @@ describe("time-punches close", () => {
           incomplete: 0,
           netSeconds: 3600,
           costCents: 1500,
-          tipsCents: 0
+          tipsCents: 0,
+          hourlyWageCents: 1500,
+          overSeconds: 3600,
+          doubleSeconds: null
         }],
-        people: [{ userId: 501, aboveSeconds: 3600, aboveDaySeconds: null }]
+        people: [{ userId: 501, overSeconds: 3600, doubleSeconds: null, overDailySeconds: null }]
       }])
       const corrected = yield* run("correct", "--json")
       assert.deepStrictEqual(closes(corrected.stdout), [["1.2", "1.1", null]])
@@ -252,7 +255,7 @@ describe("time-punches close", () => {
         ["userId", "punches", "incomplete", "netSeconds", "costCents"].map((name) => row[name])
       )
       assert.deepStrictEqual(numbers, [[501, -1, 0, -28_800, -12_000], [502, -1, -1, 0, 0]])
-      assert.deepStrictEqual(people, [{ userId: 501, aboveSeconds: -3600, aboveDaySeconds: null }])
+      assert.deepStrictEqual(people, [{ userId: 501, overSeconds: -3600, doubleSeconds: null, overDailySeconds: null }])
     })))
 
   it.live("ends with 8 and writes nothing if the history of what was summed is gone when correct writes", () =>
