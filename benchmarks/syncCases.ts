@@ -126,9 +126,9 @@ const booleans = [11, 12, 13, 14, 15, 20]
 export const conflict = (distinct: string) =>
   `ON CONFLICT (company_id, id) DO UPDATE SET ${
     [...content, "pass"].map((name) => `${name} = excluded.${name}`).join(", ")
-  }, gone_at = NULL WHERE (${content.map((name) => `t.${name}`).join(", ")}) ${distinct} (${
+  }, missing_at = NULL WHERE (${content.map((name) => `t.${name}`).join(", ")}) ${distinct} (${
     content.map((name) => `excluded.${name}`).join(", ")
-  }) OR t.gone_at IS NOT NULL`
+  }) OR t.missing_at IS NOT NULL`
 
 const sqliteValues = (punch: TimePunch): Array<number | string | null> =>
   valuesOf(punch).map((value) => typeof value === "boolean" ? Number(value) : value)
@@ -199,7 +199,7 @@ async (target) => {
           pass: 5 + pages,
           punches: held,
           checkpoint,
-          gone: none,
+          missing: none,
           began: none,
           unknown: none
         }, previous)

@@ -392,7 +392,7 @@ export type ListError = typeof ListError.Type
 export const isListError: (value: unknown) => value is ListError = Schema.is(ListError)
 
 /** What a person may do about an error of a listing: one sentence or two for a log or a screen, without a value of the call. */
-export const adviceOf = (error: ListError): string => {
+export const getAdvice = (error: ListError): string => {
   switch (error._tag) {
     case "InvalidRequest":
       return "Nothing was sent. Change the call."

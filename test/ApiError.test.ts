@@ -3,12 +3,12 @@ import { Arbitrary, Duration, Effect, Option, Schema } from "effect"
 import { ConnectionError, ConstraintError, SqlError, UnknownError } from "effect/sql/SqlError"
 import { FleetError } from "../src/fleet/FleetError.ts"
 import {
-  adviceOf,
   BackfillError,
   CompanyId,
   Cursor,
   DecodeError,
   Forbidden,
+  getAdvice,
   InvalidPunch,
   InvalidRequest,
   isListError,
@@ -169,7 +169,7 @@ describe("an error that may be retried", () => {
 
     assert.deepStrictEqual(
       SyncError.fields.reason.literals.map((reason) => [reason, new SyncError({ reason }).isRetryable]),
-      [["Checkpoint", false], ["CursorLost", true], ["Superseded", true], ["TooManyGone", false], ["Store", false]]
+      [["Checkpoint", false], ["CursorLost", true], ["Superseded", true], ["TooManyMissing", false], ["Store", false]]
     )
     assert.deepStrictEqual(
       FleetError.fields.reason.literals.map((reason) => [reason, new FleetError({ reason, detail: "" }).isRetryable]),
@@ -192,9 +192,9 @@ describe("an error that may be retried", () => {
 
   it("has advice, and advice to wait exactly if nothing else helps", () => {
     for (const error of [...plain.map(([, , error]) => error), ...transports, ...tokens]) {
-      assert.match(adviceOf(error), /^[A-Z].+\.$/)
+      assert.match(getAdvice(error), /^[A-Z].+\.$/)
       if (error._tag !== "DecodeError") {
-        assert.strictEqual(adviceOf(error).includes("try again later"), error.isRetryable, `${error.message}`)
+        assert.strictEqual(getAdvice(error).includes("try again later"), error.isRetryable, `${error.message}`)
       }
     }
   })
@@ -202,11 +202,11 @@ describe("an error that may be retried", () => {
   it("is advised about by what it says of itself", () => {
     const cursor = new UnprocessableEntity({ problem: { param: "cursor" } })
 
-    assert.include(adviceOf(cursor), "without a cursor")
-    assert.include(adviceOf(new TransportError({ reason: "tls" })), "NODE_EXTRA_CA_CERTS")
-    assert.include(adviceOf(new PaginationError({ reason: "MaxPages" })), "maxPages")
-    assert.include(adviceOf(new PaginationError({ reason: "Deadline" })), "deadline")
-    assert.include(adviceOf(new TokenError({ reason: "Lookup" })), "lookup")
+    assert.include(getAdvice(cursor), "without a cursor")
+    assert.include(getAdvice(new TransportError({ reason: "tls" })), "NODE_EXTRA_CA_CERTS")
+    assert.include(getAdvice(new PaginationError({ reason: "MaxPages" })), "maxPages")
+    assert.include(getAdvice(new PaginationError({ reason: "Deadline" })), "deadline")
+    assert.include(getAdvice(new TokenError({ reason: "Lookup" })), "lookup")
   })
 })
 

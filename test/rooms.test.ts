@@ -101,7 +101,15 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "testing/base",
     "internal/page"
   ],
-  "testing/page": ["testing/service", "testing/faults", "testing/transports", "testing/base", "internal/page"],
+  "testing/page": [
+    "testing/page/browser",
+    "testing/service",
+    "testing/faults",
+    "testing/transports",
+    "testing/base",
+    "internal/page"
+  ],
+  "testing/page/browser": [],
   "testing/transports": ["testing/base", "internal/page"],
   "testing/service": ["testing/faults", "testing/base"],
   "testing/faults": ["testing/base"],

@@ -23,7 +23,7 @@ const zones = Period.zones(
 /** The issues of the week of `date`. Only the service knows which punches are disputed, so it is requested these too. */
 export const checkWeek = Effect.fn("checkWeek")(function*(company: CompanyId | Company, date: BusinessDate) {
   const options = { clock: zones, period: (clock: Period.LocalClock) => Period.week(clock, date) }
-  const clockedIn = PeriodCheck.window(options)
+  const clockedIn = PeriodCheck.queryWindow(options)
   const disputed = yield* TimePunches.list(company, { clockedIn, employeeApprovalStatuses: ["disputed"] }).pipe(
     Stream.map((punch) => punch.id),
     Stream.runCollect
@@ -36,7 +36,7 @@ export const checkWeek = Effect.fn("checkWeek")(function*(company: CompanyId | C
 /** The punches of the week of `date`, each in the week of its own location. */
 export const punchesOfWeek = (company: CompanyId | Company, date: BusinessDate) => {
   const week = Period.byLocation(zones, (clock) => Period.week(clock, date))
-  return TimePunches.list(company, { clockedIn: week.window }).pipe(
+  return TimePunches.list(company, { clockedIn: week.queryWindow }).pipe(
     Stream.filterEffect((punch) => Effect.fromResult(week.contains(punch)))
   )
 }

@@ -12,7 +12,7 @@ import { mapping } from "./payroll-file.ts"
 
 const id = CompanyId.make(defaultCompany.id)
 
-const codes: PayrollFile.PayrollCodes = { codeOf: (kind, id) => kind === "user" ? `E${id}` : undefined }
+const codes: PayrollFile.PayrollCodes = { getCode: (kind, id) => kind === "user" ? `E${id}` : undefined }
 
 /** Closes the week of 2 March. Punches without an approval are closed too, and recorded with their number. */
 export const closeWeek = Close.create(id, {

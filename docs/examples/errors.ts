@@ -1,9 +1,9 @@
 /** Handling errors by tag, by policy, and with a rate limiter. */
 import { Duration, Effect, Layer, Option, Schedule, Stream } from "effect"
 import {
-  adviceOf,
   type Company,
   Credentials,
+  getAdvice,
   type ListError,
   RateLimit,
   RetryPolicy,
@@ -68,5 +68,5 @@ export const overnight = (company: Company, save: (punch: TimePunch) => Effect.E
     resumeSchedule: Schedule.upTo(Schedule.spaced("5 minutes"), { duration: "2 hours" })
   }).pipe(
     Stream.runForEach(save),
-    Effect.tapError((error) => Effect.logError(`${error.message}. ${adviceOf(error)}`))
+    Effect.tapError((error) => Effect.logError(`${error.message}. ${getAdvice(error)}`))
   )

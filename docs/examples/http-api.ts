@@ -1,6 +1,6 @@
 /** An HTTP API of your own over the client: what a caller learns of a failure, and what stays in your log. */
 import { Duration, Effect, Layer, Option, Schema, Stream } from "effect"
-import { adviceOf, CompanyId, type ListError, TimePunches } from "effect-time-punches"
+import { CompanyId, getAdvice, type ListError, TimePunches } from "effect-time-punches"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 
@@ -45,7 +45,7 @@ export const handlers = HttpApiBuilder.group(
         Stream.filter((punch) => Option.isNone(punch.clockedOut)),
         Stream.runCount,
         Effect.map((open) => ({ open })),
-        Effect.tapError((error) => Effect.logError(`${error.message}. ${adviceOf(error)}`)),
+        Effect.tapError((error) => Effect.logError(`${error.message}. ${getAdvice(error)}`)),
         Effect.mapError(toPublic)
       ))
 )

@@ -20,7 +20,7 @@ export const mapping = PayrollFile.decodeMapping({
 })
 
 const employees = new Map([[501, "0017"], [502, "0018"]])
-const codes: PayrollFile.PayrollCodes = { codeOf: (kind, id) => kind === "user" ? employees.get(id) : undefined }
+const codes: PayrollFile.PayrollCodes = { getCode: (kind, id) => kind === "user" ? employees.get(id) : undefined }
 
 /** The sums of a person: paid time, the part of it over 40 hours a week, and tips in cents. */
 const sumsOf = (user: number, net: Duration.Input, over: Duration.Input, tips: number): PayrollFile.PayrollRow => ({

@@ -3,7 +3,7 @@ import { DateTime, Effect, Option } from "effect"
 import { BusinessDate, CompanyId, TimePunches } from "effect-time-punches"
 import { Close, closeListing, toHtmlCloseReport } from "effect-time-punches/close"
 import { Period } from "effect-time-punches/payroll"
-import { type ReportOptions, reportWindow, toHtmlReport } from "effect-time-punches/report"
+import { queryWindow, type ReportOptions, toHtmlReport } from "effect-time-punches/report"
 import { SqlStore } from "effect-time-punches/sql"
 
 const company = CompanyId.make(7)
@@ -17,7 +17,7 @@ const options: ReportOptions = {
 
 /** The page of the week, as one text. */
 export const weekPage = toHtmlReport(
-  TimePunches.list(company, { clockedIn: reportWindow(options) }),
+  TimePunches.list(company, { clockedIn: queryWindow(options) }),
   options
 )
 
@@ -32,7 +32,7 @@ export const closePage = Effect.gen(function*() {
   return Option.some(
     yield* Effect.catchTag(
       toHtmlCloseReport(close, punches),
-      "HistoryUnknown",
+      "HistoryUnavailable",
       () => toHtmlCloseReport(close, Option.none<never>())
     )
   )

@@ -10,7 +10,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { MigrationError } from "effect/sql/Migrator"
 import type { SqlError } from "effect/sql/SqlError"
-import { adviceOf, type ListError } from "../ApiError.ts"
+import { getAdvice, type ListError } from "../ApiError.ts"
 import type { CloseChanged, PeriodClosed, UnknownClose, VerificationFailed } from "../close/CloseError.ts"
 import type { UnwritablePunch } from "../export/rows.ts"
 import type { FleetError } from "../fleet/FleetError.ts"
@@ -19,7 +19,7 @@ import { firstIssue, printable } from "../internal/wire/issue.ts"
 import type { SumOverflow } from "../payroll/Labor.ts"
 import type { MissingZone } from "../payroll/Period.ts"
 import type { OldSchema } from "../sql/connection.ts"
-import type { HistoryUnknown } from "../sql/SqlStore.ts"
+import type { HistoryUnavailable } from "../sql/SqlStore.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 
 /** Exit codes by kind of error, the same as in the table of `docs/09-command-line.md`. */
@@ -62,7 +62,7 @@ export type ExpectedError =
   | SumOverflow
   | SyncError
   | FleetError
-  | HistoryUnknown
+  | HistoryUnavailable
   | SqlError
   | MigrationError
   | MissingZone
@@ -120,23 +120,23 @@ const describe = (error: ExpectedError): Description => {
         message: settingMessage(error)
       }
     case "Unauthorized":
-      return { code: exitCode.credential, advice: [adviceOf(error)] }
+      return { code: exitCode.credential, advice: [getAdvice(error)] }
     case "TokenError": {
       const isLater = Option.isSome(error.transport) || error.reason === "Transport" || error.reason === "Throttled"
-      return { code: isLater ? exitCode.later : exitCode.credential, advice: [adviceOf(error)] }
+      return { code: isLater ? exitCode.later : exitCode.credential, advice: [getAdvice(error)] }
     }
     case "Forbidden":
-      return { code: exitCode.forbidden, advice: [adviceOf(error)] }
+      return { code: exitCode.forbidden, advice: [getAdvice(error)] }
     case "TransportError":
     case "RateLimited":
     case "ServiceUnavailable":
     case "ServerError":
-      return { code: exitCode.later, advice: [adviceOf(error)] }
+      return { code: exitCode.later, advice: [getAdvice(error)] }
     case "UnexpectedStatus":
       return {
         code: exitCode.data,
         advice: [
-          adviceOf(error),
+          getAdvice(error),
           ...(error.status === 404
             ? [`The path is /v2/company/${error.companyId}/time_punches: the URL must not end in /v2.`]
             : [])
@@ -144,11 +144,11 @@ const describe = (error: ExpectedError): Description => {
       }
     case "DecodeError":
     case "PaginationError":
-      return { code: exitCode.data, advice: [adviceOf(error)] }
+      return { code: exitCode.data, advice: [getAdvice(error)] }
     case "UnprocessableEntity":
       return {
         code: exitCode.data,
-        advice: [`${adviceOf(error)}${isCursorRejected(error) ? " Leave --cursor out; an export needs --force." : ""}`]
+        advice: [`${getAdvice(error)}${isCursorRejected(error) ? " Leave --cursor out; an export needs --force." : ""}`]
       }
     case "UnwritablePunch":
       return { code: exitCode.data, advice: ["Run time-punches doctor to find the cause."] }
@@ -184,7 +184,7 @@ const describe = (error: ExpectedError): Description => {
       return describeSync(error)
     case "FleetError":
       return { ...fleetEnds[error.reason], message: `${printable(error.detail)}` }
-    case "HistoryUnknown":
+    case "HistoryUnavailable":
       return describeUnknown(error)
     case "SqlError":
     case "MigrationError":
@@ -211,10 +211,10 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
       }
     case "CursorLost":
       return { code: exitCode.data, advice: ["The next run begins the pass again."] }
-    case "TooManyGone":
+    case "TooManyMissing":
       return {
         code: exitCode.data,
-        advice: ["Check the permissions of the credential. If the rows are really gone, --accept-gone marks them."]
+        advice: ["Check the permissions of the credential. If the rows are really missing, --allow-missing marks them."]
       }
     case "Superseded":
       return { code: exitCode.system, advice: ["Another sync of this company runs: stop one of them."] }
@@ -266,7 +266,7 @@ const describeOldSchema = ({ needed, version }: OldSchema): Description => ({
     })
 })
 
-const describeUnknown = ({ companyId, requested, since }: HistoryUnknown): Description => ({
+const describeUnknown = ({ companyId, requested, since }: HistoryUnavailable): Description => ({
   code: exitCode.usage,
   message: Option.match(since, {
     onNone: () => `the copy has no history of company ${companyId}, so its state at --since is not known`,

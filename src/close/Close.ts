@@ -7,11 +7,12 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
 import type { CompanyId, LocationId } from "../Ids.ts"
 import type * as Labor from "../payroll/Labor.ts"
+import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import type { MissingZone } from "../payroll/Zones.ts"
 import { opened, type TableOptions } from "../sql/connection.ts"
-import type { HistoryUnknown } from "../sql/read.ts"
+import type { HistoryUnavailable } from "../sql/read.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { type Blocker, CloseChanged, NotReady, PeriodClosed, UnknownClose, VerificationFailed } from "./CloseError.ts"
 import * as CloseSums from "./CloseSums.ts"
@@ -19,11 +20,11 @@ import * as CloseTerms from "./CloseTerms.ts"
 import {
   type ActiveRevision,
   type ClosedPeriod,
+  getPrevious,
+  getVoid,
   newestRevision,
-  previousOf,
   type Revision,
-  termsAt,
-  voidOf
+  termsAt
 } from "./Revision.ts"
 import * as RevisionId from "./RevisionId.ts"
 import {
@@ -54,7 +55,7 @@ import {
 
 export { LossCause, type LostHours, type WriteOptions } from "./store.ts"
 
-type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUnknown
+type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUnavailable
 
 /** What is closed. */
 export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "companyId">, WriteOptions {
@@ -64,19 +65,27 @@ export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "compan
   readonly accept?: ReadonlyArray<Blocker> | undefined
 }
 
+/** The first revision of a close. */
+export interface Created extends Revision {
+  /** The active close before it. */
+  readonly before: Option.Option<number>
+  /** What it counts by other terms than the close before it. */
+  readonly changedTerms: ReadonlyArray<CloseTerms.TermChange>
+}
+
 /**
  * Closes a period of a copy with a history: finds what must be looked at, sums the period, and records the sums as its first
  * revision, all of one snapshot of the copy. All of it is due. The time of an open punch is due when it has ended.
  *
  * Fails with `NotReady` while `PeriodCheck` finds something, or with a gap, a stale copy or an empty period, unless the kind is
  * accepted; with `PeriodClosed` if another active close has an instant of it; with `CloseChanged` if the copy was erased
- * meanwhile; with `HistoryUnknown` if the copy has no history. Nothing is written then.
+ * meanwhile; with `HistoryUnavailable` if the copy has no history. Nothing is written then.
  */
 export const create = (
   company: CompanyId,
   options: CloseOptions,
   tableOptions: TableOptions = {}
-): Effect.Effect<Revision, ReadError | NotReady | PeriodClosed | CloseChanged, SqlClient> =>
+): Effect.Effect<Created, ReadError | NotReady | PeriodClosed | CloseChanged, SqlClient> =>
   Effect.gen(function*() {
     const accept = new Set<string>(options.accept ?? [])
     const seen = yield* inCopy(
@@ -84,16 +93,17 @@ export const create = (
       tableOptions,
       Effect.fnUntraced(function*(database: Db) {
         const copy = yield* readCopy(database, company)
-        const active = activeOf(yield* readCloses(database, company))
+        const all = yield* readCloses(database, company)
+        const active = activeOf(all)
         const own = CloseTerms.make({ ...options, companyId: company })
         const terms = accept.has("edge") ? CloseTerms.alignEdges(own, active.map(({ terms }) => terms)) : own
         const issues = yield* issuesIn(company, terms, options, tableOptions)
-        const sums = yield* sumsOf(company, terms, tableOptions)
-        return { database, copy, active, terms, issues, sums }
+        const sums = yield* sumsOf(company, terms, active, tableOptions)
+        return { database, copy, all, active, terms, issues, sums }
       })
     )
     yield* refuseOverlap(company, seen.terms, seen.active)
-    const gaps = CloseTerms.gaps(seen.terms, seen.active)
+    const gaps = openHoles(seen.all, seen.terms)
     const found: Record<string, number> = {}
     for (const { kind } of seen.issues) found[kind] = (found[kind] ?? 0) + 1
     const staleness = stalenessOf(seen.terms, seen.copy)
@@ -107,7 +117,7 @@ export const create = (
         found: Object.fromEntries(open),
         issues: seen.issues.filter(({ kind }) => !accept.has(kind)),
         details: [
-          ...accept.has("gap") ? [] : gaps.map((gap) => `no close has ${formatSpan(gap)}`),
+          ...accept.has("gap") ? [] : gaps.map(noCloseHas),
           ...staleness === undefined || accept.has("stale") ? [] : [staleness]
         ]
       })
@@ -131,7 +141,13 @@ export const create = (
         }] satisfies ReadonlyArray<Planned>
       })
     )
-    return yield* headOrDie(revisions)
+    const before = seen.active.filter(({ terms }) => terms.first < seen.terms.first)
+      .toSorted((one, other) => one.terms.first < other.terms.first ? -1 : 1).at(-1)
+    return {
+      ...yield* headOrDie(revisions),
+      before: Option.map(Option.fromUndefinedOr(before), ({ close }) => close),
+      changedTerms: before === undefined ? [] : CloseTerms.changesFrom(before.terms, seen.terms)
+    }
   })
 
 /** What is corrected. */
@@ -195,17 +211,20 @@ export const correct = (
         const corrected: Array<Corrected> = []
         for (const close of named) {
           const stored = yield* readSums(database, company, close.newest)
-          const now = yield* sumsWith(company, close.terms, clocks, tableOptions)
-          if (!CloseSums.equals(stored, now.sums)) corrected.push({ close, stored, ...now })
+          const now = yield* sumsWith(company, close.terms, active, clocks, tableOptions)
+          // A location that is added without a sum is recorded too, so that its punches after the period need no clock any more.
+          if (now.added.locations.length > 0 || !CloseSums.equals(stored, now.sums)) {
+            corrected.push({ close, stored, ...now })
+          }
         }
         const otherCloses = yield* Effect.filter(
           active.filter((each) => !named.includes(each)),
-          (close) => isDue(database, company, close, tableOptions)
+          (close) => isDue(database, company, close, active, tableOptions)
         )
         const unverified: Array<string> = []
         const differing: Array<Differing> = []
         for (const { close: { newest, terms }, stored } of corrected) {
-          const verdict = yield* verdictOf(company, { newest, terms }, stored, copy, tableOptions)
+          const verdict = yield* verdictOf(company, { newest, terms }, all, stored, copy, tableOptions)
           const isRefused = newest.rules === sumRules || !accept.has("rules")
           if (verdict === "same") continue
           if (verdict !== "outOfReach") {
@@ -222,7 +241,7 @@ export const correct = (
     if (seen.differing.length > 0) {
       return yield* new VerificationFailed({ companyId: company, revisions: seen.differing })
     }
-    yield* refuseAdded(company, seen.active, seen.corrected, accept.has("gap"))
+    const gaps = yield* refuseAdded(company, seen.active, seen.corrected, accept.has("gap"))
     const unchangedLocations = [...clocks].flatMap(([locationId, clock]) =>
       seen.named.some(({ terms }) => CloseTerms.hasOtherClock(terms, locationId, clock)) ? [locationId] : []
     )
@@ -245,7 +264,10 @@ export const correct = (
             kind: "correct",
             terms,
             added,
-            accepted: accept.has("rules") && close.newest.rules !== sumRules ? { rules: 1 } : {},
+            accepted: {
+              ...accept.has("rules") && close.newest.rules !== sumRules ? { rules: 1 } : {},
+              ...gaps.get(close.close)
+            },
             sums,
             options
           })
@@ -269,13 +291,16 @@ export interface AmountDue {
   readonly difference: CloseSums.CloseSums
 }
 
+/** Of which closes the amounts are due. */
+export type DueOptions = Pick<CorrectOptions, "closes" | "clocks">
+
 /**
- * What is due of each close that has an active revision, or of one, in one snapshot of the copy. Writes nothing. A close with
- * nothing due is left out.
+ * What is due of each close that has an active revision, or of those that are named, in one snapshot of the copy: what `correct`
+ * would record. Writes nothing. A close with nothing due is left out.
  */
 export const due = (
   company: CompanyId,
-  close?: number,
+  options: DueOptions = {},
   tableOptions: TableOptions = {}
 ): Effect.Effect<ReadonlyArray<AmountDue>, ReadError | UnknownClose, SqlClient> =>
   inCopy(
@@ -283,12 +308,14 @@ export const due = (
     tableOptions,
     Effect.fnUntraced(function*(database: Db) {
       const all = yield* readCloses(database, company)
-      const named = yield* namedOf(company, all, activeOf(all), close === undefined ? undefined : [close])
+      const active = activeOf(all)
+      const named = yield* namedOf(company, all, active, options.closes)
       const due = yield* Effect.forEach(
         named,
         Effect.fnUntraced(function*({ newest, terms }) {
           const stored = yield* readSums(database, company, newest)
-          const difference = CloseSums.difference(yield* sumsOf(company, terms, tableOptions), stored)
+          const { sums } = yield* sumsWith(company, terms, active, options.clocks ?? new Map(), tableOptions)
+          const difference = CloseSums.difference(sums, stored)
           return { after: newest.id, difference }
         })
       )
@@ -324,7 +351,7 @@ export const voidRevision = (
       const revision = known?.revisions.find(({ id }) => id === options.revision)
       if (known === undefined || revision === undefined) return refuse("there is no such state")
       if (Option.isSome(revision.voids)) return refuse(`it is itself a void, of ${revision.voids.value}`)
-      const voided = voidOf(known.revisions, revision)
+      const voided = getVoid(known.revisions, revision)
       if (voided !== undefined) return refuse(`it was voided already, by ${voided.id}`)
       const newest = Option.map(newestRevision(known.revisions), ({ id }) => id)
       if (!Option.contains(newest, revision.id)) {
@@ -346,6 +373,94 @@ export const voidRevision = (
     })
     return yield* headOrDie(revisions)
   })
+
+/** Time between two active closes that no close has, at one location. */
+export interface Hole {
+  /** The close before it. */
+  readonly after: number
+  /** The close behind it. */
+  readonly before: number
+  /** The location; `None` stands for every location without a clock of its own. */
+  readonly locationId: Option.Option<LocationId>
+  /** The instants. */
+  readonly interval: Period.Interval
+  /** The dates between the two closes; `None` if it is only a part of a day, such as where a zone was corrected. */
+  readonly dates: Option.Option<PayPeriod>
+}
+
+/**
+ * The holes that nobody has accepted as a `gap`. A period falls out of every close when its first revision is voided: its
+ * amounts are not due with any other close, so it must be closed again.
+ */
+export const holes = (
+  company: CompanyId,
+  tableOptions: TableOptions = {}
+): Effect.Effect<ReadonlyArray<Hole>, SyncError, SqlClient> =>
+  inCopy(
+    company,
+    tableOptions,
+    Effect.fnUntraced(function*(database: Db) {
+      return openHoles(yield* readCloses(database, company)).map(({ after, before, interval, locationId }): Hole => ({
+        after: after.close,
+        before: before.close,
+        locationId: Option.fromUndefinedOr(locationId),
+        interval: { gte: DateTime.makeUnsafe(interval.from), lt: DateTime.makeUnsafe(interval.to) },
+        dates: CloseTerms.datesBetween(after.terms, before.terms)
+      }))
+    })
+  )
+
+/** A period to close, with the terms of the close before it. */
+export type NextPeriod = Required<Omit<CloseTerms.CloseTermsOptions, "companyId">> & {
+  /** The close before it, whose terms it has. */
+  readonly after: number
+}
+
+/**
+ * The period to close next: the oldest one that fell out of every close, else the one behind the last active close. Its length
+ * is that of the close before it, or its days of the month; the clocks, the thresholds, the rounding and the first day of the
+ * week are those of that close. With `acceptGaps`, always the one behind the last close.
+ *
+ * Fails with `UnknownClose` if no close is active, or if its dates do not say which period follows.
+ */
+export const next = (
+  company: CompanyId,
+  { acceptGaps = false }: { readonly acceptGaps?: boolean | undefined } = {},
+  tableOptions: TableOptions = {}
+): Effect.Effect<NextPeriod, SyncError | UnknownClose, SqlClient> =>
+  inCopy(
+    company,
+    tableOptions,
+    Effect.fnUntraced(function*(database: Db) {
+      const all = yield* readCloses(database, company)
+      const active = activeOf(all).toSorted((one, other) => (one.terms.last < other.terms.last ? -1 : 1))
+      const last = active.at(-1)
+      if (last === undefined) return yield* refusal(company, "next")("no close is active, so none says what follows")
+      const hole = acceptGaps ? undefined : openHoles(all)
+        .toSorted((one, other) => one.interval.from - other.interval.from)
+        .find(({ after, before }) => Option.isSome(CloseTerms.datesBetween(after.terms, before.terms)))
+      const after = hole === undefined ? last : active.find(({ close }) => close === hole.after.close) ?? last
+      const before = active.find(({ terms }) => Option.contains(Period.addDays(terms.last, 1), after.terms.first))
+      const refuse = refusal(company, `${after.close}`)
+      const period = CloseTerms.periodAfter(after.terms, before?.terms)
+      if (Option.isNone(period)) return yield* refuse("its dates do not say which period follows")
+      const clock = CloseTerms.clockOf(after.terms)
+      if (Option.isNone(clock)) return yield* refuse("a zone of its record is not known here")
+      const { firstDay, rounding } = after.terms
+      const lastOfHole = hole &&
+        Option.map(CloseTerms.datesBetween(hole.after.terms, hole.before.terms), ({ last }) => last)
+      const end = Option.getOrElse(lastOfHole ?? Option.none(), () => period.value.last)
+      return {
+        after: after.close,
+        first: period.value.first,
+        last: end < period.value.last ? end : period.value.last,
+        clock: clock.value,
+        firstDay,
+        rounding,
+        ...CloseTerms.thresholdsOf(after.terms)
+      } satisfies NextPeriod
+    })
+  )
 
 /** The closes of a company, each with all its revisions and sums; with a number, that one alone. */
 export const list = (
@@ -393,9 +508,9 @@ export const find = (
     const revision = revisions.find(({ id }) => id === wanted)
     if (revision === undefined) return yield* refuse("there is no such state")
     if (Option.isSome(revision.voids)) return yield* refuse(`it is itself a void, of ${revision.voids.value}`)
-    const voided = voidOf(revisions, revision)
+    const voided = getVoid(revisions, revision)
     if (voided !== undefined) return yield* refuse(`it was voided by ${voided.id}, so there is nothing to pay of it`)
-    return { revision, previous: previousOf(revisions, revision) }
+    return { revision, previous: getPrevious(revisions, revision) }
   })
 
 /** What `verify` found in order. */
@@ -432,7 +547,7 @@ export const verify = (
         for (const newest of each.revisions.filter(({ kind }) => kind !== "void")) {
           const stored = yield* readSums(database, company, newest)
           const at = { newest, terms: termsAt(each, newest) }
-          const verdict = yield* verdictOf(company, at, stored, copy, tableOptions)
+          const verdict = yield* verdictOf(company, at, all, stored, copy, tableOptions)
           if (verdict === "outOfReach") unverifiable++
           else if (verdict === "same") revisions++
           else differing.push(verdict)
@@ -472,8 +587,12 @@ const namedOf = (
     )
   })
 
-const formatSpan = ({ locationId, span }: CloseTerms.Neighbour<unknown>): string => {
-  const [from, to] = [span.from, span.to].map((millis) => DateTime.formatIso(DateTime.makeUnsafe(millis)))
+const noCloseHas = (hole: CloseTerms.Hole<unknown>): string => `no close has ${formatInterval(hole)}`
+
+const formatInterval = (
+  { interval, locationId }: Pick<CloseTerms.Neighbour<unknown>, "locationId" | "interval">
+): string => {
+  const [from, to] = [interval.from, interval.to].map((millis) => DateTime.formatIso(DateTime.makeUnsafe(millis)))
   return `${from} to ${to}${locationId === undefined ? "" : ` at location ${locationId}`}`
 }
 
@@ -486,10 +605,10 @@ const refuseOverlap = (
   const overlap = CloseTerms.overlaps(terms, active).find(isCompared)
   return overlap === undefined
     ? Effect.void
-    : new PeriodClosed({ companyId: company, close: overlap.other.close, detail: formatSpan(overlap) })
+    : new PeriodClosed({ companyId: company, close: overlap.other.close, detail: formatInterval(overlap) })
 }
 
-/** An added location is compared with the other closes as a new close is. */
+/** An added location is compared with the other closes as a new close is. Gives the accepted gaps of each close. */
 const refuseAdded = Effect.fnUntraced(function*(
   company: CompanyId,
   active: ReadonlyArray<ActiveClose>,
@@ -500,38 +619,43 @@ const refuseAdded = Effect.fnUntraced(function*(
     const own = corrected.find(({ close }) => close.close === each.close)
     return { ...each, terms: own?.terms ?? each.terms }
   })
+  const accepted = new Map<number, { readonly gap: number }>()
   for (const { added, close, terms } of corrected) {
-    const isAdded = ({ locationId }: CloseTerms.Neighbour<unknown>) =>
+    const isAdded = ({ locationId }: Pick<CloseTerms.Neighbour<unknown>, "locationId">) =>
       added.locations.some((each) => Option.getOrUndefined(each.locationId) === locationId)
-    const others = termsNow.filter((each) => each.close !== close.close)
-    yield* refuseOverlap(company, terms, others, isAdded)
-    const gaps = CloseTerms.gaps(terms, others).filter(isAdded)
+    yield* refuseOverlap(company, terms, termsNow.filter((each) => each.close !== close.close), isAdded)
+    const gaps = CloseTerms.holes(termsNow).filter((hole) =>
+      isAdded(hole) && [hole.after, hole.before].some((each) => each.close === close.close)
+    )
     if (gaps.length > 0 && !acceptsGaps) {
       return yield* new NotReady({
         companyId: company,
         found: { gap: gaps.length },
         issues: [],
-        details: gaps.map((gap) => `no close has ${formatSpan(gap)}`)
+        details: gaps.map(noCloseHas)
       })
     }
+    if (gaps.length > 0) accepted.set(close.close, { gap: gaps.length })
   }
+  return accepted
 })
 
 /** The sums of now, with the locations that they need and the terms lack. */
 const sumsWith = (
   company: CompanyId,
   terms: CloseTerms.CloseTerms,
+  active: ReadonlyArray<ActiveClose>,
   clocks: ReadonlyMap<LocationId, Period.LocalClock>,
   tableOptions: TableOptions,
   added: Added = nothingAdded
 ): Effect.Effect<Pick<Corrected, "terms" | "added" | "sums">, ReadError, SqlClient> =>
-  sumsOf(company, terms, tableOptions).pipe(
+  sumsOf(company, terms, active, tableOptions).pipe(
     Effect.map((sums) => ({ terms, added, sums })),
     Effect.catchTag("MissingZone", (error) => {
       const clock = clocks.get(error.locationId)
       if (clock === undefined) return Effect.fail(error)
       const wider = CloseTerms.withLocation(terms, error.locationId, clock)
-      return sumsWith(company, wider, clocks, tableOptions, {
+      return sumsWith(company, wider, active, clocks, tableOptions, {
         clocks: [...added.clocks, ...wider.clocks.slice(terms.clocks.length)],
         locations: [...added.locations, ...wider.locations.slice(terms.locations.length)]
       })
@@ -543,10 +667,11 @@ const isDue = Effect.fnUntraced(function*(
   database: Db,
   company: CompanyId,
   { newest, terms }: ActiveClose,
+  active: ReadonlyArray<ActiveClose>,
   tableOptions: TableOptions
 ) {
   const stored = yield* readSums(database, company, newest)
-  return yield* sumsOf(company, terms, tableOptions).pipe(
+  return yield* sumsOf(company, terms, active, tableOptions).pipe(
     Effect.map((sums) => !CloseSums.equals(stored, sums)),
     Effect.catchTags({ MissingZone: () => Effect.succeed(true), SumOverflow: () => Effect.succeed(true) })
   )
@@ -561,7 +686,45 @@ const issuesIn = (
 ) => {
   const zones = CloseTerms.isByLocation(clock) ? Period.zones(clock) : clock
   const options = CloseTerms.checkOptions(terms, zones, maxDuration)
-  return Stream.run(punchesIn(company, PeriodCheck.window(options), tableOptions), PeriodCheck.check(options))
+  return Stream.run(punchesIn(company, PeriodCheck.queryWindow(options), tableOptions), PeriodCheck.check(options))
+}
+
+interface OwnTerms {
+  readonly close: number
+  readonly terms: CloseTerms.CloseTerms
+}
+
+/**
+ * The holes between active closes that nobody has accepted; with the terms of a new close, as they will be with it. A hole is
+ * accepted by a `gap` that was accepted when both of its closes were there and no other close had time of it.
+ */
+const openHoles = (
+  all: ReadonlyArray<StoredClose>,
+  own?: CloseTerms.CloseTerms
+): ReadonlyArray<CloseTerms.Hole<OwnTerms>> => {
+  const active = activeOf(all)
+  const over = all.filter(({ close }) => !active.some((each) => each.close === close))
+  const millisOf = ({ closedAt }: StoredClose["revisions"][number]) => closedAt.epochMilliseconds
+  const began = new Map(all.map(({ close, revisions }) => [close, Math.min(...revisions.map(millisOf))]))
+  const acceptances = all.flatMap(({ close, revisions }) =>
+    revisions.flatMap((revision) =>
+      revision.accepted["gap"] === undefined
+        ? []
+        : [{ close, at: millisOf(revision), isOfAll: revision.kind === "close" }]
+    )
+  )
+  const isAccepted = (hole: CloseTerms.Hole<OwnTerms>): boolean => {
+    const sides = [hole.after.close, hole.before.close]
+    const closed = Math.max(...sides.map((close) => began.get(close) ?? Infinity))
+    const voided = over.filter(({ terms }) => CloseTerms.isWithin(terms, hole)).flatMap(({ revisions }) =>
+      revisions.map(millisOf)
+    )
+    return acceptances.some(({ at, close, isOfAll }) =>
+      at >= closed && at > Math.max(...voided) && (isOfAll || sides.includes(close))
+    )
+  }
+  const closes: ReadonlyArray<OwnTerms> = own === undefined ? active : [...active, { close: Infinity, terms: own }]
+  return CloseTerms.holes(closes).filter((hole) => !isAccepted(hole))
 }
 
 /** Why the copy is too old for the close, or `undefined`. */

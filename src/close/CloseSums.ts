@@ -14,7 +14,7 @@ import * as Period from "../payroll/Period.ts"
 import * as WorkedTime from "../payroll/WorkedTime.ts"
 import { MissingZone } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { type CloseTerms, datesOf, daysAt } from "./CloseTerms.ts"
+import { type CloseTerms, datesOf, daysAt, isInLaterClose, thresholdsOf } from "./CloseTerms.ts"
 
 /** `null` in the JSON of a release that did not have the field yet. */
 const addedLater = <S extends Schema.Constraint>(field: S) =>
@@ -96,15 +96,19 @@ export interface CloseSums {
 }
 
 /**
- * The sums of a close. It takes the punches of `window(terms)`, in any order, none deleted. A punch belongs, whole, to the
+ * The sums of a close. It takes the punches of `queryWindow(terms)`, in any order, none deleted. A punch belongs, whole, to the
  * day on which it was clocked in, by the clock of its location; the days before the period count for its thresholds only.
  * The time of a punch without a clock-out is due when it has ended.
  *
- * Fails with `MissingZone` for a location without an entry, and with `SumOverflow` before a sum could be wrong.
+ * A punch of a location without an entry belongs to a later close that has it; such a close is one of `others`. Fails with
+ * `MissingZone` where there is none, and with `SumOverflow` before a sum could be wrong.
  */
-export const sum = (terms: CloseTerms): Sink.Sink<CloseSums, TimePunch, never, MissingZone | SumOverflow> =>
+export const sum = (
+  terms: CloseTerms,
+  others: ReadonlyArray<CloseTerms> = []
+): Sink.Sink<CloseSums, TimePunch, never, MissingZone | SumOverflow> =>
   Sink.foldArray(
-    () => makeSums(terms),
+    () => makeSums(terms, others),
     Function.constTrue,
     (running, punches: ReadonlyArray<TimePunch>) => {
       for (const punch of punches) {
@@ -233,7 +237,8 @@ const compareParts = (one: Part, other: Part): number =>
     ? one.date < other.date ? -1 : 1
     : Number(one.row !== undefined) - Number(other.row !== undefined) || one.at - other.at || one.id - other.id
 
-const makeSums = (terms: CloseTerms) => {
+const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>) => {
+  const isInLater = isInLaterClose(terms, others)
   const rows = new Map<string, RunningRow>()
   const people = new Map<UserId, RunningPerson>()
   const dates = datesOf(terms)
@@ -248,13 +253,15 @@ const makeSums = (terms: CloseTerms) => {
 
   const add = (punch: TimePunch): MissingZone | SumOverflow | undefined => {
     const days = daysOf(punch.locationId)
-    if (days === undefined) return new MissingZone({ locationId: punch.locationId })
+    if (days === undefined) {
+      return isInLater(punch) ? undefined : new MissingZone({ locationId: punch.locationId })
+    }
     const at = punch.clockedIn.epochMilliseconds
     const date = dates[days.starts.findLastIndex((start) => start <= at)]
-    if (date === undefined || at >= days.span.to) return undefined
+    if (date === undefined || at >= days.interval.to) return undefined
     const { durations } = WorkedTime.measure(punch)
     // A day that begins before the close at a location has a part outside of it.
-    const row = at >= days.span.from ? rowAt(punch) : undefined
+    const row = at >= days.interval.from ? rowAt(punch) : undefined
     const person = people.get(punch.userId) ?? { net: 0, parts: [] }
     people.set(punch.userId, person)
     if (Option.isSome(durations)) {
@@ -278,11 +285,8 @@ const makeSums = (terms: CloseTerms) => {
 
   const result = (): CloseSums => {
     const weekOf = Period.makeFirstDateOfWeek(terms)
-    const [weeklyThreshold, dailyThreshold, doubleThreshold] = [
-      terms.weeklyThreshold,
-      terms.dailyThreshold,
-      terms.doubleThreshold
-    ].map(Option.getOrUndefined)
+    const thresholds = thresholdsOf(terms)
+    const { dailyThreshold, doubleThreshold, weeklyThreshold } = thresholds
     const hasDouble = doubleThreshold !== undefined
     const hasOver = hasDouble || weeklyThreshold !== undefined || dailyThreshold !== undefined
     const time = (isKnown: boolean, millis: number) => isKnown ? Option.some(Duration.millis(millis)) : Option.none()
@@ -302,7 +306,7 @@ const makeSums = (terms: CloseTerms) => {
         return sums
       }
       if (isTogether) {
-        const { double, over } = count({ weeklyThreshold, dailyThreshold, doubleThreshold }, true)
+        const { double, over } = count(thresholds, true)
         return {
           userId,
           over: time(hasOver, over),

@@ -1,4 +1,4 @@
-/** The terms of a close: its days as instants, and how it lies beside other closes: spans, edges, overlaps and gaps. */
+/** The terms of a close: its days as instants, and how it lies beside other closes: intervals, edges, overlaps and gaps. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -9,6 +9,7 @@ import { BusinessDate, CompanyId, LocationId } from "../Ids.ts"
 import { Instant, Seconds } from "../internal/wire/schema.ts"
 import type { Thresholds } from "../payroll/hourClasses.ts"
 import { Rounding } from "../payroll/Labor.ts"
+import { PayCalendar, type PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import { clockKey, dayStartsOf, type LocalClock, type MissingZone, zoneOf, type Zones } from "../payroll/Zones.ts"
@@ -74,7 +75,7 @@ export const CloseTerms = Schema.Struct({
 export type CloseTerms = typeof CloseTerms.Type
 
 /** A half-open range of instants, in epoch milliseconds. */
-export interface Span {
+export interface MillisInterval {
   /** The first instant. */
   readonly from: number
   /** The first instant after it. */
@@ -97,6 +98,34 @@ export interface CloseTermsOptions extends Thresholds {
   readonly rounding: Rounding
 }
 
+/** The thresholds of a close, as they are given to `make` and to `Labor`. */
+export const thresholdsOf = (terms: CloseTerms): Required<Thresholds> => ({
+  weeklyThreshold: Option.getOrUndefined(terms.weeklyThreshold),
+  dailyThreshold: Option.getOrUndefined(terms.dailyThreshold),
+  doubleThreshold: Option.getOrUndefined(terms.doubleThreshold)
+})
+
+/** A term that two closes should share: in a week that both have, its hours would count twice, or not at all. */
+export interface TermChange {
+  /** The term. */
+  readonly term: typeof shared[number]
+  /** Its value in the close before, as in JSON: seconds, a word, or `null` without one. */
+  readonly before: string | number | null
+  /** Its value in this close. */
+  readonly now: string | number | null
+}
+
+const shared = ["weeklyThreshold", "dailyThreshold", "doubleThreshold", "thresholds", "rounding", "firstDay"] as const
+
+/** What a close has other than the one before it. */
+export const changesFrom = (before: CloseTerms, now: CloseTerms): ReadonlyArray<TermChange> => {
+  const [one, other] = [Schema.encodeSync(CloseTerms)(before), Schema.encodeSync(CloseTerms)(now)]
+  return shared.flatMap((term) => {
+    const change = { term, before: one[term] ?? null, now: other[term] ?? null }
+    return change.before === change.now ? [] : [change]
+  })
+}
+
 /** Whether there is a clock for each location. */
 export const isByLocation = (
   clock: CloseTermsOptions["clock"]
@@ -115,7 +144,7 @@ export const make = (options: CloseTermsOptions): CloseTerms => {
   const placeOf = (clock: LocalClock): number => {
     const key = clockKey(clock)
     // Many locations share a clock, and the days of one take some time to find.
-    const place = places.get(key) ?? clocks.push(clockOf(clock, daysFrom, last)) - 1
+    const place = places.get(key) ?? clocks.push(closeClock(clock, daysFrom, last)) - 1
     places.set(key, place)
     return place
   }
@@ -144,20 +173,33 @@ export const make = (options: CloseTermsOptions): CloseTerms => {
 }
 
 /** The entry of a location: its own, or the one that stands for every other. */
-export const locationOf = ({ locations }: CloseTerms, locationId: LocationId): CloseLocation | undefined =>
+export const getLocation = ({ locations }: CloseTerms, locationId: LocationId): CloseLocation | undefined =>
   locations.find((each) => Option.contains(each.locationId, locationId)) ??
     locations.find((each) => Option.isNone(each.locationId))
 
 /** The instants of the close at a location; `undefined` if the close does not have the location. */
-export const spanOf = (terms: CloseTerms, locationId: LocationId): Span | undefined => {
-  const location = locationOf(terms, locationId)
-  return location === undefined ? undefined : spanAt(terms, location)
+export const getInterval = (terms: CloseTerms, locationId: LocationId): MillisInterval | undefined => {
+  const location = getLocation(terms, locationId)
+  return location === undefined ? undefined : intervalAt(terms, location)
 }
 
 /** Whether a punch was clocked in during the close, by the clock of its location. @internal */
 export const contains = (terms: CloseTerms) => ({ clockedIn, locationId }: TimePunch): boolean => {
-  const span = spanOf(terms, locationId)
-  return span !== undefined && span.from <= clockedIn.epochMilliseconds && clockedIn.epochMilliseconds < span.to
+  const interval = getInterval(terms, locationId)
+  return interval !== undefined && interval.from <= clockedIn.epochMilliseconds &&
+    clockedIn.epochMilliseconds < interval.to
+}
+
+/**
+ * Whether a punch is in a close after this one. A location that opens right after a close has its first punches in the `window`
+ * of that close: they are not of it as soon as the next close has the location. @internal
+ */
+export const isInLaterClose = (
+  { last }: CloseTerms,
+  others: ReadonlyArray<CloseTerms>
+): (punch: TimePunch) => boolean => {
+  const later = others.filter(({ first }) => first > last).map(contains)
+  return (punch) => later.some((isIn) => isIn(punch))
 }
 
 /** What `PeriodCheck` looks for in a close. @internal */
@@ -177,18 +219,18 @@ export const checkOptions = (
 export const daysAt = (
   terms: CloseTerms,
   locationId: LocationId
-): { readonly starts: ReadonlyArray<number>; readonly span: Span } | undefined => {
-  const location = locationOf(terms, locationId)
+): { readonly starts: ReadonlyArray<number>; readonly interval: MillisInterval } | undefined => {
+  const location = getLocation(terms, locationId)
   return location === undefined
     ? undefined
-    : { starts: startsOf(terms, location.clock), span: spanAt(terms, location) }
+    : { starts: startsOf(terms, location.clock), interval: intervalAt(terms, location) }
 }
 
 /** The dates of the days that the clocks of a close have. @internal */
 export const datesOf = ({ daysFrom, last }: Pick<CloseTerms, "daysFrom" | "last">): ReadonlyArray<BusinessDate> =>
   Array.from({ length: daysBetween(daysFrom, last) + 1 }, (_, day) => plusDays(daysFrom, day))
 
-const spanAt = (terms: CloseTerms, { begins, clock }: CloseLocation): Span => {
+const intervalAt = (terms: CloseTerms, { begins, clock }: CloseLocation): MillisInterval => {
   const starts = startsOf(terms, clock)
   return {
     from: Option.match(begins, {
@@ -206,7 +248,7 @@ const startsOf = ({ clocks }: CloseTerms, clock: number): ReadonlyArray<number> 
  * The instants to list for the sums of a close. They contain its days by every clock of the world, so that a punch of a
  * location without an entry fails instead of missing.
  */
-export const window = ({ clocks, daysFrom, last }: CloseTerms): Period.Interval => {
+export const queryWindow = ({ clocks, daysFrom, last }: CloseTerms): Period.Interval => {
   const starts = clocks.flatMap(({ starts }) => starts.map(({ epochMilliseconds }) => epochMilliseconds))
   // A day begins at the earliest at UTC+14:00, 12 hours before midnight; at the latest at UTC-12:00, 12 hours after it.
   const [before, after] = [26 * 3_600_000, 24 * 3_600_000]
@@ -222,8 +264,8 @@ export interface Neighbour<A> {
   readonly other: A
   /** The location; `undefined` stands for every location without its own entry. */
   readonly locationId: LocationId | undefined
-  /** The instants that lie in both, or in neither. */
-  readonly span: Span
+  /** The instants that lie in both. */
+  readonly interval: MillisInterval
 }
 
 /** The locations that either has an entry for, each once. */
@@ -231,10 +273,10 @@ const locationIdsOf = (one: CloseTerms, other: CloseTerms): ReadonlyArray<Locati
   ...new Set([...one.locations, ...other.locations].map(({ locationId }) => Option.getOrUndefined(locationId)))
 ]
 
-const spanOrAll = (terms: CloseTerms, locationId: LocationId | undefined): Span | undefined => {
-  if (locationId !== undefined) return spanOf(terms, locationId)
+const intervalOrAll = (terms: CloseTerms, locationId: LocationId | undefined): MillisInterval | undefined => {
+  if (locationId !== undefined) return getInterval(terms, locationId)
   const all = terms.locations.find((each) => Option.isNone(each.locationId))
-  return all === undefined ? undefined : spanAt(terms, all)
+  return all === undefined ? undefined : intervalAt(terms, all)
 }
 
 /** Instants that lie in a close and in another active one, location by location. */
@@ -244,37 +286,105 @@ export const overlaps = <A extends { readonly terms: CloseTerms }>(
 ): ReadonlyArray<Neighbour<A>> =>
   others.flatMap((other) =>
     locationIdsOf(terms, other.terms).flatMap((locationId) => {
-      const [own, its] = [spanOrAll(terms, locationId), spanOrAll(other.terms, locationId)]
+      const [own, its] = [intervalOrAll(terms, locationId), intervalOrAll(other.terms, locationId)]
       if (own === undefined || its === undefined) return []
-      const span = { from: Math.max(own.from, its.from), to: Math.min(own.to, its.to) }
-      return span.from < span.to ? [{ other, locationId, span }] : []
+      const interval = { from: Math.max(own.from, its.from), to: Math.min(own.to, its.to) }
+      return interval.from < interval.to ? [{ other, locationId, interval }] : []
     })
   )
 
-/** Instants between a close and the nearest active one, before or after it, location by location. */
-export const gaps = <A extends { readonly terms: CloseTerms }>(
-  terms: CloseTerms,
-  others: ReadonlyArray<A>
-): ReadonlyArray<Neighbour<A>> => {
-  const locationIds = new Set(others.flatMap((other) => locationIdsOf(terms, other.terms)))
+/** Time between two closes that follow each other at a location, which no close has. */
+export interface Hole<A> {
+  /** The close that ends where it begins. */
+  readonly after: A
+  /** The close that begins where it ends. */
+  readonly before: A
+  /** The location; `undefined` stands for every location without its own entry. */
+  readonly locationId: LocationId | undefined
+  /** The instants that no close has. */
+  readonly interval: MillisInterval
+}
+
+/** The holes between closes that share no instant, location by location. */
+export const holes = <A extends { readonly terms: CloseTerms }>(closes: ReadonlyArray<A>): ReadonlyArray<Hole<A>> => {
+  const locationIds = new Set(
+    closes.flatMap(({ terms }) => terms.locations.map(({ locationId }) => locationId))
+      .map(Option.getOrUndefined)
+  )
   return [...locationIds].flatMap((locationId) => {
-    const own = spanOrAll(terms, locationId)
-    if (own === undefined) return []
-    const spans = others.flatMap((other) => {
-      const span = spanOrAll(other.terms, locationId)
-      return span === undefined ? [] : [{ other, span }]
+    const intervals = closes.flatMap((close) => {
+      const interval = intervalOrAll(close.terms, locationId)
+      return interval === undefined ? [] : [{ close, interval }]
+    }).toSorted((one, other) => one.interval.from - other.interval.from)
+    return intervals.flatMap(({ close, interval }, place) => {
+      const next = intervals[place + 1]
+      if (next === undefined || next.interval.from <= interval.to) return []
+      return [{ after: close, before: next.close, locationId, interval: { from: interval.to, to: next.interval.from } }]
     })
-    const before = spans.filter(({ span }) => span.to <= own.from).toSorted((a, b) => b.span.to - a.span.to)[0]
-    const after = spans.filter(({ span }) => span.from >= own.to).toSorted((a, b) => a.span.from - b.span.from)[0]
-    const found: Array<Neighbour<A>> = []
-    if (before !== undefined && before.span.to < own.from) {
-      found.push({ other: before.other, locationId, span: { from: before.span.to, to: own.from } })
-    }
-    if (after !== undefined && after.span.from > own.to) {
-      found.push({ other: after.other, locationId, span: { from: own.to, to: after.span.from } })
-    }
-    return found
   })
+}
+
+/** The dates between two closes; `None` if none lies between them. */
+export const datesBetween = (
+  { last }: Pick<CloseTerms, "last">,
+  { first }: Pick<CloseTerms, "first">
+): Option.Option<PayPeriod> => {
+  const between = { first: plusDays(last, 1), last: plusDays(first, -1) }
+  return between.first <= between.last ? Option.some(between) : Option.none()
+}
+
+/**
+ * The period that follows a close: as many days as it has, or from its days of the month. The close before it decides where both
+ * are possible: 28 days, or February. `None` if neither fits, or both.
+ */
+export const periodAfter = (
+  { first, last }: Pick<CloseTerms, "first" | "last">,
+  previous?: Pick<CloseTerms, "first" | "last">
+): Option.Option<PayPeriod> => {
+  const begin = plusDays(last, 1)
+  const length = daysBetween(first, begin)
+  const [one, other] = [first, begin].map((date) => Number(date.slice(-2))).toSorted((a, b) => a - b)
+  const calendars = [
+    { kind: "days", days: length, anchor: first },
+    { kind: "months", firstDays: one === other ? [one] : [one, other] }
+  ].flatMap((calendar) => Option.toArray(Schema.decodeUnknownOption(PayCalendar)(calendar)))
+  const isPeriod = (calendar: PayCalendar, period: PayPeriod) => {
+    const found = Period.payPeriod(calendar, period.first)
+    return found.first === period.first && found.last === period.last
+  }
+  const fitting = calendars.filter((calendar) =>
+    isPeriod(calendar, { first, last }) && (previous === undefined || isPeriod(calendar, previous))
+  )
+  // Where both fit, weeks are weeks, and any other number of days is of the month. Four weeks may be February too.
+  const kind = length % 7 === 0 ? "days" : "months"
+  const preferred = fitting.filter((calendar) => calendar.kind === kind)
+  const likely = length === 28 || preferred.length === 0 ? fitting : preferred
+  const found = new Map(likely.map((calendar) => Period.payPeriod(calendar, begin)).map((each) => [each.last, each]))
+  const [period, another] = found.values()
+  return period === undefined || another !== undefined ? Option.none() : Option.some(period)
+}
+
+/** The clocks of a close as `make` takes them; `None` if a zone is not known here. */
+export const clockOf = ({ clocks, locations }: CloseTerms): Option.Option<CloseTermsOptions["clock"]> =>
+  Option.map(
+    Option.all(clocks.map(({ dayStarts, zone }) =>
+      Option.map(DateTime.zoneFromString(zone), (zone): LocalClock => ({ zone, dayStarts }))
+    )),
+    (known) => {
+      const entries = locations.flatMap(({ clock, locationId }) =>
+        known[clock] === undefined ? [] : [[locationId, known[clock]] as const]
+      )
+      return entries.find(([locationId]) =>
+        Option.isNone(locationId)
+      )?.[1] ??
+        new Map(entries.flatMap(([locationId, clock]) => Option.toArray(locationId).map((id) => [id, clock] as const)))
+    }
+  )
+
+/** Whether a close has an instant of a hole. @internal */
+export const isWithin = (terms: CloseTerms, { interval, locationId }: Hole<unknown>): boolean => {
+  const own = intervalOrAll(terms, locationId)
+  return own !== undefined && own.from < interval.to && interval.from < own.to
 }
 
 /** A close begins at the end of the one before if the two are less than this apart. */
@@ -287,16 +397,16 @@ const edgeMillis = 48 * 3_600_000
 export const alignEdges = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>): CloseTerms => {
   const locationIds = new Set(others.flatMap((other) => locationIdsOf(terms, other)))
   const moved = [...locationIds].flatMap((locationId) => {
-    const own = spanOrAll(terms, locationId)
+    const own = intervalOrAll(terms, locationId)
     if (own === undefined) return []
     const ends = others.flatMap((other) => {
-      const span = spanOrAll(other, locationId)
-      return span !== undefined && span.from < own.from ? [span.to] : []
+      const interval = intervalOrAll(other, locationId)
+      return interval !== undefined && interval.from < own.from ? [interval.to] : []
     })
     const end = Math.max(...ends)
     // A beginning at or after the own end would leave no instant: the two overlap, and are refused as such.
     if (end === own.from || end >= own.to || Math.abs(end - own.from) >= edgeMillis) return []
-    const known = locationId === undefined ? undefined : locationOf(terms, locationId)
+    const known = locationId === undefined ? undefined : getLocation(terms, locationId)
     const location = known ?? terms.locations.find((each) => Option.isNone(each.locationId))
     if (location === undefined) return []
     return [{
@@ -316,7 +426,7 @@ export const withLocation = (terms: CloseTerms, locationId: LocationId, clock: L
   const known = clocks.findIndex((each) => isClock(each, clock))
   return {
     ...terms,
-    clocks: known < 0 ? [...clocks, clockOf(clock, daysFrom, last)] : clocks,
+    clocks: known < 0 ? [...clocks, closeClock(clock, daysFrom, last)] : clocks,
     locations: [...locations, {
       locationId: Option.some(locationId),
       clock: known < 0 ? clocks.length : known,
@@ -327,12 +437,12 @@ export const withLocation = (terms: CloseTerms, locationId: LocationId, clock: L
 
 /** Whether the terms have a location, and under another clock than this one. */
 export const hasOtherClock = (terms: CloseTerms, locationId: LocationId, clock: LocalClock): boolean => {
-  const location = locationOf(terms, locationId)
+  const location = getLocation(terms, locationId)
   const known = location === undefined ? undefined : terms.clocks[location.clock]
   return known !== undefined && !isClock(known, clock)
 }
 
-const clockOf = (clock: LocalClock, from: BusinessDate, last: BusinessDate): CloseClock => ({
+const closeClock = (clock: LocalClock, from: BusinessDate, last: BusinessDate): CloseClock => ({
   zone: DateTime.zoneToString(zoneOf(clock)),
   dayStarts: Duration.millis(dayStartsOf(clock)),
   starts: [

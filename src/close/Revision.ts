@@ -95,20 +95,20 @@ type Links = Pick<LinkedRevision, "id" | "previous" | "voids">
 
 /** The active revisions, in their order: neither a void nor voided by one. The last one is the newest; none if the close is over. */
 export const activeRevisions = <R extends Links>(revisions: ReadonlyArray<R>): ReadonlyArray<R> =>
-  revisions.filter((each) => Option.isNone(each.voids) && voidOf(revisions, each) === undefined)
+  revisions.filter((each) => Option.isNone(each.voids) && getVoid(revisions, each) === undefined)
 
 /** The newest active revision; `None` if the close is over. */
 export const newestRevision = <R extends Links>(revisions: ReadonlyArray<R>): Option.Option<R> =>
   Option.fromUndefinedOr(activeRevisions(revisions).at(-1))
 
 /** The revision that another one follows; `undefined` for the first one, and for a void. */
-export const previousOf = <R extends Links>(
+export const getPrevious = <R extends Links>(
   revisions: ReadonlyArray<R>,
   { previous }: Pick<Links, "previous">
 ): R | undefined => revisions.find(({ id }) => Option.contains(previous, id))
 
 /** The void that takes a revision back. */
-export const voidOf = <R extends Links>(revisions: ReadonlyArray<R>, { id }: Pick<Links, "id">): R | undefined =>
+export const getVoid = <R extends Links>(revisions: ReadonlyArray<R>, { id }: Pick<Links, "id">): R | undefined =>
   revisions.find(({ voids }) => Option.contains(voids, id))
 
 /** The terms of a revision: those of its close, with the locations that it and the revisions before it added. */

@@ -8,13 +8,13 @@ export {
   type ActiveRevision,
   activeRevisions,
   ClosedPeriod,
+  getPrevious,
+  getVoid,
   type LinkedPeriod,
   type LinkedRevision,
   newestRevision,
-  previousOf,
   RecordedRevision,
   Revision,
-  termsAt,
-  voidOf
+  termsAt
 } from "./Revision.ts"
 export * as RevisionId from "./RevisionId.ts"

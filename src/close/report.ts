@@ -8,21 +8,22 @@ import * as Stream from "effect/Stream"
 import type { LocationId } from "../Ids.ts"
 import { counted } from "../internal/page/amounts.ts"
 import type { Html } from "../internal/page/html.ts"
+import type { Column } from "../internal/page/parts.ts"
 import type * as Labor from "../payroll/Labor.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import { type Interval, type LocalClock, MissingZone, type Zones } from "../payroll/Zones.ts"
 import { figuresOf } from "../report/figures.ts"
 import * as Page from "../report/page.ts"
-import { byTime, hoursSections, sumsSections } from "../report/report.ts"
+import { hoursSections, sumsSections } from "../report/report.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import * as CloseSums from "./CloseSums.ts"
 import * as CloseTerms from "./CloseTerms.ts"
 import {
   activeRevisions,
   type ClosedPeriod,
+  getPrevious,
   newestRevision,
-  previousOf,
   type RecordedRevision,
   termsAt
 } from "./Revision.ts"
@@ -39,14 +40,14 @@ export interface CloseListing {
 export const closeListing = (close: ClosedPeriod): Option.Option<CloseListing> =>
   Option.map(newestRevision(close.revisions), (state) => {
     const terms = termsAt(close, state)
-    const [one, other] = [CloseTerms.window(terms), PeriodCheck.window(checkOf(terms))]
+    const [one, other] = [CloseTerms.queryWindow(terms), PeriodCheck.queryWindow(checkOf(terms))]
     return { at: state.at, clockedIn: { gte: DateTime.min(one.gte, other.gte), lt: DateTime.max(one.lt, other.lt) } }
   })
 
 /** How a close is shown. */
 export interface CloseReportOptions {
   /** The name of an id, such as the name of a person. It is shown as it is, as text. Default: ids only. */
-  readonly names?: Page.NameOf | undefined
+  readonly names?: Page.NameLookup | undefined
   /** The title of the page. Default: the number of the close, its company and its dates. */
   readonly title?: string | undefined
 }
@@ -92,13 +93,11 @@ export const toHtmlCloseReport = <E, R>(
     const newest = Option.getOrUndefined(newestRevision(close.revisions))
     const terms = newest === undefined ? close.terms : termsAt(close, newest)
     const sums = newest ?? CloseSums.empty
-    const people = peopleOf(sums).toSorted(byTime)
-    const locations = Page.sumsBy(sums.rows, ({ locationId }) => locationId).toSorted(byTime)
+    const people = peopleOf(sums).toSorted(Page.byTime)
+    const locations = Page.sumsBy(sums.rows, ({ locationId }) => locationId).toSorted(Page.byTime)
     const thresholds = {
       names,
-      weeklyThreshold: Option.getOrUndefined(terms.weeklyThreshold),
-      dailyThreshold: Option.getOrUndefined(terms.dailyThreshold),
-      doubleThreshold: Option.getOrUndefined(terms.doubleThreshold)
+      ...CloseTerms.thresholdsOf(terms)
     }
     const charts = sumsSections(locations, people, thresholds)
     const shown = newest === undefined || Option.isNone(punches)
@@ -152,8 +151,8 @@ const zonesOf = (terms: CloseTerms.CloseTerms): Zones<MissingZone> => {
   }))
   return {
     all: clocks,
-    clockOf: (locationId) => {
-      const clock = clocks[CloseTerms.locationOf(terms, locationId)?.clock ?? -1]
+    getDayRule: (locationId) => {
+      const clock = clocks[CloseTerms.getLocation(terms, locationId)?.clock ?? -1]
       return clock === undefined ? Result.fail(new MissingZone({ locationId })) : Result.succeed(clock)
     }
   }
@@ -166,26 +165,26 @@ const ofPunches = <E, R>(
   punches: Stream.Stream<TimePunch, E, R>,
   terms: CloseTerms.CloseTerms,
   people: ReadonlyArray<Page.Sums>,
-  names: Page.NameOf | undefined
+  names: Page.NameLookup | undefined
 ) =>
   Effect.gen(function*() {
     const check = checkOf(terms)
-    const { clockOf } = zonesOf(terms)
-    const { gte, lt } = CloseTerms.window(terms)
+    const { getDayRule } = zonesOf(terms)
+    const { gte, lt } = CloseTerms.queryWindow(terms)
     const isOurs = CloseTerms.contains(terms)
     const starts = terms.clocks.map(({ starts }) => starts.map(({ epochMilliseconds }) => epochMilliseconds))
-    const clocks = new Map<LocationId, ReturnType<typeof clockOf>>()
+    const clocks = new Map<LocationId, ReturnType<typeof getDayRule>>()
     const figures = yield* figuresOf(
       // Around the close a punch may be at a location that is newer than the record: its findings are not of the close.
       Stream.filter(punches, ({ clockedIn, locationId }) =>
-        CloseTerms.locationOf(terms, locationId) !== undefined ||
+        CloseTerms.getLocation(terms, locationId) !== undefined ||
         (DateTime.isGreaterThanOrEqualTo(clockedIn, gte) && DateTime.isLessThan(clockedIn, lt))),
       {
         placeOf: (punch) => {
-          const clock = clocks.get(punch.locationId) ?? clockOf(punch.locationId)
+          const clock = clocks.get(punch.locationId) ?? getDayRule(punch.locationId)
           clocks.set(punch.locationId, clock)
           return Result.map(clock, (clock) => {
-            const days = starts[CloseTerms.locationOf(terms, punch.locationId)?.clock ?? -1] ?? []
+            const days = starts[CloseTerms.getLocation(terms, punch.locationId)?.clock ?? -1] ?? []
             const day = days.findLastIndex((start) => start <= punch.clockedIn.epochMilliseconds)
             return isOurs(punch)
               ? { date: Option.getOrElse(Period.addDays(terms.daysFrom, day), () => terms.first), clock }
@@ -236,14 +235,14 @@ const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<Page.Sums> => {
 const differenceOf = ({ revisions }: ClosedPeriod, revision: RecordedRevision): CloseSums.CloseSums => {
   const voided = revisions.find(({ id }) => Option.contains(revision.voids, id))
   return voided === undefined
-    ? CloseSums.difference(revision, previousOf(revisions, revision) ?? CloseSums.empty)
+    ? CloseSums.difference(revision, getPrevious(revisions, revision) ?? CloseSums.empty)
     : CloseSums.difference(CloseSums.empty, voided)
 }
 
 const revisionsSection = (close: ClosedPeriod): Html => {
   const active = new Set(activeRevisions(close.revisions).map(({ id }) => id))
   const due = (revision: RecordedRevision) => Page.totalOf(peopleOf(differenceOf(close, revision)))
-  const columns: ReadonlyArray<Page.Column<RecordedRevision>> = [
+  const columns: ReadonlyArray<Column<RecordedRevision>> = [
     { title: "state", cell: ({ id }) => id },
     { title: "kind", cell: ({ kind }) => kind },
     { title: "of", cell: ({ previous, voids }) => Option.getOrElse(Option.orElse(previous, () => voids), () => "") },
@@ -271,16 +270,20 @@ const revisionsSection = (close: ClosedPeriod): Html => {
 }
 
 /** What each person got with each active revision, and in all. */
-const gotSection = (close: ClosedPeriod, people: ReadonlyArray<Page.Sums>, names: Page.NameOf | undefined): Html => {
+const gotSection = (
+  close: ClosedPeriod,
+  people: ReadonlyArray<Page.Sums>,
+  names: Page.NameLookup | undefined
+): Html => {
   const revisions = activeRevisions(close.revisions).map((revision) => ({
     name: revision.id,
     people: new Map(peopleOf(differenceOf(close, revision)).map((person) => [person.key, person]))
   }))
   const keys = new Set([...people.map(({ key }) => key), ...revisions.flatMap(({ people }) => [...people.keys()])])
   const newest = new Map(people.map((person) => [person.key, person]))
-  const columns: ReadonlyArray<Page.Column<number | string>> = [
+  const columns: ReadonlyArray<Column<number | string>> = [
     { title: "person", cell: (key) => typeof key === "string" ? key : Page.labelOf("user", key, names) },
-    ...revisions.flatMap(({ name, people }): ReadonlyArray<Page.Column<number | string>> => [
+    ...revisions.flatMap(({ name, people }): ReadonlyArray<Column<number | string>> => [
       { title: `${name} net`, isNumber: true, cell: (key) => Page.time(people.get(key)?.net ?? Duration.zero) },
       { title: `${name} cost`, isNumber: true, cell: (key) => Page.money(people.get(key)?.cost ?? 0) }
     ]),
@@ -295,7 +298,7 @@ const gotSection = (close: ClosedPeriod, people: ReadonlyArray<Page.Sums>, names
   )
 }
 
-const differencesSection = (close: ClosedPeriod, names: Page.NameOf | undefined): Html =>
+const differencesSection = (close: ClosedPeriod, names: Page.NameLookup | undefined): Html =>
   Page.section(
     "Differences",
     ...close.revisions.map((revision) => {

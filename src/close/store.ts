@@ -17,12 +17,12 @@ import type * as Period from "../payroll/Period.ts"
 import { storable } from "../sql/columns.ts"
 import { failedWith, inOneState, opened, type TableOptions } from "../sql/connection.ts"
 import type { Dialect } from "../sql/Dialect.ts"
-import { HistoryUnknown, list as listPunches, type ListOptions, punchOf, rowColumns, rowOf } from "../sql/read.ts"
+import { HistoryUnavailable, list as listPunches, type ListOptions, punchOf, rowColumns, rowOf } from "../sql/read.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { CloseChanged, type VerificationFailed } from "./CloseError.ts"
 import { type ClosePerson, type CloseRow, type CloseSums, difference, sum } from "./CloseSums.ts"
-import { CloseTerms, contains, window } from "./CloseTerms.ts"
+import { CloseTerms, contains, queryWindow } from "./CloseTerms.ts"
 import { newestRevision, RecordedRevision, Revision, termsAt } from "./Revision.ts"
 import * as RevisionId from "./RevisionId.ts"
 
@@ -65,7 +65,7 @@ export const readCopy = Effect.fnUntraced(function*({ dialect, sql }: Db, compan
   ).pipe(Effect.mapError(failedWith(company, "the copy cannot be read")))
   const [since, at, passBegan] = ["known_since", "history_last", "pass_began"].map((name) => orUndefined(row?.[name]))
   if (since === undefined || at === undefined) {
-    return yield* new HistoryUnknown({ companyId: company, since: Option.none(), requested: yield* DateTime.now })
+    return yield* new HistoryUnavailable({ companyId: company, since: Option.none(), requested: yield* DateTime.now })
   }
   return {
     since: DateTime.makeUnsafe(since),
@@ -435,9 +435,18 @@ const insert = Effect.fnUntraced(function*(
   for (const chunk of Arr.chunksOf(people, chunkSize)) yield* insertInto(tables.closePerson, columnsOf.person, chunk)
 })
 
-/** The sums of the punches of a close, now or at an instant of the history. */
-export const sumsOf = (company: CompanyId, terms: CloseTerms, tableOptions: TableOptions, at?: DateTime.Utc) =>
-  Stream.run(punchesIn(company, window(terms), { ...tableOptions, at }), sum(terms))
+/** The sums of the punches of a close beside the others, now or at an instant of the history. */
+export const sumsOf = (
+  company: CompanyId,
+  terms: CloseTerms,
+  others: ReadonlyArray<Pick<StoredClose, "terms">>,
+  tableOptions: TableOptions,
+  at?: DateTime.Utc
+) =>
+  Stream.run(
+    punchesIn(company, queryWindow(terms), { ...tableOptions, at }),
+    sum(terms, others.map(({ terms }) => terms))
+  )
 
 export const punchesIn = (company: CompanyId, clockedIn: Period.Interval, options: ListOptions) =>
   Stream.catchTag(listPunches(company, { clockedIn }, options), "InvalidRequest", Stream.die)
@@ -448,12 +457,14 @@ export type Differing = VerificationFailed["revisions"][number]
 export const verdictOf = Effect.fnUntraced(function*(
   company: CompanyId,
   { newest, terms }: Pick<ActiveClose, "newest" | "terms">,
+  // With those that are over: they may have been active at the instant.
+  all: ReadonlyArray<StoredClose>,
   stored: CloseSums,
   copy: Copy,
   tableOptions: TableOptions
 ) {
   if (newest.at.epochMilliseconds < copy.since.epochMilliseconds) return "outOfReach"
-  const again = yield* sumsOf(company, terms, tableOptions, newest.at)
+  const again = yield* sumsOf(company, terms, all, tableOptions, newest.at)
   const { people, rows } = difference(again, stored)
   const userIds = new Set([...rows, ...people].map(({ userId }) => userId))
   if (userIds.size === 0) return "same"
@@ -467,12 +478,12 @@ export const verdictOf = Effect.fnUntraced(function*(
 /**
  * What became of a punch that counted in a revision:
  *
- * - `gone`: the service does not list it any more. A permission that was withdrawn looks like that too.
+ * - `missing`: the service does not list it any more. A permission that was withdrawn looks like that too.
  * - `deleted`: it is deleted.
  * - `moved`: it was moved out of the close, or to another person.
  * - `edited`: it counts, and has no hours any more: it is open, or its clock-out was moved.
  */
-export const LossCause = Schema.Literals(["gone", "deleted", "moved", "edited"])
+export const LossCause = Schema.Literals(["missing", "deleted", "moved", "edited"])
 
 export type LossCause = typeof LossCause.Type
 
@@ -483,7 +494,7 @@ export interface LostHours {
   /** The person. */
   readonly userId: UserId
   /**
-   * How many punches of the person had each cause. If the history does not reach the revision before, only `gone` and
+   * How many punches of the person had each cause. If the history does not reach the revision before, only `missing` and
    * `deleted` are known.
    */
   readonly causes: Readonly<Partial<Record<LossCause, number>>>
@@ -530,20 +541,20 @@ export const lossesOf = Effect.fnUntraced(function*(
   })).toSorted((one, other) => one.userId - other.userId)
 })
 
-/** The punches of the close that are gone or deleted now. */
+/** The punches of the close that are missing or deleted now. */
 const lostWithoutHistory = Effect.fnUntraced(function*(database: Db, company: CompanyId, { terms }: Corrected) {
   const { timestamp } = database.dialect
-  const { gte, lt } = window(terms)
+  const { gte, lt } = queryWindow(terms)
   const rows = yield* readRows(
     database,
     company,
     database.sql`clocked_in >= ${timestamp(gte.epochMilliseconds)}
       AND clocked_in < ${timestamp(lt.epochMilliseconds)}
-      AND (deleted OR gone_at IS NOT NULL)`
+      AND (deleted OR missing_at IS NOT NULL)`
   )
-  return rows.filter(({ punch }) => contains(terms)(punch)).map(({ isGone, punch: { userId } }) => ({
+  return rows.filter(({ punch }) => contains(terms)(punch)).map(({ isMissing, punch: { userId } }) => ({
     userId,
-    cause: isGone ? "gone" as const : "deleted" as const
+    cause: isMissing ? "missing" as const : "deleted" as const
   }))
 })
 
@@ -556,12 +567,12 @@ const lostSince = Effect.fnUntraced(function*(
   tableOptions: TableOptions
 ) {
   const isWithin = contains(terms)
-  const then = yield* punchesIn(company, window(terms), { ...tableOptions, at: close.newest.at }).pipe(
+  const then = yield* punchesIn(company, queryWindow(terms), { ...tableOptions, at: close.newest.at }).pipe(
     Stream.filter((punch) => isWanted(punch.userId) && isWithin(punch)),
     Stream.runCollect
   )
   const causeOf = (userId: UserId, row: CopiedPunch | undefined): LossCause => {
-    if (row === undefined || row.isGone) return "gone"
+    if (row === undefined || row.isMissing) return "missing"
     if (row.punch.deleted) return "deleted"
     return isWithin(row.punch) && row.punch.userId === userId ? "edited" : "moved"
   }
@@ -576,7 +587,7 @@ const lostSince = Effect.fnUntraced(function*(
 
 /** A punch as the copy has it now. */
 interface CopiedPunch {
-  readonly isGone: boolean
+  readonly isMissing: boolean
   readonly punch: TimePunch
 }
 
@@ -592,7 +603,10 @@ const readRows = (
     Effect.mapError(failedWith(company, "the rows cannot be read")),
     Effect.flatMap(Effect.forEach((row) => {
       const stored = rowOf(row)
-      return Effect.map(Effect.fromResult(punchOf(company, stored)), (punch) => ({ isGone: stored.isGone, punch }))
+      return Effect.map(
+        Effect.fromResult(punchOf(company, stored)),
+        (punch) => ({ isMissing: stored.isMissing, punch })
+      )
     }))
   )
 }

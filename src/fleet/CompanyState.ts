@@ -83,7 +83,7 @@ export type Outcome =
   | { readonly _tag: "Invalid"; readonly failure: Failure }
   | { readonly _tag: "NoCredential"; readonly failure: Failure; readonly reason: "InvalidClient" | "Rejected" }
   | { readonly _tag: "Unreadable"; readonly failure: Failure }
-  | { readonly _tag: "TooManyGone"; readonly failure: Failure }
+  | { readonly _tag: "TooManyMissing"; readonly failure: Failure }
   | { readonly _tag: "Defect"; readonly failure: Failure }
 
 export type OutcomeTag = Outcome["_tag"]
@@ -205,7 +205,7 @@ const judge = (outcome: Outcome, row: RowAtEnd, context: EndContext): Verdict =>
         ? verdict
         : { ...verdict, transition: "blocked", reason: failure.tag }
     },
-    TooManyGone: ({ failure }): Verdict => ({ ...quiet, error: failure }),
+    TooManyMissing: ({ failure }): Verdict => ({ ...quiet, error: failure }),
     Defect: ({ failure }): Verdict => {
       const strike = struck(failure, row, context)
       const verdict = { ...failed(failure, row, context), strike }
@@ -283,7 +283,7 @@ const syncOutcomes: { readonly [R in SyncError["reason"]]: (failure: Failure) =>
   CursorLost: (failure) => ({ _tag: "Unreadable", failure }),
   // The turn has tried again already.
   Superseded: (failure) => ({ _tag: "Transient", failure }),
-  TooManyGone: (failure) => ({ _tag: "TooManyGone", failure }),
+  TooManyMissing: (failure) => ({ _tag: "TooManyMissing", failure }),
   Store: (failure) => ({ _tag: "StoreFailed", failure })
 }
 
@@ -337,6 +337,6 @@ export const phaseAfter = (
   at: "first" | "increment" | "sweep" | undefined
 ): PhaseAtEnd => {
   if (outcome._tag === "Complete") return { phase: "increment", isSwept: before === "first" || at === "sweep" }
-  if (outcome._tag === "TooManyGone") return { phase: "increment", isSwept: true }
+  if (outcome._tag === "TooManyMissing") return { phase: "increment", isSwept: true }
   return { phase: before === "first" || at === undefined ? before : at, isSwept: false }
 }

@@ -229,7 +229,7 @@ export interface HoursOverThresholdOptions<out E = never> extends Thresholds, Wo
   /** The clock of all locations, or `Period.zones`: each location by its own clock. */
   readonly clock: LocalClock | Zones<E>
   /**
-   * The period whose time counts, by a clock: `(clock) => Period.localDays(clock, first, last)`. List `Labor.window`, since
+   * The period whose time counts, by a clock: `(clock) => Period.localDays(clock, first, last)`. List `Labor.queryWindow`, since
    * time before it, in its first week, brings the sum of that week nearer to the threshold. Default: all punches count.
    */
   readonly period?: ((clock: LocalClock) => Interval) | undefined
@@ -307,7 +307,7 @@ export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Sche
  *   dailyThreshold: "8 hours"
  * }
  *
- * export const hours = TimePunches.list(CompanyId.make(7), { clockedIn: Labor.window(options) }).pipe(
+ * export const hours = TimePunches.list(CompanyId.make(7), { clockedIn: Labor.queryWindow(options) }).pipe(
  *   Stream.run(Labor.hoursOverThreshold(options)),
  *   Effect.map(HashMap.map((person) => [person.regular, person.over]))
  * )
@@ -348,14 +348,14 @@ export interface PeriodHoursOptions<out E = never> extends HoursOverThresholdOpt
  * What to list for `hoursOverThreshold` of a period: the period by the clock of each location, and with `weeklyThreshold` the days
  * before it in its first week.
  */
-export const window = <E = never>(options: PeriodHoursOptions<E>): Interval => {
+export const queryWindow = <E = never>(options: PeriodHoursOptions<E>): Interval => {
   const { firstDay, period, weeklyThreshold } = options
   return byLocation(options.clock, (clock) => {
     const { gte, lt } = period(clock)
     if (weeklyThreshold === undefined) return { gte, lt }
     const first = Period.firstDateOfWeek(Period.businessDate(clock, gte), { firstDay })
     return { gte: DateTime.min(gte, Period.localDays(clock, first, first).gte), lt }
-  }).window
+  }).queryWindow
 }
 
 const hourMillis = 3_600_000n
@@ -551,7 +551,7 @@ const durationsOf = ({ double, over, regular }: Classes) => ({
 const makeDayOf = <E>(
   { clock, period }: HoursOverThresholdOptions<E>
 ): (punch: TimePunch) => Result.Result<DayOf, E> => {
-  const { clockOf } = zonesOf(clock)
+  const { getDayRule } = zonesOf(clock)
   const daysOf = Function.memoize((each: LocalClock) => {
     const dateOf = Period.makeBusinessDate(each)
     const interval = period?.(each)
@@ -566,5 +566,5 @@ const makeDayOf = <E>(
         : "after"
     })
   })
-  return (punch) => Result.map(clockOf(punch.locationId), (each) => daysOf(each)(punch.clockedIn))
+  return (punch) => Result.map(getDayRule(punch.locationId), (each) => daysOf(each)(punch.clockedIn))
 }

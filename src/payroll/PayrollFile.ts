@@ -261,9 +261,9 @@ export interface PayrollState {
 /** The codes by which the payroll program knows users, locations, departments and roles, and their names. */
 export interface PayrollCodes {
   /** The code of an id; `undefined` without one. */
-  readonly codeOf: (kind: Grouping, id: number) => string | undefined
+  readonly getCode: (kind: Grouping, id: number) => string | undefined
   /** Default: no id has a name. A cell without a name is empty. */
-  readonly nameOf?: ((kind: Grouping, id: number) => string | undefined) | undefined
+  readonly getName?: ((kind: Grouping, id: number) => string | undefined) | undefined
 }
 
 /** A file, and what its reader cannot see in it. */
@@ -321,7 +321,7 @@ export interface SharedCode {
  *
  * export const fileOf = (state: PayrollFile.PayrollState) =>
  *   Result.flatMap(mapping, (mapping) =>
- *     PayrollFile.encode(mapping, { codeOf: (kind, id) => kind === "user" ? codes.get(id) : undefined }, state))
+ *     PayrollFile.encode(mapping, { getCode: (kind, id) => kind === "user" ? codes.get(id) : undefined }, state))
  * ```
  */
 export const encode = (
@@ -528,7 +528,7 @@ const numberOf = (
 }
 
 /** Makes the texts of rows, and notes what is wrong with them. */
-const makeTexts = (mapping: Mapping, { codeOf, nameOf }: PayrollCodes) => {
+const makeTexts = (mapping: Mapping, { getCode, getName }: PayrollCodes) => {
   const missing = new Map<string, MissingCodes["missing"][number]>()
   const formulas = new Map<string, string>()
   const users = new Map<string, Set<UserId>>()
@@ -544,8 +544,8 @@ const makeTexts = (mapping: Mapping, { codeOf, nameOf }: PayrollCodes) => {
 
   const idText = (kind: Grouping, form: "code" | "name" | "id", id: number): string => {
     if (form === "id") return `${id}`
-    if (form === "name") return guard(`the name of ${kind} ${id}`, nameOf?.(kind, id) ?? "")
-    const code = codeOf(kind, id) ?? ""
+    if (form === "name") return guard(`the name of ${kind} ${id}`, getName?.(kind, id) ?? "")
+    const code = getCode(kind, id) ?? ""
     if (code === "") missing.set(`${kind} ${id}`, { kind, id })
     return guard(`the code of ${kind} ${id}`, code)
   }

@@ -65,8 +65,8 @@ export interface PeriodCheckOptions<out E = never> extends WorkedTime.WorkedTime
  * overlap across an edge of the period is found. A punch that reaches into the period from before that is `tooLong` or
  * `open` in an earlier period.
  */
-export const window = <E = never>(options: PeriodCheckOptions<E>): Interval => {
-  const { gte, lt } = byLocation(options.clock, options.period).window
+export const queryWindow = <E = never>(options: PeriodCheckOptions<E>): Interval => {
+  const { gte, lt } = byLocation(options.clock, options.period).queryWindow
   const maxDuration = maxDurationOf(options)
   return { gte: DateTime.subtractDuration(gte, maxDuration), lt: DateTime.addDuration(lt, maxDuration) }
 }
@@ -94,7 +94,7 @@ export const window = <E = never>(options: PeriodCheckOptions<E>): Interval => {
  *   period: (clock) => Period.week(clock, BusinessDate.make("2026-03-09"))
  * }
  *
- * export const issues = TimePunches.list(CompanyId.make(7), { clockedIn: PeriodCheck.window(options) }).pipe(
+ * export const issues = TimePunches.list(CompanyId.make(7), { clockedIn: PeriodCheck.queryWindow(options) }).pipe(
  *   Stream.run(PeriodCheck.check(options))
  * )
  * ```
@@ -165,7 +165,7 @@ const shiftOf = <E>(
   const { clockedIn: { epochMilliseconds: start }, clockedOut, id: punchId, locationId, userId } = punch
   // Of an open punch without asOf only the instant of its clock-in is known.
   const end = Option.getOrElse(clockedOut, () => asOf)?.epochMilliseconds ?? start + 1
-  return Result.flatMap(zones.clockOf(locationId), (clock) =>
+  return Result.flatMap(zones.getDayRule(locationId), (clock) =>
     Result.map(periods.contains(punch), (isWithin) => ({
       punchId,
       userId,

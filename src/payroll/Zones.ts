@@ -61,7 +61,7 @@ export interface Zones<out E = never> {
   /** Every clock that a location has, each once. */
   readonly all: ReadonlyArray<LocalClock>
   /** The clock of a location; a failure if it has none. */
-  readonly clockOf: (locationId: LocationId) => Result.Result<LocalClock, E>
+  readonly getDayRule: (locationId: LocationId) => Result.Result<LocalClock, E>
 }
 
 /**
@@ -79,16 +79,16 @@ export const zones = (byLocation: ReadonlyMap<LocationId, LocalClock>): Zones<Mi
   )
   return {
     all: [...unique.values()],
-    clockOf: (locationId) => known.get(locationId) ?? Result.fail(new MissingZone({ locationId }))
+    getDayRule: (locationId) => known.get(locationId) ?? Result.fail(new MissingZone({ locationId }))
   }
 }
 
 /** Whether each location has a separate clock. */
-export const isZones = <E>(clock: LocalClock | Zones<E>): clock is Zones<E> => "clockOf" in clock
+export const isZones = <E>(clock: LocalClock | Zones<E>): clock is Zones<E> => "getDayRule" in clock
 
 /** The clocks, also if one stands for all locations. */
 export const zonesOf = <E = never>(clock: LocalClock | Zones<E>): Zones<E> =>
-  isZones(clock) ? clock : { all: [clock], clockOf: () => Result.succeed(clock) }
+  isZones(clock) ? clock : { all: [clock], getDayRule: () => Result.succeed(clock) }
 
 /** One period, such as a week, by the clock of each location. */
 export interface LocalPeriods<out E = never> {
@@ -96,20 +96,20 @@ export interface LocalPeriods<out E = never> {
    * What to list: from the first instant at which the period begins at any location to the last at which it ends. It is
    * `widest` if no location has a zone.
    */
-  readonly window: Interval
+  readonly queryWindow: Interval
   /**
    * The same over all zones of the world, UTC-12:00 to UTC+14:00, each with every `dayStarts` that a location has. List it
-   * to fail with `MissingZone` also for a location whose punches all lie outside `window`.
+   * to fail with `MissingZone` also for a location whose punches all lie outside `queryWindow`.
    */
   readonly widest: Interval
   /** The period of a location. */
-  readonly periodOf: (locationId: LocationId) => Result.Result<Interval, E>
+  readonly getPeriod: (locationId: LocationId) => Result.Result<Interval, E>
   /** Whether a punch was clocked in during the period of its location, and so belongs to it as a whole. */
   readonly contains: (punch: Pick<TimePunch, "locationId" | "clockedIn">) => Result.Result<boolean, E>
 }
 
 /**
- * A period by the clock of each location, or by one clock for all. List `window`, then keep the punches that the period of
+ * A period by the clock of each location, or by one clock for all. List `queryWindow`, then keep the punches that the period of
  * their own location `contains`.
  *
  * Law: of consecutive periods, exactly one contains a punch.
@@ -129,7 +129,7 @@ export interface LocalPeriods<out E = never> {
  * const week = Period.byLocation(zones, (clock) => Period.week(clock, BusinessDate.make("2026-03-09")))
  *
  * // Fails with MissingZone if a punch is at another location.
- * export const punches = TimePunches.list(CompanyId.make(7), { clockedIn: week.window }).pipe(
+ * export const punches = TimePunches.list(CompanyId.make(7), { clockedIn: week.queryWindow }).pipe(
  *   Stream.filterEffect((punch) => Effect.fromResult(week.contains(punch)))
  * )
  * ```
@@ -138,15 +138,15 @@ export const byLocation = <E = never>(
   clock: LocalClock | Zones<E>,
   period: (clock: LocalClock) => Interval
 ): LocalPeriods<E> => {
-  const { all, clockOf } = zonesOf(clock)
+  const { all, getDayRule } = zonesOf(clock)
   const intervals = new Map(all.map((each) => [each, period(each)]))
   const intervalOf = (each: LocalClock): Interval => intervals.get(each) ?? period(each)
   const widest = union([...intervals.values(), ...worldClocks(all).map(period).map(withChange)])
   return {
-    window: intervals.size === 0 ? widest : union([...intervals.values()]),
+    queryWindow: intervals.size === 0 ? widest : union([...intervals.values()]),
     widest,
-    periodOf: (locationId) => Result.map(clockOf(locationId), intervalOf),
-    contains: (punch) => Result.map(clockOf(punch.locationId), (each) => isWithin(intervalOf(each), punch.clockedIn))
+    getPeriod: (locationId) => Result.map(getDayRule(locationId), intervalOf),
+    contains: (punch) => Result.map(getDayRule(punch.locationId), (each) => isWithin(intervalOf(each), punch.clockedIn))
   }
 }
 

@@ -13,7 +13,7 @@ export interface Drawn {
   readonly width: number
 }
 
-/** A part of stacked bars: a length for each category. */
+/** A part of stacked bars: a length for each category, none of which is negative. */
 export interface Part {
   readonly colour: string
   readonly values: ReadonlyArray<number>
@@ -24,7 +24,7 @@ export const hoursByDay = (days: ReadonlyArray<string>, parts: ReadonlyArray<Par
   const height = 280
   const [left, right, top, bottom] = [56, drawn.width - 8, 12, height - 28]
   const ticks = ticksOf(days.map((_, day) => sumAt(parts, day)))
-  const y = linear([ticks[0] ?? 0, ticks.at(-1) ?? 1], [bottom, top])
+  const y = linear(ticks.at(-1) ?? 1, bottom, top)
   const band = (right - left) / Math.max(1, days.length)
   const bar = Math.min(36, band * 0.7)
   // A date has five characters: as many stand in a row as there is space for.
@@ -34,7 +34,7 @@ export const hoursByDay = (days: ReadonlyArray<string>, parts: ReadonlyArray<Par
     days.map((day, at) => at % step > 0 ? [] : text(left + band * (at + 0.5), bottom + 14, "middle", day)),
     days.map((_, at) =>
       stacked(parts, at).map(({ colour, from, to }) =>
-        rect(left + band * (at + 0.5) - bar / 2, y(Math.max(from, to)), bar, Math.abs(y(from) - y(to)), colour)
+        rect(left + band * (at + 0.5) - bar / 2, y(to), bar, y(from) - y(to), colour)
       )
     )
   ])
@@ -59,7 +59,7 @@ export const heatMap = (
 ): Html => {
   const most = Math.max(...people.flat())
   const isWide = drawn.width >= 600
-  const x = linear([0, 24], [40, drawn.width - 8])
+  const x = linear(24, 40, drawn.width - 8)
   const bottom = 4 + 28 * days.length
   return svg(drawn, bottom + 24, [
     days.map((day, at) => [
@@ -97,7 +97,7 @@ const rows = (
   // Two fifths of the drawing: the tables have a longer name whole.
   const left = Math.min(220, Math.round(drawn.width * 0.4))
   const sums = names.map((_, at) => sumAt(parts, at))
-  const x = linear([Math.min(0, ...sums), Math.max(0, ...sums)], [left, drawn.width - space])
+  const x = linear(Math.max(0, ...sums), left, drawn.width - space)
   return svg(drawn, 24 + band * names.length, [
     line(x(0), 4, x(0), 20 + band * names.length),
     names.map((name, at) => {
@@ -105,10 +105,10 @@ const rows = (
       return [
         html`<g><title>${name}</title>${text(left - 8, middle, "end", shortened(escaped(name), left - 12))}${
           stacked(parts, at).map(({ colour, from, to }) =>
-            rect(x(Math.min(from, to)), middle - band * 0.35, Math.abs(x(to) - x(from)), band * 0.7, colour)
+            rect(x(from), middle - band * 0.35, x(to) - x(from), band * 0.7, colour)
           )
         }</g>`,
-        text(x(Math.max(0, sums[at] ?? 0)) + 5, middle, "start", texts[at] ?? "", 12, "--text")
+        text(x(sums[at] ?? 0) + 5, middle, "start", texts[at] ?? "", 12, "--text")
       ]
     })
   ])
@@ -125,21 +125,17 @@ const stacked = (parts: ReadonlyArray<Part>, at: number) => {
   )
 }
 
-const linear =
-  ([start, end]: readonly [number, number], [from, to]: readonly [number, number]) => (value: number): number =>
-    end === start ? from : from + (to - from) * (value - start) / (end - start)
+/** Values from 0 to `most` as pixels. */
+const linear = (most: number, from: number, to: number) => (value: number): number =>
+  most === 0 ? from : from + (to - from) * value / most
 
-/** Whole multiples of 1, 2 or 5 and a power of ten that enclose the values and 0: about four. */
+/** Whole multiples of 1, 2 or 5 and a power of ten, from 0 to the largest value or beyond: about four. */
 const ticksOf = (values: ReadonlyArray<number>): ReadonlyArray<number> => {
-  const [least, most] = [Math.min(0, ...values), Math.max(0, ...values)]
-  const rough = Math.max(1, most - least) / 4
+  const most = Math.max(0, ...values)
+  const rough = Math.max(1, most) / 4
   const power = 10 ** Math.floor(Math.log10(rough))
   const step = power * ([1, 2, 5].find((each) => each * power >= rough) ?? 10)
-  const first = Math.floor(least / step)
-  return Array.from(
-    { length: Math.ceil(most / step) - first + 1 },
-    (_, at) => Number(((first + at) * step).toPrecision(12))
-  )
+  return Array.from({ length: Math.ceil(most / step) + 1 }, (_, at) => Number((at * step).toPrecision(12)))
 }
 
 /**

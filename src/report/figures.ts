@@ -112,7 +112,7 @@ const pageSize = 1024
  * would add overlaps to the findings.
  */
 const isRead = <E>(check: PeriodCheck.PeriodCheckOptions<E>) => {
-  const window = PeriodCheck.window(check)
+  const window = PeriodCheck.queryWindow(check)
   const { widest } = isZones(check.clock) ? byLocation(check.clock, check.period) : { widest: window }
   const gte = DateTime.min(window.gte, widest.gte)
   const lt = DateTime.max(window.lt, widest.lt)

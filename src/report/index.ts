@@ -1,3 +1,3 @@
 /** The `./report` subpath: the punches of a period as one page of HTML. A close has its own in `./close`. */
-export type { NameOf } from "./page.ts"
-export { type ReportOptions, reportWindow, toHtmlReport } from "./report.ts"
+export type { NameLookup } from "./page.ts"
+export { queryWindow, type ReportOptions, toHtmlReport } from "./report.ts"

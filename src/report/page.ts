@@ -5,16 +5,18 @@ import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import { counted, formatMoney, formatNumber, formatSignedHours } from "../internal/page/amounts.ts"
 import { type Html, html, markup, page, stylesheet } from "../internal/page/html.ts"
+import * as Parts from "../internal/page/parts.ts"
 import { Weekday } from "../payroll/Period.ts"
 import type { Issue } from "../payroll/PeriodCheck.ts"
 import * as Charts from "./charts.ts"
+import type { Figures } from "./figures.ts"
 import type { Presence } from "./presence.ts"
 
 /** The name of an id; `undefined` if it has none. */
-export type NameOf = (kind: "user" | "location" | "role" | "department", id: number) => string | undefined
+export type NameLookup = (kind: "user" | "location" | "role" | "department", id: number) => string | undefined
 
 /** A name with its id, or the id alone. */
-export const labelOf = (kind: "user" | "location", id: number, names: NameOf | undefined): string => {
+export const labelOf = (kind: "user" | "location", id: number, names: NameLookup | undefined): string => {
   const name = names?.(kind, id)
   return name === undefined ? `${kind} ${id}` : `${name} (${id})`
 }
@@ -73,68 +75,29 @@ ${
   }</ul>
 `
 
-/** A column of a table. */
-export interface Column<Row> {
-  readonly title: string
-  /** A text, or a number with its exact value. */
-  readonly cell: (row: Row) => string | Quantity | Html
-  readonly isNumber?: boolean | undefined
-  readonly isTime?: boolean | undefined
-}
-
-/** A number as it is shown, and its exact value for programs. */
-interface Quantity {
-  readonly value: number
-  readonly text: string
-}
-
-export const count = (value: number): Quantity => ({ value, text: formatNumber(value) })
+export const count = (value: number): Parts.Quantity => ({ value, text: formatNumber(value) })
 
 /** Cents as units. */
-export const money = (cents: number): Quantity => ({ value: cents, text: formatMoney(cents) })
+export const money = (cents: number): Parts.Quantity => ({ value: cents, text: formatMoney(cents) })
 
 /** A time; its exact value is in seconds. */
-export const time = (duration: Duration.Duration): Quantity => ({
+export const time = (duration: Duration.Duration): Parts.Quantity => ({
   value: Duration.toSeconds(duration),
   text: formatSignedHours(duration)
 })
 
-/** A table that scrolls sideways if it must; `total` is its last row. */
+/** A table with a caption; `total` is its last row. */
 export const table = <Row>(
   caption: string,
-  columns: ReadonlyArray<Column<Row>>,
+  columns: ReadonlyArray<Parts.Column<Row>>,
   rows: ReadonlyArray<Row>,
   total?: Row
-): Html => {
-  const classOf = ({ isNumber, isTime }: Column<Row>) =>
-    isNumber === true ? markup(` class="number"`) : isTime === true ? markup(` class="time"`) : undefined
-  const line = (row: Row) =>
-    html`<tr>${
-      columns.map((column, at) => {
-        const cell = column.cell(row)
-        const content = typeof cell === "object" && "text" in cell
-          ? html`<data value="${cell.value}">${cell.text}</data>`
-          : cell
-        return at === 0
-          ? html`<th scope="row"${classOf(column)}>${content}</th>`
-          : html`<td${classOf(column)}>${content}</td>`
-      })
-    }</tr>
-`
-  return html`<div class="scroll" role="region" tabindex="0" aria-label="${caption}">
-<table>
-<caption>${caption}</caption>
-<thead><tr>${columns.map((column) => html`<th scope="col"${classOf(column)}>${column.title}</th>`)}</tr></thead>
-<tbody>
-${rows.map(line)}</tbody>
-${
-    total === undefined ? undefined : html`<tfoot>
-${line(total)}</tfoot>
-`
-  }</table>
-</div>
-`
-}
+): Html =>
+  Parts.table(caption, columns, rows, {
+    caption: html`<caption>${caption}</caption>
+`,
+    total
+  })
 
 /** A table of what a chart shows, for who cannot see it or wants its numbers; closed at first. */
 const chartNumbers = (numbers: Html): Html =>
@@ -143,36 +106,48 @@ const chartNumbers = (numbers: Html): Html =>
 ${numbers}</details>
 `
 
-/** The sums of a location, a person or a day. Times over a threshold are there for people, if there is a threshold. */
-export interface Sums {
-  readonly key: number | string
+/** What is summed. */
+interface Counts {
   readonly punches: number
   readonly incomplete: number
   readonly net: Duration.Duration
-  readonly over: Duration.Duration | undefined
-  readonly double: Duration.Duration | undefined
-  /** Only in a close whose thresholds count each by itself. */
-  readonly overDaily?: Duration.Duration | undefined
   readonly cost: number
   readonly tips: number
 }
+
+/** Times over thresholds, if there is one. They are those of people. */
+interface Excess {
+  readonly over?: Duration.Duration | undefined
+  readonly double?: Duration.Duration | undefined
+  /** Only in a close whose thresholds count each by itself. */
+  readonly overDaily?: Duration.Duration | undefined
+}
+
+/** The sums of a location, a person or a day. */
+export interface Sums extends Counts, Excess {
+  readonly key: number | string
+}
+
+/** The longest time first, then by key. */
+export const byTime = (one: Sums, other: Sums): number =>
+  Duration.toMillis(other.net) - Duration.toMillis(one.net) || Number(one.key) - Number(other.key)
 
 /** The sums of each key, in this order, and of all. */
 export const sumsTable = (
   caption: string,
   kind: "location" | "user" | "day",
   rows: ReadonlyArray<Sums>,
-  names: NameOf | undefined
+  names: NameLookup | undefined
 ): Html => {
   const marked = (duration: Duration.Duration | undefined) => {
     const quantity = time(duration ?? Duration.zero)
     return quantity.value > 0 ? { ...quantity, text: `${mark} ${quantity.text}` } : quantity
   }
-  const hours = (title: string, field: "over" | "double" | "overDaily"): ReadonlyArray<Column<Sums>> =>
+  const hours = (title: string, field: keyof Excess): ReadonlyArray<Parts.Column<Sums>> =>
     rows.some((row) => row[field] !== undefined)
       ? [{ title, isNumber: true, cell: (row) => marked(row[field]) }]
       : []
-  const columns: ReadonlyArray<Column<Sums>> = [
+  const columns: ReadonlyArray<Parts.Column<Sums>> = [
     {
       title: kind === "day" ? "date" : kind === "user" ? "person" : "location",
       cell: ({ key }) =>
@@ -192,24 +167,16 @@ export const sumsTable = (
   return table(caption, columns, rows, totalOf(rows))
 }
 
-const totalKey = "total"
-
-/** What each row of sums counts. */
-type Counts = Omit<Sums, "key" | keyof Excess>
-
-/** Times over thresholds. */
-type Excess = Pick<Sums, "over" | "double" | "overDaily">
-
 /** The sums of all rows. */
-export const totalOf = (rows: ReadonlyArray<Counts & Partial<Excess>>): Sums => {
-  const millis = (field: keyof Excess) =>
-    Duration.millis(rows.reduce((sum, row) => sum + Duration.toMillis(row[field] ?? Duration.zero), 0))
+export const totalOf = (rows: ReadonlyArray<Counts & Excess>): Sums => {
+  const excess = (field: keyof Excess) =>
+    Duration.millis(rows.reduce((total, row) => total + Duration.toMillis(row[field] ?? Duration.zero), 0))
   return {
     ...countsOf(rows),
-    key: totalKey,
-    over: millis("over"),
-    double: millis("double"),
-    overDaily: millis("overDaily")
+    key: "total",
+    over: excess("over"),
+    double: excess("double"),
+    overDaily: excess("overDaily")
   }
 }
 
@@ -235,28 +202,20 @@ export const sumsBy = <Row extends Counts>(
     if (group === undefined) groups.set(keyOf(row), [row])
     else group.push(row)
   }
-  return Array.from(groups, ([key, rows]) => ({ ...countsOf(rows), key, over: undefined, double: undefined }))
+  return Array.from(groups, ([key, rows]) => ({ ...countsOf(rows), key }))
 }
 
 /** Key figures of all sums, side by side. */
 export const keyFigures = (people: ReadonlyArray<Sums>): Html => {
   const { cost, incomplete, net, punches, tips } = totalOf(people)
-  const entries = [
-    ["net hours", formatSignedHours(net)],
-    ["cost", formatMoney(cost)],
-    ["tips", formatMoney(tips)],
-    ["people", formatNumber(people.length)],
-    ["punches", formatNumber(punches)],
-    ["incomplete", formatNumber(incomplete)]
-  ] as const
-  return html`<dl class="figures">
-${
-    entries.map(([name, value]) =>
-      html`<div><dt>${name}</dt><dd>${value}</dd></div>
-`
-    )
-  }</dl>
-`
+  return Parts.keyFigures([
+    { name: "net hours", value: formatSignedHours(net) },
+    { name: "cost", value: formatMoney(cost) },
+    { name: "tips", value: formatMoney(tips) },
+    { name: "people", value: formatNumber(people.length) },
+    { name: "punches", value: formatNumber(punches) },
+    { name: "incomplete", value: formatNumber(incomplete) }
+  ])
 }
 
 /** The most bars of a chart, and the most findings of a table: a page with more cannot be read. */
@@ -266,32 +225,26 @@ const mostIssues = 1000
 const leftOut = (all: number, most: number, what: string): Html | undefined =>
   all > most ? note(`The first ${formatNumber(most)} of ${formatNumber(all)} ${what}.`) : undefined
 
-/** The hours of a location on each day. */
-interface LocationHours {
-  readonly label: string
-  /** By date, in milliseconds. */
-  readonly byDate: ReadonlyMap<string, number>
-}
-
 /** The most locations with a separate colour. */
 const mostLocations = 7
 
 /** Hours by day and location; the locations in the order of their time. */
-export const hoursByDaySection = (dates: ReadonlyArray<string>, locations: ReadonlyArray<LocationHours>): Html => {
+export const hoursByDaySection = (days: Figures["days"], names: NameLookup | undefined): Html => {
+  const dates = [...new Set(days.map(({ date }) => date))].toSorted()
+  const locations = sumsBy(days, ({ locationId }) => locationId).toSorted(byTime).map(({ key }) => ({
+    text: labelOf("location", Number(key), names),
+    values: hoursOn(dates, days.filter(({ locationId }) => locationId === key))
+  }))
   const [own, others] = locations.length <= mostLocations + 1
     ? [locations, []]
     : [locations.slice(0, mostLocations), locations.slice(mostLocations)]
-  const hoursOf = (each: ReadonlyArray<LocationHours>) =>
-    dates.map((date) => each.reduce((sum, { byDate }) => sum + (byDate.get(date) ?? 0), 0) / hourMillis)
   const parts = [
-    ...own.map((location, at) => ({
-      text: location.label,
-      colour: Charts.colours.of(at),
-      values: hoursOf([location])
-    })),
-    ...others.length === 0
-      ? []
-      : [{ text: `${others.length} other locations`, colour: Charts.colours.others, values: hoursOf(others) }]
+    ...own.map(({ text, values }, at) => ({ text, values, colour: Charts.colours.of(at) })),
+    ...others.length === 0 ? [] : [{
+      text: `${others.length} other locations`,
+      values: dates.map((_, at) => others.reduce((sum, { values }) => sum + (values[at] ?? 0), 0)),
+      colour: Charts.colours.others
+    }]
   ]
   return section(
     "Hours by day and location",
@@ -311,38 +264,42 @@ export const hoursByDaySection = (dates: ReadonlyArray<string>, locations: Reado
   )
 }
 
+/** The net hours of one location on each of the dates. */
+const hoursOn = (dates: ReadonlyArray<string>, days: Figures["days"]): ReadonlyArray<number> => {
+  const byDate = new Map<string, Duration.Duration>(days.map(({ date, net }) => [date, net]))
+  return dates.map((date) => hoursOf(byDate.get(date) ?? Duration.zero))
+}
+
 /** The cost of each location; the dearest first. */
-export const costSection = (locations: ReadonlyArray<{ readonly label: string; readonly cost: number }>): Html => {
-  const shown = locations.slice(0, mostBars)
+export const costSection = (locations: ReadonlyArray<Sums>, names: NameLookup | undefined): Html => {
+  const shown = locations.toSorted((one, other) => other.cost - one.cost || byTime(one, other)).slice(0, mostBars)
+  const labels = shown.map(({ key }) => labelOf("location", Number(key), names))
   return section(
     "Cost by location",
     note("Net time at the hourly wage of each punch, rounded for each punch, without tips."),
     chart(
       "Cost of each location; the table by location has the numbers",
-      (drawn) => Charts.costByLocation(shown.map(({ label }) => label), shown.map(({ cost }) => cost), drawn)
+      (drawn) => Charts.costByLocation(labels, shown.map(({ cost }) => cost), drawn)
     ),
     leftOut(locations.length, mostBars, "locations, by cost; the table has all")
   )
 }
 
-/** The time of a person, and the part of it over a threshold; `undefined` without a threshold. */
-interface PersonHours {
-  readonly label: string
-  readonly net: Duration.Duration
-  readonly over: Duration.Duration | undefined
-}
-
 /** The sign of a person with time over a threshold, beside the colour. */
 const mark = "▲"
 
-/** Hours by person; who has most first. */
-export const peopleSection = (people: ReadonlyArray<PersonHours>, thresholds: string): Html => {
+/** Hours by person; who has most first. `thresholds` as people read them; empty without one. */
+export const peopleSection = (people: ReadonlyArray<Sums>, thresholds: string, names: NameLookup | undefined): Html => {
+  const over = people.map(({ double = Duration.zero, over = Duration.zero }) => hoursOf(Duration.sum(over, double)))
+  const marked = over.filter((hours) => hours > 0).length
   const shown = people.slice(0, mostBars)
-  const over = shown.map(({ net, over }) => Math.min(hoursOf(net), over === undefined ? 0 : hoursOf(over)))
-  const marked = people.filter(({ over }) => over !== undefined && Duration.toMillis(over) > 0).length
+  const labels = shown.map(({ key }, at) => {
+    const label = labelOf("user", Number(key), names)
+    return (over[at] ?? 0) > 0 ? `${mark} ${label}` : label
+  })
   const parts = [
     { colour: Charts.colours.accent, values: shown.map(({ net }, at) => hoursOf(net) - (over[at] ?? 0)) },
-    { colour: Charts.colours.over, values: over }
+    { colour: Charts.colours.over, values: over.slice(0, mostBars) }
   ]
   return section(
     "Hours by person",
@@ -350,12 +307,10 @@ export const peopleSection = (people: ReadonlyArray<PersonHours>, thresholds: st
     thresholds === ""
       ? undefined
       : legend([[Charts.colours.accent, "hours"], [Charts.colours.over, `${mark} over a threshold`]]),
-    chart("Net hours of each person; the table by person has the numbers", (drawn) =>
-      Charts.hoursByPerson(
-        shown.map(({ label }, at) => (over[at] ?? 0) > 0 ? `${mark} ${label}` : label),
-        thresholds === "" ? parts.slice(0, 1) : parts,
-        drawn
-      )),
+    chart(
+      "Net hours of each person; the table by person has the numbers",
+      (drawn) => Charts.hoursByPerson(labels, thresholds === "" ? parts.slice(0, 1) : parts, drawn)
+    ),
     leftOut(people.length, mostBars, "people, by hours; the table has all")
   )
 }
@@ -401,19 +356,19 @@ export const presenceSection = (presence: Presence, firstDay: Weekday = "monday"
   )
 }
 
-const peopleQuantity = (people: number): Quantity => ({ value: people, text: Charts.peopleText(people) || "0" })
+const peopleQuantity = (people: number): Parts.Quantity => ({ value: people, text: Charts.peopleText(people) || "0" })
 
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
 
 /** What a check found. */
 export const issuesSection = (
   issues: ReadonlyArray<Issue>,
-  names: NameOf | undefined,
+  names: NameLookup | undefined,
   notes: ReadonlyArray<string>
 ): Html => {
   const kinds = new Map<string, number>()
   for (const { kind } of issues) kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
-  const columns: ReadonlyArray<Column<Issue>> = [
+  const columns: ReadonlyArray<Parts.Column<Issue>> = [
     { title: "person", cell: ({ userId }) => labelOf("user", userId, names) },
     { title: "location", cell: ({ locationId }) => labelOf("location", locationId, names) },
     { title: "punch", isNumber: true, cell: ({ punchId }) => `${punchId}` },
@@ -452,10 +407,6 @@ figure { margin: .5rem 0; }
 figure svg { display: block; width: 100%; max-width: 900px; font-family: system-ui, sans-serif; }
 .narrow { display: none; }
 .narrow svg { max-width: 480px; }
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(130px, 1fr)); gap: 8px; margin: 1rem 0; }
-.figures div { background: var(--panel); border-radius: 6px; padding: 8px 12px; }
-.figures dt { color: var(--muted); }
-.figures dd { margin: 0; font-size: 1.3rem; font-variant-numeric: tabular-nums; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 16px; list-style: none; padding: 0; margin: .5rem 0; }
 .legend li { overflow-wrap: anywhere; unicode-bidi: isolate; }
 .legend svg { width: 12px; height: 12px; margin-right: 6px; }
@@ -463,7 +414,6 @@ summary { cursor: pointer; }
 caption { text-align: left; font-weight: 600; padding: 12px 0 4px; }
 tbody th { font-weight: 400; white-space: normal; overflow-wrap: anywhere; min-width: 7em; }
 tfoot th, tfoot td { font-weight: 600; border-top: 2px solid var(--line); }
-td.number, td.time { white-space: nowrap; }
 @media screen and (max-width: 640px) {
   .wide { display: none; }
   .narrow { display: block; }

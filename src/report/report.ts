@@ -30,7 +30,7 @@ export interface ReportOptions<out E = never>
    */
   readonly isSelected?: ((punch: TimePunch) => boolean) | undefined
   /** The name of an id, such as the name of a person. It is shown as it is, as text. Default: ids only. */
-  readonly names?: Page.NameOf | undefined
+  readonly names?: Page.NameLookup | undefined
   /** The title of the page. Default: `Labour report`. */
   readonly title?: string | undefined
   /** Sentences below the list of what to look at, such as what the source of the punches does not know. */
@@ -41,8 +41,8 @@ export interface ReportOptions<out E = never>
  * What to list for a report: the period by the clock of each location, the days before it in its first week if there is a
  * weekly threshold, and `maxDuration` on each side for overlaps.
  */
-export const reportWindow = <E = never>(options: ReportOptions<E>): Interval => {
-  const [one, other] = [PeriodCheck.window(checkOf(options)), Labor.window(options)]
+export const queryWindow = <E = never>(options: ReportOptions<E>): Interval => {
+  const [one, other] = [PeriodCheck.queryWindow(checkOf(options)), Labor.queryWindow(options)]
   return { gte: DateTime.min(one.gte, other.gte), lt: DateTime.max(one.lt, other.lt) }
 }
 
@@ -50,7 +50,7 @@ export const reportWindow = <E = never>(options: ReportOptions<E>): Interval => 
  * Writes a report as one HTML file without a script, which loads nothing: hours by day and location, cost by location, hours
  * by person, people on the clock by weekday and hour, what `PeriodCheck` finds, and the sums as tables.
  *
- * It takes the punches of `reportWindow(options)`, in any order, in one pass. Deleted punches are left out. A punch belongs,
+ * It takes the punches of `queryWindow(options)`, in any order, in one pass. Deleted punches are left out. A punch belongs,
  * whole, to the period and the date in which it was clocked in, by the clock of its location. The sums are those of
  * `Labor.rollup` and `Labor.hoursOverThreshold`: a punch of unknown time is counted as incomplete, and its time is in no sum.
  *
@@ -63,7 +63,7 @@ export const reportWindow = <E = never>(options: ReportOptions<E>): Interval => 
  * import { DateTime } from "effect"
  * import { BusinessDate, CompanyId, TimePunches } from "effect-time-punches"
  * import { Period } from "effect-time-punches/payroll"
- * import { type ReportOptions, reportWindow, toHtmlReport } from "effect-time-punches/report"
+ * import { type ReportOptions, queryWindow, toHtmlReport } from "effect-time-punches/report"
  *
  * const options: ReportOptions = {
  *   clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
@@ -72,7 +72,7 @@ export const reportWindow = <E = never>(options: ReportOptions<E>): Interval => 
  *   weeklyThreshold: "40 hours"
  * }
  *
- * const punches = TimePunches.list(CompanyId.make(7), { clockedIn: reportWindow(options) })
+ * const punches = TimePunches.list(CompanyId.make(7), { clockedIn: queryWindow(options) })
  *
  * export const page = toHtmlReport(punches, options)
  * ```
@@ -95,7 +95,7 @@ export const toHtmlReport = <E2, R, E = never>(
     const figures = yield* figuresOf(punches, {
       placeOf: (punch) =>
         Result.flatMap(periods.contains(punch), (isWithin) =>
-          Result.map(zones.clockOf(punch.locationId), (clock) =>
+          Result.map(zones.getDayRule(punch.locationId), (clock) =>
             isWithin && isSelected(punch) ? { date: dateOf(clock)(punch.clockedIn), clock } : undefined)),
       datesOf,
       labor: options,
@@ -104,7 +104,7 @@ export const toHtmlReport = <E2, R, E = never>(
     })
     const people = peopleOf(figures, options)
     const locations = Page.sumsBy(figures.days, ({ locationId }) =>
-      locationId).toSorted(byTime)
+      locationId).toSorted(Page.byTime)
     const days = Page.sumsBy(figures.days, ({ date }) =>
       date).toSorted((one, other) => one.key < other.key ? -1 : 1)
     const { byDay, presence } = hoursSections(figures, options)
@@ -149,14 +149,8 @@ const clocksText = (clocks: ReadonlyArray<LocalClock>): string => {
 }
 
 /** `04:00`, or `22:00 of the day before`. */
-const startText = (millis: number): string => {
-  const minutes = Math.round(millis / 60_000)
-  const text = [Math.floor((minutes + 1440) % 1440 / 60), (minutes + 1440) % 60].map((part) =>
-    `${part}`.padStart(2, "0")
-  )
-    .join(":")
-  return minutes < 0 ? `${text} of the day before` : text
-}
+const startText = (millis: number): string =>
+  DateTime.formatIso(DateTime.makeUnsafe(millis)).slice(11, 16) + (millis < 0 ? " of the day before" : "")
 
 const incompleteText = ({ total }: Figures, { asOf }: Labor.LaborOptions): ReadonlyArray<string> => {
   const incomplete = Option.match(total, { onNone: () => 0, onSome: ({ incomplete }) => incomplete })
@@ -181,10 +175,6 @@ const lengthText = (length: Duration.Input): string => {
   return Duration.isFinite(duration) ? formatSignedHours(duration) : "any number of hours"
 }
 
-/** The longest time first, then by key. */
-export const byTime = (one: Page.Sums, other: Page.Sums): number =>
-  Duration.toMillis(other.net) - Duration.toMillis(one.net) || Number(one.key) - Number(other.key)
-
 const peopleOf = (
   { hours, people }: Figures,
   options: ReportOptions<unknown>
@@ -197,27 +187,18 @@ const peopleOf = (
       over: hasThreshold(options) ? over?.over ?? Duration.zero : undefined,
       double: options.doubleThreshold === undefined ? undefined : over?.double ?? Duration.zero
     }
-  }).toSorted(byTime)
+  }).toSorted(Page.byTime)
 
 const hasThreshold = (thresholds: Labor.Thresholds): boolean => thresholdsText(thresholds) !== ""
 
 /** What the punches themselves show: hours by day and location, and people on the clock. */
 export const hoursSections = (
-  figures: Figures,
+  { days, presence }: Figures,
   { firstDay, names }: Pick<ReportOptions<unknown>, "firstDay" | "names">
-): { readonly byDay: Html; readonly presence: Html } => {
-  const dates = [...new Set(figures.days.map(({ date }) => date))].toSorted()
-  const locations = Page.sumsBy(figures.days, ({ locationId }) => locationId).toSorted(byTime).map(({ key }) => ({
-    label: Page.labelOf("location", Number(key), names),
-    byDate: new Map(
-      figures.days.filter(({ locationId }) => locationId === key).map(({ date, net }) => [date, Duration.toMillis(net)])
-    )
-  }))
-  return {
-    byDay: Page.hoursByDaySection(dates, locations),
-    presence: Page.presenceSection(figures.presence, firstDay)
-  }
-}
+): { readonly byDay: Html; readonly presence: Html } => ({
+  byDay: Page.hoursByDaySection(days, names),
+  presence: Page.presenceSection(presence, firstDay)
+})
 
 /** What the sums show: the cost of each location, and the hours of each person. */
 export const sumsSections = (
@@ -225,16 +206,6 @@ export const sumsSections = (
   people: ReadonlyArray<Page.Sums>,
   options: Pick<ReportOptions<unknown>, "names"> & Labor.Thresholds
 ): { readonly cost: Html; readonly people: Html } => ({
-  cost: Page.costSection(
-    locations.toSorted((one, other) => other.cost - one.cost || byTime(one, other))
-      .map(({ cost, key }) => ({ label: Page.labelOf("location", Number(key), options.names), cost }))
-  ),
-  people: Page.peopleSection(
-    people.map(({ double = Duration.zero, key, net, over }) => ({
-      label: Page.labelOf("user", Number(key), options.names),
-      net,
-      over: over === undefined ? undefined : Duration.sum(over, double)
-    })),
-    thresholdsText(options)
-  )
+  cost: Page.costSection(locations, options.names),
+  people: Page.peopleSection(people, thresholdsText(options), options.names)
 })

@@ -96,6 +96,10 @@ export const endsHistory = "OLD.history_since IS NOT NULL"
 export const deletionRefused =
   "the history of this company is known by this row: set its checkpoint to NULL to load everything, or purge the company with a release that keeps histories"
 
+/** Names the mark of a row that a sweep did not see. */
+export const renameGone = ({ history, rows }: TableNames): ReadonlyArray<string> =>
+  [rows, history].map((table) => `ALTER TABLE ${table} RENAME COLUMN gone_at TO missing_at`)
+
 /**
  * Sets since when a copy of an older schema is known: its last commit, because it does not say when its first pass
  * ended. The text of a checkpoint has its keys in one form.

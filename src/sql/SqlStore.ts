@@ -25,7 +25,7 @@ import { defaultTable, refused } from "./tables.ts"
 export type { TableOptions } from "./connection.ts"
 export { ChangeKind, Changes, changes, PersonChange, pruneHistory, PunchChange } from "./history.ts"
 export type { ChangesOptions, PruneOptions } from "./history.ts"
-export { HistoryUnknown, list } from "./read.ts"
+export { HistoryUnavailable, list } from "./read.ts"
 export type { ListOptions } from "./read.ts"
 
 /** How a copy is kept. */
@@ -110,7 +110,7 @@ export const migrations = (table: string = defaultTable): Migrations => ({
 })
 
 /** What is known of the past of a copy. */
-export class KnownHistory extends Schema.Opaque<KnownHistory>()(Schema.Struct({
+export class HistoryRange extends Schema.Opaque<HistoryRange>()(Schema.Struct({
   /**
    * The first instant at which the copy is known, by the clock of the database: the first commit that kept a
    * history, at the earliest the end of the first load; or the instant to which the history was pruned.
@@ -137,16 +137,16 @@ export class LastError extends Schema.Opaque<LastError>()(Schema.Struct({
 export class CopyStatus extends Schema.Opaque<CopyStatus>()(Schema.Struct({
   /** How far the copy is; `None` before the first commit. */
   checkpoint: Schema.OptionFromNullOr(Checkpoint),
-  /** All rows, with those that are deleted or gone. */
+  /** All rows, with those that are deleted or missing. */
   rows: Schema.Natural,
   /** Rows that the service shows as deleted. */
   deleted: Schema.Natural,
   /** Rows that the service no longer shows. */
-  gone: Schema.Natural,
+  missing: Schema.Natural,
   /** The last error that `recordError` kept; `None` if there was none, or a pass was completed since. */
   lastError: Schema.OptionFromNullOr(LastError),
   /** Since when the past of the copy is known; `None` if no history is kept, or the first load has not ended. */
-  history: Schema.OptionFromNullOr(KnownHistory),
+  history: Schema.OptionFromNullOr(HistoryRange),
   /**
    * The paths of fields that the service has sent and this version does not know, such as `data[].overtime`: those of the first
    * pages since the last first load, at most 20.
@@ -166,14 +166,14 @@ export const status = (
     const { dialect: { bigint, millisOf, tables }, sql } = yield* opened(company, options)
     // One statement, so that the counts are those of the checkpoint.
     const [row] = yield* retried(
-      sql`SELECT c.total, c.deleted, c.gone, s.checkpoint, s.unknown, s.error_tag, s.error_text,
+      sql`SELECT c.total, c.deleted, c.missing, s.checkpoint, s.unknown, s.error_tag, s.error_text,
         ${millisOf("s.error_at")} AS error_at,
         ${millisOf(knownSince)} AS known_since,
         ${millisOf("s.history_last")} AS history_last
       FROM (
         SELECT count(*) AS total,
           coalesce(sum(CASE WHEN deleted THEN 1 ELSE 0 END), 0) AS deleted,
-          coalesce(sum(CASE WHEN gone_at IS NULL THEN 0 ELSE 1 END), 0) AS gone
+          coalesce(sum(CASE WHEN missing_at IS NULL THEN 0 ELSE 1 END), 0) AS missing
         FROM ${tables.rows} WHERE company_id = ${bigint(company)}
       ) AS c LEFT JOIN ${tables.sync} AS s ON s.company_id = ${bigint(company)}`
     ).pipe(Effect.mapError(failedWith(company, "the status cannot be read")))
@@ -186,7 +186,7 @@ export const status = (
       checkpoint: yield* checkpointOf(row?.["checkpoint"], company),
       rows: numberOf(row?.["total"]),
       deleted: numberOf(row?.["deleted"]),
-      gone: numberOf(row?.["gone"]),
+      missing: numberOf(row?.["missing"]),
       lastError,
       history: Option.map(Option.fromUndefinedOr(orUndefined(row?.["known_since"])), (since) => ({
         since: DateTime.makeUnsafe(since),

@@ -74,7 +74,7 @@ const cells: { readonly [Name in WireName]: Omit<Column, "name"> } = {
   breaks: column("jsonb", false, ({ breaks }) => jsonOf(breaks))
 }
 
-/** The columns of a punch; the table has `pass`, `gone_at` and `valid_from` behind them. The first two are its key. */
+/** The columns of a punch; the table has `pass`, `missing_at` and `valid_from` behind them. The first two are its key. */
 export const columns: ReadonlyArray<Column> = Object.entries(cells).map(
   ([name, { cell, nullable, type }]) => ({ name, type, nullable, cell })
 )
@@ -82,10 +82,15 @@ export const columns: ReadonlyArray<Column> = Object.entries(cells).map(
 /** The columns of the content: all but the key. */
 export const contentColumns: ReadonlyArray<Column> = columns.slice(2)
 
-/** The names of the columns that a row and its versions have. A version ends at its `valid_to`. */
-export const versionColumns: ReadonlyArray<string> = [
+const versionColumnsWith = (mark: string): ReadonlyArray<string> => [
   ...columns.map(({ name }) => name),
   "pass",
-  "gone_at",
+  mark,
   "valid_from"
 ]
+
+/** The names of the columns that a row and its versions have. A version ends at its `valid_to`. */
+export const versionColumns = versionColumnsWith("missing_at")
+
+/** The same before migration 5: the texts of older migrations stay. */
+export const versionColumnsBefore5 = versionColumnsWith("gone_at")

@@ -22,7 +22,7 @@ import { TimePunch } from "../TimePunch.ts"
 import { contentColumns } from "./columns.ts"
 import { failedWith, opened, type TableOptions } from "./connection.ts"
 import type { Dialect } from "./Dialect.ts"
-import { type HistoryUnknown, isAtInstant, punchOf, requireKnown, rowColumns, rowOf } from "./read.ts"
+import { type HistoryUnavailable, isAtInstant, punchOf, requireKnown, rowColumns, rowOf } from "./read.ts"
 
 /**
  * Of which period, and since when. `asOf` replaces the clock-out of an open punch, both in the copy of `since` and in the
@@ -38,14 +38,14 @@ export interface ChangesOptions<out E = never> extends Labor.LaborOptions {
 }
 
 /**
- * How a punch differs from what it was. A punch counts in a period if it is neither deleted nor gone, and was clocked in
+ * How a punch differs from what it was. A punch counts in a period if it is neither deleted nor missing, and was clocked in
  * during the period of its location.
  *
  * - `edited`: it counted then and counts now, and something other than `modified` differs.
  * - `added`: it counts now, and was not in the copy.
  * - `movedIn`, `movedOut`: its clock-in or location was moved into the period, or out of it.
  * - `deleted`, `undeleted`: it counted and is now deleted, or was deleted and now counts.
- * - `gone`, `back`: it counted and is now gone, or was gone and now counts. A punch that is also deleted is `deleted` or
+ * - `missing`, `back`: it counted and is now missing, or was missing and now counts. A punch that is also deleted is `deleted` or
  *   `undeleted` instead.
  */
 export const ChangeKind = Schema.Literals([
@@ -55,7 +55,7 @@ export const ChangeKind = Schema.Literals([
   "movedOut",
   "deleted",
   "undeleted",
-  "gone",
+  "missing",
   "back"
 ])
 
@@ -69,9 +69,9 @@ export class PunchChange extends Schema.Opaque<PunchChange>()(Schema.Struct({
   userId: UserId,
   /** How it differs. */
   kind: ChangeKind,
-  /** The punch as it was; `None` if it was not in the copy, or was gone. */
+  /** The punch as it was; `None` if it was not in the copy, or was missing. */
   before: Schema.OptionFromNullOr(TimePunch.fromWire),
-  /** The punch as it is; `None` if it is gone. */
+  /** The punch as it is; `None` if it is missing. */
   after: Schema.OptionFromNullOr(TimePunch.fromWire)
 })) {}
 
@@ -102,7 +102,7 @@ export class Changes extends Schema.Opaque<Changes>()(Schema.Struct({
  * Law: the sums of the punches that counted at that instant, plus the differences, are the sums of those that count now, for
  * every person.
  *
- * Fails with `HistoryUnknown` if the copy of that instant is not known; with the error of `clock` for a location without one;
+ * Fails with `HistoryUnavailable` if the copy of that instant is not known; with the error of `clock` for a location without one;
  * with `Store` if the database fails, or a row is not a valid punch; with `SumOverflow` if a sum exceeds 2^53.
  *
  * **Example** (What changed since the week was closed)
@@ -125,7 +125,7 @@ export const changes = <E = never>(
   company: CompanyId,
   options: ChangesOptions<E>,
   tableOptions: TableOptions = {}
-): Effect.Effect<Changes, SyncError | HistoryUnknown | E | Labor.SumOverflow, SqlClient> =>
+): Effect.Effect<Changes, SyncError | HistoryUnavailable | E | Labor.SumOverflow, SqlClient> =>
   Effect.suspend(() => {
     const people = makePeople(options)
     return Effect.map(
@@ -209,7 +209,7 @@ export const readChanges = <E>(
   comparison: Comparison<E>,
   people: People,
   tableOptions: TableOptions = {}
-): Stream.Stream<PunchChange, SyncError | HistoryUnknown | SqlError | E | Labor.SumOverflow, SqlClient> =>
+): Stream.Stream<PunchChange, SyncError | HistoryUnavailable | SqlError | E | Labor.SumOverflow, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
     const database = yield* opened(company, tableOptions)
     const { since, widest } = comparison
@@ -267,7 +267,7 @@ const statesOf = (
 /** A punch of a copy, at one time. */
 interface State {
   readonly punch: TimePunch
-  readonly isGone: boolean
+  readonly isMissing: boolean
 }
 
 /** A change, and the version of the punch that gives it its place. */
@@ -328,7 +328,7 @@ const makeComparer = <E>(company: CompanyId, comparison: Comparison<E>, people: 
       const stored = rowOf(row)
       const punch = punchOf(company, stored)
       if (Result.isFailure(punch)) return Result.fail(punch.failure)
-      const state = { punch: punch.success, isGone: stored.isGone }
+      const state = { punch: punch.success, isMissing: stored.isMissing }
       if (numberOf(row["is_now"]) === 0) {
         if (pair !== undefined && pair.after.punch.id === state.punch.id) pair.before = state
         continue
@@ -362,7 +362,7 @@ const counter =
     return Result.map(contains(punch), (isWithin) => isWithin ? punch : undefined)
   }
 
-const isVisible = ({ isGone, punch }: State): boolean => !isGone && !punch.deleted
+const isVisible = ({ isMissing, punch }: State): boolean => !isMissing && !punch.deleted
 
 /** How a punch changed for the period; `undefined`: it did not. */
 const kindOf = (
@@ -377,12 +377,12 @@ const kindOf = (
       ? "added"
       : before.punch.deleted
       ? "undeleted"
-      : before.isGone
+      : before.isMissing
       ? "back"
       : "movedIn"
   }
   if (then === undefined) return undefined
-  return after.punch.deleted ? "deleted" : after.isGone ? "gone" : "movedOut"
+  return after.punch.deleted ? "deleted" : after.isMissing ? "missing" : "movedOut"
 }
 
 /** A punch of which only `modified` differs was touched: nothing that is paid or printed changed. */
@@ -393,7 +393,7 @@ const comparedColumns = contentColumns.filter(({ name }) => name !== "modified")
 
 /** What the service no longer shows has no state. */
 const shownOf = (state: State | undefined, kind: ChangeKind): Option.Option<TimePunch> =>
-  state === undefined || (state.isGone && (kind === "gone" || kind === "back"))
+  state === undefined || (state.isMissing && (kind === "missing" || kind === "back"))
     ? Option.none()
     : Option.some(state.punch)
 

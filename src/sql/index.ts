@@ -5,8 +5,8 @@ export {
   ChangeKind,
   Changes,
   CopyStatus,
-  HistoryUnknown,
-  KnownHistory,
+  HistoryRange,
+  HistoryUnavailable,
   LastError,
   PersonChange,
   PunchChange

@@ -3,7 +3,15 @@ import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import { numberOf, orUndefined, postgres as ground, timestamptzOf } from "../internal/sql/dialect.ts"
-import { type Cell, type Column, columns, type ColumnType, contentColumns, versionColumns } from "./columns.ts"
+import {
+  type Cell,
+  type Column,
+  columns,
+  type ColumnType,
+  contentColumns,
+  versionColumns,
+  versionColumnsBefore5
+} from "./columns.ts"
 import {
   deletionRefused,
   type Dialect,
@@ -12,6 +20,7 @@ import {
   historyGap,
   knowOlder,
   makesGap,
+  renameGone,
   type Rows,
   type Written
 } from "./Dialect.ts"
@@ -36,7 +45,7 @@ export const postgres = (names: TableNames): Dialect =>
           createSync(names),
           createHistory(names),
           `CREATE INDEX ${names.historyEnded} ON ${names.history} (company_id, valid_to)`,
-          createKeepFunction(names),
+          createKeepFunction(names, "CREATE", versionColumnsBefore5),
           createKeepTrigger(names),
           ...createRefusals(names),
           createCurrent(names),
@@ -61,7 +70,13 @@ export const postgres = (names: TableNames): Dialect =>
         ]
       },
       {
+        // Views follow; the text of a function does not.
         id: 5,
+        name: "missing_at",
+        statements: [...renameGone(names), createKeepFunction(names, "CREATE OR REPLACE", versionColumns)]
+      },
+      {
+        id: 6,
         name: "classes",
         statements: [
           ...["hourly_wage", "over_ms", "double_ms"].map((column) =>
@@ -108,13 +123,15 @@ ${columnsOfPunch}
   CHECK (valid_from < valid_to)
 )`
 
+type Create = "CREATE" | "CREATE OR REPLACE"
+
 /**
  * The function of a trigger, whose body names a table as `%I.%I`. This binds the schema of the table now: by its search path,
  * a later session may find the table of another copy.
  */
-const createFunction = (name: string, table: string, body: string) =>
+const createFunction = (name: string, table: string, body: string, create: Create = "CREATE") =>
   `DO $do$ BEGIN
-EXECUTE (SELECT format($format$CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$
+EXECUTE (SELECT format($format$${create} FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
 ${body}
   RETURN NULL;
@@ -122,12 +139,17 @@ END $$
 $format$, n.nspname, c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '${table}'::regclass);
 END $do$`
 
-const createKeepFunction = ({ history, keepVersionFunction }: TableNames) =>
+const createKeepFunction = (
+  { history, keepVersionFunction }: TableNames,
+  create: Create,
+  columns: ReadonlyArray<string>
+) =>
   createFunction(
     keepVersionFunction,
     history,
-    `  INSERT INTO %I.%I (${versionColumns.join(", ")}, valid_to)
-  VALUES (${versionColumns.map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);`
+    `  INSERT INTO %I.%I (${columns.join(", ")}, valid_to)
+  VALUES (${columns.map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);`,
+    create
   )
 
 /** A statement that sets no `valid_from` does not meet this trigger, so that a copy without history pays nothing. */
@@ -321,7 +343,7 @@ const writer = (names: TableNames): Dialect["write"] => {
 const arrayColumns = columns.slice(1)
 
 /**
- * The upsert of any number of rows. A row that is equal already is not rewritten, unless it is gone. Only with history it
+ * The upsert of any number of rows. A row that is equal already is not rewritten, unless it is missing. Only with history it
  * sets `valid_from`, so that a trigger keeps what it replaces.
  */
 const upsertOf = ({ rows }: TableNames, hasHistory: boolean): string => {
@@ -335,10 +357,10 @@ INSERT INTO ${rows} AS t (${names.join(", ")})
 SELECT $1::bigint, u.*, $2::bigint${instant} FROM unnest(${arrays.join(", ")}) AS u
 ON CONFLICT (company_id, id) DO UPDATE SET ${
     [...content, "pass", ...more].map((name) => `${name} = excluded.${name}`).join(", ")
-  }, gone_at = NULL
+  }, missing_at = NULL
 WHERE (${content.map((name) => `t.${name}`).join(", ")}) IS DISTINCT FROM (${
     content.map((name) => `excluded.${name}`).join(", ")
-  }) OR t.gone_at IS NOT NULL
+  }) OR t.missing_at IS NOT NULL
 RETURNING t.modified
 ) SELECT count(*) AS count, (extract(epoch FROM min(modified)) * 1000)::bigint AS oldest FROM written`
 }

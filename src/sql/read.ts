@@ -34,7 +34,7 @@ export interface ListOptions extends TableOptions {
 
 /**
  * Lists the punches of a copy by clock-in, then by id: those that the service would list for this filter, as of the last pass.
- * Rows that are gone are not listed. It holds one page in memory, however many rows there are.
+ * Rows that are missing are not listed. It holds one page in memory, however many rows there are.
  *
  * All rows are of the state that the copy has at the first page. The stream does not see what a sync commits meanwhile, and
  * does not delay the sync. Inside a transaction of the caller, the isolation of that transaction decides instead. The stream
@@ -42,7 +42,7 @@ export interface ListOptions extends TableOptions {
  * time: a consumer of the stream that waits for one waits for ever.
  *
  * Fails with `InvalidRequest` for `flags`, `employeeApprovalStatuses`, `localizeSearchTime`, `businessDate` and `sortBy`, which
- * only the service knows, and for what `TimePunches.list` refuses; neither reads the database. Fails with `HistoryUnknown` if
+ * only the service knows, and for what `TimePunches.list` refuses; neither reads the database. Fails with `HistoryUnavailable` if
  * the copy of `at` is not known, which only an `at` can cause; with `Store` if the database fails, and at a row that is not a
  * valid punch, with its id.
  */
@@ -50,15 +50,15 @@ export const list = (
   company: CompanyId,
   filter: PunchFilter = {},
   { at, ...options }: ListOptions = {}
-): Stream.Stream<TimePunch, SyncError | InvalidRequest | HistoryUnknown, SqlClient> =>
+): Stream.Stream<TimePunch, SyncError | InvalidRequest | HistoryUnavailable, SqlClient> =>
   at === undefined ? readPages(company, filter, options, pageSize) : readAt(company, filter, options, at)
 
 /**
  * The copy at that instant is not known: no history was kept, its first load ended later, its older part was pruned,
  * or rows were removed by hand since.
  */
-export class HistoryUnknown
-  extends Schema.TaggedError<HistoryUnknown>("effect-time-punches/sql/HistoryUnknown")("HistoryUnknown", {
+export class HistoryUnavailable
+  extends Schema.TaggedError<HistoryUnavailable>("effect-time-punches/sql/HistoryUnavailable")("HistoryUnavailable", {
     /** The company of the copy. */
     companyId: CompanyId,
     /** The first instant at which the copy is known; `None`: no history is kept, or the first load has not ended. */
@@ -111,7 +111,7 @@ const readAt = (
   filter: PunchFilter,
   options: TableOptions,
   at: DateTime.DateTime
-): Stream.Stream<TimePunch, SyncError | InvalidRequest | HistoryUnknown, SqlClient> =>
+): Stream.Stream<TimePunch, SyncError | InvalidRequest | HistoryUnavailable, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
     const conditions = yield* Effect.fromResult(conditionsOf(company, filter))
     const database = yield* opened(company, options)
@@ -152,7 +152,7 @@ export const requireKnown = Effect.fnUntraced(function*(
     WHERE s.company_id = ${bigint(companyId)}`
   const since = orUndefined(row?.["known_since"])
   if (since === undefined || requested.epochMilliseconds < since) {
-    return yield* new HistoryUnknown({
+    return yield* new HistoryUnavailable({
       companyId,
       since: Option.map(Option.fromUndefinedOr(since), (millis) => DateTime.makeUnsafe(millis)),
       requested: DateTime.toUtc(requested)
@@ -265,10 +265,10 @@ const pageAfter = (
     LIMIT ${raw(String(size))}`
 }
 
-/** The rows of a company that are not gone. */
+/** The rows of a company that are not missing. */
 const ofCompany = ({ dialect: { bigint }, sql }: Database<Dialect>, company: CompanyId) => [
   sql`t.company_id = ${bigint(company)}`,
-  raw("t.gone_at IS NULL")
+  raw("t.missing_at IS NULL")
 ]
 
 const testOf = ({ dialect, sql }: Database<Dialect>) => ({ parameter, test }: Condition): Statement.Fragment =>
@@ -276,7 +276,7 @@ const testOf = ({ dialect, sql }: Database<Dialect>) => ({ parameter, test }: Co
 
 /** Which rows of a company are compared with the service. @internal */
 export type Selection =
-  /** The number of rows to draw at random, among those that are not gone. */
+  /** The number of rows to draw at random, among those that are not missing. */
   | { readonly _tag: "Sample"; readonly count: number }
   /** Those whose clock-in is from one millisecond up to, and not including, the other. */
   | { readonly _tag: "Window"; readonly gte: number; readonly lt: number }
@@ -299,7 +299,7 @@ export const readRows = (
     const statementOf = (): Statement.Statement<Row> => {
       switch (selection._tag) {
         case "Sample":
-          return sql`${select} AND gone_at IS NULL
+          return sql`${select} AND missing_at IS NULL
             ORDER BY random()
             LIMIT ${bigint(selection.count)}`
         case "Window":
@@ -323,7 +323,7 @@ export interface StoredRow {
   /** Its punch, or what is wrong with it. */
   readonly punch: Result.Result<TimePunch, Schema.SchemaError>
   readonly pass: number
-  readonly isGone: boolean
+  readonly isMissing: boolean
 }
 
 /** The columns that `rowOf` reads, of a row or of a version. @internal */
@@ -335,7 +335,7 @@ export const rowColumns = ({ millisOf }: Dialect): Statement.Fragment =>
         : raw(type === "jsonb" ? `CAST(${name} AS text) AS ${name}` : name)
     ),
     raw("pass"),
-    raw("CASE WHEN gone_at IS NULL THEN 0 ELSE 1 END AS is_gone")
+    raw("CASE WHEN missing_at IS NULL THEN 0 ELSE 1 END AS is_missing")
   ])
 
 /** Reads a row of a result with these columns. @internal */
@@ -343,7 +343,7 @@ export const rowOf = (row: Row): StoredRow => ({
   id: numberOf(row["id"]),
   punch: decode(Object.fromEntries(columns.map(({ name, type }) => [name, wireOf(row[name], type)]))),
   pass: numberOf(row["pass"]),
-  isGone: numberOf(row["is_gone"]) === 1
+  isMissing: numberOf(row["is_missing"]) === 1
 })
 
 /** The punch of a row, or a failure: to leave out a row that cannot be read would make sums wrong in silence. @internal */

@@ -4,7 +4,7 @@ import * as Option from "effect/Option"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import { numberOf, orUndefined, sqlite as ground } from "../internal/sql/dialect.ts"
-import { type Cell, type Column, columns, type ColumnType, contentColumns, versionColumns } from "./columns.ts"
+import { type Cell, type Column, columns, type ColumnType, contentColumns, versionColumnsBefore5 } from "./columns.ts"
 import {
   deletionRefused,
   type Dialect,
@@ -13,6 +13,7 @@ import {
   historyGap,
   knowOlder,
   makesGap,
+  renameGone,
   type Rows,
   Unclear,
   type Written
@@ -60,7 +61,13 @@ export const sqlite = (names: TableNames): Dialect =>
         ]
       },
       {
+        // Views and triggers follow.
         id: 5,
+        name: "missing_at",
+        statements: renameGone(names)
+      },
+      {
+        id: 6,
         name: "classes",
         statements: [
           ...["hourly_wage", "over_ms", "double_ms"].map((column) =>
@@ -122,8 +129,8 @@ const createKeepVersion = ({ history, keepVersion, rows }: TableNames) =>
   `CREATE TRIGGER ${keepVersion} AFTER UPDATE OF valid_from ON ${rows}
 WHEN NEW.valid_from IS NOT NULL AND NEW.valid_from IS NOT OLD.valid_from
 BEGIN
-  INSERT INTO ${history} (${versionColumns.join(", ")}, valid_to)
-  VALUES (${versionColumns.map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);
+  INSERT INTO ${history} (${versionColumnsBefore5.join(", ")}, valid_to)
+  VALUES (${versionColumnsBefore5.map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);
 END`
 
 const createRefusals = ({ refuseEnd, refuseHole, sync }: TableNames) => [
@@ -336,7 +343,7 @@ const parametersOf = ({ at, company, pass }: Rows, chunk: Rows["punches"]): Read
 const cells = columns.slice(1).map(({ cell }) => cell)
 
 /**
- * The upsert for a number of rows. A row that is equal already is not rewritten, unless it is gone. Only with history it
+ * The upsert for a number of rows. A row that is equal already is not rewritten, unless it is missing. Only with history it
  * sets `valid_from`, so that a trigger keeps what it replaces. `changes()` and `RETURNING` do not count what a trigger does.
  */
 const makeUpsert = ({ rows }: TableNames) => {
@@ -353,9 +360,9 @@ const makeTexts = (rows: string, more: ReadonlyArray<string>) => {
   const start = `INSERT INTO ${rows} AS t (${names.join(", ")}) VALUES `
   const end = ` ON CONFLICT (company_id, id) DO UPDATE SET ${
     [...content, "pass", ...more].map((name) => `${name} = excluded.${name}`).join(", ")
-  }, gone_at = NULL WHERE (${content.map((name) => `t.${name}`).join(", ")}) IS NOT (${
+  }, missing_at = NULL WHERE (${content.map((name) => `t.${name}`).join(", ")}) IS NOT (${
     content.map((name) => `excluded.${name}`).join(", ")
-  }) OR t.gone_at IS NOT NULL`
+  }) OR t.missing_at IS NOT NULL`
   return (count: number): string => {
     const known = texts.get(count)
     if (known !== undefined) return known

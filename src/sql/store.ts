@@ -11,9 +11,9 @@ import type { CompanyId } from "../Ids.ts"
 import { type Database, numberOf, orUndefined, raw, textOrUndefined } from "../internal/sql/dialect.ts"
 import { retried, transact } from "../internal/sql/transaction.ts"
 import { unknownOf } from "../internal/wire/unknown.ts"
-import type { Batch, Committed, Gone } from "../sync/Batch.ts"
+import type { Batch, Committed, Missing } from "../sync/Batch.ts"
 import { type Checkpoint, checkpointText, readCanonical } from "../sync/Checkpoint.ts"
-import { isTooManyGone, superseded, type SyncError, tooManyGone, unreadable } from "../sync/SyncError.ts"
+import { isTooManyMissing, superseded, type SyncError, tooManyMissing, unreadable } from "../sync/SyncError.ts"
 import { failedWith } from "./connection.ts"
 import type { Dialect, Rows, Unclear } from "./Dialect.ts"
 
@@ -94,27 +94,27 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
       SET pass = 0
       WHERE company_id = ${bigint(company)} AND pass >= ${bigint(pass)}`
 
-  const markGone = Effect.fnUntraced(function*(company: CompanyId, gone: Gone, at: number | undefined) {
-    const { gte, lt } = gone.window
+  const markMissing = Effect.fnUntraced(function*(company: CompanyId, missing: Missing, at: number | undefined) {
+    const { gte, lt } = missing.window
     const isInWindow = sql.and([
-      sql`company_id = ${bigint(company)} AND gone_at IS NULL`,
+      sql`company_id = ${bigint(company)} AND missing_at IS NULL`,
       ...(gte === undefined ? [] : [sql`clocked_in >= ${timestamp(gte.epochMilliseconds)}`]),
       ...(lt === undefined ? [] : [sql`clocked_in < ${timestamp(lt.epochMilliseconds)}`])
     ])
-    const isMissing = sql`pass < ${bigint(gone.before)}`
-    const [found] = yield* sql`SELECT count(*) AS present, count(*) FILTER (WHERE ${isMissing}) AS missing
+    const isUnseen = sql`pass < ${bigint(missing.before)}`
+    const [found] = yield* sql`SELECT count(*) AS present, count(*) FILTER (WHERE ${isUnseen}) AS missing
       FROM ${tables.rows}
       WHERE ${isInWindow}`
-    const missing = numberOf(found?.["missing"])
+    const count = numberOf(found?.["missing"])
     const present = numberOf(found?.["present"])
-    if (!gone.accepted && isTooManyGone(missing, present))
-      return yield* Effect.fail(tooManyGone(company, missing, present))
-    if (missing === 0) return 0
+    if (!missing.allowed && isTooManyMissing(count, present))
+      return yield* Effect.fail(tooManyMissing(company, count, present))
+    if (count === 0) return 0
     const keepsVersion = at === undefined ? raw("") : sql`, valid_from = ${timestamp(at)}`
     yield* sql`UPDATE ${tables.rows}
-      SET gone_at = ${timestamp(yield* Clock.currentTimeMillis)}${keepsVersion}
-      WHERE ${isInWindow} AND ${isMissing}`
-    return missing
+      SET missing_at = ${timestamp(yield* Clock.currentTimeMillis)}${keepsVersion}
+      WHERE ${isInWindow} AND ${isUnseen}`
+    return count
   })
 
   /** All of a commit but BEGIN and COMMIT. */
@@ -133,17 +133,17 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
     if (isCompleted(checkpoint, previous)) yield* clearError(company)
     if (Option.isSome(batch.began)) yield* noteBegan(company, batch.began.value)
     yield* noteUnknown(batch)
-    // A stamp that is not lower than the number of a sweep would hide a row that is gone.
+    // A stamp that is not lower than the number of a sweep would hide that a row is missing.
     if (kind === "sweep" && Option.exists(previous, (previous) => previous.pass < pass)) {
       yield* lowerStamps(company, pass)
     }
     const rows = rowsOf(batch, isExact, at)
     const { count, oldestModified } = yield* dialect.write(sql, rows)
-    const gone = Option.isSome(batch.gone) ? yield* markGone(company, batch.gone.value, at) : 0
+    const missing = Option.isSome(batch.missing) ? yield* markMissing(company, batch.missing.value, at) : 0
     return {
       written: count,
       unchanged: rows.punches.length - count,
-      gone,
+      missing,
       oldestModified: Option.map(Option.fromUndefinedOr(oldestModified), (millis) => DateTime.makeUnsafe(millis))
     } satisfies Committed
   })

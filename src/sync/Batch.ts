@@ -3,19 +3,19 @@ import type * as DateTime from "effect/DateTime"
 import type * as Option from "effect/Option"
 import type { CompanyId } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import type { Checkpoint, PassKind, Window } from "./Checkpoint.ts"
+import type { Checkpoint, PassKind, SweepWindow } from "./Checkpoint.ts"
 
 /**
  * The rows of the copy that a sweep did not see: the service no longer shows them in the window. A store marks them and keeps
  * their content.
  */
-export interface Gone {
+export interface Missing {
   /** Rows whose `clockedIn` in the copy lies here. */
-  readonly window: Window
+  readonly window: SweepWindow
   /** Rows that are stamped with a lower pass number than this. */
   readonly before: number
   /** Whether the limit of 20 % of the window and 100 rows is lifted. */
-  readonly accepted: boolean
+  readonly allowed: boolean
 }
 
 /** One page of a pass. A store writes rows and checkpoint together, or neither. */
@@ -31,7 +31,7 @@ export interface Batch {
   /** The checkpoint that is true once the rows are durable. */
   readonly checkpoint: Checkpoint
   /** The rows to mark, with the last page of a confirm; else `None`. */
-  readonly gone: Option.Option<Gone>
+  readonly missing: Option.Option<Missing>
   /**
    * With the batch that completes a pass: when its first page was requested, by the service's clock, or by the local one if the
    * service sends none. A sweep is complete with its confirm. Else `None`.
@@ -50,8 +50,8 @@ export interface Committed {
   readonly written: number
   /** Rows that were equal already. */
   readonly unchanged: number
-  /** Rows that were marked as gone. */
-  readonly gone: number
+  /** Rows that were marked as missing. */
+  readonly missing: number
   /** The earliest `modified` of what was inserted or changed; `None` if nothing was, or if the store cannot know. */
   readonly oldestModified: Option.Option<DateTime.Utc>
 }

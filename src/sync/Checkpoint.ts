@@ -9,14 +9,14 @@ import { firstIssue } from "../internal/wire/issue.ts"
 import { Instant } from "../internal/wire/schema.ts"
 
 /** A range of clock-ins, half-open: `gte` is inside, `lt` is not. A side that is left out is open. */
-export const Window = Schema.Struct({
+export const SweepWindow = Schema.Struct({
   /** The first instant of the window. Absent: no first one. */
   gte: Schema.optionalKey(Instant),
   /** The first instant after the window. Absent: none. */
   lt: Schema.optionalKey(Instant)
 })
 
-export type Window = typeof Window.Type
+export type SweepWindow = typeof SweepWindow.Type
 
 /**
  * What a pass reads.
@@ -24,7 +24,7 @@ export type Window = typeof Window.Type
  * - `first`: every row, without `modified_since`.
  * - `increment`: what changed since the last pass.
  * - `sweep`: every row of a window, to find what increments cannot see.
- * - `confirm`: the increment after a sweep, with whose last page rows are marked as gone.
+ * - `confirm`: the increment after a sweep, with whose last page rows are marked as missing.
  */
 export const PassKind = Schema.Literals(["first", "increment", "sweep", "confirm"])
 
@@ -56,7 +56,7 @@ export const RunningPass = Schema.Struct({
   /** How many times the pass began again because its cursors were refused or led in a circle. */
   restarts: Schema.Natural,
   /** The window of a sweep and of its confirm; `None` in a first load and an increment. */
-  window: Schema.OptionFromNullOr(Window),
+  window: Schema.OptionFromNullOr(SweepWindow),
   /** In a confirm, the number of its sweep: rows of the window with a lower one were not seen. */
   before: Schema.OptionFromNullOr(Schema.Natural),
   /** Whether the pass asks for the order of ids. Absent: it asks for no order. */

@@ -44,7 +44,7 @@ export const run = (
 /**
  * A sweep reconciles; the first pass is a full load. Lists a window of clock-ins, then marks the rows of the copy that the
  * service no longer shows there. It first completes a running increment; a running sweep whose window contains this one
- * is completed instead, and is the answer. Without a watermark it does the first load. Fails with `TooManyGone` if too many
+ * is completed instead, and is the answer. Without a watermark it does the first load. Fails with `TooManyMissing` if too many
  * rows are missing; the rest of the sweep is stored.
  */
 export const sweep = (
@@ -67,7 +67,7 @@ export const batches = (
 
 /**
  * The batches of a sweep: lists a window of clock-ins without `modified_since`, then the changes since, to find what
- * increments cannot see: rows that were removed or withdrawn, edited breaks. `gone` comes with the last batch: the caller
+ * increments cannot see: rows that were removed or withdrawn, edited breaks. `missing` comes with the last batch: the caller
  * marks those rows and applies the limit. It first completes a pass that is running. Without a watermark it is a first load.
  */
 export const sweepBatches = (
@@ -94,7 +94,7 @@ const execute = Effect.fnUntraced(
     const loaded = yield* store.load(company.id)
     yield* validateCheckpoint(call, loaded)
     let stored = loaded
-    const counts = { punches: 0, written: 0, unchanged: 0, gone: 0 }
+    const counts = { punches: 0, written: 0, unchanged: 0, missing: 0 }
     let lateness = 0
 
     const put = Effect.fnUntraced(function*(batch: Batch) {
@@ -104,15 +104,15 @@ const execute = Effect.fnUntraced(
       counts.punches += batch.punches.length
       counts.written += committed.written
       counts.unchanged += committed.unchanged
-      counts.gone += committed.gone
+      counts.missing += committed.missing
     })
 
     /** A refused mark must not hold up the increments: the rows of the page are stored without it, then the call fails. */
     const commit = (batch: Batch): Effect.Effect<void, SyncError> =>
       put(batch).pipe(
         Effect.catchIf(
-          (error) => error.reason === "TooManyGone",
-          (error) => Effect.andThen(put({ ...batch, gone: Option.none() }), Effect.fail(error))
+          (error) => error.reason === "TooManyMissing",
+          (error) => Effect.andThen(put({ ...batch, missing: Option.none() }), Effect.fail(error))
         ),
         Effect.mapError((error) => withCheckpoint(error, stored))
       )
@@ -164,7 +164,7 @@ const execute = Effect.fnUntraced(
       if (!isOneAttempt(joined, batch) && !(yield* flush)) return summary()
       joined = [...joined, batch]
       isWhole = true
-      const isFull = joined.length >= store.pagesPerCommit || Option.isSome(batch.gone)
+      const isFull = joined.length >= store.pagesPerCommit || Option.isSome(batch.missing)
       if (isFull && !(yield* flush)) return summary()
     }
   },
@@ -182,7 +182,7 @@ const claimOf = (checkpoint: Checkpoint): Batch => {
     pass,
     punches: [],
     checkpoint,
-    gone: Option.none(),
+    missing: Option.none(),
     began: Option.none(),
     unknown: Option.none()
   }

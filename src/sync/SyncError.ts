@@ -15,10 +15,10 @@ export class SyncError extends Schema.TaggedError<SyncError>("effect-time-punche
    * - `Checkpoint`: the stored checkpoint cannot be read, or is of another company. Nothing was sent.
    * - `CursorLost`: the service refused the cursors of the pass four times. The next call begins the pass again.
    * - `Superseded`: another sync of the company wrote since this one read the checkpoint. Nothing of the batch was stored.
-   * - `TooManyGone`: a sweep would mark more than 20 % of its window and more than 100 rows. No row was marked.
+   * - `TooManyMissing`: a sweep would mark more than 20 % of its window and more than 100 rows. No row was marked.
    * - `Store`: the store failed; `cause` says how.
    */
-  reason: Schema.Literals(["Checkpoint", "CursorLost", "Superseded", "TooManyGone", "Store"]),
+  reason: Schema.Literals(["Checkpoint", "CursorLost", "Superseded", "TooManyMissing", "Store"]),
   /** The company of the copy. Default for a mock: 1. */
   companyId: withDefault(CompanyId, unnamedCompany),
   /** What happened, without cursors and secrets. Default: empty. */
@@ -36,7 +36,7 @@ export class SyncError extends Schema.TaggedError<SyncError>("effect-time-punche
 
   /**
    * Whether the same call may succeed later with nothing changed. `CursorLost` and `Superseded`: yes. `Checkpoint` and
-   * `TooManyGone`: no. `Store`: if `cause` says so, as a `SqlError` of a lost connection or a lock does.
+   * `TooManyMissing`: no. `Store`: if `cause` says so, as a `SqlError` of a lost connection or a lock does.
    */
   get isRetryable(): boolean {
     switch (this.reason) {
@@ -44,7 +44,7 @@ export class SyncError extends Schema.TaggedError<SyncError>("effect-time-punche
       case "Superseded":
         return true
       case "Checkpoint":
-      case "TooManyGone":
+      case "TooManyMissing":
         return false
       case "Store":
         return Predicate.hasProperty(this.cause, "isRetryable") && this.cause.isRetryable === true
@@ -65,15 +65,15 @@ export const superseded = (companyId: CompanyId) =>
   new SyncError({ reason: "Superseded", companyId, detail: "another sync of this company wrote meanwhile" })
 
 /** More rows are missing than a sweep may mark. @internal */
-export const tooManyGone = (companyId: CompanyId, gone: number, rows: number) =>
+export const tooManyMissing = (companyId: CompanyId, missing: number, rows: number) =>
   new SyncError({
-    reason: "TooManyGone",
+    reason: "TooManyMissing",
     companyId,
-    detail: `the sweep did not see ${gone} of ${rows} rows of its window; a withdrawn permission looks the same`
+    detail: `the sweep did not see ${missing} of ${rows} rows of its window; a withdrawn permission looks the same`
   })
 
 /** Whether a sweep may not mark this number of the rows of its window. @internal */
-export const isTooManyGone = (gone: number, rows: number): boolean => gone > 100 && gone > rows / 5
+export const isTooManyMissing = (missing: number, rows: number): boolean => missing > 100 && missing > rows / 5
 
 /** The store failed. @internal */
 export const storeFailed = (companyId: CompanyId, detail: string, cause: unknown) =>

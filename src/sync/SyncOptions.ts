@@ -11,7 +11,7 @@ import { monotonicMillis } from "../internal/resilience/retry.ts"
 import { isWritable } from "../internal/wire/instant.ts"
 import { Instant } from "../internal/wire/schema.ts"
 import { validateCount } from "../listing/request.ts"
-import type { Checkpoint, Window } from "./Checkpoint.ts"
+import type { Checkpoint, SweepWindow } from "./Checkpoint.ts"
 import type { Call, Goal } from "./passes.ts"
 import { unreadable } from "./SyncError.ts"
 
@@ -35,7 +35,7 @@ export interface BatchesOptions {
 /** How a sweep reads, and which part of the copy. */
 export interface SweepBatchesOptions extends BatchesOptions {
   /** The clock-ins to compare. Default: all. */
-  readonly window?: Window | undefined
+  readonly window?: SweepWindow | undefined
 }
 
 /** How a sync reads, writes and stops. */
@@ -62,9 +62,9 @@ export interface StopAfter {
 /** How a sweep reads, writes and stops. */
 export interface SweepOptions extends RunOptions {
   /** The clock-ins to compare. Default: all. */
-  readonly window?: Window | undefined
+  readonly window?: SweepWindow | undefined
   /** Whether the sweep may mark more than 20 % of its window and more than 100 rows. Default `false`. */
-  readonly acceptGone?: boolean | undefined
+  readonly allowMissing?: boolean | undefined
 }
 
 /** What a call did. All counts are of this call. */
@@ -83,8 +83,8 @@ export class SyncSummary extends Schema.Opaque<SyncSummary>()(Schema.Struct({
   written: Schema.Natural,
   /** Rows that were equal already. */
   unchanged: Schema.Natural,
-  /** Rows that were marked as gone. */
-  gone: Schema.Natural,
+  /** Rows that were marked as missing. */
+  missing: Schema.Natural,
   /** How many times a pass began again because its cursors were refused. */
   restarts: Schema.Natural,
   /** The watermark of the copy; `None` before the end of a first load. */
@@ -140,7 +140,7 @@ export const sweepCallOf = (
   options: SweepOptions = {}
 ): Effect.Effect<Call, InvalidRequest> =>
   Effect.gen(function*() {
-    const { acceptGone = false, window: { gte, lt } = {} } = options
+    const { allowMissing = false, window: { gte, lt } = {} } = options
     const companyId = typeof company === "number" ? company : company.id
     for (const [end, instant] of [["gte", gte], ["lt", lt]] as const) {
       if (instant !== undefined && !(DateTime.isDateTime(instant) && isWritable(instant.epochMilliseconds))) {
@@ -150,8 +150,8 @@ export const sweepCallOf = (
     if (gte !== undefined && lt !== undefined && gte.epochMilliseconds >= lt.epochMilliseconds) {
       return yield* invalid(companyId, "window.lt", "after window.gte")
     }
-    const window: Window = { ...(gte === undefined ? {} : { gte }), ...(lt === undefined ? {} : { lt }) }
-    return yield* callOf(company, options, { _tag: "Sweep", window, acceptGone })
+    const window: SweepWindow = { ...(gte === undefined ? {} : { gte }), ...(lt === undefined ? {} : { lt }) }
+    return yield* callOf(company, options, { _tag: "Sweep", window, allowMissing })
   })
 
 const invalid = (companyId: CompanyId, field: string, mustBe: string) =>

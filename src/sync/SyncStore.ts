@@ -17,7 +17,7 @@ export class SyncStore extends Context.Service<SyncStore, {
   readonly load: (company: CompanyId) => Effect.Effect<Option.Option<Checkpoint>, SyncError>
   /**
    * Stores rows and checkpoint, all or nothing; they are durable when it returns. Fails with `Superseded` if the stored
-   * checkpoint is not `previous`, with `TooManyGone` if a sweep would mark too many rows, and stores nothing then.
+   * checkpoint is not `previous`, with `TooManyMissing` if a sweep would mark too many rows, and stores nothing then.
    */
   readonly commit: (batch: Batch, previous: Option.Option<Checkpoint>) => Effect.Effect<Committed, SyncError>
   /** How many batches `Sync.run` and `Sync.sweep` join into one commit, at least 1. */
@@ -31,7 +31,7 @@ export class SyncStore extends Context.Service<SyncStore, {
    * written at least once, and the checkpoint is never ahead of them.
    *
    * Processes share no compare-and-set. So `write` must keep a row that is stamped with a higher `pass`, stamp every other
-   * row, and mark what `gone` says, and a sweep must run alone. If you delete or restore the key, set the stamps to 0.
+   * row, and mark what `missing` says, and a sweep must run alone. If you delete or restore the key, set the stamps to 0.
    * If `write` fails, the call fails with a `SyncError` of reason `Store` whose cause is that failure.
    */
   static readonly layerKeyValueStore = <E, R>(

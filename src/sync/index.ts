@@ -1,6 +1,6 @@
 /** The `./sync` subpath: a copy of the punches that stays complete. It needs `TimePunches` and no Node. */
-export type { Batch, Committed, Gone } from "./Batch.ts"
-export { Checkpoint, PassKind, RunningPass, Window } from "./Checkpoint.ts"
+export type { Batch, Committed, Missing } from "./Batch.ts"
+export { Checkpoint, PassKind, RunningPass, SweepWindow } from "./Checkpoint.ts"
 export * as Sync from "./Sync.ts"
 export { SyncError } from "./SyncError.ts"
 export type { BatchesOptions, RunOptions, StopAfter, SweepBatchesOptions, SweepOptions } from "./SyncOptions.ts"

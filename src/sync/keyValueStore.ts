@@ -73,7 +73,12 @@ export const makeKeyValueStore = <E, R>(write: (batch: Batch) => Effect.Effect<v
       const now = yield* read(company)
       if (now.commit !== stored.commit || textOf(now) !== textOf(stored)) return yield* Effect.fail(superseded(company))
       yield* put(company, stored.commit + 1, batch.checkpoint)
-      return { written: batch.punches.length, unchanged: 0, gone: 0, oldestModified: Option.none() } satisfies Committed
+      return {
+        written: batch.punches.length,
+        unchanged: 0,
+        missing: 0,
+        oldestModified: Option.none()
+      } satisfies Committed
     })
 
     return {

@@ -6,9 +6,9 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { CompanyId, TimePunchId } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import type { Batch, Committed, Gone } from "./Batch.ts"
-import { type Checkpoint, checkpointText, readCanonical, type Window } from "./Checkpoint.ts"
-import { isTooManyGone, superseded, type SyncError, tooManyGone, unreadable } from "./SyncError.ts"
+import type { Batch, Committed, Missing } from "./Batch.ts"
+import { type Checkpoint, checkpointText, readCanonical, type SweepWindow } from "./Checkpoint.ts"
+import { isTooManyMissing, superseded, type SyncError, tooManyMissing, unreadable } from "./SyncError.ts"
 
 /** A row of a copy. */
 export interface Row {
@@ -16,7 +16,7 @@ export interface Row {
   /** The number of the pass that wrote or stamped it last. */
   readonly pass: number
   /** Whether the last sweep of its window did not see it. */
-  readonly isGone: boolean
+  readonly isMissing: boolean
 }
 
 /** The copy of a company. */
@@ -46,36 +46,36 @@ export const makeStoreOf = (copies: Map<CompanyId, Copy>) => ({
       if (batch.kind === "sweep" && Option.exists(previous, ({ pass }) => pass < batch.pass))
         lowerStamps(rows, batch.pass)
       const changes = writeRows(rows, batch)
-      const missing = Option.match(batch.gone, { onNone: () => [], onSome: (gone) => missingRows(rows, gone) })
-      if (Option.isSome(batch.gone) && !batch.gone.value.accepted) {
-        const present = presentRows(rows, batch.gone.value.window).length
-        if (isTooManyGone(missing.length, present)) {
-          return Effect.fail(tooManyGone(batch.company, missing.length, present))
+      const marked = Option.match(batch.missing, { onNone: () => [], onSome: (missing) => missingRows(rows, missing) })
+      if (Option.isSome(batch.missing) && !batch.missing.value.allowed) {
+        const present = presentRows(rows, batch.missing.value.window).length
+        if (isTooManyMissing(marked.length, present)) {
+          return Effect.fail(tooManyMissing(batch.company, marked.length, present))
         }
       }
-      for (const row of missing) rows.set(row.punch.id, { ...row, isGone: true })
+      for (const row of marked) rows.set(row.punch.id, { ...row, isMissing: true })
       copies.set(batch.company, { rows, checkpoint: checkpointText(batch.checkpoint) })
-      return Effect.succeed({ ...changes, gone: missing.length })
+      return Effect.succeed({ ...changes, missing: marked.length })
     })
 })
 
 export const makeMemoryStore = Effect.sync(() => makeStoreOf(new Map()))
 
-/** A stamp that is not lower than the number of a sweep would hide a row that is gone. */
+/** A stamp that is not lower than the number of a sweep would hide that a row is missing. */
 const lowerStamps = (rows: Map<TimePunchId, Row>, pass: number) => {
   for (const [id, row] of rows) {
     if (row.pass >= pass) rows.set(id, { ...row, pass: 0 })
   }
 }
 
-const writeRows = (rows: Map<TimePunchId, Row>, { kind, pass, punches }: Batch): Omit<Committed, "gone"> => {
+const writeRows = (rows: Map<TimePunchId, Row>, { kind, pass, punches }: Batch): Omit<Committed, "missing"> => {
   const last = new Map(punches.map((punch) => [punch.id, punch]))
   const changed = [...last.values()].filter((punch) => {
     const row = rows.get(punch.id)
-    return row === undefined || row.isGone || !Equal.equals(row.punch, punch)
+    return row === undefined || row.isMissing || !Equal.equals(row.punch, punch)
   })
   for (const punch of kind === "increment" ? changed : last.values()) {
-    rows.set(punch.id, { punch, pass, isGone: false })
+    rows.set(punch.id, { punch, pass, isMissing: false })
   }
   const modified = changed.flatMap((punch) => Option.toArray(punch.modified))
   return {
@@ -85,12 +85,12 @@ const writeRows = (rows: Map<TimePunchId, Row>, { kind, pass, punches }: Batch):
   }
 }
 
-const presentRows = (rows: ReadonlyMap<TimePunchId, Row>, window: Window): ReadonlyArray<Row> =>
-  [...rows.values()].filter(({ isGone, punch }) => !isGone && isWithin(window, punch.clockedIn))
+const presentRows = (rows: ReadonlyMap<TimePunchId, Row>, window: SweepWindow): ReadonlyArray<Row> =>
+  [...rows.values()].filter(({ isMissing, punch }) => !isMissing && isWithin(window, punch.clockedIn))
 
-const missingRows = (rows: ReadonlyMap<TimePunchId, Row>, { before, window }: Gone): ReadonlyArray<Row> =>
+const missingRows = (rows: ReadonlyMap<TimePunchId, Row>, { before, window }: Missing): ReadonlyArray<Row> =>
   presentRows(rows, window).filter(({ pass }) => pass < before)
 
-const isWithin = ({ gte, lt }: Window, at: DateTime.Utc): boolean =>
+const isWithin = ({ gte, lt }: SweepWindow, at: DateTime.Utc): boolean =>
   (gte === undefined || at.epochMilliseconds >= gte.epochMilliseconds) &&
   (lt === undefined || at.epochMilliseconds < lt.epochMilliseconds)

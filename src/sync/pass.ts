@@ -1,7 +1,7 @@
 /** How a page moves the checkpoint of a sync. */
 import * as Option from "effect/Option"
 import type { Page } from "../Page.ts"
-import { type Checkpoint, instant, type PassKind, type RunningPass, type Window } from "./Checkpoint.ts"
+import { type Checkpoint, instant, type PassKind, type RunningPass, type SweepWindow } from "./Checkpoint.ts"
 
 const second = 1000
 const minute = 60 * second
@@ -15,7 +15,7 @@ export type PageStep =
     /** The number of the attempt, with which the rows are stamped. */
     readonly passId: number
     readonly checkpoint: Checkpoint
-    readonly gone: Option.Option<Window>
+    readonly missing: Option.Option<SweepWindow>
     /** When the first page of a pass that is complete was requested. Absent: it is not complete. */
     readonly began?: RunningPass["horizon"]
   }
@@ -47,7 +47,7 @@ export const begin = (
   checkpoint: Checkpoint,
   kind: PassKind,
   { overlap, sortById }: Reads,
-  sweep?: { readonly window: Window; readonly sweepPass?: number }
+  sweep?: { readonly window: SweepWindow; readonly sweepPass?: number }
 ): RunningPass => ({
   kind,
   pass: checkpoint.pass,
@@ -104,7 +104,7 @@ export const stepPage = (checkpoint: Checkpoint, running: RunningPass, page: Pag
     : {
       _tag: "Kept",
       passId: read.pass,
-      gone: Option.none(),
+      missing: Option.none(),
       checkpoint: {
         ...checkpoint,
         pass: Math.max(checkpoint.pass, read.pass),
@@ -200,14 +200,14 @@ const complete = (checkpoint: Checkpoint, running: RunningPass, facts: Facts): P
   const counted = { ...checkpoint, pass: Math.max(checkpoint.pass, running.pass), writer }
   const { window } = running
   if (running.kind === "sweep") {
-    const sweep = { window: Option.getOrElse(window, (): Window => ({})), sweepPass: running.pass }
+    const sweep = { window: Option.getOrElse(window, (): SweepWindow => ({})), sweepPass: running.pass }
     const confirm = Option.some(begin(counted, "confirm", facts, sweep))
-    return { _tag: "Kept", passId: running.pass, gone: Option.none(), checkpoint: { ...counted, running: confirm } }
+    return { _tag: "Kept", passId: running.pass, missing: Option.none(), checkpoint: { ...counted, running: confirm } }
   }
   return {
     _tag: "Kept",
     passId: running.pass,
-    gone: running.kind === "confirm" ? window : Option.none(),
+    missing: running.kind === "confirm" ? window : Option.none(),
     began: Option.orElse(running.horizon, () => running.at),
     checkpoint: {
       ...counted,
@@ -235,7 +235,7 @@ const watermarkWithoutDate = ({ watermark }: Checkpoint, { at, latest }: Running
 const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0
 
 /** Whether every instant of the second window lies in the first. */
-export const contains = (window: Window, other: Window): boolean =>
+export const contains = (window: SweepWindow, other: SweepWindow): boolean =>
   (window.gte === undefined ||
     (other.gte !== undefined && window.gte.epochMilliseconds <= other.gte.epochMilliseconds)) &&
   (window.lt === undefined || (other.lt !== undefined && window.lt.epochMilliseconds >= other.lt.epochMilliseconds))

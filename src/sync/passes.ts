@@ -23,7 +23,7 @@ import {
   instant,
   type PassKind,
   type RunningPass,
-  type Window
+  type SweepWindow
 } from "./Checkpoint.ts"
 import { begin, contains, type Reads, restart, stepPage, unsorted } from "./pass.ts"
 import { SyncError, withCheckpoint } from "./SyncError.ts"
@@ -31,7 +31,7 @@ import { SyncError, withCheckpoint } from "./SyncError.ts"
 /** What a call is for: one pass of whatever kind is due, or a sweep of a window. */
 export type Goal =
   | { readonly _tag: "Pass" }
-  | { readonly _tag: "Sweep"; readonly window: Window; readonly acceptGone: boolean }
+  | { readonly _tag: "Sweep"; readonly window: SweepWindow; readonly allowMissing: boolean }
 
 /** A call, validated. */
 export interface Call extends Reads {
@@ -191,25 +191,25 @@ const stepKept = (call: Call, state: Reading, page: Page, now: Now): Step => {
     case "Kept": {
       const { began = Option.none(), checkpoint, passId } = judged
       const unknown = Option.isNone(page.cursor.sent) ? Option.some(page.unknown) : Option.none()
-      const accepted = read.isAnswer && goal._tag === "Sweep" && goal.acceptGone
-      const gone = Option.map(
-        Option.all([judged.gone, running.before]),
-        ([window, before]) => ({ window, before, accepted })
+      const allowed = read.isAnswer && goal._tag === "Sweep" && goal.allowMissing
+      const missing = Option.map(
+        Option.all([judged.missing, running.before]),
+        ([window, before]) => ({ window, before, allowed })
       )
-      const { batch, state } = emit(read, checkpoint, passId, { punches: page.items, gone, began, unknown })
+      const { batch, state } = emit(read, checkpoint, passId, { punches: page.items, missing, began, unknown })
       return { state, batch: Option.some(batch), isEnded: Option.isNone(page.cursor.next) }
     }
   }
 }
 
-const noRows = { punches: [], gone: Option.none(), began: Option.none(), unknown: Option.none() }
+const noRows = { punches: [], missing: Option.none(), began: Option.none(), unknown: Option.none() }
 
 /** The batch with this checkpoint, and the state behind it. */
 const emit = (
   state: Reading,
   checkpoint: Checkpoint,
   passId: number,
-  rows: Pick<Batch, "punches" | "gone" | "began" | "unknown"> = noRows
+  rows: Pick<Batch, "punches" | "missing" | "began" | "unknown"> = noRows
 ): { readonly state: State; readonly batch: Batch } => {
   const { begunAt, emptyRuns, isAnswer, kind, pages, restarts } = state
   const known: Known = { checkpoint, kind, pages, restarts, emptyRuns }
@@ -272,7 +272,7 @@ const answers = ({ kind, window }: RunningPass, goal: Goal): boolean =>
  * each side.
  */
 export const filterOf = ({ kind, since, sorted, window }: RunningPass): PunchFilter => {
-  const { gte, lt } = Option.getOrElse(kind === "sweep" ? window : Option.none(), (): Window => ({}))
+  const { gte, lt } = Option.getOrElse(kind === "sweep" ? window : Option.none(), (): SweepWindow => ({}))
   const clockedIn = {
     gte: gte === undefined ? undefined : instant(gte.epochMilliseconds - 1000),
     lte: lt === undefined ? undefined : instant(lt.epochMilliseconds + 1000)

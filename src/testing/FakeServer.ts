@@ -59,7 +59,7 @@ const withPage = Layer.unwrap(
   FakeService.use((service) =>
     Effect.promise(() => import("./page/routes.ts")).pipe(
       Effect.flatMap(({ makePage }) => makePage(service)),
-      Effect.map(({ exchange, route }) => serve(exchange, route))
+      Effect.map(({ exchange, withPage }) => serve(exchange, withPage))
     )
   )
 )

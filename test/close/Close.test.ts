@@ -8,6 +8,7 @@ import { Close } from "../../src/close/index.ts"
 import { ClosedPeriod, Revision } from "../../src/close/Revision.ts"
 import { BusinessDate, Cents, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
 import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
+import * as Period from "../../src/payroll/Period.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import { prng } from "../../src/testing/base/prng.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
@@ -265,6 +266,92 @@ for (const database of databases()) {
         assert.deepStrictEqual(error._tag === "NotReady" ? error.found : error, { gap: 1 })
       }))
 
+    const weekOf = (first: string): Close.CloseOptions => ({
+      ...march,
+      first: date(first),
+      last: Option.getOrThrow(Period.addDays(date(first), 6))
+    })
+    const weeks = ["2026-03-02", "2026-03-09", "2026-03-16", "2026-03-23"].map(weekOf)
+    const holes = ({ run, table }: OpenHistory) =>
+      Effect.map(
+        run(Close.holes(company, { table })),
+        (found) => found.map(({ after, before, dates }) => [after, before, Option.getOrNull(dates)])
+      )
+    const afterSecond = [[1, 3, { first: date("2026-03-09"), last: date("2026-03-15") }]]
+
+    itWithCopy(
+      "shows a period that fell out of every close, holds the next close up, and closes it next",
+      (copy) =>
+        Effect.gen(function*() {
+          const [one, two, three, four] = weeks
+          yield* commit(copy.kept, company, week)
+          const strict = ["stale", "empty"] as const
+          for (const each of [one, two, three]) yield* create(copy, { ...march, ...each, accept: strict })
+          assert.deepStrictEqual(yield* holes(copy), [])
+
+          yield* voidRevision(copy, "2.1")
+          assert.deepStrictEqual(yield* holes(copy), afterSecond)
+          const error = yield* Effect.flip(create(copy, { ...march, ...four, accept: strict }))
+          assert.deepStrictEqual(error._tag === "NotReady" ? error.found : error, { gap: 1 })
+          const next = (acceptGaps?: boolean) => copy.run(Close.next(company, { acceptGaps }, { table: copy.table }))
+          const { after, ...again } = yield* next()
+          assert.deepStrictEqual([after, again.first, again.last], [1, "2026-03-09", "2026-03-15"])
+          assert.deepStrictEqual((yield* next(true)).first, "2026-03-23")
+
+          // Accepted by the next close, until another close of that time is voided.
+          yield* create(copy, { ...march, ...four })
+          assert.deepStrictEqual(yield* holes(copy), [])
+          yield* create(copy, { ...again, accept: strict })
+          assert.deepStrictEqual((yield* next()).first, "2026-03-30")
+          yield* voidRevision(copy, "5.1")
+          assert.deepStrictEqual(yield* holes(copy), afterSecond)
+        })
+    )
+
+    itWithCopy(
+      "needs no clock for a punch after the period at a location that opened then",
+      (copy) =>
+        Effect.gen(function*() {
+          const [one, two] = weeks
+          yield* commit(copy.kept, company, week)
+          yield* create(copy, { ...march, ...one, clock: new Map([[east, newYork]]) })
+          // The Monday after, at a location that the close does not have.
+          yield* commit(copy.kept, company, [shift(40, "2026-03-09T13:00:00Z", 4, { locationId: late })])
+          const due = (options: Close.DueOptions = {}) => copy.run(Close.due(company, options, { table: copy.table }))
+          const clocks = new Map([[east, newYork], [late, newYork]])
+
+          assert.strictEqual((yield* Effect.flip(due()))._tag, "MissingZone")
+          assert.deepStrictEqual(yield* due({ clocks }), [])
+          yield* create(copy, { ...march, ...two, clock: clocks })
+          assert.deepStrictEqual(yield* due(), [])
+          assert.deepStrictEqual((yield* correct(copy)).revisions, [])
+          assert.deepStrictEqual(yield* copy.run(Close.verify(company, undefined, { table: copy.table })), {
+            revisions: 2,
+            unverifiable: 0
+          })
+          // A punch of the period itself is not of the later close.
+          yield* commit(copy.kept, company, [shift(41, "2026-03-08T13:00:00Z", 4, { locationId: late })])
+          assert.strictEqual((yield* Effect.flip(due()))._tag, "MissingZone")
+          assert.deepStrictEqual((yield* correct(copy, { clocks })).revisions.map(hours), [20])
+        })
+    )
+
+    itWithCopy(
+      "records an added location without a sum, so that the next correction needs no clock",
+      (copy) =>
+        Effect.gen(function*() {
+          const [one] = weeks
+          yield* commit(copy.kept, company, week)
+          yield* create(copy, { ...march, ...one, clock: new Map([[east, newYork]]) })
+          yield* commit(copy.kept, company, [shift(40, "2026-03-09T13:00:00Z", 4, { locationId: late })])
+
+          assert.strictEqual((yield* Effect.flip(correct(copy)))._tag, "MissingZone")
+          const { revisions } = yield* correct(copy, { clocks: new Map([[late, newYork]]) })
+          assert.deepStrictEqual(revisions.map((revision) => [revision.id, hours(revision)]), [["1.2", 16]])
+          assert.deepStrictEqual((yield* correct(copy)).revisions, [])
+        })
+    )
+
     itWithCopy(
       "says when the history was edited by hand, with the people, and writes nothing",
       (copy) =>
@@ -368,13 +455,13 @@ for (const database of databases()) {
           const all = [of(1, 501), of(2, 502), of(3, 503), of(4, 504), of(5, 505)]
           yield* commit(copy.kept, company, all)
           yield* create(copy)
-          // 501 is gone, 502 deleted, 503 given to 505, 504 moved to the next period.
+          // 501 is missing, 502 deleted, 503 given to 505, 504 moved to the next period.
           const later = shift(4, "2026-03-18T14:00:00Z", 8, { userId: UserId.make(504) })
           const now = [of(2, 502, { deleted: true }), of(3, 505), later, of(5, 505)]
           yield* commit(copy.kept, company, now, true)
 
           assert.deepStrictEqual((yield* correct(copy)).peopleWithoutHours, [
-            { close: 1, userId: UserId.make(501), causes: { gone: 1 } },
+            { close: 1, userId: UserId.make(501), causes: { missing: 1 } },
             { close: 1, userId: UserId.make(502), causes: { deleted: 1 } },
             { close: 1, userId: UserId.make(503), causes: { moved: 1 } },
             { close: 1, userId: UserId.make(504), causes: { moved: 1 } }
@@ -384,7 +471,7 @@ for (const database of databases()) {
             SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table: copy.table })
           )
           assert.deepStrictEqual((yield* correct(copy)).peopleWithoutHours.map(({ causes }) => causes), [
-            { gone: 1 },
+            { missing: 1 },
             { deleted: 1 },
             {},
             {}
@@ -395,7 +482,7 @@ for (const database of databases()) {
     itWithCopy("needs a history, and is erased with its copy", (copy) =>
       Effect.gen(function*() {
         yield* commit(copy.plain, company, week)
-        assert.strictEqual((yield* Effect.flip(create(copy)))._tag, "HistoryUnknown")
+        assert.strictEqual((yield* Effect.flip(create(copy)))._tag, "HistoryUnavailable")
         yield* commit(copy.kept, company, week)
         yield* create(copy)
         yield* copy.run(SqlStore.purge(company, { table: copy.table }))
@@ -575,7 +662,7 @@ for (const database of databases()) {
               header: false,
               lineEnd: "\n"
             }))
-            const codes: PayrollFile.PayrollCodes = { codeOf: (_, id) => id === 501 ? "A" : "B" }
+            const codes: PayrollFile.PayrollCodes = { getCode: (_, id) => id === 501 ? "A" : "B" }
             const numbersOf = (state: CloseSums.CloseSums & PayrollFile.PayrollState, before?: typeof state) => {
               const { text } = Result.getOrThrow(PayrollFile.encode(mapping, codes, state, before))
               return text.split("\n").filter((line) => line !== "").flatMap((line) => {

@@ -199,7 +199,7 @@ describe("CloseSums.sum", () => {
         })
         const sums = yield* run(punches, terms({ clock, ...thresholds }))
         const inside = punches.filter((each) => {
-          const span = CloseTerms.spanOf(terms({ clock }), each.locationId)
+          const span = CloseTerms.getInterval(terms({ clock }), each.locationId)
           const at = each.clockedIn.epochMilliseconds
           return span !== undefined && span.from <= at && at < span.to
         })

@@ -33,12 +33,12 @@ describe("two closes", () => {
   const named = (of: CloseTerms.CloseTerms) => ({ terms: of })
   const first = terms()
   const next = terms({ first: date("2026-03-16"), last: date("2026-03-29") })
-  const hours = (found: ReadonlyArray<CloseTerms.Neighbour<unknown>>) =>
-    found.map(({ locationId, span }) => [locationId, (span.to - span.from) / 3_600_000])
+  const hours = (found: ReadonlyArray<Pick<CloseTerms.Neighbour<unknown>, "locationId" | "interval">>) =>
+    found.map(({ interval, locationId }) => [locationId, (interval.to - interval.from) / 3_600_000])
 
   it("meet without an overlap or a gap under one clock", () => {
     assert.deepStrictEqual(hours(CloseTerms.overlaps(next, [named(first)])), [])
-    assert.deepStrictEqual(hours(CloseTerms.gaps(next, [named(first)])), [])
+    assert.deepStrictEqual(hours(CloseTerms.holes([named(next), named(first)])), [])
   })
 
   it("overlap by instants, location by location, where one has another zone", () => {
@@ -46,7 +46,7 @@ describe("two closes", () => {
 
     // Berlin begins its day five hours earlier than New York after the change of its clocks.
     assert.deepStrictEqual(hours(CloseTerms.overlaps(moved, [named(first)])), [[far, 5]])
-    assert.deepStrictEqual(hours(CloseTerms.gaps(terms({ clock: new Map([[far, berlin]]) }), [named(next)])), [[
+    assert.deepStrictEqual(hours(CloseTerms.holes([named(terms({ clock: new Map([[far, berlin]]) })), named(next)])), [[
       far,
       5
     ]])
@@ -57,8 +57,8 @@ describe("two closes", () => {
     const aligned = CloseTerms.alignEdges(moved, [first])
 
     assert.deepStrictEqual(hours(CloseTerms.overlaps(aligned, [named(first)])), [])
-    assert.deepStrictEqual(hours(CloseTerms.gaps(aligned, [named(first)])), [])
-    assert.strictEqual(CloseTerms.spanOf(aligned, far)?.from, CloseTerms.spanOf(first, far)?.to)
+    assert.deepStrictEqual(hours(CloseTerms.holes([named(aligned), named(first)])), [])
+    assert.strictEqual(CloseTerms.getInterval(aligned, far)?.from, CloseTerms.getInterval(first, far)?.to)
   })
 
   it("are not aligned over two days and more, nor where the period is the same", () => {
@@ -87,4 +87,35 @@ describe("two closes", () => {
 
       assert.deepStrictEqual([one.rows.length, other.rows.length], [1, 0])
     }))
+})
+
+describe("CloseTerms.periodAfter", () => {
+  const dates = (text: string) => {
+    const [first = "", last = ""] = text.split(" ")
+    return { first: date(first), last: date(last) }
+  }
+
+  for (
+    const [title, own, previous, expected] of [
+      ["a week", "2026-03-02 2026-03-08", undefined, "2026-03-09 2026-03-15"],
+      ["a fortnight", "2026-03-02 2026-03-15", "2026-02-16 2026-03-01", "2026-03-16 2026-03-29"],
+      ["a month", "2026-01-01 2026-01-31", undefined, "2026-02-01 2026-02-28"],
+      ["a month from the 26th", "2026-01-26 2026-02-25", undefined, "2026-02-26 2026-03-25"],
+      ["half a month", "2026-02-01 2026-02-15", undefined, "2026-02-16 2026-02-28"],
+      ["the other half", "2026-02-16 2026-02-28", "2026-02-01 2026-02-15", "2026-03-01 2026-03-15"],
+      ["February after January", "2026-02-01 2026-02-28", "2026-01-01 2026-01-31", "2026-03-01 2026-03-31"],
+      ["four weeks", "2026-02-01 2026-02-28", "2026-01-04 2026-01-31", "2026-03-01 2026-03-28"],
+      ["February or four weeks", "2026-02-01 2026-02-28", undefined, undefined],
+      ["ten days", "2026-01-11 2026-01-20", "2026-01-01 2026-01-10", "2026-01-21 2026-01-30"],
+      ["a period that is not as the one before", "2026-03-02 2026-03-12", "2026-02-23 2026-03-01", undefined]
+    ] as const
+  ) {
+    it(`${title}: ${expected ?? "cannot tell"}`, () => {
+      const found = CloseTerms.periodAfter(dates(own), previous === undefined ? undefined : dates(previous))
+      assert.deepStrictEqual(
+        Option.match(found, { onNone: () => undefined, onSome: ({ first, last }) => `${first} ${last}` }),
+        expected
+      )
+    })
+  }
 })

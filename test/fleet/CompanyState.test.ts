@@ -44,7 +44,7 @@ const every: { readonly [Tag in OutcomeTag]: Extract<Outcome, { readonly _tag: T
   Invalid: { _tag: "Invalid", failure },
   NoCredential: { _tag: "NoCredential", failure, reason: "InvalidClient" },
   Unreadable: { _tag: "Unreadable", failure },
-  TooManyGone: { _tag: "TooManyGone", failure },
+  TooManyMissing: { _tag: "TooManyMissing", failure },
   Defect: { _tag: "Defect", failure }
 }
 
@@ -75,7 +75,7 @@ describe("decide", () => {
     Invalid: `blocked, T, in ${halfAnHour}, failures 3, error`,
     NoCredential: "active, Now, failures 3, error, pause InvalidClient undefined",
     Unreadable: `active, in ${halfAnHour}, failures 3, error`,
-    TooManyGone: "active, Slot, failures 0, error",
+    TooManyMissing: "active, Slot, failures 0, error",
     Defect: `active, in ${halfAnHour}, failures 3, error`
   }
 
@@ -140,7 +140,7 @@ describe("decide", () => {
     const struck = { ...row, tag: "Other", tagCount: 2, tagSince: 5 }
 
     assert.deepStrictEqual(decide(every.Unreadable, struck, context).strike, { tag: "T", count: 1, since: context.now })
-    for (const tag of ["Complete", "TurnOver", "Transient", "Throttled", "TooManyGone"] as const) {
+    for (const tag of ["Complete", "TurnOver", "Transient", "Throttled", "TooManyMissing"] as const) {
       assert.strictEqual(decide(every[tag], struck, context).strike, undefined, tag)
     }
   })
@@ -215,7 +215,7 @@ describe("outcomeOf", () => {
     [new Errors.UnprocessableEntity({}), "Unreadable", "UnprocessableEntity"],
     [new Errors.UnexpectedStatus({ status: 302 }), "Unreadable", "UnexpectedStatus"],
     [sync("CursorLost"), "Unreadable", "SyncError.CursorLost"],
-    [sync("TooManyGone"), "TooManyGone", "SyncError.TooManyGone"]
+    [sync("TooManyMissing"), "TooManyMissing", "SyncError.TooManyMissing"]
   ])("knows every error of a sync: %#", (error, kind, tag) => {
     const outcome = outcomeOf(error)
 
@@ -243,7 +243,7 @@ describe("outcomeOf", () => {
 
 describe("phaseAfter", () => {
   it("is first until a pass is complete, and sweep while one is under way", () => {
-    const { Complete, TooManyGone, Transient, TurnOver } = every
+    const { Complete, TooManyMissing, Transient, TurnOver } = every
 
     assert.deepStrictEqual(phaseAfter("first", TurnOver, "first"), { phase: "first", isSwept: false })
     assert.deepStrictEqual(phaseAfter("first", Transient, undefined), { phase: "first", isSwept: false })
@@ -252,6 +252,6 @@ describe("phaseAfter", () => {
     assert.deepStrictEqual(phaseAfter("increment", TurnOver, "sweep"), { phase: "sweep", isSwept: false })
     assert.deepStrictEqual(phaseAfter("sweep", Transient, undefined), { phase: "sweep", isSwept: false })
     assert.deepStrictEqual(phaseAfter("sweep", Complete, "sweep"), { phase: "increment", isSwept: true })
-    assert.deepStrictEqual(phaseAfter("sweep", TooManyGone, "sweep"), { phase: "increment", isSwept: true })
+    assert.deepStrictEqual(phaseAfter("sweep", TooManyMissing, "sweep"), { phase: "increment", isSwept: true })
   })
 })

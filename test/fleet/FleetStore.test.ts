@@ -337,7 +337,10 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
             yield* fleet.store.end("a", ending(claim, more), settings)
             errors.push((yield* readCompany(fleet, 1)).last_error !== null)
           })
-        const refused: Outcome = { _tag: "TooManyGone", failure: { tag: "SyncError.TooManyGone", text: "too many" } }
+        const refused: Outcome = {
+          _tag: "TooManyMissing",
+          failure: { tag: "SyncError.TooManyMissing", text: "too many" }
+        }
         yield* run({ outcome: refused, phase: { phase: "increment", isSwept: true } })
         yield* run({ phase: { phase: "increment", isSwept: false } })
         yield* run({ phase: { phase: "increment", isSwept: true } })

@@ -51,7 +51,7 @@ const passing = (duration: Duration.Input, step: Duration.Input = "1 second") =>
 const both = (company: (typeof companies)[number]) =>
   Effect.gen(function*() {
     const rows = yield* readRows(company.id, { _tag: "After", id: -1, count: 100_000 })
-    const copy = rows.filter(({ isGone }) => !isGone).map(({ punch }) => Result.getOrThrow(punch))
+    const copy = rows.filter(({ isMissing }) => !isMissing).map(({ punch }) => Result.getOrThrow(punch))
     const source = yield* Stream.runCollect(TimePunches.list(company, { deleted: "include" }))
     return { copy, source: source.toSorted((one, other) => one.id - other.id) }
   })

@@ -206,7 +206,7 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
       Effect.suspend(() => {
         if (claimless && isClaim(batch, previous)) {
           unclaimed.set(batch.checkpoint, previous)
-          return Effect.succeed({ written: 0, unchanged: 0, gone: 0, oldestModified: Option.none() })
+          return Effect.succeed({ written: 0, unchanged: 0, missing: 0, oldestModified: Option.none() })
         }
         const known = Option.flatMap(previous, (before) => Option.fromUndefinedOr(unclaimed.get(before)))
         return copies.commit(batch, Option.getOrElse(known, () => previous))

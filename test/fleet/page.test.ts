@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option, Schema } from "effect"
 import * as Http from "node:http"
 import { CompanyStatus } from "../../src/fleet/CompanyState.ts"
-import { ageText, chart, companiesHtml, fleetPage } from "../../src/fleet/node/page/html.ts"
+import { chart, companiesHtml, fleetPage } from "../../src/fleet/node/page/html.ts"
 import { servePage } from "../../src/fleet/node/page/serve.ts"
 import {
   type PageQuery,
@@ -125,11 +125,6 @@ describe("the page of a fleet", () => {
         `<rect class="turns" x="20" y="50" width="8" height="50"/><path d="M0 100.5H30"/></svg>`
     )
   })
-
-  it.each([[0, "0s"], [59.9, "59s"], [3600, "1h"], [3725, "1h 2m"], [90_000, "1d 1h"]] as const)(
-    "writes %d seconds as %s",
-    (seconds, text) => assert.strictEqual(ageText(seconds), text)
-  )
 })
 
 /** The routes over a socket. */

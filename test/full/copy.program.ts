@@ -8,12 +8,12 @@ import {
   type Batch,
   Checkpoint,
   type Committed,
-  type Gone,
+  type Missing,
+  type SweepWindow,
   Sync,
   SyncError,
   SyncStore,
-  type SyncSummary,
-  type Window
+  type SyncSummary
 } from "effect-time-punches/sync"
 import { defaultCompany, FakeService, generatePunches } from "effect-time-punches/testing"
 import { FakeServer } from "effect-time-punches/testing/server"
@@ -29,21 +29,23 @@ export const names = {
     SyncError | ListError,
     TimePunches
   >,
-  sweepChanges: (from: Checkpoint, window: Window) => Sync.sweepBatches(company, from, { window }),
+  sweepChanges: (from: Checkpoint, window: SweepWindow) => Sync.sweepBatches(company, from, { window }),
   run: Sync.run(company, {
     stopAfter: { pages: 5, duration: "1 minute" },
     claim: true,
     onCommit: ({ written }) => Effect.succeed(written < 100)
   }) satisfies Effect.Effect<SyncSummary, SyncError | ListError, TimePunches | SyncStore>,
-  sweep: Sync.sweep(company, { window: {}, acceptGone: true }),
+  sweep: Sync.sweep(company, { window: {}, allowMissing: true }),
   text: (checkpoint: Checkpoint): string => Schema.encodeSync(Checkpoint.text)(checkpoint),
   lateness: ({ lateness }: SyncSummary): number =>
     Option.match(lateness, { onNone: () => 0, onSome: Duration.toMillis }),
   keys: SyncStore.layerKeyValueStore((batch) => Effect.log(batch.punches.length)),
   memory: SyncStore.layerMemory satisfies Layer.Layer<SyncStore>,
-  committed: ({ gone, oldestModified, unchanged, written }: Committed) => [written, unchanged, gone, oldestModified],
-  gone: ({ accepted, before, window }: Gone): readonly [boolean, number, DateTime.Utc | undefined] => [
-    accepted,
+  committed: (
+    { missing, oldestModified, unchanged, written }: Committed
+  ) => [written, unchanged, missing, oldestModified],
+  missing: ({ allowed, before, window }: Missing): readonly [boolean, number, DateTime.Utc | undefined] => [
+    allowed,
     before,
     window.gte
   ],
@@ -66,9 +68,9 @@ const program = Effect.gen(function*() {
   return yield* Effect.gen(function*() {
     const first = yield* Sync.run(company)
     yield* (yield* FakeService).remove(punches.slice(0, 1).map(({ id }) => id))
-    const { gone } = yield* Sync.sweep(company)
+    const { missing } = yield* Sync.sweep(company)
     const { rows } = yield* SqlStore.status(company)
-    return `written ${first.written} rows ${rows} gone ${gone}`
+    return `written ${first.written} rows ${rows} missing ${missing}`
   }).pipe(Effect.provide(Layer.merge(client, store)))
 })
 

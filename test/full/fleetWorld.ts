@@ -235,7 +235,7 @@ export const assertChains = (world: World) =>
 export const everyRow = (company: CompanyId) =>
   Effect.map(
     readRows(company, { _tag: "After", id: -1, count: 100_000 }),
-    (rows) => rows.map(({ isGone, punch }) => ({ isGone, punch }))
+    (rows) => rows.map(({ isMissing, punch }) => ({ isMissing, punch }))
   )
 
 /** Every row of the companies, as a sync has them that nothing disturbed. */

@@ -72,10 +72,10 @@ export const until = <E, R>(
 export const whenAsked = (count: number, isKind: (query: Readonly<Record<string, string>>) => boolean = () => true) =>
   until(Effect.map(pageQueries, (queries) => queries.filter(isKind).length >= count))
 
-/** Every row that is not gone, without its stamp, in the order of the ids. */
+/** Every row that is not missing, without its stamp, in the order of the ids. */
 export const rowsOf = ({ client }: Database) =>
   readRows(company, { _tag: "After", id: -1, count: 100_000 }).pipe(
-    Effect.map((rows) => rows.filter(({ isGone }) => !isGone).map(({ punch }) => Result.getOrThrow(punch))),
+    Effect.map((rows) => rows.filter(({ isMissing }) => !isMissing).map(({ punch }) => Result.getOrThrow(punch))),
     Effect.provide(client)
   )
 
@@ -99,7 +99,7 @@ export const stageOf = (database: Database) =>
 
 /** Ends with a copy that is complete and swept, as the service is now. */
 export const settle = Effect.fnUntraced(function*(database: Database) {
-  for (const args of [[], ["--sweep", "all", "--accept-gone"]]) {
+  for (const args of [[], ["--sweep", "all", "--allow-missing"]]) {
     const { code, stderr } = yield* sync(database, args)
     assert.strictEqual(code, 0, stderr)
   }
@@ -122,7 +122,7 @@ export const killed = (database: Database, undisturbed: Database, kills: number,
     const stages = new Map<Stage, number>()
     let complete = 0
     for (let done = 0; done < kills;) {
-      const args = random.pick([[], [], ["--every", "1s"], ["--sweep", "all", "--accept-gone"]])
+      const args = random.pick([[], [], ["--every", "1s"], ["--sweep", "all", "--allow-missing"]])
       const { code, signal, stderr } = yield* sync(database, args, killAfter(random.between(120, 900)))
       assert.isTrue(signal === "SIGKILL" || code === 0, stderr)
       if (signal === "SIGKILL") {

@@ -264,7 +264,7 @@ const issues: Effect.Effect<
   ReadonlyArray<PeriodCheck.Issue>,
   ListError | Period.MissingZone,
   TimePunches
-> = TimePunches.list(CompanyId.make(7), { clockedIn: PeriodCheck.window(closing) }).pipe(
+> = TimePunches.list(CompanyId.make(7), { clockedIn: PeriodCheck.queryWindow(closing) }).pipe(
   Stream.run(PeriodCheck.check(closing))
 )
 const kinds: ReadonlyArray<PeriodCheck.Kind> = PeriodCheck.Kind.literals

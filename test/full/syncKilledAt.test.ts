@@ -32,7 +32,7 @@ import {
 } from "./kills.ts"
 import { company, punches, served } from "./syncService.ts"
 
-const sweepAll = ["--sweep", "all", "--accept-gone"]
+const sweepAll = ["--sweep", "all", "--allow-missing"]
 
 const isIncrement = (query: Readonly<Record<string, string>>) => query["modified_since"] !== undefined
 
@@ -74,16 +74,16 @@ const throughAllStages = (database: Database, undisturbed: Database) =>
     assert.strictEqual((yield* sync(database)).code, 0)
 
     yield* killedRun(database, sweepAll, killWhen(whenAsked(6)))
-    assert.deepStrictEqual([yield* stageOf(database), (yield* statusOf(database)).gone], ["sweep", 0])
+    assert.deepStrictEqual([yield* stageOf(database), (yield* statusOf(database)).missing], ["sweep", 0])
     yield* killedRun(database, sweepAll, killWhen(whenAsked(1, isIncrement)))
-    assert.deepStrictEqual([yield* stageOf(database), (yield* statusOf(database)).gone], ["confirm", 0])
+    assert.deepStrictEqual([yield* stageOf(database), (yield* statusOf(database)).missing], ["confirm", 0])
     yield* killedRun(database, sweepAll, killWhen(whenAsked(4, isIncrement)))
-    assert.deepStrictEqual([yield* stageOf(database), (yield* statusOf(database)).gone], ["confirm", 0])
+    assert.deepStrictEqual([yield* stageOf(database), (yield* statusOf(database)).missing], ["confirm", 0])
 
     assert.strictEqual((yield* sync(database, sweepAll)).code, 0)
-    assert.deepStrictEqual([yield* stageOf(database), (yield* statusOf(database)).gone], ["at rest", 50])
+    assert.deepStrictEqual([yield* stageOf(database), (yield* statusOf(database)).missing], ["at rest", 50])
     yield* assertSettled(database, undisturbed)
-    assert.strictEqual((yield* statusOf(database)).gone, 50)
+    assert.strictEqual((yield* statusOf(database)).missing, 50)
   })
 
 /** The lock of a trigger, which a test holds: a commit that comes to the row waits in the middle of its transaction. */
@@ -132,7 +132,7 @@ const rowOfPage = (page: number, row: number) => punches[(page - 1) * 200 + row]
 
 describe("time-punches sync, killed at a chosen place,", () => {
   it.live(
-    "[Y1] [Y5] [Y50] continues from each stage in SQLite, and marks what is gone at the end only",
+    "[Y1] [Y5] [Y50] continues from each stage in SQLite, and marks what is missing at the end only",
     () =>
       inService(Effect.gen(function*() {
         const folder = yield* temporaryFolder
@@ -142,7 +142,7 @@ describe("time-punches sync, killed at a chosen place,", () => {
   )
 
   it.live(
-    "[Y1] [Y5] [Y50] continues from each stage in PostgreSQL, and marks what is gone at the end only",
+    "[Y1] [Y5] [Y50] continues from each stage in PostgreSQL, and marks what is missing at the end only",
     (context) => {
       needs(context, hasPostgres, noPostgres)
       return inService(Effect.gen(function*() {

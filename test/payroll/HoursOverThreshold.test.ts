@@ -348,9 +348,9 @@ describe("The excess of a week that a period cuts", () => {
       const iso = ({ gte, lt }: Period.Interval) => [DateTime.formatIso(gte), DateTime.formatIso(lt)]
       const { weeklyThreshold: _, ...daily } = { ...march, dailyThreshold: "8 hours" as const }
 
-      assert.deepStrictEqual(iso(Labor.window(march)), ["2026-02-26T05:00:00.000Z", "2026-03-16T04:00:00.000Z"])
-      assert.deepStrictEqual(iso(Labor.window(daily)), ["2026-03-01T05:00:00.000Z", "2026-03-16T04:00:00.000Z"])
-      assert.deepStrictEqual(iso(Labor.window({ ...march, clock: zones })), [
+      assert.deepStrictEqual(iso(Labor.queryWindow(march)), ["2026-02-26T05:00:00.000Z", "2026-03-16T04:00:00.000Z"])
+      assert.deepStrictEqual(iso(Labor.queryWindow(daily)), ["2026-03-01T05:00:00.000Z", "2026-03-16T04:00:00.000Z"])
+      assert.deepStrictEqual(iso(Labor.queryWindow({ ...march, clock: zones })), [
         "2026-02-26T05:00:00.000Z",
         "2026-03-16T10:00:00.000Z"
       ])
@@ -402,7 +402,7 @@ describe("The excess of a week that a period cuts", () => {
         const parts = yield* Effect.forEach(edges.slice(1), (last, index) => {
           const first = index === 0 ? edges[0] : Option.getOrThrow(Period.addDays(edges[index] ?? last, 1))
           const period = { ...options, period: days(first ?? last, last) }
-          const { gte, lt } = Labor.window(period)
+          const { gte, lt } = Labor.queryWindow(period)
           const listed = shifts.filter(({ clockedIn }) =>
             DateTime.isGreaterThanOrEqualTo(clockedIn, gte) && DateTime.isLessThan(clockedIn, lt)
           )

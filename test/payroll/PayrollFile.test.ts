@@ -73,8 +73,8 @@ const codeTable: Readonly<Record<string, string>> = {
 const nameTable: Readonly<Record<string, string>> = { "user 501": "Lopez, Maria", "user 502": "Dana \"D\" Levi" }
 
 const codes: PayrollFile.PayrollCodes = {
-  codeOf: (kind, id) => codeTable[`${kind} ${id}`],
-  nameOf: (kind, id) => nameTable[`${kind} ${id}`]
+  getCode: (kind, id) => codeTable[`${kind} ${id}`],
+  getName: (kind, id) => nameTable[`${kind} ${id}`]
 }
 
 const columns = (...values: ReadonlyArray<string>) => values.map((value) => ({ header: value, value }))
@@ -245,7 +245,7 @@ describe("A payroll file", () => {
   })
 
   it("sums rows of one employee code before it rounds them, and always names the users of a code and their rows", () => {
-    const one = { codeOf: (kind: string, id: number) => kind === "user" ? "E1" : codeTable[`${kind} ${id}`] }
+    const one = { getCode: (kind: string, id: number) => kind === "user" ? "E1" : codeTable[`${kind} ${id}`] }
     const two: PayrollFile.PayrollState = {
       ...fortnight,
       // 0.0042 h each: none if it is rounded alone.
@@ -532,7 +532,7 @@ describe("A mapping is refused", () => {
 
 describe("A payroll file fails", () => {
   it("with all ids that have no code, also of people who are only in the sums before", () => {
-    const few: PayrollFile.PayrollCodes = { codeOf: (kind, id) => kind === "user" && id === 502 ? "0018" : undefined }
+    const few: PayrollFile.PayrollCodes = { getCode: (kind, id) => kind === "user" && id === 502 ? "0018" : undefined }
     const error = failureOf(byCode, state, few)
     const gone = PayrollFile.encode(mappingOf(byCode), few, { ...state, rows: [], people: [] }, state)
 
@@ -545,7 +545,7 @@ describe("A payroll file fails", () => {
   })
 
   it("with a text that a spreadsheet could run, unless it is kept; numbers are as they are", () => {
-    const evil: PayrollFile.PayrollCodes = { ...codes, nameOf: (_, id) => id === 502 ? "=HYPERLINK(1)" : "Ana" }
+    const evil: PayrollFile.PayrollCodes = { ...codes, getName: (_, id) => id === 502 ? "=HYPERLINK(1)" : "Ana" }
 
     assert.strictEqual(
       failureOf(byRole, state, evil)?.message,
@@ -553,7 +553,7 @@ describe("A payroll file fails", () => {
     )
     assert.isUndefined(failureOf({ ...byRole, formulas: "keep" }, state, evil))
     assert.isUndefined(failureOf(byCode, state, evil))
-    const code: PayrollFile.PayrollCodes = { codeOf: (_, id) => id === 502 ? "=HYPERLINK(0)" : "0017" }
+    const code: PayrollFile.PayrollCodes = { getCode: (_, id) => id === 502 ? "=HYPERLINK(0)" : "0017" }
     assert.strictEqual(
       failureOf(byCode, state, code)?.message,
       `the code of user 502: a spreadsheet could run "=HYPERLINK(0)" as a formula`
@@ -692,7 +692,7 @@ describe("Every payroll file", () => {
         lineEnd: "\n"
       }
       const table: PayrollFile.PayrollCodes = {
-        codeOf: (kind, id) => form.shared && kind === "user" ? "E1" : codeTable[`${kind} ${id}`]
+        getCode: (kind, id) => form.shared && kind === "user" ? "E1" : codeTable[`${kind} ${id}`]
       }
       const headers = plain.columns.map(({ header }) => header)
       const files = states.map((each, at) => numbersOf(fileOf(mapping, each, states[at - 1], table).text, headers))

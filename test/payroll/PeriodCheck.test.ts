@@ -277,15 +277,15 @@ describe("The overlaps of PeriodCheck.check", () => {
     }))
 })
 
-describe("PeriodCheck.window", () => {
+describe("PeriodCheck.queryWindow", () => {
   it("is the period in all zones, with maxDuration on each side", () => {
     const iso = ({ gte, lt }: Period.Interval) => [DateTime.formatIso(gte), DateTime.formatIso(lt)]
 
-    assert.deepStrictEqual(iso(PeriodCheck.window(byLocation)), [
+    assert.deepStrictEqual(iso(PeriodCheck.queryWindow(byLocation)), [
       "2026-03-08T12:00:00.000Z",
       "2026-03-17T02:00:00.000Z"
     ])
-    assert.deepStrictEqual(iso(PeriodCheck.window({ ...options, maxDuration: "1 hour" })), [
+    assert.deepStrictEqual(iso(PeriodCheck.queryWindow({ ...options, maxDuration: "1 hour" })), [
       "2026-03-09T03:00:00.000Z",
       "2026-03-16T05:00:00.000Z"
     ])
@@ -397,7 +397,7 @@ describe("A check", () => {
           period: () => during,
           maxDuration: Duration.millis(longest * tick)
         }
-        const { gte, lt } = PeriodCheck.window(checked)
+        const { gte, lt } = PeriodCheck.queryWindow(checked)
         const punches = short.map((sample) => sample.punch)
         const listed = punches.filter(({ clockedIn }) =>
           gte.epochMilliseconds <= clockedIn.epochMilliseconds && clockedIn.epochMilliseconds < lt.epochMilliseconds

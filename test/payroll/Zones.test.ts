@@ -20,7 +20,7 @@ const punchAt = (locationId: LocationId, instant: string): TimePunch =>
 
 describe("Period.zones", () => {
   it("names the location that has none", () => {
-    assert.deepStrictEqual(three.clockOf(unknown), Result.fail(new Period.MissingZone({ locationId: unknown })))
+    assert.deepStrictEqual(three.getDayRule(unknown), Result.fail(new Period.MissingZone({ locationId: unknown })))
     assert.strictEqual(new Period.MissingZone({ locationId: unknown }).message, "location 309 has no zone")
   })
 
@@ -28,7 +28,7 @@ describe("Period.zones", () => {
     const zones = Period.zones(new Map([[east, zone("Europe/Berlin")], [far, zone("Europe/Berlin")]]))
 
     assert.deepStrictEqual(zones.all, [zone("Europe/Berlin")])
-    assert.strictEqual(Result.getOrThrow(zones.clockOf(east)), Result.getOrThrow(zones.clockOf(far)))
+    assert.strictEqual(Result.getOrThrow(zones.getDayRule(east)), Result.getOrThrow(zones.getDayRule(far)))
   })
 })
 
@@ -45,8 +45,8 @@ describe("Period.zones of clocks", () => {
     )
 
     assert.lengthOf(zones.all, 2)
-    assert.strictEqual(Result.getOrThrow(zones.clockOf(east)), Result.getOrThrow(zones.clockOf(middle)))
-    assert.strictEqual(Result.getOrThrow(zones.clockOf(far)), Result.getOrThrow(zones.clockOf(unknown)))
+    assert.strictEqual(Result.getOrThrow(zones.getDayRule(east)), Result.getOrThrow(zones.getDayRule(middle)))
+    assert.strictEqual(Result.getOrThrow(zones.getDayRule(far)), Result.getOrThrow(zones.getDayRule(unknown)))
   })
 })
 
@@ -55,7 +55,7 @@ describe("Period.byLocation", () => {
   const week = Period.byLocation(three, weekOf("2026-03-08"))
 
   it("has the period of each location by its own clock", () => {
-    assert.deepStrictEqual([east, middle, far].map((each) => iso(Result.getOrThrow(week.periodOf(each)))), [
+    assert.deepStrictEqual([east, middle, far].map((each) => iso(Result.getOrThrow(week.getPeriod(each)))), [
       ["2026-03-02T05:00:00.000Z", "2026-03-09T04:00:00.000Z"],
       ["2026-03-02T06:00:00.000Z", "2026-03-09T05:00:00.000Z"],
       ["2026-03-02T10:00:00.000Z", "2026-03-09T10:00:00.000Z"]
@@ -63,7 +63,7 @@ describe("Period.byLocation", () => {
   })
 
   it("lists from the first instant in any zone to the last", () => {
-    assert.deepStrictEqual(iso(week.window), ["2026-03-02T05:00:00.000Z", "2026-03-09T10:00:00.000Z"])
+    assert.deepStrictEqual(iso(week.queryWindow), ["2026-03-02T05:00:00.000Z", "2026-03-09T10:00:00.000Z"])
     assert.deepStrictEqual(iso(week.widest), ["2026-03-01T07:00:00.000Z", "2026-03-09T15:00:00.000Z"])
   })
 
@@ -91,15 +91,15 @@ describe("Period.byLocation", () => {
   it("lists the periods of all zones of the world if no location has one, so that the first punch names its own", () => {
     const none = Period.byLocation(Period.zones(new Map()), weekOf("2026-03-08"))
 
-    assert.deepStrictEqual(none.window, none.widest)
-    assert.isTrue(Result.isFailure(none.periodOf(east)))
+    assert.deepStrictEqual(none.queryWindow, none.widest)
+    assert.isTrue(Result.isFailure(none.getPeriod(east)))
   })
 
   it("is the plain period, and never fails, if one zone stands for all", () => {
     const everywhere: Period.LocalPeriods = Period.byLocation(zone("Europe/Berlin"), weekOf("2026-03-29"))
 
-    assert.deepStrictEqual(everywhere.window, Period.week(zone("Europe/Berlin"), date("2026-03-29")))
-    assert.deepStrictEqual(everywhere.periodOf(unknown), Result.succeed(everywhere.window))
+    assert.deepStrictEqual(everywhere.queryWindow, Period.week(zone("Europe/Berlin"), date("2026-03-29")))
+    assert.deepStrictEqual(everywhere.getPeriod(unknown), Result.succeed(everywhere.queryWindow))
   })
 
   it("has in the widest window each start of a day that a location has", () => {
@@ -107,9 +107,9 @@ describe("Period.byLocation", () => {
       [east, { zone: zone("America/New_York"), dayStarts: "4 hours" }],
       [far, { zone: zone("Pacific/Honolulu"), dayStarts: "-2 hours" }]
     ])
-    const { widest, window } = Period.byLocation(Period.zones(clocks), weekOf("2026-03-08"))
+    const { queryWindow, widest } = Period.byLocation(Period.zones(clocks), weekOf("2026-03-08"))
 
-    assert.deepStrictEqual(iso(window), ["2026-03-02T08:00:00.000Z", "2026-03-09T08:00:00.000Z"])
+    assert.deepStrictEqual(iso(queryWindow), ["2026-03-02T08:00:00.000Z", "2026-03-09T08:00:00.000Z"])
     assert.deepStrictEqual(iso(widest), ["2026-03-01T05:00:00.000Z", "2026-03-09T19:00:00.000Z"])
   })
 
@@ -127,10 +127,10 @@ describe("Period.byLocation", () => {
   })
 
   it("accepts zones that a program makes itself", () => {
-    const own: Period.Zones = { all: [], clockOf: () => Result.succeed(zone("Asia/Kolkata")) }
+    const own: Period.Zones = { all: [], getDayRule: () => Result.succeed(zone("Asia/Kolkata")) }
     const day = Period.byLocation(own, (each) => Period.localDays(each, date("2026-03-02"), date("2026-03-02")))
 
-    assert.deepStrictEqual(iso(Result.getOrThrow(day.periodOf(east))), [
+    assert.deepStrictEqual(iso(Result.getOrThrow(day.getPeriod(east))), [
       "2026-03-01T18:30:00.000Z",
       "2026-03-02T18:30:00.000Z"
     ])
@@ -188,11 +188,11 @@ describe("Every period by location", () => {
   it.prop("lies in the window, which no zone exceeds, and that in the widest one", [Case], ([each]) => {
     const date = Period.businessDate(each.zone, each.punch.clockedIn)
     for (const kind of kinds) {
-      const { periodOf, widest, window } = Period.byLocation(Period.zones(each.byLocation), kind(date))
-      const own = [...each.byLocation.keys()].map((locationId) => Result.getOrThrow(periodOf(locationId)))
+      const { getPeriod, queryWindow, widest } = Period.byLocation(Period.zones(each.byLocation), kind(date))
+      const own = [...each.byLocation.keys()].map((locationId) => Result.getOrThrow(getPeriod(locationId)))
 
-      assert.strictEqual(window.gte.epochMilliseconds, Math.min(...own.map(({ gte }) => gte.epochMilliseconds)))
-      assert.strictEqual(window.lt.epochMilliseconds, Math.max(...own.map(({ lt }) => lt.epochMilliseconds)))
+      assert.strictEqual(queryWindow.gte.epochMilliseconds, Math.min(...own.map(({ gte }) => gte.epochMilliseconds)))
+      assert.strictEqual(queryWindow.lt.epochMilliseconds, Math.max(...own.map(({ lt }) => lt.epochMilliseconds)))
       for (const name of names) {
         const { gte, lt } = kind(date)(zone(name))
         assert.isTrue(widest.gte.epochMilliseconds <= gte.epochMilliseconds)

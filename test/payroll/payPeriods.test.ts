@@ -101,7 +101,7 @@ const actualOf = Effect.fnUntraced(function*(
     doubleThreshold: "10 hours",
     firstDay: "sunday"
   }
-  const { gte, lt } = Labor.window(options)
+  const { gte, lt } = Labor.queryWindow(options)
   const listed = decode(punches.filter(({ deleted }) => deleted !== true).map(toWire)).filter(({ clockedIn }) =>
     DateTime.isGreaterThanOrEqualTo(clockedIn, gte) && DateTime.isLessThan(clockedIn, lt)
   )

@@ -4,7 +4,7 @@ import { DateTime, Effect, Stream } from "effect"
 import * as Crypto from "node:crypto"
 import { BusinessDate, LocationId } from "../../src/Ids.ts"
 import { Labor, Period, PeriodCheck } from "../../src/payroll/index.ts"
-import { type ReportOptions, reportWindow, toHtmlReport } from "../../src/report/index.ts"
+import { queryWindow, type ReportOptions, toHtmlReport } from "../../src/report/index.ts"
 import { punch } from "../../src/testing/kit/index.ts"
 import { rowsOf } from "../cli/report/tables.ts"
 
@@ -27,10 +27,13 @@ describe("toHtmlReport", () => {
 
   it("lists what the check and the thresholds read around the period", () => {
     const withThreshold = { ...options, weeklyThreshold: "40 hours" } satisfies ReportOptions
-    const [plain, wide] = [reportWindow(options), reportWindow(withThreshold)]
+    const [plain, wide] = [queryWindow(options), queryWindow(withThreshold)]
 
-    assert.deepStrictEqual(plain, PeriodCheck.window(options))
-    assert.deepStrictEqual(wide, { gte: Labor.window(withThreshold).gte, lt: PeriodCheck.window(withThreshold).lt })
+    assert.deepStrictEqual(plain, PeriodCheck.queryWindow(options))
+    assert.deepStrictEqual(wide, {
+      gte: Labor.queryWindow(withThreshold).gte,
+      lt: PeriodCheck.queryWindow(withThreshold).lt
+    })
   })
 
   it.effect("counts the days before a cut week for its threshold, and shows the period alone", () =>

@@ -148,22 +148,22 @@ describe.each(kinds)("SqlStore in $name", (database) => {
         checkpoint: Option.none(),
         rows: 0,
         deleted: 0,
-        gone: 0,
+        missing: 0,
         lastError: Option.none(),
         history: Option.none(),
         unknown: []
       })
       const punches = rows(6).map(({ id }) => punch({ id, deleted: id === 2 }))
       yield* store.commit(batchOf(1, { kind: "first", punches }), Option.none())
-      const gone = Option.some({ window: {}, before: 2, accepted: false })
+      const missing = Option.some({ window: {}, before: 2, allowed: false })
       yield* store.commit(batchOf(2, { kind: "sweep", punches: punches.slice(2) }), Option.some(checkpointAt(1)))
-      yield* store.commit(batchOf(3, { kind: "confirm", gone }), Option.some(checkpointAt(2)))
+      yield* store.commit(batchOf(3, { kind: "confirm", missing }), Option.some(checkpointAt(2)))
 
       assert.deepStrictEqual(yield* SqlStore.status(company, { table }), {
         checkpoint: Option.some(checkpointAt(3)),
         rows: 6,
         deleted: 1,
-        gone: 2,
+        missing: 2,
         lastError: Option.none(),
         history: Option.none(),
         unknown: []

@@ -6,7 +6,13 @@ import { BusinessDate, Cents, CompanyId, LocationId, TimePunchId, UserId } from 
 import * as Labor from "../../src/payroll/Labor.ts"
 import * as Period from "../../src/payroll/Period.ts"
 import type { PunchFilter } from "../../src/PunchFilter.ts"
-import { type ChangeKind, Changes, type ChangesOptions, type HistoryUnknown, SqlStore } from "../../src/sql/index.ts"
+import {
+  type ChangeKind,
+  Changes,
+  type ChangesOptions,
+  type HistoryUnavailable,
+  SqlStore
+} from "../../src/sql/index.ts"
 import type { SyncError } from "../../src/sync/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { at, punch, rest } from "../support/arbitraryPunch.ts"
@@ -95,7 +101,7 @@ const nameOf = (state: PastRow | undefined) => {
   if (state === undefined) return "absent"
   const { clockedIn, deleted, locationId } = state.punch
   if (deleted) return "deleted"
-  if (state.isGone) return "gone"
+  if (state.isMissing) return "missing"
   const local = zone(locationId === west ? "Pacific/Honolulu" : "America/New_York")
   return Period.businessDate(local, clockedIn) === date ? "counts" : "outside"
 }
@@ -133,10 +139,10 @@ const kindsOf: Readonly<Record<string, ChangeKind>> = {
   "absent counts": "added",
   "outside counts": "movedIn",
   "deleted counts": "undeleted",
-  "gone counts": "back",
+  "missing counts": "back",
   "counts outside": "movedOut",
   "counts deleted": "deleted",
-  "counts gone": "gone"
+  "counts missing": "missing"
 }
 
 const expected = (then: ReadonlyArray<PastRow>, now: ReadonlyArray<PastRow>): ReadonlyMap<number, ChangeKind> =>
@@ -221,7 +227,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
     ["movedOut", row(1), row(1, { locationId: west }), [-480, -12_400, 0]],
     ["deleted", row(1), row(1, { deleted: true }), [-480, -12_400, 0]],
     ["undeleted", row(1, { deleted: true }), row(1), eight],
-    ["gone", row(1), undefined, [-480, -12_400, 0]]
+    ["missing", row(1), undefined, [-480, -12_400, 0]]
   ]
 
   for (const [kind, before, after, sums] of cases) {
@@ -253,11 +259,11 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
       yield* commit(opened.kept, company, [row(1)])
       const whole = yield* lastOf(opened, company)
       yield* commit(opened.kept, company, [], true)
-      const gone = yield* lastOf(opened, company)
+      const missing = yield* lastOf(opened, company)
       yield* commit(opened.kept, company, [row(1)])
 
       assert.deepStrictEqual(yield* changesOf(opened, dayOptions(whole)), { punches: [], people: [] })
-      const found = yield* changesOf(opened, dayOptions(gone))
+      const found = yield* changesOf(opened, dayOptions(missing))
       assert.deepStrictEqual([told(found), found.punches[0]?.before, people(found)], [
         [[1, "back"]],
         Option.none(),
@@ -265,7 +271,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
       ])
     }))
 
-  test("tells of a row that is deleted and gone that it was deleted", (opened) =>
+  test("tells of a row that is deleted and missing that it was deleted", (opened) =>
     Effect.gen(function*() {
       yield* commit(opened.kept, company, [row(1), row(2, { deleted: true })])
       const first = yield* lastOf(opened, company)
@@ -355,7 +361,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
       const asked = at(0)
       const unknown = () => Effect.flip(changesOf(opened, { ...dayOptions(asked), clock: zone("UTC") }))
       assert.deepInclude(yield* unknown(), {
-        _tag: "HistoryUnknown",
+        _tag: "HistoryUnavailable",
         since: Option.none(),
         requested: asked,
         companyId: company
@@ -365,12 +371,12 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
 
       yield* commit(kept, company, [row(1)])
       const { last, since } = Option.getOrThrow(yield* historyOf(opened, company))
-      assert.deepInclude(yield* unknown(), { _tag: "HistoryUnknown", since: Option.some(since), requested: asked })
+      assert.deepInclude(yield* unknown(), { _tag: "HistoryUnavailable", since: Option.some(since), requested: asked })
       assert.include(String(yield* unknown()), `known since ${DateTime.formatIso(since)}`)
       const early = DateTime.makeUnsafe("-200000-01-01T00:00:00Z")
       for (const instant of [early, DateTime.subtract(since, { milliseconds: 1 })]) {
         const error = yield* Effect.flip(changesOf(opened, dayOptions(instant)))
-        assert.strictEqual(error._tag, "HistoryUnknown")
+        assert.strictEqual(error._tag, "HistoryUnavailable")
       }
       for (const instant of [since, last, DateTime.makeUnsafe("+200000-01-01T00:00:00Z")]) {
         assert.deepStrictEqual(told(yield* changesOf(opened, dayOptions(instant))), [])
@@ -378,7 +384,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
 
       yield* commit(plain, company, [row(1, { notes: "x" })])
       yield* run(SqlStore.pruneHistory(company, { before: yield* lastOf(opened, company) }, { table }))
-      assert.strictEqual((yield* Effect.flip(changesOf(opened, dayOptions(last))))._tag, "HistoryUnknown")
+      assert.strictEqual((yield* Effect.flip(changesOf(opened, dayOptions(last))))._tag, "HistoryUnavailable")
     }))
 
   test("lists the copy of an instant by a filter, and of none that is not known", (opened) =>
@@ -401,7 +407,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
       assert.deepStrictEqual(yield* listAt(second, { userId: UserId.make(9) }), [[3, ""]])
       assert.deepStrictEqual(yield* listAt(first, { clockedIn: { gte: at(2 * hour), lt: at(3 * hour) } }), [[2, ""]])
       const error = yield* Effect.flip(listAt(DateTime.subtract(first, { milliseconds: 1 })))
-      assert.deepInclude(error, { _tag: "HistoryUnknown", since: Option.some(first) })
+      assert.deepInclude(error, { _tag: "HistoryUnavailable", since: Option.some(first) })
     }))
 
   test("fails before a sum could be wrong", (opened) =>
@@ -471,7 +477,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
         for (const [since, then] of past) {
           assert.deepStrictEqual(yield* copyAt(opened, company, since), then)
           const listed = SqlStore.list(company, { deleted: "include" }, { table: opened.table, at: since })
-          const present = then.filter(({ isGone }) => !isGone).map(({ punch }) => punch)
+          const present = then.filter(({ isMissing }) => !isMissing).map(({ punch }) => punch)
           assert.deepStrictEqual(yield* opened.run(Stream.runCollect(listed)), byClockIn(present))
           const options = { ...dayOptions(since), asOf }
           const found = yield* changesOf(opened, options, company)
@@ -491,7 +497,7 @@ it("names every failure of a question", () => {
   expectTypeOf(asked).toEqualTypeOf<
     Effect.Effect<
       Changes,
-      SyncError | HistoryUnknown | Period.MissingZone | Labor.SumOverflow,
+      SyncError | HistoryUnavailable | Period.MissingZone | Labor.SumOverflow,
       SqlClient.SqlClient
     >
   >()

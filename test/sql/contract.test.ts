@@ -3,7 +3,7 @@ import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, ManagedRuntime, Option } from "effect"
 import { CompanyId, TimePunchId } from "../../src/Ids.ts"
 import { checkpointText } from "../../src/sync/Checkpoint.ts"
-import type { Batch, Window } from "../../src/sync/index.ts"
+import type { Batch, SweepWindow } from "../../src/sync/index.ts"
 import { at, punch } from "../support/arbitraryPunch.ts"
 import { needs } from "../support/needs.ts"
 import { postgresClient } from "../support/postgres.ts"
@@ -169,7 +169,7 @@ describe.each(kinds)("a store $name", ({ missing, open }) => {
 
       const done = yield* commitAll(opened, [batchOf(1, { punches: rows(2) }), first, again])
 
-      assert.deepStrictEqual(done[2], { written: 1, unchanged: 1, gone: 0, oldestModified: Option.some(late) })
+      assert.deepStrictEqual(done[2], { written: 1, unchanged: 1, missing: 0, oldestModified: Option.some(late) })
     }))
 
   test("stamps changed rows in an increment, and every row in the other kinds", (opened) =>
@@ -232,21 +232,21 @@ describe.each(kinds)("a store $name", ({ missing, open }) => {
   describe("with rows that a sweep did not see", () => {
     const days = (count: number, from = 0) =>
       Array.from({ length: count }, (_, each) => row(from + each, { clockedIn: at((from + each) * 10) }))
-    const gone = (window: Window, accepted = false) => Option.some({ window, before: 5, accepted })
-    const swept = (missingRows: number, seen: number, kept: Window = {}, accepted = false) => [
+    const missing = (window: SweepWindow, allowed = false) => Option.some({ window, before: 5, allowed })
+    const swept = (missingRows: number, seen: number, kept: SweepWindow = {}, allowed = false) => [
       batchOf(1, { kind: "first", punches: days(missingRows + seen) }),
       batchOf(5, { kind: "sweep", punches: days(seen) }),
-      batchOf(6, { kind: "confirm", gone: gone(kept, accepted) })
+      batchOf(6, { kind: "confirm", missing: missing(kept, allowed) })
     ]
-    const goneOf = (opened: OpenStore) =>
-      Effect.map(opened.rows(company), (found) => rowIds(found.filter(({ isGone }) => isGone)))
+    const missingOf = (opened: OpenStore) =>
+      Effect.map(opened.rows(company), (found) => rowIds(found.filter(({ isMissing }) => isMissing)))
 
     test("marks them, and keeps their content", (opened) =>
       Effect.gen(function*() {
         const [, , done] = yield* commitAll(opened, swept(2, 3))
 
-        assert.strictEqual(done?.gone, 2)
-        assert.deepStrictEqual(yield* goneOf(opened), [3, 4])
+        assert.strictEqual(done?.missing, 2)
+        assert.deepStrictEqual(yield* missingOf(opened), [3, 4])
         assert.deepStrictEqual((yield* opened.rows(company)).map(({ punch }) => punch), days(5))
       }))
 
@@ -254,8 +254,8 @@ describe.each(kinds)("a store $name", ({ missing, open }) => {
       Effect.gen(function*() {
         const [, , done] = yield* commitAll(opened, swept(5, 1, { gte: at(20), lt: at(40) }))
 
-        assert.strictEqual(done?.gone, 2)
-        assert.deepStrictEqual(yield* goneOf(opened), [2, 3])
+        assert.strictEqual(done?.missing, 2)
+        assert.deepStrictEqual(yield* missingOf(opened), [2, 3])
       }))
 
     test("marks no row twice, and takes one back that is seen again, equal or not, in any kind", (opened) =>
@@ -265,25 +265,29 @@ describe.each(kinds)("a store $name", ({ missing, open }) => {
           batchOf(7, { punches: [row(1, { clockedIn: at(10) })] }),
           batchOf(8, { kind: "sweep", punches: [row(2, { clockedIn: at(20) })] }),
           batchOf(9, { kind: "first", punches: [row(3, { notes: "changed" })] }),
-          batchOf(10, { kind: "confirm", punches: [row(4, { clockedIn: at(40) })], gone: gone({}) })
+          batchOf(10, { kind: "confirm", punches: [row(4, { clockedIn: at(40) })], missing: missing({}) })
         ])
 
-        assert.deepStrictEqual(done.map(({ gone, unchanged, written }) => [written, unchanged, gone]), [
+        assert.deepStrictEqual(done.map(({ missing, unchanged, written }) => [written, unchanged, missing]), [
           [1, 0, 0],
           [1, 0, 0],
           [1, 0, 0],
           [1, 0, 0]
         ])
-        assert.deepStrictEqual(yield* goneOf(opened), [5])
+        assert.deepStrictEqual(yield* missingOf(opened), [5])
       }))
 
     test("does not mark what the last page of the confirm brings", (opened) =>
       Effect.gen(function*() {
         const [first, sweep] = swept(2, 3)
         if (first === undefined || sweep === undefined) return assert.fail("there are three batches")
-        yield* commitAll(opened, [first, sweep, batchOf(6, { kind: "confirm", punches: days(1, 3), gone: gone({}) })])
+        yield* commitAll(opened, [
+          first,
+          sweep,
+          batchOf(6, { kind: "confirm", punches: days(1, 3), missing: missing({}) })
+        ])
 
-        assert.deepStrictEqual(yield* goneOf(opened), [4])
+        assert.deepStrictEqual(yield* missingOf(opened), [4])
       }))
 
     test("refuses more than 20 % of the window and more than 100 rows, and stores nothing", (opened) =>
@@ -298,7 +302,7 @@ describe.each(kinds)("a store $name", ({ missing, open }) => {
           opened.store.commit({ ...last, punches: [row(1, { notes: "new" })] }, Option.some(checkpointAt(5)))
         )
 
-        assert.strictEqual(error.reason, "TooManyGone")
+        assert.strictEqual(error.reason, "TooManyMissing")
         assert.include(error.detail, "101 of 504")
         assert.deepStrictEqual(yield* opened.rows(company), before)
         assert.deepStrictEqual(yield* opened.store.load(company), Option.some(checkpointAt(5)))
@@ -311,29 +315,29 @@ describe.each(kinds)("a store $name", ({ missing, open }) => {
           batchOf(1, { kind: "first", punches }),
           batchOf(5, { kind: "sweep", punches: punches.slice(0, 404) }),
           // 101 of 505: just 20 %.
-          batchOf(6, { kind: "confirm", gone: gone({ lt: at(5050) }) })
+          batchOf(6, { kind: "confirm", missing: missing({ lt: at(5050) }) })
         ])
 
-        assert.strictEqual(done?.gone, 101)
+        assert.strictEqual(done?.missing, 101)
       }))
 
-    test("does not count rows that are gone already", (opened) =>
+    test("does not count rows that are missing already", (opened) =>
       Effect.gen(function*() {
         yield* commitAll(opened, swept(100, 300))
         const done = yield* commitAll(opened, [
           batchOf(7, { kind: "sweep", punches: days(240) }),
-          batchOf(8, { kind: "confirm", gone: Option.some({ window: {}, before: 7, accepted: false }) })
+          batchOf(8, { kind: "confirm", missing: Option.some({ window: {}, before: 7, allowed: false }) })
         ])
 
-        assert.strictEqual(done[1]?.gone, 60)
+        assert.strictEqual(done[1]?.missing, 60)
       }))
 
-    test("marks as many as it is where that was accepted", (opened) =>
+    test("marks as many as it is where that was allowed", (opened) =>
       Effect.gen(function*() {
         const [, , done] = yield* commitAll(opened, swept(500, 1, {}, true))
 
-        assert.strictEqual(done?.gone, 500)
-        assert.lengthOf(yield* goneOf(opened), 500)
+        assert.strictEqual(done?.missing, 500)
+        assert.lengthOf(yield* missingOf(opened), 500)
       }))
   })
 

@@ -82,9 +82,9 @@ export const carriesEdges = <E>(open: Effect.Effect<OpenStore, E, Scope.Scope>, 
     yield* assertEqual(copy)
 
     yield* service.remove(ids.slice(0, 1))
-    assert.include(yield* Effect.provide(Sync.sweep(company), layer), { complete: true, written: 0, gone: 1 })
-    const gone = (yield* copy.rows(company.id)).filter(({ isGone }) => isGone)
-    assert.deepStrictEqual(gone.map(({ punch: { id } }) => Number(id)), ids.slice(0, 1))
+    assert.include(yield* Effect.provide(Sync.sweep(company), layer), { complete: true, written: 0, missing: 1 })
+    const missing = (yield* copy.rows(company.id)).filter(({ isMissing }) => isMissing)
+    assert.deepStrictEqual(missing.map(({ punch: { id } }) => Number(id)), ids.slice(0, 1))
   }).pipe(
     Effect.scoped,
     Effect.provide(

@@ -24,19 +24,19 @@ describe.each(databases())("a history in $name", (database) => {
   /** Millis of a column. */
   const millis = (column: string) => dialect === "pg" ? `(extract(epoch FROM ${column}) * 1000)::bigint` : column
 
-  /** The versions that are kept, oldest first: id, notes, whether it was gone, from, to. */
+  /** The versions that are kept, oldest first: id, notes, whether it was missing, from, to. */
   const versionsOf = ({ query, table }: OpenHistory, of: CompanyId = company) =>
     Effect.map(
       query(
-        `SELECT id, notes, gone_at, ${millis("valid_from")} AS since, ${
+        `SELECT id, notes, missing_at, ${millis("valid_from")} AS since, ${
           millis("valid_to")
         } AS until FROM ${table}_history WHERE company_id = ${of} ORDER BY valid_to, id`
       ),
       (found) =>
-        found.map(({ gone_at, id, notes, since, until }) => ({
+        found.map(({ id, missing_at, notes, since, until }) => ({
           id: Number(id),
           notes,
-          isGone: gone_at !== null,
+          isMissing: missing_at !== null,
           since: since === null ? null : Number(since),
           until: Number(until)
         }))
@@ -66,9 +66,9 @@ describe.each(databases())("a history in $name", (database) => {
       const second = last.epochMilliseconds
       assert.isAtMost(Math.abs(Date.now() - second), 60_000)
       assert.deepStrictEqual(yield* versionsOf(opened), [
-        { id: 2, notes: "a", isGone: false, since: null, until: first },
-        { id: 1, notes: "a", isGone: false, since: null, until: second },
-        { id: 2, notes: "b", isGone: false, since: first, until: second }
+        { id: 2, notes: "a", isMissing: false, since: null, until: first },
+        { id: 1, notes: "a", isMissing: false, since: null, until: second },
+        { id: 2, notes: "b", isMissing: false, since: first, until: second }
       ])
       assert.deepStrictEqual(yield* startsOf(opened), [second, second, first])
       assert.isAtMost(begun.since.epochMilliseconds, begun.last.epochMilliseconds)
@@ -88,7 +88,7 @@ describe.each(databases())("a history in $name", (database) => {
       assert.deepStrictEqual((yield* startsOf(opened)).slice(0, 149), starts.slice(0, 149))
     }))
 
-  test("keeps marks of gone and their end as versions", (opened) =>
+  test("keeps marks of missing and their end as versions", (opened) =>
     Effect.gen(function*() {
       const { kept, plain } = opened
       yield* commit(kept, company, rows(2))
@@ -96,7 +96,7 @@ describe.each(databases())("a history in $name", (database) => {
       yield* commit(plain, company, rows(2))
 
       assert.deepStrictEqual(
-        (yield* versionsOf(opened)).map(({ id, isGone }) => [id, isGone]),
+        (yield* versionsOf(opened)).map(({ id, isMissing }) => [id, isMissing]),
         [[2, false], [2, true]]
       )
     }))
@@ -210,7 +210,7 @@ describe.each(databases())("a history in $name", (database) => {
         assert.deepStrictEqual(since, last)
         const late = yield* asked(opened, inGap)
         assert.deepInclude(Result.isFailure(late) && late.failure, {
-          _tag: "HistoryUnknown",
+          _tag: "HistoryUnavailable",
           since: Option.some(since)
         })
         assert.deepStrictEqual(kindsOf(yield* asked(opened, since)), [])
@@ -303,18 +303,18 @@ describe.each(databases())("a history in $name", (database) => {
       yield* commit(kept, company, rows(300))
       const before = yield* lastOf(opened, company)
       const previous = yield* kept.store.load(company)
-      const gone = Option.some({ window: {}, before: 2, accepted: false })
+      const missing = Option.some({ window: {}, before: 2, allowed: false })
       const batch = {
         company,
         kind: "confirm" as const,
         pass: 2,
         punches: [row(1, { notes: "x" })],
-        gone,
+        missing,
         began: Option.none(),
         unknown: Option.none()
       }
       const refused = yield* Effect.flip(plain.store.commit({ ...batch, checkpoint: checkpointAt(2) }, previous))
-      assert.strictEqual(refused.reason, "TooManyGone")
+      assert.strictEqual(refused.reason, "TooManyMissing")
       const late = plain.store.commit({ ...batch, checkpoint: checkpointAt(2) }, Option.some(checkpointAt(9)))
       assert.strictEqual((yield* Effect.flip(late)).reason, "Superseded")
 
@@ -336,7 +336,7 @@ describe.each(databases())("a history in $name", (database) => {
             kind: "increment" as const,
             pass,
             punches,
-            gone: Option.none(),
+            missing: Option.none(),
             began: Option.none(),
             unknown: Option.none()
           }

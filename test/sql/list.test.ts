@@ -177,12 +177,12 @@ describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
       }
     }))
 
-  test("lists no row that is gone, whatever the filter", (table, store) =>
+  test("lists no row that is missing, whatever the filter", (table, store) =>
     Effect.gen(function*() {
       yield* store.commit(batchOf(1, { kind: "first", punches: rows(4) }), Option.none())
       yield* store.commit(batchOf(2, { kind: "sweep", punches: rows(2) }), Option.some(checkpointAt(1)))
-      const gone = Option.some({ window: {}, before: 2, accepted: false })
-      yield* store.commit(batchOf(3, { kind: "confirm", gone }), Option.some(checkpointAt(2)))
+      const missing = Option.some({ window: {}, before: 2, allowed: false })
+      yield* store.commit(batchOf(3, { kind: "confirm", missing }), Option.some(checkpointAt(2)))
 
       assert.deepStrictEqual(idsOf(yield* listed(table)), [1, 2])
       assert.deepStrictEqual(idsOf(yield* listed(table, { deleted: "include" })), [1, 2])

@@ -226,6 +226,12 @@ END;
 
 INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (4, 'closes') ON CONFLICT (migration_id) DO NOTHING;
 
+ALTER TABLE "time_punches" RENAME COLUMN gone_at TO missing_at;
+
+ALTER TABLE "time_punches_history" RENAME COLUMN gone_at TO missing_at;
+
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (5, 'missing_at') ON CONFLICT (migration_id) DO NOTHING;
+
 ALTER TABLE "time_punches_close_row" ADD COLUMN hourly_wage INTEGER;
 
 ALTER TABLE "time_punches_close_row" ADD COLUMN over_ms INTEGER;
@@ -234,7 +240,7 @@ ALTER TABLE "time_punches_close_row" ADD COLUMN double_ms INTEGER;
 
 ALTER TABLE "time_punches_close_person" ADD COLUMN double_ms INTEGER;
 
-INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (5, 'classes') ON CONFLICT (migration_id) DO NOTHING;
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (6, 'classes') ON CONFLICT (migration_id) DO NOTHING;
 
 -- pg
 
@@ -488,6 +494,22 @@ CREATE TRIGGER "time_punches_erase_closes" AFTER DELETE ON "time_punches_sync" F
 
 INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (4, 'closes') ON CONFLICT (migration_id) DO NOTHING;
 
+ALTER TABLE "time_punches" RENAME COLUMN gone_at TO missing_at;
+
+ALTER TABLE "time_punches_history" RENAME COLUMN gone_at TO missing_at;
+
+DO $do$ BEGIN
+EXECUTE (SELECT format($format$CREATE OR REPLACE FUNCTION "time_punches_keep_version"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO %I.%I (company_id, id, user_id, role_id, location_id, department_id, shift_id, clocked_in, clocked_out, hourly_wage, tips, approved, editable_punch, auto_clocked_out, clocked_in_offline, clocked_out_offline, pos_type, notes, created, modified, deleted, breaks, pass, missing_at, valid_from, valid_to)
+  VALUES (OLD.company_id, OLD.id, OLD.user_id, OLD.role_id, OLD.location_id, OLD.department_id, OLD.shift_id, OLD.clocked_in, OLD.clocked_out, OLD.hourly_wage, OLD.tips, OLD.approved, OLD.editable_punch, OLD.auto_clocked_out, OLD.clocked_in_offline, OLD.clocked_out_offline, OLD.pos_type, OLD.notes, OLD.created, OLD.modified, OLD.deleted, OLD.breaks, OLD.pass, OLD.missing_at, OLD.valid_from, NEW.valid_from);
+  RETURN NULL;
+END $$
+$format$, n.nspname, c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '"time_punches_history"'::regclass);
+END $do$;
+
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (5, 'missing_at') ON CONFLICT (migration_id) DO NOTHING;
+
 ALTER TABLE "time_punches_close_row" ADD COLUMN hourly_wage bigint;
 
 ALTER TABLE "time_punches_close_row" ADD COLUMN over_ms bigint;
@@ -496,4 +518,4 @@ ALTER TABLE "time_punches_close_row" ADD COLUMN double_ms bigint;
 
 ALTER TABLE "time_punches_close_person" ADD COLUMN double_ms bigint;
 
-INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (5, 'classes') ON CONFLICT (migration_id) DO NOTHING;
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (6, 'classes') ON CONFLICT (migration_id) DO NOTHING;

@@ -46,7 +46,7 @@ describe.each(databases())("a copy of an older schema, in $name", (database) => 
 
       yield* migrate
 
-      assert.deepStrictEqual(yield* versions, [1, 2, 3, 4, 5])
+      assert.deepStrictEqual(yield* versions, [1, 2, 3, 4, 5, 6])
     }))
 
   test("is refused, and stays as it is, with the migration 1 of before releases alone", (opened) =>
@@ -94,6 +94,51 @@ describe.each(databases())("a copy of an older schema, in $name", (database) => 
         [[1, true], [2, null], [3, null], [4, null]]
       )
       assert.lengthOf(yield* query(`SELECT 1 FROM ${table}_sync WHERE history_since IS NOT NULL`), 3)
+    }))
+
+  test("keeps its rows, versions and marks, and keeps versions of what is marked later", (opened) =>
+    Effect.gen(function*() {
+      const { migrate, query, table } = opened
+      const instant = (seconds: number) => dialect === "pg" ? `timestamptz '${iso(seconds)}'` : `${millis(seconds)}`
+      const isFalse = dialect === "pg" ? "false" : "0"
+      const insert = (id: number, mark: string, validFrom: string) =>
+        query(
+          `INSERT INTO ${table} (company_id, id, user_id, role_id, location_id, clocked_in, hourly_wage, tips, approved,
+            editable_punch, auto_clocked_out, clocked_in_offline, clocked_out_offline, notes, deleted, breaks, pass, gone_at,
+            valid_from)
+          VALUES (7, ${id}, 1, 1, 1, ${instant(0)}, 1500, 0, ${isFalse}, ${isFalse}, ${isFalse}, ${isFalse}, ${isFalse},
+            'note ${id}', ${isFalse}, '[]', 1, ${mark}, ${validFrom})`
+        )
+      yield* insert(1, "NULL", "NULL")
+      yield* insert(2, instant(5), instant(5))
+      // The version with the mark goes to the history.
+      yield* query(`UPDATE ${table} SET gone_at = NULL, valid_from = ${instant(9)} WHERE id = 2`)
+      yield* insert(3, instant(5), instant(5))
+
+      yield* migrate
+
+      const marks = (from: string, order: string) =>
+        Effect.map(
+          query(`SELECT id, notes, missing_at = ${instant(5)} AS is_marked FROM ${from} ORDER BY ${order}`),
+          (rows) => rows.map(({ id, is_marked, notes }) => [Number(id), notes, Boolean(is_marked)])
+        )
+      assert.deepStrictEqual(yield* marks(table, "id"), [[1, "note 1", false], [2, "note 2", false], [
+        3,
+        "note 3",
+        true
+      ]])
+      assert.deepStrictEqual(yield* marks(`${table}_history`, "id"), [[2, "note 2", true]])
+      assert.deepStrictEqual(
+        (yield* query(`SELECT id FROM ${table}_current ORDER BY id`)).map(({ id }) => Number(id)),
+        [1, 2]
+      )
+
+      yield* query(`UPDATE ${table} SET missing_at = ${instant(5)}, valid_from = ${instant(20)} WHERE id = 2`)
+      yield* query(`UPDATE ${table} SET missing_at = NULL, valid_from = ${instant(30)} WHERE id = 2`)
+      assert.deepStrictEqual(
+        yield* marks(`${table}_history`, "valid_to"),
+        [[2, "note 2", true], [2, "note 2", false], [2, "note 2", true]]
+      )
     }))
 })
 

@@ -70,7 +70,7 @@ describe("a COMMIT whose answer is lost", () => {
 
         const done = yield* store.commit(first, Option.none())
 
-        assert.deepStrictEqual(done, { written: 3, unchanged: 0, gone: 0, oldestModified: Option.none() })
+        assert.deepStrictEqual(done, { written: 3, unchanged: 0, missing: 0, oldestModified: Option.none() })
         assert.lengthOf(yield* found(company), 3)
         hooks = { afterCommit: once(Effect.fail(error)) }
         const again = yield* store.commit(batchOf(2, { punches: rows(3, "new") }), Option.some(checkpointAt(1)))
@@ -183,7 +183,7 @@ describe("PostgreSQL", () => {
         batchOf(pass, {
           kind: "confirm",
           punches: [...rows(200), ...rows(250, `pass ${pass}`).slice(200)],
-          gone: Option.some({ window: {}, before: pass, accepted: false })
+          missing: Option.some({ window: {}, before: pass, allowed: false })
         })
 
       let statements = 0
@@ -201,10 +201,10 @@ describe("PostgreSQL", () => {
 
         const done = yield* store.commit(batch(pass), Option.some(checkpointAt(pass - 1)))
 
-        assert.deepStrictEqual([done.written, done.unchanged, done.gone], [50, 200, 0], `statement ${at}`)
+        assert.deepStrictEqual([done.written, done.unchanged, done.missing], [50, 200, 0], `statement ${at}`)
         const passes = (yield* found(company)).map(({ pass }) => pass)
         assert.deepStrictEqual(passes, Array.from({ length: 300 }, (_, id) => id < 250 ? pass : 1))
-        // Those of each pass, and once the rows that are gone.
+        // Those of each pass, and once the rows that are missing.
         assert.strictEqual(yield* versions, 50 * (pass - 1) + 50)
       }
     })

@@ -13,7 +13,7 @@ import { openSql, type OpenStore } from "./stores.ts"
 /** A punch of a copy, without the number of its pass. */
 export interface PastRow {
   readonly punch: TimePunch
-  readonly isGone: boolean
+  readonly isMissing: boolean
 }
 
 /** Two stores over the same tables, and their client. */
@@ -47,7 +47,7 @@ export const openHistory = <E>(
   }).pipe(Effect.orDie)
 
 /**
- * Commits a page on the checkpoint that is stored. With `isWhole`, every other row is then gone. It completes a pass, unless
+ * Commits a page on the checkpoint that is stored. With `isWhole`, every other row is then missing. It completes a pass, unless
  * it is the page of one that continues.
  */
 export const commit = (
@@ -77,7 +77,7 @@ export const commit = (
         writer: "a run",
         running: Option.none()
       },
-      gone: isWhole ? Option.some({ window: {}, before: pass, accepted: true }) : Option.none(),
+      missing: isWhole ? Option.some({ window: {}, before: pass, allowed: true }) : Option.none(),
       began: Option.none(),
       unknown: Option.none()
     }, previous)
@@ -104,12 +104,12 @@ export const copyAt = (
     const columns = rowColumns(dialect)
     const rows = yield* sql`SELECT ${columns} FROM ${tables.rows} WHERE ${was}
       UNION ALL SELECT ${columns} FROM ${tables.history} WHERE ${was} AND valid_to > ${then}`
-    return rows.map(rowOf).toSorted((one, other) => one.id - other.id).map(({ isGone, punch }) => ({
+    return rows.map(rowOf).toSorted((one, other) => one.id - other.id).map(({ isMissing, punch }) => ({
       punch: Result.getOrThrow(punch),
-      isGone
+      isMissing
     }))
   }).pipe(run, Effect.orDie)
 
 /** The copy as it is now, by id. */
 export const copyNow = ({ plain }: OpenHistory, company: CompanyId): Effect.Effect<ReadonlyArray<PastRow>> =>
-  Effect.map(plain.rows(company), (rows) => rows.map(({ isGone, punch }) => ({ punch, isGone })))
+  Effect.map(plain.rows(company), (rows) => rows.map(({ isMissing, punch }) => ({ punch, isMissing })))

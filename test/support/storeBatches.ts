@@ -1,7 +1,7 @@
 /** Batches for the tests of stores, and random plans of them. */
 import { Arbitrary, Option, Schema } from "effect"
 import { CompanyId, TimePunchId } from "../../src/Ids.ts"
-import type { Batch, Checkpoint, Gone } from "../../src/sync/index.ts"
+import type { Batch, Checkpoint, Missing } from "../../src/sync/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { at, punch } from "./arbitraryPunch.ts"
 
@@ -26,7 +26,7 @@ export const batchOf = (pass: number, changes: Partial<Batch> = {}): Batch => ({
   pass,
   punches: [],
   checkpoint: checkpointAt(pass),
-  gone: Option.none(),
+  missing: Option.none(),
   began: Option.none(),
   unknown: Option.none(),
   ...changes
@@ -37,7 +37,7 @@ export const rowIds = (rows: ReadonlyArray<{ readonly punch: TimePunch }>) =>
 
 const between = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
-/** Few ids and few contents, so that rows are equal, changed, repeated and gone. */
+/** Few ids and few contents, so that rows are equal, changed, repeated and missing. */
 const Row = Schema.Struct({ id: between(1, 12), notes: between(0, 2), modified: Schema.NullOr(between(0, 5)) })
 
 const Steps = Schema.Array(Schema.Struct({
@@ -45,7 +45,7 @@ const Steps = Schema.Array(Schema.Struct({
   /** How far the number moves: 0 is the next page of an attempt, less is a checkpoint that was put back. */
   step: between(-2, 3),
   rows: Schema.Array(Row).check(Schema.isMaxLength(12)),
-  gone: Schema.NullOr(Schema.Struct({ from: between(0, 6), length: between(0, 12), before: between(-1, 3) })),
+  missing: Schema.NullOr(Schema.Struct({ from: between(0, 6), length: between(0, 12), before: between(-1, 3) })),
   /** Whether the batch follows the checkpoint that is stored. */
   follows: Schema.Literals([true, true, true, true, false])
 })).check(Schema.isMaxLength(12))
@@ -67,15 +67,15 @@ export const batchesOf = (plan: typeof Steps.Type): ReadonlyArray<{
 }> => {
   let previous = Option.none<Checkpoint>()
   let pass = 3
-  return plan.map(({ follows, gone, kind, rows, step }, place) => {
+  return plan.map(({ follows, kind, missing, rows, step }, place) => {
     pass = Math.max(0, pass + step)
     const checkpoint = checkpointAt(pass, `batch ${place}`)
-    const marks = Option.map(Option.fromNullOr(gone), ({ before, from, length }): Gone => ({
+    const marks = Option.map(Option.fromNullOr(missing), ({ before, from, length }): Missing => ({
       window: { gte: at(from), lt: at(from + length) },
       before: pass + before,
-      accepted: false
+      allowed: false
     }))
-    const batch = batchOf(pass, { kind, punches: rows.map(rowOf), checkpoint, gone: marks })
+    const batch = batchOf(pass, { kind, punches: rows.map(rowOf), checkpoint, missing: marks })
     const on = follows ? previous : Option.some(checkpointAt(99, "another run"))
     if (follows) previous = Option.some(checkpoint)
     return { batch, previous: on }

@@ -16,7 +16,7 @@ import { hasPostgres, noPostgres } from "./postgres.ts"
 export interface CopyRow {
   readonly punch: TimePunch
   readonly pass: number
-  readonly isGone: boolean
+  readonly isMissing: boolean
 }
 
 /** A store that is open, and its content. */
@@ -63,7 +63,7 @@ export const opened = (table?: string): Effect.Effect<OpenStore, never, SqlClien
           // A test may have cut connections that were idle: the pool notices that at their next use.
           retried,
           Effect.map((rows) =>
-            rows.map(rowOf).map(({ isGone, pass, punch }) => ({ punch: Result.getOrThrow(punch), pass, isGone }))
+            rows.map(rowOf).map(({ isMissing, pass, punch }) => ({ punch: Result.getOrThrow(punch), pass, isMissing }))
           ),
           Effect.orDie
         ),

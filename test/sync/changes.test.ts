@@ -303,11 +303,11 @@ describe("Sync.run over a service whose rows change", () => {
         const before = copy.row(lastId)?.punch
         yield* service.remove([lastId])
         yield* Sync.run(company)
-        assert.isFalse(copy.row(lastId)?.isGone)
+        assert.isFalse(copy.row(lastId)?.isMissing)
         const summary = yield* Sync.sweep(company)
 
-        assert.include(summary, { kind: "sweep", complete: true, pages: 4, gone: 1 })
-        assert.isTrue(copy.row(lastId)?.isGone)
+        assert.include(summary, { kind: "sweep", complete: true, pages: 4, missing: 1 })
+        assert.isTrue(copy.row(lastId)?.isMissing)
         assert.strictEqual(copy.row(lastId)?.punch, before)
         yield* assertEqual(copy)
       })
@@ -326,8 +326,8 @@ describe("Sync.run over a service whose rows change", () => {
           ...afterPage(1, service.edit([lastId], { clocked_in: "2031-01-01T00:00:00Z" }))
         })
 
-        assert.strictEqual(summary.gone, 0)
-        assert.isFalse(copy.row(lastId)?.isGone)
+        assert.strictEqual(summary.missing, 0)
+        assert.isFalse(copy.row(lastId)?.isMissing)
         yield* assertEqual(copy)
       })
   )
@@ -350,7 +350,7 @@ describe("Sync.run over a service whose rows change", () => {
     }))
 
   itWithCopy(
-    "[Y76] takes the mark from a gone row that an increment returns unchanged",
+    "[Y76] takes the mark from a missing row that an increment returns unchanged",
     (copy) =>
       Effect.gen(function*() {
         const service = yield* FakeService
@@ -362,11 +362,11 @@ describe("Sync.run over a service whose rows change", () => {
         yield* Sync.run(company)
         yield* service.remove([lastId])
         yield* Sync.sweep(company)
-        assert.isTrue(copy.row(lastId)?.isGone)
+        assert.isTrue(copy.row(lastId)?.isMissing)
         yield* service.seed([edited])
         yield* Sync.run(company)
 
-        assert.isFalse(copy.row(lastId)?.isGone)
+        assert.isFalse(copy.row(lastId)?.isMissing)
         yield* assertEqual(copy)
       })
   )

@@ -141,14 +141,18 @@ describe("Sync.sweep, where more than 20 % and 100 rows are missing,", () => {
         yield* TestClock.adjust("1 hour")
         const error = yield* Effect.flip(Sync.sweep(company))
 
-        assert.strictEqual(reasonOf(error), "TooManyGone")
+        assert.strictEqual(reasonOf(error), "TooManyMissing")
         assert.include(error.message, "225 of 450")
         assert.lengthOf(copy.present(), 450)
         assert.deepStrictEqual(copy.checkpoint().running, Option.none())
         assert.strictEqual(watermarkOf(copy), noon + 3_600_000)
         assert.deepStrictEqual(error instanceof SyncError && error.checkpoint, Option.some(copy.checkpoint()))
         assert.include(yield* Sync.run(company), { kind: "increment", complete: true, resumed: false })
-        assert.include(yield* Sync.sweep(company, { acceptGone: true }), { kind: "sweep", complete: true, gone: 225 })
+        assert.include(yield* Sync.sweep(company, { allowMissing: true }), {
+          kind: "sweep",
+          complete: true,
+          missing: 225
+        })
         yield* assertEqual(copy)
       })
   )
@@ -163,7 +167,7 @@ describe("Sync.sweep, where more than 20 % and 100 rows are missing,", () => {
         yield* service.remove(punches.slice(0, count).map(({ id }) => id))
         const end = yield* Effect.result(Sync.sweep(company))
 
-        assert.strictEqual(end._tag === "Failure" && reasonOf(end.failure) === "TooManyGone", isRefused)
+        assert.strictEqual(end._tag === "Failure" && reasonOf(end.failure) === "TooManyMissing", isRefused)
       })
   )
 
@@ -177,11 +181,11 @@ describe("Sync.sweep, where more than 20 % and 100 rows are missing,", () => {
         yield* service.remove(half)
         const window = { lt: DateTime.makeUnsafe(noon) }
         yield* Sync.sweep(company, { window, stopAfter: { pages: 1 } })
-        const error = yield* Effect.flip(Sync.sweep(company, { acceptGone: true }))
+        const error = yield* Effect.flip(Sync.sweep(company, { allowMissing: true }))
 
-        assert.strictEqual(reasonOf(error), "TooManyGone")
+        assert.strictEqual(reasonOf(error), "TooManyMissing")
         assert.lengthOf(copy.present(), 450)
-        assert.include(yield* Sync.sweep(company, { acceptGone: true }), { complete: true, gone: 225 })
+        assert.include(yield* Sync.sweep(company, { allowMissing: true }), { complete: true, missing: 225 })
       })
   )
 })

@@ -163,7 +163,7 @@ describe("Sync.run, when a request fails,", () => {
     }))
 
   itWithCopy(
-    "[Y52] marks nothing as gone where access is withdrawn in the middle of a sweep",
+    "[Y52] marks nothing as missing where access is withdrawn in the middle of a sweep",
     (copy) =>
       Effect.gen(function*() {
         yield* seeded
@@ -173,7 +173,7 @@ describe("Sync.run, when a request fails,", () => {
 
         assert.strictEqual(error._tag, "Forbidden")
         assert.lengthOf(copy.present(), 450)
-        assert.include(yield* Sync.sweep(company), { kind: "sweep", complete: true, resumed: true, gone: 0 })
+        assert.include(yield* Sync.sweep(company), { kind: "sweep", complete: true, resumed: true, missing: 0 })
       })
   )
 })
@@ -204,7 +204,7 @@ describe("Sync.run, when it is stopped,", () => {
         yield* untilDone(Sync.run)
         yield* untilDone(Sync.sweep)
 
-        assert.isTrue(copy.row(lastId)?.isGone)
+        assert.isTrue(copy.row(lastId)?.isMissing)
         yield* assertEqual(copy)
       })
   )

@@ -66,7 +66,7 @@ describe("Sync.run over cursors that name records, in an order that an edit move
           onCommit: ({ pages }) => Effect.as(pages === 1 ? move : Effect.void, true)
         })
 
-        assert.include(summary, { complete: true, gone: 0 })
+        assert.include(summary, { complete: true, missing: 0 })
         assert.deepStrictEqual((yield* sent("sort_by")).slice(3), Array(4).fill("id.asc"))
         yield* assertEqual(copy)
       }),
@@ -121,7 +121,7 @@ describe("Sync.run with sortById", () => {
       yield* Sync.run(company)
       yield* (yield* FakeService).remove([lastId])
       yield* inject(Fault.status(422), { requests: 4 })
-      assert.include(yield* Sync.sweep(company, { sortById: true }), { complete: true, gone: 1, restarts: 0 })
+      assert.include(yield* Sync.sweep(company, { sortById: true }), { complete: true, missing: 1, restarts: 0 })
 
       assert.deepStrictEqual((yield* sent("sort_by")).slice(3), [
         "id.asc",

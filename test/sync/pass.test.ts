@@ -1,7 +1,7 @@
 /** How a page moves the checkpoint: each rule of a pass as a table, without a service. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Option } from "effect"
-import type { Checkpoint, RunningPass, Window } from "../../src/sync/index.ts"
+import type { Checkpoint, RunningPass, SweepWindow } from "../../src/sync/index.ts"
 import { begin, contains, type Facts, type PageStep, type Reads, restart, stepPage } from "../../src/sync/pass.ts"
 import { type Answer, atNoon, blank, noon, page, utc } from "./support.ts"
 
@@ -90,10 +90,10 @@ describe("a pass", () => {
   })
 
   it("takes horizon, at and number from its first page, and moves no watermark before its last", () => {
-    const { checkpoint, gone, passId } = kept(judge(atNoon, { asOf: noon + hour - 300, next: "2" }))
+    const { checkpoint, missing, passId } = kept(judge(atNoon, { asOf: noon + hour - 300, next: "2" }))
     const running = Option.getOrThrow(checkpoint.running)
 
-    assert.deepStrictEqual(gone, Option.none())
+    assert.deepStrictEqual(missing, Option.none())
     assert.strictEqual(passId, noon + hour - 300)
     assert.include(checkpoint, { pass: passId, writer: "me", watermark: atNoon.watermark, at: atNoon.at })
     assert.deepInclude(running, { pass: passId, horizon: some(noon + hour - 300), at: some(noon + hour), pages: 1 })
@@ -362,13 +362,13 @@ describe("the check of the service's clock", () => {
 })
 
 describe("a sweep", () => {
-  const window: Window = { gte: utc(noon - day), lt: utc(noon) }
+  const window: SweepWindow = { gte: utc(noon - day), lt: utc(noon) }
   const swept = () => kept(judge(atNoon, { asOf: noon + hour }, begin(atNoon, "sweep", reads, { window })))
 
   it("ends in a confirm from the watermark that stood before it, and marks nothing", () => {
-    const { checkpoint, gone } = swept()
+    const { checkpoint, missing } = swept()
 
-    assert.deepStrictEqual(gone, Option.none())
+    assert.deepStrictEqual(missing, Option.none())
     assert.deepStrictEqual([checkpoint.watermark, checkpoint.at, checkpoint.pass], [
       some(noon),
       some(noon),
@@ -388,10 +388,10 @@ describe("a sweep", () => {
     const { checkpoint } = swept()
     const running = Option.getOrThrow(checkpoint.running)
     const first = kept(judge(checkpoint, { asOf: noon + hour + minute, next: "2" }, running))
-    assert.deepStrictEqual([first.gone, first.checkpoint.watermark], [Option.none(), some(noon)])
+    assert.deepStrictEqual([first.missing, first.checkpoint.watermark], [Option.none(), some(noon)])
     const last = kept(judge(first.checkpoint, {}, Option.getOrThrow(first.checkpoint.running)))
 
-    assert.deepStrictEqual(last.gone, Option.some(window))
+    assert.deepStrictEqual(last.missing, Option.some(window))
     assert.deepStrictEqual(last.checkpoint.watermark, some(noon + hour + minute))
     assert.deepStrictEqual(last.checkpoint.running, Option.none())
   })

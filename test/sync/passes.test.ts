@@ -9,7 +9,7 @@ import {
   UnexpectedStatus,
   UnprocessableEntity
 } from "../../src/index.ts"
-import type { Checkpoint, RunningPass, Window } from "../../src/sync/index.ts"
+import type { Checkpoint, RunningPass, SweepWindow } from "../../src/sync/index.ts"
 import { begin, restart } from "../../src/sync/pass.ts"
 import {
   type Call,
@@ -38,7 +38,7 @@ const call = (changes: Partial<Call> = {}): Call => ({
   ...changes
 })
 
-const sweepOf = (window: Window, acceptGone = false): Goal => ({ _tag: "Sweep", window, acceptGone })
+const sweepOf = (window: SweepWindow, allowMissing = false): Goal => ({ _tag: "Sweep", window, allowMissing })
 
 /** The pass that is read next from here. */
 const reading = (from: Checkpoint, given = call()): Reading => readingOf(initialState(given, Option.some(from)), given)
@@ -121,21 +121,21 @@ describe("a call", () => {
     const last = answered(confirm, { asOf: noon + hour + 1 }, given)
 
     assert.deepStrictEqual(
-      Option.flatMap(last.batch, ({ gone }) => gone),
-      Option.some({ window: {}, before: noon + hour, accepted: true })
+      Option.flatMap(last.batch, ({ missing }) => missing),
+      Option.some({ window: {}, before: noon + hour, allowed: true })
     )
     assert.strictEqual(last.state._tag, "Complete")
   })
 
   it("accepts nothing on behalf of a sweep that it only completes", () => {
     const given = call({ goal: sweepOf({}, true) })
-    const window: Window = { lt: utc(noon) }
+    const window: SweepWindow = { lt: utc(noon) }
     const running = Option.some(begin(atNoon, "confirm", reads, { window, sweepPass: 7 }))
     const { batch, state } = answered(reading({ ...atNoon, running }, given), { asOf: noon + hour }, given)
 
     assert.deepStrictEqual(
-      Option.map(batch, ({ gone }) => gone),
-      Option.some(Option.some({ window, before: 7, accepted: false }))
+      Option.map(batch, ({ missing }) => missing),
+      Option.some(Option.some({ window, before: 7, allowed: false }))
     )
     assert.strictEqual(state._tag, "Due")
     assert.strictEqual(readingOf(state, given).kind, "sweep")
@@ -159,7 +159,7 @@ describe("a call", () => {
 
     if (request._tag !== "Store") return assert.fail(`it is not stored: ${request._tag}`)
     const running = Option.getOrThrow(request.batch.checkpoint.running)
-    assert.deepInclude(request.batch, { kind: "increment", pass: noon, punches: [], gone: Option.none() })
+    assert.deepInclude(request.batch, { kind: "increment", pass: noon, punches: [], missing: Option.none() })
     assert.deepStrictEqual(running.since, Option.some(utc(noon - 6 * hour - overlap)))
     assert.deepStrictEqual(nextRequest(given, request.state, 0), { _tag: "End" })
   })

@@ -46,9 +46,9 @@ export const makeCopy = () => {
     store,
     layer: Layer.succeed(SyncStore, store),
     row,
-    /** The rows that are not gone, by id. */
+    /** The rows that are not missing, by id. */
     present: (): ReadonlyArray<TimePunch> =>
-      [...copies.get(company.id)?.rows.values() ?? []].flatMap(({ isGone, punch }) => isGone ? [] : [punch])
+      [...copies.get(company.id)?.rows.values() ?? []].flatMap(({ isMissing, punch }) => isMissing ? [] : [punch])
         .toSorted((one, other) => one.id - other.id),
     checkpoint: (): Checkpoint => {
       const text = copies.get(company.id)?.checkpoint

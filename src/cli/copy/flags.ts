@@ -41,7 +41,7 @@ export const syncFlags = {
   keepHistory: keepHistory(
     "With --history: after each pass, remove versions that were replaced longer ago than this (default: keep all)"
   ),
-  acceptGone: onFlag("accept-gone", "With --sweep: let it mark more than 20 % of its window as gone"),
+  allowMissing: onFlag("allow-missing", "With --sweep: let it mark more than 20 % of its window as missing"),
   sortById: onFlag("sort-by-id", "Read in the order of ids, if doctor says that the service keeps it beside a cursor"),
   status: onFlag("status", "Print how old the copy is, and send nothing"),
   maxAge: maxAgeFlag,

@@ -13,7 +13,7 @@ import type { Company } from "../../Company.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { escaped } from "../../internal/wire/issue.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
-import { blankCheckpoint, type Window } from "../../sync/Checkpoint.ts"
+import { blankCheckpoint, type SweepWindow } from "../../sync/Checkpoint.ts"
 import * as Sync from "../../sync/Sync.ts"
 import type { SyncError } from "../../sync/SyncError.ts"
 import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
@@ -29,12 +29,12 @@ import { makeTable, type Screen } from "../print/table.ts"
 import type { SweepRange, SyncInput } from "./flags.ts"
 
 export const run = Effect.fnUntraced(function*(input: SyncInput) {
-  const { acceptGone, history, keepHistory, sortById, sweep } = input
+  const { allowMissing, history, keepHistory, sortById, sweep } = input
   const companies = yield* companiesOf(input)
   const target = yield* targetOf(input.database, "sync")
   if (Option.isSome(input.maxAge) && !input.status) return yield* usage("--max-age goes with --status")
   if (Option.isSome(keepHistory) && !history) return yield* usage("--keep-history goes with --history")
-  if (acceptGone && Option.isNone(sweep)) return yield* usage("--accept-gone goes with --sweep")
+  if (allowMissing && Option.isNone(sweep)) return yield* usage("--allow-missing goes with --sweep")
   const passFlag = Option.isSome(input.every)
     ? "--every"
     : Option.isSome(sweep)
@@ -55,7 +55,7 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
     company,
     named: nameOf(company, companies),
     sweep,
-    acceptGone,
+    allowMissing,
     sortById,
     keepHistory,
     json
@@ -101,7 +101,7 @@ interface SyncTask {
   readonly company: Company
   readonly named: string
   readonly sweep: Option.Option<SweepRange>
-  readonly acceptGone: boolean
+  readonly allowMissing: boolean
   /** Whether each pass asks for the order of ids. */
   readonly sortById: boolean
   /** How long the versions of a history are kept, in days. `None` keeps them for ever. */
@@ -193,7 +193,7 @@ const forever = (tasks: ReadonlyArray<SyncTask>, every: Duration.Duration) =>
         // Refused marks do not cure themselves: the next sweep is tomorrow's.
         Effect.tapError((error) =>
           Effect.sync(() => {
-            if (error._tag === "SyncError" && error.reason === "TooManyGone") sweptOn.set(id, today)
+            if (error._tag === "SyncError" && error.reason === "TooManyMissing") sweptOn.set(id, today)
           })
         )
       )
@@ -233,16 +233,16 @@ const passNow = (task: SyncTask) => {
 
 const sweepNow = (task: SyncTask, range: SweepRange) =>
   Effect.gen(function*() {
-    const { acceptGone, company, sortById } = task
+    const { allowMissing, company, sortById } = task
     const window = windowOf(range, DateTime.toUtc(yield* DateTime.now))
     return yield* finished(
       task,
-      (onCommit) => Sync.sweep(company, { window, acceptGone, onCommit, sortById, prefetchPages: 1 })
+      (onCommit) => Sync.sweep(company, { window, allowMissing, onCommit, sortById, prefetchPages: 1 })
     )
   })
 
 /** The clock-ins of a range that ends now. Its end is open, so that punches of a clock that is ahead are inside. */
-export const windowOf = (range: SweepRange, now: DateTime.Utc): Window =>
+export const windowOf = (range: SweepRange, now: DateTime.Utc): SweepWindow =>
   range === "all" ? {} : { gte: DateTime.subtractDuration(now, range) }
 
 /** Runs a pass, prints its summary, then prunes the history. */
@@ -329,13 +329,14 @@ const passNames = { first: "first load", increment: "increment", sweep: "sweep" 
 
 /** One line for a pass. */
 const describePass = (summary: SyncSummary): string => {
-  const { complete, gone, kind, lateness, pages, punches, resumed, restarts, unchanged, watermark, written } = summary
+  const { complete, kind, lateness, missing, pages, punches, resumed, restarts, unchanged, watermark, written } =
+    summary
   return [
     `${passNames[kind]}${resumed ? ", resumed" : ""}${complete ? "" : ", not complete"}: ` +
     `${countedPunches(punches)}, ${counted(pages, "page")}`,
     `${formatNumber(written)} written`,
     `${formatNumber(unchanged)} unchanged`,
-    ...(gone > 0 ? [`${formatNumber(gone)} gone`] : []),
+    ...(missing > 0 ? [`${formatNumber(missing)} missing`] : []),
     ...(restarts > 0 ? [counted(restarts, "restart")] : []),
     ...Option.match(lateness, {
       onNone: () => [],
@@ -347,7 +348,8 @@ const describePass = (summary: SyncSummary): string => {
 
 /** A pass as the members of its JSON. `removed`: the versions that its pruning removed, null without one. */
 const passFields = (company: CompanyId, summary: SyncSummary, removed: number | null) => {
-  const { complete, gone, kind, lateness, pages, punches, resumed, restarts, unchanged, watermark, written } = summary
+  const { complete, kind, lateness, missing, pages, punches, resumed, restarts, unchanged, watermark, written } =
+    summary
   return {
     company,
     kind,
@@ -357,7 +359,7 @@ const passFields = (company: CompanyId, summary: SyncSummary, removed: number | 
     pages,
     written,
     unchanged,
-    gone,
+    missing,
     restarts,
     latenessSeconds: Option.getOrNull(Option.map(lateness, Duration.toSeconds)),
     watermark: isoOf(watermark),
@@ -373,7 +375,7 @@ const isoOf = (at: Option.Option<DateTime.Utc>) => Option.getOrNull(Option.map(a
 
 /** The copy of a company, as the columns of a table and the members of its JSON. */
 const statusFields = (company: CompanyId, status: SqlStore.CopyStatus, now: DateTime.Utc) => {
-  const { checkpoint, deleted, gone, history, lastError, rows, unknown } = status
+  const { checkpoint, deleted, history, lastError, missing, rows, unknown } = status
   const { completedAt, running, watermark } = Option.getOrElse(checkpoint, () => blankCheckpoint(company, ""))
   return {
     company,
@@ -384,7 +386,7 @@ const statusFields = (company: CompanyId, status: SqlStore.CopyStatus, now: Date
     ),
     rows,
     deleted,
-    gone,
+    missing,
     running: Option.getOrNull(Option.map(running, ({ kind }) => kind)),
     history: Option.getOrNull(
       Option.map(history, ({ last, since }) => ({ since: DateTime.formatIso(since), last: DateTime.formatIso(last) }))
@@ -418,7 +420,7 @@ const statusLines = (statuses: ReadonlyArray<StatusFields>, screen: Screen): Rea
     },
     { title: "rows", cell: ({ rows }) => formatNumber(rows), align: "right" },
     { title: "deleted", cell: ({ deleted }) => formatNumber(deleted), align: "right", dropOrder: 1 },
-    { title: "gone", cell: ({ gone }) => formatNumber(gone), align: "right" },
+    { title: "missing", cell: ({ missing }) => formatNumber(missing), align: "right" },
     { title: "running", cell: ({ running }) => running ?? "-" },
     {
       title: "history since",

@@ -16,7 +16,7 @@ export const sync = lazyCommand(
   has changed since. Rows and progress are stored together, page by page:
   after an interruption the same command continues at the page where it
   stopped. --sweep finds rows that the service no longer shows, and marks them
-  as gone.
+  as missing.
 
   Set a password in PGPASSWORD, or in the URL of TIME_PUNCHES_DATABASE_URL;
   --database refuses one.`

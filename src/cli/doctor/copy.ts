@@ -97,8 +97,8 @@ const compareAll = Effect.fnUntraced(function*(company: Company) {
     const rows = yield* readRows(company.id, { _tag: "After", id: last, count: chunkSize })
     invalid ??= invalidOf(rows)
     seen += rows.length
-    for (const { id, isGone } of rows) {
-      if (!isGone && !shown.has(id)) differences.push(unshown(id))
+    for (const { id, isMissing } of rows) {
+      if (!isMissing && !shown.has(id)) differences.push(unshown(id))
       last = id
     }
     if (rows.length < chunkSize) return { differences, invalid, seen } satisfies Comparison
@@ -173,7 +173,7 @@ const comparisonResult = (
 /** A punch that differs, and how. */
 interface Difference {
   readonly id: number
-  readonly how: "missing in the copy" | "gone in the copy" | "not shown by the service" | "not equal"
+  readonly how: "not in the copy" | "marked as missing" | "not shown by the service" | "not equal"
 }
 
 /** The differences between all rows of a part of the copy and all punches of the same part of the service. */
@@ -184,7 +184,7 @@ const compare = (
   const shown = new Set<number>(punches.map(({ id }) => id))
   return [
     ...comparePunches(rows, punches),
-    ...rows.filter(({ id, isGone }) => !isGone && !shown.has(id)).map(({ id }) => unshown(id))
+    ...rows.filter(({ id, isMissing }) => !isMissing && !shown.has(id)).map(({ id }) => unshown(id))
   ]
 }
 
@@ -196,8 +196,8 @@ const comparePunches = (
   const stored = new Map(rows.map((row) => [row.id, row]))
   return punches.flatMap((punch): ReadonlyArray<Difference> => {
     const row = stored.get(punch.id)
-    if (row === undefined) return [{ id: punch.id, how: "missing in the copy" }]
-    if (row.isGone) return [{ id: punch.id, how: "gone in the copy" }]
+    if (row === undefined) return [{ id: punch.id, how: "not in the copy" }]
+    if (row.isMissing) return [{ id: punch.id, how: "marked as missing" }]
     const isEqual = Result.isSuccess(row.punch) && isSameRow(row.punch.success, punch)
     return isEqual ? [] : [{ id: punch.id, how: "not equal" }]
   })

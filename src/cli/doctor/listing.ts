@@ -431,7 +431,7 @@ export const checkOrderById = Effect.fnUntraced(
           `not by id, and sort_by=id.asc is ${kept === "refused" ? "refused" : "dropped beside a cursor"}`,
           "cursors",
           "Run time-punches sync without --sort-by-id, when few punches are edited: an edit between two pages may hide " +
-            "punches until a sweep, and a sweep may mark them as gone."
+            "punches until a sweep, and a sweep may mark them as missing."
         )
     }
   },

@@ -11,12 +11,15 @@ import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Semaphore from "effect/Semaphore"
+import type * as Stdio from "effect/Stdio"
 import * as Crypto from "node:crypto"
 import type { Cursor } from "../../Ids.ts"
 import { printable } from "../../internal/wire/issue.ts"
-import { CommandFailure, exitCode, usage } from "../failure.ts"
+import { CommandFailure, exitCode, type OutputClosed, usage } from "../failure.ts"
 import { copyMode, hashStart, ifExists, resolveTarget, restrictMode, sync, truncate, writeAt } from "../files/files.ts"
+import { fileExists } from "../files/output.ts"
 import { readInstant } from "../flags/values.ts"
+import { printText } from "../print/output.ts"
 import {
   type ExportProgress,
   type ExportSpec,
@@ -42,7 +45,7 @@ export interface Checkpoint {
   /** Where this run starts: at the progress of an earlier run, or at the beginning. */
   readonly start: ExportProgress
   /** Writes a page after the earlier ones. It counts once it is saved. */
-  readonly append: (page: WrittenPage) => Effect.Effect<void, CheckpointError>
+  readonly append: (page: WrittenPage) => Effect.Effect<void, CheckpointError | OutputClosed>
   /** Waits until the written pages are on disk, and saves the progress after them. */
   readonly save: Effect.Effect<void, CheckpointError>
   /** Saves once a second what was written, and never ends: a kill loses about a second of pages. */
@@ -93,6 +96,7 @@ export const openCheckpoint = Effect.fnUntraced(function*(
   const found = Option.isSome(note)
     ? yield* findRows(note.value, { target, partFile, noteFile })
     : Option.none()
+  if (Option.isNone(found) && !force && (yield* fs.exists(target))) return yield* fileExists(output)
   const { isRenamed, start } = Option.getOrElse(found, () => ({ isRenamed: false, start: atStart }))
   const hash = Option.match(found, { onNone: () => Crypto.createHash("sha256"), onSome: ({ hash }) => hash })
   let written = start
@@ -188,6 +192,27 @@ export const openCheckpoint = Effect.fnUntraced(function*(
           Effect.andThen(fs.remove(noteFile, { force: true }))
         )
     ).pipe(Effect.ignore, Effect.uninterruptible)
+  }
+})
+
+/** Standard output in place of a file: each page is printed as it comes, and nothing can be resumed. */
+export const standardOutput = Effect.map(Effect.context<Stdio.Stdio>(), (context): Checkpoint => {
+  const decoder = new TextDecoder()
+  let printed = atStart
+  return {
+    start: atStart,
+    saved: Effect.sync(() => printed),
+    append: (page) =>
+      Effect.andThen(
+        Effect.provideContext(printText(decoder.decode(page.bytes)), context),
+        Effect.sync(() => {
+          printed = after(printed, page)
+        })
+      ),
+    save: Effect.void,
+    saveEverySecond: Effect.never,
+    finish: Effect.void,
+    abandon: Effect.void
   }
 })
 

@@ -9,40 +9,31 @@ import { Endpoints } from "../../Endpoints.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { type ExpectedError, mapToCommandFailure, usage } from "../failure.ts"
+import { fileOf, outputFlags, requiredOutput } from "../files/output.ts"
 import { pageText } from "../files/pageText.ts"
 import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { describeFilter, filterFlags, toFilter } from "../flags/filter.ts"
 import { cursorFlag, makePageSizeFlag } from "../flags/paging.ts"
-import { csvFlags, csvStyleOf, fileFormats, formatFlag, onFlag } from "../flags/values.ts"
+import { csvFlags, csvStyleOf, type FileFormat, fileFormats, formatFlag, formatOf } from "../flags/values.ts"
 import { describeZones } from "../flags/zones.ts"
 import { counted, countedPunches, formatNumber } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
 import { makeProgress } from "../print/progress.ts"
 import { isPeriodGiven, keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../select/period.ts"
-import { openCheckpoint } from "./checkpoint.ts"
+import { openCheckpoint, standardOutput } from "./checkpoint.ts"
 import type { ExportProgress, ExportSpec } from "./note.ts"
-
-const format = formatFlag(fileFormats, "One JSON object a line, or columns for a spreadsheet").pipe(
-  Flag.withDefault("ndjson")
-)
-
-const output = Flag.String("output").pipe(
-  Flag.withAlias("o"),
-  Flag.withMetavar("FILE"),
-  Flag.withDescription("The file; it appears, or is replaced, when the export is complete"),
-  Flag.filter((file) => file.trim() !== "", () => "the name of a file")
-)
-
-const force = onFlag("force", "Discard an unfinished export to this file and start over")
 
 const flags = {
   ...companyFlags,
   ...filterFlags,
   ...periodFlags,
-  format,
+  format: Flag.optional(formatFlag(fileFormats, "One JSON object a line, or columns for a spreadsheet")),
   ...csvFlags,
-  output,
-  force,
+  output: requiredOutput,
+  force: Flag.withDescription(
+    outputFlags.force,
+    "Replace the file if it exists, and discard an unfinished export to it"
+  ),
   pageSize: makePageSizeFlag(),
   cursor: cursorFlag
 }
@@ -52,19 +43,25 @@ export const exportCommand = Command.make(
   flags,
   Effect.fnUntraced(
     function*(input) {
-      const flags = yield* resolvePeriod(input)
+      const resolved = yield* resolvePeriod(input)
+      const output = fileOf(Option.some(input.output))
+      const format = yield* Effect.fromResult(formatOf({ ...input, output }, fileFormats))
+      const flags = { ...resolved, format }
       if (Option.isSome(flags.clock) && !isPeriodGiven(flags)) {
         const flag = Option.isSome(flags.zone) ? "--zone" : "--zone-file"
         return yield* usage(`${flag} goes with a period, such as --week; the times in the file are in UTC`)
       }
-      const style = yield* Effect.fromResult(csvStyleOf(flags, flags.format))
+      const style = yield* Effect.fromResult(csvStyleOf(flags, format))
       const company = yield* companyOf(flags)
       const filter = yield* Effect.fromResult(toFilter(flags))
-      const checkpoint = yield* openCheckpoint(flags.output, yield* specOf(flags, company.id), flags.force)
+      const checkpoint = Option.isNone(output)
+        ? yield* standardOutput
+        : yield* openCheckpoint(output.value, yield* specOf(flags, company.id), flags.force)
+      const shown = Option.getOrElse(output, () => "standard output")
       yield* Effect.addFinalizer(() => checkpoint.abandon)
       const { saved, start } = checkpoint
       const progress = yield* makeProgress({
-        printsResults: false,
+        printsResults: Option.isNone(output),
         resumed: start,
         window: { clockedIn: filter.clockedIn, zone: flags.zone }
       })
@@ -72,7 +69,7 @@ export const exportCommand = Command.make(
 
       if (start.complete) {
         yield* checkpoint.finish
-        return yield* printHint(`${flags.output}: ${sizeOf(start)}; all were saved by an earlier run`)
+        return yield* printHint(`${shown}: ${sizeOf(start)}; all were saved by an earlier run`)
       }
       const isResumed = start.pages > 0
       if (isResumed) yield* printHint(`resuming after ${sizeOf(start)}`)
@@ -82,7 +79,7 @@ export const exportCommand = Command.make(
       const listing = client.pages(company, filter, { pageSize, cursor, prefetchPages: 1 }).pipe(
         Stream.runForEach(Effect.fnUntraced(function*({ cursor, items }) {
           const kept = yield* Effect.fromResult(keptOf(items, flags))
-          const text = yield* pageText(kept, flags.format, progress.totals().pages === 0, style)
+          const text = yield* pageText(kept, format, progress.totals().pages === 0, style)
           yield* checkpoint.append({ bytes: encoder.encode(text), punches: kept.length, next: cursor.next })
           yield* progress.add(kept.length, items)
         }))
@@ -101,14 +98,17 @@ export const exportCommand = Command.make(
             mapToCommandFailure(() => Effect.succeed([])),
             Effect.match({ onFailure: ({ message }) => [message], onSuccess: () => [] }),
             Effect.flatMap((problem) =>
-              Effect.flatMap(saved, (progress) => printWarning(...interrupted(problem, progress)))
+              Effect.flatMap(saved, (progress) =>
+                printWarning(...(Option.isNone(output) ? ["interrupted"] : interrupted(problem, progress))))
             )
           )
         ),
         Effect.andThen(checkpoint.finish),
-        mapToCommandFailure((error) => Effect.map(saved, (progress) => resumeHint(error, progress)))
+        mapToCommandFailure((error) =>
+          Effect.map(saved, (progress) => Option.isNone(output) ? [] : resumeHint(error, progress))
+        )
       )
-      yield* printHint(`${flags.output}: ${sizeOf(yield* saved)}`)
+      yield* printHint(`${shown}: ${sizeOf(yield* saved)}`)
     },
     Effect.scoped
   )
@@ -119,14 +119,15 @@ export const exportCommand = Command.make(
 
   Rows are collected in FILE.part, and FILE.resume.json records the progress
   about every second. To resume an interrupted export, run the same command
-  again: it writes the same file as an uninterrupted run. FILE is replaced at
-  the end, and keeps its rights; only you may read a new FILE.`
+  again: it writes the same file as an uninterrupted run. FILE appears at the
+  end. One that exists is replaced only with --force, and keeps its rights;
+  only you may read a new FILE. --output - prints the rows, and saves nothing.`
   ),
   Command.withShortDescription("Write punches to a file, resumably"),
   Command.withExamples([
     { command: "time-punches export --output punches.ndjson", description: "Everything" },
     {
-      command: "time-punches export --format csv --output march.csv --month 2026-03 --zone America/New_York",
+      command: "time-punches export --output march.csv --month 2026-03 --zone America/New_York",
       description: "A month for a spreadsheet"
     },
     {
@@ -165,7 +166,7 @@ const specOf = Effect.fnUntraced(function*(flags: Input & LocalPeriod, company: 
   } satisfies ExportSpec
 })
 
-type Input = Command.Command.Config.Infer<typeof flags>
+type Input = Omit<Command.Command.Config.Infer<typeof flags>, "format"> & { readonly format: FileFormat }
 
 const sizeOf = ({ bytes, pages, punches }: ExportProgress): string =>
   `${countedPunches(punches)}, ${counted(pages, "page")}, ${formatNumber(bytes)} bytes`

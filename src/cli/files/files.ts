@@ -1,4 +1,4 @@
-/** The files that are written: which one an export replaces, and how. Only their owner may read them: rows hold wages. */
+/** The files that are written: which path is meant, and how its bytes get there. Only their owner may read them: rows hold wages. */
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
@@ -12,28 +12,26 @@ import { type CommandFailure, usage } from "../failure.ts"
 const maxLinks = 40
 
 /**
- * Follows `output` to the path of a regular file, which may not exist yet. An export works on that path alone, so that
+ * Follows `output` to the path of a regular file, which may not exist yet. A command works on that path alone, so that
  * a link stays and the file it points to is replaced. Rejects at the start what cannot be replaced by a file.
  */
 export const resolveTarget = Effect.fnUntraced(function*(
-  output: string,
-  instead = "To write to standard output, a pipe or a device: time-punches list --format ndjson > FILE"
+  output: string
 ): Effect.fn.Return<string, CommandFailure | PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  if (output === "-") return yield* isStream(output, "standard output", instead)
   if (/[/\\]$/.test(output) && output.endsWith(path.sep)) return yield* isFolder(output)
 
   let named = path.resolve(output)
   for (let links = 0; links <= maxLinks; links++) {
     const folder = yield* fs.realPath(path.dirname(named))
     const file = path.join(folder, path.basename(named))
-    if (isDescriptorFolder(folder)) return yield* isStream(output, "an open file of a process", instead)
+    if (isDescriptorFolder(folder)) return yield* isStream(output, "an open file of a process")
     const found = yield* ifExists(fs.lstat(file))
     if (Option.isNone(found) || found.value.type === "File") return file
     if (found.value.type === "Directory") return yield* isFolder(output)
     if (found.value.type !== "SymbolicLink")
-      return yield* isStream(output, kinds[found.value.type] ?? "of another kind", instead)
+      return yield* isStream(output, kinds[found.value.type] ?? "of another kind")
     named = path.resolve(folder, yield* fs.readLink(file))
   }
   return yield* usage(`--output ${output} is a link that leads to itself`, "Choose another file.")
@@ -59,16 +57,17 @@ const kinds: Partial<Record<FileSystem.File.Type, string>> = {
 const isFolder = (output: string) =>
   usage(`--output ${output} is not a file but a folder`, "Name a file in it, such as punches.ndjson.")
 
-const isStream = (output: string, kind: string, instead: string) =>
+const isStream = (output: string, kind: string) =>
   usage(
-    `--output ${output} is not a regular file but ${kind}: an export replaces its file when it is complete`,
-    instead
+    `--output ${output} is not a regular file but ${kind}: a file appears under its name when it is complete`,
+    "To write to standard output, a pipe or a device: --output - > FILE"
   )
 
-const ownerOnly = 0o600
+/** The rights of a new file. */
+export const ownerOnly = 0o600
 
 /** Names `file` in an error: the error of a write names only the number of a descriptor. */
-const naming = (file: string) => <A, R>(self: Effect.Effect<A, PlatformError.PlatformError, R>) =>
+export const naming = (file: string) => <A, R>(self: Effect.Effect<A, PlatformError.PlatformError, R>) =>
   Effect.mapError(self, (error) => {
     const { reason } = error
     if (reason._tag === "BadArgument") return error
@@ -148,23 +147,6 @@ const takeOwner = Effect.fnUntraced(function*(file: string, now: FileSystem.File
   if (owner === self && Option.contains(now.gid, group)) return true
   if (yield* Effect.isSuccess(fs.chown(file, owner, group))) return true
   return yield* Effect.isSuccess(fs.chown(file, self, group))
-})
-
-/**
- * Writes a whole file by the rule of an export: beside its target first and on disk, then in its place, with the owner and
- * the rights of a file that is replaced. At no moment is a part of it under its name.
- */
-export const writeWhole = Effect.fnUntraced(function*(output: string, bytes: Uint8Array) {
-  const fs = yield* FileSystem.FileSystem
-  const target = yield* resolveTarget(output, "Without --output it goes to standard output.")
-  const part = `${target}.${Crypto.randomUUID()}.tmp`
-  yield* writeAt(part, bytes, 0, target).pipe(
-    Effect.andThen(sync(part, target)),
-    Effect.andThen(copyMode(part, target)),
-    Effect.andThen(fs.rename(part, target)),
-    Effect.onError(() => Effect.ignore(fs.remove(part, { force: true }))),
-    Effect.uninterruptible
-  )
 })
 
 /**

@@ -13,7 +13,6 @@ import { date, nonBlank } from "../flags/values.ts"
 import { counted, formatExactHours } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
 import { printText } from "../print/output.ts"
-import { writeWhole } from "./files.ts"
 
 /** Its schemas would slow each start, so they are loaded only for `--map`. */
 const lazily = Effect.promise(() => import("../../payroll/PayrollFile.ts"))
@@ -28,8 +27,7 @@ export const fileFlags = {
     "With --map: the employee numbers and other codes of ids, from a CSV file with the columns kind,id,code",
     aFile
   ),
-  payDate: date("pay-date", "With --map: the date for columns with payDate"),
-  output: nonBlank("output", "FILE", "With --map: write to this file, which its owner alone may read", aFile)
+  payDate: date("pay-date", "With --map: the date for columns with payDate")
 }
 
 type FileInput = Command.Command.Config.Infer<typeof fileFlags>
@@ -39,7 +37,6 @@ export interface FileForm {
   readonly mapping: PayrollFile.Mapping
   readonly codes: PayrollFile.PayrollCodes
   readonly payDate: PayrollFile.PayrollState["payDate"]
-  readonly output: Option.Option<string>
   /** The file of the mapping and the file of the codes, as errors name them. */
   readonly map: string
   readonly codesFile: string
@@ -54,8 +51,7 @@ export const readForm = Effect.fnUntraced(function*(
   if (Option.isNone(input.map)) {
     const extra = [
       Option.isSome(input.codes) && "--codes",
-      Option.isSome(input.payDate) && "--pay-date",
-      Option.isSome(input.output) && "--output"
+      Option.isSome(input.payDate) && "--pay-date"
     ].find((flag) => flag !== false)
     return extra === undefined
       ? Option.none()
@@ -77,9 +73,8 @@ export const readForm = Effect.fnUntraced(function*(
   const codeOf = yield* readCodes(input.codes, mapping.formulas === "keep")
   return Option.some<FileForm>({
     mapping,
-    codes: { codeOf: codeOf ?? (() => undefined), nameOf: names },
+    codes: { getCode: codeOf ?? (() => undefined), getName: names },
     payDate: Option.getOrUndefined(input.payDate),
-    output: input.output,
     map,
     codesFile: Option.getOrElse(input.codes, () => "--codes")
   })
@@ -87,7 +82,7 @@ export const readForm = Effect.fnUntraced(function*(
 
 /** Prints the file of a state, or the difference to the state before; `shown` names it on standard error. */
 export const printFile = Effect.fnUntraced(function*(
-  { codes, codesFile, map, mapping, output, payDate }: FileForm,
+  { codes, codesFile, map, mapping, payDate }: FileForm,
   shown: string,
   state: PayrollFile.PayrollState,
   before?: PayrollFile.PayrollState
@@ -111,8 +106,7 @@ export const printFile = Effect.fnUntraced(function*(
       }
     }
   )
-  if (Option.isSome(output)) yield* writeWhole(output.value, new TextEncoder().encode(file.text))
-  else yield* printText(file.text)
+  yield* printText(file.text)
   yield* printHint(`${shown}: ${counted(file.rows, "row")}`)
   yield* printWarning(
     ...file.remainders.map(({ header, remainder }) => {

@@ -7,6 +7,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { BusinessDate } from "../../Ids.ts"
 import { parseInstant } from "../../internal/wire/instant.ts"
+import { printable } from "../../internal/wire/issue.ts"
 import { PayCalendar } from "../../payroll/PayCalendar.ts"
 import { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, refused } from "../failure.ts"
@@ -271,8 +272,18 @@ export const readHours = (text: string): Option.Option<Duration.Duration> => {
   return minutes === undefined ? Option.none() : Option.some(Duration.millis(Number(minutes) * units.m))
 }
 
-/** The form of a result: a table for people, the others for programs. */
-type Format = "table" | "json" | FileFormat
+/** The form of a result: a table or a page for people, the others for programs. */
+type Format = "table" | "html" | "json" | FileFormat
+
+/** The forms by the endings of files. */
+const endings: Readonly<Partial<Record<string, Format>>> = {
+  csv: "csv",
+  html: "html",
+  json: "json",
+  jsonl: "ndjson",
+  ndjson: "ndjson",
+  txt: "table"
+}
 
 /** The forms of a file of punches, which `list` and `export` share. `pageText` writes them. */
 export const fileFormats = ["ndjson", "csv"] as const
@@ -280,13 +291,13 @@ export const fileFormats = ["ndjson", "csv"] as const
 /** A form of a file of punches. */
 export type FileFormat = typeof fileFormats[number]
 
-/** What a user chose: `--format`, and `--json` for every command that prints. */
+/** What a user chose: `--format`, `--json` for every command that prints, and the ending of the file of `--output`. */
 interface FormatInput<F extends Format> {
   readonly format: Option.Option<F>
-  readonly json: boolean
+  readonly json?: boolean
+  readonly output?: Option.Option<string>
 }
 
-/** `--json`: the whole output is one JSON value. */
 export const jsonFlag = onFlag("json", "Print one JSON value")
 
 /** `--format` with these forms, the first one as default. */
@@ -300,17 +311,36 @@ export const formatFlags = <const F extends Format>(forms: readonly [F, ...Reado
 })
 
 /**
- * The form that `--format` and `--json` choose together; a table if neither is given. Both may name JSON; any other two
- * contradict each other.
+ * The form that `--format` and `--json` choose together; without them that of the ending of `--output`, else the first of
+ * `forms`. Both may name JSON; any other two contradict each other.
  */
 export const formatOf = <F extends Format>(
-  { format, json }: FormatInput<F>
-): Result.Result<F | "table" | "json", CommandFailure> => {
-  if (!json) return Result.succeed(Option.getOrElse(format, () => "table" as const))
-  return Option.isNone(format) || format.value === "json"
-    ? Result.succeed("json")
-    : refused(`--json and --format ${format.value} are two forms`, "Give one or the other.")
+  { format, json = false, output = Option.none() }: FormatInput<F>,
+  forms: readonly [F, ...ReadonlyArray<F>]
+): Result.Result<F, CommandFailure> => {
+  const named = Option.getOrUndefined(format)
+  if (json && named !== undefined && named !== "json") {
+    return refused(`--json and --format ${named} are two forms`, "Give one or the other.")
+  }
+  const file = Option.getOrElse(output, () => "")
+  const wanted = named ?? (json ? "json" : endings[/\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? ""])
+  const form = forms.find((each) => each === wanted)
+  return wanted === undefined || form !== undefined
+    ? Result.succeed(form ?? forms[0])
+    : refused(
+      `--output ${printable(file)} ends like ${wanted}, and this command writes ${forms.join(" or ")}`,
+      "Choose another ending, or give --format."
+    )
 }
+
+/** The forms of a command that prints for people, or one JSON value. */
+const tableOrJson = ["table", "json"] as const
+
+/** `--format` and `--json` of such a command. `isJson` reads them. */
+export const jsonFlags = formatFlags(tableOrJson, "table for people, json for programs")
+
+export const isJson = (flags: FormatInput<typeof tableOrJson[number]>): Result.Result<boolean, CommandFailure> =>
+  Result.map(formatOf(flags, tableOrJson), (form) => form === "json")
 
 /** `--excel` and `--separator`, for every command that writes CSV. `csvStyleOf` makes one style of the two. */
 export const csvFlags = {

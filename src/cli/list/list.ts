@@ -4,11 +4,13 @@ import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { printable } from "../../internal/wire/issue.ts"
 import { maxPageSize } from "../../listing/request.ts"
 import * as WorkedTime from "../../payroll/WorkedTime.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { mapToCommandFailure } from "../failure.ts"
+import { fileOf, intoOutput, outputFlags } from "../files/output.ts"
 import { jsonText, pageText } from "../files/pageText.ts"
 import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { filterFlags, toFilter } from "../flags/filter.ts"
@@ -23,17 +25,17 @@ import { makeProgress } from "../print/progress.ts"
 import { type Column, makeTable } from "../print/table.ts"
 import { fixedWindowHint, keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../select/period.ts"
 
+const forms = ["table", "json", ...fileFormats] as const
+
 export const list = Command.make(
   "list",
   {
     ...companyFlags,
     ...filterFlags,
     ...periodFlags,
-    ...formatFlags(
-      ["table", "json", ...fileFormats],
-      "table for people; json (an array), ndjson and csv have every field"
-    ),
+    ...formatFlags(forms, "table for people; json (an array), ndjson and csv have every field"),
     ...csvFlags,
+    ...outputFlags,
     names: namesFlag,
     limit: limitFlag,
     pageSize: makePageSizeFlag(),
@@ -44,7 +46,7 @@ export const list = Command.make(
       const flags = yield* resolvePeriod(input)
       const company = yield* companyOf(flags)
       const filter = yield* Effect.fromResult(toFilter(flags))
-      const format = yield* Effect.fromResult(formatOf(flags))
+      const format = yield* Effect.fromResult(formatOf(flags, forms))
       const style = yield* Effect.fromResult(csvStyleOf(flags, format))
       const names = yield* readNames(flags.names)
       const further = names && nameColumns(names)
@@ -60,8 +62,13 @@ export const list = Command.make(
       const table = makeTable(columnsOf(flags, names), yield* screen)
       let next = flags.cursor
       let isPrinting = false
+      const file = fileOf(flags.output)
       const hintAt = (cursor: typeof next) =>
-        Option.isSome(cursor) ? [...resumeHint(cursor), ...fixedWindowHint(flags)] : []
+        Option.isSome(file)
+          ? [`${printable(file.value)} was not written; time-punches export resumes where it stopped.`]
+          : Option.isSome(cursor)
+          ? [...resumeHint(cursor), ...fixedWindowHint(flags)]
+          : []
 
       yield* client.pages(company, filter, { pageSize, cursor: flags.cursor }).pipe(
         Stream.mapEffect(({ cursor, items }) =>
@@ -97,7 +104,7 @@ export const list = Command.make(
           return printWarning(
             `interrupted after ${counted(pages, "page")}, ${countedPunches(punches)}`,
             // A slow reader has an unknown part of the page that was just printed.
-            ...(isPrinting
+            ...(isPrinting && Option.isNone(file)
               ? [
                 `A part of the next page may be printed too: keep the first ${
                   countedPunches(punches)
@@ -111,7 +118,8 @@ export const list = Command.make(
       if (format === "json") yield* printText(`${jsonEnd(totals().punches)}\n`)
       if (totals().punches === 0) yield* printError("no punch matches")
     },
-    Effect.scoped
+    Effect.scoped,
+    intoOutput
   )
 ).pipe(
   Command.provide(layerClient),

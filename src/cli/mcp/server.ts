@@ -318,7 +318,7 @@ const copyStatus = Effect.fnUntraced(function*({ company, target }: Copy) {
     result: {
       rows: status.rows,
       deleted: status.deleted,
-      gone: status.gone,
+      missing: status.missing,
       historySince: Option.getOrNull(Option.map(status.history, ({ since }) => DateTime.formatIso(since)))
     },
     remarks: []

@@ -15,6 +15,7 @@ import type { PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { openSource, sourceFlags } from "../database/source.ts"
 import { Findings } from "../failure.ts"
+import { intoOutput, outputFlags } from "../files/output.ts"
 import { type FilterInput, noFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
 import { csvFlags, csvStyleOf, formatFlags, formatOf, instant } from "../flags/values.ts"
@@ -38,6 +39,8 @@ export const HiddenKinds = Context.Reference<ReadonlyArray<PeriodCheck.Kind>>("e
   defaultValue: () => []
 })
 
+const forms = ["table", "csv", "json"] as const
+
 export const check = Command.make(
   "check",
   {
@@ -50,42 +53,47 @@ export const check = Command.make(
       Flag.optional
     ),
     asOf: instant("as-of", "Treat open punches as clocked out at this instant; without it only their clock-in counts"),
-    ...formatFlags(["table", "csv", "json"], "table for people; csv and json for programs"),
+    ...formatFlags(forms, "table for people; csv and json for programs"),
     ...csvFlags,
+    ...outputFlags,
     names: namesFlag
   },
-  Effect.fnUntraced(function*(flags) {
-    const resolved = yield* resolvePeriod({ ...noFilter, ...flags })
-    const local = yield* Effect.fromResult(requirePeriod(resolved, "check"))
-    const format = yield* Effect.fromResult(formatOf(flags))
-    const style = yield* Effect.fromResult(csvStyleOf(flags, format))
-    const names = yield* readNames(flags.names)
-    const knowsDisputes = Option.isNone(flags.database)
-    const acceptsEmpty = Option.isSome(flags.accept)
-    const source = yield* openSource(flags)
-    const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
-    yield* refuseBeyondCalendar(resolved, maxShift)
-    const { checked, issues: all } = yield* findIssues({
-      ...local,
-      clockedIn: resolved.clockedIn,
-      selected: selectedOf(flags),
-      maxDuration: maxShift,
-      asOf: Option.getOrUndefined(flags.asOf),
-      knowsDisputes
-    }, (filter) => Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches)))
+  Effect.fnUntraced(
+    function*(flags) {
+      const resolved = yield* resolvePeriod({ ...noFilter, ...flags })
+      const local = yield* Effect.fromResult(requirePeriod(resolved, "check"))
+      const format = yield* Effect.fromResult(formatOf(flags, forms))
+      const style = yield* Effect.fromResult(csvStyleOf(flags, format))
+      const names = yield* readNames(flags.names)
+      const knowsDisputes = Option.isNone(flags.database)
+      const acceptsEmpty = Option.isSome(flags.accept)
+      const source = yield* openSource(flags)
+      const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
+      yield* refuseBeyondCalendar(resolved, maxShift)
+      const { checked, issues: all } = yield* findIssues({
+        ...local,
+        clockedIn: resolved.clockedIn,
+        selected: selectedOf(flags),
+        maxDuration: maxShift,
+        asOf: Option.getOrUndefined(flags.asOf),
+        knowsDisputes
+      }, (filter) => Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches)))
 
-    const hidden = yield* HiddenKinds
-    const issues = all.filter(({ kind }) => !hidden.includes(kind))
-    const printVerdict = issues.length === 0 && checked > 0 ? printError : printWarning
-    yield* printText(textOf(format, issues, names, yield* screen, style)).pipe(
-      Effect.andThen(printVerdict(verdictOf(issues, checked, acceptsEmpty))),
-      Effect.andThen(knowsDisputes ? Effect.void : printWarning(disputesUnknown)),
-      // What was found decides the exit code, also if its reader has read enough.
-      Effect.catchTag("OutputClosed", () => Effect.void)
-    )
-    // A gate that looked at nothing must not open.
-    if (issues.length > 0 || (checked === 0 && !acceptsEmpty)) return yield* new Findings()
-  }, Effect.scoped)
+      const hidden = yield* HiddenKinds
+      const issues = all.filter(({ kind }) => !hidden.includes(kind))
+      const printVerdict = issues.length === 0 && checked > 0 ? printError : printWarning
+      yield* printText(textOf(format, issues, names, yield* screen, style)).pipe(
+        Effect.andThen(printVerdict(verdictOf(issues, checked, acceptsEmpty))),
+        Effect.andThen(knowsDisputes ? Effect.void : printWarning(disputesUnknown)),
+        // What was found decides the exit code, also if its reader has read enough.
+        Effect.catchTag("OutputClosed", () => Effect.void)
+      )
+      // A gate that looked at nothing must not open.
+      if (issues.length > 0 || (checked === 0 && !acceptsEmpty)) return yield* new Findings()
+    },
+    Effect.scoped,
+    intoOutput
+  )
 ).pipe(
   Command.withDescription(
     `Find what a person must look at before a period is closed.
@@ -139,10 +147,10 @@ const findIssues = Effect.fnUntraced(function*<E, R>(
 ) {
   const periods = Period.byLocation(clock, period)
   const isChecked = selects(selected)
-  const disputed = knowsDisputes ? yield* disputedIn(periods.window, selected, list) : undefined
+  const disputed = knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined
   const options = { clock, period, asOf, maxDuration, isChecked, disputed }
   let checked = 0
-  const issues = yield* list(widerFilter(PeriodCheck.window(options), selected, clockedIn)).pipe(
+  const issues = yield* list(widerFilter(PeriodCheck.queryWindow(options), selected, clockedIn)).pipe(
     Stream.mapArray((punches) => {
       // A punch of a location without a zone is not counted: it fails the check.
       const belong = punches.filter((punch) => Result.getOrElse(periods.contains(punch), () => false))

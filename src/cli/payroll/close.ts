@@ -1,5 +1,6 @@
 /** `time-punches close`, `correct`, `void` and `closes`: a payroll period as a record of states. */
 import * as Command from "effect/cli/Command"
+import { intoOutput } from "../files/output.ts"
 import { lazyCommand } from "../flags/lazy.ts"
 import { closeFlags, closesFlags, correctFlags, voidFlags } from "./flags.ts"
 
@@ -74,7 +75,12 @@ export const voidCommand = lazyCommand("void", voidFlags, load, ({ runVoid }) =>
   ])
 )
 
-export const closes = lazyCommand("closes", closesFlags, load, ({ runCloses }) => runCloses).pipe(
+export const closes = lazyCommand(
+  "closes",
+  closesFlags,
+  load,
+  ({ runCloses }) => (flags) => intoOutput(runCloses(flags), flags)
+).pipe(
   Command.withDescription(
     `List the closes of a company with all their states, or one close.
 

@@ -1,5 +1,6 @@
 /** `time-punches changes`: compares a period with what it was when it was closed, in a copy with a history. */
 import * as Command from "effect/cli/Command"
+import { intoOutput } from "../files/output.ts"
 import { lazyCommand } from "../flags/lazy.ts"
 import { changesFlags } from "./diffFlags.ts"
 
@@ -7,7 +8,7 @@ export const changes = lazyCommand(
   "changes",
   changesFlags,
   () => import("./diffRun.ts"),
-  ({ run }) => run
+  ({ run }) => (flags) => intoOutput(run(flags), flags)
 ).pipe(
   Command.withDescription(
     `Compare the punches of a period with what they were when it was closed.
@@ -20,7 +21,7 @@ export const changes = lazyCommand(
 
   It lists each punch that has changed, with its kind: edited, added (the copy
   did not have it then), movedIn or movedOut (into or out of the period),
-  deleted, undeleted, gone (the service no longer shows it) or back. Then it
+  deleted, undeleted, missing (the service no longer shows it) or back. Then it
   lists each person whose sums differ, with the difference in net time, cost
   and tips: what a correction run has to pay.`
   ),

@@ -2,10 +2,14 @@
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { databaseFlag, maxAgeFlag } from "../database/database.ts"
+import { outputFlags } from "../files/output.ts"
 import { companyFlags } from "../flags/connection.ts"
 import { namesFlag } from "../flags/names.ts"
 import { asOf, csvFlags, formatFlags, instant, optionalRounding, whole } from "../flags/values.ts"
 import { periodFlags } from "../select/period.ts"
+
+/** The forms of its result. */
+export const forms = ["table", "csv", "json"] as const
 
 export const changesFlags = {
   close: whole(
@@ -21,8 +25,9 @@ export const changesFlags = {
   ...periodFlags,
   asOf,
   rounding: optionalRounding,
-  ...formatFlags(["table", "csv", "json"], "table for people; csv and json are exact"),
+  ...formatFlags(forms, "table for people; csv and json are exact"),
   ...csvFlags,
+  ...outputFlags,
   of: Flag.Literals("of", ["people", "punches"]).pipe(
     Flag.withDescription("With --format csv: a row for each person, or for each punch (default: people)"),
     Flag.optional

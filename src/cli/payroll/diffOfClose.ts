@@ -53,7 +53,7 @@ export const ofClose = Effect.fnUntraced(
       asOf: undefined,
       zoneOf: ({ locationId }) =>
         Option.flatMap(
-          Option.fromUndefinedOr(CloseTerms.locationOf(terms, locationId)),
+          Option.fromUndefinedOr(CloseTerms.getLocation(terms, locationId)),
           ({ clock }) => Option.flatMap(Option.fromUndefinedOr(terms.clocks[clock]), ({ zone }) => readZone(zone))
         )
     } satisfies Subject<MissingZone>
@@ -95,7 +95,7 @@ const withZones = Effect.fnUntraced(function*(
         "The record keeps the clock that the period was closed with. Leave the flag out, or the location."
       )
     }
-    if (CloseTerms.locationOf(terms, locationId) === undefined) {
+    if (CloseTerms.getLocation(terms, locationId) === undefined) {
       terms = CloseTerms.withLocation(terms, locationId, clock)
     }
   }
@@ -108,16 +108,16 @@ const comparisonOf = (terms: CloseTerms.CloseTerms, since: DateTime.Utc): Compar
   const firstCounted = firstCountedDay(terms)
   const placeOf = (locationId: LocationId): Place | undefined => {
     if (places.has(locationId)) return places.get(locationId)
-    const span = CloseTerms.spanOf(terms, locationId)
-    const clock = terms.clocks[CloseTerms.locationOf(terms, locationId)?.clock ?? -1]
+    const interval = CloseTerms.getInterval(terms, locationId)
+    const clock = terms.clocks[CloseTerms.getLocation(terms, locationId)?.clock ?? -1]
     const shownFrom = firstCounted === undefined ? undefined : clock?.starts[firstCounted]?.epochMilliseconds
-    const place = span === undefined ? undefined : { ...span, shownFrom: shownFrom ?? span.from }
+    const place = interval === undefined ? undefined : { ...interval, shownFrom: shownFrom ?? interval.from }
     places.set(locationId, place)
     return place
   }
   return {
     since,
-    widest: CloseTerms.window(terms),
+    widest: CloseTerms.queryWindow(terms),
     contains: ({ clockedIn: { epochMilliseconds: at }, locationId }) => {
       const place = placeOf(locationId)
       return place === undefined
@@ -132,7 +132,7 @@ const comparisonOf = (terms: CloseTerms.CloseTerms, since: DateTime.Utc): Compar
 }
 
 /** The close at a location; a punch before it counts towards its thresholds from `shownFrom` on. */
-interface Place extends CloseTerms.Span {
+interface Place extends CloseTerms.MillisInterval {
   readonly shownFrom: number
 }
 

@@ -19,7 +19,7 @@ import { csvStyleOf, formatOf } from "../flags/values.ts"
 import { printError } from "../print/messages.ts"
 import { print, screen } from "../print/output.ts"
 import { requirePeriod, resolvePeriod } from "../select/period.ts"
-import type { ChangesInput } from "./diffFlags.ts"
+import { type ChangesInput, forms } from "./diffFlags.ts"
 import { ofClose, refuseRecorded, type Subject } from "./diffOfClose.ts"
 import { jsonOf, linesOf, peopleCsv, punchesCsv } from "./diffPrint.ts"
 
@@ -33,7 +33,7 @@ export const run = Effect.fnUntraced(function*(input: ChangesInput) {
     "The service does not show earlier versions of a punch; a copy that time-punches sync --history keeps has them."
   )
   const period = Option.isSome(close) ? undefined : yield* ofPeriod(input)
-  const format = yield* Effect.fromResult(formatOf(input))
+  const format = yield* Effect.fromResult(formatOf(input, forms))
   const style = yield* Effect.fromResult(csvStyleOf(input, format))
   if (Option.isSome(input.of) && format !== "csv") {
     return yield* usage("--of goes with --format csv; every other form has both punches and people")
@@ -77,12 +77,12 @@ const ofPeriod = Effect.fnUntraced(function*(input: ChangesInput) {
   const since = yield* sinceOf(input.since)
   const flags = yield* resolvePeriod({ ...noFilter, ...input })
   const { clock, period } = yield* Effect.fromResult(requirePeriod(flags, "changes"))
-  const { clockOf } = zonesOf(clock)
+  const { getDayRule } = zonesOf(clock)
   return {
     comparison: comparisonOf({ clock, period, since }),
     rounding: Option.getOrElse(flags.rounding, () => "halfUp" as const),
     asOf: Option.getOrUndefined(flags.asOf),
-    zoneOf: ({ locationId }) => Option.map(Result.getSuccess(clockOf(locationId)), zoneOf)
+    zoneOf: ({ locationId }) => Option.map(Result.getSuccess(getDayRule(locationId)), zoneOf)
   } satisfies Subject<MissingZone>
 })
 

@@ -5,11 +5,12 @@ import * as Option from "effect/Option"
 import { Blocker } from "../../close/CloseError.ts"
 import * as RevisionId from "../../close/RevisionId.ts"
 import { databaseFlag } from "../database/database.ts"
+import { outputFlags } from "../files/output.ts"
 import { fileFlags } from "../files/payrollFile.ts"
 import { companyFlags } from "../flags/connection.ts"
 import { namesFlag } from "../flags/names.ts"
 import {
-  jsonFlag,
+  jsonFlags,
   nonBlank,
   onFlag,
   readWhole,
@@ -27,7 +28,7 @@ import { thresholdFlags } from "../select/thresholds.ts"
 const shared = {
   company: companyFlags.company,
   database: databaseFlag,
-  json: jsonFlag
+  ...jsonFlags
 }
 
 const note = nonBlank("note", "TEXT", "A note that is kept with the state", "a text that is not blank")
@@ -76,6 +77,7 @@ export const closesFlags = {
     Argument.optional
   ),
   ...fileFlags,
+  ...outputFlags,
   changed: onFlag("changed", "Sum the closes again and print what is due now; writes nothing"),
   verify: onFlag("verify", "Compute every state again from the history, and compare"),
   names: namesFlag

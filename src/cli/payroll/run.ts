@@ -8,7 +8,8 @@ import * as Os from "node:os"
 import * as Close from "../../close/Close.ts"
 import { type NotReady, UnknownClose } from "../../close/CloseError.ts"
 import * as CloseSums from "../../close/CloseSums.ts"
-import { ClosedPeriod, newestRevision, previousOf, Revision } from "../../close/Revision.ts"
+import type * as CloseTerms from "../../close/CloseTerms.ts"
+import { ClosedPeriod, getPrevious, newestRevision, Revision } from "../../close/Revision.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { version } from "../../internal/wire/userAgent.ts"
@@ -20,10 +21,10 @@ import { printFile, readForm } from "../files/payrollFile.ts"
 import { companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
 import { type Names, readNames } from "../flags/names.ts"
-import { shellWord } from "../flags/values.ts"
+import { isJson, shellWord } from "../flags/values.ts"
 import { readZones } from "../flags/zones.ts"
 import { Colours } from "../print/colour.ts"
-import { counted, countedPunches, formatMoney, formatSignedHours } from "../print/format.ts"
+import { counted, countedPunches, formatExactHours, formatMoney, formatSignedHours } from "../print/format.ts"
 import { jsonArray } from "../print/machine.ts"
 import { printError, printHint, printWarning } from "../print/messages.ts"
 import { printLines, printText, screen } from "../print/output.ts"
@@ -36,6 +37,7 @@ import type { CloseInput, ClosesInput, CorrectInput, VoidInput } from "./flags.t
 
 export const runClose = Effect.fnUntraced(function*(input: CloseInput) {
   const { company, layer, shown } = yield* copyOf(input, "close")
+  const json = yield* Effect.fromResult(isJson(input))
   const flags = yield* resolvePeriod({ ...noFilter, ...input }, { countsWeeks: true })
   const { clock } = yield* Effect.fromResult(requirePeriod(flags, "close"))
   if (Option.isNone(flags.dates)) {
@@ -59,11 +61,31 @@ export const runClose = Effect.fnUntraced(function*(input: CloseInput) {
     Effect.provide(layer),
     Effect.catchTag("NotReady", (error) => Effect.andThen(printNotReady(error, names), new Findings()))
   )
-  yield* printWritten([revision], [CloseSums.empty], input, names, shown)
+  yield* printWritten([revision], [CloseSums.empty], { ...input, json }, names, shown)
+  yield* printWarning(
+    ...revision.changedTerms.map(({ before, now, term }) =>
+      `${termNames[term]} ${termText(now)}, and close ${Option.getOrElse(revision.before, () => "")} has ${
+        termText(before)
+      }: in a week that both have, hours may be over a threshold twice or never`
+    )
+  )
 })
+
+const termNames = {
+  weeklyThreshold: "the weekly threshold is",
+  dailyThreshold: "the daily threshold is",
+  doubleThreshold: "the second daily threshold is",
+  thresholds: "the thresholds count",
+  rounding: "the rounding is",
+  firstDay: "the first day of the week is"
+} as const satisfies Readonly<Record<CloseTerms.TermChange["term"], string>>
+
+const termText = (value: CloseTerms.TermChange["now"]): string =>
+  value === null ? "none" : typeof value === "number" ? formatExactHours(Duration.seconds(value)) : value
 
 export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
   const { company, layer, shown } = yield* copyOf(input, "correct")
+  const json = yield* Effect.fromResult(isJson(input))
   const clocks = Option.getOrUndefined(yield* readZones(input.zoneFile, input.dayStarts))
   const names = yield* readNames(input.names)
   const { corrected, previous } = yield* Effect.gen(function*() {
@@ -79,7 +101,7 @@ export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
     Effect.catchTag("NotReady", (error) => Effect.andThen(printNotReady(error, names), new Findings()))
   )
   const { otherCloses, peopleWithoutHours, revisions, unchangedLocations, unverified } = corrected
-  yield* printWritten(revisions, previous, input, names, shown)
+  yield* printWritten(revisions, previous, { ...input, json }, names, shown)
   const { stderr } = yield* Colours
   if (revisions.length === 0) yield* printError("nothing to correct")
   yield* printWarning(
@@ -94,9 +116,9 @@ export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
       : [`location ${unchangedLocations.join(", ")} keeps the clock of the record`])
   )
   yield* printError(...peopleWithoutHours.map((each) => stderr.red(lossLine(each, names))))
-  if (peopleWithoutHours.some(({ causes }) => causes.gone !== undefined)) {
+  if (peopleWithoutHours.some(({ causes }) => causes.missing !== undefined)) {
     yield* printWarning(
-      "A permission that was withdrawn looks like gone punches: check it before you take hours from anyone."
+      "A permission that was withdrawn looks like missing punches: check it before you take hours from anyone."
     )
   }
 })
@@ -114,13 +136,14 @@ const lossLine = ({ causes, close, userId }: Close.LostHours, names: Names | und
 
 export const runVoid = Effect.fnUntraced(function*(input: VoidInput) {
   const { company, layer } = yield* copyOf(input, "void")
+  const json = yield* Effect.fromResult(isJson(input))
   if (Option.isNone(input.note)) return yield* usage("void needs --note WHY: why the state was not paid")
   const { isOver, revision } = yield* Effect.gen(function*() {
     const revision = yield* Close.voidRevision(company, { revision: input.state, ...written(input.note) })
     const revisions = (yield* Close.list(company, revision.close)).flatMap(({ revisions }) => revisions)
     return { revision, isOver: Option.isNone(newestRevision(revisions)) }
   }).pipe(Effect.provide(layer))
-  if (input.json) return yield* printJson([revision])
+  if (json) return yield* printJson([revision])
   yield* printLines([
     `${revision.id}: ${Option.getOrElse(revision.voids, () => "")} was not paid; its amounts are due again`
   ])
@@ -129,10 +152,15 @@ export const runVoid = Effect.fnUntraced(function*(input: VoidInput) {
 
 export const runCloses = Effect.fnUntraced(function*(input: ClosesInput) {
   const { company, layer } = yield* copyOf(input, "closes")
-  const { changed, json, verify } = input
+  const { changed, verify } = input
   const names = yield* readNames(input.names)
   if (changed && verify) return yield* usage("--changed and --verify are two questions", "Ask one of them.")
-  const form = yield* readForm(input, names, [json && "--json", changed && "--changed", verify && "--verify"])
+  const form = yield* readForm(input, names, [
+    input.json && "--json",
+    Option.isSome(input.format) && "--format",
+    changed && "--changed",
+    verify && "--verify"
+  ])
   const name = Option.getOrUndefined(input.name)
   if (Option.isSome(form)) {
     if (name === undefined) return yield* usage("--map prints one state: name it, such as closes 7.2 --map FILE")
@@ -140,6 +168,7 @@ export const runCloses = Effect.fnUntraced(function*(input: ClosesInput) {
     const shown = previous === undefined ? revision.id : `${revision.id} less ${previous.id}`
     return yield* printFile(form.value, shown, revision, previous)
   }
+  const json = yield* Effect.fromResult(isJson(input))
   const [close, number] = name?.split(".").map(Number) ?? []
   if (number !== undefined && (changed || verify)) {
     return yield* usage(`--${changed ? "changed" : "verify"} takes a close and not a state`, `Give ${close} alone.`)
@@ -154,7 +183,7 @@ export const runCloses = Effect.fnUntraced(function*(input: ClosesInput) {
     return
   }
   if (changed) {
-    const due = yield* Effect.provide(Close.due(company, close), layer)
+    const due = yield* Effect.provide(Close.due(company, { closes: close === undefined ? undefined : [close] }), layer)
     if (json) return yield* printLines([jsonArray(due.map((each) => encodeDue(each)))])
     for (const { after, difference } of due) {
       yield* printLines([`due after ${after}`, ...peopleLines(difference, names, yield* screen)])
@@ -166,7 +195,7 @@ export const runCloses = Effect.fnUntraced(function*(input: ClosesInput) {
   const rows = found.flatMap(({ revisions }) =>
     revisions
       .filter(({ id }) => number === undefined || id === name)
-      .map((revision) => ({ revision, previous: previousOf(revisions, revision) ?? CloseSums.empty }))
+      .map((revision) => ({ revision, previous: getPrevious(revisions, revision) ?? CloseSums.empty }))
   )
   if (name !== undefined && rows.length === 0) {
     const detail = `there is no such ${number === undefined ? "close" : "state"}`
@@ -218,7 +247,7 @@ const previousSums = Effect.fnUntraced(function*(company: CompanyId, revisions: 
     (close) => Close.list(company, close)
   )
   const all = closes.flatMap((found) => found.flatMap(({ revisions }) => revisions))
-  return revisions.map((revision) => previousOf(all, revision) ?? CloseSums.empty)
+  return revisions.map((revision) => getPrevious(all, revision) ?? CloseSums.empty)
 })
 
 const encodeRevision = Schema.encodeSync(Revision)
@@ -252,7 +281,7 @@ const printNotReady = Effect.fnUntraced(function*(
 const printWritten = Effect.fnUntraced(function*(
   revisions: ReadonlyArray<Revision>,
   previous: ReadonlyArray<CloseSums.CloseSums>,
-  { company, json }: Pick<CloseInput, "company" | "json">,
+  { company, json }: Pick<CloseInput, "company"> & { readonly json: boolean },
   names: Names | undefined,
   shown: string
 ) {

@@ -1,11 +1,11 @@
 /** Counts, times and amounts as people read them. Pure. */
 import * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 
 export {
   counted,
   countedPunches,
+  formatAge,
   formatExactHours,
   formatHours,
   formatMoney,
@@ -23,12 +23,6 @@ export const formatTime = (at: DateTime.Utc, zone: Option.Option<DateTime.TimeZo
 /** The same in little space: to the minute, without the offset of the zone. */
 export const formatShortTime = (at: DateTime.Utc, zone: Option.Option<DateTime.TimeZone>): string =>
   formatTime(at, zone).replace(/T(\d\d:\d\d).*?(Z?)$/, " $1$2")
-
-/** A time in its two largest units, such as `2h 5m`. */
-export const formatAge = (age: Duration.Duration): string => {
-  const seconds = Math.floor(Duration.toSeconds(age))
-  return seconds === 0 ? "0s" : Duration.format(Duration.seconds(seconds)).split(" ").slice(0, 2).join(" ")
-}
 
 /** A time of milliseconds on a line that changes: `0.3 s`, `8 s`, `2 min 5 s`, `1 h 12 min`. */
 export const formatElapsed = (millis: number): string => {

@@ -15,7 +15,7 @@ export interface Totals {
 }
 
 /** The window of clock-ins of a listing, and the zone of its dates; without one they are in UTC. */
-export interface Window {
+export interface ProgressWindow {
   readonly clockedIn: InstantRange | undefined
   readonly zone: Option.Option<DateTime.TimeZone>
 }
@@ -51,7 +51,7 @@ export interface Position {
 }
 
 /** None without a window of two ends, and for rows that are not in order: a date in the middle of them says nothing. */
-export const positionOf = ({ last, order }: Seen, { clockedIn, zone }: Window): Option.Option<Position> => {
+export const positionOf = ({ last, order }: Seen, { clockedIn, zone }: ProgressWindow): Option.Option<Position> => {
   const { gte, lt, lte } = clockedIn ?? {}
   const end = lt ?? lte
   if (gte === undefined || end === undefined || order === "unknown" || order === "mixed") return Option.none()
@@ -124,7 +124,7 @@ interface Progress {
   ) => Effect.Effect<void, never, Stdio.Stdio>
 }
 
-const noWindow: Window = { clockedIn: undefined, zone: Option.none() }
+const noWindow: ProgressWindow = { clockedIn: undefined, zone: Option.none() }
 
 /** Starts at the totals of the run that this one resumes. The line is erased when the scope closes. */
 export const makeProgress = Effect.fnUntraced(function*(
@@ -132,7 +132,7 @@ export const makeProgress = Effect.fnUntraced(function*(
     /** Whether results are printed during the run: on the same terminal, a progress line would break them. */
     readonly printsResults: boolean
     readonly resumed?: Totals
-    readonly window?: Window
+    readonly window?: ProgressWindow
   }
 ) {
   const { clear, show } = yield* startReport({ printsResults })

@@ -1,8 +1,9 @@
 /** The flags of `time-punches report`. */
 import type * as Command from "effect/cli/Command"
 import { sourceFlags } from "../database/source.ts"
+import { outputFlags } from "../files/output.ts"
 import { namesFlag } from "../flags/names.ts"
-import { asOf, nonBlank, optionalRounding, whole } from "../flags/values.ts"
+import { asOf, optionalRounding, whole } from "../flags/values.ts"
 import { maxShift } from "../select/maxShift.ts"
 import { periodFlags } from "../select/period.ts"
 import { selectionFlags } from "../select/selection.ts"
@@ -28,12 +29,7 @@ export const reportFlags = {
     1
   ),
   names: namesFlag,
-  output: nonBlank(
-    "output",
-    "FILE",
-    "Write this file, which must not exist; only its owner may read it (default: standard output)",
-    "the name of a file"
-  )
+  ...outputFlags
 }
 
 /** The parsed flags. */

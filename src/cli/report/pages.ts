@@ -1,21 +1,17 @@
 /** What `time-punches report` does: lists the punches of the period, or of a close, and writes the page. */
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Close from "../../close/Close.ts"
 import { UnknownClose } from "../../close/CloseError.ts"
 import { closeListing, toHtmlCloseReport } from "../../close/report.ts"
-import { printable } from "../../internal/wire/issue.ts"
 import { byLocation, type MissingZone } from "../../payroll/Zones.ts"
-import { type ReportOptions, reportWindow, toHtmlReport } from "../../report/report.ts"
+import { queryWindow, type ReportOptions, toHtmlReport } from "../../report/report.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { withCopy } from "../database/copy.ts"
 import { targetOf } from "../database/database.ts"
 import { openSource } from "../database/source.ts"
-import { usage } from "../failure.ts"
-import { writeNew } from "../files/files.ts"
 import { companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
 import { readNames } from "../flags/names.ts"
@@ -28,12 +24,9 @@ import { givenThresholds } from "../select/thresholds.ts"
 import { periodInput, type ReportInput } from "./flags.ts"
 
 export const run = Effect.fnUntraced(function*(input: ReportInput) {
-  if (Option.isSome(input.output)) yield* refuseExisting(input.output.value)
-  const page = Option.isSome(input.close) ? yield* closePage(input, input.close.value) : yield* periodPage(input)
-  yield* Option.match(input.output, {
-    onNone: () => printText(page),
-    onSome: (file) => writeNew(file, page, exists(file))
-  })
+  yield* printText(
+    Option.isSome(input.close) ? yield* closePage(input, input.close.value) : yield* periodPage(input)
+  )
 })
 
 const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
@@ -49,8 +42,8 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   const selected = selectedOf(flags)
   const list = (filter: Parameters<typeof source>[0]) =>
     Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches))
-  const { contains, window } = byLocation(clock, period)
-  const disputed = knowsDisputes ? yield* disputedIn(window, selected, list) : undefined
+  const periods = byLocation(clock, period)
+  const disputed = knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined
   const isSelected = selects(selected)
   let matching = 0
   const options: ReportOptions<MissingZone> = {
@@ -67,10 +60,12 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
     title: `Labour report of company ${id}`,
     notes: knowsDisputes ? [] : [disputesUnknown]
   }
-  const filter = widerFilter(reportWindow(options), selected, flags.clockedIn)
+  const filter = widerFilter(queryWindow(options), selected, flags.clockedIn)
   const punches = list(filter).pipe(Stream.mapArray((punches) => {
     // A punch of a location without a zone is not counted: it fails the report.
-    matching += punches.filter((punch) => isSelected(punch) && Result.getOrElse(contains(punch), () => false)).length
+    matching += punches.filter((punch) =>
+      isSelected(punch) && Result.getOrElse(periods.contains(punch), () => false)
+    ).length
     return punches
   }))
   const page = yield* toHtmlReport(punches, options)
@@ -94,18 +89,9 @@ const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
         SqlStore.list(company.id, { clockedIn }, { at }))
       return yield* Effect.catchTag(
         toHtmlCloseReport(close, punches, { names }),
-        "HistoryUnknown",
+        "HistoryUnavailable",
         () =>
           toHtmlCloseReport(close, Option.none<Stream.Stream<never>>(), { names })
       )
     })), input.maxAge).pipe(Stream.runHead, Effect.map(Option.getOrThrow))
-})
-
-const exists = (file: string) =>
-  usage(`--output ${printable(file)} exists: a report replaces no file`, "Choose another name, or remove that file.")
-
-/** Before anything is listed. */
-const refuseExisting = Effect.fnUntraced(function*(file: string) {
-  const fs = yield* FileSystem.FileSystem
-  if (yield* fs.exists(file)) return yield* exists(file)
 })

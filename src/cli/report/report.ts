@@ -1,6 +1,7 @@
 /** `time-punches report`: a period, or a close, as one page of HTML. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
+import { intoOutput } from "../files/output.ts"
 import { lazyCommand } from "../flags/lazy.ts"
 import { reportFlags } from "./flags.ts"
 
@@ -8,7 +9,7 @@ export const report = lazyCommand(
   "report",
   reportFlags,
   () => import("./pages.ts"),
-  ({ run }) => (flags) => Effect.scoped(run(flags))
+  ({ run }) => (flags) => intoOutput(Effect.scoped(run(flags)), flags)
 ).pipe(
   Command.withDescription(
     `Write a period as one page of HTML, for people who look and do not compute.
@@ -17,8 +18,8 @@ export const report = lazyCommand(
   with those over --weekly-threshold and --daily-threshold marked, the people
   on the clock by weekday and hour, what check finds, and the sums of summary
   as tables. It is one file without a script that loads nothing: it can be
-  sent and printed. It holds wages: --output writes a file that only its owner
-  may read.
+  sent and printed. It holds wages: only its owner may read a new file of
+  --output.
 
   --close reports a close from its record in the copy of --database: its
   states, their differences and what each person got. Dates, zones and

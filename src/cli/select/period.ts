@@ -156,7 +156,7 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
     }
     const zones = Option.map(clock, zonesOf)
     const clockOf = ({ locationId }: TimePunch) =>
-      Option.map(zones, ({ clockOf }) => Result.getOrThrow(clockOf(locationId)))
+      Option.map(zones, ({ getDayRule }) => Result.getOrThrow(getDayRule(locationId)))
     const local: LocalPeriod = {
       clock,
       locations,
@@ -167,7 +167,7 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
       keeps: ({ locationId }) =>
         Option.match(zones, {
           onNone: () => Result.succeed(true),
-          onSome: ({ clockOf }) => Result.map(clockOf(locationId), () => true)
+          onSome: ({ getDayRule }) => Result.map(getDayRule(locationId), () => true)
         }),
       clockOf,
       zoneOf: (punch) => Option.map(clockOf(punch), zoneOf)

@@ -15,6 +15,7 @@ import { isZones } from "../../payroll/Zones.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { openSource, sourceFlags, type SourceInput } from "../database/source.ts"
 import { usage } from "../failure.ts"
+import { intoOutput, outputFlags } from "../files/output.ts"
 import { fileFlags, type FileForm, printFile, readForm } from "../files/payrollFile.ts"
 import { companyOf } from "../flags/connection.ts"
 import { describeFilter, filterFlags, type FilterInput, toFilter } from "../flags/filter.ts"
@@ -28,6 +29,8 @@ import { givenThresholds, thresholdFlags, type ThresholdInput, thresholdsOf } fr
 import { by, defaultBy, type Key, makeGrouper, thresholdColumns } from "./groups.ts"
 import { csvOf, jsonOf, tableOf } from "./print.ts"
 
+const forms = ["table", "csv", "json"] as const
+
 export const summary = Command.make(
   "summary",
   {
@@ -35,8 +38,9 @@ export const summary = Command.make(
     ...thresholdFlags,
     asOf,
     rounding,
-    ...formatFlags(["table", "csv", "json"], "table for people; csv and json are exact, without the total"),
+    ...formatFlags(forms, "table for people; csv and json are exact, without the total"),
     ...csvFlags,
+    ...outputFlags,
     names: namesFlag,
     ...fileFlags,
     ...sourceFlags,
@@ -60,7 +64,7 @@ export const summary = Command.make(
       if (Option.isSome(form)) return yield* preview(form.value, input, flags)
       const limits = yield* Effect.fromResult(thresholdsOf(flags))
       const filter = yield* Effect.fromResult(toFilter({ ...flags, clockedIn: readWindow(flags.clockedIn, limits) }))
-      const format = yield* Effect.fromResult(formatOf(flags))
+      const format = yield* Effect.fromResult(formatOf(flags, forms))
       const style = yield* Effect.fromResult(csvStyleOf(flags, format))
       const source = yield* openSource(flags)
       const { idOf, keysOf } = makeGrouper(flags.by, flags.clockOf, Option.getOrUndefined(flags.weekStarts))
@@ -89,7 +93,8 @@ export const summary = Command.make(
       }
     },
     Effect.onInterrupt(() => printWarning("interrupted: the sums are not complete, and nothing is stored")),
-    Effect.scoped
+    Effect.scoped,
+    intoOutput
   )
 ).pipe(
   Command.withDescription(
@@ -163,7 +168,7 @@ const preview = Effect.fnUntraced(function*(
     ...givenThresholds(flags)
   })
   const source = yield* openSource(input)
-  const punches = Stream.flatMap(source({ clockedIn: CloseTerms.window(terms) }), (page) => Stream.fromArray(page))
+  const punches = Stream.flatMap(source({ clockedIn: CloseTerms.queryWindow(terms) }), (page) => Stream.fromArray(page))
   const sums = yield* Stream.run(punches, CloseSums.sum(terms))
   yield* printFile(form, `preview of ${textOfDates(dates.value)}`, { ...dates.value, ...sums })
 })
@@ -174,7 +179,7 @@ const readWindow = (
   limits: Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>
 ): FilterInput["clockedIn"] => {
   if (Option.isNone(limits) || limits.value.period === undefined) return clockedIn
-  const { gte } = Labor.window({ ...limits.value, period: limits.value.period })
+  const { gte } = Labor.queryWindow({ ...limits.value, period: limits.value.period })
   return { ...clockedIn, gte: Option.map(clockedIn.gte, (start) => DateTime.min(start, gte)) }
 }
 

@@ -247,7 +247,7 @@ const lastErrorAtEnd = (
   // What a sweep found stays until a sweep has ended.
   return isSwept
     ? raw("NULL")
-    : sql`CASE WHEN last_error LIKE ${text(`%"tag":"SyncError.TooManyGone"%`)} THEN last_error END`
+    : sql`CASE WHEN last_error LIKE ${text(`%"tag":"SyncError.TooManyMissing"%`)} THEN last_error END`
 }
 
 const lastOkAtEnd = (

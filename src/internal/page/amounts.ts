@@ -1,4 +1,4 @@
-/** Counts, hours and amounts as people read them. Pure. */
+/** Counts, times and amounts as people read them. Pure. */
 import * as Duration from "effect/Duration"
 
 const whole = new Intl.NumberFormat("en-US")
@@ -27,6 +27,12 @@ export const formatExactHours = (duration: Duration.Duration): string => {
 /** The same with a minus before a negative duration. */
 export const formatSignedHours = (duration: Duration.Duration): string =>
   `${Duration.isNegative(duration) ? "-" : ""}${formatExactHours(Duration.abs(duration))}`
+
+/** A time in its two largest units, such as `2h 5m`. */
+export const formatAge = (age: Duration.Duration): string => {
+  const seconds = Math.floor(Duration.toSeconds(age))
+  return seconds === 0 ? "0s" : Duration.format(Duration.seconds(seconds)).split(" ").slice(0, 2).join(" ")
+}
 
 const hundredths = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 

@@ -57,6 +57,14 @@ ${options.body}
 </html>
 `.html
 
+/** The head of a page whose stylesheet and script are served in a folder, as `page.css` and `page.js`. */
+export const fileLinks = (folder: string, isScripted = true): Html =>
+  html`<link rel="stylesheet" href="${folder}/page.css">
+<link rel="icon" href="data:,">${isScripted ? scriptTag(folder) : undefined}`
+
+// Outside of a tagged template: the bundler would rewrite that with a helper of a package without a licence text.
+const scriptTag = (folder: string): Html => markup(`\n<script src="${folder}/page.js" defer></script>`)
+
 /** The stylesheet of all pages: system fonts, light and dark, from 375 pixels up, and on paper. */
 export const stylesheet = `:root {
   color-scheme: light dark;
@@ -82,11 +90,17 @@ a { color: var(--accent); }
 .good { color: var(--good); }
 .warn { color: var(--warn); }
 .bad { color: var(--bad); }
+.bar { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 12px; margin: 8px 0; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(130px, 1fr)); gap: 8px; margin: 1rem 0; }
+.figures div { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 6px 10px; }
+.figures dt { color: var(--muted); font-size: 13px; }
+.figures dd { margin: 0; font-size: 1.25rem; font-variant-numeric: tabular-nums; }
 .scroll { overflow-x: auto; max-width: 100%; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: 4px 10px; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top; unicode-bidi: isolate; }
 th { font-weight: 600; white-space: nowrap; }
 td.number, th.number { text-align: right; }
+td.number, td.time { white-space: nowrap; }
 code, pre, .mono { font: 13px/1.5 ui-monospace, monospace; overflow-wrap: anywhere; }
 pre { background: var(--panel); padding: 12px; overflow-x: auto; overflow-wrap: normal; }
 button, select, input {

@@ -101,7 +101,7 @@ export const hooksOf = Match.typeTags<Fault, FaultHooks>()({
       return row === undefined ? envelope : { ...envelope, data: envelope.data.with(at, patchRow(row, patch)) }
     }
   }),
-  TokenMalformed: ({ defect }) => ({ writeToken: (body) => malformed(body, defect) }),
+  TokenMalformed: ({ defect }) => ({ writeToken: (body) => malformedTokens[defect](body) }),
   ExpiresIn: ({ value }) => ({
     writeToken: (body) => ({ ...respondWithToken(body), body: JSON.stringify({ ...body, expires_in: value }) })
   })
@@ -214,32 +214,20 @@ const partOf = (response: FakeResponse, share: number) => Math.floor(bytesOf(res
 
 const ok = (body: object) => respondJson(200, JSON.stringify(body))
 
-const malformed = (body: TokenBody, defect: TokenDefect): FakeResponse => {
-  const { access_token, expires_in, token_type } = body
-  switch (defect) {
-    case "html":
-      return respondWith(200, { "content-type": "text/html" }, `<html><body>${access_token}</body></html>`)
-    case "empty":
-      return respondJson(200, "")
-    case "notJson":
-      return respondJson(200, `access_token=${access_token}`)
-    case "noAccessToken":
-      return ok({ token_type, expires_in })
-    case "emptyAccessToken":
-      return ok({ ...body, access_token: "" })
-    case "numberAccessToken":
-      return ok({ ...body, access_token: 12_345 })
-    case "crlfAccessToken":
-      return ok({ ...body, access_token: `${access_token}\r\nx-injected: 1` })
-    case "spaceAccessToken":
-      return ok({ ...body, access_token: ` ${access_token} ` })
-    case "hugeAccessToken":
-      return ok({ ...body, access_token: access_token + "a".repeat(1_000_000) })
-    case "noTokenType":
-      return ok({ expires_in, access_token })
-    case "macTokenType":
-      return ok({ ...body, token_type: "mac" })
-  }
+/** The token responses with a defect. */
+export const malformedTokens: { readonly [Defect in TokenDefect]: (body: TokenBody) => FakeResponse } = {
+  html: ({ access_token }) =>
+    respondWith(200, { "content-type": "text/html" }, `<html><body>${access_token}</body></html>`),
+  empty: () => respondJson(200, ""),
+  notJson: ({ access_token }) => respondJson(200, `access_token=${access_token}`),
+  noAccessToken: ({ expires_in, token_type }) => ok({ token_type, expires_in }),
+  emptyAccessToken: (body) => ok({ ...body, access_token: "" }),
+  numberAccessToken: (body) => ok({ ...body, access_token: 12_345 }),
+  crlfAccessToken: (body) => ok({ ...body, access_token: `${body.access_token}\r\nx-injected: 1` }),
+  spaceAccessToken: (body) => ok({ ...body, access_token: ` ${body.access_token} ` }),
+  hugeAccessToken: (body) => ok({ ...body, access_token: body.access_token + "a".repeat(1_000_000) }),
+  noTokenType: ({ access_token, expires_in }) => ok({ expires_in, access_token }),
+  macTokenType: (body) => ok({ ...body, token_type: "mac" })
 }
 
 /** The table of the CRC of gzip. */

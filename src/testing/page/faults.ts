@@ -1,7 +1,8 @@
 /** The buttons that inject faults: for each constructor of `Fault` what it does in a line, and the faults to choose from. */
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
-import { Fault, type FaultWhen, type TokenDefect } from "../faults/Fault.ts"
+import { Fault, type FaultWhen } from "../faults/Fault.ts"
+import { malformedTokens } from "../faults/hooks.ts"
 
 /** Where a fault strikes, as a heading. */
 export const faultGroups = ["Statuses", "Connection", "Bodies", "Pages", "Rows", "Tokens"] as const
@@ -15,20 +16,6 @@ interface FaultButtons {
   /** Whether it must last: over one request it would have no effect. */
   readonly lasts?: boolean
 }
-
-const defects: ReadonlyArray<TokenDefect> = [
-  "html",
-  "empty",
-  "notJson",
-  "noAccessToken",
-  "emptyAccessToken",
-  "numberAccessToken",
-  "crlfAccessToken",
-  "spaceAccessToken",
-  "hugeAccessToken",
-  "noTokenType",
-  "macTokenType"
-]
 
 const mebibyte = 1_048_576
 
@@ -148,7 +135,7 @@ export const faultButtons: { readonly [Name in keyof typeof Fault]: FaultButtons
   tokenMalformed: {
     group: "Tokens",
     description: "Sends a defective token",
-    choices: defects.map((defect) => [defect, Fault.tokenMalformed(defect)] as const)
+    choices: Struct.keys(malformedTokens).map((defect) => [defect, Fault.tokenMalformed(defect)] as const)
   },
   expiresIn: {
     group: "Tokens",

@@ -4,43 +4,11 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as PubSub from "effect/PubSub"
 import * as Stream from "effect/Stream"
+import { eventText } from "../../internal/page/serve.ts"
 import type { FakeRequest, FakeResponse } from "../base/message.ts"
 import type { ActiveFault } from "../faults/queue.ts"
-
-/** A request and its answer, without what only the two parties should know: no header, no body. */
-export interface Logged {
-  /** 0 for the first request, then 1, 2, … */
-  readonly index: number
-  /** Milliseconds since 1970. */
-  readonly at: number
-  readonly method: string
-  readonly path: string
-  /** The parameters, decoded. */
-  readonly query: ReadonlyArray<readonly [name: string, value: string]>
-  /** The status, and what becomes of the response if it does not arrive whole. */
-  readonly answer: string
-  readonly isGood: boolean
-  /** Milliseconds from the request to the answer. */
-  readonly took: number
-  /** Whether the page itself sent it. */
-  readonly isOwn: boolean
-}
-
-/** A fault and how often it can still happen; `null` for any number of times. */
-export interface ShownFault {
-  readonly text: string
-  readonly left: number | null
-}
-
-/** The log of a service. */
-interface Log {
-  /** The handling of requests, which adds each of them to the log. */
-  readonly respond: (request: FakeRequest) => Effect.Effect<FakeResponse>
-  /** Tells the readers which faults are injected, if that has changed. */
-  readonly tellFaults: Effect.Effect<void>
-  /** The events of a reader: the last requests, the faults, and what follows. */
-  readonly events: Stream.Stream<string>
-}
+import type { ShownFault } from "./browser/faults.ts"
+import type { Logged } from "./browser/requests.ts"
 
 /** How many requests a reader gets that comes later. */
 const kept = 200
@@ -62,9 +30,6 @@ const answerOf = ({ body, delivery, status }: FakeResponse): string => {
   }
 }
 
-const eventOf = (name: string, value: Logged | ReadonlyArray<ShownFault>): string =>
-  `event: ${name}\n${"index" in value ? `id: ${value.index}\n` : ""}data: ${JSON.stringify(value)}\n\n`
-
 /** A fault as a line: its tag and its arguments. */
 const textOf = ({ fault, when }: ActiveFault): string => {
   const { _tag, ...options } = fault
@@ -85,13 +50,15 @@ export const makeLog = Effect.fnUntraced(function*(
   const hub = yield* PubSub.sliding<string>(1024)
   let last: ReadonlyArray<string> = []
   let index = 0
-  let lastFaults = eventOf("faults", [])
+  let lastFaults = eventText("faults", [])
 
+  /** Tells the readers which faults are injected, if that has changed. */
   const tellFaults = Effect.flatMap(faults, (active) => {
-    const event = eventOf(
-      "faults",
-      active.map((fault) => ({ text: textOf(fault), left: fault.left === Infinity ? null : fault.left }))
-    )
+    const shown: ReadonlyArray<ShownFault> = active.map((fault) => ({
+      text: textOf(fault),
+      left: fault.left === Infinity ? null : fault.left
+    }))
+    const event = eventText("faults", shown)
     if (event === lastFaults) return Effect.void
     lastFaults = event
     return Effect.asVoid(PubSub.publish(hub, event))
@@ -102,7 +69,7 @@ export const makeLog = Effect.fnUntraced(function*(
       const isUrl = URL.canParse(request.url, "http://localhost")
       const { pathname, searchParams } = new URL(isUrl ? request.url : "/", "http://localhost")
       const answer = Exit.isSuccess(exit) ? answerOf(exit.value) : "the client left"
-      const event = eventOf("request", {
+      const entry: Logged = {
         index,
         at,
         method: request.method,
@@ -112,24 +79,29 @@ export const makeLog = Effect.fnUntraced(function*(
         isGood: /^[23]\d\d$/.test(answer),
         took: now - at,
         isOwn: request.headers["sec-fetch-site"] === "same-origin"
-      })
+      }
+      const event = eventText("request", entry, index)
       index += 1
       last = [...last.slice(1 - kept), event]
       return Effect.andThen(PubSub.publish(hub, event), tellFaults)
     })
 
   return {
-    respond: (request) =>
+    /** The handling of requests, which adds each of them to the log. */
+    respond: (request: FakeRequest) =>
       Effect.flatMap(
         Clock.currentTimeMillis,
         (at) => Effect.onExit(respond(request), (exit) => add(request, at, exit))
       ),
     tellFaults,
-    // The subscription comes first, so that nothing is missed; a reader ignores what it has.
+    /**
+     * The events of a reader: the last requests, the faults, and what follows. The subscription comes first, so that nothing is
+     * missed; a reader ignores what it has.
+     */
     events: Stream.unwrap(Effect.gen(function*() {
       const subscription = yield* PubSub.subscribe(hub)
       yield* tellFaults
       return Stream.concat(Stream.fromArray([lastFaults, ...last]), Stream.fromSubscription(subscription))
     }))
-  } satisfies Log
+  }
 })

@@ -1,8 +1,10 @@
 /** The reference of the interface: `openapi.json` as a page without a script. For each operation an example and its `curl` line. */
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
-import { type Html, html, page } from "../../internal/page/html.ts"
+import { fileLinks, type Html, html, page } from "../../internal/page/html.ts"
+import { table } from "../../internal/page/parts.ts"
 import type { FakeAccess } from "../service/options.ts"
+import { folder } from "./html.ts"
 import { TimePunchesApi } from "./TimePunchesApi.ts"
 
 const Json = Schema.Record(Schema.String, Schema.Unknown)
@@ -84,81 +86,77 @@ const curlLines = (url: string, { companies: [company], oauthClients: [client] }
     ]
   ])
 
-const table = (caption: string, titles: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): Html =>
-  html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
-<table>
-<thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
-<tbody>
-${
-    rows.map(([name = "", ...cells]) =>
-      html`<tr><th scope="row"><code>${name}</code></th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>
-`
-    )
-  }</tbody>
-</table>
-</div>
-`
+/** Text whose parts between backticks are code. */
+const prose = (text: string): Html => html`${text.split("`").map((part, at) => at % 2 === 1 ? code(part) : part)}`
+
+const code = (text: string): Html => html`<code>${text}</code>`
 
 const members = (name: string, { properties, required }: typeof Json.Type): Html =>
   table(
     name,
-    ["Member", "Type", "", "Meaning"],
-    Object.entries(isJson(properties) ? properties : {}).map(([key, value]) => {
-      const schema = isJson(value) ? value : {}
-      const isRequired = Array.isArray(required) && required.includes(key)
-      const { description } = schema
-      return [key, typeOf(schema), isRequired ? "" : "optional", typeof description === "string" ? description : ""]
-    })
+    [
+      { title: "Member", cell: ({ key }) => code(key) },
+      {
+        title: "Type",
+        cell: ({ schema }) => typeOf(schema)
+      },
+      { title: "", cell: ({ key }) => Array.isArray(required) && required.includes(key) ? "" : "optional" },
+      {
+        title: "Meaning",
+        cell: ({ schema: { description } }) => typeof description === "string" ? prose(description) : ""
+      }
+    ],
+    Object.entries(isJson(properties) ? properties : {}).map(([key, value]) => ({
+      key,
+      schema: isJson(value) ? value : {}
+    }))
   )
+
+const parameters = ({ parameters, summary }: typeof Operation.Type): Html | undefined =>
+  parameters.length === 0 ? undefined : table(`Parameters: ${summary}`, [
+    { title: "Parameter", cell: ({ name }) => code(name) },
+    { title: "In", cell: (each) => each.in },
+    { title: "Type", cell: ({ schema }) => typeOf(schema) },
+    { title: "", cell: ({ required }) => required ? "required" : "" },
+    { title: "Meaning", cell: ({ description }) => prose(description) }
+  ], parameters)
+
+const statuses = ({ responses, summary }: typeof Operation.Type): Html =>
+  table(`Statuses: ${summary}`, [
+    { title: "Status", cell: ([status]) => code(status) },
+    {
+      title: "Body",
+      cell: ([, { content = {} }]) => Object.values(content).map(({ schema }) => typeOf(schema)).join(", ")
+    },
+    { title: "Meaning", cell: ([, { description }]) => prose(description) }
+  ], Object.entries(responses))
+
+const example = (label: string, lines: string): Html =>
+  html`<pre tabindex="0" aria-label="${label}">${
+    // Each line is a separate text: a line end in one would show its code.
+    lines.split("\n").map((line) =>
+      html`${line}
+`
+    )}</pre>
+`
 
 const operation = (method: string, path: string, of: typeof Operation.Type, curl: string | undefined): Html => {
   const body = Object.values(of.responses["200"]?.content ?? {})[0]?.schema
   const sent = Object.entries(of.requestBody?.content ?? {})
   return html`<section id="${of.operationId}">
 <h2>${of.summary}</h2>
-<p><code>${method.toUpperCase()} ${path}</code></p>
-<p>${of.description}</p>
-${
-    of.parameters.length === 0 ? undefined : table(
-      `Parameters: ${of.summary}`,
-      ["Parameter", "In", "Type", "", "Meaning"],
-      of.parameters.map((each) => [
-        each.name,
-        each.in,
-        typeOf(each.schema),
-        each.required ? "required" : "",
-        each.description
-      ])
-    )
-  }${
+<p>${code(`${method.toUpperCase()} ${path}`)}</p>
+<p>${prose(of.description)}</p>
+${parameters(of)}${
     sent.map(([type, { schema }]) =>
       html`<p>The body is ${typeOf(schema)}, as ${type}.</p>
 `
     )
-  }${
-    table(
-      `Statuses: ${of.summary}`,
-      ["Status", "Body", "Meaning"],
-      Object.entries(of.responses).map(([status, { content = {}, description }]) => [
-        status,
-        Object.values(content).map(({ schema }) => typeOf(schema)).join(", "),
-        description
-      ])
-    )
-  }${
+  }${statuses(of)}${
     curl === undefined ? undefined : html`<h3>Example</h3>
-<pre tabindex="0" aria-label="The curl line: ${of.summary}">${curl}</pre>
-`
+${example(`The curl line: ${of.summary}`, curl)}`
   }${
-    body === undefined ?
-      undefined :
-      html`<pre tabindex="0" aria-label="A body: ${of.summary}">${
-        JSON.stringify(exampleOf(body), null, 2).split("\n").map((line) =>
-          html`${line}
-`
-        )
-      }</pre>
-`
+    body === undefined ? undefined : example(`A body: ${of.summary}`, JSON.stringify(exampleOf(body), null, 2))
   }</section>
 `
 }
@@ -168,8 +166,7 @@ export const referencePage = (url: string, access: FakeAccess): string => {
   const curl = curlLines(url, access)
   return page({
     title: `${document.info.title}: reference`,
-    head: html`<link rel="stylesheet" href="/sandbox/page.css">
-<link rel="icon" href="data:,">`,
+    head: fileLinks(folder, false),
     body: html`<header>
 <h1>${document.info.title}</h1>
 <p>${document.info.description} Version ${document.info.version}. <a href="/">The sandbox</a></p>

@@ -1,43 +1,50 @@
 /** The fake service behind a real `HttpServer`: it serves this machine only, and resets or cuts sockets. */
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as HttpServer from "effect/http/HttpServer"
+import type { HttpServerError } from "effect/http/HttpServerError"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
+import type { Scope } from "effect/Scope"
 import { foreignCaller, isLoopbackAddress } from "../../internal/page/guard.ts"
 import { bytesOf, type FakeResponse, joinBytes } from "../base/message.ts"
 import { cutSurplus, type Exchange, toServerResponse } from "./serverResponse.ts"
 
 /**
  * Serves until the scope of the layer closes. A client that disconnects interrupts its request. On a loopback address,
- * a request from elsewhere gets status 403 and does not reach the service. `route` handles the requests of a page, which do not
- * reach it either, and returns `undefined` for all others.
+ * a request from elsewhere gets status 403 and does not reach the service. `withPage` answers the requests of a page, which do
+ * not reach it either.
  */
 export const serve = (
   exchange: Exchange,
-  route: Route = () => undefined
+  withPage: (others: Handler) => Handler = identity
 ): Layer.Layer<never, never, HttpServer.HttpServer> =>
-  Layer.unwrap(HttpServer.HttpServer.useSync(({ address }) => serveTo(exchange, route, isLoopbackAddress(address))))
+  Layer.unwrap(HttpServer.HttpServer.useSync(({ address }) => serveTo(exchange, withPage, isLoopbackAddress(address))))
 
-type Route = (
-  request: HttpServerRequest.HttpServerRequest
-) => Effect.Effect<HttpServerResponse.HttpServerResponse> | undefined
+type Handler = Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  HttpServerError,
+  HttpServerRequest.HttpServerRequest | Scope
+>
 
-const serveTo = (exchange: Exchange, route: Route, toThisMachine: boolean) =>
-  HttpServer.serve(
-    Effect.gen(function*() {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const refusal = toThisMachine ? foreignCaller(request.headers) : undefined
-      if (refusal !== undefined) return HttpServerResponse.text(`${refusal}\n`, { status: 403 })
-      const answer = route(request)
-      if (answer !== undefined) return yield* answer
-      const body = yield* request.text
-      const { method, url } = request
-      const response = yield* exchange.respond({ method, url, headers: { ...request.headers }, body })
-      return yield* deliver(exchange, request, response)
+const serveTo = (exchange: Exchange, withPage: (others: Handler) => Handler, toThisMachine: boolean) => {
+  const ofService = Effect.gen(function*() {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const body = yield* request.text
+    const { headers, method, url } = request
+    const response = yield* exchange.respond({ method, url, headers: { ...headers }, body })
+    return yield* deliver(exchange, request, response)
+  })
+  const all = withPage(ofService)
+  return HttpServer.serve(
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) => {
+      const refusal = toThisMachine ? foreignCaller(headers) : undefined
+      return refusal === undefined ? all : Effect.succeed(HttpServerResponse.text(`${refusal}\n`, { status: 403 }))
     }).pipe(Effect.interruptible)
   )
+}
 
 /** The part of a `node:net` socket that faults use. */
 interface RawSocket {

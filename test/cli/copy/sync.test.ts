@@ -72,7 +72,7 @@ describe("time-punches sync", () => {
         pages: 3,
         written: 450,
         unchanged: 0,
-        gone: 0,
+        missing: 0,
         restarts: 0,
         latenessSeconds: null,
         watermark: "2026-07-01T",
@@ -144,8 +144,8 @@ describe("time-punches sync", () => {
       const json = yield* sync(file, "--status", "--json")
 
       assert.deepStrictEqual(linesOf(table.stdout), [
-        "company  watermark                   age  rows  deleted  gone  running  history since",
-        `4021     2026-07-01T12:00:00.000Z  2h 5m   450       ${deleted}     0  -        none`
+        "company  watermark                   age  rows  deleted  missing  running  history since",
+        `4021     2026-07-01T12:00:00.000Z  2h 5m   450       ${deleted}        0  -        none`
       ])
       assert.deepStrictEqual(JSON.parse(json.stdout), {
         company: defaultCompany.id,
@@ -154,7 +154,7 @@ describe("time-punches sync", () => {
         ageSeconds: 7500,
         rows: 450,
         deleted,
-        gone: 0,
+        missing: 0,
         running: null,
         history: null,
         lastError: null,
@@ -204,13 +204,13 @@ describe("time-punches sync", () => {
       const few = yield* sync(file, "--sweep", "all")
       yield* service.remove(ids.slice(5, 300))
       const many = yield* sync(file, "--sweep", "all")
-      const accepted = yield* sync(file, "--sweep", "all", "--accept-gone")
+      const accepted = yield* sync(file, "--sweep", "all", "--allow-missing")
 
-      assert.match(few.stdout, /^sweep: 445 punches, 4 pages, 0 written, 445 unchanged, 5 gone, /)
+      assert.match(few.stdout, /^sweep: 445 punches, 4 pages, 0 written, 445 unchanged, 5 missing, /)
       assert.strictEqual(many.code, 7)
       assert.include(many.stderr, "the sweep did not see 295 of 445 rows of its window")
-      assert.include(many.stderr, "--accept-gone")
-      assert.include(accepted.stdout, "295 gone")
+      assert.include(many.stderr, "--allow-missing")
+      assert.include(accepted.stdout, "295 missing")
     })))
 
   it.effect("reads passes and sweeps in the order of ids with --sort-by-id, and in no order without", () =>
@@ -463,8 +463,8 @@ describe("time-punches doctor --database", () => {
 
   it.effect.each([
     ["a row that was changed", "UPDATE time_punches SET notes = 'x' WHERE id = ID", "is not equal"],
-    ["a row that was removed", "DELETE FROM time_punches WHERE id = ID", "is missing in the copy"],
-    ["a row that is marked as gone", "UPDATE time_punches SET gone_at = 1 WHERE id = ID", "is gone in the copy"],
+    ["a row that was removed", "DELETE FROM time_punches WHERE id = ID", "is not in the copy"],
+    ["a row that is marked as missing", "UPDATE time_punches SET missing_at = 1 WHERE id = ID", "is marked as missing"],
     ["a row that the service does not have", "", "is not shown by the service"]
   ])("finds %s", ([what = "", statement = "", how = ""]) =>
     withCopy(Effect.fnUntraced(function*(file) {

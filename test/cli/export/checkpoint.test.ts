@@ -271,7 +271,7 @@ describe("Checkpoint.finish", () => {
     withOutput((output) =>
       Effect.gen(function*() {
         Fs.writeFileSync(output, "old")
-        const checkpoint = yield* open(output)
+        const checkpoint = yield* open(output, spec, true)
         yield* appended(checkpoint, page("a\n", 1, Option.none()))
         const before = read(output)
         yield* checkpoint.finish
@@ -288,7 +288,7 @@ describe("Checkpoint.finish", () => {
         const fs = yield* FileSystem.FileSystem
         let takesOver: Effect.Effect<unknown, unknown> = Effect.void
         // The rights of the output are read after its rows were verified, right before it is replaced.
-        const checkpoint = yield* Effect.provideService(open(output), FileSystem.FileSystem, {
+        const checkpoint = yield* Effect.provideService(open(output, spec, true), FileSystem.FileSystem, {
           ...fs,
           stat: (file) => Effect.andThen(file === output ? Effect.orDie(takesOver) : Effect.void, fs.stat(file))
         })
@@ -309,7 +309,7 @@ describe("Checkpoint.finish", () => {
     withOutput((output) =>
       Effect.gen(function*() {
         Fs.writeFileSync(output, "old")
-        const checkpoint = yield* open(output)
+        const checkpoint = yield* open(output, spec, true)
         yield* appended(checkpoint, page("a\nb\n", 2, Option.none()))
         Fs.writeFileSync(`${output}.part`, "a\nc\n")
         const failure = yield* Effect.flip(checkpoint.finish)

@@ -71,16 +71,22 @@ describe("time-punches export", () => {
       assert.strictEqual(read(output), whole)
     })))
 
-  it.effect("keeps an existing file until the new one is complete", () =>
+  it.effect("replaces a file only with --force, when the new one is complete, and then resumes without it", () =>
     inFake(Effect.gen(function*() {
       const { output, whole } = yield* setting()
       Fs.writeFileSync(output, "old")
+      const refused = yield* exported(output)
+      const asked = (yield* queries).length
       yield* failAfter(2)
-      yield* exported(output)
+      yield* exported(output, {}, "--force")
       const meanwhile = read(output)
-      yield* exported(output)
+      const { stderr } = yield* exported(output)
 
+      assert.strictEqual(refused.code, 2)
+      assert.match(refused.stderr, /punches exists\n  Add --force to replace it, or choose another name\.\n$/)
       assert.strictEqual(meanwhile, "old")
+      assert.strictEqual((yield* queries).length - asked, 24)
+      assert.match(stderr, /^resuming after 20 punches/)
       assert.strictEqual(read(output), whole)
     })))
 
@@ -138,7 +144,7 @@ describe("time-punches export", () => {
       inFake(Effect.gen(function*() {
         const { folder, output, whole } = yield* setting()
         Fs.writeFileSync(output, "old")
-        const killed = yield* exported(output, { files: failing("rename", `${output}.part`, "EIO") })
+        const killed = yield* exported(output, { files: failing("rename", `${output}.part`, "EIO") }, "--force")
         const left = [read(output), ...filesOf(folder)]
         const { code, stderr } = yield* exported(output)
 
@@ -164,14 +170,18 @@ describe("time-punches export", () => {
         assert.deepStrictEqual(filesOf(folder), ["punches"])
       })))
 
-    it.effect("another file of its size, with its state not yet removed", () =>
+    it.effect("another file of its size, with its state not yet removed: only with --force", () =>
       inFake(Effect.gen(function*() {
         const { output, whole } = yield* setting()
         yield* exported(output, { files: failing("remove", `${output}.resume.json`, "EIO") })
-        Fs.writeFileSync(output, "x".repeat(whole.length))
-        const { code } = yield* exported(output)
+        const other = "x".repeat(whole.length)
+        Fs.writeFileSync(output, other)
+        const refused = yield* exported(output)
+        const kept = read(output)
+        const { code } = yield* exported(output, {}, "--force")
 
-        assert.strictEqual(code, 0)
+        assert.deepStrictEqual([refused.code, code], [2, 0])
+        assert.strictEqual(kept, other)
         assert.strictEqual(read(output), whole)
       })))
 

@@ -43,7 +43,7 @@ describe("time-punches export to a link", () => {
         const link = links[kind]?.() ?? ""
         const target = Fs.realpathSync(link)
         yield* failAfter(2)
-        yield* exported(link)
+        yield* exported(link, {}, "--force")
         const meanwhile = [read(link), Fs.existsSync(`${target}.part`), Fs.existsSync(`${link}.part`)]
         const { code, stderr } = yield* exported(link)
 
@@ -82,7 +82,7 @@ describe("time-punches export to a link", () => {
 })
 
 describe("time-punches export refuses, and replaces nothing at", () => {
-  const asks = /time-punches list --format ndjson > FILE/
+  const asks = /--output - > FILE/
   const places: ReadonlyArray<
     readonly [name: string, make: (folder: string) => string, message: RegExp, advice: RegExp]
   > = [
@@ -172,7 +172,7 @@ describe("time-punches export lets only the owner read", () => {
         Fs.writeFileSync(output, "old")
         Fs.chmodSync(output, Number.parseInt(mode, 8))
         yield* failAfter(2)
-        yield* exported(output)
+        yield* exported(output, {}, "--force")
         const part = modeOf(`${output}.part`)
         const { code } = yield* exported(output)
 
@@ -214,7 +214,7 @@ describe("time-punches export lets only the owner read", () => {
               return fs.rename(from, to)
             })
         })
-      })
+      }, "--force")
 
       assert.deepStrictEqual(seen, ["note 600", "note 600", "640 before the rename: true", "rows 640"])
     })))
@@ -234,7 +234,7 @@ describe("time-punches export lets only the owner read", () => {
             ),
           chown: (file) => Effect.fail(systemError("EACCES", file))
         })
-      })
+      }, "--force")
 
       assert.strictEqual(code, 0)
       assert.strictEqual(modeOf(output), "604")

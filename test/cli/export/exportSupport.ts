@@ -25,12 +25,12 @@ export const setting = Effect.fnUntraced(function*(format: "ndjson" | "csv" = "n
 })
 
 /** Fails one page request, after `pages` further ones. */
-export const failAfter = (pages: number) =>
+export const failAfter = (pages: number, fault = Fault.status(404)) =>
   Effect.gen(function*() {
     const service = yield* FakeService
     const asked = (yield* service.requests).filter(({ endpoint }) => endpoint === "page")
     const last = asked.at(-1)?.number ?? 0
-    yield* service.inject(Fault.status(404), { requests: last + pages + 1, times: 1 })
+    yield* service.inject(fault, { requests: last + pages + 1, times: 1 })
   })
 
 export const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect.pipe(Effect.scoped, Effect.provide(fake))

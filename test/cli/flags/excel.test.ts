@@ -45,7 +45,7 @@ const writers: Readonly<Record<string, (folder: string, names: string, since: st
   "changes of punches": (folder, names, since) => prints([...changes(folder, names, since), "--of", "punches"]),
   export: (folder) => (...flags) =>
     Effect.map(
-      cli(["export", "--format", "csv", "--page-size", "2", "--output", `${folder}/punches.csv`, ...flags]),
+      cli(["export", "--format", "csv", "--page-size", "2", "--force", "--output", `${folder}/punches.csv`, ...flags]),
       ({ code, stderr }) => {
         assert.strictEqual(code, 0, stderr)
         return Fs.readFileSync(`${folder}/punches.csv`)

@@ -232,7 +232,7 @@ describe("the tools of an assistant", () => {
       assert.include(JSON.stringify(changed.result), `"notes":{"untrustedText":"again"}`)
       assert.deepInclude(keysIn(closes.result), "netSeconds")
       assert.notInclude(keysIn(closes.result), "costCents")
-      assert.deepInclude(status.result, { rows: 230, deleted: 0, gone: 0 })
+      assert.deepInclude(status.result, { rows: 230, deleted: 0, missing: 0 })
     })))
 
   it.live("hide each amount and each name, in results and remarks, also after a correction", () =>

@@ -124,7 +124,7 @@ const check = (env: Environment, folder: string, [flag, value]: readonly [flag: 
 
     assert.deepStrictEqual(
       [...kinds].toSorted(),
-      ["added", "back", "deleted", "edited", "gone", "movedIn", "movedOut", "undeleted"]
+      ["added", "back", "deleted", "edited", "missing", "movedIn", "movedOut", "undeleted"]
     )
     assert.isAbove(Object.keys(worked(now)).length, 10)
   })

@@ -295,17 +295,28 @@ describe("time-punches closes --map", () => {
       assert.strictEqual(Fs.statSync(`${folder}/pay.csv`).mode & 0o777, 0o600)
       write("old.csv", "the file of last week")
       Fs.chmodSync(`${folder}/old.csv`, 0o640)
-      done(yield* run(...args, "old.csv"))
+      const refused = yield* run(...args, "old.csv")
+      assert.deepStrictEqual([refused.code, Fs.readFileSync(`${folder}/old.csv`, "utf8")], [2, "the file of last week"])
+      done(yield* run(...args, "old.csv", "--force"))
       assert.strictEqual(Fs.readFileSync(`${folder}/old.csv`, "utf8"), text)
       assert.strictEqual(Fs.statSync(`${folder}/old.csv`).mode & 0o777, 0o640)
       // A file is replaced by a whole one, or not at all.
       write("some.csv", "kind,id,code\nuser,501,1\n")
-      const failed = yield* run("closes", "1.1", "--map", "codes.json", "--codes", "some.csv", "--output", "old.csv")
+      const failed = yield* run(
+        "closes",
+        "1.1",
+        "--map",
+        "codes.json",
+        "--codes",
+        "some.csv",
+        "--output",
+        "old.csv",
+        "--force"
+      )
       assert.strictEqual(failed.code, 2)
       assert.strictEqual(Fs.readFileSync(`${folder}/old.csv`, "utf8"), text)
       const toStream = yield* run(...args, "-")
-      assert.strictEqual(toStream.code, 2)
-      assert.match(toStream.stderr, /not a regular file but standard output.*\n  Without --output it goes to/)
+      assert.deepStrictEqual([toStream.code, toStream.stdout], [0, text])
       assert.deepStrictEqual(
         Fs.readdirSync(folder).filter((name) => name.endsWith(".tmp") || name.endsWith(".part")),
         []
@@ -326,9 +337,35 @@ describe("time-punches closes --map", () => {
       done(shared)
       assert.match(
         shared.stderr,
-        /users 501, 502 have the code 007: the hours over a threshold are counted for each/
+        /users 501, 502 have the same code, 007: the file pays them as one person in row 1, 2, 3; hours over/
+      )
+      // Told for any mapping with their code: a doubled line of codes.csv pays one person the hours of both.
+      const hours = { ...mappings.codes, payCodes: { hours: "H" } }
+      write(
+        "hours.json",
+        JSON.stringify({ ...hours, columns: hours.columns.filter(({ value }) => value !== "amount") })
+      )
+      assert.match(
+        (yield* run("closes", "1", "--map", "hours.json", "--codes", "all.csv")).stderr,
+        /users 501, 502 have the same code, 007: the file pays them as one person in row 1; hours over/
       )
       assert.lengthOf(JSON.parse((yield* run("closes", "--json")).stdout), 1)
+      for (
+        const [code, why] of [
+          ["=HYPERLINK(0)", "a spreadsheet could run the code \"=HYPERLINK(0)\" as a formula; \"formulas\": \"keep\""],
+          ["-19", "a spreadsheet could run the code \"-19\""],
+          ["0017 ", "the code \"0017 \" begins or ends with a blank"],
+          [" 0017", "the code \" 0017\" begins or ends with a blank"]
+        ] as const
+      ) {
+        write("wrong.csv", `kind,id,code\nuser,501,1\nuser,502,${code}\n`)
+        const wrong = yield* run(...map, "wrong.csv")
+        assert.deepStrictEqual([wrong.code, wrong.stdout], [2, ""])
+        assert.include(wrong.stderr, `wrong.csv, line 3: ${why}`)
+      }
+      write("kept.csv", "kind,id,code\n" + people.map((user) => `user,${user},=${user}\n`).join(""))
+      write("keep.json", JSON.stringify({ ...mappings.codes, formulas: "keep" }))
+      assert.include((yield* run("closes", "1", "--map", "keep.json", "--codes", "kept.csv")).stdout, "\r\n=501,REG")
       write("twice.csv", "kind,id,code\nuser,501,1\nuser,501,2\n")
       assert.match(
         (yield* run(...map, "twice.csv")).stderr,
@@ -369,7 +406,7 @@ describe("time-punches closes --map", () => {
 })
 
 describe("time-punches correct", () => {
-  it.live("says why a person lost all hours: gone, deleted, moved or edited", () =>
+  it.live("says why a person lost all hours: missing, deleted, moved or edited", () =>
     inFake(Effect.gen(function*() {
       const { run, sync } = yield* opened
       const service = yield* FakeService

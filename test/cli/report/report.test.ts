@@ -6,7 +6,6 @@ import { DatabaseSync } from "node:sqlite"
 import { prng } from "../../../src/testing/base/prng.ts"
 import { defaultCompany, FakeService, generatePunches, generateWeeks } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
-import { systemError } from "../export/exportSupport.ts"
 import { cli, environment, temporaryFolder, without } from "../support.ts"
 import { rowsOf } from "./tables.ts"
 
@@ -147,39 +146,6 @@ const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   )
 
 describe("time-punches report", () => {
-  it.effect("writes a new file that only its owner may read, and replaces none", () =>
-    inFake(Effect.gen(function*() {
-      const file = `${yield* temporaryFolder}/week.html`
-      const first = yield* cli(["report", ...week, "--output", file])
-      const page = Fs.readFileSync(file, "utf8")
-      const second = yield* cli(["report", ...week, "--output", file])
-
-      assert.deepStrictEqual([first.code, first.stdout, first.stderr], [0, "", ""])
-      assert.strictEqual(Fs.statSync(file).mode & 0o777, 0o600)
-      assert.match(page, /^<!doctype html>[^]*<\/html>\n$/)
-      assert.strictEqual(second.code, 2)
-      assert.match(second.stderr, /week\.html exists: a report replaces no file/)
-      assert.strictEqual(Fs.readFileSync(file, "utf8"), page)
-    })))
-
-  it.effect("leaves no part of a file behind if the disk is full", () =>
-    inFake(Effect.gen(function*() {
-      const file = `${yield* temporaryFolder}/week.html`
-      const ran = yield* cli(["report", ...week, "--output", file], {
-        files: (fs) => ({
-          ...fs,
-          open: (path, options) =>
-            Effect.map(fs.open(path, options), (handle) =>
-              path === file
-                ? Object.assign(handle, { writeAll: () => Effect.fail(systemError("ENOSPC", file)) })
-                : handle)
-        })
-      })
-
-      assert.strictEqual(ran.code, 8)
-      assert.isFalse(Fs.existsSync(file))
-    })))
-
   it.effect("needs a period, and takes none with --close", () =>
     inFake(Effect.gen(function*() {
       const none = yield* cli(["report"])

@@ -155,7 +155,7 @@ const runPlan = (seed: number, ends: Ends) => {
         onCommit: () => Effect.as(random.chance(0.6) ? change : Effect.void, !random.chance(0.03))
       }
       return random.chance(plan.losesCursors ? 0.3 : 0.05)
-        ? Sync.sweep(company, { ...options, acceptGone: true })
+        ? Sync.sweep(company, { ...options, allowMissing: true })
         : Sync.run(company, options)
     })
 
@@ -228,7 +228,7 @@ const runPlan = (seed: number, ends: Ends) => {
     const copied = new Set(textOf(copy.present()))
     const missing = rows.filter((row) => !copied.has(row))
     if (missing.length > 0) throw new Broken(`after a pass the copy lacks ${missing.join(", ")}`)
-    yield* complete((id, options) => Sync.sweep(id, { ...options, acceptGone: true }))
+    yield* complete((id, options) => Sync.sweep(id, { ...options, allowMissing: true }))
     const after = textOf(copy.present())
     if (after.join("\n") !== rows.join("\n")) {
       throw new Broken(`after a sweep the copy has ${after.join(", ")} of ${rows.join(", ")}`)

@@ -29,16 +29,16 @@ export const makeJudge = (plan: Plan, source: Source, copies: Copies) => {
   const sweeps = new Map<number, number>()
   const confirmed = new Map<number, Set<number>>()
 
-  const marked = ({ gone, pass, punches }: Batch): void => {
+  const marked = ({ missing, pass, punches }: Batch): void => {
     const returned = confirmed.get(pass) ?? new Set()
     confirmed.set(pass, returned)
     for (const { id } of punches) returned.add(id)
-    if (Option.isNone(gone)) return
-    const { before, window } = gone.value
+    if (Option.isNone(missing)) return
+    const { before, window } = missing.value
     const rows = copies.rows()
     for (const id of returned) {
       const row = rows.get(id)
-      if (row?.isGone === true && row.pass < before)
+      if (row?.isMissing === true && row.pass < before)
         throw new Broken(`row ${id} was returned by the confirm that marks it`)
     }
     const began = sweeps.get(before)
@@ -48,7 +48,7 @@ export const makeJudge = (plan: Plan, source: Source, copies: Copies) => {
     const lt = window.lt?.epochMilliseconds ?? Infinity
     for (const row of source.rows) {
       const copied = rows.get(row.id)
-      if (copied?.isGone === true && copied.pass < before && source.wasThroughout(row, began, gte, lt)) {
+      if (copied?.isMissing === true && copied.pass < before && source.wasThroughout(row, began, gte, lt)) {
         if (copied.clockedIn >= gte && copied.clockedIn < lt)
           throw new Broken(`row ${row.id} was there all the time and is marked`)
       }
@@ -90,7 +90,7 @@ export const makeJudge = (plan: Plan, source: Source, copies: Copies) => {
         if (row === undefined) throw new Broken(`row ${punch.id} of the batch is not in the copy`)
         const isFenced = (plan.store === "keys" || plan.store === "processes") && row.pass > batch.pass
         if (isFenced) continue
-        if (row.isGone) throw new Broken(`row ${punch.id} was just returned and is gone`)
+        if (row.isMissing) throw new Broken(`row ${punch.id} was just returned and is missing`)
         // Another process may have read it later, and written before.
         if (row.notes !== punch.notes && plan.store !== "processes")
           throw new Broken(`row ${punch.id} is not as it was just returned`)
@@ -104,7 +104,7 @@ export const makeJudge = (plan: Plan, source: Source, copies: Copies) => {
         sweeps.set(batch.pass, Math.min(...caller.attemptsBegan))
       }
       caller.attemptsBegan = caller.attemptsBegan.slice(-1)
-      if (batch.kind === "confirm" || Option.isSome(batch.gone)) marked(batch)
+      if (batch.kind === "confirm" || Option.isSome(batch.missing)) marked(batch)
     },
 
     /** The copy against the source. Before a sweep only what an increment hears of. */
@@ -115,11 +115,12 @@ export const makeJudge = (plan: Plan, source: Source, copies: Copies) => {
         const punch = source.seen(row)
         const copied = rows.get(row.id)
         if (punch === undefined) {
-          if (copied !== undefined && !copied.isGone) throw new Broken(`${when}: row ${row.id} is gone and not marked`)
+          if (copied !== undefined && !copied.isMissing)
+            throw new Broken(`${when}: row ${row.id} is missing and not marked`)
           continue
         }
         if (copied === undefined) throw new Broken(`${when}: row ${row.id} is missing`)
-        if (copied.isGone) throw new Broken(`${when}: row ${row.id} is falsely gone`)
+        if (copied.isMissing) throw new Broken(`${when}: row ${row.id} is falsely missing`)
         if (copied.notes !== punch.notes || copied.deleted !== punch.deleted) {
           throw new Broken(`${when}: row ${row.id} is ${copied.notes}, not ${punch.notes}`)
         }

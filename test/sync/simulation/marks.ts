@@ -68,7 +68,7 @@ const marks = [
   at("passes.ts", "stored-at-a-stop", "  const { pass } = state.checkpoint"),
   value("passes.ts", "contains-the-window", "contains(window, goal.window)"),
   at("Sync.ts", "claim-without-checkpoint", "    if (claim) {\n", "if (claim && Option.isNone(loaded))"),
-  value("Sync.ts", "too-many-gone", "Effect.andThen(put({ ...batch, gone: Option.none() }), Effect.fail(error))"),
+  value("Sync.ts", "too-many-missing", "Effect.andThen(put({ ...batch, missing: Option.none() }), Effect.fail(error))"),
   at("keyValueStore.ts", "number-raised", "        yield* put(company, stored.commit, raised)"),
   at(
     "keyValueStore.ts",
@@ -85,9 +85,9 @@ const marks = [
   at("memoryStore.ts", "stale-stamp-lowered", "    if (row.pass >= pass) rows.set", "if (row.pass >= pass)"),
   at(
     "memoryStore.ts",
-    "gone-row-brought-back",
-    "    return row === undefined || row.isGone",
-    "if (kind === \"increment\" && row?.isGone === true && Equal.equals(row.punch, punch))"
+    "missing-row-brought-back",
+    "    return row === undefined || row.isMissing",
+    "if (kind === \"increment\" && row?.isMissing === true && Equal.equals(row.punch, punch))"
   )
 ]
 

@@ -187,8 +187,8 @@ export const plantings: ReadonlyArray<Planting> = [
         "if (stored === null) {"
       ),
       memory(
-        "    rows.set(punch.id, { punch, pass, isGone: false })",
-        "    if ((rows.get(punch.id)?.pass ?? 0) <= pass) rows.set(punch.id, { punch, pass, isGone: false })"
+        "    rows.set(punch.id, { punch, pass, isMissing: false })",
+        "    if ((rows.get(punch.id)?.pass ?? 0) <= pass) rows.set(punch.id, { punch, pass, isMissing: false })"
       )
     ],
     change: (plan) => ({ ...having("concurrent", "sleeper")(plan), store: "memory" })
@@ -196,38 +196,38 @@ export const plantings: ReadonlyArray<Planting> = [
   {
     name: "a fence in a store with a transaction",
     edits: [memory(
-      "    rows.set(punch.id, { punch, pass, isGone: false })",
-      "    if ((rows.get(punch.id)?.pass ?? 0) <= pass) rows.set(punch.id, { punch, pass, isGone: false })"
+      "    rows.set(punch.id, { punch, pass, isMissing: false })",
+      "    if ((rows.get(punch.id)?.pass ?? 0) <= pass) rows.set(punch.id, { punch, pass, isMissing: false })"
     )],
     change: (plan) => ({ ...having("checkpointPutBack", "checkpointLost", "serviceBack")(plan), store: "memory" })
   },
   {
     name: "a sweep moves the watermark",
     edits: [pass(
-      "const confirm = Option.some(begin(counted, \"confirm\", facts, sweep))\n    return { _tag: \"Kept\", passId: running.pass, gone: Option.none(), checkpoint: { ...counted, running: confirm } }",
-      "const moved = { ...counted, watermark: Option.orElse(running.horizon, () => counted.watermark), at: running.at }\n    const confirm = Option.some(begin(moved, \"confirm\", facts, sweep))\n    return { _tag: \"Kept\", passId: running.pass, gone: Option.none(), checkpoint: { ...moved, running: confirm } }"
+      "const confirm = Option.some(begin(counted, \"confirm\", facts, sweep))\n    return { _tag: \"Kept\", passId: running.pass, missing: Option.none(), checkpoint: { ...counted, running: confirm } }",
+      "const moved = { ...counted, watermark: Option.orElse(running.horizon, () => counted.watermark), at: running.at }\n    const confirm = Option.some(begin(moved, \"confirm\", facts, sweep))\n    return { _tag: \"Kept\", passId: running.pass, missing: Option.none(), checkpoint: { ...moved, running: confirm } }"
     )],
     change: having("sweep", "window", "gap")
   },
   {
-    name: "gone at the end of the sweep",
+    name: "missing at the end of the sweep",
     edits: [
       pass(
-        "return { _tag: \"Kept\", passId: running.pass, gone: Option.none(), checkpoint: { ...counted, running: confirm } }",
-        "return { _tag: \"Kept\", passId: running.pass, gone: Option.some(sweep.window), checkpoint: { ...counted, running: confirm } }"
+        "return { _tag: \"Kept\", passId: running.pass, missing: Option.none(), checkpoint: { ...counted, running: confirm } }",
+        "return { _tag: \"Kept\", passId: running.pass, missing: Option.some(sweep.window), checkpoint: { ...counted, running: confirm } }"
       ),
       passes(
-        "Option.all([judged.gone, running.before])",
-        "Option.all([judged.gone, Option.orElseSome(running.before, () => passId)])"
+        "Option.all([judged.missing, running.before])",
+        "Option.all([judged.missing, Option.orElseSome(running.before, () => passId)])"
       )
     ],
     change: having("sweep", "moveClockIn")
   },
   {
-    name: "an unchanged increment does not bring gone rows back",
+    name: "an unchanged increment does not bring missing rows back",
     edits: [
       memory(
-        "return row === undefined || row.isGone || !Equal.equals(row.punch, punch)",
+        "return row === undefined || row.isMissing || !Equal.equals(row.punch, punch)",
         "return row === undefined || !Equal.equals(row.punch, punch)"
       )
     ],

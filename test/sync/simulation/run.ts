@@ -1,7 +1,7 @@
 /** Drives a plan: lets the processes continue one step at a time, changes what they read, and judges what they leave. */
 import { Cause, Clock, DateTime, Effect, Exit, Fiber, Option, Scheduler } from "effect"
 import { TimePunches } from "../../../src/index.ts"
-import { type Checkpoint, SyncStore, type SyncSummary, type Window } from "../../../src/sync/index.ts"
+import { type Checkpoint, type SweepWindow, SyncStore, type SyncSummary } from "../../../src/sync/index.ts"
 import { prng } from "../../../src/testing/base/prng.ts"
 import { addRow, changeRow, clockIns } from "./edits.ts"
 import { Broken, type Caller, makeJudge } from "./judge.ts"
@@ -39,8 +39,8 @@ interface Wait {
 interface CallOptions {
   readonly pages?: number | undefined
   readonly claim?: boolean
-  readonly acceptGone?: boolean
-  readonly window?: Window
+  readonly allowMissing?: boolean
+  readonly window?: SweepWindow
 }
 
 /** The most calls that it may take to end what is running. */
@@ -125,7 +125,7 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
     const mayBeSweep = faults.has("sweep") && (plan.store !== "processes" || processes.length === 0)
     if (mayBeSweep && random.chance(0.4)) {
       const window = faults.has("window") && random.chance(0.6) ? drawWindow() : {}
-      start("sweep", { pages, claim, window, acceptGone: random.chance(0.2) })
+      start("sweep", { pages, claim, window, allowMissing: random.chance(0.2) })
     } else start("run", { pages, claim })
   }
 
@@ -137,11 +137,11 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
       Option.exists(running, ({ kind }) => kind === "sweep" || kind === "confirm")
   }
 
-  const drawWindow = (): Window => {
+  const drawWindow = (): SweepWindow => {
     const from = epoch - random.between(0, clockIns.recent)
     const gte = DateTime.makeUnsafe(from)
     const lt = DateTime.makeUnsafe(from + random.between(hour, clockIns.recent))
-    return random.pick<Window>([{ gte, lt }, { gte }, { lt }])
+    return random.pick<SweepWindow>([{ gte, lt }, { gte }, { lt }])
   }
 
   const misfortune = (): void => {
@@ -288,7 +288,7 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
 
   const start = (
     kind: "run" | "sweep",
-    { acceptGone = false, claim = false, pages, window = {} }: CallOptions
+    { allowMissing = false, claim = false, pages, window = {} }: CallOptions
   ): Process => {
     const process: Process = {
       id: ++calls,
@@ -321,10 +321,10 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
       claim,
       ...(pages === undefined ? {} : { stopAfter: { pages } })
     }
-    log.push(`call ${process.id}: ${kind} ${JSON.stringify({ pages, claim, acceptGone, window })}`)
+    log.push(`call ${process.id}: ${kind} ${JSON.stringify({ pages, claim, allowMissing, window })}`)
     const call = kind === "run"
       ? subject.run(company, options)
-      : subject.sweep(company, { ...options, acceptGone, window })
+      : subject.sweep(company, { ...options, allowMissing, window })
     const effect = call.pipe(
       Effect.provideService(TimePunches, met),
       Effect.provideService(SyncStore, judged(process, copies.open())),
@@ -344,8 +344,8 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
       Effect.tap(store.commit(batch, previous), () =>
         Effect.sync(() => {
           const rows = batch.punches.map(({ id, notes }) => `${id}${notes}`).join(" ")
-          const gone = Option.isSome(batch.gone) ? " gone" : ""
-          log.push(`call ${process.id} committed ${batch.kind} ${batch.pass}: ${rows}${gone}`)
+          const missing = Option.isSome(batch.missing) ? " missing" : ""
+          log.push(`call ${process.id} committed ${batch.kind} ${batch.pass}: ${rows}${missing}`)
           history.push({ checkpoint: batch.checkpoint, clockChanges: service.clockChanges })
           if (history.length > 12) history.splice(random.between(0, 11), 1)
           guard(() => judge.committed(process, batch, previous))
@@ -450,7 +450,7 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
   const complete = (kind: "run" | "sweep"): void => {
     for (let calls = 0; calls < mostCalls; calls++) {
       source.now += random.between(second, 20 * minute)
-      finish([start(kind, { pages: plan.quietPages, acceptGone: true })])
+      finish([start(kind, { pages: plan.quietPages, allowMissing: true })])
       const exit = lastEnd
       if (exit === undefined) throw new Broken("a call did not end")
       if (Exit.isSuccess(exit)) {
@@ -459,7 +459,7 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
         continue
       }
       const end = nameOf(exit.cause)
-      if (!["CursorLost", "TooManyGone", "Superseded"].includes(end))
+      if (!["CursorLost", "TooManyMissing", "Superseded"].includes(end))
         throw new Broken(`in the quiet a call ended with ${end}`)
     }
     throw new Broken("what is running does not end")

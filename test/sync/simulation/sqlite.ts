@@ -14,7 +14,7 @@ import { Broken } from "./judge.ts"
 import { company } from "./source.ts"
 import { type CopiedRow, type Copies, gate, type Subject } from "./stores.ts"
 
-const columns = "id, notes, deleted, clocked_in, pass, gone_at IS NOT NULL AS is_gone"
+const columns = "id, notes, deleted, clocked_in, pass, missing_at IS NOT NULL AS is_missing"
 
 /** Connections of a plan: each process has its own, unless more of them sleep. */
 const connections = 6
@@ -52,7 +52,7 @@ export const openSqlite = (pagesPerTransaction: number, history: boolean) => {
         deleted: row["deleted"] === 1,
         clockedIn: Number(row["clocked_in"]),
         pass: Number(row["pass"]),
-        isGone: row["is_gone"] === 1
+        isMissing: row["is_missing"] === 1
       }
     ]))
   const rows = () => rowsOf(query(`SELECT ${columns} FROM time_punches ORDER BY id`))

@@ -32,15 +32,15 @@ export interface CopiedRow {
   readonly deleted: boolean
   readonly clockedIn: number
   readonly pass: number
-  readonly isGone: boolean
+  readonly isMissing: boolean
 }
 
-const copied = ({ clockedIn, deleted, notes }: TimePunch, pass: number, isGone: boolean): CopiedRow => ({
+const copied = ({ clockedIn, deleted, notes }: TimePunch, pass: number, isMissing: boolean): CopiedRow => ({
   notes,
   deleted,
   clockedIn: clockedIn.epochMilliseconds,
   pass,
-  isGone
+  isMissing
 })
 
 /** A copy and the stores over it. */
@@ -64,7 +64,9 @@ export const memoryCopies = (subject: Subject): Copies => {
   return {
     rows: () =>
       new Map(
-        [...copies.get(company)?.rows ?? []].map(([id, { isGone, pass, punch }]) => [id, copied(punch, pass, isGone)])
+        [...copies.get(company)?.rows ?? []].map((
+          [id, { isMissing, pass, punch }]
+        ) => [id, copied(punch, pass, isMissing)])
       ),
     checkpoint: () => {
       const text = copies.get(company)?.checkpoint
@@ -88,12 +90,12 @@ export const keyCopies = (subject: Subject, isOneProcess: boolean): Copies => {
       const row = rows.get(punch.id)
       if (row === undefined || row.pass <= batch.pass) rows.set(punch.id, copied(punch, batch.pass, false))
     }
-    if (Option.isNone(batch.gone)) return
-    const { before, window } = batch.gone.value
+    if (Option.isNone(batch.missing)) return
+    const { before, window } = batch.missing.value
     for (const [id, row] of rows) {
       const isWithin = row.clockedIn >= (window.gte?.epochMilliseconds ?? -Infinity) &&
         row.clockedIn < (window.lt?.epochMilliseconds ?? Infinity)
-      if (isWithin && row.pass < before) rows.set(id, { ...row, isGone: true })
+      if (isWithin && row.pass < before) rows.set(id, { ...row, isMissing: true })
     }
   }
 
@@ -113,7 +115,7 @@ export const keyCopies = (subject: Subject, isOneProcess: boolean): Copies => {
   })
 
   const make = () => {
-    const torn = (batch: Batch) => write({ ...batch, punches: batch.punches.slice(0, 1), gone: Option.none() })
+    const torn = (batch: Batch) => write({ ...batch, punches: batch.punches.slice(0, 1), missing: Option.none() })
     const made = subject.makeKeyValueStore((batch) =>
       Effect.andThen(gate(() => torn(batch)), Effect.sync(() => write(batch)))
     )

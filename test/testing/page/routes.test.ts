@@ -7,8 +7,8 @@ import { rolldown } from "rolldown"
 import { foreignMachine } from "../../../src/internal/page/guard.ts"
 import { FakeServer } from "../../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
+import { scriptText } from "../../../src/testing/page/browser/script.ts"
 import { faultButtons } from "../../../src/testing/page/faults.ts"
-import { scriptText } from "../../../src/testing/page/script.ts"
 import { browser, hasChromium, looksRight, noChromium } from "../../full/browser.ts"
 import { needs } from "../../support/needs.ts"
 
@@ -213,9 +213,10 @@ describe("the page of a fake server", () => {
 
   it.live("answers to what does not exist with the reason", () =>
     Effect.gen(function*() {
-      const { body, status } = yield* ask("GET", "/sandbox/companies/%E0%A4%A")
+      const { body, status } = yield* ask("GET", "/sandbox/companies/no%20id")
 
-      assert.deepStrictEqual([status, body], [404, "There is no company %E0%A4%A.\n"])
+      assert.deepStrictEqual([status, body], [404, "There is no company no id.\n"])
+      assert.strictEqual((yield* ask("GET", "/sandbox/companies/%E0%A4%A")).status, 404)
       assert.strictEqual((yield* press("missing", 0)).status, 422)
       assert.strictEqual((yield* press("reset", 9)).status, 422)
       assert.strictEqual((yield* press("toString", 0)).status, 422)
@@ -233,9 +234,9 @@ describe("the page of a fake server", () => {
       assert.match(body, /^event: faults\ndata: \[\{"text":"Slow [^\n]*","left":null\}\]\n\n/)
       assert.match(
         body,
-        /event: request\nid: 0\ndata: \{"index":0,[^\n]*"query":\[\["limit","1"\],\["cursor","no"\]\],"answer":"401","isGood":false,[^\n]*"isOwn":false\}\n\n/
+        /id: 0\nevent: request\ndata: \{"index":0,[^\n]*"query":\[\["limit","1"\],\["cursor","no"\]\],"answer":"401","isGood":false,[^\n]*"isOwn":false\}\n\n/
       )
-      assert.match(body, /id: 1\ndata: [^\n]*"isOwn":true\}/)
+      assert.match(body, /id: 1\nevent: request\ndata: [^\n]*"isOwn":true\}/)
       assert.notInclude(body, "secret")
     }).pipe(Effect.provide(served())))
 })

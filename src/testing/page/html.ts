@@ -1,0 +1,148 @@
+/** The page of a sandbox as HTML, and what it adds to the stylesheet of all pages. */
+import { fileLinks, type Html, html, page } from "../../internal/page/html.ts"
+import type { FaultWhen } from "../faults/Fault.ts"
+import type { FakeAccess } from "../service/options.ts"
+import { faultButtons, faultGroups, faultTargets, faultTimes } from "./faults.ts"
+
+const options = (entries: Readonly<Record<string, readonly [string, FaultWhen]>>): ReadonlyArray<Html> =>
+  Object.entries(entries).map(([value, [label]]) => html`<option value="${value}">${label}</option>`)
+
+const faultButton = (name: string, label: string, choice: number): Html =>
+  label === ""
+    ? html`<button data-fault="${name}" data-choice="${choice}">${name}</button> `
+    : html`<button data-fault="${name}" data-choice="${choice}" aria-label="${name} ${label}">${label}</button> `
+
+const faultList = (group: string): Html =>
+  html`<section class="faults"><h3>${group}</h3>
+${
+    Object.entries(faultButtons).filter(([, buttons]) => buttons.group === group).map(([name, buttons]) =>
+      html`<p>${buttons.description}${buttons.lasts === true ? ", until cleared" : ""}</p>
+<div>${buttons.choices[0]?.[0] === "" ? undefined : html`<code>${name}</code> `}${
+        buttons.choices.map(([label], choice) => faultButton(name, label, choice))
+      }</div>
+`
+    )
+  }</section>
+`
+
+const field = (name: string, label: string, type: string): Html =>
+  html`<label for="new-${name}">${label}</label><input id="new-${name}" type="${type}" autocomplete="off">
+`
+
+/** How many companies the field proposes. */
+const proposed = 50
+
+/** Where the stylesheet and the script are. */
+export const folder = "/sandbox"
+
+/** The page. All that changes is filled in by its script. */
+export const sandboxPage = ({ basePath, companies }: FakeAccess, origin: string): string =>
+  page({
+    title: "Time punches: sandbox",
+    head: fileLinks(folder),
+    body: html`<header>
+<h1>Sandbox</h1>
+<p>${origin}${basePath} answers as the time-punch service does, with made-up punches.
+The <a href="/docs">reference of the interface</a> has an example of each request.</p>
+</header>
+<main>
+<h2>Connect a client</h2>
+<form id="choose" class="bar">
+<label for="company">Company</label>
+<input id="company" list="companies" inputmode="numeric" autocomplete="off" value="${companies[0]?.id}">
+<datalist id="companies">${
+      companies.slice(0, proposed).map(({ id }) => html`<option value="${id}"></option>`)
+    }</datalist>
+<button>Show</button>
+<button id="copy" type="button">Copy the lines</button>
+<span id="copied" role="status" class="muted"></span>
+</form>
+<pre id="environment" tabindex="0" aria-label="Lines for a shell"></pre>
+<h2>Requests</h2>
+<p id="requests" class="muted">Loading …</p>
+<div class="scroll log" role="region" aria-label="Requests, the latest first" tabindex="0">
+<table>
+<thead><tr><th scope="col">Time (UTC)</th><th scope="col">Request</th><th scope="col">Answer</th><th scope="col" class="number">ms</th></tr></thead>
+<tbody id="log"></tbody>
+</table>
+</div>
+<h2>Faults</h2>
+<div class="bar">
+<label for="times">Strike</label> <select id="times">${options(faultTimes)}</select>
+<select id="target" aria-label="Kind of request">${options(faultTargets)}</select>
+<button id="clear" disabled>Clear all</button>
+<span id="pressed" role="status" class="muted"></span>
+</div>
+<ul id="active" class="mono" aria-label="Faults that wait"></ul>
+<div class="groups">
+${faultGroups.map(faultList)}</div>
+<section id="punches" data-base="${basePath}">
+<h2>Punches</h2>
+<p>The page lists them as a client does: faults strike it too.</p>
+<div class="bar">
+<button id="first">First page</button>
+<button id="previous" disabled>Previous</button>
+<button id="next" disabled>Next</button>
+<label><input id="deleted" type="checkbox"> with deleted ones</label>
+<span id="page" role="status" class="muted"></span>
+</div>
+<div class="scroll" role="region" aria-label="Punches" tabindex="0">
+<table>
+<thead><tr><td></td><th scope="col" class="number">Punch</th><th scope="col" class="number">User</th>
+<th scope="col" class="number">Location</th><th scope="col">Clock-in</th><th scope="col">Clock-out</th>
+<th scope="col" class="number">Wage</th><th scope="col" class="number">Tips</th><th scope="col">State</th>
+<th scope="col">Notes</th><th scope="col">Modified</th></tr></thead>
+<tbody id="rows"></tbody>
+</table>
+</div>
+</section>
+<dialog id="dialog" aria-labelledby="title">
+<form id="correction">
+<h2 id="title">Correct a punch</h2>
+<div class="fields">
+${field("clocked_in", "Clock-in", "text")}${field("clocked_out", "Clock-out, empty while open", "text")}${
+      field("hourly_wage", "Hourly wage in cents", "text")
+    }${
+      field("tips", "Tips in cents", "text")
+    }<label for="new-notes">Notes</label><textarea id="new-notes" rows="2"></textarea>
+<label for="new-status">Approval by the employee</label>
+<select id="new-status"><option value="">as it is</option><option>pending</option><option>approved</option>
+<option>disputed</option></select>
+${field("approved", "Approved", "checkbox")}${field("deleted", "Deleted", "checkbox")}</div>
+<p id="refused" role="alert"></p>
+<div class="bar"><button>Save</button> <button id="cancel" type="button">Cancel</button></div>
+</form>
+</dialog>
+</main>`
+  })
+
+/** What the page adds to the stylesheet of all pages. */
+export const style = `body { max-width: 1340px; }
+h3 { font-size: 1rem; margin: .75rem 0 .25rem; }
+.bar span { min-width: 0; overflow-wrap: anywhere; }
+#company { width: 9em; }
+.log { max-height: 320px; overflow-y: auto; border: 1px solid var(--line); }
+.log table { width: 100%; }
+.log td:first-child, .when { white-space: nowrap; }
+.when { font-size: 13px; }
+#rows td { vertical-align: middle; }
+.notes { min-width: 8em; overflow-wrap: anywhere; white-space: pre-wrap; }
+.groups { columns: 3 340px; column-gap: 24px; }
+.faults { break-inside: avoid; }
+.faults:first-child h3 { margin-top: 0; }
+.faults p { margin: 8px 0 4px; }
+.faults div { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; }
+#active:empty { display: none; }
+button:disabled { opacity: .5; cursor: default; }
+textarea { font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--line); border-radius: 4px; padding: 4px 10px; }
+dialog { width: min(560px, 100%); color: inherit; background: var(--ground); border: 1px solid var(--line); border-radius: 6px; }
+dialog::backdrop { background: rgb(0 0 0 / .4); }
+dialog h2 { margin-top: 0; }
+.fields { display: grid; grid-template-columns: minmax(8em, auto) minmax(0, 1fr); gap: 8px; align-items: center; }
+.fields input[type="checkbox"] { justify-self: start; }
+@media (max-width: 480px) {
+  .fields { grid-template-columns: minmax(0, 1fr); }
+  .log th, .log td { padding: 4px 5px; }
+  .log .mono { font-size: 11px; }
+}
+`
