@@ -89,7 +89,7 @@ export type PunchFilter =
       /**
        * Not together with `clockedIn` or `clockedOut`: business dates switch the clock windows off on the service, so a
        * filter has one kind of window. "Not assignable to type 'undefined'" says that this filter has both: take one out, or
-       * use `withClocks` or `withDates` to replace the windows of another filter.
+       * use `withClockWindows` or `withDates` to replace the windows of another filter.
        */
       readonly businessDate?: undefined
     }
@@ -98,12 +98,12 @@ export type PunchFilter =
       readonly businessDate?: DateRange | undefined
       /**
        * Not together with `businessDate`, which switches the clock windows off on the service. "Not assignable to type
-       * 'undefined'" says that this filter has both: take one out, or use `withClocks` or `withDates`.
+       * 'undefined'" says that this filter has both: take one out, or use `withClockWindows` or `withDates`.
        */
       readonly clockedIn?: undefined
       /**
        * Not together with `businessDate`, which switches the clock windows off on the service. "Not assignable to type
-       * 'undefined'" says that this filter has both: take one out, or use `withClocks` or `withDates`.
+       * 'undefined'" says that this filter has both: take one out, or use `withClockWindows` or `withDates`.
        */
       readonly clockedOut?: undefined
     }
@@ -113,7 +113,7 @@ export type PunchFilter =
  * The criteria of `base` with these clock windows in place of whatever windows it has: its business dates are dropped, and
  * so is a clock window that is left out here.
  */
-export const withClocks = (
+export const withClockWindows = (
   base: PunchFilter,
   windows: {
     /** Only punches that were clocked in within this window. Default: all. */

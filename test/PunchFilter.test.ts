@@ -13,7 +13,7 @@ import {
   RoleId,
   TimePunches,
   UserId,
-  withClocks,
+  withClockWindows,
   withDates
 } from "../src/index.ts"
 import { firstIssue } from "../src/internal/wire/issue.ts"
@@ -318,7 +318,7 @@ describe("the company of a call", () => {
   )
 })
 
-describe("withClocks and withDates", () => {
+describe("withClockWindows and withDates", () => {
   const criteria: PunchCriteria = { approved: true, userId: UserId.make(1), deleted: "include" }
   const clockedIn = { gte: at("2026-03-01T00:00:00Z") }
   const clockedOut = { lt: at("2026-03-02T00:00:00Z") }
@@ -332,16 +332,18 @@ describe("withClocks and withDates", () => {
   ]
 
   it.each(filters)("replace all windows of %j and keep its criteria", (filter) => {
-    assert.deepStrictEqual(withClocks(filter, { clockedIn }), { ...criteria, clockedIn })
-    assert.deepStrictEqual(withClocks(filter, { clockedOut }), { ...criteria, clockedOut })
-    assert.deepStrictEqual(withClocks(filter, {}), criteria)
+    assert.deepStrictEqual(withClockWindows(filter, { clockedIn }), { ...criteria, clockedIn })
+    assert.deepStrictEqual(withClockWindows(filter, { clockedOut }), { ...criteria, clockedOut })
+    assert.deepStrictEqual(withClockWindows(filter, {}), criteria)
     assert.deepStrictEqual(withDates(filter, businessDate), { ...criteria, businessDate })
-    assert.isTrue(Schema.is(Schema.toType(PunchFilter))(withDates(withClocks(filter, { clockedIn }), businessDate)))
+    assert.isTrue(
+      Schema.is(Schema.toType(PunchFilter))(withDates(withClockWindows(filter, { clockedIn }), businessDate))
+    )
   })
 
   it.effect("leave a key that is no window to the validation of the call", () =>
     Effect.gen(function*() {
-      const filter = withClocks(criteria, untyped({ businessDates: {} }))
+      const filter = withClockWindows(criteria, untyped({ businessDates: {} }))
 
       assert.strictEqual(yield* fieldOf({ filter }), "businessDates")
     }))

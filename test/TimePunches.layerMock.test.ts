@@ -3,16 +3,11 @@ import { Cause, Context, Effect, Exit, Layer, Option, Result, Stream } from "eff
 import { Forbidden, InvalidPunch, type ListError, RateLimited, TimePunches } from "../src/index.ts"
 import { punch } from "./support/arbitraryPunch.ts"
 import { company } from "./support/client.ts"
+import { pageOf } from "./support/page.ts"
 
 const none = Option.none()
 
-const page = {
-  items: [punch()],
-  index: 0,
-  cursor: { sent: none, current: none, prev: none, next: none, count: none },
-  response: { asOf: none, sentAt: punch().clockedIn, requestId: none, attempts: 1, remaining: none },
-  unknown: []
-}
+const page = pageOf(punch().clockedIn, { asOf: none, items: [punch()] })
 
 /** The message of the defect that a program died of. */
 const defectOf = <A, E>(program: Effect.Effect<A, E, TimePunches>, mock = TimePunches.layerMock({})) =>

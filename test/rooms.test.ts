@@ -71,7 +71,17 @@ const verbs: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 /** Which rooms each room may import, from the highest to the lowest. A room always sees itself. */
 const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
-  cli: ["cli/mcp", ...Object.keys(verbs), "cli/args", "cli/flags", "cli/print", "cli/base", "internal/wire", "node"],
+  cli: [
+    "cli/mcp",
+    ...Object.keys(verbs),
+    "cli/args",
+    "cli/select",
+    "cli/flags",
+    "cli/print",
+    "cli/base",
+    "internal/wire",
+    "node"
+  ],
   "cli/mcp": ["cli/payroll", "cli/summary", "export", ...ofCopy],
   ...verbs,
   "cli/files": ["cli/flags", "cli/print", "cli/base", "export", "payroll", "names", "internal/wire"],

@@ -43,7 +43,7 @@ import {
   type UnexpectedStatus,
   type UnprocessableEntity,
   UserId,
-  withClocks,
+  withClockWindows,
   withDates
 } from "../src/index.ts"
 import { at } from "./support/arbitraryPunch.ts"
@@ -223,15 +223,15 @@ describe("a filter", () => {
     const either = (filter: PunchFilter) => [
       // @ts-expect-error it may hold business dates, which would switch the window off
       accepts<PunchFilter>({ ...filter, clockedIn: { gte: at(0) } }),
-      withClocks(filter, { clockedIn: { gte: at(0) } }),
+      withClockWindows(filter, { clockedIn: { gte: at(0) } }),
       withDates(filter, { start: date })
     ]
     const windowed = { ...criteria, clockedIn: { gte: at(0) } } satisfies PunchFilter
     expectTypeOf(windowed.clockedIn.gte).toEqualTypeOf<DateTime.Utc>()
-    expectTypeOf(withClocks(criteria, { clockedIn: undefined, clockedOut: {} })).toEqualTypeOf<PunchFilter>()
+    expectTypeOf(withClockWindows(criteria, { clockedIn: undefined, clockedOut: {} })).toEqualTypeOf<PunchFilter>()
     expectTypeOf(withDates(windowed, {})).toEqualTypeOf<PunchFilter>()
     // @ts-expect-error business dates are not a clock window
-    withClocks(criteria, { businessDate: {} })
+    withClockWindows(criteria, { businessDate: {} })
     // @ts-expect-error instants are not business dates
     withDates(criteria, { gte: at(0) })
 

@@ -22,7 +22,7 @@ const zones = Period.zones(
 
 /** The issues of the week of `date`. Only the service knows which punches are disputed, so it is requested these too. */
 export const checkWeek = Effect.fn("checkWeek")(function*(company: CompanyId | Company, date: BusinessDate) {
-  const options = { clock: zones, period: (clock: Period.LocalClock) => Period.week(clock, date) }
+  const options = { dayRule: zones, period: (dayRule: Period.DayRule) => Period.week(dayRule, date) }
   const clockedIn = PeriodCheck.queryWindow(options)
   const disputed = yield* TimePunches.list(company, { clockedIn, employeeApprovalStatuses: ["disputed"] }).pipe(
     Stream.map((punch) => punch.id),
@@ -35,7 +35,7 @@ export const checkWeek = Effect.fn("checkWeek")(function*(company: CompanyId | C
 
 /** The punches of the week of `date`, each in the week of its own location. */
 export const punchesOfWeek = (company: CompanyId | Company, date: BusinessDate) => {
-  const week = Period.byLocation(zones, (clock) => Period.week(clock, date))
+  const week = Period.byLocation(zones, (dayRule) => Period.week(dayRule, date))
   return TimePunches.list(company, { clockedIn: week.queryWindow }).pipe(
     Stream.filterEffect((punch) => Effect.fromResult(week.contains(punch)))
   )
@@ -46,7 +46,7 @@ export const sumsOfWeek = Effect.fn("sumsOfWeek")(function*(company: CompanyId |
   const punches = yield* Stream.runCollect(punchesOfWeek(company, date))
   const run = Stream.fromIterable(punches)
   const sums = yield* Stream.run(run, Labor.rollup((punch) => punch.userId, { rounding: "halfUp" }))
-  const hours = yield* Stream.run(run, Labor.hoursOverThreshold({ clock: zones, weeklyThreshold: "40 hours" }))
+  const hours = yield* Stream.run(run, Labor.hoursOverThreshold({ dayRule: zones, weeklyThreshold: "40 hours" }))
   return Labor.toCsv(sums, {
     columns: {
       user_id: (userId) => userId,

@@ -18,7 +18,7 @@ const codes: PayrollFile.PayrollCodes = { getCode: (kind, id) => kind === "user"
 export const closeWeek = Close.create(id, {
   first: BusinessDate.make("2026-03-02"),
   last: BusinessDate.make("2026-03-08"),
-  clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+  dayRule: DateTime.zoneMakeNamedUnsafe("America/New_York"),
   rounding: "halfUp",
   weeklyThreshold: Duration.hours(40),
   accept: ["unapproved", "open", "anomaly", "tooLong", "zeroWage", "overlap"],

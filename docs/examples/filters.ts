@@ -9,7 +9,7 @@ import {
   type PunchCriteria,
   type PunchFilter,
   TimePunches,
-  withClocks,
+  withClockWindows,
   withDates
 } from "effect-time-punches"
 import { Period } from "effect-time-punches/payroll"
@@ -44,7 +44,7 @@ export const firstOfMarch = {
   clockedIn: { gte: DateTime.makeUnsafe("2026-03-01T00:00:00Z"), lt: DateTime.makeUnsafe("2026-03-02T00:00:00Z") }
 } satisfies PunchFilter
 
-export const closedInMarch = withClocks(firstOfMarch, { clockedOut: march.clockedIn })
+export const closedInMarch = withClockWindows(firstOfMarch, { clockedOut: march.clockedIn })
 
 export const datesOfMarch = withDates(closedInMarch, {
   start: BusinessDate.make("2026-03-01"),

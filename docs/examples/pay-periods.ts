@@ -9,15 +9,15 @@ const newYork = DateTime.zoneMakeNamedUnsafe("America/New_York")
 const fortnights = PayCalendar.make({ kind: "days", days: 14, anchor: BusinessDate.make("2026-01-05") })
 const halfMonths = PayCalendar.make({ kind: "months", firstDays: [1, 16] })
 
-/** The pay period of a date, and the one before it, by the clock of a bar that closes at two. */
+/** The pay period of a date, and the one before it, by the day rule of a bar that closes at two. */
 export const payPeriods = (calendar: PayCalendar, date: BusinessDate) => {
-  const clock: Period.LocalClock = { zone: newYork, dayStarts: "4 hours" }
+  const dayRule: Period.DayRule = { zone: newYork, dayStarts: "4 hours" }
   const current = Period.payPeriod(calendar, date)
   const before = Option.map(Period.addDays(current.first, -1), (last) => Period.payPeriod(calendar, last))
   return [current, ...Option.toArray(before)].map(({ first, last }) => ({
     first,
     last,
-    clockedIn: Period.localDays(clock, first, last)
+    clockedIn: Period.localDays(dayRule, first, last)
   }))
 }
 

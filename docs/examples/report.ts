@@ -9,8 +9,8 @@ import { SqlStore } from "effect-time-punches/sql"
 const company = CompanyId.make(7)
 
 const options: ReportOptions = {
-  clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
-  period: (clock) => Period.week(clock, BusinessDate.make("2026-03-09")),
+  dayRule: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+  period: (dayRule) => Period.week(dayRule, BusinessDate.make("2026-03-09")),
   rounding: "halfUp",
   weeklyThreshold: "40 hours"
 }

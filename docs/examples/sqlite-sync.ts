@@ -27,8 +27,8 @@ export const nightly = Effect.gen(function*() {
 export const corrections = (closedAt: DateTime.Utc) =>
   Effect.flatMap(company, (id) =>
     SqlStore.changes(id, {
-      clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
-      period: (clock) => Period.week(clock, BusinessDate.make("2026-03-09")),
+      dayRule: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+      period: (dayRule) => Period.week(dayRule, BusinessDate.make("2026-03-09")),
       since: closedAt,
       rounding: "halfUp"
     }))

@@ -30,7 +30,7 @@ import {
   type OutputClosed
 } from "./failure.ts"
 import { fleet } from "./fleet/fleet.ts"
-import { makeHelp, version as versionCommand } from "./help.ts"
+import { makeHelp, shortened, topicList, version as versionCommand } from "./help.ts"
 import { list } from "./list/list.ts"
 import { mcp } from "./mcp/mcp.ts"
 import { check } from "./payroll/check.ts"
@@ -43,52 +43,26 @@ import { report } from "./report/report.ts"
 import { sandbox } from "./sandbox/sandbox.ts"
 import { summary } from "./summary/summary.ts"
 
-const settings = `  Settings come from the environment; secrets are read from nowhere else:
-    TIME_PUNCHES_BASE_URL        URL of the service: https, or http on this machine
-    TIME_PUNCHES_AUTH_URL        URL of its token endpoint, if it differs
-    TIME_PUNCHES_ACCESS_TOKEN    one of these: an access token,
-    TIME_PUNCHES_CLIENT_ID         an OAuth client with
-    TIME_PUNCHES_CLIENT_SECRET     its secret (and TIME_PUNCHES_SCOPES),
-    TIME_PUNCHES_SESSION_COOKIE    or a session
-    TIME_PUNCHES_COMPANY_ID      the company, instead of --company ID=GUID,
-    TIME_PUNCHES_COMPANY_GUID      and its guid
-    TIME_PUNCHES_API_VERSION     API version to send, if not the default
-    TIME_PUNCHES_PROFILE         instead of --profile
-    TIME_PUNCHES_DATABASE_URL    instead of --database, except in summary, check and report; may have a password`
-
-const exitCodes = `  Exit codes:
-    0    success                          6    the service fails: try again later
-    1    a bug                            7    data that cannot be right
-    2    a wrong call                     8    this machine, or its database
-    3    a setting                        9    check or close found something
-    4    the credential is rejected       10   the copy is older than --max-age
-    5    the credential may not do this   130  interrupted`
-
-const commands = [
-  list,
-  exportCommand,
-  summary,
-  check,
-  close,
-  correct,
-  voidCommand,
-  closes,
-  changes,
-  report,
-  sync,
-  fleet,
-  doctor,
-  config,
-  mcp,
-  sandbox,
-  versionCommand
-] as const
+const read = [list, exportCommand, summary, report] as const
+const payroll = [check, close, correct, voidCommand, closes, changes] as const
+const copy = [sync, fleet, mcp] as const
+const setUp = [doctor, config, sandbox] as const
+const commands = [...read, ...payroll, ...copy, ...setUp, versionCommand] as const
 
 export const command = Command.make("time-punches").pipe(
   Command.withDescription(
-    `Lists, exports, sums, checks, copies and compares the punches of a company.\n\n${settings}\n\n${exitCodes}`
+    `Lists, exports, sums, checks, copies and compares the punches of a company.
+
+  Further help: time-punches help TOPIC, or help COMMAND for all its flags.
+${topicList}`
   ),
-  Command.withSubcommands([...commands, makeHelp(commands)]),
+  Command.withSubcommands([
+    { group: "Read", commands: read },
+    { group: "Payroll", commands: payroll },
+    { group: "Copy", commands: copy },
+    { group: "Set up", commands: setUp },
+    { group: "Help", commands: [makeHelp(commands), versionCommand] }
+  ]),
   Command.withGlobalFlags([colourFlag, ...messageFlags, ...profileFlags]),
   Command.withExamples([
     { command: "time-punches list --limit 20", description: "Print the first punches" }
@@ -105,8 +79,11 @@ const formatter = Effect.gen(function*() {
 const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
   const { formatCliError, formatHelpDoc, formatVersion } = yield* formatter
   switch (event._tag) {
-    case "Help":
-      return yield* Effect.ignore(printLines([narrowHelp(formatHelpDoc(event.helpDoc), yield* outputWidth)]))
+    case "Help": {
+      // help COMMAND shows all flags, and COMMAND --help the usual ones.
+      const doc = event.reason === "Requested" ? shortened(event.helpDoc) : event.helpDoc
+      return yield* Effect.ignore(printLines([narrowHelp(formatHelpDoc(doc), yield* outputWidth)]))
+    }
     case "Version":
       return yield* Effect.ignore(printLines([formatVersion(event.name, event.version)]))
     case "InvalidInvocation": {

@@ -116,7 +116,7 @@ const describe = (error: ExpectedError): Description => {
     case "ConfigError":
       return {
         code: exitCode.configuration,
-        advice: ["Settings are read from the environment: see time-punches --help, and time-punches doctor."],
+        advice: ["Settings are read from the environment: see time-punches help environment, and time-punches doctor."],
         message: settingMessage(error)
       }
     case "Unauthorized":

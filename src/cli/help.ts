@@ -1,23 +1,124 @@
-/** `time-punches help` and `time-punches version`: what `--help` and `--version` print, for who looks for a command. */
+/** `time-punches help` and `time-punches version`: all flags of a command, and topics that many commands share. */
 import * as Argument from "effect/cli/Argument"
 import * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
+import type { FlagDoc, HelpDoc } from "effect/cli/HelpDoc"
+import * as Effect from "effect/Effect"
+import * as Struct from "effect/Struct"
 import { version as current } from "../internal/wire/userAgent.ts"
+import { filterFlags, flagNameOf } from "./flags/filter.ts"
+import { makePageSizeFlag } from "./flags/paging.ts"
+import { csvFlags } from "./flags/values.ts"
+import { periodFlags } from "./select/period.ts"
 
 const root = "time-punches"
+
+const environment = `Settings come from the environment; secrets are read from nowhere else. A
+  variable comes after its flag, and before --env-file and --profile.
+
+  TIME_PUNCHES_BASE_URL        URL of the service: https, or http on this machine
+  TIME_PUNCHES_AUTH_URL        URL of its token endpoint, if it differs
+  TIME_PUNCHES_ACCESS_TOKEN    one of these: an access token,
+  TIME_PUNCHES_CLIENT_ID         an OAuth client with
+  TIME_PUNCHES_CLIENT_SECRET     its secret (and TIME_PUNCHES_SCOPES),
+  TIME_PUNCHES_SESSION_COOKIE    or a session
+  TIME_PUNCHES_COMPANY_ID      the company, instead of --company ID=GUID,
+  TIME_PUNCHES_COMPANY_GUID      and its guid
+  TIME_PUNCHES_API_VERSION     API version to send, if not the default
+  TIME_PUNCHES_PROFILE         instead of --profile
+  TIME_PUNCHES_DATABASE_URL    instead of --database; may have a password
+  NO_COLOR, FORCE_COLOR, TERM  see --color`
+
+const exitCodes = `Every command exits with one of these codes.
+
+    0    success                          6    the service fails: try again later
+    1    a bug                            7    data that cannot be right
+    2    a wrong call                     8    this machine, or its database
+    3    a setting                        9    check or close found something
+    4    the credential is rejected       10   the copy is older than --max-age
+    5    the credential may not do this   130  interrupted`
+
+/** What a topic says, and the flags that it lists. Their descriptions are those of the commands. */
+const topics = {
+  periods: {
+    title: "weeks, months, pay periods, and the clock that they follow",
+    text: `The period of a command, in local dates.
+
+  A period needs a clock: --zone, or --zone-file with the zone of each location.
+  A punch belongs, whole, to the period in which it was clocked in.`,
+    flags: periodFlags
+  },
+  filters: {
+    title: "which punches, by place, person, state and instant",
+    text: "The filters of list, export and summary. With several a punch must match all.",
+    flags: { ...filterFlags, pageSize: makePageSizeFlag() }
+  },
+  csv: {
+    title: "CSV for a spreadsheet",
+    text: "How CSV is written, by --format csv or into a file that ends in .csv.",
+    flags: csvFlags
+  },
+  environment: { title: "the variables that hold settings and secrets", text: environment, flags: {} },
+  "exit-codes": { title: "what the exit code of a command says", text: exitCodes, flags: {} }
+} as const
+
+const isTopic = (name: string | undefined): name is keyof typeof topics =>
+  name !== undefined && Object.hasOwn(topics, name)
+
+/** The topics, a line each. */
+export const topicList = Struct.keys(topics).map((name) => `    ${name.padEnd(12)} ${topics[name].title}`).join("\n")
+
+/** Shows a topic as the help of a command that has its flags. */
+const showTopic = (name: keyof typeof topics) =>
+  CliOutput.Presenter.use((presenter) =>
+    Command.runWith(
+      Command.make(name, topics[name].flags).pipe(Command.withDescription(topics[name].text)),
+      { version: current }
+    )(["--help"]).pipe(Effect.provideService(CliOutput.Presenter, {
+      present: (event) =>
+        presenter.present(
+          event._tag === "Help"
+            ? {
+              ...event,
+              reason: "Implicit",
+              helpDoc: { ...event.helpDoc, usage: `${root} COMMAND [flags]`, globalFlags: [] }
+            }
+            : event
+        )
+    }))
+  )
+
+/** Flags that few calls need. */
+const rare = /^(clocked-|business-date-|(localize-search-time|page-size|excel|separator|sort-by-id|allow-missing)$)/
+
+/** The filters by name; a window has one for each end. */
+const isFilter = (name: string) =>
+  Struct.keys(filterFlags).map(flagNameOf).some((filter) => name === filter || name.startsWith(`${filter}-`))
+
+/** The help of a command without the flags that few calls need, and where these are. */
+export const shortened = (doc: HelpDoc): HelpDoc => {
+  const [, ...path] = doc.commandPath ?? []
+  const isRare = ({ name }: FlagDoc) => rare.test(name) || (path[0] === "doctor" && isFilter(name))
+  const flags = doc.flags.filter((flag) => !isRare(flag))
+  return flags.length === doc.flags.length
+    ? doc
+    : { ...doc, flags, description: `${doc.description}\n\n  All flags: ${root} help ${path.join(" ")}` }
+}
 
 /** `help`, which knows these commands and theirs. */
 export const makeHelp = (commands: ReadonlyArray<Command.Command.Any>) =>
   Command.make(
     "help",
     {
-      words: Argument.String("COMMAND").pipe(
-        Argument.withDescription("The command, such as fleet add"),
+      words: Argument.String("COMMAND|TOPIC").pipe(
+        Argument.withDescription("The command, such as fleet add, or a topic, such as periods"),
         Argument.variadic()
       )
     },
     ({ words }) => {
+      const [topic, ...others] = words
+      if (isTopic(topic) && others.length === 0) return showTopic(topic)
       const commandPath = [root]
       let known: ReadonlyArray<Pick<Command.Command.Any, "name" | "subcommands">> = [
         ...commands,
@@ -35,10 +136,11 @@ export const makeHelp = (commands: ReadonlyArray<Command.Command.Any>) =>
       return new CliError.ShowHelp({ commandPath, errors: [] })
     }
   ).pipe(
-    Command.withDescription("Show the help of a command, as --help after it does."),
-    Command.withShortDescription("Show the help of a command"),
+    Command.withDescription(`Show the help of a command with all its flags, or of a topic.\n\n${topicList}`),
+    Command.withShortDescription("Show all flags of a command, or a topic"),
     Command.withExamples([
-      { command: "time-punches help", description: "The commands, the settings and the exit codes" },
+      { command: "time-punches help", description: "The commands and the topics" },
+      { command: "time-punches help periods", description: "One topic" },
       { command: "time-punches help fleet add", description: "One command" }
     ])
   )

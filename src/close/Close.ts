@@ -154,8 +154,8 @@ export const create = (
 export interface CorrectOptions extends WriteOptions {
   /** The closes. Default: all that have an active revision. */
   readonly closes?: ReadonlyArray<number> | undefined
-  /** Clocks of locations that a record lacks. A location that it has keeps its clock. */
-  readonly clocks?: ReadonlyMap<LocationId, Period.LocalClock> | undefined
+  /** Day rules of locations that a record lacks. A location that it has keeps its own. */
+  readonly dayRules?: ReadonlyMap<LocationId, Period.DayRule> | undefined
   /**
    * `rules`: a revision that was summed by other rules is corrected although it cannot be computed again. `gap`: an added
    * location may leave time in no close.
@@ -171,7 +171,7 @@ export interface Correction {
   readonly unverified: ReadonlyArray<string>
   /** Closes that were not named and differ too. */
   readonly otherCloses: ReadonlyArray<number>
-  /** Locations whose given clock was not used, since the record has another one. */
+  /** Locations whose given day rule was not used, since the record has another one. */
   readonly unchangedLocations: ReadonlyArray<LocationId>
   /** The people who had hours in the revision before and have none in the new one, with the reasons. */
   readonly peopleWithoutHours: ReadonlyArray<LostHours>
@@ -184,7 +184,7 @@ export interface Correction {
  *
  * The revision before is computed again from the history first. Fails with `VerificationFailed` if that is not what was
  * recorded: the history was edited, or the rules of the sums are others. If the history does not reach its instant, the rules
- * alone are compared. Fails with `MissingZone` for a location that a record lacks and `clocks` too, with `PeriodClosed` and
+ * alone are compared. Fails with `MissingZone` for a location that a record lacks and `dayRules` too, with `PeriodClosed` and
  * `NotReady` as `create` does for an added location, with `UnknownClose` for a close that does not exist or is over, and with
  * `CloseChanged` if another process wrote a revision meanwhile. Nothing is written then.
  */
@@ -199,7 +199,7 @@ export const correct = (
 > =>
   Effect.gen(function*() {
     const accept = new Set<string>(options.accept ?? [])
-    const { clocks = new Map() } = options
+    const { dayRules = new Map() } = options
     const seen = yield* inCopy(
       company,
       tableOptions,
@@ -211,7 +211,7 @@ export const correct = (
         const corrected: Array<Corrected> = []
         for (const close of named) {
           const stored = yield* readSums(database, company, close.newest)
-          const now = yield* sumsWith(company, close.terms, active, clocks, tableOptions)
+          const now = yield* sumsWith(company, close.terms, active, dayRules, tableOptions)
           // A location that is added without a sum is recorded too, so that its punches after the period need no clock any more.
           if (now.added.locations.length > 0 || !CloseSums.equals(stored, now.sums)) {
             corrected.push({ close, stored, ...now })
@@ -242,8 +242,8 @@ export const correct = (
       return yield* new VerificationFailed({ companyId: company, revisions: seen.differing })
     }
     const gaps = yield* refuseAdded(company, seen.active, seen.corrected, accept.has("gap"))
-    const unchangedLocations = [...clocks].flatMap(([locationId, clock]) =>
-      seen.named.some(({ terms }) => CloseTerms.hasOtherClock(terms, locationId, clock)) ? [locationId] : []
+    const unchangedLocations = [...dayRules].flatMap(([locationId, dayRule]) =>
+      seen.named.some(({ terms }) => CloseTerms.hasOtherDayRule(terms, locationId, dayRule)) ? [locationId] : []
     )
     const revisions = seen.corrected.length === 0
       ? []
@@ -292,7 +292,7 @@ export interface AmountDue {
 }
 
 /** Of which closes the amounts are due. */
-export type DueOptions = Pick<CorrectOptions, "closes" | "clocks">
+export type DueOptions = Pick<CorrectOptions, "closes" | "dayRules">
 
 /**
  * What is due of each close that has an active revision, or of those that are named, in one snapshot of the copy: what `correct`
@@ -314,7 +314,7 @@ export const due = (
         named,
         Effect.fnUntraced(function*({ newest, terms }) {
           const stored = yield* readSums(database, company, newest)
-          const { sums } = yield* sumsWith(company, terms, active, options.clocks ?? new Map(), tableOptions)
+          const { sums } = yield* sumsWith(company, terms, active, options.dayRules ?? new Map(), tableOptions)
           const difference = CloseSums.difference(sums, stored)
           return { after: newest.id, difference }
         })
@@ -444,8 +444,8 @@ export const next = (
       const refuse = refusal(company, `${after.close}`)
       const period = CloseTerms.periodAfter(after.terms, before?.terms)
       if (Option.isNone(period)) return yield* refuse("its dates do not say which period follows")
-      const clock = CloseTerms.clockOf(after.terms)
-      if (Option.isNone(clock)) return yield* refuse("a zone of its record is not known here")
+      const dayRule = CloseTerms.dayRulesOf(after.terms)
+      if (Option.isNone(dayRule)) return yield* refuse("a zone of its record is not known here")
       const { firstDay, rounding } = after.terms
       const lastOfHole = hole &&
         Option.map(CloseTerms.datesBetween(hole.after.terms, hole.before.terms), ({ last }) => last)
@@ -454,7 +454,7 @@ export const next = (
         after: after.close,
         first: period.value.first,
         last: end < period.value.last ? end : period.value.last,
-        clock: clock.value,
+        dayRule: dayRule.value,
         firstDay,
         rounding,
         ...CloseTerms.thresholdsOf(after.terms)
@@ -645,17 +645,17 @@ const sumsWith = (
   company: CompanyId,
   terms: CloseTerms.CloseTerms,
   active: ReadonlyArray<ActiveClose>,
-  clocks: ReadonlyMap<LocationId, Period.LocalClock>,
+  dayRules: ReadonlyMap<LocationId, Period.DayRule>,
   tableOptions: TableOptions,
   added: Added = nothingAdded
 ): Effect.Effect<Pick<Corrected, "terms" | "added" | "sums">, ReadError, SqlClient> =>
   sumsOf(company, terms, active, tableOptions).pipe(
     Effect.map((sums) => ({ terms, added, sums })),
     Effect.catchTag("MissingZone", (error) => {
-      const clock = clocks.get(error.locationId)
-      if (clock === undefined) return Effect.fail(error)
-      const wider = CloseTerms.withLocation(terms, error.locationId, clock)
-      return sumsWith(company, wider, active, clocks, tableOptions, {
+      const dayRule = dayRules.get(error.locationId)
+      if (dayRule === undefined) return Effect.fail(error)
+      const wider = CloseTerms.withLocation(terms, error.locationId, dayRule)
+      return sumsWith(company, wider, active, dayRules, tableOptions, {
         clocks: [...added.clocks, ...wider.clocks.slice(terms.clocks.length)],
         locations: [...added.locations, ...wider.locations.slice(terms.locations.length)]
       })
@@ -681,10 +681,10 @@ const isDue = Effect.fnUntraced(function*(
 const issuesIn = (
   company: CompanyId,
   terms: CloseTerms.CloseTerms,
-  { clock, maxDuration }: CloseOptions,
+  { dayRule, maxDuration }: CloseOptions,
   tableOptions: TableOptions
 ) => {
-  const zones = CloseTerms.isByLocation(clock) ? Period.zones(clock) : clock
+  const zones = CloseTerms.isByLocation(dayRule) ? Period.zones(dayRule) : dayRule
   const options = CloseTerms.checkOptions(terms, zones, maxDuration)
   return Stream.run(punchesIn(company, PeriodCheck.queryWindow(options), tableOptions), PeriodCheck.check(options))
 }

@@ -97,7 +97,7 @@ export interface CloseSums {
 
 /**
  * The sums of a close. It takes the punches of `queryWindow(terms)`, in any order, none deleted. A punch belongs, whole, to the
- * day on which it was clocked in, by the clock of its location; the days before the period count for its thresholds only.
+ * day on which it was clocked in, by the day rule of its location; the days before the period count for its thresholds only.
  * The time of a punch without a clock-out is due when it has ended.
  *
  * A punch of a location without an entry belongs to a later close that has it; such a close is one of `others`. Fails with

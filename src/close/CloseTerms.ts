@@ -12,10 +12,10 @@ import { Rounding } from "../payroll/Labor.ts"
 import { PayCalendar, type PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
-import { clockKey, dayStartsOf, type LocalClock, type MissingZone, zoneOf, type Zones } from "../payroll/Zones.ts"
+import { type DayRule, dayRuleKey, dayStartsOf, type MissingZone, zoneOf, type Zones } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
 
-/** The days of one local clock, as instants: a later change of the zone's rules does not move them. */
+/** The days by one day rule, as instants: a later change of the zone's rules does not move them. */
 export const CloseClock = Schema.Struct({
   /** The time zone that the days were counted by. */
   zone: Schema.String,
@@ -90,8 +90,8 @@ export interface CloseTermsOptions extends Thresholds {
   readonly first: BusinessDate
   /** The last date of the period. */
   readonly last: BusinessDate
-  /** One clock for all locations, or a map with the clock of each: the map, not `Period.zones`, since the record lists it. */
-  readonly clock: LocalClock | ReadonlyMap<LocationId, LocalClock>
+  /** One day rule for all locations, or a map with the one of each: the map, not `Period.zones`, since the record lists it. */
+  readonly dayRule: DayRule | ReadonlyMap<LocationId, DayRule>
   /** The first day of a week. Default: `"monday"`. */
   readonly firstDay?: Period.Weekday | undefined
   /** How a fraction of a cent is rounded. */
@@ -126,14 +126,14 @@ export const changesFrom = (before: CloseTerms, now: CloseTerms): ReadonlyArray<
   })
 }
 
-/** Whether there is a clock for each location. */
+/** Whether there is a day rule for each location. */
 export const isByLocation = (
-  clock: CloseTermsOptions["clock"]
-): clock is ReadonlyMap<LocationId, LocalClock> => Predicate.isIterable(clock)
+  dayRule: CloseTermsOptions["dayRule"]
+): dayRule is ReadonlyMap<LocationId, DayRule> => Predicate.isIterable(dayRule)
 
 /** The terms of a close: the days of the period as instants, from the first week that it may cut. */
 export const make = (options: CloseTermsOptions): CloseTerms => {
-  const { clock, companyId, first, firstDay = "monday", last, rounding, weeklyThreshold } = options
+  const { companyId, dayRule, first, firstDay = "monday", last, rounding, weeklyThreshold } = options
   const threshold = (input: Duration.Input | undefined) =>
     Option.map(Option.fromUndefinedOr(input), Duration.fromInputUnsafe)
   // A beginning may be moved by less than 48 hours, so that three days before the period may hold some of its punches.
@@ -141,19 +141,19 @@ export const make = (options: CloseTermsOptions): CloseTerms => {
   const daysFrom = weeklyThreshold === undefined ? earliest : Period.firstDateOfWeek(earliest, { firstDay })
   const clocks: Array<CloseClock> = []
   const places = new Map<string, number>()
-  const placeOf = (clock: LocalClock): number => {
-    const key = clockKey(clock)
+  const placeOf = (dayRule: DayRule): number => {
+    const key = dayRuleKey(dayRule)
     // Many locations share a clock, and the days of one take some time to find.
-    const place = places.get(key) ?? clocks.push(closeClock(clock, daysFrom, last)) - 1
+    const place = places.get(key) ?? clocks.push(closeClock(dayRule, daysFrom, last)) - 1
     places.set(key, place)
     return place
   }
-  const entries = isByLocation(clock)
-    ? [...clock].toSorted(([one], [other]) => one - other)
-    : [[undefined, clock] as const]
-  const locations = entries.map(([locationId, clock]): CloseLocation => ({
+  const entries = isByLocation(dayRule)
+    ? [...dayRule].toSorted(([one], [other]) => one - other)
+    : [[undefined, dayRule] as const]
+  const locations = entries.map(([locationId, dayRule]): CloseLocation => ({
     locationId: Option.fromUndefinedOr(locationId),
-    clock: placeOf(clock),
+    clock: placeOf(dayRule),
     begins: Option.none()
   }))
   return {
@@ -183,7 +183,7 @@ export const getInterval = (terms: CloseTerms, locationId: LocationId): MillisIn
   return location === undefined ? undefined : intervalAt(terms, location)
 }
 
-/** Whether a punch was clocked in during the close, by the clock of its location. @internal */
+/** Whether a punch was clocked in during the close, by the day rule of its location. @internal */
 export const contains = (terms: CloseTerms) => ({ clockedIn, locationId }: TimePunch): boolean => {
   const interval = getInterval(terms, locationId)
   return interval !== undefined && interval.from <= clockedIn.epochMilliseconds &&
@@ -205,12 +205,12 @@ export const isInLaterClose = (
 /** What `PeriodCheck` looks for in a close. @internal */
 export const checkOptions = (
   terms: CloseTerms,
-  clock: LocalClock | Zones<MissingZone>,
+  dayRule: DayRule | Zones<MissingZone>,
   maxDuration?: Duration.Input
 ): PeriodCheck.PeriodCheckOptions<MissingZone> => ({
-  clock,
+  dayRule,
   // A beginning may be moved by less than 48 hours.
-  period: (clock) => Period.localDays(clock, terms.daysFrom, terms.last),
+  period: (dayRule) => Period.localDays(dayRule, terms.daysFrom, terms.last),
   isChecked: contains(terms),
   maxDuration
 })
@@ -364,20 +364,22 @@ export const periodAfter = (
   return period === undefined || another !== undefined ? Option.none() : Option.some(period)
 }
 
-/** The clocks of a close as `make` takes them; `None` if a zone is not known here. */
-export const clockOf = ({ clocks, locations }: CloseTerms): Option.Option<CloseTermsOptions["clock"]> =>
+/** The day rules of a close as `make` takes them; `None` if a zone is not known here. */
+export const dayRulesOf = ({ clocks, locations }: CloseTerms): Option.Option<CloseTermsOptions["dayRule"]> =>
   Option.map(
-    Option.all(clocks.map(({ dayStarts, zone }) =>
-      Option.map(DateTime.zoneFromString(zone), (zone): LocalClock => ({ zone, dayStarts }))
-    )),
+    Option.all(
+      clocks.map(({ dayStarts, zone }) =>
+        Option.map(DateTime.zoneFromString(zone), (zone): DayRule => ({ zone, dayStarts }))
+      )
+    ),
     (known) => {
       const entries = locations.flatMap(({ clock, locationId }) =>
         known[clock] === undefined ? [] : [[locationId, known[clock]] as const]
       )
-      return entries.find(([locationId]) =>
-        Option.isNone(locationId)
-      )?.[1] ??
-        new Map(entries.flatMap(([locationId, clock]) => Option.toArray(locationId).map((id) => [id, clock] as const)))
+      return entries.find(([locationId]) => Option.isNone(locationId))?.[1] ??
+        new Map(
+          entries.flatMap(([locationId, dayRule]) => Option.toArray(locationId).map((id) => [id, dayRule] as const))
+        )
     }
   )
 
@@ -420,13 +422,13 @@ export const alignEdges = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>)
   return { ...terms, locations: [...terms.locations.filter((each) => !isMoved(each)), ...moved] }
 }
 
-/** The terms with the clock of one more location. */
-export const withLocation = (terms: CloseTerms, locationId: LocationId, clock: LocalClock): CloseTerms => {
+/** The terms with the day rule of one more location. */
+export const withLocation = (terms: CloseTerms, locationId: LocationId, dayRule: DayRule): CloseTerms => {
   const { clocks, daysFrom, last, locations } = terms
-  const known = clocks.findIndex((each) => isClock(each, clock))
+  const known = clocks.findIndex((each) => hasDayRule(each, dayRule))
   return {
     ...terms,
-    clocks: known < 0 ? [...clocks, closeClock(clock, daysFrom, last)] : clocks,
+    clocks: known < 0 ? [...clocks, closeClock(dayRule, daysFrom, last)] : clocks,
     locations: [...locations, {
       locationId: Option.some(locationId),
       clock: known < 0 ? clocks.length : known,
@@ -435,24 +437,24 @@ export const withLocation = (terms: CloseTerms, locationId: LocationId, clock: L
   }
 }
 
-/** Whether the terms have a location, and under another clock than this one. */
-export const hasOtherClock = (terms: CloseTerms, locationId: LocationId, clock: LocalClock): boolean => {
+/** Whether the terms have a location, and under another day rule than this one. */
+export const hasOtherDayRule = (terms: CloseTerms, locationId: LocationId, dayRule: DayRule): boolean => {
   const location = getLocation(terms, locationId)
   const known = location === undefined ? undefined : terms.clocks[location.clock]
-  return known !== undefined && !isClock(known, clock)
+  return known !== undefined && !hasDayRule(known, dayRule)
 }
 
-const closeClock = (clock: LocalClock, from: BusinessDate, last: BusinessDate): CloseClock => ({
-  zone: DateTime.zoneToString(zoneOf(clock)),
-  dayStarts: Duration.millis(dayStartsOf(clock)),
+const closeClock = (dayRule: DayRule, from: BusinessDate, last: BusinessDate): CloseClock => ({
+  zone: DateTime.zoneToString(zoneOf(dayRule)),
+  dayStarts: Duration.millis(dayStartsOf(dayRule)),
   starts: [
-    ...datesOf({ daysFrom: from, last }).map((date) => Period.localDays(clock, date, date).gte),
-    Period.localDays(clock, last, last).lt
+    ...datesOf({ daysFrom: from, last }).map((date) => Period.localDays(dayRule, date, date).gte),
+    Period.localDays(dayRule, last, last).lt
   ]
 })
 
-const isClock = ({ dayStarts, zone }: CloseClock, clock: LocalClock): boolean =>
-  zone === DateTime.zoneToString(zoneOf(clock)) && Duration.toMillis(dayStarts) === dayStartsOf(clock)
+const hasDayRule = ({ dayStarts, zone }: CloseClock, dayRule: DayRule): boolean =>
+  zone === DateTime.zoneToString(zoneOf(dayRule)) && Duration.toMillis(dayStarts) === dayStartsOf(dayRule)
 
 const dayMillis = 86_400_000
 

@@ -12,10 +12,10 @@ import type { Column } from "../internal/page/parts.ts"
 import type * as Labor from "../payroll/Labor.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
-import { type Interval, type LocalClock, MissingZone, type Zones } from "../payroll/Zones.ts"
+import { type DayRule, type Interval, MissingZone, type Zones } from "../payroll/Zones.ts"
 import { figuresOf } from "../report/figures.ts"
 import * as Page from "../report/page.ts"
-import { hoursSections, sumsSections } from "../report/report.ts"
+import { byTime, type Sums, sumsBy, totalOf } from "../report/sums.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import * as CloseSums from "./CloseSums.ts"
 import * as CloseTerms from "./CloseTerms.ts"
@@ -93,13 +93,11 @@ export const toHtmlCloseReport = <E, R>(
     const newest = Option.getOrUndefined(newestRevision(close.revisions))
     const terms = newest === undefined ? close.terms : termsAt(close, newest)
     const sums = newest ?? CloseSums.empty
-    const people = peopleOf(sums).toSorted(Page.byTime)
-    const locations = Page.sumsBy(sums.rows, ({ locationId }) => locationId).toSorted(Page.byTime)
+    const people = peopleOf(sums).toSorted(byTime)
+    const locations = sumsBy(sums.rows, ({ locationId }) => locationId).toSorted(byTime)
     const thresholds = {
-      names,
       ...CloseTerms.thresholdsOf(terms)
     }
-    const charts = sumsSections(locations, people, thresholds)
     const shown = newest === undefined || Option.isNone(punches)
       ? undefined
       : yield* ofPunches(punches.value, terms, people, names)
@@ -118,8 +116,8 @@ export const toHtmlCloseReport = <E, R>(
         ...(people.length === 0 ? [] : [
           gotSection(close, people, names),
           ...(shown === undefined ? [] : [shown.byDay]),
-          charts.cost,
-          charts.people,
+          Page.costSection(locations, names),
+          Page.peopleSection(people, thresholds, names),
           ...(shown === undefined ? [] : [shown.presence, shown.issues])
         ]),
         ...(shown === undefined && newest !== undefined
@@ -143,17 +141,17 @@ export const toHtmlCloseReport = <E, R>(
     )
   })
 
-/** The clocks of the record, for what its instants do not have: the hour of the day, and times in a text. */
+/** The day rules of the record, for what its instants do not have: the hour of the day, and times in a text. */
 const zonesOf = (terms: CloseTerms.CloseTerms): Zones<MissingZone> => {
-  const clocks = terms.clocks.map(({ dayStarts, zone }): LocalClock => ({
+  const dayRules = terms.clocks.map(({ dayStarts, zone }): DayRule => ({
     zone: Option.getOrThrow(DateTime.zoneFromString(zone)),
     dayStarts
   }))
   return {
-    all: clocks,
+    all: dayRules,
     getDayRule: (locationId) => {
-      const clock = clocks[CloseTerms.getLocation(terms, locationId)?.clock ?? -1]
-      return clock === undefined ? Result.fail(new MissingZone({ locationId })) : Result.succeed(clock)
+      const dayRule = dayRules[CloseTerms.getLocation(terms, locationId)?.clock ?? -1]
+      return dayRule === undefined ? Result.fail(new MissingZone({ locationId })) : Result.succeed(dayRule)
     }
   }
 }
@@ -164,7 +162,7 @@ const checkOf = (terms: CloseTerms.CloseTerms) => CloseTerms.checkOptions(terms,
 const ofPunches = <E, R>(
   punches: Stream.Stream<TimePunch, E, R>,
   terms: CloseTerms.CloseTerms,
-  people: ReadonlyArray<Page.Sums>,
+  people: ReadonlyArray<Sums>,
   names: Page.NameLookup | undefined
 ) =>
   Effect.gen(function*() {
@@ -173,7 +171,7 @@ const ofPunches = <E, R>(
     const { gte, lt } = CloseTerms.queryWindow(terms)
     const isOurs = CloseTerms.contains(terms)
     const starts = terms.clocks.map(({ starts }) => starts.map(({ epochMilliseconds }) => epochMilliseconds))
-    const clocks = new Map<LocationId, ReturnType<typeof getDayRule>>()
+    const dayRules = new Map<LocationId, ReturnType<typeof getDayRule>>()
     const figures = yield* figuresOf(
       // Around the close a punch may be at a location that is newer than the record: its findings are not of the close.
       Stream.filter(punches, ({ clockedIn, locationId }) =>
@@ -181,13 +179,13 @@ const ofPunches = <E, R>(
         (DateTime.isGreaterThanOrEqualTo(clockedIn, gte) && DateTime.isLessThan(clockedIn, lt))),
       {
         placeOf: (punch) => {
-          const clock = clocks.get(punch.locationId) ?? getDayRule(punch.locationId)
-          clocks.set(punch.locationId, clock)
-          return Result.map(clock, (clock) => {
+          const dayRule = dayRules.get(punch.locationId) ?? getDayRule(punch.locationId)
+          dayRules.set(punch.locationId, dayRule)
+          return Result.map(dayRule, (dayRule) => {
             const days = starts[CloseTerms.getLocation(terms, punch.locationId)?.clock ?? -1] ?? []
             const day = days.findLastIndex((start) => start <= punch.clockedIn.epochMilliseconds)
             return isOurs(punch)
-              ? { date: Option.getOrElse(Period.addDays(terms.daysFrom, day), () => terms.first), clock }
+              ? { date: Option.getOrElse(Period.addDays(terms.daysFrom, day), () => terms.first), dayRule }
               : undefined
           })
         },
@@ -197,7 +195,7 @@ const ofPunches = <E, R>(
         check
       }
     )
-    const recorded = Page.totalOf(people)
+    const recorded = totalOf(people)
     const isSame = Option.match(figures.total, {
       onNone: () => recorded.punches === 0,
       onSome: ({ cost, net, punches }) =>
@@ -210,14 +208,15 @@ const ofPunches = <E, R>(
       ])
     ]
     return {
-      ...hoursSections(figures, { firstDay: terms.firstDay, names }),
+      byDay: Page.hoursByDaySection(figures.days, names),
+      presence: Page.presenceSection(figures.presence, terms.firstDay),
       issues: Page.issuesSection(figures.issues, names, notes)
     }
   })
 
 /** The sums of each person, with the time over the thresholds. */
-const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<Page.Sums> => {
-  const groups = new Map(Page.sumsBy(sums.rows, ({ userId }) => userId).map((group) => [group.key, group]))
+const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<Sums> => {
+  const groups = new Map(sumsBy(sums.rows, ({ userId }) => userId).map((group) => [group.key, group]))
   return CloseSums.byPerson(sums).map(({ cost, double, net, over, overDaily, punches, tips, userId }) => ({
     key: userId,
     punches,
@@ -241,7 +240,7 @@ const differenceOf = ({ revisions }: ClosedPeriod, revision: RecordedRevision): 
 
 const revisionsSection = (close: ClosedPeriod): Html => {
   const active = new Set(activeRevisions(close.revisions).map(({ id }) => id))
-  const due = (revision: RecordedRevision) => Page.totalOf(peopleOf(differenceOf(close, revision)))
+  const due = (revision: RecordedRevision) => totalOf(peopleOf(differenceOf(close, revision)))
   const columns: ReadonlyArray<Column<RecordedRevision>> = [
     { title: "state", cell: ({ id }) => id },
     { title: "kind", cell: ({ kind }) => kind },
@@ -256,8 +255,8 @@ const revisionsSection = (close: ClosedPeriod): Html => {
       cell: ({ closedAt }) => DateTime.formatIso(closedAt).replace(/T(\d\d:\d\d).*/, " $1 UTC")
     },
     { title: "people", isNumber: true, cell: ({ people }) => Page.count(people.length) },
-    { title: "net", isNumber: true, cell: (revision) => Page.time(Page.totalOf(peopleOf(revision)).net) },
-    { title: "cost", isNumber: true, cell: (revision) => Page.money(Page.totalOf(peopleOf(revision)).cost) },
+    { title: "net", isNumber: true, cell: (revision) => Page.time(totalOf(peopleOf(revision)).net) },
+    { title: "cost", isNumber: true, cell: (revision) => Page.money(totalOf(peopleOf(revision)).cost) },
     { title: "difference", isNumber: true, cell: (revision) => Page.money(due(revision).cost) },
     { title: "user", cell: ({ user }) => user },
     { title: "note", cell: ({ note }) => note },
@@ -270,11 +269,7 @@ const revisionsSection = (close: ClosedPeriod): Html => {
 }
 
 /** What each person got with each active revision, and in all. */
-const gotSection = (
-  close: ClosedPeriod,
-  people: ReadonlyArray<Page.Sums>,
-  names: Page.NameLookup | undefined
-): Html => {
+const gotSection = (close: ClosedPeriod, people: ReadonlyArray<Sums>, names: Page.NameLookup | undefined): Html => {
   const revisions = activeRevisions(close.revisions).map((revision) => ({
     name: revision.id,
     people: new Map(peopleOf(differenceOf(close, revision)).map((person) => [person.key, person]))

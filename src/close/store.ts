@@ -17,7 +17,14 @@ import type * as Period from "../payroll/Period.ts"
 import { storable } from "../sql/columns.ts"
 import { failedWith, inOneState, opened, type TableOptions } from "../sql/connection.ts"
 import type { Dialect } from "../sql/Dialect.ts"
-import { HistoryUnavailable, list as listPunches, type ListOptions, punchOf, rowColumns, rowOf } from "../sql/read.ts"
+import {
+  type CopyListOptions,
+  HistoryUnavailable,
+  list as listPunches,
+  punchOf,
+  rowColumns,
+  rowOf
+} from "../sql/read.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { CloseChanged, type VerificationFailed } from "./CloseError.ts"
@@ -448,7 +455,7 @@ export const sumsOf = (
     sum(terms, others.map(({ terms }) => terms))
   )
 
-export const punchesIn = (company: CompanyId, clockedIn: Period.Interval, options: ListOptions) =>
+export const punchesIn = (company: CompanyId, clockedIn: Period.Interval, options: CopyListOptions) =>
   Stream.catchTag(listPunches(company, { clockedIn }, options), "InvalidRequest", Stream.die)
 
 export type Differing = VerificationFailed["revisions"][number]

@@ -16,7 +16,7 @@ import { type Classes, makeClasses, type Thresholds } from "./hourClasses.ts"
 import * as Period from "./Period.ts"
 import { divide, type Rounding } from "./Rounding.ts"
 import * as WorkedTime from "./WorkedTime.ts"
-import { byLocation, type Interval, type LocalClock, type Zones, zonesOf } from "./Zones.ts"
+import { byLocation, type DayRule, type Interval, type Zones, zonesOf } from "./Zones.ts"
 
 export type { Thresholds } from "./hourClasses.ts"
 export { Rounding } from "./Rounding.ts"
@@ -224,15 +224,15 @@ export const toJson = <K>(
   return lines.length === 0 ? "[]\n" : `[\n${lines.join(",\n")}\n]\n`
 }
 
-/** The thresholds, and the clock by which days and weeks are counted. */
+/** The thresholds, and the day rule by which days and weeks are counted. */
 export interface HoursOverThresholdOptions<out E = never> extends Thresholds, WorkedTime.WorkedTimeOptions {
-  /** The clock of all locations, or `Period.zones`: each location by its own clock. */
-  readonly clock: LocalClock | Zones<E>
+  /** The day rule of all locations, or `Period.zones`: each location by its own. */
+  readonly dayRule: DayRule | Zones<E>
   /**
-   * The period whose time counts, by a clock: `(clock) => Period.localDays(clock, first, last)`. List `Labor.queryWindow`, since
+   * The period whose time counts, by a day rule: `(dayRule) => Period.localDays(dayRule, first, last)`. List `Labor.queryWindow`, since
    * time before it, in its first week, brings the sum of that week nearer to the threshold. Default: all punches count.
    */
-  readonly period?: ((clock: LocalClock) => Interval) | undefined
+  readonly period?: ((dayRule: DayRule) => Interval) | undefined
   /** The first day of a week. Default: `"monday"`. */
   readonly firstDay?: Period.Weekday | undefined
 }
@@ -279,7 +279,7 @@ export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Sche
  * day it is `over`, over `doubleThreshold` it is `double`; the other hours count in the local week, over whose
  * `weeklyThreshold` they are `over` too. These are figures, not a pay rule: they know no rate, no law and no agreement.
  *
- * A punch counts, whole, in the day and the week in which it was clocked in, by the clock of its location. A person who
+ * A punch counts, whole, in the day and the week in which it was clocked in, by the day rule of its location. A person who
  * works at several locations has one sum for each date. The time over the threshold of a week stands on the days on which
  * the sum of that week, date by date, is over it: a period that cuts a week has what is over on its own dates.
  *
@@ -287,7 +287,7 @@ export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Sche
  * of that week; later punches change nothing. Without `period`, list whole weeks: of a part of a week, only that part counts.
  *
  * One pass; memory grows with the number of persons and their days. Every punch that arrives counts, a deleted one too.
- * Fails with the error of `clock`, and with `SumOverflow` before a sum could be wrong.
+ * Fails with the error of `dayRule`, and with `SumOverflow` before a sum could be wrong.
  *
  * Laws: the classes of a day, of a week and of all add up to `net`, and each is the sum over the days, and over the weeks. Those
  * of periods that tile add up to those of the whole, also if they cut a week. A threshold of zero leaves nothing below it, an
@@ -301,8 +301,8 @@ export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Sche
  * import { Labor, Period } from "effect-time-punches/payroll"
  *
  * const options: Labor.PeriodHoursOptions = {
- *   clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
- *   period: (clock) => Period.localDays(clock, BusinessDate.make("2026-03-01"), BusinessDate.make("2026-03-15")),
+ *   dayRule: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+ *   period: (dayRule) => Period.localDays(dayRule, BusinessDate.make("2026-03-01"), BusinessDate.make("2026-03-15")),
  *   weeklyThreshold: "40 hours",
  *   dailyThreshold: "8 hours"
  * }
@@ -341,20 +341,20 @@ export const hoursOverThreshold = <E = never>(
 
 /** `HoursOverThresholdOptions` with a period. */
 export interface PeriodHoursOptions<out E = never> extends HoursOverThresholdOptions<E> {
-  readonly period: (clock: LocalClock) => Interval
+  readonly period: (dayRule: DayRule) => Interval
 }
 
 /**
- * What to list for `hoursOverThreshold` of a period: the period by the clock of each location, and with `weeklyThreshold` the days
+ * What to list for `hoursOverThreshold` of a period: the period by the day rule of each location, and with `weeklyThreshold` the days
  * before it in its first week.
  */
 export const queryWindow = <E = never>(options: PeriodHoursOptions<E>): Interval => {
   const { firstDay, period, weeklyThreshold } = options
-  return byLocation(options.clock, (clock) => {
-    const { gte, lt } = period(clock)
+  return byLocation(options.dayRule, (dayRule) => {
+    const { gte, lt } = period(dayRule)
     if (weeklyThreshold === undefined) return { gte, lt }
-    const first = Period.firstDateOfWeek(Period.businessDate(clock, gte), { firstDay })
-    return { gte: DateTime.min(gte, Period.localDays(clock, first, first).gte), lt }
+    const first = Period.firstDateOfWeek(Period.businessDate(dayRule, gte), { firstDay })
+    return { gte: DateTime.min(gte, Period.localDays(dayRule, first, first).gte), lt }
   }).queryWindow
 }
 
@@ -547,12 +547,12 @@ const durationsOf = ({ double, over, regular }: Classes) => ({
   double: Duration.millis(double)
 })
 
-/** The local date of the clock-in of a punch, and on which side of the period it lies. What is computed of a clock is kept. */
+/** The local date of the clock-in of a punch, and on which side of the period it lies. What is computed of a day rule is kept. */
 const makeDayOf = <E>(
-  { clock, period }: HoursOverThresholdOptions<E>
+  { dayRule, period }: HoursOverThresholdOptions<E>
 ): (punch: TimePunch) => Result.Result<DayOf, E> => {
-  const { getDayRule } = zonesOf(clock)
-  const daysOf = Function.memoize((each: LocalClock) => {
+  const { getDayRule } = zonesOf(dayRule)
+  const daysOf = Function.memoize((each: DayRule) => {
     const dateOf = Period.makeBusinessDate(each)
     const interval = period?.(each)
     return (instant: DateTime.Utc): DayOf => ({

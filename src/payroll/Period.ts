@@ -1,19 +1,11 @@
-/** Local days, weeks, months and pay periods by a local clock, as dates and as half-open ranges of instants. */
+/** Local days, weeks, months and pay periods by a day rule, as dates and as half-open ranges of instants. */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { BusinessDate } from "../Ids.ts"
 import type { PayCalendar, PayPeriod } from "./PayCalendar.ts"
-import { dayStartsOf, type Interval, type LocalClock, offsetAt, zoneOf } from "./Zones.ts"
-export {
-  byLocation,
-  type Interval,
-  type LocalClock,
-  type LocalPeriods,
-  MissingZone,
-  type Zones,
-  zones
-} from "./Zones.ts"
+import { type DayRule, dayStartsOf, type Interval, offsetAt, zoneOf } from "./Zones.ts"
+export { byLocation, type DayRule, type Interval, type LocalPeriods, MissingZone, type Zones, zones } from "./Zones.ts"
 
 /**
  * The instants of the local dates `first` to `last`, both inclusive. A day lasts as long as its clocks say: 23, 24 or
@@ -22,11 +14,11 @@ export {
  * A date begins at the first instant at which the wall clock shows `dayStarts` of it or a later time: without `dayStarts`
  * at midnight, at the first of two midnights, or at the end of the gap that skips midnight.
  *
- * Law: days tile. `localDays(clock, a, c)` is `localDays(clock, a, b)` followed by `localDays(clock, b + 1, c)`, without
- * gap or overlap, for every clock. If `last` lies before `first`, the range is inverted, which a listing refuses.
+ * Law: days tile. `localDays(dayRule, a, c)` is `localDays(dayRule, a, b)` followed by `localDays(dayRule, b + 1, c)`, without
+ * gap or overlap, for every day rule. If `last` lies before `first`, the range is inverted, which a listing refuses.
  */
-export const localDays = (clock: LocalClock, first: BusinessDate, last: BusinessDate): Interval =>
-  between(clock, dayOf(first), dayOf(last) + 1)
+export const localDays = (dayRule: DayRule, first: BusinessDate, last: BusinessDate): Interval =>
+  between(dayRule, dayOf(first), dayOf(last) + 1)
 
 /** The days of a week, from Sunday, as dates count them. */
 export const Weekday = Schema.Literals(["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"])
@@ -54,7 +46,7 @@ export type Weekday = typeof Weekday.Type
  * ```
  */
 export const week = (
-  clock: LocalClock,
+  dayRule: DayRule,
   date: BusinessDate,
   options?: {
     /** Default: `"monday"`. */
@@ -62,7 +54,7 @@ export const week = (
   }
 ): Interval => {
   const start = weekStart(date, options?.firstDay)
-  return between(clock, start, start + 7)
+  return between(dayRule, start, start + 7)
 }
 
 /**
@@ -101,11 +93,11 @@ const weekStart = (date: BusinessDate, first: Weekday = "monday"): number => {
  *
  * Law: it is the same for every date of the month, and consecutive months tile.
  */
-export const month = (clock: LocalClock, date: BusinessDate): Interval =>
-  between(clock, monthStart(date), monthStart(date, 1))
+export const month = (dayRule: DayRule, date: BusinessDate): Interval =>
+  between(dayRule, monthStart(date), monthStart(date, 1))
 
 /**
- * The pay period that contains `date`, as dates: `localDays(clock, first, last)` has its instants. At the ends of the
+ * The pay period that contains `date`, as dates: `localDays(dayRule, first, last)` has its instants. At the ends of the
  * calendar it has only the dates of the years 0001 to 9999.
  *
  * Laws: it is the same for every date of the period, and consecutive periods tile.
@@ -122,9 +114,9 @@ export const month = (clock: LocalClock, date: BusinessDate): Interval =>
  * const { first, last } = Period.payPeriod(fortnights, BusinessDate.make("2026-03-11"))
  *
  * // A bar closes at two: what is clocked in before four belongs to the day before.
- * const clock = { zone: DateTime.zoneMakeNamedUnsafe("America/New_York"), dayStarts: "4 hours" } as const
+ * const dayRule = { zone: DateTime.zoneMakeNamedUnsafe("America/New_York"), dayStarts: "4 hours" } as const
  *
- * export const punches = TimePunches.list(CompanyId.make(7), { clockedIn: Period.localDays(clock, first, last) })
+ * export const punches = TimePunches.list(CompanyId.make(7), { clockedIn: Period.localDays(dayRule, first, last) })
  * ```
  */
 export const payPeriod = (calendar: PayCalendar, date: BusinessDate): PayPeriod => {
@@ -145,25 +137,25 @@ export const payPeriod = (calendar: PayCalendar, date: BusinessDate): PayPeriod 
  * The local date of an instant: the one whose `localDays` contain it. A night shift has the date of its clock-in. For many
  * instants, call `makeBusinessDate` once.
  */
-export const businessDate = (clock: LocalClock, instant: DateTime.DateTime): BusinessDate =>
-  makeBusinessDate(clock)(instant)
+export const businessDate = (dayRule: DayRule, instant: DateTime.DateTime): BusinessDate =>
+  makeBusinessDate(dayRule)(instant)
 
 /**
  * Returns a function from instants to local dates. It caches the days that it meets, so that only the first punch of a
  * day reads the rules of the zone. Use it in the key of `Labor.rollup`.
  *
- * Law: `localDays(clock, d, d)` contains the instant exactly if `d` is its date. So without `dayStarts` it is the date on
+ * Law: `localDays(dayRule, d, d)` contains the instant exactly if `d` is its date. So without `dayStarts` it is the date on
  * the wall clock, except after clocks are set back across midnight: the minutes that repeat the old date belong to the
  * new one.
  * Instants beyond the years 0001 to 9999 have the first or the last date of the calendar.
  */
-export const makeBusinessDate = (clock: LocalClock): (instant: DateTime.DateTime) => BusinessDate => {
+export const makeBusinessDate = (dayRule: DayRule): (instant: DateTime.DateTime) => BusinessDate => {
   const starts = new Map<number, number>()
   const dates = new Map<number, BusinessDate>()
   const startOf = (day: number): number => {
     const known = starts.get(day)
     if (known !== undefined) return known
-    const start = startOfDay(clock, day)
+    const start = startOfDay(dayRule, day)
     starts.set(day, start)
     return start
   }
@@ -208,18 +200,18 @@ const fromDay = (day: number): BusinessDate =>
 const monthStart = (date: BusinessDate, months = 0): number =>
   toDay(DateTime.add(DateTime.startOf(DateTime.makeUnsafe(date), "month"), { months }))
 
-const between = (clock: LocalClock, start: number, end: number): Interval => ({
-  gte: DateTime.makeUnsafe(startOfDay(clock, start)),
-  lt: DateTime.makeUnsafe(startOfDay(clock, end))
+const between = (dayRule: DayRule, start: number, end: number): Interval => ({
+  gte: DateTime.makeUnsafe(startOfDay(dayRule, start)),
+  lt: DateTime.makeUnsafe(startOfDay(dayRule, end))
 })
 
 /**
  * The first instant at which the wall clock shows the start of the day or a later time. No zone is a whole day from UTC, so
  * it lies within a day of the instant at which UTC shows it; in those two days the offset of a zone changes at most once.
  */
-const startOfDay = (clock: LocalClock, day: number): number => {
-  const zone = zoneOf(clock)
-  const wall = day * dayMillis + dayStartsOf(clock)
+const startOfDay = (dayRule: DayRule, day: number): number => {
+  const zone = zoneOf(dayRule)
+  const wall = day * dayMillis + dayStartsOf(dayRule)
   const before = offsetAt(zone, wall - dayMillis)
   const after = offsetAt(zone, wall + dayMillis)
   if (before === after) return wall - before

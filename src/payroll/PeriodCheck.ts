@@ -10,7 +10,7 @@ import * as Sink from "effect/Sink"
 import { LocationId, TimePunchId, UserId } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import * as WorkedTime from "./WorkedTime.ts"
-import { byLocation, type Interval, type LocalClock, type LocalPeriods, zoneOf, type Zones, zonesOf } from "./Zones.ts"
+import { byLocation, type DayRule, type Interval, type LocalPeriods, zoneOf, type Zones, zonesOf } from "./Zones.ts"
 
 /**
  * Why a punch should be looked at.
@@ -43,12 +43,12 @@ export class Issue extends Schema.Opaque<Issue>()(Schema.Struct({
   text: Schema.String
 })) {}
 
-/** What is checked, and by which clock. */
+/** What is checked, and by which day rule. */
 export interface PeriodCheckOptions<out E = never> extends WorkedTime.WorkedTimeOptions {
-  /** The clock of all locations, or `Period.zones`: each location by its own clock. */
-  readonly clock: LocalClock | Zones<E>
-  /** The period to close, by a clock: `(clock) => Period.week(clock, date)`. */
-  readonly period: (clock: LocalClock) => Interval
+  /** The day rule of all locations, or `Period.zones`: each location by its own. */
+  readonly dayRule: DayRule | Zones<E>
+  /** The period to close, by a day rule: `(dayRule) => Period.week(dayRule, date)`. */
+  readonly period: (dayRule: DayRule) => Interval
   /** A punch that is longer than this is `tooLong`. A finite duration; default: 16 hours. */
   readonly maxDuration?: Duration.Input | undefined
   /** The disputed punches. Only the service knows them: list with `employeeApprovalStatuses`. Default: none. */
@@ -61,26 +61,26 @@ export interface PeriodCheckOptions<out E = never> extends WorkedTime.WorkedTime
 }
 
 /**
- * What to list for a check: the period by the clock of each location, and `maxDuration` more on each side, so that an
+ * What to list for a check: the period by the day rule of each location, and `maxDuration` more on each side, so that an
  * overlap across an edge of the period is found. A punch that reaches into the period from before that is `tooLong` or
  * `open` in an earlier period.
  */
 export const queryWindow = <E = never>(options: PeriodCheckOptions<E>): Interval => {
-  const { gte, lt } = byLocation(options.clock, options.period).queryWindow
+  const { gte, lt } = byLocation(options.dayRule, options.period).queryWindow
   const maxDuration = maxDurationOf(options)
   return { gte: DateTime.subtractDuration(gte, maxDuration), lt: DateTime.addDuration(lt, maxDuration) }
 }
 
 /**
  * Finds what must be looked at before a period is closed. A punch belongs, whole, to the period in which it was clocked
- * in, by the clock of its location. A punch outside of the period is only reported if it overlaps one inside.
+ * in, by the day rule of its location. A punch outside of the period is only reported if it overlaps one inside.
  * Deleted punches are skipped. The issues are sorted by person, clock-in, punch and kind.
  *
  * Two punches overlap if they share time; two that only touch do not. An open punch reaches to `asOf`. Without it its end
  * is not known, and only the instant of its clock-in counts.
  *
  * One pass, in any order. It keeps the issues, and the times of each punch that is not deleted: about 130 bytes a punch. It
- * fails with the error of `clock`, for any punch that is not deleted.
+ * fails with the error of `dayRule`, for any punch that is not deleted.
  *
  * **Example** (Is the week ready to close?)
  *
@@ -90,8 +90,8 @@ export const queryWindow = <E = never>(options: PeriodCheckOptions<E>): Interval
  * import { Period, PeriodCheck } from "effect-time-punches/payroll"
  *
  * const options: PeriodCheck.PeriodCheckOptions = {
- *   clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
- *   period: (clock) => Period.week(clock, BusinessDate.make("2026-03-09"))
+ *   dayRule: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+ *   period: (dayRule) => Period.week(dayRule, BusinessDate.make("2026-03-09"))
  * }
  *
  * export const issues = TimePunches.list(CompanyId.make(7), { clockedIn: PeriodCheck.queryWindow(options) }).pipe(
@@ -130,8 +130,8 @@ interface Shift {
 const makeCheck = <E>(options: PeriodCheckOptions<E>) => {
   const found: Array<Issue> = []
   const people = new Map<UserId, Array<Shift>>()
-  const zones = zonesOf(options.clock)
-  const periods = byLocation(options.clock, options.period)
+  const zones = zonesOf(options.dayRule)
+  const periods = byLocation(options.dayRule, options.period)
   const maxDuration = maxDurationOf(options)
 
   const add = (punch: TimePunch): Result.Result<void, E> => {
@@ -165,12 +165,12 @@ const shiftOf = <E>(
   const { clockedIn: { epochMilliseconds: start }, clockedOut, id: punchId, locationId, userId } = punch
   // Of an open punch without asOf only the instant of its clock-in is known.
   const end = Option.getOrElse(clockedOut, () => asOf)?.epochMilliseconds ?? start + 1
-  return Result.flatMap(zones.getDayRule(locationId), (clock) =>
+  return Result.flatMap(zones.getDayRule(locationId), (dayRule) =>
     Result.map(periods.contains(punch), (isWithin) => ({
       punchId,
       userId,
       locationId,
-      zone: zoneOf(clock),
+      zone: zoneOf(dayRule),
       belongs: isWithin && isChecked(punch),
       open: Option.isNone(clockedOut),
       start,

@@ -1,4 +1,4 @@
-/** By which clock the dates of a location are: a clock for each location, and a period by the clock of each. */
+/** By which rule the dates of a location are: a day rule for each location, and a period by the rule of each. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
@@ -15,30 +15,31 @@ export interface Interval {
 }
 
 /**
- * By which clock local dates begin: a zone, in which they begin at midnight, or a zone and the time at which they begin.
+ * When local dates begin: a zone, in which they begin at midnight, or a zone and the time at which they begin.
  * `{ zone, dayStarts: "4 hours" }`: what happens before 04:00 belongs to the day before. `{ zone, dayStarts: "-2 hours" }`:
  * a day begins at 22:00 of the day before.
  */
-export type LocalClock = DateTime.TimeZone | {
+export type DayRule = DateTime.TimeZone | {
   /** The zone of the wall clock. */
   readonly zone: DateTime.TimeZone
   /** When a day begins on the wall clock, counted from midnight: from -12 to 12 hours. */
   readonly dayStarts: Duration.Input
 }
 
-/** The zone of a clock, in which its times are shown. */
-export const zoneOf = (clock: LocalClock): DateTime.TimeZone => DateTime.isTimeZone(clock) ? clock : clock.zone
+/** The zone of a day rule, in which its times are shown. */
+export const zoneOf = (dayRule: DayRule): DateTime.TimeZone => DateTime.isTimeZone(dayRule) ? dayRule : dayRule.zone
 
-/** When a day begins by a clock, in milliseconds from midnight. */
-export const dayStartsOf = (clock: LocalClock): number =>
-  DateTime.isTimeZone(clock) ? 0 : Duration.toMillis(clock.dayStarts)
+/** When a day begins by a day rule, in milliseconds from midnight. */
+export const dayStartsOf = (dayRule: DayRule): number =>
+  DateTime.isTimeZone(dayRule) ? 0 : Duration.toMillis(dayRule.dayStarts)
 
 /** By how many milliseconds the wall clock of a zone is ahead of UTC at an instant. */
 export const offsetAt = (zone: DateTime.TimeZone, millis: number): number =>
   zone._tag === "Offset" ? zone.offset : DateTime.zonedOffset(DateTime.setZone(DateTime.makeUnsafe(millis), zone))
 
-/** Equal texts are equal clocks. */
-export const clockKey = (clock: LocalClock): string => `${DateTime.zoneToString(zoneOf(clock))} ${dayStartsOf(clock)}`
+/** Equal texts are equal day rules. */
+export const dayRuleKey = (dayRule: DayRule): string =>
+  `${DateTime.zoneToString(zoneOf(dayRule))} ${dayStartsOf(dayRule)}`
 
 /**
  * A location without a zone. Its punches belong to no local day, and a sum without them would be wrong. Add the location
@@ -56,24 +57,24 @@ export class MissingZone
   }
 }
 
-/** The clocks of the locations of a company. `Period.zones` makes them from a map. */
+/** The day rules of the locations of a company. `Period.zones` makes them from a map. */
 export interface Zones<out E = never> {
-  /** Every clock that a location has, each once. */
-  readonly all: ReadonlyArray<LocalClock>
-  /** The clock of a location; a failure if it has none. */
-  readonly getDayRule: (locationId: LocationId) => Result.Result<LocalClock, E>
+  /** Every day rule that a location has, each once. */
+  readonly all: ReadonlyArray<DayRule>
+  /** The day rule of a location; a failure if it has none. */
+  readonly getDayRule: (locationId: LocationId) => Result.Result<DayRule, E>
 }
 
 /**
  * A zone for each location, and the time at which its days begin if that is not midnight. A location that is not in the map
  * fails with `MissingZone`, which names it: no other zone replaces it.
  */
-export const zones = (byLocation: ReadonlyMap<LocationId, LocalClock>): Zones<MissingZone> => {
-  // One object for each clock, so that what is computed of a clock can be kept by it.
-  const unique = new Map([...byLocation.values()].map((clock) => [clockKey(clock), clock]))
+export const zones = (byLocation: ReadonlyMap<LocationId, DayRule>): Zones<MissingZone> => {
+  // One object for each day rule, so that what is computed of it can be kept by it.
+  const unique = new Map([...byLocation.values()].map((dayRule) => [dayRuleKey(dayRule), dayRule]))
   const known = new Map(
-    [...byLocation].map(([locationId, clock]) => {
-      const found = Result.succeed(unique.get(clockKey(clock)) ?? clock)
+    [...byLocation].map(([locationId, dayRule]) => {
+      const found = Result.succeed(unique.get(dayRuleKey(dayRule)) ?? dayRule)
       return [locationId, found]
     })
   )
@@ -83,14 +84,14 @@ export const zones = (byLocation: ReadonlyMap<LocationId, LocalClock>): Zones<Mi
   }
 }
 
-/** Whether each location has a separate clock. */
-export const isZones = <E>(clock: LocalClock | Zones<E>): clock is Zones<E> => "getDayRule" in clock
+/** Whether each location has a separate day rule. */
+export const isZones = <E>(dayRule: DayRule | Zones<E>): dayRule is Zones<E> => "getDayRule" in dayRule
 
-/** The clocks, also if one stands for all locations. */
-export const zonesOf = <E = never>(clock: LocalClock | Zones<E>): Zones<E> =>
-  isZones(clock) ? clock : { all: [clock], getDayRule: () => Result.succeed(clock) }
+/** The day rules, also if one stands for all locations. */
+export const zonesOf = <E = never>(dayRule: DayRule | Zones<E>): Zones<E> =>
+  isZones(dayRule) ? dayRule : { all: [dayRule], getDayRule: () => Result.succeed(dayRule) }
 
-/** One period, such as a week, by the clock of each location. */
+/** One period, such as a week, by the day rule of each location. */
 export interface LocalPeriods<out E = never> {
   /**
    * What to list: from the first instant at which the period begins at any location to the last at which it ends. It is
@@ -109,7 +110,7 @@ export interface LocalPeriods<out E = never> {
 }
 
 /**
- * A period by the clock of each location, or by one clock for all. List `queryWindow`, then keep the punches that the period of
+ * A period by the day rule of each location, or by one for all. List `queryWindow`, then keep the punches that the period of
  * their own location `contains`.
  *
  * Law: of consecutive periods, exactly one contains a punch.
@@ -126,7 +127,7 @@ export interface LocalPeriods<out E = never> {
  *   [LocationId.make(302), DateTime.zoneMakeNamedUnsafe("America/Chicago")],
  *   [LocationId.make(303), DateTime.zoneMakeNamedUnsafe("Pacific/Honolulu")]
  * ]))
- * const week = Period.byLocation(zones, (clock) => Period.week(clock, BusinessDate.make("2026-03-09")))
+ * const week = Period.byLocation(zones, (dayRule) => Period.week(dayRule, BusinessDate.make("2026-03-09")))
  *
  * // Fails with MissingZone if a punch is at another location.
  * export const punches = TimePunches.list(CompanyId.make(7), { clockedIn: week.queryWindow }).pipe(
@@ -135,13 +136,13 @@ export interface LocalPeriods<out E = never> {
  * ```
  */
 export const byLocation = <E = never>(
-  clock: LocalClock | Zones<E>,
-  period: (clock: LocalClock) => Interval
+  dayRule: DayRule | Zones<E>,
+  period: (dayRule: DayRule) => Interval
 ): LocalPeriods<E> => {
-  const { all, getDayRule } = zonesOf(clock)
+  const { all, getDayRule } = zonesOf(dayRule)
   const intervals = new Map(all.map((each) => [each, period(each)]))
-  const intervalOf = (each: LocalClock): Interval => intervals.get(each) ?? period(each)
-  const widest = union([...intervals.values(), ...worldClocks(all).map(period).map(withChange)])
+  const intervalOf = (each: DayRule): Interval => intervals.get(each) ?? period(each)
+  const widest = union([...intervals.values(), ...worldDayRules(all).map(period).map(withChange)])
   return {
     queryWindow: intervals.size === 0 ? widest : union([...intervals.values()]),
     widest,
@@ -151,7 +152,7 @@ export const byLocation = <E = never>(
 }
 
 /** Each offset of the world with each start of a day. All of them, since a period that depends on today moves with both. */
-const worldClocks = (all: ReadonlyArray<LocalClock>): ReadonlyArray<LocalClock> =>
+const worldDayRules = (all: ReadonlyArray<DayRule>): ReadonlyArray<DayRule> =>
   [...new Set([0, ...all.map(dayStartsOf)])].flatMap((dayStarts) => offsets.map((zone) => ({ zone, dayStarts })))
 
 /** The offsets of the world, from where days begin last to where they begin first. */

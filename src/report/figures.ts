@@ -9,22 +9,22 @@ import type { BusinessDate, LocationId, UserId } from "../Ids.ts"
 import * as Labor from "../payroll/Labor.ts"
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
-import { byLocation, isZones, type LocalClock } from "../payroll/Zones.ts"
+import { byLocation, type DayRule, isZones } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { makePresence, type Presence } from "./presence.ts"
 
 /** Where a punch of the report stands. */
 interface Place {
   readonly date: BusinessDate
-  readonly clock: LocalClock
+  readonly dayRule: DayRule
 }
 
 /** What is counted. */
 interface FiguresOptions<out E> {
   /** Where a punch stands; `undefined` for one that is read for the thresholds or the findings only. */
   readonly placeOf: (punch: TimePunch) => Result.Result<Place | undefined, E>
-  /** The dates of the period by a clock. */
-  readonly datesOf: (clock: LocalClock) => PayPeriod
+  /** The dates of the period by a day rule. */
+  readonly datesOf: (dayRule: DayRule) => PayPeriod
   readonly labor: Labor.LaborOptions
   /** The thresholds, and which punches count; `undefined` without a threshold. */
   readonly hours:
@@ -72,7 +72,7 @@ export const figuresOf = <E, E2, R>(
         Effect.fromResult(Result.map(Result.all(all.map(placeOf)), (places) => {
           const placed = all.filter((punch, at) => {
             const place = places[at]
-            if (place !== undefined) presence.add(punch, place.clock)
+            if (place !== undefined) presence.add(punch, place.dayRule)
             return place !== undefined
           })
           return { all, placed }
@@ -113,7 +113,7 @@ const pageSize = 1024
  */
 const isRead = <E>(check: PeriodCheck.PeriodCheckOptions<E>) => {
   const window = PeriodCheck.queryWindow(check)
-  const { widest } = isZones(check.clock) ? byLocation(check.clock, check.period) : { widest: window }
+  const { widest } = isZones(check.dayRule) ? byLocation(check.dayRule, check.period) : { widest: window }
   const gte = DateTime.min(window.gte, widest.gte)
   const lt = DateTime.max(window.lt, widest.lt)
   return ({ clockedIn }: TimePunch): boolean =>

@@ -6,11 +6,13 @@ import * as Base64 from "effect/encoding/Base64"
 import { counted, formatMoney, formatNumber, formatSignedHours } from "../internal/page/amounts.ts"
 import { type Html, html, markup, page, stylesheet } from "../internal/page/html.ts"
 import * as Parts from "../internal/page/parts.ts"
+import type * as Labor from "../payroll/Labor.ts"
 import { Weekday } from "../payroll/Period.ts"
 import type { Issue } from "../payroll/PeriodCheck.ts"
 import * as Charts from "./charts.ts"
 import type { Figures } from "./figures.ts"
 import type { Presence } from "./presence.ts"
+import { type Excess, byTime, type Sums, sumsBy, totalOf } from "./sums.ts"
 
 /** The name of an id; `undefined` if it has none. */
 export type NameLookup = (kind: "user" | "location" | "role" | "department", id: number) => string | undefined
@@ -106,32 +108,6 @@ const chartNumbers = (numbers: Html): Html =>
 ${numbers}</details>
 `
 
-/** What is summed. */
-interface Counts {
-  readonly punches: number
-  readonly incomplete: number
-  readonly net: Duration.Duration
-  readonly cost: number
-  readonly tips: number
-}
-
-/** Times over thresholds, if there is one. They are those of people. */
-interface Excess {
-  readonly over?: Duration.Duration | undefined
-  readonly double?: Duration.Duration | undefined
-  /** Only in a close whose thresholds count each by itself. */
-  readonly overDaily?: Duration.Duration | undefined
-}
-
-/** The sums of a location, a person or a day. */
-export interface Sums extends Counts, Excess {
-  readonly key: number | string
-}
-
-/** The longest time first, then by key. */
-export const byTime = (one: Sums, other: Sums): number =>
-  Duration.toMillis(other.net) - Duration.toMillis(one.net) || Number(one.key) - Number(other.key)
-
 /** The sums of each key, in this order, and of all. */
 export const sumsTable = (
   caption: string,
@@ -165,44 +141,6 @@ export const sumsTable = (
     { title: "tips", isNumber: true, cell: ({ tips }) => money(tips) }
   ]
   return table(caption, columns, rows, totalOf(rows))
-}
-
-/** The sums of all rows. */
-export const totalOf = (rows: ReadonlyArray<Counts & Excess>): Sums => {
-  const excess = (field: keyof Excess) =>
-    Duration.millis(rows.reduce((total, row) => total + Duration.toMillis(row[field] ?? Duration.zero), 0))
-  return {
-    ...countsOf(rows),
-    key: "total",
-    over: excess("over"),
-    double: excess("double"),
-    overDaily: excess("overDaily")
-  }
-}
-
-const countsOf = (rows: ReadonlyArray<Counts>): Counts => {
-  const sum = (value: (row: Counts) => number) => rows.reduce((total, row) => total + value(row), 0)
-  return {
-    punches: sum(({ punches }) => punches),
-    incomplete: sum(({ incomplete }) => incomplete),
-    net: Duration.millis(sum(({ net }) => Duration.toMillis(net))),
-    cost: sum(({ cost }) => cost),
-    tips: sum(({ tips }) => tips)
-  }
-}
-
-/** The sums of rows by a key, without times over a threshold: these are of people. */
-export const sumsBy = <Row extends Counts>(
-  rows: ReadonlyArray<Row>,
-  keyOf: (row: Row) => number | string
-): ReadonlyArray<Sums> => {
-  const groups = new Map<number | string, Array<Row>>()
-  for (const row of rows) {
-    const group = groups.get(keyOf(row))
-    if (group === undefined) groups.set(keyOf(row), [row])
-    else group.push(row)
-  }
-  return Array.from(groups, ([key, rows]) => ({ ...countsOf(rows), key }))
 }
 
 /** Key figures of all sums, side by side. */
@@ -288,8 +226,26 @@ export const costSection = (locations: ReadonlyArray<Sums>, names: NameLookup | 
 /** The sign of a person with time over a threshold, beside the colour. */
 const mark = "▲"
 
-/** Hours by person; who has most first. `thresholds` as people read them; empty without one. */
-export const peopleSection = (people: ReadonlyArray<Sums>, thresholds: string, names: NameLookup | undefined): Html => {
+/** The thresholds as people read them; empty without one. */
+const thresholdsText = ({ dailyThreshold, doubleThreshold, weeklyThreshold }: Labor.Thresholds): string =>
+  [
+    ...(weeklyThreshold === undefined ? [] : [`${lengthText(weeklyThreshold)} in a week`]),
+    ...(dailyThreshold === undefined ? [] : [`${lengthText(dailyThreshold)} in a day`]),
+    ...(doubleThreshold === undefined ? [] : [`${lengthText(doubleThreshold)} in a day (double)`])
+  ].join(" or ")
+
+const lengthText = (length: Duration.Input): string => {
+  const duration = Duration.fromInputUnsafe(length)
+  return Duration.isFinite(duration) ? formatSignedHours(duration) : "any number of hours"
+}
+
+/** Hours by person; who has most first. */
+export const peopleSection = (
+  people: ReadonlyArray<Sums>,
+  options: Labor.Thresholds,
+  names: NameLookup | undefined
+): Html => {
+  const thresholds = thresholdsText(options)
   const over = people.map(({ double = Duration.zero, over = Duration.zero }) => hoursOf(Duration.sum(over, double)))
   const marked = over.filter((hours) => hours > 0).length
   const shown = people.slice(0, mostBars)

@@ -3,7 +3,7 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
-import { type LocalClock, offsetAt, zoneOf } from "../payroll/Zones.ts"
+import { type DayRule, offsetAt, zoneOf } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
 
 /** The average number of people on the clock, for each of the 168 hours of a week from Sunday at midnight. */
@@ -26,18 +26,18 @@ const weekMillis = 7 * dayMillis
  * Law: before the division, the hours add up to the net time of the punches.
  */
 export const makePresence = (asOf: DateTime.DateTime | undefined) => {
-  const byClock = new Map<LocalClock, { readonly hours: Array<number>; readonly offset: (at: number) => number }>()
+  const byDayRule = new Map<DayRule, { readonly hours: Array<number>; readonly offset: (at: number) => number }>()
 
-  const add = (punch: TimePunch, clock: LocalClock): void => {
-    const known = byClock.get(clock) ?? { hours: noTime(), offset: offsets(clock) }
-    byClock.set(clock, known)
+  const add = (punch: TimePunch, dayRule: DayRule): void => {
+    const known = byDayRule.get(dayRule) ?? { hours: noTime(), offset: offsets(dayRule) }
+    byDayRule.set(dayRule, known)
     for (const span of spansOf(punch, asOf)) addSpan(known.hours, known.offset, span)
   }
 
-  const result = (datesOf: (clock: LocalClock) => PayPeriod): Presence => {
+  const result = (datesOf: (dayRule: DayRule) => PayPeriod): Presence => {
     const people = noTime()
-    for (const [clock, { hours }] of byClock) {
-      const days = weekdaysOf(datesOf(clock))
+    for (const [dayRule, { hours }] of byDayRule) {
+      const days = weekdaysOf(datesOf(dayRule))
       for (const [hour, time] of hours.entries()) {
         people[hour] = (people[hour] ?? 0) + time / hourMillis / Math.max(1, days[Math.floor(hour / 24)] ?? 0)
       }
@@ -87,9 +87,9 @@ const addSpan = (hours: Array<number>, offset: (at: number) => number, { from, t
   }
 }
 
-/** `offsetAt` of a clock. It caches the days on which the offset stays. */
-const offsets = (clock: LocalClock) => {
-  const zone = zoneOf(clock)
+/** `offsetAt` of a day rule. It caches the days on which the offset stays. */
+const offsets = (dayRule: DayRule) => {
+  const zone = zoneOf(dayRule)
   const byDay = new Map<number, number | undefined>()
   const ofDay = (day: number): number | undefined => {
     const [first, last] = [offsetAt(zone, day * dayMillis), offsetAt(zone, (day + 1) * dayMillis - 1)]

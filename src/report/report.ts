@@ -7,23 +7,25 @@ import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Stream from "effect/Stream"
-import { countedPunches, formatSignedHours } from "../internal/page/amounts.ts"
-import type { Html } from "../internal/page/html.ts"
+import { countedPunches } from "../internal/page/amounts.ts"
 import * as Labor from "../payroll/Labor.ts"
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
-import { byLocation, dayStartsOf, type Interval, type LocalClock, zoneOf, zonesOf } from "../payroll/Zones.ts"
+import { byLocation, type DayRule, dayStartsOf, type Interval, zoneOf, zonesOf } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { type Figures, figuresOf } from "./figures.ts"
 import * as Page from "./page.ts"
+import { byTime, type Sums, sumsBy } from "./sums.ts"
 
-/** What a report shows, and by which clock. */
+/** What a report shows, and by which day rule. */
 export interface ReportOptions<out E = never>
-  extends Labor.LaborOptions, Labor.Thresholds, Omit<PeriodCheck.PeriodCheckOptions<E>, "isChecked" | "asOf">
+  extends
+    Labor.LaborOptions,
+    Labor.Thresholds,
+    Pick<Labor.HoursOverThresholdOptions<E>, "firstDay">,
+    Omit<PeriodCheck.PeriodCheckOptions<E>, "isChecked" | "asOf">
 {
-  /** The first day of a week. Default: `"monday"`. */
-  readonly firstDay?: Period.Weekday | undefined
   /**
    * Which punches of the period the report shows, such as those of one location. The others are read for overlaps only.
    * Default: all.
@@ -38,7 +40,7 @@ export interface ReportOptions<out E = never>
 }
 
 /**
- * What to list for a report: the period by the clock of each location, the days before it in its first week if there is a
+ * What to list for a report: the period by the day rule of each location, the days before it in its first week if there is a
  * weekly threshold, and `maxDuration` on each side for overlaps.
  */
 export const queryWindow = <E = never>(options: ReportOptions<E>): Interval => {
@@ -51,10 +53,10 @@ export const queryWindow = <E = never>(options: ReportOptions<E>): Interval => {
  * by person, people on the clock by weekday and hour, what `PeriodCheck` finds, and the sums as tables.
  *
  * It takes the punches of `queryWindow(options)`, in any order, in one pass. Deleted punches are left out. A punch belongs,
- * whole, to the period and the date in which it was clocked in, by the clock of its location. The sums are those of
+ * whole, to the period and the date in which it was clocked in, by the day rule of its location. The sums are those of
  * `Labor.rollup` and `Labor.hoursOverThreshold`: a punch of unknown time is counted as incomplete, and its time is in no sum.
  *
- * Memory grows with the findings: about 130 bytes a punch. Fails with the error of `clock`, and with `SumOverflow` before a
+ * Memory grows with the findings: about 130 bytes a punch. Fails with the error of `dayRule`, and with `SumOverflow` before a
  * sum could be wrong. Every text is escaped. The page holds wages.
  *
  * **Example** (The report of a week)
@@ -66,8 +68,8 @@ export const queryWindow = <E = never>(options: ReportOptions<E>): Interval => {
  * import { type ReportOptions, queryWindow, toHtmlReport } from "effect-time-punches/report"
  *
  * const options: ReportOptions = {
- *   clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
- *   period: (clock) => Period.week(clock, BusinessDate.make("2026-03-09")),
+ *   dayRule: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+ *   period: (dayRule) => Period.week(dayRule, BusinessDate.make("2026-03-09")),
  *   rounding: "halfUp",
  *   weeklyThreshold: "40 hours"
  * }
@@ -82,46 +84,49 @@ export const toHtmlReport = <E2, R, E = never>(
   options: ReportOptions<E>
 ): Effect.Effect<string, E | E2 | Labor.SumOverflow, R> =>
   Effect.gen(function*() {
-    const { clock, names, notes = [], period, title = "Labour report" } = options
+    const { dayRule, firstDay, names, notes = [], period, title = "Labour report" } = options
     const isSelected = options.isSelected ?? (() => true)
-    const zones = zonesOf(clock)
-    const periods = byLocation(clock, period)
+    const zones = zonesOf(dayRule)
+    const periods = byLocation(dayRule, period)
     const dateOf = Function.memoize(Period.makeBusinessDate)
-    const datesOf = Function.memoize((clock: LocalClock): PayPeriod => {
-      const { gte, lt } = period(clock)
-      const last = Period.businessDate(clock, DateTime.subtract(lt, { milliseconds: 1 }))
-      return { first: Period.businessDate(clock, gte), last }
+    const datesOf = Function.memoize((dayRule: DayRule): PayPeriod => {
+      const { gte, lt } = period(dayRule)
+      const last = Period.businessDate(dayRule, DateTime.subtract(lt, { milliseconds: 1 }))
+      return { first: Period.businessDate(dayRule, gte), last }
     })
     const figures = yield* figuresOf(punches, {
       placeOf: (punch) =>
         Result.flatMap(periods.contains(punch), (isWithin) =>
-          Result.map(zones.getDayRule(punch.locationId), (clock) =>
-            isWithin && isSelected(punch) ? { date: dateOf(clock)(punch.clockedIn), clock } : undefined)),
+          Result.map(zones.getDayRule(punch.locationId), (dayRule) =>
+            isWithin && isSelected(punch) ? { date: dateOf(dayRule)(punch.clockedIn), dayRule } : undefined)),
       datesOf,
       labor: options,
       hours: hasThreshold(options) ? { ...options, isCounted: isSelected } : undefined,
       check: checkOf(options)
     })
     const people = peopleOf(figures, options)
-    const locations = Page.sumsBy(figures.days, ({ locationId }) =>
-      locationId).toSorted(Page.byTime)
-    const days = Page.sumsBy(figures.days, ({ date }) =>
+    const locations = sumsBy(figures.days, ({ locationId }) =>
+      locationId).toSorted(byTime)
+    const days = sumsBy(figures.days, ({ date }) =>
       date).toSorted((one, other) => one.key < other.key ? -1 : 1)
-    const { byDay, presence } = hoursSections(figures, options)
-    const { cost, people: hoursOfPeople } = sumsSections(locations, people, options)
-    const all = zones.all.map((clock) => datesOf(clock))
+    const all = zones.all.map((dayRule) => datesOf(dayRule))
     const first = all.map(({ first }) => first).toSorted()[0]
     const last = all.map(({ last }) => last).toSorted().at(-1)
     return yield* Page.documentOf(
       title,
       [
         ...(first === undefined ? [] : [`${first} to ${last}`]),
-        clocksText(zones.all),
+        dayRulesText(zones.all),
         ...incompleteText(figures, options)
       ],
       [
         Page.keyFigures(people),
-        ...(people.length === 0 ? [Page.note("No punch matches.")] : [byDay, cost, hoursOfPeople, presence]),
+        ...(people.length === 0 ? [Page.note("No punch matches.")] : [
+          Page.hoursByDaySection(figures.days, names),
+          Page.costSection(locations, names),
+          Page.peopleSection(people, options, names),
+          Page.presenceSection(figures.presence, firstDay)
+        ]),
         Page.issuesSection(figures.issues, names, notes),
         Page.section(
           "Sums",
@@ -138,11 +143,11 @@ const checkOf = <E>(options: ReportOptions<E>): PeriodCheck.PeriodCheckOptions<E
   isChecked: options.isSelected
 })
 
-/** The clocks of a report, each once. */
-const clocksText = (clocks: ReadonlyArray<LocalClock>): string => {
-  const texts = clocks.map((clock) => {
-    const starts = dayStartsOf(clock)
-    const zone = DateTime.zoneToString(zoneOf(clock))
+/** The day rules of a report, each once. */
+const dayRulesText = (dayRules: ReadonlyArray<DayRule>): string => {
+  const texts = dayRules.map((dayRule) => {
+    const starts = dayStartsOf(dayRule)
+    const zone = DateTime.zoneToString(zoneOf(dayRule))
     return starts === 0 ? zone : `${zone}, days from ${startText(starts)}`
   })
   return `By the clocks of ${[...new Set(texts)].join("; ")}`
@@ -160,25 +165,10 @@ const incompleteText = ({ total }: Figures, { asOf }: Labor.LaborOptions): Reado
   ]
 }
 
-/** The thresholds as people read them; empty without one. */
-const thresholdsText = (
-  { dailyThreshold, doubleThreshold, weeklyThreshold }: Labor.Thresholds
-): string =>
-  [
-    ...(weeklyThreshold === undefined ? [] : [`${lengthText(weeklyThreshold)} in a week`]),
-    ...(dailyThreshold === undefined ? [] : [`${lengthText(dailyThreshold)} in a day`]),
-    ...(doubleThreshold === undefined ? [] : [`${lengthText(doubleThreshold)} in a day (double)`])
-  ].join(" or ")
-
-const lengthText = (length: Duration.Input): string => {
-  const duration = Duration.fromInputUnsafe(length)
-  return Duration.isFinite(duration) ? formatSignedHours(duration) : "any number of hours"
-}
-
 const peopleOf = (
   { hours, people }: Figures,
-  options: ReportOptions<unknown>
-): ReadonlyArray<Page.Sums> =>
+  options: Labor.Thresholds
+): ReadonlyArray<Sums> =>
   people.map(([key, totals]) => {
     const over = Option.getOrUndefined(HashMap.get(hours, key))
     return {
@@ -187,25 +177,7 @@ const peopleOf = (
       over: hasThreshold(options) ? over?.over ?? Duration.zero : undefined,
       double: options.doubleThreshold === undefined ? undefined : over?.double ?? Duration.zero
     }
-  }).toSorted(Page.byTime)
+  }).toSorted(byTime)
 
-const hasThreshold = (thresholds: Labor.Thresholds): boolean => thresholdsText(thresholds) !== ""
-
-/** What the punches themselves show: hours by day and location, and people on the clock. */
-export const hoursSections = (
-  { days, presence }: Figures,
-  { firstDay, names }: Pick<ReportOptions<unknown>, "firstDay" | "names">
-): { readonly byDay: Html; readonly presence: Html } => ({
-  byDay: Page.hoursByDaySection(days, names),
-  presence: Page.presenceSection(presence, firstDay)
-})
-
-/** What the sums show: the cost of each location, and the hours of each person. */
-export const sumsSections = (
-  locations: ReadonlyArray<Page.Sums>,
-  people: ReadonlyArray<Page.Sums>,
-  options: Pick<ReportOptions<unknown>, "names"> & Labor.Thresholds
-): { readonly cost: Html; readonly people: Html } => ({
-  cost: Page.costSection(locations, options.names),
-  people: Page.peopleSection(people, thresholdsText(options), options.names)
-})
+const hasThreshold = ({ dailyThreshold, doubleThreshold, weeklyThreshold }: Labor.Thresholds): boolean =>
+  (weeklyThreshold ?? dailyThreshold ?? doubleThreshold) !== undefined

@@ -26,7 +26,7 @@ export type { TableOptions } from "./connection.ts"
 export { ChangeKind, Changes, changes, PersonChange, pruneHistory, PunchChange } from "./history.ts"
 export type { ChangesOptions, PruneOptions } from "./history.ts"
 export { HistoryUnavailable, list } from "./read.ts"
-export type { ListOptions } from "./read.ts"
+export type { CopyListOptions } from "./read.ts"
 
 /** How a copy is kept. */
 export interface SqlStoreOptions extends TableOptions {

@@ -16,7 +16,7 @@ import { type Database, numberOf, raw } from "../internal/sql/dialect.ts"
 import { inSnapshot, retried, transact } from "../internal/sql/transaction.ts"
 import * as Labor from "../payroll/Labor.ts"
 import * as WorkedTime from "../payroll/WorkedTime.ts"
-import { byLocation, type Interval, type LocalClock, type LocalPeriods, type Zones } from "../payroll/Zones.ts"
+import { byLocation, type DayRule, type Interval, type LocalPeriods, type Zones } from "../payroll/Zones.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { TimePunch } from "../TimePunch.ts"
 import { contentColumns } from "./columns.ts"
@@ -29,10 +29,10 @@ import { type HistoryUnavailable, isAtInstant, punchOf, requireKnown, rowColumns
  * copy of now.
  */
 export interface ChangesOptions<out E = never> extends Labor.LaborOptions {
-  /** The clock of all locations, or `Period.zones`: each location by its own clock. */
-  readonly clock: LocalClock | Zones<E>
-  /** The period, by a clock: `(clock) => Period.week(clock, date)`. */
-  readonly period: (clock: LocalClock) => Interval
+  /** The day rule of all locations, or `Period.zones`: each location by its own. */
+  readonly dayRule: DayRule | Zones<E>
+  /** The period, by a day rule: `(dayRule) => Period.week(dayRule, date)`. */
+  readonly period: (dayRule: DayRule) => Interval
   /** The instant to compare with, by the clock of the database, such as `history.last` of `status` at the close. */
   readonly since: DateTime.DateTime
 }
@@ -102,7 +102,7 @@ export class Changes extends Schema.Opaque<Changes>()(Schema.Struct({
  * Law: the sums of the punches that counted at that instant, plus the differences, are the sums of those that count now, for
  * every person.
  *
- * Fails with `HistoryUnavailable` if the copy of that instant is not known; with the error of `clock` for a location without one;
+ * Fails with `HistoryUnavailable` if the copy of that instant is not known; with the error of `dayRule` for a location without one;
  * with `Store` if the database fails, or a row is not a valid punch; with `SumOverflow` if a sum exceeds 2^53.
  *
  * **Example** (What changed since the week was closed)
@@ -114,8 +114,8 @@ export class Changes extends Schema.Opaque<Changes>()(Schema.Struct({
  * import { SqlStore } from "effect-time-punches/sql"
  *
  * export const changes = SqlStore.changes(CompanyId.make(7), {
- *   clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
- *   period: (clock) => Period.week(clock, BusinessDate.make("2026-03-09")),
+ *   dayRule: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+ *   period: (dayRule) => Period.week(dayRule, BusinessDate.make("2026-03-09")),
  *   since: DateTime.makeUnsafe("2026-03-17T09:00:00Z"),
  *   rounding: "halfUp"
  * })
@@ -184,7 +184,7 @@ export const pruneHistory = (
     }
   })
 
-/** What is compared with what it was: the punches of a period, by the clock of each location. @internal */
+/** What is compared with what it was: the punches of a period, by the day rule of each location. @internal */
 export interface Comparison<out E = never> extends Pick<LocalPeriods<E>, "contains" | "widest"> {
   /** The instant to compare with, by the clock of the database. */
   readonly since: DateTime.DateTime
@@ -194,9 +194,9 @@ export interface Comparison<out E = never> extends Pick<LocalPeriods<E>, "contai
 
 /** What `changes` compares. @internal */
 export const comparisonOf = <E>(
-  { clock, period, since }: Pick<ChangesOptions<E>, "clock" | "period" | "since">
+  { dayRule, period, since }: Pick<ChangesOptions<E>, "dayRule" | "period" | "since">
 ): Comparison<E> => ({
-  ...byLocation(clock, period),
+  ...byLocation(dayRule, period),
   since
 })
 
@@ -371,7 +371,7 @@ const kindOf = (
   after: State,
   now: TimePunch | undefined
 ): ChangeKind | undefined => {
-  if (then !== undefined && now !== undefined) return isSame(then, now) ? undefined : "edited"
+  if (then !== undefined && now !== undefined) return equals(then, now) ? undefined : "edited"
   if (now !== undefined) {
     return before === undefined
       ? "added"
@@ -386,7 +386,7 @@ const kindOf = (
 }
 
 /** A punch of which only `modified` differs was touched: nothing that is paid or printed changed. */
-const isSame = (one: TimePunch, other: TimePunch): boolean =>
+const equals = (one: TimePunch, other: TimePunch): boolean =>
   comparedColumns.every(({ cell }) => cell(one) === cell(other))
 
 const comparedColumns = contentColumns.filter(({ name }) => name !== "modified")

@@ -13,8 +13,8 @@ export {
 } from "./SqlStore.ts"
 export type {
   ChangesOptions,
+  CopyListOptions,
   ErrorToRecord,
-  ListOptions,
   Migrations,
   PruneOptions,
   SqlStoreOptions,

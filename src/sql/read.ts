@@ -24,7 +24,7 @@ import { connect, failedWith, opened, type TableOptions } from "./connection.ts"
 import { type Dialect, knownSince } from "./Dialect.ts"
 
 /** Which copy is listed. */
-export interface ListOptions extends TableOptions {
+export interface CopyListOptions extends TableOptions {
   /**
    * Lists the copy as it was at this instant of the database's clock, such as `history.last` of `status`. Needs a history.
    * Default: as it is.
@@ -49,7 +49,7 @@ export interface ListOptions extends TableOptions {
 export const list = (
   company: CompanyId,
   filter: PunchFilter = {},
-  { at, ...options }: ListOptions = {}
+  { at, ...options }: CopyListOptions = {}
 ): Stream.Stream<TimePunch, SyncError | InvalidRequest | HistoryUnavailable, SqlClient> =>
   at === undefined ? readPages(company, filter, options, pageSize) : readAt(company, filter, options, at)
 

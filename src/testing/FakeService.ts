@@ -51,7 +51,7 @@ export class FakeService extends Context.Service<FakeService, {
   /** The service's time, from which stamps, token lifetimes and the `date` header are taken. */
   readonly now: Effect.Effect<DateTime.Utc>
   /** Sets the service's clock, which continues from there. */
-  readonly setClock: (to: DateTime.DateTime) => Effect.Effect<void>
+  readonly setServiceTime: (to: DateTime.DateTime) => Effect.Effect<void>
   /** Moves the service's clock forward, or back by a negative duration. */
   readonly stepClock: (by: Duration.Input) => Effect.Effect<void>
   /** Removes all punches at once, and the changes that listings do not show yet. */
@@ -132,7 +132,7 @@ const make = (options: FakeServiceOptions): FakeService["Service"] => {
     edit: (ids, patch) => change((time) => engine.changes.edit(ids, patch, time)),
     remove: (ids) => change((time) => engine.changes.remove(ids, time)),
     now: Effect.map(Clock.currentTimeMillis, (now) => DateTime.makeUnsafe(engine.clock.at(now))),
-    setClock: (to) => Effect.map(Clock.currentTimeMillis, (now) => engine.clock.set(to.epochMilliseconds, now)),
+    setServiceTime: (to) => Effect.map(Clock.currentTimeMillis, (now) => engine.clock.set(to.epochMilliseconds, now)),
     stepClock: (by) => Effect.sync(() => engine.clock.step(Duration.toMillis(by))),
     clear: Effect.sync(engine.changes.clear),
     inject: (fault, when = {}) => Effect.sync(() => engine.faults.add(fault, when)),

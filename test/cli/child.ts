@@ -1,4 +1,5 @@
 /** Runs the real command as a child process, as a shell does. */
+import { Effect, type Scope } from "effect"
 import * as ChildProcess from "node:child_process"
 import { defaultCompany, defaultOAuthClient } from "../../src/testing/index.ts"
 import { bundle } from "./bundle.ts"
@@ -60,3 +61,10 @@ export const start = (args: ReadonlyArray<string>, env: Record<string, string>, 
     })
   return { child, ended, printed }
 }
+
+/** The process of a call, which ends with the scope. */
+export const started = (...call: Parameters<typeof start>): Effect.Effect<Running, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => start(...call)),
+    ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
+  )

@@ -17,6 +17,14 @@ const subcommands = command.subcommands
   .flatMap(({ commands }) => commands.map(({ name }) => name))
   .filter((name) => !printers.includes(name))
 
+const topics = ["periods", "filters", "csv", "environment", "exit-codes"]
+
+/** The flags of a help, with what it says of each. */
+const flagsIn = (help: string): ReadonlyMap<string, string> =>
+  new Map(
+    [...help.matchAll(/^  (--[a-z-]+)(?:, -\w)?\S*.*? {4,}(\S.*)$/gm)].map(([, flag = "", text = ""]) => [flag, text])
+  )
+
 const page = Fs.readFileSync(new URL("../../docs/09-command-line.md", import.meta.url), "utf8")
 
 /** The zones that the page shows, of every location of the fake. */
@@ -60,7 +68,7 @@ describe("time-punches", () => {
       const { code, stdout } = yield* cli([])
 
       assert.strictEqual(code, 0)
-      for (const name of [...subcommands, ...Object.keys(environment)]) assert.include(stdout, name)
+      for (const name of [...subcommands, ...topics]) assert.include(stdout, `  ${name} `)
     }).pipe(Effect.provide(fake)))
 
   it.effect("names the version of the package", () =>
@@ -73,7 +81,7 @@ describe("time-punches", () => {
 
   it.effect.each<readonly [string, string]>([
     ["help", "--help"],
-    ["help list", "list --help"],
+    ["help void", "void --help"],
     ["help fleet", "fleet --help"],
     ["help fleet add", "fleet add --help"],
     ["help help", "help --help"],
@@ -90,10 +98,42 @@ describe("time-punches", () => {
 
   it.effect("lists help and version once", () =>
     Effect.gen(function*() {
-      const lines = linesOf((yield* cli(["help"])).stdout.split("SUBCOMMANDS")[1] ?? "")
+      const lines = linesOf((yield* cli(["help"])).stdout.split("GLOBAL FLAGS")[1] ?? "")
 
       for (const name of printers) {
         assert.strictEqual(lines.filter((line) => line.startsWith(`  ${name} `)).length, 1, name)
+      }
+    }).pipe(Effect.provide(fake)))
+
+  it.effect.each(subcommands)(
+    "help %s has every flag, and %s --help those that few calls need on another page",
+    (name) =>
+      Effect.gen(function*() {
+        const [all, usual] = [(yield* cli(["help", name])).stdout, (yield* cli([name, "--help"])).stdout]
+        const rare = [...flagsIn(all)].filter(([flag]) => !flagsIn(usual).has(flag))
+
+        assert.deepStrictEqual([...flagsIn(usual)].filter(([flag, text]) => flagsIn(all).get(flag) !== text), [])
+        assert.strictEqual(usual.includes(`All flags: time-punches help ${name}\n`), rare.length > 0)
+        if (["list", "export", "summary", "doctor"].includes(name)) assert.isAbove(rare.length, 5)
+      }).pipe(Effect.provide(fake))
+  )
+
+  it.effect.each(topics)("help %s has the descriptions of the flags, and no other", (topic) =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* cli(["help", topic])
+      const flags = flagsIn(stdout)
+      const narrow = (yield* cli(["help", topic], { terminal: true, columns: 80 })).stdout
+
+      assert.deepStrictEqual([code, stderr], [0, ""])
+      assert.notInclude(stdout, "GLOBAL FLAGS")
+      for (const line of narrow.split("\n")) assert.isAtMost(displayWidth(line), 80, line)
+      if (topic === "environment") { for (const name of Object.keys(environment)) assert.include(stdout, name) }
+      else if (topic === "exit-codes") {
+        for (const code of Object.values(exitCode)) assert.match(stdout, new RegExp(`^.* ${code} +[a-z]`, "m"))
+      } else {
+        assert.isAbove(flags.size, 1)
+        const ofList = flagsIn((yield* cli(["help", "list"])).stdout)
+        for (const [flag, text] of flags) assert.strictEqual(ofList.get(flag), text, flag)
       }
     }).pipe(Effect.provide(fake)))
 

@@ -46,7 +46,7 @@ describe("time-punches in a closed network", () => {
       assert.deepStrictEqual(asked, ["service.test:443"])
     }).pipe(Effect.scoped), 30_000)
 
-  it.live.each(["list --format ndjson", "sync", "summary", "doctor"])(
+  it.live.each(["list --format ndjson", "sync", "summary --source service", "doctor"])(
     "sends through the HTTPS_PROXY of a file of --env-file: %s",
     (command) =>
       Effect.gen(function*() {

@@ -6,8 +6,8 @@ import { toNdjson } from "../../src/export/index.ts"
 import { TimePunch } from "../../src/index.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, Fault, generatePunches, toWire } from "../../src/testing/index.ts"
-import { commandOf, type Ended, environmentOf, type Running, start } from "./child.ts"
-import { linesOf, temporaryFolder } from "./support.ts"
+import { commandOf, type Ended, environmentOf, type Running, started } from "./child.ts"
+import { linesOf, read, temporaryFolder } from "./support.ts"
 
 const generated = generatePunches({ seed: 9, count: 1500, companyId: defaultCompany.id, deletedShare: 0 })
 
@@ -20,13 +20,7 @@ const served = FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({ pu
 
 /** Starts the command against the service, and kills it when the scope closes. */
 const spawn = (args: ReadonlyArray<string>, env?: Record<string, string>) =>
-  Effect.gen(function*() {
-    const variables = env ?? environmentOf((yield* FakeServer).url)
-    return yield* Effect.acquireRelease(
-      Effect.sync(() => start(args, variables)),
-      ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
-    )
-  })
+  Effect.flatMap(FakeServer, ({ url }) => started(args, env ?? environmentOf(url)))
 
 const ended = (running: Running) => Effect.promise(() => running.ended)
 
@@ -150,7 +144,7 @@ describe("the time-punches process", () => {
       )
       assert.strictEqual(second.code, 0)
       assert.match(second.stderr, /^resuming after /)
-      assert.strictEqual(Fs.readFileSync(output, "utf8"), yield* ndjson)
+      assert.strictEqual(read(output), yield* ndjson)
     })), timeout)
 
   it.live("serves a sandbox whose variables the other subcommands read", () =>

@@ -16,7 +16,7 @@ import { defaultCompany, FakeService, Fault, type StoredPunch } from "../../src/
 import { punch } from "../support/arbitraryPunch.ts"
 import { servicePunch } from "../support/wire.ts"
 import { environmentOf, start } from "./child.ts"
-import { cli, queries, subcommands, temporaryFolder } from "./support.ts"
+import { cli, inFolder, queries, subcommands, temporaryFolder } from "./support.ts"
 
 const week = ["--week", "2026-03-02", "--zone", "UTC"]
 
@@ -33,15 +33,6 @@ const stored = (fields: Parameters<typeof servicePunch>[0]): StoredPunch => ({
   timeZone: "UTC"
 })
 
-const over = <A, E>(
-  punches: ReadonlyArray<StoredPunch>,
-  body: (folder: string) => Effect.Effect<A, E, FakeService>
-) =>
-  Effect.flatMap(temporaryFolder, body).pipe(
-    Effect.scoped,
-    Effect.provide(FakeService.layer({ punches }))
-  )
-
 const sync = (folder: string) => cli(["sync", "--database", `${folder}/punches.db`])
 
 describe("[M1] --department-id 0", () => {
@@ -53,7 +44,7 @@ describe("[M1] --department-id 0", () => {
   it.effect.each(["service", "copy"])(
     "selects the punches without a department, from the %s",
     (source) =>
-      over(punches, (folder) =>
+      inFolder(punches, (folder) =>
         Effect.gen(function*() {
           yield* sync(folder)
           const from = source === "copy" ? ["--database", `${folder}/punches.db`] : []
@@ -74,7 +65,7 @@ describe("[M2] a check that looked at nothing", () => {
   it.effect.each([["--location-id", "999"], ["--database", "punches.db"]])(
     "is not an open gate: %j",
     (flag) =>
-      over([], (folder) =>
+      inFolder([], (folder) =>
         Effect.gen(function*() {
           yield* sync(folder)
           const [name = "", value = ""] = flag
@@ -93,7 +84,7 @@ describe("[M3] an instant within a second, on a copy", () => {
   it.effect.each(["--clocked-in-lte", "--clocked-out-lte", "--modified-since"])(
     "is refused by name as %s",
     (flag) =>
-      over([stored({ id: 1 })], (folder) =>
+      inFolder([stored({ id: 1 })], (folder) =>
         Effect.gen(function*() {
           yield* sync(folder)
           const summary = (instant: string) =>
@@ -102,7 +93,7 @@ describe("[M3] an instant within a second, on a copy", () => {
           const whole = yield* summary("2026-03-02T10:00:00Z")
 
           assert.deepStrictEqual([fine.code, fine.stdout], [2, ""])
-          assert.include(fine.stderr, `${flag} must be a whole second with --database`)
+          assert.include(fine.stderr, `${flag} must be a whole second for a copy`)
           assert.strictEqual(whole.code, 0)
         }))
   )
@@ -110,7 +101,7 @@ describe("[M3] an instant within a second, on a copy", () => {
 
 describe("[M4] export to -", () => {
   it.effect("prints the rows, and writes no file of that name", () =>
-    over([stored({ id: 1 })], () =>
+    inFolder([stored({ id: 1 })], () =>
       Effect.gen(function*() {
         const { code, stderr, stdout } = yield* cli(["export", "-o", "-"])
         const listed = yield* cli(["list", "--format", "ndjson"])
@@ -131,7 +122,7 @@ describe("[M5] a flag that would be ignored", () => {
     ["--status", "--sort-by-id"],
     ["--keep-history", "3d"]
   ])("is refused by name: %j", (args) =>
-    over([], (folder) =>
+    inFolder([], (folder) =>
       Effect.gen(function*() {
         const { code, stderr } = yield* cli(["sync", "--database", `${folder}/punches.db`, ...args])
 
@@ -160,7 +151,7 @@ describe("[Y81] a database that is not a file", () => {
       ].map((args) => ({ kind, args }))
     )
   )("is named as what it is: $kind, $args", ({ args, kind }) =>
-    over([], (folder) =>
+    inFolder([], (folder) =>
       Effect.gen(function*() {
         make[kind]?.(`${folder}/punches.db`)
         const { code, stderr } = yield* cli([...args, `${folder}/punches.db`])
@@ -175,7 +166,7 @@ describe("[Y81] a database that is not a file", () => {
 
 describe("[M12] a message", () => {
   it.effect("names --as-of only if a punch is open", () =>
-    over([stored({ id: 1, clocked_out: "2026-03-02T08:00:00Z" })], () =>
+    inFolder([stored({ id: 1, clocked_out: "2026-03-02T08:00:00Z" })], () =>
       Effect.gen(function*() {
         const { stderr } = yield* cli(["summary", ...week])
 
@@ -184,7 +175,7 @@ describe("[M12] a message", () => {
       })))
 
   it.effect("about a sum that is too large names its punch, and does not send to doctor", () =>
-    over([1, 2].map((id) => stored({ id, tips: Number.MAX_SAFE_INTEGER })), () =>
+    inFolder([1, 2].map((id) => stored({ id, tips: Number.MAX_SAFE_INTEGER })), () =>
       Effect.gen(function*() {
         const { code, stderr } = yield* cli(["summary", ...week])
 
@@ -205,7 +196,7 @@ describe("[M12] a message", () => {
   ])(
     "names the period at an edge of the calendar, before anything is sent: %j",
     (args) =>
-      over([], () =>
+      inFolder([], () =>
         Effect.gen(function*() {
           const { code, stderr } = yield* cli(args)
 
@@ -219,7 +210,7 @@ describe("[M12] a message", () => {
 
 describe("the help of sync", () => {
   it.effect("names no command that does not exist", () =>
-    over([], () =>
+    inFolder([], () =>
       Effect.gen(function*() {
         const { stderr } = yield* cli(["sync", "--company", "1 2"])
 

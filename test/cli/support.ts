@@ -3,8 +3,17 @@ import { NodeServices } from "@effect/platform-node"
 import { ConfigProvider, Effect, FileSystem, Layer, Sink, Stdio, Stream, Terminal } from "effect"
 import type { Command } from "effect/cli"
 import { HttpClient, HttpClientRequest } from "effect/http"
+import { TestClock } from "effect/testing"
+import * as Fs from "node:fs"
+import { DatabaseSync } from "node:sqlite"
 import { command, run } from "../../src/cli/command.ts"
-import { defaultCompany, defaultOAuthClient, FakeService } from "../../src/testing/index.ts"
+import {
+  defaultCompany,
+  defaultOAuthClient,
+  FakeService,
+  type StoredPunch,
+  type WirePunch
+} from "../../src/testing/index.ts"
 
 /** What a shell sees of a command. */
 export interface Ran {
@@ -113,6 +122,33 @@ export const cli = (
 export const temporaryFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped()).pipe(
   Effect.provide(NodeServices.layer)
 )
+
+type Punches = ReadonlyArray<WirePunch | StoredPunch>
+
+/** Runs an effect over a fake service of its own with these punches, and closes its scope. */
+export const inFakeOf = (punches: Punches) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  effect.pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
+
+/** Runs what uses a folder, over a fake service with these punches. */
+export const inFolder = <A, E, R>(punches: Punches, use: (folder: string) => Effect.Effect<A, E, R>) =>
+  inFakeOf(punches)(Effect.flatMap(temporaryFolder, use))
+
+/** The instant at which a test of `inCopyOf` begins. */
+export const copyStart = Date.parse("2026-07-01T12:00:00Z")
+
+/** Runs what uses the path of a copy that is not there yet, over a fake service with these punches. */
+export const inCopyOf = (punches: Punches) => <A, E, R>(use: (file: string) => Effect.Effect<A, E, R>) =>
+  inFolder(punches, (folder) => Effect.andThen(TestClock.setTime(copyStart), use(`${folder}/punches.db`)))
+
+/** Changes the tables of a copy behind the back of the command. */
+export const execute = (file: string, ...statements: ReadonlyArray<string>) => {
+  const database = new DatabaseSync(file)
+  for (const statement of statements) database.exec(statement)
+  database.close()
+}
+
+/** The text of a file. */
+export const read = (file: string) => Fs.readFileSync(file, "utf8")
 
 export const linesOf = (text: string): ReadonlyArray<string> => text.split("\n").filter((line) => line !== "")
 

@@ -12,7 +12,7 @@ import * as Period from "../../src/payroll/Period.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import { prng } from "../../src/testing/base/prng.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
-import { punch } from "../support/arbitraryPunch.ts"
+import { shift as shiftOf } from "../support/arbitraryPunch.ts"
 import { databases, hookedClient, type Hooks, itWithTable } from "../support/databases.ts"
 import { commit, type OpenHistory, openHistory } from "../support/histories.ts"
 import { needs } from "../support/needs.ts"
@@ -29,26 +29,14 @@ const [east, far, late] = [LocationId.make(301), LocationId.make(303), LocationI
 const march: Close.CloseOptions = {
   first: date("2026-03-02"),
   last: date("2026-03-15"),
-  clock: newYork,
+  dayRule: newYork,
   rounding: "halfUp",
   weeklyThreshold: Duration.hours(40)
 }
 const next: Close.CloseOptions = { ...march, first: date("2026-03-16"), last: date("2026-03-29") }
 
-const shift = (id: number, clockedIn: string, hours: number, changes: Partial<TimePunch> = {}): TimePunch => {
-  const start = DateTime.makeUnsafe(clockedIn)
-  return punch({
-    id: TimePunchId.make(id),
-    userId: UserId.make(501),
-    locationId: east,
-    clockedIn: start,
-    clockedOut: Option.some(DateTime.add(start, { hours })),
-    breaks: [],
-    approved: true,
-    hourlyWage: punch({}).hourlyWage,
-    ...changes
-  })
-}
+const shift = (id: number, clockedIn: string, hours: number, changes: Partial<TimePunch> = {}) =>
+  shiftOf(clockedIn, hours, { id: TimePunchId.make(id), userId: UserId.make(501), ...changes })
 
 /** The sums of the newest active revision of each close. */
 const active = (closes: ReadonlyArray<ClosedPeriod>) =>
@@ -242,12 +230,12 @@ for (const database of databases()) {
     itWithCopy("adds a location that the record lacks, and changes none", (copy) =>
       Effect.gen(function*() {
         yield* commit(copy.kept, company, week)
-        yield* create(copy, { ...march, clock: new Map([[east, newYork]]) })
+        yield* create(copy, { ...march, dayRule: new Map([[east, newYork]]) })
         yield* commit(copy.kept, company, [shift(30, "2026-03-05T14:00:00Z", 4, { locationId: late })])
 
         assert.strictEqual((yield* Effect.flip(correct(copy)))._tag, "MissingZone")
         const clocks = new Map([[late, berlin], [east, berlin], [far, berlin]])
-        const corrected = yield* correct(copy, { clocks })
+        const corrected = yield* correct(copy, { dayRules: clocks })
         assert.deepStrictEqual(corrected.revisions.map(hours), [20])
         assert.deepStrictEqual(corrected.unchangedLocations, [east])
         assert.deepStrictEqual(
@@ -261,7 +249,7 @@ for (const database of databases()) {
         assert.deepStrictEqual((yield* correct(copy)).revisions.map(hours), [21])
         // As Berlin in the one and New York in the next, five hours would be in no close, or in both.
         const error = yield* Effect.flip(
-          create(copy, { ...next, clock: new Map([[late, newYork]]), accept: ["stale", "empty"] })
+          create(copy, { ...next, dayRule: new Map([[late, newYork]]), accept: ["stale", "empty"] })
         )
         assert.deepStrictEqual(error._tag === "NotReady" ? error.found : error, { gap: 1 })
       }))
@@ -309,20 +297,20 @@ for (const database of databases()) {
     )
 
     itWithCopy(
-      "needs no clock for a punch after the period at a location that opened then",
+      "needs no dayRule for a punch after the period at a location that opened then",
       (copy) =>
         Effect.gen(function*() {
           const [one, two] = weeks
           yield* commit(copy.kept, company, week)
-          yield* create(copy, { ...march, ...one, clock: new Map([[east, newYork]]) })
+          yield* create(copy, { ...march, ...one, dayRule: new Map([[east, newYork]]) })
           // The Monday after, at a location that the close does not have.
           yield* commit(copy.kept, company, [shift(40, "2026-03-09T13:00:00Z", 4, { locationId: late })])
           const due = (options: Close.DueOptions = {}) => copy.run(Close.due(company, options, { table: copy.table }))
           const clocks = new Map([[east, newYork], [late, newYork]])
 
           assert.strictEqual((yield* Effect.flip(due()))._tag, "MissingZone")
-          assert.deepStrictEqual(yield* due({ clocks }), [])
-          yield* create(copy, { ...march, ...two, clock: clocks })
+          assert.deepStrictEqual(yield* due({ dayRules: clocks }), [])
+          yield* create(copy, { ...march, ...two, dayRule: clocks })
           assert.deepStrictEqual(yield* due(), [])
           assert.deepStrictEqual((yield* correct(copy)).revisions, [])
           assert.deepStrictEqual(yield* copy.run(Close.verify(company, undefined, { table: copy.table })), {
@@ -332,21 +320,21 @@ for (const database of databases()) {
           // A punch of the period itself is not of the later close.
           yield* commit(copy.kept, company, [shift(41, "2026-03-08T13:00:00Z", 4, { locationId: late })])
           assert.strictEqual((yield* Effect.flip(due()))._tag, "MissingZone")
-          assert.deepStrictEqual((yield* correct(copy, { clocks })).revisions.map(hours), [20])
+          assert.deepStrictEqual((yield* correct(copy, { dayRules: clocks })).revisions.map(hours), [20])
         })
     )
 
     itWithCopy(
-      "records an added location without a sum, so that the next correction needs no clock",
+      "records an added location without a sum, so that the next correction needs no dayRule",
       (copy) =>
         Effect.gen(function*() {
           const [one] = weeks
           yield* commit(copy.kept, company, week)
-          yield* create(copy, { ...march, ...one, clock: new Map([[east, newYork]]) })
+          yield* create(copy, { ...march, ...one, dayRule: new Map([[east, newYork]]) })
           yield* commit(copy.kept, company, [shift(40, "2026-03-09T13:00:00Z", 4, { locationId: late })])
 
           assert.strictEqual((yield* Effect.flip(correct(copy)))._tag, "MissingZone")
-          const { revisions } = yield* correct(copy, { clocks: new Map([[late, newYork]]) })
+          const { revisions } = yield* correct(copy, { dayRules: new Map([[late, newYork]]) })
           assert.deepStrictEqual(revisions.map((revision) => [revision.id, hours(revision)]), [["1.2", 16]])
           assert.deepStrictEqual((yield* correct(copy)).revisions, [])
         })
@@ -407,8 +395,8 @@ for (const database of databases()) {
             shift(3, "2026-03-16T07:00:00Z", 1),
             shift(4, "2026-03-16T09:00:00Z", 2)
           ])
-          assert.strictEqual(hours(yield* create(copy, { ...march, clock: at(4) })), 17)
-          const later = { ...next, clock: at(2) }
+          assert.strictEqual(hours(yield* create(copy, { ...march, dayRule: at(4) })), 17)
+          const later = { ...next, dayRule: at(2) }
           assert.strictEqual((yield* Effect.flip(create(copy, later)))._tag, "PeriodClosed")
           const state = yield* create(copy, { ...later, accept: ["stale", "edge"] })
 
@@ -422,19 +410,19 @@ for (const database of databases()) {
     )
 
     itWithCopy(
-      "refuses an added location whose clock is not that which the next close has",
+      "refuses an added location whose dayRule is not that which the next close has",
       (copy) =>
         Effect.gen(function*() {
           yield* commit(copy.kept, company, [
             ...week,
             shift(40, "2026-03-17T14:00:00Z", 2, { locationId: late })
           ])
-          yield* create(copy, { ...march, clock: new Map([[east, newYork]]) })
-          const clockOf = (clock: DateTime.TimeZone) => new Map([[east, newYork], [late, clock]])
-          yield* create(copy, { ...next, clock: clockOf(newYork) })
+          yield* create(copy, { ...march, dayRule: new Map([[east, newYork]]) })
+          const dayRulesWith = (dayRule: DateTime.TimeZone) => new Map([[east, newYork], [late, dayRule]])
+          yield* create(copy, { ...next, dayRule: dayRulesWith(newYork) })
           yield* commit(copy.kept, company, [shift(30, "2026-03-05T14:00:00Z", 4, { locationId: late })])
-          const added = (clock: DateTime.TimeZone, accept: ReadonlyArray<"gap"> = []) =>
-            correct(copy, { closes: [1], clocks: new Map([[late, clock]]), accept })
+          const added = (dayRule: DateTime.TimeZone, accept: ReadonlyArray<"gap"> = []) =>
+            correct(copy, { closes: [1], dayRules: new Map([[late, dayRule]]), accept })
 
           // As Berlin in the first and New York in the next, five hours are in no close.
           const gap = yield* Effect.flip(added(berlin))

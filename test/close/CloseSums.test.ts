@@ -124,7 +124,7 @@ describe("CloseSums.sum", () => {
   it.effect("fails for a location without an entry", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(
-        run([shift("2026-03-03T14:00:00Z", 8, { locationId: far })], terms({ clock: new Map([[east, newYork]]) }))
+        run([shift("2026-03-03T14:00:00Z", 8, { locationId: far })], terms({ dayRule: new Map([[east, newYork]]) }))
       )
 
       assert.strictEqual(error._tag, "MissingZone")
@@ -133,7 +133,7 @@ describe("CloseSums.sum", () => {
   it.effect("keeps its days where the rules of the zone change later", () =>
     Effect.gen(function*() {
       const own = terms()
-      const renamed = { ...own, clocks: own.clocks.map((clock) => ({ ...clock, zone: "Pacific/Kiritimati" })) }
+      const renamed = { ...own, clocks: own.clocks.map((dayRule) => ({ ...dayRule, zone: "Pacific/Kiritimati" })) }
       const punches = [shift("2026-03-02T14:00:00Z", 8), shift("2026-03-02T04:30:00Z", 8)]
 
       assert.deepStrictEqual(yield* run(punches, renamed), yield* run(punches, own))
@@ -159,7 +159,7 @@ describe("CloseSums.sum", () => {
             locationId: isFar ? far : east
           })
         })
-        const clock = new Map([[east, newYork], [far, berlin]])
+        const dayRule = new Map([[east, newYork], [far, berlin]])
         const thresholds = {
           weeklyThreshold: Duration.hours(weekly),
           dailyThreshold: Duration.hours(daily),
@@ -167,9 +167,9 @@ describe("CloseSums.sum", () => {
         }
         const cut = Option.getOrThrow(Period.addDays(date("2026-03-02"), days))
         const after = Option.getOrThrow(Period.addDays(cut, 1))
-        const whole = yield* run(punches, terms({ clock, ...thresholds }))
-        const one = yield* run(punches, terms({ clock, ...thresholds, last: cut }))
-        const other = yield* run(punches, terms({ clock, ...thresholds, first: after }))
+        const whole = yield* run(punches, terms({ dayRule, ...thresholds }))
+        const one = yield* run(punches, terms({ dayRule, ...thresholds, last: cut }))
+        const other = yield* run(punches, terms({ dayRule, ...thresholds, first: after }))
 
         // What the whole has more than the one part is the other part.
         const rest = CloseSums.difference(whole, one)
@@ -184,7 +184,7 @@ describe("CloseSums.sum", () => {
     [Schema.Array(Sample), between(0, 50), between(0, 10)],
     ([samples, weekly, daily]) =>
       Effect.gen(function*() {
-        const clock = new Map([[east, newYork], [far, berlin]])
+        const dayRule = new Map([[east, newYork], [far, berlin]])
         const thresholds = {
           weeklyThreshold: Duration.hours(weekly),
           dailyThreshold: Duration.hours(daily),
@@ -197,15 +197,15 @@ describe("CloseSums.sum", () => {
             locationId: isFar ? far : east
           })
         })
-        const sums = yield* run(punches, terms({ clock, ...thresholds }))
+        const sums = yield* run(punches, terms({ dayRule, ...thresholds }))
         const inside = punches.filter((each) => {
-          const span = CloseTerms.getInterval(terms({ clock }), each.locationId)
+          const span = CloseTerms.getInterval(terms({ dayRule }), each.locationId)
           const at = each.clockedIn.epochMilliseconds
           return span !== undefined && span.from <= at && at < span.to
         })
         const people = yield* Stream.run(
           Stream.fromArray(inside),
-          Labor.hoursOverThreshold({ clock: Period.zones(clock), ...thresholds })
+          Labor.hoursOverThreshold({ dayRule: Period.zones(dayRule), ...thresholds })
         )
 
         assert.deepStrictEqual(

@@ -22,7 +22,7 @@ describe("CloseTerms.make", () => {
   })
 
   it("reads back from its JSON", () => {
-    const own = terms({ clock: new Map([[far, berlin], [east, newYork]]), dailyThreshold: Duration.minutes(450) })
+    const own = terms({ dayRule: new Map([[far, berlin], [east, newYork]]), dailyThreshold: Duration.minutes(450) })
     const text = JSON.stringify(Schema.encodeSync(CloseTerms.CloseTerms)(own))
 
     assert.deepStrictEqual(Schema.decodeSync(CloseTerms.CloseTerms)(JSON.parse(text)), own)
@@ -36,24 +36,27 @@ describe("two closes", () => {
   const hours = (found: ReadonlyArray<Pick<CloseTerms.Neighbour<unknown>, "locationId" | "interval">>) =>
     found.map(({ interval, locationId }) => [locationId, (interval.to - interval.from) / 3_600_000])
 
-  it("meet without an overlap or a gap under one clock", () => {
+  it("meet without an overlap or a gap under one dayRule", () => {
     assert.deepStrictEqual(hours(CloseTerms.overlaps(next, [named(first)])), [])
     assert.deepStrictEqual(hours(CloseTerms.holes([named(next), named(first)])), [])
   })
 
   it("overlap by instants, location by location, where one has another zone", () => {
-    const moved = terms({ first: next.first, last: next.last, clock: new Map([[far, berlin]]) })
+    const moved = terms({ first: next.first, last: next.last, dayRule: new Map([[far, berlin]]) })
 
     // Berlin begins its day five hours earlier than New York after the change of its clocks.
     assert.deepStrictEqual(hours(CloseTerms.overlaps(moved, [named(first)])), [[far, 5]])
-    assert.deepStrictEqual(hours(CloseTerms.holes([named(terms({ clock: new Map([[far, berlin]]) })), named(next)])), [[
-      far,
-      5
-    ]])
+    assert.deepStrictEqual(
+      hours(CloseTerms.holes([named(terms({ dayRule: new Map([[far, berlin]]) })), named(next)])),
+      [[
+        far,
+        5
+      ]]
+    )
   })
 
   it("meet again where the beginning is aligned with the end of the one before", () => {
-    const moved = terms({ first: next.first, last: next.last, clock: new Map([[far, berlin], [east, newYork]]) })
+    const moved = terms({ first: next.first, last: next.last, dayRule: new Map([[far, berlin], [east, newYork]]) })
     const aligned = CloseTerms.alignEdges(moved, [first])
 
     assert.deepStrictEqual(hours(CloseTerms.overlaps(aligned, [named(first)])), [])
@@ -79,7 +82,7 @@ describe("two closes", () => {
   it.effect("count a punch of the moved beginning once", () =>
     Effect.gen(function*() {
       // New York closed up to Monday 04:00Z; Berlin would begin on Sunday 23:00Z.
-      const moved = terms({ first: next.first, last: next.last, clock: new Map([[far, berlin], [east, newYork]]) })
+      const moved = terms({ first: next.first, last: next.last, dayRule: new Map([[far, berlin], [east, newYork]]) })
       const aligned = CloseTerms.alignEdges(moved, [first])
       const night = shift("2026-03-16T01:00:00Z", 2, { locationId: far })
       const one = yield* run([night], first)

@@ -1,10 +1,10 @@
 /** Terms of a close and punches of one person, for tests of what is computed of a close. */
-import { DateTime, Option, Stream } from "effect"
+import { DateTime, Stream } from "effect"
 import * as CloseSums from "../../src/close/CloseSums.ts"
 import * as CloseTerms from "../../src/close/CloseTerms.ts"
-import { BusinessDate, CompanyId, LocationId, TimePunchId, UserId } from "../../src/Ids.ts"
+import { BusinessDate, CompanyId, LocationId, TimePunchId } from "../../src/Ids.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
-import { punch } from "../support/arbitraryPunch.ts"
+import { shift as shiftOf } from "../support/arbitraryPunch.ts"
 
 const zoneOf = DateTime.zoneMakeNamedUnsafe
 export const [newYork, berlin] = [zoneOf("America/New_York"), zoneOf("Europe/Berlin")]
@@ -16,24 +16,15 @@ export const terms = (options: Partial<CloseTerms.CloseTermsOptions> = {}) =>
     companyId: CompanyId.make(7),
     first: date("2026-03-02"),
     last: date("2026-03-15"),
-    clock: newYork,
+    dayRule: newYork,
     rounding: "halfUp",
     ...options
   })
 
 let ids = 0
-export const shift = (clockedIn: string, hours: number, changes: Partial<TimePunch> = {}): TimePunch => {
-  const start = DateTime.makeUnsafe(clockedIn)
-  return punch({
-    id: TimePunchId.make(++ids),
-    userId: UserId.make(7),
-    locationId: east,
-    clockedIn: start,
-    clockedOut: Option.some(DateTime.add(start, { hours })),
-    breaks: [],
-    ...changes
-  })
-}
+/** A punch of so many hours, with an id of its own. */
+export const shift = (clockedIn: string, hours: number, changes: Partial<TimePunch> = {}) =>
+  shiftOf(clockedIn, hours, { id: TimePunchId.make(++ids), ...changes })
 
 export const run = (punches: ReadonlyArray<TimePunch>, of: CloseTerms.CloseTerms) =>
   Stream.run(Stream.fromArray(punches), CloseSums.sum(of))

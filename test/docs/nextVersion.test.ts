@@ -5,7 +5,7 @@ import { root } from "./support/examples.ts"
 import { nextVersion } from "./support/nextVersion.ts"
 
 const listing = Fs.readFileSync(`${root}docs/api/listing.txt`, "utf8")
-const name = "export declare const adviceOf:"
+const name = "export declare const getAdvice:"
 
 describe("nextVersion", () => {
   it("reads the listing of this package", () => {
@@ -19,11 +19,11 @@ describe("nextVersion", () => {
   it.each([
     ["nothing changed", "0.1.0", listing, "0.1.1"],
     ["a name is added", "0.1.0", listing.replace(name, `export declare const more: number;\n${name}`), "0.1.1"],
-    ["a name is removed", "0.1.0", listing.replace(name, "declare const adviceOf:"), "0.2.0"],
+    ["a name is removed", "0.1.0", listing.replace(name, "declare const getAdvice:"), "0.2.0"],
     ["a type is changed", "0.1.9", listing.replace(name, `${name} number |`), "0.2.0"],
     ["nothing changed, from 1.0 on", "v1.2.3", listing, "1.2.4"],
     ["a name is added, from 1.0 on", "1.2.3", `${listing}\n// more\nexport declare const more: number;\n`, "1.3.0"],
-    ["a name is removed, from 1.0 on", "1.2.3", listing.replace(name, "declare const adviceOf:"), "2.0.0"]
+    ["a name is removed, from 1.0 on", "1.2.3", listing.replace(name, "declare const getAdvice:"), "2.0.0"]
   ])("%s", (_, last, after, next) => {
     assert.strictEqual(nextVersion(last, listing, after).version, next)
   })

@@ -11,6 +11,7 @@ import { readRows } from "../../src/sql/read.ts"
 import { FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { temporaryFolder } from "../cli/support.ts"
 import { app, oauth } from "../support/client.ts"
+import { recorder } from "../support/recorder.ts"
 
 const id = CompanyId.make
 const guidOf = (company: number) => CompanyGuid.make(`3b2f7c1e-5a94-4d0b-8e6f-${String(company).padStart(12, "0")}`)
@@ -62,6 +63,16 @@ const assertEqual = Effect.forEach(companies, (company) =>
     assert.deepStrictEqual(copy, source)
   }), { discard: true })
 
+/** Runs what uses the fleet of a runner with a file of its own. */
+const inRunner = <A, E, R>(
+  options: Partial<EmbeddedOptions>,
+  use: (fleet: Fleet["Service"]) => Effect.Effect<A, E, R>
+) =>
+  Effect.gen(function*() {
+    const { context } = yield* running(yield* file, options)
+    return yield* Effect.provideContext(Effect.flatMap(Fleet, use), context)
+  })
+
 const noon = Date.UTC(2026, 3, 5, 12)
 
 const test = <E>(title: string, body: Effect.Effect<void, E, Scope.Scope | TimePunches | FakeService>) =>
@@ -70,10 +81,8 @@ const test = <E>(title: string, body: Effect.Effect<void, E, Scope.Scope | TimeP
 describe("FleetRunner.layerEmbedded", () => {
   test(
     "loads what is added, follows it on its interval, and sweeps on its own",
-    Effect.gen(function*() {
-      const { context } = yield* running(yield* file, { sweepEvery: "5 minutes", sweepWindow: "1000 days" })
-      yield* Effect.gen(function*() {
-        const fleet = yield* Fleet
+    inRunner({ sweepEvery: "5 minutes", sweepWindow: "1000 days" }, (fleet) =>
+      Effect.gen(function*() {
         const fake = yield* FakeService
         yield* fleet.add(everyMinute)
         yield* passing("5 seconds")
@@ -95,34 +104,23 @@ describe("FleetRunner.layerEmbedded", () => {
         const runs = yield* fleet.runs(id(5001))
         assert.isTrue(swept.every(({ lateSeconds, state }) => state === "active" && lateSeconds < 60))
         assert.isAtMost(runs.length, 50)
-      }).pipe(Effect.provideContext(context))
-    })
+      }))
   )
 
   test(
     "begins the next company as soon as one ends, while more are due than it may sync at once",
-    Effect.gen(function*() {
-      const { context } = yield* running(yield* file, { maxConcurrentSyncs: 1 })
-      yield* Effect.gen(function*() {
-        const fleet = yield* Fleet
+    inRunner({ maxConcurrentSyncs: 1 }, (fleet) =>
+      Effect.gen(function*() {
         yield* fleet.add(everyMinute)
         yield* passing("1500 millis", "5 millis")
         yield* assertEqual
-      }).pipe(Effect.provideContext(context))
-    })
+      }))
   )
 
   test(
     "has the spans of the listing in the span of the turn",
     Effect.gen(function*() {
-      const spans: Array<Tracer.Span> = []
-      const tracer = Tracer.make({
-        span: (options) => {
-          const span = Tracer.nativeTracer.span(options)
-          spans.push(span)
-          return span
-        }
-      })
+      const { spans, tracer } = recorder()
       const { context } = yield* Effect.provideService(running(yield* file), Tracer.Tracer, tracer)
       yield* Effect.provideContext(Effect.flatMap(Fleet, (fleet) => fleet.add(companies.slice(0, 1))), context)
       yield* passing("5 seconds")
@@ -142,26 +140,21 @@ describe("FleetRunner.layerEmbedded", () => {
 
   test(
     "marks what was removed at the source by a sweep on request",
-    Effect.gen(function*() {
-      const { context } = yield* running(yield* file, { sweepWindow: "1000 days" })
-      yield* Effect.gen(function*() {
-        const fleet = yield* Fleet
+    inRunner({ sweepWindow: "1000 days" }, (fleet) =>
+      Effect.gen(function*() {
         yield* fleet.add(companies)
         yield* passing("3 seconds")
         yield* (yield* FakeService).remove(punches.filter((_, at) => at % 50 === 0).map(({ id }) => id))
         assert.lengthOf((yield* fleet.sweep(companies.map(({ id }) => id))).changed, 3)
         yield* passing("3 seconds")
         yield* assertEqual
-      }).pipe(Effect.provideContext(context))
-    })
+      }))
   )
 
   test(
     "takes turns of its pages, and counts a company as first until it is whole",
-    Effect.gen(function*() {
-      const { context } = yield* running(yield* file, { pagesPerTurn: 1 })
-      yield* Effect.gen(function*() {
-        const fleet = yield* Fleet
+    inRunner({ pagesPerTurn: 1 }, (fleet) =>
+      Effect.gen(function*() {
         yield* fleet.add(companies)
         yield* passing("1 second")
         assert.isTrue((yield* fleet.list()).every(({ phase, rows }) => phase === "first" && rows > 0))
@@ -170,24 +163,20 @@ describe("FleetRunner.layerEmbedded", () => {
         const outcomes = (yield* fleet.runs(id(5001))).map(({ outcome, pages }) => [outcome, pages]).toReversed()
         assert.deepStrictEqual(outcomes.slice(0, 2), [["TurnOver", 1], ["TurnOver", 1]])
         assert.include(outcomes.map(([outcome]) => outcome), "Complete")
-      }).pipe(Effect.provideContext(context))
-    })
+      }))
   )
 
   test(
     "reads to the end in the turn after a cursor that died while the company waited: others would die too",
-    Effect.gen(function*() {
-      const { context } = yield* running(yield* file, { pagesPerTurn: 1 })
-      yield* Effect.gen(function*() {
-        const fleet = yield* Fleet
+    inRunner({ pagesPerTurn: 1 }, (fleet) =>
+      Effect.gen(function*() {
         yield* (yield* FakeService).inject(Fault.status(410), { requests: 2 })
         yield* fleet.add(companies.slice(0, 1))
         yield* passing("10 seconds")
         const turns = (yield* fleet.runs(id(5001))).map(({ outcome, pages }) => [outcome, pages]).toReversed()
 
         assert.deepStrictEqual(turns.slice(0, 3), [["TurnOver", 1], ["TurnOver", 1], ["Complete", 2]])
-      }).pipe(Effect.provideContext(context))
-    })
+      }))
   )
 
   test(
@@ -284,10 +273,8 @@ describe("FleetRunner.layerEmbedded", () => {
 
   test(
     "corrects what a clock that was ahead has written, so that companies are synced by the clock that is right",
-    Effect.gen(function*() {
-      const { context } = yield* running(yield* file)
-      yield* Effect.gen(function*() {
-        const fleet = yield* Fleet
+    inRunner({}, (fleet) =>
+      Effect.gen(function*() {
         yield* fleet.add(companies)
         yield* passing("3 seconds")
         const ahead = 10 * 365 * 86_400_000
@@ -298,16 +285,13 @@ describe("FleetRunner.layerEmbedded", () => {
 
         assert.isTrue(list.every(({ nextAt }) => nextAt.epochMilliseconds <= noon + 1_000_000))
         assert.lengthOf(yield* fleet.runs(id(5001)), 2)
-      }).pipe(Effect.provideContext(context))
-    })
+      }))
   )
 
   test(
     "lets a program hold a snapshot on its own connection",
-    Effect.gen(function*() {
-      const { context } = yield* running(yield* file)
-      yield* Effect.gen(function*() {
-        const fleet = yield* Fleet
+    inRunner({}, (fleet) =>
+      Effect.gen(function*() {
         yield* fleet.add(companies)
         yield* Stream.runForEach(Stream.take(SqlStore.list(id(5001)), 1), () => Effect.void)
         const pulled = Stream.runForEach(
@@ -317,16 +301,13 @@ describe("FleetRunner.layerEmbedded", () => {
         yield* Effect.timeoutOption(pulled, "20 seconds").pipe(Effect.forkScoped)
         yield* passing("10 seconds")
         yield* assertEqual
-      }).pipe(Effect.provideContext(context))
-    })
+      }))
   )
 
   test(
     "pauses for all when the service throttles, and continues by itself",
-    Effect.gen(function*() {
-      const { context } = yield* running(yield* file)
-      yield* Effect.gen(function*() {
-        const fleet = yield* Fleet
+    inRunner({}, (fleet) =>
+      Effect.gen(function*() {
         yield* (yield* FakeService).inject(Fault.retryAfter("120"))
         yield* fleet.add(companies)
         yield* passing("5 seconds")
@@ -337,16 +318,13 @@ describe("FleetRunner.layerEmbedded", () => {
         yield* passing("4 minutes", "5 seconds")
         assert.deepStrictEqual(yield* fleet.pauses, [])
         yield* assertEqual
-      }).pipe(Effect.provideContext(context))
-    })
+      }))
   )
 
   test(
     "pauses for all when the credential is refused, tries once an hour, and continues when it is accepted",
-    Effect.gen(function*() {
-      const { context } = yield* running(yield* file)
-      yield* Effect.gen(function*() {
-        const fleet = yield* Fleet
+    inRunner({}, (fleet) =>
+      Effect.gen(function*() {
         const fake = yield* FakeService
         yield* fake.inject(Fault.status(401), { target: "token" })
         yield* fleet.add(companies)
@@ -369,8 +347,7 @@ describe("FleetRunner.layerEmbedded", () => {
         yield* passing("1 minute")
         yield* assertEqual
         assert.isTrue((yield* fleet.list()).every(({ state }) => state === "active"))
-      }).pipe(Effect.provideContext(context))
-    })
+      }))
   )
 })
 

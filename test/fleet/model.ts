@@ -10,18 +10,11 @@ import { makeRunner, type Runner } from "../../src/fleet/node/turns.ts"
 import { readSettings } from "../../src/fleet/Settings.ts"
 import type { Claim } from "../../src/fleet/store/claims.ts"
 import type { FleetStore } from "../../src/fleet/store/FleetStore.ts"
-import {
-  CompanyId,
-  Cursor,
-  type ListError,
-  type Page,
-  TimePunches,
-  TokenError,
-  TransportError
-} from "../../src/index.ts"
+import { CompanyId, Cursor, type ListError, TimePunches, TokenError, TransportError } from "../../src/index.ts"
 import { type Batch, type Checkpoint, SyncError, SyncStore } from "../../src/sync/index.ts"
 import { makeStoreOf } from "../../src/sync/memoryStore.ts"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
+import { pageOf } from "../support/page.ts"
 import { sqliteStore } from "./support.ts"
 
 export const noon = Date.UTC(2026, 3, 5, 12)
@@ -259,25 +252,11 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
           const sentAt = DateTime.toUtc(yield* DateTime.now)
           yield* Effect.sleep(plan.pageSeconds === undefined ? pageTime : plan.pageSeconds * 1000)
           if (error !== undefined) return yield* Effect.fail(error)
-          const page: Page = {
-            items: [],
+          const page = pageOf(sentAt, {
             index,
-            cursor: {
-              sent: index === 0 ? Option.none() : Option.some(Cursor.make(`${index}`)),
-              current: Option.none(),
-              prev: Option.none(),
-              next: index === pagesOf - 1 ? Option.none() : Option.some(Cursor.make(`${index + 1}`)),
-              count: Option.none()
-            },
-            response: {
-              asOf: Option.some(sentAt),
-              sentAt,
-              requestId: Option.none(),
-              attempts: 1,
-              remaining: Option.none()
-            },
-            unknown: []
-          }
+            sent: index === 0 ? Option.none() : Option.some(Cursor.make(`${index}`)),
+            next: index === pagesOf - 1 ? Option.none() : Option.some(Cursor.make(`${index + 1}`))
+          })
           return [page, index + 1] as const
         }))
 

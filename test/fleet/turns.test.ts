@@ -10,9 +10,11 @@ import { makeRunner } from "../../src/fleet/node/turns.ts"
 import { planOf } from "../../src/fleet/node/work.ts"
 import { readSettings } from "../../src/fleet/Settings.ts"
 import type { FleetStore } from "../../src/fleet/store/FleetStore.ts"
-import { CompanyId, Cursor, type Page, TimePunches } from "../../src/index.ts"
+import { CompanyId, Cursor, TimePunches } from "../../src/index.ts"
 import { SyncError, SyncStore } from "../../src/sync/index.ts"
 import { type Copy, makeStoreOf } from "../../src/sync/memoryStore.ts"
+import { pageOf } from "../support/page.ts"
+import { recorder } from "../support/recorder.ts"
 import { readCompany, setCompanies, sqliteStore } from "./support.ts"
 
 const id = CompanyId.make(1)
@@ -50,27 +52,8 @@ const world = (
           if (index === 3) return undefined
           yield* fault
           yield* Deferred.await(page)
-          const sentAt = DateTime.toUtc(yield* DateTime.now)
-          const next: Page = {
-            items: [],
-            index,
-            cursor: {
-              sent: Option.none(),
-              current: Option.none(),
-              prev: Option.none(),
-              next: index === 2 ? Option.none() : Option.some(Cursor.make(`${index}`)),
-              count: Option.none()
-            },
-            response: {
-              asOf: Option.some(sentAt),
-              sentAt,
-              requestId: Option.none(),
-              attempts: 1,
-              remaining: Option.none()
-            },
-            unknown: []
-          }
-          return [next, index + 1] as const
+          const next = index === 2 ? Option.none() : Option.some(Cursor.make(`${index}`))
+          return [pageOf(DateTime.toUtc(yield* DateTime.now), { index, next }), index + 1] as const
         }))
     const runner = yield* makeRunner({
       store: { ...test.store, ...change(test.store) },
@@ -335,14 +318,7 @@ describe("a turn", () => {
 describe("what an operator sees of a turn", () => {
   it.effect("is a span that contains those of its sync, and a count by outcome", () =>
     Effect.gen(function*() {
-      const spans: Array<Tracer.Span> = []
-      const tracer = Tracer.make({
-        span: (options) => {
-          const span = Tracer.nativeTracer.span(options)
-          spans.push(span)
-          return span
-        }
-      })
+      const { spans, tracer } = recorder()
       const { page, runner } = yield* world()
       yield* page
       yield* runner.tick.pipe(Effect.provideService(Tracer.Tracer, tracer))

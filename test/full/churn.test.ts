@@ -2,11 +2,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Schema } from "effect"
 import { prng } from "../../src/testing/base/prng.ts"
-import { type Running } from "../cli/child.ts"
+import { type Running, started } from "../cli/child.ts"
 import { temporaryFolder } from "../cli/support.ts"
 import { needs } from "../support/needs.ts"
 import { hasPostgres, noPostgres } from "../support/postgres.ts"
-import { type Database, inFile, inPostgres, rowsOf, started, until } from "./kills.ts"
+import { type Database, inFile, inPostgres, rowsOf, until } from "./kills.ts"
 
 /** What the company that is copied has, deleted ones not counted. */
 const punches = 3000

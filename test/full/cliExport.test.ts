@@ -5,7 +5,7 @@ import * as Fs from "node:fs"
 import { prng } from "../../src/testing/base/prng.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
-import { type Ended, environmentOf, type Running, start } from "../cli/child.ts"
+import { type Ended, environmentOf, type Running, started } from "../cli/child.ts"
 import { temporaryFolder } from "../cli/support.ts"
 
 const served = FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({
@@ -19,10 +19,7 @@ const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect.pipe(Effec
 const run = (args: ReadonlyArray<string>, disturb: (running: Running) => void = () => {}) =>
   Effect.gen(function*() {
     const { url } = yield* FakeServer
-    const running = yield* Effect.acquireRelease(
-      Effect.sync(() => start(args, environmentOf(url))),
-      ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
-    )
+    const running = yield* started(args, environmentOf(url))
     disturb(running)
     return yield* Effect.promise(() => running.ended)
   }).pipe(Effect.scoped)

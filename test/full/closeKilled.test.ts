@@ -7,11 +7,12 @@ import { Close } from "../../src/close/index.ts"
 import { CompanyId } from "../../src/Ids.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService } from "../../src/testing/index.ts"
+import { started } from "../cli/child.ts"
 import { temporaryFolder } from "../cli/support.ts"
 import { needs } from "../support/needs.ts"
 import { cluster, hasPrograms, noPostgres } from "../support/postgres.ts"
 import { servicePunch } from "../support/wire.ts"
-import { at, type Database, inFile, started, sync, until } from "./kills.ts"
+import { at, type Database, inFile, sync, until } from "./kills.ts"
 
 const company = CompanyId.make(defaultCompany.id)
 

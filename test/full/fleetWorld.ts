@@ -15,7 +15,7 @@ import { readRows } from "../../src/sql/read.ts"
 import { Sync } from "../../src/sync/index.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultOAuthClient, FakeService, generatePunches } from "../../src/testing/index.ts"
-import { start } from "../cli/child.ts"
+import { start, started } from "../cli/child.ts"
 import { temporaryFolder } from "../cli/support.ts"
 import { cluster } from "../support/postgres.ts"
 import type { ProgramOptions } from "./fleet.program.ts"
@@ -323,11 +323,7 @@ export const inFile = (given: ReadonlyArray<Target>) =>
     }
     const ran = (...args: ReadonlyArray<string>) => Effect.promise(() => start(["fleet", ...args], env).ended)
     /** The process of the fleet. It ends with the scope. */
-    const run = (more: Readonly<Record<string, string>> = {}) =>
-      Effect.acquireRelease(
-        Effect.sync(() => start(["fleet", "run"], { ...env, ...more })),
-        ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
-      )
+    const run = (more: Readonly<Record<string, string>> = {}) => started(["fleet", "run"], { ...env, ...more })
     const read = <A, E>(use: Effect.Effect<A, E, SqlClient.SqlClient>) =>
       Effect.provide(use, NodeSqlite.layer({ filename: database }))
     const rows = (text: string) =>

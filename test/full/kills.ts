@@ -8,7 +8,7 @@ import { readRows } from "../../src/sql/read.ts"
 import { prng } from "../../src/testing/base/prng.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { FakeService } from "../../src/testing/index.ts"
-import { type Ended, environmentOf, type Running, start } from "../cli/child.ts"
+import { type Ended, environmentOf, type Running, started } from "../cli/child.ts"
 import { clientOf, emptyDatabase } from "../support/postgres.ts"
 import { changeSome, company, served } from "./syncService.ts"
 
@@ -26,13 +26,6 @@ export const inFile = (folder: string, name: string): Database => {
 export const at = (url: string): Database => ({ url, client: clientOf(url) })
 
 export const inPostgres: Effect.Effect<Database, never, Scope.Scope> = Effect.map(emptyDatabase, at)
-
-/** The process of the bundled command. It ends with the scope. */
-export const started = (args: ReadonlyArray<string>, environment: Record<string, string>) =>
-  Effect.acquireRelease(
-    Effect.sync(() => start(args, environment)),
-    ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
-  )
 
 /** What a test does to a process while it runs. */
 export type Disturbance = (running: Running) => Effect.Effect<unknown, never, FakeService>

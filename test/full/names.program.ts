@@ -255,9 +255,9 @@ const hours: Effect.Effect<
   ListError | Labor.SumOverflow,
   TimePunches
 > = rows
-  .pipe(Stream.run(Labor.hoursOverThreshold({ clock: zone, weeklyThreshold: "40 hours", dailyThreshold: "8 hours" })))
+  .pipe(Stream.run(Labor.hoursOverThreshold({ dayRule: zone, weeklyThreshold: "40 hours", dailyThreshold: "8 hours" })))
 const closing: PeriodCheck.PeriodCheckOptions<Period.MissingZone> = {
-  clock: zones,
+  dayRule: zones,
   period: (each) => Period.week(each, sure)
 }
 const issues: Effect.Effect<

@@ -8,7 +8,7 @@ import { SqlStore } from "../../src/sql/index.ts"
 import { Sync } from "../../src/sync/index.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService } from "../../src/testing/index.ts"
-import { environmentOf, type Running } from "../cli/child.ts"
+import { environmentOf, type Running, started } from "../cli/child.ts"
 import { temporaryFolder } from "../cli/support.ts"
 import { needs } from "../support/needs.ts"
 import { cluster, hasPostgres, hasPrograms, noPostgres } from "../support/postgres.ts"
@@ -24,7 +24,6 @@ import {
   pageQueries,
   rowsOf,
   stageOf,
-  started,
   statusOf,
   sync,
   until,

@@ -299,8 +299,8 @@ export const takeTerminal = async (): Promise<void> => {
           killSignal: "SIGINT"
         })
       }
-      // summary reads the service, and would say that it does not read the copy.
-      const output = typed(folder, name === "summary" ? serviceEnv : env, 100, shown)
+      // Without a database they read the service, which knows disputes.
+      const output = typed(folder, name === "summary" || name === "check" ? serviceEnv : env, 100, shown)
       Fs.writeFileSync(
         `${root}/docs/images/terminal-${name}.svg`,
         drawTerminal(

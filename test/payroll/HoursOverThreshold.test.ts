@@ -5,7 +5,7 @@ import * as Labor from "../../src/payroll/Labor.ts"
 import * as Period from "../../src/payroll/Period.ts"
 import * as WorkedTime from "../../src/payroll/WorkedTime.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
-import { at, punch, Sample } from "../support/arbitraryPunch.ts"
+import { at, punch, Sample, shift } from "../support/arbitraryPunch.ts"
 import { countUnits } from "../support/countUnits.ts"
 
 const newYork = DateTime.zoneMakeNamedUnsafe("America/New_York")
@@ -13,16 +13,6 @@ const honolulu = DateTime.zoneMakeNamedUnsafe("Pacific/Honolulu")
 const [east, far, unknown] = [LocationId.make(301), LocationId.make(303), LocationId.make(309)]
 const zones = Period.zones(new Map([[east, newYork], [far, honolulu]]))
 const user = UserId.make(7)
-
-const shift = (clockedIn: string, hours: number, changes: Partial<TimePunch> = {}): TimePunch => {
-  const start = DateTime.makeUnsafe(clockedIn)
-  return punch({
-    locationId: east,
-    clockedIn: start,
-    clockedOut: Option.some(DateTime.add(start, { hours })),
-    ...changes
-  })
-}
 
 const run = <E = never>(punches: ReadonlyArray<TimePunch>, options: Labor.HoursOverThresholdOptions<E>) =>
   Stream.run(Stream.fromArray(punches), Labor.hoursOverThreshold(options))
@@ -40,7 +30,7 @@ describe("Labor.hoursOverThreshold", () => {
       // 45 hours from Monday to Friday, 12 on Sunday evening: the Sunday of New York, the Monday of UTC.
       const punches = [...week, shift("2026-03-16T02:00:00Z", 12), shift("2026-03-16T14:00:00Z", 3)]
       const person = HashMap.getUnsafe(
-        yield* run(punches, { clock: newYork, weeklyThreshold: "40 hours", dailyThreshold: "8 hours" }),
+        yield* run(punches, { dayRule: newYork, weeklyThreshold: "40 hours", dailyThreshold: "8 hours" }),
         user
       )
 
@@ -62,7 +52,7 @@ describe("Labor.hoursOverThreshold", () => {
     Effect.gen(function*() {
       const punches = [...week, shift("2026-03-14T13:00:00Z", 14)]
       const of = (thresholds: Labor.Thresholds) =>
-        Effect.map(run(punches, { clock: newYork, ...thresholds }), (people) => {
+        Effect.map(run(punches, { dayRule: newYork, ...thresholds }), (people) => {
           const { double, over, regular } = HashMap.getUnsafe(people, user)
           return [regular, over, double].map(Duration.toHours)
         })
@@ -80,12 +70,12 @@ describe("Labor.hoursOverThreshold", () => {
       assert.deepStrictEqual(yield* of({ dailyThreshold: "13 hours", doubleThreshold }), [57, 0, 2])
     }))
 
-  it.effect("counts each location by its own clock, and a person once for a date", () =>
+  it.effect("counts each location by its own dayRule, and a person once for a date", () =>
     Effect.gen(function*() {
       // Noon of Monday in New York, and the evening of Monday in Honolulu: Tuesday in New York.
       const punches = [shift("2026-03-09T16:00:00Z", 6), shift("2026-03-10T07:00:00Z", 5, { locationId: far })]
-      const both = HashMap.getUnsafe(yield* run(punches, { clock: zones, dailyThreshold: "8 hours" }), user)
-      const one = HashMap.getUnsafe(yield* run(punches, { clock: newYork, dailyThreshold: "8 hours" }), user)
+      const both = HashMap.getUnsafe(yield* run(punches, { dayRule: zones, dailyThreshold: "8 hours" }), user)
+      const one = HashMap.getUnsafe(yield* run(punches, { dayRule: newYork, dailyThreshold: "8 hours" }), user)
 
       assert.deepStrictEqual(hours(both.days), [["2026-03-09", 11, 3]])
       assert.deepStrictEqual(hours(one.days), [["2026-03-09", 6, 0], ["2026-03-10", 5, 0]])
@@ -94,7 +84,7 @@ describe("Labor.hoursOverThreshold", () => {
   it.effect("begins the week on the day that is named", () =>
     Effect.gen(function*() {
       const punches = [shift("2026-03-14T15:00:00Z", 5), shift("2026-03-15T15:00:00Z", 5)]
-      const options = { clock: newYork, weeklyThreshold: "8 hours" } as const
+      const options = { dayRule: newYork, weeklyThreshold: "8 hours" } as const
       const monday = HashMap.getUnsafe(yield* run(punches, options), user)
       const sunday = HashMap.getUnsafe(yield* run(punches, { ...options, firstDay: "sunday" }), user)
 
@@ -105,7 +95,7 @@ describe("Labor.hoursOverThreshold", () => {
   it.effect("counts a punch of unknown time, and an open one up to asOf", () =>
     Effect.gen(function*() {
       const open = shift("2026-03-09T13:00:00Z", 0, { clockedOut: Option.none() })
-      const options = { clock: newYork, weeklyThreshold: 0 }
+      const options = { dayRule: newYork, weeklyThreshold: 0 }
       const unknown = HashMap.getUnsafe(yield* run([open], options), user)
       const asOf = DateTime.makeUnsafe("2026-03-09T15:00:00Z")
       const known = HashMap.getUnsafe(yield* run([open], { ...options, asOf }), user)
@@ -117,7 +107,7 @@ describe("Labor.hoursOverThreshold", () => {
   it.effect("fails with the location that has no zone", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(run([...week, shift("2026-03-09T13:00:00Z", 1, { locationId: unknown })], {
-        clock: zones
+        dayRule: zones
       }))
 
       assert.deepStrictEqual(error, new Period.MissingZone({ locationId: unknown }))
@@ -132,7 +122,7 @@ describe("Labor.hoursOverThreshold", () => {
           clockedOut: Option.some(DateTime.makeUnsafe(8.64e15))
         })
       )
-      const error = yield* Effect.flip(run(eternal, { clock: newYork }))
+      const error = yield* Effect.flip(run(eternal, { dayRule: newYork }))
 
       assert.strictEqual(error.message, "adding punch 2 makes the sum of net exceed 2^53")
     }))
@@ -207,7 +197,7 @@ describe("The hours over a threshold", () => {
     ([punches, { daily, double, weekly }]) =>
       Effect.gen(function*() {
         const options = {
-          clock: zones,
+          dayRule: zones,
           weeklyThreshold: Duration.minutes(weekly),
           dailyThreshold: Duration.minutes(daily),
           doubleThreshold: Duration.minutes(double)
@@ -248,7 +238,7 @@ describe("The hours over a threshold", () => {
     ([punches, at]) =>
       Effect.gen(function*() {
         const options = {
-          clock: zones,
+          dayRule: zones,
           weeklyThreshold: Duration.seconds(at),
           dailyThreshold: Duration.seconds(at / 4),
           doubleThreshold: Duration.seconds(at / 3)
@@ -273,7 +263,7 @@ describe("The hours over a threshold", () => {
             weeklyThreshold: Duration.infinity,
             dailyThreshold: Duration.infinity
           }, {}],
-          (thresholds) => run(punches, { clock: zones, ...thresholds })
+          (thresholds) => run(punches, { dayRule: zones, ...thresholds })
         )
         if (all === undefined || none === undefined || unset === undefined) throw new Error("three runs")
 
@@ -297,7 +287,7 @@ describe("The hours over a threshold", () => {
       Effect.gen(function*() {
         const at = (seconds: number) =>
           run(punches, {
-            clock: zones,
+            dayRule: zones,
             weeklyThreshold: Duration.seconds(seconds),
             dailyThreshold: Duration.seconds(seconds / 3)
           })
@@ -312,13 +302,13 @@ describe("The hours over a threshold", () => {
 })
 
 /** The days from one date to another, by any clock. */
-const days = (first: string, last: string) => (clock: Period.LocalClock) =>
-  Period.localDays(clock, BusinessDate.make(first), BusinessDate.make(last))
+const days = (first: string, last: string) => (dayRule: Period.DayRule) =>
+  Period.localDays(dayRule, BusinessDate.make(first), BusinessDate.make(last))
 
 describe("The excess of a week that a period cuts", () => {
   /** 54 hours from Thursday, 26 February to Wednesday, 4 March 2026: the week from Thursday. */
   const cut = ["02-26", "02-27", "02-28", "03-01", "03-02", "03-04"].map((day) => shift(`2026-${day}T15:00:00Z`, 9))
-  const options = { clock: newYork, firstDay: "thursday", weeklyThreshold: "40 hours" } as const
+  const options = { dayRule: newYork, firstDay: "thursday", weeklyThreshold: "40 hours" } as const
 
   it.effect("stands on the days on which the sum of the week passes the threshold", () =>
     Effect.gen(function*() {
@@ -350,7 +340,7 @@ describe("The excess of a week that a period cuts", () => {
 
       assert.deepStrictEqual(iso(Labor.queryWindow(march)), ["2026-02-26T05:00:00.000Z", "2026-03-16T04:00:00.000Z"])
       assert.deepStrictEqual(iso(Labor.queryWindow(daily)), ["2026-03-01T05:00:00.000Z", "2026-03-16T04:00:00.000Z"])
-      assert.deepStrictEqual(iso(Labor.queryWindow({ ...march, clock: zones })), [
+      assert.deepStrictEqual(iso(Labor.queryWindow({ ...march, dayRule: zones })), [
         "2026-02-26T05:00:00.000Z",
         "2026-03-16T10:00:00.000Z"
       ])
@@ -384,14 +374,14 @@ describe("The excess of a week that a period cuts", () => {
     },
     ({ cuts, daily, dayStarts, firstDay, shifts, weekly }) =>
       Effect.gen(function*() {
-        const clock = Period.zones(
-          new Map<LocationId, Period.LocalClock>([
+        const dayRule = Period.zones(
+          new Map<LocationId, Period.DayRule>([
             [east, { zone: newYork, dayStarts: Duration.hours(dayStarts) }],
             [far, honolulu]
           ])
         )
         const options = {
-          clock,
+          dayRule,
           firstDay,
           weeklyThreshold: Duration.seconds(weekly),
           dailyThreshold: Duration.seconds(daily)
@@ -438,7 +428,7 @@ describe("The excess of a week that a period cuts", () => {
     [Shifts, Threshold],
     ([punches, threshold]) =>
       Effect.gen(function*() {
-        const people = yield* run(punches, { clock: zones, weeklyThreshold: Duration.seconds(threshold) })
+        const people = yield* run(punches, { dayRule: zones, weeklyThreshold: Duration.seconds(threshold) })
         for (const [userId, person] of HashMap.entries(people)) {
           const own = punches.filter((each) => each.userId === userId)
           for (const { date, over } of person.days) {

@@ -43,12 +43,12 @@ const wallDate = (name: typeof names[number], millis: number): string => {
 const addDays = (date: BusinessDate, days: number) => Option.getOrThrow(Period.addDays(date, days))
 /** The instants of the period of so many days. */
 const cycle = (
-  clock: Period.LocalClock,
+  dayRule: Period.DayRule,
   date: BusinessDate,
   { anchor, days }: { anchor: BusinessDate; days: number }
 ) => {
   const { first, last } = Period.payPeriod({ kind: "days", days, anchor }, date)
-  return Period.localDays(clock, first, last)
+  return Period.localDays(dayRule, first, last)
 }
 
 describe("Period.localDays", () => {
@@ -142,7 +142,7 @@ describe("Period.week", () => {
 })
 
 describe("Period.month", () => {
-  it("is as long as its days, with their clock changes", () => {
+  it("is as long as its days, with their dayRule changes", () => {
     const newYork = zone("America/New_York")
 
     assert.strictEqual(hours(Period.month(newYork, day("2026-03-31"))), 31 * 24 - 1)
@@ -280,7 +280,7 @@ describe("Period.addDays", () => {
 })
 
 describe("Period.businessDate", () => {
-  it("is the date on the wall clock", () => {
+  it("is the date on the wall dayRule", () => {
     const instant = DateTime.makeUnsafe("2026-03-08T04:59:59.999Z")
 
     assert.strictEqual(Period.businessDate(zone("America/New_York"), instant), "2026-03-07")
@@ -337,7 +337,7 @@ const StartMinutes = Schema.Int.check(Schema.isBetween({ minimum: -12 * 60, maxi
 describe("A business day", () => {
   const bar = { zone: zone("America/New_York"), dayStarts: "4 hours" } as const
 
-  it("begins when its clock shows the start, also on a day whose clocks change", () => {
+  it("begins when its dayRule shows the start, also on a day whose clocks change", () => {
     const of = (date: string) => iso(Period.localDays(bar, day(date), day(date)))
 
     assert.deepStrictEqual(of("2026-03-09"), ["2026-03-09T08:00:00.000Z", "2026-03-10T08:00:00.000Z"])
@@ -367,17 +367,17 @@ describe("A business day", () => {
   })
 
   it.prop(
-    "begins at the first minute at which the wall clock shows its start, found minute by minute",
+    "begins at the first minute at which the wall dayRule shows its start, found minute by minute",
     { Name, Instant, StartMinutes },
     ({ Instant, Name, StartMinutes }) => {
-      const clock = { zone: zone(Name), dayStarts: Duration.minutes(StartMinutes) }
+      const dayRule = { zone: zone(Name), dayStarts: Duration.minutes(StartMinutes) }
       // A day of the change of clocks is as likely as any other.
       const changes = [0, ...changesOf(Name)]
       const instant = changes[Instant % changes.length] || Instant * 1000
-      const date = Period.businessDate(clock, DateTime.makeUnsafe(instant))
+      const date = Period.businessDate(dayRule, DateTime.makeUnsafe(instant))
 
       assert.strictEqual(
-        Period.localDays(clock, date, date).gte.epochMilliseconds,
+        Period.localDays(dayRule, date, date).gte.epochMilliseconds,
         searchedStart(Name, date, StartMinutes)
       )
     }
@@ -387,15 +387,15 @@ describe("A business day", () => {
     "tiles: it ends where the next begins, and has exactly the instants of its date",
     { Name, Instant, StartMinutes },
     ({ Instant, Name, StartMinutes }) => {
-      const clock = { zone: zone(Name), dayStarts: Duration.minutes(StartMinutes) }
-      const read = Period.makeBusinessDate(clock)
+      const dayRule = { zone: zone(Name), dayStarts: Duration.minutes(StartMinutes) }
+      const read = Period.makeBusinessDate(dayRule)
       for (const change of changesOf(Name)) {
         const around = addDays(read(DateTime.makeUnsafe(change)), (Instant % 5) - 2)
         for (const date of [read(DateTime.makeUnsafe(Instant * 1000)), around]) {
-          const { gte, lt } = Period.localDays(clock, date, date)
+          const { gte, lt } = Period.localDays(dayRule, date, date)
 
           assert.isAtMost(gte.epochMilliseconds, lt.epochMilliseconds)
-          assert.deepStrictEqual(Period.localDays(clock, addDays(date, 1), addDays(date, 1)).gte, lt)
+          assert.deepStrictEqual(Period.localDays(dayRule, addDays(date, 1), addDays(date, 1)).gte, lt)
           if (gte.epochMilliseconds === lt.epochMilliseconds) continue
           assert.strictEqual(read(gte), date)
           assert.strictEqual(read(DateTime.subtract(lt, { milliseconds: 1 })), date)

@@ -5,27 +5,19 @@ import * as Period from "../../src/payroll/Period.ts"
 import * as PeriodCheck from "../../src/payroll/PeriodCheck.ts"
 import * as WorkedTime from "../../src/payroll/WorkedTime.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
-import { at, punch, rest, Sample, tick } from "../support/arbitraryPunch.ts"
+import { at, punch, rest, Sample, shift as shiftOf, tick } from "../support/arbitraryPunch.ts"
 
 const newYork = DateTime.zoneMakeNamedUnsafe("America/New_York")
 const honolulu = DateTime.zoneMakeNamedUnsafe("Pacific/Honolulu")
 const [east, far, unknown] = [LocationId.make(301), LocationId.make(303), LocationId.make(309)]
 
-const weekOf = (clock: Period.LocalClock) => Period.week(clock, BusinessDate.make("2026-03-11"))
-const options: PeriodCheck.PeriodCheckOptions = { clock: newYork, period: weekOf }
-const byLocation = { ...options, clock: Period.zones(new Map([[east, newYork], [far, honolulu]])) }
+const weekOf = (dayRule: Period.DayRule) => Period.week(dayRule, BusinessDate.make("2026-03-11"))
+const options: PeriodCheck.PeriodCheckOptions = { dayRule: newYork, period: weekOf }
+const byLocation = { ...options, dayRule: Period.zones(new Map([[east, newYork], [far, honolulu]])) }
 
 /** A punch in New York that a check has nothing to say about. */
-const shift = (id: number, clockedIn: string, hours: number, changes: Partial<TimePunch> = {}): TimePunch => {
-  const start = DateTime.makeUnsafe(clockedIn)
-  return punch({
-    id: TimePunchId.make(id),
-    locationId: east,
-    clockedIn: start,
-    clockedOut: Option.some(DateTime.addDuration(start, Duration.hours(hours))),
-    ...changes
-  })
-}
+const shift = (id: number, clockedIn: string, hours: number, changes: Partial<TimePunch> = {}) =>
+  shiftOf(clockedIn, hours, { id: TimePunchId.make(id), ...changes })
 
 const run = <E = never>(punches: ReadonlyArray<TimePunch>, checked: PeriodCheck.PeriodCheckOptions<E>) =>
   Stream.run(Stream.fromArray(punches), PeriodCheck.check(checked))
@@ -146,7 +138,7 @@ describe("PeriodCheck.check", () => {
 
   it("cannot fail if one zone stands for all", () => {
     const sink: Sink.Sink<ReadonlyArray<PeriodCheck.Issue>, TimePunch> = PeriodCheck.check({
-      clock: newYork,
+      dayRule: newYork,
       period: weekOf
     })
 
@@ -159,7 +151,7 @@ describe("PeriodCheck.check", () => {
       const issues = yield* run([
         shift(1, "2026-11-01T06:30:00Z", 0, open),
         shift(2, "2026-10-28T18:30:00Z", 0, { ...open, locationId: far })
-      ], { ...byLocation, period: (clock) => Period.week(clock, BusinessDate.make("2026-11-01")) })
+      ], { ...byLocation, period: (dayRule) => Period.week(dayRule, BusinessDate.make("2026-11-01")) })
       const codec = Schema.fromJsonString(Schema.Array(PeriodCheck.Issue))
       const text = yield* Schema.encodeEffect(codec)(issues)
 
@@ -218,7 +210,7 @@ describe("The overlaps of PeriodCheck.check", () => {
       const night = [shift(1, "2026-11-01T05:30:00Z", 2 / 3), shift(2, "2026-11-01T06:00:00Z", 4)]
       const october = {
         ...options,
-        period: (clock: Period.LocalClock) => Period.week(clock, BusinessDate.make("2026-11-01"))
+        period: (dayRule: Period.DayRule) => Period.week(dayRule, BusinessDate.make("2026-11-01"))
       }
 
       assert.deepStrictEqual(told(yield* run(night, october)), [
@@ -360,7 +352,7 @@ describe("A check", () => {
       Effect.gen(function*() {
         const same = samples.map((sample) => ({ ...sample, asOf }))
         const checked: PeriodCheck.PeriodCheckOptions = {
-          clock: zoneUtc,
+          dayRule: zoneUtc,
           period: () => during,
           maxDuration: Duration.millis(longest * tick),
           disputed: new Set(disputed.map((id) => TimePunchId.make(id))),
@@ -393,7 +385,7 @@ describe("A check", () => {
         const longest = 6
         const short = samples.filter(({ end, start }) => end === null || end - start <= longest)
         const checked: PeriodCheck.PeriodCheckOptions = {
-          clock: zoneUtc,
+          dayRule: zoneUtc,
           period: () => during,
           maxDuration: Duration.millis(longest * tick)
         }
@@ -413,8 +405,8 @@ describe("The breaks of a punch", () => {
     Effect.gen(function*() {
       const breaks = [{ in: -9, out: 5, paid: false }, { in: 0, out: null, paid: true }, { in: 9, out: 8, paid: true }]
       const issues = yield* run([punch({ breaks: breaks.map(rest) })], {
-        clock: zoneUtc,
-        period: (clock) => Period.week(clock, BusinessDate.make("2026-03-02"))
+        dayRule: zoneUtc,
+        period: (dayRule) => Period.week(dayRule, BusinessDate.make("2026-03-02"))
       })
 
       assert.deepStrictEqual(told(issues).map(([, , text]) => text), [

@@ -13,7 +13,7 @@ if (east === undefined || middle === undefined || far === undefined || unknown =
 const three = Period.zones(
   new Map([[east, zone("America/New_York")], [middle, zone("America/Chicago")], [far, zone("Pacific/Honolulu")]])
 )
-const weekOf = (text: string) => (each: Period.LocalClock) => Period.week(each, date(text))
+const weekOf = (text: string) => (each: Period.DayRule) => Period.week(each, date(text))
 const iso = ({ gte, lt }: Period.Interval) => [DateTime.formatIso(gte), DateTime.formatIso(lt)]
 const punchAt = (locationId: LocationId, instant: string): TimePunch =>
   punch({ locationId, clockedIn: DateTime.makeUnsafe(instant) })
@@ -36,7 +36,7 @@ describe("Period.zones of clocks", () => {
   it("lists each zone once for each start of its days", () => {
     const berlin = zone("Europe/Berlin")
     const zones = Period.zones(
-      new Map<LocationId, Period.LocalClock>([
+      new Map<LocationId, Period.DayRule>([
         [east, { zone: berlin, dayStarts: "4 hours" }],
         [middle, { zone: zone("Europe/Berlin"), dayStarts: 4 * 3_600_000 }],
         [far, berlin],
@@ -54,7 +54,7 @@ describe("Period.byLocation", () => {
   // The clocks of New York and Chicago change on 8 March 2026, those of Honolulu never.
   const week = Period.byLocation(three, weekOf("2026-03-08"))
 
-  it("has the period of each location by its own clock", () => {
+  it("has the period of each location by its own dayRule", () => {
     assert.deepStrictEqual([east, middle, far].map((each) => iso(Result.getOrThrow(week.getPeriod(each)))), [
       ["2026-03-02T05:00:00.000Z", "2026-03-09T04:00:00.000Z"],
       ["2026-03-02T06:00:00.000Z", "2026-03-09T05:00:00.000Z"],
@@ -103,7 +103,7 @@ describe("Period.byLocation", () => {
   })
 
   it("has in the widest window each start of a day that a location has", () => {
-    const clocks = new Map<LocationId, Period.LocalClock>([
+    const clocks = new Map<LocationId, Period.DayRule>([
       [east, { zone: zone("America/New_York"), dayStarts: "4 hours" }],
       [far, { zone: zone("Pacific/Honolulu"), dayStarts: "-2 hours" }]
     ])
@@ -116,9 +116,9 @@ describe("Period.byLocation", () => {
   it("has in the widest window a day on which clocks were set back, also if it is today", () => {
     // 8 November 2010, 03:00 UTC is still the 7th in St. John's, which lasted from 02:30 UTC to 03:30 UTC.
     const now = DateTime.makeUnsafe("2010-11-08T03:00:00Z")
-    const today = (clock: Period.LocalClock) => {
-      const date = Period.businessDate(clock, now)
-      return Period.localDays(clock, date, date)
+    const today = (dayRule: Period.DayRule) => {
+      const date = Period.businessDate(dayRule, now)
+      return Period.localDays(dayRule, date, date)
     }
     const { widest } = Period.byLocation(Period.zones(new Map()), today)
 
@@ -164,9 +164,9 @@ const Case = Arbitrary.schema(Schema.Struct({
 }))
 
 const kinds = [
-  (each: BusinessDate) => (zone: Period.LocalClock) => Period.localDays(zone, each, each),
-  (each: BusinessDate) => (zone: Period.LocalClock) => Period.week(zone, each, { firstDay: "sunday" }),
-  (each: BusinessDate) => (zone: Period.LocalClock) => Period.month(zone, each)
+  (each: BusinessDate) => (zone: Period.DayRule) => Period.localDays(zone, each, each),
+  (each: BusinessDate) => (zone: Period.DayRule) => Period.week(zone, each, { firstDay: "sunday" }),
+  (each: BusinessDate) => (zone: Period.DayRule) => Period.month(zone, each)
 ]
 
 describe("Every period by location", () => {
@@ -202,7 +202,7 @@ describe("Every period by location", () => {
   })
 
   it.prop("lies in the widest one, also where its date is that of today", [Case], ([each]) => {
-    const today = (zone: Period.LocalClock) => {
+    const today = (zone: Period.DayRule) => {
       const date = Period.businessDate(zone, each.punch.clockedIn)
       return Period.localDays(zone, date, date)
     }

@@ -13,7 +13,7 @@ const places = [
 ] as const
 
 const clocks = Period.zones(
-  new Map(places.map(({ id, startMinutes, zone }): [LocationId, Period.LocalClock] => [
+  new Map(places.map(({ id, startMinutes, zone }): [LocationId, Period.DayRule] => [
     LocationId.make(id),
     { zone: DateTime.zoneMakeNamedUnsafe(zone), dayStarts: Duration.minutes(startMinutes) }
   ]))
@@ -92,9 +92,9 @@ const actualOf = Effect.fnUntraced(function*(
   punches: ReadonlyArray<StoredPunch>,
   { first, last }: { readonly first: BusinessDate; readonly last: BusinessDate }
 ) {
-  const period = (clock: Period.LocalClock) => Period.localDays(clock, first, last)
+  const period = (dayRule: Period.DayRule) => Period.localDays(dayRule, first, last)
   const options: Labor.PeriodHoursOptions<Period.MissingZone> = {
-    clock: clocks,
+    dayRule: clocks,
     period,
     weeklyThreshold: "30 hours",
     dailyThreshold: "8 hours",

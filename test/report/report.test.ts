@@ -9,8 +9,8 @@ import { punch } from "../../src/testing/kit/index.ts"
 import { rowsOf } from "../cli/report/tables.ts"
 
 const options: ReportOptions = {
-  clock: DateTime.zoneMakeNamedUnsafe("America/New_York"),
-  period: (clock) => Period.localDays(clock, BusinessDate.make("2026-03-04"), BusinessDate.make("2026-03-08")),
+  dayRule: DateTime.zoneMakeNamedUnsafe("America/New_York"),
+  period: (dayRule) => Period.localDays(dayRule, BusinessDate.make("2026-03-04"), BusinessDate.make("2026-03-08")),
   rounding: "halfUp"
 }
 
@@ -95,10 +95,10 @@ describe("toHtmlReport", () => {
       ]])
     }))
 
-  it.effect("fails for a location without a clock, and before a sum could be wrong", () =>
+  it.effect("fails for a location without a dayRule, and before a sum could be wrong", () =>
     Effect.gen(function*() {
       const missing = yield* Effect.flip(
-        toHtmlReport(Stream.fromIterable(days), { ...options, clock: Period.zones(new Map()) })
+        toHtmlReport(Stream.fromIterable(days), { ...options, dayRule: Period.zones(new Map()) })
       )
       const tips = Number.MAX_SAFE_INTEGER
       const much = Stream.fromIterable(

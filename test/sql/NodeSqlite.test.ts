@@ -6,12 +6,10 @@ import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { CompanyId, TimePunchId } from "../../src/Ids.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
-import { punch } from "../support/arbitraryPunch.ts"
 import { resultOf } from "../support/child.ts"
-import { batchOf } from "../support/storeBatches.ts"
+import { batchOf, company, row } from "../support/storeBatches.ts"
 import { openSql } from "../support/stores.ts"
 
 const temporary = Effect.acquireRelease(
@@ -31,14 +29,13 @@ describe("NodeSqlite", () => {
     Effect.gen(function*() {
       const filename = join(yield* temporary, "punches.db")
       const client = NodeSqlite.layer({ filename })
-      const company = CompanyId.make(2)
-      yield* Effect.scoped(Effect.flatMap(openSql(client), ({ store }) =>
-        store.commit(batchOf(1, { punches: [punch({ id: TimePunchId.make(1) })] }), Option.none())))
+      yield* Effect.scoped(
+        Effect.flatMap(openSql(client), ({ store }) => store.commit(batchOf(1, { punches: [row(1)] }), Option.none()))
+      )
 
       const reader = NodeSqlite.layer({ filename, readonly: true })
       assert.strictEqual((yield* Effect.provide(SqlStore.status(company), reader)).rows, 1)
-      const written = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-        sql`DELETE FROM time_punches`)
+      const written = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`DELETE FROM time_punches`)
       assert.include((yield* Effect.flip(Effect.provide(written, reader))).message, "readonly")
     }).pipe(Effect.scoped))
 

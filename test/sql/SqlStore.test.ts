@@ -5,7 +5,7 @@ import { DateTime, Effect, Layer, Option, Redacted, Result, Schema, Scope } from
 import { Reactivity } from "effect/reactivity"
 import { Migrator, SqlClient, Statement } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { CompanyId, TimePunchId } from "../../src/Ids.ts"
+import { CompanyId } from "../../src/Ids.ts"
 import { dialectIn } from "../../src/sql/connection.ts"
 import { CopyStatus, SqlStore, type SqlStoreOptions } from "../../src/sql/index.ts"
 import { type PassKind, SyncStore } from "../../src/sync/index.ts"
@@ -13,11 +13,9 @@ import { punch } from "../support/arbitraryPunch.ts"
 import { databases, itWithTable } from "../support/databases.ts"
 import { needs } from "../support/needs.ts"
 import { emptyDatabase, hasPostgres, noPostgres } from "../support/postgres.ts"
-import { batchOf, checkpointAt } from "../support/storeBatches.ts"
+import { batchOf, checkpointAt, company, rows } from "../support/storeBatches.ts"
 import { opened, openSql } from "../support/stores.ts"
 
-const company = CompanyId.make(2)
-const rows = (count: number) => Array.from({ length: count }, (_, id) => punch({ id: TimePunchId.make(id + 1) }))
 const kinds = databases()
 const [{ client: sqlite }, { client: postgres }] = kinds
 

@@ -15,7 +15,7 @@ import {
 } from "../../src/sql/index.ts"
 import type { SyncError } from "../../src/sync/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
-import { at, punch, rest } from "../support/arbitraryPunch.ts"
+import { at, rest } from "../support/arbitraryPunch.ts"
 import { databases, itWithTable } from "../support/databases.ts"
 import {
   commit,
@@ -29,8 +29,8 @@ import {
 } from "../support/histories.ts"
 import { needs } from "../support/needs.ts"
 import { noPostgres } from "../support/postgres.ts"
+import { company, row } from "../support/storeBatches.ts"
 
-const company = CompanyId.make(2)
 const [east, west, lost] = [4, 5, 6].map((id) => LocationId.make(id))
 if (east === undefined || west === undefined || lost === undefined) throw new Error("ids")
 const zone = DateTime.zoneMakeNamedUnsafe
@@ -40,13 +40,12 @@ const date = BusinessDate.make("2026-03-02")
 /** 2 March: 05:00Z to 05:00Z in New York, 10:00Z to 10:00Z in Honolulu. `at` counts from 08:00Z. */
 const hour = 3600
 const dayOptions = (since: DateTime.DateTime): ChangesOptions<Period.MissingZone> => ({
-  clock: zones,
-  period: (clock) => Period.localDays(clock, date, date),
+  dayRule: zones,
+  period: (dayRule) => Period.localDays(dayRule, date, date),
   since,
   rounding: "halfUp"
 })
 
-const row = (id: number, changes: Partial<TimePunch> = {}) => punch({ id: TimePunchId.make(id), ...changes })
 const user = (id: number) => ({ userId: UserId.make(id) })
 const shift = (from: number, hours: number) => ({
   clockedIn: at(from * hour),
@@ -284,7 +283,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
       assert.deepStrictEqual(told(yield* changesOf(opened, dayOptions(second))), [[2, "undeleted"]])
     }))
 
-  test("has the period of each location by its own clock, to the millisecond", (opened) =>
+  test("has the period of each location by its own dayRule, to the millisecond", (opened) =>
     Effect.gen(function*() {
       const before = [row(1, shift(-3, 1)), row(2, shift(-3, 1)), row(3, { locationId: west, ...shift(2, 1) })]
       const early = (id: number, from: number) => row(id, { clockedIn: at(from * hour - 0.001) })
@@ -302,7 +301,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
     Effect.gen(function*() {
       const last = row(1, { clockedIn: DateTime.makeUnsafe("9999-12-31T23:59:59.999Z"), clockedOut: Option.none() })
       const date = BusinessDate.make("9999-12-31")
-      const period = (clock: Period.LocalClock) => Period.localDays(clock, date, date)
+      const period = (dayRule: Period.DayRule) => Period.localDays(dayRule, date, date)
       const found = yield* changed(opened, [row(2)], [last], false, { period })
 
       assert.deepStrictEqual(told(found), [[1, "added"]])
@@ -359,7 +358,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
     Effect.gen(function*() {
       const { kept, plain, run, table } = opened
       const asked = at(0)
-      const unknown = () => Effect.flip(changesOf(opened, { ...dayOptions(asked), clock: zone("UTC") }))
+      const unknown = () => Effect.flip(changesOf(opened, { ...dayOptions(asked), dayRule: zone("UTC") }))
       assert.deepInclude(yield* unknown(), {
         _tag: "HistoryUnavailable",
         since: Option.none(),

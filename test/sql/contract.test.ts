@@ -1,22 +1,18 @@
 /** What every store of a sync promises that has a transaction: one suite over memory, SQLite and PostgreSQL. */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, ManagedRuntime, Option } from "effect"
-import { CompanyId, TimePunchId } from "../../src/Ids.ts"
+import { CompanyId } from "../../src/Ids.ts"
 import { checkpointText } from "../../src/sync/Checkpoint.ts"
 import type { Batch, SweepWindow } from "../../src/sync/index.ts"
-import { at, punch } from "../support/arbitraryPunch.ts"
+import { at } from "../support/arbitraryPunch.ts"
 import { needs } from "../support/needs.ts"
 import { postgresClient } from "../support/postgres.ts"
-import { batchesOf, batchOf, checkpointAt, Plan, rowIds } from "../support/storeBatches.ts"
+import { batchesOf, batchOf, checkpointAt, company, Plan, row, rowIds, rows } from "../support/storeBatches.ts"
 import { memoryKind, type OpenStore, postgresKind, sqliteHistoryKind, sqliteKind } from "../support/stores.ts"
 
 const server = ManagedRuntime.make(postgresClient)
 afterAll(() => server.dispose())
 const kinds = [memoryKind, sqliteKind, sqliteHistoryKind, postgresKind(Layer.effectContext(server.contextEffect))]
-
-const company = CompanyId.make(2)
-const row = (id: number, changes: Parameters<typeof punch>[0] = {}) => punch({ id: TimePunchId.make(id), ...changes })
-const rows = (count: number, from = 1) => Array.from({ length: count }, (_, each) => row(from + each))
 
 describe.each(kinds)("a store $name", ({ missing, open }) => {
   const test = (title: string, body: (opened: OpenStore) => Effect.Effect<void, unknown>) =>

@@ -3,19 +3,16 @@ import { assert, describe } from "@effect/vitest"
 import { DateTime, Effect, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Fs from "node:fs"
-import { Cents, CompanyId, TimePunchId } from "../../src/Ids.ts"
+import { Cents, CompanyId } from "../../src/Ids.ts"
 import { versionColumns } from "../../src/sql/columns.ts"
 import { type Changes, SqlStore } from "../../src/sql/index.ts"
-import { at, punch } from "../support/arbitraryPunch.ts"
+import { at } from "../support/arbitraryPunch.ts"
 import { databases, hookedClient, itWithTable } from "../support/databases.ts"
 import { commit, copyAt, copyNow, historyOf, lastOf, type OpenHistory, openHistory } from "../support/histories.ts"
-import { checkpointAt } from "../support/storeBatches.ts"
+import { checkpointAt, company, row, rows } from "../support/storeBatches.ts"
 import { openSql } from "../support/stores.ts"
 
-const company = CompanyId.make(2)
 const columnsOfVersion = versionColumns.join(", ")
-const row = (id: number, changes: Parameters<typeof punch>[0] = {}) => punch({ id: TimePunchId.make(id), ...changes })
-const rows = (count: number, notes = "") => Array.from({ length: count }, (_, each) => row(each + 1, { notes }))
 
 describe.each(databases())("a history in $name", (database) => {
   const { client, dialect } = database
@@ -119,7 +116,7 @@ describe.each(databases())("a history in $name", (database) => {
       assert.deepStrictEqual(yield* versionsOf(opened, other), [])
     }))
 
-  test("orders commits of the same millisecond, and after a clock was set back", (opened) =>
+  test("orders commits of the same millisecond, and after a dayRule was set back", (opened) =>
     Effect.gen(function*() {
       const { kept } = opened
       yield* commit(kept, company, rows(1, "0"))
@@ -181,7 +178,7 @@ describe.each(databases())("a history in $name", (database) => {
       )
     const asked = ({ run, table }: OpenHistory, since: DateTime.DateTime) =>
       Effect.result(run(SqlStore.changes(company, {
-        clock: DateTime.zoneMakeNamedUnsafe("UTC"),
+        dayRule: DateTime.zoneMakeNamedUnsafe("UTC"),
         period: () => ({ gte: at(-1e6), lt: at(1e6) }),
         since,
         rounding: "halfUp"

@@ -2,15 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Ref } from "effect"
 import { KeyValueStore } from "effect/persistence"
-import { CompanyId, TimePunchId } from "../../src/Ids.ts"
 import { type Batch, SyncStore } from "../../src/sync/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
-import { punch } from "../support/arbitraryPunch.ts"
-import { batchOf, checkpointAt } from "../support/storeBatches.ts"
-
-const company = CompanyId.make(2)
-const rows = (count: number, notes = "") =>
-  Array.from({ length: count }, (_, id) => punch({ id: TimePunchId.make(id + 1), notes }))
+import { batchOf, checkpointAt, company, rows } from "../support/storeBatches.ts"
 
 type Table = ReadonlyMap<number, { readonly punch: TimePunch; readonly pass: number }>
 

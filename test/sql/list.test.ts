@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Fiber, Layer, Option, Schema, type Scope, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { join } from "node:path"
-import { BusinessDate, CompanyId, DepartmentId, type PunchFilter, TimePunches, TimePunchId } from "../../src/index.ts"
+import { BusinessDate, CompanyId, DepartmentId, type PunchFilter, TimePunches } from "../../src/index.ts"
 import { storable } from "../../src/sql/columns.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
@@ -13,17 +13,16 @@ import { prng } from "../../src/testing/base/prng.ts"
 import { generatePunches } from "../../src/testing/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { temporaryFolder } from "../cli/support.ts"
-import { at, punch } from "../support/arbitraryPunch.ts"
+import { at } from "../support/arbitraryPunch.ts"
 import { app, company as served } from "../support/client.ts"
 import { databases } from "../support/databases.ts"
 import { randomFilter } from "../support/listing.ts"
 import { needs } from "../support/needs.ts"
 import { hasPostgres, noPostgres } from "../support/postgres.ts"
-import { batchOf, checkpointAt } from "../support/storeBatches.ts"
+import { batchOf, checkpointAt, company, row } from "../support/storeBatches.ts"
 import { openSql } from "../support/stores.ts"
 import { untyped } from "../support/untyped.ts"
 
-const company = CompanyId.make(2)
 const [, { client: postgres }] = databases()
 
 type Client = Layer.Layer<SqlClient.SqlClient, unknown>
@@ -44,8 +43,6 @@ const kinds: ReadonlyArray<{
   },
   { name: "PostgreSQL", isHere: hasPostgres, clients: Effect.succeed([postgres, postgres]) }
 ]
-
-const row = (id: number, changes: Partial<TimePunch> = {}) => punch({ id: TimePunchId.make(id), ...changes })
 
 /** One row a second. */
 const rows = (count: number) => Array.from({ length: count }, (_, each) => row(each + 1, { clockedIn: at(each) }))

@@ -6,21 +6,15 @@ import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inspect } from "node:util"
-import { CompanyId, TimePunchId } from "../../src/Ids.ts"
 import { Patience, retried } from "../../src/internal/sql/transaction.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { checkpointText } from "../../src/sync/Checkpoint.ts"
-import { punch } from "../support/arbitraryPunch.ts"
 import { hookedClient, type Hooks } from "../support/databases.ts"
 import { needs } from "../support/needs.ts"
 import { clientOf, cluster, emptyDatabase, hasPostgres, hasPrograms, noPostgres } from "../support/postgres.ts"
-import { batchOf, checkpointAt } from "../support/storeBatches.ts"
+import { batchOf, checkpointAt, company, rows } from "../support/storeBatches.ts"
 import { openSql } from "../support/stores.ts"
-
-const company = CompanyId.make(2)
-const rows = (count: number, notes = "") =>
-  Array.from({ length: count }, (_, id) => punch({ id: TimePunchId.make(id + 1), notes }))
 
 /** A store over a hooked client, with a history: what is done twice would be two versions. */
 const openHooked = <E>(client: Layer.Layer<SqlClient.SqlClient, E>, hooks: () => Hooks) =>

@@ -1,6 +1,15 @@
 /** Punches for property tests: short spans with many breaks, so that every relation of two spans occurs. */
-import { Arbitrary, DateTime, Option, Schema } from "effect"
-import { BreakId, Cents, CompanyId, CustomBreakId, DepartmentId, TimePunchId, UserId } from "../../src/Ids.ts"
+import { Arbitrary, DateTime, Duration, Option, Schema } from "effect"
+import {
+  BreakId,
+  Cents,
+  CompanyId,
+  CustomBreakId,
+  DepartmentId,
+  LocationId,
+  TimePunchId,
+  UserId
+} from "../../src/Ids.ts"
 import type { Break, TimePunch } from "../../src/TimePunch.ts"
 import { samplePair } from "./punchPair.ts"
 
@@ -35,6 +44,17 @@ export const punch = (changes: Partial<TimePunch> = {}): TimePunch => ({
   created: Option.some(at(0)),
   ...changes
 })
+
+/** A punch of so many hours at location 301. */
+export const shift = (clockedIn: string, hours: number, changes: Partial<TimePunch> = {}): TimePunch => {
+  const start = DateTime.makeUnsafe(clockedIn)
+  return punch({
+    locationId: LocationId.make(301),
+    clockedIn: start,
+    clockedOut: Option.some(DateTime.addDuration(start, Duration.hours(hours))),
+    ...changes
+  })
+}
 
 const int = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 

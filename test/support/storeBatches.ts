@@ -5,7 +5,16 @@ import type { Batch, Checkpoint, Missing } from "../../src/sync/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { at, punch } from "./arbitraryPunch.ts"
 
-const company = CompanyId.make(2)
+/** The company of the punches. */
+export const company = CompanyId.make(2)
+
+/** The punch of this id. */
+export const row = (id: number, changes: Partial<TimePunch> = {}): TimePunch =>
+  punch({ id: TimePunchId.make(id), ...changes })
+
+/** Punches of the ids from 1. */
+export const rows = (count: number, notes = ""): ReadonlyArray<TimePunch> =>
+  Array.from({ length: count }, (_, each) => row(each + 1, { notes }))
 
 /** A checkpoint that differs from any other by its number and its writer. */
 export const checkpointAt = (pass: number, writer = "a run"): Checkpoint => ({

@@ -10,10 +10,12 @@ import {
   firstId,
   itWithCopy,
   lastId,
+  loaded,
   makeCopy,
   noon,
   over,
   punches,
+  seeded,
   sent,
   watermarkOf
 } from "./support.ts"
@@ -56,10 +58,7 @@ describe("Sync.run over a service whose rows change", () => {
     "[Y21] asks for what changed since the last horizon less the overlap, and nothing else",
     (copy) =>
       Effect.gen(function*() {
-        const service = yield* FakeService
-        yield* TestClock.setTime(noon)
-        yield* service.seed(punches)
-        yield* Sync.run(company)
+        const service = yield* loaded
         yield* TestClock.adjust("1 hour")
         yield* service.edit([firstId], { notes: "edited" })
         const summary = yield* Sync.run(company)
@@ -78,9 +77,7 @@ describe("Sync.run over a service whose rows change", () => {
     "[Y19] [Y20] [Y44] has a change before its page at once, and one after its page with the next pass",
     (copy) =>
       Effect.gen(function*() {
-        const service = yield* FakeService
-        yield* TestClock.setTime(noon)
-        yield* service.seed(punches)
+        const service = yield* seeded
         yield* Sync.run(
           company,
           afterPage(1, service.edit([firstId, lastId], { notes: "edited" }))
@@ -96,9 +93,7 @@ describe("Sync.run over a service whose rows change", () => {
 
   itWithCopy("[Y22] has a change that shows ten minutes late", (copy) =>
     Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* TestClock.setTime(noon)
-      yield* service.seed(punches)
+      const service = yield* seeded
       yield* service.edit([firstId], { notes: "late" })
       yield* TestClock.adjust("9 minutes")
       yield* Sync.run(company)
@@ -111,9 +106,7 @@ describe("Sync.run over a service whose rows change", () => {
 
   itWithCopy("[Y23] has a change that shows later than the overlap with a sweep", (copy) =>
     Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* TestClock.setTime(noon)
-      yield* service.seed(punches)
+      const service = yield* seeded
       yield* service.edit([firstId], { notes: "very late" })
       yield* TestClock.adjust("20 minutes")
       yield* Sync.run(company)
@@ -127,10 +120,7 @@ describe("Sync.run over a service whose rows change", () => {
 
   itWithCopy("[Y26] has a change at the very instant of modified_since", (copy) =>
     Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* TestClock.setTime(noon)
-      yield* service.seed(punches)
-      yield* Sync.run(company)
+      const service = yield* loaded
       yield* service.edit([firstId], { notes: "boundary" })
       yield* TestClock.setTime(noon + 15 * minute)
       yield* service.edit([lastId], { notes: "later" })
@@ -143,9 +133,7 @@ describe("Sync.run over a service whose rows change", () => {
 
   itWithCopy("[Y27] counts from the service's clock, whatever the local one says", (copy) =>
     Effect.gen(function*() {
-      yield* TestClock.setTime(noon)
-      yield* (yield* FakeService).seed(punches)
-      yield* Sync.run(company)
+      yield* loaded
 
       assert.strictEqual(watermarkOf(copy), noon - 5 * 60 * minute)
     }), { clockOffset: "-5 hours" })
@@ -154,10 +142,7 @@ describe("Sync.run over a service whose rows change", () => {
     "[Y29] goes back with a service whose clock was set back, and misses no change",
     (copy) =>
       Effect.gen(function*() {
-        const service = yield* FakeService
-        yield* TestClock.setTime(noon)
-        yield* service.seed(punches)
-        yield* Sync.run(company)
+        const service = yield* loaded
         yield* service.stepClock("-2 hours")
         yield* TestClock.adjust("1 minute")
         yield* service.edit([firstId], { notes: "stamped two hours ago" })
@@ -198,8 +183,7 @@ describe("Sync.run over a service whose rows change", () => {
 
   itWithCopy("[Y37] continues behind an empty page that has a next", (copy) =>
     Effect.gen(function*() {
-      yield* TestClock.setTime(noon)
-      yield* (yield* FakeService).seed(punches)
+      yield* seeded
       yield* inject(Fault.emptyPage, { requests: 2 })
 
       assert.include(yield* Sync.run(company), { pages: 4, punches: 450, complete: true })
@@ -210,9 +194,7 @@ describe("Sync.run over a service whose rows change", () => {
     "[Y37] continues behind hundreds of empty pages, at the cursor of the last one",
     (copy) =>
       Effect.gen(function*() {
-        const service = yield* FakeService
-        yield* TestClock.setTime(noon)
-        yield* service.seed(punches)
+        yield* seeded
         yield* inject(Fault.endlessEmptyPages, { requests: Array.from({ length: 1050 }, (_, index) => index + 2) })
 
         assert.include(yield* Sync.run(company), { pages: 1053, punches: 450, complete: true, restarts: 0 })
@@ -226,10 +208,7 @@ describe("Sync.run over a service whose rows change", () => {
     "[Y40] has a row with modified in the future each time until then, and its later edits",
     (copy) =>
       Effect.gen(function*() {
-        const service = yield* FakeService
-        yield* TestClock.setTime(noon)
-        yield* service.seed(punches)
-        yield* Sync.run(company)
+        const service = yield* loaded
         yield* service.edit([firstId], { notes: "ahead", modified: "2026-04-09T00:00:00Z" })
         assert.include(yield* Sync.run(company), { punches: 1, written: 1 })
         yield* TestClock.adjust("1 day")
@@ -257,9 +236,7 @@ describe("Sync.run over a service whose rows change", () => {
     "[Y46] loses no row where the rows that its cursors name are edited or removed",
     (copy) =>
       Effect.gen(function*() {
-        const service = yield* FakeService
-        yield* TestClock.setTime(noon)
-        yield* service.seed(punches)
+        const service = yield* seeded
         const [edited, removed] = [punches[199]?.id ?? 0, punches[399]?.id ?? 0]
         let pages = 0
         const act = [service.edit([edited], { clocked_in: "2031-01-01T00:00:00Z" }), service.remove([removed])]
@@ -276,10 +253,7 @@ describe("Sync.run over a service whose rows change", () => {
     "[Y47] keeps a row that is deleted, also before it was ever seen, and takes the mark back",
     (copy) =>
       Effect.gen(function*() {
-        const service = yield* FakeService
-        yield* TestClock.setTime(noon)
-        yield* service.seed(punches)
-        yield* Sync.run(company)
+        const service = yield* loaded
         yield* service.add([punchOf(999_999)])
         yield* service.edit([firstId, 999_999], { deleted: true })
         yield* Sync.run(company)
@@ -296,10 +270,7 @@ describe("Sync.run over a service whose rows change", () => {
     "[Y48] marks a removed row with a sweep and its increment, not before, and keeps its content",
     (copy) =>
       Effect.gen(function*() {
-        const service = yield* FakeService
-        yield* TestClock.setTime(noon)
-        yield* service.seed(punches)
-        yield* Sync.run(company)
+        const service = yield* loaded
         const before = copy.row(lastId)?.punch
         yield* service.remove([lastId])
         yield* Sync.run(company)
@@ -317,10 +288,7 @@ describe("Sync.run over a service whose rows change", () => {
     "[Y49] does not mark a row that moves out of the window while it is swept",
     (copy) =>
       Effect.gen(function*() {
-        const service = yield* FakeService
-        yield* TestClock.setTime(noon)
-        yield* service.seed(punches)
-        yield* Sync.run(company)
+        const service = yield* loaded
         const summary = yield* Sync.sweep(company, {
           window: { gte: DateTime.makeUnsafe("2000-01-01T00:00:00Z"), lt: DateTime.makeUnsafe("2030-01-01T00:00:00Z") },
           ...afterPage(1, service.edit([lastId], { clocked_in: "2031-01-01T00:00:00Z" }))
@@ -334,10 +302,7 @@ describe("Sync.run over a service whose rows change", () => {
 
   itWithCopy("[Y53] finds an edited break, which moves no modified, with a sweep", (copy) =>
     Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* TestClock.setTime(noon)
-      yield* service.seed(punches)
-      yield* Sync.run(company)
+      const service = yield* loaded
       const punch = punches.find(({ breaks }) => (breaks?.length ?? 0) > 0)
       assert.isDefined(punch)
       yield* service.seed([{ ...punch, breaks: [] }])
@@ -353,10 +318,7 @@ describe("Sync.run over a service whose rows change", () => {
     "[Y76] takes the mark from a missing row that an increment returns unchanged",
     (copy) =>
       Effect.gen(function*() {
-        const service = yield* FakeService
-        yield* TestClock.setTime(noon)
-        yield* service.seed(punches)
-        yield* Sync.run(company)
+        const service = yield* loaded
         yield* service.edit([lastId], { notes: "edited" })
         const edited = { ...punchOf(lastId), notes: "edited", modified: "2026-04-05T12:00:00Z" }
         yield* Sync.run(company)

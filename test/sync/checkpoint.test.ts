@@ -5,9 +5,9 @@ import { TestClock } from "effect/testing"
 import { Cursor } from "../../src/index.ts"
 import { checkpointText, readCheckpoint } from "../../src/sync/Checkpoint.ts"
 import { Checkpoint, type RunOptions, Sync, SyncError, SyncStore } from "../../src/sync/index.ts"
-import { FakeService, Fault } from "../../src/testing/index.ts"
+import { Fault } from "../../src/testing/index.ts"
 import { company, inject, pageRequests, stranger } from "../support/client.ts"
-import { assertEqual, itWithCopy, makeCopy, noon, over, punches, watermarkOf } from "./support.ts"
+import { assertEqual, itWithCopy, loaded, makeCopy, noon, over, punches, seeded, watermarkOf } from "./support.ts"
 
 const at = Option.some(DateTime.makeUnsafe(noon))
 
@@ -119,10 +119,7 @@ describe("a copy", () => {
     "[Y16] whose checkpoint was lost is loaded again, with a higher number, and no row is refused",
     (copy) =>
       Effect.gen(function*() {
-        const service = yield* FakeService
-        yield* TestClock.setTime(noon)
-        yield* service.seed(punches)
-        yield* Sync.run(company)
+        const service = yield* loaded
         const { pass } = copy.checkpoint()
         copy.replace(undefined)
         yield* service.edit(punches.map(({ id }) => id), { notes: "edited" })
@@ -137,10 +134,7 @@ describe("a copy", () => {
 
   itWithCopy("[Y17] whose checkpoint was put back reads more, and loses nothing", (copy) =>
     Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* TestClock.setTime(noon)
-      yield* service.seed(punches)
-      yield* Sync.run(company)
+      const service = yield* loaded
       const older = copy.checkpoint()
       for (const { id } of punches.slice(0, 3)) {
         yield* TestClock.adjust("1 hour")
@@ -208,8 +202,7 @@ describe("an option of a sync", () => {
 describe("a failure of a sync", () => {
   itWithCopy("[Y68] shows no cursor, in none of its texts", () =>
     Effect.gen(function*() {
-      yield* TestClock.setTime(noon)
-      yield* (yield* FakeService).seed(punches)
+      yield* seeded
       yield* inject(Fault.status(422, { problem: { param: "cursor" } }), { requests: [2, 4, 6, 8] })
       const error = yield* Effect.flip(Sync.run(company))
       const cursors = (yield* pageRequests).flatMap(({ query }) => query["cursor"] ?? [])

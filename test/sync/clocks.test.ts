@@ -11,10 +11,12 @@ import {
   firstId,
   itWithCopy,
   lastId,
+  loaded,
   makeCopy,
   noon,
   over,
   punches,
+  seeded,
   sent,
   type TestCopy,
   watermarkOf
@@ -45,10 +47,7 @@ describe("Sync.run without a Date that it can believe", () => {
   )("counts from the latest change that it has seen: %s", ([, date]) => {
     const copy = makeCopy()
     return Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* TestClock.setTime(noon)
-      yield* service.seed(punches)
-      yield* Sync.run(company)
+      const service = yield* loaded
       assert.strictEqual(watermarkOf(copy), modified)
       // From here on a `Date` may be compared: nothing before a first load can be missed.
       assert.deepStrictEqual(millisOf(copy.checkpoint().at), noon)
@@ -67,9 +66,7 @@ describe("Sync.run without a Date that it can believe", () => {
     const copy = makeCopy()
     let isDated = false
     return Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* TestClock.setTime(noon)
-      yield* service.seed(punches)
+      const service = yield* seeded
       yield* service.edit([lastId], { notes: "edited" })
       yield* service.stepClock("-3 hours")
       yield* Sync.run(company)
@@ -86,8 +83,7 @@ describe("Sync.run without a Date that it can believe", () => {
 
   itWithCopy("[Y31] counts from the first page where only that has one", (copy) =>
     Effect.gen(function*() {
-      yield* TestClock.setTime(noon)
-      yield* (yield* FakeService).seed(punches)
+      yield* seeded
       yield* Sync.run(company, { onCommit: () => Effect.as(TestClock.adjust("1 minute"), true) })
 
       assert.strictEqual(watermarkOf(copy), noon)
@@ -95,9 +91,7 @@ describe("Sync.run without a Date that it can believe", () => {
 
   itWithCopy("[Y33] counts from an older Date of a cache, and reads more", (copy) =>
     Effect.gen(function*() {
-      yield* TestClock.setTime(noon)
-      yield* (yield* FakeService).seed(punches)
-      yield* Sync.run(company)
+      yield* loaded
       yield* Sync.run(company)
 
       assert.strictEqual(watermarkOf(copy), noon - 60 * minute)
@@ -137,10 +131,7 @@ describe("Sync.run with a local clock that is wrong", () => {
   it.effect.each([-23, -5, 5, 23])("[Y27] misses nothing where the service has a Date: %d hours", (hours) => {
     const copy = makeCopy()
     return Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* TestClock.setTime(noon)
-      yield* service.seed(punches)
-      yield* Sync.run(company)
+      const service = yield* loaded
       yield* TestClock.adjust("1 hour")
       yield* service.edit([firstId], { notes: "edited" })
 
@@ -154,10 +145,7 @@ describe("Sync.run with a local clock that is wrong", () => {
     "[Y28] misses nothing where it jumps between two passes: %d hours",
     (copy, hours) =>
       Effect.gen(function*() {
-        const service = yield* FakeService
-        yield* TestClock.setTime(noon)
-        yield* service.seed(punches)
-        yield* Sync.run(company)
+        const service = yield* loaded
         // Both clocks are the test's: the service's goes the other way, and stays where it was.
         yield* TestClock.setTime(noon + hours * 60 * minute)
         yield* service.stepClock(`${-hours} hours`)
@@ -234,8 +222,7 @@ describe("Sync.run over a service whose Date stands still", () => {
     }).pipe(Effect.timeout("1 minute"))
 
   const twoHoursLater = Effect.gen(function*() {
-    yield* TestClock.setTime(noon)
-    yield* (yield* FakeService).seed(punches)
+    yield* seeded
     yield* ending(Sync.run(company))
     yield* TestClock.adjust("2 hours")
     yield* (yield* FakeService).edit([firstId], { notes: "edited" })

@@ -6,14 +6,19 @@ import { TestClock } from "effect/testing"
 import { checkpointText } from "../../src/sync/Checkpoint.ts"
 import { type Batch, Sync, SyncError, SyncStore, type SyncSummary } from "../../src/sync/index.ts"
 import { makeKeyValueStore } from "../../src/sync/keyValueStore.ts"
-import { FakeService } from "../../src/testing/index.ts"
 import { company } from "../support/client.ts"
-import { assertEqual, blank, firstId, itWithCopy, noon, punches, type TestCopy, watermarkOf } from "./support.ts"
-
-const seeded = Effect.gen(function*() {
-  yield* TestClock.setTime(noon)
-  yield* (yield* FakeService).seed(punches)
-})
+import {
+  assertEqual,
+  blank,
+  firstId,
+  itWithCopy,
+  loaded,
+  noon,
+  punches,
+  seeded,
+  type TestCopy,
+  watermarkOf
+} from "./support.ts"
 
 /** A store that waits before one of its commits, the second, until it is woken. */
 const sleepy = Effect.fnUntraced(function*(copy: Pick<TestCopy, "store">, sleepsAt = 2) {
@@ -37,8 +42,7 @@ const reasonOf = (error: { readonly _tag: string }) => error instanceof SyncErro
 describe("Sync.run, where another call wrote meanwhile,", () => {
   itWithCopy("[Y55] [Y57] is superseded, and nothing of its batch stays", (copy) =>
     Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* seeded
+      const service = yield* seeded
       const { layer, reached, wake } = yield* sleepy(copy)
       const asleep = yield* Effect.forkChild(Effect.flip(Effect.provide(Sync.run(company), layer)))
       yield* Deferred.await(reached)
@@ -134,9 +138,7 @@ describe("Sync.sweep, where more than 20 % and 100 rows are missing,", () => {
     "[Y51] marks none and fails with the counts, and the increments continue",
     (copy) =>
       Effect.gen(function*() {
-        const service = yield* FakeService
-        yield* seeded
-        yield* Sync.run(company)
+        const service = yield* loaded
         yield* service.remove(half)
         yield* TestClock.adjust("1 hour")
         const error = yield* Effect.flip(Sync.sweep(company))
@@ -161,9 +163,7 @@ describe("Sync.sweep, where more than 20 % and 100 rows are missing,", () => {
     "[Y51] allows %d of 450 rows, or 20 %",
     (_copy, [count, isRefused]) =>
       Effect.gen(function*() {
-        const service = yield* FakeService
-        yield* seeded
-        yield* Sync.run(company)
+        const service = yield* loaded
         yield* service.remove(punches.slice(0, count).map(({ id }) => id))
         const end = yield* Effect.result(Sync.sweep(company))
 
@@ -175,9 +175,7 @@ describe("Sync.sweep, where more than 20 % and 100 rows are missing,", () => {
     "does not accept on behalf of a sweep of another window, which it completes first",
     (copy) =>
       Effect.gen(function*() {
-        const service = yield* FakeService
-        yield* seeded
-        yield* Sync.run(company)
+        const service = yield* loaded
         yield* service.remove(half)
         const window = { lt: DateTime.makeUnsafe(noon) }
         yield* Sync.sweep(company, { window, stopAfter: { pages: 1 } })

@@ -7,14 +7,20 @@ import { Sync, SyncError, SyncStore } from "../../src/sync/index.ts"
 import { storeFailed } from "../../src/sync/SyncError.ts"
 import { FakeService, Fault } from "../../src/testing/index.ts"
 import { company, inject, pageRequests } from "../support/client.ts"
-import { assertEqual, firstId, itWithCopy, lastId, noon, punches, sent, watermarkOf } from "./support.ts"
+import {
+  assertEqual,
+  firstId,
+  itWithCopy,
+  lastId,
+  loaded,
+  noon,
+  punches,
+  seeded,
+  sent,
+  watermarkOf
+} from "./support.ts"
 
 /** Fills the service at noon. */
-const seeded = Effect.gen(function*() {
-  yield* TestClock.setTime(noon)
-  yield* (yield* FakeService).seed(punches)
-})
-
 const cursorProblem = { problem: { param: "cursor", detail: "unknown cursor" } }
 const otherProblem = { problem: { param: undefined, detail: "try again" } }
 
@@ -29,8 +35,7 @@ describe("Sync.run, when the service refuses a cursor,", () => {
     ] as const
   )("begins the pass again with the same since and a new horizon: %s", (copy, [, fault]) =>
     Effect.gen(function*() {
-      yield* seeded
-      yield* Sync.run(company)
+      yield* loaded
       yield* TestClock.adjust("1 hour")
       yield* (yield* FakeService).edit(punches.map(({ id }) => id), { notes: "bulk" })
       yield* inject(fault, { requests: 5 })
@@ -145,8 +150,7 @@ describe("Sync.run, when a request fails,", () => {
     ] as const
   )("keeps what it has, and the next call continues there: %s", (copy, [, fault, tag]) =>
     Effect.gen(function*() {
-      yield* seeded
-      yield* Sync.run(company)
+      yield* loaded
       yield* (yield* FakeService).edit(punches.map(({ id }) => id), { notes: "bulk" })
       yield* inject(fault, { requests: [5, 6, 7] })
       const ends = yield* Effect.all([1, 2, 3].map(() => Effect.flip(Sync.run(company))))
@@ -166,8 +170,7 @@ describe("Sync.run, when a request fails,", () => {
     "[Y52] marks nothing as missing where access is withdrawn in the middle of a sweep",
     (copy) =>
       Effect.gen(function*() {
-        yield* seeded
-        yield* Sync.run(company)
+        yield* loaded
         yield* inject(Fault.status(403), { requests: 5 })
         const error = yield* Effect.flip(Sync.sweep(company))
 
@@ -186,8 +189,7 @@ describe("Sync.run, when it is stopped,", () => {
     "[Y71] continues in the next call, stopped after %d pages each time",
     (copy, pages) =>
       Effect.gen(function*() {
-        const service = yield* FakeService
-        yield* seeded
+        const service = yield* seeded
         const untilDone = (call: typeof Sync.run) =>
           Effect.gen(function*() {
             for (let calls = 0; calls < 20; calls++) {
@@ -213,9 +215,7 @@ describe("Sync.run, when it is stopped,", () => {
     "[Y71] stores a pass that began again before it stops, so that calls of one page come to an end",
     (copy) =>
       Effect.gen(function*() {
-        const service = yield* FakeService
-        yield* seeded
-        yield* Sync.run(company)
+        const service = yield* loaded
         yield* service.stepClock("-2 hours")
         yield* TestClock.adjust("1 minute")
         yield* service.edit([firstId], { notes: "stamped two hours ago" })
@@ -233,8 +233,7 @@ describe("Sync.run, when it is stopped,", () => {
     "[Y72] [Y6] keeps the horizon of a pass that it resumes, and the next pass has what changed since",
     (copy) =>
       Effect.gen(function*() {
-        const service = yield* FakeService
-        yield* seeded
+        const service = yield* seeded
         yield* Sync.run(company, { stopAfter: { pages: 1 } })
         yield* TestClock.adjust("30 hours")
         yield* service.edit([firstId], { notes: "edited behind the first page" })

@@ -1,16 +1,10 @@
 /** The order of a listing whose cursors name records, and `sortById`: when it is requested, kept and given up. */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { TestClock } from "effect/testing"
 import { Sync } from "../../src/sync/index.ts"
 import { FakeService, Fault } from "../../src/testing/index.ts"
 import { company, inject } from "../support/client.ts"
-import { assertEqual, itWithCopy, lastId, noon, punches, sent } from "./support.ts"
-
-const seeded = Effect.gen(function*() {
-  yield* TestClock.setTime(noon)
-  yield* (yield* FakeService).seed(punches)
-})
+import { assertEqual, itWithCopy, lastId, loaded, punches, seeded, sent } from "./support.ts"
 
 /** The last row of the first page in the order of clock-ins. */
 const atTheEdge = punches.toSorted((one, other) => one.clocked_in < other.clocked_in ? -1 : 1)[199]?.id ?? 0
@@ -58,8 +52,7 @@ describe("Sync.run over cursors that name records, in an order that an edit move
     "[Y46] marks no row of a sweep with sortById",
     (copy) =>
       Effect.gen(function*() {
-        yield* seeded
-        yield* Sync.run(company)
+        yield* loaded
         const move = (yield* FakeService).edit([atTheEdge], { clocked_in: "2031-01-01T00:00:00Z", clocked_out: null })
         const summary = yield* Sync.sweep(company, {
           sortById: true,
@@ -117,8 +110,7 @@ describe("Sync.run with sortById", () => {
 
   itWithCopy("begins a confirm with it, though the sweep continued without", (copy) =>
     Effect.gen(function*() {
-      yield* seeded
-      yield* Sync.run(company)
+      yield* loaded
       yield* (yield* FakeService).remove([lastId])
       yield* inject(Fault.status(422), { requests: 4 })
       assert.include(yield* Sync.sweep(company, { sortById: true }), { complete: true, missing: 1, restarts: 0 })

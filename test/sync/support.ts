@@ -1,6 +1,7 @@
 /** A sync over the fake service, into a copy that a test can read, lose and put back. */
 import { assert, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option, Result, type Scope, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import {
   type CompanyId,
   Cursor,
@@ -11,12 +12,13 @@ import {
   TimePunchId
 } from "../../src/index.ts"
 import { checkpointText, readCheckpoint } from "../../src/sync/Checkpoint.ts"
-import { type Checkpoint, SyncStore } from "../../src/sync/index.ts"
+import { type Checkpoint, Sync, SyncStore } from "../../src/sync/index.ts"
 import { type Copy, makeStoreOf } from "../../src/sync/memoryStore.ts"
-import type { FakeServiceOptions } from "../../src/testing/index.ts"
+import { FakeService, type FakeServiceOptions } from "../../src/testing/index.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 import { app, company, pageRequests } from "../support/client.ts"
 import { generatePlain } from "../support/densities.ts"
+import { pageOf } from "../support/page.ts"
 
 export const noon = Date.UTC(2026, 3, 5, 12)
 
@@ -26,6 +28,17 @@ export const punches = generatePlain({ count: 450, companyId: company.id })
 
 export const firstId = punches[0]?.id ?? 0
 export const lastId = punches.at(-1)?.id ?? 0
+
+/** The service, at noon, with the punches. */
+export const seeded = Effect.gen(function*() {
+  yield* TestClock.setTime(noon)
+  const service = yield* FakeService
+  yield* service.seed(punches)
+  return service
+})
+
+/** The service after a first load of the punches. */
+export const loaded = Effect.tap(seeded, Sync.run(company))
 
 /** A punch with this id, changed at this instant. */
 export const toPunch = (id: number, modified?: number): TimePunch =>
@@ -137,22 +150,9 @@ export interface Answer {
 }
 
 /** A page as the client reads it, sent an hour after noon. */
-export const page = ({ asOf, modified = [], next, sentAt = noon + 3_600_000 }: Answer): Page => ({
-  items: modified.map((at, index) => toPunch(index + 1, at)),
-  index: 0,
-  cursor: {
-    sent: Option.none(),
-    current: Option.none(),
-    prev: Option.none(),
-    next: Option.map(Option.fromUndefinedOr(next), (text) => Cursor.make(text)),
-    count: Option.none()
-  },
-  response: {
+export const page = ({ asOf, modified = [], next, sentAt = noon + 3_600_000 }: Answer): Page =>
+  pageOf(utc(sentAt), {
     asOf: Option.map(Option.fromUndefinedOr(asOf), utc),
-    sentAt: utc(sentAt),
-    requestId: Option.none(),
-    attempts: 1,
-    remaining: Option.none()
-  },
-  unknown: []
-})
+    items: modified.map((at, index) => toPunch(index + 1, at)),
+    next: Option.map(Option.fromUndefinedOr(next), (text) => Cursor.make(text))
+  })

@@ -254,7 +254,7 @@ describe("a change and the clock of the service", () => {
   it.effect("takes its stamp from the service's clock and its lag from the `Clock`", () =>
     Effect.gen(function*() {
       const service = yield* fake
-      yield* service.setClock(DateTime.makeUnsafe("2031-01-01T00:00:00Z"))
+      yield* service.setServiceTime(DateTime.makeUnsafe("2031-01-01T00:00:00Z"))
       yield* service.edit([1], { notes: "late" })
       yield* service.stepClock("-2 hours")
       yield* service.edit([2], { notes: "later" })

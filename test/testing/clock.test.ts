@@ -42,7 +42,7 @@ describe("the clock of the fake service", () => {
       const seen = [yield* dateOf]
       yield* service.stepClock("-1 hour")
       seen.push(yield* dateOf)
-      yield* service.setClock(DateTime.makeUnsafe("1999-12-31T23:59:59Z"))
+      yield* service.setServiceTime(DateTime.makeUnsafe("1999-12-31T23:59:59Z"))
       seen.push(yield* dateOf)
       yield* TestClock.adjust("90 seconds")
       seen.push(yield* dateOf)
@@ -93,7 +93,7 @@ describe("the date of a response", () => {
       const now = yield* Clock.currentTimeMillis
       for (let month = -3000; month < 3000; month += 7) {
         const at = now + month * 2_629_743_999
-        yield* service.setClock(DateTime.makeUnsafe(at))
+        yield* service.setServiceTime(DateTime.makeUnsafe(at))
 
         assert.strictEqual(yield* dateOf, httpDate(at))
       }
@@ -138,7 +138,7 @@ describe("the date of a response", () => {
         HttpClientRequest.bearerToken(defaultCompany.accessToken)
       )
       const service = yield* FakeService
-      yield* service.setClock(DateTime.makeUnsafe("2001-02-03T04:05:06Z"))
+      yield* service.setServiceTime(DateTime.makeUnsafe("2001-02-03T04:05:06Z"))
       const first = yield* HttpClient.execute(request)
       const second = yield* HttpClient.execute(request)
       yield* first.text

@@ -26,7 +26,7 @@ const issuesOf = (punches: ReadonlyArray<StoredPunch>) =>
   Stream.run(
     listedOf(punches),
     PeriodCheck.check({
-      clock: zones,
+      dayRule: zones,
       period: () => ({ gte: DateTime.makeUnsafe("2020-01-01"), lt: DateTime.makeUnsafe("2030-01-01") }),
       disputed: new Set(
         punches.filter((punch) => punch.employeeApprovalStatus === "disputed").map(({ id }) => TimePunchId.make(id))
@@ -37,7 +37,7 @@ const issuesOf = (punches: ReadonlyArray<StoredPunch>) =>
 /** The hours of each person in each local week. */
 const weeklyHours = (punches: ReadonlyArray<StoredPunch>) =>
   Effect.map(
-    Stream.run(listedOf(punches), Labor.hoursOverThreshold({ clock: zones })),
+    Stream.run(listedOf(punches), Labor.hoursOverThreshold({ dayRule: zones })),
     (people) => [...HashMap.values(people)].flatMap(({ weeks }) => weeks.map(({ net }) => Duration.toHours(net)))
   )
 

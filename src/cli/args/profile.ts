@@ -43,7 +43,10 @@ export const defaults = {
   names: { flag: "names", of: ["list", "summary", "check", "close", "correct", "closes", "changes", "report"] },
   codes: { flag: "codes", of: ["summary", "closes"] },
   map: { flag: "map", of: ["closes"] },
-  database: { flag: "database", of: ["close", "correct", "void", "closes", "changes", "sync", "mcp"] }
+  database: {
+    flag: "database",
+    of: ["close", "correct", "void", "closes", "changes", "sync", "summary", "check", "report", "mcp"]
+  }
 } as const satisfies Record<string, { readonly flag: string; readonly of: ReadonlyArray<string> }>
 
 type DefaultKey = keyof typeof defaults
@@ -287,7 +290,10 @@ export const complete = (
   const hasClock = has("zone") || has("zone-file")
   const isReport = subcommand === "report"
   const namesClose = subcommand === "closes" && words.length > 1
-  const takesMap = namesClose && (has("output") || has("pay-date") || has("codes"))
+  const takesMap = namesClose && (has("pay-date") || has("codes"))
+  const readsService = flags.some((arg, at) =>
+    arg === "--source=service" || (arg === "service" && flags[at - 1] === "--source")
+  )
   const hasThreshold = has("weekly-threshold") || has("daily-threshold")
   const needsClock = (hasPeriod || countsDays || hasThreshold || subcommand === "correct") && !has("close")
   const applies: Readonly<Record<DefaultKey, boolean>> = {
@@ -299,8 +305,7 @@ export const complete = (
     names: true,
     codes: has("map") || (takesMap && profile.map !== undefined),
     map: takesMap,
-    // mcp is the one of them that does not read the variable.
-    database: !hasDatabase || subcommand === "mcp"
+    database: !hasDatabase && !readsService
   }
   const added = Struct.keys(defaults).flatMap((key) => {
     const { flag, of } = defaults[key]

@@ -15,12 +15,11 @@ import { readUserFile } from "../flags/file.ts"
 import { intervalForm, nonBlank, readInterval, shellWord, text } from "../flags/values.ts"
 
 /** `--database`, for every subcommand that uses a copy. */
-export const makeDatabaseFlag = (description: string) =>
-  nonBlank("database", "FILE|URL", description, "the name of a file, or a URL of PostgreSQL")
-
-/** The flag of a subcommand that also reads `TIME_PUNCHES_DATABASE_URL`. */
-export const databaseFlag = makeDatabaseFlag(
-  "A file of SQLite, or postgres://host/database (default: TIME_PUNCHES_DATABASE_URL)"
+export const databaseFlag = nonBlank(
+  "database",
+  "FILE|URL",
+  "A file of SQLite, or postgres://host/database (default: TIME_PUNCHES_DATABASE_URL)",
+  "the name of a file, or a URL of PostgreSQL"
 )
 
 /** `--max-age`, for every subcommand that reads a copy. */

@@ -1,4 +1,4 @@
-/** The punches of a copy. Loaded only for `--database`: the drivers of the databases are large. */
+/** The punches of a copy. Loaded only for a copy: the drivers of the databases are large. */
 import type * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -9,22 +9,24 @@ import type { Company } from "../../Company.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import { conditionsOf } from "../../sql/read.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
-import { type CommandFailure, refused } from "../failure.ts"
+import { type CommandFailure, commandFailureOf, refused } from "../failure.ts"
 import { withCopy } from "./copy.ts"
-import { readTarget } from "./database.ts"
+import type { DatabaseTarget } from "./database.ts"
 
-/** The punches of a filter in the database that `--database` names, by clock-in. */
+/** The punches of a filter in the copy, by clock-in. */
 export const fromCopy = (
   company: Company,
-  database: string,
+  target: DatabaseTarget,
   filter: PunchFilter,
   maxAge: Option.Option<Duration.Duration>
 ) =>
   Stream.unwrap(Effect.gen(function*() {
-    const target = yield* Effect.fromResult(readTarget(database, "--database"))
     yield* Effect.fromResult(refuseFineEnds(filter))
     // A filter that a copy cannot answer is refused before its database is opened.
-    yield* Effect.fromResult(conditionsOf(company.id, filter))
+    yield* Effect.mapError(
+      Effect.fromResult(conditionsOf(company.id, filter)),
+      (error) => commandFailureOf(error, "Leave it out, or read the service: --source service.")
+    )
     return withCopy(company.id, target, () => SqlStore.list(company.id, filter), maxAge)
   }))
 
@@ -42,7 +44,7 @@ const refuseFineEnds = ({ clockedIn, clockedOut, modifiedSince }: PunchFilter): 
   return fine === undefined
     ? Result.void
     : refused(
-      `${fine[0]} must be a whole second with --database: the service may have finer digits than a copy`,
+      `${fine[0]} must be a whole second for a copy: the service may have finer digits than a copy`,
       "Give a whole second; for the end of a window, --clocked-in-lt or --clocked-out-lt takes any instant."
     )
 }

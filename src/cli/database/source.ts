@@ -1,6 +1,6 @@
-/** The punches that the flags of a command select: from the service, or from the copy of `--database`. */
+/** The punches that the flags of a command select: from the service, or from a copy. */
 import type * as Command from "effect/cli/Command"
-import * as Config from "effect/Config"
+import * as Flag from "effect/cli/Flag"
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -17,19 +17,17 @@ import { TimePunches } from "../../TimePunches.ts"
 import { type CommandFailure, type ExpectedError, usage } from "../failure.ts"
 import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { makePageSizeFlag } from "../flags/paging.ts"
-import { printHint } from "../print/messages.ts"
 import { makeProgress } from "../print/progress.ts"
-import { makeDatabaseFlag, maxAgeFlag } from "./database.ts"
+import { databaseFlag, maxAgeFlag, optionalTargetOf, targetOf } from "./database.ts"
 
-/**
- * Which source the punches come from. `TIME_PUNCHES_DATABASE_URL` is not read: a variable that is set for `sync` must not
- * change the source of a sum.
- */
+/** Which source the punches come from. `copyOf` decides. */
 export const sourceFlags = {
   ...companyFlags,
-  database: makeDatabaseFlag(
-    "Read the copy in this database and send nothing; TIME_PUNCHES_DATABASE_URL is not read here"
+  source: Flag.Literals("source", ["service", "copy"]).pipe(
+    Flag.withDescription("Where the punches come from (default: the copy if a database is set, else the service)"),
+    Flag.optional
   ),
+  database: databaseFlag,
   maxAge: maxAgeFlag,
   pageSize: makePageSizeFlag()
 }
@@ -38,6 +36,20 @@ export const sourceFlags = {
 export type SourceInput = Command.Command.Config.Infer<typeof sourceFlags>
 
 type Failure = ExpectedError | CommandFailure
+
+/**
+ * The copy that the flags mean; none if they mean the service. A database that is set means its copy, unless `--source`
+ * says service.
+ */
+export const copyOf = Effect.fnUntraced(function*({ database, source }: Pick<SourceInput, "database" | "source">) {
+  if (!Option.contains(source, "service")) {
+    return Option.isNone(source)
+      ? yield* optionalTargetOf(database)
+      : Option.some(yield* targetOf(database, "--source copy"))
+  }
+  if (Option.isNone(database)) return Option.none()
+  return yield* usage("--database names a copy, and --source service reads none", "Give one or the other.")
+})
 
 /**
  * The punches of a filter, page by page, with a line of progress on a terminal. The line is erased when the stream ends,
@@ -71,24 +83,20 @@ const listingOf = Effect.fnUntraced(function*(
   flags: SourceInput
 ): Effect.fn.Return<Source, Failure, HttpClient | Scope | Stdio> {
   const company = yield* companyOf(flags)
-  const { database, maxAge } = flags
-  if (Option.isSome(database)) {
+  const { maxAge } = flags
+  const copy = yield* copyOf(flags)
+  if (Option.isSome(copy)) {
     if (Option.isSome(flags.pageSize)) {
       return yield* usage(
-        "--page-size sets the size of requests, and --database sends none",
-        "Give one or the other."
+        "--page-size sets the size of requests, and a copy needs none",
+        "Leave it out, or read the service: --source service."
       )
     }
     // The drivers of the databases are large, so they are loaded only here.
     const { fromCopy } = yield* Effect.promise(() => import("./fromCopy.ts"))
-    return (filter) => Stream.chunks(fromCopy(company, database.value, filter, maxAge))
+    return (filter) => Stream.chunks(fromCopy(company, copy.value, filter, maxAge))
   }
   if (Option.isSome(maxAge)) return yield* usage("--max-age goes with --database: only a copy has an age")
-  if (Option.isSome(yield* Config.option(Config.NonEmptyString("TIME_PUNCHES_DATABASE_URL")))) {
-    yield* printHint(
-      "TIME_PUNCHES_DATABASE_URL is not read here: the punches come from the service; --database reads a copy"
-    )
-  }
   const client = Context.get(yield* Layer.build(layerClient), TimePunches)
   const options = { pageSize: Option.getOrUndefined(flags.pageSize), prefetchPages: 1 }
   return (filter) => Stream.map(client.pages(company, filter, options), ({ items }) => items)

@@ -157,7 +157,10 @@ const checkOf: Readonly<Record<Cause, string>> = {
 const explain = (error: CheckError, context: Cause): Explanation => {
   switch (error._tag) {
     case "ConfigError":
-      return { cause: "settings", advice: "Fix the variables that these lines name: time-punches --help lists them." }
+      return {
+        cause: "settings",
+        advice: "Fix the variables that these lines name: time-punches help environment lists them."
+      }
     case "InvalidRequest":
       return { cause: "settings", advice: "Fix the flag that this line names." }
     case "Unauthorized":

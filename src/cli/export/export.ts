@@ -47,7 +47,7 @@ export const exportCommand = Command.make(
       const output = fileOf(Option.some(input.output))
       const format = yield* Effect.fromResult(formatOf({ ...input, output }, fileFormats))
       const flags = { ...resolved, format }
-      if (Option.isSome(flags.clock) && !isPeriodGiven(flags)) {
+      if (Option.isSome(flags.dayRule) && !isPeriodGiven(flags)) {
         const flag = Option.isSome(flags.zone) ? "--zone" : "--zone-file"
         return yield* usage(`${flag} goes with a period, such as --week; the times in the file are in UTC`)
       }

@@ -1,4 +1,4 @@
-/** A clock for each location, from a file of the user: `--zone-file FILE`. */
+/** A day rule for each location, from a file of the user: `--zone-file FILE`. */
 import * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,8 +12,8 @@ import type { CommandFailure } from "../failure.ts"
 import { parseCsvFile, readCsvFile, wrongLine } from "./csvFile.ts"
 import { dayStartsForm, nonBlank, readDayStarts, readWhole, readZone, wholeNumber, zoneForm } from "./values.ts"
 
-/** The clock of each location that the file names. */
-export type LocationClocks = ReadonlyMap<LocationId, Period.LocalClock>
+/** The day rule of each location that the file names. */
+export type LocationDayRules = ReadonlyMap<LocationId, Period.DayRule>
 
 const headers = ["location_id,zone", "location_id,zone,day_starts"]
 
@@ -25,11 +25,11 @@ export const zoneFileFlag = nonBlank(
 )
 
 /** A zone with the start of its days, if one is given. */
-export const clockAt = (zone: DateTime.TimeZone, dayStarts: Option.Option<Duration.Duration>): Period.LocalClock =>
+export const dayRuleAt = (zone: DateTime.TimeZone, dayStarts: Option.Option<Duration.Duration>): Period.DayRule =>
   Option.match(dayStarts, { onNone: () => zone, onSome: (dayStarts) => ({ zone, dayStarts }) })
 
 /**
- * The clocks of the file, if one is given. `dayStarts` is for the locations that the file gives no start of the day. Fails
+ * The day rules of the file, if one is given. `dayStarts` is for the locations that the file gives no start of the day. Fails
  * on the first line that is wrong, before anything is requested.
  */
 export const readZones = (file: Option.Option<string>, dayStarts: Option.Option<Duration.Duration>) =>
@@ -40,8 +40,8 @@ export const parseZones = Effect.fnUntraced(function*(
   bytes: Uint8Array,
   file: string,
   dayStarts: Option.Option<Duration.Duration> = Option.none()
-): Effect.fn.Return<LocationClocks, CommandFailure> {
-  const clocks = new Map<LocationId, Period.LocalClock>()
+): Effect.fn.Return<LocationDayRules, CommandFailure> {
+  const dayRules = new Map<LocationId, Period.DayRule>()
   const lines = new Map<LocationId, number>()
   yield* parseCsvFile(bytes, file, headers, (cells, line) => {
     const [id = "", name = "", start = ""] = cells.map((cell) => cell.trim())
@@ -53,30 +53,30 @@ export const parseZones = Effect.fnUntraced(function*(
     if (start !== "" && Option.isNone(own)) return `the start of the day must be ${dayStartsForm}, not "${start}"`
     const earlier = lines.get(locationId.value)
     if (earlier !== undefined) return `line ${earlier} has a zone for location ${locationId.value} already`
-    clocks.set(locationId.value, clockAt(zone.value, Option.orElse(own, () => dayStarts)))
+    dayRules.set(locationId.value, dayRuleAt(zone.value, Option.orElse(own, () => dayStarts)))
     lines.set(locationId.value, line)
     return undefined
   })
   // Without a location every punch would fail, and a file without punches would pass for a complete one.
-  if (clocks.size === 0) return yield* wrongLine(file, 1, "no location follows the columns")
-  return clocks
+  if (dayRules.size === 0) return yield* wrongLine(file, 1, "no location follows the columns")
+  return dayRules
 })
 
 /**
  * What decides which punches belong to the period: the zones and the starts of their days, as a hash, and the period by each
- * clock. Equal texts are equal choices, whatever the order of the file.
+ * day rule. Equal texts are equal choices, whatever the order of the file.
  */
 export const describeZones = (
-  locations: LocationClocks,
-  period: (clock: Period.LocalClock) => Period.Interval
+  locations: LocationDayRules,
+  period: (dayRule: Period.DayRule) => Period.Interval
 ): Readonly<Record<string, string>> => {
   const rows = [...locations]
     .toSorted(([a], [b]) => a - b)
-    .map(([locationId, clock]) => `${locationId},${clockText(clock)}\n`)
+    .map(([locationId, dayRule]) => `${locationId},${dayRuleText(dayRule)}\n`)
   const hash = Crypto.createHash("sha256").update(rows.join("")).digest("hex")
-  const clocks = new Map([...locations.values()].map((clock) => [clockText(clock), clock]))
-  const periods = [...clocks].map(([name, clock]) => {
-    const { gte, lt } = period(clock)
+  const dayRules = new Map([...locations.values()].map((dayRule) => [dayRuleText(dayRule), dayRule]))
+  const periods = [...dayRules].map(([name, dayRule]) => {
+    const { gte, lt } = period(dayRule)
     const [from, to] = [gte, lt].map(({ epochMilliseconds }) => formatInstant(epochMilliseconds))
     return [`period in ${name}`, `${from} to ${to}`] as const
   })
@@ -84,8 +84,8 @@ export const describeZones = (
 }
 
 /** A zone, and when its days begin if not at midnight: `America/New_York,04:00`. */
-const clockText = (clock: Period.LocalClock): string => {
-  const [zone, starts] = [DateTime.zoneToString(zoneOf(clock)), dayStartsOf(clock)]
+const dayRuleText = (dayRule: Period.DayRule): string => {
+  const [zone, starts] = [DateTime.zoneToString(zoneOf(dayRule)), dayStartsOf(dayRule)]
   const minutes = Math.abs(starts) / 60_000
   const [hour, minute] = [Math.floor(minutes / 60), minutes % 60].map((part) => `${part}`.padStart(2, "0"))
   return starts === 0 ? zone : `${zone},${starts < 0 ? "-" : ""}${hour}:${minute}`

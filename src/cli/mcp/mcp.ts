@@ -1,6 +1,6 @@
 /** `time-punches mcp`: answers an assistant's questions from a copy, by the Model Context Protocol. */
 import * as Command from "effect/cli/Command"
-import { makeDatabaseFlag } from "../database/database.ts"
+import { databaseFlag } from "../database/database.ts"
 import { companyFlags } from "../flags/connection.ts"
 import { lazyCommand } from "../flags/lazy.ts"
 import { namesFlag } from "../flags/names.ts"
@@ -10,7 +10,7 @@ import { zoneFileFlag } from "../flags/zones.ts"
 export const mcp = lazyCommand(
   "mcp",
   {
-    database: makeDatabaseFlag("The copy to read: a file of SQLite, or postgres://host/database (required)"),
+    database: databaseFlag,
     company: companyFlags.company,
     zoneFile: zoneFileFlag,
     names: namesFlag,
@@ -25,7 +25,7 @@ export const mcp = lazyCommand(
   It speaks the Model Context Protocol on standard input and output. An
   assistant starts it; people do not type into it. Its tools are status,
   summary, check, changes, closes and list. Each answers as the command of its
-  name does, from the copy of --database, and says how old the copy is.
+  name does, from the copy, and says how old the copy is.
 
   It sends nothing to the service and reads no credential. Answers have wages
   only with --with-wages, and names only with --names. The notes of punches are

@@ -31,9 +31,9 @@ import { version } from "../../internal/wire/userAgent.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { incomplete, layerCopy } from "../database/copy.ts"
-import { type DatabaseTarget, readTarget } from "../database/database.ts"
+import { type DatabaseTarget, targetOf } from "../database/database.ts"
 import { openSource, sourceFlags } from "../database/source.ts"
-import { type CommandFailure, commandFailureOf, type ExpectedError, usage } from "../failure.ts"
+import { type CommandFailure, commandFailureOf, type ExpectedError } from "../failure.ts"
 import { companyOf } from "../flags/connection.ts"
 import { noFilter, toFilter } from "../flags/filter.ts"
 import { nameColumns, namesFlag, readNames } from "../flags/names.ts"
@@ -59,11 +59,9 @@ interface McpInput {
 
 /** Serves until standard input ends. Fails before it serves if the copy cannot be read. */
 export const serve = Effect.fnUntraced(function*(input: McpInput) {
-  if (Option.isNone(input.database)) return yield* usage("mcp needs a copy: give --database FILE")
   const { id } = yield* companyOf(input)
-  const database = input.database.value
-  const target = yield* Effect.fromResult(readTarget(database, "--database"))
-  const copy = { input, company: id, database, target }
+  const target = yield* targetOf(input.database, "mcp")
+  const copy = { input, company: id, target }
   yield* copyStatus(copy)
   const server = yield* Effect.forkChild(Layer.launch(McpServer.layerStdio({
     name: "time-punches",
@@ -91,8 +89,6 @@ const instructions =
 interface Copy {
   readonly input: McpInput
   readonly company: CompanyId
-  /** The flag's text. */
-  readonly database: string
   readonly target: DatabaseTarget
 }
 
@@ -218,7 +214,9 @@ const toolkit = Toolkit.make(
 export const layerTools = (copy: Copy) =>
   McpServer.toolkit(toolkit).pipe(Layer.provide(toolkit.toLayer(Effect.gen(function*() {
     const context = yield* Effect.context<CommandServices>()
-    const { input: { names, withWages, zoneFile }, database } = copy
+    const { names, withWages, zoneFile } = copy.input
+    // Without the flag the commands read the variable, as the server does: only it may hold a password.
+    const database = Option.getOrUndefined(copy.input.database)
     const allowed = { wages: withWages, names: Option.isSome(names) }
     const answer = (args: ReadonlyArray<readonly [flag: string, value: string | undefined]>, ...words: Array<string>) =>
       Effect.gen(function*() {
@@ -396,7 +394,7 @@ const commands = Command.make("time-punches").pipe(Command.withSubcommands([summ
 type CommandServices = FileSystem | Path | Terminal | ChildProcessSpawner | Stdio.Stdio
 
 /** The only variables that a tool may read: none of them is a credential of the service. */
-const variables = /^(PG|HOME$|PATH$)/
+const variables = /^(PG|HOME$|PATH$|TIME_PUNCHES_DATABASE_URL$)/
 
 /** No tool reads from the service: a request would be a bug. */
 const noService = HttpClient.make(() => Effect.die("a tool of the assistant sent a request"))

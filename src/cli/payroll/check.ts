@@ -13,7 +13,7 @@ import * as PeriodCheck from "../../payroll/PeriodCheck.ts"
 import type { Interval } from "../../payroll/Zones.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { openSource, sourceFlags } from "../database/source.ts"
+import { copyOf, openSource, sourceFlags } from "../database/source.ts"
 import { Findings } from "../failure.ts"
 import { intoOutput, outputFlags } from "../files/output.ts"
 import { type FilterInput, noFilter } from "../flags/filter.ts"
@@ -22,7 +22,7 @@ import { csvFlags, csvStyleOf, formatFlags, formatOf, instant } from "../flags/v
 import { printError, printWarning } from "../print/messages.ts"
 import { printText, screen } from "../print/output.ts"
 import { defaultMaxShift, maxShift, refuseBeyondCalendar } from "../select/maxShift.ts"
-import { type LocationClock, periodFlags, requirePeriod, resolvePeriod } from "../select/period.ts"
+import { type LocationDayRule, periodFlags, requirePeriod, resolvePeriod } from "../select/period.ts"
 import {
   disputedIn,
   disputesUnknown,
@@ -65,7 +65,7 @@ export const check = Command.make(
       const format = yield* Effect.fromResult(formatOf(flags, forms))
       const style = yield* Effect.fromResult(csvStyleOf(flags, format))
       const names = yield* readNames(flags.names)
-      const knowsDisputes = Option.isNone(flags.database)
+      const knowsDisputes = Option.isNone(yield* copyOf(flags))
       const acceptsEmpty = Option.isSome(flags.accept)
       const source = yield* openSource(flags)
       const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
@@ -121,16 +121,16 @@ export const check = Command.make(
     },
     {
       command: "time-punches check --week 2026-03-02 --zone-file zones.csv --database punches.db",
-      description: "Each location by its own clock, from a copy and without a request"
+      description: "Each location by its own dayRule, from a copy and without a request"
     }
   ])
 )
 
 /** What is checked. */
 interface CheckRequest {
-  readonly clock: LocationClock
+  readonly dayRule: LocationDayRule
   /** The period by a clock. */
-  readonly period: (clock: Period.LocalClock) => Interval
+  readonly period: (dayRule: Period.DayRule) => Interval
   /** The window that the flags of the period make. With a zone for each location it has the period in any zone. */
   readonly clockedIn: FilterInput["clockedIn"]
   readonly selected: Selected
@@ -142,13 +142,13 @@ interface CheckRequest {
 
 /** Checks the punches of a period, and reads some time around it for overlaps. `list` lists them. */
 const findIssues = Effect.fnUntraced(function*<E, R>(
-  { asOf, clock, clockedIn, knowsDisputes, maxDuration, period, selected }: CheckRequest,
+  { asOf, clockedIn, dayRule, knowsDisputes, maxDuration, period, selected }: CheckRequest,
   list: (filter: PunchFilter) => Stream.Stream<TimePunch, E, R>
 ) {
-  const periods = Period.byLocation(clock, period)
+  const periods = Period.byLocation(dayRule, period)
   const isChecked = selects(selected)
   const disputed = knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined
-  const options = { clock, period, asOf, maxDuration, isChecked, disputed }
+  const options = { dayRule, period, asOf, maxDuration, isChecked, disputed }
   let checked = 0
   const issues = yield* list(widerFilter(PeriodCheck.queryWindow(options), selected, clockedIn)).pipe(
     Stream.mapArray((punches) => {

@@ -17,7 +17,7 @@ export const changes = lazyCommand(
   --close ID shows the punches behind the next correction of a close: its
   record has the period, the clocks, the thresholds and the instant, and a flag
   for one of them is refused. Without --close, give for --since the instant
-  that summary --database printed on standard error at that time.
+  that summary printed for the copy on standard error at that time.
 
   It lists each punch that has changed, with its kind: edited, added (the copy
   did not have it then), movedIn or movedOut (into or out of the period),

@@ -88,15 +88,15 @@ const withZones = Effect.fnUntraced(function*(
   { dayStarts, zoneFile }: ChangesInput
 ) {
   let terms = recorded
-  for (const [locationId, clock] of Option.getOrElse(yield* readZones(zoneFile, dayStarts), () => new Map())) {
-    if (CloseTerms.hasOtherClock(recorded, locationId, clock)) {
+  for (const [locationId, dayRule] of Option.getOrElse(yield* readZones(zoneFile, dayStarts), () => new Map())) {
+    if (CloseTerms.hasOtherDayRule(recorded, locationId, dayRule)) {
       return yield* usage(
-        `--zone-file contradicts close ${id}: location ${locationId} has another clock there`,
-        "The record keeps the clock that the period was closed with. Leave the flag out, or the location."
+        `--zone-file contradicts close ${id}: location ${locationId} has another dayRule there`,
+        "The record keeps the dayRule that the period was closed with. Leave the flag out, or the location."
       )
     }
     if (CloseTerms.getLocation(terms, locationId) === undefined) {
-      terms = CloseTerms.withLocation(terms, locationId, clock)
+      terms = CloseTerms.withLocation(terms, locationId, dayRule)
     }
   }
   return terms

@@ -76,10 +76,10 @@ export const run = Effect.fnUntraced(function*(input: ChangesInput) {
 const ofPeriod = Effect.fnUntraced(function*(input: ChangesInput) {
   const since = yield* sinceOf(input.since)
   const flags = yield* resolvePeriod({ ...noFilter, ...input })
-  const { clock, period } = yield* Effect.fromResult(requirePeriod(flags, "changes"))
-  const { getDayRule } = zonesOf(clock)
+  const { dayRule, period } = yield* Effect.fromResult(requirePeriod(flags, "changes"))
+  const { getDayRule } = zonesOf(dayRule)
   return {
-    comparison: comparisonOf({ clock, period, since }),
+    comparison: comparisonOf({ dayRule, period, since }),
     rounding: Option.getOrElse(flags.rounding, () => "halfUp" as const),
     asOf: Option.getOrUndefined(flags.asOf),
     zoneOf: ({ locationId }) => Option.map(Result.getSuccess(getDayRule(locationId)), zoneOf)

@@ -39,7 +39,7 @@ export const runClose = Effect.fnUntraced(function*(input: CloseInput) {
   const { company, layer, shown } = yield* copyOf(input, "close")
   const json = yield* Effect.fromResult(isJson(input))
   const flags = yield* resolvePeriod({ ...noFilter, ...input }, { countsWeeks: true })
-  const { clock } = yield* Effect.fromResult(requirePeriod(flags, "close"))
+  const { dayRule } = yield* Effect.fromResult(requirePeriod(flags, "close"))
   if (Option.isNone(flags.dates)) {
     return yield* usage(
       "close takes no --last: its dates depend on the day",
@@ -49,7 +49,7 @@ export const runClose = Effect.fnUntraced(function*(input: CloseInput) {
   const names = yield* readNames(flags.names)
   const closing = Close.create(company, {
     ...flags.dates.value,
-    clock: isZones(clock) ? Option.getOrElse(flags.locations, () => new Map()) : clock,
+    dayRule: isZones(dayRule) ? Option.getOrElse(flags.locations, () => new Map()) : dayRule,
     firstDay: Option.getOrUndefined(flags.weekStarts),
     rounding: flags.rounding,
     ...givenThresholds(flags),
@@ -86,12 +86,12 @@ const termText = (value: CloseTerms.TermChange["now"]): string =>
 export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
   const { company, layer, shown } = yield* copyOf(input, "correct")
   const json = yield* Effect.fromResult(isJson(input))
-  const clocks = Option.getOrUndefined(yield* readZones(input.zoneFile, input.dayStarts))
+  const dayRules = Option.getOrUndefined(yield* readZones(input.zoneFile, input.dayStarts))
   const names = yield* readNames(input.names)
   const { corrected, previous } = yield* Effect.gen(function*() {
     const corrected = yield* Close.correct(company, {
       closes: input.closes.length === 0 ? undefined : input.closes,
-      clocks,
+      dayRules,
       accept: Option.getOrUndefined(input.accept),
       ...written(input.note)
     })
@@ -113,7 +113,7 @@ export const runCorrect = Effect.fnUntraced(function*(input: CorrectInput) {
       : [`the sums of close ${otherCloses.join(", ")} differ too: correct without an ID writes all`]),
     ...(unchangedLocations.length === 0
       ? []
-      : [`location ${unchangedLocations.join(", ")} keeps the clock of the record`])
+      : [`location ${unchangedLocations.join(", ")} keeps the dayRule of the record`])
   )
   yield* printError(...peopleWithoutHours.map((each) => stderr.red(lossLine(each, names))))
   if (peopleWithoutHours.some(({ causes }) => causes.missing !== undefined)) {

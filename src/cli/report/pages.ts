@@ -11,7 +11,8 @@ import { queryWindow, type ReportOptions, toHtmlReport } from "../../report/repo
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { withCopy } from "../database/copy.ts"
 import { targetOf } from "../database/database.ts"
-import { openSource } from "../database/source.ts"
+import { copyOf, openSource } from "../database/source.ts"
+import { usage } from "../failure.ts"
 import { companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
 import { readNames } from "../flags/names.ts"
@@ -32,9 +33,9 @@ export const run = Effect.fnUntraced(function*(input: ReportInput) {
 const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   // The first day of a week is that of the rows of the heat map too.
   const flags = yield* resolvePeriod({ ...noFilter, ...input }, { countsWeeks: true })
-  const { clock, period } = yield* Effect.fromResult(requirePeriod(flags, "report"))
+  const { dayRule, period } = yield* Effect.fromResult(requirePeriod(flags, "report"))
   const names = yield* readNames(flags.names)
-  const knowsDisputes = Option.isNone(flags.database)
+  const knowsDisputes = Option.isNone(yield* copyOf(flags))
   const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
   const source = yield* openSource(flags)
   const { id } = yield* companyOf(flags)
@@ -42,12 +43,12 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   const selected = selectedOf(flags)
   const list = (filter: Parameters<typeof source>[0]) =>
     Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches))
-  const periods = byLocation(clock, period)
+  const periods = byLocation(dayRule, period)
   const disputed = knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined
   const isSelected = selects(selected)
   let matching = 0
   const options: ReportOptions<MissingZone> = {
-    clock,
+    dayRule,
     period,
     rounding: Option.getOrElse(flags.rounding, () => "halfUp" as const),
     asOf: Option.getOrUndefined(flags.asOf),
@@ -76,6 +77,9 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
 /** A report of a close. Everything else is in its record. */
 const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
   yield* refuseBesideClose(input, [...Object.keys(periodInput), "pageSize"])
+  if (Option.contains(input.source, "service")) {
+    return yield* usage("--close reads a record, and --source service reads no copy", "Give one or the other.")
+  }
   const company = yield* companyOf(input)
   const target = yield* targetOf(input.database, "report --close", "Closes are recorded in a copy.")
   const names = yield* readNames(input.names)

@@ -26,7 +26,7 @@ import {
   text,
   zone
 } from "../flags/values.ts"
-import { clockAt, type LocationClocks, readZones, zoneFileFlag } from "../flags/zones.ts"
+import { dayRuleAt, type LocationDayRules, readZones, zoneFileFlag } from "../flags/zones.ts"
 import { printHint } from "../print/messages.ts"
 
 export const periodFlags = {
@@ -73,19 +73,19 @@ export const periodFlags = {
 /** What the flags were parsed to. */
 export type PeriodInput = Command.Command.Config.Infer<typeof periodFlags>
 
-/** By which clock the dates of a punch are: one for all locations, or one for each. */
-export type LocationClock = Period.LocalClock | Period.Zones<Period.MissingZone>
+/** By which day rule the dates of a punch are: one for all locations, or one for each. */
+export type LocationDayRule = Period.DayRule | Period.Zones<Period.MissingZone>
 
-/** What a period and its clocks mean for the punches. */
+/** What a period and its day rules mean for the punches. */
 export interface LocalPeriod {
   /** None without `--zone` and `--zone-file`. */
-  readonly clock: Option.Option<LocationClock>
-  /** The clocks of the file; none without `--zone-file`. */
-  readonly locations: Option.Option<LocationClocks>
+  readonly dayRule: Option.Option<LocationDayRule>
+  /** The day rules of the file; none without `--zone-file`. */
+  readonly locations: Option.Option<LocationDayRules>
   /** The flag of the period, as errors name it; none without a period. */
   readonly periodFlag: Option.Option<string>
-  /** The period by a clock; none without a period. */
-  readonly period: Option.Option<(clock: Period.LocalClock) => Period.Interval>
+  /** The period by a day rule; none without a period. */
+  readonly period: Option.Option<(dayRule: Period.DayRule) => Period.Interval>
   /** The dates of the period; none without a period, and for `--last`, whose dates are those of each location. */
   readonly dates: Option.Option<PayPeriod>
   /** What `last` or `current` means now; none without such a word. */
@@ -95,9 +95,9 @@ export interface LocalPeriod {
    * a location that is not in the file, also without a period and for a punch that is in no period.
    */
   readonly keeps: (punch: TimePunch) => Result.Result<boolean, Period.MissingZone>
-  /** The clock of a punch that `keeps` accepts; none without `--zone` and `--zone-file`. */
-  readonly clockOf: (punch: TimePunch) => Option.Option<Period.LocalClock>
-  /** The zone of that clock, in which its times are shown. */
+  /** The day rule of a punch that `keeps` accepts; none without `--zone` and `--zone-file`. */
+  readonly dayRuleOf: (punch: TimePunch) => Option.Option<Period.DayRule>
+  /** The zone of that day rule, in which its times are shown. */
   readonly zoneOf: (punch: TimePunch) => Option.Option<DateTime.TimeZone>
 }
 
@@ -136,7 +136,7 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
   now: DateTime.Utc,
   { countsWeeks = false, locations = Option.none() }: {
     readonly countsWeeks?: boolean
-    readonly locations?: Option.Option<LocationClocks>
+    readonly locations?: Option.Option<LocationDayRules>
   } = {}
 ): Result.Result<Input & LocalPeriod, CommandFailure> =>
   Result.gen(function*() {
@@ -145,20 +145,20 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
       return yield* refused("--week-starts is the first day of --week, which is missing")
     }
     if (Option.isSome(flags.zone) && Option.isSome(locations)) {
-      return yield* refused("--zone and --zone-file both say which clock counts", "Give one or the other.")
+      return yield* refused("--zone and --zone-file both say which dayRule counts", "Give one or the other.")
     }
     const { dayStarts, zone } = flags
-    const clock: Option.Option<LocationClock> = Option.isSome(zone)
-      ? Option.some(clockAt(zone.value, dayStarts))
+    const dayRule: Option.Option<LocationDayRule> = Option.isSome(zone)
+      ? Option.some(dayRuleAt(zone.value, dayStarts))
       : Option.map(locations, Period.zones)
-    if (Option.isSome(dayStarts) && Option.isNone(clock)) {
+    if (Option.isSome(dayStarts) && Option.isNone(dayRule)) {
       return yield* refused("--day-starts has no zone: a local day begins by the clocks of a place", zoneAdvice)
     }
-    const zones = Option.map(clock, zonesOf)
-    const clockOf = ({ locationId }: TimePunch) =>
+    const zones = Option.map(dayRule, zonesOf)
+    const dayRuleOf = ({ locationId }: TimePunch) =>
       Option.map(zones, ({ getDayRule }) => Result.getOrThrow(getDayRule(locationId)))
     const local: LocalPeriod = {
-      clock,
+      dayRule,
       locations,
       periodFlag: Option.none(),
       period: Option.none(),
@@ -169,8 +169,8 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
           onNone: () => Result.succeed(true),
           onSome: ({ getDayRule }) => Result.map(getDayRule(locationId), () => true)
         }),
-      clockOf,
-      zoneOf: (punch) => Option.map(clockOf(punch), zoneOf)
+      dayRuleOf,
+      zoneOf: (punch) => Option.map(dayRuleOf(punch), zoneOf)
     }
     if (period === undefined) return { ...flags, ...local }
     if (other !== undefined) {
@@ -183,24 +183,24 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
         "Give one or the other."
       )
     }
-    if (Option.isNone(clock)) {
+    if (Option.isNone(dayRule)) {
       return yield* refused(
         `${period.flag} has no zone: a local date begins and ends by the clocks of a place`,
         zoneAdvice
       )
     }
     const word = period._tag === "Word"
-      ? Option.some(yield* readWord(period, zonesOf(clock.value), now))
+      ? Option.some(yield* readWord(period, zonesOf(dayRule.value), now))
       : Option.none()
     const dates = period._tag === "Dates" ? Option.some(period.dates) : Option.map(word, ({ dates }) => dates)
     const datesAt = (today: BusinessDate): PayPeriod =>
       period._tag === "LastDays"
         ? { first: Option.getOrThrow(Period.addDays(today, 1 - period.days)), last: today }
         : Option.getOrThrow(dates)
-    const interval = (each: Period.LocalClock) => intervalOf(each, datesAt(Period.businessDate(each, now)))
-    const { gte, lt } = isZones(clock.value) ? widestOf(clock.value, datesAt, now) : interval(clock.value)
-    if (!isZones(clock.value) && DateTime.isGreaterThanOrEqualTo(gte, lt)) {
-      return yield* refused(`${period.flag} has no instant in ${DateTime.zoneToString(zoneOf(clock.value))}`)
+    const interval = (each: Period.DayRule) => intervalOf(each, datesAt(Period.businessDate(each, now)))
+    const { gte, lt } = isZones(dayRule.value) ? widestOf(dayRule.value, datesAt, now) : interval(dayRule.value)
+    if (!isZones(dayRule.value) && DateTime.isGreaterThanOrEqualTo(gte, lt)) {
+      return yield* refused(`${period.flag} has no instant in ${DateTime.zoneToString(zoneOf(dayRule.value))}`)
     }
     if (!isWritable(gte.epochMilliseconds) || !isWritable(lt.epochMilliseconds)) {
       return yield* refused(`${period.flag} reaches beyond the years 0001 to 9999 by the clocks of its zone`)
@@ -212,7 +212,7 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
       period: Option.some(interval),
       dates,
       word,
-      keeps: Period.byLocation(clock.value, interval).contains,
+      keeps: Period.byLocation(dayRule.value, interval).contains,
       clockedIn: { gte: Option.some(gte), lte: Option.none(), lt: Option.some(lt) }
     }
   })
@@ -220,10 +220,10 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
 const zoneAdvice =
   "Add --zone, such as --zone America/New_York, or --zone UTC; or --zone-file FILE, a zone for each location."
 
-const intervalOf = (clock: Period.LocalClock, { first, last }: PayPeriod) => Period.localDays(clock, first, last)
+const intervalOf = (dayRule: Period.DayRule, { first, last }: PayPeriod) => Period.localDays(dayRule, first, last)
 
 /**
- * The same, at the current time, with the clocks of the file. What `last` or `current` means is printed on standard error:
+ * The same, at the current time, with the day rules of the file. What `last` or `current` means is printed on standard error:
  * on another day it means another period.
  */
 export const resolvePeriod = Effect.fnUntraced(function*<Input extends FilterInput & PeriodInput>(
@@ -243,18 +243,18 @@ export const resolvePeriod = Effect.fnUntraced(function*<Input extends FilterInp
 export const textOfDates = ({ first, last }: PayPeriod): string => `${first} to ${last}`
 
 /**
- * The clock and the period of a command that needs them, as `PeriodCheck.check` takes them. Fails without a period; `command`
+ * The day rule and the period of a command that needs them, as `PeriodCheck.check` takes them. Fails without a period; `command`
  * is its name in the message.
  */
 export const requirePeriod = (
-  { clock, period }: LocalPeriod,
+  { dayRule, period }: LocalPeriod,
   command: string
 ): Result.Result<
-  { readonly clock: LocationClock; readonly period: (clock: Period.LocalClock) => Period.Interval },
+  { readonly dayRule: LocationDayRule; readonly period: (dayRule: Period.DayRule) => Period.Interval },
   CommandFailure
 > =>
   Result.fromOption(
-    Option.all({ clock, period }),
+    Option.all({ dayRule, period }),
     () => usage(`${command} needs a period`, "Add one, such as --week DATE, with --zone or --zone-file.")
   )
 
@@ -271,9 +271,9 @@ export const refuseBesideClose = (input: object, keys: ReadonlyArray<string>) =>
 /** The punches of a page that belong to the period, in their order. */
 export const keptOf = (
   punches: ReadonlyArray<TimePunch>,
-  { clock, keeps }: LocalPeriod
+  { dayRule, keeps }: LocalPeriod
 ): Result.Result<ReadonlyArray<TimePunch>, Period.MissingZone> => {
-  if (Option.isNone(clock)) return Result.succeed(punches)
+  if (Option.isNone(dayRule)) return Result.succeed(punches)
   const kept: Array<TimePunch> = []
   for (const punch of punches) {
     const belongs = keeps(punch)
@@ -322,7 +322,9 @@ const widestOf = (
     starts.map((dayStarts) => datesAt(Period.businessDate({ zone, dayStarts }, now)))
   )
   const unique = new Map(dates.map((each) => [textOfDates(each), each]))
-  const widest = [...unique.values()].map((each) => Period.byLocation(zones, (clock) => intervalOf(clock, each)).widest)
+  const widest = [...unique.values()].map((each) =>
+    Period.byLocation(zones, (dayRule) => intervalOf(dayRule, each)).widest
+  )
   return {
     gte: DateTime.makeUnsafe(Math.min(...widest.map(({ gte }) => gte.epochMilliseconds))),
     lt: DateTime.makeUnsafe(Math.max(...widest.map(({ lt }) => lt.epochMilliseconds)))
@@ -341,11 +343,11 @@ const readWord = (
   { all }: Period.Zones<Period.MissingZone>,
   now: DateTime.Utc
 ): Result.Result<ResolvedWord, CommandFailure> => {
-  const found = all.map((clock) => {
-    const today = Period.payPeriod(calendar, Period.businessDate(clock, now))
+  const found = all.map((dayRule) => {
+    const today = Period.payPeriod(calendar, Period.businessDate(dayRule, now))
     const before = Period.addDays(today.first, -1)
     const dates = word === "current" ? today : Period.payPeriod(calendar, Option.getOrThrow(before))
-    return { dates, fixed: `${flag} ${valueOf(dates.first)}`, zone: DateTime.zoneToString(zoneOf(clock)) }
+    return { dates, fixed: `${flag} ${valueOf(dates.first)}`, zone: DateTime.zoneToString(zoneOf(dayRule)) }
   })
   const given = `${flag} ${word}`
   const [one, ...others] = found

@@ -1,4 +1,4 @@
-/** `--weekly-threshold`, `--daily-threshold` and `--double-threshold`, and the clock by which they count. */
+/** `--weekly-threshold`, `--daily-threshold` and `--double-threshold`, and the day rule by which they count. */
 import type * as Command from "effect/cli/Command"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -39,11 +39,11 @@ export const givenThresholds = (
 })
 
 /**
- * The thresholds with the clock by which they count, and the period; none without a threshold. Fails for a grouping that the
+ * The thresholds with the dayRule by which they count, and the period; none without a threshold. Fails for a grouping that the
  * hours do not have, and if no local date is known.
  */
 export const thresholdsOf = (
-  { by, clock, period, weekStarts, ...flags }: ThresholdInput & LocalPeriod & {
+  { by, dayRule, period, weekStarts, ...flags }: ThresholdInput & LocalPeriod & {
     readonly by: ReadonlyArray<string>
     readonly weekStarts: Option.Option<Weekday>
   }
@@ -64,14 +64,14 @@ export const thresholdsOf = (
       "Give --by user; week and day may stand beside it."
     )
   }
-  if (Option.isNone(clock)) {
+  if (Option.isNone(dayRule)) {
     return refused(
       `${flag} has no zone: local days and weeks begin by the clocks of a place`,
       "Add --zone, such as --zone America/New_York, or --zone-file FILE, a zone for each location."
     )
   }
   return Result.succeedSome({
-    clock: clock.value,
+    dayRule: dayRule.value,
     period: Option.getOrUndefined(period),
     ...givenThresholds(flags),
     firstDay: Option.getOrUndefined(weekStarts)

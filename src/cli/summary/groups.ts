@@ -51,13 +51,13 @@ interface Grouper {
 /** Groups punches. A punch without a clock has the day and the week of UTC. */
 export const makeGrouper = (
   by: Groupings,
-  clockOf: (punch: TimePunch) => Option.Option<Period.LocalClock>,
+  dayRuleOf: (punch: TimePunch) => Option.Option<Period.DayRule>,
   firstDay: Weekday | undefined
 ): Grouper => {
   // The days of each clock are in a cache.
   const datesOf = Function.memoize(Period.makeBusinessDate)
   const dateOf = (punch: TimePunch): BusinessDate =>
-    datesOf(Option.getOrElse(clockOf(punch), () => utc))(punch.clockedIn)
+    datesOf(Option.getOrElse(dayRuleOf(punch), () => utc))(punch.clockedIn)
   const parts = by.map((each): (punch: TimePunch) => Key => {
     switch (each) {
       case "location":

@@ -67,7 +67,7 @@ export const summary = Command.make(
       const format = yield* Effect.fromResult(formatOf(flags, forms))
       const style = yield* Effect.fromResult(csvStyleOf(flags, format))
       const source = yield* openSource(flags)
-      const { idOf, keysOf } = makeGrouper(flags.by, flags.clockOf, Option.getOrUndefined(flags.weekStarts))
+      const { idOf, keysOf } = makeGrouper(flags.by, flags.dayRuleOf, Option.getOrUndefined(flags.weekStarts))
       const { groups, open, people } = yield* sumsOf(
         source(filter),
         flags,
@@ -110,8 +110,8 @@ export const summary = Command.make(
   --map prints the file of a payroll program that a close would have now: a
   preview, which checks and records nothing.
 
-  With --database it sums the copy that time-punches sync keeps there, without
-  a credential, and says how old the copy is.`
+  From a copy that time-punches sync keeps it needs no credential, and says how
+  old the copy is.`
   ),
   Command.withShortDescription("Sum punches, as a table with bars"),
   Command.withExamples([
@@ -143,12 +143,12 @@ export const summary = Command.make(
 const preview = Effect.fnUntraced(function*(
   form: FileForm,
   input: FilterInput & SourceInput & { readonly zone: Option.Option<DateTime.TimeZone> },
-  { clock, dates, locations, rounding, weekStarts, ...flags }: LocalPeriod & ThresholdInput & {
+  { dates, dayRule, locations, rounding, weekStarts, ...flags }: LocalPeriod & ThresholdInput & {
     readonly rounding: Labor.Rounding
     readonly weekStarts: Option.Option<Period.Weekday>
   }
 ) {
-  if (Option.isNone(dates) || Option.isNone(clock)) {
+  if (Option.isNone(dates) || Option.isNone(dayRule)) {
     return yield* usage("--map needs a period of dates", "Add one, such as --week DATE, with --zone or --zone-file.")
   }
   const [filter] = Object.keys(describeFilter(input))
@@ -162,7 +162,7 @@ const preview = Effect.fnUntraced(function*(
   const terms = CloseTerms.make({
     ...dates.value,
     companyId: company.id,
-    clock: isZones(clock.value) ? Option.getOrElse(locations, () => new Map()) : clock.value,
+    dayRule: isZones(dayRule.value) ? Option.getOrElse(locations, () => new Map()) : dayRule.value,
     firstDay: Option.getOrUndefined(weekStarts),
     rounding,
     ...givenThresholds(flags)

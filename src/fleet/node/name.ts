@@ -22,6 +22,46 @@ export const decideName = (
   return { since: from, isLost: now - from >= takeover + 1000 }
 }
 
+/** The session that has the lock, in the scope. */
+const makeSession = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, name: string, takeover: number) {
+  const outer = yield* Effect.scope
+  let held: { readonly connection: Connection; readonly scope: Scope.Closeable } | undefined
+
+  const drop = Effect.suspend(() => {
+    const before = held
+    held = undefined
+    return before === undefined ? Effect.void : Effect.ignore(Scope.close(before.scope, Exit.void))
+  })
+
+  /** The connection goes back to the pool: without the lock, and with the timeout of other sessions. */
+  const connect = Effect.gen(function*() {
+    const scope = yield* Scope.fork(outer)
+    return yield* Effect.gen(function*() {
+      const connection = yield* sql.reserve
+      yield* Effect.addFinalizer(() =>
+        Effect.ignore(
+          Effect.timeout(Effect.interruptible(connection.executeUnprepared(release, [], undefined)), "1 second")
+        )
+      )
+      // The session of a machine that vanished would hold the name for hours.
+      yield* connection.executeUnprepared(`SET idle_session_timeout = ${takeover}`, [], undefined)
+      return { connection, scope }
+    }).pipe(Scope.provide(scope), Effect.onError(() => Scope.close(scope, Exit.void)))
+  })
+
+  /** Takes the lock, or asks whether it is held still. */
+  const ask = Effect.gen(function*() {
+    held ??= yield* connect
+    const [row] = yield* held.connection.execute(lock, [name], undefined)
+    const isOurs = row?.["ours"] === true
+    // Waiting sessions would be as many as there are processes of this name.
+    if (!isOurs) yield* drop
+    return isOurs ? "ours" as const : "taken" as const
+  }).pipe(Effect.tapCause(() => drop))
+
+  return { ask, drop }
+})
+
 /**
  * Takes the name, on a separate connection, for as long as the scope is open: fails with `AlreadyRunning` if another process has
  * it for longer than `takeover`. `lost` is run when another process has taken it later, as while this one was frozen.
@@ -35,40 +75,9 @@ export const holdName = (
   Effect.gen(function*() {
     // Made before the loop: it closes after the loop has ended.
     const outer = yield* Scope.fork(yield* Effect.scope)
-    let held: { readonly connection: Connection; readonly scope: Scope.Closeable } | undefined
+    const session = yield* Scope.provide(makeSession(sql, name, takeover), outer)
     let since: number | undefined
     let isLost = false
-
-    const drop = Effect.suspend(() => {
-      const before = held
-      held = undefined
-      return before === undefined ? Effect.void : Effect.ignore(Scope.close(before.scope, Exit.void))
-    })
-
-    /** The connection goes back to the pool: without the lock, and with the timeout of other sessions. */
-    const connect = Effect.gen(function*() {
-      const scope = yield* Scope.fork(outer)
-      return yield* Effect.gen(function*() {
-        const connection = yield* sql.reserve
-        yield* Effect.addFinalizer(() =>
-          Effect.ignore(
-            Effect.timeout(Effect.interruptible(connection.executeUnprepared(release, [], undefined)), "1 second")
-          )
-        )
-        // The session of a machine that vanished would hold the name for hours.
-        yield* connection.executeUnprepared(`SET idle_session_timeout = ${takeover}`, [], undefined)
-        return { connection, scope }
-      }).pipe(Scope.provide(scope), Effect.onError(() => Scope.close(scope, Exit.void)))
-    })
-
-    const ask = Effect.gen(function*() {
-      held ??= yield* connect
-      const [row] = yield* held.connection.execute(lock, [name], undefined)
-      const isOurs = row?.["ours"] === true
-      // Waiting sessions would be as many as there are processes of this name.
-      if (!isOurs) yield* drop
-      return isOurs ? "ours" as const : "taken" as const
-    }).pipe(Effect.tapCause(() => drop))
 
     const look = (answer: "ours" | "taken" | "unknown") =>
       Effect.map(elapsed, (now) => {
@@ -78,7 +87,7 @@ export const holdName = (
       })
 
     while (true) {
-      const answer = yield* ask
+      const answer = yield* session.ask
       if (answer === "ours") break
       if (yield* look(answer)) {
         return yield* new FleetError({
@@ -91,10 +100,10 @@ export const holdName = (
 
     const check = Effect.gen(function*() {
       if (isLost) return
-      const exit = yield* Effect.exit(ask)
+      const exit = yield* Effect.exit(session.ask)
       if (yield* look(Exit.isSuccess(exit) ? exit.value : "unknown")) {
         isLost = true
-        yield* drop
+        yield* session.drop
         yield* lost
         return
       }

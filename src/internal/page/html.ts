@@ -60,10 +60,7 @@ ${options.body}
 /** The head of a page whose stylesheet and script are served in a folder, as `page.css` and `page.js`. */
 export const fileLinks = (folder: string, isScripted = true): Html =>
   html`<link rel="stylesheet" href="${folder}/page.css">
-<link rel="icon" href="data:,">${isScripted ? scriptTag(folder) : undefined}`
-
-// Outside of a tagged template: the bundler would rewrite that with a helper of a package without a licence text.
-const scriptTag = (folder: string): Html => markup(`\n<script src="${folder}/page.js" defer></script>`)
+<link rel="icon" href="data:,">${isScripted ? html`\n<script src="${folder}/page.js" defer></script>` : undefined}`
 
 /** The stylesheet of all pages: system fonts, light and dark, from 375 pixels up, and on paper. */
 export const stylesheet = `:root {

@@ -1,4 +1,5 @@
 /** The buttons that inject faults: for each constructor of `Fault` what it does in a line, and the faults to choose from. */
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { Fault, type FaultWhen } from "../faults/Fault.ts"
@@ -160,20 +161,20 @@ export const faultTargets = {
 } as const satisfies Record<string, readonly [string, FaultWhen]>
 
 /** What a button sends. */
-const Press = Schema.fromJsonString(Schema.Struct({
+const decodePress = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({
   name: Schema.String,
   choice: Schema.Int,
   times: Schema.Literals(Struct.keys(faultTimes)),
   target: Schema.Literals(Struct.keys(faultTargets))
-}))
+})))
 
-export const decodePress = Schema.decodeUnknownOption(Press)
-
-/** The fault of a button and the requests that it affects; `undefined` if no such button exists. */
-export const faultRequest = ({ choice, name, target, times }: typeof Press.Type) => {
-  const buttons = new Map<string, FaultButtons>(Object.entries(faultButtons)).get(name)
-  const fault = buttons?.choices[choice]?.[1]
-  if (buttons === undefined || fault === undefined) return undefined
-  const often: FaultWhen = buttons.lasts === true ? {} : faultTimes[times][1]
-  return { fault, when: { ...often, ...faultTargets[target][1] } }
-}
+/** The fault of the button that was pressed, and the requests that it affects; `None` if no such button exists. */
+export const faultOf = (press: string): Option.Option<{ readonly fault: Fault; readonly when: FaultWhen }> =>
+  Option.flatMap(decodePress(press), ({ choice, name, target, times }) => {
+    const buttons = new Map<string, FaultButtons>(Object.entries(faultButtons)).get(name)
+    const often: FaultWhen = buttons?.lasts === true ? {} : faultTimes[times][1]
+    return Option.map(
+      Option.fromNullishOr(buttons?.choices[choice]?.[1]),
+      (fault) => ({ fault, when: { ...often, ...faultTargets[target][1] } })
+    )
+  })

@@ -4,6 +4,51 @@ import type { FaultWhen } from "../faults/Fault.ts"
 import type { FakeAccess } from "../service/options.ts"
 import { faultButtons, faultGroups, faultTargets, faultTimes } from "./faults.ts"
 
+/** Where the stylesheet and the script are. */
+export const folder = "/sandbox"
+
+/** The page. All that changes is filled in by its script. */
+export const sandboxPage = ({ basePath, companies }: FakeAccess, origin: string): string =>
+  page({
+    title: "Time punches: sandbox",
+    head: fileLinks(folder),
+    body: html`<header>
+<h1>Sandbox</h1>
+<p>${origin}${basePath} answers as the time-punch service does, with made-up punches.
+The <a href="/docs">reference of the interface</a> has an example of each request.</p>
+</header>
+<main>
+${client(companies)}${requests}${faults}${punches(basePath)}${correction}</main>`
+  })
+
+/** How many companies the field proposes. */
+const proposed = 50
+
+const client = (companies: FakeAccess["companies"]): Html =>
+  html`<h2>Connect a client</h2>
+<form id="choose" class="bar">
+<label for="company">Company</label>
+<input id="company" list="companies" inputmode="numeric" autocomplete="off" value="${companies[0]?.id}">
+<datalist id="companies">${
+    companies.slice(0, proposed).map(({ id }) => html`<option value="${id}"></option>`)
+  }</datalist>
+<button>Show</button>
+<button id="copy" type="button">Copy the lines</button>
+<span id="copied" role="status" class="muted"></span>
+</form>
+<pre id="environment" tabindex="0" aria-label="Lines for a shell"></pre>
+`
+
+const requests = html`<h2>Requests</h2>
+<p id="requests" class="muted">Loading …</p>
+<div class="scroll log" role="region" aria-label="Requests, the latest first" tabindex="0">
+<table>
+<thead><tr><th scope="col">Time (UTC)</th><th scope="col">Request</th><th scope="col">Answer</th><th scope="col" class="number">ms</th></tr></thead>
+<tbody id="log"></tbody>
+</table>
+</div>
+`
+
 const options = (entries: Readonly<Record<string, readonly [string, FaultWhen]>>): ReadonlyArray<Html> =>
   Object.entries(entries).map(([value, [label]]) => html`<option value="${value}">${label}</option>`)
 
@@ -25,48 +70,7 @@ ${
   }</section>
 `
 
-const field = (name: string, label: string, type: string): Html =>
-  html`<label for="new-${name}">${label}</label><input id="new-${name}" type="${type}" autocomplete="off">
-`
-
-/** How many companies the field proposes. */
-const proposed = 50
-
-/** Where the stylesheet and the script are. */
-export const folder = "/sandbox"
-
-/** The page. All that changes is filled in by its script. */
-export const sandboxPage = ({ basePath, companies }: FakeAccess, origin: string): string =>
-  page({
-    title: "Time punches: sandbox",
-    head: fileLinks(folder),
-    body: html`<header>
-<h1>Sandbox</h1>
-<p>${origin}${basePath} answers as the time-punch service does, with made-up punches.
-The <a href="/docs">reference of the interface</a> has an example of each request.</p>
-</header>
-<main>
-<h2>Connect a client</h2>
-<form id="choose" class="bar">
-<label for="company">Company</label>
-<input id="company" list="companies" inputmode="numeric" autocomplete="off" value="${companies[0]?.id}">
-<datalist id="companies">${
-      companies.slice(0, proposed).map(({ id }) => html`<option value="${id}"></option>`)
-    }</datalist>
-<button>Show</button>
-<button id="copy" type="button">Copy the lines</button>
-<span id="copied" role="status" class="muted"></span>
-</form>
-<pre id="environment" tabindex="0" aria-label="Lines for a shell"></pre>
-<h2>Requests</h2>
-<p id="requests" class="muted">Loading …</p>
-<div class="scroll log" role="region" aria-label="Requests, the latest first" tabindex="0">
-<table>
-<thead><tr><th scope="col">Time (UTC)</th><th scope="col">Request</th><th scope="col">Answer</th><th scope="col" class="number">ms</th></tr></thead>
-<tbody id="log"></tbody>
-</table>
-</div>
-<h2>Faults</h2>
+const faults = html`<h2>Faults</h2>
 <div class="bar">
 <label for="times">Strike</label> <select id="times">${options(faultTimes)}</select>
 <select id="target" aria-label="Kind of request">${options(faultTargets)}</select>
@@ -76,7 +80,10 @@ The <a href="/docs">reference of the interface</a> has an example of each reques
 <ul id="active" class="mono" aria-label="Faults that wait"></ul>
 <div class="groups">
 ${faultGroups.map(faultList)}</div>
-<section id="punches" data-base="${basePath}">
+`
+
+const punches = (basePath: string): Html =>
+  html`<section id="punches" data-base="${basePath}">
 <h2>Punches</h2>
 <p>The page lists them as a client does: faults strike it too.</p>
 <div class="bar">
@@ -96,15 +103,22 @@ ${faultGroups.map(faultList)}</div>
 </table>
 </div>
 </section>
-<dialog id="dialog" aria-labelledby="title">
+`
+
+const field = (name: string, label: string, type: string): Html =>
+  html`<label for="new-${name}">${label}</label><input id="new-${name}" type="${type}" autocomplete="off">
+`
+
+const correction = html`<dialog id="dialog" aria-labelledby="title">
 <form id="correction">
 <h2 id="title">Correct a punch</h2>
 <div class="fields">
-${field("clocked_in", "Clock-in", "text")}${field("clocked_out", "Clock-out, empty while open", "text")}${
-      field("hourly_wage", "Hourly wage in cents", "text")
-    }${
-      field("tips", "Tips in cents", "text")
-    }<label for="new-notes">Notes</label><textarea id="new-notes" rows="2"></textarea>
+${[
+  field("clocked_in", "Clock-in", "text"),
+  field("clocked_out", "Clock-out, empty while open", "text"),
+  field("hourly_wage", "Hourly wage in cents", "text"),
+  field("tips", "Tips in cents", "text")
+]}<label for="new-notes">Notes</label><textarea id="new-notes" rows="2"></textarea>
 <label for="new-status">Approval by the employee</label>
 <select id="new-status"><option value="">as it is</option><option>pending</option><option>approved</option>
 <option>disputed</option></select>
@@ -113,8 +127,7 @@ ${field("approved", "Approved", "checkbox")}${field("deleted", "Deleted", "check
 <div class="bar"><button>Save</button> <button id="cancel" type="button">Cancel</button></div>
 </form>
 </dialog>
-</main>`
-  })
+`
 
 /** What the page adds to the stylesheet of all pages. */
 export const style = `body { max-width: 1340px; }

@@ -30,6 +30,21 @@ const answerOf = ({ body, delivery, status }: FakeResponse): string => {
   }
 }
 
+/** What is logged of an exchange, whenever it is. */
+const entryOf = (request: FakeRequest, exit: Exit.Exit<FakeResponse>) => {
+  const isUrl = URL.canParse(request.url, "http://localhost")
+  const { pathname, searchParams } = new URL(isUrl ? request.url : "/", "http://localhost")
+  const answer = Exit.isSuccess(exit) ? answerOf(exit.value) : "the client left"
+  return {
+    method: request.method,
+    path: isUrl ? pathname : request.url,
+    query: [...searchParams],
+    answer,
+    isGood: /^[23]\d\d$/.test(answer),
+    isOwn: request.headers["sec-fetch-site"] === "same-origin"
+  }
+}
+
 /** A fault as a line: its tag and its arguments. */
 const textOf = ({ fault, when }: ActiveFault): string => {
   const { _tag, ...options } = fault
@@ -66,21 +81,8 @@ export const makeLog = Effect.fnUntraced(function*(
 
   const add = (request: FakeRequest, at: number, exit: Exit.Exit<FakeResponse>) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const isUrl = URL.canParse(request.url, "http://localhost")
-      const { pathname, searchParams } = new URL(isUrl ? request.url : "/", "http://localhost")
-      const answer = Exit.isSuccess(exit) ? answerOf(exit.value) : "the client left"
-      const entry: Logged = {
-        index,
-        at,
-        method: request.method,
-        path: isUrl ? pathname : request.url,
-        query: [...searchParams],
-        answer,
-        isGood: /^[23]\d\d$/.test(answer),
-        took: now - at,
-        isOwn: request.headers["sec-fetch-site"] === "same-origin"
-      }
-      const event = eventText("request", entry, index)
+      const entry = entryOf(request, exit)
+      const event = eventText("request", { index, at, took: now - at, ...entry } satisfies Logged, index)
       index += 1
       last = [...last.slice(1 - kept), event]
       return Effect.andThen(PubSub.publish(hub, event), tellFaults)

@@ -23,7 +23,7 @@ import type { ShownCompany } from "./browser/client.ts"
 import { scriptText } from "./browser/script.ts"
 import { editPath, editPunch } from "./edits.ts"
 import { environmentLines } from "./environment.ts"
-import { decodePress, faultRequest } from "./faults.ts"
+import { faultOf } from "./faults.ts"
 import { folder, sandboxPage, style } from "./html.ts"
 import { makeLog } from "./log.ts"
 import { referencePage } from "./reference.ts"
@@ -46,7 +46,7 @@ type Handlers = Readonly<
 export const makePage = Effect.fnUntraced(function*(service: PageService) {
   const { access } = service
   const log = yield* makeLog(service.respond, service.faults)
-  const router = yield* HttpRouter.make
+  const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, exactPaths)
   const add = (path: HttpRouter.PathInput, handlers: Handlers) => router.add("*", path, handle(handlers))
 
   yield* add("/", { GET: Effect.map(origin, (origin) => htmlResponse(sandboxPage(access, origin))) })
@@ -70,6 +70,9 @@ export const makePage = Effect.fnUntraced(function*(service: PageService) {
       Effect.catch(router.asHttpEffect(), () => others)
   }
 })
+
+/** Any other path is one of the service, which the page must not answer for. */
+const exactPaths = { ignoreTrailingSlash: false, ignoreDuplicateSlashes: false, caseSensitive: true }
 
 const handle = (handlers: Handlers) => {
   const allow = Object.keys(handlers).join(", ")
@@ -108,9 +111,9 @@ const company = (access: FakeAccess) => {
 
 const press = (service: PageService) =>
   Effect.gen(function*() {
-    const found = Option.getOrUndefined(Option.map(decodePress(yield* body), faultRequest))
-    if (found === undefined) return lineResponse(422, "There is no such fault.")
-    yield* service.inject(found.fault, found.when)
+    const found = faultOf(yield* body)
+    if (Option.isNone(found)) return lineResponse(422, "There is no such fault.")
+    yield* service.inject(found.value.fault, found.value.when)
     return done
   })
 

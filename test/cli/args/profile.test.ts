@@ -3,12 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Struct } from "effect"
 import * as Fs from "node:fs"
 import { complete, defaults } from "../../../src/cli/args/profile.ts"
-import { defaultCompany, FakeService } from "../../../src/testing/index.ts"
+import { defaultCompany } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
-import { cli, type Environment, environment, queries, temporaryFolder, without } from "../support.ts"
+import { cli, type Environment, environment, inFakeOf, queries, temporaryFolder, without } from "../support.ts"
 
-const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  effect.pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches: [] })))
+const inFake = inFakeOf([])
 
 const { TIME_PUNCHES_CLIENT_SECRET: secret = "" } = environment
 
@@ -184,39 +183,45 @@ describe("the defaults of flags", () => {
   it.each([
     ["list", "list --names=/n.csv"],
     ["list --week last", "list --week last --zone-file=/z.csv --day-starts=04:00 --week-starts=sunday --names=/n.csv"],
-    ["summary --month last --zone UTC", "summary --month last --zone UTC --day-starts=04:00 --names=/n.csv"],
+    [
+      "summary --month last --zone UTC",
+      "summary --month last --zone UTC --day-starts=04:00 --names=/n.csv --database=/p.db"
+    ],
     [
       "summary --pay-period last",
-      "summary --pay-period last --zone-file=/z.csv --day-starts=04:00 --calendar=1,16 --names=/n.csv"
+      "summary --pay-period last --zone-file=/z.csv --day-starts=04:00 --calendar=1,16 --names=/n.csv --database=/p.db"
     ],
-    ["summary --by day --names x", "summary --by day --names x --zone-file=/z.csv --day-starts=04:00"],
+    ["summary --by day --names x", "summary --by day --names x --zone-file=/z.csv --day-starts=04:00 --database=/p.db"],
     [
       "summary --by user,week --names x",
-      "summary --by user,week --names x --zone-file=/z.csv --day-starts=04:00 --week-starts=sunday"
+      "summary --by user,week --names x --zone-file=/z.csv --day-starts=04:00 --week-starts=sunday --database=/p.db"
     ],
     [
       "summary --daily-threshold 8h --names x",
-      "summary --daily-threshold 8h --names x --zone-file=/z.csv --day-starts=04:00"
+      "summary --daily-threshold 8h --names x --zone-file=/z.csv --day-starts=04:00 --database=/p.db"
     ],
     [
       "summary --weekly-threshold 40h --names x",
-      "summary --weekly-threshold 40h --names x --zone-file=/z.csv --day-starts=04:00 --week-starts=sunday"
+      "summary --weekly-threshold 40h --names x --zone-file=/z.csv --day-starts=04:00 --week-starts=sunday --database=/p.db"
     ],
     ["changes --close 7", "changes --close 7 --names=/n.csv --database=/p.db"],
     ["sync", "sync --database=/p.db"],
     [
       "report --month last",
-      "report --month last --zone-file=/z.csv --day-starts=04:00 --week-starts=sunday --names=/n.csv"
+      "report --month last --zone-file=/z.csv --day-starts=04:00 --week-starts=sunday --names=/n.csv --database=/p.db"
     ],
     ["report --close 7 --database /q.db", "report --close 7 --database /q.db --names=/n.csv"],
-    ["summary --map x.json --zone UTC", "summary --map x.json --zone UTC --names=/n.csv --codes=/c.csv"],
+    [
+      "summary --map x.json --zone UTC",
+      "summary --map x.json --zone UTC --names=/n.csv --codes=/c.csv --database=/p.db"
+    ],
     ["closes", "closes --names=/n.csv --database=/p.db"],
     ["closes 7", "closes 7 --names=/n.csv --database=/p.db"],
     ["closes --output x.csv", "closes --output x.csv --names=/n.csv --database=/p.db"],
     ["closes --company 7 --output x.csv", "closes --company 7 --output x.csv --names=/n.csv --database=/p.db"],
     [
       "closes 7.2 --output x.csv",
-      "closes 7.2 --output x.csv --names=/n.csv --codes=/c.csv --map=/m.json --database=/p.db"
+      "closes 7.2 --output x.csv --names=/n.csv --database=/p.db"
     ],
     ["closes 7.2 --codes x", "closes 7.2 --codes x --names=/n.csv --map=/m.json --database=/p.db"],
     ["closes 7.2 --map x", "closes 7.2 --map x --names=/n.csv --codes=/c.csv --database=/p.db"],
@@ -230,8 +235,15 @@ describe("the defaults of flags", () => {
 
   it("leave the database to its variable", () => {
     assert.strictEqual(completed("sync", true), "sync")
-    // mcp does not read it.
-    assert.strictEqual(completed("mcp", true), "mcp --database=/p.db")
+    assert.strictEqual(completed("mcp", true), "mcp")
+    assert.strictEqual(completed("summary", true), "summary --names=/n.csv")
+  })
+
+  it("leave the service to --source", () => {
+    for (const words of ["--source service", "--source=service"]) {
+      assert.strictEqual(completed(`check ${words}`), `check ${words} --names=/n.csv`)
+    }
+    assert.strictEqual(completed("check --source copy"), "check --source copy --names=/n.csv --database=/p.db")
   })
 
   it.live.each<readonly [what: string, clock: Readonly<Record<string, string>>]>([
@@ -309,18 +321,12 @@ describe("the defaults of flags", () => {
         if (code === 1 || code === 2 || code === 3) illegal.push(`${words}: ${code}: ${stderr}`)
       }
       assert.deepStrictEqual(illegal, [])
-    }).pipe(
-      Effect.scoped,
-      Effect.provide(FakeService.layer({
-        punches: [servicePunch({
-          id: 1,
-          user_id: 501,
-          location_id: defaultLocation,
-          clocked_in: "2026-03-02T14:00:00Z",
-          clocked_out: "2026-03-02T22:00:00Z"
-        })]
-      }))
-    ))
+    }).pipe(inFakeOf([servicePunch({
+      user_id: 501,
+      location_id: defaultLocation,
+      clocked_in: "2026-03-02T14:00:00Z",
+      clocked_out: "2026-03-02T22:00:00Z"
+    })])))
 
   it.effect("name flags that their subcommands have", () =>
     inFake(Effect.gen(function*() {

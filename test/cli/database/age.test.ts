@@ -2,19 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { DatabaseSync } from "node:sqlite"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
-import { cli, environment, queries, temporaryFolder } from "../support.ts"
+import { cli, copyStart, environment, execute, inCopyOf, queries } from "../support.ts"
 
-const start = Date.parse("2026-07-01T12:00:00Z")
-
-const punches = generatePunches({ seed: 6, count: 450, companyId: defaultCompany.id })
-
-const withFile = <A, E>(use: (file: string) => Effect.Effect<A, E, FakeService>) =>
-  Effect.gen(function*() {
-    yield* TestClock.setTime(start)
-    return yield* use(`${yield* temporaryFolder}/punches.db`)
-  }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
+const withFile = inCopyOf(generatePunches({ seed: 6, count: 450, companyId: defaultCompany.id }))
 
 const week = ["--week", "2026-03-02", "--zone", "America/New_York"]
 
@@ -29,11 +20,12 @@ const readers: ReadonlyArray<readonly [args: ReadonlyArray<string>, code: number
 
 /** The history has instants of the database's clock, and these tests have another one. */
 const begin = (file: string) => {
-  const database = new DatabaseSync(file)
   const at = Date.parse("2026-06-01T00:00:00Z")
-  database.exec(`UPDATE time_punches_sync SET history_since = ${at}, known_since = ${at}, history_last = ${at}`)
-  database.exec("UPDATE time_punches SET valid_from = NULL")
-  database.close()
+  execute(
+    file,
+    `UPDATE time_punches_sync SET history_since = ${at}, known_since = ${at}, history_last = ${at}`,
+    "UPDATE time_punches SET valid_from = NULL"
+  )
 }
 
 describe("--max-age", () => {
@@ -70,10 +62,10 @@ describe("--max-age", () => {
       withFile(Effect.fnUntraced(function*(file) {
         yield* cli(["sync", "--database", file, "--history"])
         begin(file)
-        yield* TestClock.setTime(start - 30 * 60_000)
+        yield* TestClock.setTime(copyStart - 30 * 60_000)
         const run = () => cli([...args, "--database", file, "--max-age", "30m"])
         const near = yield* run()
-        yield* TestClock.setTime(start - 31 * 60_000)
+        yield* TestClock.setTime(copyStart - 31 * 60_000)
         const ahead = yield* run()
 
         assert.strictEqual(near.code, code, near.stderr)

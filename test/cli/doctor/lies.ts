@@ -3,7 +3,8 @@ import { HttpServerResponse } from "effect/http"
 import { timePunchNames } from "../../../src/internal/wire/names.ts"
 import { idKeys } from "../../../src/listing/parameters.ts"
 import type { WirePunch } from "../../../src/testing/index.ts"
-import { type Lie, type WirePage, withCursor, withRows } from "./support.ts"
+import type { Envelope } from "../../testing/support.ts"
+import { type Lie, withCursor, withRows } from "./support.ts"
 
 /** A lie, the check that it must show at, the status of that check and the exit code. `make` gives a fresh state. */
 export interface Case {
@@ -138,7 +139,7 @@ export const filterLies: ReadonlyArray<Case> = [
   }))
 ]
 
-const ending = (page: WirePage) => withCursor(page, { next: null })
+const ending = (page: Envelope) => withCursor(page, { next: null })
 
 const isLater = (query: URLSearchParams) => query.has("cursor")
 
@@ -154,7 +155,7 @@ const original = (query: URLSearchParams) => {
 const cycle = (length: number) => () => {
   const seen: Array<string> = []
   return {
-    answer: (page: WirePage, query: URLSearchParams) => {
+    answer: (page: Envelope, query: URLSearchParams) => {
       if (!isLater(query)) seen.length = 0
       const { next } = page.meta.cursor
       if (next !== null) seen.push(next)
@@ -173,7 +174,7 @@ const firstPageForEver = (): Lie => {
 }
 
 const onLater = (change: (data: ReadonlyArray<WirePunch>) => ReadonlyArray<WirePunch>) => () => ({
-  answer: (page: WirePage, query: URLSearchParams) => isLater(query) ? withRows(page, change(page.data)) : page
+  answer: (page: Envelope, query: URLSearchParams) => isLater(query) ? withRows(page, change(page.data)) : page
 })
 
 /** The last row of each page is on the next page too. */

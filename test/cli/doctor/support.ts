@@ -5,28 +5,15 @@ import { HttpClient, HttpClientRequest, HttpServerResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { run } from "../../../src/cli/command.ts"
 import { FakeService, type WirePunch } from "../../../src/testing/index.ts"
+import type { Envelope } from "../../testing/support.ts"
 import { capture, type Environment, environment, linesOf } from "../support.ts"
-
-/** A page as the service sends it. */
-export interface WirePage {
-  readonly object: string
-  readonly data: ReadonlyArray<WirePunch>
-  readonly meta: {
-    readonly cursor: {
-      readonly current: string | null
-      readonly prev: string | null
-      readonly next: string | null
-      readonly count: number | null
-    }
-  }
-}
 
 /** What a service does wrong; the parts that are left out are right. */
 export interface Lie {
   /** Changes the query of a page request before the service reads it. */
   readonly ask?: (query: URLSearchParams) => void
   /** Changes the page that the service sends; `query` is the one that the client sent. */
-  readonly answer?: (page: WirePage, query: URLSearchParams) => WirePage
+  readonly answer?: (page: Envelope, query: URLSearchParams) => Envelope
   /** Changes the text of the page. */
   readonly text?: (text: string) => string
   readonly headers?: Readonly<Record<string, string>>
@@ -37,13 +24,13 @@ export interface Lie {
 }
 
 /** Replaces rows, and counts them again. */
-export const withRows = (page: WirePage, data: ReadonlyArray<WirePunch>): WirePage => ({
+export const withRows = (page: Envelope, data: ReadonlyArray<WirePunch>): Envelope => ({
   ...page,
   data,
   meta: { cursor: { ...page.meta.cursor, count: data.length } }
 })
 
-export const withCursor = (page: WirePage, cursor: Partial<WirePage["meta"]["cursor"]>): WirePage => ({
+export const withCursor = (page: Envelope, cursor: Partial<Envelope["meta"]["cursor"]>): Envelope => ({
   ...page,
   meta: { cursor: { ...page.meta.cursor, ...cursor } }
 })
@@ -75,7 +62,7 @@ const layerLying = (lie: Lie) =>
           })
           return HttpServerResponse.toClientResponse(refused, { request })
         }
-        const page: WirePage = JSON.parse(text)
+        const page: Envelope = JSON.parse(text)
         const answered = JSON.stringify(lie.answer?.(page, query) ?? page)
         const sent = HttpServerResponse.text(lie.text?.(answered) ?? answered, {
           contentType: "application/json",

@@ -6,13 +6,11 @@ import * as Fs from "node:fs"
 import { type Checkpoint, openCheckpoint, type WrittenPage } from "../../../src/cli/export/checkpoint.ts"
 import type { ExportSpec } from "../../../src/cli/export/note.ts"
 import { Cursor } from "../../../src/index.ts"
-import { temporaryFolder } from "../support.ts"
+import { read, temporaryFolder } from "../support.ts"
 
 const spec: ExportSpec = { "--company": "4021", "--format": "ndjson" }
 
 const next = Option.some(Cursor.make("page-2"))
-
-const read = (file: string) => Fs.readFileSync(file, "utf8")
 
 const filesOf = (output: string) => Fs.readdirSync(output.replace(/\/[^/]+$/, "")).toSorted()
 

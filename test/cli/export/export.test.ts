@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import * as Fs from "node:fs"
 import { FakeService, Fault } from "../../../src/testing/index.ts"
-import { cli, environment, queries, temporaryFolder } from "../support.ts"
-import { exported, failAfter, failing, filesOf, formats, inFake, noteOf, read, setting } from "./exportSupport.ts"
+import { cli, environment, queries, read, temporaryFolder } from "../support.ts"
+import { exported, failAfter, failing, filesOf, formats, inFake, noteOf, setting } from "./exportSupport.ts"
 
 describe("time-punches export", () => {
   it.effect.each(formats)(

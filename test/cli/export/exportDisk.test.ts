@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process"
 import * as Fs from "node:fs"
 import { FakeService, Fault } from "../../../src/testing/index.ts"
 import { needs } from "../../support/needs.ts"
-import { queries, temporaryFolder } from "../support.ts"
+import { queries, read, temporaryFolder } from "../support.ts"
 import {
   disturbingSyncs,
   disturbingWrites,
@@ -15,7 +15,6 @@ import {
   filesOf,
   inFake,
   noteOf,
-  read,
   setting,
   systemError
 } from "./exportSupport.ts"

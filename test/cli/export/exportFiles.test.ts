@@ -5,8 +5,8 @@ import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
 import * as Net from "node:net"
 import { needs } from "../../support/needs.ts"
-import { queries, temporaryFolder } from "../support.ts"
-import { exported, failAfter, filesOf, inFake, read, setting, systemError } from "./exportSupport.ts"
+import { queries, read, temporaryFolder } from "../support.ts"
+import { exported, failAfter, filesOf, inFake, setting, systemError } from "./exportSupport.ts"
 
 const modeOf = (file: string): string => (Fs.statSync(file).mode & 0o777).toString(8)
 

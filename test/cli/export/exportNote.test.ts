@@ -4,8 +4,8 @@ import { Effect, Option } from "effect"
 import * as Fs from "node:fs"
 import { checksumOf } from "../../../src/cli/export/note.ts"
 import { Cursor } from "../../../src/index.ts"
-import { queries } from "../support.ts"
-import { exported, failAfter, filesOf, inFake, noteOf, read, setting } from "./exportSupport.ts"
+import { queries, read } from "../support.ts"
+import { exported, failAfter, filesOf, inFake, noteOf, setting } from "./exportSupport.ts"
 
 type Fields = Record<string, unknown>
 

@@ -3,15 +3,9 @@ import { assert } from "@effect/vitest"
 import { Effect, FileSystem, PlatformError } from "effect"
 import * as Fs from "node:fs"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
-import { cli, temporaryFolder } from "../support.ts"
-
-const fake = FakeService.layer({
-  punches: generatePunches({ seed: 7, count: 230, companyId: defaultCompany.id })
-})
+import { cli, inFakeOf, read, temporaryFolder } from "../support.ts"
 
 export const formats = ["ndjson", "csv"] as const
-
-export const read = (file: string) => Fs.readFileSync(file, "utf8")
 
 export const filesOf = (folder: string) => Fs.readdirSync(folder).toSorted()
 
@@ -33,7 +27,7 @@ export const failAfter = (pages: number, fault = Fault.status(404)) =>
     yield* service.inject(fault, { requests: last + pages + 1, times: 1 })
   })
 
-export const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect.pipe(Effect.scoped, Effect.provide(fake))
+export const inFake = inFakeOf(generatePunches({ seed: 7, count: 230, companyId: defaultCompany.id }))
 
 export const exported = (
   output: string,

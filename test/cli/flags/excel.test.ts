@@ -5,7 +5,7 @@ import { Csv } from "effect/encoding"
 import * as Fs from "node:fs"
 import { FakeService, Fault } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
-import { cli, queries, temporaryFolder } from "../support.ts"
+import { cli, inFakeOf, queries, temporaryFolder } from "../support.ts"
 
 const notes = ["Jürgen; \"Zoë\"", "late,=1+1", "7;=2+2", "one, -5 min", "plain"]
 
@@ -70,8 +70,7 @@ const setting = Effect.gen(function*() {
 const rowsOf = (bytes: Buffer, delimiter: string) =>
   Stream.make(bytes.toString()).pipe(Stream.pipeThroughChannel(Csv.decodeString({ delimiter })), Stream.runCollect)
 
-const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  effect.pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches: stored })))
+const inFake = inFakeOf(stored)
 
 describe("CSV for a spreadsheet", () => {
   it.live.each(Object.keys(writers))(

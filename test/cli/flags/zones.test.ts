@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Option, Schema } from "effect"
-import { describeZones, type LocationClocks, parseZones } from "../../../src/cli/flags/zones.ts"
+import { describeZones, type LocationDayRules, parseZones } from "../../../src/cli/flags/zones.ts"
 import { BusinessDate } from "../../../src/Ids.ts"
 import * as Period from "../../../src/payroll/Period.ts"
-import { clockKey } from "../../../src/payroll/Zones.ts"
+import { dayRuleKey } from "../../../src/payroll/Zones.ts"
 
 const encoder = new TextEncoder()
 
@@ -11,8 +11,8 @@ const parse = (...lines: ReadonlyArray<string>) => parseZones(encoder.encode(lin
 
 const head = "location_id,zone"
 
-const rowsOf = (clocks: LocationClocks) =>
-  [...clocks].map(([id, clock]) => `${id} ${clockKey(clock)}`.replace(/ 0$/, ""))
+const rowsOf = (clocks: LocationDayRules) =>
+  [...clocks].map(([id, dayRule]) => `${id} ${dayRuleKey(dayRule)}`.replace(/ 0$/, ""))
 
 describe("a file of zones", () => {
   it.effect("has a zone for each location, by name or as an offset", () =>
@@ -130,7 +130,7 @@ describe("a file of zones", () => {
 })
 
 describe("the identity of zones", () => {
-  const week = (text: string) => (zone: Period.LocalClock) => Period.week(zone, BusinessDate.make(text))
+  const week = (text: string) => (zone: Period.DayRule) => Period.week(zone, BusinessDate.make(text))
 
   const identity = (date: string, ...rows: ReadonlyArray<string>) =>
     Effect.map(parse(head, ...rows), (zones) => describeZones(zones, week(date)))

@@ -2,15 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
-import { defaultCompany, FakeService, generatePunches, toWire, type WirePunch } from "../../../src/testing/index.ts"
+import { defaultCompany, generatePunches, toWire, type WirePunch } from "../../../src/testing/index.ts"
 import { failAfter } from "../export/exportSupport.ts"
-import { cli, linesOf, queries, temporaryFolder } from "../support.ts"
-
-const zones: Readonly<Record<number, string>> = {
-  301: "America/New_York",
-  302: "Europe/Berlin",
-  303: "Pacific/Honolulu"
-}
+import { zones } from "../payroll/checkSupport.ts"
+import { cli, inFakeOf, linesOf, queries, read, temporaryFolder } from "../support.ts"
 
 const [sample] = generatePunches({ seed: 1, count: 1, companyId: defaultCompany.id, deletedShare: 0 }).map(toWire)
 
@@ -34,8 +29,6 @@ const punches = Array.from(
   (_, at) => punchAt(at + 1, 301 + (at % 3), Date.UTC(2026, 1, 27) + at * 1_800_000)
 ).flat()
 
-const fake = FakeService.layer({ punches })
-
 /** The date of a clock-in on the wall clock of its location, by another calendar. */
 const calendars = new Map(
   Object.entries(zones).map(([id, timeZone]) => [
@@ -57,8 +50,7 @@ const fileOf = (rows: Readonly<Record<number, string>>) =>
     return file
   })
 
-const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>, layer = fake) =>
-  effect.pipe(Effect.scoped, Effect.provide(layer))
+const inFake = inFakeOf(punches)
 
 const week = ["--week", "2026-03-08"]
 
@@ -85,7 +77,7 @@ describe("--zone-file", () => {
         assert.deepStrictEqual([listed.code, exported.code, summed.code], [0, 0, 0])
         assert.isAbove(expected.length, 40)
         assert.deepStrictEqual(idsOf(listed.stdout), expected)
-        assert.strictEqual(Fs.readFileSync(output, "utf8"), listed.stdout)
+        assert.strictEqual(read(output), listed.stdout)
         assert.match(exported.stderr, new RegExp(`: ${expected.length.toLocaleString("en-US")} punches, `))
         // Each day has the punches of the own date of a location.
         assert.deepStrictEqual(
@@ -181,63 +173,54 @@ describe("--zone-file", () => {
 })
 
 /** With a punch of another location: after the week in each of the three zones, but in that of Baker Island. */
-const beyond = FakeService.layer({ punches: [...punches, ...punchAt(9000, 309, Date.parse("2026-03-09T11:00:00Z"))] })
+const inBeyond = inFakeOf([...punches, ...punchAt(9000, 309, Date.parse("2026-03-09T11:00:00Z"))])
 
 describe("a location that is not in the file of --zone-file", () => {
   it.effect.each(["list", "summary"])(
     "fails %s, also where its punch is in no period of the others",
     (command) =>
-      inFake(
-        Effect.gen(function*() {
-          const { code, stderr, stdout } = yield* cli([command, "--json", ...week, "--zone-file", yield* fileOf(zones)])
+      inBeyond(Effect.gen(function*() {
+        const { code, stderr, stdout } = yield* cli([command, "--json", ...week, "--zone-file", yield* fileOf(zones)])
 
-          assert.strictEqual(code, 2)
-          assert.match(
-            stderr,
-            /^time-punches: location 309 has no zone\n {2}Add it and its zone to the file of --zone-file/
-          )
-          assert.throws(() => JSON.parse(stdout))
-        }),
-        beyond
-      )
+        assert.strictEqual(code, 2)
+        assert.match(
+          stderr,
+          /^time-punches: location 309 has no zone\n {2}Add it and its zone to the file of --zone-file/
+        )
+        assert.throws(() => JSON.parse(stdout))
+      }))
   )
 
   it.effect("leaves a list that resumes with the location in the file", () =>
-    inFake(
-      Effect.gen(function*() {
-        const call = ["list", "--format", "ndjson", "--page-size", "20", ...week]
-        const failed = yield* cli([...call, "--zone-file", yield* fileOf(zones)])
-        const [, from = ""] = /--cursor='([^']+)'/.exec(failed.stderr) ?? []
-        const rest = yield* cli([
-          ...call,
-          `--cursor=${from}`,
-          "--zone-file",
-          yield* fileOf({ ...zones, 309: "-12:00" })
-        ])
+    inBeyond(Effect.gen(function*() {
+      const call = ["list", "--format", "ndjson", "--page-size", "20", ...week]
+      const failed = yield* cli([...call, "--zone-file", yield* fileOf(zones)])
+      const [, from = ""] = /--cursor='([^']+)'/.exec(failed.stderr) ?? []
+      const rest = yield* cli([
+        ...call,
+        `--cursor=${from}`,
+        "--zone-file",
+        yield* fileOf({ ...zones, 309: "-12:00" })
+      ])
 
-        assert.strictEqual(rest.code, 0)
-        assert.deepStrictEqual(idsOf(failed.stdout + rest.stdout), [...idsIn("2026-03-02", "2026-03-08"), 9000])
-      }),
-      beyond
-    ))
+      assert.strictEqual(rest.code, 0)
+      assert.deepStrictEqual(idsOf(failed.stdout + rest.stdout), [...idsIn("2026-03-02", "2026-03-08"), 9000])
+    })))
 
   it.effect("leaves an export that starts over with the location in the file", () =>
-    inFake(
-      Effect.gen(function*() {
-        const output = `${yield* temporaryFolder}/punches`
-        const call = ["export", "--page-size", "20", "--output", output, ...week]
-        const failed = yield* cli([...call, "--zone-file", yield* fileOf(zones)])
-        const complete = ["--zone-file", yield* fileOf({ ...zones, 309: "-12:00" })]
-        const refused = yield* cli([...call, ...complete])
-        const forced = yield* cli([...call, ...complete, "--force"])
+    inBeyond(Effect.gen(function*() {
+      const output = `${yield* temporaryFolder}/punches`
+      const call = ["export", "--page-size", "20", "--output", output, ...week]
+      const failed = yield* cli([...call, "--zone-file", yield* fileOf(zones)])
+      const complete = ["--zone-file", yield* fileOf({ ...zones, 309: "-12:00" })]
+      const refused = yield* cli([...call, ...complete])
+      const forced = yield* cli([...call, ...complete, "--force"])
 
-        assert.deepStrictEqual([failed.code, refused.code, forced.code], [2, 2, 0])
-        assert.match(failed.stderr, /location 309 has no zone\n.*\n {2}Then start over, with --force\.\n$/)
-        assert.match(refused.stderr, /with other flags: --zone-file 3 with sha256 [0-9a-f]+, now 4 with sha256/)
-        assert.deepStrictEqual(idsOf(Fs.readFileSync(output, "utf8")), [...idsIn("2026-03-02", "2026-03-08"), 9000])
-      }),
-      beyond
-    ))
+      assert.deepStrictEqual([failed.code, refused.code, forced.code], [2, 2, 0])
+      assert.match(failed.stderr, /location 309 has no zone\n.*\n {2}Then start over, with --force\.\n$/)
+      assert.match(refused.stderr, /with other flags: --zone-file 3 with sha256 [0-9a-f]+, now 4 with sha256/)
+      assert.deepStrictEqual(idsOf(read(output)), [...idsIn("2026-03-02", "2026-03-08"), 9000])
+    })))
 })
 
 describe("an unfinished export with --zone-file", () => {
@@ -251,7 +234,7 @@ describe("an unfinished export with --zone-file", () => {
     yield* failAfter(pages)
     const first = yield* cli([...call, file, "--output", output])
     assert.strictEqual(first.code, 7)
-    return { call, file, output, whole: Fs.readFileSync(whole, "utf8") }
+    return { call, file, output, whole: read(whole) }
   })
 
   it.effect.each(["ndjson", "csv"].flatMap((format) => [1, 3, 9].map((pages): [string, number] => [format, pages])))(
@@ -262,7 +245,7 @@ describe("an unfinished export with --zone-file", () => {
         const ran = yield* cli([...call, file, "--output", output])
 
         assert.strictEqual(ran.code, 0)
-        assert.strictEqual(Fs.readFileSync(output, "utf8"), whole)
+        assert.strictEqual(read(output), whole)
         assert.strictEqual(linesOf(whole).length, idsIn("2026-03-02", "2026-03-08").length + (format === "csv" ? 1 : 0))
       }))
   )
@@ -274,14 +257,14 @@ describe("an unfinished export with --zone-file", () => {
       const refused = yield* cli([...call, other, "--output", output])
       const single = yield* cli([...call.slice(0, -1), "--zone", "UTC", "--output", output])
       const same = yield* fileOf(zones)
-      Fs.writeFileSync(same, linesOf(Fs.readFileSync(same, "utf8")).toSorted().toReversed().join("\n"))
+      Fs.writeFileSync(same, linesOf(read(same)).toSorted().toReversed().join("\n"))
       const resumed = yield* cli([...call, same, "--output", output])
 
       assert.deepStrictEqual([refused.code, single.code, resumed.code], [2, 2, 0])
       assert.match(refused.stderr, /--zone-file 3 with sha256 .*period in Europe\/London \(none\), now /)
       assert.include(single.stderr, "--zone-file 3 with sha256")
       assert.match(resumed.stderr, /^resuming after /)
-      assert.strictEqual(Fs.readFileSync(output, "utf8"), whole)
+      assert.strictEqual(read(output), whole)
     })))
 
   it.effect("of --last is another one after a midnight of a location, and is offered no window", () =>

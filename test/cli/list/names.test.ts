@@ -6,11 +6,9 @@ import * as Fs from "node:fs"
 import { csvColumns, fromNdjson, toNdjson } from "../../../src/export/index.ts"
 import { TimePunch } from "../../../src/index.ts"
 import { defaultCompany, FakeService, generatePunches, toWire } from "../../../src/testing/index.ts"
-import { cli, linesOf, queries, temporaryFolder } from "../support.ts"
+import { cli, inFakeOf, linesOf, queries, temporaryFolder } from "../support.ts"
 
 const generated = generatePunches({ seed: 5, count: 230, companyId: defaultCompany.id, deletedShare: 0 })
-
-const fake = FakeService.layer({ punches: generated })
 
 const punches = Schema.decodeUnknownSync(Schema.Array(TimePunch.fromWire))(generated.map(toWire))
   .toSorted((a, b) => a.id - b.id)
@@ -31,7 +29,7 @@ const namesFile = Effect.map(temporaryFolder, (folder) => {
   return file
 })
 
-const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect.pipe(Effect.scoped, Effect.provide(fake))
+const inFake = inFakeOf(generated)
 
 const cellsOf = (csv: string) =>
   Stream.make(csv).pipe(Stream.pipeThroughChannel(Csv.decodeString({ headers: true })), Stream.runCollect)

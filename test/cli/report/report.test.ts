@@ -2,11 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import * as Fs from "node:fs"
-import { DatabaseSync } from "node:sqlite"
 import { prng } from "../../../src/testing/base/prng.ts"
 import { defaultCompany, FakeService, generatePunches, generateWeeks } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
-import { cli, environment, temporaryFolder, without } from "../support.ts"
+import { cli, environment, execute, inFakeOf, temporaryFolder, without } from "../support.ts"
 import { rowsOf } from "./tables.ts"
 
 type Row = Readonly<Record<string, string | number | null>>
@@ -96,7 +95,7 @@ describe("the numbers of time-punches report", () => {
         ]])
         const asOf = random.pick<ReadonlyArray<string>>([[], ["--as-of", "2026-03-11T00:00:00Z"]])
         yield* assertSame([random.pick<ReadonlyArray<string>>(periods), zones, filter, asOf].flat())
-      }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches: made })))
+      }).pipe(inFakeOf(made))
     },
     { arbitrary: { runs: 8 } }
   )
@@ -108,10 +107,7 @@ describe("the numbers of time-punches report", () => {
       const page = yield* assertSame(["--week", "2026-03-04", "--zone", "America/New_York", "--database", file])
 
       assert.include(page, "Disputes are not in a copy: only the service knows them.")
-    }).pipe(
-      Effect.scoped,
-      Effect.provide(FakeService.layer({ punches: generateWeeks({ companyId: defaultCompany.id, problems: 0.2 }) }))
-    ))
+    }).pipe(inFakeOf(generateWeeks({ companyId: defaultCompany.id, problems: 0.2 }))))
 
   it.effect("say that the time of a punch is unknown, as summary does, and that no punch matches", () =>
     Effect.gen(function*() {
@@ -122,28 +118,20 @@ describe("the numbers of time-punches report", () => {
       assert.deepInclude(rowsOf(page.stdout, "By person", "tfoot")[0], { punches: 2, incomplete: 1, cost: 8000 })
       assert.deepStrictEqual([none.code, none.stderr], [0, "no punch matches\n"])
       assert.include(none.stdout, "No punch matches.")
-    }).pipe(
-      Effect.provide(FakeService.layer({ punches: [servicePunch(), servicePunch({ id: 2, clocked_out: null })] }))
-    ))
+    }).pipe(inFakeOf([servicePunch(), servicePunch({ id: 2, clocked_out: null })])))
 })
 
 const week = ["--week", "2026-03-02", "--zone", "America/New_York"]
 
-const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  effect.pipe(
-    Effect.scoped,
-    Effect.provide(FakeService.layer({
-      punches: [1, 2, 3].map((id) =>
-        servicePunch({
-          id,
-          user_id: 500 + id,
-          tips: 0,
-          clocked_in: "2026-03-03T14:00:00Z",
-          clocked_out: "2026-03-03T22:00:00Z"
-        })
-      )
-    }))
-  )
+const inFake = inFakeOf([1, 2, 3].map((id) =>
+  servicePunch({
+    id,
+    user_id: 500 + id,
+    tips: 0,
+    clocked_in: "2026-03-03T14:00:00Z",
+    clocked_out: "2026-03-03T22:00:00Z"
+  })
+))
 
 describe("time-punches report", () => {
   it.effect("needs a period, and takes none with --close", () =>
@@ -208,14 +196,9 @@ describe("time-punches report --close", () => {
       yield* on("close", ...week)
       yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
       yield* cli(["sync", "--database", file, "--history"])
-      const change = (statement: string) => {
-        const database = new DatabaseSync(file)
-        database.exec(statement)
-        database.close()
-      }
-      change("UPDATE time_punches_history SET hourly_wage = hourly_wage + 100")
+      execute(file, "UPDATE time_punches_history SET hourly_wage = hourly_wage + 100")
       const edited = yield* on("report", "--close", "1")
-      change("UPDATE time_punches_sync SET known_since = history_last")
+      execute(file, "UPDATE time_punches_sync SET known_since = history_last")
       const pruned = yield* on("report", "--close", "1")
 
       assert.include(edited.stdout, "The sums of these punches are not those of the record")

@@ -6,7 +6,7 @@ import * as Fs from "node:fs"
 import { churn, churnRate } from "../../../src/cli/sandbox/churn.ts"
 import { manyCompanies, withWorld, type World } from "../../../src/cli/sandbox/companies.ts"
 import { defaultOAuthClient, FakeService } from "../../../src/testing/index.ts"
-import { start } from "../child.ts"
+import { started } from "../child.ts"
 import { cli, temporaryFolder } from "../support.ts"
 
 const listing = (world: World, index: number) =>
@@ -25,10 +25,7 @@ const listing = (world: World, index: number) =>
 
 /** A process that ends with the scope. */
 const spawn = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
-  Effect.acquireRelease(
-    Effect.sync(() => start(args, { ...env, PATH: process.env["PATH"] ?? "" })),
-    ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
-  )
+  started(args, { ...env, PATH: process.env["PATH"] ?? "" })
 
 /** Standard error of a process, once it contains `text`. */
 const said = ({ child }: Effect.Success<ReturnType<typeof spawn>>, text: string) =>

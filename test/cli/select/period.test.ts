@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Effect, Option, Result, Schema, Stdio } from "effect"
 import { Command } from "effect/cli"
 import { describeFilter, filterFlags, type FilterInput } from "../../../src/cli/flags/filter.ts"
-import type { LocationClocks } from "../../../src/cli/flags/zones.ts"
+import type { LocationDayRules } from "../../../src/cli/flags/zones.ts"
 import {
   fixedWindowHint,
   keptOf,
@@ -14,7 +14,7 @@ import {
   withPeriod
 } from "../../../src/cli/select/period.ts"
 import { LocationId } from "../../../src/Ids.ts"
-import { type LocalClock, MissingZone } from "../../../src/payroll/Period.ts"
+import { type DayRule, MissingZone } from "../../../src/payroll/Period.ts"
 import { punch } from "../../support/arbitraryPunch.ts"
 
 /** What the flags of a call are parsed to; fails as the command does. */
@@ -261,7 +261,7 @@ describe("a period", () => {
 
 const zone = DateTime.zoneMakeNamedUnsafe
 const [east, far, unknown] = [LocationId.make(301), LocationId.make(303), LocationId.make(309)]
-const locations: LocationClocks = new Map([[east, zone("America/New_York")], [far, zone("Pacific/Honolulu")]])
+const locations: LocationDayRules = new Map([[east, zone("America/New_York")], [far, zone("Pacific/Honolulu")]])
 
 const resolved = (call: string, at = now, zones = locations) =>
   Effect.flatMap(
@@ -323,14 +323,14 @@ describe("a period by the zone of each location", () => {
       assert.deepStrictEqual(without.zoneOf(punchAt(east, "2020-01-01T00:00:00Z")), Option.none())
     }))
 
-  it.effect("gives the clock and the period to a command that needs them, and refuses to be without", () =>
+  it.effect("gives the dayRule and the period to a command that needs them, and refuses to be without", () =>
     Effect.gen(function*() {
       const flags = yield* resolved("--month 2026-03 --zone-file FILE")
-      const { clock, period } = yield* Effect.fromResult(requirePeriod(flags, "check"))
+      const { dayRule, period } = yield* Effect.fromResult(requirePeriod(flags, "check"))
       const without = requirePeriod(yield* resolved("--zone-file FILE"), "check")
       const failure = yield* Effect.flip(Effect.fromResult(without))
 
-      assert.isFalse(DateTime.isTimeZone(clock))
+      assert.isFalse(DateTime.isTimeZone(dayRule))
       assert.strictEqual(DateTime.formatIso(period(zone("Asia/Tokyo")).gte), "2026-02-28T15:00:00.000Z")
       assert.deepStrictEqual([failure.code, failure.message], [2, "check needs a period"])
       assert.include(failure.advice.join(), "--zone or --zone-file")
@@ -340,7 +340,7 @@ describe("a period by the zone of each location", () => {
     Effect.gen(function*() {
       const failure = yield* Effect.flip(resolved("--week 2026-03-08 --zone UTC --zone-file FILE"))
 
-      assert.strictEqual(failure.message, "--zone and --zone-file both say which clock counts")
+      assert.strictEqual(failure.message, "--zone and --zone-file both say which dayRule counts")
     }))
 
   it.effect("counts weeks from another day for a command that counts them, also without --week", () =>
@@ -360,7 +360,7 @@ describe("a period by the zone of each location", () => {
         Effect.fromResult(withPeriod(words, monday, { locations: Option.some(locations) }))
       )
       const later = yield* resolved("--week last --zone-file FILE", DateTime.add(monday, { hours: 3 }))
-      const nights: LocationClocks = new Map<LocationId, LocalClock>([
+      const nights: LocationDayRules = new Map<LocationId, DayRule>([
         [east, { zone: zone("America/New_York"), dayStarts: "6 hours" }],
         [far, zone("Pacific/Honolulu")]
       ])
@@ -379,7 +379,7 @@ describe("a period by the zone of each location", () => {
 
   it.effect("counts the days of each location from their own start, also today's", () =>
     Effect.gen(function*() {
-      const clocks: LocationClocks = new Map<LocationId, LocalClock>([
+      const clocks: LocationDayRules = new Map<LocationId, DayRule>([
         [east, { zone: zone("America/New_York"), dayStarts: "4 hours" }],
         [far, zone("Pacific/Honolulu")]
       ])
@@ -393,7 +393,7 @@ describe("a period by the zone of each location", () => {
         true
       ])
       assert.deepStrictEqual(
-        flags.clockOf(punchAt(east, "2026-03-10T08:00:00Z")),
+        flags.dayRuleOf(punchAt(east, "2026-03-10T08:00:00Z")),
         Option.fromUndefinedOr(clocks.get(east))
       )
     }))
@@ -448,13 +448,13 @@ const Shifts = Arbitrary.schema(Schema.Struct({
 
 describe("The punches of every week by locations", () => {
   it.effect.prop(
-    "are those with a date of the week on the wall clock of their location",
+    "are those with a date of the week on the wall dayRule of their location",
     [Shifts],
     ([each]) =>
       Effect.gen(function*() {
         const start = Date.UTC(2026, 0, 5 + 7 * each.monday)
         const [first, last] = [0, 6].map((days) => new Date(start + days * 86_400_000).toISOString().slice(0, 10))
-        const zones: LocationClocks = new Map(each.zones.map((name, at) => [LocationId.make(at), zone(name)]))
+        const zones: LocationDayRules = new Map(each.zones.map((name, at) => [LocationId.make(at), zone(name)]))
         const flags = yield* resolved(`--week ${last} --zone-file FILE`, now, zones)
         const punches = each.shifts.map(({ at, hours }) =>
           punchAt(LocationId.make(at % each.zones.length), new Date(start + hours * 3_600_000).toISOString())

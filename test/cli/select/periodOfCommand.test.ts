@@ -1,9 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import { TestClock } from "effect/testing"
-import * as Fs from "node:fs"
 import { defaultCompany, FakeService, Fault, generatePunches, toWire } from "../../../src/testing/index.ts"
-import { cli, linesOf, queries, temporaryFolder } from "../support.ts"
+import { cli, linesOf, queries, read, temporaryFolder } from "../support.ts"
 
 const [sample] = generatePunches({ seed: 1, count: 1, companyId: defaultCompany.id, deletedShare: 0 })
 
@@ -65,7 +64,7 @@ describe("a period of the command", () => {
         assert.deepStrictEqual([listed.code, exported.code, summed.code], [0, 0, 0])
         assert.isAbove(expected.length, 47 * 7)
         assert.deepStrictEqual(idsIn(listed.stdout), expected)
-        assert.strictEqual(Fs.readFileSync(output, "utf8"), listed.stdout)
+        assert.strictEqual(read(output), listed.stdout)
         // The days of the summary are those of the period: each punch is in it whole, also one that ends on a later date.
         const days = linesOf(summed.stdout).slice(1, -1).map((line) => line.split(" ")[0])
         assert.deepStrictEqual([days[0], days.at(-1)], [first, last])
@@ -120,7 +119,7 @@ describe("an unfinished export of --last", () => {
     yield* service.inject(Fault.status(404), { requests: 3, times: 1 })
     const call = ["export", "--page-size", "100", "--output", output]
     const first = yield* cli([...call, ...period, "--zone", "UTC"])
-    assert.deepStrictEqual([first.code, linesOf(Fs.readFileSync(`${output}.part`, "utf8")).length], [7, 200])
+    assert.deepStrictEqual([first.code, linesOf(read(`${output}.part`)).length], [7, 200])
     return { call, first, output }
   })
 
@@ -136,7 +135,7 @@ describe("an unfinished export of --last", () => {
 
       assert.strictEqual(ran.code, 0)
       assert.match(ran.stderr, /^resuming after 200 punches/)
-      assert.deepStrictEqual(idsIn(Fs.readFileSync(output, "utf8")), expected)
+      assert.deepStrictEqual(idsIn(read(output)), expected)
     }).pipe(Effect.scoped, Effect.provide(fake)))
 
   it.effect("of a month by a word resumes with its date, and is refused with the word in another month", () =>
@@ -150,7 +149,7 @@ describe("an unfinished export of --last", () => {
       assert.strictEqual(refused.code, 2)
       assert.deepStrictEqual([resumed.code, resumed.stderr.startsWith("resuming after 200 punches")], [0, true])
       assert.deepStrictEqual(
-        idsIn(Fs.readFileSync(output, "utf8")),
+        idsIn(read(output)),
         idsAt("UTC", "2026-03-01", "2026-03-31")
       )
     }).pipe(Effect.scoped, Effect.provide(fake)))
@@ -158,10 +157,10 @@ describe("an unfinished export of --last", () => {
   it.effect("is refused on another day, keeps its rows, and resumes with the window that is named", () =>
     Effect.gen(function*() {
       const { call, output } = yield* begun
-      const part = Fs.readFileSync(`${output}.part`, "utf8")
+      const part = read(`${output}.part`)
       yield* TestClock.adjust("12 hours")
       const refused = yield* cli([...call, "--last", "7d", "--zone", "UTC"])
-      const left = Fs.readFileSync(`${output}.part`, "utf8")
+      const left = read(`${output}.part`)
       const [, window = ""] = /Its window, in place of a period: (.*)\n/.exec(refused.stderr) ?? []
       const resumed = yield* cli([...call, ...window.split(" ")])
 
@@ -170,6 +169,6 @@ describe("an unfinished export of --last", () => {
       assert.strictEqual(left, part)
       assert.strictEqual(resumed.code, 0)
       assert.match(resumed.stderr, /^resuming after 200 punches/)
-      assert.deepStrictEqual(idsIn(Fs.readFileSync(output, "utf8")), expected)
+      assert.deepStrictEqual(idsIn(read(output)), expected)
     }).pipe(Effect.scoped, Effect.provide(fake)))
 })

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import * as Fs from "node:fs"
-import { commandOf, environmentOf, start } from "../../cli/child.ts"
+import { commandOf, environmentOf, started } from "../../cli/child.ts"
 import { pages } from "./pages.ts"
 
 /** Whether the machine has `curl`. */
@@ -33,10 +33,7 @@ export const startSandbox = (command: string) =>
     const args = command.trim().split(/\s+/)
     const own = args.slice(args.indexOf("time-punches") + 1)
       .map((word, at, words) => words[at - 1] === "--port" ? "0" : word)
-    const { child, ended, printed } = yield* Effect.acquireRelease(
-      Effect.sync(() => start(own, { PATH: process.env["PATH"] ?? "" })),
-      ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
-    )
+    const { child, ended, printed } = yield* started(own, { PATH: process.env["PATH"] ?? "" })
     const settings = yield* Effect.promise(() => printed("# a first page"))
     return {
       url: /TIME_PUNCHES_BASE_URL=(\S+)/.exec(settings)?.[1] ?? "",

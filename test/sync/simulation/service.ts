@@ -14,6 +14,7 @@ import {
   UnprocessableEntity
 } from "../../../src/index.ts"
 import type { Prng } from "../../../src/testing/base/prng.ts"
+import { pageOf } from "../../support/page.ts"
 import { minute, type Order, type Plan, second } from "./plan.ts"
 import { company, compare, type Key, keyOf, type Query, type Source } from "./source.ts"
 
@@ -106,25 +107,14 @@ export const makeService = (source: Source, plan: Plan, random: Prng) => {
       walk.index++
       const date = asOf(at, Option.isNone(sent))
       if (Option.isNone(sent)) changesAt.set(local, changes + (date.isWrong ? 1 : 0))
-      return {
+      return pageOf(DateTime.makeUnsafe(local), {
+        asOf: date.value,
         items,
         index,
-        cursor: {
-          sent,
-          current: Option.none(),
-          prev: Option.none(),
-          next: Option.fromUndefinedOr(next),
-          count: Option.some(items.length)
-        },
-        response: {
-          asOf: date.value,
-          sentAt: DateTime.makeUnsafe(local),
-          requestId: Option.none(),
-          attempts: 1,
-          remaining: Option.none()
-        },
-        unknown: []
-      } satisfies Page
+        sent,
+        next: Option.fromUndefinedOr(next),
+        count: Option.some(items.length)
+      })
     })
 
   /** The `Date` less the time of the request, as the client reports it. */

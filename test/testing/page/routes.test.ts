@@ -103,6 +103,8 @@ describe("the page of a fake server", () => {
       assert.include(body, `${url}/oauth2/token`)
       assert.strictEqual(answer.status, 200)
       for (const name of ["clocked_in[gte]", "x-company-guid", "422", "TimePunchPage"]) assert.include(body, name)
+      assert.include(body, "Follow <code>meta.cursor.next</code> until it is null.")
+      assert.notInclude(body, "`")
     }).pipe(Effect.provide(served())))
 
   it.live.each(foreign)("refuses %s on every route, and does nothing", ([, headers]) =>
@@ -217,6 +219,7 @@ describe("the page of a fake server", () => {
 
       assert.deepStrictEqual([status, body], [404, "There is no company no id.\n"])
       assert.strictEqual((yield* ask("GET", "/sandbox/companies/%E0%A4%A")).status, 404)
+      for (const path of ["/DOCS", "/docs/", "//docs"]) assert.strictEqual((yield* ask("GET", path)).status, 404, path)
       assert.strictEqual((yield* press("missing", 0)).status, 422)
       assert.strictEqual((yield* press("reset", 9)).status, 422)
       assert.strictEqual((yield* press("toString", 0)).status, 422)

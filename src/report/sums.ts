@@ -1,0 +1,66 @@
+/** The sums of a location, a person or a day of a report, and of all of them. Pure. */
+import * as Duration from "effect/Duration"
+
+/** What is summed. */
+interface Counts {
+  readonly punches: number
+  readonly incomplete: number
+  readonly net: Duration.Duration
+  readonly cost: number
+  readonly tips: number
+}
+
+/** Times over thresholds, if there is one. Only people have them. */
+export interface Excess {
+  readonly over?: Duration.Duration | undefined
+  readonly double?: Duration.Duration | undefined
+  /** Only in a close whose thresholds count separately. */
+  readonly overDaily?: Duration.Duration | undefined
+}
+
+/** The sums of a location, a person or a day. */
+export interface Sums extends Counts, Excess {
+  readonly key: number | string
+}
+
+/** The longest time first, then by key. */
+export const byTime = (one: Sums, other: Sums): number =>
+  Duration.toMillis(other.net) - Duration.toMillis(one.net) || Number(one.key) - Number(other.key)
+
+/** The sums of all rows. */
+export const totalOf = (rows: ReadonlyArray<Counts & Excess>): Sums => {
+  const excess = (field: keyof Excess) =>
+    Duration.millis(rows.reduce((total, row) => total + Duration.toMillis(row[field] ?? Duration.zero), 0))
+  return {
+    ...countsOf(rows),
+    key: "total",
+    over: excess("over"),
+    double: excess("double"),
+    overDaily: excess("overDaily")
+  }
+}
+
+const countsOf = (rows: ReadonlyArray<Counts>): Counts => {
+  const sum = (value: (row: Counts) => number) => rows.reduce((total, row) => total + value(row), 0)
+  return {
+    punches: sum(({ punches }) => punches),
+    incomplete: sum(({ incomplete }) => incomplete),
+    net: Duration.millis(sum(({ net }) => Duration.toMillis(net))),
+    cost: sum(({ cost }) => cost),
+    tips: sum(({ tips }) => tips)
+  }
+}
+
+/** The sums of rows by a key, without times over a threshold: these are of people. */
+export const sumsBy = <Row extends Counts>(
+  rows: ReadonlyArray<Row>,
+  keyOf: (row: Row) => number | string
+): ReadonlyArray<Sums> => {
+  const groups = new Map<number | string, Array<Row>>()
+  for (const row of rows) {
+    const group = groups.get(keyOf(row))
+    if (group === undefined) groups.set(keyOf(row), [row])
+    else group.push(row)
+  }
+  return Array.from(groups, ([key, rows]) => ({ ...countsOf(rows), key }))
+}
