@@ -196,7 +196,10 @@ export const byPerson = ({ people, rows }: CloseSums): ReadonlyArray<PersonSums>
     amounts.set(row.userId, Amounts.add(amounts.get(row.userId) ?? Amounts.zero, amountsOf(row)))
   }
   return [...amounts].toSorted(([one], [other]) => one - other).map(([userId, { cost, net, punches, tips }]) => ({
-    ...excess.get(userId) ?? { userId, over: Option.none(), double: Option.none(), overDaily: Option.none() },
+    userId,
+    over: excess.get(userId)?.over ?? Option.none(),
+    double: excess.get(userId)?.double ?? Option.none(),
+    overDaily: excess.get(userId)?.overDaily ?? Option.none(),
     punches,
     net: Duration.millis(net),
     cost,

@@ -371,9 +371,10 @@ export const encode = (
         ? [{ header: column.header, remainder: Duration.millis(Number(remainders[at])) }]
         : []
     ),
-    sharedCodes: cellTexts.sharedCodes().map((shared) => ({
-      ...shared,
-      rows: records.flatMap(({ code }, at) => code === shared.code ? [at + 1] : [])
+    sharedCodes: cellTexts.sharedCodes().map(({ code, userIds }) => ({
+      code,
+      userIds,
+      rows: records.flatMap((record, at) => record.code === code ? [at + 1] : [])
     }))
   })
 }

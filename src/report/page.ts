@@ -12,7 +12,7 @@ import type { Issue } from "../payroll/PeriodCheck.ts"
 import * as Charts from "./charts.ts"
 import type { Figures } from "./figures.ts"
 import type { Presence } from "./presence.ts"
-import { type Excess, byTime, type Sums, sumsBy, totalOf } from "./sums.ts"
+import { byTime, type Excess, type Sums, sumsBy, totalOf } from "./sums.ts"
 
 /** The name of an id; `undefined` if it has none. */
 export type NameLookup = (kind: "user" | "location" | "role" | "department", id: number) => string | undefined

@@ -16,22 +16,22 @@ export interface Limits {
   readonly double: number
 }
 
-/** The classes of each work of a person, in the order of the work. */
+/** The work of a person in its order, and the classes of each. */
 export const countUnits = <W extends Work>(work: ReadonlyArray<W>, { daily, double, weekly }: Limits) => {
   const ofDay: Record<string, number> = {}
   const ofWeek: Record<string, number> = {}
   return work.toSorted((a, b) => a.day === b.day ? a.at - b.at : a.day < b.day ? -1 : 1).map((each) => {
-    const classes = { regular: 0, over: 0, double: 0 }
+    const counted = { work: each, regular: 0, over: 0, double: 0 }
     for (let unit = 0; unit < each.units; unit++) {
       const inDay = ofDay[each.day] = (ofDay[each.day] ?? 0) + 1
-      if (inDay > double) classes.double++
-      else if (inDay > daily) classes.over++
+      if (inDay > double) counted.double++
+      else if (inDay > daily) counted.over++
       else {
         const inWeek = ofWeek[each.week] = (ofWeek[each.week] ?? 0) + 1
-        if (inWeek > weekly) classes.over++
-        else classes.regular++
+        if (inWeek > weekly) counted.over++
+        else counted.regular++
       }
     }
-    return { work: each, ...classes }
+    return counted
   })
 }
