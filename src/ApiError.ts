@@ -166,11 +166,11 @@ export class UnexpectedStatus
   }
 }
 
-const transportReason = Schema.Literals(["connect", "tls", "headers", "body", "timeout", "tooLarge", "unknown"])
+const transportReason = Schema.Literals(["Connect", "Tls", "Headers", "Body", "Timeout", "TooLarge", "Unknown"])
 
 /**
  * No whole response arrived: the connection, its TLS, the headers or the body failed, or time ran out. Resume later;
- * for `tls`, fix the trust store first.
+ * for `Tls`, fix the trust store first.
  */
 export class TransportError
   extends Schema.TaggedError<TransportError>("effect-time-punches/ApiError/TransportError")("TransportError", {
@@ -178,13 +178,13 @@ export class TransportError
     /**
      * What failed.
      *
-     * - `connect`: the connection was not made.
-     * - `tls`: the certificate or the handshake was refused. It is not retried.
-     * - `headers`: the connection failed before the headers were read.
-     * - `body`: it failed while the body was read.
-     * - `timeout`: the attempt or the page took longer than `RetryPolicy` allows.
-     * - `tooLarge`: the body is larger than 8 MiB. It is not retried.
-     * - `unknown`: the transport does not say.
+     * - `Connect`: the connection was not made.
+     * - `Tls`: the certificate or the handshake was refused. It is not retried.
+     * - `Headers`: the connection failed before the headers were read.
+     * - `Body`: it failed while the body was read.
+     * - `Timeout`: the attempt or the page took longer than `RetryPolicy` allows.
+     * - `TooLarge`: the body is larger than 8 MiB. It is not retried.
+     * - `Unknown`: the transport does not say.
      */
     reason: transportReason,
     /** The code of the platform, such as `ECONNRESET`. `None` (the default): it gave none. */
@@ -196,9 +196,9 @@ export class TransportError
     return `no whole response: ${this.reason}${inParentheses(this.code)} [${place(this)}]`
   }
 
-  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. Not for `tls` and `tooLarge`. */
+  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. Not for `Tls` and `TooLarge`. */
   get isRetryable(): boolean {
-    return this.reason !== "tls" && this.reason !== "tooLarge"
+    return this.reason !== "Tls" && this.reason !== "TooLarge"
   }
 }
 
@@ -329,7 +329,7 @@ export class TokenError
      * - `InvalidClient`: the endpoint does not accept the client id or the secret: replace them.
      * - `Rejected`: the endpoint refused the request; `code` may say why, such as `invalid_scope`.
      * - `Transport`: no whole response arrived, and `transport` says why; or the endpoint failed, and `status` says how:
-     *   resume later. For `tls`, fix the trust store first.
+     *   resume later. For `Tls`, fix the trust store first.
      * - `Malformed`: the response is not a token.
      * - `Throttled`: 429, after all retries: resume later.
      * - `Lookup`: the lookup of `Credentials.layerAccessTokens` failed with another error, which is not kept: it may
@@ -364,10 +364,10 @@ export class TokenError
     return `no token: ${tokenFailureText(this)} [${place(this, "token ")}]`
   }
 
-  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. Only for `Transport` (not for its `tls`) and `Throttled`. */
+  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. Only for `Transport` (not for its `Tls`) and `Throttled`. */
   get isRetryable(): boolean {
     return this.reason === "Throttled" ||
-      (this.reason === "Transport" && !Option.exists(this.transport, ({ reason }) => reason === "tls"))
+      (this.reason === "Transport" && !Option.exists(this.transport, ({ reason }) => reason === "Tls"))
   }
 }
 
@@ -433,9 +433,9 @@ const paginationAdvice = (reason: PaginationError["reason"]): string =>
     : findCause
 
 const transportAdvice = (reason: TransportError["reason"]): string =>
-  reason === "tls"
+  reason === "Tls"
     ? "The certificate is not trusted, so a retry does not help. NODE_EXTRA_CA_CERTS adds trusted ones."
-    : reason === "tooLarge"
+    : reason === "TooLarge"
     ? "Ask for smaller pages."
     : retryLater
 

@@ -132,7 +132,7 @@ const make = Effect.fnUntraced(function*(client: OAuthClient) {
           ...failure,
           error: new TokenError({ ...error, requestId: requestIdOf(response.headers, () => [secret]) })
         })),
-    error: (error) => noResponse(transportFailureOf(error, "headers"), origin)
+    error: (error) => noResponse(transportFailureOf(error, "Headers"), origin)
   }).pipe(
     Effect.timeoutOrElse({ duration: requestTimeout, orElse: () => Effect.fail(noResponse(timedOut, origin)) })
   )
@@ -171,7 +171,7 @@ const readToken = Effect.fnUntraced(function*(response: HttpClientResponse.HttpC
     (error) =>
       error === tooLarge
         ? tokenFailure("Malformed", response.status)
-        : noResponse(transportFailureOf(error, "body"), origin)
+        : noResponse(transportFailureOf(error, "Body"), origin)
   )
   const { type } = contentType(response)
   const issued = type === "" || isJson(type) ? toIssued(Result.getOrUndefined(parseJson(body))) : Option.none()

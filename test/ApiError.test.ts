@@ -1,7 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect, Option, Schema } from "effect"
 import { ConnectionError, ConstraintError, SqlError, UnknownError } from "effect/sql/SqlError"
-import { FleetError } from "../src/fleet/FleetError.ts"
+import {
+  CloseChanged,
+  isCloseError,
+  NotReady,
+  PeriodClosed,
+  UnknownClose,
+  VerificationFailed
+} from "../src/close/CloseError.ts"
+import { FleetError, isFleetError } from "../src/fleet/FleetError.ts"
 import {
   BackfillError,
   CompanyId,
@@ -23,7 +31,7 @@ import {
   UnexpectedStatus,
   UnprocessableEntity
 } from "../src/index.ts"
-import { SyncError } from "../src/sync/SyncError.ts"
+import { isSyncError, SyncError } from "../src/sync/SyncError.ts"
 
 /** One of each, made as a mock makes it: with the required fields only. */
 const plain: ReadonlyArray<readonly [ListError["_tag"], string, ListError]> = [
@@ -34,7 +42,7 @@ const plain: ReadonlyArray<readonly [ListError["_tag"], string, ListError]> = [
   ["RateLimited", "429 too many requests", new RateLimited({})],
   ["ServiceUnavailable", "503 the service cannot be reached for now", new ServiceUnavailable({})],
   ["UnexpectedStatus", "302 is not a status of this interface", new UnexpectedStatus({ status: 302 })],
-  ["TransportError", "no whole response: connect", new TransportError({ reason: "connect" })],
+  ["TransportError", "no whole response: Connect", new TransportError({ reason: "Connect" })],
   ["DecodeError", "the response cannot be read (NotJson)", new DecodeError({ reason: "NotJson" })],
   ["PaginationError", "the listing stopped (CursorCycle): ", new PaginationError({ reason: "CursorCycle" })],
   ["InvalidRequest", "invalid pageSize: too small", new InvalidRequest({ field: "pageSize", detail: "too small" })],
@@ -111,7 +119,7 @@ const AnyError = Arbitrary.map(Arbitrary.schema(Fields), (fields): ReadonlyArray
     }),
     new ServiceUnavailable(ofStatus),
     new UnexpectedStatus(ofStatus),
-    new TransportError({ ...where, reason: "tls", code: Option.as(Option.fromNullOr(text), "EPROTO") }),
+    new TransportError({ ...where, reason: "Tls", code: Option.as(Option.fromNullOr(text), "EPROTO") }),
     new DecodeError({ ...where, reason: "Schema", path: words, detail: words, punchId: Option.fromNullOr(code) }),
     ...PaginationError.fields.reason.literals.map((reason) => new PaginationError({ ...where, reason })),
     new InvalidRequest({ ...where, field: words, detail: words }),
@@ -119,7 +127,7 @@ const AnyError = Arbitrary.map(Arbitrary.schema(Fields), (fields): ReadonlyArray
     new TokenError({
       ...where,
       reason: "Transport",
-      transport: Option.some({ reason: "connect", code: Option.some(words), origin: words })
+      transport: Option.some({ reason: "Connect", code: Option.some(words), origin: words })
     })
   ]
 })
@@ -139,19 +147,19 @@ describe("an error that may be retried", () => {
       "TransportError",
       "DecodeError"
     ])
-    assert.deepStrictEqual(retryable(transports), ["connect", "headers", "body", "timeout", "unknown"])
+    assert.deepStrictEqual(retryable(transports), ["Connect", "Headers", "Body", "Timeout", "Unknown"])
     assert.deepStrictEqual(retryable(decodes), ["NotJson", "Empty", "ContentType"])
     assert.deepStrictEqual(retryable(tokens), ["Transport", "Throttled"])
   })
 
   it("is not a token whose endpoint has a bad certificate", () => {
-    const of = (reason: "tls" | "connect") =>
+    const of = (reason: "Tls" | "Connect") =>
       new TokenError({
         reason: "Transport",
         transport: Option.some({ reason, code: Option.none(), origin: "https://a.test" })
       })
 
-    assert.deepStrictEqual([of("tls").isRetryable, of("connect").isRetryable], [false, true])
+    assert.deepStrictEqual([of("Tls").isRetryable, of("Connect").isRetryable], [false, true])
   })
 
   it("is a backfill whose cause is one", () => {
@@ -203,7 +211,7 @@ describe("an error that may be retried", () => {
     const cursor = new UnprocessableEntity({ problem: { param: "cursor" } })
 
     assert.include(getAdvice(cursor), "without a cursor")
-    assert.include(getAdvice(new TransportError({ reason: "tls" })), "NODE_EXTRA_CA_CERTS")
+    assert.include(getAdvice(new TransportError({ reason: "Tls" })), "NODE_EXTRA_CA_CERTS")
     assert.include(getAdvice(new PaginationError({ reason: "MaxPages" })), "maxPages")
     assert.include(getAdvice(new PaginationError({ reason: "Deadline" })), "deadline")
     assert.include(getAdvice(new TokenError({ reason: "Lookup" })), "lookup")
@@ -233,8 +241,8 @@ describe("TokenError", () => {
 
   it.each(
     [
-      ["tls", "CERT_HAS_EXPIRED", "tls (CERT_HAS_EXPIRED) at https://auth.test"],
-      ["timeout", undefined, "timeout at https://auth.test"]
+      ["Tls", "CERT_HAS_EXPIRED", "Tls (CERT_HAS_EXPIRED) at https://auth.test"],
+      ["Timeout", undefined, "Timeout at https://auth.test"]
     ] as const
   )("[row 19] names why no whole response arrived, and from where: %s %s", (reason, code, text) => {
     const transport = Option.some({ reason, code: Option.fromUndefinedOr(code), origin: "https://auth.test" })
@@ -257,6 +265,31 @@ describe("isListError", () => {
     ["nothing", undefined]
   ])("is false of %s", (_name, value) => {
     assert.isFalse(isListError(value))
+  })
+})
+
+describe("the guards of the other unions", () => {
+  const companyId = CompanyId.make(1)
+  const revisions = [{ id: "1.1", people: [], cause: "edited" }]
+  const closes = [
+    [new NotReady({ companyId, found: { open: 1 }, issues: [], details: [] }), false],
+    [new PeriodClosed({ companyId, close: 2, detail: "2026-03-02" }), false],
+    [new UnknownClose({ companyId, name: "9", detail: "no such close" }), false],
+    [new CloseChanged({ companyId, detail: "another process wrote" }), true],
+    [new VerificationFailed({ companyId, revisions }), false]
+  ] as const
+
+  it("know each error of their union, and no other", () => {
+    const [sync, fleet] = [new SyncError({ reason: "Superseded" }), new FleetError({ reason: "Store", detail: "" })]
+
+    assert.deepStrictEqual([sync, fleet, {}].map(isSyncError), [true, false, false])
+    assert.deepStrictEqual([sync, fleet, {}].map(isFleetError), [false, true, false])
+    assert.deepStrictEqual(closes.map(([error]) => isCloseError(error)), closes.map(() => true))
+    assert.deepStrictEqual([sync, fleet, {}].map(isCloseError), [false, false, false])
+  })
+
+  it.each(closes)("say of a close whether the same call may succeed later: $0._tag", (error, isRetryable) => {
+    assert.strictEqual(error.isRetryable, isRetryable)
   })
 })
 

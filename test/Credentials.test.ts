@@ -4,19 +4,13 @@ import { HttpClientRequest } from "effect/http"
 import { CompanyId, Credentials, InvalidRequest, TimePunches, TokenError } from "../src/index.ts"
 import { defaultCompany, Fault, generatePunches } from "../src/testing/index.ts"
 import { defaultSession, otherCompany } from "../src/testing/service/options.ts"
-import { accessToken, app, company, inject, oauth, pageRequests, sessionCookie, stranger } from "./support/client.ts"
+import { app, company, credentialKinds, inject, pageRequests, sessionCookie, stranger } from "./support/client.ts"
 import { sent } from "./support/credentials.ts"
 import { building, surfaces } from "./support/settings.ts"
 
 const punches = generatePunches({ seed: 5, count: 450, companyId: defaultCompany.id })
 
-const kinds = [
-  ["an access token", accessToken],
-  ["a session cookie", sessionCookie],
-  ["an OAuth client", oauth]
-] as const
-
-describe.each(kinds)("a program with %s", (_name, credentials) => {
+describe.each(credentialKinds)("a program with %s", (_name, credentials) => {
   it.effect("lists the same punches, unchanged", () =>
     Effect.gen(function*() {
       const listed = yield* Stream.runCollect(TimePunches.list(company, { deleted: "include" }))

@@ -175,7 +175,7 @@ describe("RetryPolicy.layer", () => {
       })
       const { at, ended, error } = yield* Effect.provide(failing(Fault.stallBody()), under(policy))
 
-      assert.deepInclude(error, { _tag: "TransportError", reason: "timeout" })
+      assert.deepInclude(error, { _tag: "TransportError", reason: "Timeout" })
       assert.deepStrictEqual(at, [0, 2000, 4000])
       assert.strictEqual(ended, 5000)
       assert.strictEqual(error.attempts, 3)
@@ -254,7 +254,7 @@ describe("RetryPolicy.layerNone", () => {
     Effect.gen(function*() {
       const { at, error } = yield* failing(Fault.stallBeforeHeaders)
 
-      assert.deepInclude(error, { _tag: "TransportError", reason: "timeout" })
+      assert.deepInclude(error, { _tag: "TransportError", reason: "Timeout" })
       assert.strictEqual(at.length, 1)
     }).pipe(Effect.provide(under(RetryPolicy.layerNone))))
 })

@@ -1,11 +1,11 @@
 /** Calls of untyped code: what they name that does not exist, and what was meant. */
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, DateTime, Effect, Layer, Stream } from "effect"
+import { DateTime, Effect, Layer, Stream } from "effect"
 import { Company, CompanyGuid, CompanyId, Credentials, Endpoints, TimePunches } from "../src/index.ts"
 import { unknownKey } from "../src/internal/wire/issue.ts"
 import { FakeService } from "../src/testing/index.ts"
 import { app, company } from "./support/client.ts"
-import { surfaces } from "./support/settings.ts"
+import { environment, surfaces } from "./support/settings.ts"
 import { untyped } from "./support/untyped.ts"
 
 const nothingSent = Effect.gen(function*() {
@@ -99,9 +99,6 @@ describe("a company that is none", () => {
       assert.strictEqual(error.message, "invalid company.guid: Expected a GUID [company 7]")
     }).pipe(Effect.provide(app())))
 })
-
-const environment = (env: Readonly<Record<string, string>>) =>
-  ConfigProvider.layer(ConfigProvider.fromEnv({ env: { ...env } }))
 
 const guid = "3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60"
 

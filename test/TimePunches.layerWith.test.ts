@@ -124,7 +124,7 @@ describe("TimePunches.layerWith", () => {
       const failing = yield* Effect.forkChild(Effect.flip(page))
       yield* TestClock.adjust("10 minutes")
 
-      assert.deepInclude(yield* Fiber.join(failing), { _tag: "TransportError", reason: "timeout", attempts: 1 })
+      assert.deepInclude(yield* Fiber.join(failing), { _tag: "TransportError", reason: "Timeout", attempts: 1 })
       assert.deepStrictEqual(yield* pageRequests, [])
     }).pipe(Effect.provide(app({
       credentials: accessToken,

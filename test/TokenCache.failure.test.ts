@@ -86,7 +86,7 @@ describe("A token request that fails", () => {
   it.effect.each<[Fault, ReadonlyArray<string>, string]>([
     [Fault.status(503), ["token 503"], "issued"],
     [Fault.reset, ["token ECONNRESET"], "issued"],
-    [Fault.stallBeforeHeaders, ["token timeout"], "issued"],
+    [Fault.stallBeforeHeaders, ["token Timeout"], "issued"],
     [Fault.status(400), [], "Rejected"]
   ])("once with %j is counted by its reason", ([fault, retries, outcome]) =>
     Effect.gen(function*() {

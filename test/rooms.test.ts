@@ -50,7 +50,7 @@ const ofCopy = ["cli/database", "sql", "sync", ...shared]
 const verbs: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/payroll": ["cli/files", "close", "export", ...ofCopy],
   "cli/report": ["cli/files", "close", "report", ...ofCopy],
-  "cli/summary": ["cli/files", "cli/database", "close", ...shared],
+  "cli/summary": ["cli/files", "cli/database", ...shared],
   "cli/copy": ofCopy,
   "cli/doctor": ofCopy,
   "cli/fleet": [
@@ -85,7 +85,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/mcp": ["cli/payroll", "cli/summary", "export", ...ofCopy],
   ...verbs,
   "cli/files": ["cli/flags", "cli/print", "cli/base", "export", "payroll", "names", "internal/wire"],
-  "cli/database": ["sql/node", "sql", "sync", ...shared],
+  "cli/database": ["sql/node", "sql", "sync", "internal/sql", ...shared],
   "cli/args": ["cli/print", "cli/base", "names", "internal/telemetry", "internal/wire"],
   "cli/select": ["cli/flags", "cli/print", "cli/base", "payroll", "names", "internal/wire"],
   "cli/flags": [

@@ -1,4 +1,4 @@
-/** Closes a week of a copy, corrects it, and writes the file that a payroll program takes for each state. */
+/** Closes a week of a copy, corrects it, and writes the file that a payroll program takes for each revision. */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, DateTime, Duration, Effect, Layer, Redacted } from "effect"
 import { BusinessDate, CompanyId, Credentials, Endpoints, TimePunches } from "effect-time-punches"

@@ -4,7 +4,7 @@ import type { BackfillSegment } from "../Backfill.ts"
 import type { DecodedPage } from "../listing/rows.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import {
-  cut,
+  cutWindow,
   hasBegun,
   instantAfterUnread,
   isPast,
@@ -98,7 +98,7 @@ export const makePlan = (segments: ReadonlyArray<BackfillSegment>, options: Plan
     )
     if (busiest === undefined || expected(busiest) < least) return undefined
     const parts = busiest.ends === undefined ? 2 : workers - active.size + 1
-    return cut(busiest, instantAfterUnread(busiest, expected(busiest) * (1 - 1 / parts)))
+    return cutWindow(busiest, instantAfterUnread(busiest, expected(busiest) * (1 - 1 / parts)))
   }
 
   /**
@@ -113,7 +113,7 @@ export const makePlan = (segments: ReadonlyArray<BackfillSegment>, options: Plan
   }
 
   const start = (window: Window): Window => {
-    const rest = mustCutFirst(window) ? cut(window, window.gte + length) : undefined
+    const rest = mustCutFirst(window) ? cutWindow(window, window.gte + length) : undefined
     if (rest !== undefined) open.add(rest)
     if (!hasBegun(window)) window.queriedUntil = window.until
     active.add(window)

@@ -87,7 +87,7 @@ const unreadFrom = ({ gte, latest }: Window): number => Math.max(gte, latest)
 const second = 1000
 
 /** Cuts off the part from `at` on and returns it; `undefined` without a whole second left between its start and end. */
-export const cut = (window: Window, at: number): Window | undefined => {
+export const cutWindow = (window: Window, at: number): Window | undefined => {
   const { inclusive, until } = window
   const border = Math.ceil(Math.max(at, unreadFrom(window) + 1) / second) * second
   if (border >= until) return undefined

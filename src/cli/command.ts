@@ -17,6 +17,7 @@ import { colourFlag, joinMinusValues, withColours } from "./args/arguments.ts"
 import { messageFlags, withMessages } from "./args/messages.ts"
 import { profileFlags, withProfile } from "./args/profile.ts"
 import { config } from "./config/config.ts"
+import { copy } from "./copy/copy.ts"
 import { sync } from "./copy/sync.ts"
 import { doctor } from "./doctor/doctor.ts"
 import { exportCommand } from "./export/export.ts"
@@ -33,9 +34,7 @@ import { fleet } from "./fleet/fleet.ts"
 import { makeHelp, shortened, topicList, version as versionCommand } from "./help.ts"
 import { list } from "./list/list.ts"
 import { mcp } from "./mcp/mcp.ts"
-import { check } from "./payroll/check.ts"
-import { close, closes, correct, voidCommand } from "./payroll/close.ts"
-import { changes } from "./payroll/diff.ts"
+import { payroll } from "./payroll/payroll.ts"
 import { Colours, plain } from "./print/colour.ts"
 import { printFailure } from "./print/messages.ts"
 import { narrowHelp, outputWidth, printLines } from "./print/output.ts"
@@ -44,10 +43,9 @@ import { sandbox } from "./sandbox/sandbox.ts"
 import { summary } from "./summary/summary.ts"
 
 const read = [list, exportCommand, summary, report] as const
-const payroll = [check, close, correct, voidCommand, closes, changes] as const
-const copy = [sync, fleet, mcp] as const
+const copies = [copy, sync, fleet, mcp] as const
 const setUp = [doctor, config, sandbox] as const
-const commands = [...read, ...payroll, ...copy, ...setUp, versionCommand] as const
+const commands = [...read, payroll, ...copies, ...setUp, versionCommand] as const
 
 export const command = Command.make("time-punches").pipe(
   Command.withDescription(
@@ -58,8 +56,8 @@ ${topicList}`
   ),
   Command.withSubcommands([
     { group: "Read", commands: read },
-    { group: "Payroll", commands: payroll },
-    { group: "Copy", commands: copy },
+    { group: "Payroll", commands: [payroll] },
+    { group: "Copy", commands: copies },
     { group: "Set up", commands: setUp },
     { group: "Help", commands: [makeHelp(commands), versionCommand] }
   ]),

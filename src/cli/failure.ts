@@ -170,7 +170,7 @@ const describe = (error: ExpectedError): Description => {
         ]
       }
     case "UnknownClose":
-      return { code: exitCode.usage, advice: ["time-punches closes lists the closes and their states."] }
+      return { code: exitCode.usage, advice: ["time-punches payroll list lists the closes and their revisions."] }
     case "CloseChanged":
       return { code: exitCode.system, advice: ["Nothing was written. Run the same command again."] }
     case "VerificationFailed":

@@ -255,7 +255,7 @@ export const correct = (
           if (known?.newest.number !== close.newest.number || known.count !== close.count) {
             return new CloseChanged({
               companyId: company,
-              detail: `another process wrote a state of close ${close.close}`
+              detail: `another process wrote a revision of close ${close.close}`
             })
           }
           return Effect.succeed<Planned>({
@@ -349,14 +349,16 @@ export const voidRevision = (
     const revisions = yield* write(database, company, undefined, (closes) => {
       const known = closes.find((each) => each.close === close)
       const revision = known?.revisions.find(({ id }) => id === options.revision)
-      if (known === undefined || revision === undefined) return refuse("there is no such state")
+      if (known === undefined || revision === undefined) return refuse("there is no such revision")
       if (Option.isSome(revision.voids)) return refuse(`it is itself a void, of ${revision.voids.value}`)
       const voided = getVoid(known.revisions, revision)
       if (voided !== undefined) return refuse(`it was voided already, by ${voided.id}`)
       const newest = Option.map(newestRevision(known.revisions), ({ id }) => id)
       if (!Option.contains(newest, revision.id)) {
         return refuse(
-          `the newest state that stands is ${Option.getOrElse(newest, () => "none")}; a state in the middle that was ` +
+          `the newest active revision is ${
+            Option.getOrElse(newest, () => "none")
+          }; a revision in the middle that was ` +
             "not paid needs no void: print its file again"
         )
       }
@@ -380,7 +382,7 @@ export interface Hole {
   readonly after: number
   /** The close behind it. */
   readonly before: number
-  /** The location; `None` stands for every location without a clock of its own. */
+  /** The location; `None` stands for every location without a separate day rule. */
   readonly locationId: Option.Option<LocationId>
   /** The instants. */
   readonly interval: Period.Interval
@@ -389,7 +391,7 @@ export interface Hole {
 }
 
 /**
- * The holes that nobody has accepted as a `gap`. A period falls out of every close when its first revision is voided: its
+ * The holes that were not accepted as a `gap`. A period falls out of every close when its first revision is voided: its
  * amounts are not due with any other close, so it must be closed again.
  */
 export const holes = (
@@ -425,7 +427,10 @@ export type NextPeriod = Required<Omit<CloseTerms.CloseTermsOptions, "companyId"
  */
 export const next = (
   company: CompanyId,
-  { acceptGaps = false }: { readonly acceptGaps?: boolean | undefined } = {},
+  { acceptGaps = false }: {
+    /** Whether the period behind the last close is next, also if time between two closes is in none. Default `false`. */
+    readonly acceptGaps?: boolean | undefined
+  } = {},
   tableOptions: TableOptions = {}
 ): Effect.Effect<NextPeriod, SyncError | UnknownClose, SqlClient> =>
   inCopy(
@@ -502,11 +507,11 @@ export const find = (
     if (found === undefined) return yield* refuse("there is no such close")
     const { revisions } = found
     if (Option.isNone(number) && revisions.length > 1) {
-      return yield* refuse(`the close has several states, so name one: ${revisions.map(({ id }) => id).join(", ")}`)
+      return yield* refuse(`the close has several revisions, so name one: ${revisions.map(({ id }) => id).join(", ")}`)
     }
     const wanted = RevisionId.print({ close, number: Option.getOrElse(number, () => 1) })
     const revision = revisions.find(({ id }) => id === wanted)
-    if (revision === undefined) return yield* refuse("there is no such state")
+    if (revision === undefined) return yield* refuse("there is no such revision")
     if (Option.isSome(revision.voids)) return yield* refuse(`it is itself a void, of ${revision.voids.value}`)
     const voided = getVoid(revisions, revision)
     if (voided !== undefined) return yield* refuse(`it was voided by ${voided.id}, so there is nothing to pay of it`)
@@ -554,7 +559,7 @@ export const verify = (
         }
       }
       if (revisions === 0 && unverifiable > 0) {
-        differing.push({ id: `all ${unverifiable} states`, people: [], cause: "the history does not reach them" })
+        differing.push({ id: `all ${unverifiable} revisions`, people: [], cause: "the history does not reach them" })
       }
       if (differing.length > 0) return yield* new VerificationFailed({ companyId: company, revisions: differing })
       return { revisions, unverifiable }
@@ -566,7 +571,7 @@ const headOrDie = <A>(written: ReadonlyArray<A>): Effect.Effect<A> => {
   return revision === undefined ? Effect.die("a write of no revision") : Effect.succeed(revision)
 }
 
-const notARevision = "a state is a close and its number, such as 7.2"
+const notARevision = "a revision is a close and its number, such as 7.2"
 
 const refusal = (company: CompanyId, name: string) => (detail: string) =>
   new UnknownClose({ companyId: company, name, detail })
@@ -582,7 +587,7 @@ const namedOf = (
     if (found !== undefined) return Effect.succeed(found)
     return refusal(company, `${name}`)(
       all.some(({ close }) => close === name)
-        ? "the close is over: each of its states is voided"
+        ? "the close is over: each of its revisions is voided"
         : "there is no such close"
     )
   })
@@ -695,7 +700,7 @@ interface OwnTerms {
 }
 
 /**
- * The holes between active closes that nobody has accepted; with the terms of a new close, as they will be with it. A hole is
+ * The holes between active closes that were not accepted; with the terms of a new close, as they will be with it. A hole is
  * accepted by a `gap` that was accepted when both of its closes were there and no other close had time of it.
  */
 const openHoles = (

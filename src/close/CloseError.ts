@@ -35,6 +35,11 @@ export class NotReady extends Schema.TaggedError<NotReady>("effect-time-punches/
     const found = Object.entries(this.found).map(([kind, count]) => `${kind} ${count}`).join(", ")
     return `the period is not ready to be closed: ${[found, ...this.details].join("; ")} [company ${this.companyId}]`
   }
+
+  /** Whether the same call may succeed later with nothing changed. No: look at what is found, or accept it. */
+  get isRetryable(): boolean {
+    return false
+  }
 }
 
 /** Instants of the period are in another active close. Nothing was written. */
@@ -51,6 +56,11 @@ export class PeriodClosed
   /** The other close, and the instants that both have. */
   override get message(): string {
     return `close ${this.close} has ${this.detail} [company ${this.companyId}]`
+  }
+
+  /** Whether the same call may succeed later with nothing changed. No: the other close has the instants. */
+  get isRetryable(): boolean {
+    return false
   }
 }
 
@@ -69,6 +79,11 @@ export class UnknownClose
   override get message(): string {
     return `${this.name}: ${this.detail} [company ${this.companyId}]`
   }
+
+  /** Whether the same call may succeed later with nothing changed: no. */
+  get isRetryable(): boolean {
+    return false
+  }
 }
 
 /** The copy or the closes are not what was read: the copy was erased or pruned, or another process wrote a revision. */
@@ -83,6 +98,11 @@ export class CloseChanged
   /** What changed. */
   override get message(): string {
     return `${this.detail} [company ${this.companyId}]`
+  }
+
+  /** Whether the same call may succeed later with nothing changed. Yes: the next call reads what is there now. */
+  get isRetryable(): boolean {
+    return true
   }
 }
 
@@ -102,4 +122,16 @@ export class VerificationFailed
     )
     return `the record is not what the history gives: ${revisions.join("; ")} [company ${this.companyId}]`
   }
+
+  /** Whether the same call may succeed later with nothing changed: no. */
+  get isRetryable(): boolean {
+    return false
+  }
 }
+
+/** Why a close, a correction, a void or a verification wrote nothing. */
+export const CloseError = Schema.Union([NotReady, PeriodClosed, UnknownClose, CloseChanged, VerificationFailed])
+export type CloseError = typeof CloseError.Type
+
+/** Whether a value is an error of a close, such as what untyped code caught. */
+export const isCloseError: (value: unknown) => value is CloseError = Schema.is(CloseError)

@@ -101,7 +101,7 @@ export interface CloseSums {
  * The time of a punch without a clock-out is due when it has ended.
  *
  * A punch of a location without an entry belongs to a later close that has it; such a close is one of `others`. Fails with
- * `MissingZone` where there is none, and with `SumOverflow` before a sum could be wrong.
+ * `MissingZone` if there is none, and with `SumOverflow` before a sum could be wrong.
  */
 export const sum = (
   terms: CloseTerms,

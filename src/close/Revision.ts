@@ -37,7 +37,7 @@ const fields = {
   people: Schema.Array(ClosePerson)
 }
 
-const keys = { id: "state" } as const
+const keys = { id: "revision" } as const
 
 /** One revision of a close: all its sums at an instant of the copy, never a difference. */
 export const Revision = Schema.Struct(fields).pipe(Schema.encodeKeys(keys))
@@ -68,7 +68,7 @@ export const ClosedPeriod = Schema.Struct({
   terms: CloseTerms,
   /** Its revisions, voids too, in the order in which they were written. */
   revisions: Schema.Array(RecordedRevision)
-}).pipe(Schema.encodeKeys({ revisions: "states" }))
+})
 
 export type ClosedPeriod = typeof ClosedPeriod.Type
 

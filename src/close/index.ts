@@ -1,6 +1,15 @@
 /** The `./close` subpath: payroll periods of a copy that are closed, corrected and voided, and their report. */
 export * as Close from "./Close.ts"
-export { Blocker, CloseChanged, NotReady, PeriodClosed, UnknownClose, VerificationFailed } from "./CloseError.ts"
+export {
+  Blocker,
+  CloseChanged,
+  CloseError,
+  isCloseError,
+  NotReady,
+  PeriodClosed,
+  UnknownClose,
+  VerificationFailed
+} from "./CloseError.ts"
 export * as CloseSums from "./CloseSums.ts"
 export * as CloseTerms from "./CloseTerms.ts"
 export { type CloseListing, closeListing, type CloseReportOptions, toHtmlCloseReport } from "./report.ts"

@@ -15,7 +15,7 @@ import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import { type DayRule, type Interval, MissingZone, type Zones } from "../payroll/Zones.ts"
 import { figuresOf } from "../report/figures.ts"
 import * as Page from "../report/page.ts"
-import { byTime, type Sums, sumsBy, totalOf } from "../report/sums.ts"
+import { byTime, type ReportSums, sumsBy, totalOf } from "../report/sums.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import * as CloseSums from "./CloseSums.ts"
 import * as CloseTerms from "./CloseTerms.ts"
@@ -38,10 +38,10 @@ export interface CloseListing {
 
 /** What to list for the report of a close; `None` if none of its revisions is active. */
 export const closeListing = (close: ClosedPeriod): Option.Option<CloseListing> =>
-  Option.map(newestRevision(close.revisions), (state) => {
-    const terms = termsAt(close, state)
+  Option.map(newestRevision(close.revisions), (revision) => {
+    const terms = termsAt(close, revision)
     const [one, other] = [CloseTerms.queryWindow(terms), PeriodCheck.queryWindow(checkOf(terms))]
-    return { at: state.at, clockedIn: { gte: DateTime.min(one.gte, other.gte), lt: DateTime.max(one.lt, other.lt) } }
+    return { at: revision.at, clockedIn: { gte: DateTime.min(one.gte, other.gte), lt: DateTime.max(one.lt, other.lt) } }
   })
 
 /** How a close is shown. */
@@ -107,8 +107,8 @@ export const toHtmlCloseReport = <E, R>(
       [
         `By the clocks of ${zones.join("; ")}, as recorded`,
         newest === undefined
-          ? "No state of this close stands: it is over."
-          : `The sums are those of state ${newest.id}, of the copy at ${DateTime.formatIso(newest.at)}.`
+          ? "No revision of this close is active: it is over."
+          : `The sums are those of revision ${newest.id}, of the copy at ${DateTime.formatIso(newest.at)}.`
       ],
       [
         Page.keyFigures(people),
@@ -126,7 +126,7 @@ export const toHtmlCloseReport = <E, R>(
               "Left out",
               Page.note(
                 `Hours by day, people on the clock and what to look at are left out: the history of the copy does not reach ` +
-                  `${DateTime.formatIso(newest.at)}, the instant of state ${newest.id}.`
+                  `${DateTime.formatIso(newest.at)}, the instant of revision ${newest.id}.`
               )
             )
           ]
@@ -162,7 +162,7 @@ const checkOf = (terms: CloseTerms.CloseTerms) => CloseTerms.checkOptions(terms,
 const ofPunches = <E, R>(
   punches: Stream.Stream<TimePunch, E, R>,
   terms: CloseTerms.CloseTerms,
-  people: ReadonlyArray<Sums>,
+  people: ReadonlyArray<ReportSums>,
   names: Page.NameLookup | undefined
 ) =>
   Effect.gen(function*() {
@@ -202,9 +202,9 @@ const ofPunches = <E, R>(
         Duration.equals(net, recorded.net) && cost === recorded.cost && punches === recorded.punches
     })
     const notes = [
-      "As the copy had the punches when the state was written. Disputes are not in a copy: only the service knows them.",
+      "As the copy had the punches when the revision was written. Disputes are not in a copy: only the service knows them.",
       ...(isSame ? [] : [
-        "The sums of these punches are not those of the record: time-punches closes --verify says which people differ."
+        "The sums of these punches are not those of the record: time-punches payroll verify says which people differ."
       ])
     ]
     return {
@@ -215,7 +215,7 @@ const ofPunches = <E, R>(
   })
 
 /** The sums of each person, with the time over the thresholds. */
-const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<Sums> => {
+const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<ReportSums> => {
   const groups = new Map(sumsBy(sums.rows, ({ userId }) => userId).map((group) => [group.key, group]))
   return CloseSums.byPerson(sums).map(({ cost, double, net, over, overDaily, punches, tips, userId }) => ({
     key: userId,
@@ -242,11 +242,11 @@ const revisionsSection = (close: ClosedPeriod): Html => {
   const active = new Set(activeRevisions(close.revisions).map(({ id }) => id))
   const due = (revision: RecordedRevision) => totalOf(peopleOf(differenceOf(close, revision)))
   const columns: ReadonlyArray<Column<RecordedRevision>> = [
-    { title: "state", cell: ({ id }) => id },
+    { title: "revision", cell: ({ id }) => id },
     { title: "kind", cell: ({ kind }) => kind },
     { title: "of", cell: ({ previous, voids }) => Option.getOrElse(Option.orElse(previous, () => voids), () => "") },
     {
-      title: "stands",
+      title: "active",
       cell: ({ id, kind }) => kind === "void" ? "" : active.has(id) ? "yes" : "no: it was not paid"
     },
     {
@@ -265,11 +265,15 @@ const revisionsSection = (close: ClosedPeriod): Html => {
       cell: ({ accepted }) => Object.entries(accepted).map(([kind, found]) => `${kind} ${found}`).join(", ")
     }
   ]
-  return Page.section("States", Page.table(counted(close.revisions.length, "state"), columns, close.revisions))
+  return Page.section("Revisions", Page.table(counted(close.revisions.length, "revision"), columns, close.revisions))
 }
 
 /** What each person got with each active revision, and in all. */
-const gotSection = (close: ClosedPeriod, people: ReadonlyArray<Sums>, names: Page.NameLookup | undefined): Html => {
+const gotSection = (
+  close: ClosedPeriod,
+  people: ReadonlyArray<ReportSums>,
+  names: Page.NameLookup | undefined
+): Html => {
   const revisions = activeRevisions(close.revisions).map((revision) => ({
     name: revision.id,
     people: new Map(peopleOf(differenceOf(close, revision)).map((person) => [person.key, person]))
@@ -288,8 +292,8 @@ const gotSection = (close: ClosedPeriod, people: ReadonlyArray<Sums>, names: Pag
   ]
   return Page.section(
     "What each person got",
-    Page.note("With each state that stands, what it has more than the one before it; and in all."),
-    Page.table("By person and state", columns, [...keys])
+    Page.note("With each active revision, what it has more than the one before it; and in all."),
+    Page.table("By person and revision", columns, [...keys])
   )
 }
 

@@ -44,6 +44,9 @@ const sentences = {
   Store: "the database of the fleet failed"
 } as const
 
+/** Whether a value is an error of a fleet, such as what untyped code caught. */
+export const isFleetError: (value: unknown) => value is FleetError = Schema.is(FleetError)
+
 /** An argument or a setting is invalid. @internal */
 export const invalidInput = (detail: string): FleetError => new FleetError({ reason: "InvalidInput", detail })
 

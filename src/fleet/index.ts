@@ -1,5 +1,5 @@
 /** The `./fleet` subpath: the operator's side of a fleet, over SQL alone. */
 export { CompanyError, CompanyStatus, FleetPhase, FleetState } from "./CompanyState.ts"
 export { type AddResult, Fleet, type FleetCompany, type FleetListOptions } from "./Fleet.ts"
-export { FleetError } from "./FleetError.ts"
+export { FleetError, isFleetError } from "./FleetError.ts"
 export type { ChangeResult, FleetTurn, Pause } from "./store/operator.ts"

@@ -141,7 +141,7 @@ const sendOnce = (
     return timed(
       watch,
       page.run.send(request, {
-        error: (error) => transportFailure(transportFailureOf(error, "headers")),
+        error: (error) => transportFailure(transportFailureOf(error, "Headers")),
         response: (response) =>
           wasRedirected(request.url, response.url)
             ? Effect.fail(foreignOrigin(response.status))

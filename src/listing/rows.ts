@@ -66,7 +66,7 @@ const readJson = (response: HttpClientResponse.HttpClientResponse): Effect.Effec
 }
 
 const bodyFailure = (error: HttpClientError.HttpClientError | typeof tooLarge): Failure =>
-  transportFailure(error === tooLarge ? overflowed : transportFailureOf(error, "body"))
+  transportFailure(error === tooLarge ? overflowed : transportFailureOf(error, "Body"))
 
 const failWithStatus = Effect.fnUntraced(function*(
   response: HttpClientResponse.HttpClientResponse,

@@ -90,10 +90,10 @@ const versionOf = (
   client: Client,
   context: Context.Context<never>,
   companyId: CompanyId,
-  asked: RunOptions["apiVersion"]
+  requested: RunOptions["apiVersion"]
 ) => {
   const provided = Context.getOrUndefined(context, ApiVersion) ?? client.version
-  const version = asked === undefined ? provided : Option.isOption(asked) ? asked : Option.some(asked)
+  const version = requested === undefined ? provided : Option.isOption(requested) ? requested : Option.some(requested)
   return version === client.version || Option.isNone(version) || isDate(version.value)
     ? Result.succeed(version)
     : invalid(companyId, "apiVersion", "must be a real date as YYYY-MM-DD")

@@ -71,9 +71,9 @@ export const rollup = <K>(
   options: LaborOptions
 ): Sink.Sink<HashMap.HashMap<K, Totals>, TimePunch, never, SumOverflow> =>
   Sink.foldArray(
-    () => MutableHashMap.empty<K, Sums>(),
+    () => MutableHashMap.empty<K, RunningTotals>(),
     Function.constTrue,
-    (byKey: MutableHashMap.MutableHashMap<K, Sums>, punches: ReadonlyArray<TimePunch>) => {
+    (byKey: MutableHashMap.MutableHashMap<K, RunningTotals>, punches: ReadonlyArray<TimePunch>) => {
       for (const punch of punches) {
         const field = add(sumsOf(byKey, key(punch)), punch, options)
         if (field !== undefined) return Effect.fail(new SumOverflow({ field, punchId: punch.id }))
@@ -365,7 +365,7 @@ const amount = (net: Duration.Duration, punch: TimePunch, rounding: Rounding): n
   Number(divide(BigInt(Duration.toMillis(net)) * BigInt(punch.hourlyWage), hourMillis, rounding))
 
 /** Running sums: durations in milliseconds, amounts in cents. */
-interface Sums {
+interface RunningTotals {
   punches: number
   incomplete: number
   anomalous: number
@@ -377,10 +377,10 @@ interface Sums {
   tips: number
 }
 
-const sumsOf = <K>(byKey: MutableHashMap.MutableHashMap<K, Sums>, key: K): Sums => {
+const sumsOf = <K>(byKey: MutableHashMap.MutableHashMap<K, RunningTotals>, key: K): RunningTotals => {
   const known = MutableHashMap.get(byKey, key)
   if (Option.isSome(known)) return known.value
-  const sums: Sums = {
+  const sums: RunningTotals = {
     punches: 0,
     incomplete: 0,
     anomalous: 0,
@@ -396,7 +396,7 @@ const sumsOf = <K>(byKey: MutableHashMap.MutableHashMap<K, Sums>, key: K): Sums 
 }
 
 /** Adds the punch, or returns the sum that overflows. No other duration exceeds the gross one. */
-const add = (sums: Sums, punch: TimePunch, options: LaborOptions): SumOverflow["field"] | undefined => {
+const add = (sums: RunningTotals, punch: TimePunch, options: LaborOptions): SumOverflow["field"] | undefined => {
   const worked = WorkedTime.measure(punch, options)
   sums.punches += 1
   if (worked.anomalies.length > 0) sums.anomalous += 1
@@ -415,7 +415,7 @@ const add = (sums: Sums, punch: TimePunch, options: LaborOptions): SumOverflow["
   return !Number.isSafeInteger(sums.gross) ? "gross" : !Number.isSafeInteger(sums.cost) ? "cost" : undefined
 }
 
-const totalsOf = (sums: Sums): Totals => ({
+const totalsOf = (sums: RunningTotals): Totals => ({
   punches: sums.punches,
   incomplete: sums.incomplete,
   anomalous: sums.anomalous,

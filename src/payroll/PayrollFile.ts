@@ -349,7 +349,7 @@ export const encode = (
       const one = numberOf(value, line.kind, plus, round)
       const other = numberOf(value, line.kind, minus, round)
       if (one === undefined || other === undefined) return undefined
-      const left = (sums: Sums) => numberOf(value, line.kind, sums, (time) => time) ?? 0n
+      const left = (sums: GroupSums) => numberOf(value, line.kind, sums, (time) => time) ?? 0n
       if (isHourValue(value)) remainders[at] = (remainders[at] ?? 0n) + left(plus) - left(minus) - (one - other) * unit
       return one - other
     })
@@ -380,7 +380,7 @@ export const encode = (
 }
 
 /** Exact sums: time in milliseconds, amounts in cents. */
-interface Sums {
+interface GroupSums {
   readonly net: bigint
   readonly over: bigint
   readonly double: bigint
@@ -389,9 +389,9 @@ interface Sums {
   readonly punches: bigint
 }
 
-const nothing: Sums = { net: 0n, over: 0n, double: 0n, cost: 0n, tips: 0n, punches: 0n }
+const nothing: GroupSums = { net: 0n, over: 0n, double: 0n, cost: 0n, tips: 0n, punches: 0n }
 
-const add = (one: Sums, other: Sums): Sums => ({
+const add = (one: GroupSums, other: GroupSums): GroupSums => ({
   net: one.net + other.net,
   over: one.over + other.over,
   double: one.double + other.double,
@@ -426,12 +426,12 @@ interface Line {
   readonly code: string | undefined
   /** Ids, wage and the place of the pay code: the least of them decides the place of the row. */
   readonly order: ReadonlyArray<number>
-  readonly sums: Sums
+  readonly sums: GroupSums
 }
 
 type CellTexts = (group: Group, kind: Kind, shown: PayrollState) => Pick<Line, "texts" | "code">
 
-/** Sums the groups of equal texts. `shown`: the state whose name and dates the texts have. */
+/** GroupSums the groups of equal texts. `shown`: the state whose name and dates the texts have. */
 const linesOf = (
   { by, columns, payCodes }: Mapping,
   textsOf: CellTexts,
@@ -465,7 +465,7 @@ const compare = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): numb
 }
 
 /** The rows of a state, and of rows without classes the time of each person over the threshold. */
-const groupsOf = ({ people = [], rows }: PayrollState): ReadonlyArray<Group & { readonly sums: Sums }> => [
+const groupsOf = ({ people = [], rows }: PayrollState): ReadonlyArray<Group & { readonly sums: GroupSums }> => [
   ...rows.map((row) => ({
     ids: {
       user: row.userId,
@@ -501,7 +501,7 @@ const excessOf = (excess: Option.Option<Duration.Duration>): bigint =>
 const numberOf = (
   value: Value | undefined,
   kind: Kind,
-  { cost, double, net, over, punches, tips }: Sums,
+  { cost, double, net, over, punches, tips }: GroupSums,
   round: (time: bigint) => bigint
 ): bigint | undefined => {
   if (isHourValue(value)) {
@@ -723,7 +723,7 @@ const problemOf = (mapping: Mapping): MappingError | undefined => {
   ])
 }
 
-/** What contradicts itself, or does not fit the sums. Sums without a row fit any mapping. */
+/** What contradicts itself, or does not fit the sums. GroupSums without a row fit any mapping. */
 const refusalOf = (mapping: Mapping, states: ReadonlyArray<PayrollState>): MappingError | undefined => {
   const { by, columns, payCodes } = mapping
   const rows = states.flatMap((state) => state.rows)

@@ -14,7 +14,7 @@ import type { TimePunch } from "../TimePunch.ts"
 import { makePresence, type Presence } from "./presence.ts"
 
 /** Where a punch of the report stands. */
-interface Place {
+interface CountedDay {
   readonly date: BusinessDate
   readonly dayRule: DayRule
 }
@@ -22,7 +22,7 @@ interface Place {
 /** What is counted. */
 interface FiguresOptions<out E> {
   /** Where a punch stands; `undefined` for one that is read for the thresholds or the findings only. */
-  readonly placeOf: (punch: TimePunch) => Result.Result<Place | undefined, E>
+  readonly placeOf: (punch: TimePunch) => Result.Result<CountedDay | undefined, E>
   /** The dates of the period by a day rule. */
   readonly datesOf: (dayRule: DayRule) => PayPeriod
   readonly labor: Labor.LaborOptions
@@ -57,7 +57,7 @@ export const figuresOf = <E, E2, R>(
 ): Effect.Effect<Figures, E | E2 | Labor.SumOverflow, R> =>
   Effect.gen(function*() {
     const presence = makePresence(labor.asOf)
-    const groups = new Map<string, Place & { readonly locationId: LocationId }>()
+    const groups = new Map<string, CountedDay & { readonly locationId: LocationId }>()
     const keyOf = (punch: TimePunch): string => {
       const place = Option.getOrUndefined(Result.getSuccess(placeOf(punch)))
       const key = `${punch.locationId} ${place?.date}`

@@ -12,7 +12,7 @@ import type { Issue } from "../payroll/PeriodCheck.ts"
 import * as Charts from "./charts.ts"
 import type { Figures } from "./figures.ts"
 import type { Presence } from "./presence.ts"
-import { byTime, type Excess, type Sums, sumsBy, totalOf } from "./sums.ts"
+import { byTime, type Excess, type ReportSums, sumsBy, totalOf } from "./sums.ts"
 
 /** The name of an id; `undefined` if it has none. */
 export type NameLookup = (kind: "user" | "location" | "role" | "department", id: number) => string | undefined
@@ -112,18 +112,18 @@ ${numbers}</details>
 export const sumsTable = (
   caption: string,
   kind: "location" | "user" | "day",
-  rows: ReadonlyArray<Sums>,
+  rows: ReadonlyArray<ReportSums>,
   names: NameLookup | undefined
 ): Html => {
   const marked = (duration: Duration.Duration | undefined) => {
     const quantity = time(duration ?? Duration.zero)
     return quantity.value > 0 ? { ...quantity, text: `${mark} ${quantity.text}` } : quantity
   }
-  const hours = (title: string, field: keyof Excess): ReadonlyArray<Parts.Column<Sums>> =>
+  const hours = (title: string, field: keyof Excess): ReadonlyArray<Parts.Column<ReportSums>> =>
     rows.some((row) => row[field] !== undefined)
       ? [{ title, isNumber: true, cell: (row) => marked(row[field]) }]
       : []
-  const columns: ReadonlyArray<Parts.Column<Sums>> = [
+  const columns: ReadonlyArray<Parts.Column<ReportSums>> = [
     {
       title: kind === "day" ? "date" : kind === "user" ? "person" : "location",
       cell: ({ key }) =>
@@ -144,7 +144,7 @@ export const sumsTable = (
 }
 
 /** Key figures of all sums, side by side. */
-export const keyFigures = (people: ReadonlyArray<Sums>): Html => {
+export const keyFigures = (people: ReadonlyArray<ReportSums>): Html => {
   const { cost, incomplete, net, punches, tips } = totalOf(people)
   return Parts.keyFigures([
     { name: "net hours", value: formatSignedHours(net) },
@@ -209,7 +209,7 @@ const hoursOn = (dates: ReadonlyArray<string>, days: Figures["days"]): ReadonlyA
 }
 
 /** The cost of each location; the dearest first. */
-export const costSection = (locations: ReadonlyArray<Sums>, names: NameLookup | undefined): Html => {
+export const costSection = (locations: ReadonlyArray<ReportSums>, names: NameLookup | undefined): Html => {
   const shown = locations.toSorted((one, other) => other.cost - one.cost || byTime(one, other)).slice(0, mostBars)
   const labels = shown.map(({ key }) => labelOf("location", Number(key), names))
   return section(
@@ -241,7 +241,7 @@ const lengthText = (length: Duration.Input): string => {
 
 /** Hours by person; who has most first. */
 export const peopleSection = (
-  people: ReadonlyArray<Sums>,
+  people: ReadonlyArray<ReportSums>,
   options: Labor.Thresholds,
   names: NameLookup | undefined
 ): Html => {
@@ -343,7 +343,7 @@ export const issuesSection = (
       : note([...kinds].map(([kind, found]) => `${kind} ${formatNumber(found)}`).join(" · ")),
     ...notes.map(note),
     issues.length === 0 ? undefined : table("Punches to look at", columns, issues.slice(0, mostIssues)),
-    leftOut(issues.length, mostIssues, "things to look at; time-punches check lists all")
+    leftOut(issues.length, mostIssues, "things to look at; time-punches payroll check lists all")
   )
 }
 

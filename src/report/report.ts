@@ -16,7 +16,7 @@ import { byLocation, type DayRule, dayStartsOf, type Interval, zoneOf, zonesOf }
 import type { TimePunch } from "../TimePunch.ts"
 import { type Figures, figuresOf } from "./figures.ts"
 import * as Page from "./page.ts"
-import { byTime, type Sums, sumsBy } from "./sums.ts"
+import { byTime, type ReportSums, sumsBy } from "./sums.ts"
 
 /** What a report shows, and by which day rule. */
 export interface ReportOptions<out E = never>
@@ -129,7 +129,7 @@ export const toHtmlReport = <E2, R, E = never>(
         ]),
         Page.issuesSection(figures.issues, names, notes),
         Page.section(
-          "Sums",
+          "ReportSums",
           Page.sumsTable("By location", "location", locations, names),
           Page.sumsTable("By day", "day", days, names),
           Page.sumsTable("By person", "user", people, names)
@@ -168,7 +168,7 @@ const incompleteText = ({ total }: Figures, { asOf }: Labor.LaborOptions): Reado
 const peopleOf = (
   { hours, people }: Figures,
   options: Labor.Thresholds
-): ReadonlyArray<Sums> =>
+): ReadonlyArray<ReportSums> =>
   people.map(([key, totals]) => {
     const over = Option.getOrUndefined(HashMap.get(hours, key))
     return {

@@ -19,16 +19,16 @@ export interface Excess {
 }
 
 /** The sums of a location, a person or a day. */
-export interface Sums extends Counts, Excess {
+export interface ReportSums extends Counts, Excess {
   readonly key: number | string
 }
 
 /** The longest time first, then by key. */
-export const byTime = (one: Sums, other: Sums): number =>
+export const byTime = (one: ReportSums, other: ReportSums): number =>
   Duration.toMillis(other.net) - Duration.toMillis(one.net) || Number(one.key) - Number(other.key)
 
 /** The sums of all rows. */
-export const totalOf = (rows: ReadonlyArray<Counts & Excess>): Sums => {
+export const totalOf = (rows: ReadonlyArray<Counts & Excess>): ReportSums => {
   const excess = (field: keyof Excess) =>
     Duration.millis(rows.reduce((total, row) => total + Duration.toMillis(row[field] ?? Duration.zero), 0))
   return {
@@ -55,7 +55,7 @@ const countsOf = (rows: ReadonlyArray<Counts>): Counts => {
 export const sumsBy = <Row extends Counts>(
   rows: ReadonlyArray<Row>,
   keyOf: (row: Row) => number | string
-): ReadonlyArray<Sums> => {
+): ReadonlyArray<ReportSums> => {
   const groups = new Map<number | string, Array<Row>>()
   for (const row of rows) {
     const group = groups.get(keyOf(row))

@@ -18,17 +18,17 @@ export interface Dialect extends SqlDialect {
   readonly tables: { readonly [Name in TableName]: Fragment }
   readonly migrations: Migrations
   /** Writes the rows within the transaction that is open. */
-  readonly write: (sql: SqlClient, rows: Rows) => Effect.Effect<Written, SqlError | Unclear>
+  readonly write: (sql: SqlClient, rows: BatchRows) => Effect.Effect<Written, SqlError | AmbiguousWrite>
 }
 
 /** The rows of a batch: each key once, in the order of the ids, so that two writers never wait for each other in a circle. */
-export interface Rows {
+export interface BatchRows {
   readonly company: CompanyId
   readonly pass: number
   readonly punches: ReadonlyArray<TimePunch>
   /** Whether every row is stamped with `pass`, also one that is equal already. */
   readonly isStamping: boolean
-  /** Whether the write says what it did in any case, at a price. Else it may be `Unclear`. */
+  /** Whether the write says what it did in any case, at a price. Else it may be `AmbiguousWrite`. */
   readonly isExact: boolean
   /** The instant of the commit in milliseconds if it keeps versions: of what is written from now on. */
   readonly at: number | undefined
@@ -42,7 +42,7 @@ export interface Written {
 }
 
 /** The write cannot say what it did. It is undone, and done exactly. */
-export class Unclear extends Data.TaggedError("Unclear") {}
+export class AmbiguousWrite extends Data.TaggedError("AmbiguousWrite") {}
 
 /** The dialect for the tables of these names. */
 export const dialectFor = (

@@ -398,7 +398,7 @@ const shownOf = (state: State | undefined, kind: ChangeKind): Option.Option<Time
     : Option.some(state.punch)
 
 /** Time in milliseconds, amounts in cents. */
-interface Sums {
+interface ChangeSums {
   net: number
   cost: number
   tips: number
@@ -413,7 +413,7 @@ export interface People {
 
 /** @internal */
 export const makePeople = (options: Labor.LaborOptions): People => {
-  const people = new Map<UserId, Sums>()
+  const people = new Map<UserId, ChangeSums>()
   return {
     add: (punch, sign) => {
       if (punch === undefined) return undefined

@@ -13,6 +13,7 @@ import {
   versionColumnsBefore5
 } from "./columns.ts"
 import {
+  type BatchRows,
   deletionRefused,
   type Dialect,
   dialectFor,
@@ -21,7 +22,6 @@ import {
   knowOlder,
   makesGap,
   renameGone,
-  type Rows,
   type Written
 } from "./Dialect.ts"
 import type { TableNames } from "./tables.ts"
@@ -305,7 +305,7 @@ const createBreaks = ({ breaks, rows }: TableNames) =>
 FROM ${rows} AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.gone_at IS NULL`
 
 /** Rows of one statement: as many as the largest of common transactions has. */
-const chunkSize = 1000
+const rowsPerStatement = 1000
 
 const writer = (names: TableNames): Dialect["write"] => {
   const plain = upsertOf(names, false)
@@ -314,7 +314,7 @@ const writer = (names: TableNames): Dialect["write"] => {
     `UPDATE ${names.rows} SET pass = $1::bigint WHERE company_id = $2::bigint AND id = ANY($3::bigint[]) AND pass <> $1::bigint`
 
   const writeChunk = Effect.fnUntraced(
-    function*(sql: SqlClient, { at, company, isStamping, pass, punches }: Rows) {
+    function*(sql: SqlClient, { at, company, isStamping, pass, punches }: BatchRows) {
       const parameters = [String(company), String(pass), ...arrayColumns.map((column) => arrayOf(column, punches))]
       const [found] = yield* at === undefined
         ? sql.unsafe<Row>(plain, parameters)
@@ -330,8 +330,8 @@ const writer = (names: TableNames): Dialect["write"] => {
   return Effect.fnUntraced(function*(sql, rows) {
     let count = 0
     let oldest = Infinity
-    for (let start = 0; start < rows.punches.length; start += chunkSize) {
-      const written = yield* writeChunk(sql, { ...rows, punches: rows.punches.slice(start, start + chunkSize) })
+    for (let start = 0; start < rows.punches.length; start += rowsPerStatement) {
+      const written = yield* writeChunk(sql, { ...rows, punches: rows.punches.slice(start, start + rowsPerStatement) })
       count += written.count
       oldest = Math.min(oldest, written.oldestModified ?? Infinity)
     }
@@ -366,7 +366,7 @@ RETURNING t.modified
 }
 
 /** The literal of an array. A text is quoted, so that it is never taken for NULL, a brace or a comma. */
-const arrayOf = ({ cell, type }: Column, punches: Rows["punches"]): string =>
+const arrayOf = ({ cell, type }: Column, punches: BatchRows["punches"]): string =>
   `{${punches.map((punch) => elementOf(cell(punch), type)).join(",")}}`
 
 const elementOf = (cell: Cell, type: ColumnType): string =>

@@ -6,6 +6,8 @@ import type { Row } from "effect/sql/SqlConnection"
 import { numberOf, orUndefined, sqlite as ground } from "../internal/sql/dialect.ts"
 import { type Cell, type Column, columns, type ColumnType, contentColumns, versionColumnsBefore5 } from "./columns.ts"
 import {
+  AmbiguousWrite,
+  type BatchRows,
   deletionRefused,
   type Dialect,
   dialectFor,
@@ -14,8 +16,6 @@ import {
   knowOlder,
   makesGap,
   renameGone,
-  type Rows,
-  Unclear,
   type Written
 } from "./Dialect.ts"
 import type { TableNames } from "./tables.ts"
@@ -267,7 +267,7 @@ const createBreaks = ({ breaks, rows }: TableNames) =>
 FROM ${rows} AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.gone_at IS NULL`
 
 /** Rows of one statement. More save little, and each size of a last chunk has a separate text. */
-const chunkSize = 100
+const rowsPerStatement = 100
 
 const writer = (names: TableNames): Dialect["write"] => {
   const textOf = makeUpsert(names)
@@ -276,7 +276,7 @@ const writer = (names: TableNames): Dialect["write"] => {
   const stamp = `UPDATE ${names.rows} SET pass = ? WHERE ${some} AND pass <> ?`
 
   /** To return the rows that were written costs a fifth more. */
-  const writeExactly = (sql: SqlClient, rows: Rows, chunk: Rows["punches"]) =>
+  const writeExactly = (sql: SqlClient, rows: BatchRows, chunk: BatchRows["punches"]) =>
     Effect.map(
       sql.unsafe<Row>(`${textOf(chunk.length, rows.at !== undefined)} RETURNING modified`, parametersOf(rows, chunk)),
       (written): Written => ({
@@ -287,9 +287,9 @@ const writer = (names: TableNames): Dialect["write"] => {
 
   /**
    * Uses `changes()`. After a partial write, the written rows are those stamped with this pass, unless a row had that stamp
-   * before: then it is `Unclear`.
+   * before: then it is `AmbiguousWrite`.
    */
-  const writeChunk = Effect.fnUntraced(function*(sql: SqlClient, rows: Rows, chunk: Rows["punches"]) {
+  const writeChunk = Effect.fnUntraced(function*(sql: SqlClient, rows: BatchRows, chunk: BatchRows["punches"]) {
     const { at, company, pass } = rows
     yield* sql.unsafe(textOf(chunk.length, at !== undefined), parametersOf(rows, chunk))
     const [changes] = yield* sql.unsafe<Row>("SELECT changes() AS count")
@@ -299,7 +299,7 @@ const writer = (names: TableNames): Dialect["write"] => {
       return { count, oldestModified: earliest(modified.map(({ epochMilliseconds }) => epochMilliseconds)) }
     }
     const [found] = yield* sql.unsafe<Row>(stamped, [company, idsOf(chunk), pass])
-    if (numberOf(found?.count) !== count) return yield* new Unclear()
+    if (numberOf(found?.count) !== count) return yield* new AmbiguousWrite()
     return { count, oldestModified: orUndefined(found?.oldest) }
   })
 
@@ -308,8 +308,8 @@ const writer = (names: TableNames): Dialect["write"] => {
     const write = isExact ? writeExactly : writeChunk
     let count = 0
     const oldest: Array<unknown> = []
-    for (let start = 0; start < punches.length; start += chunkSize) {
-      const written = yield* write(sql, rows, punches.slice(start, start + chunkSize))
+    for (let start = 0; start < punches.length; start += rowsPerStatement) {
+      const written = yield* write(sql, rows, punches.slice(start, start + rowsPerStatement))
       count += written.count
       oldest.push(written.oldestModified)
     }
@@ -318,14 +318,14 @@ const writer = (names: TableNames): Dialect["write"] => {
   })
 }
 
-const idsOf = (punches: Rows["punches"]): string => JSON.stringify(punches.map(({ id }) => id))
+const idsOf = (punches: BatchRows["punches"]): string => JSON.stringify(punches.map(({ id }) => id))
 
 const earliest = (modified: ReadonlyArray<unknown>): number | undefined => {
   const least = modified.reduce<number>((least, at) => Math.min(least, orUndefined(at) ?? Infinity), Infinity)
   return least === Infinity ? undefined : least
 }
 
-const parametersOf = ({ at, company, pass }: Rows, chunk: Rows["punches"]): ReadonlyArray<Cell> => {
+const parametersOf = ({ at, company, pass }: BatchRows, chunk: BatchRows["punches"]): ReadonlyArray<Cell> => {
   const parameters: Array<Cell> = []
   for (const punch of chunk) {
     parameters.push(company)

@@ -15,7 +15,7 @@ import type { Batch, Committed, Missing } from "../sync/Batch.ts"
 import { type Checkpoint, checkpointText, readCanonical } from "../sync/Checkpoint.ts"
 import { isTooManyMissing, superseded, type SyncError, tooManyMissing, unreadable } from "../sync/SyncError.ts"
 import { failedWith } from "./connection.ts"
-import type { Dialect, Rows, Unclear } from "./Dialect.ts"
+import type { AmbiguousWrite, BatchRows, Dialect } from "./Dialect.ts"
 
 /** `beginsHistory`: whether the first commit of a company begins its history. One that has begun is kept in any case. */
 export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) => {
@@ -159,7 +159,7 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
         const text = checkpointText(batch.checkpoint)
         // What an attempt did, once there was nothing left but its COMMIT.
         let done: Committed | undefined
-        const attempt = (isExact: boolean): Effect.Effect<Committed, SyncError | SqlError | Unclear> => {
+        const attempt = (isExact: boolean): Effect.Effect<Committed, SyncError | SqlError | AmbiguousWrite> => {
           const isStored = Effect.map(readText(batch.company), (stored) => stored === text)
           return transact(
             database,
@@ -179,7 +179,7 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
           )
         }
         return attempt(false).pipe(
-          Effect.catchTag("Unclear", () => Effect.catchTag(attempt(true), "Unclear", Effect.die)),
+          Effect.catchTag("AmbiguousWrite", () => Effect.catchTag(attempt(true), "AmbiguousWrite", Effect.die)),
           Effect.mapError(failedWith(batch.company, "the batch cannot be stored"))
         )
       })
@@ -220,7 +220,7 @@ const millisOf = (instant: Option.Option<DateTime.Utc>) =>
   Option.getOrUndefined(Option.map(instant, ({ epochMilliseconds }) => epochMilliseconds))
 
 /** The last row of a key wins. */
-const rowsOf = ({ company, kind, pass, punches }: Batch, isExact: boolean, at: number | undefined): Rows => ({
+const rowsOf = ({ company, kind, pass, punches }: Batch, isExact: boolean, at: number | undefined): BatchRows => ({
   company,
   pass,
   punches: [...new Map(punches.map((punch) => [punch.id, punch])).values()].toSorted((one, other) => one.id - other.id),

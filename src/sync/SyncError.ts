@@ -52,6 +52,9 @@ export class SyncError extends Schema.TaggedError<SyncError>("effect-time-punche
   }
 }
 
+/** Whether a value is an error of a sync, such as what untyped code caught. */
+export const isSyncError: (value: unknown) => value is SyncError = Schema.is(SyncError)
+
 /** The error with the last checkpoint that is durable. Its `cause` is not enumerable, so a spread would lose it. @internal */
 export const withCheckpoint = (error: SyncError, checkpoint: Option.Option<Checkpoint>) =>
   new SyncError({ ...error, ...("cause" in error ? { cause: error.cause } : {}), checkpoint })

@@ -2,7 +2,7 @@
 export type { Batch, Committed, Missing } from "./Batch.ts"
 export { Checkpoint, PassKind, RunningPass, SweepWindow } from "./Checkpoint.ts"
 export * as Sync from "./Sync.ts"
-export { SyncError } from "./SyncError.ts"
+export { isSyncError, SyncError } from "./SyncError.ts"
 export type { BatchesOptions, RunOptions, StopAfter, SweepBatchesOptions, SweepOptions } from "./SyncOptions.ts"
 export { SyncSummary } from "./SyncOptions.ts"
 export { SyncStore } from "./SyncStore.ts"

@@ -11,7 +11,7 @@ import { type Checkpoint, checkpointText, readCanonical, type SweepWindow } from
 import { isTooManyMissing, superseded, type SyncError, tooManyMissing, unreadable } from "./SyncError.ts"
 
 /** A row of a copy. */
-export interface Row {
+export interface CopyRow {
   readonly punch: TimePunch
   /** The number of the pass that wrote or stamped it last. */
   readonly pass: number
@@ -21,7 +21,7 @@ export interface Row {
 
 /** The copy of a company. */
 export interface Copy {
-  readonly rows: ReadonlyMap<TimePunchId, Row>
+  readonly rows: ReadonlyMap<TimePunchId, CopyRow>
   /** The text of its checkpoint; `undefined` before the first commit, and after it was lost. */
   readonly checkpoint: string | undefined
 }
@@ -62,13 +62,13 @@ export const makeStoreOf = (copies: Map<CompanyId, Copy>) => ({
 export const makeMemoryStore = Effect.sync(() => makeStoreOf(new Map()))
 
 /** A stamp that is not lower than the number of a sweep would hide that a row is missing. */
-const lowerStamps = (rows: Map<TimePunchId, Row>, pass: number) => {
+const lowerStamps = (rows: Map<TimePunchId, CopyRow>, pass: number) => {
   for (const [id, row] of rows) {
     if (row.pass >= pass) rows.set(id, { ...row, pass: 0 })
   }
 }
 
-const writeRows = (rows: Map<TimePunchId, Row>, { kind, pass, punches }: Batch): Omit<Committed, "missing"> => {
+const writeRows = (rows: Map<TimePunchId, CopyRow>, { kind, pass, punches }: Batch): Omit<Committed, "missing"> => {
   const last = new Map(punches.map((punch) => [punch.id, punch]))
   const changed = [...last.values()].filter((punch) => {
     const row = rows.get(punch.id)
@@ -85,10 +85,10 @@ const writeRows = (rows: Map<TimePunchId, Row>, { kind, pass, punches }: Batch):
   }
 }
 
-const presentRows = (rows: ReadonlyMap<TimePunchId, Row>, window: SweepWindow): ReadonlyArray<Row> =>
+const presentRows = (rows: ReadonlyMap<TimePunchId, CopyRow>, window: SweepWindow): ReadonlyArray<CopyRow> =>
   [...rows.values()].filter(({ isMissing, punch }) => !isMissing && isWithin(window, punch.clockedIn))
 
-const missingRows = (rows: ReadonlyMap<TimePunchId, Row>, { before, window }: Missing): ReadonlyArray<Row> =>
+const missingRows = (rows: ReadonlyMap<TimePunchId, CopyRow>, { before, window }: Missing): ReadonlyArray<CopyRow> =>
   presentRows(rows, window).filter(({ pass }) => pass < before)
 
 const isWithin = ({ gte, lt }: SweepWindow, at: DateTime.Utc): boolean =>

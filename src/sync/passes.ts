@@ -47,7 +47,7 @@ export interface Call extends Reads {
 }
 
 /** What a call knows between two requests. */
-interface Known {
+interface CallProgress {
   /** The checkpoint of the last batch, or the one that the call began with. */
   readonly checkpoint: Checkpoint
   /** What the last pass reads. */
@@ -60,7 +60,7 @@ interface Known {
 }
 
 /** A pass is running. */
-export interface Reading extends Known {
+export interface Reading extends CallProgress {
   readonly _tag: "Reading"
   readonly running: RunningPass
   /** Whether the call has done what it is for once the pass is complete. */
@@ -75,11 +75,11 @@ export interface Reading extends Known {
 export type State =
   | Reading
   /** No pass is running, and the one that the call is for has not begun. */
-  | Known & { readonly _tag: "Due" }
+  | CallProgress & { readonly _tag: "Due" }
   /** The call has done what it is for. */
-  | Known & { readonly _tag: "Complete" }
+  | CallProgress & { readonly _tag: "Complete" }
   /** The pass began again too often. That is stored, and remains to be said. */
-  | Known & { readonly _tag: "Lost"; readonly error: SyncError }
+  | CallProgress & { readonly _tag: "Lost"; readonly error: SyncError }
 
 /** What a call does next. */
 export type Request =
@@ -110,7 +110,7 @@ const maxEmptyRuns = 1000
 export const initialState = (call: Call, from: Option.Option<Checkpoint>): State => {
   const checkpoint = Option.getOrElse(from, () => blankCheckpoint(call.company.id, call.writer))
   const kind = Option.isNone(checkpoint.watermark) ? "first" : "increment"
-  const known: Known = { checkpoint, kind, pages: 0, restarts: 0, emptyRuns: 0 }
+  const known: CallProgress = { checkpoint, kind, pages: 0, restarts: 0, emptyRuns: 0 }
   return Option.match(checkpoint.running, {
     onNone: (): State => ({ ...known, _tag: "Due" }),
     onSome: (running): State => ({
@@ -182,18 +182,18 @@ const stepKept = (call: Call, state: Reading, page: Page, now: Now): Step => {
   const read = { ...state, pages: state.pages + 1, emptyRuns }
   const { begunAt, running } = read
   const elapsed = Option.map(begunAt, (begunAt) => now.monotonic - begunAt)
-  const judged = stepPage(read.checkpoint, running, page, { overlap, sortById, writer, now: now.local, elapsed })
-  switch (judged._tag) {
+  const verdict = stepPage(read.checkpoint, running, page, { overlap, sortById, writer, now: now.local, elapsed })
+  switch (verdict._tag) {
     case "Cycle":
       return beginAgain(call, read, "the cursors of the pass lead in a circle")
     case "Earlier":
-      return { state: { ...read, running: judged.running, isStored: false }, batch: Option.none(), isEnded: true }
+      return { state: { ...read, running: verdict.running, isStored: false }, batch: Option.none(), isEnded: true }
     case "Kept": {
-      const { began = Option.none(), checkpoint, passId } = judged
+      const { began = Option.none(), checkpoint, passId } = verdict
       const unknown = Option.isNone(page.cursor.sent) ? Option.some(page.unknown) : Option.none()
       const allowed = read.isAnswer && goal._tag === "Sweep" && goal.allowMissing
       const missing = Option.map(
-        Option.all([judged.missing, running.before]),
+        Option.all([verdict.missing, running.before]),
         ([window, before]) => ({ window, before, allowed })
       )
       const { batch, state } = emit(read, checkpoint, passId, { punches: page.items, missing, began, unknown })
@@ -212,7 +212,7 @@ const emit = (
   rows: Pick<Batch, "punches" | "missing" | "began" | "unknown"> = noRows
 ): { readonly state: State; readonly batch: Batch } => {
   const { begunAt, emptyRuns, isAnswer, kind, pages, restarts } = state
-  const known: Known = { checkpoint, kind, pages, restarts, emptyRuns }
+  const known: CallProgress = { checkpoint, kind, pages, restarts, emptyRuns }
   return {
     batch: { company: checkpoint.company, kind, pass: passId, checkpoint, ...rows },
     state: Option.match(checkpoint.running, {
@@ -242,7 +242,7 @@ const beginAgain = (call: Call, state: Reading, detail: string): Step => {
 }
 
 /** The pass that a call begins if none is running. */
-const beginDue = (call: Call, known: Known): Reading => {
+const beginDue = (call: Call, known: CallProgress): Reading => {
   const { goal } = call
   const { checkpoint } = known
   const running = Option.isNone(checkpoint.watermark)

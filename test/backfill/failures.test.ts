@@ -1,14 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Option, Schema, Stream } from "effect"
-import {
-  BackfillError,
-  type BackfillFilter,
-  type BackfillSegment,
-  CompanyId,
-  Cursor,
-  type ListError,
-  TimePunches
-} from "../../src/index.ts"
+import { Effect, Option, Schema, Stream } from "effect"
+import { BackfillError, CompanyId, Cursor, type ListError, TimePunches } from "../../src/index.ts"
 import { prng } from "../../src/testing/base/prng.ts"
 import { defaultCompany, FakeService, Fault, generatePunches, toWire } from "../../src/testing/index.ts"
 import { app, company, inject, pageRequests } from "../support/client.ts"
@@ -17,13 +9,7 @@ import { says, scripted } from "../support/scripted.ts"
 import { letTimePass } from "../support/time.ts"
 import { untyped } from "../support/untyped.ts"
 import { wirePage } from "../support/wire.ts"
-import { byId, drawOptions, jostled, runBackfill } from "./support.ts"
-
-const at = (text: string) => DateTime.makeUnsafe(text)
-const gte = at("2026-02-01T00:00:00Z")
-const lt = at("2026-05-01T00:00:00Z")
-const spring = { clockedIn: { gte, lt } } satisfies BackfillFilter
-const whole: BackfillSegment = { gte, until: lt, inclusive: false, cursor: Option.none() }
+import { at, byId, drawOptions, gte, jostled, lt, runBackfill, spring, whole } from "./support.ts"
 
 const punches = generatePunches({ seed: 8, count: 1200, companyId: defaultCompany.id, deletedShare: 0 })
 

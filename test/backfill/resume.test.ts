@@ -1,6 +1,6 @@
 /** What a backfill that fails keeps for the next run: the pages in flight, and the length of its windows. */
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Layer, Option, Schema } from "effect"
+import { DateTime, Effect, Layer, Schema } from "effect"
 import { HttpClient } from "effect/http"
 import { makePlan } from "../../src/backfill/plan.ts"
 import {
@@ -16,12 +16,7 @@ import { accessToken, endpoints, inject, pageRequests } from "../support/client.
 import { expected } from "../support/oracle.ts"
 import { letTimePass } from "../support/time.ts"
 import { untyped } from "../support/untyped.ts"
-import { byId, jostled, type Run, runBackfill } from "./support.ts"
-
-const at = (text: string) => DateTime.makeUnsafe(text)
-const gte = at("2026-02-01T00:00:00Z")
-const lt = at("2026-05-01T00:00:00Z")
-const spring = { clockedIn: { gte, lt } } satisfies BackfillFilter
+import { at, byId, gte, jostled, lt, type Run, runBackfill, spring, whole } from "./support.ts"
 
 const march = {
   clockedIn: { gte: at("2026-03-01T00:00:00Z"), lt: at("2026-04-01T00:00:00Z") }
@@ -121,7 +116,6 @@ describe("a backfill that fails often", () => {
 })
 
 describe("the length of a window", () => {
-  const whole: BackfillSegment = { gte, until: lt, inclusive: false, cursor: Option.none() }
   const settings = { workers: 4, pageSize: 200, capacity: 4, order: "asCompleted" } as const
   const lengthOf = (segments: ReadonlyArray<BackfillSegment>) => {
     const window = makePlan(segments, { ...settings, ordered: false }).next(0, false)

@@ -1,5 +1,5 @@
 /** Backfills for properties: rows on every border, a transport that reorders responses, runs resumed until done. */
-import { DateTime, Effect, Layer, Result, Stream } from "effect"
+import { DateTime, Effect, Layer, Option, Result, Stream } from "effect"
 import { HttpClient } from "effect/http"
 import {
   type BackfillError,
@@ -38,6 +38,13 @@ export const jostled = (random: Prng, options: FakeServiceOptions) =>
     Layer.provide(FakeService.layerClient),
     Layer.provideMerge(FakeService.layer(options))
   )
+
+export const at = (text: string) => DateTime.makeUnsafe(text)
+
+/** The spring of 2026, as a filter and as the one segment of a backfill. */
+export const [gte, lt] = [at("2026-02-01T00:00:00Z"), at("2026-05-01T00:00:00Z")]
+export const spring = { clockedIn: { gte, lt } } satisfies BackfillFilter
+export const whole: BackfillSegment = { gte, until: lt, inclusive: false, cursor: Option.none() }
 
 const millis = (text: string) => Date.parse(text)
 

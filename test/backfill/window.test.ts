@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Option } from "effect"
 import {
-  cut,
+  cutWindow,
   instantAfterUnread,
   isPast,
   observe,
@@ -52,7 +52,7 @@ describe("a window", () => {
   ])("is cut %s", (_, read, seconds, expected) => {
     const window = minute(true)
     observe(window, rowsAt(...read))
-    const rest = cut(window, at(seconds))
+    const rest = cutWindow(window, at(seconds))
 
     assert.strictEqual(rest?.gte, expected === undefined ? undefined : at(expected))
     assert.deepInclude(

@@ -68,3 +68,6 @@ export const started = (...call: Parameters<typeof start>): Effect.Effect<Runnin
     Effect.sync(() => start(...call)),
     ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
   )
+
+/** What a process has returned once it has ended. */
+export const ended = (running: Running) => Effect.promise(() => running.ended)

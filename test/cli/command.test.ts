@@ -33,7 +33,7 @@ const [, zonesFile = ""] = /```txt\n(location_id,zone\n[\s\S]*?)```/.exec(page) 
 /** The calls that a text shows, one a line, without those that run until Ctrl-C or need a cursor. */
 const callsIn = (text: string) =>
   linesOf(text).map((line) => line.trim()).filter((line) =>
-    /^time-punches (list|export|summary|check|doctor)( |$)/.test(line)
+    /^time-punches (list|export|summary|payroll check|doctor)( |$)/.test(line)
   )
 
 const callsOfDocs = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, code = ""]) => callsIn(code))
@@ -57,7 +57,9 @@ const runs = (call: string) =>
     const ran = yield* cli(argumentsOf(call, folder))
 
     // A check that finds something has succeeded.
-    const code = ran.code === exitCode.findings && call.startsWith("time-punches check") ? exitCode.ok : ran.code
+    const code = ran.code === exitCode.findings && call.startsWith("time-punches payroll check")
+      ? exitCode.ok
+      : ran.code
     assert.deepStrictEqual([code, code === 0 ? "" : ran.stderr], [0, ""], call)
     assert.isAbove((yield* queries).length, 0, call)
   }).pipe(Effect.scoped, Effect.provide(fake))
@@ -144,8 +146,10 @@ describe("time-punches", () => {
 
       assert.deepStrictEqual([code, stderr], [0, ""])
       assert.isAbove(examples.length, 1)
-      for (const example of examples) assert.match(example, new RegExp(`^  time-punches ${name}( |$)`))
-      if (name !== "sandbox") yield* Effect.forEach(callsIn(examples.join("\n")), runs)
+      for (const example of examples)
+        assert.match(example, new RegExp(`^  time-punches ${name === "sync" ? "copy sync" : name}( |$)`))
+      if (name !== "sandbox")
+        yield* Effect.forEach(callsIn(examples.join("\n")), runs)
     }).pipe(Effect.provide(fake)))
 
   it.effect.each(["", ...subcommands])(

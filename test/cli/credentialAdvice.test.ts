@@ -11,7 +11,7 @@ const unreached = (reason: TransportError["reason"], code: string) =>
   })
 
 describe("a command without a token", () => {
-  it.each([["tls", "CERT_HAS_EXPIRED"], ["connect", "ENOTFOUND"], ["connect", "ECONNREFUSED"]] as const)(
+  it.each([["Tls", "CERT_HAS_EXPIRED"], ["Connect", "ENOTFOUND"], ["Connect", "ECONNREFUSED"]] as const)(
     "[row 19] advises as for a page: %s %s",
     (reason, code) => {
       const token = commandFailureOf(unreached(reason, code))
@@ -23,7 +23,7 @@ describe("a command without a token", () => {
   )
 
   it("[row 19] advises to fix the trust store, not to wait, if the certificate is bad", () => {
-    const { advice } = commandFailureOf(unreached("tls", "CERT_HAS_EXPIRED"))
+    const { advice } = commandFailureOf(unreached("Tls", "CERT_HAS_EXPIRED"))
 
     assert.include(advice.join(" "), "NODE_EXTRA_CA_CERTS")
     assert.notInclude(advice.join(" "), "try again later")

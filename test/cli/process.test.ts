@@ -6,7 +6,7 @@ import { toNdjson } from "../../src/export/index.ts"
 import { TimePunch } from "../../src/index.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, Fault, generatePunches, toWire } from "../../src/testing/index.ts"
-import { commandOf, type Ended, environmentOf, type Running, started } from "./child.ts"
+import { commandOf, type Ended, ended, environmentOf, started } from "./child.ts"
 import { linesOf, read, temporaryFolder } from "./support.ts"
 
 const generated = generatePunches({ seed: 9, count: 1500, companyId: defaultCompany.id, deletedShare: 0 })
@@ -21,8 +21,6 @@ const served = FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({ pu
 /** Starts the command against the service, and kills it when the scope closes. */
 const spawn = (args: ReadonlyArray<string>, env?: Record<string, string>) =>
   Effect.flatMap(FakeServer, ({ url }) => started(args, env ?? environmentOf(url)))
-
-const ended = (running: Running) => Effect.promise(() => running.ended)
 
 const finished = (...args: Parameters<typeof spawn>): Effect.Effect<Ended, never, FakeServer> =>
   Effect.scoped(Effect.flatMap(spawn(...args), ended))
@@ -185,7 +183,7 @@ describe("the time-punches process", () => {
       assert.lengthOf(JSON.parse(list.stdout), 5)
     })), timeout)
 
-  const march = ["check", "--month", "2026-03", "--zone", "America/New_York", "--json"]
+  const march = ["payroll", "check", "--month", "2026-03", "--zone", "America/New_York", "--json"]
 
   it.live(
     "exits with 9 after it has printed all that a check found, and with 0 where there is nothing",

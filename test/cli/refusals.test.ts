@@ -48,7 +48,7 @@ describe("[M1] --department-id 0", () => {
         Effect.gen(function*() {
           yield* sync(folder)
           const from = source === "copy" ? ["--database", `${folder}/punches.db`] : []
-          const check = yield* cli(["check", ...week, "--department-id", "0", "--json", ...from])
+          const check = yield* cli(["payroll", "check", ...week, "--department-id", "0", "--json", ...from])
           const summary = yield* cli(["summary", ...week, "--department-id", "0", "--json", ...from])
           const list = yield* cli(["list", ...week, "--department-id", "0", "--json"])
 
@@ -69,7 +69,7 @@ describe("[M2] a check that looked at nothing", () => {
         Effect.gen(function*() {
           yield* sync(folder)
           const [name = "", value = ""] = flag
-          const args = ["check", ...week, name, value === "punches.db" ? `${folder}/${value}` : value]
+          const args = ["payroll", "check", ...week, name, value === "punches.db" ? `${folder}/${value}` : value]
           const { code, stderr } = yield* cli(args)
           const allowed = yield* cli([...args, "--accept", "empty"])
 
@@ -115,11 +115,8 @@ describe("[M4] export to -", () => {
 describe("[M5] a flag that would be ignored", () => {
   it.effect.each([
     ["--allow-missing"],
-    ["--status", "--every", "5m"],
-    ["--status", "--sweep", "all"],
-    ["--status", "--history"],
-    ["--status", "--allow-missing"],
-    ["--status", "--sort-by-id"],
+    ["--status"],
+    ["--max-age", "30m"],
     ["--keep-history", "3d"]
   ])("is refused by name: %j", (args) =>
     inFolder([], (folder) =>
@@ -127,7 +124,7 @@ describe("[M5] a flag that would be ignored", () => {
         const { code, stderr } = yield* cli(["sync", "--database", `${folder}/punches.db`, ...args])
 
         assert.strictEqual(code, 2)
-        assert.include(stderr, args.findLast((flag) => flag.startsWith("--")) ?? "")
+        assert.include(stderr, args[0] ?? "")
         assert.deepStrictEqual(Fs.readdirSync(folder), [])
         assert.deepStrictEqual(yield* queries, [])
       })))
@@ -144,10 +141,10 @@ describe("[Y81] a database that is not a file", () => {
     Object.keys(make).flatMap((kind) =>
       [
         ["sync", "--database"],
-        ["sync", "--status", "--database"],
+        ["copy", "status", "--database"],
         ["summary", "--database"],
-        ["check", ...week, "--database"],
-        ["changes", ...week, "--since", "2026-03-09T00:00:00Z", "--database"]
+        ["payroll", "check", ...week, "--database"],
+        ["payroll", "diff", ...week, "--since", "2026-03-09T00:00:00Z", "--database"]
       ].map((args) => ({ kind, args }))
     )
   )("is named as what it is: $kind, $args", ({ args, kind }) =>
@@ -186,9 +183,9 @@ describe("[M12] a message", () => {
       })))
 
   it.effect.each([
-    ["check", "--month", "0001-01", "--zone", "America/New_York"],
-    ["check", "--from", "0001-01-01", "--to", "0001-01-03", "--zone", "UTC"],
-    ["check", "--month", "9999-12", "--zone", "UTC"],
+    ["payroll", "check", "--month", "0001-01", "--zone", "America/New_York"],
+    ["payroll", "check", "--from", "0001-01-01", "--to", "0001-01-03", "--zone", "UTC"],
+    ["payroll", "check", "--month", "9999-12", "--zone", "UTC"],
     ["summary", "--month", "9999-12", "--zone", "UTC"],
     ["list", "--week", "9999-12-31", "--zone", "UTC"],
     ["list", "--week", "0001-01-01", "--zone", "Asia/Tokyo"],
@@ -303,16 +300,22 @@ const writers: Readonly<
     args: (folder) => ["--history", "--database", `${folder}/punches.db`],
     files: ["punches.db", "punches.db-shm", "punches.db-wal"]
   },
-  close: {
+  "copy sync": {
+    args: (folder) => ["--history", "--database", `${folder}/punches.db`],
+    files: ["punches.db-shm", "punches.db-wal"]
+  },
+  "copy status": { args: (folder) => ["--database", `${folder}/punches.db`], files: ["punches.db"] },
+  "payroll close": {
     args: (
       folder
     ) => [...week, "--weekly-threshold", "2h", "--accept", "unapproved,overlap", "--database", `${folder}/punches.db`],
     files: ["punches.db-shm", "punches.db-wal"]
   },
-  "closes --map": {
+  "payroll file": {
     args: (folder) => [
-      mappingIn(folder),
       "1.1",
+      "--mapping",
+      mappingIn(folder),
       "--output",
       `${folder}/closes.csv`,
       "--database",
@@ -320,15 +323,21 @@ const writers: Readonly<
     ],
     files: ["closes.csv", "closes.csv.ID.tmp"]
   },
-  correct: { args: (folder) => ["--database", `${folder}/punches.db`], files: ["punches.db-shm", "punches.db-wal"] },
-  void: {
+  "payroll correct": {
+    args: (folder) => ["--database", `${folder}/punches.db`],
+    files: ["punches.db-shm", "punches.db-wal"]
+  },
+  "payroll void": {
     args: (folder) => ["1.1", "--note", "not sent", "--database", `${folder}/punches.db`],
     files: ["punches.db-shm", "punches.db-wal"]
   },
-  closes: { args: (folder) => ["--verify", "--database", `${folder}/punches.db`], files: ["punches.db"] },
+  "payroll list": { args: (folder) => ["--database", `${folder}/punches.db`], files: ["punches.db"] },
+  "payroll show": { args: (folder) => ["1", "--database", `${folder}/punches.db`], files: ["punches.db"] },
+  "payroll verify": { args: (folder) => ["--database", `${folder}/punches.db`], files: ["punches.db"] },
   summary: { args: (folder) => [...week, "--database", `${folder}/punches.db`], files: ["punches.db"] },
-  "summary --map": {
+  "payroll file --preview": {
     args: (folder) => [
+      "--mapping",
       mappingIn(folder),
       ...week,
       "--output",
@@ -343,11 +352,20 @@ const writers: Readonly<
     files: ["week.html"]
   },
   mcp: { args: (folder) => ["--database", `${folder}/punches.db`], files: ["punches.db"] },
-  check: { args: (folder) => [...week, "--database", `${folder}/punches.db`], files: ["punches.db"], exit: 9 },
-  changes: undefined,
+  "payroll check": {
+    args: (folder) => [...week, "--database", `${folder}/punches.db`],
+    files: ["punches.db"],
+    exit: 9
+  },
+  "payroll diff": undefined,
+  "payroll due": undefined,
   "config show": undefined,
   list: undefined,
   doctor: { args: (folder) => ["--database", `${folder}/punches.db`], files: ["punches.db"] },
+  "copy erase": {
+    args: (folder) => ["--yes", "--closes-too", "--database", `${folder}/punches.db`],
+    files: ["punches.db-shm", "punches.db-wal"]
+  },
   "fleet migrate": { args: (folder) => ["--database", `${folder}/fleet.db`], files: ["fleet.db", "fleet.db-wal"] },
   "fleet add": {
     args: (

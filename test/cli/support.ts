@@ -125,7 +125,7 @@ export const temporaryFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDire
 
 type Punches = ReadonlyArray<WirePunch | StoredPunch>
 
-/** Runs an effect over a fake service of its own with these punches, and closes its scope. */
+/** Runs an effect over a separate fake service with these punches, and closes its scope. */
 export const inFakeOf = (punches: Punches) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   effect.pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
 

@@ -1,4 +1,4 @@
-/** Closes of a copy, over both databases: what stands adds up to the sums of now, and nothing is paid twice. */
+/** Closes of a copy, over both databases: what is active adds up to the sums of now, and nothing is paid twice. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
@@ -64,18 +64,21 @@ for (const database of databases()) {
       run(Close.create(company, { accept: ["stale", "gap", "empty"], ...options }, { table }))
     const correct = ({ run, table }: OpenHistory, options: Close.CorrectOptions = {}) =>
       run(Close.correct(company, options, { table }))
-    const voidRevision = ({ run, table }: OpenHistory, state: string) =>
-      run(Close.voidRevision(company, { revision: state, note: "the file was not sent" }, { table }))
+    const voidRevision = ({ run, table }: OpenHistory, revision: string) =>
+      run(Close.voidRevision(company, { revision, note: "the file was not sent" }, { table }))
     const list = ({ run, table }: OpenHistory) => run(Close.list(company, undefined, { table }))
     const week = [shift(1, "2026-03-02T14:00:00Z", 8), shift(2, "2026-03-03T14:00:00Z", 8)]
 
+    /** The close of the week, which it commits. */
+    const closed = (copy: OpenHistory, options?: Close.CloseOptions) =>
+      Effect.andThen(commit(copy.kept, company, week), create(copy, options))
+
     itWithCopy("records the sums of a period at an instant of the copy", (copy) =>
       Effect.gen(function*() {
-        yield* commit(copy.kept, company, week)
-        const state = yield* create(copy)
+        const revision = yield* closed(copy)
 
         assert.deepStrictEqual(
-          [state.close, state.id, state.previous, state.kind, hours(state), state.accepted],
+          [revision.close, revision.id, revision.previous, revision.kind, hours(revision), revision.accepted],
           [1, "1.1", Option.none(), "close", 16, { stale: 1 }]
         )
         const [close] = yield* list(copy)
@@ -85,10 +88,12 @@ for (const database of databases()) {
 
     itWithCopy("pays each difference once: edit, edit back, void, correct", (copy) =>
       Effect.gen(function*() {
-        yield* commit(copy.kept, company, week)
-        yield* create(copy)
+        yield* closed(copy)
         yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
-        assert.deepStrictEqual((yield* correct(copy)).revisions.map((state) => [state.id, hours(state)]), [["1.2", 18]])
+        assert.deepStrictEqual((yield* correct(copy)).revisions.map((revision) => [revision.id, hours(revision)]), [[
+          "1.2",
+          18
+        ]])
         assert.deepStrictEqual((yield* correct(copy)).revisions, [])
         // An edit and its undoing cancel.
         yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 12)])
@@ -113,31 +118,30 @@ for (const database of databases()) {
         })
       }))
 
-    itWithCopy("refuses to void twice, a void, and a state in the middle", (copy) =>
+    itWithCopy("refuses to void twice, a void, and a revision in the middle", (copy) =>
       Effect.gen(function*() {
-        yield* commit(copy.kept, company, week)
-        yield* create(copy)
+        yield* closed(copy)
         yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
         yield* correct(copy)
-        const why = (state: string) => Effect.map(Effect.flip(voidRevision(copy, state)), ({ message }) => message)
+        const why = (revision: string) =>
+          Effect.map(Effect.flip(voidRevision(copy, revision)), ({ message }) => message)
 
-        assert.match(yield* why("1.1"), /newest state that stands is 1\.2.*print its file again/)
+        assert.match(yield* why("1.1"), /newest active revision is 1\.2.*print its file again/)
         yield* voidRevision(copy, "1.2")
         assert.match(yield* why("1.2"), /voided already, by 1\.3/)
         assert.match(yield* why("1.3"), /itself a void, of 1\.2/)
         assert.match(yield* why("1"), /such as 7\.2/)
-        assert.match(yield* why("8.1"), /no such state/)
+        assert.match(yield* why("8.1"), /no such revision/)
         yield* voidRevision(copy, "1.1")
-        // None stands: the close is over, and the period can be closed again.
+        // None is active: the close is over, and the period can be closed again.
         assert.deepStrictEqual((yield* correct(copy)).revisions, [])
         assert.match((yield* Effect.flip(correct(copy, { closes: [1] }))).message, /the close is over/)
         assert.strictEqual((yield* create(copy)).id, "2.1")
       }))
 
-    itWithCopy("refuses a period of which another close that stands has an instant", (copy) =>
+    itWithCopy("refuses a period of which another active close has an instant", (copy) =>
       Effect.gen(function*() {
-        yield* commit(copy.kept, company, week)
-        yield* create(copy)
+        yield* closed(copy)
         const error = yield* Effect.flip(
           create(copy, { ...march, first: date("2026-03-15"), last: date("2026-03-20") })
         )
@@ -190,15 +194,14 @@ for (const database of databases()) {
 
     itWithCopy("moves a punch between two closes in one write", (copy) =>
       Effect.gen(function*() {
-        yield* commit(copy.kept, company, week)
-        yield* create(copy)
+        yield* closed(copy)
         yield* create(copy, next)
         yield* commit(copy.kept, company, [shift(2, "2026-03-17T14:00:00Z", 8)])
         const named = yield* correct(copy, { closes: [2] })
 
         assert.deepStrictEqual([named.revisions.map(({ id }) => id), named.otherCloses], [["2.2"], [1]])
         yield* voidRevision(copy, "2.2")
-        assert.deepStrictEqual((yield* correct(copy)).revisions.map((state) => [state.id, hours(state)]), [
+        assert.deepStrictEqual((yield* correct(copy)).revisions.map((revision) => [revision.id, hours(revision)]), [
           ["1.2", 8],
           ["2.4", 8]
         ])
@@ -213,8 +216,8 @@ for (const database of databases()) {
           const days = ["09", "10", "11"].map((day, at) => shift(10 + at, `2026-03-${day}T12:00:00Z`, 12))
           yield* commit(copy.kept, company, [...days, shift(20, "2026-03-12T14:00:00Z", 8)])
           const half = { ...march, first: date("2026-03-12"), last: date("2026-03-31") }
-          const over = (state: Revision) =>
-            state.people.map(({ over }) => Option.getOrNull(Option.map(over, Duration.toHours)))
+          const over = (revision: Revision) =>
+            revision.people.map(({ over }) => Option.getOrNull(Option.map(over, Duration.toHours)))
 
           assert.deepStrictEqual(over(yield* create(copy, half)), [4])
           yield* commit(copy.kept, company, [shift(12, "2026-03-11T12:00:00Z", 8)])
@@ -229,8 +232,7 @@ for (const database of databases()) {
 
     itWithCopy("adds a location that the record lacks, and changes none", (copy) =>
       Effect.gen(function*() {
-        yield* commit(copy.kept, company, week)
-        yield* create(copy, { ...march, dayRule: new Map([[east, newYork]]) })
+        yield* closed(copy, { ...march, dayRule: new Map([[east, newYork]]) })
         yield* commit(copy.kept, company, [shift(30, "2026-03-05T14:00:00Z", 4, { locationId: late })])
 
         assert.strictEqual((yield* Effect.flip(correct(copy)))._tag, "MissingZone")
@@ -301,8 +303,7 @@ for (const database of databases()) {
       (copy) =>
         Effect.gen(function*() {
           const [one, two] = weeks
-          yield* commit(copy.kept, company, week)
-          yield* create(copy, { ...march, ...one, dayRule: new Map([[east, newYork]]) })
+          yield* closed(copy, { ...march, ...one, dayRule: new Map([[east, newYork]]) })
           // The Monday after, at a location that the close does not have.
           yield* commit(copy.kept, company, [shift(40, "2026-03-09T13:00:00Z", 4, { locationId: late })])
           const due = (options: Close.DueOptions = {}) => copy.run(Close.due(company, options, { table: copy.table }))
@@ -329,8 +330,7 @@ for (const database of databases()) {
       (copy) =>
         Effect.gen(function*() {
           const [one] = weeks
-          yield* commit(copy.kept, company, week)
-          yield* create(copy, { ...march, ...one, dayRule: new Map([[east, newYork]]) })
+          yield* closed(copy, { ...march, ...one, dayRule: new Map([[east, newYork]]) })
           yield* commit(copy.kept, company, [shift(40, "2026-03-09T13:00:00Z", 4, { locationId: late })])
 
           assert.strictEqual((yield* Effect.flip(correct(copy)))._tag, "MissingZone")
@@ -344,8 +344,7 @@ for (const database of databases()) {
       "says when the history was edited by hand, with the people, and writes nothing",
       (copy) =>
         Effect.gen(function*() {
-          yield* commit(copy.kept, company, week)
-          yield* create(copy)
+          yield* closed(copy)
           yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
           yield* copy.query(`UPDATE ${copy.table}_history SET hourly_wage = hourly_wage + 1`)
           const error = yield* Effect.flip(correct(copy))
@@ -361,8 +360,7 @@ for (const database of databases()) {
       "continues where the history was pruned, if the rules are those of the record",
       (copy) =>
         Effect.gen(function*() {
-          yield* commit(copy.kept, company, week)
-          yield* create(copy)
+          yield* closed(copy)
           yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
           yield* copy.run(
             SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table: copy.table })
@@ -398,9 +396,9 @@ for (const database of databases()) {
           assert.strictEqual(hours(yield* create(copy, { ...march, dayRule: at(4) })), 17)
           const later = { ...next, dayRule: at(2) }
           assert.strictEqual((yield* Effect.flip(create(copy, later)))._tag, "PeriodClosed")
-          const state = yield* create(copy, { ...later, accept: ["stale", "edge"] })
+          const revision = yield* create(copy, { ...later, accept: ["stale", "edge"] })
 
-          assert.deepStrictEqual([hours(state), state.accepted], [2, { stale: 1, edge: 1 }])
+          assert.deepStrictEqual([hours(revision), revision.accepted], [2, { stale: 1, edge: 1 }])
           assert.deepStrictEqual((yield* correct(copy)).revisions, [])
           assert.deepStrictEqual(
             (yield* list(copy))[1]?.terms.locations.map(({ begins }) => Option.map(begins, DateTime.formatIso)),
@@ -435,7 +433,7 @@ for (const database of databases()) {
     )
 
     itWithCopy(
-      "says why a person lost all hours, also if the history does not reach the state",
+      "says why a person lost all hours, also if the history does not reach the revision",
       (copy) =>
         Effect.gen(function*() {
           const of = (id: number, user: number, changes: Partial<TimePunch> = {}) =>
@@ -471,8 +469,7 @@ for (const database of databases()) {
       Effect.gen(function*() {
         yield* commit(copy.plain, company, week)
         assert.strictEqual((yield* Effect.flip(create(copy)))._tag, "HistoryUnavailable")
-        yield* commit(copy.kept, company, week)
-        yield* create(copy)
+        yield* closed(copy)
         yield* copy.run(SqlStore.purge(company, { table: copy.table }))
 
         assert.deepStrictEqual(yield* list(copy), [])
@@ -611,16 +608,16 @@ for (const database of databases()) {
               doubleThreshold: Duration.hours(11),
               accept: [...Blocker.literals]
             })
-            const stands: Array<string> = [`${close}.1`]
+            const active: Array<string> = [`${close}.1`]
             const voids: Array<string> = []
             for (let step = 0; step < 8; step++) {
-              if (stands.length > 1 && random.between(0, 2) === 0) {
-                const state = stands.pop() ?? ""
-                voids.push(state, (yield* voidRevision(copy, state)).id)
+              if (active.length > 1 && random.between(0, 2) === 0) {
+                const revision = active.pop() ?? ""
+                voids.push(revision, (yield* voidRevision(copy, revision)).id)
               } else {
                 yield* commit(copy.kept, company, [edit()])
                 const { revisions } = yield* correct(copy, { closes: [close] })
-                stands.push(...revisions.map(({ id }) => id))
+                active.push(...revisions.map(({ id }) => id))
               }
             }
             const classes = { regular: "REG", over: "OT", double: "DT", tips: "TIPS" }
@@ -651,8 +648,8 @@ for (const database of databases()) {
               lineEnd: "\n"
             }))
             const codes: PayrollFile.PayrollCodes = { getCode: (_, id) => id === 501 ? "A" : "B" }
-            const numbersOf = (state: CloseSums.CloseSums & PayrollFile.PayrollState, before?: typeof state) => {
-              const { text } = Result.getOrThrow(PayrollFile.encode(mapping, codes, state, before))
+            const numbersOf = (revision: CloseSums.CloseSums & PayrollFile.PayrollState, before?: typeof revision) => {
+              const { text } = Result.getOrThrow(PayrollFile.encode(mapping, codes, revision, before))
               return text.split("\n").filter((line) => line !== "").flatMap((line) => {
                 const cells = line.split(",")
                 return cells.slice(texts.length).flatMap((cell, at) => {
@@ -670,18 +667,18 @@ for (const database of databases()) {
               for (const [key, value] of numbers) sums.set(key, (sums.get(key) ?? 0) + value)
               return [...sums].filter(([, value]) => value !== 0).toSorted()
             }
-            const files = yield* Effect.forEach(stands, (name) => run(Close.find(company, name, { table })))
+            const files = yield* Effect.forEach(active, (name) => run(Close.find(company, name, { table })))
             printed += files.length
 
             assert.deepStrictEqual(
               sumOf(files.flatMap(({ previous, revision }) => numbersOf(revision, previous))),
-              sumOf(numbersOf((files.at(-1) ?? assert.fail("no state")).revision))
+              sumOf(numbersOf((files.at(-1) ?? assert.fail("no revision")).revision))
             )
             for (const name of voids) {
               assert.strictEqual((yield* Effect.flip(run(Close.find(company, name, { table }))))._tag, "UnknownClose")
             }
             if ("payCodes" in form) {
-              const newest = files.at(-1)?.revision ?? assert.fail("no state")
+              const newest = files.at(-1)?.revision ?? assert.fail("no revision")
               for (const [key, value] of numbersOf(newest)) {
                 const [, code = "", ...rest] = key.split(" ")
                 const place = `${code} ${rest.at(-1)}`
@@ -893,7 +890,7 @@ for (const database of databases()) {
         })
     )
 
-    itWithCopy("finds the state that a COMMIT without an answer wrote", (copy) =>
+    itWithCopy("finds the revision that a COMMIT without an answer wrote", (copy) =>
       Effect.gen(function*() {
         const { table } = copy
         yield* commit(copy.kept, company, week)

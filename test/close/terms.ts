@@ -22,7 +22,7 @@ export const terms = (options: Partial<CloseTerms.CloseTermsOptions> = {}) =>
   })
 
 let ids = 0
-/** A punch of so many hours, with an id of its own. */
+/** A punch of so many hours, with the next id. */
 export const shift = (clockedIn: string, hours: number, changes: Partial<TimePunch> = {}) =>
   shiftOf(clockedIn, hours, { id: TimePunchId.make(++ids), ...changes })
 

@@ -7,7 +7,7 @@ import { temporaryFolder } from "../cli/support.ts"
 import { needs } from "../support/needs.ts"
 import { hasCurl, runSteps, startSandbox, stepsOf } from "./support/session.ts"
 
-/** Who wrote a state, in the pages. */
+/** Who wrote a revision, in the pages. */
 const user = "lena"
 
 /**
@@ -53,7 +53,11 @@ describe("docs/13-close-a-payroll-week.md", () => {
 
     assert.strictEqual(install?.code, "npm install effect-time-punches\n")
     assert.match(sandbox?.code ?? "", /^npx time-punches sandbox --port 4010 /)
-    const names = ["sync --history", "check", "close", "closes", "export", "changes --close", "correct", "void"]
+    const names = [
+      "sync --history",
+      "export",
+      ...["check", "close", "file", "diff --close", "due", "correct", "void", "list"].map((verb) => `payroll ${verb}`)
+    ]
     for (const name of names) assert.match(code, new RegExp(`^time-punches ${name}\\b`, "m"))
     assert.notInclude(code, "grep")
   })

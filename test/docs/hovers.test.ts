@@ -32,6 +32,8 @@ describe("a hover over a public name", () => {
       "CloseTerms.contains",
       "CloseTerms.datesOf",
       "CloseTerms.daysAt",
+      "CloseTerms.isInLaterClose",
+      "CloseTerms.isWithin",
       "CompanySchema",
       "NodeSqlite.createFile",
       "explain"

@@ -196,7 +196,7 @@ describe("a slow token", () => {
       yield* TestClock.adjust("1 millis")
       const error = yield* Fiber.join(fiber)
 
-      assert.deepInclude(error, { _tag: "TransportError", reason: "timeout", attempts: 0 })
+      assert.deepInclude(error, { _tag: "TransportError", reason: "Timeout", attempts: 0 })
       assert.isEmpty(yield* pageRequests)
     }).pipe(Effect.provide(withPolicy({ pageTimeout: "15 seconds" }))))
 })

@@ -195,7 +195,7 @@ describe("outcomeOf", () => {
   const token = (reason: Errors.TokenError["reason"]) => new Errors.TokenError({ reason })
 
   it.each<readonly [Errors.ListError | SyncError, OutcomeTag, string]>([
-    [new Errors.TransportError({ reason: "connect" }), "Transient", "TransportError"],
+    [new Errors.TransportError({ reason: "Connect" }), "Transient", "TransportError"],
     [new Errors.ServerError({}), "Transient", "ServerError"],
     [new Errors.ServiceUnavailable({}), "Transient", "ServiceUnavailable"],
     [token("Transport"), "Transient", "TokenError.Transport"],

@@ -18,18 +18,14 @@ import {
   setCompanies,
   settings,
   takeover,
-  type TestStore
+  type TestStore,
+  throttled
 } from "./support.ts"
 
 const every = 900_000
 const id = CompanyId.make
 const failure = { tag: "ServerError", text: "500" }
 const transient: Outcome = { _tag: "Transient", failure }
-const throttled: Outcome = {
-  _tag: "Throttled",
-  failure: { tag: "RateLimited", text: "429" },
-  retryAfter: Option.none()
-}
 const unauthorized: Outcome = { _tag: "Refused", failure: { tag: "Unauthorized", text: "401" } }
 const noCredential: Outcome = {
   _tag: "NoCredential",

@@ -331,15 +331,15 @@ describe("time-punches fleet", () => {
             "sync --history",
             "fleet migrate",
             `fleet add ${paid} 4100`,
-            "close --week 2026-03-02 --zone America/New_York"
+            "payroll close --week 2026-03-02 --zone America/New_York"
           ]
         ) {
           const { code, stderr } = yield* run(args)
           assert.strictEqual(code, 0, `${args}: ${stderr}`)
         }
-        const corrected = yield* run("void 1.1 --note unpaid")
+        const corrected = yield* run("payroll void 1.1 --note unpaid")
         assert.strictEqual(corrected.code, 0, corrected.stderr)
-        const closes = yield* run("closes")
+        const closes = yield* run("payroll list")
 
         const refused = yield* run(`fleet remove --purge --yes 4100 ${paid}`)
         assert.deepStrictEqual([refused.code, refused.stdout], [2, ""])
@@ -350,17 +350,17 @@ describe("time-punches fleet", () => {
         )
         assert.include(refused.stderr, `company ${paid}: 2 punches, 0 older versions, 1 close`)
         assert.include(refused.stderr, "--closes-too")
-        assert.deepStrictEqual(yield* run("closes"), closes)
+        assert.deepStrictEqual(yield* run("payroll list"), closes)
         assert.lengthOf(linesOf((yield* run("fleet list")).stdout), 3)
 
         const unasked = yield* run(`fleet remove --purge --closes-too ${paid}`)
         assert.deepStrictEqual([unasked.code, unasked.stdout], [2, ""])
         assert.include(unasked.stderr, `fleet remove ${paid} --purge --closes-too --yes`)
-        assert.deepStrictEqual(yield* run("closes"), closes)
+        assert.deepStrictEqual(yield* run("payroll list"), closes)
 
         const erased = yield* run(`fleet remove --purge --closes-too --yes ${paid}`)
         assert.deepStrictEqual([erased.code, erased.stderr], [0, ""])
-        assert.include((yield* run("closes")).stderr, "no period was closed yet")
+        assert.include((yield* run("payroll list")).stderr, "no period was closed yet")
       }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches: paidPunches })))
     },
     60_000

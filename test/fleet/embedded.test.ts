@@ -63,7 +63,7 @@ const assertEqual = Effect.forEach(companies, (company) =>
     assert.deepStrictEqual(copy, source)
   }), { discard: true })
 
-/** Runs what uses the fleet of a runner with a file of its own. */
+/** Runs what uses the fleet of a runner over a separate file. */
 const inRunner = <A, E, R>(
   options: Partial<EmbeddedOptions>,
   use: (fleet: Fleet["Service"]) => Effect.Effect<A, E, R>

@@ -247,7 +247,7 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
           yield* Effect.catchTag(
             process.gate(Effect.void),
             "SqlError",
-            () => Effect.fail(new TransportError({ reason: "connect" }))
+            () => Effect.fail(new TransportError({ reason: "Connect" }))
           )
           const sentAt = DateTime.toUtc(yield* DateTime.now)
           yield* Effect.sleep(plan.pageSeconds === undefined ? pageTime : plan.pageSeconds * 1000)
@@ -331,7 +331,7 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
             error = new TokenError({ reason: "InvalidClient" })
             return void until.set("error", second + random.between(2, 6))
           case "service":
-            error = new TransportError({ reason: "connect" })
+            error = new TransportError({ reason: "Connect" })
             return void until.set("error", second + random.between(2, 10))
           case "again":
             yield* Effect.orDie(real.operator.remove([id]))

@@ -1,9 +1,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Layer, Option, Redacted, Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
-import type { Outcome } from "../../src/fleet/CompanyState.ts"
 import { FleetRunner, type RunnerOptions } from "../../src/fleet/node/index.ts"
 import { routes } from "../../src/fleet/node/page/serve.ts"
 import { LeastTakeover } from "../../src/fleet/node/run.ts"
@@ -16,7 +15,7 @@ import { environmentOf, start } from "../cli/child.ts"
 import { app, oauth } from "../support/client.ts"
 import { needs } from "../support/needs.ts"
 import { cluster, hasPrograms, noPostgres } from "../support/postgres.ts"
-import { claiming, companies, ending, failing, monotonic, settings } from "./support.ts"
+import { claiming, companies, ending, failing, monotonic, settings, throttled } from "./support.ts"
 
 const service = app({}, oauth)
 
@@ -37,12 +36,6 @@ const running = (url: string, options: RunnerOptions) =>
     const context = yield* Scope.provide(Layer.build(layer), scope).pipe(Effect.provideService(LeastTakeover, 500))
     return { context, end: Scope.close(scope, Exit.void) }
   })
-
-const throttled: Outcome = {
-  _tag: "Throttled",
-  failure: { tag: "RateLimited", text: "429" },
-  retryAfter: Option.none()
-}
 
 /** A separate server with the tables, and its client. */
 const migrated = Effect.gen(function*() {

@@ -92,6 +92,12 @@ export const failing = (claim: Claim, outcome: Outcome, more: Partial<End> = {})
     ...more
   })
 
+export const throttled: Outcome = {
+  _tag: "Throttled",
+  failure: { tag: "RateLimited", text: "429" },
+  retryAfter: Option.none()
+}
+
 /** Companies of these ids. */
 export const companies = (count: number, every?: number) =>
   Array.from({ length: count }, (_, at) => ({ id: CompanyId.make(at + 1), every }))

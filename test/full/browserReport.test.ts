@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import * as Fs from "node:fs"
 import * as Http from "node:http"
 import { defaultCompany, FakeService, generateWeeks, toWire } from "../../src/testing/index.ts"
-import { cli, temporaryFolder } from "../cli/support.ts"
+import { cli, inFakeOf, temporaryFolder } from "../cli/support.ts"
 import { needs } from "../support/needs.ts"
 import { browser, hasChromium, looksRight, noChromium } from "./browser.ts"
 
@@ -51,8 +51,7 @@ const files = Effect.map(temporaryFolder, (folder) => {
   return { names, database: `${folder}/punches.db` }
 })
 
-const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  effect.pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
+const inFake = inFakeOf(punches)
 
 const week = ["--week", "2026-03-04", "--zone", "America/New_York"]
 
@@ -193,17 +192,17 @@ describe("a report in Chromium", () => {
       const on = (...args: ReadonlyArray<string>) => cli([...args, "--database", database])
       yield* on("sync", "--history")
       const kinds = "open,unapproved,overlap,tooLong,anomaly,zeroWage,gap,stale"
-      yield* on("close", ...week, "--weekly-threshold", "38h", "--accept", kinds, "--note", evil)
+      yield* on("payroll", "close", ...week, "--weekly-threshold", "38h", "--accept", kinds, "--note", evil)
       yield* service.edit([1002, 1003, 1010], { clocked_out: "2026-03-05T12:00:00Z" })
       yield* on("sync", "--history")
-      yield* on("correct")
+      yield* on("payroll", "correct")
       const ran = yield* on("report", "--close", "1", "--names", names)
       assert.strictEqual(ran.code, 0, ran.stderr)
       const { requested, url } = yield* served(ran.stdout)
       const { open } = yield* browser
       yield* looksRight(yield* open(url))
 
-      assert.include(ran.stdout, "<caption>2 states</caption>")
+      assert.include(ran.stdout, "<caption>2 revisions</caption>")
       assert.deepStrictEqual(requested, ["/report.html"])
     }))
   }, 120_000)

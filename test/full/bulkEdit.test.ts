@@ -3,9 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, generatePunches } from "../../src/testing/index.ts"
-import { temporaryFolder } from "../cli/support.ts"
+import { queries, temporaryFolder } from "../cli/support.ts"
 import { resultOf } from "../support/child.ts"
-import { pageQueries } from "./kills.ts"
 
 const count = 100_000
 const megabyte = 1024 * 1024
@@ -37,12 +36,12 @@ describe("Sync.run after a bulk edit", () => {
       yield* service.edit(punches.map(({ id }) => id), { notes: "bulk" })
       yield* service.clearRequests
       const { heaps, ...second } = yield* pass
-      const queries = yield* pageQueries
+      const sent = yield* queries
 
       assert.deepStrictEqual(first, { complete: true, kind: "first", pages: 500, written: count, unchanged: 0 })
       assert.deepStrictEqual(second, { complete: true, kind: "increment", pages: 500, written: count, unchanged: 0 })
-      assert.lengthOf(queries, 500)
-      assert.strictEqual(new Set(queries.map(({ modified_since }) => modified_since)).size, 1)
+      assert.lengthOf(sent, 500)
+      assert.strictEqual(new Set(sent.map(({ modified_since }) => modified_since)).size, 1)
       assert.lengthOf(heaps, 10)
       // A page of punches has about a third of a megabyte.
       assert.isBelow((heaps.at(-1) ?? Infinity) - (heaps[1] ?? 0), 2 * megabyte, heaps.join(" "))

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Schema } from "effect"
 import { prng } from "../../src/testing/base/prng.ts"
-import { type Running, started } from "../cli/child.ts"
+import { ended, started } from "../cli/child.ts"
 import { temporaryFolder } from "../cli/support.ts"
 import { needs } from "../support/needs.ts"
 import { hasPostgres, noPostgres } from "../support/postgres.ts"
@@ -13,8 +13,6 @@ const punches = 3000
 const churnSeconds = 10
 
 const Environment = Schema.fromJsonString(Schema.Record(Schema.String, Schema.String))
-
-const ended = (running: Running) => Effect.promise(() => running.ended)
 
 /** A sandbox that changes its punches for a while: its variables, and whether they still change. */
 const sandbox = Effect.gen(function*() {

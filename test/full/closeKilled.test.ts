@@ -31,7 +31,7 @@ const punches = Array.from({ length: 20 }, (_, at) =>
 const inService = <A, E>(effect: Effect.Effect<A, E, FakeServer | FakeService | import("effect").Scope.Scope>) =>
   effect.pipe(Effect.scoped, Effect.provide(Layer.provideMerge(FakeServer.layer(), FakeService.layer({ punches }))))
 
-const week = ["close", "--week", "2026-03-02", "--zone", "America/New_York", "--weekly-threshold", "30h"]
+const week = ["payroll", "close", "--week", "2026-03-02", "--zone", "America/New_York", "--weekly-threshold", "30h"]
 
 const variables = ({ url }: Database) => ({
   PATH: process.env["PATH"] ?? "",
@@ -57,12 +57,12 @@ const closes = ({ client }: Database) => Effect.provide(Close.list(company), Lay
 const namesIn = (database: Database) =>
   Effect.map(closes(database), (all) => all.flatMap(({ revisions }) => revisions.map(({ id }) => id)))
 
-/** Nothing is due, and the newest state that stands has the sums of now. */
+/** Nothing is due, and the newest active revision has the sums of now. */
 const assertPaid = Effect.fnUntraced(function*(database: Database) {
   assert.deepStrictEqual(yield* Effect.provide(Close.due(company), Layer.fresh(database.client)), [])
 })
 
-/** Rows of the tables of closes that belong to no state, or states without their sums. */
+/** Rows of the tables of closes that belong to no revision, or revisions without their sums. */
 const torn = (database: Database) =>
   Effect.map(
     closes(database),
@@ -106,7 +106,7 @@ const killAt = Effect.fnUntraced(function*(database: Database, table: string, ar
   yield* ask(database, `DROP TRIGGER gate ON ${table}`)
 })
 
-describe("time-punches close, correct and void, killed at a step of their write,", () => {
+describe("time-punches payroll close, correct and void, killed at a step of their write,", () => {
   it.live("leave nothing of it in PostgreSQL, and run again", (context) => {
     needs(context, hasPrograms, noPostgres)
     return inService(Effect.gen(function*() {
@@ -121,18 +121,18 @@ describe("time-punches close, correct and void, killed at a step of their write,
       yield* service.edit([3], { clocked_out: "2026-03-02T23:00:00Z" })
       assert.strictEqual((yield* sync(database)).code, 0)
       for (const table of tables.slice(1)) {
-        yield* killAt(database, table, ["correct"])
+        yield* killAt(database, table, ["payroll", "correct"])
         assert.deepStrictEqual(yield* namesIn(database), ["1.1"], table)
       }
-      assert.strictEqual((yield* run(database, ["correct"])).code, 0)
-      yield* killAt(database, "time_punches_close_state", ["void", "1.2", "--note", "not sent"])
+      assert.strictEqual((yield* run(database, ["payroll", "correct"])).code, 0)
+      yield* killAt(database, "time_punches_close_state", ["payroll", "void", "1.2", "--note", "not sent"])
       assert.deepStrictEqual(yield* namesIn(database), ["1.1", "1.2"])
       yield* assertPaid(database)
-      assert.strictEqual((yield* run(database, ["void", "1.2", "--note", "not sent"])).code, 0)
-      assert.strictEqual((yield* run(database, ["correct"])).code, 0)
+      assert.strictEqual((yield* run(database, ["payroll", "void", "1.2", "--note", "not sent"])).code, 0)
+      assert.strictEqual((yield* run(database, ["payroll", "correct"])).code, 0)
       assert.deepStrictEqual(yield* namesIn(database), ["1.1", "1.2", "1.3", "1.4"])
       yield* assertPaid(database)
-      assert.strictEqual((yield* run(database, ["closes", "--verify"])).code, 0)
+      assert.strictEqual((yield* run(database, ["payroll", "verify"])).code, 0)
     }))
   }, 180_000)
 
@@ -144,7 +144,7 @@ describe("time-punches close, correct and void, killed at a step of their write,
         const service = yield* FakeService
         assert.strictEqual((yield* sync(database, ["--history"])).code, 0)
         const moments = [...tables.map((table) => `^INSERT INTO\\s+"?${table}"?\\s`), "^COMMIT"]
-        for (const args of [week, ["correct"]]) {
+        for (const args of [week, ["payroll", "correct"]]) {
           for (const [round, before] of moments.entries()) {
             const known = yield* namesIn(database)
             // A correction has no new row of the first table.
@@ -174,7 +174,7 @@ describe("time-punches close, correct and void, killed at a step of their write,
           if ((yield* namesIn(database)).length === 0) assert.strictEqual((yield* run(database, args)).code, 0)
           yield* assertPaid(database)
         }
-        // What was due with each state adds up to the newest one, row by row.
+        // What was due with each revision adds up to the newest one, row by row.
         const [close] = yield* closes(database)
         const revisions = close?.revisions ?? []
         const sum = new Map<number, number>()
@@ -193,7 +193,7 @@ describe("time-punches close, correct and void, killed at a step of their write,
   )
 })
 
-describe("two processes of time-punches close", () => {
+describe("two processes of time-punches payroll close", () => {
   it.live("at once record one close; the other says which, with exit code 2", (context) => {
     needs(context, hasPrograms, noPostgres)
     return inService(Effect.gen(function*() {
@@ -207,7 +207,10 @@ describe("two processes of time-punches close", () => {
         yield* service.edit([3], { clocked_out: `2026-03-02T23:0${databases.indexOf(database)}:30Z` })
         assert.strictEqual((yield* sync(database)).code, 0)
         // The second one has nothing to correct, or finds that the first one wrote between its snapshot and its write.
-        const corrected = yield* Effect.all([run(database, ["correct"]), run(database, ["correct"])], {
+        const corrected = yield* Effect.all([
+          run(database, ["payroll", "correct"]),
+          run(database, ["payroll", "correct"])
+        ], {
           concurrency: 2
         })
         for (const { code, stderr } of corrected) assert.include([0, 8], code, stderr)

@@ -9,7 +9,7 @@ import { afterAll, beforeAll } from "vitest"
 import config from "../../rolldown.config.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, generatePunches } from "../../src/testing/index.ts"
-import { environmentOf, type Running, started } from "../cli/child.ts"
+import { ended, environmentOf, started } from "../cli/child.ts"
 import { linesOf, temporaryFolder } from "../cli/support.ts"
 import { importsOf } from "./imports.ts"
 import { packClone, succeed, versionOf } from "./project.ts"
@@ -38,8 +38,6 @@ beforeAll(async () => {
 afterAll(() => Fs.rmSync(folder, { recursive: true, force: true }))
 
 const spawn = (args: ReadonlyArray<string>, env: Record<string, string>) => started(args, env, `${cli}/main.js`)
-
-const ended = (running: Running) => Effect.promise(() => running.ended)
 
 const finished = (...args: ReadonlyArray<string>) =>
   Effect.gen(function*() {

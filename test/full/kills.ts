@@ -8,7 +8,8 @@ import { readRows } from "../../src/sql/read.ts"
 import { prng } from "../../src/testing/base/prng.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { FakeService } from "../../src/testing/index.ts"
-import { type Ended, environmentOf, type Running, started } from "../cli/child.ts"
+import { type Ended, ended, environmentOf, type Running, started } from "../cli/child.ts"
+import { queries } from "../cli/support.ts"
 import { clientOf, emptyDatabase } from "../support/postgres.ts"
 import { changeSome, company, served } from "./syncService.ts"
 
@@ -40,17 +41,11 @@ export const sync = (
     const { url: service } = yield* FakeServer
     const running = yield* started(["sync", ...args], { ...environmentOf(service), TIME_PUNCHES_DATABASE_URL: url })
     yield* Effect.forkScoped(disturb(running))
-    return yield* Effect.promise(() => running.ended)
+    return yield* ended(running)
   }).pipe(Effect.scoped)
 
 export const killAfter = (millis: number, signal: NodeJS.Signals = "SIGKILL"): Disturbance => ({ child }) =>
   Effect.andThen(Effect.sleep(millis), Effect.sync(() => child.kill(signal)))
-
-/** The requests for pages since the last `clearRequests`. */
-export const pageQueries = Effect.map(
-  FakeService.use((service) => service.requests),
-  (requests) => requests.filter(({ endpoint }) => endpoint === "page").map(({ query }) => query)
-)
 
 /** Waits until something holds. A test that waits in vain ends by its timeout. */
 export const until = <E, R>(
@@ -63,7 +58,7 @@ export const until = <E, R>(
 
 /** Waits until the service has received so many requests for pages that are of this kind, and has not answered the last. */
 export const whenAsked = (count: number, isKind: (query: Readonly<Record<string, string>>) => boolean = () => true) =>
-  until(Effect.map(pageQueries, (queries) => queries.filter(isKind).length >= count))
+  until(Effect.map(queries, (sent) => sent.filter(isKind).length >= count))
 
 /** Every row that is not missing, without its stamp, in the order of the ids. */
 export const rowsOf = ({ client }: Database) =>

@@ -225,7 +225,7 @@ const made: ReadonlyArray<ListError> = [
   new RateLimited({ retryAfter: Option.some(Duration.seconds(1)) }),
   new ServiceUnavailable({}),
   new UnexpectedStatus({ status: 404 }),
-  new TransportError({ reason: "connect" }),
+  new TransportError({ reason: "Connect" }),
   new DecodeError({ reason: "Schema" }),
   new PaginationError({ reason: "CursorCycle" }),
   new InvalidRequest({ field: "pageSize", detail: "must be 200 at most" }),

@@ -9,7 +9,7 @@ import { Sync } from "../../src/sync/index.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService } from "../../src/testing/index.ts"
 import { environmentOf, type Running, started } from "../cli/child.ts"
-import { temporaryFolder } from "../cli/support.ts"
+import { queries, temporaryFolder } from "../cli/support.ts"
 import { needs } from "../support/needs.ts"
 import { cluster, hasPostgres, hasPrograms, noPostgres } from "../support/postgres.ts"
 import {
@@ -21,7 +21,6 @@ import {
   inPostgres,
   inService,
   killAfter,
-  pageQueries,
   rowsOf,
   stageOf,
   statusOf,
@@ -66,7 +65,7 @@ const throughAllStages = (database: Database, undisturbed: Database) =>
     yield* service.edit(punches.slice(0, 1500).map(({ id }) => id), { notes: "bulk" })
     yield* service.remove(punches.slice(-50).map(({ id }) => id))
     yield* killedRun(database, [], killWhen(whenAsked(4)))
-    const since = new Set((yield* pageQueries).map((query) => query["modified_since"]))
+    const since = new Set((yield* queries).map((query) => query["modified_since"]))
     const expected = DateTime.makeUnsafe(Math.floor(watermark.epochMilliseconds / 1000) * 1000 - 900_000)
     assert.deepStrictEqual(since, new Set([DateTime.formatIso(expected).replace(".000", "")]))
     assert.strictEqual(yield* stageOf(database), "increment")

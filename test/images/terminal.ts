@@ -239,12 +239,12 @@ const week = "--week 2026-03-02 --zone America/New_York"
 /** The pictures, in the order in which their calls run: a name, and the call. */
 const pictures: ReadonlyArray<readonly [name: string, call: string]> = [
   ["summary", `time-punches summary ${week}`],
-  ["check", `time-punches check ${week}`],
+  ["check", `time-punches payroll check ${week}`],
   [
     "close",
-    `time-punches close ${week} --weekly-threshold 38h --accept tooLong,unapproved,overlap`
+    `time-punches payroll close ${week} --weekly-threshold 38h --accept tooLong,unapproved,overlap`
   ],
-  ["changes", `time-punches changes ${week} --since SINCE`],
+  ["diff", `time-punches payroll diff ${week} --since SINCE`],
   ["fleet-list", "time-punches fleet list"]
 ]
 
@@ -273,7 +273,7 @@ export const takeTerminal = async (): Promise<void> => {
     Fs.mkdirSync(`${root}/docs/images`, { recursive: true })
     for (const [name, call] of pictures) {
       let shown = call
-      if (name === "changes") {
+      if (name === "diff") {
         shown = call.replace("SINCE", new Date().toISOString())
         for (const [id, out] of [[1002, "2026-03-03T03:00:00Z"], [1005, "2026-03-03T04:10:00Z"]] as const) {
           const { status } = await fetch(`${settings["TIME_PUNCHES_BASE_URL"]}/sandbox/time_punches/${id}`, {

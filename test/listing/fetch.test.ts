@@ -269,7 +269,7 @@ describe("the time of an attempt", () => {
       assert.isUndefined(fiber.pollUnsafe())
       yield* TestClock.adjust(1)
 
-      assert.deepInclude<object>(yield* Fiber.join(fiber), { _tag: "TransportError", reason: "timeout", attempts: 2 })
+      assert.deepInclude<object>(yield* Fiber.join(fiber), { _tag: "TransportError", reason: "Timeout", attempts: 2 })
     }))
 
   it.effect("is not what bounds a refresh: the page's deadline is", () =>
@@ -280,14 +280,14 @@ describe("the time of an attempt", () => {
       assert.isUndefined(fiber.pollUnsafe())
       yield* TestClock.adjust(1)
 
-      assert.deepInclude<object>(yield* Fiber.join(fiber), { _tag: "TransportError", reason: "timeout", attempts: 1 })
+      assert.deepInclude<object>(yield* Fiber.join(fiber), { _tag: "TransportError", reason: "Timeout", attempts: 1 })
     }))
 
   it.effect("begins with the request, however late that is, and ends by the deadline of the page", () =>
     Effect.gen(function*() {
       const { error, sent } = yield* fetched({ responses: [ok], signing: 100_000, delay: 29_000 })
 
-      assert.deepInclude<object>(error ?? {}, { _tag: "TransportError", reason: "timeout", attempts: 1 })
+      assert.deepInclude<object>(error ?? {}, { _tag: "TransportError", reason: "Timeout", attempts: 1 })
       assert.deepStrictEqual(sent.map(({ at }) => at), [100_000])
     }))
 
@@ -302,7 +302,7 @@ describe("the time of an attempt", () => {
       ))
       yield* TestClock.adjust("1 hour")
       const [error, at] = yield* Fiber.join(fiber)
-      assert.deepInclude<object>(error, { _tag: "TransportError", reason: "timeout" })
+      assert.deepInclude<object>(error, { _tag: "TransportError", reason: "Timeout" })
       return at - began
     }).pipe(Effect.provide(RetryPolicy.layer({ attempts: 1, ...options })))
 
@@ -333,6 +333,6 @@ describe("the time of an attempt", () => {
       assert.isUndefined(fiber.pollUnsafe())
       yield* TestClock.adjust(1)
 
-      assert.deepInclude<object>(yield* Fiber.join(fiber), { _tag: "TransportError", reason: "timeout", attempts: 1 })
+      assert.deepInclude<object>(yield* Fiber.join(fiber), { _tag: "TransportError", reason: "Timeout", attempts: 1 })
     }))
 })

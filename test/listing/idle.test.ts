@@ -25,6 +25,6 @@ describe("an idle stream", () => {
       yield* TestClock.adjust("3 minutes")
       const failure = yield* Fiber.join(reader)
 
-      assert.deepInclude(failure, { _tag: "TransportError", reason: "timeout", pagesCompleted: 1 })
+      assert.deepInclude(failure, { _tag: "TransportError", reason: "Timeout", pagesCompleted: 1 })
     }).pipe(Effect.scoped, Effect.provide(service(1))))
 })

@@ -1,13 +1,11 @@
 /** Requests through the proxy of the environment, to a service with TLS, over real sockets. */
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpClient } from "effect/http"
 import { NodeTransport } from "../../src/node/index.ts"
 import { readProxies } from "../../src/node/proxy.ts"
 import { authority, proxyTo, service } from "../sockets/support/proxy.ts"
-
-const environment = (env: Readonly<Record<string, string>>) =>
-  ConfigProvider.layer(ConfigProvider.fromEnv({ env: { ...env } }))
+import { environment } from "../support/settings.ts"
 
 const transport = (env: Readonly<Record<string, string>>) =>
   NodeTransport.layer({ tls: { ca: authority.cert }, connectTimeout: "2 seconds" }).pipe(

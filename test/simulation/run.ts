@@ -52,7 +52,7 @@ const maxRuns = 400
  */
 const toleratedAfterRepair = 20
 
-const isTimeout = (error: ListError) => error._tag === "TransportError" && error.reason === "timeout"
+const isTimeout = (error: ListError) => error._tag === "TransportError" && error.reason === "Timeout"
 
 /** Longer than the client remembers a throttled token endpoint, in milliseconds. */
 const longestMemory = 302_000

@@ -87,7 +87,7 @@ describe.each(transports)("a body over $transport", ({ http, transport }) => {
       const { requests, url } = yield* firstThen(answer)
       const [run, megabytes] = yield* growth(listingOutcome().pipe(Effect.provide(client(url, http))))
 
-      assert.strictEqual(errorName(run.error), "TransportError tooLarge")
+      assert.strictEqual(errorName(run.error), "TransportError TooLarge")
       assert.deepStrictEqual(run.ids, ids.slice(0, 2))
       assert.strictEqual(requests.length, 2, "it was requested again")
       assert.isBelow(megabytes, 32)
@@ -111,7 +111,7 @@ describe.each(transports)("a body over $transport", ({ http, transport }) => {
         )
         assert.strictEqual(
           errorName((yield* listingOutcome().pipe(Effect.provide(client(over.url, http)))).error),
-          "TransportError tooLarge"
+          "TransportError TooLarge"
         )
       })
   )
@@ -125,7 +125,7 @@ describe.each(transports)("a body over $transport", ({ http, transport }) => {
 
       assert.strictEqual(
         errorName(run.error),
-        decompresses(transport, "gzip") ? "TransportError tooLarge" : "DecodeError ContentEncoding"
+        decompresses(transport, "gzip") ? "TransportError TooLarge" : "DecodeError ContentEncoding"
       )
       assert.strictEqual(requests.length, 2)
       assert.isBelow(megabytes, 32)
@@ -207,7 +207,7 @@ describe.each(transports)("a body over $transport", ({ http, transport }) => {
         assert.match(
           errorName(run.error),
           isRead
-            ? /^(TransportError body Z_\w+_ERROR|DecodeError NotJson)$/
+            ? /^(TransportError Body Z_\w+_ERROR|DecodeError NotJson)$/
             : /^DecodeError ContentEncoding$/
         )
         assert.deepStrictEqual(run.ids, ids.slice(0, 2))

@@ -32,12 +32,12 @@ interface Fault {
   readonly attemptTimeout?: number
 }
 
-const cut = /^TransportError headers (ECONNRESET|UND_ERR_SOCKET)$/
-const cutBody = /^TransportError body (ECONNRESET|UND_ERR_SOCKET)$/
-const late = /^TransportError timeout$/
-const notHttp = /^TransportError headers (HPE_\w+|UND_ERR_HTTP_PARSER)$/
+const cut = /^TransportError Headers (ECONNRESET|UND_ERR_SOCKET)$/
+const cutBody = /^TransportError Body (ECONNRESET|UND_ERR_SOCKET)$/
+const late = /^TransportError Timeout$/
+const notHttp = /^TransportError Headers (HPE_\w+|UND_ERR_HTTP_PARSER)$/
 const notJson = /^DecodeError NotJson$/
-const smuggling = /^TransportError headers (HPE_\w+|UND_ERR_HTTP_PARSER|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/
+const smuggling = /^TransportError Headers (HPE_\w+|UND_ERR_HTTP_PARSER|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/
 
 const faults: ReadonlyArray<Fault> = [
   { row: "C2", what: "a reset before any byte", answer: "RESET", error: cut, attempts: 4 },
@@ -88,7 +88,7 @@ const faults: ReadonlyArray<Fault> = [
     row: "C8",
     what: "a chunk of broken size",
     answer: [head(200, chunked), chunk(second.slice(0, 100)), { pause: 20 }, "ZZ\r\n"],
-    error: /^TransportError body (ECONNRESET|UND_ERR_HTTP_PARSER)$/,
+    error: /^TransportError Body (ECONNRESET|UND_ERR_HTTP_PARSER)$/,
     attempts: { fetch: 2, undici: 2, "node:http": 4, NodeTransport: 2 }
   },
   {
@@ -140,7 +140,7 @@ const faults: ReadonlyArray<Fault> = [
     row: "C23",
     what: "headers above the limit of the parser",
     answer: [head(200, { ...json, "x-long": "a".repeat(20_000), "content-length": size }), second],
-    error: /^TransportError headers (HPE_HEADER_OVERFLOW|UND_ERR_HEADERS_OVERFLOW)$/,
+    error: /^TransportError Headers (HPE_HEADER_OVERFLOW|UND_ERR_HEADERS_OVERFLOW)$/,
     attempts: 2
   }
 ]
@@ -251,7 +251,7 @@ describe.each(transports)("a listing over $transport", ({ http, transport }) => 
 
       assert.strictEqual(
         errorName(run.error),
-        transport === "node:http" ? "UnexpectedStatus 101" : "TransportError headers UND_ERR_SOCKET"
+        transport === "node:http" ? "UnexpectedStatus 101" : "TransportError Headers UND_ERR_SOCKET"
       )
       assert.deepStrictEqual(run.error?.resumeFrom, to2)
       yield* eventually(() => assert.strictEqual(server.open(), 0))

@@ -28,25 +28,25 @@ const untrusted = [
     row: "C19",
     what: "the certificate is self-signed",
     server: selfSigned({ names }),
-    code: /^TransportError tls DEPTH_ZERO_SELF_SIGNED_CERT$/
+    code: /^TransportError Tls DEPTH_ZERO_SELF_SIGNED_CERT$/
   },
   {
     row: "C19",
     what: "the certificate is of another host",
     server: authority.issue({ names: ["other.test"] }),
-    code: /^TransportError tls ERR_TLS_CERT_ALTNAME_INVALID$/
+    code: /^TransportError Tls ERR_TLS_CERT_ALTNAME_INVALID$/
   },
   {
     row: "C19",
     what: "the certificate has expired",
     server: authority.issue({ names, years: [2001, 2002] }),
-    code: /^TransportError tls CERT_HAS_EXPIRED$/
+    code: /^TransportError Tls CERT_HAS_EXPIRED$/
   },
   {
     row: "C20",
     what: "the newest protocol of the service is TLS 1.1",
     server: { ...good, minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT:@SECLEVEL=0" },
-    code: /^TransportError tls (ERR_SSL_\w+|EPROTO)$/
+    code: /^TransportError Tls (ERR_SSL_\w+|EPROTO)$/
   }
 ] as const
 
@@ -68,7 +68,7 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
     Effect.gen(function*() {
       const run = yield* listingOutcome().pipe(Effect.provide(client(`http://127.0.0.1:${yield* closedPort}`, http)))
 
-      assert.strictEqual(errorName(run.error), "TransportError connect ECONNREFUSED")
+      assert.strictEqual(errorName(run.error), "TransportError Connect ECONNREFUSED")
       assert.strictEqual(run.error?.attempts, 4)
     }))
 
@@ -91,7 +91,7 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
         Effect.provide(client(url, http, { attemptTimeout: "300 millis", attempts: 2 }))
       )
 
-      assert.strictEqual(errorName(run.error), "TransportError timeout")
+      assert.strictEqual(errorName(run.error), "TransportError Timeout")
       assert.strictEqual(run.error?.attempts, 2)
     }))
 
@@ -102,7 +102,7 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
         const lookup = yield* failingLookup(code)
         const run = yield* listingOutcome().pipe(Effect.provide(client("https://nowhere.test", http)))
 
-        assert.strictEqual(errorName(run.error), `TransportError connect ${code}`)
+        assert.strictEqual(errorName(run.error), `TransportError Connect ${code}`)
         assert.strictEqual(run.error?.attempts, attempts)
         assert.strictEqual(lookup.mock.calls.length, attempts)
       })
@@ -136,7 +136,7 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
       const plain = yield* rawServer({ answers: [["HTTP/1.1 400 Bad Request\r\n\r\n", "FINISH"]], at: "byte" })
       const run = yield* listingOutcome().pipe(Effect.provide(client(plain.url.replace("http:", "https:"), http)))
 
-      assert.match(errorName(run.error), /^TransportError tls (ERR_SSL_WRONG_VERSION_NUMBER|EPROTO)$/)
+      assert.match(errorName(run.error), /^TransportError Tls (ERR_SSL_WRONG_VERSION_NUMBER|EPROTO)$/)
       assert.strictEqual(run.error?.attempts, 1)
       assert.strictEqual(plain.connections.length, 1)
     }))
@@ -146,7 +146,7 @@ describe.each(transports)("a listing over $transport", ({ http }) => {
       const secure = yield* rawServer({ answers: pages, tls: good })
       const run = yield* listingOutcome().pipe(Effect.provide(client(secure.url.replace("https:", "http:"), http)))
 
-      assert.match(errorName(run.error), /^TransportError headers /)
+      assert.match(errorName(run.error), /^TransportError Headers /)
       assert.isAtMost(run.error?.attempts ?? Infinity, 4)
       assert.isAtMost(secure.connections.length, 4)
     }))
@@ -184,7 +184,7 @@ describe.each(transports)("a token requested over $transport", ({ http }) => {
         assert.match(text, code)
         assert.strictEqual(origin, url)
         assert.strictEqual(error.attempts, 1)
-        assert.include(error.message, `no token: Transport: tls (${text.split(" ")[2]}) at ${url} [`)
+        assert.include(error.message, `no token: Transport: Tls (${text.split(" ")[2]}) at ${url} [`)
         assert.deepStrictEqual(connections.length, 1)
         assert.strictEqual(received(), 0, "the request was sent")
       })
@@ -202,12 +202,12 @@ describe("a token requested over each transport", () => {
       yield* overEach(Effect.fnUntraced(function*({ http, transport }) {
         const { error, origin, text } = yield* withoutToken(url, http)
 
-        assert.strictEqual(text, "TransportError connect ECONNREFUSED", transport)
+        assert.strictEqual(text, "TransportError Connect ECONNREFUSED", transport)
         assert.strictEqual(origin, url, transport)
         assert.strictEqual(error.attempts, 3, transport)
         assert.include(
           error.message,
-          `connect (ECONNREFUSED) at ${url} [company ${company.id}, page 1, 3 token requests]`,
+          `Connect (ECONNREFUSED) at ${url} [company ${company.id}, page 1, 3 token requests]`,
           transport
         )
       }))
@@ -219,7 +219,7 @@ describe("a token requested over each transport", () => {
       yield* overEach(Effect.fnUntraced(function*({ http, transport }) {
         const { origin, text } = yield* withoutToken("https://nowhere.test/auth", http)
 
-        assert.strictEqual(text, "TransportError connect ENOTFOUND", transport)
+        assert.strictEqual(text, "TransportError Connect ENOTFOUND", transport)
         assert.strictEqual(origin, "https://nowhere.test", transport)
       }))
     }))
@@ -231,6 +231,6 @@ describe("a listing over undici", () => {
       const http = NodeHttpClient.layerUndiciOptions({ connections: 16, connect: { timeout: 200 } })
       const run = yield* listingOutcome().pipe(Effect.provide(client(yield* blackHole, http, { attempts: 1 })))
 
-      assert.strictEqual(errorName(run.error), "TransportError connect UND_ERR_CONNECT_TIMEOUT")
+      assert.strictEqual(errorName(run.error), "TransportError Connect UND_ERR_CONNECT_TIMEOUT")
     }))
 })

@@ -7,7 +7,7 @@ import { Endpoints, RetryPolicy, TimePunches } from "../../src/index.ts"
 import { NodeTransport } from "../../src/node/index.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
-import { accessToken, company, inject, oauth, pageRequests, sessionCookie } from "../support/client.ts"
+import { company, credentialKinds, inject, pageRequests } from "../support/client.ts"
 import { expected } from "../support/oracle.ts"
 
 const punches = generatePunches({ seed: 21, count: 700, companyId: defaultCompany.id, deletedShare: 0.1 })
@@ -19,14 +19,8 @@ const transports = [
   ["NodeTransport", NodeTransport.layer()]
 ] as const
 
-const kinds = [
-  ["an access token", accessToken],
-  ["a session cookie", sessionCookie],
-  ["an OAuth client", oauth]
-] as const
-
 const cases = transports.flatMap(([transport, http]) =>
-  kinds.map(([kind, credentials]) => [transport, kind, http, credentials] as const)
+  credentialKinds.map(([kind, credentials]) => [transport, kind, http, credentials] as const)
 )
 
 /** The address of the server, known once it listens. */

@@ -4,18 +4,13 @@ import { Effect, Layer, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { SqlStore } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
+import { temporaryFolder } from "../cli/support.ts"
 import { resultOf } from "../support/child.ts"
 import { batchOf, company, row } from "../support/storeBatches.ts"
 import { openSql } from "../support/stores.ts"
-
-const temporary = Effect.acquireRelease(
-  Effect.sync(() => Fs.mkdtempSync(join(tmpdir(), "time-punches-"))),
-  (folder) => Effect.sync(() => Fs.rmSync(folder, { recursive: true }))
-)
 
 /** A test over a client in memory. */
 const test = (title: string, body: (sql: SqlClient.SqlClient) => Effect.Effect<void, unknown>) =>
@@ -27,7 +22,7 @@ const test = (title: string, body: (sql: SqlClient.SqlClient) => Effect.Effect<v
 describe("NodeSqlite", () => {
   it.effect("keeps what it stored, after the layer has ended", () =>
     Effect.gen(function*() {
-      const filename = join(yield* temporary, "punches.db")
+      const filename = join(yield* temporaryFolder, "punches.db")
       const client = NodeSqlite.layer({ filename })
       yield* Effect.scoped(
         Effect.flatMap(openSql(client), ({ store }) => store.commit(batchOf(1, { punches: [row(1)] }), Option.none()))
@@ -41,7 +36,7 @@ describe("NodeSqlite", () => {
 
   it.effect("fails typed if the file cannot be opened, or is not a database", () =>
     Effect.gen(function*() {
-      const folder = yield* temporary
+      const folder = yield* temporaryFolder
       Fs.writeFileSync(
         join(folder, "text.db"),
         "not a database, but a text that is long enough to be read as one".repeat(20)
@@ -66,14 +61,14 @@ describe("NodeSqlite", () => {
     it.live("is for its owner alone, and so are the files beside it", () =>
       Effect.gen(function*() {
         assert.notStrictEqual(process.umask() & 0o044, 0o044, "the umask of the test hides a mode that is too wide")
-        const filename = join(yield* temporary, "punches.db")
+        const filename = join(yield* temporaryFolder, "punches.db")
 
         assert.deepStrictEqual(yield* written(filename), ["600", "600", "600"])
       }).pipe(Effect.scoped))
 
     it.live("is for its owner alone at the end of links too", () =>
       Effect.gen(function*() {
-        const folder = yield* temporary
+        const folder = yield* temporaryFolder
         Fs.mkdirSync(join(folder, "elsewhere"))
         Fs.symlinkSync("elsewhere/second", join(folder, "first"))
         Fs.symlinkSync("punches.db", join(folder, "elsewhere", "second"))
@@ -84,7 +79,7 @@ describe("NodeSqlite", () => {
 
     it.live("keeps the mode that it has, if it was there", () =>
       Effect.gen(function*() {
-        const filename = join(yield* temporary, "punches.db")
+        const filename = join(yield* temporaryFolder, "punches.db")
         Fs.writeFileSync(filename, "")
         Fs.chmodSync(filename, 0o640)
 
@@ -94,7 +89,7 @@ describe("NodeSqlite", () => {
 
   it.live("[Y80] reads a file that its user may only read, and notices a writer", () =>
     Effect.gen(function*() {
-      const folder = yield* temporary
+      const folder = yield* temporaryFolder
       const found = yield* resultOf(new URL("reader.program.ts", import.meta.url), join(folder, "punches.db"))
 
       // The writer beside it has changed its log alone.
@@ -107,7 +102,7 @@ describe("NodeSqlite", () => {
 
   it.live("[Y81] refuses at once what is not a regular file", () =>
     Effect.gen(function*() {
-      const folder = yield* temporary
+      const folder = yield* temporaryFolder
       const pipe = join(folder, "pipe")
       execFileSync("mkfifo", [pipe])
       for (const filename of [pipe, folder, "/dev/null"]) {
@@ -121,7 +116,7 @@ describe("NodeSqlite", () => {
 
   it.live("opens a file that two layers open at once", () =>
     Effect.gen(function*() {
-      const filename = join(yield* temporary, "punches.db")
+      const filename = join(yield* temporaryFolder, "punches.db")
       const store = Effect.scoped(Layer.build(SqlStore.layer().pipe(Layer.provide(NodeSqlite.layer({ filename })))))
 
       yield* Effect.all(Array.from({ length: 4 }, () => store), { concurrency: "unbounded" })

@@ -2,14 +2,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Layer, Option, type Scope } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
-import * as Fs from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inspect } from "node:util"
 import { Patience, retried } from "../../src/internal/sql/transaction.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { checkpointText } from "../../src/sync/Checkpoint.ts"
+import { temporaryFolder } from "../cli/support.ts"
 import { hookedClient, type Hooks } from "../support/databases.ts"
 import { needs } from "../support/needs.ts"
 import { clientOf, cluster, emptyDatabase, hasPostgres, hasPrograms, noPostgres } from "../support/postgres.ts"
@@ -43,11 +42,6 @@ const lost = (message: string) =>
   new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error(message), message }) })
 
 const unknown = new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause: new Error("?"), message: "?" }) })
-
-const temporary = Effect.acquireRelease(
-  Effect.sync(() => Fs.mkdtempSync(join(tmpdir(), "time-punches-"))),
-  (folder) => Effect.sync(() => Fs.rmSync(folder, { recursive: true }))
-)
 
 describe("a COMMIT whose answer is lost", () => {
   const first = batchOf(1, { punches: rows(3) })
@@ -112,7 +106,7 @@ describe("SQLite that another connection has locked", () => {
 
   it.live("is waited for", () =>
     Effect.scoped(Effect.gen(function*() {
-      const filename = join(yield* temporary, "punches.db")
+      const filename = join(yield* temporaryFolder, "punches.db")
       const { rows: found, store } = yield* openSql(NodeSqlite.layer({ filename }))
       const holder = yield* Effect.forkChild(holdFor(filename, "400 millis"))
       yield* Effect.sleep("100 millis")
@@ -130,7 +124,7 @@ describe("SQLite that another connection has locked", () => {
 
   it.live("is given up when the patience ends, and works again afterwards", () =>
     Effect.scoped(Effect.gen(function*() {
-      const filename = join(yield* temporary, "punches.db")
+      const filename = join(yield* temporaryFolder, "punches.db")
       const { rows: found, store } = yield* openSql(NodeSqlite.layer({ filename }))
       const holder = yield* Effect.forkChild(holdFor(filename, "30 seconds"))
       yield* Effect.sleep("100 millis")

@@ -11,7 +11,7 @@ import {
   UserId
 } from "../../src/Ids.ts"
 import type { Break, TimePunch } from "../../src/TimePunch.ts"
-import { samplePair } from "./punchPair.ts"
+import { plain, samplePair } from "./punchPair.ts"
 
 /** An instant, a number of ticks after 08:00 on a fixed Monday; a tick is a second. */
 export const tick = 1000
@@ -76,9 +76,6 @@ const Parts = Schema.Struct({
     paid: Schema.Boolean
   })).check(Schema.isMaxLength(5))
 })
-
-/** JSON has no -0, so no punch of the wire has one. */
-const plain = (value: number): number => value === 0 ? 0 : value
 
 /** A punch and an `asOf` near it, and both in ticks, for models that count single ticks. */
 export const Sample = Arbitrary.schema(Parts).pipe(Arbitrary.map((parts) => ({

@@ -31,6 +31,12 @@ export const oauth = Credentials.layerOAuth({
   clientSecret: Redacted.make(defaultOAuthClient.clientSecret)
 })
 
+export const credentialKinds = [
+  ["an access token", accessToken],
+  ["a session cookie", sessionCookie],
+  ["an OAuth client", oauth]
+] as const
+
 export const endpoints = Endpoints.layer({ baseUrl: "http://localhost" })
 
 type CredentialsLayer = Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints>

@@ -62,7 +62,7 @@ const PunchParts = Schema.Struct({
 })
 
 /** JSON has no -0. */
-const plain = (value: number): number => value === 0 ? 0 : value
+export const plain = (value: number): number => value === 0 ? 0 : value
 
 const millis = ({ epoch, whole }: typeof InstantParts.Type) => plain(whole ? Math.floor(epoch / 1000) * 1000 : epoch)
 

@@ -31,28 +31,45 @@ export const settings = {
 /** The company and its guid belong together: they come from one source. */
 const ofCompany: ReadonlyArray<string> = [settings.company, settings.guid]
 
-const zoned = ["list", "export", "summary", "check", "close", "changes", "report"]
+const payroll = (...verbs: ReadonlyArray<string>) => verbs.map((verb) => `payroll ${verb}`)
+
+const zoned = ["list", "export", "summary", "report", ...payroll("check", "close", "diff", "file")]
+
+const ofRecord = payroll("correct", "due")
 
 /** The flags that a profile gives a default, and the subcommands that take it. */
 export const defaults = {
   zone: { flag: "zone", of: zoned },
-  zoneFile: { flag: "zone-file", of: [...zoned, "correct"] },
-  dayStarts: { flag: "day-starts", of: [...zoned, "correct"] },
+  zoneFile: { flag: "zone-file", of: [...zoned, ...ofRecord] },
+  dayStarts: { flag: "day-starts", of: [...zoned, ...ofRecord] },
   weekStarts: { flag: "week-starts", of: zoned },
   calendar: { flag: "calendar", of: zoned },
-  names: { flag: "names", of: ["list", "summary", "check", "close", "correct", "closes", "changes", "report"] },
-  codes: { flag: "codes", of: ["summary", "closes"] },
-  map: { flag: "map", of: ["closes"] },
+  names: {
+    flag: "names",
+    of: ["list", "summary", "report", ...payroll("check", "close", "show", "file", "diff"), ...ofRecord]
+  },
+  codes: { flag: "codes", of: payroll("file") },
+  mapping: { flag: "mapping", of: payroll("file") },
   database: {
     flag: "database",
-    of: ["close", "correct", "void", "closes", "changes", "sync", "summary", "check", "report", "mcp"]
+    of: [
+      ...payroll("check", "close", "void", "list", "show", "file", "verify", "diff"),
+      ...ofRecord,
+      "summary",
+      "report",
+      "sync",
+      "copy sync",
+      "copy status",
+      "copy erase",
+      "mcp"
+    ]
   }
 } as const satisfies Record<string, { readonly flag: string; readonly of: ReadonlyArray<string> }>
 
 type DefaultKey = keyof typeof defaults
 
 /** Defaults that name a file, relative to the folder of the profiles. */
-const files: ReadonlySet<string> = new Set<DefaultKey>(["zoneFile", "names", "codes", "map", "database"])
+const files: ReadonlySet<string> = new Set<DefaultKey>(["zoneFile", "names", "codes", "mapping", "database"])
 
 /** Where a variable may come from, the first one that has it. */
 interface SettingSource {
@@ -265,8 +282,8 @@ export const firstOf = Effect.fnUntraced(function*(sources: ReadonlyArray<Settin
   return undefined
 })
 
-/** The flags before a subcommand or the number of a close whose value is the next argument. */
-const valued = /^--(log-level|completions|company|database|names|map|codes|pay-date|output)$/
+/** The flags before a subcommand whose value is the next argument. */
+const valued = /^--(log-level|completions)$/
 
 const periods = ["week", "month", "pay-period", "last", "from", "to"]
 
@@ -282,20 +299,20 @@ export const complete = (
   const end = args.indexOf("--")
   const flags = end === -1 ? args : args.slice(0, end)
   const words = args.filter((arg, at) => !arg.startsWith("-") && !valued.test(args[at - 1] ?? ""))
-  const [subcommand] = words
+  const [first, verb] = words
+  const subcommand = first === "payroll" || first === "copy" ? `${first} ${verb}` : first
   const has = (name: string) => flags.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`))
   const hasPeriod = periods.some(has)
   const countsDays = flags.some((arg, at) => /^--by(=|$)/.test(arg) && /day|week/.test(`${arg} ${flags[at + 1]}`))
   const countsWeeks = flags.some((arg, at) => /^--by(=|$)/.test(arg) && /week/.test(`${arg} ${flags[at + 1]}`))
   const hasClock = has("zone") || has("zone-file")
   const isReport = subcommand === "report"
-  const namesClose = subcommand === "closes" && words.length > 1
-  const takesMap = namesClose && (has("pay-date") || has("codes"))
   const readsService = flags.some((arg, at) =>
     arg === "--source=service" || (arg === "service" && flags[at - 1] === "--source")
   )
-  const hasThreshold = has("weekly-threshold") || has("daily-threshold")
-  const needsClock = (hasPeriod || countsDays || hasThreshold || subcommand === "correct") && !has("close")
+  const hasThreshold = ["weekly-threshold", "daily-threshold", "double-threshold"].some(has)
+  const hasRecord = ofRecord.some((name) => name === subcommand)
+  const needsClock = (hasPeriod || countsDays || hasThreshold || hasRecord) && !has("close")
   const applies: Readonly<Record<DefaultKey, boolean>> = {
     zone: needsClock && !hasClock,
     zoneFile: needsClock && !hasClock,
@@ -303,8 +320,8 @@ export const complete = (
     weekStarts: (has("week") || has("weekly-threshold") || countsWeeks || (isReport && hasPeriod)) && !has("close"),
     calendar: has("pay-period"),
     names: true,
-    codes: has("map") || (takesMap && profile.map !== undefined),
-    map: takesMap,
+    codes: true,
+    mapping: true,
     database: !hasDatabase && !readsService
   }
   const added = Struct.keys(defaults).flatMap((key) => {

@@ -74,7 +74,8 @@ export const config = Command.make("config").pipe(
   which config show prints. It may have:
   ${Object.keys(settings).join(", ")},
   and as defaults for flags:
-  ${Object.keys(defaults).join(", ")}.
+  ${Object.keys(defaults).slice(0, 6).join(", ")},
+  ${Object.keys(defaults).slice(6).join(", ")}.
   The names of files are relative to that folder. Secrets are refused.`
   ),
   Command.withExamples([

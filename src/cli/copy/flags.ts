@@ -1,10 +1,10 @@
-/** The flags of `time-punches sync`. */
+/** The flags of `time-punches copy sync`. */
 import type * as Command from "effect/cli/Command"
 import type * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import { databaseFlag, maxAgeFlag } from "../database/database.ts"
-import { companyFlags, readCompany } from "../flags/connection.ts"
-import { intervalForm, keepHistory, onFlag, readInterval, text, wholeNumber } from "../flags/values.ts"
+import { databaseFlag } from "../database/database.ts"
+import { intervalForm, keepHistory, onFlag, readInterval, text } from "../flags/values.ts"
+import { companiesFlags } from "./companies.ts"
 
 /** What a sweep compares: the clock-ins of the time up to now, or all punches. */
 export type SweepRange = Duration.Duration | "all"
@@ -14,14 +14,7 @@ export const readSweepRange = (text: string): Option.Option<SweepRange> =>
   text === "all" ? Option.some("all") : readInterval(text)
 
 export const syncFlags = {
-  ...companyFlags,
-  company: text(
-    "company",
-    "ID[=GUID],…",
-    "The company (default: TIME_PUNCHES_COMPANY_ID), or several, one after the other: 4021,4022=GUID",
-    `the id of a company, ${wholeNumber(1)}, or several of ID or ID=GUID joined by commas`,
-    (value) => Option.all(value.split(",").map(readCompany))
-  ),
+  ...companiesFlags,
   database: databaseFlag,
   every: text(
     "every",
@@ -37,15 +30,13 @@ export const syncFlags = {
     `${intervalForm("35d")}, or all`,
     readSweepRange
   ),
-  history: onFlag("history", "Keep each version that a pass replaces, for time-punches changes"),
+  history: onFlag("history", "Keep each version that a pass replaces, for time-punches payroll diff"),
   keepHistory: keepHistory(
     "With --history: after each pass, remove versions that were replaced longer ago than this (default: keep all)"
   ),
   allowMissing: onFlag("allow-missing", "With --sweep: let it mark more than 20 % of its window as missing"),
   sortById: onFlag("sort-by-id", "Read in the order of ids, if doctor says that the service keeps it beside a cursor"),
-  status: onFlag("status", "Print how old the copy is, and send nothing"),
-  maxAge: maxAgeFlag,
-  json: onFlag("json", "One JSON object for each pass, a line each; with --status: one for the copy")
+  json: onFlag("json", "One JSON object for each pass, a line each")
 }
 
 /** The parsed flags. */

@@ -1,5 +1,4 @@
-/** What `time-punches sync` does: carries passes into the copy, or says how old it is. */
-import * as Arr from "effect/Array"
+/** What `time-punches copy sync` does: carries passes into the copy. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -11,45 +10,27 @@ import * as Stdio from "effect/Stdio"
 import type { ListError } from "../../ApiError.ts"
 import type { Company } from "../../Company.ts"
 import type { CompanyId } from "../../Ids.ts"
-import { escaped } from "../../internal/wire/issue.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
-import { blankCheckpoint, type SweepWindow } from "../../sync/Checkpoint.ts"
+import type { SweepWindow } from "../../sync/Checkpoint.ts"
 import * as Sync from "../../sync/Sync.ts"
 import type { SyncError } from "../../sync/SyncError.ts"
 import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
-import { layerCopy, requireAge } from "../database/copy.ts"
 import { layerDatabase, targetOf } from "../database/database.ts"
 import { CommandFailure, commandFailureOf, type ExitCode, exitCode, type OutputClosed, usage } from "../failure.ts"
-import { companyOf, layerClient } from "../flags/connection.ts"
+import { layerClient } from "../flags/connection.ts"
 import { counted, countedPunches, formatAge, formatNumber } from "../print/format.ts"
 import { printFailure, printWarning, startReport } from "../print/messages.ts"
-import { printLines, screen } from "../print/output.ts"
+import { printLines } from "../print/output.ts"
 import { paceFields, paceText } from "../print/progress.ts"
-import { makeTable, type Screen } from "../print/table.ts"
+import { companiesOf, isoOf, nameOf, withName } from "./companies.ts"
 import type { SweepRange, SyncInput } from "./flags.ts"
 
 export const run = Effect.fnUntraced(function*(input: SyncInput) {
   const { allowMissing, history, keepHistory, sortById, sweep } = input
   const companies = yield* companiesOf(input)
   const target = yield* targetOf(input.database, "sync")
-  if (Option.isSome(input.maxAge) && !input.status) return yield* usage("--max-age goes with --status")
   if (Option.isSome(keepHistory) && !history) return yield* usage("--keep-history goes with --history")
   if (allowMissing && Option.isNone(sweep)) return yield* usage("--allow-missing goes with --sweep")
-  const passFlag = Option.isSome(input.every)
-    ? "--every"
-    : Option.isSome(sweep)
-    ? "--sweep"
-    : history
-    ? "--history"
-    : sortById
-    ? "--sort-by-id"
-    : undefined
-  if (input.status && passFlag !== undefined) {
-    return yield* usage(`--status runs no pass, so ${passFlag} would be ignored`, "Give one or the other.")
-  }
-  if (input.status) {
-    return yield* Effect.provide(printStatus(companies, target.shown, input), layerCopy(companies[0].id, target))
-  }
   const { json } = input
   const tasks = companies.map((company): SyncTask => ({
     company,
@@ -66,35 +47,6 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
     Layer.merge(layerClient, Layer.provideMerge(SqlStore.layer({ history }), layerDatabase(target)))
   )
 }, Effect.scoped)
-
-/** The most companies of a call; the fleet takes any number. */
-const mostCompanies = 20
-
-/** The companies of the flags, or the one of the environment. Fails before anything is sent. */
-const companiesOf = Effect.fnUntraced(function*({ company, guid }: Pick<SyncInput, "company" | "guid">) {
-  const [first, ...others] = Option.getOrElse(company, () => [])
-  if (first === undefined) return Arr.of(yield* companyOf({ company: Option.none(), guid }))
-  const given = [first, ...others]
-  if (given.length > mostCompanies) {
-    return yield* usage(
-      `--company names ${given.length} companies, and sync takes up to ${mostCompanies}`,
-      "time-punches fleet keeps many in sync: see time-punches fleet --help."
-    )
-  }
-  const twice = given.find(({ id }, at) => given.findIndex((other) => other.id === id) !== at)
-  if (twice !== undefined) return yield* usage(`--company names ${twice.id} twice`)
-  if (Option.isSome(guid) && (others.length > 0 || first.guid !== undefined)) {
-    return yield* usage(
-      `--guid beside --company ${first.guid === undefined ? "ID,ID" : "ID=GUID"} does not say whose it is`,
-      "Give each company its own, as in --company 4021=GUID,4022=GUID."
-    )
-  }
-  const complete = (each: Company) => companyOf({ company: Option.some(each), guid })
-  return Arr.prepend(yield* Effect.forEach(others, complete), yield* complete(first))
-})
-
-/** What stands before the lines of a company: nothing if the run has one. */
-const nameOf = ({ id }: Company, { length }: ReadonlyArray<Company>) => length === 1 ? "" : `company ${id}: `
 
 /** The passes of a company. Those of a run differ in the company alone. */
 interface SyncTask {
@@ -119,7 +71,7 @@ interface Failed {
 }
 
 /** Runs the passes of each company, one after the other, and returns the errors: none of them stops another company. */
-const around = <R>(
+const runTasks = <R>(
   tasks: ReadonlyArray<SyncTask>,
   passes: (task: SyncTask) => Effect.Effect<void, PassError | OutputClosed | PlatformError.PlatformError, R>,
   isPrinted: (error: PassError) => boolean
@@ -168,7 +120,7 @@ const endOf = (
 
 /** One sweep, or one pass, of each company. A resumed pass only proves what was there when it began, so another follows it. */
 const once = (tasks: ReadonlyArray<SyncTask>) =>
-  around(
+  runTasks(
     tasks,
     Effect.fnUntraced(function*(task) {
       const first = yield* Option.isSome(task.sweep) ? sweepNow(task, task.sweep.value) : passNow(task)
@@ -202,7 +154,7 @@ const forever = (tasks: ReadonlyArray<SyncTask>, every: Duration.Duration) =>
     let isWaiting = false
     const slot = Effect.gen(function*() {
       isWaiting = false
-      const failed = yield* around(tasks, passes, (error) => tasks.length > 1 || !isFinal(error))
+      const failed = yield* runTasks(tasks, passes, (error) => tasks.length > 1 || !isFinal(error))
       if (failed.length === tasks.length && failed.every(({ error }) => isFinal(error))) {
         return yield* endOf(tasks, failed)
       }
@@ -222,9 +174,6 @@ const isFinal = (error: PassError): boolean => {
 
 const printTaskFailure = ({ named }: SyncTask, error: PassError) =>
   printFailure(withName(named, commandFailureOf(error)))
-
-const withName = (named: string, { advice, code, message }: CommandFailure) =>
-  new CommandFailure({ message: named + message, advice, code })
 
 const passNow = (task: SyncTask) => {
   const { company, sortById } = task
@@ -275,7 +224,7 @@ const finished = <R>(
     return summary
   })
 
-/** Keeps the error of a pass in the database until a pass is complete, for `--status` and `doctor`. */
+/** Keeps the error of a pass in the database until a pass is complete, for `copy status` and `doctor`. */
 const keepingError = <A, R>(company: Company, pass: Effect.Effect<A, PassError, R>) =>
   Effect.tapError(pass, (error) => {
     const note = SqlStore.recordError(company.id, error)
@@ -305,24 +254,6 @@ const startPass = Effect.fnUntraced(function*({ company, named }: SyncTask) {
     }).pipe(Effect.as(true), Effect.provideService(Stdio.Stdio, stdio))
   }
   return { onCommit, clear, stored: () => `${countedPunches(last.punches)}, ${counted(last.pages, "page")}` }
-})
-
-const printStatus = Effect.fnUntraced(function*(
-  companies: ReadonlyArray<Company>,
-  shown: string,
-  { json, maxAge }: Pick<SyncInput, "json" | "maxAge">
-) {
-  const statuses = yield* Effect.forEach(companies, ({ id }) => SqlStore.status(id))
-  const now = DateTime.toUtc(yield* DateTime.now)
-  const fields = Arr.zipWith(companies, statuses, ({ id }, status) => statusFields(id, status, now))
-  yield* printLines(json ? fields.map((each) => JSON.stringify(each)) : statusLines(fields, yield* screen))
-  for (const [at, company] of companies.entries()) {
-    const checkpoint = Option.flatMap(Option.fromUndefinedOr(statuses[at]), ({ checkpoint }) => checkpoint)
-    const completedAt = Option.flatMap(checkpoint, ({ completedAt }) => completedAt)
-    yield* requireAge(company.id, shown, completedAt, maxAge).pipe(
-      Effect.mapError((failure) => withName(nameOf(company, companies), failure))
-    )
-  }
 })
 
 const passNames = { first: "first load", increment: "increment", sweep: "sweep" } as const
@@ -370,77 +301,3 @@ const passFields = (company: CompanyId, summary: SyncSummary, removed: number | 
 /** One line for the versions that a history no longer has. */
 const describePruning = (removed: number, days: number): string =>
   `history: ${counted(removed, "version")} removed, replaced more than ${counted(days, "day")} ago`
-
-const isoOf = (at: Option.Option<DateTime.Utc>) => Option.getOrNull(Option.map(at, DateTime.formatIso))
-
-/** The copy of a company, as the columns of a table and the members of its JSON. */
-const statusFields = (company: CompanyId, status: SqlStore.CopyStatus, now: DateTime.Utc) => {
-  const { checkpoint, deleted, history, lastError, missing, rows, unknown } = status
-  const { completedAt, running, watermark } = Option.getOrElse(checkpoint, () => blankCheckpoint(company, ""))
-  return {
-    company,
-    watermark: isoOf(watermark),
-    completedAt: isoOf(completedAt),
-    ageSeconds: Option.getOrNull(
-      Option.map(completedAt, (at) => Math.max(0, Math.round(Duration.toSeconds(DateTime.distance(at, now)))))
-    ),
-    rows,
-    deleted,
-    missing,
-    running: Option.getOrNull(Option.map(running, ({ kind }) => kind)),
-    history: Option.getOrNull(
-      Option.map(history, ({ last, since }) => ({ since: DateTime.formatIso(since), last: DateTime.formatIso(last) }))
-    ),
-    lastError: Option.getOrNull(
-      Option.map(lastError, ({ at, tag, text }) => ({ at: DateTime.formatIso(at), tag, text }))
-    ),
-    unknown
-  }
-}
-
-type StatusFields = ReturnType<typeof statusFields>
-
-/** An instant of the status to the minute, for a narrow terminal. */
-const toMinute = (instant: string): string => instant.replace(/T(\d\d:\d\d).*$/, " $1Z")
-
-/** The status of each company as a row of a table; below it the last errors, and fields that are not known. */
-const statusLines = (statuses: ReadonlyArray<StatusFields>, screen: Screen): ReadonlyArray<string> => {
-  const table = makeTable<StatusFields>([
-    { title: "company", cell: ({ company }) => `${company}` },
-    {
-      title: "watermark",
-      cell: ({ watermark }) => watermark ?? "none",
-      short: ({ watermark }) => toMinute(watermark ?? "none")
-    },
-    {
-      title: "age",
-      cell: ({ ageSeconds }) => ageSeconds === null ? "never" : formatAge(Duration.seconds(ageSeconds)),
-      align: "right",
-      warns: ({ ageSeconds }) => ageSeconds === null
-    },
-    { title: "rows", cell: ({ rows }) => formatNumber(rows), align: "right" },
-    { title: "deleted", cell: ({ deleted }) => formatNumber(deleted), align: "right", dropOrder: 1 },
-    { title: "missing", cell: ({ missing }) => formatNumber(missing), align: "right" },
-    { title: "running", cell: ({ running }) => running ?? "-" },
-    {
-      title: "history since",
-      cell: ({ history }) => history?.since ?? "none",
-      short: ({ history }) => toMinute(history?.since ?? "none")
-    }
-  ], screen)
-  const { yellow } = screen.styles
-  return [
-    ...table.lines(statuses),
-    ...statuses.flatMap(({ company, lastError, unknown }) => {
-      const named = statuses.length === 1 ? "" : `company ${company}: `
-      return [
-        ...(lastError === null
-          ? []
-          : [yellow(`${named}last error, ${lastError.at}: ${lastError.tag}: ${escaped(lastError.text)}`)]),
-        ...(unknown.length === 0
-          ? []
-          : [yellow(`${named}fields that this release does not know: ${escaped(unknown.join(", "))}`)])
-      ]
-    })
-  ]
-}

@@ -1,4 +1,4 @@
-/** `time-punches sync`: keeps a copy of the punches of a company in a database. */
+/** `time-punches copy sync`, and `sync` for short: keeps a copy of the punches of a company in a database. */
 import * as Command from "effect/cli/Command"
 import { lazyCommand } from "../flags/lazy.ts"
 import { syncFlags } from "./flags.ts"
@@ -19,19 +19,18 @@ export const sync = lazyCommand(
   as missing.
 
   Set a password in PGPASSWORD, or in the URL of TIME_PUNCHES_DATABASE_URL;
-  --database refuses one.`
+  --database refuses one. time-punches sync is the same command.`
   ),
   Command.withShortDescription("Keep a copy of the punches in a database"),
   Command.withExamples([
-    { command: "time-punches sync --database punches.db", description: "One pass, into a file of SQLite" },
+    { command: "time-punches copy sync --database punches.db", description: "One pass, into a file of SQLite" },
     {
-      command: "time-punches sync --database punches.db --every 15m --sweep 35d",
+      command: "time-punches copy sync --database punches.db --every 15m --sweep 35d",
       description: "A pass each quarter of an hour, a sweep each day"
     },
     {
-      command: "time-punches sync --database punches.db --history",
-      description: "Keep what a pass replaces, for time-punches changes"
-    },
-    { command: "time-punches sync --database punches.db --status", description: "How old the copy is" }
+      command: "time-punches copy sync --database punches.db --history",
+      description: "Keep what a pass replaces, for time-punches payroll"
+    }
   ])
 )

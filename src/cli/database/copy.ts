@@ -114,6 +114,6 @@ const ageOf = (
     // The instant of the state that is read, so that no commit is between the sums of now and the changes since.
     Option.match(history, {
       onNone: () => "",
-      onSome: ({ last }) => ` To compare with it later: changes --since ${DateTime.formatIso(last)}.`
+      onSome: ({ last }) => ` To compare with it later: payroll diff --since ${DateTime.formatIso(last)}.`
     })}`
 }

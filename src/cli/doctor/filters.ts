@@ -280,7 +280,7 @@ const windowProbes = (sample: TimePunch, shown: PunchCriteria): ReadonlyArray<Pr
   const out = Option.getOrUndefined(sample.clockedOut)
   const exact = (gte: DateTime.Utc) => ({ gte, lte: gte })
   const wider = (gte: DateTime.Utc) => ({ gte, lte: DateTime.add(gte, { seconds: 1 }) })
-  const around = {
+  const offsetsAround = {
     gte: DateTime.subtract(at, { milliseconds: widestOffset }),
     lte: DateTime.add(at, { milliseconds: widestOffset })
   }
@@ -298,7 +298,11 @@ const windowProbes = (sample: TimePunch, shown: PunchCriteria): ReadonlyArray<Pr
       wider: { ...shown, clockedOut: wider(out) }
     }]),
     // Wherever the punch is, its wall clock is at most 14 hours from UTC.
-    { name: "localize_search_time", filter: { ...shown, clockedIn: around, localizeSearchTime: true }, finds: sample }
+    {
+      name: "localize_search_time",
+      filter: { ...shown, clockedIn: offsetsAround, localizeSearchTime: true },
+      finds: sample
+    }
   ]
 }
 

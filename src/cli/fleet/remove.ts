@@ -39,11 +39,13 @@ const removeFrom = Effect.fnUntraced(function*(input: {
   const { closesToo, ids, purge } = input
   if (!purge && (input.yes || closesToo)) return yield* usage("--yes and --closes-too go with --purge")
   const { printChange, withFleet } = yield* operating
-  const { erase } = yield* Effect.promise(() => import("./erase.ts"))
+  const { erase } = yield* Effect.promise(() => import("../database/erase.ts"))
+  // The ids come first: a flag takes a 1 or a 0 after it for its value.
+  const call = `time-punches fleet remove ${ids.join(" ")} --purge`
   const result = yield* withFleet(
     input,
     "changes",
-    (fleet) => purge ? erase(input, fleet.remove(ids)) : fleet.remove(ids)
+    (fleet) => purge ? erase({ ...input, call, asked: "--purge" }, fleet.remove(ids)) : fleet.remove(ids)
   )
   // Purged in any case: the copy may have a company that the fleet does not.
   yield* printChange(input, result, (companies) =>

@@ -12,7 +12,7 @@ export const run = Command.make("run", {
     "PostgreSQL: the name of this process, another one for each (default: the host's)",
     "a name that is not blank"
   ),
-  history: onFlag("history", "Keep each version that a sync replaces, for time-punches changes"),
+  history: onFlag("history", "Keep each version that a sync replaces, for time-punches payroll diff"),
   keepHistory: keepHistory(
     "With --history: once a day, remove versions that were replaced longer ago than this (default: keep all)"
   ),

@@ -39,8 +39,10 @@ import { noFilter, toFilter } from "../flags/filter.ts"
 import { nameColumns, namesFlag, readNames } from "../flags/names.ts"
 import { whole } from "../flags/values.ts"
 import { check, HiddenKinds } from "../payroll/check.ts"
-import { closes } from "../payroll/close.ts"
-import { changes } from "../payroll/diff.ts"
+import { diff } from "../payroll/diff.ts"
+import { due } from "../payroll/due.ts"
+import { list as listCloses } from "../payroll/list.ts"
+import { show } from "../payroll/show.ts"
 import { Colours, plain } from "../print/colour.ts"
 import { Messages } from "../print/messages.ts"
 import { printText } from "../print/output.ts"
@@ -149,6 +151,14 @@ const makeTool = <
 /** A command prints JSON: anything else is a bug. */
 const parseJson = (text: string) => Effect.orDie(Schema.decodeEffect(Schema.fromJsonString(Schema.Json))(text))
 
+const ofClose = Schema.Struct({
+  close: Schema.optional(
+    Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)).annotate({
+      description: "The number of one close; without it every close"
+    })
+  )
+})
+
 /** The most rows of an answer. */
 const maxRows = 100
 
@@ -168,7 +178,7 @@ const toolkit = Toolkit.make(
     })
   ),
   makeTool(
-    "check",
+    "payroll_check",
     "What a person must look at before a period is closed: punches that are open, unapproved, too long or that overlap",
     Schema.Struct({
       ...period,
@@ -177,27 +187,15 @@ const toolkit = Toolkit.make(
     })
   ),
   makeTool(
-    "changes",
+    "payroll_diff",
     "What has changed in a period since an instant; needs a copy with a history",
     Schema.Struct({
       ...period,
       since: Schema.String.annotate({ description: "The instant to compare with, such as 2026-03-09T15:00:00Z" })
     })
   ),
-  makeTool(
-    "closes",
-    "The payroll closes with their states and sums",
-    Schema.Struct({
-      close: Schema.optional(
-        Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)).annotate({
-          description: "The number of one close; without it every close"
-        })
-      ),
-      changed: Schema.optional(
-        Schema.Boolean.annotate({ description: "What is due for closes that have changed since" })
-      )
-    })
-  ),
+  makeTool("payroll_list", "The payroll closes with their revisions and sums, or one close", ofClose),
+  makeTool("payroll_due", "What is due for payroll closes that have changed since", ofClose),
   makeTool(
     "list",
     `Punches of a period by clock-in, at most ${maxRows} a call`,
@@ -246,6 +244,7 @@ export const layerTools = (copy: Copy) =>
         ["day-starts", given.dayStarts],
         ["names", Option.getOrUndefined(names)]
       ] as const
+    const record = [["database", database], ["company", `${copy.company}`]] as const
     const selected = (given: { readonly [K in keyof typeof selection]?: string | undefined }) =>
       [
         ["user-id", given.userId],
@@ -273,20 +272,16 @@ export const layerTools = (copy: Copy) =>
             "summary",
             "--json"
           ),
-      check: (given) =>
+      payroll_check: (given) =>
         Effect.map(
-          answer([...local(given), ...selected(given), ["max-shift", given.maxShift]], "check", "--json"),
+          answer([...local(given), ...selected(given), ["max-shift", given.maxShift]], "payroll", "check", "--json"),
           (found) => withWages ? found : { ...found, remarks: [...found.remarks, wagesUnseen] }
         ),
-      changes: (given) => answer([...local(given), ["since", given.since]], "changes", "--json"),
-      closes: ({ changed, close }) =>
-        answer(
-          [["database", database], ["company", `${copy.company}`]],
-          "closes",
-          ...(close === undefined ? [] : [`${close}`]),
-          "--json",
-          ...(changed === true ? ["--changed"] : [])
-        ),
+      payroll_diff: (given) => answer([...local(given), ["since", given.since]], "payroll", "diff", "--json"),
+      payroll_list: ({ close }) =>
+        answer(record, "payroll", ...(close === undefined ? ["list"] : ["show", `${close}`]), "--json"),
+      payroll_due: ({ close }) =>
+        answer(record, "payroll", "due", ...(close === undefined ? [] : [`${close}`]), "--json"),
       list: (given) =>
         answer([...local(given), ...selected(given), ["limit", given.limit], ["offset", given.offset]], "list")
     }
@@ -388,7 +383,14 @@ export const hide = (
 
 const isArray = (value: Schema.Json): value is ReadonlyArray<Schema.Json> => Array.isArray(value)
 
-const commands = Command.make("time-punches").pipe(Command.withSubcommands([summary, check, changes, closes, list]))
+/** The commands that a tool runs: none of them writes. */
+const commands = Command.make("time-punches").pipe(
+  Command.withSubcommands([
+    summary,
+    Command.make("payroll").pipe(Command.withSubcommands([check, diff, due, listCloses, show])),
+    list
+  ])
+)
 
 /** What a command needs beside its output: the platform, which reads files. */
 type CommandServices = FileSystem | Path | Terminal | ChildProcessSpawner | Stdio.Stdio

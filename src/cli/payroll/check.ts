@@ -1,4 +1,4 @@
-/** `time-punches check`: what a person must look at before a period is closed. */
+/** `time-punches payroll check`: what a person must look at before a period is closed. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Context from "effect/Context"
@@ -61,7 +61,7 @@ export const check = Command.make(
   Effect.fnUntraced(
     function*(flags) {
       const resolved = yield* resolvePeriod({ ...noFilter, ...flags })
-      const local = yield* Effect.fromResult(requirePeriod(resolved, "check"))
+      const local = yield* Effect.fromResult(requirePeriod(resolved, "payroll check"))
       const format = yield* Effect.fromResult(formatOf(flags, forms))
       const style = yield* Effect.fromResult(csvStyleOf(flags, format))
       const names = yield* readNames(flags.names)
@@ -108,20 +108,20 @@ export const check = Command.make(
   Command.withShortDescription("Find what to look at before a period is closed"),
   Command.withExamples([
     {
-      command: "time-punches check --week 2026-03-02 --week-starts sunday --zone America/New_York",
+      command: "time-punches payroll check --week 2026-03-02 --week-starts sunday --zone America/New_York",
       description: "A payroll week"
     },
     {
-      command: "time-punches check --week 2026-03-02 --zone America/New_York --location-id 301 --max-shift 12h",
+      command: "time-punches payroll check --week 2026-03-02 --zone America/New_York --location-id 301 --max-shift 12h",
       description: "One location, and report punches over 12 hours"
     },
     {
-      command: "time-punches check --month 2026-03 --zone America/New_York --names names.csv --json",
+      command: "time-punches payroll check --month 2026-03 --zone America/New_York --names names.csv --json",
       description: "A month for a program, with names"
     },
     {
-      command: "time-punches check --week 2026-03-02 --zone-file zones.csv --database punches.db",
-      description: "Each location by its own dayRule, from a copy and without a request"
+      command: "time-punches payroll check --week 2026-03-02 --zone-file zones.csv --database punches.db",
+      description: "Each location by its own clock, from a copy and without a request"
     }
   ])
 )

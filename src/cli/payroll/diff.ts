@@ -1,19 +1,19 @@
-/** `time-punches changes`: compares a period with what it was when it was closed, in a copy with a history. */
+/** `time-punches payroll diff`: compares a period with what it was when it was closed, in a copy with a history. */
 import * as Command from "effect/cli/Command"
 import { intoOutput } from "../files/output.ts"
 import { lazyCommand } from "../flags/lazy.ts"
-import { changesFlags } from "./diffFlags.ts"
+import { diffFlags } from "./diffFlags.ts"
 
-export const changes = lazyCommand(
-  "changes",
-  changesFlags,
+export const diff = lazyCommand(
+  "diff",
+  diffFlags,
   () => import("./diffRun.ts"),
   ({ run }) => (flags) => intoOutput(run(flags), flags)
 ).pipe(
   Command.withDescription(
     `Compare the punches of a period with what they were when it was closed.
 
-  It reads a copy that time-punches sync --history keeps, and sends nothing.
+  It reads a copy that time-punches copy sync --history keeps, and sends nothing.
   --close ID shows the punches behind the next correction of a close: its
   record has the period, the clocks, the thresholds and the instant, and a flag
   for one of them is refused. Without --close, give for --since the instant
@@ -28,16 +28,16 @@ export const changes = lazyCommand(
   Command.withShortDescription("Show what has changed since a period was closed"),
   Command.withExamples([
     {
-      command: "time-punches changes --close 7 --database punches.db",
+      command: "time-punches payroll diff --close 7 --database punches.db",
       description: "What the next correction of close 7 would pay, punch by punch"
     },
     {
-      command: "time-punches changes --week 2026-03-02 --zone America/New_York --since 2026-03-09T15:00:00Z " +
+      command: "time-punches payroll diff --week 2026-03-02 --zone America/New_York --since 2026-03-09T15:00:00Z " +
         "--database punches.db",
       description: "What has changed in a closed week"
     },
     {
-      command: "time-punches changes --week 2026-03-02 --zone America/New_York --since 2026-03-09T15:00:00Z " +
+      command: "time-punches payroll diff --week 2026-03-02 --zone America/New_York --since 2026-03-09T15:00:00Z " +
         "--database punches.db --format csv --names names.csv",
       description: "The difference of each person, for a correction run"
     }

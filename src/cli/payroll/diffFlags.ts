@@ -1,4 +1,4 @@
-/** The flags of `time-punches changes`. */
+/** The flags of `time-punches payroll diff`. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { databaseFlag, maxAgeFlag } from "../database/database.ts"
@@ -11,7 +11,7 @@ import { periodFlags } from "../select/period.ts"
 /** The forms of its result. */
 export const forms = ["table", "csv", "json"] as const
 
-export const changesFlags = {
+export const diffFlags = {
   close: whole(
     "close",
     "ID",
@@ -28,7 +28,7 @@ export const changesFlags = {
   ...formatFlags(forms, "table for people; csv and json are exact"),
   ...csvFlags,
   ...outputFlags,
-  of: Flag.Literals("of", ["people", "punches"]).pipe(
+  rows: Flag.Literals("rows", ["people", "punches"]).pipe(
     Flag.withDescription("With --format csv: a row for each person, or for each punch (default: people)"),
     Flag.optional
   ),
@@ -40,4 +40,4 @@ export const changesFlags = {
 }
 
 /** The parsed flags. */
-export type ChangesInput = Command.Command.Config.Infer<typeof changesFlags>
+export type DiffInput = Command.Command.Config.Infer<typeof diffFlags>

@@ -1,4 +1,4 @@
-/** `changes --close`: what the record of a close says of the next correction, and the flags that it replaces. */
+/** `payroll diff --close`: what the record of a close says of the next correction, and the flags that it replaces. */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -19,10 +19,10 @@ import { readZone } from "../flags/values.ts"
 import { readZones } from "../flags/zones.ts"
 import { printHint } from "../print/messages.ts"
 import { periodFlags, refuseBesideClose, textOfDates } from "../select/period.ts"
-import type { ChangesInput } from "./diffFlags.ts"
+import type { DiffInput } from "./diffFlags.ts"
 
 /** What is compared, and how its punches are read. */
-export interface Subject<E> extends LaborOptions {
+export interface ChangeQuery<E> extends LaborOptions {
   readonly comparison: Comparison<E>
   readonly asOf: DateTime.Utc | undefined
   /** The zone in which the times of a punch are shown. */
@@ -31,7 +31,7 @@ export interface Subject<E> extends LaborOptions {
 
 /** The changes since the newest active revision. */
 export const ofClose = Effect.fnUntraced(
-  function*(company: CompanyId, id: number, input: ChangesInput, { history }: CopyStatus) {
+  function*(company: CompanyId, id: number, input: DiffInput, { history }: CopyStatus) {
     const { revision, terms: recorded } = yield* readRecord(company, id)
     const terms = yield* withZones(id, recorded, input)
     const known = Option.map(history, ({ since }) => since)
@@ -42,11 +42,11 @@ export const ofClose = Effect.fnUntraced(
             onNone: () => "the copy has no history",
             onSome: (since) => `the history is known since ${DateTime.formatIso(since)}`
           })
-        }, and state ${revision.id} sums the copy of ${DateTime.formatIso(revision.at)}`,
-        `time-punches closes ${id} --changed prints what is due, without the punches.`
+        }, and revision ${revision.id} sums the copy of ${DateTime.formatIso(revision.at)}`,
+        `time-punches payroll due ${id} prints what is due, without the punches.`
       )
     }
-    yield* printHint(`state ${revision.id}: ${textOfDates(terms)}, as of ${DateTime.formatIso(revision.at)}`)
+    yield* printHint(`revision ${revision.id}: ${textOfDates(terms)}, as of ${DateTime.formatIso(revision.at)}`)
     return {
       comparison: comparisonOf(terms, revision.at),
       rounding: terms.rounding,
@@ -56,12 +56,12 @@ export const ofClose = Effect.fnUntraced(
           Option.fromUndefinedOr(CloseTerms.getLocation(terms, locationId)),
           ({ clock }) => Option.flatMap(Option.fromUndefinedOr(terms.clocks[clock]), ({ zone }) => readZone(zone))
         )
-    } satisfies Subject<MissingZone>
+    } satisfies ChangeQuery<MissingZone>
   }
 )
 
 /** Refuses the flags whose value the record has. A file of zones may add locations, with their starts of the day. */
-export const refuseRecorded = (input: ChangesInput) => {
+export const refuseRecorded = (input: DiffInput) => {
   const { dayStarts, zoneFile: _, ...others } = periodFlags
   return refuseBesideClose(input, [
     ...Object.keys(Option.isSome(input.zoneFile) ? others : { ...others, dayStarts }),
@@ -77,22 +77,22 @@ const readRecord = Effect.fnUntraced(function*(company: CompanyId, id: number) {
   const [close] = yield* Close.list(company, id)
   if (close === undefined) return yield* refuse("there is no such close")
   const newest = newestRevision(close.revisions)
-  if (Option.isNone(newest)) return yield* refuse("the close is over: each of its states is voided")
+  if (Option.isNone(newest)) return yield* refuse("the close is over: each of its revisions is voided")
   return { revision: newest.value, terms: termsAt(close, newest.value) }
 })
 
-/** The file may add locations that the record lacks, as `correct --zone-file` does. */
+/** The file may add locations that the record lacks, as `payroll correct --zone-file` does. */
 const withZones = Effect.fnUntraced(function*(
   id: number,
   recorded: CloseTerms.CloseTerms,
-  { dayStarts, zoneFile }: ChangesInput
+  { dayStarts, zoneFile }: DiffInput
 ) {
   let terms = recorded
   for (const [locationId, dayRule] of Option.getOrElse(yield* readZones(zoneFile, dayStarts), () => new Map())) {
     if (CloseTerms.hasOtherDayRule(recorded, locationId, dayRule)) {
       return yield* usage(
-        `--zone-file contradicts close ${id}: location ${locationId} has another dayRule there`,
-        "The record keeps the dayRule that the period was closed with. Leave the flag out, or the location."
+        `--zone-file contradicts close ${id}: location ${locationId} has another clock there`,
+        "The record keeps the clock that the period was closed with. Leave the flag out, or the location."
       )
     }
     if (CloseTerms.getLocation(terms, locationId) === undefined) {
@@ -104,9 +104,9 @@ const withZones = Effect.fnUntraced(function*(
 
 /** The punches that the sums of the close count. Of the days before a cut week they are shown too, and are in no difference. */
 const comparisonOf = (terms: CloseTerms.CloseTerms, since: DateTime.Utc): Comparison<MissingZone> => {
-  const places = new Map<LocationId, Place | undefined>()
+  const places = new Map<LocationId, CountedInterval | undefined>()
   const firstCounted = firstCountedDay(terms)
-  const placeOf = (locationId: LocationId): Place | undefined => {
+  const placeOf = (locationId: LocationId): CountedInterval | undefined => {
     if (places.has(locationId)) return places.get(locationId)
     const interval = CloseTerms.getInterval(terms, locationId)
     const clock = terms.clocks[CloseTerms.getLocation(terms, locationId)?.clock ?? -1]
@@ -132,7 +132,7 @@ const comparisonOf = (terms: CloseTerms.CloseTerms, since: DateTime.Utc): Compar
 }
 
 /** The close at a location; a punch before it counts towards its thresholds from `shownFrom` on. */
-interface Place extends CloseTerms.MillisInterval {
+interface CountedInterval extends CloseTerms.MillisInterval {
   readonly shownFrom: number
 }
 

@@ -13,12 +13,12 @@ import { idColumns, nameColumns, type Names } from "../flags/names.ts"
 import { formatExactHours, formatMoney, formatShortTime, formatTime } from "../print/format.ts"
 import { csvFile, type CsvStyle, guardedRecords, jsonArray, jsonElements, jsonEnd } from "../print/machine.ts"
 import { type Column, makeTable, type Screen } from "../print/table.ts"
-import { type Difference, differencesOf, parted, type Reading, shortened } from "./differences.ts"
+import { type Difference, differencesOf, parted, type PunchDisplay, shortened } from "./differences.ts"
 
 /** The lines of both tables; none if nothing changed. */
 export const linesOf = (
   { people, punches }: Changes,
-  reading: Reading,
+  reading: PunchDisplay,
   screen: Screen
 ): ReadonlyArray<string> => [
   ...(punches.length === 0
@@ -38,7 +38,7 @@ interface Line {
 
 const none: Difference = { field: "", before: "", after: "" }
 
-const linesOfPunch = (change: PunchChange, reading: Reading): ReadonlyArray<Line> => {
+const linesOfPunch = (change: PunchChange, reading: PunchDisplay): ReadonlyArray<Line> => {
   const [first = none, ...others] = differencesOf(change, reading)
   return [
     { change: Option.some(change), difference: first },
@@ -49,7 +49,7 @@ const linesOfPunch = (change: PunchChange, reading: Reading): ReadonlyArray<Line
 /** The version that was paid, else the new one: it says which punch is meant. */
 const punchOf = ({ after, before }: PunchChange): Option.Option<TimePunch> => Option.orElse(before, () => after)
 
-const punchColumns = ({ names, zoneOf }: Reading, width: number): ReadonlyArray<Column<Line>> => {
+const punchColumns = ({ names, zoneOf }: PunchDisplay, width: number): ReadonlyArray<Column<Line>> => {
   const ofChange = (cell: (change: PunchChange) => string) => ({ change }: Line) =>
     Option.match(change, { onNone: () => "", onSome: cell })
   const ofPunch = (cell: (punch: TimePunch) => string) =>

@@ -1,4 +1,4 @@
-/** What `time-punches changes` does: compares the copy with what it was, and prints what differs. Sends nothing. */
+/** What `time-punches payroll diff` does: compares the copy with what it was, and prints what differs. Sends nothing. */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -19,24 +19,24 @@ import { csvStyleOf, formatOf } from "../flags/values.ts"
 import { printError } from "../print/messages.ts"
 import { print, screen } from "../print/output.ts"
 import { requirePeriod, resolvePeriod } from "../select/period.ts"
-import { type ChangesInput, forms } from "./diffFlags.ts"
-import { ofClose, refuseRecorded, type Subject } from "./diffOfClose.ts"
+import { type DiffInput, forms } from "./diffFlags.ts"
+import { type ChangeQuery, ofClose, refuseRecorded } from "./diffOfClose.ts"
 import { jsonOf, linesOf, peopleCsv, punchesCsv } from "./diffPrint.ts"
 
-export const run = Effect.fnUntraced(function*(input: ChangesInput) {
+export const run = Effect.fnUntraced(function*(input: DiffInput) {
   const { close } = input
   if (Option.isSome(close)) yield* refuseRecorded(input)
   const company = yield* companyOf(input)
   const target = yield* targetOf(
     input.database,
-    "changes",
-    "The service does not show earlier versions of a punch; a copy that time-punches sync --history keeps has them."
+    "payroll diff",
+    "The service does not show earlier versions of a punch; a copy that time-punches copy sync --history keeps has them."
   )
   const period = Option.isSome(close) ? undefined : yield* ofPeriod(input)
   const format = yield* Effect.fromResult(formatOf(input, forms))
   const style = yield* Effect.fromResult(csvStyleOf(input, format))
-  if (Option.isSome(input.of) && format !== "csv") {
-    return yield* usage("--of goes with --format csv; every other form has both punches and people")
+  if (Option.isSome(input.rows) && format !== "csv") {
+    return yield* usage("--rows goes with --format csv; every other form has both punches and people")
   }
   const names = yield* readNames(input.names)
   const shownOn = yield* screen
@@ -57,7 +57,7 @@ export const run = Effect.fnUntraced(function*(input: ChangesInput) {
     )
     if (format === "json") return jsonOf(punches, people.differences, names)
     if (format === "csv") {
-      return Option.contains(input.of, "punches")
+      return Option.contains(input.rows, "punches")
         ? punchesCsv(punches, names, subject, style)
         : peopleCsv(punches, people.differences, names, style)
     }
@@ -73,23 +73,23 @@ export const run = Effect.fnUntraced(function*(input: ChangesInput) {
 })
 
 /** The changes of the period that the flags name. */
-const ofPeriod = Effect.fnUntraced(function*(input: ChangesInput) {
+const ofPeriod = Effect.fnUntraced(function*(input: DiffInput) {
   const since = yield* sinceOf(input.since)
   const flags = yield* resolvePeriod({ ...noFilter, ...input })
-  const { dayRule, period } = yield* Effect.fromResult(requirePeriod(flags, "changes"))
+  const { dayRule, period } = yield* Effect.fromResult(requirePeriod(flags, "payroll diff"))
   const { getDayRule } = zonesOf(dayRule)
   return {
     comparison: comparisonOf({ dayRule, period, since }),
     rounding: Option.getOrElse(flags.rounding, () => "halfUp" as const),
     asOf: Option.getOrUndefined(flags.asOf),
     zoneOf: ({ locationId }) => Option.map(Result.getSuccess(getDayRule(locationId)), zoneOf)
-  } satisfies Subject<MissingZone>
+  } satisfies ChangeQuery<MissingZone>
 })
 
-const sinceOf = Effect.fnUntraced(function*(flag: ChangesInput["since"]) {
+const sinceOf = Effect.fnUntraced(function*(flag: DiffInput["since"]) {
   if (Option.isNone(flag)) {
     return yield* usage(
-      "changes needs --since INSTANT: when the period was closed; or --close ID",
+      "payroll diff needs --since INSTANT: when the period was closed; or --close ID",
       "Give an instant with a zone, such as --since 2026-03-09T15:00:00Z, or the number of a close."
     )
   }

@@ -10,7 +10,7 @@ import type { NameKind, Names } from "../flags/names.ts"
 import { formatExactHours, formatMoney, formatTime } from "../print/format.ts"
 
 /** How a punch is read: by which clock, up to when an open one counts, with which names. */
-export interface Reading extends WorkedTime.WorkedTimeOptions {
+export interface PunchDisplay extends WorkedTime.WorkedTimeOptions {
   /** The clock of the punch; `None`: UTC. */
   readonly zoneOf: (punch: TimePunch) => Option.Option<DateTime.TimeZone>
   readonly names: Names | undefined
@@ -44,20 +44,20 @@ export const parted = (difference: Difference): Difference => {
   while (start < shorter && one[start] === other[start]) start += 1
   let end = 0
   while (end < shorter - start && one.at(-1 - end) === other.at(-1 - end)) end += 1
-  const cut = (text: ReadonlyArray<string>) => {
-    const [from, to] = [start - around, text.length - end + around]
-    return (from > around ? "…" : "") +
-      text.slice(from > around ? from : 0, to < text.length - around ? to : undefined).join("") +
-      (to < text.length - around ? "…" : "")
+  const truncate = (text: ReadonlyArray<string>) => {
+    const [from, to] = [start - contextLength, text.length - end + contextLength]
+    return (from > contextLength ? "…" : "") +
+      text.slice(from > contextLength ? from : 0, to < text.length - contextLength ? to : undefined).join("") +
+      (to < text.length - contextLength ? "…" : "")
   }
-  return { field, before: cut(one), after: cut(other) }
+  return { field, before: truncate(one), after: truncate(other) }
 }
 
 /** Characters of a text that is shown whole. */
 const longText = 40
 
 /** Characters that are shown around a difference. */
-const around = 10
+const contextLength = 10
 
 type Change = Pick<PunchChange, "kind" | "before" | "after">
 
@@ -65,14 +65,14 @@ type Change = Pick<PunchChange, "kind" | "before" | "after">
  * The fields that differ, in one order for all punches. Of a punch with one version only, its main fields. Without
  * `modified`, which moves with every edit.
  */
-export const differencesOf = (change: Change, reading: Reading): ReadonlyArray<Difference> =>
+export const differencesOf = (change: Change, reading: PunchDisplay): ReadonlyArray<Difference> =>
   fields.flatMap((differenceOf) => Option.toArray(differenceOf(change, reading)))
 
 /** What is shown of a value of a punch. */
 interface Shown<A> {
-  readonly text: (value: A, punch: TimePunch, reading: Reading) => string
+  readonly text: (value: A, punch: TimePunch, reading: PunchDisplay) => string
   /** Another text, for two values that differ and have equal texts. */
-  readonly exact?: (value: A, punch: TimePunch, reading: Reading) => string
+  readonly exact?: (value: A, punch: TimePunch, reading: PunchDisplay) => string
   /** Whether it is shown of a punch with one version only. */
   readonly isMain?: true
 }
@@ -94,14 +94,14 @@ const named = (kind: NameKind): Shown<number>["text"] => (id, _, { names }) => {
 const timeOfDay: Shown<DateTime.Utc>["text"] = (at, punch, reading) =>
   localTime(at, punch, reading).replace(/^.*T(\d\d:\d\d)(?::00(?![.\d]))?(:[\d.]+)?.*$/, "$1$2")
 
-const breakText = ({ in: start, out, paid }: Break, punch: TimePunch, reading: Reading): string =>
+const breakText = ({ in: start, out, paid }: Break, punch: TimePunch, reading: PunchDisplay): string =>
   `${timeOfDay(start, punch, reading)} to ${orNone(timeOfDay)(out, punch, reading)} ${paid ? "paid" : "unpaid"}`
 
 /** With dates, ids and the user: breaks of equal times can differ in these. */
 const exactBreakText = (
   { customBreakId, id, in: start, out, paid, userId }: Break,
   punch: TimePunch,
-  reading: Reading
+  reading: PunchDisplay
 ) =>
   `${id}: ${localTime(start, punch, reading)} to ${orNone(localTime)(out, punch, reading)} ${
     paid ? "paid" : "unpaid"
@@ -139,7 +139,7 @@ const special: { readonly [K in Key]?: Shown<TimePunch[K]> } = {
   departmentId: { text: orNone(named("department")) }
 }
 
-type DifferenceOf = (change: Change, reading: Reading) => Option.Option<Difference>
+type DifferenceOf = (change: Change, reading: PunchDisplay) => Option.Option<Difference>
 
 const fieldOf = <K extends Key>(key: K): DifferenceOf => {
   const { exact, isMain = false, text } = special[key] ?? { text: plainText }

@@ -25,7 +25,7 @@ export const reportFlags = {
   close: whole(
     "close",
     "ID",
-    "Report this close: its states, their differences and what each person got; needs a copy, and no period",
+    "Report this close: its revisions, their differences and what each person got; needs a copy, and no period",
     1
   ),
   names: namesFlag,

@@ -21,8 +21,8 @@ export const report = lazyCommand(
   sent and printed. It holds wages: only its owner may read a new file of
   --output.
 
-  --close reports a close from its record in the copy: its
-  states, their differences and what each person got. Dates, zones and
+  --close reports a close from its record in the copy: its revisions, their
+  differences and what each person got. Dates, zones and
   thresholds are those of the record.`
   ),
   Command.withShortDescription("Write a period, or a close, as a page of HTML"),

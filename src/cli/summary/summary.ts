@@ -5,28 +5,21 @@ import * as Effect from "effect/Effect"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import * as CloseSums from "../../close/CloseSums.ts"
-import * as CloseTerms from "../../close/CloseTerms.ts"
 import type { UserId } from "../../Ids.ts"
 import * as Labor from "../../payroll/Labor.ts"
-import type * as Period from "../../payroll/Period.ts"
 import type { MissingZone } from "../../payroll/Period.ts"
-import { isZones } from "../../payroll/Zones.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { openSource, sourceFlags, type SourceInput } from "../database/source.ts"
-import { usage } from "../failure.ts"
+import { openSource, sourceFlags } from "../database/source.ts"
 import { intoOutput, outputFlags } from "../files/output.ts"
-import { fileFlags, type FileForm, printFile, readForm } from "../files/payrollFile.ts"
-import { companyOf } from "../flags/connection.ts"
-import { describeFilter, filterFlags, type FilterInput, toFilter } from "../flags/filter.ts"
+import { filterFlags, type FilterInput, toFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
 import { asOf, csvFlags, csvStyleOf, formatFlags, formatOf, rounding } from "../flags/values.ts"
 import { countedPunches } from "../print/format.ts"
 import { printError, printWarning } from "../print/messages.ts"
 import { printLines, printText, screen } from "../print/output.ts"
-import { keptOf, type LocalPeriod, periodFlags, resolvePeriod, textOfDates } from "../select/period.ts"
-import { givenThresholds, thresholdFlags, type ThresholdInput, thresholdsOf } from "../select/thresholds.ts"
-import { by, defaultBy, type Key, makeGrouper, thresholdColumns } from "./groups.ts"
+import { keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../select/period.ts"
+import { thresholdFlags, thresholdsOf } from "../select/thresholds.ts"
+import { by, type Key, makeGrouper, thresholdColumns } from "./groups.ts"
 import { csvOf, jsonOf, tableOf } from "./print.ts"
 
 const forms = ["table", "csv", "json"] as const
@@ -42,7 +35,6 @@ export const summary = Command.make(
     ...csvFlags,
     ...outputFlags,
     names: namesFlag,
-    ...fileFlags,
     ...sourceFlags,
     ...filterFlags,
     ...periodFlags
@@ -53,15 +45,6 @@ export const summary = Command.make(
       const flags = yield* resolvePeriod(input, { countsWeeks })
       // Once: the file may be a pipe.
       const names = yield* readNames(flags.names)
-      const form = yield* readForm(input, names, [
-        flags.by !== defaultBy && "--by",
-        flags.json && "--json",
-        Option.isSome(flags.format) && "--format",
-        flags.excel && "--excel",
-        Option.isSome(flags.separator) && "--separator",
-        Option.isSome(flags.asOf) && "--as-of"
-      ])
-      if (Option.isSome(form)) return yield* preview(form.value, input, flags)
       const limits = yield* Effect.fromResult(thresholdsOf(flags))
       const filter = yield* Effect.fromResult(toFilter({ ...flags, clockedIn: readWindow(flags.clockedIn, limits) }))
       const format = yield* Effect.fromResult(formatOf(flags, forms))
@@ -107,11 +90,8 @@ export const summary = Command.make(
   double. An hour is in one of them. They are for --by user, also with week
   or day, and are figures, not a pay rule.
 
-  --map prints the file of a payroll program that a close would have now: a
-  preview, which checks and records nothing.
-
-  From a copy that time-punches sync keeps it needs no credential, and says how
-  old the copy is.`
+  From a copy that time-punches copy sync keeps it needs no credential, and says
+  how old the copy is.`
   ),
   Command.withShortDescription("Sum punches, as a table with bars"),
   Command.withExamples([
@@ -139,40 +119,6 @@ export const summary = Command.make(
   ])
 )
 
-/** Prints the file that a close of the period would have, if it were made now. It checks nothing and records nothing. */
-const preview = Effect.fnUntraced(function*(
-  form: FileForm,
-  input: FilterInput & SourceInput & { readonly zone: Option.Option<DateTime.TimeZone> },
-  { dates, dayRule, locations, rounding, weekStarts, ...flags }: LocalPeriod & ThresholdInput & {
-    readonly rounding: Labor.Rounding
-    readonly weekStarts: Option.Option<Period.Weekday>
-  }
-) {
-  if (Option.isNone(dates) || Option.isNone(dayRule)) {
-    return yield* usage("--map needs a period of dates", "Add one, such as --week DATE, with --zone or --zone-file.")
-  }
-  const [filter] = Object.keys(describeFilter(input))
-  if (filter !== undefined) {
-    return yield* usage(
-      `--map and ${filter} do not go together: a close is of the whole company`,
-      "The mapping splits the file: its rows may be by location, department and role."
-    )
-  }
-  const company = yield* companyOf(input)
-  const terms = CloseTerms.make({
-    ...dates.value,
-    companyId: company.id,
-    dayRule: isZones(dayRule.value) ? Option.getOrElse(locations, () => new Map()) : dayRule.value,
-    firstDay: Option.getOrUndefined(weekStarts),
-    rounding,
-    ...givenThresholds(flags)
-  })
-  const source = yield* openSource(input)
-  const punches = Stream.flatMap(source({ clockedIn: CloseTerms.queryWindow(terms) }), (page) => Stream.fromArray(page))
-  const sums = yield* Stream.run(punches, CloseSums.sum(terms))
-  yield* printFile(form, `preview of ${textOfDates(dates.value)}`, { ...dates.value, ...sums })
-})
-
 /** The window of the period, and the days before it in its first week: their time counts towards the threshold. */
 const readWindow = (
   clockedIn: FilterInput["clockedIn"],
@@ -184,7 +130,7 @@ const readWindow = (
 }
 
 /** What a summary shows. */
-interface Sums {
+interface SummarySums {
   readonly groups: HashMap.HashMap<Key, Labor.Totals>
   /** The hours of each person; empty without a threshold. */
   readonly people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
@@ -199,7 +145,7 @@ const sumsOf = Effect.fnUntraced(function*<E, R>(
   idOf: (punch: TimePunch) => Key,
   options: Labor.LaborOptions,
   limits: Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>
-): Effect.fn.Return<Sums, E | Labor.SumOverflow | MissingZone, R> {
+): Effect.fn.Return<SummarySums, E | Labor.SumOverflow | MissingZone, R> {
   const rollup = Labor.rollup(idOf, options)
   let open = 0
   const kept = <E2, R2>(each: Stream.Stream<ReadonlyArray<TimePunch>, E2, R2>) =>

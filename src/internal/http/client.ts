@@ -118,7 +118,7 @@ const guardContext = (
 /** What a span may record of an error: its kind and the platform's code. */
 const describeError = (error: unknown): string => {
   if (!HttpClientError.isHttpClientError(error)) return "the request failed"
-  const { code } = transportFailureOf(error, "headers")
+  const { code } = transportFailureOf(error, "Headers")
   return Option.isSome(code) ? `${error.reason._tag} (${code.value})` : error.reason._tag
 }
 

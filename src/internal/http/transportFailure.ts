@@ -5,7 +5,7 @@ import * as Predicate from "effect/Predicate"
 import { type Retry, transientRetry } from "../resilience/retry.ts"
 
 /** The reasons of `TransportError`. */
-export type TransportReason = "connect" | "tls" | "headers" | "body" | "timeout" | "tooLarge" | "unknown"
+export type TransportReason = "Connect" | "Tls" | "Headers" | "Body" | "Timeout" | "TooLarge" | "Unknown"
 
 /** The fields of a `TransportError`, and how it may be retried; `undefined` is never. */
 export interface TransportFailure {
@@ -15,23 +15,23 @@ export interface TransportFailure {
 }
 
 /** No whole response within the attempt's limit. */
-export const timedOut: TransportFailure = { reason: "timeout", code: Option.none(), retry: transientRetry("timeout") }
+export const timedOut: TransportFailure = { reason: "Timeout", code: Option.none(), retry: transientRetry("Timeout") }
 
 /** A body above its cap: a retry would get the same body. */
-export const overflowed: TransportFailure = { reason: "tooLarge", code: Option.none(), retry: undefined }
+export const overflowed: TransportFailure = { reason: "TooLarge", code: Option.none(), retry: undefined }
 
 /** Platform codes by meaning. A code that matches no rule is a failure of its phase and is retried. */
 const rules: ReadonlyArray<readonly [codes: RegExp, reason: TransportReason | undefined, limit: number]> = [
-  [/^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|EPROTO$|.*HOSTNAME_MISMATCH$)/, "tls", 0],
-  [/^(INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED|ERR_OSSL_)/, "tls", 0],
-  [/^ENOTFOUND$/, "connect", 1],
+  [/^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|EPROTO$|.*HOSTNAME_MISMATCH$)/, "Tls", 0],
+  [/^(INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED|ERR_OSSL_)/, "Tls", 0],
+  [/^ENOTFOUND$/, "Connect", 1],
   [
     /^(ECONNREFUSED|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/,
-    "connect",
+    "Connect",
     Infinity
   ],
-  [/^UND_ERR_(HEADERS|BODY)_TIMEOUT$/, "timeout", Infinity],
-  [/^UND_ERR_RES_EXCEEDED_MAX_SIZE$/, "tooLarge", 0],
+  [/^UND_ERR_(HEADERS|BODY)_TIMEOUT$/, "Timeout", Infinity],
+  [/^UND_ERR_RES_EXCEEDED_MAX_SIZE$/, "TooLarge", 0],
   [/^(HPE_|ERR_HTTP2_|UND_ERR_(HTTP_PARSER|HEADERS_OVERFLOW|RES_CONTENT_LENGTH_MISMATCH)$)/, undefined, 1],
   [/^(Z_|ERR_(BROTLI|ZSTD|_ERROR_FORMAT))/, undefined, 2],
   [/^(ERR_INVALID_|UND_ERR_INVALID_ARG$|UND_ERR_NOT_SUPPORTED$|UND_ERR_DESTROYED$|UND_ERR_CLOSED$)/, undefined, 0]
@@ -50,19 +50,19 @@ const codeOf = (cause: unknown, depth = 0): string | undefined => {
 /** Translates an error where it enters. The request that the error holds, with its headers, is dropped here. */
 export const transportFailureOf = (
   error: HttpClientError.HttpClientError,
-  phase: "headers" | "body"
+  phase: "Headers" | "Body"
 ): TransportFailure => {
   switch (error.reason._tag) {
     case "InvalidUrlError":
     case "EncodeError":
-      return { reason: "unknown", code: Option.none(), retry: undefined }
+      return { reason: "Unknown", code: Option.none(), retry: undefined }
     case "TransportError":
     case "DecodeError":
     case "EmptyBodyError":
     case "StatusCodeError": {
       const code = codeOf(error.reason.cause)
       if (code === undefined) {
-        const reason = phase === "body" ? "body" : "unknown"
+        const reason = phase === "Body" ? "Body" : "Unknown"
         return { reason, code: Option.none(), retry: transientRetry(reason) }
       }
       const [, reason = phase, limit] = rules.find(([codes]) => codes.test(code)) ?? [undefined, phase, Infinity]

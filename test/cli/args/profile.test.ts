@@ -175,7 +175,7 @@ describe("the defaults of flags", () => {
     calendar: "1,16",
     names: "/n.csv",
     codes: "/c.csv",
-    map: "/m.json",
+    mapping: "/m.json",
     database: "/p.db"
   }
   const completed = (args: string, hasDatabase = false) => complete(args.split(" "), profile, hasDatabase).join(" ")
@@ -204,27 +204,32 @@ describe("the defaults of flags", () => {
       "summary --weekly-threshold 40h --names x",
       "summary --weekly-threshold 40h --names x --zone-file=/z.csv --day-starts=04:00 --week-starts=sunday --database=/p.db"
     ],
-    ["changes --close 7", "changes --close 7 --names=/n.csv --database=/p.db"],
+    ["payroll diff --close 7", "payroll diff --close 7 --names=/n.csv --database=/p.db"],
     ["sync", "sync --database=/p.db"],
     [
       "report --month last",
       "report --month last --zone-file=/z.csv --day-starts=04:00 --week-starts=sunday --names=/n.csv --database=/p.db"
     ],
     ["report --close 7 --database /q.db", "report --close 7 --database /q.db --names=/n.csv"],
+    ["payroll list", "payroll list --database=/p.db"],
+    ["payroll show 7", "payroll show 7 --names=/n.csv --database=/p.db"],
+    ["payroll verify", "payroll verify --database=/p.db"],
+    ["payroll due 7", "payroll due 7 --zone-file=/z.csv --day-starts=04:00 --names=/n.csv --database=/p.db"],
     [
-      "summary --map x.json --zone UTC",
-      "summary --map x.json --zone UTC --names=/n.csv --codes=/c.csv --database=/p.db"
+      "payroll file 7.2",
+      "payroll file 7.2 --names=/n.csv --codes=/c.csv --mapping=/m.json --database=/p.db"
     ],
-    ["closes", "closes --names=/n.csv --database=/p.db"],
-    ["closes 7", "closes 7 --names=/n.csv --database=/p.db"],
-    ["closes --output x.csv", "closes --output x.csv --names=/n.csv --database=/p.db"],
-    ["closes --company 7 --output x.csv", "closes --company 7 --output x.csv --names=/n.csv --database=/p.db"],
     [
-      "closes 7.2 --output x.csv",
-      "closes 7.2 --output x.csv --names=/n.csv --database=/p.db"
+      "payroll file --output x.csv --codes x 7.2",
+      "payroll file --output x.csv --codes x 7.2 --names=/n.csv --mapping=/m.json --database=/p.db"
     ],
-    ["closes 7.2 --codes x", "closes 7.2 --codes x --names=/n.csv --map=/m.json --database=/p.db"],
-    ["closes 7.2 --map x", "closes 7.2 --map x --names=/n.csv --codes=/c.csv --database=/p.db"],
+    // A preview reads the service, if no database is named.
+    [
+      "payroll file --preview --month last --zone UTC",
+      "payroll file --preview --month last --zone UTC --day-starts=04:00 --names=/n.csv --codes=/c.csv --mapping=/m.json"
+    ],
+    ["copy status", "copy status --database=/p.db"],
+    ["payroll", "payroll"],
     ["--log-level debug sync", "--log-level debug sync --database=/p.db"],
     ["export -- --week", "export -- --week"],
     ["doctor", "doctor"],
@@ -259,7 +264,7 @@ describe("the defaults of flags", () => {
           calendar: "1,16",
           names: "names.csv",
           codes: "codes.csv",
-          map: "map.json",
+          mapping: "map.json",
           database: "punches.db"
         }
       })
@@ -269,7 +274,13 @@ describe("the defaults of flags", () => {
       write("codes.csv", "kind,id,code\nuser,501,E-1\n")
       write(
         "map.json",
-        JSON.stringify({ columns: [{ header: "employee", value: { code: "user" } }, { header: "net", value: "net" }] })
+        JSON.stringify({
+          v: 1,
+          by: ["user"],
+          hours: "decimal:2",
+          rounding: "halfUp",
+          columns: [{ header: "Employee", value: "userCode" }, { header: "Hours", value: "hours" }]
+        })
       )
       const database = `--database ${folder}/time-punches/punches.db`
       const accept = "--accept unapproved,overlap,tooLong,anomaly,zeroWage,open,stale,gap"
@@ -290,25 +301,31 @@ describe("the defaults of flags", () => {
           "summary --by user --weekly-threshold 40h",
           "summary --by user --daily-threshold 8h",
           "summary --from 2026-03-01 --to 2026-03-07 --daily-threshold 8h --by user",
-          "check --week 2026-03-01",
-          "check --pay-period 2026-03-02",
-          `close --week 2026-03-01 ${accept}`,
-          `close --from 2026-03-08 --to 2026-03-14 --weekly-threshold 40h ${accept}`,
-          "closes",
-          "closes 1",
-          "closes 1 --json",
-          "closes --changed",
-          "closes 1 --verify",
-          "correct",
-          "correct 1",
-          "changes --week 2026-03-01 --since SINCE",
-          "changes --month 2026-03 --since SINCE",
-          "changes --close 1",
+          "payroll check --week 2026-03-01",
+          "payroll check --pay-period 2026-03-02",
+          `payroll close --week 2026-03-01 ${accept}`,
+          `payroll close --from 2026-03-08 --to 2026-03-14 --weekly-threshold 40h ${accept}`,
+          "payroll list",
+          "payroll list --json",
+          "payroll show 1",
+          "payroll show 1.1",
+          "payroll show 1 --json",
+          "payroll file 1.1",
+          "payroll file --preview --week 2026-03-01",
+          "payroll due",
+          "payroll due 1",
+          "payroll verify 1",
+          "payroll correct",
+          "payroll correct 1 --dry-run",
+          "payroll diff --week 2026-03-01 --since SINCE",
+          "payroll diff --month 2026-03 --since SINCE",
+          "payroll diff --close 1",
+          "copy status",
           "report --week 2026-03-01",
           "report --month 2026-03",
           "report --pay-period 2026-03-02 --weekly-threshold 40h",
           `report --close 1 ${database}`,
-          "void 1.1 --note x",
+          "payroll void 1.1 --note x",
           "doctor",
           "fleet --help"
         ]
@@ -333,7 +350,7 @@ describe("the defaults of flags", () => {
       for (const key of Struct.keys(defaults)) {
         const { flag, of } = defaults[key]
         for (const name of of) {
-          const { stdout } = yield* cli([name, "--help"])
+          const { stdout } = yield* cli([...name.split(" "), "--help"])
           assert.match(stdout, new RegExp(`^  --${flag}\\b`, "m"), `${name} --${flag}`)
         }
       }

@@ -36,6 +36,9 @@ const inFolder = <A, E>(use: (folder: string) => Effect.Effect<A, E, FakeService
 const sync = (file: string, company: string, ...flags: ReadonlyArray<string>) =>
   cli(["sync", "--database", file, "--company", company, ...flags], { env })
 
+const status = (file: string, company: string, ...flags: ReadonlyArray<string>) =>
+  cli(["copy", "status", "--database", file, "--company", company, ...flags], { env })
+
 const rowsOf = (file: string) => {
   const database = new DatabaseSync(file, { readOnly: true })
   const rows = ["time_punches", "time_punches_sync"].map((table) =>
@@ -169,9 +172,9 @@ describe("sync of several companies", () => {
     inFolder(Effect.fnUntraced(function*(folder) {
       yield* sync(`${folder}/a.db`, `5001=${guidOf(5001)},5003=${guidOf(5003)}`)
       const sent = (yield* queries).length
-      const table = yield* sync(`${folder}/a.db`, "5001,5002,5003", "--status")
-      const json = yield* sync(`${folder}/a.db`, "5001,5002,5003", "--status", "--json")
-      const old = yield* sync(`${folder}/a.db`, "5001,5002,5003", "--status", "--max-age", "1h")
+      const table = yield* status(`${folder}/a.db`, "5001,5002,5003")
+      const json = yield* status(`${folder}/a.db`, "5001,5002,5003", "--json")
+      const old = yield* status(`${folder}/a.db`, "5001,5002,5003", "--max-age", "1h")
 
       assert.deepStrictEqual([table.code, json.code, old.code], [0, 0, 10])
       assert.deepStrictEqual(linesOf(table.stdout).map((line) => line.slice(0, 4)), ["comp", "5001", "5002", "5003"])

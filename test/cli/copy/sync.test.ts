@@ -23,6 +23,8 @@ const withCopy = <A, E>(use: (file: string) => Effect.Effect<A, E, FakeService>)
 
 const sync = (file: string, ...args: ReadonlyArray<string>) => cli(["sync", "--database", file, ...args])
 
+const status = (file: string, ...args: ReadonlyArray<string>) => cli(["copy", "status", "--database", file, ...args])
+
 const change = (file: string, statement: string) => {
   const database = new DatabaseSync(file)
   database.exec(statement)
@@ -110,14 +112,14 @@ describe("time-punches sync", () => {
       const service = yield* FakeService
       yield* service.inject(Fault.badRow(3, { overtime_kind: "secret", "\u001b[2J": 5 }))
       yield* sync(file)
-      const table = yield* sync(file, "--status")
-      const json = yield* sync(file, "--status", "--json")
+      const table = yield* status(file)
+      const json = yield* status(file, "--json")
       const doctor = yield* cli(["doctor", "--database", file])
       yield* service.clearFaults
       const later = yield* cli(["doctor", "--database", file])
       yield* TestClock.adjust("1 hour")
       yield* sync(file)
-      const kept = yield* sync(file, "--status", "--json")
+      const kept = yield* status(file, "--json")
 
       const paths = ["data[].overtime_kind", "data[].\\u001b[2J"]
       assert.include(table.stdout, `\nfields that this release does not know: ${paths.join(", ")}\n`)
@@ -138,10 +140,10 @@ describe("time-punches sync", () => {
       yield* sync(file)
       yield* TestClock.adjust("125 minutes")
       const requests = (yield* queries).length
-      const table = yield* cli(["sync", "--database", file, "--status"], {
+      const table = yield* cli(["copy", "status", "--database", file], {
         env: without("TIME_PUNCHES_BASE_URL", "TIME_PUNCHES_CLIENT_ID")
       })
-      const json = yield* sync(file, "--status", "--json")
+      const json = yield* status(file, "--json")
 
       assert.deepStrictEqual(linesOf(table.stdout), [
         "company  watermark                   age  rows  deleted  missing  running  history since",
@@ -168,9 +170,9 @@ describe("time-punches sync", () => {
       const service = yield* FakeService
       yield* service.inject(Fault.status(403), { requests: [3] })
       const failed = yield* sync(file)
-      const between = yield* sync(file, "--status", "--json")
+      const between = yield* status(file, "--json")
       const resumed = yield* sync(file)
-      const after = yield* sync(file, "--status", "--json")
+      const after = yield* status(file, "--json")
 
       assert.deepStrictEqual([failed.code, resumed.code], [5, 0])
       assert.deepInclude(JSON.parse(between.stdout), { rows: 400, running: "first", ageSeconds: null })
@@ -349,7 +351,7 @@ describe("time-punches sync", () => {
   it.live("reads the database from the environment, without a word of its password", () =>
     Effect.gen(function*() {
       const env = { ...environment, TIME_PUNCHES_DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/a" }
-      const { code, stderr, stdout } = yield* cli(["sync", "--status"], { env }).pipe(
+      const { code, stderr, stdout } = yield* cli(["copy", "status"], { env }).pipe(
         Effect.provideService(Patience, Duration.millis(100))
       )
 
@@ -361,7 +363,7 @@ describe("time-punches sync", () => {
 describe("time-punches sync --history", () => {
   const historyOf = (file: string) =>
     Effect.map(
-      sync(file, "--status", "--json"),
+      status(file, "--json"),
       ({ stdout }): { since: string; last: string } | null => JSON.parse(stdout).history
     )
 
@@ -383,7 +385,7 @@ describe("time-punches sync --history", () => {
       yield* service.edit(ids.slice(0, 3), { notes: "corrected" })
       yield* sync(file)
       const later = yield* historyOf(file)
-      const table = yield* sync(file, "--status")
+      const table = yield* status(file)
 
       assert.isNull(none)
       assert.isTrue(begun !== null && later !== null && begun.since === later.since && begun.last < later.last)

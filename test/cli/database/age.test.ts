@@ -11,11 +11,11 @@ const week = ["--week", "2026-03-02", "--zone", "America/New_York"]
 
 /** Each command that reads a copy, and the code of a copy that is new enough. */
 const readers: ReadonlyArray<readonly [args: ReadonlyArray<string>, code: number]> = [
-  [["sync", "--status"], 0],
-  [["sync", "--status", "--json"], 0],
+  [["copy", "status"], 0],
+  [["copy", "status", "--json"], 0],
   [["summary", "--by", "user", ...week], 0],
-  [["check", ...week], 9],
-  [["changes", ...week, "--since", "2026-06-15T00:00:00Z"], 0]
+  [["payroll", "check", ...week], 9],
+  [["payroll", "diff", ...week, "--since", "2026-06-15T00:00:00Z"], 0]
 ]
 
 /** The history has instants of the database's clock, and these tests have another one. */
@@ -79,8 +79,8 @@ describe("--max-age", () => {
       const service = yield* FakeService
       yield* service.inject(Fault.status(403), { requests: [3] })
       yield* cli(["sync", "--database", file])
-      const status = yield* cli(["sync", "--status", "--database", file, "--max-age", "30m"])
-      const unlimited = yield* cli(["sync", "--status", "--database", file])
+      const status = yield* cli(["copy", "status", "--database", file, "--max-age", "30m"])
+      const unlimited = yield* cli(["copy", "status", "--database", file])
       const sum = yield* cli(["summary", ...week, "--database", file, "--max-age", "30m"])
 
       assert.strictEqual(status.code, 10, status.stderr)
@@ -95,8 +95,8 @@ describe("--max-age", () => {
 
   it.effect.each<readonly [args: ReadonlyArray<string>, why: RegExp]>([
     [["summary", ...week], /--max-age goes with --database/],
-    [["check", ...week], /--max-age goes with --database/],
-    [["sync"], /--max-age goes with --status/]
+    [["payroll", "check", ...week], /--max-age goes with --database/],
+    [["sync"], /--max-age is not a flag/]
   ])("is refused where it would be ignored: %j", ([args, why]) =>
     withFile(Effect.fnUntraced(function*(file) {
       const database = args[0] === "sync" ? ["--database", file] : []

@@ -32,8 +32,8 @@ describe("a password that PostgreSQL refuses", () => {
       withPassword.password = secret
       const commands = [
         ["sync"],
-        ["sync", "--status"],
-        ["changes", "--week", "2026-03-02", "--zone", "UTC", "--since", "2026-03-09T00:00:00Z"]
+        ["copy", "status"],
+        ["payroll", "diff", "--week", "2026-03-02", "--zone", "UTC", "--since", "2026-03-09T00:00:00Z"]
       ]
       for (const command of commands) {
         const ran = [

@@ -16,10 +16,14 @@ const commands: Readonly<Record<string, readonly [args: (folder: string) => Read
   list: [() => ["list"], 0],
   export: [() => ["export"], 0],
   summary: [() => ["summary"], 0],
-  check: [() => ["check", ...week], 9],
+  "payroll check": [() => ["payroll", "check", ...week], 9],
   report: [() => ["report", ...week], 0],
-  changes: [(folder) => ["changes", "--close", "1", ...database(folder)], 0],
-  closes: [(folder) => ["closes", ...database(folder)], 0]
+  "payroll diff": [(folder) => ["payroll", "diff", "--close", "1", ...database(folder)], 0],
+  "payroll list": [(folder) => ["payroll", "list", ...database(folder)], 0],
+  "payroll show": [(folder) => ["payroll", "show", "1.1", ...database(folder)], 0],
+  "payroll due": [(folder) => ["payroll", "due", ...database(folder)], 0],
+  "payroll verify": [(folder) => ["payroll", "verify", ...database(folder)], 0],
+  "payroll file": [(folder) => ["payroll", "file", "1", "--mapping", `${folder}/mapping.json`, ...database(folder)], 0]
 }
 
 const names = Object.keys(commands)
@@ -30,11 +34,14 @@ const inFake = <A, E, R>(use: (folder: string) => Effect.Effect<A, E, R>) =>
     const folder = yield* temporaryFolder
     const sync = cli(["sync", "--history", ...database(folder)])
     yield* sync
-    const closed = yield* cli(["close", ...week, "--accept", "unapproved,stale", ...database(folder)])
+    const closed = yield* cli(["payroll", "close", ...week, "--accept", "unapproved,stale", ...database(folder)])
     assert.strictEqual(closed.code, 0, closed.stderr)
     yield* FakeService.use((service) => service.edit([2], { clocked_out: "2026-03-03T23:00:00Z" }))
     yield* sync
     Fs.mkdirSync(`${folder}/out`)
+    const columns = [{ header: "User", value: "userId" }, { header: "Hours", value: "hours" }]
+    const mapping = { v: 1, by: ["user"], hours: "decimal:2", rounding: "halfUp", columns }
+    Fs.writeFileSync(`${folder}/mapping.json`, JSON.stringify(mapping))
     return yield* use(folder)
   }).pipe(
     Effect.scoped,
@@ -147,11 +154,16 @@ describe("--output of", () => {
     ["export", "a", []],
     ["summary", "a.csv", ["--format", "csv"]],
     ["summary", "a.json", ["--json"]],
-    ["check", "a.csv", ["--format", "csv"]],
-    ["check", "a.json", ["--format", "json"]],
-    ["changes", "a.csv", ["--format", "csv"]],
-    ["changes", "a.json", ["--json"]],
-    ["closes", "a.json", ["--json"]],
+    ["payroll check", "a.csv", ["--format", "csv"]],
+    ["payroll check", "a.json", ["--format", "json"]],
+    ["payroll diff", "a.csv", ["--format", "csv"]],
+    ["payroll diff", "a.json", ["--json"]],
+    ["payroll list", "a.json", ["--json"]],
+    ["payroll show", "a.json", ["--json"]],
+    ["payroll due", "a.json", ["--json"]],
+    ["payroll verify", "a.json", ["--json"]],
+    // The mapping decides on its form.
+    ["payroll file", "a.json", []],
     ["report", "a.csv", []]
   ])("%s to %s has the form of %j", ([name, file, flags]) =>
     inFake((folder) =>
@@ -169,7 +181,7 @@ describe("--output of", () => {
     ["list", "a.html", /ends like html, and this command writes table or json or ndjson or csv/],
     ["export", "a.json", /ends like json, and this command writes ndjson or csv/],
     ["summary", "a.ndjson", /ends like ndjson, and this command writes table or csv or json/],
-    ["closes", "a.csv", /ends like csv, and this command writes table or json/]
+    ["payroll list", "a.csv", /ends like csv, and this command writes table or json/]
   ])("%s to %s is refused: it has no such form", ([name, file, message]) =>
     inFake((folder) =>
       Effect.gen(function*() {

@@ -80,8 +80,10 @@ const refused = Effect.fnUntraced(function*(args: ReadonlyArray<string>, flag: s
 
 /** What a subcommand requires, so that nothing else is missing. */
 const required: Readonly<Record<string, (folder: string) => ReadonlyArray<string>>> = {
-  export: (folder) => ["--output", `${folder}/punches`],
-  void: () => ["1.1"],
+  export: (folder) => [`--output=${folder}/punches`],
+  "payroll void": () => ["1.1"],
+  "payroll show": () => ["7"],
+  "payroll file": (folder) => ["7.1", `--mapping=${folder}/mapping.json`],
   ...Object.fromEntries(
     ["remove", "status", "sync", "pause"].map((name) => [`fleet ${name}`, () => ["4021"]])
   )
@@ -98,7 +100,7 @@ describe("every flag of", () => {
         const base = [...path, ...required[name]?.(folder) ?? []]
         assert.isAbove(flags.length, 0)
         for (const { name: flag, type } of flags) {
-          const given = flag === "output" ? path : base
+          const given = base.filter((arg) => !arg.startsWith(`--${flag}`))
           if (type === "boolean") {
             yield* refused([...given, `--${flag}`, `--${flag}`], flag)
             yield* refused([...given, `--${flag}`, "-16h"], flag)
@@ -194,7 +196,7 @@ describe("a flag that is misspelt", () => {
 
 describe("an argument that begins with a minus", () => {
   it.each([
-    [["check", "--zone", "-05:00"], ["check", "--zone=-05:00"]],
+    [["payroll", "check", "--zone", "-05:00"], ["payroll", "check", "--zone=-05:00"]],
     [["export", "-o", "-file"], ["export", "-o=-file"]],
     [["export", "-o", "-"], ["export", "-o", "-"]],
     [["list", "--json", "-h"], ["list", "--json", "-h"]],

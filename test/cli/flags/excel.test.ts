@@ -34,15 +34,17 @@ const prints = (args: ReadonlyArray<string>, expected = 0): Write => (...flags) 
   })
 
 const changes = (folder: string, names: string, since: string) =>
-  `changes ${week.join(" ")} --since ${since} --database ${folder}/punches.db --format csv --names ${names}`.split(" ")
+  `payroll diff ${week.join(" ")} --since ${since} --database ${folder}/punches.db --format csv --names ${names}`.split(
+    " "
+  )
 
 /** The commands that write CSV, once a copy with a history is in the folder. */
 const writers: Readonly<Record<string, (folder: string, names: string, since: string) => Write>> = {
   list: (_folder, names) => prints(["list", "--format", "csv", "--page-size", "2", "--names", names]),
   summary: (_folder, names) => prints(["summary", "--format", "csv", "--by", "user", "--names", names]),
-  check: (_folder, names) => prints(["check", ...week, "--format", "csv", "--names", names], 9),
-  "changes of people": (folder, names, since) => prints(changes(folder, names, since)),
-  "changes of punches": (folder, names, since) => prints([...changes(folder, names, since), "--of", "punches"]),
+  check: (_folder, names) => prints(["payroll", "check", ...week, "--format", "csv", "--names", names], 9),
+  "diff of people": (folder, names, since) => prints(changes(folder, names, since)),
+  "diff of punches": (folder, names, since) => prints([...changes(folder, names, since), "--rows", "punches"]),
   export: (folder) => (...flags) =>
     Effect.map(
       cli(["export", "--format", "csv", "--page-size", "2", "--force", "--output", `${folder}/punches.csv`, ...flags]),
@@ -139,8 +141,8 @@ describe("CSV for a spreadsheet", () => {
     ["list --json", "json"],
     ["list --format ndjson", "ndjson"],
     ["summary", "table"],
-    [`check ${week.join(" ")} --json`, "json"],
-    [`changes ${week.join(" ")} --since 2026-03-01T00:00:00Z --database d`, "table"],
+    [`payroll check ${week.join(" ")} --json`, "json"],
+    [`payroll diff ${week.join(" ")} --since 2026-03-01T00:00:00Z --database d`, "table"],
     ["export --output /nowhere/punches", "ndjson"]
   ])("is refused of another form: %s", ([args = "", form = ""]) =>
     inFake(Effect.gen(function*() {
@@ -155,9 +157,9 @@ describe("CSV for a spreadsheet", () => {
 
   it.effect("is refused beside the mapping of a payroll file, which decides itself", () =>
     inFake(Effect.gen(function*() {
-      const { code, stderr } = yield* cli(["summary", ...week, "--map", "map.json", "--excel"])
+      const { code, stderr } = yield* cli(["payroll", "file", "--preview", ...week, "--mapping", "map.json", "--excel"])
 
       assert.deepStrictEqual([code, yield* queries], [2, []])
-      assert.include(stderr, "--map and --excel do not go together")
+      assert.include(stderr, "--excel is not a flag")
     })))
 })

@@ -106,7 +106,9 @@ describe("the tools of an assistant", () => {
 
       assert.deepStrictEqual(
         tools.map(({ annotations, name }) => [name, annotations?.readOnlyHint, annotations?.destructiveHint]),
-        ["status", "summary", "check", "changes", "closes", "list"].map((name) => [name, true, false])
+        ["status", "summary", "payroll_check", "payroll_diff", "payroll_list", "payroll_due", "list"].map((
+          name
+        ) => [name, true, false])
       )
     })))
 
@@ -114,7 +116,7 @@ describe("the tools of an assistant", () => {
     inFake(
       Effect.gen(function*() {
         const { ask } = yield* withTools()
-        const { remarks } = yield* ask("check", week)
+        const { remarks } = yield* ask("payroll_check", week)
 
         assert.isNotEmpty(remarks)
         assert.notInclude(remarks.join(""), "\u001b")
@@ -143,9 +145,9 @@ describe("the tools of an assistant", () => {
     inFake(Effect.gen(function*() {
       const { ask, asked, database } = yield* withTools()
       const { code, stdout } = yield* cli(
-        ["check", "--week", "2026-03-02", "--zone", "America/New_York", "--json", "--database", database]
+        ["payroll", "check", "--week", "2026-03-02", "--zone", "America/New_York", "--json", "--database", database]
       )
-      const { copy, remarks, result } = yield* ask("check", week)
+      const { copy, remarks, result } = yield* ask("payroll_check", week)
 
       assert.strictEqual(code, 9)
       assert.isAbove(JSON.stringify(result).length, 200)
@@ -201,7 +203,7 @@ describe("the tools of an assistant", () => {
       const [bare, shown] = [yield* withTools(), yield* withTools({ withWages: true })]
       yield* FakeService.use((service) => service.edit([1, 2], { hourly_wage: 0 }))
       for (const { database } of [bare, shown]) yield* cli(["sync", "--database", database])
-      const [without, with_] = [yield* bare.ask("check", week), yield* shown.ask("check", week)]
+      const [without, with_] = [yield* bare.ask("payroll_check", week), yield* shown.ask("payroll_check", week)]
       const kinds = ({ result }: typeof without) => JSON.stringify(result).match(/"kind":"zeroWage"/g)?.length ?? 0
       const counted = ({ remarks }: typeof without) =>
         Number(/^(\d+) things? to look at/m.exec(remarks.join("\n"))?.[1])
@@ -213,7 +215,7 @@ describe("the tools of an assistant", () => {
       assert.notInclude(with_.remarks.join("\n"), "not reported")
     })))
 
-  it.live("know changes, closes and the status of the copy", () =>
+  it.live("know what has changed, closes and the status of the copy", () =>
     inFake(Effect.gen(function*() {
       const { ask, database } = yield* withTools()
       const since = DateTime.formatIso(yield* DateTime.now)
@@ -221,6 +223,7 @@ describe("the tools of an assistant", () => {
       yield* FakeService.use((service) => service.edit([1], { notes: "again", clocked_out: "2026-03-02T23:00:00Z" }))
       yield* cli(["sync", "--database", database])
       const closed = yield* cli([
+        "payroll",
         "close",
         "--from",
         "2026-03-02",
@@ -234,8 +237,8 @@ describe("the tools of an assistant", () => {
         database
       ])
       assert.strictEqual(closed.code, 0, closed.stderr)
-      const changed = yield* ask("changes", { ...week, since })
-      const closes = yield* ask("closes")
+      const changed = yield* ask("payroll_diff", { ...week, since })
+      const closes = yield* ask("payroll_list")
       const status = yield* ask("status")
 
       assert.include(JSON.stringify(changed.result), `"notes":{"untrustedText":"again"}`)
@@ -249,21 +252,31 @@ describe("the tools of an assistant", () => {
       const { ask, database } = yield* withTools()
       const period = ["--week", "2026-03-02", "--zone", "America/New_York", "--database", database]
       const accept = "unapproved,overlap,tooLong,anomaly,zeroWage,open,stale,gap"
-      const closed = yield* cli(["close", ...period, "--weekly-threshold", "1h", "--accept", accept, "--note", prompt])
+      const closed = yield* cli([
+        "payroll",
+        "close",
+        ...period,
+        "--weekly-threshold",
+        "1h",
+        "--accept",
+        accept,
+        "--note",
+        prompt
+      ])
       assert.strictEqual(closed.code, 0, closed.stderr)
       const since = DateTime.formatIso(yield* DateTime.now)
       yield* Effect.sleep("5 millis")
       yield* FakeService.use((service) => service.edit([1], { hourly_wage: 98_765, tips: 54_321, notes: prompt }))
       yield* cli(["sync", "--database", database])
-      const due = yield* ask("closes", { changed: true })
-      const corrected = yield* cli(["correct", "1", "--note", prompt, "--database", database])
+      const due = yield* ask("payroll_due")
+      const corrected = yield* cli(["payroll", "correct", "1", "--note", prompt, "--database", database])
       assert.strictEqual(corrected.code, 0, corrected.stderr)
       const answers = yield* Effect.all([
         ask("summary", { ...week, by: "user,day", weeklyThreshold: "1h" }),
-        ask("check", week),
-        ask("changes", { ...week, since }),
-        ask("closes"),
-        ask("closes", { close: 1 }),
+        ask("payroll_check", week),
+        ask("payroll_diff", { ...week, since }),
+        ask("payroll_list"),
+        ask("payroll_list", { close: 1 }),
         ask("list", week)
       ], { concurrency: "unbounded" })
 
@@ -305,12 +318,12 @@ describe("the tools of an assistant", () => {
       const { client, refusal } = yield* withTools()
 
       assert.include(yield* refusal("summary", {}), "summary needs a period")
-      assert.include(yield* refusal("check", { week: "2026-03-02" }), "--zone")
-      assert.include(yield* refusal("check", { ...week, zone: "--names=/etc/passwd" }), "--zone")
+      assert.include(yield* refusal("payroll_check", { week: "2026-03-02" }), "--zone")
+      assert.include(yield* refusal("payroll_check", { ...week, zone: "--names=/etc/passwd" }), "--zone")
       const invalid = (name: string, args: Record<string, unknown>) =>
         Effect.map(Effect.exit(client.callTool({ name, arguments: args })), (exit) => JSON.stringify(exit))
-      assert.include(yield* invalid("closes", { close: "--help" }), "close")
-      assert.include(yield* invalid("check", { weak: "1" }), "weak")
+      assert.include(yield* invalid("payroll_list", { close: "--help" }), "close")
+      assert.include(yield* invalid("payroll_check", { weak: "1" }), "weak")
     })))
 
   it.live("use the clocks of the server, which a zone replaces", () =>

@@ -85,13 +85,13 @@ const expected = planted.flatMap(([{ id }, ...kinds]) => kinds.map((kind) => `${
 const told = (json: string) =>
   issuesIn(json).toSorted((a, b) => a.punchId - b.punchId).map(({ kind, punchId }) => `${punchId} ${kind}`)
 
-const week = ["check", "--week", "2026-03-02"]
+const week = ["payroll", "check", "--week", "2026-03-02"]
 
 const newYork = [...week, "--zone", "America/New_York"]
 
 const everything = [...calm, ...planted.map(([punch]) => punch)]
 
-describe("time-punches check", () => {
+describe("time-punches payroll check", () => {
   it.effect("finds each planted problem and nothing else, in a week with a change of clocks, in three zones", () =>
     over(everything, (folder) =>
       Effect.gen(function*() {
@@ -115,7 +115,17 @@ describe("time-punches check", () => {
         const zones = ["--zone-file", writeZones(folder)]
         const table = yield* cli([...week, ...zones])
         const json = yield* cli([...week, ...zones, "--json"])
-        const one = yield* cli(["check", "--from", "2026-03-02", "--to", "2026-03-02", ...zones, "--user-id", "1"])
+        const one = yield* cli([
+          "payroll",
+          "check",
+          "--from",
+          "2026-03-02",
+          "--to",
+          "2026-03-02",
+          ...zones,
+          "--user-id",
+          "1"
+        ])
 
         assert.deepStrictEqual([table.code, table.stdout, table.stderr], [
           0,
@@ -196,7 +206,7 @@ describe("time-punches check", () => {
 
   it.effect.each(
     [
-      [["check", "--zone", "UTC"], /check needs a period\n.*--week DATE/],
+      [["payroll", "check", "--zone", "UTC"], /check needs a period\n.*--week DATE/],
       [week, /--week has no zone/],
       [[...newYork, "--max-shift", "tooLong"], /--max-shift.*a time from 1s to 366d, such as 16h/],
       [[...newYork, "--approved", "true"], /--approved/],

@@ -1,4 +1,4 @@
-/** `time-punches check --database`: a copy has what the service has, but for disputes. */
+/** `time-punches payroll check --database`: a copy has what the service has, but for disputes. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -39,9 +39,11 @@ const assertSame = Effect.fn(function*(database: string) {
   const zones = writeZones(yield* temporaryFolder, locations)
   assert.strictEqual((yield* cli(["sync", "--database", database])).code, 0)
   for (const flags of calls(zones)) {
-    const service = yield* cli(["check", ...flags, "--accept", "empty", "--json"])
+    const service = yield* cli(["payroll", "check", ...flags, "--accept", "empty", "--json"])
     const requests = (yield* queries).length
-    const copy = yield* cli(["check", ...flags, "--accept", "empty", "--json", "--database", database], { env })
+    const copy = yield* cli(["payroll", "check", ...flags, "--accept", "empty", "--json", "--database", database], {
+      env
+    })
     const expected = issuesIn(service.stdout).filter(({ kind }) => kind !== "disputed")
 
     assert.deepStrictEqual(issuesIn(copy.stdout), expected, flags.join(" "))
@@ -51,7 +53,7 @@ const assertSame = Effect.fn(function*(database: string) {
   }
 })
 
-describe("time-punches check --database", () => {
+describe("time-punches payroll check --database", () => {
   it.effect(
     "finds in SQLite what it finds in the service, but for disputes, and says so",
     () =>
@@ -70,7 +72,16 @@ describe("time-punches check --database", () => {
   it.effect("refuses a file that is no copy, and does not create it", () =>
     Effect.gen(function*() {
       const file = `${yield* temporaryFolder}/none.db`
-      const { code, stdout } = yield* cli(["check", "--month", "2026-03", "--zone", "UTC", "--database", file], { env })
+      const { code, stdout } = yield* cli([
+        "payroll",
+        "check",
+        "--month",
+        "2026-03",
+        "--zone",
+        "UTC",
+        "--database",
+        file
+      ], { env })
 
       assert.deepStrictEqual([code, stdout, Fs.existsSync(file)], [8, "", false])
     }).pipe(Effect.scoped, Effect.provide(served)))

@@ -1,4 +1,4 @@
-/** `time-punches check` of random punches, against the model. */
+/** `time-punches payroll check` of random punches, against the model. */
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Schema } from "effect"
 import { FakeService, type StoredPunch } from "../../../src/testing/index.ts"
@@ -69,7 +69,7 @@ const selections: ReadonlyArray<readonly [flags: ReadonlyArray<string>, isChecke
   ]
 ]
 
-describe("time-punches check", () => {
+describe("time-punches payroll check", () => {
   it.effect.prop(
     "prints what the definitions find, in any week, by one zone or by that of each location",
     {
@@ -104,6 +104,7 @@ describe("time-punches check", () => {
         const zone = byLocation ? ["--zone-file", writeZones(yield* temporaryFolder)] : ["--zone", "America/New_York"]
         const asOfFlags = instant === null ? [] : ["--as-of", instant]
         const common = [
+          "payroll",
           "check",
           "--json",
           "--week",

@@ -1,4 +1,4 @@
-/** `time-punches close`, `correct`, `void` and `closes`, over a copy of the fake service in a real file. */
+/** The verbs of `time-punches payroll` that read and write a record, over a copy of the fake service in a real file. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
@@ -49,28 +49,31 @@ const copy = Effect.gen(function*() {
 const on = (file: string) => (...args: ReadonlyArray<string>) => cli([...args, "--database", file], { env })
 
 interface Printed {
-  readonly state: string
+  readonly revision: string
   readonly previous: string | null
   readonly voids: string | null
 }
 
-/** The name of each state, the one that it follows, and the one that it voids. */
+/** The name of each revision, the one that it follows, and the one that it voids. */
 const closes = (stdout: string) => {
   const printed: ReadonlyArray<Printed> = JSON.parse(stdout)
-  return printed.map(({ previous, state, voids }) => [state, previous, voids])
+  return printed.map(({ previous, revision, voids }) => [revision, previous, voids])
 }
 
-describe("time-punches close", () => {
+describe("time-punches payroll close", () => {
   it.live("names the record by the company of the flag, since the environment may have another one", () =>
     inFake(Effect.gen(function*() {
       const file = yield* copy
       const other = { TIME_PUNCHES_COMPANY_ID: "4999" }
       const flag = ["--company", `${defaultCompany.id}`, "--database", file]
 
-      const closed = yield* cli(["close", ...week, ...flag], { env: other })
+      const closed = yield* cli(["payroll", "close", ...week, ...flag], { env: other })
 
       assert.strictEqual(closed.code, 0, closed.stderr)
-      assert.include(closed.stderr, `time-punches closes 1 --json --company ${defaultCompany.id} --database '${file}'`)
+      assert.include(
+        closed.stderr,
+        `time-punches payroll show 1 --json --company ${defaultCompany.id} --database '${file}'`
+      )
     })))
 
   it.live("closes, corrects and voids a week, and pays each difference once", () =>
@@ -78,7 +81,7 @@ describe("time-punches close", () => {
       const file = yield* copy
       const service = yield* FakeService
       const run = on(file)
-      const closed = yield* run("close", ...week, "--weekly-threshold", "7h", "--note", "signed")
+      const closed = yield* run("payroll", "close", ...week, "--weekly-threshold", "7h", "--note", "signed")
       assert.strictEqual(closed.code, 0, closed.stderr)
       assert.match(
         closed.stdout,
@@ -87,9 +90,9 @@ describe("time-punches close", () => {
 
       yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
       yield* sync(file)
-      const due = yield* run("closes", "--changed", "--json")
+      const due = yield* run("payroll", "due", "--json")
       assert.deepStrictEqual(JSON.parse(due.stdout), [{
-        state: "1.1",
+        after: "1.1",
         rows: [{
           userId: 501,
           locationId: punches[0]?.location_id,
@@ -106,39 +109,164 @@ describe("time-punches close", () => {
         }],
         people: [{ userId: 501, overSeconds: 3600, doubleSeconds: null, overDailySeconds: null }]
       }])
-      const corrected = yield* run("correct", "--json")
+      const corrected = yield* run("payroll", "correct", "--json")
       assert.deepStrictEqual(closes(corrected.stdout), [["1.2", "1.1", null]])
-      const nothing = yield* run("correct")
+      const nothing = yield* run("payroll", "correct")
       assert.deepStrictEqual([nothing.code, nothing.stdout], [0, ""])
       assert.match(nothing.stderr, /^nothing to correct\n/)
 
-      assert.strictEqual((yield* run("void", "1.2", "--note", "not sent")).code, 0)
-      const twice = yield* run("void", "1.2", "--note", "not sent")
+      assert.strictEqual((yield* run("payroll", "void", "1.2", "--note", "not sent")).code, 0)
+      const twice = yield* run("payroll", "void", "1.2", "--note", "not sent")
       assert.deepStrictEqual([twice.code, twice.stdout], [2, ""])
       assert.match(twice.stderr, /1\.2: it was voided already, by 1\.3/)
-      yield* run("correct")
-      const all = yield* run("closes", "--json")
+      yield* run("payroll", "correct")
+      const all = yield* run("payroll", "list", "--json")
       assert.deepStrictEqual(closes(all.stdout), [
         ["1.1", null, null],
         ["1.2", "1.1", null],
         ["1.3", null, "1.2"],
         ["1.4", "1.1", null]
       ])
-      const one = JSON.parse((yield* run("closes", "1", "--json")).stdout)
+      const one = JSON.parse((yield* run("payroll", "show", "1", "--json")).stdout)
       assert.deepInclude(one.terms, {
         first: "2026-03-02",
         last: "2026-03-08",
         rounding: "halfUp",
         weeklyThreshold: 25_200
       })
-      assert.strictEqual(one.states.length, 4)
-      const table = yield* run("closes")
-      assert.match(table.stdout, /^state +kind .*\n1\.1 +close .*600\.00 +600\.00.*signed\n1\.2 +correct +1\.1 /)
-      const verified = yield* run("closes", "--verify")
-      assert.deepStrictEqual([verified.code, verified.stdout], [0, "3 states verified\n"])
-      assert.strictEqual((yield* run("void", "1.4", "--note", "not sent")).stderr, "")
-      const over = yield* run("void", "1.1", "--note", "not sent")
-      assert.deepStrictEqual([over.code, over.stderr], [0, "no state of this close stands: it is over\n"])
+      assert.strictEqual(one.revisions.length, 4)
+      const table = yield* run("payroll", "list")
+      assert.match(table.stdout, /^revision +kind .*\n1\.1 +close .*600\.00 +600\.00.*signed\n1\.2 +correct +1\.1 /)
+      const verified = yield* run("payroll", "verify")
+      assert.deepStrictEqual([verified.code, verified.stdout], [0, "3 revisions verified\n"])
+      assert.strictEqual((yield* run("payroll", "void", "1.4", "--note", "not sent")).stderr, "")
+      const over = yield* run("payroll", "void", "1.1", "--note", "not sent")
+      assert.deepStrictEqual([over.code, over.stderr], [
+        0,
+        "close 2026-03-02 to 2026-03-08 again: no close has its amounts now\n"
+      ])
+    })))
+
+  it.live("correct --dry-run writes nothing, and prints what due prints", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const service = yield* FakeService
+      const run = on(file)
+      yield* run("payroll", "close", ...week)
+      yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
+      yield* sync(file)
+      const before = Fs.readFileSync(file)
+
+      for (const flags of [[], ["--json"], ["1"]]) {
+        const due = yield* run("payroll", "due", ...flags)
+        const rehearsed = yield* run("payroll", "correct", "--dry-run", ...flags)
+        assert.deepStrictEqual(rehearsed, due)
+        assert.strictEqual(due.code, 0, due.stderr)
+        assert.include(due.stdout, "501")
+      }
+      assert.deepStrictEqual(Fs.readFileSync(file), before)
+      assert.deepStrictEqual(closes((yield* run("payroll", "list", "--json")).stdout), [["1.1", null, null]])
+      yield* run("payroll", "correct")
+      const nothing = yield* run("payroll", "correct", "--dry-run")
+      assert.deepStrictEqual([nothing.code, nothing.stdout, nothing.stderr], [0, "", "nothing is due\n"])
+    })))
+
+  it.live("shows the people of a revision, and of a close its revisions alone", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const service = yield* FakeService
+      const run = on(file)
+      const names = `${file}.names.csv`
+      Fs.writeFileSync(names, "kind,id,name\nuser,501,Dana Levi\n")
+      yield* run("payroll", "close", ...week)
+      yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
+      yield* sync(file)
+      yield* run("payroll", "correct")
+      const revision = yield* run("payroll", "show", "1.2", "--names", names)
+      const close = yield* run("payroll", "show", "1", "--names", names)
+
+      const people = /^user_id +user +punches +net +cost +tips\n +501 +Dana Levi +1 +\+?9:00 +135\.00 /m
+      assert.match(revision.stdout, people, revision.stderr)
+      assert.notInclude(revision.stdout, "1.1  close")
+      assert.notInclude(close.stdout, "Dana Levi")
+      assert.match(close.stdout, /\n1\.1 +close .*\n1\.2 +correct +1\.1 /)
+      const unknown = yield* run("payroll", "show", "1.9")
+      assert.deepStrictEqual([unknown.code, unknown.stdout], [2, ""])
+      assert.match(unknown.stderr, /1\.9: there is no such revision/)
+    })))
+
+  it.live("warns of a week that a void left in no close, until it is closed again", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const run = on(file)
+      const weekOf = (date: string) => ["--week", date, "--zone", "America/New_York"]
+      for (const date of ["2026-03-02", "2026-03-09", "2026-03-16"]) {
+        const { code, stderr } = yield* run("payroll", "close", ...weekOf(date), "--accept", "empty")
+        assert.strictEqual(code, 0, stderr)
+        assert.notInclude(stderr, "no close has")
+      }
+      const hole = "no close has 2026-03-09 to 2026-03-15, between close 1 and close 3: close it with " +
+        "--from 2026-03-09 --to 2026-03-15, or let it through with --accept gap at the next close\n"
+      const voided = yield* run("payroll", "void", "2.1", "--note", "wrong week")
+      assert.strictEqual(voided.stdout, "2.2: 2.1 was not paid, and close 2 is over\n")
+      assert.strictEqual(
+        voided.stderr,
+        `close 2026-03-09 to 2026-03-15 again: no close has its amounts now\n${hole}`
+      )
+      for (const args of [["list"], ["list", "--json"], ["due"], ["correct"], ["correct", "--dry-run"]]) {
+        const { code, stderr } = yield* run("payroll", ...args)
+        assert.strictEqual(code, 0, stderr)
+        assert.include(stderr, hole, args.join(" "))
+      }
+      const earlier = yield* run("payroll", "close", ...weekOf("2026-02-23"), "--accept", "empty")
+      assert.strictEqual(earlier.code, 0, earlier.stderr)
+      assert.include(earlier.stderr, hole)
+      const held = yield* run("payroll", "close", ...weekOf("2026-03-23"), "--accept", "empty")
+      assert.strictEqual(held.code, 9)
+      assert.match(held.stderr, /not closed: .*gap 1/)
+      const through = yield* run("payroll", "close", ...weekOf("2026-03-23"), "--accept", "empty,gap")
+      assert.strictEqual(through.code, 0, through.stderr)
+      // What was let through is known: only until then it is warned of.
+      assert.notInclude((yield* run("payroll", "list")).stderr, "no close has")
+
+      const again = yield* run(
+        "payroll",
+        "close",
+        "--from",
+        "2026-03-09",
+        "--to",
+        "2026-03-15",
+        "--zone",
+        "America/New_York",
+        "--accept",
+        "empty"
+      )
+      assert.strictEqual(again.code, 0, again.stderr)
+      assert.notInclude(again.stderr, "no close has")
+      assert.strictEqual((yield* run("payroll", "list")).stderr, "")
+    })))
+
+  it.live("due names a location that the record lacks, which --zone-file adds", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const service = yield* FakeService
+      const run = on(file)
+      const zones = `${file}.zones.csv`
+      const [{ location_id: location } = punch(1)] = punches
+      Fs.writeFileSync(zones, `location_id,zone\n${location},America/New_York\n`)
+      const closed = yield* run("payroll", "close", "--week", "2026-03-02", "--zone-file", zones)
+      assert.strictEqual(closed.code, 0, closed.stderr)
+      yield* service.seed([punch(6, { location_id: 303 })])
+      yield* service.edit([6], { notes: "seen" })
+      yield* sync(file)
+      const missing = yield* run("payroll", "due")
+      assert.deepStrictEqual([missing.code, missing.stdout], [2, ""])
+      assert.match(missing.stderr, /location 303 has no zone/)
+      Fs.writeFileSync(zones, `location_id,zone\n${location},America/New_York\n303,America/New_York\n`)
+      const added = yield* run("payroll", "due", "--zone-file", zones)
+
+      assert.strictEqual(added.code, 0, added.stderr)
+      assert.match(added.stdout, /^due after 1\.1\n.*\n +506 +1 +\+?8:00 +120\.00 /)
     })))
 
   it.live("is not ready while check finds something, and records what is accepted", () =>
@@ -149,19 +277,19 @@ describe("time-punches close", () => {
       yield* service.edit([2], { approved: false })
       yield* sync(file)
 
-      const refused = yield* run("close", ...week)
+      const refused = yield* run("payroll", "close", ...week)
       assert.strictEqual(refused.code, 9)
       assert.match(refused.stdout, /unapproved/)
       assert.match(refused.stderr, /not closed: unapproved 1\n--accept unapproved closes all the same/)
-      assert.deepStrictEqual(closes((yield* run("closes", "--json")).stdout), [])
-      const accepted = yield* run("close", ...week, "--accept", "unapproved", "--json")
+      assert.deepStrictEqual(closes((yield* run("payroll", "list", "--json")).stdout), [])
+      const accepted = yield* run("payroll", "close", ...week, "--accept", "unapproved", "--json")
       assert.deepStrictEqual(JSON.parse(accepted.stdout)[0].accepted, { unapproved: 1 })
-      const again = yield* run("close", ...week, "--accept", "unapproved")
+      const again = yield* run("payroll", "close", ...week, "--accept", "unapproved")
       assert.deepStrictEqual([again.code, again.stdout], [2, ""])
       assert.match(again.stderr, /close 1 has 2026-03-02T05:00:00\.000Z to 2026-03-09T04:00:00\.000Z/)
-      const empty = yield* run("close", "--week", "2026-02-23", "--zone", "America/New_York")
+      const empty = yield* run("payroll", "close", "--week", "2026-02-23", "--zone", "America/New_York")
       assert.deepStrictEqual([empty.code, /empty 1/.test(empty.stderr)], [9, true])
-      const disputed = yield* run("close", ...week, "--accept", "unapproved,disputed")
+      const disputed = yield* run("payroll", "close", ...week, "--accept", "unapproved,disputed")
       assert.strictEqual(disputed.code, 2)
       assert.include(
         disputed.stderr,
@@ -174,14 +302,14 @@ describe("time-punches close", () => {
       const file = yield* copy
       const service = yield* FakeService
       const run = on(file)
-      yield* run("close", ...week)
+      yield* run("payroll", "close", ...week)
       yield* service.edit([3], { clocked_out: "2026-03-05T23:00:00Z" })
       yield* sync(file)
       const database = new DatabaseSync(file)
       database.exec("UPDATE time_punches_history SET hourly_wage = hourly_wage + 100")
       database.close()
 
-      for (const command of [["closes", "--verify"], ["correct"]]) {
+      for (const command of [["payroll", "verify"], ["payroll", "correct"]]) {
         const { code, stderr, stdout } = yield* run(...command)
         assert.deepStrictEqual([code, stdout], [7, ""])
         assert.match(stderr, /1\.1: its history was edited, users 503/)
@@ -196,10 +324,13 @@ describe("time-punches close", () => {
       database.exec("DELETE FROM time_punches_migrations WHERE migration_id >= 4")
       database.close()
       for (
-        const args of [["close", ...week], ["correct"], ["void", "1.1", "--note", "x"], ["closes"], [
-          "closes",
-          "--verify"
-        ]]
+        const args of [
+          ["payroll", "close", ...week],
+          ["payroll", "correct"],
+          ["payroll", "void", "1.1", "--note", "x"],
+          ["payroll", "list"],
+          ["payroll", "verify"]
+        ]
       ) {
         const { code, stderr, stdout } = yield* run(...args)
         assert.deepStrictEqual([code, stdout], [7, ""], args.join(" "))
@@ -208,7 +339,7 @@ describe("time-punches close", () => {
           /the tables of the copy have schema 3, and this release needs \d.*\n  Run time-punches sync/
         )
       }
-      const missing = yield* cli(["closes", "--database", `${file}.misspelt`], { env })
+      const missing = yield* cli(["payroll", "list", "--database", `${file}.misspelt`], { env })
       // A name that is misspelt creates no file.
       assert.strictEqual(missing.code, 8, missing.stderr)
       assert.isFalse(Fs.existsSync(`${file}.misspelt`))
@@ -219,19 +350,19 @@ describe("time-punches close", () => {
       const file = yield* copy
       const service = yield* FakeService
       const run = on(file)
-      yield* run("close", ...week)
+      yield* run("payroll", "close", ...week)
       yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
       yield* sync(file)
-      // The first of them to write wins; the others find its state, or have nothing to correct.
-      const ran = yield* Effect.all(Array.from({ length: 4 }, () => run("correct")), { concurrency: 4 })
+      // The first of them to write wins; the others find its revision, or have nothing to correct.
+      const ran = yield* Effect.all(Array.from({ length: 4 }, () => run("payroll", "correct")), { concurrency: 4 })
       assert.include(ran.map(({ code }) => code), 0)
       for (const { code, stderr } of ran)
-        assert.match(`${code} ${stderr}`, /^(?:0 |8 [^]*another process wrote a state)/)
+        assert.match(`${code} ${stderr}`, /^(?:0 |8 [^]*another process wrote a revision)/)
       const erased = new CloseChanged({ companyId: CompanyId.make(1), detail: "the copy was erased" })
       assert.deepStrictEqual(commandFailureOf(erased).code, 8)
-      assert.lengthOf(closes((yield* run("closes", "--json")).stdout), 2)
+      assert.lengthOf(closes((yield* run("payroll", "list", "--json")).stdout), 2)
       yield* Effect.provide(SqlStore.purge(CompanyId.make(defaultCompany.id)), NodeSqlite.layer({ filename: file }))
-      const gone = yield* run("close", ...week)
+      const gone = yield* run("payroll", "close", ...week)
       assert.strictEqual(gone.code, 2, gone.stderr)
       assert.match(gone.stderr, /has no history/)
     })))
@@ -243,11 +374,14 @@ describe("time-punches close", () => {
       const run = on(file)
       yield* service.edit([2], { clocked_out: null })
       yield* sync(file)
-      assert.strictEqual((yield* run("close", ...week, "--weekly-threshold", "7h", "--accept", "open")).code, 0)
+      assert.strictEqual(
+        (yield* run("payroll", "close", ...week, "--weekly-threshold", "7h", "--accept", "open")).code,
+        0
+      )
       yield* service.edit([1], { deleted: true })
       yield* service.edit([2], { deleted: true })
       yield* sync(file)
-      const { code, stderr, stdout } = yield* run("closes", "--changed", "--json")
+      const { code, stderr, stdout } = yield* run("payroll", "due", "--json")
 
       assert.strictEqual(code, 0, stderr)
       const [{ people, rows }] = JSON.parse(stdout)
@@ -263,7 +397,7 @@ describe("time-punches close", () => {
       const file = yield* copy
       const service = yield* FakeService
       const run = on(file)
-      yield* run("close", ...week)
+      yield* run("payroll", "close", ...week)
       yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
       yield* sync(file)
       // As if the history had been pruned after the snapshot was read.
@@ -272,10 +406,10 @@ describe("time-punches close", () => {
         `UPDATE time_punches_sync SET known_since = history_last + 1 WHERE company_id = ${defaultCompany.id}`
       )
       database.close()
-      const { code, stderr, stdout } = yield* run("correct")
+      const { code, stderr, stdout } = yield* run("payroll", "correct")
       assert.deepStrictEqual([code, stdout], [8, ""], stderr)
       assert.match(stderr, /the history of the instant that was summed is gone/)
-      assert.lengthOf(closes((yield* run("closes", "--json")).stdout), 1)
+      assert.lengthOf(closes((yield* run("payroll", "list", "--json")).stdout), 1)
     })))
 
   it.live("refuses what it cannot mean", () =>
@@ -288,12 +422,16 @@ describe("time-punches close", () => {
           return stderr
         })
 
-      assert.match(yield* why("close"), /close needs a period/)
-      assert.match(yield* why("close", "--last", "7d", "--zone", "UTC"), /close takes no --last/)
-      assert.match(yield* why("void", "1.1"), /void needs --note WHY/)
-      assert.match(yield* why("void", "1", "--note", "x"), /such as 7\.2/)
-      assert.match(yield* why("correct", "7"), /7: there is no such close/)
-      assert.match(yield* why("closes", "7"), /7: there is no such close/)
-      assert.match(yield* why("closes", "--changed", "--verify"), /two questions/)
+      assert.match(yield* why("payroll", "close"), /close needs a period/)
+      assert.match(yield* why("payroll", "close", "--last", "7d", "--zone", "UTC"), /close takes no --last/)
+      assert.match(yield* why("payroll", "void", "1.1"), /void needs --note WHY/)
+      assert.match(yield* why("payroll", "void", "1", "--note", "x"), /such as 7\.2/)
+      assert.match(yield* why("payroll", "correct", "7"), /7: there is no such close/)
+      assert.match(yield* why("payroll", "show", "7"), /7: there is no such close/)
+      assert.match(yield* why("payroll", "due", "7"), /7: there is no such close/)
+      assert.match(yield* why("payroll", "due", "7.1"), /a whole number/)
+      assert.match(yield* why("payroll", "verify", "7.1"), /a whole number/)
+      assert.match(yield* why("payroll", "show"), /ID/)
+      assert.match(yield* why("payroll", "show", "7.1", "--verify"), /--verify is not a flag/)
     })))
 })

@@ -47,7 +47,7 @@ const sync = (file: string, ...flags: ReadonlyArray<string>) =>
   })
 
 const changes = ({ at, file }: Closed, ...flags: ReadonlyArray<string>) =>
-  cli(["changes", ...week, "--since", at, "--database", file, ...flags], { env })
+  cli(["payroll", "diff", ...week, "--since", at, "--database", file, ...flags], { env })
 
 /** A name that a terminal or a spreadsheet would run. */
 const bad = "=1+1\u001b[2J"
@@ -69,7 +69,7 @@ const corrected = Effect.gen(function*() {
   return week
 })
 
-describe("time-punches changes", () => {
+describe("time-punches payroll diff", () => {
   it.live("shows what differs in local time, then what each person is due", () =>
     inFake(Effect.gen(function*() {
       const week = yield* corrected
@@ -100,7 +100,7 @@ describe("time-punches changes", () => {
       const json = yield* changes(week, "--json")
       const { people, punches } = JSON.parse(json.stdout)
       const csv = yield* changes(week, "--format", "csv")
-      const each = yield* changes(week, "--format", "csv", "--of", "punches")
+      const each = yield* changes(week, "--format", "csv", "--rows", "punches")
 
       assert.deepStrictEqual(people, [
         { userId: 501, netSeconds: 5400, costCents: 1500, tipsCents: 250 },
@@ -173,7 +173,8 @@ describe("time-punches changes", () => {
       yield* sync(file)
       const zones = `${file}.zones.csv`
       const call = [
-        "changes",
+        "payroll",
+        "diff",
         "--week",
         "2026-03-02",
         "--zone-file",
@@ -205,7 +206,7 @@ describe("time-punches changes", () => {
     inFake(Effect.gen(function*() {
       const week = yield* closed
       const forms = yield* Effect.forEach(
-        [[], ["--json"], ["--format", "csv"], ["--format", "csv", "--of", "punches"]],
+        [[], ["--json"], ["--format", "csv"], ["--format", "csv", "--rows", "punches"]],
         (flags) => changes(week, ...flags)
       )
 
@@ -218,7 +219,7 @@ describe("time-punches changes", () => {
       for (const { stderr } of forms)
         assert.match(
           stderr,
-          /^The copy in .* ago\. To compare with it later: changes --since 2.*Z\.\nnothing has changed since 2.*Z\n$/
+          /^The copy in .* ago\. To compare with it later: payroll diff --since 2.*Z\.\nnothing has changed since 2.*Z\n$/
         )
     })))
 
@@ -229,7 +230,7 @@ describe("time-punches changes", () => {
       yield* cli(["sync", "--database", plain])
       const none = yield* changes({ file: plain, at: DateTime.formatIso(yield* DateTime.now) })
       const week = yield* closed
-      const status = JSON.parse((yield* cli(["sync", "--status", "--json", "--database", week.file])).stdout)
+      const status = JSON.parse((yield* cli(["copy", "status", "--json", "--database", week.file])).stdout)
       const early = yield* changes({ ...week, at: "2026-03-09T15:00:00Z" })
       const atStart = yield* changes({ ...week, at: status.history.since })
       const fromLast = yield* changes({ ...week, at: status.history.last })
@@ -245,7 +246,7 @@ describe("time-punches changes", () => {
     Effect.gen(function*() {
       const file = `${yield* temporaryFolder}/punches.db`
       yield* sync(file)
-      const { history } = JSON.parse((yield* cli(["sync", "--status", "--json", "--database", file])).stdout)
+      const { history } = JSON.parse((yield* cli(["copy", "status", "--json", "--database", file])).stdout)
       const { code, stderr, stdout } = yield* changes({ file, at: history.since })
 
       assert.deepStrictEqual([code, stdout], [0, ""])
@@ -274,7 +275,7 @@ describe("time-punches changes", () => {
       const week = yield* corrected
       const { stderr } = yield* changes(week)
       const summed = yield* cli(["summary", "--database", week.file], { env })
-      const [at = "", other] = [stderr, summed.stderr].map((text) => / changes --since (\S+)\.\n/.exec(text)?.[1])
+      const [at = "", other] = [stderr, summed.stderr].map((text) => / payroll diff --since (\S+)\.\n/.exec(text)?.[1])
       assert.strictEqual(other, at)
       yield* (yield* FakeService).edit([4], { tips: 1 })
       yield* sync(week.file)
@@ -288,10 +289,10 @@ describe("time-punches changes", () => {
       const week = yield* corrected
       const names = namesIn(week.file)
       const page = Fs.readFileSync(new URL("../../../docs/09-command-line.md", import.meta.url), "utf8")
-      const help = yield* cli(["changes", "--help"])
+      const help = yield* cli(["payroll", "diff", "--help"])
       // Calls with --close need a close, and have their own test.
       const calls = linesOf(help.stdout + page).map((line) => line.trim())
-        .filter((line) => line.startsWith("time-punches changes --") && !line.includes("--close"))
+        .filter((line) => line.startsWith("time-punches payroll diff --") && !line.includes("--close"))
       const shown = new Map([["--since", week.at], ["--database", week.file], ["--names", names]])
 
       assert.isAbove(calls.length, 3)
@@ -309,19 +310,19 @@ describe("time-punches changes", () => {
   const database = ["--database", "a.db"]
 
   it.effect.each<readonly [ReadonlyArray<string>, string]>([
-    [[...week, ...since], "changes needs a database: give --database FILE or set TIME_PUNCHES_DATABASE_URL"],
-    [[...week, ...database], "changes needs --since INSTANT"],
+    [[...week, ...since], "payroll diff needs a database: give --database FILE or set TIME_PUNCHES_DATABASE_URL"],
+    [[...week, ...database], "payroll diff needs --since INSTANT"],
     [[...week, ...database, "--since", "2026-03-09T15:00:00"], "an RFC 3339 instant with a zone"],
-    [[...since, ...database], "changes needs a period"],
+    [[...since, ...database], "payroll diff needs a period"],
     [["--week", "2026-03-02", ...since, ...database], "--week has no zone"],
     [[...week, "--month", "2026-03", ...since, ...database], "--week and --month are two periods"],
-    [[...week, ...since, ...database, "--of", "punches"], "--of goes with --format csv"],
+    [[...week, ...since, ...database, "--rows", "punches"], "--rows goes with --format csv"],
     [[...week, ...since, ...database, "--json", "--format", "csv"], "--json and --format csv are two forms"],
     [[...week, ...since, "--database", "mysql://localhost/a"], "has the scheme mysql"],
     [[...week, ...since, ...database, "--user-id", "1"], "--user-id"]
   ])("refuses %j", ([args, text]) =>
     Effect.gen(function*() {
-      const { code, stderr, stdout } = yield* cli(["changes", ...args], { env })
+      const { code, stderr, stdout } = yield* cli(["payroll", "diff", ...args], { env })
 
       assert.deepStrictEqual([code, stdout], [2, ""], stderr)
       assert.include(stderr, text)
@@ -331,7 +332,7 @@ describe("time-punches changes", () => {
 
   it.effect("needs the company, and nothing else of the environment", () =>
     Effect.gen(function*() {
-      const { code, stderr } = yield* cli(["changes", ...week, ...since, ...database], { env: {} })
+      const { code, stderr } = yield* cli(["payroll", "diff", ...week, ...since, ...database], { env: {} })
 
       assert.strictEqual(code, 2)
       assert.include(stderr, "no company: give --company ID or set TIME_PUNCHES_COMPANY_ID")

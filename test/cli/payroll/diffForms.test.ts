@@ -3,7 +3,7 @@ import { DateTime, Duration, Effect, Option, Stream } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
 import { Csv } from "effect/encoding"
 import type { NameKind, Names } from "../../../src/cli/flags/names.ts"
-import type { Reading } from "../../../src/cli/payroll/differences.ts"
+import type { PunchDisplay } from "../../../src/cli/payroll/differences.ts"
 import * as Print from "../../../src/cli/payroll/diffPrint.ts"
 import { piped } from "../../../src/cli/print/table.ts"
 import { csvColumns } from "../../../src/export/index.ts"
@@ -22,7 +22,7 @@ const names: Names = (kind: NameKind, id: number) =>
     ? "Main St, 5"
     : undefined
 
-const reading: Reading = {
+const reading: PunchDisplay = {
   zoneOf: () => Option.some(DateTime.zoneMakeNamedUnsafe("America/New_York")),
   names: undefined,
   asOf: undefined

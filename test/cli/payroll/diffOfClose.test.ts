@@ -1,4 +1,4 @@
-/** `time-punches changes --close`: the punches behind the next correction, by the record of the close. */
+/** `time-punches payroll diff --close`: the punches behind the next correction, by the record of the close. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
@@ -58,12 +58,12 @@ const read = (stdout: string) => {
   }
 }
 
-describe("time-punches changes --close", () => {
+describe("time-punches payroll diff --close", () => {
   it.live("has the punches behind the next correction, and those that move the excess of a cut week", () =>
     inCopy(({ file, run, sync }) =>
       Effect.gen(function*() {
         const service = yield* FakeService
-        const closed = yield* run("close", ...period, "--weekly-threshold", "10h", "--rounding", "down")
+        const closed = yield* run("payroll", "close", ...period, "--weekly-threshold", "10h", "--rounding", "down")
         assert.strictEqual(closed.code, 0, closed.stderr)
         yield* service.edit([1], { clocked_out: "2026-03-04T04:00:00Z" })
         yield* service.edit([3], { clocked_out: "2026-03-06T23:00:00Z" })
@@ -71,7 +71,7 @@ describe("time-punches changes --close", () => {
         yield* service.edit([4], { tips: 5 })
         yield* sync
         const before = Fs.readFileSync(file)
-        const changes = yield* run("changes", "--close", "1", "--json")
+        const changes = yield* run("payroll", "diff", "--close", "1", "--json")
 
         assert.strictEqual(changes.code, 0, changes.stderr)
         assert.deepStrictEqual(read(changes.stdout), {
@@ -79,16 +79,19 @@ describe("time-punches changes --close", () => {
           // The hours of punch 1 are of the period before: it only moves what is over the threshold.
           people: [[503, 3600]]
         })
-        assert.match(changes.stderr, /^state 1\.1: 2026-03-05 to 2026-03-11, as of 20\d\d-/m)
+        assert.match(changes.stderr, /^revision 1\.1: 2026-03-05 to 2026-03-11, as of 20\d\d-/m)
         assert.deepStrictEqual(Fs.readFileSync(file), before)
 
-        yield* run("correct")
-        const nothing = yield* run("changes", "--close", "1", "--format", "csv", "--of", "punches")
+        yield* run("payroll", "correct")
+        const nothing = yield* run("payroll", "diff", "--close", "1", "--format", "csv", "--rows", "punches")
         assert.strictEqual(nothing.stdout.split("\r\n").length, 2)
         assert.match(nothing.stderr, /nothing has changed since/)
 
-        yield* run("void", "1.2", "--note", "not sent")
-        assert.deepStrictEqual(read((yield* run("changes", "--close", "1", "--json")).stdout).people, [[503, 3600]])
+        yield* run("payroll", "void", "1.2", "--note", "not sent")
+        assert.deepStrictEqual(read((yield* run("payroll", "diff", "--close", "1", "--json")).stdout).people, [[
+          503,
+          3600
+        ]])
       })
     ))
 
@@ -96,11 +99,11 @@ describe("time-punches changes --close", () => {
     inCopy(({ run, sync }) =>
       Effect.gen(function*() {
         const service = yield* FakeService
-        yield* run("close", ...period)
+        yield* run("payroll", "close", ...period)
         yield* service.edit([1], { clocked_out: "2026-03-04T04:00:00Z" })
         yield* sync
 
-        assert.deepStrictEqual(read((yield* run("changes", "--close", "1", "--json")).stdout), {
+        assert.deepStrictEqual(read((yield* run("payroll", "diff", "--close", "1", "--json")).stdout), {
           punches: [],
           people: []
         })
@@ -111,12 +114,12 @@ describe("time-punches changes --close", () => {
     inCopy(({ run, sync }) =>
       Effect.gen(function*() {
         const service = yield* FakeService
-        yield* run("close", ...period, "--weekly-threshold", "10h")
+        yield* run("payroll", "close", ...period, "--weekly-threshold", "10h")
         yield* service.edit([1], { clocked_in: "2026-03-05T14:00:00Z", clocked_out: "2026-03-05T15:00:00Z" })
         yield* service.edit([2], { clocked_in: "2026-03-04T14:00:00Z", clocked_out: "2026-03-04T15:00:00Z" })
         yield* sync
 
-        assert.deepStrictEqual(read((yield* run("changes", "--close", "1", "--json")).stdout), {
+        assert.deepStrictEqual(read((yield* run("payroll", "diff", "--close", "1", "--json")).stdout), {
           punches: [[1, "movedIn"], [2, "movedOut"]],
           people: [[501, -7 * 3600]]
         })
@@ -126,7 +129,17 @@ describe("time-punches changes --close", () => {
   it.live("refuses each flag whose value the record has", () =>
     inCopy(({ file, run }) =>
       Effect.gen(function*() {
-        yield* run("close", ...period, "--week-starts", "sunday", "--rounding", "up", "--day-starts", "04:00")
+        yield* run(
+          "payroll",
+          "close",
+          ...period,
+          "--week-starts",
+          "sunday",
+          "--rounding",
+          "up",
+          "--day-starts",
+          "04:00"
+        )
         const zones = `${file}.zones.csv`
         Fs.writeFileSync(zones, "location_id,zone,day_starts\n301,Europe/Berlin,04:00\n")
         const recorded: ReadonlyArray<ReadonlyArray<string>> = [
@@ -143,20 +156,20 @@ describe("time-punches changes --close", () => {
           ["--as-of", "2026-03-20T00:00:00Z"]
         ]
         for (const flags of recorded) {
-          const { code, stderr, stdout } = yield* run("changes", "--close", "1", ...flags)
+          const { code, stderr, stdout } = yield* run("payroll", "diff", "--close", "1", ...flags)
           assert.deepStrictEqual([code, stdout], [2, ""], flags.join(" "))
           assert.include(stderr, `--close goes without ${flags[0]}`, stderr)
         }
         for (const flags of [["--zone-file", zones], ["--zone-file", zones, "--day-starts", "05:00"]]) {
-          const { code, stderr, stdout } = yield* run("changes", "--close", "1", ...flags)
+          const { code, stderr, stdout } = yield* run("payroll", "diff", "--close", "1", ...flags)
           assert.deepStrictEqual([code, stdout], [2, ""], flags.join(" "))
           assert.include(stderr, "--zone-file contradicts close 1: location 301 has another clock there", stderr)
         }
-        const unknown = yield* run("changes", "--close", "2")
+        const unknown = yield* run("payroll", "diff", "--close", "2")
         assert.deepStrictEqual([unknown.code, unknown.stdout], [2, ""])
         assert.match(unknown.stderr, /2: there is no such close/)
-        yield* run("void", "1.1", "--note", "not paid")
-        const over = yield* run("changes", "--close", "1")
+        yield* run("payroll", "void", "1.1", "--note", "not paid")
+        const over = yield* run("payroll", "diff", "--close", "1")
         assert.deepStrictEqual([over.code, over.stdout], [2, ""])
         assert.match(over.stderr, /1: the close is over/)
       })
@@ -168,34 +181,34 @@ describe("time-punches changes --close", () => {
         const service = yield* FakeService
         const zones = `${file}.zones.csv`
         Fs.writeFileSync(zones, "location_id,zone\n301,America/New_York\n")
-        yield* run("close", "--from", "2026-03-05", "--to", "2026-03-11", "--zone-file", zones)
+        yield* run("payroll", "close", "--from", "2026-03-05", "--to", "2026-03-11", "--zone-file", zones)
         yield* service.seed([punch(5, { location_id: 303 })])
         yield* service.edit([5], { tips: 5 })
         yield* sync
-        const missing = yield* run("changes", "--close", "1", "--json")
+        const missing = yield* run("payroll", "diff", "--close", "1", "--json")
         assert.strictEqual(missing.code, 2)
         assert.match(missing.stderr, /location 303 has no zone/)
         Fs.writeFileSync(zones, "location_id,zone\n301,America/New_York\n303,Europe/Berlin\n")
 
-        const added = yield* run("changes", "--close", "1", "--zone-file", zones, "--json")
+        const added = yield* run("payroll", "diff", "--close", "1", "--zone-file", zones, "--json")
         assert.deepStrictEqual(read(added.stdout).punches, [[5, "added"]], added.stderr)
       })
     ))
 
-  it.live("says so if the history does not reach the state", () =>
+  it.live("says so if the history does not reach the revision", () =>
     inCopy(({ file, run }) =>
       Effect.gen(function*() {
-        yield* run("close", ...period)
+        yield* run("payroll", "close", ...period)
         yield* Effect.sleep("5 millis")
         const { DatabaseSync } = yield* Effect.promise(() => import("node:sqlite"))
         const database = new DatabaseSync(file)
         database.exec("UPDATE time_punches_sync SET history_last = history_last + 1, known_since = history_last + 1")
         database.close()
-        const { code, stderr, stdout } = yield* run("changes", "--close", "1")
+        const { code, stderr, stdout } = yield* run("payroll", "diff", "--close", "1")
 
         assert.deepStrictEqual([code, stdout], [2, ""])
-        assert.match(stderr, /the history is known since .*, and state 1\.1 sums the copy of /)
-        assert.match(stderr, /closes 1 --changed prints what is due/)
+        assert.match(stderr, /the history is known since .*, and revision 1\.1 sums the copy of /)
+        assert.match(stderr, /payroll due 1 prints what is due/)
       })
     ))
 })

@@ -62,7 +62,7 @@ interface Found {
 }
 
 const changesSince = (env: Environment, since: string, flags: ReadonlyArray<string>) =>
-  Effect.map(run(env, "changes", "--since", since, "--json", ...flags), (json): Found => JSON.parse(json))
+  Effect.map(run(env, "payroll", "diff", "--since", since, "--json", ...flags), (json): Found => JSON.parse(json))
 
 const iso = (day: number, hour: number) => DateTime.formatIso(DateTime.makeUnsafe(Date.UTC(2026, 2, day, hour)))
 
@@ -94,7 +94,7 @@ const rounds: ReadonlyArray<Effect.Effect<void, never, FakeService>> = [
 
 /** The instant of the copy as it is. */
 const lastCommit = (env: Environment) =>
-  Effect.map(run(env, "sync", "--status", "--json"), (json): string => JSON.parse(json).history.last)
+  Effect.map(run(env, "copy", "status", "--json"), (json): string => JSON.parse(json).history.last)
 
 const check = (env: Environment, folder: string, [flag, value]: readonly [flag: string, value: string]) =>
   Effect.gen(function*() {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Equal, Option, Struct } from "effect"
 import type { NameKind } from "../../../src/cli/flags/names.ts"
-import { differencesOf, type Reading } from "../../../src/cli/payroll/differences.ts"
+import { differencesOf, type PunchDisplay } from "../../../src/cli/payroll/differences.ts"
 import { BreakId, Cents, LocationId, UserId } from "../../../src/Ids.ts"
 import type { PunchChange } from "../../../src/sql/SqlStore.ts"
 import { TimePunch } from "../../../src/TimePunch.ts"
@@ -11,7 +11,7 @@ import { PunchPair } from "../../support/punchPair.ts"
 const newYork = DateTime.zoneMakeNamedUnsafe("America/New_York")
 const berlin = DateTime.zoneMakeNamedUnsafe("Europe/Berlin")
 
-const reading: Reading = {
+const reading: PunchDisplay = {
   zoneOf: ({ locationId }) => Option.some(locationId === 5 ? berlin : newYork),
   names: undefined,
   asOf: undefined
@@ -23,7 +23,7 @@ const hour = 3600
 const told = (
   before: Option.Option<TimePunch>,
   after: Option.Option<TimePunch>,
-  { by = reading, kind = "edited" }: { readonly by?: Reading; readonly kind?: PunchChange["kind"] } = {}
+  { by = reading, kind = "edited" }: { readonly by?: PunchDisplay; readonly kind?: PunchChange["kind"] } = {}
 ) => differencesOf({ kind, before, after }, by).map((each) => [each.field, each.before, each.after])
 
 const edited = (change: Partial<TimePunch>, of: Partial<TimePunch> = {}, kind: PunchChange["kind"] = "edited") =>

@@ -1,4 +1,4 @@
-/** The files of a payroll program: `closes --map` and the preview of `summary --map`, over a copy of the fake service. */
+/** The files of a payroll program: `payroll file --mapping` and the preview of `summary --map`, over a copy of the fake service. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
@@ -146,7 +146,7 @@ const period = [
 ]
 
 const printed = (name: MappingName) => [
-  "--map",
+  "--mapping",
   `${name}.json`,
   "--codes",
   "codes.csv",
@@ -172,11 +172,12 @@ const opened = Effect.gen(function*() {
     cli(["sync", "--database", `${folder}/punches.db`, "--history"]),
     ({ code, stderr }) => assert.strictEqual(code, 0, stderr)
   )
-  const file = (name: MappingName, state: string) =>
+  const file = (name: MappingName, revision: string) =>
     Effect.map(
       run(
-        "closes",
-        state,
+        "payroll",
+        "file",
+        revision,
         ...printed(name)
       ),
       ({ code, stderr, stdout }) => {
@@ -193,32 +194,34 @@ const done = (ran: { readonly code: number; readonly stderr: string }) => assert
 const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   effect.pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
 
-describe("time-punches closes --map", () => {
+describe("time-punches payroll file --mapping", () => {
   it.live("prints a fortnight of three locations, corrected twice, by three mappings: the files add up, cell by cell", () =>
     inFake(Effect.gen(function*() {
       const { file, folder, run, sync } = yield* opened
       const service = yield* FakeService
-      done(yield* run("close", ...period))
+      done(yield* run("payroll", "close", ...period))
       // Longer, into the excess; another role; a punch at another location; deleted; another tip.
       yield* service.edit([5], { clocked_out: "2026-03-06T03:10:09Z" })
       yield* service.edit([103], { role_id: 12, department_id: 21 })
       yield* service.edit([204], { location_id: 302, tips: 77 })
       yield* sync
-      done(yield* run("correct", "--note", "first"))
+      done(yield* run("payroll", "correct", "--note", "first"))
       yield* service.remove([310])
       yield* service.edit([5], { clocked_out: "2026-03-05T23:50:26Z" })
       yield* service.edit([412, 413], { hourly_wage: 1999, clocked_in: "2026-03-12T15:04:31Z" })
       yield* sync
-      done(yield* run("correct", "--note", "second"))
+      done(yield* run("payroll", "correct", "--note", "second"))
 
       for (const name of ["codes", "centres", "people"] as const) {
-        const files = yield* Effect.forEach(["1.1", "1.2", "1.3"], (state) => file(name, state))
-        const again = yield* Effect.forEach(["1.1", "1.2", "1.3"], (state) => file(name, state))
+        const files = yield* Effect.forEach(["1.1", "1.2", "1.3"], (revision) => file(name, revision))
+        const again = yield* Effect.forEach(["1.1", "1.2", "1.3"], (revision) => file(name, revision))
         assert.deepStrictEqual(again.map(({ text }) => text), files.map(({ text }) => text))
         const cells = files.map(({ text }) => cellsOf(name, text))
-        // The sums of now in the same form, by the way of `summary`, which knows no state.
+        // The sums of now in the same form, by a preview, which knows no revision.
         const preview = yield* run(
-          "summary",
+          "payroll",
+          "file",
+          "--preview",
           ...period,
           ...printed(name)
         )
@@ -230,18 +233,18 @@ describe("time-punches closes --map", () => {
       }
 
       // By hand: 501 has 30,285 s over 40 hours a week, then 42,243, then 30,260: 8.41, 11.73 and 8.41 h.
-      const [first, second, third] = yield* Effect.forEach(["1.1", "1.2", "1.3"], (state) => file("codes", state))
+      const [first, second, third] = yield* Effect.forEach(["1.1", "1.2", "1.3"], (revision) => file("codes", revision))
       assert.match(first?.stderr ?? "", /^1\.1: 17 rows\nHours: the rows add up to .*the exact sum\n$/)
       assert.match(first?.text ?? "", /\r\n00501,OT,8\.41,,03\/15\/2026\r\n/)
       assert.match(second?.text ?? "", /\r\n00501,OT,3\.32,,03\/15\/2026\r\n/)
       assert.match(third?.text ?? "", /\r\n00501,OT,-3\.32,,03\/15\/2026\r\n/)
 
       // A history that was edited by hand: the command says so, and names the people.
-      done(yield* run("closes", "--verify"))
+      done(yield* run("payroll", "verify"))
       const database = new DatabaseSync(`${folder}/punches.db`)
       database.exec("UPDATE time_punches_history SET hourly_wage = hourly_wage + 1 WHERE user_id IN (501, 503)")
       database.close()
-      const { code, stderr, stdout } = yield* run("closes", "--verify")
+      const { code, stderr, stdout } = yield* run("payroll", "verify")
       assert.deepStrictEqual([code, stdout], [7, ""])
       assert.match(stderr, /1\.1: its history was edited, users 501, 503; 1\.2: its history was edited, users 501/)
     })))
@@ -250,34 +253,34 @@ describe("time-punches closes --map", () => {
     inFake(Effect.gen(function*() {
       const { file, run, sync } = yield* opened
       const service = yield* FakeService
-      done(yield* run("close", ...period))
+      done(yield* run("payroll", "close", ...period))
       assert.deepStrictEqual(yield* file("codes", "1"), yield* file("codes", "1.1"))
       yield* service.edit([2], { tips: 200 })
       yield* sync
-      done(yield* run("correct"))
-      done(yield* run("void", "1.2", "--note", "not sent"))
-      const map = ["--map", "codes.json", "--codes", "codes.csv"]
+      done(yield* run("payroll", "correct"))
+      done(yield* run("payroll", "void", "1.2", "--note", "not sent"))
+      const map = ["--mapping", "codes.json", "--codes", "codes.csv"]
       const why = (name: string) =>
-        Effect.map(run("closes", name, ...map), ({ code, stderr, stdout }) => {
+        Effect.map(run("payroll", "file", name, ...map), ({ code, stderr, stdout }) => {
           assert.deepStrictEqual([code, stdout], [2, ""], stderr)
           return stderr
         })
-      assert.match(yield* why("1"), /1: the close has several states, so name one: 1\.1, 1\.2, 1\.3 /)
+      assert.match(yield* why("1"), /1: the close has several revisions, so name one: 1\.1, 1\.2, 1\.3 /)
       assert.match(yield* why("1.2"), /1\.2: it was voided by 1\.3/)
       assert.match(yield* why("1.3"), /1\.3: it is itself a void, of 1\.2/)
-      assert.match(yield* why("1.4"), /1\.4: there is no such state/)
+      assert.match(yield* why("1.4"), /1\.4: there is no such revision/)
       assert.match(yield* why("2"), /2: there is no such close/)
       yield* service.edit([2], { tips: 300 })
       yield* sync
-      done(yield* run("correct"))
+      done(yield* run("payroll", "correct"))
 
       const { stderr, text } = yield* file("codes", "1.4")
       assert.strictEqual(text, "Employee,Code,Hours,Amount,End\r\n00501,TIPS,,3.00,03/15/2026\r\n")
       assert.match(stderr, /^1\.4 less 1\.1: 1 row\n/)
       assert.deepStrictEqual(
-        JSON.parse((yield* run("closes", "1.3", "--json")).stdout).map(({ state }: { readonly state: string }) =>
-          state
-        ),
+        JSON.parse((yield* run("payroll", "show", "1.3", "--json")).stdout).map((
+          { revision }: { readonly revision: string }
+        ) => revision),
         ["1.3"]
       )
     })))
@@ -285,9 +288,9 @@ describe("time-punches closes --map", () => {
   it.live("writes a file that its owner alone may read, and replaces one as a whole with its rights", () =>
     inFake(Effect.gen(function*() {
       const { file, folder, run, write } = yield* opened
-      done(yield* run("close", ...period))
+      done(yield* run("payroll", "close", ...period))
       const { text } = yield* file("codes", "1.1")
-      const args = ["closes", "1.1", "--map", "codes.json", "--codes", "codes.csv", "--output"]
+      const args = ["payroll", "file", "1.1", "--mapping", "codes.json", "--codes", "codes.csv", "--output"]
       const written = yield* run(...args, "pay.csv")
 
       assert.deepStrictEqual([written.code, written.stdout], [0, ""], written.stderr)
@@ -303,9 +306,10 @@ describe("time-punches closes --map", () => {
       // A file is replaced by a whole one, or not at all.
       write("some.csv", "kind,id,code\nuser,501,1\n")
       const failed = yield* run(
-        "closes",
+        "payroll",
+        "file",
         "1.1",
-        "--map",
+        "--mapping",
         "codes.json",
         "--codes",
         "some.csv",
@@ -323,12 +327,12 @@ describe("time-punches closes --map", () => {
       )
     })))
 
-  it.live("fails with all ids that have no code, and names users of one code; the record stands", () =>
+  it.live("fails with all ids that have no code, and names users of one code; the record stays", () =>
     inFake(Effect.gen(function*() {
       const { run, write } = yield* opened
-      done(yield* run("close", ...period))
+      done(yield* run("payroll", "close", ...period))
       write("some.csv", "kind,id,code\nuser,501,007\nuser,502,007\nuser,504,8\nuser,505,9\n")
-      const map = ["closes", "1", "--map", "codes.json", "--codes"]
+      const map = ["payroll", "file", "1", "--mapping", "codes.json", "--codes"]
       const { code, stderr, stdout } = yield* run(...map, "some.csv")
       assert.deepStrictEqual([code, stdout], [2, ""])
       assert.match(stderr, /some\.csv: no code for user 503, user 506\n/)
@@ -346,10 +350,10 @@ describe("time-punches closes --map", () => {
         JSON.stringify({ ...hours, columns: hours.columns.filter(({ value }) => value !== "amount") })
       )
       assert.match(
-        (yield* run("closes", "1", "--map", "hours.json", "--codes", "all.csv")).stderr,
+        (yield* run("payroll", "file", "1", "--mapping", "hours.json", "--codes", "all.csv")).stderr,
         /users 501, 502 have the same code, 007: the file pays them as one person in row 1; hours over/
       )
-      assert.lengthOf(JSON.parse((yield* run("closes", "--json")).stdout), 1)
+      assert.lengthOf(JSON.parse((yield* run("payroll", "list", "--json")).stdout), 1)
       for (
         const [code, why] of [
           ["=HYPERLINK(0)", "a spreadsheet could run the code \"=HYPERLINK(0)\" as a formula; \"formulas\": \"keep\""],
@@ -365,7 +369,10 @@ describe("time-punches closes --map", () => {
       }
       write("kept.csv", "kind,id,code\n" + people.map((user) => `user,${user},=${user}\n`).join(""))
       write("keep.json", JSON.stringify({ ...mappings.codes, formulas: "keep" }))
-      assert.include((yield* run("closes", "1", "--map", "keep.json", "--codes", "kept.csv")).stdout, "\r\n=501,REG")
+      assert.include(
+        (yield* run("payroll", "file", "1", "--mapping", "keep.json", "--codes", "kept.csv")).stdout,
+        "\r\n=501,REG"
+      )
       write("twice.csv", "kind,id,code\nuser,501,1\nuser,501,2\n")
       assert.match(
         (yield* run(...map, "twice.csv")).stderr,
@@ -376,7 +383,7 @@ describe("time-punches closes --map", () => {
   it.live("refuses what it cannot mean, before it reads the copy", () =>
     inFake(Effect.gen(function*() {
       const { run, write } = yield* opened
-      done(yield* run("close", ...period))
+      done(yield* run("payroll", "close", ...period))
       const why = (...args: ReadonlyArray<string>) =>
         Effect.map(run(...args), ({ code, stderr, stdout }) => {
           assert.deepStrictEqual([code, stdout], [2, ""], stderr)
@@ -385,39 +392,49 @@ describe("time-punches closes --map", () => {
       write("broken.json", "{")
       write("wrong.json", JSON.stringify({ ...mappings.codes, rounding: "bankers" }))
       write("dated.json", JSON.stringify({ ...mappings.people, columns: mappings.people.columns.slice(1) }))
-      const map = ["--map", "codes.json", "--codes", "codes.csv"]
-      assert.match(yield* why("closes", "1", "--map", "broken.json"), /broken\.json is not JSON/)
-      assert.match(yield* why("closes", "1", "--map", "wrong.json"), /wrong\.json: rounding/)
+      const map = ["--mapping", "codes.json", "--codes", "codes.csv"]
+      assert.match(yield* why("payroll", "file", "1", "--mapping", "broken.json"), /broken\.json is not JSON/)
+      assert.match(yield* why("payroll", "file", "1", "--mapping", "wrong.json"), /wrong\.json: rounding/)
       assert.match(
-        yield* why("closes", "1", "--map", "dated.json", "--codes", "codes.csv"),
+        yield* why("payroll", "file", "1", "--mapping", "dated.json", "--codes", "codes.csv"),
         /dated\.json: columns\[5\]\.value: no pay date is given\n  Add --pay-date DATE/
       )
-      assert.match(yield* why("closes", ...map), /--map prints one state/)
-      assert.match(yield* why("closes", "1", ...map, "--json"), /--map and --json/)
-      assert.match(yield* why("closes", "1", ...map, "--changed"), /--map and --changed/)
-      assert.match(yield* why("closes", "1", "--codes", "codes.csv"), /--codes goes with --map/)
-      assert.match(yield* why("closes", "1.1", "--verify"), /--verify takes a close and not a state/)
-      assert.match(yield* why("closes", "9", "--verify"), /9: there is no such close/)
-      assert.match(yield* why("closes", "1.x"), /a close such as 7, or a state such as 7\.2/)
-      assert.match(yield* why("summary", ...period, ...map, "--by", "user"), /--map and --by/)
-      assert.match(yield* why("summary", ...period, ...map, "--location-id", "301"), /close is of the whole company/)
-      assert.match(yield* why("summary", "--last", "7d", "--zone", "UTC", ...map), /--map needs a period of dates/)
+      assert.match(yield* why("payroll", "file", ...map), /payroll file prints one revision: name it/)
+      assert.match(yield* why("payroll", "file", "1", "--codes", "codes.csv"), /--mapping/)
+      assert.match(yield* why("payroll", "file", "1", ...map, "--json"), /--json is not a flag/)
+      assert.match(yield* why("payroll", "file", "9", ...map), /9: there is no such close/)
+      assert.match(yield* why("payroll", "file", "1", ...map, "--week", "2026-03-02"), /--week goes with --preview/)
+      assert.match(
+        yield* why("payroll", "file", "1", ...map, "--weekly-threshold", "40h"),
+        /--weekly-threshold goes with --preview/
+      )
+      assert.match(
+        yield* why("payroll", "file", "1", "--preview", ...period, ...map),
+        /--preview is of a period, and 1/
+      )
+      assert.match(yield* why("payroll", "show", "1.x"), /a close such as 7, or a revision such as 7\.2/)
+      const preview = ["payroll", "file", "--preview", ...map]
+      assert.match(yield* why(...preview), /--preview needs a period of dates/)
+      assert.match(yield* why(...preview, "--last", "7d", "--zone", "UTC"), /--preview needs a period of dates/)
+      // A close is of the whole company, so a preview takes no filter.
+      assert.match(yield* why(...preview, ...period, "--location-id", "301"), /--location-id is not a flag/)
+      assert.match(yield* why(...preview, ...period, "--by", "user"), /--by is not a flag/)
     })))
 })
 
-describe("time-punches correct", () => {
+describe("time-punches payroll correct", () => {
   it.live("says why a person lost all hours: missing, deleted, moved or edited", () =>
     inFake(Effect.gen(function*() {
       const { run, sync } = yield* opened
       const service = yield* FakeService
       const of = (user: number) => punches.filter((each) => each.user_id === user).map(({ id }) => id)
-      done(yield* run("close", ...period))
+      done(yield* run("payroll", "close", ...period))
       yield* service.edit(of(501).slice(0, 8), { deleted: true })
       yield* service.edit(of(501).slice(8), { clocked_in: "2026-03-20T15:00:00Z", clocked_out: "2026-03-20T16:00:00Z" })
       yield* service.edit(of(502), { user_id: 503 })
       yield* service.edit(of(504), { clocked_out: null })
       yield* sync
-      const { code, stderr } = yield* run("correct", "--names", "names.csv")
+      const { code, stderr } = yield* run("payroll", "correct", "--names", "names.csv")
 
       assert.strictEqual(code, 0, stderr)
       assert.match(stderr, /close 1: user 501 Name, of 501 lost all hours: 8 punches deleted, 2 punches moved\n/)

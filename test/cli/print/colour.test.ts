@@ -99,8 +99,8 @@ describe("colour", () => {
     "list --format csv",
     "summary --json",
     "summary --format csv",
-    "check --week 2026-03-02 --zone UTC --json",
-    "check --week 2026-03-02 --zone UTC --format csv",
+    "payroll check --week 2026-03-02 --zone UTC --json",
+    "payroll check --week 2026-03-02 --zone UTC --format csv",
     "report --week 2026-03-02 --zone UTC",
     "doctor --json",
     "config show --json"

@@ -91,10 +91,10 @@ const named = `${period} --names names.csv`
 
 const before: ReadonlyArray<Call> = [
   { call: "sync --history" },
-  { call: "sync --status --json" },
-  { call: `close ${named} --week-starts monday` },
+  { call: "copy status --json" },
+  { call: `payroll close ${named} --week-starts monday` },
   {
-    call: `close ${named} --week-starts monday --weekly-threshold 20h --daily-threshold 8h --accept ${
+    call: `payroll close ${named} --week-starts monday --weekly-threshold 20h --daily-threshold 8h --accept ${
       Blocker.literals.join(",")
     }`
   }
@@ -107,26 +107,31 @@ const fleet = "--database fleet.db"
 const after = (last: string): ReadonlyArray<Call> => [
   { call: `list ${named} --limit 60` },
   { call: `summary --by user ${named}` },
-  { call: `check ${named}` },
+  { call: `payroll check ${named}` },
   { call: "sync" },
-  { call: "sync --status" },
-  { call: `changes ${named} --since ${last}` },
+  { call: "copy sync" },
+  { call: "copy status" },
+  { call: `payroll diff ${named} --since ${last}` },
   {
     call:
       `summary --by user ${named} --database punches.db --week-starts monday --weekly-threshold 20h --daily-threshold 8h`
   },
-  { call: "closes" },
-  { call: "closes 1 --changed --names names.csv" },
-  { call: "correct 1 --names names.csv" },
-  { call: "changes --close 1 --names names.csv" },
-  { call: "void 1.2 --note unpaid" },
-  { call: "closes 1" },
+  { call: "payroll list" },
+  { call: "payroll due 1 --names names.csv" },
+  { call: "payroll correct 1 --names names.csv" },
+  { call: "payroll diff --close 1 --names names.csv" },
+  { call: "payroll void 1.2 --note unpaid" },
+  { call: "payroll show 1" },
+  { call: "payroll show 1.1 --names names.csv" },
+  { call: "payroll file 1.1 --mapping mapping.json" },
+  { call: "payroll verify" },
   { call: `report ${named} --database punches.db --output week.html` },
   { call: "export --output out.ndjson" },
   { call: "doctor --database punches.db" },
   { call: "config show" },
   { call: "mcp --database punches.db" },
   { call: "sandbox --port 0 --punches 100", until: "/docs the interface." },
+  { call: "copy erase --yes --closes-too" },
   { call: `fleet migrate ${fleet}` },
   { call: `fleet add ${fleet} --every 1h ${defaultCompany.id}=${guid} 4100` },
   { call: `fleet run ${fleet}`, until: "company 4100 is" },
@@ -158,6 +163,11 @@ describe("a terminal", () => {
           (columns) => Effect.map(temporaryFolder, (folder) => ({ columns, folder }))
         )
         for (const { folder } of terminals) {
+          const columns = [{ header: "User", value: "userId" }, { header: "Hours", value: "hours" }]
+          Fs.writeFileSync(
+            `${folder}/mapping.json`,
+            JSON.stringify({ v: 1, by: ["user"], hours: "decimal:2", rounding: "halfUp", columns })
+          )
           Fs.writeFileSync(
             `${folder}/names.csv`,
             ["kind,id,name", ...users.map((id) => `user,${id},Alexandra Featherstonehaugh ${id}`)].join("\n")
@@ -178,7 +188,7 @@ describe("a terminal", () => {
           Effect.fnUntraced(function*({ columns, folder }, at) {
             const shown = first[at] ?? new Map<string, Shown>()
             const status: { readonly history: { readonly last: string } } = JSON.parse(
-              shown.get("sync --status --json")?.lines[0] ?? ""
+              shown.get("copy status --json")?.lines[0] ?? ""
             )
             const then = yield* shownBy(columns, folder, after(status.history.last))
             return { columns, shown: [...shown, ...then] }
@@ -207,25 +217,44 @@ const check = (columns: number, shown: ReadonlyArray<readonly [call: string, sho
   const find = (start: string) =>
     (shown.find(([call]) => call === start) ?? shown.find(([call]) => call.startsWith(`${start} `)))?.[1]
   const text = (start: string) => (find(start)?.lines ?? []).join("\n")
-  for (const call of ["list", "summary", "check", "changes", "closes 1 --changed", "correct"]) {
+  for (
+    const call of [
+      "list",
+      "summary",
+      "payroll check",
+      "payroll diff",
+      "payroll due",
+      "payroll correct",
+      "payroll show 1.1"
+    ]
+  ) {
     assert.include(text(call), "Alexandra", call)
   }
   assert.match(text("sync --history"), /^first load: /)
   assert.match(text("sync"), /^increment: /)
-  assert.include(text("changes"), "two")
+  assert.include(text("payroll diff"), "two")
   // An instant is never broken: its offset does not begin a line.
-  assert.notMatch(text("changes"), /^ *[-+]\d\d:\d\d\b/m)
+  assert.notMatch(text("payroll diff"), /^ *[-+]\d\d:\d\d\b/m)
 
   const bold = /^(?:.*\r\u001b\[2K)?\u001b\[1m[^\u001b]+\u001b\[0m\r$/m
   const [red, yellow] = [/\u001b\[31m[^\u001b]+\u001b\[0m/, /\u001b\[33m[^\u001b]+\u001b\[0m/]
   const written = (call: string) => find(call)?.written ?? ""
-  const ofCopy = ["list", "summary", "check", "sync --status", "changes", "closes", "correct", "config show"]
+  const ofCopy = [
+    "list",
+    "summary",
+    "payroll check",
+    "copy status",
+    "payroll diff",
+    "payroll list",
+    "payroll correct",
+    "config show"
+  ]
   for (const call of [...ofCopy, "fleet list", "fleet status"]) {
     assert.match(written(call), bold, call)
   }
-  for (const call of ["closes 1 --changed", "correct", "changes"]) assert.match(written(call), red, call)
-  assert.match(written("correct"), /\u001b\[31mclose 1: user \d+ .* lost all hours/)
-  for (const call of ["list", "summary", "check", "close", "fleet list", "fleet status"]) {
+  for (const call of ["payroll due", "payroll correct", "payroll diff"]) assert.match(written(call), red, call)
+  assert.match(written("payroll correct"), /\u001b\[31mclose 1: user \d+ .* lost all hours/)
+  for (const call of ["list", "summary", "payroll check", "payroll close", "fleet list", "fleet status"]) {
     assert.match(written(call), yellow, call)
   }
   for (const [call, each] of shown) if (call.includes("--json")) assert.notInclude(each.written, "\u001b")

@@ -43,7 +43,7 @@ const assertSame = Effect.fnUntraced(function*(args: ReadonlyArray<string>) {
       `${by} ${args.join(" ")}`
     )
   }
-  const { stdout } = yield* cli(["check", "--json", ...args.filter((arg) => !arg.startsWith("--rounding"))])
+  const { stdout } = yield* cli(["payroll", "check", "--json", ...args.filter((arg) => !arg.startsWith("--rounding"))])
   const issues: ReadonlyArray<Row> = JSON.parse(stdout)
   assert.deepStrictEqual(
     rowsOf(page.stdout, "Punches to look at").map(({ kind, punch, reason }) => [punch, kind, reason]),
@@ -149,30 +149,33 @@ describe("time-punches report", () => {
 const offline = without(...Object.keys(environment).filter((name) => name !== "TIME_PUNCHES_COMPANY_ID"))
 
 describe("time-punches report --close", () => {
-  it.live("shows the states, their differences and what each person got, from the record", () =>
+  it.live("shows the revisions, their differences and what each person got, from the record", () =>
     inFake(Effect.gen(function*() {
       const service = yield* FakeService
       const file = `${yield* temporaryFolder}/punches.db`
       const on = (...args: ReadonlyArray<string>) => cli([...args, "--database", file], { env: offline })
       const sync = Effect.suspend(() => cli(["sync", "--database", file, "--history"]))
       yield* sync
-      assert.strictEqual((yield* on("close", ...week, "--weekly-threshold", "7h", "--note", "<b>signed</b>")).code, 0)
+      assert.strictEqual(
+        (yield* on("payroll", "close", ...week, "--weekly-threshold", "7h", "--note", "<b>signed</b>")).code,
+        0
+      )
       yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
       yield* sync
-      assert.strictEqual((yield* on("correct")).code, 0)
+      assert.strictEqual((yield* on("payroll", "correct")).code, 0)
       yield* service.edit([2], { clocked_out: "2026-03-04T00:00:00Z" })
       yield* sync
       const { code, stdout: page } = yield* on("report", "--close", "1")
 
       assert.strictEqual(code, 0)
       assert.deepStrictEqual(
-        rowsOf(page, "2 states").map((
-          { cost, difference, kind, note, state }
-        ) => [state, kind, note, cost, difference]),
+        rowsOf(page, "2 revisions").map((
+          { cost, difference, kind, note, revision }
+        ) => [revision, kind, note, cost, difference]),
         [["1.1", "close", "<b>signed</b>", 24_000, 24_000], ["1.2", "correct", "", 25_000, 1000]]
       )
       assert.deepStrictEqual(
-        rowsOf(page, "By person and state").map((
+        rowsOf(page, "By person and revision").map((
           row
         ) => [row["person"], row["1.1 cost"], row["1.2 cost"], row["cost"]]),
         [["user 501", 8000, 1000, 9000], ["user 502", 8000, 0, 8000], ["user 503", 8000, 0, 8000]]
@@ -193,7 +196,7 @@ describe("time-punches report --close", () => {
       const file = `${yield* temporaryFolder}/punches.db`
       const on = (...args: ReadonlyArray<string>) => cli([...args, "--database", file], { env: offline })
       yield* cli(["sync", "--database", file, "--history"])
-      yield* on("close", ...week)
+      yield* on("payroll", "close", ...week)
       yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
       yield* cli(["sync", "--database", file, "--history"])
       execute(file, "UPDATE time_punches_history SET hourly_wage = hourly_wage + 100")
@@ -203,7 +206,7 @@ describe("time-punches report --close", () => {
 
       assert.include(edited.stdout, "The sums of these punches are not those of the record")
       assert.strictEqual(pruned.code, 0, pruned.stderr)
-      assert.match(pruned.stdout, /left out: the history of the copy does not reach .*, the instant of state 1\.1\./)
+      assert.match(pruned.stdout, /left out: the history of the copy does not reach .*, the instant of revision 1\.1\./)
       assert.notInclude(pruned.stdout, "People on the clock</h2>")
       for (const { stdout } of [edited, pruned]) {
         assert.deepInclude(rowsOf(stdout, "By person", "tfoot")[0], { net: 24 * 3600, cost: 24_000 })
@@ -215,7 +218,7 @@ describe("time-punches report --close", () => {
       const file = `${yield* temporaryFolder}/punches.db`
       yield* cli(["sync", "--database", file, "--history"])
       const on = (...args: ReadonlyArray<string>) => cli([...args, "--database", file], { env: offline })
-      yield* on("close", ...week)
+      yield* on("payroll", "close", ...week)
 
       const ofService = yield* cli(["report", ...week])
       const ofClose = yield* on("report", "--close", "1")
@@ -229,13 +232,13 @@ describe("time-punches report --close", () => {
       const file = `${yield* temporaryFolder}/punches.db`
       const on = (...args: ReadonlyArray<string>) => cli([...args, "--database", file], { env: offline })
       yield* cli(["sync", "--database", file, "--history"])
-      yield* on("close", ...week)
-      yield* on("void", "1.1", "--note", "wrong week")
+      yield* on("payroll", "close", ...week)
+      yield* on("payroll", "void", "1.1", "--note", "wrong week")
       const over = yield* on("report", "--close", "1")
       const none = yield* on("report", "--close", "2")
 
       assert.strictEqual(over.code, 0, over.stderr)
-      assert.include(over.stdout, "No state of this close stands: it is over.")
+      assert.include(over.stdout, "No revision of this close is active: it is over.")
       assert.deepStrictEqual(
         rowsOf(over.stdout, "1.2: 1.1 was not paid").map(({ cost, person }) => [person, cost]),
         [[501, -8000], [502, -8000], [503, -8000]]

@@ -231,7 +231,7 @@ describe("time-punches summary --database", () => {
 
   it.effect("does not create a file that is not there", () =>
     withCopy(Effect.fnUntraced(function*(file) {
-      for (const command of ["summary", "sync --status", "doctor"]) {
+      for (const command of ["summary", "copy status", "doctor"]) {
         const { code, stderr, stdout } = yield* cli([...command.split(" "), "--database", file])
 
         assert.strictEqual(code, 8, command)

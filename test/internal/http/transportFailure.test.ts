@@ -6,7 +6,7 @@ import { transportFailureOf } from "../../../src/internal/http/transportFailure.
 
 const request = HttpClientRequest.get("https://api.test/")
 
-const failureOf = (cause: unknown, phase: "headers" | "body" = "headers") =>
+const failureOf = (cause: unknown, phase: "Headers" | "Body" = "Headers") =>
   transportFailureOf(
     new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) }),
     phase
@@ -16,18 +16,18 @@ const withCode = (code: string) => Object.assign(new Error("canary"), { code })
 
 describe("transportFailureOf", () => {
   it.each<[string, string, number]>([
-    ["CERT_HAS_EXPIRED", "tls", 0],
-    ["ERR_TLS_CERT_ALTNAME_INVALID", "tls", 0],
-    ["ENOTFOUND", "connect", 1],
-    ["ECONNREFUSED", "connect", Infinity],
-    ["UND_ERR_CONNECT_TIMEOUT", "connect", Infinity],
-    ["UND_ERR_BODY_TIMEOUT", "timeout", Infinity],
-    ["UND_ERR_RES_EXCEEDED_MAX_SIZE", "tooLarge", 0],
-    ["HPE_INVALID_CONSTANT", "headers", 1],
-    ["Z_DATA_ERROR", "headers", 2],
-    ["ERR_INVALID_CHAR", "headers", 0],
-    ["ECONNRESET", "headers", Infinity],
-    ["A_CODE_OF_THE_FUTURE", "headers", Infinity]
+    ["CERT_HAS_EXPIRED", "Tls", 0],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", "Tls", 0],
+    ["ENOTFOUND", "Connect", 1],
+    ["ECONNREFUSED", "Connect", Infinity],
+    ["UND_ERR_CONNECT_TIMEOUT", "Connect", Infinity],
+    ["UND_ERR_BODY_TIMEOUT", "Timeout", Infinity],
+    ["UND_ERR_RES_EXCEEDED_MAX_SIZE", "TooLarge", 0],
+    ["HPE_INVALID_CONSTANT", "Headers", 1],
+    ["Z_DATA_ERROR", "Headers", 2],
+    ["ERR_INVALID_CHAR", "Headers", 0],
+    ["ECONNRESET", "Headers", Infinity],
+    ["A_CODE_OF_THE_FUTURE", "Headers", Infinity]
   ])("%s: reason %s, %d retries", (code, reason, limit) => {
     const failure = failureOf(withCode(code))
 
@@ -36,8 +36,8 @@ describe("transportFailureOf", () => {
   })
 
   it("names the body where a code does not say the phase", () => {
-    assert.strictEqual(failureOf(withCode("ECONNRESET"), "body").reason, "body")
-    assert.strictEqual(failureOf(withCode("HPE_INVALID_CHUNK_SIZE"), "body").reason, "body")
+    assert.strictEqual(failureOf(withCode("ECONNRESET"), "Body").reason, "Body")
+    assert.strictEqual(failureOf(withCode("HPE_INVALID_CHUNK_SIZE"), "Body").reason, "Body")
   })
 
   it("finds the code in causes of causes and in the first of several errors", () => {
@@ -61,7 +61,7 @@ describe("transportFailureOf", () => {
   ])("is unknown with %s, and retried", (_what, cause) => {
     const failure = failureOf(cause)
 
-    assert.deepStrictEqual({ reason: failure.reason, code: failure.code }, { reason: "unknown", code: Option.none() })
+    assert.deepStrictEqual({ reason: failure.reason, code: failure.code }, { reason: "Unknown", code: Option.none() })
     assert.strictEqual(failure.retry?.limit, Infinity)
   })
 
@@ -70,8 +70,8 @@ describe("transportFailureOf", () => {
       reason: new HttpClientError.InvalidUrlError({ request, cause: withCode("ERR_INVALID_URL") })
     })
 
-    assert.deepStrictEqual(transportFailureOf(error, "headers"), {
-      reason: "unknown",
+    assert.deepStrictEqual(transportFailureOf(error, "Headers"), {
+      reason: "Unknown",
       code: Option.none(),
       retry: undefined
     })

@@ -47,13 +47,13 @@ describe("retrying", () => {
         Effect.all([
           retrying({ what: "page", reason: "503", delay: 250, ...second }),
           retrying({ what: "page", reason: "503", delay: 500, ...second }),
-          retrying({ what: "token", reason: "timeout", delay: 250, ...second })
+          retrying({ what: "token", reason: "Timeout", delay: 250, ...second })
         ])
       )
 
       assert.deepStrictEqual(metrics, {
         "time_punches_retries page 503": 2,
-        "time_punches_retries token timeout": 1,
+        "time_punches_retries token Timeout": 1,
         "time_punches_retry_wait_seconds": 1
       })
     }))

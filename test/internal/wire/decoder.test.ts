@@ -6,7 +6,7 @@ import { decodeEnvelope } from "../../../src/internal/wire/decoder.ts"
 import { Envelope } from "../../../src/listing/rows.ts"
 import { prng } from "../../../src/testing/base/prng.ts"
 import { wireBreak, wirePage, wirePunch, without } from "../../support/wire.ts"
-import { difference, disagreement, findings } from "./difference.ts"
+import { difference, disagreement, findings, watched } from "./difference.ts"
 import { legalPage, spoil } from "./spoiltPage.ts"
 
 const seed = 20_260_302
@@ -86,15 +86,6 @@ describe("decodeEnvelope", () => {
     }
   })
 })
-
-/** The value, with a note of each key that is tested with `in` before it is read: the schema does so, the decoder does not. */
-const watched = (wire: object, lookedFor: Array<PropertyKey>) =>
-  new Proxy(wire, {
-    has: (target, key) => {
-      lookedFor.push(key)
-      return Reflect.has(target, key)
-    }
-  })
 
 describe.each([
   { name: "TimePunch.fromWire", codec: TimePunch.fromWire, wire: wirePunch() },

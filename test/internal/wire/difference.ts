@@ -32,3 +32,12 @@ export const disagreement = (
   const words = ({ failure }: typeof left) => `${failure.message}\n${JSON.stringify(findings(failure.issue))}`
   return words(left) === words(right) ? undefined : `${words(left)}\n---\n${words(right)}`
 }
+
+/** The value, with a note of each key that is tested with `in` before it is read: only the schema as it is written does so. */
+export const watched = (value: object, lookedFor: Array<PropertyKey>) =>
+  new Proxy(value, {
+    has: (target, key) => {
+      lookedFor.push(key)
+      return Reflect.has(target, key)
+    }
+  })

@@ -6,7 +6,7 @@ import { encodePunch } from "../../../src/internal/wire/encoder.ts"
 import { Envelope } from "../../../src/listing/rows.ts"
 import { prng } from "../../../src/testing/base/prng.ts"
 import { wireBreak, wirePage, wirePunch } from "../../support/wire.ts"
-import { difference, disagreement, findings } from "./difference.ts"
+import { difference, disagreement, findings, watched } from "./difference.ts"
 import { legalPunch, somePunch } from "./spoiltPunch.ts"
 
 const seed = 20_261_122
@@ -80,15 +80,6 @@ describe("encodePunch", () => {
     }
   })
 })
-
-/** The value, with a note of each key that is tested with `in` before it is read: the schema does so, the encoder does not. */
-const watched = (value: object, lookedFor: Array<PropertyKey>) =>
-  new Proxy(value, {
-    has: (target, key) => {
-      lookedFor.push(key)
-      return Reflect.has(target, key)
-    }
-  })
 
 describe.each([
   { name: "TimePunch.fromWire", codec: TimePunch.fromWire, wire: wirePunch() },

@@ -217,8 +217,8 @@ export const plantings: ReadonlyArray<Planting> = [
         "return { _tag: \"Kept\", passId: running.pass, missing: Option.some(sweep.window), checkpoint: { ...counted, running: confirm } }"
       ),
       passes(
-        "Option.all([judged.missing, running.before])",
-        "Option.all([judged.missing, Option.orElseSome(running.before, () => passId)])"
+        "Option.all([verdict.missing, running.before])",
+        "Option.all([verdict.missing, Option.orElseSome(running.before, () => passId)])"
       )
     ],
     change: having("sweep", "moveClockIn")

@@ -32,11 +32,11 @@ const period = 5000
 const shortPeriod = 1000
 
 /** The query of a request. */
-const asked = Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => readQuery(url))
+const requestedQuery = Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => readQuery(url))
 
 /** What is new of the view, each five seconds; a comment shows that the connection is alive. */
 const eventsOf = <E>(view: Effect.Effect<View, E>) =>
-  Effect.map(asked, (query) => {
+  Effect.map(requestedQuery, (query) => {
     let lastEvents: ReadonlyArray<string> = []
     const once = Effect.map(Effect.exit(view), (read) => {
       if (Exit.isFailure(read)) {
@@ -63,7 +63,7 @@ const viewed = <E>(
   respond: (view: View, query: PageQuery) => HttpServerResponse.HttpServerResponse
 ) =>
   Effect.flatMap(
-    asked,
+    requestedQuery,
     (query) => Effect.match(view, { onFailure: () => unavailable, onSuccess: (view) => respond(view, query) })
   )
 

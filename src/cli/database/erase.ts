@@ -7,11 +7,11 @@ import { retried } from "../../internal/sql/transaction.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { type HeldClose, type Holdings, holdingsOf } from "../../sql/holdings.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
-import { databaseWords } from "../database/database.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
 import { canAsk, confirm } from "../print/confirm.ts"
 import { counted, countedPunches, formatMoney } from "../print/format.ts"
 import { printError } from "../print/messages.ts"
+import { databaseWords } from "./database.ts"
 
 /** What a person has allowed. */
 export interface Erasure {
@@ -22,6 +22,10 @@ export interface Erasure {
   readonly closesToo: boolean
   /** The person has agreed already: no question. */
   readonly yes: boolean
+  /** What asks, as errors name it. */
+  readonly asked: string
+  /** The call that is printed for a script, without the database and the flags that agree. */
+  readonly call: string
 }
 
 /** Runs `remove` and erases what the copy has of these companies, in one transaction, if that is allowed. */
@@ -51,16 +55,13 @@ export const erase = Effect.fnUntraced(function*<A, E, R>(input: Erasure, remove
   })))
 })
 
-const ask = Effect.fnUntraced(function*({ closesToo, database, ids }: Erasure, shown: ReadonlyArray<Holdings>) {
+const ask = Effect.fnUntraced(function*({ asked, call, closesToo, database }: Erasure, shown: ReadonlyArray<Holdings>) {
   const lines = shown.flatMap(linesOf)
   if (!(yield* canAsk)) {
     return yield* usage(
-      "--purge asks before it erases, and standard input and standard error are not both a terminal",
+      `${asked} asks before it erases, and standard input and standard error are not both a terminal`,
       ...lines,
-      // The ids come first: a flag takes a 1 or a 0 after it for its value.
-      `To erase this: time-punches fleet remove ${ids.join(" ")} --purge${closesToo ? " --closes-too" : ""} --yes${
-        databaseWords(database)
-      }`
+      `To erase this: ${call}${closesToo ? " --closes-too" : ""} --yes${databaseWords(database)}`
     )
   }
   yield* printError("This is erased, and cannot be brought back:", ...lines.map((line) => `  ${line}`))
@@ -76,7 +77,11 @@ const refuseCloses = ({ database }: Erasure, shown: ReadonlyArray<Holdings>) => 
       .join("; "),
     ...found.flatMap(linesOf),
     "Nothing was erased. Closes are the records of what was paid. Keep each of them, then add --closes-too to erase them too:",
-    ...found.map(({ company }) => `time-punches closes --json --company ${company}${databaseWords(database)}`)
+    ...found.flatMap(({ closes, company }) =>
+      closes.map(({ close }) =>
+        `time-punches payroll show ${close} --json --company ${company}${databaseWords(database)}`
+      )
+    )
   ))
 }
 

@@ -1,0 +1,58 @@
+/** The companies of a call: one, or several one after the other. */
+import * as Arr from "effect/Array"
+import type * as Command from "effect/cli/Command"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { Company } from "../../Company.ts"
+import { CommandFailure, usage } from "../failure.ts"
+import { companyFlags, companyOf, readCompany } from "../flags/connection.ts"
+import { text, wholeNumber } from "../flags/values.ts"
+
+export const companiesFlags = {
+  ...companyFlags,
+  company: text(
+    "company",
+    "ID[=GUID],…",
+    "The company (default: TIME_PUNCHES_COMPANY_ID), or several, one after the other: 4021,4022=GUID",
+    `the id of a company, ${wholeNumber(1)}, or several of ID or ID=GUID joined by commas`,
+    (value) => Option.all(value.split(",").map(readCompany))
+  )
+}
+
+/** The most companies of a call; the fleet takes any number. */
+const mostCompanies = 20
+
+/** The companies of the flags, or the one of the environment. Fails before anything is sent. */
+export const companiesOf = Effect.fnUntraced(function*(
+  { company, guid }: Command.Command.Config.Infer<typeof companiesFlags>
+) {
+  const [first, ...others] = Option.getOrElse(company, () => [])
+  if (first === undefined) return Arr.of(yield* companyOf({ company: Option.none(), guid }))
+  const given = [first, ...others]
+  if (given.length > mostCompanies) {
+    return yield* usage(
+      `--company names ${given.length} companies, and a call takes up to ${mostCompanies}`,
+      "time-punches fleet keeps many in sync: see time-punches fleet --help."
+    )
+  }
+  const twice = given.find(({ id }, at) => given.findIndex((other) => other.id === id) !== at)
+  if (twice !== undefined) return yield* usage(`--company names ${twice.id} twice`)
+  if (Option.isSome(guid) && (others.length > 0 || first.guid !== undefined)) {
+    return yield* usage(
+      `--guid beside --company ${first.guid === undefined ? "ID,ID" : "ID=GUID"} does not say whose it is`,
+      "Give each company its own, as in --company 4021=GUID,4022=GUID."
+    )
+  }
+  const complete = (each: Company) => companyOf({ company: Option.some(each), guid })
+  return Arr.prepend(yield* Effect.forEach(others, complete), yield* complete(first))
+})
+
+/** What stands before the lines of a company: nothing if the run has one. */
+export const nameOf = ({ id }: Company, { length }: ReadonlyArray<Company>) => length === 1 ? "" : `company ${id}: `
+
+/** A failure of one company of several. */
+export const withName = (named: string, { advice, code, message }: CommandFailure) =>
+  new CommandFailure({ message: named + message, advice, code })
+
+export const isoOf = (at: Option.Option<DateTime.Utc>) => Option.getOrNull(Option.map(at, DateTime.formatIso))

@@ -1,0 +1,20 @@
+/** `time-punches copy`: its verbs, each in its own file. */
+import * as Command from "effect/cli/Command"
+import { erase } from "./erase.ts"
+import { status } from "./status.ts"
+import { sync } from "./sync.ts"
+
+export const copy = Command.make("copy").pipe(
+  Command.withDescription(
+    `Keep a copy of the punches of a company in a database.
+
+  sync brings it up to date, status says how old it is, and erase removes it.
+  time-punches fleet keeps the copies of many companies.`
+  ),
+  Command.withShortDescription("Keep a copy of the punches in a database"),
+  Command.withExamples([
+    { command: "time-punches copy sync --database punches.db", description: "One pass, into a file of SQLite" },
+    { command: "time-punches copy status --database punches.db", description: "How old the copy is" }
+  ]),
+  Command.withSubcommands([sync, status, erase])
+)

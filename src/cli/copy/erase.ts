@@ -1,0 +1,41 @@
+/** `time-punches copy erase`: erases the copy of one company. */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import { databaseFlag, targetOf } from "../database/database.ts"
+import { companyFlags, companyOf } from "../flags/connection.ts"
+import { onFlag } from "../flags/values.ts"
+import { printLines } from "../print/output.ts"
+
+const flags = {
+  company: companyFlags.company,
+  database: databaseFlag,
+  closesToo: onFlag("closes-too", "Erase it also if it has closes, which are payroll records"),
+  yes: onFlag("yes", "Do not ask; needed outside a terminal")
+}
+
+export const erase = Command.make("erase", flags, (input) => eraseCopy(input)).pipe(
+  Command.withDescription(
+    `Erase the punches, the checkpoint and the history of a company.
+
+  It shows in a terminal what goes, and asks. A company that has closes is
+  refused, unless --closes-too is given.`
+  ),
+  Command.withShortDescription("Erase the copy of a company"),
+  Command.withExamples([
+    { command: "time-punches copy erase --company 4021 --database punches.db", description: "Asks first" }
+  ])
+)
+
+const eraseCopy = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
+  const operate = yield* Effect.promise(() => import("./operate.ts"))
+  const { id } = yield* companyOf(input)
+  const target = yield* targetOf(input.database, "copy erase")
+  const call = `time-punches copy erase --company ${id}`
+  yield* Effect.provide(
+    operate.erase({ ...input, ids: [id], call, asked: "copy erase" }, Effect.void),
+    operate.layerCopy(id, target, false)
+  )
+  yield* printLines([
+    `the copy of company ${id} is erased, with its checkpoint and history${input.closesToo ? ", and its closes" : ""}`
+  ])
+})

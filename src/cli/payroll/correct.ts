@@ -1,0 +1,111 @@
+/** `time-punches payroll correct`: records what has changed since periods were closed. */
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Close from "../../close/Close.ts"
+import { printable } from "../../internal/wire/issue.ts"
+import { type Names, namesFlag, readNames } from "../flags/names.ts"
+import { isJson, onFlag, words } from "../flags/values.ts"
+import { readZones, zoneFileFlag } from "../flags/zones.ts"
+import { Colours } from "../print/colour.ts"
+import { countedPunches } from "../print/format.ts"
+import { printError, printWarning } from "../print/messages.ts"
+import { periodFlags } from "../select/period.ts"
+import { closeNumber, note, operating, recordFlags } from "./arguments.ts"
+
+const flags = {
+  ...recordFlags,
+  closes: closeNumber.pipe(Argument.variadic()),
+  dryRun: onFlag("dry-run", "Print what is due, as payroll due does, and write nothing"),
+  zoneFile: zoneFileFlag,
+  dayStarts: periodFlags.dayStarts,
+  accept: words("accept", ["rules", "gap"], "Correct although the sums had other rules, or leave a gap"),
+  note,
+  names: namesFlag
+}
+
+type CorrectInput = Command.Command.Config.Infer<typeof flags>
+
+export const correct = Command.make("correct", flags, (input) => correctCloses(input)).pipe(
+  Command.withDescription(
+    `Record the next revision of closes whose sums have changed.
+
+  What is due is its difference to the revision before. Without an ID it
+  corrects every active close, in one write: a punch that was moved leaves one
+  close and enters the other. --dry-run shows what that would be.
+
+  The zones, thresholds and days are those of the record. --zone-file adds
+  locations that a record lacks, and changes none. The revision before is
+  computed again from the history first; if that is not what was recorded,
+  nothing is written (exit code 7).`
+  ),
+  Command.withShortDescription("Record what has changed since a period was closed"),
+  Command.withExamples([
+    {
+      command: "time-punches payroll correct --database punches.db",
+      description: "All closes whose sums have changed"
+    },
+    {
+      command: "time-punches payroll correct 7 --note 'late approvals' --database punches.db",
+      description: "One close"
+    }
+  ])
+)
+
+const correctCloses = Effect.fnUntraced(function*(input: CorrectInput) {
+  const operate = yield* operating
+  const { company, layer, shown } = yield* operate.copyOf(input, "correct")
+  const json = yield* Effect.fromResult(isJson(input))
+  const dayRules = Option.getOrUndefined(yield* readZones(input.zoneFile, input.dayStarts))
+  const names = yield* readNames(input.names)
+  const closes = input.closes.length === 0 ? undefined : input.closes
+  const record = Effect.gen(function*() {
+    const { authorship, Close, previousSums, printNotReady, printWritten } = operate
+    const correction = yield* Close.correct(company, {
+      closes,
+      dayRules,
+      accept: Option.getOrUndefined(input.accept),
+      ...authorship(input.note)
+    }).pipe(Effect.catchTag("NotReady", printNotReady(names)))
+    const { revisions } = correction
+    yield* printWritten(revisions, yield* previousSums(company, revisions), { ...input, json }, names, shown)
+    yield* printRemarks(correction, names)
+  })
+  yield* Effect.andThen(
+    input.dryRun ? operate.printDue(company, { closes, dayRules }, json, names) : record,
+    operate.warnOfHoles(company)
+  ).pipe(Effect.provide(layer))
+})
+
+/** What a person should know of a correction beside its sums. */
+const printRemarks = Effect.fnUntraced(function*(correction: Close.Correction, names: Names | undefined) {
+  const { otherCloses, peopleWithoutHours, revisions, unchangedLocations, unverified } = correction
+  const { stderr } = yield* Colours
+  if (revisions.length === 0) yield* printError("nothing to correct")
+  yield* printWarning(
+    ...(unverified.length === 0
+      ? []
+      : [`the history does not reach ${unverified.join(", ")}: only the rules of their sums were compared`]),
+    ...(otherCloses.length === 0
+      ? []
+      : [`the sums of close ${otherCloses.join(", ")} differ too: payroll correct without an ID writes all`]),
+    ...(unchangedLocations.length === 0
+      ? []
+      : [`location ${unchangedLocations.join(", ")} keeps the clock of the record`])
+  )
+  yield* printError(...peopleWithoutHours.map((each) => stderr.red(lossLine(each, names))))
+  if (peopleWithoutHours.some(({ causes }) => causes.missing !== undefined)) {
+    yield* printWarning(
+      "A permission that was withdrawn looks like missing punches: check it before you take hours from anyone."
+    )
+  }
+})
+
+/** Why a person has no hours left. */
+const lossLine = ({ causes, close, userId }: Close.LostHours, names: Names | undefined): string => {
+  const name = names?.("user", userId)
+  const counts = Object.entries(causes).map(([cause, count]) => `${countedPunches(count)} ${cause}`)
+  const why = counts.length === 0 ? "the history does not reach the revision before" : counts.join(", ")
+  return `close ${close}: user ${userId}${name === undefined ? "" : ` ${printable(name)}`} lost all hours: ${why}`
+}

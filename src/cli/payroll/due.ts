@@ -1,0 +1,46 @@
+/** `time-punches payroll due`: what is due of closes now. Writes nothing. */
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { intoOutput } from "../files/output.ts"
+import { namesFlag, readNames } from "../flags/names.ts"
+import { isJson } from "../flags/values.ts"
+import { readZones, zoneFileFlag } from "../flags/zones.ts"
+import { periodFlags } from "../select/period.ts"
+import { closeNumber, operating, readFlags } from "./arguments.ts"
+
+const flags = {
+  ...readFlags,
+  closes: closeNumber.pipe(Argument.variadic()),
+  zoneFile: zoneFileFlag,
+  dayStarts: periodFlags.dayStarts,
+  names: namesFlag
+}
+
+export const due = Command.make("due", flags, (input) => intoOutput(printDue(input), input)).pipe(
+  Command.withDescription(
+    `Sum closes again, and print what is due now; writes nothing.
+
+  It is what payroll correct would record. Without an ID it sums every active
+  close. --zone-file adds locations that a record lacks.`
+  ),
+  Command.withShortDescription("Print what is due since a period was closed"),
+  Command.withExamples([
+    { command: "time-punches payroll due --database punches.db", description: "Of every close" },
+    { command: "time-punches payroll due 7 --database punches.db --json", description: "Of close 7, as JSON" }
+  ])
+)
+
+const printDue = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
+  const operate = yield* operating
+  const { company, layer } = yield* operate.copyOf(input, "due")
+  const json = yield* Effect.fromResult(isJson(input))
+  const dayRules = Option.getOrUndefined(yield* readZones(input.zoneFile, input.dayStarts))
+  const names = yield* readNames(input.names)
+  const closes = input.closes.length === 0 ? undefined : input.closes
+  yield* operate.printDue(company, { closes, dayRules }, json, names).pipe(
+    Effect.andThen(operate.warnOfHoles(company)),
+    Effect.provide(layer)
+  )
+})

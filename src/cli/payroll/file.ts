@@ -1,0 +1,205 @@
+/** `time-punches payroll file`: the file that a payroll program takes, of a revision or as a preview. */
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import * as Struct from "effect/Struct"
+import { printable } from "../../internal/wire/issue.ts"
+import type * as PayrollFile from "../../payroll/PayrollFile.ts"
+import { isZones } from "../../payroll/Zones.ts"
+import { openSource, sourceFlags } from "../database/source.ts"
+import { usage } from "../failure.ts"
+import { intoOutput, outputFlags } from "../files/output.ts"
+import { companyOf } from "../flags/connection.ts"
+import { readUserFile } from "../flags/file.ts"
+import { flagNameOf, noFilter } from "../flags/filter.ts"
+import { type Names, namesFlag, readCodes, readNames } from "../flags/names.ts"
+import { date, nonBlank, onFlag, optionalRounding } from "../flags/values.ts"
+import { counted, formatExactHours } from "../print/format.ts"
+import { printHint, printWarning } from "../print/messages.ts"
+import { printText } from "../print/output.ts"
+import { periodFlags, resolvePeriod, textOfDates } from "../select/period.ts"
+import { givenThresholds, thresholdFlags } from "../select/thresholds.ts"
+import { operating, revisionName } from "./arguments.ts"
+
+const aFile = "the name of a file"
+
+/** What decides on the sums of a preview; the record of a revision has it. */
+const previewFlags = { ...periodFlags, ...thresholdFlags, rounding: optionalRounding }
+
+const flags = {
+  revision: Argument.optional(revisionName),
+  preview: onFlag("preview", "Print the file that a close of the period would have now, and record nothing"),
+  mapping: Flag.String("mapping").pipe(
+    Flag.withMetavar("FILE"),
+    Flag.withDescription("How the file of the payroll program is written, in JSON"),
+    Flag.filter((file) => file.trim() !== "", () => aFile)
+  ),
+  codes: nonBlank(
+    "codes",
+    "FILE",
+    "The employee numbers and other codes of ids, from a CSV file with the columns kind,id,code",
+    aFile
+  ),
+  payDate: date("pay-date", "The date for columns with payDate"),
+  ...outputFlags,
+  names: namesFlag,
+  ...sourceFlags,
+  ...previewFlags
+}
+
+export const file = Command.make("file", flags, (input) => intoOutput(printPayrollFile(input), input)).pipe(
+  Command.withDescription(
+    `Print the file of a revision for a payroll program.
+
+  Of the first revision it has the sums, of a later one the difference to the
+  file of the revision before. It is the same file each time. The files of all
+  active revisions add up, cell by cell, to a file of the newest one.
+
+  --preview prints the file that a close of the period would have now. It
+  checks and records nothing.`
+  ),
+  Command.withShortDescription("Print what a revision pays, as a file"),
+  Command.withExamples([
+    {
+      command: "time-punches payroll file 7.2 --mapping payroll.json --codes codes.csv --output pay.csv " +
+        "--database punches.db",
+      description: "What revision 7.2 pays"
+    },
+    {
+      command: "time-punches payroll file --preview --week 2026-03-02 --zone America/New_York " +
+        "--mapping payroll.json --database punches.db",
+      description: "What a close of the week would pay"
+    }
+  ])
+)
+
+const printPayrollFile = Effect.fnUntraced(function*(input: FileInput) {
+  const names = yield* readNames(input.names)
+  const form = yield* readForm(input, names)
+  if (input.preview) return yield* printPreview(input, form)
+  const given: Readonly<Record<string, Option.Option<unknown>>> = { ...Struct.pick(input, Struct.keys(previewFlags)) }
+  const beside = Object.keys(given).find((key) => given[key] !== undefined && Option.isSome(given[key]))
+  if (beside !== undefined) {
+    return yield* usage(`--${flagNameOf(beside)} goes with --preview: a revision has it in its record`)
+  }
+  if (Option.isNone(input.revision)) {
+    return yield* usage("payroll file prints one revision: name it, such as payroll file 7.2", "Or give --preview.")
+  }
+  const { Close, copyOf } = yield* operating
+  const { company, layer } = yield* copyOf(input, "file")
+  const { previous, revision } = yield* Effect.provide(Close.find(company, input.revision.value), layer)
+  const shown = previous === undefined ? revision.id : `${revision.id} less ${previous.id}`
+  yield* printFile(form, shown, revision, previous)
+}, Effect.scoped)
+
+const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileForm) {
+  if (Option.isSome(input.revision)) {
+    return yield* usage(`--preview is of a period, and ${input.revision.value} of the record`, "Give one of them.")
+  }
+  const { CloseSums, CloseTerms } = yield* operating
+  const { dates, dayRule, locations } = yield* resolvePeriod({ ...noFilter, ...input }, { countsWeeks: true })
+  if (Option.isNone(dates) || Option.isNone(dayRule)) {
+    return yield* usage(
+      "--preview needs a period of dates",
+      "Add one, such as --week DATE, with --zone or --zone-file."
+    )
+  }
+  const company = yield* companyOf(input)
+  const terms = CloseTerms.make({
+    ...dates.value,
+    companyId: company.id,
+    dayRule: isZones(dayRule.value) ? Option.getOrElse(locations, () => new Map()) : dayRule.value,
+    firstDay: Option.getOrUndefined(input.weekStarts),
+    rounding: Option.getOrElse(input.rounding, () => "halfUp" as const),
+    ...givenThresholds(input)
+  })
+  const source = yield* openSource(input)
+  const punches = Stream.flatMap(source({ clockedIn: CloseTerms.queryWindow(terms) }), (page) => Stream.fromArray(page))
+  const sums = yield* Stream.run(punches, CloseSums.sum(terms))
+  yield* printFile(form, `preview of ${textOfDates(dates.value)}`, { ...dates.value, ...sums })
+})
+
+/** Its schemas would slow each start. */
+const lazily = Effect.promise(() => import("../../payroll/PayrollFile.ts"))
+
+type FileInput = Command.Command.Config.Infer<typeof flags>
+
+/** How a file is printed: read before anything else happens, so that a mistake in it costs nothing. */
+interface FileForm {
+  readonly mapping: PayrollFile.Mapping
+  readonly codes: PayrollFile.PayrollCodes
+  readonly payDate: PayrollFile.PayrollState["payDate"]
+  /** The file of the mapping and the file of the codes, as errors name them. */
+  readonly mappingFile: string
+  readonly codesFile: string
+}
+
+const readForm = Effect.fnUntraced(function*(input: FileInput, names: Names | undefined) {
+  const { mapping: mappingFile } = input
+  const text = new TextDecoder().decode(yield* readUserFile(mappingFile))
+  const json = yield* Effect.fromResult(Result.try({
+    try: (): unknown => JSON.parse(text),
+    catch: () =>
+      usage(`${printable(mappingFile)} is not JSON`, "It is the mapping: docs/14-payroll-files.md has examples.")
+  }))
+  const { decodeMapping } = yield* lazily
+  const mapping = yield* Effect.mapError(
+    Effect.fromResult(decodeMapping(json)),
+    ({ message }) => usage(`${printable(mappingFile)}: ${printable(message)}`)
+  )
+  const codeOf = yield* readCodes(input.codes, mapping.formulas === "keep")
+  return {
+    mapping,
+    codes: { getCode: codeOf ?? (() => undefined), getName: names },
+    payDate: Option.getOrUndefined(input.payDate),
+    mappingFile,
+    codesFile: Option.getOrElse(input.codes, () => "--codes")
+  } satisfies FileForm
+})
+
+/** Prints the file of a revision, or the difference to the one before; `shown` names it on standard error. */
+const printFile = Effect.fnUntraced(function*(
+  { codes, codesFile, mapping, mappingFile, payDate }: FileForm,
+  shown: string,
+  revision: PayrollFile.PayrollState,
+  previous?: PayrollFile.PayrollState
+) {
+  const dated = { ...revision, payDate }
+  const { encode } = yield* lazily
+  const file = yield* Effect.mapError(
+    Effect.fromResult(encode(mapping, codes, dated, previous)),
+    (error) => {
+      const message = printable(error.message)
+      switch (error._tag) {
+        case "MappingError":
+          return usage(
+            `${printable(mappingFile)}: ${message}`,
+            ...(payDate === undefined && error.detail.includes("pay date") ? ["Add --pay-date DATE."] : [])
+          )
+        case "MissingCodes":
+          return usage(`${printable(codesFile)}: ${message}`, "Add them. Nothing was printed; a record is as it was.")
+        case "FormulaText":
+          return usage(message, `Change it, or add "formulas": "keep" to ${printable(mappingFile)}.`)
+      }
+    }
+  )
+  yield* printText(file.text)
+  yield* printHint(`${shown}: ${counted(file.rows, "row")}`)
+  yield* printWarning(
+    ...file.remainders.map(({ header, remainder }) => {
+      const time = formatExactHours(Duration.abs(remainder))
+      return `${printable(header)}: the rows add up to ${
+        Duration.isZero(remainder) ? "" : `${time} ${Duration.isPositive(remainder) ? "less than " : "more than "}`
+      }the exact sum`
+    }),
+    ...file.sharedCodes.map(({ code, rows, userIds }) =>
+      `users ${userIds.join(", ")} have the same code, ${printable(code)}: the file pays them as one person` +
+      `${rows.length === 0 ? "" : ` in row ${rows.join(", ")}`}; hours over a threshold are counted for each alone`
+    )
+  )
+})

@@ -1,0 +1,91 @@
+/** What the verbs of a record share when they run: its copy, who writes, and how a failure to close is printed. */
+import * as Arr from "effect/Array"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Os from "node:os"
+import * as Close from "../../close/Close.ts"
+import type { NotReady } from "../../close/CloseError.ts"
+import type { CompanyId } from "../../Ids.ts"
+import { version } from "../../internal/wire/userAgent.ts"
+import { layerCopy } from "../database/copy.ts"
+import { targetOf } from "../database/database.ts"
+import { Findings } from "../failure.ts"
+import { type CompanyInput, companyOf } from "../flags/connection.ts"
+import type { Names } from "../flags/names.ts"
+import { counted } from "../print/format.ts"
+import { printWarning } from "../print/messages.ts"
+import { printText, screen } from "../print/output.ts"
+import { disputesUnknown } from "../select/selection.ts"
+import { textOf } from "./findings.ts"
+
+export * as Close from "../../close/Close.ts"
+export * as CloseSums from "../../close/CloseSums.ts"
+export * as CloseTerms from "../../close/CloseTerms.ts"
+export * from "./print.ts"
+
+/** The company of the flags, and the copy that has its record. */
+export const copyOf = Effect.fnUntraced(function*(
+  input: Pick<CompanyInput, "company"> & { readonly database: Option.Option<string> },
+  verb: string
+) {
+  const { id: company } = yield* companyOf(input)
+  const target = yield* targetOf(
+    input.database,
+    `payroll ${verb}`,
+    "Closes are recorded in a copy that time-punches copy sync --history keeps."
+  )
+  return { company, target, shown: target.shown, layer: layerCopy(company, target, false) }
+})
+
+/** Who writes a revision, and with which note. */
+export const authorship = (note: Option.Option<string>) => ({
+  note: Option.getOrElse(note, () => ""),
+  user: userName(),
+  release: version
+})
+
+/** The user of the machine; `unknown` if it has no name for it. */
+const userName = (): string => {
+  try {
+    return Os.userInfo().username
+  } catch {
+    return "unknown"
+  }
+}
+
+/** Prints why a period is not ready, and ends the command with findings. */
+export const printNotReady = (names: Names | undefined) =>
+  Effect.fnUntraced(function*({ details, found, issues }: NotReady) {
+    yield* printText(textOf("table", issues, names, yield* screen))
+    yield* printWarning(
+      `not closed: ${Object.entries(found).map(([kind, count]) => `${kind} ${count}`).join(", ")}`,
+      ...details,
+      `--accept ${Object.keys(found).join(",")} closes all the same.`,
+      disputesUnknown
+    )
+    return yield* new Findings()
+  })
+
+/** Warns of time that fell out of every close. The verb has done its work: if the record cannot be read, that is a warning too. */
+export const warnOfHoles = (company: CompanyId) =>
+  Close.holes(company).pipe(
+    Effect.map(Arr.groupBy(({ after, before }) => `${after} ${before}`)),
+    Effect.flatMap((byNeighbours) => printWarning(...Object.values(byNeighbours).map(holeLine))),
+    Effect.catchTag("SyncError", ({ message }) => printWarning(`holes between closes are not known: ${message}`))
+  )
+
+const holeLine = (holes: Arr.NonEmptyReadonlyArray<Close.Hole>): string => {
+  const [{ after, before, dates, interval }] = holes
+  const locations = holes.flatMap(({ locationId }) => Option.toArray(locationId))
+  const at = locations.length === 0 ? "" : ` at ${counted(locations.length, "location")}`
+  return Option.match(dates, {
+    onNone: () =>
+      `no close has ${DateTime.formatIso(interval.gte)} to ${
+        DateTime.formatIso(interval.lt)
+      }${at}, between close ${after} and close ${before}`,
+    onSome: ({ first, last }) =>
+      `no close has ${first} to ${last}${at}, between close ${after} and close ${before}: close it with ` +
+      `--from ${first} --to ${last}, or let it through with --accept gap at the next close`
+  })
+}

@@ -1,0 +1,189 @@
+/** How the verbs of a record print it: what was written, what is due, and revisions as a table and as JSON. */
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Close from "../../close/Close.ts"
+import { UnknownClose } from "../../close/CloseError.ts"
+import * as CloseSums from "../../close/CloseSums.ts"
+import { ClosedPeriod, getPrevious, Revision } from "../../close/Revision.ts"
+import type { CompanyId } from "../../Ids.ts"
+import type { CompanyInput } from "../flags/connection.ts"
+import type { Names } from "../flags/names.ts"
+import { shellWord } from "../flags/values.ts"
+import { formatMoney, formatSignedHours } from "../print/format.ts"
+import { jsonArray } from "../print/machine.ts"
+import { printError, printHint, printWarning } from "../print/messages.ts"
+import { printLines, screen } from "../print/output.ts"
+import { type Column, makeTable, nameColumn, type Screen } from "../print/table.ts"
+import { disputesUnknown } from "../select/selection.ts"
+
+export { newestRevision } from "../../close/Revision.ts"
+
+/** The sums of the revision that each of these follows. */
+export const previousSums = Effect.fnUntraced(function*(company: CompanyId, revisions: ReadonlyArray<Revision>) {
+  const closes = yield* Effect.forEach(
+    [...new Set(revisions.map(({ close }) => close))],
+    (close) => Close.list(company, close)
+  )
+  const all = closes.flatMap((found) => found.flatMap(({ revisions }) => revisions))
+  return revisions.map((revision) => getPrevious(all, revision) ?? CloseSums.empty)
+})
+
+const encodeRevision = Schema.encodeSync(Revision)
+
+const encodeRow = Schema.encodeSync(CloseSums.RowDifference)
+const encodePerson = Schema.encodeSync(CloseSums.ClosePerson)
+
+const encodeDue = ({ after, difference: { people, rows } }: Close.AmountDue) => ({
+  after,
+  rows: rows.map((row) => encodeRow(row)),
+  people: people.map((person) => encodePerson(person))
+})
+
+/** Revisions with their sums, as JSON. */
+export const printRevisions = (revisions: ReadonlyArray<Revision>) =>
+  printLines([jsonArray(revisions.map((revision) => encodeRevision(revision)))])
+
+/** A whole close, as JSON. */
+export const printRecord = (close: ClosedPeriod) => printLines([JSON.stringify(Schema.encodeSync(ClosedPeriod)(close))])
+
+/** What is due of closes now, by person. */
+export const printDue = Effect.fnUntraced(function*(
+  company: CompanyId,
+  options: Close.DueOptions,
+  json: boolean,
+  names: Names | undefined
+) {
+  const due = yield* Close.due(company, options)
+  if (json) return yield* printLines([jsonArray(due.map((each) => encodeDue(each)))])
+  for (const { after, difference } of due) {
+    yield* printLines([`due after ${after}`, ...peopleLines(difference, names, yield* screen)])
+  }
+  if (due.length === 0) yield* printError("nothing is due")
+})
+
+/** What was written: each revision, and what is due with it by person. */
+export const printWritten = Effect.fnUntraced(function*(
+  revisions: ReadonlyArray<Revision>,
+  previous: ReadonlyArray<CloseSums.CloseSums>,
+  { company, json }: Pick<CompanyInput, "company"> & { readonly json: boolean },
+  names: Names | undefined,
+  shown: string
+) {
+  if (json) return yield* printRevisions(revisions)
+  const shownOn = yield* screen
+  for (const [at, revision] of revisions.entries()) {
+    const difference = CloseSums.difference(revision, previous[at] ?? CloseSums.empty)
+    const accepted = Object.entries(revision.accepted).map(([kind, count]) => `${kind} ${count}`)
+    yield* printLines([
+      `${revision.id}: ${revision.first} to ${revision.last}, as of ${DateTime.formatIso(revision.at)}`,
+      ...peopleLines(difference, names, shownOn)
+    ])
+    yield* printWarning(
+      ...(accepted.length === 0 ? [] : [`accepted: ${accepted.join(", ")}`]),
+      ...(revision.kind === "close" ? [disputesUnknown] : [])
+    )
+    // The environment may name another company than the flag.
+    const flag = Option.match(company, { onNone: () => "", onSome: ({ id }) => ` --company ${id}` })
+    yield* printHint(
+      `The record: time-punches payroll show ${revision.close} --json${flag} --database ${shellWord(shown)}`
+    )
+  }
+})
+
+/** A line for each person, with what is due. */
+const peopleLines = (sums: CloseSums.CloseSums, names: Names | undefined, screen: Screen): ReadonlyArray<string> => {
+  const people = CloseSums.byPerson(sums)
+  const over = (title: string, field: "over" | "double" | "overDaily"): ReadonlyArray<Column<CloseSums.PersonSums>> => {
+    const cell = (person: CloseSums.PersonSums) =>
+      Option.match(person[field], { onNone: () => "", onSome: formatSignedHours })
+    return people.some((person) => Option.isSome(person[field])) ? [{ title, align: "right", cell }] : []
+  }
+  const columns: ReadonlyArray<Column<CloseSums.PersonSums>> = [
+    { title: "user_id", align: "right", cell: ({ userId }) => `${userId}` },
+    ...names === undefined
+      ? []
+      : [
+        nameColumn<CloseSums.PersonSums>("user", ({ userId }) => names("user", userId), ({ userId }) => `${userId}`)
+      ],
+    { title: "punches", align: "right", cell: ({ punches }) => `${punches}`, dropOrder: 2 },
+    { title: "net", align: "right", cell: ({ net }) => formatSignedHours(net) },
+    ...over("over", "over"),
+    ...over("double", "double"),
+    ...over("over_daily", "overDaily"),
+    { title: "cost", align: "right", cell: ({ cost }) => formatMoney(cost) },
+    { title: "tips", align: "right", cell: ({ tips }) => formatMoney(tips) }
+  ]
+  return people.length === 0 ? [] : makeTable(columns, screen).lines(people)
+}
+
+/** The sums of each person of a revision. */
+export const printPeople = Effect.fnUntraced(function*(sums: CloseSums.CloseSums, names: Names | undefined) {
+  yield* printLines(peopleLines(sums, names, yield* screen))
+})
+
+interface RevisionRow {
+  readonly revision: Revision
+  readonly previous: CloseSums.CloseSums
+}
+
+const sumOf = ({ rows }: CloseSums.CloseSums) => ({
+  net: Duration.millis(rows.reduce((sum, { net }) => sum + Duration.toMillis(net), 0)),
+  cost: rows.reduce((sum, { cost }) => sum + cost, 0),
+  people: new Set(rows.map(({ userId }) => userId)).size
+})
+
+/** The revisions of closes, each with the sums of the one that it follows. */
+export const rowsOf = (closes: ReadonlyArray<ClosedPeriod>): ReadonlyArray<RevisionRow> =>
+  closes.flatMap(({ revisions }) =>
+    revisions.map((revision) => ({ revision, previous: getPrevious(revisions, revision) ?? CloseSums.empty }))
+  )
+
+/** A line for each revision. */
+export const printRows = Effect.fnUntraced(function*(rows: ReadonlyArray<RevisionRow>) {
+  yield* printLines(makeTable(revisionColumns, yield* screen).lines(rows))
+})
+
+/** No close or revision of this name can be meant. */
+export const refuseUnknown = (companyId: CompanyId, name: string, detail: string) =>
+  new UnknownClose({ companyId, name, detail })
+
+const revisionColumns: ReadonlyArray<Column<RevisionRow>> = [
+  { title: "revision", cell: ({ revision }) => revision.id },
+  { title: "kind", cell: ({ revision }) => revision.kind },
+  {
+    title: "of",
+    cell: ({ revision }) => Option.getOrElse(Option.orElse(revision.previous, () => revision.voids), () => ""),
+    dropOrder: 4
+  },
+  { title: "first", cell: ({ revision }) => revision.first },
+  { title: "last", cell: ({ revision }) => revision.last },
+  { title: "written", cell: ({ revision }) => `${DateTime.formatIso(revision.closedAt).slice(0, 16)}Z`, dropOrder: 2 },
+  {
+    title: "people",
+    align: "right",
+    cell: ({ revision }) => revision.kind === "void" ? "" : `${sumOf(revision).people}`,
+    dropOrder: 3
+  },
+  {
+    title: "net",
+    align: "right",
+    cell: ({ revision }) => revision.kind === "void" ? "" : formatSignedHours(sumOf(revision).net),
+    dropOrder: 5
+  },
+  {
+    title: "cost",
+    align: "right",
+    cell: ({ revision }) => revision.kind === "void" ? "" : formatMoney(sumOf(revision).cost)
+  },
+  {
+    title: "due",
+    align: "right",
+    cell: ({ previous, revision }) =>
+      revision.kind === "void" ? "" : formatMoney(sumOf(CloseSums.difference(revision, previous)).cost)
+  },
+  { title: "user", cell: ({ revision }) => revision.user, dropOrder: 1, maxWidth: 16 },
+  { title: "note", cell: ({ revision }) => revision.note, minWidth: 12 }
+]

@@ -1,0 +1,54 @@
+/** `time-punches payroll void`: records that a revision was not paid. */
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { usage } from "../failure.ts"
+import { isJson } from "../flags/values.ts"
+import { printWarning } from "../print/messages.ts"
+import { printLines } from "../print/output.ts"
+import { note, operating, recordFlags } from "./arguments.ts"
+
+const flags = { ...recordFlags, revision: Argument.String("REVISION"), note }
+
+export const voidCommand = Command.make("void", flags, (input) => voidRevision(input)).pipe(
+  Command.withDescription(
+    `Record that the newest revision of a close was not paid.
+
+  Its amounts are due again with the next revision. REVISION is given in full,
+  such as 7.2. A revision in the middle that was not paid needs no void: print
+  its file again. If 7.1 is voided, close 7 is over: close its period again.`
+  ),
+  Command.withShortDescription("Record that a revision was not paid"),
+  Command.withExamples([
+    {
+      command: "time-punches payroll void 7.2 --note 'the file was not sent' --database punches.db",
+      description: "The second revision of close 7"
+    },
+    {
+      command: "time-punches payroll void 7.1 --note 'closed by mistake' --database punches.db --json",
+      description: "Its first and only revision: the close is over"
+    }
+  ])
+)
+
+const voidRevision = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
+  const { authorship, Close, copyOf, newestRevision, printRevisions, warnOfHoles } = yield* operating
+  const { company, layer } = yield* copyOf(input, "void")
+  const json = yield* Effect.fromResult(isJson(input))
+  if (Option.isNone(input.note)) return yield* usage("payroll void needs --note WHY: why the revision was not paid")
+  yield* Effect.gen(function*() {
+    const revision = yield* Close.voidRevision(company, { revision: input.revision, ...authorship(input.note) })
+    const revisions = (yield* Close.list(company, revision.close)).flatMap(({ revisions }) => revisions)
+    if (json) yield* printRevisions([revision])
+    const { close, first, id, last } = revision
+    const voided = `${id}: ${Option.getOrElse(revision.voids, () => "")} was not paid`
+    if (Option.isSome(newestRevision(revisions))) {
+      if (!json) yield* printLines([`${voided}; its amounts are due again`])
+    } else {
+      if (!json) yield* printLines([`${voided}, and close ${close} is over`])
+      yield* printWarning(`close ${first} to ${last} again: no close has its amounts now`)
+    }
+    yield* warnOfHoles(company)
+  }).pipe(Effect.provide(layer))
+})
