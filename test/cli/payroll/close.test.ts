@@ -76,6 +76,27 @@ describe("time-punches payroll close", () => {
       )
     })))
 
+  it.live("warns of thresholds, a rounding or weeks that the close before it does not have", () =>
+    inFake(Effect.gen(function*() {
+      const run = on(yield* copy)
+      const weekOf = (date: string, ...flags: ReadonlyArray<string>) =>
+        run("payroll", "close", "--week", date, "--zone", "America/New_York", "--accept", "empty", ...flags)
+      const warning = "in a week that both have, hours may be over a threshold twice or never"
+      const first = yield* weekOf("2026-03-02", "--weekly-threshold", "40h")
+      const same = yield* weekOf("2026-03-09", "--weekly-threshold", "40h")
+      const other = yield* weekOf("2026-03-16", "--double-threshold", "12h", "--rounding", "down")
+
+      assert.deepStrictEqual([first, same, other].map(({ code }) => code), [0, 0, 0], other.stderr)
+      assert.notInclude(first.stderr + same.stderr, warning)
+      for (
+        const difference of [
+          "the weekly threshold is none, and close 2 has 40:00",
+          "the second daily threshold is 12:00, and close 2 has none",
+          "the rounding is down, and close 2 has halfUp"
+        ]
+      ) assert.include(other.stderr, `${difference}: ${warning}\n`)
+    })))
+
   it.live("closes, corrects and voids a week, and pays each difference once", () =>
     inFake(Effect.gen(function*() {
       const file = yield* copy
