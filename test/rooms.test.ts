@@ -86,7 +86,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   ...verbs,
   "cli/files": ["cli/flags", "cli/print", "cli/base", "export", "payroll", "names", "internal/wire"],
   "cli/database": ["sql/node", "sql", "sync", "internal/sql", ...shared],
-  "cli/args": ["cli/print", "cli/base", "names", "internal/telemetry", "internal/wire"],
+  "cli/args": ["cli/flags", "cli/print", "cli/base", "names", "internal/telemetry", "internal/wire"],
   "cli/select": ["cli/flags", "cli/print", "cli/base", "payroll", "names", "internal/wire"],
   "cli/flags": [
     "cli/print",

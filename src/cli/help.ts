@@ -9,33 +9,27 @@ import * as Struct from "effect/Struct"
 import { version as current } from "../internal/wire/userAgent.ts"
 import { filterFlags, flagNameOf } from "./flags/filter.ts"
 import { makePageSizeFlag } from "./flags/paging.ts"
+import { settings } from "./flags/settings.ts"
 import { csvFlags } from "./flags/values.ts"
 import { periodFlags } from "./select/period.ts"
 
 const root = "time-punches"
 
-const environment = `Settings come from the environment; secrets are read from nowhere else. A
+/** Every variable, as `help environment` lists it. */
+export const environment = `Settings come from the environment; secrets are read from nowhere else. A
   variable comes after its flag, and before --env-file and --profile.
 
-  TIME_PUNCHES_BASE_URL        URL of the service: https, or http on this machine
-  TIME_PUNCHES_AUTH_URL        URL of its token endpoint, if it differs
-  TIME_PUNCHES_ACCESS_TOKEN    one of these: an access token,
-  TIME_PUNCHES_CLIENT_ID         an OAuth client with
-  TIME_PUNCHES_CLIENT_SECRET     its secret (and TIME_PUNCHES_SCOPES),
-  TIME_PUNCHES_SESSION_COOKIE    or a session
-  TIME_PUNCHES_COMPANY_ID      the company, instead of --company ID=GUID,
-  TIME_PUNCHES_COMPANY_GUID      and its guid
-  TIME_PUNCHES_API_VERSION     API version to send, if not the default
-  TIME_PUNCHES_PROFILE         instead of --profile
-  TIME_PUNCHES_DATABASE_URL    instead of --database; may have a password
-  NO_COLOR, FORCE_COLOR, TERM  see --color`
+${
+  [...settings, { variable: "NO_COLOR, FORCE_COLOR, TERM", what: "see --color" }]
+    .map(({ variable, what }) => `  ${variable.padEnd(27)}  ${what}`).join("\n")
+}`
 
 const exitCodes = `Every command exits with one of these codes.
 
     0    success                          6    the service fails: try again later
     1    a bug                            7    data that cannot be right
     2    a wrong call                     8    this machine, or its database
-    3    a setting                        9    check or close found something
+    3    a setting                        9    payroll check or close found something
     4    the credential is rejected       10   the copy is older than --max-age
     5    the credential may not do this   130  interrupted`
 

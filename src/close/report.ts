@@ -95,9 +95,7 @@ export const toHtmlCloseReport = <E, R>(
     const sums = newest ?? CloseSums.empty
     const people = peopleOf(sums).toSorted(byTime)
     const locations = sumsBy(sums.rows, ({ locationId }) => locationId).toSorted(byTime)
-    const thresholds = {
-      ...CloseTerms.thresholdsOf(terms)
-    }
+    const thresholds = CloseTerms.thresholdsOf(terms)
     const shown = newest === undefined || Option.isNone(punches)
       ? undefined
       : yield* ofPunches(punches.value, terms, people, names)

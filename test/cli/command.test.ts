@@ -83,7 +83,7 @@ describe("time-punches", () => {
 
   it.effect.each<readonly [string, string]>([
     ["help", "--help"],
-    ["help void", "void --help"],
+    ["help payroll void", "payroll void --help"],
     ["help fleet", "fleet --help"],
     ["help fleet add", "fleet add --help"],
     ["help help", "help --help"],

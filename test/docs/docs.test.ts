@@ -2,6 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Fs from "node:fs"
 import { command } from "../../src/cli/command.ts"
+import { settings } from "../../src/cli/flags/settings.ts"
+import { environment } from "../../src/cli/help.ts"
 import { ListError } from "../../src/index.ts"
 import { PeriodCheck } from "../../src/payroll/index.ts"
 import { Fault } from "../../src/testing/index.ts"
@@ -30,6 +32,25 @@ const firstCells = (page: string, header: string) =>
   tables(pageAt(page)).filter(([head]) => head?.[0] === header).flatMap(([, ...rows]) =>
     rows.map(([cell = ""]) => cell.replaceAll("`", ""))
   )
+
+describe("the settings", () => {
+  it("are those of the table of the command, on the page and in the help", () => {
+    const table = tables(pageAt("docs/settings.md")).find(([head]) => head?.[0] === "variable")
+
+    assert.deepStrictEqual(
+      table?.slice(1),
+      settings.map((each) => [`\`${each.variable}\``, each.what, each.readBy, "isSecret" in each ? "secret" : ""])
+    )
+    const lines = environment.split("\n").map((line) => line.trim().split(/\s{2,}/))
+    for (const { variable, what } of settings) assert.deepInclude(lines, [variable, what])
+  })
+
+  it("are all variables that the sources name", () => {
+    const named = sources("src").flatMap((text) => text.match(/\bTIME_PUNCHES_[A-Z_]+\b|\bPGPASSWORD\b/g) ?? [])
+
+    assert.deepStrictEqual(unique(named), unique(settings.map(({ variable }) => variable)))
+  })
+})
 
 describe("the documents", () => {
   it("quote only compiled code", () => {
@@ -131,12 +152,6 @@ describe("the documents", () => {
 
     assert.isAbove(asked.length, 15)
     for (const message of asked) assert.include(texts, message)
-  })
-
-  it("name exactly the variables that the source reads", () => {
-    const read = sources("src").flatMap((text) => text.match(/TIME_PUNCHES_[A-Z_]+/g) ?? [])
-
-    assert.deepStrictEqual(unique(firstCells("docs/settings.md", "variable")), unique(read))
   })
 
   it("list the errors of a listing in their tables, in the order of the union", () => {

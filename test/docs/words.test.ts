@@ -50,7 +50,20 @@ const words: ReadonlyArray<Rule> = [
     /\b(?:ten|eleven|twelve|thirteen|fourteen|1[0-4]) (?:tagged |typed )*errors\b/,
     "no number: it changes",
     "one of twelve errors"
-  ]
+  ],
+  [
+    /\b(?:state \d+\.\d+|newest state|(?:there is )?no such state|states? (?:before it|of (?:a|the|this|that|each) close))\b/,
+    "revision",
+    "the sums of state 7.2"
+  ],
+  [/\b(?:close|state|revision)s? that stands?\b/, "active", "each revision that stands"],
+  [
+    /\btime-punches (?:check|close|closes|changes|correct|void)\b/,
+    "time-punches payroll check, close, list, diff, correct, void",
+    "time-punches closes --json"
+  ],
+  [/\bsync --status\b/, "copy status", "time-punches sync --status"],
+  [/(?:summary|closes) --map\b/, "payroll file", "summary --map payroll.json"]
 ]
 
 /** In a comment the noun may be too far away to repeat. */

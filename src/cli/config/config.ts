@@ -1,45 +1,42 @@
 /** `time-punches config show`: what is set, and where it comes from. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Struct from "effect/Struct"
 import { printable } from "../../internal/wire/issue.ts"
-import { defaults, firstOf, Profile, settings } from "../args/profile.ts"
+import { firstOf } from "../args/profile.ts"
+import { defaults, keyed, Profile, settings } from "../flags/settings.ts"
 import { jsonFlag } from "../flags/values.ts"
 import { jsonArray } from "../print/machine.ts"
 import { printHint } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
 import { makeTable } from "../print/table.ts"
 
-/** Variables whose value is never shown. The URL of a database may have a password. */
-const secrets = [
-  "TIME_PUNCHES_ACCESS_TOKEN",
-  "TIME_PUNCHES_CLIENT_SECRET",
-  "TIME_PUNCHES_SESSION_COOKIE",
-  "TIME_PUNCHES_DATABASE_URL",
-  "PGPASSWORD"
-]
-
 /** A URL without its name and password, which no setting should have. */
 const withoutUser = (value: string): string => value.replace(/^(\s*[a-z][a-z0-9+.-]*:\/*)[^/?#]*@/i, "$1…@")
+
+const secrets = settings.filter((each) => "isSecret" in each)
+
+const isSecret = (name: string): boolean => secrets.some(({ variable }) => variable === name)
 
 const show = Command.make(
   "show",
   { json: jsonFlag },
   Effect.fnUntraced(function*({ json }) {
     const profile = yield* Profile
-    const variables = [...Object.values(settings), ...secrets]
-    const found = yield* Effect.forEach(variables, (name) =>
-      Effect.map(firstOf(profile.sources, name), (first) => ({
-        name,
-        value: first === undefined ? null : secrets.includes(name) ? "set" : withoutUser(first.value),
-        from: first?.from ?? null
-      })))
+    const found = yield* Effect.forEach(
+      [...keyed, ...secrets],
+      ({ variable }) =>
+        Effect.map(firstOf(profile.sources, variable), (first) => ({
+          name: variable,
+          value: first === undefined ? null : isSecret(variable) ? "set" : withoutUser(first.value),
+          from: first?.from ?? null
+        }))
+    )
     const flags = Struct.keys(defaults).flatMap((key) => {
       const value = profile.defaults[key]
       return value === undefined
         ? []
-        : [{ name: `--${defaults[key].flag}`, value, from: Option.getOrElse(profile.name, () => "") }]
+        : [{ name: `--${defaults[key].flag}`, value, from: profile.name }]
     })
     const rows = [...found, ...flags]
     if (json) return yield* printLines([jsonArray(rows)])
@@ -72,7 +69,7 @@ export const config = Command.make("config").pipe(
 
   A profile is a table of config.json in the folder for settings of this user,
   which config show prints. It may have:
-  ${Object.keys(settings).join(", ")},
+  ${keyed.map(({ key }) => key).join(", ")},
   and as defaults for flags:
   ${Object.keys(defaults).slice(0, 6).join(", ")},
   ${Object.keys(defaults).slice(6).join(", ")}.

@@ -1,7 +1,7 @@
 /** `time-punches copy erase`: erases the copy of one company. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
-import { databaseFlag, targetOf } from "../database/database.ts"
+import { databaseFlag, targetOfCopy } from "../database/database.ts"
 import { companyFlags, companyOf } from "../flags/connection.ts"
 import { onFlag } from "../flags/values.ts"
 import { printLines } from "../print/output.ts"
@@ -29,7 +29,7 @@ export const erase = Command.make("erase", flags, (input) => eraseCopy(input)).p
 const eraseCopy = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
   const operate = yield* Effect.promise(() => import("./operate.ts"))
   const { id } = yield* companyOf(input)
-  const target = yield* targetOf(input.database, "copy erase")
+  const target = yield* targetOfCopy(input.database, "copy erase")
   const call = `time-punches copy erase --company ${id}`
   yield* Effect.provide(
     operate.erase({ ...input, ids: [id], call, asked: "copy erase" }, Effect.void),

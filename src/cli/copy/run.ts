@@ -15,7 +15,7 @@ import type { SweepWindow } from "../../sync/Checkpoint.ts"
 import * as Sync from "../../sync/Sync.ts"
 import type { SyncError } from "../../sync/SyncError.ts"
 import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
-import { layerDatabase, targetOf } from "../database/database.ts"
+import { layerDatabase, targetOfCopy } from "../database/database.ts"
 import { CommandFailure, commandFailureOf, type ExitCode, exitCode, type OutputClosed, usage } from "../failure.ts"
 import { layerClient } from "../flags/connection.ts"
 import { counted, countedPunches, formatAge, formatNumber } from "../print/format.ts"
@@ -28,7 +28,7 @@ import type { SweepRange, SyncInput } from "./flags.ts"
 export const run = Effect.fnUntraced(function*(input: SyncInput) {
   const { allowMissing, history, keepHistory, sortById, sweep } = input
   const companies = yield* companiesOf(input)
-  const target = yield* targetOf(input.database, "sync")
+  const target = yield* targetOfCopy(input.database, "sync")
   if (Option.isSome(keepHistory) && !history) return yield* usage("--keep-history goes with --history")
   if (allowMissing && Option.isNone(sweep)) return yield* usage("--allow-missing goes with --sweep")
   const { json } = input

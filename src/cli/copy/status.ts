@@ -9,7 +9,7 @@ import type { CompanyId } from "../../Ids.ts"
 import { escaped } from "../../internal/wire/issue.ts"
 import type { CopyStatus } from "../../sql/SqlStore.ts"
 import { blankCheckpoint } from "../../sync/Checkpoint.ts"
-import { databaseFlag, maxAgeFlag, targetOf } from "../database/database.ts"
+import { databaseFlag, maxAgeFlag, targetOfCopy } from "../database/database.ts"
 import { onFlag } from "../flags/values.ts"
 import { formatAge, formatNumber } from "../print/format.ts"
 import { printLines, screen } from "../print/output.ts"
@@ -41,7 +41,7 @@ const printStatus = Effect.fnUntraced(function*(input: Command.Command.Config.In
   const { layerCopy, requireAge, SqlStore } = yield* Effect.promise(() => import("./operate.ts"))
   const companies = yield* companiesOf(input)
   const { json, maxAge } = input
-  const target = yield* targetOf(input.database, "copy status")
+  const target = yield* targetOfCopy(input.database, "copy status")
   yield* Effect.gen(function*() {
     const statuses = yield* Effect.forEach(companies, ({ id }) => SqlStore.status(id))
     const now = DateTime.toUtc(yield* DateTime.now)

@@ -11,7 +11,8 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 import { isLoopback } from "../../internal/wire/issue.ts"
 import { type CommandFailure, refused, usage } from "../failure.ts"
-import { readUserFile } from "../flags/file.ts"
+import { readBounded } from "../flags/file.ts"
+import { orDefault } from "../flags/settings.ts"
 import { intervalForm, nonBlank, readInterval, shellWord, text } from "../flags/values.ts"
 
 /** `--database`, for every subcommand that uses a copy. */
@@ -142,6 +143,16 @@ export const targetOf = (flag: Option.Option<string>, command: string, ...why: R
       ? Effect.succeed(target.value)
       : usage(`${command} needs a database: give --database FILE or set ${variable}`, ...why))
 
+/** The flag; without it, and if no variable names a database, that of the profile. */
+export const databaseOrDefault = Effect.fnUntraced(function*(flag: Option.Option<string>) {
+  const text = yield* Config.option(Config.NonEmptyString(variable))
+  return Option.isSome(text) ? flag : yield* orDefault(flag, "database")
+})
+
+/** The target of a command that needs a copy, which the profile may name too. */
+export const targetOfCopy = (flag: Option.Option<string>, command: string, ...why: ReadonlyArray<string>) =>
+  Effect.flatMap(databaseOrDefault(flag), (database) => targetOf(database, command, ...why))
+
 /** How the connections of a command are. Only a file can be `readonly`: it must exist then. */
 export interface ConnectionOptions {
   readonly readonly?: boolean
@@ -157,7 +168,7 @@ export const layerDatabase = (
   options: ConnectionOptions = {}
 ): Layer.Layer<
   SqlClient.SqlClient,
-  SqlError.SqlError | Config.ConfigError | PlatformError.PlatformError,
+  SqlError.SqlError | Config.ConfigError | CommandFailure | PlatformError.PlatformError,
   FileSystem.FileSystem
 > => Layer.unwrap(target._tag === "Sqlite" ? sqlite(target, options.readonly ?? false) : postgres(target, options))
 
@@ -174,7 +185,7 @@ const postgres = Effect.fnUntraced(function*(
   const fromEnvironment = yield* Config.option(Config.Redacted("PGPASSWORD"))
   const ca = Option.isNone(target.rootCertificate)
     ? Option.none()
-    : Option.some(new TextDecoder().decode(yield* readUserFile(target.rootCertificate.value)))
+    : Option.some(new TextDecoder().decode(yield* readBounded(target.rootCertificate.value)))
   return PgClient.layer({
     host: target.host,
     port: target.port,

@@ -18,7 +18,7 @@ import { type CommandFailure, type ExpectedError, usage } from "../failure.ts"
 import { companyFlags, companyOf, layerClient } from "../flags/connection.ts"
 import { makePageSizeFlag } from "../flags/paging.ts"
 import { makeProgress } from "../print/progress.ts"
-import { databaseFlag, maxAgeFlag, optionalTargetOf, targetOf } from "./database.ts"
+import { databaseFlag, databaseOrDefault, maxAgeFlag, optionalTargetOf, targetOfCopy } from "./database.ts"
 
 /** Which source the punches come from. `copyOf` decides. */
 export const sourceFlags = {
@@ -44,8 +44,8 @@ type Failure = ExpectedError | CommandFailure
 export const copyOf = Effect.fnUntraced(function*({ database, source }: Pick<SourceInput, "database" | "source">) {
   if (!Option.contains(source, "service")) {
     return Option.isNone(source)
-      ? yield* optionalTargetOf(database)
-      : Option.some(yield* targetOf(database, "--source copy"))
+      ? yield* optionalTargetOf(yield* databaseOrDefault(database))
+      : Option.some(yield* targetOfCopy(database, "--source copy"))
   }
   if (Option.isNone(database)) return Option.none()
   return yield* usage("--database names a copy, and --source service reads none", "Give one or the other.")

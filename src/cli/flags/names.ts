@@ -6,6 +6,7 @@ import type { TimePunch } from "../../TimePunch.ts"
 import type { CommandFailure } from "../failure.ts"
 import { type Column, nameColumn } from "../print/table.ts"
 import { parseCsvFile, readCsvFile } from "./csvFile.ts"
+import { orDefault } from "./settings.ts"
 import { nonBlank, readWhole, wholeNumber } from "./values.ts"
 
 /** The kinds of id that may have a name. */
@@ -24,9 +25,12 @@ export const namesFlag = nonBlank(
   "the name of a file"
 )
 
-/** The names of the file, if one is given. Fails on the first line that is wrong, before anything is requested. */
-export const readNames = (file: Option.Option<string>) =>
-  Effect.map(readCsvFile(file, parseNames), Option.getOrUndefined)
+/** The names of the file, if the flag or the profile has one. Fails on the first line that is wrong, before anything is requested. */
+export const readNames = (flag: Option.Option<string>) =>
+  orDefault(flag, "names").pipe(
+    Effect.flatMap((file) => readCsvFile(file, parseNames)),
+    Effect.map(Option.getOrUndefined)
+  )
 
 /** Reads the bytes of such a file, in UTF-8. `file` is its name in errors. */
 export const parseNames = (bytes: Uint8Array, file: string) => parseTexts(bytes, file, "name")

@@ -175,7 +175,7 @@ export const dateOrWord = (
   )
 
 /** Reads `14d:2026-01-05`, `1,16` or `26`. */
-const readCalendar = (text: string): Option.Option<PayCalendar> => {
+export const readCalendar = (text: string): Option.Option<PayCalendar> => {
   const [, days, anchor] = /^(\d{1,8})d:(.*)$/.exec(text) ?? []
   return decodeCalendar(
     days !== undefined
@@ -186,12 +186,16 @@ const readCalendar = (text: string): Option.Option<PayCalendar> => {
 
 const decodeCalendar = Schema.decodeUnknownOption(PayCalendar)
 
+/** What `readCalendar` expects; it completes "must be …". */
+export const calendarForm =
+  "days from 1d to 10000000d with a date on which a period begins, such as 14d:2026-01-05, or one or two days of a month, " +
+  "such as 26 or 1,16, the first of two at most 27"
+
 export const calendar = text(
   "calendar",
   "CALENDAR",
   "The pay periods of --pay-period: 14d:2026-01-05 (every 14 days), 1,16 (twice a month) or 26 (from the 26th)",
-  "days from 1d to 10000000d with a date on which a period begins, such as 14d:2026-01-05, or one or two days of a month, " +
-    "such as 26 or 1,16, the first of two at most 27",
+  calendarForm,
   readCalendar
 )
 

@@ -31,12 +31,13 @@ import { version } from "../../internal/wire/userAgent.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { incomplete, layerCopy } from "../database/copy.ts"
-import { type DatabaseTarget, targetOf } from "../database/database.ts"
+import { databaseOrDefault, type DatabaseTarget, targetOf } from "../database/database.ts"
 import { openSource, sourceFlags } from "../database/source.ts"
 import { type CommandFailure, commandFailureOf, type ExpectedError } from "../failure.ts"
 import { companyOf } from "../flags/connection.ts"
 import { noFilter, toFilter } from "../flags/filter.ts"
 import { nameColumns, namesFlag, readNames } from "../flags/names.ts"
+import { Profile } from "../flags/settings.ts"
 import { whole } from "../flags/values.ts"
 import { check, HiddenKinds } from "../payroll/check.ts"
 import { diff } from "../payroll/diff.ts"
@@ -62,8 +63,9 @@ interface McpInput {
 /** Serves until standard input ends. Fails before it serves if the copy cannot be read. */
 export const serve = Effect.fnUntraced(function*(input: McpInput) {
   const { id } = yield* companyOf(input)
-  const target = yield* targetOf(input.database, "mcp")
-  const copy = { input, company: id, target }
+  const database = yield* databaseOrDefault(input.database)
+  const target = yield* targetOf(database, "mcp")
+  const copy = { input: { ...input, database }, company: id, target }
   yield* copyStatus(copy)
   const server = yield* Effect.forkChild(Layer.launch(McpServer.layerStdio({
     name: "time-punches",
@@ -226,7 +228,7 @@ export const layerTools = (copy: Copy) =>
           HiddenKinds,
           withWages ? [] : ["zeroWage"]
         )
-        return { ...status, result: hide(yield* parseJson(text === "" ? "null" : text), allowed), remarks }
+        return { ...status, result: select(yield* parseJson(text === "" ? "null" : text), allowed), remarks }
       }).pipe(Effect.mapError(refusedOf), Effect.provideContext(context))
     const local = (given: { readonly [K in keyof typeof period]?: string | undefined }) =>
       [
@@ -352,32 +354,50 @@ const list = Command.make(
 /** Without it, "nothing to look at" would claim more than was reported. */
 const wagesUnseen = "Punches with a wage of 0 are not reported: the server was started without --with-wages."
 
-/** Keys of money: no answer has them without `--with-wages`. */
-const money = /wage|cost|tips|amount/i
+const keysOf = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
-/** Who recorded a close, by the name of an account: no answer has it without `--names`. */
-const account = "user"
+/** The keys that an answer may have. Any other is left out, so a field of a later release is shown once it stands here. */
+const shown = {
+  always: keysOf(`
+    id company_id user_id location_id role_id department_id shift_id clocked_in clocked_out approved editable_punch
+    auto_clocked_out clocked_in_offline clocked_out_offline created modified deleted breaks custom_break_id paid in out
+    punches hasMore before after people kind punchId at text
+    companyId userId locationId roleId departmentId day week anomalous incomplete
+    grossSeconds paidBreakSeconds unpaidBreakSeconds netSeconds aboveSeconds aboveDaySeconds
+    close state states previous voids first last closedAt accepted rows release rules added terms
+    clocks locations clock begins zone dayStarts starts daysFrom firstDay rounding weeklyThreshold dailyThreshold
+    open unapproved disputed overlap tooLong anomaly gap stale empty edge
+  `),
+  /** With `--with-wages`. */
+  money: keysOf("hourly_wage tips costCents tipsCents zeroWage"),
+  /** With `--names`: the names of the file, and the account that wrote a state. */
+  names: keysOf(`
+    user user_name location_name role_name department_name userName locationName roleName departmentName
+  `),
+  /** Text that people type into the service or into a close. */
+  typed: keysOf("notes note pos_type")
+}
 
-/** Keys of text that people type into the service or into a close. */
-const typed = new Set(["notes", "note", "pos_type"])
-
-/** Removes money and names of accounts unless they are allowed, marks typed text, and cuts long arrays, with the number that is left out. */
-export const hide = (
+/** Keeps what may be shown, marks typed text, and cuts long arrays, with the number that is left out. */
+export const select = (
   value: Schema.Json,
   allowed: { readonly wages: boolean; readonly names: boolean }
 ): Schema.Json => {
   if (isArray(value)) {
-    const kept = value.slice(0, maxRows).map((each) => hide(each, allowed))
+    const kept = value.slice(0, maxRows).map((each) => select(each, allowed))
     return value.length > maxRows ? [...kept, { leftOut: value.length - maxRows }] : kept
   }
   if (typeof value !== "object" || value === null) return value
+  const isShown = (key: string) =>
+    shown.always.has(key) || shown.typed.has(key) || (allowed.wages && shown.money.has(key)) ||
+    (allowed.names && shown.names.has(key))
   return Object.fromEntries(
-    Object.entries(value)
-      .filter(([key]) => (allowed.wages || !money.test(key)) && (allowed.names || key !== account))
-      .map(([key, each]) => [
-        key,
-        typed.has(key) && typeof each === "string" && each !== "" ? { untrustedText: each } : hide(each, allowed)
-      ])
+    Object.entries(value).filter(([key]) => isShown(key)).map(([key, each]) => [
+      key,
+      shown.typed.has(key) && typeof each === "string" && each !== ""
+        ? { untrustedText: each }
+        : select(each, allowed)
+    ])
   )
 }
 
@@ -433,6 +453,8 @@ const runCommand = Effect.fnUntraced(function*(args: ReadonlyArray<string>) {
         })
     }),
     Effect.provideService(HttpClient.HttpClient, noService),
+    // An answer is decided by the flags of the server and by its question alone.
+    Effect.updateService(Profile, (profile) => ({ ...profile, defaults: {} })),
     Effect.updateService(
       ConfigProvider.ConfigProvider,
       (provider) =>

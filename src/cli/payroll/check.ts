@@ -67,7 +67,7 @@ export const check = Command.make(
       const names = yield* readNames(flags.names)
       const knowsDisputes = Option.isNone(yield* copyOf(flags))
       const acceptsEmpty = Option.isSome(flags.accept)
-      const source = yield* openSource(flags)
+      const source = yield* openSource(resolved)
       const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
       yield* refuseBeyondCalendar(resolved, maxShift)
       const { checked, issues: all } = yield* findIssues({

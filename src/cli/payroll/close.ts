@@ -67,7 +67,10 @@ const closePeriod = Effect.fnUntraced(function*(input: Command.Command.Config.In
   const { authorship, Close, CloseSums, copyOf, printNotReady, printWritten, warnOfHoles } = yield* operating
   const { company, layer, shown } = yield* copyOf(input, "close")
   const json = yield* Effect.fromResult(isJson(input))
-  const flags = yield* resolvePeriod({ ...noFilter, ...input }, { countsWeeks: true })
+  const flags = yield* resolvePeriod({ ...noFilter, ...input }, {
+    countsWeeks: true,
+    takesWeekStarts: Option.isSome(input.weeklyThreshold)
+  })
   const { dayRule } = yield* Effect.fromResult(requirePeriod(flags, "payroll close"))
   if (Option.isNone(flags.dates)) {
     return yield* usage(

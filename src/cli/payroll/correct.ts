@@ -6,12 +6,12 @@ import * as Option from "effect/Option"
 import type * as Close from "../../close/Close.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { type Names, namesFlag, readNames } from "../flags/names.ts"
+import { orDefault } from "../flags/settings.ts"
 import { isJson, onFlag, words } from "../flags/values.ts"
 import { readZones, zoneFileFlag } from "../flags/zones.ts"
-import { Colours } from "../print/colour.ts"
 import { countedPunches } from "../print/format.ts"
-import { printError, printWarning } from "../print/messages.ts"
-import { periodFlags } from "../select/period.ts"
+import { printError, printLoss, printWarning } from "../print/messages.ts"
+import { dayStartsOrDefault, periodFlags } from "../select/period.ts"
 import { closeNumber, note, operating, recordFlags } from "./arguments.ts"
 
 const flags = {
@@ -57,7 +57,12 @@ const correctCloses = Effect.fnUntraced(function*(input: CorrectInput) {
   const operate = yield* operating
   const { company, layer, shown } = yield* operate.copyOf(input, "correct")
   const json = yield* Effect.fromResult(isJson(input))
-  const dayRules = Option.getOrUndefined(yield* readZones(input.zoneFile, input.dayStarts))
+  const dayRules = Option.getOrUndefined(
+    yield* readZones(
+      yield* orDefault(input.zoneFile, "zoneFile"),
+      yield* dayStartsOrDefault(input.dayStarts)
+    )
+  )
   const names = yield* readNames(input.names)
   const closes = input.closes.length === 0 ? undefined : input.closes
   const record = Effect.gen(function*() {
@@ -81,7 +86,6 @@ const correctCloses = Effect.fnUntraced(function*(input: CorrectInput) {
 /** What a person should know of a correction beside its sums. */
 const printRemarks = Effect.fnUntraced(function*(correction: Close.Correction, names: Names | undefined) {
   const { otherCloses, peopleWithoutHours, revisions, unchangedLocations, unverified } = correction
-  const { stderr } = yield* Colours
   if (revisions.length === 0) yield* printError("nothing to correct")
   yield* printWarning(
     ...(unverified.length === 0
@@ -94,7 +98,7 @@ const printRemarks = Effect.fnUntraced(function*(correction: Close.Correction, n
       ? []
       : [`location ${unchangedLocations.join(", ")} keeps the clock of the record`])
   )
-  yield* printError(...peopleWithoutHours.map((each) => stderr.red(lossLine(each, names))))
+  yield* printLoss(...peopleWithoutHours.map((each) => lossLine(each, names)))
   if (peopleWithoutHours.some(({ causes }) => causes.missing !== undefined)) {
     yield* printWarning(
       "A permission that was withdrawn looks like missing punches: check it before you take hours from anyone."

@@ -10,7 +10,7 @@ import { failedWith } from "../../sql/connection.ts"
 import { comparisonOf, makePeople, readChanges } from "../../sql/history.ts"
 import type * as SqlStore from "../../sql/SqlStore.ts"
 import { withCopy } from "../database/copy.ts"
-import { targetOf } from "../database/database.ts"
+import { targetOfCopy } from "../database/database.ts"
 import { usage } from "../failure.ts"
 import { companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
@@ -27,7 +27,7 @@ export const run = Effect.fnUntraced(function*(input: DiffInput) {
   const { close } = input
   if (Option.isSome(close)) yield* refuseRecorded(input)
   const company = yield* companyOf(input)
-  const target = yield* targetOf(
+  const target = yield* targetOfCopy(
     input.database,
     "payroll diff",
     "The service does not show earlier versions of a punch; a copy that time-punches copy sync --history keeps has them."

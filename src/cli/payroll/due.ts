@@ -5,9 +5,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { intoOutput } from "../files/output.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
+import { orDefault } from "../flags/settings.ts"
 import { isJson } from "../flags/values.ts"
 import { readZones, zoneFileFlag } from "../flags/zones.ts"
-import { periodFlags } from "../select/period.ts"
+import { dayStartsOrDefault, periodFlags } from "../select/period.ts"
 import { closeNumber, operating, readFlags } from "./arguments.ts"
 
 const flags = {
@@ -36,7 +37,12 @@ const printDue = Effect.fnUntraced(function*(input: Command.Command.Config.Infer
   const operate = yield* operating
   const { company, layer } = yield* operate.copyOf(input, "due")
   const json = yield* Effect.fromResult(isJson(input))
-  const dayRules = Option.getOrUndefined(yield* readZones(input.zoneFile, input.dayStarts))
+  const dayRules = Option.getOrUndefined(
+    yield* readZones(
+      yield* orDefault(input.zoneFile, "zoneFile"),
+      yield* dayStartsOrDefault(input.dayStarts)
+    )
+  )
   const names = yield* readNames(input.names)
   const closes = input.closes.length === 0 ? undefined : input.closes
   yield* operate.printDue(company, { closes, dayRules }, json, names).pipe(

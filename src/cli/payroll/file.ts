@@ -1,7 +1,6 @@
 /** `time-punches payroll file`: the file that a payroll program takes, of a revision or as a preview. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -15,9 +14,10 @@ import { openSource, sourceFlags } from "../database/source.ts"
 import { usage } from "../failure.ts"
 import { intoOutput, outputFlags } from "../files/output.ts"
 import { companyOf } from "../flags/connection.ts"
-import { readUserFile } from "../flags/file.ts"
+import { readBounded } from "../flags/file.ts"
 import { flagNameOf, noFilter } from "../flags/filter.ts"
 import { type Names, namesFlag, readCodes, readNames } from "../flags/names.ts"
+import { orDefault } from "../flags/settings.ts"
 import { date, nonBlank, onFlag, optionalRounding } from "../flags/values.ts"
 import { counted, formatExactHours } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
@@ -34,11 +34,7 @@ const previewFlags = { ...periodFlags, ...thresholdFlags, rounding: optionalRoun
 const flags = {
   revision: Argument.optional(revisionName),
   preview: onFlag("preview", "Print the file that a close of the period would have now, and record nothing"),
-  mapping: Flag.String("mapping").pipe(
-    Flag.withMetavar("FILE"),
-    Flag.withDescription("How the file of the payroll program is written, in JSON"),
-    Flag.filter((file) => file.trim() !== "", () => aFile)
-  ),
+  mapping: nonBlank("mapping", "FILE", "How the file of the payroll program is written, in JSON", aFile),
   codes: nonBlank(
     "codes",
     "FILE",
@@ -102,7 +98,10 @@ const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileFor
     return yield* usage(`--preview is of a period, and ${input.revision.value} of the record`, "Give one of them.")
   }
   const { CloseSums, CloseTerms } = yield* operating
-  const { dates, dayRule, locations } = yield* resolvePeriod({ ...noFilter, ...input }, { countsWeeks: true })
+  const { dates, dayRule, locations, weekStarts, zone } = yield* resolvePeriod({ ...noFilter, ...input }, {
+    countsWeeks: true,
+    takesWeekStarts: Option.isSome(input.weeklyThreshold)
+  })
   if (Option.isNone(dates) || Option.isNone(dayRule)) {
     return yield* usage(
       "--preview needs a period of dates",
@@ -114,11 +113,11 @@ const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileFor
     ...dates.value,
     companyId: company.id,
     dayRule: isZones(dayRule.value) ? Option.getOrElse(locations, () => new Map()) : dayRule.value,
-    firstDay: Option.getOrUndefined(input.weekStarts),
+    firstDay: Option.getOrUndefined(weekStarts),
     rounding: Option.getOrElse(input.rounding, () => "halfUp" as const),
     ...givenThresholds(input)
   })
-  const source = yield* openSource(input)
+  const source = yield* openSource({ ...input, zone })
   const punches = Stream.flatMap(source({ clockedIn: CloseTerms.queryWindow(terms) }), (page) => Stream.fromArray(page))
   const sums = yield* Stream.run(punches, CloseSums.sum(terms))
   yield* printFile(form, `preview of ${textOfDates(dates.value)}`, { ...dates.value, ...sums })
@@ -140,8 +139,12 @@ interface FileForm {
 }
 
 const readForm = Effect.fnUntraced(function*(input: FileInput, names: Names | undefined) {
-  const { mapping: mappingFile } = input
-  const text = new TextDecoder().decode(yield* readUserFile(mappingFile))
+  const mappingFile = Option.getOrUndefined(yield* orDefault(input.mapping, "mapping"))
+  if (mappingFile === undefined) {
+    return yield* usage("payroll file needs --mapping FILE: how the file of the payroll program is written")
+  }
+  const codes = yield* orDefault(input.codes, "codes")
+  const text = new TextDecoder().decode(yield* readBounded(mappingFile))
   const json = yield* Effect.fromResult(Result.try({
     try: (): unknown => JSON.parse(text),
     catch: () =>
@@ -152,13 +155,13 @@ const readForm = Effect.fnUntraced(function*(input: FileInput, names: Names | un
     Effect.fromResult(decodeMapping(json)),
     ({ message }) => usage(`${printable(mappingFile)}: ${printable(message)}`)
   )
-  const codeOf = yield* readCodes(input.codes, mapping.formulas === "keep")
+  const codeOf = yield* readCodes(codes, mapping.formulas === "keep")
   return {
     mapping,
     codes: { getCode: codeOf ?? (() => undefined), getName: names },
     payDate: Option.getOrUndefined(input.payDate),
     mappingFile,
-    codesFile: Option.getOrElse(input.codes, () => "--codes")
+    codesFile: Option.getOrElse(codes, () => "--codes")
   } satisfies FileForm
 })
 

@@ -9,7 +9,7 @@ import type { NotReady } from "../../close/CloseError.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { version } from "../../internal/wire/userAgent.ts"
 import { layerCopy } from "../database/copy.ts"
-import { targetOf } from "../database/database.ts"
+import { targetOfCopy } from "../database/database.ts"
 import { Findings } from "../failure.ts"
 import { type CompanyInput, companyOf } from "../flags/connection.ts"
 import type { Names } from "../flags/names.ts"
@@ -30,7 +30,7 @@ export const copyOf = Effect.fnUntraced(function*(
   verb: string
 ) {
   const { id: company } = yield* companyOf(input)
-  const target = yield* targetOf(
+  const target = yield* targetOfCopy(
     input.database,
     `payroll ${verb}`,
     "Closes are recorded in a copy that time-punches copy sync --history keeps."

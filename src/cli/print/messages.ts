@@ -9,7 +9,7 @@ import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import { inspect, stripVTControlCharacters } from "node:util"
 import { OnRetry, type RetryNotice } from "../../internal/telemetry/metrics.ts"
-import { printable } from "../../internal/wire/issue.ts"
+import { escaped, printable } from "../../internal/wire/issue.ts"
 import type { CommandFailure } from "../failure.ts"
 import { Colours } from "./colour.ts"
 import { formatElapsed } from "./format.ts"
@@ -122,15 +122,26 @@ const message = (
     yield* writeEvent(level, first, { event, ...more })
   })
 
+/**
+ * What a message shows of its texts: every message passes here once, before it is coloured. A value within it is cut and
+ * escaped where it is quoted; this keeps a text that was not from controlling the terminal.
+ */
+const shown = (lines: ReadonlyArray<string>): ReadonlyArray<string> =>
+  lines.map((line) => line.split("\n").map(escaped).join("\n"))
+
 /** Writes lines about the result to standard error, also with `--quiet`: nothing was found, or what was. */
-export const printError = (...lines: ReadonlyArray<string>) => message("INFO", "remark", lines)
+export const printError = (...lines: ReadonlyArray<string>) => message("INFO", "remark", shown(lines))
+
+/** The same for what somebody loses. */
+export const printLoss = (...lines: ReadonlyArray<string>) =>
+  Effect.flatMap(Colours, ({ stderr }) => message("INFO", "remark", shown(lines).map(stderr.red)))
 
 /** Writes warnings to standard error: what a result does not have, or what needs a look. */
 export const printWarning = (...lines: ReadonlyArray<string>) =>
-  Effect.flatMap(Colours, ({ stderr }) => message("WARN", "warning", lines.map(stderr.yellow)))
+  Effect.flatMap(Colours, ({ stderr }) => message("WARN", "warning", shown(lines).map(stderr.yellow)))
 
 /** Writes what is good to know to standard error, but not with `--quiet`. */
-export const printHint = (...lines: ReadonlyArray<string>) => message("INFO", "hint", lines)
+export const printHint = (...lines: ReadonlyArray<string>) => message("INFO", "hint", shown(lines))
 
 /** Writes a failure to standard error: what happened, what to do, and the exit code that it has. `lines`: its text for people. */
 export const printFailure = (
@@ -140,7 +151,7 @@ export const printFailure = (
   Effect.flatMap(Messages, (mode) =>
     mode?.format === "json"
       ? writeEvent("ERROR", message, { event: "error", advice, code })
-      : writeLines(lines))
+      : writeLines(shown(lines)))
 
 /** `503, retrying in 1 s (2nd of 4)`. */
 export const retryText = ({ attempt, attempts, delay, reason, what }: RetryNotice): string =>

@@ -10,7 +10,7 @@ import { byLocation, type MissingZone } from "../../payroll/Zones.ts"
 import { queryWindow, type ReportOptions, toHtmlReport } from "../../report/report.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { withCopy } from "../database/copy.ts"
-import { targetOf } from "../database/database.ts"
+import { targetOfCopy } from "../database/database.ts"
 import { copyOf, openSource } from "../database/source.ts"
 import { usage } from "../failure.ts"
 import { companyOf } from "../flags/connection.ts"
@@ -81,7 +81,7 @@ const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
     return yield* usage("--close reads a record, and --source service reads no copy", "Give one or the other.")
   }
   const company = yield* companyOf(input)
-  const target = yield* targetOf(input.database, "report --close", "Closes are recorded in a copy.")
+  const target = yield* targetOfCopy(input.database, "report --close", "Closes are recorded in a copy.")
   const names = yield* readNames(input.names)
   return yield* withCopy(company.id, target, () =>
     Stream.fromEffect(Effect.gen(function*() {

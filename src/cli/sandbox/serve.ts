@@ -10,7 +10,7 @@ import { editPath } from "../../testing/page/edits.ts"
 import { clientVariables, environmentLines } from "../../testing/page/environment.ts"
 import type { FakeAccess } from "../../testing/service/options.ts"
 import { CommandFailure, errorCode, exitCode, usage } from "../failure.ts"
-import { writeNew } from "../files/files.ts"
+import { ownerOnly, writeNew } from "../files/files.ts"
 import { counted, countedPunches } from "../print/format.ts"
 import { printError, printHint } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
@@ -132,7 +132,7 @@ const writeCompanies = Effect.fnUntraced(function*(
     return true
   }
   const fs = yield* FileSystem.FileSystem
-  yield* fs.writeFileString(target.value, `${lines.join("\n")}\n`, { mode: 0o600 })
+  yield* fs.writeFileString(target.value, `${lines.join("\n")}\n`, { mode: ownerOnly })
   return false
 })
 

@@ -13,18 +13,25 @@ import { dayStartsOf, isZones, zoneOf, zonesOf } from "../../payroll/Zones.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, refused, usage } from "../failure.ts"
 import { describeFilter, type FilterInput, flagNameOf } from "../flags/filter.ts"
+import { orDefault, orReadDefault } from "../flags/settings.ts"
 import {
   calendar,
+  calendarForm,
   date,
   dateForm,
   dateOrWord,
   dayStarts,
+  dayStartsForm,
   isPeriodWord,
   type PeriodWord,
+  readCalendar,
   readDate,
+  readDayStarts,
   readLastDays,
+  readZone,
   text,
-  zone
+  zone,
+  zoneForm
 } from "../flags/values.ts"
 import { dayRuleAt, type LocationDayRules, readZones, zoneFileFlag } from "../flags/zones.ts"
 import { printHint } from "../print/messages.ts"
@@ -145,7 +152,7 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
       return yield* refused("--week-starts is the first day of --week, which is missing")
     }
     if (Option.isSome(flags.zone) && Option.isSome(locations)) {
-      return yield* refused("--zone and --zone-file both say which dayRule counts", "Give one or the other.")
+      return yield* refused("--zone and --zone-file both say which clock counts", "Give one or the other.")
     }
     const { dayStarts, zone } = flags
     const dayRule: Option.Option<LocationDayRule> = Option.isSome(zone)
@@ -228,16 +235,65 @@ const intervalOf = (dayRule: Period.DayRule, { first, last }: PayPeriod) => Peri
  */
 export const resolvePeriod = Effect.fnUntraced(function*<Input extends FilterInput & PeriodInput>(
   flags: Input,
-  options?: { readonly countsWeeks?: boolean }
+  { countsWeeks = false, ...options }: DefaultsOfPeriod & { readonly countsWeeks?: boolean } = {}
 ) {
-  const locations = yield* readZones(flags.zoneFile, flags.dayStarts)
-  const resolved = yield* Effect.fromResult(withPeriod(flags, yield* DateTime.now, { ...options, locations }))
+  const completed = yield* withDefaults(flags, { takesWeekStarts: countsWeeks, ...options })
+  const locations = yield* readZones(completed.zoneFile, completed.dayStarts)
+  const resolved = yield* Effect.fromResult(withPeriod(completed, yield* DateTime.now, { countsWeeks, locations }))
   if (Option.isSome(resolved.word)) {
     const { dates, given } = resolved.word.value
     yield* printHint(`${given}: ${textOfDates(dates)}`)
   }
   return resolved
 })
+
+interface DefaultsOfPeriod {
+  /** Days or weeks are counted also without a period, so the clock of the profile counts. */
+  readonly countsDays?: boolean
+  /** The first day of the week of the profile counts also without `--week`. Default: where weeks are counted. */
+  readonly takesWeekStarts?: boolean
+}
+
+/**
+ * The flags with the defaults of the profile, each only where it decides on something: a listing without a period needs no
+ * clock, and a clock that is given replaces that of the profile.
+ */
+const withDefaults = Effect.fnUntraced(function*<Input extends PeriodInput>(
+  flags: Input,
+  { countsDays = false, takesWeekStarts = false }: DefaultsOfPeriod
+) {
+  const isGiven = isPeriodGiven(flags)
+  const needsClock = isGiven || countsDays
+  const hasClock = Option.isSome(flags.zone) || Option.isSome(flags.zoneFile)
+  const zone = needsClock && !hasClock ? yield* orReadDefault(flags.zone, "zone", readZone, zoneForm) : flags.zone
+  const zoneFile = needsClock && !hasClock ? yield* orDefault(flags.zoneFile, "zoneFile") : flags.zoneFile
+  return {
+    ...flags,
+    zone,
+    zoneFile,
+    dayStarts: needsClock && (Option.isSome(zone) || Option.isSome(zoneFile))
+      ? yield* dayStartsOrDefault(flags.dayStarts)
+      : flags.dayStarts,
+    weekStarts: Option.isSome(flags.week) || takesWeekStarts
+      ? yield* orReadDefault(
+        flags.weekStarts,
+        "weekStarts",
+        readWeekday,
+        `one of ${Period.Weekday.literals.join(", ")}`
+      )
+      : flags.weekStarts,
+    calendar: Option.isSome(flags.payPeriod)
+      ? yield* orReadDefault(flags.calendar, "calendar", readCalendar, calendarForm)
+      : flags.calendar
+  }
+})
+
+const readWeekday = (text: string) =>
+  Option.fromUndefinedOr(Period.Weekday.literals.find((weekday) => weekday === text))
+
+/** The start of a day, or the default that the profile has for it. */
+export const dayStartsOrDefault = (given: PeriodInput["dayStarts"]) =>
+  orReadDefault(given, "dayStarts", readDayStarts, dayStartsForm)
 
 /** The dates of a period, for people and for the note of an export. */
 export const textOfDates = ({ first, last }: PayPeriod): string => `${first} to ${last}`

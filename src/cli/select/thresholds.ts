@@ -1,4 +1,4 @@
-/** `--weekly-threshold`, `--daily-threshold` and `--double-threshold`, and the day rule by which they count. */
+/** `--weekly-threshold`, `--daily-threshold` and `--double-threshold`, and the clock by which they count. */
 import type * as Command from "effect/cli/Command"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -39,7 +39,7 @@ export const givenThresholds = (
 })
 
 /**
- * The thresholds with the dayRule by which they count, and the period; none without a threshold. Fails for a grouping that the
+ * The thresholds with the clock by which they count, and the period; none without a threshold. Fails for a grouping that the
  * hours do not have, and if no local date is known.
  */
 export const thresholdsOf = (

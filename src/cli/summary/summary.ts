@@ -42,7 +42,8 @@ export const summary = Command.make(
   Effect.fnUntraced(
     function*(input) {
       const countsWeeks = Option.isSome(input.weeklyThreshold) || input.by.includes("week")
-      const flags = yield* resolvePeriod(input, { countsWeeks })
+      const countsDays = countsWeeks || Option.isSome(input.dailyThreshold) || input.by.includes("day")
+      const flags = yield* resolvePeriod(input, { countsWeeks, countsDays })
       // Once: the file may be a pipe.
       const names = yield* readNames(flags.names)
       const limits = yield* Effect.fromResult(thresholdsOf(flags))

@@ -1,9 +1,8 @@
 /** Profiles: which settings and defaults they give, what comes before them, and what they refuse. */
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Struct } from "effect"
+import { DateTime, Effect } from "effect"
 import * as Fs from "node:fs"
-import { complete, defaults } from "../../../src/cli/args/profile.ts"
-import { defaultCompany } from "../../../src/testing/index.ts"
+import { defaultCompany, FakeService } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
 import { cli, type Environment, environment, inFakeOf, queries, temporaryFolder, without } from "../support.ts"
 
@@ -23,6 +22,35 @@ const withProfiles = Effect.fnUntraced(function*(profiles: unknown) {
     cli(args, { env: { XDG_CONFIG_HOME: folder, ...env } })
   return { call, file, folder }
 })
+
+const layerOfOnePunch = FakeService.layer({
+  punches: [servicePunch({
+    id: 1,
+    user_id: 501,
+    location_id: defaultLocation,
+    clocked_in: "2026-03-02T14:00:00Z",
+    clocked_out: "2026-03-02T22:00:00Z"
+  })]
+})
+
+/** The files that a profile may name. */
+const writeFiles = (folder: string) => {
+  const write = (name: string, text: string) => Fs.writeFileSync(`${folder}/time-punches/${name}`, text)
+  write("zones.csv", `location_id,zone\n${defaultLocation},America/New_York\n`)
+  write("names.csv", "kind,id,name\nuser,501,Dana Levi\n")
+  write("codes.csv", "kind,id,code\nuser,501,E-1\n")
+  write("other.csv", "kind,id,code\nuser,501,E-2\n")
+  write(
+    "map.json",
+    JSON.stringify({
+      v: 1,
+      by: ["user"],
+      hours: "minutes",
+      rounding: "down",
+      columns: [{ header: "employee", value: "userCode" }, { header: "net", value: "hours" }]
+    })
+  )
+}
 
 const north = {
   baseUrl: environment["TIME_PUNCHES_BASE_URL"],
@@ -168,88 +196,138 @@ describe("time-punches config show", () => {
 })
 
 describe("the defaults of flags", () => {
-  const profile = {
-    zoneFile: "/z.csv",
-    dayStarts: "04:00",
-    weekStarts: "sunday",
-    calendar: "1,16",
-    names: "/n.csv",
-    codes: "/c.csv",
-    mapping: "/m.json",
-    database: "/p.db"
-  }
-  const completed = (args: string, hasDatabase = false) => complete(args.split(" "), profile, hasDatabase).join(" ")
+  const accept = "--accept unapproved,overlap,tooLong,anomaly,zeroWage,open,stale,gap"
+  const clock = "--zone-file=zones.csv --day-starts=04:00"
 
-  it.each([
-    ["list", "list --names=/n.csv"],
-    ["list --week last", "list --week last --zone-file=/z.csv --day-starts=04:00 --week-starts=sunday --names=/n.csv"],
-    [
-      "summary --month last --zone UTC",
-      "summary --month last --zone UTC --day-starts=04:00 --names=/n.csv --database=/p.db"
-    ],
-    [
-      "summary --pay-period last",
-      "summary --pay-period last --zone-file=/z.csv --day-starts=04:00 --calendar=1,16 --names=/n.csv --database=/p.db"
-    ],
-    ["summary --by day --names x", "summary --by day --names x --zone-file=/z.csv --day-starts=04:00 --database=/p.db"],
-    [
-      "summary --by user,week --names x",
-      "summary --by user,week --names x --zone-file=/z.csv --day-starts=04:00 --week-starts=sunday --database=/p.db"
-    ],
-    [
-      "summary --daily-threshold 8h --names x",
-      "summary --daily-threshold 8h --names x --zone-file=/z.csv --day-starts=04:00 --database=/p.db"
-    ],
-    [
-      "summary --weekly-threshold 40h --names x",
-      "summary --weekly-threshold 40h --names x --zone-file=/z.csv --day-starts=04:00 --week-starts=sunday --database=/p.db"
-    ],
-    ["payroll diff --close 7", "payroll diff --close 7 --names=/n.csv --database=/p.db"],
-    ["sync", "sync --database=/p.db"],
-    [
-      "report --month last",
-      "report --month last --zone-file=/z.csv --day-starts=04:00 --week-starts=sunday --names=/n.csv --database=/p.db"
-    ],
-    ["report --close 7 --database /q.db", "report --close 7 --database /q.db --names=/n.csv"],
-    ["payroll list", "payroll list --database=/p.db"],
-    ["payroll show 7", "payroll show 7 --names=/n.csv --database=/p.db"],
-    ["payroll verify", "payroll verify --database=/p.db"],
-    ["payroll due 7", "payroll due 7 --zone-file=/z.csv --day-starts=04:00 --names=/n.csv --database=/p.db"],
-    [
-      "payroll file 7.2",
-      "payroll file 7.2 --names=/n.csv --codes=/c.csv --mapping=/m.json --database=/p.db"
-    ],
-    [
-      "payroll file --output x.csv --codes x 7.2",
-      "payroll file --output x.csv --codes x 7.2 --names=/n.csv --mapping=/m.json --database=/p.db"
-    ],
-    // A preview reads the service, if no database is named.
-    [
-      "payroll file --preview --month last --zone UTC",
-      "payroll file --preview --month last --zone UTC --day-starts=04:00 --names=/n.csv --codes=/c.csv --mapping=/m.json"
-    ],
-    ["copy status", "copy status --database=/p.db"],
-    ["payroll", "payroll"],
-    ["--log-level debug sync", "--log-level debug sync --database=/p.db"],
-    ["export -- --week", "export -- --week"],
-    ["doctor", "doctor"],
-    ["fleet list", "fleet list"]
-  ])("count only where they are legal: %s", (args, expected) => {
-    assert.strictEqual(completed(args), expected)
-  })
+  it.live("count where they decide on something, as if they were given", () =>
+    Effect.gen(function*() {
+      const { call, folder } = yield* withProfiles({
+        north: {
+          zoneFile: "zones.csv",
+          dayStarts: "04:00",
+          weekStarts: "sunday",
+          calendar: "1,16",
+          names: "names.csv",
+          codes: "codes.csv",
+          mapping: "map.json",
+          database: "punches.db"
+        }
+      })
+      writeFiles(folder)
+      const inFolder = (words: string) =>
+        words.replaceAll(
+          /\b(?:zones|names|codes|other)\.csv|(?:map|new|newer)\.json|punches\.db/g,
+          `${folder}/time-punches/$&`
+        )
+          .split(" ")
+      const ran = Effect.fnUntraced(function*(words: string, env: Environment) {
+        const before = (yield* queries).length
+        const { code, stderr, stdout } = yield* call(inFolder(words), { ...environment, ...env })
+        return { code, stderr: stderr.replaceAll(/\d+ s\b/g, ""), stdout, queries: (yield* queries).slice(before) }
+      })
+      yield* ran("sync --history --database punches.db", {})
+      const closed = yield* ran(`payroll close --from 2026-03-01 --to 2026-03-07 ${accept}`, {
+        TIME_PUNCHES_PROFILE: "north"
+      })
+      assert.strictEqual(closed.code, 0, closed.stderr)
+      for (
+        const [words, expected] of [
+          ["list", "list --names=names.csv"],
+          ["list --week 2026-03-04", `list --week 2026-03-04 ${clock} --week-starts=sunday --names=names.csv`],
+          ["list --week last", `list --week last ${clock} --week-starts=sunday --names=names.csv`],
+          [
+            "summary --month 2026-03 --zone UTC --by day",
+            "summary --month 2026-03 --zone UTC --by day --day-starts=04:00 --names=names.csv --database=punches.db"
+          ],
+          [
+            "summary --pay-period 2026-03-02",
+            `summary --pay-period 2026-03-02 ${clock} --calendar=1,16 --names=names.csv --database=punches.db`
+          ],
+          ["summary --by day", `summary --by day ${clock} --names=names.csv --database=punches.db`],
+          [
+            "summary --by user,week",
+            `summary --by user,week ${clock} --week-starts=sunday --names=names.csv --database=punches.db`
+          ],
+          [
+            "summary --by user --daily-threshold 8h",
+            `summary --by user --daily-threshold 8h ${clock} --names=names.csv --database=punches.db`
+          ],
+          [
+            "summary --by user --weekly-threshold 9h",
+            `summary --by user --weekly-threshold 9h ${clock} --week-starts=sunday --names=names.csv --database=punches.db`
+          ],
+          [
+            "report --month 2026-03",
+            `report --month 2026-03 ${clock} --week-starts=sunday --names=names.csv --database=punches.db`
+          ],
+          ["report --close 1 --database punches.db", "report --close 1 --database punches.db --names=names.csv"],
+          ["report --close 1", "report --close 1 --names=names.csv --database=punches.db"],
+          [
+            "payroll check --week 2026-03-04 --source service",
+            `payroll check --week 2026-03-04 --source service ${clock} --week-starts=sunday --names=names.csv`
+          ],
+          [
+            "payroll check --week 2026-03-04",
+            `payroll check --week 2026-03-04 ${clock} --week-starts=sunday --names=names.csv --database=punches.db`
+          ],
+          [
+            "payroll file --preview --mapping map.json --month 2026-03",
+            `payroll file --preview --mapping map.json --month 2026-03 ${clock} --names=names.csv --codes=codes.csv --database=punches.db`
+          ],
+          ["payroll diff --close 1", "payroll diff --close 1 --names=names.csv --database=punches.db"],
+          ["payroll correct 1", `payroll correct 1 ${clock} --names=names.csv --database=punches.db`],
+          ["payroll list", "payroll list --database=punches.db"],
+          ["payroll show 1 --json", "payroll show 1 --json --names=names.csv --database=punches.db"],
+          [
+            "payroll file 1.1 --pay-date 2026-03-09",
+            "payroll file 1.1 --pay-date 2026-03-09 --names=names.csv --codes=codes.csv --mapping=map.json --database=punches.db"
+          ],
+          [
+            "payroll file 1.1 --codes other.csv",
+            "payroll file 1.1 --codes other.csv --mapping=map.json --database=punches.db"
+          ],
+          [
+            "payroll file 1.1 --mapping map.json",
+            "payroll file 1.1 --mapping map.json --codes=codes.csv --database=punches.db"
+          ],
+          [
+            "payroll show 1 --json --output new.json",
+            "payroll show 1 --json --output newer.json --names=names.csv --database=punches.db"
+          ],
+          ["copy status", "copy status --database=punches.db"]
+        ] as const
+      ) {
+        const byProfile = yield* ran(words, { TIME_PUNCHES_PROFILE: "north" })
+        assert.deepStrictEqual(byProfile, yield* ran(expected, {}), words)
+        assert.strictEqual(byProfile.code, 0, byProfile.stderr)
+      }
+      const { stdout } = yield* ran("payroll show 1 --json", { TIME_PUNCHES_PROFILE: "north" })
+      assert.match(stdout, /"firstDay":"monday"/, "a close without weeks keeps the usual first day")
+    }).pipe(Effect.scoped, Effect.provide(layerOfOnePunch)))
 
-  it("leave the database to its variable", () => {
-    assert.strictEqual(completed("sync", true), "sync")
-    assert.strictEqual(completed("mcp", true), "mcp")
-    assert.strictEqual(completed("summary", true), "summary --names=/n.csv")
-  })
+  it.effect("are refused where they are read, with their key", () =>
+    inFake(Effect.gen(function*() {
+      const { call } = yield* withProfiles({ north: { zone: "nowhere" } })
+      const env = { ...environment, TIME_PUNCHES_PROFILE: "north" }
+      const { code, stderr } = yield* call(["list", "--week", "last"], env)
 
-  it("leave the service to --source", () => {
-    for (const words of ["--source service", "--source=service"]) {
-      assert.strictEqual(completed(`check ${words}`), `check ${words} --names=/n.csv`)
-    }
-    assert.strictEqual(completed("check --source copy"), "check --source copy --names=/n.csv --database=/p.db")
-  })
+      assert.strictEqual(code, 2)
+      assert.include(stderr, "profile north: zone must be the name of a time zone")
+      assert.strictEqual((yield* call(["list"], env)).code, 0)
+    })))
+
+  it.effect("leave the database to its variable", () =>
+    inFake(Effect.gen(function*() {
+      const { call, folder } = yield* withProfiles({ north: { database: "punches.db" } })
+      const env = { ...environment, TIME_PUNCHES_PROFILE: "north" }
+      for (const words of [["mcp"], ["summary"]]) {
+        const byProfile = yield* call(words, env)
+        const byVariable = yield* call(words, { ...env, TIME_PUNCHES_DATABASE_URL: `${folder}/variable.db` })
+
+        assert.include(byProfile.stderr, `${folder}/time-punches/punches.db`)
+        assert.include(byVariable.stderr, `${folder}/variable.db`)
+      }
+    })))
 
   it.live.each<readonly [what: string, clock: Readonly<Record<string, string>>]>([
     ["a zone", { zone: "America/New_York" }],
@@ -268,22 +346,8 @@ describe("the defaults of flags", () => {
           database: "punches.db"
         }
       })
-      const write = (name: string, text: string) => Fs.writeFileSync(`${folder}/time-punches/${name}`, text)
-      write("zones.csv", `location_id,zone\n${defaultLocation},America/New_York\n`)
-      write("names.csv", "kind,id,name\nuser,501,Dana Levi\n")
-      write("codes.csv", "kind,id,code\nuser,501,E-1\n")
-      write(
-        "map.json",
-        JSON.stringify({
-          v: 1,
-          by: ["user"],
-          hours: "decimal:2",
-          rounding: "halfUp",
-          columns: [{ header: "Employee", value: "userCode" }, { header: "Hours", value: "hours" }]
-        })
-      )
+      writeFiles(folder)
       const database = `--database ${folder}/time-punches/punches.db`
-      const accept = "--accept unapproved,overlap,tooLong,anomaly,zeroWage,open,stale,gap"
       const illegal: Array<string> = []
       let since = ""
       for (
@@ -338,23 +402,10 @@ describe("the defaults of flags", () => {
         if (code === 1 || code === 2 || code === 3) illegal.push(`${words}: ${code}: ${stderr}`)
       }
       assert.deepStrictEqual(illegal, [])
-    }).pipe(inFakeOf([servicePunch({
-      user_id: 501,
-      location_id: defaultLocation,
-      clocked_in: "2026-03-02T14:00:00Z",
-      clocked_out: "2026-03-02T22:00:00Z"
-    })])))
-
-  it.effect("name flags that their subcommands have", () =>
-    inFake(Effect.gen(function*() {
-      for (const key of Struct.keys(defaults)) {
-        const { flag, of } = defaults[key]
-        for (const name of of) {
-          const { stdout } = yield* cli([...name.split(" "), "--help"])
-          assert.match(stdout, new RegExp(`^  --${flag}\\b`, "m"), `${name} --${flag}`)
-        }
-      }
-    })))
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(layerOfOnePunch)
+    ))
 })
 
 describe("the help", () => {

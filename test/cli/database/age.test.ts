@@ -50,7 +50,7 @@ describe("--max-age", () => {
             `  Run time-punches sync --company ${defaultCompany.id} --database '${file}', then try again.\n`
         )
         // A status is printed all the same; nothing is summed.
-        if (args[0] === "sync") assert.include(old.stdout, "450")
+        if (args[0] === "copy") assert.include(old.stdout, "450")
         else assert.strictEqual(old.stdout, "")
         assert.strictEqual((yield* queries).length, sent)
       }))

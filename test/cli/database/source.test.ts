@@ -59,7 +59,7 @@ describe("openSource", () => {
 
 const week = ["--from", "2026-03-01", "--to", "2026-04-30", "--zone", "UTC"]
 
-const readers = ["summary", "check", "report"]
+const readers = ["summary", "payroll check", "report"]
 
 /** What a run with a flag, a variable and a `--source` reads: the service, the copy of the flag or of the variable, or nothing. */
 const cells: ReadonlyArray<
@@ -96,7 +96,7 @@ describe.each(readers)("%s", (command) => {
         Fs.copyFileSync(`${folder}/flag.db`, `${folder}/variable.db`)
         const asked = (yield* queries).length
         const { code, stderr, stdout } = yield* cli([
-          command,
+          ...command.split(" "),
           ...week,
           ...(flag ? ["--database", `${folder}/flag.db`] : []),
           ...(source === undefined ? [] : ["--source", source])
@@ -109,12 +109,12 @@ describe.each(readers)("%s", (command) => {
           assert.match(stderr, reads)
           return
         }
-        assert.strictEqual(code, command === "check" ? 9 : 0, cell)
+        assert.strictEqual(code, command === "payroll check" ? 9 : 0, cell)
         const copies = [
           ...stderr.matchAll(/The copy in \S+\/(\S+) has the changes up to .*; its last pass ended .* ago/g)
         ]
         assert.deepStrictEqual(copies.map(([, name]) => name), reads === "service" ? [] : [reads], cell)
-        const disputes = command === "report" ? stdout : command === "check" ? stderr : undefined
+        const disputes = command === "report" ? stdout : command === "payroll check" ? stderr : undefined
         if (disputes !== undefined)
           assert.strictEqual(disputes.includes("Disputes are not in a copy"), reads !== "service")
       }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
@@ -126,7 +126,7 @@ describe.each(readers)("%s", (command) => {
   ])("refuses %j, with the variable set", ([args, text]) =>
     Effect.gen(function*() {
       const env = { ...environment, TIME_PUNCHES_DATABASE_URL: "/nowhere/a.db" }
-      const { code, stderr, stdout } = yield* cli([command, ...week, ...args], { env })
+      const { code, stderr, stdout } = yield* cli([...command.split(" "), ...week, ...args], { env })
 
       assert.deepStrictEqual([code, stdout], [2, ""])
       assert.include(stderr, text)

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { parseNames } from "../../../src/cli/flags/names.ts"
+import { cli, inFakeOf, queries } from "../support.ts"
 
 const encoder = new TextEncoder()
 
@@ -78,4 +79,15 @@ describe("a file of names", () => {
       assert.strictEqual((yield* Effect.flip(parseNames(latin1, "a.csv"))).message, "a.csv, line 3: this is not UTF-8")
       assert.strictEqual((yield* Effect.flip(parseNames(utf16, "a.csv"))).message, "a.csv, line 1: this is not UTF-8")
     }))
+})
+
+describe("a file that a flag names", () => {
+  it.effect.each(["--names", "--zone-file"])("is read up to a limit: %s", (flag) =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* cli(["list", flag, "/dev/zero"])
+
+      assert.strictEqual(code, 2)
+      assert.include(stderr, "/dev/zero: it is larger than 16 MiB")
+      assert.lengthOf(yield* queries, 0)
+    }).pipe(inFakeOf([])))
 })

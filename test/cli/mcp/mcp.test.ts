@@ -6,9 +6,10 @@ import { McpProtocol, McpTest } from "effect/ai"
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { readTarget } from "../../../src/cli/database/database.ts"
-import { layerTools } from "../../../src/cli/mcp/server.ts"
+import { layerTools, select } from "../../../src/cli/mcp/server.ts"
 import { coloured, Colours } from "../../../src/cli/print/colour.ts"
 import { CompanyId } from "../../../src/Ids.ts"
+import { breakNames, timePunchNames } from "../../../src/internal/wire/names.ts"
 import { defaultCompany, FakeService, type WirePunch } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
 import { commandOf } from "../child.ts"
@@ -288,13 +289,55 @@ describe("the tools of an assistant", () => {
       }
     })))
 
+  it.live("show every key that the commands print, if all is allowed, and no other", () =>
+    inFake(Effect.gen(function*() {
+      const names = "kind,id,name\nuser,501,Dana Levi\n"
+      const { ask, database } = yield* withTools({ names, withWages: true })
+      const file = database.replace("punches.db", "names.csv")
+      const period = ["--week", "2026-03-02", "--zone", "America/New_York"]
+      const accept = "unapproved,overlap,tooLong,anomaly,zeroWage,open,stale,gap"
+      const since = DateTime.formatIso(yield* DateTime.now)
+      yield* cli(["close", ...period, "--weekly-threshold", "1h", "--accept", accept, "--database", database])
+      yield* FakeService.use((service) => service.edit([1], { hourly_wage: 98_765, notes: prompt }))
+      yield* cli(["sync", "--database", database])
+      yield* cli(["correct", "1", "--database", database])
+      const every = { by: "user,location,role,department,day", weeklyThreshold: "1h", dailyThreshold: "1h" }
+      const cases: ReadonlyArray<readonly [words: string, args: Record<string, unknown>]> = [
+        ["summary --by user,location,role,department,day", { ...week, by: every.by }],
+        ["summary --by user,week --weekly-threshold 1h --daily-threshold 1h", { ...week, ...every, by: "user,week" }],
+        ["check", week],
+        [`changes --since ${since}`, { ...week, since }],
+        ["closes", {}],
+        ["closes 1", { close: 1 }],
+        ["closes --changed", { changed: true }]
+      ]
+      for (const [words, args] of cases) {
+        const [tool = "", ...flags] = words.split(" ")
+        const dates = tool === "closes" ? [] : period
+        const { stdout } = yield* cli([tool, ...flags, ...dates, "--json", "--names", file, "--database", database])
+        const { result } = yield* ask(tool, args)
+        const own = (value: unknown) => [...new Set(keysIn(value))].filter((key) => !/^\d*$/.test(key)).toSorted()
+
+        const keys = own(result).filter((key) => key !== "untrustedText" && key !== "leftOut")
+        assert.deepStrictEqual(keys, own(json(stdout)), words)
+      }
+      const all = { wages: true, names: true }
+      for (const key of [...Object.values(timePunchNames), ...Object.values(breakNames)]) {
+        assert.deepStrictEqual(select({ [key]: 1 }, all), { [key]: 1 })
+      }
+      assert.deepStrictEqual(select({ id: 1, bonus: 2, breaks: [{ id: 3, reason: "x" }] }, all), {
+        id: 1,
+        breaks: [{ id: 3 }]
+      })
+    })))
+
   it.live("answer the same from the database of the variable", () =>
     inFake(Effect.gen(function*() {
       const byFlag = yield* withTools()
       const byVariable = yield* withTools({ variable: true })
 
-      for (const name of ["summary", "check", "closes", "list"]) {
-        const args = name === "closes" ? {} : week
+      for (const name of ["summary", "payroll_check", "payroll_list", "list"]) {
+        const args = name === "payroll_list" ? {} : week
         assert.deepStrictEqual(
           (yield* byVariable.ask(name, args)).result,
           (yield* byFlag.ask(name, args)).result,

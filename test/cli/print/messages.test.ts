@@ -56,6 +56,17 @@ describe("the line of a retry", () => {
   })
 })
 
+describe("a message", () => {
+  it.effect("shows what a terminal would obey as its code, also in a text of the parser", () =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* cli(["list", "--last", "7d\u202e"])
+
+      assert.strictEqual(code, 2)
+      assert.include(stderr, "7d\\u202e")
+      assert.notInclude(stderr, "\u202e")
+    }).pipe(Effect.provide(FakeService.layer({ punches: [] }))))
+})
+
 describe("the position of a listing", () => {
   const march = { clockedIn: { gte: at("2026-03-01T00:00:00Z"), lt: at("2026-03-11T00:00:00Z") }, zone: Option.none() }
   const state = { totals: { pages: 62, punches: 12_400 }, received: 12_400, elapsed: 8000 }

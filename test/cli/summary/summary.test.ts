@@ -63,9 +63,9 @@ describe("time-punches summary", () => {
       const { stdout } = yield* cli(["summary", "--names", names], {
         files: (fs) => ({
           ...fs,
-          readFile: (path) => {
+          stream: (path, options) => {
             reads += path === names ? 1 : 0
-            return fs.readFile(path)
+            return fs.stream(path, options)
           }
         })
       })

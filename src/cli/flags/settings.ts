@@ -1,0 +1,142 @@
+/** What can be set outside of the arguments: every variable, and every default of a flag that a profile may have. */
+import type * as ConfigProvider from "effect/ConfigProvider"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as PlatformError from "effect/PlatformError"
+import { printable } from "../../internal/wire/issue.ts"
+import { type CommandFailure, usage } from "../failure.ts"
+
+interface Setting {
+  readonly variable: string
+  /** The key of a profile; without one a profile cannot have it. */
+  readonly key?: string
+  /** Its value is printed nowhere: `config show` says only that it is set. */
+  readonly isSecret?: true
+  readonly readBy: "library, command" | "command"
+  /** For the help and for docs/settings.md. */
+  readonly what: string
+}
+
+/** Every variable, in the order in which it is listed. */
+export const settings = [
+  {
+    variable: "TIME_PUNCHES_BASE_URL",
+    key: "baseUrl",
+    readBy: "library, command",
+    what: "address of the service: https, or http on this machine"
+  },
+  {
+    variable: "TIME_PUNCHES_AUTH_URL",
+    key: "authUrl",
+    readBy: "library, command",
+    what: "address of its token endpoint, if it differs"
+  },
+  {
+    variable: "TIME_PUNCHES_ACCESS_TOKEN",
+    isSecret: true,
+    readBy: "library, command",
+    what: "the access token of one company"
+  },
+  {
+    variable: "TIME_PUNCHES_CLIENT_ID",
+    key: "clientId",
+    readBy: "library, command",
+    what: "instead of a token: an OAuth client, with the next one"
+  },
+  { variable: "TIME_PUNCHES_CLIENT_SECRET", isSecret: true, readBy: "library, command", what: "its secret" },
+  {
+    variable: "TIME_PUNCHES_SCOPES",
+    key: "scopes",
+    readBy: "library, command",
+    what: "its scopes, separated by spaces (default: time_punches:read)"
+  },
+  {
+    variable: "TIME_PUNCHES_SESSION_COOKIE",
+    isSecret: true,
+    readBy: "library, command",
+    what: "instead of a token or a client: a session"
+  },
+  {
+    variable: "TIME_PUNCHES_COMPANY_ID",
+    key: "company",
+    readBy: "library, command",
+    what: "the company; --company comes first"
+  },
+  { variable: "TIME_PUNCHES_COMPANY_GUID", key: "guid", readBy: "library, command", what: "its guid" },
+  {
+    variable: "TIME_PUNCHES_API_VERSION",
+    key: "apiVersion",
+    readBy: "library, command",
+    what: "version to request, as YYYY-MM-DD (default: 2026-06-01)"
+  },
+  { variable: "TIME_PUNCHES_PROFILE", readBy: "command", what: "a profile of the command; --profile comes first" },
+  {
+    variable: "TIME_PUNCHES_DATABASE_URL",
+    isSecret: true,
+    readBy: "command",
+    what: "the database of a copy, maybe with a password; --database comes first"
+  },
+  {
+    variable: "PGPASSWORD",
+    isSecret: true,
+    readBy: "command",
+    what: "the password for PostgreSQL, if the URL has none"
+  }
+] as const satisfies ReadonlyArray<Setting>
+
+/** The keys of a profile that are a variable. */
+export const keyed = settings.filter((each) => "key" in each)
+
+/** The flags to which a profile gives a default. What `isFile` is relative to the folder of the profiles. */
+export const defaults = {
+  zone: { flag: "zone", isFile: false },
+  zoneFile: { flag: "zone-file", isFile: true },
+  dayStarts: { flag: "day-starts", isFile: false },
+  weekStarts: { flag: "week-starts", isFile: false },
+  calendar: { flag: "calendar", isFile: false },
+  names: { flag: "names", isFile: true },
+  codes: { flag: "codes", isFile: true },
+  mapping: { flag: "mapping", isFile: true },
+  database: { flag: "database", isFile: true }
+} as const
+
+export type DefaultKey = keyof typeof defaults
+
+/** Where a variable may come from, the first one that has it. */
+export interface SettingSource {
+  /** For people: `environment`, a file, or a profile. */
+  readonly name: string
+  readonly provider: ConfigProvider.ConfigProvider
+}
+
+/** The profile of a run. */
+export class Profile extends Context.Reference<{
+  /** The file of the profiles. */
+  readonly file: Effect.Effect<string, PlatformError.PlatformError>
+  readonly sources: ReadonlyArray<SettingSource>
+  /** The defaults of flags, by key. */
+  readonly defaults: Readonly<Partial<Record<DefaultKey, string>>>
+  /** `profile NAME`; empty if none is selected. */
+  readonly name: string
+}>("effect-time-punches/cli/Profile", {
+  defaultValue: () => ({ file: Effect.succeed(""), sources: [], defaults: {}, name: "" })
+}) {}
+
+/** The text of a flag, or the default that the profile has for it. */
+export const orDefault = (given: Option.Option<string>, key: DefaultKey) =>
+  Effect.map(Profile, ({ defaults }) => Option.orElse(given, () => Option.fromUndefinedOr(defaults[key])))
+
+/** The same for a flag that is not a text. `form` completes "must be …". */
+export const orReadDefault = Effect.fnUntraced(function*<A>(
+  given: Option.Option<A>,
+  key: DefaultKey,
+  read: (text: string) => Option.Option<A>,
+  form: string
+): Effect.fn.Return<Option.Option<A>, CommandFailure> {
+  const { defaults, name } = yield* Profile
+  const text = defaults[key]
+  if (Option.isSome(given) || text === undefined) return given
+  const value = read(text)
+  return Option.isSome(value) ? value : yield* usage(`${printable(name)}: ${key} must be ${form}`)
+})
