@@ -363,13 +363,15 @@ const shown = {
     auto_clocked_out clocked_in_offline clocked_out_offline created modified deleted breaks custom_break_id paid in out
     punches hasMore before after people kind punchId at text
     companyId userId locationId roleId departmentId day week anomalous incomplete
-    grossSeconds paidBreakSeconds unpaidBreakSeconds netSeconds aboveSeconds aboveDaySeconds
+    grossSeconds paidBreakSeconds unpaidBreakSeconds netSeconds
+    regularSeconds overSeconds doubleSeconds overDailySeconds
     close state states previous voids first last closedAt accepted rows release rules added terms
     clocks locations clock begins zone dayStarts starts daysFrom firstDay rounding weeklyThreshold dailyThreshold
+    doubleThreshold thresholds
     open unapproved disputed overlap tooLong anomaly gap stale empty edge
   `),
   /** With `--with-wages`. */
-  money: keysOf("hourly_wage tips costCents tipsCents zeroWage"),
+  money: keysOf("hourly_wage hourlyWageCents tips costCents tipsCents zeroWage"),
   /** With `--names`: the names of the file, and the account that wrote a state. */
   names: keysOf(`
     user user_name location_name role_name department_name userName locationName roleName departmentName
