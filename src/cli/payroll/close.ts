@@ -84,7 +84,7 @@ const closePeriod = Effect.fnUntraced(function*(input: Command.Command.Config.In
     dayRule: isZones(dayRule) ? Option.getOrElse(flags.locations, () => new Map()) : dayRule,
     firstDay: Option.getOrUndefined(flags.weekStarts),
     rounding: flags.rounding,
-    ...givenThresholds(flags),
+    ...yield* Effect.fromResult(givenThresholds(flags)),
     maxDuration: Option.getOrUndefined(flags.maxShift),
     accept: Option.getOrUndefined(flags.accept),
     ...authorship(flags.note)

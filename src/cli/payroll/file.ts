@@ -115,7 +115,7 @@ const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileFor
     dayRule: isZones(dayRule.value) ? Option.getOrElse(locations, () => new Map()) : dayRule.value,
     firstDay: Option.getOrUndefined(weekStarts),
     rounding: Option.getOrElse(input.rounding, () => "halfUp" as const),
-    ...givenThresholds(input)
+    ...yield* Effect.fromResult(givenThresholds(input))
   })
   const source = yield* openSource({ ...input, zone })
   const punches = Stream.flatMap(source({ clockedIn: CloseTerms.queryWindow(terms) }), (page) => Stream.fromArray(page))

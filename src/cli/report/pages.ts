@@ -52,7 +52,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
     period,
     rounding: Option.getOrElse(flags.rounding, () => "halfUp" as const),
     asOf: Option.getOrUndefined(flags.asOf),
-    ...givenThresholds(flags),
+    ...yield* Effect.fromResult(givenThresholds(flags)),
     firstDay: Option.getOrUndefined(flags.weekStarts),
     maxDuration: maxShift,
     disputed,

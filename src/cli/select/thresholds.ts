@@ -1,5 +1,6 @@
 /** `--weekly-threshold`, `--daily-threshold` and `--double-threshold`, and the clock by which they count. */
 import type * as Command from "effect/cli/Command"
+import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Labor from "../../payroll/Labor.ts"
@@ -29,14 +30,20 @@ export const thresholdFlags = {
 /** What the flags of the thresholds make. */
 export type ThresholdInput = Command.Command.Config.Infer<typeof thresholdFlags>
 
-/** The thresholds that are given. */
+/** The thresholds that are given. Fails for a second daily one that is the lower of the two: no hour would be between them. */
 export const givenThresholds = (
   { dailyThreshold, doubleThreshold, weeklyThreshold }: ThresholdInput
-): Labor.Thresholds => ({
-  weeklyThreshold: Option.getOrUndefined(weeklyThreshold),
-  dailyThreshold: Option.getOrUndefined(dailyThreshold),
-  doubleThreshold: Option.getOrUndefined(doubleThreshold)
-})
+): Result.Result<Labor.Thresholds, CommandFailure> => {
+  const given = {
+    weeklyThreshold: Option.getOrUndefined(weeklyThreshold),
+    dailyThreshold: Option.getOrUndefined(dailyThreshold),
+    doubleThreshold: Option.getOrUndefined(doubleThreshold)
+  }
+  const { dailyThreshold: first = Duration.zero, doubleThreshold: second = Duration.infinity } = given
+  return Duration.isLessThan(second, first)
+    ? refused("--double-threshold is lower than --daily-threshold", "Give the longer time as --double-threshold.")
+    : Result.succeed(given)
+}
 
 /**
  * The thresholds with the clock by which they count, and the period; none without a threshold. Fails for a grouping that the
@@ -70,10 +77,11 @@ export const thresholdsOf = (
       "Add --zone, such as --zone America/New_York, or --zone-file FILE, a zone for each location."
     )
   }
-  return Result.succeedSome({
-    dayRule: dayRule.value,
-    period: Option.getOrUndefined(period),
-    ...givenThresholds(flags),
-    firstDay: Option.getOrUndefined(weekStarts)
-  })
+  return Result.map(givenThresholds(flags), (given) =>
+    Option.some({
+      dayRule: dayRule.value,
+      period: Option.getOrUndefined(period),
+      ...given,
+      firstDay: Option.getOrUndefined(weekStarts)
+    }))
 }

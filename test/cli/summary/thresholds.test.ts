@@ -204,7 +204,11 @@ describe("summary with thresholds", () => {
         /--weekly-threshold: "40".*hours up to 99999\.99h or minutes up to 9999999m, such as 40h, 37\.5h or 450m/
       ],
       ["--weekly-threshold 1d --by user --zone UTC", /--weekly-threshold: "1d"/],
-      ["--daily-threshold=-8h --by user --zone UTC", /--daily-threshold/]
+      ["--daily-threshold=-8h --by user --zone UTC", /--daily-threshold/],
+      [
+        "--daily-threshold 12h --double-threshold 8h --by user --zone UTC",
+        /--double-threshold is lower than --daily-threshold/
+      ]
     ] as const
   )("are refused: %s", ([flags, message]) =>
     inFake(Effect.gen(function*() {
