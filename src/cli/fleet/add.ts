@@ -9,12 +9,12 @@ import * as Stream from "effect/Stream"
 import type { Company } from "../../Company.ts"
 import { CompanyGuid } from "../../Ids.ts"
 import { usage } from "../failure.ts"
-import { readCompany } from "../flags/connection.ts"
+import { readCompany, readCompanyId } from "../flags/connection.ts"
 import { parseCsvFile } from "../flags/csvFile.ts"
 import { intervalForm, readInterval, text, wholeNumber } from "../flags/values.ts"
 import { counted, formatNumber } from "../print/format.ts"
 import { printLines } from "../print/output.ts"
-import { database, json, operating, readId } from "./arguments.ts"
+import { database, json, operating } from "./arguments.ts"
 
 export const add = Command.make("add", {
   database,
@@ -75,7 +75,7 @@ const companiesOfInput = Effect.gen(function*() {
   const chunks = yield* Stream.runCollect(stdio.stdin)
   const companies: Array<Company> = []
   yield* parseCsvFile(Buffer.concat(chunks), "standard input", ["company_id,guid"], ([first = "", second = ""]) => {
-    const id = readId(first.trim())
+    const id = readCompanyId(first.trim())
     if (Option.isNone(id)) return `company_id must be ${wholeNumber(1)}`
     const guid = second.trim() === "" ? Option.some(undefined) : CompanyGuid.makeOption(second.trim())
     if (Option.isNone(guid)) return "guid must be a uuid, or empty"
