@@ -1,7 +1,6 @@
 /** What the verbs of `time-punches fleet` share: ids, flags, and what they load only when they run. */
 import * as Argument from "effect/cli/Argument"
 import * as Effect from "effect/Effect"
-import { databaseFlag } from "../database/database.ts"
 import { readCompanyId } from "../flags/connection.ts"
 import { onFlag, wholeNumber } from "../flags/values.ts"
 
@@ -14,8 +13,6 @@ export const idArgument = (description: string) =>
 
 /** One company or more. */
 export const ids = Argument.variadic(idArgument("Companies"), { min: 1 })
-
-export const database = databaseFlag
 
 export const json = onFlag("json", "JSON, whose times are ISO 8601 and whose missing values are null")
 
