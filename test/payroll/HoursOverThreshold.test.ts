@@ -48,7 +48,7 @@ describe("Labor.hoursOverThreshold", () => {
       assert.deepStrictEqual([person.net, person.overWeekly, person.overDaily].map(Duration.toHours), [60, 17, 9])
     }))
 
-  it.effect("counts each location by its own dayRule, and a person once for a date", () =>
+  it.effect("counts each location by its own day rule, and a person once for a date", () =>
     Effect.gen(function*() {
       // Noon of Monday in New York, and the evening of Monday in Honolulu: Tuesday in New York.
       const punches = [shift("2026-03-09T16:00:00Z", 6), shift("2026-03-10T07:00:00Z", 5, { locationId: far })]
