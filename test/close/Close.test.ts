@@ -7,6 +7,7 @@ import * as CloseSums from "../../src/close/CloseSums.ts"
 import { Close } from "../../src/close/index.ts"
 import { ClosedPeriod, Revision } from "../../src/close/Revision.ts"
 import { BusinessDate, Cents, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
+import { Patience } from "../../src/internal/sql/transaction.ts"
 import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
 import * as Period from "../../src/payroll/Period.ts"
 import { SqlStore } from "../../src/sql/index.ts"
@@ -890,13 +891,133 @@ for (const database of databases()) {
         })
     )
 
+    itWithCopy(
+      "asks for gaps and edges again when it writes, since another close may be there by then",
+      (copy) =>
+        Effect.gen(function*() {
+          const { table } = copy
+          yield* commit(copy.kept, company, week)
+          const later = { ...march, first: date("2026-03-30"), last: date("2026-04-12") }
+          const closing = yield* between(copy, create(copy))
+          const error = yield* Effect.flip(
+            closing(Close.create(company, { ...later, accept: ["stale", "empty"] }, { table }))
+          )
+          assert.deepStrictEqual(error._tag === "NotReady" ? error.found : error, { gap: 1 })
+          yield* voidRevision(copy, "1.1")
+          const accepting = yield* between(copy, create(copy))
+          const state = yield* accepting(
+            Close.create(company, { ...later, accept: ["stale", "empty", "gap"] }, { table })
+          )
+          assert.deepStrictEqual(state.accepted, { gap: 1, stale: 1, empty: 1 })
+
+          const at = (hours: number) => ({ zone: newYork, dayStarts: Duration.hours(hours) })
+          const apart = { ...march, first: date("2026-05-18"), last: date("2026-05-24"), dayRule: at(4) }
+          const beside = { ...apart, first: date("2026-05-11"), last: date("2026-05-17"), dayRule: at(2) }
+          const parting = yield* between(copy, create(copy, beside))
+          const parted = yield* Effect.flip(
+            parting(Close.create(company, { ...apart, accept: ["stale", "empty", "gap", "edge"] }, { table }))
+          )
+          assert.match(parted.message, /another process wrote a close beside this one/)
+        })
+    )
+
+    const lost = new SqlError.SqlError({
+      reason: new SqlError.ConnectionError({ cause: new Error("gone"), message: "gone" })
+    })
+
+    itWithCopy("is attempted again if the connection is lost at any statement", (copy) =>
+      Effect.gen(function*() {
+        const { table } = copy
+        yield* commit(copy.kept, company, week)
+        let [statements, losing] = [0, -1]
+        const run = yield* hooked(copy, () => ({
+          before: () => Effect.suspend(() => statements++ === losing ? Effect.fail(lost) : Effect.void)
+        }))
+        const closing = run(Close.create(company, options, { table }))
+        yield* closing
+        yield* voidRevision(copy, "1.1")
+        const all = statements
+        assert.isAbove(all, 10)
+        for (losing = 0; losing < all; losing++) {
+          statements = 0
+          const state = yield* closing
+          assert.isAbove(statements, losing)
+          assert.strictEqual(state.id, `${losing + 2}.1`)
+          yield* voidRevision(copy, state.id)
+        }
+      }))
+
+    itWithCopy("reads nothing after its COMMIT, and has what is due by then", (copy) =>
+      Effect.gen(function*() {
+        const { table } = copy
+        yield* commit(copy.kept, company, week)
+        yield* create(copy, next)
+        yield* create(copy)
+        yield* commit(copy.kept, company, [shift(2, "2026-03-17T14:00:00Z", 6)])
+        let isCommitted = false
+        const run = yield* hooked(copy, () => ({
+          before: (text) => isCommitted ? Effect.die(text) : Effect.void,
+          afterCommit: Effect.sync(() => (isCommitted = true))
+        }))
+        const { due, revisions } = yield* run(Close.correct(company, { closes: [2, 1] }, { table }))
+
+        assert.isTrue(isCommitted)
+        assert.deepStrictEqual(
+          revisions.map(({ id }, at) => [id, hours(due[at] ?? CloseSums.empty)]),
+          [["1.2", 6], ["2.2", -8]]
+        )
+        isCommitted = false
+        yield* run(Close.voidRevision(company, { revision: "1.2", note: "not sent" }, { table }))
+        assert.isTrue(isCommitted)
+      }))
+
+    itWithCopy(
+      "names the revision that a COMMIT may have written, if the database cannot be reached again",
+      (copy) =>
+        Effect.gen(function*() {
+          const { table } = copy
+          yield* commit(copy.kept, company, week)
+          let isDown = false
+          const goDown = Effect.suspend(() => {
+            isDown = true
+            return Effect.fail(lost)
+          })
+          let hooks: Hooks = {}
+          const run = yield* hooked(copy, () => ({
+            beforeBegin: Effect.suspend(() => isDown ? Effect.fail(lost) : Effect.void),
+            ...hooks
+          }))
+          const closing = Effect.flip(run(Close.create(company, options, { table }))).pipe(
+            Effect.provideService(Patience, Duration.millis(100))
+          )
+          hooks = { beforeCommit: goDown }
+          const unsent = yield* closing
+          assert.deepStrictEqual(unsent._tag === "OutcomeUnknown" ? unsent.revisions : unsent, ["1.1"])
+          assert.deepStrictEqual(yield* list(copy), [])
+          isDown = false
+          hooks = { afterCommit: goDown }
+          const unanswered = yield* closing
+          assert.match(unanswered.message, /^1\.1 may have been written: the database did not answer \(gone\)/)
+          assert.lengthOf(yield* list(copy), 1)
+
+          yield* voidRevision(copy, "1.1")
+          isDown = false
+          // The second attempt finds that the first one wrote nothing, and is lost before its COMMIT.
+          hooks = {
+            beforeCommit: Effect.suspend(() => {
+              hooks = { before: (text) => text.startsWith("INSERT") ? goDown : Effect.void }
+              return Effect.fail(lost)
+            })
+          }
+          const known = yield* closing
+          assert.strictEqual(known._tag, "SyncError", known.message)
+        })
+    )
+
     itWithCopy("finds the revision that a COMMIT without an answer wrote", (copy) =>
       Effect.gen(function*() {
         const { table } = copy
         yield* commit(copy.kept, company, week)
-        const lost = new SqlError.SqlError({
-          reason: new SqlError.ConnectionError({ cause: new Error("gone"), message: "gone" })
-        })
         let isLost = false
         const run = yield* hooked(copy, () => ({
           afterCommit: Effect.suspend(() => {

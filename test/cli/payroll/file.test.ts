@@ -1,4 +1,4 @@
-/** The files of a payroll program: `payroll file --mapping` and its preview, over a copy of the fake service. */
+/** The files of a payroll program: `payroll file --mapping` and `--preview`, over a copy of the fake service. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
