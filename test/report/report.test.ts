@@ -40,7 +40,7 @@ describe("toHtmlReport", () => {
     Effect.gen(function*() {
       const page = yield* toHtmlReport(Stream.fromIterable(days), { ...options, weeklyThreshold: "40 hours" })
 
-      assert.deepInclude(rowsOf(page, "By person")[0], { net: 5 * 8 * 3600, above: 2 * 8 * 3600 })
+      assert.deepInclude(rowsOf(page, "By person")[0], { net: 5 * 8 * 3600, over: 2 * 8 * 3600 })
       assert.deepStrictEqual(
         rowsOf(page, "By day").map(({ date }) => date),
         [4, 5, 6, 7, 8].map((day) => `2026-03-0${day}`)
@@ -95,7 +95,7 @@ describe("toHtmlReport", () => {
       ]])
     }))
 
-  it.effect("fails for a location without a dayRule, and before a sum could be wrong", () =>
+  it.effect("fails for a location without a day rule, and before a sum could be wrong", () =>
     Effect.gen(function*() {
       const missing = yield* Effect.flip(
         toHtmlReport(Stream.fromIterable(days), { ...options, dayRule: Period.zones(new Map()) })

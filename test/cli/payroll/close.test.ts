@@ -80,6 +80,27 @@ describe("time-punches payroll close", () => {
       )
     })))
 
+  it.live("warns of thresholds, a rounding or weeks that the close before it does not have", () =>
+    inFake(Effect.gen(function*() {
+      const run = on(yield* copy)
+      const weekOf = (date: string, ...flags: ReadonlyArray<string>) =>
+        run("payroll", "close", "--week", date, "--zone", "America/New_York", "--accept", "empty", ...flags)
+      const warning = "in a week that both have, hours may be over a threshold twice or never"
+      const first = yield* weekOf("2026-03-02", "--weekly-threshold", "40h")
+      const same = yield* weekOf("2026-03-09", "--weekly-threshold", "40h")
+      const other = yield* weekOf("2026-03-16", "--double-threshold", "12h", "--rounding", "down")
+
+      assert.deepStrictEqual([first, same, other].map(({ code }) => code), [0, 0, 0], other.stderr)
+      assert.notInclude(first.stderr + same.stderr, warning)
+      for (
+        const difference of [
+          "the weekly threshold is none, and close 2 has 40:00",
+          "the second daily threshold is 12:00, and close 2 has none",
+          "the rounding is down, and close 2 has halfUp"
+        ]
+      ) assert.include(other.stderr, `${difference}: ${warning}\n`)
+    })))
+
   it.live("closes, corrects and voids a week, and pays each difference once", () =>
     inFake(Effect.gen(function*() {
       const file = yield* copy
@@ -89,7 +110,7 @@ describe("time-punches payroll close", () => {
       assert.strictEqual(closed.code, 0, closed.stderr)
       assert.match(
         closed.stdout,
-        /^1\.1: 2026-03-02 to 2026-03-08, as of .*\n.*user_id.*above.*\n.*501 .*8:00 +1:00 +120\.00/
+        /^1\.1: 2026-03-02 to 2026-03-08, as of .*\n.*user_id.*over.*\n.*501 .*8:00 +1:00 +120\.00/
       )
 
       yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
@@ -106,9 +127,12 @@ describe("time-punches payroll close", () => {
           incomplete: 0,
           netSeconds: 3600,
           costCents: 1500,
-          tipsCents: 0
+          tipsCents: 0,
+          hourlyWageCents: 1500,
+          overSeconds: 3600,
+          doubleSeconds: null
         }],
-        people: [{ userId: 501, aboveSeconds: 3600, aboveDaySeconds: null }]
+        people: [{ userId: 501, overSeconds: 3600, doubleSeconds: null, overDailySeconds: null }]
       }])
       const corrected = yield* run("payroll", "correct", "--json")
       assert.deepStrictEqual(closes(corrected.stdout), [["1.2", "1.1", null]])
@@ -476,7 +500,7 @@ describe("time-punches payroll close", () => {
         ["userId", "punches", "incomplete", "netSeconds", "costCents"].map((name) => row[name])
       )
       assert.deepStrictEqual(numbers, [[501, -1, 0, -28_800, -12_000], [502, -1, -1, 0, 0]])
-      assert.deepStrictEqual(people, [{ userId: 501, aboveSeconds: -3600, aboveDaySeconds: null }])
+      assert.deepStrictEqual(people, [{ userId: 501, overSeconds: -3600, doubleSeconds: null, overDailySeconds: null }])
     })))
 
   it.live("ends with 8 and writes nothing if the history of what was summed is gone when correct writes", () =>
