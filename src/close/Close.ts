@@ -80,6 +80,14 @@ export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "compan
   readonly accept?: ReadonlyArray<Blocker> | undefined
 }
 
+/** The first revision of a close. */
+export interface Created extends Revision {
+  /** The active close before it. */
+  readonly before: Option.Option<number>
+  /** What it counts by other terms than the close before it. */
+  readonly changedTerms: ReadonlyArray<CloseTerms.TermChange>
+}
+
 /**
  * Closes a period of a copy with a history: finds what must be looked at, sums the period, and records the sums as its first
  * revision, all of one snapshot of the copy. All of it is due. The time of an open punch is due when it has ended.
@@ -93,7 +101,7 @@ export const create = (
   company: CompanyId,
   options: CloseOptions,
   tableOptions: TableOptions = {}
-): Effect.Effect<Revision, ReadError | NotReady | PeriodClosed | WriteError, SqlClient> =>
+): Effect.Effect<Created, ReadError | NotReady | PeriodClosed | WriteError, SqlClient> =>
   Effect.gen(function*() {
     const accept = new Set<string>(options.accept ?? [])
     const own = CloseTerms.make({ ...options, companyId: company })
@@ -108,7 +116,7 @@ export const create = (
         const terms = termsBeside(active)
         const issues = yield* issuesIn(company, terms, options, tableOptions)
         const sums = yield* sumsOf(company, terms, active, tableOptions)
-        return { database, copy, terms, issues, sums }
+        return { database, copy, active, terms, issues, sums }
       })
     )
     const { issues, sums, terms } = seen
@@ -157,7 +165,13 @@ export const create = (
         }] satisfies ReadonlyArray<Planned>
       })
     )
-    return yield* headOrDie(revisions)
+    const before = seen.active.filter(({ terms }) => terms.first < seen.terms.first)
+      .toSorted((one, other) => one.terms.first < other.terms.first ? -1 : 1).at(-1)
+    return {
+      ...yield* headOrDie(revisions),
+      before: Option.map(Option.fromUndefinedOr(before), ({ close }) => close),
+      changedTerms: before === undefined ? [] : CloseTerms.changesFrom(before.terms, seen.terms)
+    }
   })
 
 /** What is corrected. */
@@ -469,7 +483,7 @@ export const next = (
       if (Option.isNone(period)) return yield* refuse("its dates do not say which period follows")
       const dayRule = CloseTerms.dayRulesOf(after.terms)
       if (Option.isNone(dayRule)) return yield* refuse("a zone of its record is not known here")
-      const { dailyThreshold, firstDay, rounding, weeklyThreshold } = after.terms
+      const { firstDay, rounding } = after.terms
       const lastOfHole = hole &&
         Option.map(CloseTerms.datesBetween(hole.after.terms, hole.before.terms), ({ last }) => last)
       const end = Option.getOrElse(lastOfHole ?? Option.none(), () => period.value.last)
@@ -480,8 +494,7 @@ export const next = (
         dayRule: dayRule.value,
         firstDay,
         rounding,
-        weeklyThreshold: Option.getOrUndefined(weeklyThreshold),
-        dailyThreshold: Option.getOrUndefined(dailyThreshold)
+        ...CloseTerms.thresholdsOf(after.terms)
       } satisfies NextPeriod
     })
   )

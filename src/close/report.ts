@@ -95,10 +95,7 @@ export const toHtmlCloseReport = <E, R>(
     const sums = newest ?? CloseSums.empty
     const people = peopleOf(sums).toSorted(byTime)
     const locations = sumsBy(sums.rows, ({ locationId }) => locationId).toSorted(byTime)
-    const thresholds = {
-      weeklyThreshold: Option.getOrUndefined(terms.weeklyThreshold),
-      dailyThreshold: Option.getOrUndefined(terms.dailyThreshold)
-    }
+    const thresholds = CloseTerms.thresholdsOf(terms)
     const shown = newest === undefined || Option.isNone(punches)
       ? undefined
       : yield* ofPunches(punches.value, terms, people, names)
@@ -218,12 +215,13 @@ const ofPunches = <E, R>(
 /** The sums of each person, with the time over the thresholds. */
 const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<ReportSums> => {
   const groups = new Map(sumsBy(sums.rows, ({ userId }) => userId).map((group) => [group.key, group]))
-  return CloseSums.byPerson(sums).map(({ overWeekly, overDaily, cost, net, punches, tips, userId }) => ({
+  return CloseSums.byPerson(sums).map(({ cost, double, net, over, overDaily, punches, tips, userId }) => ({
     key: userId,
     punches,
     incomplete: groups.get(userId)?.incomplete ?? 0,
     net,
-    overWeekly: Option.getOrUndefined(overWeekly),
+    over: Option.getOrUndefined(over),
+    double: Option.getOrUndefined(double),
     overDaily: Option.getOrUndefined(overDaily),
     cost,
     tips

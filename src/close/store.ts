@@ -142,9 +142,12 @@ const columnsOf = {
     "incomplete",
     "net_ms",
     "cost_cents",
-    "tips_cents"
+    "tips_cents",
+    "hourly_wage",
+    "over_ms",
+    "double_ms"
   ],
-  person: ["user_id", "above_ms", "above_day_ms"]
+  person: ["user_id", "above_ms", "above_day_ms", "double_ms"]
 } as const
 
 const keyColumns = "company_id, close_id, number"
@@ -252,13 +255,21 @@ export const readSums = Effect.fnUntraced(function*(
       incomplete: numberOf(row["incomplete"]),
       net: Duration.millis(numberOf(row["net_ms"])),
       cost: Cents.make(numberOf(row["cost_cents"])),
-      tips: Cents.make(numberOf(row["tips_cents"]))
+      tips: Cents.make(numberOf(row["tips_cents"])),
+      hourlyWage: Option.map(optional(row["hourly_wage"]), (wage) => Cents.make(wage)),
+      over: time(row["over_ms"]),
+      double: time(row["double_ms"])
     })),
-    people: people.map((row): ClosePerson => ({
-      userId: UserId.make(numberOf(row["user_id"])),
-      overWeekly: time(row["above_ms"]),
-      overDaily: time(row["above_day_ms"])
-    }))
+    people: people.map((row): ClosePerson => {
+      const [one, daily] = [time(row["above_ms"]), time(row["above_day_ms"])]
+      return {
+        userId: UserId.make(numberOf(row["user_id"])),
+        over: Option.orElse(one, () => daily),
+        double: time(row["double_ms"]),
+        // A release without classes wrote the only threshold to the column of its kind.
+        overDaily: Option.isSome(one) ? daily : Option.none()
+      }
+    })
   } satisfies CloseSums
 })
 
@@ -370,6 +381,7 @@ const insert = Effect.fnUntraced(function*(
 ) {
   const { bigint, clock, tables, timestamp } = dialect
   const orNull = (value: Option.Option<number>) => Option.match(value, { onNone: () => raw("NULL"), onSome: bigint })
+  const millisOrNull = (time: Option.Option<Duration.Duration>) => orNull(Option.map(time, Duration.toMillis))
   if (kind === "close") {
     const text = yield* Effect.orDie(Schema.encodeEffect(TermsText)(terms))
     yield* sql`INSERT INTO ${tables.close} (company_id, close_id, terms)
@@ -413,15 +425,14 @@ const insert = Effect.fnUntraced(function*(
       bigint(row.incomplete),
       bigint(Duration.toMillis(row.net)),
       bigint(row.cost),
-      bigint(row.tips)
+      bigint(row.tips),
+      orNull(row.hourlyWage),
+      millisOrNull(row.over),
+      millisOrNull(row.double)
     ])
   )
-  const people = sums.people.map(({ overWeekly, overDaily, userId }) =>
-    tuple([
-      bigint(userId),
-      orNull(Option.map(overWeekly, Duration.toMillis)),
-      orNull(Option.map(overDaily, Duration.toMillis))
-    ])
+  const people = sums.people.map(({ double, over, overDaily, userId }) =>
+    tuple([bigint(userId), millisOrNull(over), millisOrNull(overDaily), millisOrNull(double)])
   )
   for (const chunk of Arr.chunksOf(rows, chunkSize)) yield* insertInto(tables.closeRow, columnsOf.row, chunk)
   for (const chunk of Arr.chunksOf(people, chunkSize)) yield* insertInto(tables.closePerson, columnsOf.person, chunk)

@@ -138,8 +138,8 @@ interface CountedInterval extends CloseTerms.MillisInterval {
 
 /** The first day whose time counts towards a threshold, as its place in `CloseClock.starts`; `undefined` without thresholds. */
 const firstCountedDay = (terms: CloseTerms.CloseTerms): number | undefined => {
-  const { clocks, dailyThreshold, daysFrom, first, locations, weeklyThreshold } = terms
-  if (Option.isNone(weeklyThreshold) && Option.isNone(dailyThreshold)) return undefined
+  const { clocks, dailyThreshold, daysFrom, doubleThreshold, first, locations, weeklyThreshold } = terms
+  if ([weeklyThreshold, dailyThreshold, doubleThreshold].every(Option.isNone)) return undefined
   const days = Array.from({ length: clocks[0]?.starts.length ?? 0 }, (_, day) => Period.addDays(daysFrom, day))
   const firstDay = days.findIndex((date) => Option.contains(date, first))
   const begun = locations.map(({ begins, clock }) =>

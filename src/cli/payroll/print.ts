@@ -84,7 +84,7 @@ export const printWritten = Effect.fnUntraced(function*(
 /** A line for each person, with what is due. */
 const peopleLines = (sums: CloseSums.CloseSums, names: Names | undefined, screen: Screen): ReadonlyArray<string> => {
   const people = CloseSums.byPerson(sums)
-  const over = (title: string, field: "overWeekly" | "overDaily"): ReadonlyArray<Column<CloseSums.PersonSums>> => {
+  const over = (title: string, field: "over" | "double" | "overDaily"): ReadonlyArray<Column<CloseSums.PersonSums>> => {
     const cell = (person: CloseSums.PersonSums) =>
       Option.match(person[field], { onNone: () => "", onSome: formatSignedHours })
     return people.some((person) => Option.isSome(person[field])) ? [{ title, align: "right", cell }] : []
@@ -98,8 +98,9 @@ const peopleLines = (sums: CloseSums.CloseSums, names: Names | undefined, screen
       ],
     { title: "punches", align: "right", cell: ({ punches }) => `${punches}`, dropOrder: 2 },
     { title: "net", align: "right", cell: ({ net }) => formatSignedHours(net) },
-    ...over("above", "overWeekly"),
-    ...over("above_day", "overDaily"),
+    ...over("over", "over"),
+    ...over("double", "double"),
+    ...over("over_daily", "overDaily"),
     { title: "cost", align: "right", cell: ({ cost }) => formatMoney(cost) },
     { title: "tips", align: "right", cell: ({ tips }) => formatMoney(tips) }
   ]

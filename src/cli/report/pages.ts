@@ -21,6 +21,7 @@ import { printText } from "../print/output.ts"
 import { defaultMaxShift, refuseBeyondCalendar } from "../select/maxShift.ts"
 import { refuseBesideClose, requirePeriod, resolvePeriod } from "../select/period.ts"
 import { disputedIn, disputesUnknown, selectedOf, selects, widerFilter } from "../select/selection.ts"
+import { givenThresholds } from "../select/thresholds.ts"
 import { periodInput, type ReportInput } from "./flags.ts"
 
 export const run = Effect.fnUntraced(function*(input: ReportInput) {
@@ -51,8 +52,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
     period,
     rounding: Option.getOrElse(flags.rounding, () => "halfUp" as const),
     asOf: Option.getOrUndefined(flags.asOf),
-    weeklyThreshold: Option.getOrUndefined(flags.weeklyThreshold),
-    dailyThreshold: Option.getOrUndefined(flags.dailyThreshold),
+    ...yield* Effect.fromResult(givenThresholds(flags)),
     firstDay: Option.getOrUndefined(flags.weekStarts),
     maxDuration: maxShift,
     disputed,

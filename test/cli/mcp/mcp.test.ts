@@ -311,10 +311,15 @@ describe("the tools of an assistant", () => {
       yield* FakeService.use((service) => service.edit([1], { hourly_wage: 98_765, notes: prompt }))
       yield* cli(["sync", "--database", database])
       yield* cli(["payroll", "correct", "1", "--database", database])
-      const every = { by: "user,location,role,department,day", weeklyThreshold: "1h", dailyThreshold: "1h" }
+      const every = {
+        by: "user,location,role,department,day",
+        weeklyThreshold: "1h",
+        dailyThreshold: "1h",
+        doubleThreshold: "2h"
+      }
       const cases: ReadonlyArray<readonly [tool: string, words: string, args: Record<string, unknown>]> = [
         ["summary", "summary --by user,location,role,department,day", { ...week, by: every.by }],
-        ["summary", "summary --by user,week --weekly-threshold 1h --daily-threshold 1h", {
+        ["summary", "summary --by user,week --weekly-threshold 1h --daily-threshold 1h --double-threshold 2h", {
           ...week,
           ...every,
           by: "user,week"
