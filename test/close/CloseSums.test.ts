@@ -116,9 +116,11 @@ describe("CloseSums.sum", () => {
       const noon = DateTime.makeUnsafe("2026-03-02T17:00:00Z")
       const moved = {
         ...own,
-        locations: own.locations.map((each) =>
-          Option.contains(each.locationId, east) ? { ...each, begins: Option.some(noon) } : each
-        )
+        locations: own.locations.map(({ begins, clock, locationId }) => ({
+          clock,
+          locationId,
+          begins: Option.contains(locationId, east) ? Option.some(noon) : begins
+        }))
       }
       const { rows } = yield* run(
         // Six hours that the earlier close has, and six that began before them.
