@@ -454,6 +454,13 @@ export const sumsOf = (
 export const punchesIn = (company: CompanyId, clockedIn: Period.Interval, options: CopyListOptions) =>
   Stream.catchTag(listWithin(company, { clockedIn }, options), "InvalidRequest", Stream.die)
 
+/** The terms that a close had, with the locations of each revision that added some: any of them may have been the newest. */
+const everyTerms = (close: StoredClose): ReadonlyArray<Pick<StoredClose, "terms">> => [
+  close,
+  ...close.revisions.filter(({ added }) => added.locations.length > 0)
+    .map((revision) => ({ terms: termsAt(close, revision) }))
+]
+
 export type Differing = VerificationFailed["revisions"][number]
 
 /** Whether the history gives a revision again; if not, the people whose sums differ, and why. */
@@ -467,7 +474,7 @@ export const verdictOf = Effect.fnUntraced(function*(
   tableOptions: TableOptions
 ) {
   if (newest.at.epochMilliseconds < copy.since.epochMilliseconds) return "outOfReach"
-  const again = yield* sumsOf(company, terms, all, tableOptions, newest.at)
+  const again = yield* sumsOf(company, terms, all.flatMap(everyTerms), tableOptions, newest.at)
   const { people, rows } = difference(again, stored)
   const userIds = new Set([...rows, ...people].map(({ userId }) => userId))
   if (userIds.size === 0) return "same"

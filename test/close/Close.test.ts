@@ -327,6 +327,34 @@ for (const database of databases()) {
     )
 
     itWithCopy(
+      "verifies a close whose later punches are at a location that a later close added",
+      (copy) =>
+        Effect.gen(function*() {
+          const dayRule = new Map([[east, newYork]])
+          const [one, two] = weeks
+          yield* closed(copy, { ...march, ...one, dayRule })
+          yield* create(copy, { ...march, ...two, dayRule })
+          // The Monday after the first close, at a location that the second one lacks.
+          yield* commit(copy.kept, company, [shift(40, "2026-03-09T13:00:00Z", 4, { locationId: late })])
+          yield* correct(copy, { closes: [2], dayRules: new Map([[late, newYork]]) })
+          const verified = () => copy.run(Close.verify(company, undefined, { table: copy.table }))
+          const edited = (hours: number) =>
+            Effect.andThen(
+              commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", hours)]),
+              correct(copy, { closes: [1] })
+            )
+
+          assert.deepStrictEqual((yield* edited(10)).revisions.map(({ id }) => id), ["1.2"])
+          assert.deepStrictEqual(yield* verified(), { revisions: 4, unverifiable: 0 })
+          assert.deepStrictEqual((yield* edited(11)).revisions.map(({ id }) => id), ["1.3"])
+          // They had it when they were active.
+          yield* voidRevision(copy, "2.2")
+          yield* voidRevision(copy, "2.1")
+          assert.deepStrictEqual(yield* verified(), { revisions: 5, unverifiable: 0 })
+        })
+    )
+
+    itWithCopy(
       "records an added location without a sum, so that the next correction needs no day rule",
       (copy) =>
         Effect.gen(function*() {
