@@ -33,7 +33,7 @@ export class NotReady extends Schema.TaggedError<NotReady>("effect-time-punches/
   /** The kinds, with their numbers. */
   override get message(): string {
     const found = Object.entries(this.found).map(([kind, count]) => `${kind} ${count}`).join(", ")
-    return `the period is not ready to be closed: ${[found, ...this.details].join("; ")} [company ${this.companyId}]`
+    return `the period is not ready: ${[found, ...this.details].join("; ")} [company ${this.companyId}]`
   }
 
   /** Whether the same call may succeed later with nothing changed. No: look at what is found, or accept it. */

@@ -90,7 +90,7 @@ const closePeriod = Effect.fnUntraced(function*(input: Command.Command.Config.In
     ...authorship(flags.note)
   }
   yield* Effect.gen(function*() {
-    const revision = yield* Effect.catchTag(Close.create(company, options), "NotReady", printNotReady(names))
+    const revision = yield* Effect.catchTag(Close.create(company, options), "NotReady", printNotReady(names, "close"))
     yield* printWritten([revision], [CloseSums.difference(revision, CloseSums.empty)], { ...input, json }, names, shown)
     yield* printWarning(
       ...revision.changedTerms.map(({ before, now, term }) =>

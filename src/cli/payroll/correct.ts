@@ -74,7 +74,7 @@ const correctCloses = Effect.fnUntraced(function*(input: CorrectInput) {
       dayRules,
       accept: Option.getOrUndefined(input.accept),
       ...authorship(input.note)
-    }).pipe(Effect.catchTag("NotReady", printNotReady(names)))
+    }).pipe(Effect.catchTag("NotReady", printNotReady(names, "correct")))
     yield* printWritten(correction.revisions, correction.due, { ...input, json }, names, shown)
     yield* printRemarks(correction, names)
   })

@@ -57,15 +57,17 @@ const userName = (): string => {
   }
 }
 
-/** Prints why a period is not ready, and ends the command with findings. */
-export const printNotReady = (names: Names | undefined) =>
+/** Prints why a period is not ready to be closed, or a close to be corrected, and ends the command with findings. */
+export const printNotReady = (names: Names | undefined, verb: "close" | "correct") =>
   Effect.fnUntraced(function*({ details, found, issues }: NotReady) {
     yield* printText(textOf("table", issues, names, yield* screen))
+    const done = verb === "close" ? "closed" : "corrected"
     yield* printWarning(
-      `not closed: ${Object.entries(found).map(([kind, count]) => `${kind} ${count}`).join(", ")}`,
+      `not ${done}: ${Object.entries(found).map(([kind, count]) => `${kind} ${count}`).join(", ")}`,
       ...details,
-      `--accept ${Object.keys(found).join(",")} closes all the same.`,
-      disputesUnknown
+      `--accept ${Object.keys(found).join(",")} ${verb}s all the same.`,
+      // A correction looks for gaps alone.
+      ...(verb === "close" ? [disputesUnknown] : [])
     )
     return yield* new Findings()
   })

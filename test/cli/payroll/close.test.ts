@@ -295,6 +295,34 @@ describe("time-punches payroll close", () => {
       assert.match(added.stdout, /^due after 1\.1\n.*\n +506 +1 +\+?8:00 +120\.00 /)
     })))
 
+  it.live("says of a correction, not of a close, that a gap holds it up", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const service = yield* FakeService
+      const run = on(file)
+      const location = punch(1).location_id
+      const zonesWith = (zone: string) => {
+        const zones = `${file}.${zone.slice(0, 3)}.csv`
+        Fs.writeFileSync(zones, `location_id,zone\n${location},America/New_York\n${zone}`)
+        return ["--zone-file", zones]
+      }
+      yield* run("payroll", "close", "--week", "2026-03-02", ...zonesWith(""))
+      const next = ["--week", "2026-03-09", "--accept", "empty", ...zonesWith("303,America/New_York\n")]
+      assert.strictEqual((yield* run("payroll", "close", ...next)).code, 0)
+      yield* service.seed([punch(6, { location_id: 303 })])
+      yield* service.edit([6], { notes: "seen" })
+      yield* sync(file)
+      // As Berlin in the first and New York in the second, five hours are in no close.
+      const refused = yield* run("payroll", "correct", "1", ...zonesWith("303,Europe/Berlin\n"))
+
+      assert.deepStrictEqual([refused.code, refused.stdout], [9, ""], refused.stderr)
+      assert.match(
+        refused.stderr,
+        /\nnot corrected: gap 1\nno close has .* at location 303\n--accept gap corrects all the same\.\n$/
+      )
+      assert.lengthOf(closes((yield* run("payroll", "list", "--json")).stdout), 2)
+    })))
+
   it.live("is not ready while check finds something, and records what is accepted", () =>
     inFake(Effect.gen(function*() {
       const file = yield* copy
