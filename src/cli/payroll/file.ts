@@ -78,11 +78,12 @@ const printPayrollFile = Effect.fnUntraced(function*(input: FileInput) {
   const names = yield* readNames(input.names)
   const form = yield* readForm(input, names)
   if (input.preview) return yield* printPreview(input, form)
-  const given: Readonly<Record<string, Option.Option<unknown>>> = { ...Struct.pick(input, Struct.keys(previewFlags)) }
-  const beside = Object.keys(given).find((key) => given[key] !== undefined && Option.isSome(given[key]))
-  if (beside !== undefined) {
-    return yield* usage(`--${flagNameOf(beside)} goes with --preview: a revision has it in its record`)
-  }
+  const recorded = firstGiven(Struct.pick(input, Struct.keys(previewFlags)))
+  if (recorded !== undefined) return yield* usage(`--${recorded} goes with --preview: a revision has it in its record`)
+  const { maxAge, pageSize } = input
+  const unread = firstGiven({ source: Option.filter(input.source, (source) => source === "service"), pageSize, maxAge })
+  if (unread !== undefined)
+    return yield* usage(`--${unread} goes with --preview: a revision is printed from its record`)
   if (Option.isNone(input.revision)) {
     return yield* usage("payroll file prints one revision: name it, such as payroll file 7.2", "Or give --preview.")
   }
@@ -92,6 +93,10 @@ const printPayrollFile = Effect.fnUntraced(function*(input: FileInput) {
   const shown = previous === undefined ? revision.id : `${revision.id} less ${previous.id}`
   yield* printFile(form, shown, revision, previous)
 }, Effect.scoped)
+
+/** The name of the first flag that is given. */
+const firstGiven = (flags: Readonly<Record<string, Option.Option<unknown>>>): string | undefined =>
+  Object.entries(flags).filter(([, value]) => Option.isSome(value)).map(([key]) => flagNameOf(key))[0]
 
 const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileForm) {
   if (Option.isSome(input.revision)) {
