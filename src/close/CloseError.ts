@@ -137,6 +137,11 @@ export class OutcomeUnknown
       this.revisions.join(", ")
     } may have been written: the database did not answer (${this.detail}) [company ${this.companyId}]`
   }
+
+  /** Whether the same call may succeed later with nothing changed. No: if it wrote, the same call is refused or has nothing due. */
+  get isRetryable(): boolean {
+    return false
+  }
 }
 
 /** A revision that is computed again from the history is not what was recorded. Nothing was written. */
