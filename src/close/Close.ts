@@ -116,7 +116,7 @@ export const create = (
         const terms = termsBeside(active)
         const issues = yield* issuesIn(company, terms, options, tableOptions)
         const sums = yield* sumsOf(company, terms, active, tableOptions)
-        return { database, copy, active, terms, issues, sums }
+        return { database, copy, terms, issues, sums }
       })
     )
     const { issues, sums, terms } = seen
@@ -147,12 +147,16 @@ export const create = (
       const edges = terms.locations.filter(({ begins }) => Option.isSome(begins)).length
       return edges > 0 ? { ...found, edge: edges } : found
     })
+    // Of the closes that the transaction sees: another process may have written one after the snapshot.
+    let before: ActiveClose | undefined
     const revisions = yield* write(
       seen.database,
       company,
       seen.copy.at,
       Effect.fnUntraced(function*(closes) {
         const accepted = yield* requireReady(closes)
+        before = activeOf(closes).filter((each) => each.terms.first < terms.first)
+          .toSorted((one, other) => one.terms.first < other.terms.first ? -1 : 1).at(-1)
         return [{
           ...RevisionId.next(closes.reduce((last, { close }) => Math.max(last, close), 0) + 1, 0),
           before: undefined,
@@ -165,12 +169,10 @@ export const create = (
         }] satisfies ReadonlyArray<Planned>
       })
     )
-    const before = seen.active.filter(({ terms }) => terms.first < seen.terms.first)
-      .toSorted((one, other) => one.terms.first < other.terms.first ? -1 : 1).at(-1)
     return {
       ...yield* headOrDie(revisions),
       before: Option.map(Option.fromUndefinedOr(before), ({ close }) => close),
-      changedTerms: before === undefined ? [] : CloseTerms.changesFrom(before.terms, seen.terms)
+      changedTerms: before === undefined ? [] : CloseTerms.changesFrom(before.terms, terms)
     }
   })
 

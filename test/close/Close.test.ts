@@ -934,9 +934,12 @@ for (const database of databases()) {
           yield* voidRevision(copy, "1.1")
           const accepting = yield* between(copy, create(copy))
           const state = yield* accepting(
-            Close.create(company, { ...later, accept: ["stale", "empty", "gap"] }, { table })
+            Close.create(company, { ...later, rounding: "down", accept: ["stale", "empty", "gap"] }, { table })
           )
           assert.deepStrictEqual(state.accepted, { gap: 1, stale: 1, empty: 1 })
+          assert.deepStrictEqual([state.before, state.changedTerms], [Option.some(2), [
+            { term: "rounding", before: "halfUp", now: "down" }
+          ]])
 
           const at = (hours: number) => ({ zone: newYork, dayStarts: Duration.hours(hours) })
           const apart = { ...march, first: date("2026-05-18"), last: date("2026-05-24"), dayRule: at(4) }
@@ -1020,7 +1023,10 @@ for (const database of databases()) {
           )
           hooks = { beforeCommit: goDown }
           const unsent = yield* closing
-          assert.deepStrictEqual(unsent._tag === "OutcomeUnknown" ? unsent.revisions : unsent, ["1.1"])
+          assert.deepStrictEqual(
+            unsent._tag === "OutcomeUnknown" ? [unsent.revisions, unsent.isRetryable] : unsent,
+            [["1.1"], false]
+          )
           assert.deepStrictEqual(yield* list(copy), [])
           isDown = false
           hooks = { afterCommit: goDown }
