@@ -189,21 +189,33 @@ export interface CorrectOptions extends WriteOptions {
   readonly accept?: ReadonlyArray<"rules" | "gap"> | undefined
 }
 
-/** What a correction wrote. */
-export interface Correction {
-  /** The new revisions. Empty: nothing differs. */
-  readonly revisions: ReadonlyArray<Revision>
-  /** What is due with each of them: what it has more than the revision before. */
-  readonly due: ReadonlyArray<CloseSums.CloseSums>
-  /** Revisions that were corrected although the history does not reach their instant. */
+/** What a person should know of a correction beside its sums. */
+export interface CorrectionRemarks {
+  /** Revisions that are corrected although the history does not reach their instant. */
   readonly unverified: ReadonlyArray<string>
   /** Closes that were not named and differ too. */
   readonly otherCloses: ReadonlyArray<number>
-  /** Locations whose given day rule was not used, since the record has another one. */
+  /** Locations whose given day rule is not used, since the record has another one. */
   readonly unchangedLocations: ReadonlyArray<LocationId>
   /** The people who had hours in the revision before and have none in the new one, with the reasons. */
   readonly peopleWithoutHours: ReadonlyArray<LostHours>
 }
+
+/** What a correction wrote. */
+export interface Correction extends CorrectionRemarks {
+  /** The new revisions. Empty: nothing differs. */
+  readonly revisions: ReadonlyArray<Revision>
+  /** What is due with each of them: what it has more than the revision before. */
+  readonly due: ReadonlyArray<CloseSums.CloseSums>
+}
+
+/** What a correction would write now. */
+export interface Rehearsal extends CorrectionRemarks {
+  /** What would be due with each new revision. One that only records added locations has no difference. */
+  readonly due: ReadonlyArray<AmountDue>
+}
+
+type CorrectError = ReadError | NotReady | PeriodClosed | UnknownClose | VerificationFailed
 
 /**
  * Sums closes again, and records the next revision of each whose sums differ: the difference to the one before is due. All
@@ -221,57 +233,12 @@ export const correct = (
   company: CompanyId,
   options: CorrectOptions = {},
   tableOptions: TableOptions = {}
-): Effect.Effect<
-  Correction,
-  ReadError | NotReady | PeriodClosed | UnknownClose | VerificationFailed | WriteError,
-  SqlClient
-> =>
+): Effect.Effect<Correction, CorrectError | WriteError, SqlClient> =>
   Effect.gen(function*() {
-    const accept = new Set<string>(options.accept ?? [])
-    const { dayRules = new Map() } = options
     const seen = yield* inCopy(
       company,
       tableOptions,
-      Effect.fnUntraced(function*(database: Db) {
-        const copy = yield* readCopy(database, company)
-        const all = yield* readCloses(database, company)
-        const active = activeOf(all)
-        const named = yield* namedOf(company, all, active, options.closes)
-        const corrected: Array<Corrected> = []
-        for (const close of named) {
-          const stored = yield* readSums(database, company, close.newest)
-          const now = yield* sumsWith(company, close.terms, active, dayRules, tableOptions)
-          // A location that is added without a sum is recorded too, so that its punches after the period need no clock any more.
-          if (now.added.locations.length > 0 || !CloseSums.equals(stored, now.sums)) {
-            corrected.push({ close, stored, ...now })
-          }
-        }
-        const otherCloses = yield* Effect.filter(
-          active.filter((each) => !named.includes(each)),
-          (close) => isDue(database, company, close, active, tableOptions)
-        )
-        const unverified: Array<string> = []
-        const differing: Array<Differing> = []
-        for (const { close: { newest, terms }, stored } of corrected) {
-          const verdict = yield* verdictOf(company, { newest, terms }, all, stored, copy, tableOptions)
-          const isRefused = newest.rules === sumRules || !accept.has("rules")
-          if (verdict === "same") continue
-          if (verdict !== "outOfReach") {
-            if (isRefused) differing.push(verdict)
-          } else if (newest.rules !== sumRules && isRefused) {
-            const cause = "its rules are others, and the history does not reach it"
-            differing.push({ id: newest.id, people: [], cause })
-          } else unverified.push(newest.id)
-        }
-        const losses = yield* Effect.forEach(corrected, (each) => lossesOf(database, company, each, copy, tableOptions))
-        return { database, copy, named, corrected, otherCloses, unverified, differing, losses }
-      })
-    )
-    if (seen.differing.length > 0) {
-      return yield* new VerificationFailed({ companyId: company, revisions: seen.differing })
-    }
-    const unchangedLocations = [...dayRules].flatMap(([locationId, dayRule]) =>
-      seen.named.some(({ terms }) => CloseTerms.hasOtherDayRule(terms, locationId, dayRule)) ? [locationId] : []
+      (database) => correctionOf(database, company, options, tableOptions)
     )
     const revisions = seen.corrected.length === 0
       ? []
@@ -287,7 +254,7 @@ export const correct = (
             const detail = `another process wrote a revision of close ${close.close}`
             return yield* new CloseChanged({ companyId: company, detail })
           }
-          const gaps = yield* refuseAdded(company, active, seen.corrected, accept.has("gap"))
+          const gaps = yield* refuseAdded(company, active, seen.corrected, options)
           return seen.corrected.map(({ added, close, sums, terms }): Planned => ({
             ...RevisionId.next(close.close, close.count),
             before: close.newest.number,
@@ -295,7 +262,7 @@ export const correct = (
             terms,
             added,
             accepted: {
-              ...accept.has("rules") && close.newest.rules !== sumRules ? { rules: 1 } : {},
+              ...accepts(options, "rules") && close.newest.rules !== sumRules ? { rules: 1 } : {},
               ...gaps.get(close.close)
             },
             sums,
@@ -304,17 +271,37 @@ export const correct = (
         })
       )
     return {
+      ...seen.remarks,
       revisions,
       due: revisions.map((revision) => {
         const stored = seen.corrected.find(({ close }) => close.close === revision.close)?.stored ?? CloseSums.empty
         return CloseSums.difference(revision, stored)
-      }),
-      unverified: seen.unverified,
-      otherCloses: seen.otherCloses.map(({ close }) => close),
-      unchangedLocations,
-      peopleWithoutHours: seen.losses.flat()
+      })
     }
   })
+
+/**
+ * What `correct` would write now, found in one snapshot of the copy by the same steps: it fails as `correct` does, except with
+ * what only a write can meet. Writes nothing, and needs no right to write.
+ */
+export const rehearse = (
+  company: CompanyId,
+  options: CorrectOptions = {},
+  tableOptions: TableOptions = {}
+): Effect.Effect<Rehearsal, CorrectError, SqlClient> =>
+  inCopy(
+    company,
+    tableOptions,
+    Effect.fnUntraced(function*(database: Db) {
+      const { active, corrected, remarks } = yield* correctionOf(database, company, options, tableOptions)
+      yield* refuseAdded(company, active, corrected, options)
+      const due = corrected.map(({ close, stored, sums }): AmountDue => ({
+        after: close.newest.id,
+        difference: CloseSums.difference(sums, stored)
+      }))
+      return { ...remarks, due } satisfies Rehearsal
+    })
+  )
 
 /** What is due of a close: what its sums now have more than its newest active revision. */
 export interface AmountDue {
@@ -600,6 +587,73 @@ export const verify = (
     })
   )
 
+const accepts = ({ accept = [] }: CorrectOptions, what: "rules" | "gap"): boolean => accept.includes(what)
+
+/** The closes that a correction changes, and what is to be said of them: all of it but the comparison with other closes. */
+const correctionOf = Effect.fnUntraced(function*(
+  database: Db,
+  company: CompanyId,
+  options: CorrectOptions,
+  tableOptions: TableOptions
+) {
+  const { closes, dayRules = new Map() } = options
+  const copy = yield* readCopy(database, company)
+  const all = yield* readCloses(database, company)
+  const active = activeOf(all)
+  const named = yield* namedOf(company, all, active, closes)
+  const corrected: Array<Corrected> = []
+  for (const close of named) {
+    const stored = yield* readSums(database, company, close.newest)
+    const now = yield* sumsWith(company, close.terms, active, dayRules, tableOptions)
+    // A location that is added without a sum is recorded too, so that its punches after the period need no clock any more.
+    if (now.added.locations.length > 0 || !CloseSums.equals(stored, now.sums)) {
+      corrected.push({ close, stored, ...now })
+    }
+  }
+  const otherCloses = yield* Effect.filter(
+    active.filter((each) => !named.includes(each)),
+    (close) => isDue(database, company, close, active, tableOptions)
+  )
+  const unverified = yield* verifyBefore(company, corrected, all, copy, options, tableOptions)
+  const losses = yield* Effect.forEach(corrected, (each) => lossesOf(database, company, each, copy, tableOptions))
+  const remarks: CorrectionRemarks = {
+    unverified,
+    otherCloses: otherCloses.map(({ close }) => close),
+    unchangedLocations: [...dayRules].flatMap(([locationId, dayRule]) =>
+      named.some(({ terms }) => CloseTerms.hasOtherDayRule(terms, locationId, dayRule)) ? [locationId] : []
+    ),
+    peopleWithoutHours: losses.flat()
+  }
+  return { database, copy, active, corrected, remarks }
+})
+
+/** Computes the revisions before again; gives those that the history does not reach. */
+const verifyBefore = Effect.fnUntraced(function*(
+  company: CompanyId,
+  corrected: ReadonlyArray<Corrected>,
+  all: ReadonlyArray<StoredClose>,
+  copy: Copy,
+  options: CorrectOptions,
+  tableOptions: TableOptions
+) {
+  const unverified: Array<string> = []
+  const differing: Array<Differing> = []
+  for (const { close: { newest, terms }, stored } of corrected) {
+    const verdict = yield* verdictOf(company, { newest, terms }, all, stored, copy, tableOptions)
+    const hasOtherRules = newest.rules !== sumRules
+    const acceptsRules = hasOtherRules && accepts(options, "rules")
+    if (verdict === "same") continue
+    if (verdict !== "outOfReach") {
+      if (!acceptsRules) differing.push(verdict)
+    } else if (hasOtherRules && !acceptsRules) {
+      const cause = "its rules are others, and the history does not reach it"
+      differing.push({ id: newest.id, people: [], cause })
+    } else unverified.push(newest.id)
+  }
+  if (differing.length > 0) return yield* new VerificationFailed({ companyId: company, revisions: differing })
+  return unverified
+})
+
 const headOrDie = <A>(written: ReadonlyArray<A>): Effect.Effect<A> => {
   const [revision] = written
   return revision === undefined ? Effect.die("a write of no revision") : Effect.succeed(revision)
@@ -659,7 +713,7 @@ const refuseAdded = Effect.fnUntraced(function*(
   company: CompanyId,
   active: ReadonlyArray<ActiveClose>,
   corrected: ReadonlyArray<Corrected>,
-  acceptsGaps: boolean
+  options: CorrectOptions
 ) {
   const termsNow = active.map((each) => {
     const own = corrected.find(({ close }) => close.close === each.close)
@@ -673,7 +727,7 @@ const refuseAdded = Effect.fnUntraced(function*(
     const gaps = CloseTerms.holes(termsNow).filter((hole) =>
       isAdded(hole) && [hole.after, hole.before].some((each) => each.close === close.close)
     )
-    if (gaps.length > 0 && !acceptsGaps) return yield* notReady(company, { gap: gaps.length }, gaps)
+    if (gaps.length > 0 && !accepts(options, "gap")) return yield* notReady(company, { gap: gaps.length }, gaps)
     if (gaps.length > 0) accepted.set(close.close, { gap: gaps.length })
   }
   return accepted

@@ -448,8 +448,15 @@ for (const database of databases()) {
           const dayRulesWith = (dayRule: DateTime.TimeZone) => new Map([[east, newYork], [late, dayRule]])
           yield* create(copy, { ...next, dayRule: dayRulesWith(newYork) })
           yield* commit(copy.kept, company, [shift(30, "2026-03-05T14:00:00Z", 4, { locationId: late })])
-          const added = (dayRule: DateTime.TimeZone, accept: ReadonlyArray<"gap"> = []) =>
-            correct(copy, { closes: [1], dayRules: new Map([[late, dayRule]]), accept })
+          const optionsOf = (dayRule: DateTime.TimeZone, accept: ReadonlyArray<"gap"> = []) => ({
+            closes: [1],
+            dayRules: new Map([[late, dayRule]]),
+            accept
+          })
+          const added = (dayRule: DateTime.TimeZone, accept?: ReadonlyArray<"gap">) =>
+            correct(copy, optionsOf(dayRule, accept))
+          const rehearsed = (dayRule: DateTime.TimeZone, accept?: ReadonlyArray<"gap">) =>
+            copy.run(Close.rehearse(company, optionsOf(dayRule, accept), { table: copy.table }))
 
           // As Berlin in the first and New York in the next, five hours are in no close.
           const gap = yield* Effect.flip(added(berlin))
@@ -457,6 +464,11 @@ for (const database of databases()) {
           // As Honolulu in the first, six hours are in both; no acceptance lets that through.
           const overlap = yield* Effect.flip(added(honolulu, ["gap"]))
           assert.strictEqual(overlap._tag === "PeriodClosed" ? overlap.close : 0, 2, overlap.message)
+          // A rehearsal is refused as the correction is, and writes nothing.
+          assert.deepStrictEqual(yield* Effect.flip(rehearsed(berlin)), gap)
+          assert.deepStrictEqual(yield* Effect.flip(rehearsed(honolulu, ["gap"])), overlap)
+          const { due } = yield* rehearsed(newYork)
+          assert.deepStrictEqual(due.map(({ after, difference }) => [after, hours(difference)]), [["1.1", 4]])
           assert.deepStrictEqual((yield* added(newYork)).revisions.map(({ id }) => id), ["1.2"])
         })
     )

@@ -4,10 +4,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Close from "../../close/Close.ts"
+import type * as Close from "../../close/Close.ts"
 import * as CloseSums from "../../close/CloseSums.ts"
 import { ClosedPeriod, getPrevious, Revision } from "../../close/Revision.ts"
-import type { CompanyId } from "../../Ids.ts"
 import type { CompanyInput } from "../flags/connection.ts"
 import type { Names } from "../flags/names.ts"
 import { shellWord } from "../flags/values.ts"
@@ -40,12 +39,10 @@ export const printRecord = (close: ClosedPeriod) => printLines([JSON.stringify(S
 
 /** What is due of closes now, by person. */
 export const printDue = Effect.fnUntraced(function*(
-  company: CompanyId,
-  options: Close.DueOptions,
+  due: ReadonlyArray<Close.AmountDue>,
   json: boolean,
   names: Names | undefined
 ) {
-  const due = yield* Close.due(company, options)
   if (json) return yield* printLines([jsonArray(due.map((each) => encodeDue(each)))])
   for (const { after, difference } of due) {
     yield* printLines([`due after ${after}`, ...peopleLines(difference, names, yield* screen)])
