@@ -114,12 +114,9 @@ describe("CloseSums.sum", () => {
       const dayRule = new Map([[east, newYork], [far, newYork]])
       const own = terms({ dayRule, dailyThreshold: Duration.hours(8) })
       const noon = DateTime.makeUnsafe("2026-03-02T17:00:00Z")
-      const moved = {
-        ...own,
-        locations: own.locations.map((each) =>
-          Option.contains(each.locationId, east) ? { ...each, begins: Option.some(noon) } : each
-        )
-      }
+      const [first, ...others] = own.locations
+      if (first === undefined) throw new Error("two locations")
+      const moved = { ...own, locations: [{ ...first, begins: Option.some(noon) }, ...others] }
       const { rows } = yield* run(
         // Six hours that the earlier close has, and six that began before them.
         [shift("2026-03-02T12:00:00Z", 6), shift("2026-03-02T10:00:00Z", 6, { locationId: far })],

@@ -87,8 +87,11 @@ const peopleLines = (sums: CloseSums.CloseSums, names: Names | undefined, screen
   const people = CloseSums.byPerson(sums)
   const over = (title: string, field: "over" | "double" | "overDaily"): ReadonlyArray<Column<CloseSums.PersonSums>> => {
     const cell = (person: CloseSums.PersonSums) =>
-      Option.match(person[field], { onNone: () => "", onSome: formatSignedHours })
-    return people.some((person) => Option.isSome(person[field])) ? [{ title, align: "right", cell }] : []
+      Option.match(Option.filter(person[field], (time) => !Duration.isZero(time)), {
+        onNone: () => "",
+        onSome: formatSignedHours
+      })
+    return people.some((person) => cell(person) !== "") ? [{ title, align: "right", cell }] : []
   }
   const columns: ReadonlyArray<Column<CloseSums.PersonSums>> = [
     { title: "user_id", align: "right", cell: ({ userId }) => `${userId}` },
