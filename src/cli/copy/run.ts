@@ -31,7 +31,8 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
   const target = yield* targetOfCopy(input.database, "sync")
   if (Option.isSome(keepHistory) && !history) return yield* usage("--keep-history goes with --history")
   if (allowMissing && Option.isNone(sweep)) return yield* usage("--allow-missing goes with --sweep")
-  const tasks = companies.map((company): SyncTask => ({ company, named: nameOf(company, companies), input }))
+  const taskOf = (company: Company): SyncTask => ({ ...input, company, named: nameOf(company, companies) })
+  const tasks = companies.map(taskOf)
   const passes = Option.match(input.every, { onNone: () => once(tasks), onSome: (every) => forever(tasks, every) })
   yield* Effect.provide(
     passes,
@@ -40,11 +41,10 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
 }, Effect.scoped)
 
 /** The passes of a company. Those of a run differ in the company alone. */
-interface SyncTask {
+interface SyncTask extends Omit<SyncInput, "company"> {
   readonly company: Company
   /** What stands before the lines of the company. */
   readonly named: string
-  readonly input: SyncInput
 }
 
 type PassError = SyncError | ListError
@@ -108,7 +108,7 @@ const once = (tasks: ReadonlyArray<SyncTask>) =>
   runTasks(
     tasks,
     Effect.fnUntraced(function*(task) {
-      const first = yield* Option.isSome(task.input.sweep) ? sweepNow(task, task.input.sweep.value) : passNow(task)
+      const first = yield* Option.isSome(task.sweep) ? sweepNow(task, task.sweep.value) : passNow(task)
       if (first.resumed) yield* passNow(task)
     }),
     () => tasks.length > 1
@@ -125,8 +125,8 @@ const forever = (tasks: ReadonlyArray<SyncTask>, every: Duration.Duration) =>
       const { id } = task.company
       yield* passNow(task)
       const today = DateTime.formatIsoDateUtc(yield* DateTime.now)
-      if (Option.isNone(task.input.sweep) || sweptOn.get(id) === today) return
-      yield* sweepNow(task, task.input.sweep.value).pipe(
+      if (Option.isNone(task.sweep) || sweptOn.get(id) === today) return
+      yield* sweepNow(task, task.sweep.value).pipe(
         // Refused marks do not cure themselves: the next sweep is tomorrow's.
         Effect.tapError((error) =>
           Effect.sync(() => {
@@ -158,13 +158,13 @@ const isFinal = (error: PassError): boolean => {
 }
 
 const passNow = (task: SyncTask) => {
-  const { company, input: { sortById } } = task
+  const { company, sortById } = task
   return finished(task, (onCommit) => Sync.run(company, { onCommit, sortById, prefetchPages: 1 }))
 }
 
 const sweepNow = (task: SyncTask, range: SweepRange) =>
   Effect.gen(function*() {
-    const { company, input: { allowMissing, sortById } } = task
+    const { allowMissing, company, sortById } = task
     const window = windowOf(range, DateTime.toUtc(yield* DateTime.now))
     return yield* finished(
       task,
@@ -182,7 +182,7 @@ const finished = <R>(
   pass: (onCommit: RunOptions["onCommit"]) => Effect.Effect<SyncSummary, PassError, R>
 ) =>
   Effect.gen(function*() {
-    const { company, input: { json, keepHistory }, named } = task
+    const { company, keepHistory, json, named } = task
     const { clear, onCommit, stored } = yield* startPass(task)
     const summary = yield* keepingError(company, pass(onCommit)).pipe(
       Effect.ensuring(clear),
