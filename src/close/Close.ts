@@ -402,12 +402,17 @@ export const holes = (
 export type NextPeriod = Required<Omit<CloseTerms.CloseTermsOptions, "companyId">> & {
   /** The close before it, whose terms it has. */
   readonly after: number
+  /** The first day of a week. */
+  readonly firstDay: Period.Weekday
+  /** The close behind it, if it fell out of every close; `None` if it is behind the last close. */
+  readonly before: Option.Option<number>
 }
 
 /**
  * The period to close next: the oldest one that fell out of every close, else the one behind the last active close. Its length
  * is that of the close before it, or its days of the month; the clocks, the thresholds, the rounding and the first day of the
- * week are those of that close. With `acceptGaps`, always the one behind the last close.
+ * week are those of that close. With `acceptGaps`, always the one behind the last close. Time that only some locations lack is
+ * no period of the company, so it is left out: `create` names it as a gap.
  *
  * Fails with `UnknownClose` if no close is active, or if its dates do not say which period follows.
  */
@@ -426,31 +431,23 @@ export const next = (
       const all = yield* readCloses(database, company)
       const active = activeOf(all).toSorted((one, other) => (one.terms.last < other.terms.last ? -1 : 1))
       const last = active.at(-1)
-      if (last === undefined) return yield* refusal(company, "next")("no close is active, so none says what follows")
-      const hole = acceptGaps ? undefined : openHoles(all)
-        .toSorted((one, other) => one.interval.from - other.interval.from)
-        .find(({ after, before }) => Option.isSome(CloseTerms.datesBetween(after.terms, before.terms)))
-      const after = hole === undefined ? last : active.find(({ close }) => close === hole.after.close) ?? last
-      const before = active.find(({ terms }) => Option.contains(Period.addDays(terms.last, 1), after.terms.first))
-      const refuse = refusal(company, `${after.close}`)
-      const period = CloseTerms.periodAfter(after.terms, before?.terms)
-      if (Option.isNone(period)) return yield* refuse("its dates do not say which period follows")
-      const dayRule = CloseTerms.dayRulesOf(after.terms)
-      if (Option.isNone(dayRule)) return yield* refuse("a zone of its record is not known here")
-      const { dailyThreshold, firstDay, rounding, weeklyThreshold } = after.terms
-      const lastOfHole = hole &&
-        Option.map(CloseTerms.datesBetween(hole.after.terms, hole.before.terms), ({ last }) => last)
-      const end = Option.getOrElse(lastOfHole ?? Option.none(), () => period.value.last)
-      return {
-        after: after.close,
-        first: period.value.first,
-        last: end < period.value.last ? end : period.value.last,
-        dayRule: dayRule.value,
-        firstDay,
-        rounding,
-        weeklyThreshold: Option.getOrUndefined(weeklyThreshold),
-        dailyThreshold: Option.getOrUndefined(dailyThreshold)
-      } satisfies NextPeriod
+      if (last === undefined)
+        return yield* refusal(company, "next")(
+          "no close is active, so none says what follows: close the first period by its dates"
+        )
+      const holes = acceptGaps ? [] : openHoles(all).toSorted((one, other) => one.interval.from - other.interval.from)
+      for (const { after, before } of holes) {
+        const [own, dates] = [active.find(({ close }) => close === after.close), datesBetween(after, before)]
+        if (own === undefined || Option.isNone(dates)) continue
+        const period = { ...yield* periodAfter(company, own, active), before: Option.some(before.close) }
+        const first = { ...period, last: period.last < dates.value.last ? period.last : dates.value.last }
+        const terms = CloseTerms.alignEdges(
+          CloseTerms.make({ ...first, companyId: company }),
+          active.map(({ terms }) => terms)
+        )
+        if (CloseTerms.overlaps(terms, active).length === 0) return first
+      }
+      return { ...yield* periodAfter(company, last, active), before: Option.none() }
     })
   )
 
@@ -552,6 +549,33 @@ export const verify = (
       return { revisions, unverifiable }
     })
   )
+
+const datesBetween = (after: OwnTerms, before: OwnTerms) => CloseTerms.datesBetween(after.terms, before.terms)
+
+/** The period that follows a close, with its terms. */
+const periodAfter = Effect.fnUntraced(function*(
+  company: CompanyId,
+  { close, terms }: ActiveClose,
+  active: ReadonlyArray<ActiveClose>
+) {
+  const refuse = refusal(company, `${close}`)
+  const previous = active.find((each) => Option.contains(Period.addDays(each.terms.last, 1), terms.first))
+  const period = CloseTerms.periodAfter(terms, previous?.terms)
+  if (Option.isNone(period))
+    return yield* refuse("its dates do not say which period follows: close that one by its dates")
+  const dayRule = CloseTerms.dayRulesOf(terms)
+  if (Option.isNone(dayRule)) return yield* refuse("a zone of its record is not known here")
+  const { dailyThreshold, firstDay, rounding, weeklyThreshold } = terms
+  return {
+    after: close,
+    ...period.value,
+    dayRule: dayRule.value,
+    firstDay,
+    rounding,
+    weeklyThreshold: Option.getOrUndefined(weeklyThreshold),
+    dailyThreshold: Option.getOrUndefined(dailyThreshold)
+  } satisfies Omit<NextPeriod, "before">
+})
 
 const headOrDie = <A>(written: ReadonlyArray<A>): Effect.Effect<A> => {
   const [revision] = written
@@ -687,8 +711,9 @@ interface OwnTerms {
 }
 
 /**
- * The holes between active closes that were not accepted; with the terms of a new close, as they will be with it. A hole is
- * accepted by a `gap` that was accepted when both of its closes were there and no other close had time of it.
+ * The holes between active closes that were not accepted; with the terms of a new close, those before it, as they will be with
+ * it: what it leaves behind it is closed after it, so that several periods are closed again one by one. A hole is accepted by
+ * a `gap` of a close behind it, which was accepted when both of its closes were there and no other close had time of it.
  */
 const openHoles = (
   all: ReadonlyArray<StoredClose>,
@@ -698,11 +723,11 @@ const openHoles = (
   const over = all.filter(({ close }) => !active.some((each) => each.close === close))
   const millisOf = ({ closedAt }: StoredClose["revisions"][number]) => closedAt.epochMilliseconds
   const began = new Map(all.map(({ close, revisions }) => [close, Math.min(...revisions.map(millisOf))]))
-  const acceptances = all.flatMap(({ close, revisions }) =>
+  const acceptances = all.flatMap(({ close, revisions, terms }) =>
     revisions.flatMap((revision) =>
       revision.accepted["gap"] === undefined
         ? []
-        : [{ close, at: millisOf(revision), isOfAll: revision.kind === "close" }]
+        : [{ close, last: terms.last, at: millisOf(revision), isOfAll: revision.kind === "close" }]
     )
   )
   const isAccepted = (hole: CloseTerms.Hole<OwnTerms>): boolean => {
@@ -711,12 +736,14 @@ const openHoles = (
     const voided = over.filter(({ terms }) => CloseTerms.isWithin(terms, hole)).flatMap(({ revisions }) =>
       revisions.map(millisOf)
     )
-    return acceptances.some(({ at, close, isOfAll }) =>
-      at >= closed && at > Math.max(...voided) && (isOfAll || sides.includes(close))
+    return acceptances.some(({ at, close, isOfAll, last }) =>
+      at >= closed && at > Math.max(...voided) && (isOfAll ? hole.after.terms.last < last : sides.includes(close))
     )
   }
   const closes: ReadonlyArray<OwnTerms> = own === undefined ? active : [...active, { close: Infinity, terms: own }]
-  return CloseTerms.holes(closes).filter((hole) => !isAccepted(hole))
+  return CloseTerms.holes(closes).filter((hole) =>
+    !isAccepted(hole) && (own === undefined || hole.after.terms.last < own.last)
+  )
 }
 
 /** Why the copy is too old for the close, or `undefined`. */

@@ -22,6 +22,7 @@ import { textOf } from "./findings.ts"
 export * as Close from "../../close/Close.ts"
 export * as CloseSums from "../../close/CloseSums.ts"
 export * as CloseTerms from "../../close/CloseTerms.ts"
+export * from "./next.ts"
 export * from "./print.ts"
 
 /** The company of the flags, and the copy that has its record. */
