@@ -53,7 +53,7 @@ export const sumsOfWeek = Effect.fn("sumsOfWeek")(function*(company: CompanyId |
       seconds_above_40h: (userId) =>
         Option.match(HashMap.get(hours, userId), {
           onNone: () => 0,
-          onSome: (own) => Duration.toSeconds(own.overWeekly)
+          onSome: (own) => Duration.toSeconds(own.over)
         })
     },
     newline: "\n"

@@ -7,7 +7,7 @@ import { PayrollFile } from "effect-time-punches/payroll"
 export const mapping = PayrollFile.decodeMapping({
   v: 1,
   by: ["user"],
-  payCodes: { below: "REG", above: "OT", tips: "TIPS" },
+  payCodes: { regular: "REG", over: "OT", tips: "TIPS" },
   hours: "decimal:2",
   rounding: "halfUp",
   columns: [
@@ -23,29 +23,24 @@ const employees = new Map([[501, "0017"], [502, "0018"]])
 const codes: PayrollFile.PayrollCodes = { getCode: (kind, id) => kind === "user" ? employees.get(id) : undefined }
 
 /** The sums of a person: paid time, the part of it over 40 hours a week, and tips in cents. */
-const sumsOf = (user: number, net: Duration.Input, overWeekly: Duration.Input, tips: number) => ({
-  row: {
-    userId: UserId.make(user),
-    locationId: LocationId.make(301),
-    departmentId: Option.none(),
-    roleId: RoleId.make(11),
-    punches: 5,
-    net: Duration.fromInputUnsafe(net),
-    cost: Cents.make(0),
-    tips: Cents.make(tips)
-  },
-  person: {
-    userId: UserId.make(user),
-    overWeekly: Option.some(Duration.fromInputUnsafe(overWeekly)),
-    overDaily: Option.none()
-  }
+const sumsOf = (user: number, net: Duration.Input, over: Duration.Input, tips: number): PayrollFile.PayrollRow => ({
+  userId: UserId.make(user),
+  locationId: LocationId.make(301),
+  departmentId: Option.none(),
+  roleId: RoleId.make(11),
+  hourlyWage: Option.some(Cents.make(1500)),
+  punches: 5,
+  net: Duration.fromInputUnsafe(net),
+  over: Option.some(Duration.fromInputUnsafe(over)),
+  double: Option.none(),
+  cost: Cents.make(0),
+  tips: Cents.make(tips)
 })
 
-const stateOf = (people: ReadonlyArray<ReturnType<typeof sumsOf>>): PayrollFile.PayrollState => ({
+const stateOf = (rows: ReadonlyArray<PayrollFile.PayrollRow>): PayrollFile.PayrollState => ({
   first: BusinessDate.make("2026-03-02"),
   last: BusinessDate.make("2026-03-15"),
-  rows: people.map(({ row }) => row),
-  people: people.map(({ person }) => person)
+  rows
 })
 
 const dana = sumsOf(502, "38.5 hours", 0, -100)

@@ -11,14 +11,20 @@ import * as Schema from "effect/Schema"
 import type { MigrationError } from "effect/sql/Migrator"
 import type { SqlError } from "effect/sql/SqlError"
 import { getAdvice, type ListError } from "../ApiError.ts"
-import type { CloseChanged, PeriodClosed, UnknownClose, VerificationFailed } from "../close/CloseError.ts"
+import type {
+  CloseChanged,
+  OutcomeUnknown,
+  PeriodClosed,
+  UnknownClose,
+  VerificationFailed
+} from "../close/CloseError.ts"
 import type { UnwritablePunch } from "../export/rows.ts"
 import type { FleetError } from "../fleet/FleetError.ts"
 import { messageOf } from "../internal/sql/failure.ts"
 import { firstIssue, printable } from "../internal/wire/issue.ts"
 import type { SumOverflow } from "../payroll/Labor.ts"
 import type { MissingZone } from "../payroll/Period.ts"
-import type { OldSchema } from "../sql/connection.ts"
+import type { OtherSchema } from "../sql/connection.ts"
 import type { HistoryUnavailable } from "../sql/SqlStore.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 
@@ -69,6 +75,7 @@ export type ExpectedError =
   | PeriodClosed
   | UnknownClose
   | CloseChanged
+  | OutcomeUnknown
   | VerificationFailed
 
 /** The command was called wrongly. */
@@ -173,6 +180,16 @@ const describe = (error: ExpectedError): Description => {
       return { code: exitCode.usage, advice: ["time-punches payroll list lists the closes and their revisions."] }
     case "CloseChanged":
       return { code: exitCode.system, advice: ["Nothing was written. Run the same command again."] }
+    case "OutcomeUnknown":
+      return {
+        code: exitCode.system,
+        advice: [
+          checkDatabase,
+          ...error.revisions.map((id) =>
+            `Then time-punches payroll show ${id} says whether it was written, and what is due.`
+          )
+        ]
+      }
     case "VerificationFailed":
       return {
         code: exitCode.data,
@@ -219,7 +236,7 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
     case "Superseded":
       return { code: exitCode.system, advice: ["Another sync of this company runs: stop one of them."] }
     case "Store":
-      if (isOldSchema(cause)) return describeOldSchema(cause)
+      if (isOtherSchema(cause)) return describeSchema(cause)
       return {
         // Not only a sync reads a copy.
         message: printable(`the copy of company ${companyId} failed: ${detail}`),
@@ -254,15 +271,19 @@ const explained = (error: unknown): string => {
 }
 
 /** By its tag: the module of the class would load what a run without a database does not need. */
-const isOldSchema = (cause: unknown): cause is OldSchema => Predicate.isTagged(cause, "OldSchema")
+const isOtherSchema = (cause: unknown): cause is OtherSchema => Predicate.isTagged(cause, "OtherSchema")
 
-const describeOldSchema = ({ needed, version }: OldSchema): Description => ({
+const describeSchema = ({ needed, version }: OtherSchema): Description => ({
   code: exitCode.data,
   ...(version === 0
     ? { message: "the database has no copy", advice: ["Run time-punches sync with this database first."] }
     : {
       message: `the tables of the copy have schema ${version}, and this release needs ${needed}`,
-      advice: ["Run time-punches sync with this database: it changes the tables, and keeps their rows."]
+      advice: [
+        version > needed
+          ? "A later release changed them: use that release. Nothing was written."
+          : "Run time-punches sync with this database: it changes the tables, and keeps their rows."
+      ]
     })
 })
 

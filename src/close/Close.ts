@@ -2,8 +2,10 @@
 import * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import type { SqlClient } from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import type { CompanyId, LocationId } from "../Ids.ts"
 import type * as Labor from "../payroll/Labor.ts"
@@ -11,10 +13,18 @@ import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import type { MissingZone } from "../payroll/Zones.ts"
-import { opened, type TableOptions } from "../sql/connection.ts"
+import type { TableOptions } from "../sql/connection.ts"
 import type { HistoryUnavailable } from "../sql/read.ts"
 import type { SyncError } from "../sync/SyncError.ts"
-import { type Blocker, CloseChanged, NotReady, PeriodClosed, UnknownClose, VerificationFailed } from "./CloseError.ts"
+import {
+  type Blocker,
+  CloseChanged,
+  NotReady,
+  type OutcomeUnknown,
+  PeriodClosed,
+  UnknownClose,
+  VerificationFailed
+} from "./CloseError.ts"
 import * as CloseSums from "./CloseSums.ts"
 import * as CloseTerms from "./CloseTerms.ts"
 import {
@@ -39,6 +49,7 @@ import {
   lossesOf,
   type LostHours,
   nothingAdded,
+  openedForCloses,
   type Planned,
   punchesIn,
   readCloses,
@@ -57,6 +68,8 @@ export { LossCause, type LostHours, type WriteOptions } from "./store.ts"
 
 type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUnavailable
 
+type WriteError = CloseChanged | OutcomeUnknown
+
 /** What is closed. */
 export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "companyId">, WriteOptions {
   /** A punch that is longer than this is `tooLong`. Default: 16 hours. */
@@ -65,75 +78,98 @@ export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "compan
   readonly accept?: ReadonlyArray<Blocker> | undefined
 }
 
+/** The first revision of a close. */
+export interface Created extends Revision {
+  /** The active close before it. */
+  readonly before: Option.Option<number>
+  /** What it counts by other terms than the close before it. */
+  readonly changedTerms: ReadonlyArray<CloseTerms.TermChange>
+}
+
 /**
  * Closes a period of a copy with a history: finds what must be looked at, sums the period, and records the sums as its first
  * revision, all of one snapshot of the copy. All of it is due. The time of an open punch is due when it has ended.
  *
  * Fails with `NotReady` while `PeriodCheck` finds something, or with a gap, a stale copy or an empty period, unless the kind is
  * accepted; with `PeriodClosed` if another active close has an instant of it; with `CloseChanged` if the copy was erased
- * meanwhile; with `HistoryUnavailable` if the copy has no history. Nothing is written then.
+ * meanwhile, or a close was written that moves its beginning; with `HistoryUnavailable` if the copy has no history. Nothing is
+ * written then. Fails with `OutcomeUnknown` if the connection is lost at the COMMIT, and it cannot be found out what it did.
  */
 export const create = (
   company: CompanyId,
   options: CloseOptions,
   tableOptions: TableOptions = {}
-): Effect.Effect<Revision, ReadError | NotReady | PeriodClosed | CloseChanged, SqlClient> =>
+): Effect.Effect<Created, ReadError | NotReady | PeriodClosed | WriteError, SqlClient> =>
   Effect.gen(function*() {
     const accept = new Set<string>(options.accept ?? [])
+    const own = CloseTerms.make({ ...options, companyId: company })
+    const termsBeside = (active: ReadonlyArray<ActiveClose>) =>
+      accept.has("edge") ? CloseTerms.alignEdges(own, active.map(({ terms }) => terms)) : own
     const seen = yield* inCopy(
       company,
       tableOptions,
       Effect.fnUntraced(function*(database: Db) {
         const copy = yield* readCopy(database, company)
-        const all = yield* readCloses(database, company)
-        const active = activeOf(all)
-        const own = CloseTerms.make({ ...options, companyId: company })
-        const terms = accept.has("edge") ? CloseTerms.alignEdges(own, active.map(({ terms }) => terms)) : own
+        const active = activeOf(yield* readCloses(database, company))
+        const terms = termsBeside(active)
         const issues = yield* issuesIn(company, terms, options, tableOptions)
         const sums = yield* sumsOf(company, terms, active, tableOptions)
-        return { database, copy, all, active, terms, issues, sums }
+        return { database, copy, active, terms, issues, sums }
       })
     )
-    yield* refuseOverlap(company, seen.terms, seen.active)
-    const gaps = openHoles(seen.all, seen.terms)
-    const found: Record<string, number> = {}
-    for (const { kind } of seen.issues) found[kind] = (found[kind] ?? 0) + 1
-    const staleness = stalenessOf(seen.terms, seen.copy)
-    if (gaps.length > 0) found["gap"] = gaps.length
-    if (staleness !== undefined) found["stale"] = 1
-    if (seen.sums.rows.length === 0) found["empty"] = 1
-    const open = Object.entries(found).filter(([kind]) => !accept.has(kind))
-    if (open.length > 0) {
-      return yield* new NotReady({
-        companyId: company,
-        found: Object.fromEntries(open),
-        issues: seen.issues.filter(({ kind }) => !accept.has(kind)),
-        details: [
-          ...accept.has("gap") ? [] : gaps.map(noCloseHas),
-          ...staleness === undefined || accept.has("stale") ? [] : [staleness]
-        ]
-      })
-    }
-    const edges = seen.terms.locations.filter(({ begins }) => Option.isSome(begins)).length
+    const { issues, sums, terms } = seen
+    const staleness = stalenessOf(terms, seen.copy)
+    /** What was found beside these closes, and accepted. */
+    const requireReady = Effect.fnUntraced(function*(closes: ReadonlyArray<StoredClose>) {
+      const active = activeOf(closes)
+      yield* refuseOverlap(company, terms, active)
+      if (!Equal.equals(termsBeside(active), terms)) {
+        return yield* new CloseChanged({ companyId: company, detail: "another process wrote a close beside this one" })
+      }
+      const gaps = openHoles(closes, terms)
+      const found: Record<string, number> = {}
+      for (const { kind } of issues) found[kind] = (found[kind] ?? 0) + 1
+      if (gaps.length > 0) found["gap"] = gaps.length
+      if (staleness !== undefined) found["stale"] = 1
+      if (sums.rows.length === 0) found["empty"] = 1
+      const open = Object.entries(found).filter(([kind]) => !accept.has(kind))
+      if (open.length > 0) {
+        return yield* notReady(
+          company,
+          Object.fromEntries(open),
+          accept.has("gap") ? [] : gaps,
+          issues.filter(({ kind }) => !accept.has(kind)),
+          staleness === undefined || accept.has("stale") ? [] : [staleness]
+        )
+      }
+      const edges = terms.locations.filter(({ begins }) => Option.isSome(begins)).length
+      return edges > 0 ? { ...found, edge: edges } : found
+    })
     const revisions = yield* write(
       seen.database,
       company,
       seen.copy.at,
       Effect.fnUntraced(function*(closes) {
-        yield* refuseOverlap(company, seen.terms, activeOf(closes))
+        const accepted = yield* requireReady(closes)
         return [{
           ...RevisionId.next(closes.reduce((last, { close }) => Math.max(last, close), 0) + 1, 0),
           before: undefined,
           kind: "close",
-          terms: seen.terms,
+          terms,
           added: nothingAdded,
-          accepted: edges > 0 ? { ...found, edge: edges } : found,
-          sums: seen.sums,
+          accepted,
+          sums,
           options
         }] satisfies ReadonlyArray<Planned>
       })
     )
-    return yield* headOrDie(revisions)
+    const before = seen.active.filter(({ terms }) => terms.first < seen.terms.first)
+      .toSorted((one, other) => one.terms.first < other.terms.first ? -1 : 1).at(-1)
+    return {
+      ...yield* headOrDie(revisions),
+      before: Option.map(Option.fromUndefinedOr(before), ({ close }) => close),
+      changedTerms: before === undefined ? [] : CloseTerms.changesFrom(before.terms, seen.terms)
+    }
   })
 
 /** What is corrected. */
@@ -153,6 +189,8 @@ export interface CorrectOptions extends WriteOptions {
 export interface Correction {
   /** The new revisions. Empty: nothing differs. */
   readonly revisions: ReadonlyArray<Revision>
+  /** What is due with each of them: what it has more than the revision before. */
+  readonly due: ReadonlyArray<CloseSums.CloseSums>
   /** Revisions that were corrected although the history does not reach their instant. */
   readonly unverified: ReadonlyArray<string>
   /** Closes that were not named and differ too. */
@@ -172,7 +210,8 @@ export interface Correction {
  * recorded: the history was edited, or the rules of the sums are others. If the history does not reach its instant, the rules
  * alone are compared. Fails with `MissingZone` for a location that a record lacks and `dayRules` too, with `PeriodClosed` and
  * `NotReady` as `create` does for an added location, with `UnknownClose` for a close that does not exist or is over, and with
- * `CloseChanged` if another process wrote a revision meanwhile. Nothing is written then.
+ * `CloseChanged` if another process wrote a revision meanwhile. Nothing is written then. Fails with `OutcomeUnknown` as
+ * `create` does.
  */
 export const correct = (
   company: CompanyId,
@@ -180,7 +219,7 @@ export const correct = (
   tableOptions: TableOptions = {}
 ): Effect.Effect<
   Correction,
-  ReadError | NotReady | PeriodClosed | UnknownClose | VerificationFailed | CloseChanged,
+  ReadError | NotReady | PeriodClosed | UnknownClose | VerificationFailed | WriteError,
   SqlClient
 > =>
   Effect.gen(function*() {
@@ -221,30 +260,31 @@ export const correct = (
           } else unverified.push(newest.id)
         }
         const losses = yield* Effect.forEach(corrected, (each) => lossesOf(database, company, each, copy, tableOptions))
-        return { database, copy, active, named, corrected, otherCloses, unverified, differing, losses }
+        return { database, copy, named, corrected, otherCloses, unverified, differing, losses }
       })
     )
     if (seen.differing.length > 0) {
       return yield* new VerificationFailed({ companyId: company, revisions: seen.differing })
     }
-    const gaps = yield* refuseAdded(company, seen.active, seen.corrected, accept.has("gap"))
     const unchangedLocations = [...dayRules].flatMap(([locationId, dayRule]) =>
       seen.named.some(({ terms }) => CloseTerms.hasOtherDayRule(terms, locationId, dayRule)) ? [locationId] : []
     )
     const revisions = seen.corrected.length === 0
       ? []
-      : yield* write(seen.database, company, seen.copy.at, (closes) =>
-        Effect.forEach(seen.corrected, ({ added, close, sums, terms }) => {
-          const known = activeOf(closes).find((each) =>
-            each.close === close.close
-          )
-          if (known?.newest.number !== close.newest.number || known.count !== close.count) {
-            return new CloseChanged({
-              companyId: company,
-              detail: `another process wrote a revision of close ${close.close}`
-            })
+      : yield* write(
+        seen.database,
+        company,
+        seen.copy.at,
+        Effect.fnUntraced(function*(closes) {
+          const active = activeOf(closes)
+          for (const { close } of seen.corrected) {
+            const known = active.find((each) => each.close === close.close)
+            if (known?.newest.number === close.newest.number && known.count === close.count) continue
+            const detail = `another process wrote a revision of close ${close.close}`
+            return yield* new CloseChanged({ companyId: company, detail })
           }
-          return Effect.succeed<Planned>({
+          const gaps = yield* refuseAdded(company, active, seen.corrected, accept.has("gap"))
+          return seen.corrected.map(({ added, close, sums, terms }): Planned => ({
             ...RevisionId.next(close.close, close.count),
             before: close.newest.number,
             kind: "correct",
@@ -256,14 +296,17 @@ export const correct = (
             },
             sums,
             options
-          })
-        }))
+          }))
+        })
+      )
     return {
       revisions,
+      due: revisions.map((revision) => {
+        const stored = seen.corrected.find(({ close }) => close.close === revision.close)?.stored ?? CloseSums.empty
+        return CloseSums.difference(revision, stored)
+      }),
       unverified: seen.unverified,
-      otherCloses: seen.otherCloses.map(({ close }) =>
-        close
-      ),
+      otherCloses: seen.otherCloses.map(({ close }) => close),
       unchangedLocations,
       peopleWithoutHours: seen.losses.flat()
     }
@@ -319,15 +362,16 @@ export interface VoidOptions extends WriteOptions {
 
 /**
  * Records that the newest revision of a close was not paid: its amounts are due again, with the next revision. The close is over
- * if no revision is active then. Fails with `UnknownClose` unless the revision is the newest active one.
+ * if it was the first one, since none is active then. Fails with `UnknownClose` unless the revision is the newest active one,
+ * and with `OutcomeUnknown` as `create` does.
  */
 export const voidRevision = (
   company: CompanyId,
   options: VoidOptions,
   tableOptions: TableOptions = {}
-): Effect.Effect<Revision, SyncError | UnknownClose | CloseChanged, SqlClient> =>
+): Effect.Effect<Revision, SyncError | UnknownClose | WriteError, SqlClient> =>
   Effect.gen(function*() {
-    const database = yield* opened(company, tableOptions)
+    const database = yield* openedForCloses(company, tableOptions)
     const refuse = refusal(company, options.revision)
     const name = RevisionId.parse(options.revision)
     if (Option.isNone(name) || Option.isNone(name.value.number)) return yield* refuse(notARevision)
@@ -431,10 +475,11 @@ export const next = (
       const all = yield* readCloses(database, company)
       const active = activeOf(all).toSorted((one, other) => (one.terms.last < other.terms.last ? -1 : 1))
       const last = active.at(-1)
-      if (last === undefined)
+      if (last === undefined) {
         return yield* refusal(company, "next")(
           "no close is active, so none says what follows: close the first period by its dates"
         )
+      }
       const holes = acceptGaps ? [] : openHoles(all).toSorted((one, other) => one.interval.from - other.interval.from)
       for (const { after, before } of holes) {
         const [own, dates] = [active.find(({ close }) => close === after.close), datesBetween(after, before)]
@@ -451,25 +496,65 @@ export const next = (
     })
   )
 
-/** The closes of a company, each with all its revisions and sums; with a number, that one alone. */
+/** The closes of a company, each with all its revisions and sums. */
 export const list = (
   company: CompanyId,
-  close?: number,
   tableOptions: TableOptions = {}
 ): Effect.Effect<ReadonlyArray<ClosedPeriod>, SyncError, SqlClient> =>
   inCopy(
     company,
     tableOptions,
-    Effect.fnUntraced(function*(database: Db) {
-      const closes = yield* readCloses(database, company)
-      return yield* Effect.forEach(
-        closes.filter((each) => close === undefined || each.close === close),
-        (each) =>
-          Effect.map(
-            Effect.forEach(each.revisions, (revision) => recorded(database, company, each, revision)),
-            (revisions) => ({ close: each.close, terms: each.terms, revisions })
-          )
+    (database) =>
+      Effect.flatMap(
+        readCloses(database, company),
+        Effect.forEach((each) => withSums(database, company, each))
       )
+  )
+
+/** A close with all its revisions and sums. Fails with `UnknownClose` for a number that no close has. */
+export const get = (
+  company: CompanyId,
+  close: number,
+  tableOptions: TableOptions = {}
+): Effect.Effect<ClosedPeriod, SyncError | UnknownClose, SqlClient> =>
+  inCopy(
+    company,
+    tableOptions,
+    Effect.fnUntraced(function*(database: Db) {
+      return yield* withSums(database, company, yield* storedOf(company, yield* readCloses(database, company), close))
+    })
+  )
+
+/** The newest active revision of a close, without its sums, and the terms by which its punches are told from those of others. */
+export interface NewestRevision {
+  /** Its name, such as `7.2`. */
+  readonly id: string
+  /** The instant of the copy that is summed. */
+  readonly at: DateTime.Utc
+  /** The terms of its sums. */
+  readonly terms: CloseTerms.CloseTerms
+  /** The terms of the other active closes. */
+  readonly otherTerms: ReadonlyArray<CloseTerms.CloseTerms>
+}
+
+/**
+ * The newest active revision of a close; reads no sums. Fails with `UnknownClose` for a number that no close has, and for a
+ * close that is over.
+ */
+export const newest = (
+  company: CompanyId,
+  close: number,
+  tableOptions: TableOptions = {}
+): Effect.Effect<NewestRevision, SyncError | UnknownClose, SqlClient> =>
+  inCopy(
+    company,
+    tableOptions,
+    Effect.fnUntraced(function*(database: Db) {
+      const all = yield* readCloses(database, company)
+      const active = activeOf(all)
+      const { newest: { at, id }, terms } = yield* activeOne(company, all, active, close)
+      const otherTerms = active.filter((each) => each.close !== close).map(({ terms }) => terms)
+      return { id, at, terms, otherTerms } satisfies NewestRevision
     })
   )
 
@@ -487,9 +572,7 @@ export const find = (
     const parsed = RevisionId.parse(name)
     if (Option.isNone(parsed)) return yield* refuse(notARevision)
     const { close, number } = parsed.value
-    const [found] = yield* list(company, close, tableOptions)
-    if (found === undefined) return yield* refuse("there is no such close")
-    const { revisions } = found
+    const { revisions } = yield* get(company, close, tableOptions)
     if (Option.isNone(number) && revisions.length > 1) {
       return yield* refuse(`the close has several revisions, so name one: ${revisions.map(({ id }) => id).join(", ")}`)
     }
@@ -528,10 +611,7 @@ export const verify = (
       const differing: Array<Differing> = []
       let [revisions, unverifiable] = [0, 0]
       const all = yield* readCloses(database, company)
-      const verified = close === undefined ? all : all.filter((each) => each.close === close)
-      if (close !== undefined && verified.length === 0) {
-        return yield* refusal(company, `${close}`)("there is no such close")
-      }
+      const verified = close === undefined ? all : [yield* storedOf(company, all, close)]
       for (const each of verified) {
         for (const newest of each.revisions.filter(({ kind }) => kind !== "void")) {
           const stored = yield* readSums(database, company, newest)
@@ -565,15 +645,14 @@ const periodAfter = Effect.fnUntraced(function*(
     return yield* refuse("its dates do not say which period follows: close that one by its dates")
   const dayRule = CloseTerms.dayRulesOf(terms)
   if (Option.isNone(dayRule)) return yield* refuse("a zone of its record is not known here")
-  const { dailyThreshold, firstDay, rounding, weeklyThreshold } = terms
+  const { firstDay, rounding } = terms
   return {
     after: close,
     ...period.value,
     dayRule: dayRule.value,
     firstDay,
     rounding,
-    weeklyThreshold: Option.getOrUndefined(weeklyThreshold),
-    dailyThreshold: Option.getOrUndefined(dailyThreshold)
+    ...CloseTerms.thresholdsOf(terms)
   } satisfies Omit<NextPeriod, "before">
 })
 
@@ -593,15 +672,32 @@ const namedOf = (
   active: ReadonlyArray<ActiveClose>,
   names: ReadonlyArray<number> | undefined
 ): Effect.Effect<ReadonlyArray<ActiveClose>, UnknownClose> =>
-  names === undefined ? Effect.succeed(active) : Effect.forEach([...new Set(names)], (name) => {
-    const found = active.find(({ close }) => close === name)
-    if (found !== undefined) return Effect.succeed(found)
-    return refusal(company, `${name}`)(
-      all.some(({ close }) => close === name)
-        ? "the close is over: each of its revisions is voided"
-        : "there is no such close"
-    )
+  names === undefined
+    ? Effect.succeed(active)
+    : Effect.forEach([...new Set(names)], (name) => activeOne(company, all, active, name))
+
+const activeOne = Effect.fnUntraced(function*(
+  company: CompanyId,
+  all: ReadonlyArray<StoredClose>,
+  active: ReadonlyArray<ActiveClose>,
+  close: number
+) {
+  yield* storedOf(company, all, close)
+  const found = active.find((each) => each.close === close)
+  return found ?? (yield* refusal(company, `${close}`)("the close is over: each of its revisions is voided"))
+})
+
+const storedOf = (company: CompanyId, all: ReadonlyArray<StoredClose>, close: number) =>
+  Effect.suspend(() => {
+    const found = all.find((each) => each.close === close)
+    return found === undefined ? refusal(company, `${close}`)("there is no such close") : Effect.succeed(found)
   })
+
+const withSums = (database: Db, company: CompanyId, close: StoredClose) =>
+  Effect.map(
+    Effect.forEach(close.revisions, (revision) => recorded(database, company, close, revision)),
+    (revisions): ClosedPeriod => ({ close: close.close, terms: close.terms, revisions })
+  )
 
 const noCloseHas = (hole: CloseTerms.Hole<unknown>): string => `no close has ${formatInterval(hole)}`
 
@@ -624,6 +720,20 @@ const refuseOverlap = (
     : new PeriodClosed({ companyId: company, close: overlap.other.close, detail: formatInterval(overlap) })
 }
 
+const notReady = (
+  companyId: CompanyId,
+  found: NotReady["found"],
+  gaps: ReadonlyArray<CloseTerms.Hole<unknown>>,
+  issues: NotReady["issues"] = [],
+  more: ReadonlyArray<string> = []
+) =>
+  new NotReady({
+    companyId,
+    found,
+    issues,
+    details: [...gaps.map(noCloseHas), ...more]
+  })
+
 /** An added location is compared with the other closes as a new close is. Gives the accepted gaps of each close. */
 const refuseAdded = Effect.fnUntraced(function*(
   company: CompanyId,
@@ -643,14 +753,7 @@ const refuseAdded = Effect.fnUntraced(function*(
     const gaps = CloseTerms.holes(termsNow).filter((hole) =>
       isAdded(hole) && [hole.after, hole.before].some((each) => each.close === close.close)
     )
-    if (gaps.length > 0 && !acceptsGaps) {
-      return yield* new NotReady({
-        companyId: company,
-        found: { gap: gaps.length },
-        issues: [],
-        details: gaps.map(noCloseHas)
-      })
-    }
+    if (gaps.length > 0 && !acceptsGaps) return yield* notReady(company, { gap: gaps.length }, gaps)
     if (gaps.length > 0) accepted.set(close.close, { gap: gaps.length })
   }
   return accepted
@@ -664,7 +767,7 @@ const sumsWith = (
   dayRules: ReadonlyMap<LocationId, Period.DayRule>,
   tableOptions: TableOptions,
   added: Added = nothingAdded
-): Effect.Effect<Pick<Corrected, "terms" | "added" | "sums">, ReadError, SqlClient> =>
+): Effect.Effect<Pick<Corrected, "terms" | "added" | "sums">, ReadError | SqlError, SqlClient> =>
   sumsOf(company, terms, active, tableOptions).pipe(
     Effect.map((sums) => ({ terms, added, sums })),
     Effect.catchTag("MissingZone", (error) => {

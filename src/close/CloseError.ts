@@ -1,4 +1,4 @@
-/** Why a close, a correction, a void or a verification wrote nothing, and what keeps a period from being closed. */
+/** Why a close, a correction, a void or a verification failed, and what keeps a period from being closed. */
 import * as Schema from "effect/Schema"
 import { CompanyId, UserId } from "../Ids.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
@@ -106,6 +106,28 @@ export class CloseChanged
   }
 }
 
+/**
+ * The connection was lost before the COMMIT was answered, and for as long as it was attempted to ask again: the revisions were
+ * written, or nothing was. `Close.list` shows which, once the database can be reached.
+ */
+export class OutcomeUnknown
+  extends Schema.TaggedError<OutcomeUnknown>("effect-time-punches/close/OutcomeUnknown")("OutcomeUnknown", {
+    /** The company. */
+    companyId: CompanyId,
+    /** The revisions that may have been written, such as `7.2`. */
+    revisions: Schema.Array(Schema.String),
+    /** What the database said last. */
+    detail: Schema.String
+  })
+{
+  /** The revisions, and what the database said. */
+  override get message(): string {
+    return `${
+      this.revisions.join(", ")
+    } may have been written: the database did not answer (${this.detail}) [company ${this.companyId}]`
+  }
+}
+
 /** A revision that is computed again from the history is not what was recorded. Nothing was written. */
 export class VerificationFailed
   extends Schema.TaggedError<VerificationFailed>("effect-time-punches/close/VerificationFailed")("VerificationFailed", {
@@ -129,8 +151,15 @@ export class VerificationFailed
   }
 }
 
-/** Why a close, a correction, a void or a verification wrote nothing. */
-export const CloseError = Schema.Union([NotReady, PeriodClosed, UnknownClose, CloseChanged, VerificationFailed])
+/** Why a close, a correction, a void or a verification failed. All but `OutcomeUnknown` wrote nothing. */
+export const CloseError = Schema.Union([
+  NotReady,
+  PeriodClosed,
+  UnknownClose,
+  CloseChanged,
+  OutcomeUnknown,
+  VerificationFailed
+])
 export type CloseError = typeof CloseError.Type
 
 /** Whether a value is an error of a close, such as what untyped code caught. */

@@ -5,16 +5,20 @@ import * as Function from "effect/Function"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Sink from "effect/Sink"
-import { Cents, DepartmentId, LocationId, RoleId, UserId } from "../Ids.ts"
+import { type BusinessDate, Cents, DepartmentId, LocationId, RoleId, UserId } from "../Ids.ts"
 import { Seconds } from "../internal/wire/schema.ts"
 import * as Amounts from "../payroll/Amounts.ts"
+import { makeClasses, type Thresholds } from "../payroll/hourClasses.ts"
 import { cost, SumOverflow } from "../payroll/Labor.ts"
 import * as Period from "../payroll/Period.ts"
-import { addTime, hoursOf, type PersonTime, timeOf } from "../payroll/personHours.ts"
 import * as WorkedTime from "../payroll/WorkedTime.ts"
 import { MissingZone } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { type CloseTerms, datesOf, daysAt, isInLaterClose } from "./CloseTerms.ts"
+import { type CloseTerms, datesOf, daysAt, isInLaterClose, thresholdsOf } from "./CloseTerms.ts"
+
+/** `null` in the JSON of a release that did not have the field yet. */
+const addedLater = <S extends Schema.Constraint>(field: S) =>
+  Schema.OptionFromNullOr(field).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 
 const rowFields = {
   /** The person. */
@@ -34,12 +38,28 @@ const rowFields = {
   /** Wages in cents, rounded punch by punch. Without tips. */
   cost: Cents,
   /** Tips in cents. */
-  tips: Cents
+  tips: Cents,
+  /** The wage of an hour in cents; `None` in a close with `separate` thresholds, whose rows are of all wages. */
+  hourlyWage: addedLater(Cents),
+  /**
+   * The part of `net` over a daily threshold and, of what is left, over the weekly one; `None` without a threshold, and in a
+   * close with `separate` ones.
+   */
+  over: addedLater(Seconds),
+  /** The part of `net` over the second daily threshold; `None` without one. */
+  double: addedLater(Seconds)
 }
 
-const rowNames = { net: "netSeconds", cost: "costCents", tips: "tipsCents" } as const
+const rowNames = {
+  net: "netSeconds",
+  cost: "costCents",
+  tips: "tipsCents",
+  hourlyWage: "hourlyWageCents",
+  over: "overSeconds",
+  double: "doubleSeconds"
+} as const
 
-/** The sums of a person at a location, in a department and a role. */
+/** The sums of a person at a location, in a department and a role, at a wage. */
 export const CloseRow = Schema.Struct(rowFields).pipe(Schema.encodeKeys(rowNames))
 
 export type CloseRow = typeof CloseRow.Type
@@ -57,17 +77,19 @@ export const RowDifference = Schema.Struct({
 export const ClosePerson = Schema.Struct({
   /** The person. */
   userId: UserId,
-  /** Time over the weekly threshold; `None` without one. */
-  overWeekly: Schema.OptionFromNullOr(Seconds),
-  /** Time over the daily threshold; `None` without one. */
-  overDaily: Schema.OptionFromNullOr(Seconds)
-}).pipe(Schema.encodeKeys({ overWeekly: "aboveSeconds", overDaily: "aboveDaySeconds" }))
+  /** The sum of `over` of the rows; with `separate` thresholds time over the weekly one. `None` without a threshold. */
+  over: addedLater(Seconds),
+  /** The sum of `double` of the rows; `None` without a second daily threshold. */
+  double: addedLater(Seconds),
+  /** With `separate` thresholds: time over the daily one, if there is a weekly one too. Else `None`. */
+  overDaily: addedLater(Seconds)
+}).pipe(Schema.encodeKeys({ over: "overSeconds", double: "doubleSeconds", overDaily: "overDailySeconds" }))
 
 export type ClosePerson = typeof ClosePerson.Type
 
 /** The sums of a revision. */
 export interface CloseSums {
-  /** Sorted by person, location, department and role. */
+  /** Sorted by person, location, department, role and wage. */
   readonly rows: ReadonlyArray<CloseRow>
   /** Sorted by person: everyone in `rows`. */
   readonly people: ReadonlyArray<ClosePerson>
@@ -97,35 +119,53 @@ export const sum = (
     }
   ).pipe(Sink.map((running) => running.result()))
 
-/** What a revision has more than another, by row and by the excess of each person. What does not differ is left out. */
-export const difference = (revision: CloseSums, previous: CloseSums): CloseSums => {
-  const earlier = new Map(previous.rows.map((row) => [keyOf(row), row]))
-  const later = new Map(revision.rows.map((row) => [keyOf(row), row]))
-  const rows = [...new Map([...earlier, ...later]).keys()].flatMap((key) => {
-    const [one, other] = [later.get(key), earlier.get(key)]
-    const known = one ?? other
+/** What a revision has more than another, by row and by the classes of each person. What does not differ is left out. */
+export const difference = (revision: CloseSums, previous: CloseSums): CloseSums => ({
+  rows: differences(keyOf, revision.rows, previous.rows, (one, other, known) => {
     const amounts = Amounts.subtract(amountsOf(one), amountsOf(other))
-    return known === undefined || Amounts.isZero(amounts) ? [] : [rowOf(known, amounts)]
-  })
-  const excessBefore = new Map(previous.people.map((person) => [person.userId, person]))
-  const excessNow = new Map(revision.people.map((person) => [person.userId, person]))
-  const people = [...new Set([...excessBefore.keys(), ...excessNow.keys()])].flatMap((userId) => {
-    const [one, other] = [excessNow.get(userId), excessBefore.get(userId)]
-    const between = (name: "overWeekly" | "overDaily") => {
-      const [now, then] = [one?.[name] ?? Option.none(), other?.[name] ?? Option.none()]
-      return Option.map(
-        Option.orElse(now, () => then),
-        () => Duration.millis(excessMillis(now) - excessMillis(then))
-      )
+    const row = rowOf(known, amounts, { over: between("over", one, other), double: between("double", one, other) })
+    return Amounts.isZero(amounts) && isZero(row.over) && isZero(row.double) ? [] : [row]
+  }).toSorted(compareRows),
+  people: differences(({ userId }) => userId, revision.people, previous.people, (one, other, { userId }) => {
+    const person: ClosePerson = {
+      userId,
+      over: between("over", one, other),
+      double: between("double", one, other),
+      overDaily: between("overDaily", one, other)
     }
-    const person: ClosePerson = { userId, overWeekly: between("overWeekly"), overDaily: between("overDaily") }
-    return excessMillis(person.overWeekly) === 0 && excessMillis(person.overDaily) === 0 ? [] : [person]
-  })
-  return {
-    rows: rows.toSorted(compareRows),
-    people: people.toSorted((one, other) => one.userId - other.userId)
-  }
+    return isZero(person.over) && isZero(person.double) && isZero(person.overDaily) ? [] : [person]
+  }).toSorted((one, other) => one.userId - other.userId)
+})
+
+/** What each key has in both lists, either of which may lack it. */
+const differences = <A>(
+  keyOf: (each: A) => string | number,
+  now: ReadonlyArray<A>,
+  then: ReadonlyArray<A>,
+  differ: (one: A | undefined, other: A | undefined, known: A) => ReadonlyArray<A>
+): ReadonlyArray<A> => {
+  const later = new Map(now.map((each) => [keyOf(each), each]))
+  const earlier = new Map(then.map((each) => [keyOf(each), each]))
+  return Array.from(new Map([...earlier, ...later]), ([key, known]) => differ(later.get(key), earlier.get(key), known))
+    .flat()
 }
+
+/** Times over thresholds. */
+interface Excess {
+  readonly over: Option.Option<Duration.Duration>
+  readonly double: Option.Option<Duration.Duration>
+}
+
+const between = <Name extends string>(
+  name: Name,
+  one: { readonly [N in Name]: Option.Option<Duration.Duration> } | undefined,
+  other: { readonly [N in Name]: Option.Option<Duration.Duration> } | undefined
+): Option.Option<Duration.Duration> => {
+  const [now, then] = [one?.[name] ?? Option.none(), other?.[name] ?? Option.none()]
+  return Option.map(Option.orElse(now, () => then), () => Duration.millis(excessMillis(now) - excessMillis(then)))
+}
+
+const isZero = (excess: Option.Option<Duration.Duration>): boolean => excessMillis(excess) === 0
 
 /** Whether two revisions have the same sums. */
 export const equals = (one: CloseSums, other: CloseSums): boolean => {
@@ -157,7 +197,8 @@ export const byPerson = ({ people, rows }: CloseSums): ReadonlyArray<PersonSums>
   }
   return [...amounts].toSorted(([one], [other]) => one - other).map(([userId, { cost, net, punches, tips }]) => ({
     userId,
-    overWeekly: excess.get(userId)?.overWeekly ?? Option.none(),
+    over: excess.get(userId)?.over ?? Option.none(),
+    double: excess.get(userId)?.double ?? Option.none(),
     overDaily: excess.get(userId)?.overDaily ?? Option.none(),
     punches,
     net: Duration.millis(net),
@@ -166,18 +207,46 @@ export const byPerson = ({ people, rows }: CloseSums): ReadonlyArray<PersonSums>
   }))
 }
 
-/** A row while it is summed. */
+/** A row while it is summed; times in milliseconds. */
 interface RunningRow {
   readonly punch: TimePunch
   amounts: Amounts.Amounts
+  over: number
+  double: number
 }
+
+/** A person while the punches arrive. */
+interface RunningPerson {
+  /** In milliseconds, with the days before the close. */
+  net: number
+  readonly parts: Array<Part>
+}
+
+/** The time of a punch. */
+interface Part {
+  readonly date: BusinessDate
+  /** Its clock-in, which with its id says where it stands in its day. */
+  readonly at: number
+  readonly id: number
+  /** In milliseconds. */
+  readonly net: number
+  /** The row that has it; `undefined` if it lies before the close. */
+  readonly row: RunningRow | undefined
+}
+
+/** In the order in which a person worked. On a day, what lies before the close is in an earlier one. */
+const compareParts = (one: Part, other: Part): number =>
+  one.date !== other.date
+    ? one.date < other.date ? -1 : 1
+    : Number(one.row !== undefined) - Number(other.row !== undefined) || one.at - other.at || one.id - other.id
 
 const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>) => {
   const isInLater = isInLaterClose(terms, others)
   const rows = new Map<string, RunningRow>()
-  const people = new Map<UserId, PersonTime>()
+  const people = new Map<UserId, RunningPerson>()
   const dates = datesOf(terms)
   const known = new Map<LocationId, ReturnType<typeof daysAt>>()
+  const isTogether = terms.thresholds === "together"
 
   const daysOf = (locationId: LocationId) => {
     const days = known.get(locationId) ?? daysAt(terms, locationId)
@@ -193,37 +262,79 @@ const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>) => {
     const at = punch.clockedIn.epochMilliseconds
     const date = dates[days.starts.findLastIndex((start) => start <= at)]
     if (date === undefined || at >= days.interval.to) return undefined
-    const isWithin = at >= days.interval.from
     const { durations } = WorkedTime.measure(punch)
     // A day that begins before the close at a location has a part outside of it.
-    if (!addTime(timeOf(people, punch.userId), { date, place: isWithin ? "within" : "before" }, durations)) {
-      return new SumOverflow({ field: "net", punchId: punch.id })
+    const row = at >= days.interval.from ? rowAt(punch) : undefined
+    const person = people.get(punch.userId) ?? { net: 0, parts: [] }
+    people.set(punch.userId, person)
+    if (Option.isSome(durations)) {
+      const net = Duration.toMillis(durations.value.net)
+      person.net += net
+      person.parts.push({ date, at, id: punch.id, net, row })
+      if (!Number.isSafeInteger(person.net)) return new SumOverflow({ field: "net", punchId: punch.id })
     }
-    if (!isWithin) return undefined
-    const key = keyOf(punch)
-    const row = rows.get(key) ?? { punch, amounts: Amounts.zero }
-    if (row.amounts === Amounts.zero) rows.set(key, row)
+    if (row === undefined) return undefined
     row.amounts = Amounts.add(row.amounts, amountsOfPunch(punch, durations, terms))
     const field = Amounts.overflow(row.amounts)
     return field === undefined ? undefined : new SumOverflow({ field, punchId: punch.id })
   }
 
+  const rowAt = (punch: TimePunch): RunningRow => {
+    const key = keyOf(keyOfPunch(punch, isTogether))
+    const row = rows.get(key) ?? { punch, amounts: Amounts.zero, over: 0, double: 0 }
+    rows.set(key, row)
+    return row
+  }
+
   const result = (): CloseSums => {
-    const sorted = [...rows.values()].map(({ amounts, punch }) => rowOf(punch, amounts)).toSorted(compareRows)
     const weekOf = Period.makeFirstDateOfWeek(terms)
-    const thresholds = {
-      weeklyThreshold: Option.getOrUndefined(terms.weeklyThreshold),
-      dailyThreshold: Option.getOrUndefined(terms.dailyThreshold)
-    }
+    const thresholds = thresholdsOf(terms)
+    const { dailyThreshold, doubleThreshold, weeklyThreshold } = thresholds
+    const hasDouble = doubleThreshold !== undefined
+    const hasOver = hasDouble || weeklyThreshold !== undefined || dailyThreshold !== undefined
+    const time = (isKnown: boolean, millis: number) => isKnown ? Option.some(Duration.millis(millis)) : Option.none()
     const personOf = (userId: UserId): ClosePerson => {
-      const { overWeekly, overDaily } = hoursOf(timeOf(people, userId), thresholds, weekOf)
+      const parts = (people.get(userId)?.parts ?? []).toSorted(compareParts)
+      const count = (thresholds: Thresholds, isInRows: boolean) => {
+        const classesOf = makeClasses(thresholds, weekOf)
+        const sums = { over: 0, double: 0 }
+        for (const { date, net, row } of parts) {
+          const { double, over } = classesOf(date, net)
+          if (row === undefined) continue
+          for (const each of isInRows ? [sums, row] : [sums]) {
+            each.over += over
+            each.double += double
+          }
+        }
+        return sums
+      }
+      if (isTogether) {
+        const { double, over } = count(thresholds, true)
+        return {
+          userId,
+          over: time(hasOver, over),
+          double: time(hasDouble, double),
+          overDaily: Option.none()
+        }
+      }
+      const [weekly, daily] = [count({ weeklyThreshold }, false).over, count({ dailyThreshold }, false).over]
+      const isWeekly = weeklyThreshold !== undefined
       return {
         userId,
-        overWeekly: Option.as(terms.weeklyThreshold, overWeekly),
-        overDaily: Option.as(terms.dailyThreshold, overDaily)
+        over: time(hasOver, isWeekly ? weekly : daily),
+        double: Option.none(),
+        overDaily: time(isWeekly && dailyThreshold !== undefined, daily)
       }
     }
-    return { rows: sorted, people: [...new Set(sorted.map(({ userId }) => userId))].map(personOf) }
+    const users = [...new Set([...rows.values()].map(({ punch }) => punch.userId))].toSorted((a, b) => a - b)
+    const counted = users.map(personOf)
+    const sorted = [...rows.values()].map(({ amounts, double, over, punch }) =>
+      rowOf(keyOfPunch(punch, isTogether), amounts, {
+        over: time(isTogether && hasOver, over),
+        double: time(isTogether && hasDouble, double)
+      })
+    ).toSorted(compareRows)
+    return { rows: sorted, people: counted }
   }
 
   return { add, result }
@@ -244,19 +355,35 @@ const amountsOfPunch = (
   }
 }
 
-type RowKey = Pick<CloseRow, "departmentId" | "locationId" | "roleId" | "userId">
+type RowKey = Pick<CloseRow, "departmentId" | "hourlyWage" | "locationId" | "roleId" | "userId">
+
+/** The row of a punch; with `separate` thresholds a row is of all wages. */
+const keyOfPunch = (
+  { departmentId, hourlyWage, locationId, roleId, userId }: TimePunch,
+  isByWage: boolean
+): RowKey => ({
+  userId,
+  locationId,
+  departmentId,
+  roleId,
+  hourlyWage: isByWage ? Option.some(hourlyWage) : Option.none()
+})
 
 const rowOf = (
-  { departmentId, locationId, roleId, userId }: RowKey,
-  { cost, incomplete, net, punches, tips }: Amounts.Amounts
+  { departmentId, hourlyWage, locationId, roleId, userId }: RowKey,
+  { cost, incomplete, net, punches, tips }: Amounts.Amounts,
+  { double, over }: Excess
 ): CloseRow => ({
   userId,
   locationId,
   departmentId,
   roleId,
+  hourlyWage,
   punches,
   incomplete,
   net: Duration.millis(net),
+  over,
+  double,
   cost: Cents.make(cost),
   tips: Cents.make(tips)
 })
@@ -268,10 +395,17 @@ const compareRows = (one: CloseRow, other: CloseRow): number =>
   one.userId - other.userId ||
   one.locationId - other.locationId ||
   Option.getOrElse(one.departmentId, () => 0) - Option.getOrElse(other.departmentId, () => 0) ||
-  one.roleId - other.roleId
+  one.roleId - other.roleId ||
+  Option.getOrElse(one.hourlyWage, () => 0) - Option.getOrElse(other.hourlyWage, () => 0)
 
-const keyOf = ({ departmentId, locationId, roleId, userId }: RowKey): string =>
-  [userId, locationId, Option.getOrElse(departmentId, () => ""), roleId].join(" ")
+const keyOf = ({ departmentId, hourlyWage, locationId, roleId, userId }: RowKey): string =>
+  [
+    userId,
+    locationId,
+    Option.getOrElse(departmentId, () => ""),
+    roleId,
+    Option.getOrElse(hourlyWage, () => "")
+  ].join(" ")
 
 const excessMillis = (excess: Option.Option<Duration.Duration>): number =>
   Duration.toMillis(Option.getOrElse(excess, () => Duration.zero))

@@ -1,11 +1,13 @@
 /** The terms of a close: its days as instants, and how it lies beside other closes: intervals, edges, overlaps and gaps. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { BusinessDate, CompanyId, LocationId } from "../Ids.ts"
 import { Instant, Seconds } from "../internal/wire/schema.ts"
+import type { Thresholds } from "../payroll/hourClasses.ts"
 import { Rounding } from "../payroll/Labor.ts"
 import { PayCalendar, type PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
@@ -55,6 +57,15 @@ export const CloseTerms = Schema.Struct({
   weeklyThreshold: Schema.OptionFromNullOr(Seconds),
   /** The threshold of a day. */
   dailyThreshold: Schema.OptionFromNullOr(Seconds),
+  /** The second threshold of a day. */
+  doubleThreshold: Schema.OptionFromNullOr(Seconds).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  /**
+   * How the thresholds count. `together`: an hour counts once, and a row has its wage and its classes. `separate`: each
+   * threshold by itself, for a person; so it stays in the closes of releases that knew nothing else.
+   */
+  thresholds: Schema.Literals(["together", "separate"]).pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed("separate"))
+  ),
   /** The clocks of the locations, each once. */
   clocks: Schema.Array(CloseClock),
   /** The locations of the close. */
@@ -72,7 +83,7 @@ export interface MillisInterval {
 }
 
 /** What a close is of. */
-export interface CloseTermsOptions {
+export interface CloseTermsOptions extends Thresholds {
   /** The company. */
   readonly companyId: CompanyId
   /** The first date of the period. */
@@ -85,10 +96,34 @@ export interface CloseTermsOptions {
   readonly firstDay?: Period.Weekday | undefined
   /** How a fraction of a cent is rounded. */
   readonly rounding: Rounding
-  /** The threshold for the net time of a local week. Default: none. */
-  readonly weeklyThreshold?: Duration.Input | undefined
-  /** The threshold for the net time of a local day. Default: none. */
-  readonly dailyThreshold?: Duration.Input | undefined
+}
+
+/** The thresholds of a close, as they are given to `make` and to `Labor`. */
+export const thresholdsOf = (terms: CloseTerms): Required<Thresholds> => ({
+  weeklyThreshold: Option.getOrUndefined(terms.weeklyThreshold),
+  dailyThreshold: Option.getOrUndefined(terms.dailyThreshold),
+  doubleThreshold: Option.getOrUndefined(terms.doubleThreshold)
+})
+
+/** A term that two closes should share: in a week that both have, its hours would count twice, or not at all. */
+export interface TermChange {
+  /** The term. */
+  readonly term: typeof shared[number]
+  /** Its value in the close before, as in JSON: seconds, a word, or `null` without one. */
+  readonly before: string | number | null
+  /** Its value in this close. */
+  readonly now: string | number | null
+}
+
+const shared = ["weeklyThreshold", "dailyThreshold", "doubleThreshold", "thresholds", "rounding", "firstDay"] as const
+
+/** What a close has other than the one before it. */
+export const changesFrom = (before: CloseTerms, now: CloseTerms): ReadonlyArray<TermChange> => {
+  const [one, other] = [Schema.encodeSync(CloseTerms)(before), Schema.encodeSync(CloseTerms)(now)]
+  return shared.flatMap((term) => {
+    const change = { term, before: one[term] ?? null, now: other[term] ?? null }
+    return change.before === change.now ? [] : [change]
+  })
 }
 
 /** Whether there is a day rule for each location. */
@@ -98,7 +133,9 @@ export const isByLocation = (
 
 /** The terms of a close: the days of the period as instants, from the first week that it may cut. */
 export const make = (options: CloseTermsOptions): CloseTerms => {
-  const { companyId, dailyThreshold, dayRule, first, firstDay = "monday", last, rounding, weeklyThreshold } = options
+  const { companyId, dayRule, first, firstDay = "monday", last, rounding, weeklyThreshold } = options
+  const threshold = (input: Duration.Input | undefined) =>
+    Option.map(Option.fromUndefinedOr(input), Duration.fromInputUnsafe)
   // A beginning may be moved by less than 48 hours, so that three days before the period may hold some of its punches.
   const earliest = plusDays(first, -3)
   const daysFrom = weeklyThreshold === undefined ? earliest : Period.firstDateOfWeek(earliest, { firstDay })
@@ -126,8 +163,10 @@ export const make = (options: CloseTermsOptions): CloseTerms => {
     daysFrom,
     firstDay,
     rounding,
-    weeklyThreshold: Option.map(Option.fromUndefinedOr(weeklyThreshold), Duration.fromInputUnsafe),
-    dailyThreshold: Option.map(Option.fromUndefinedOr(dailyThreshold), Duration.fromInputUnsafe),
+    weeklyThreshold: threshold(weeklyThreshold),
+    dailyThreshold: threshold(options.dailyThreshold),
+    doubleThreshold: threshold(options.doubleThreshold),
+    thresholds: "together",
     clocks,
     locations
   }
@@ -144,8 +183,10 @@ export const getInterval = (terms: CloseTerms, locationId: LocationId): MillisIn
   return location === undefined ? undefined : intervalAt(terms, location)
 }
 
+type ClockIn = Pick<TimePunch, "clockedIn" | "locationId">
+
 /** Whether a punch was clocked in during the close, by the day rule of its location. @internal */
-export const contains = (terms: CloseTerms) => ({ clockedIn, locationId }: TimePunch): boolean => {
+export const contains = (terms: CloseTerms) => ({ clockedIn, locationId }: ClockIn): boolean => {
   const interval = getInterval(terms, locationId)
   return interval !== undefined && interval.from <= clockedIn.epochMilliseconds &&
     clockedIn.epochMilliseconds < interval.to
@@ -158,7 +199,7 @@ export const contains = (terms: CloseTerms) => ({ clockedIn, locationId }: TimeP
 export const isInLaterClose = (
   { last }: CloseTerms,
   others: ReadonlyArray<CloseTerms>
-): (punch: TimePunch) => boolean => {
+): (punch: ClockIn) => boolean => {
   const later = others.filter(({ first }) => first > last).map(contains)
   return (punch) => later.some((isIn) => isIn(punch))
 }

@@ -6,6 +6,7 @@ export {
   CloseError,
   isCloseError,
   NotReady,
+  OutcomeUnknown,
   PeriodClosed,
   UnknownClose,
   VerificationFailed

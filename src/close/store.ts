@@ -6,28 +6,22 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Row } from "effect/sql/SqlConnection"
-import { isSqlError } from "effect/sql/SqlError"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { Cents, type CompanyId, DepartmentId, LocationId, RoleId, UserId } from "../Ids.ts"
 import { type Database, numberOf, orUndefined, raw } from "../internal/sql/dialect.ts"
+import { messageOf } from "../internal/sql/failure.ts"
 import { retried, transact } from "../internal/sql/transaction.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import type * as Period from "../payroll/Period.ts"
 import { storable } from "../sql/columns.ts"
 import { failedWith, inOneState, opened, type TableOptions } from "../sql/connection.ts"
 import type { Dialect } from "../sql/Dialect.ts"
-import {
-  type CopyListOptions,
-  HistoryUnavailable,
-  list as listPunches,
-  punchOf,
-  rowColumns,
-  rowOf
-} from "../sql/read.ts"
+import { type CopyListOptions, HistoryUnavailable, listWithin, punchOf, rowColumns, rowOf } from "../sql/read.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { CloseChanged, type VerificationFailed } from "./CloseError.ts"
+import { CloseChanged, OutcomeUnknown, type VerificationFailed } from "./CloseError.ts"
 import { type ClosePerson, type CloseRow, type CloseSums, difference, sum } from "./CloseSums.ts"
 import { CloseTerms, contains, queryWindow } from "./CloseTerms.ts"
 import { newestRevision, RecordedRevision, Revision, termsAt } from "./Revision.ts"
@@ -38,16 +32,27 @@ export const sumRules = 1
 
 export type Db = Database<Dialect>
 
-/** Runs an effect whose statements all see one snapshot of the database. */
+/** The tables of this release: a later one may record what this one would sum in another way. */
+export const openedForCloses = (company: CompanyId, tableOptions: TableOptions) => opened(company, tableOptions, "none")
+
+/**
+ * Runs an effect whose statements all see one snapshot of the database, and again if the connection is lost: it only reads.
+ * Readers leave the errors of their statements to it, and to `write`.
+ */
 export const inCopy = <A, E, R>(
   company: CompanyId,
   tableOptions: TableOptions,
   use: (database: Db) => Effect.Effect<A, E, R>
 ) =>
-  inOneState(company, Stream.fromEffect(Effect.flatMap(opened(company, tableOptions), use)), tableOptions).pipe(
-    Stream.catchIf(isSqlError, (error) => Stream.fail(failedWith(company, "the copy cannot be read")(error))),
-    Stream.runHead,
-    Effect.map(Option.getOrThrow)
+  retried(Stream.runHead(
+    inOneState(
+      Stream.fromEffect(Effect.flatMap(openedForCloses(company, tableOptions), use)),
+      tableOptions,
+      "none"
+    )
+  )).pipe(
+    Effect.map(Option.getOrThrow),
+    Effect.catchIf(isSqlError, (error) => Effect.fail(failedWith(company, "the copy cannot be read")(error)))
   )
 
 /** What is read of the copy. */
@@ -63,13 +68,11 @@ export interface Copy {
 export const readCopy = Effect.fnUntraced(function*({ dialect, sql }: Db, company: CompanyId) {
   const { bigint, millisOf, tables } = dialect
   const query = sql<Row>
-  const [row] = yield* retried(
-    query`SELECT ${millisOf("known_since")} AS known_since,
-        ${millisOf("history_last")} AS history_last,
-        ${millisOf("pass_began")} AS pass_began
-      FROM ${tables.sync}
-      WHERE company_id = ${bigint(company)}`
-  ).pipe(Effect.mapError(failedWith(company, "the copy cannot be read")))
+  const [row] = yield* query`SELECT ${millisOf("known_since")} AS known_since,
+      ${millisOf("history_last")} AS history_last,
+      ${millisOf("pass_began")} AS pass_began
+    FROM ${tables.sync}
+    WHERE company_id = ${bigint(company)}`
   const [since, at, passBegan] = ["known_since", "history_last", "pass_began"].map((name) => orUndefined(row?.[name]))
   if (since === undefined || at === undefined) {
     return yield* new HistoryUnavailable({ companyId: company, since: Option.none(), requested: yield* DateTime.now })
@@ -139,9 +142,12 @@ const columnsOf = {
     "incomplete",
     "net_ms",
     "cost_cents",
-    "tips_cents"
+    "tips_cents",
+    "hourly_wage",
+    "over_ms",
+    "double_ms"
   ],
-  person: ["user_id", "above_ms", "above_day_ms"]
+  person: ["user_id", "above_ms", "above_day_ms", "double_ms"]
 } as const
 
 const keyColumns = "company_id, close_id, number"
@@ -169,24 +175,17 @@ const RevisionRow = Schema.Struct({
 export const readCloses = Effect.fnUntraced(function*({ dialect, sql }: Db, company: CompanyId) {
   const { bigint, millisOf, tables } = dialect
   const query = sql<Row>
-  const failed = failedWith(company, "the closes cannot be read")
-  const closes = yield* Effect.mapError(
-    query`SELECT close_id, terms
-      FROM ${tables.close}
-      WHERE company_id = ${bigint(company)}
-      ORDER BY close_id`,
-    failed
-  )
+  const closes = yield* query`SELECT close_id, terms
+    FROM ${tables.close}
+    WHERE company_id = ${bigint(company)}
+    ORDER BY close_id`
   const columns = columnsOf.revision.map((name) =>
     instants.has(name) ? sql`${millisOf(name)} AS ${raw(name)}` : raw(name)
   )
-  const revisions = yield* Effect.mapError(
-    query`SELECT close_id, number, ${Statement.csv(columns)}
-      FROM ${tables.closeState}
-      WHERE company_id = ${bigint(company)}
-      ORDER BY close_id, number`,
-    failed
-  )
+  const revisions = yield* query`SELECT close_id, number, ${Statement.csv(columns)}
+    FROM ${tables.closeState}
+    WHERE company_id = ${bigint(company)}
+    ORDER BY close_id, number`
   const decoded = yield* Effect.forEach(
     revisions,
     Effect.fnUntraced(function*(row) {
@@ -237,21 +236,14 @@ export const readSums = Effect.fnUntraced(function*(
   const { bigint, tables } = dialect
   const query = sql<Row>
   const isOurs = sql`company_id = ${bigint(company)} AND close_id = ${bigint(close)} AND number = ${bigint(number)}`
-  const failed = failedWith(company, "the sums of a close cannot be read")
-  const rows = yield* Effect.mapError(
-    query`SELECT ${Statement.csv(columnsOf.row)}
-      FROM ${tables.closeRow}
-      WHERE ${isOurs}
-      ORDER BY place`,
-    failed
-  )
-  const people = yield* Effect.mapError(
-    query`SELECT ${Statement.csv(columnsOf.person)}
-      FROM ${tables.closePerson}
-      WHERE ${isOurs}
-      ORDER BY user_id`,
-    failed
-  )
+  const rows = yield* query`SELECT ${Statement.csv(columnsOf.row)}
+    FROM ${tables.closeRow}
+    WHERE ${isOurs}
+    ORDER BY place`
+  const people = yield* query`SELECT ${Statement.csv(columnsOf.person)}
+    FROM ${tables.closePerson}
+    WHERE ${isOurs}
+    ORDER BY user_id`
   const time = (value: unknown) => Option.map(optional(value), Duration.millis)
   return {
     rows: rows.map((row): CloseRow => ({
@@ -263,13 +255,21 @@ export const readSums = Effect.fnUntraced(function*(
       incomplete: numberOf(row["incomplete"]),
       net: Duration.millis(numberOf(row["net_ms"])),
       cost: Cents.make(numberOf(row["cost_cents"])),
-      tips: Cents.make(numberOf(row["tips_cents"]))
+      tips: Cents.make(numberOf(row["tips_cents"])),
+      hourlyWage: Option.map(optional(row["hourly_wage"]), (wage) => Cents.make(wage)),
+      over: time(row["over_ms"]),
+      double: time(row["double_ms"])
     })),
-    people: people.map((row): ClosePerson => ({
-      userId: UserId.make(numberOf(row["user_id"])),
-      overWeekly: time(row["above_ms"]),
-      overDaily: time(row["above_day_ms"])
-    }))
+    people: people.map((row): ClosePerson => {
+      const [one, daily] = [time(row["above_ms"]), time(row["above_day_ms"])]
+      return {
+        userId: UserId.make(numberOf(row["user_id"])),
+        over: Option.orElse(one, () => daily),
+        double: time(row["double_ms"]),
+        // A release without classes wrote the only threshold to the column of its kind.
+        overDaily: Option.isSome(one) ? daily : Option.none()
+      }
+    })
   } satisfies CloseSums
 })
 
@@ -313,7 +313,8 @@ export interface Planned extends RevisionId.RevisionId {
 
 /**
  * Writes revisions in one transaction, which holds up every commit of the company: `plan` sees the closes as they are then. The
- * history must still be known at the instant that was summed. A COMMIT without an answer is looked up by a random token.
+ * history must still be known at the instant that was summed. A COMMIT without an answer is looked up by a random token. Fails
+ * with `OutcomeUnknown` if it cannot be. Whoever prints what was written needs no other reading: that could fail.
  */
 export const write = <E>(
   database: Db,
@@ -326,7 +327,8 @@ export const write = <E>(
     const { bigint, millisOf, tables } = dialect
     const query = sql<Row>
     const token = globalThis.crypto.randomUUID()
-    let isOpen = false
+    /** What the last attempt wrote, until it is known whether its COMMIT took place. */
+    let open: ReadonlyArray<RecordedRevision> = []
     const written = (closes: ReadonlyArray<StoredClose>) =>
       Effect.forEach(
         closes.flatMap((close) =>
@@ -341,9 +343,10 @@ export const write = <E>(
         WHERE company_id = ${bigint(company)}
         ${dialect.forUpdate}`
       const before = yield* readCloses(database, company)
-      if (isOpen) {
+      if (open.length > 0) {
         const done = yield* written(before)
         if (done.length > 0) return done
+        open = []
       }
       const changed = (detail: string) => new CloseChanged({ companyId: company, detail })
       const [since, last] = ["known_since", "history_last"].map((name) => orUndefined(row?.[name]))
@@ -353,12 +356,16 @@ export const write = <E>(
       }
       for (const each of yield* plan(before))
         yield* insert(database, company, each, at?.epochMilliseconds ?? last, token)
-      const after = yield* readCloses(database, company)
-      isOpen = true
-      return yield* written(after)
+      open = yield* written(yield* readCloses(database, company))
+      return open
     })
-    return transact(database, body, () => isOpen).pipe(
-      Effect.catchIf(isSqlError, (error) => Effect.fail(failedWith(company, "the close cannot be written")(error)))
+    return transact(database, body, () => open.length > 0).pipe(
+      Effect.catchIf(isSqlError, (error) =>
+        Effect.fail(
+          open.length === 0
+            ? failedWith(company, "the close cannot be written")(error)
+            : new OutcomeUnknown({ companyId: company, revisions: open.map(({ id }) => id), detail: messageOf(error) })
+        ))
     )
   })
 
@@ -374,6 +381,7 @@ const insert = Effect.fnUntraced(function*(
 ) {
   const { bigint, clock, tables, timestamp } = dialect
   const orNull = (value: Option.Option<number>) => Option.match(value, { onNone: () => raw("NULL"), onSome: bigint })
+  const millisOrNull = (time: Option.Option<Duration.Duration>) => orNull(Option.map(time, Duration.toMillis))
   if (kind === "close") {
     const text = yield* Effect.orDie(Schema.encodeEffect(TermsText)(terms))
     yield* sql`INSERT INTO ${tables.close} (company_id, close_id, terms)
@@ -417,15 +425,14 @@ const insert = Effect.fnUntraced(function*(
       bigint(row.incomplete),
       bigint(Duration.toMillis(row.net)),
       bigint(row.cost),
-      bigint(row.tips)
+      bigint(row.tips),
+      orNull(row.hourlyWage),
+      millisOrNull(row.over),
+      millisOrNull(row.double)
     ])
   )
-  const people = sums.people.map(({ overWeekly, overDaily, userId }) =>
-    tuple([
-      bigint(userId),
-      orNull(Option.map(overWeekly, Duration.toMillis)),
-      orNull(Option.map(overDaily, Duration.toMillis))
-    ])
+  const people = sums.people.map(({ double, over, overDaily, userId }) =>
+    tuple([bigint(userId), millisOrNull(over), millisOrNull(overDaily), millisOrNull(double)])
   )
   for (const chunk of Arr.chunksOf(rows, chunkSize)) yield* insertInto(tables.closeRow, columnsOf.row, chunk)
   for (const chunk of Arr.chunksOf(people, chunkSize)) yield* insertInto(tables.closePerson, columnsOf.person, chunk)
@@ -445,7 +452,7 @@ export const sumsOf = (
   )
 
 export const punchesIn = (company: CompanyId, clockedIn: Period.Interval, options: CopyListOptions) =>
-  Stream.catchTag(listPunches(company, { clockedIn }, options), "InvalidRequest", Stream.die)
+  Stream.catchTag(listWithin(company, { clockedIn }, options), "InvalidRequest", Stream.die)
 
 export type Differing = VerificationFailed["revisions"][number]
 
@@ -591,12 +598,11 @@ const readRows = (
   { dialect, sql }: Db,
   company: CompanyId,
   condition: Statement.Fragment
-): Effect.Effect<ReadonlyArray<CopiedPunch>, SyncError> => {
+): Effect.Effect<ReadonlyArray<CopiedPunch>, SqlError | SyncError> => {
   const query = sql<Row>
   return query`SELECT ${rowColumns(dialect)}
       FROM ${dialect.tables.rows}
       WHERE company_id = ${dialect.bigint(company)} AND ${condition}`.pipe(
-    Effect.mapError(failedWith(company, "the rows cannot be read")),
     Effect.flatMap(Effect.forEach((row) => {
       const stored = rowOf(row)
       return Effect.map(

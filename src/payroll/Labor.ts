@@ -12,12 +12,13 @@ import * as Sink from "effect/Sink"
 import { BusinessDate, Cents, TimePunchId, type UserId } from "../Ids.ts"
 import { type Cell, csvRecord } from "../internal/wire/csv.ts"
 import type { TimePunch } from "../TimePunch.ts"
+import { type Classes, makeClasses, type Thresholds } from "./hourClasses.ts"
 import * as Period from "./Period.ts"
-import { addTime, type DayOf, hoursOf, type PersonTime, timeOf } from "./personHours.ts"
 import { divide, type Rounding } from "./Rounding.ts"
 import * as WorkedTime from "./WorkedTime.ts"
 import { byLocation, type DayRule, type Interval, type Zones, zonesOf } from "./Zones.ts"
 
+export type { Thresholds } from "./hourClasses.ts"
 export { Rounding } from "./Rounding.ts"
 
 /** How a punch is priced. */
@@ -224,7 +225,7 @@ export const toJson = <K>(
 }
 
 /** The thresholds, and the day rule by which days and weeks are counted. */
-export interface HoursOverThresholdOptions<out E = never> extends WorkedTime.WorkedTimeOptions {
+export interface HoursOverThresholdOptions<out E = never> extends Thresholds, WorkedTime.WorkedTimeOptions {
   /** The day rule of all locations, or `Period.zones`: each location by its own. */
   readonly dayRule: DayRule | Zones<E>
   /**
@@ -232,22 +233,20 @@ export interface HoursOverThresholdOptions<out E = never> extends WorkedTime.Wor
    * time before it, in its first week, brings the sum of that week nearer to the threshold. Default: all punches count.
    */
   readonly period?: ((dayRule: DayRule) => Interval) | undefined
-  /** The threshold for the net time of a local week. Default: none, so that no time is over it. */
-  readonly weeklyThreshold?: Duration.Input | undefined
-  /** The threshold for the net time of a local day. Default: none, so that no time is over it. */
-  readonly dailyThreshold?: Duration.Input | undefined
   /** The first day of a week. Default: `"monday"`. */
   readonly firstDay?: Period.Weekday | undefined
 }
 
-/** The net time of a day or a week, and its parts over the thresholds. */
+/** Net time and its classes, which add up to it. */
 const parts = {
   /** Net time of the punches that were clocked in then. */
   net: Schema.DurationFromMillis,
-  /** The part of `net` over the weekly threshold. */
-  overWeekly: Schema.DurationFromMillis,
-  /** The part of `net` over the daily threshold. It does not reduce `overWeekly`, and `overWeekly` does not reduce it. */
-  overDaily: Schema.DurationFromMillis
+  /** The part of `net` up to the thresholds. */
+  regular: Schema.DurationFromMillis,
+  /** The part of `net` over the daily threshold and, of what is left, over the weekly one. Not what is `double`. */
+  over: Schema.DurationFromMillis,
+  /** The part of `net` over the second daily threshold. */
+  double: Schema.DurationFromMillis
 }
 
 /** The net time of a person in a local day. */
@@ -268,12 +267,7 @@ export class WeekOverThreshold extends Schema.Opaque<WeekOverThreshold>()(Schema
 export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Schema.Struct({
   /** Number of punches with unknown durations (`WorkedTime.measure`): their time is in no figure here. */
   incomplete: Schema.Int,
-  /** Net time of all punches. */
-  net: Schema.DurationFromMillis,
-  /** The sum of `overWeekly` over `weeks`, which is that over `days`. */
-  overWeekly: Schema.DurationFromMillis,
-  /** The sum of `overDaily` over `weeks`, which is that over `days`. */
-  overDaily: Schema.DurationFromMillis,
+  ...parts,
   /** The weeks with a punch of known time, by date. */
   weeks: Schema.Array(WeekOverThreshold),
   /** The days with a punch of known time, by date. */
@@ -281,12 +275,13 @@ export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Sche
 })) {}
 
 /**
- * The net time of each person over `weeklyThreshold` in a local week, and over `dailyThreshold` in a local day. These are
- * figures, not a pay rule: they know no rate, no law and no agreement, and the two thresholds do not affect each other.
+ * The net time of each person by class: `regular`, `over` and `double`. An hour counts once. Over `dailyThreshold` in a local
+ * day it is `over`, over `doubleThreshold` it is `double`; the other hours count in the local week, over whose
+ * `weeklyThreshold` they are `over` too. These are figures, not a pay rule: they know no rate, no law and no agreement.
  *
  * A punch counts, whole, in the day and the week in which it was clocked in, by the day rule of its location. A person who
  * works at several locations has one sum for each date. The time over the threshold of a week stands on the days on which
- * the sum of that week, date by date, is over it.
+ * the sum of that week, date by date, is over it: a period that cuts a week has what is over on its own dates.
  *
  * With `period`, only the time of the period counts. Of the days before it, those of its first week are added to the sum
  * of that week; later punches change nothing. Without `period`, list whole weeks: of a part of a week, only that part counts.
@@ -294,9 +289,9 @@ export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Sche
  * One pass; memory grows with the number of persons and their days. Every punch that arrives counts, a deleted one too.
  * Fails with the error of `dayRule`, and with `SumOverflow` before a sum could be wrong.
  *
- * Laws: `net`, `overWeekly` and `overDaily` are the sums over the days, and over the weeks. Neither excess exceeds `net`. Those of
- * periods that tile add up to those of the whole, also if they cut a week. A threshold of zero gives all of the time, an
- * infinite one nothing, and a higher one never more. The order of the punches does not matter.
+ * Laws: the classes of a day, of a week and of all add up to `net`, and each is the sum over the days, and over the weeks. Those
+ * of periods that tile add up to those of the whole, also if they cut a week. A threshold of zero leaves nothing below it, an
+ * infinite one has no effect. The order of the punches does not matter.
  *
  * **Example** (Hours over 40 in a week and 8 in a day, in half a month that cuts weeks)
  *
@@ -314,7 +309,7 @@ export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Sche
  *
  * export const hours = TimePunches.list(CompanyId.make(7), { clockedIn: Labor.queryWindow(options) }).pipe(
  *   Stream.run(Labor.hoursOverThreshold(options)),
- *   Effect.map(HashMap.map((person) => [person.overWeekly, person.overDaily]))
+ *   Effect.map(HashMap.map((person) => [person.regular, person.over]))
  * )
  * ```
  */
@@ -462,6 +457,95 @@ const rankOf = (cell: Cell): number => {
   if (cell === null || cell === undefined) return 2
   return typeof cell === "number" ? 0 : 1
 }
+
+/** Running sums in milliseconds. */
+interface PersonTime {
+  /** Number of punches in the period. */
+  punches: number
+  incomplete: number
+  /** Time in the period and before it. */
+  net: number
+  readonly days: Map<BusinessDate, DayTime>
+}
+
+/** The time of a day: of punches before the period, and in it. A period that begins with a day has days of one kind only. */
+interface DayTime {
+  before: number
+  /** `undefined` without a punch of known time in the period. */
+  within: number | undefined
+}
+
+const timeOf = (people: Map<UserId, PersonTime>, userId: UserId): PersonTime => {
+  const known = people.get(userId)
+  if (known !== undefined) return known
+  const person: PersonTime = { punches: 0, incomplete: 0, net: 0, days: new Map() }
+  people.set(userId, person)
+  return person
+}
+
+/** Where a punch counts. */
+interface DayOf {
+  readonly date: BusinessDate
+  readonly place: "before" | "within" | "after"
+}
+
+/** Whether the sum is exact with the time of a punch. No part of it exceeds the whole. */
+const addTime = (
+  person: PersonTime,
+  { date, place }: DayOf,
+  durations: WorkedTime.WorkedTime["durations"]
+): boolean => {
+  if (place === "after") return true
+  if (place === "within") person.punches += 1
+  if (Option.isNone(durations)) {
+    if (place === "within") person.incomplete += 1
+    return true
+  }
+  const net = Duration.toMillis(durations.value.net)
+  person.net += net
+  const day = person.days.get(date) ?? { before: 0, within: undefined }
+  person.days.set(date, day)
+  day[place] = (day[place] ?? 0) + net
+  return Number.isSafeInteger(person.net)
+}
+
+/** The classes of a person, date by date. */
+const hoursOf = (
+  person: PersonTime,
+  options: Thresholds,
+  weekOf: (date: BusinessDate) => BusinessDate
+): HoursOverThreshold => {
+  const classesOf = makeClasses(options, weekOf)
+  const days = new Map<BusinessDate, Classes>()
+  const weeks = new Map<BusinessDate, Classes>()
+  let all = noTime
+  for (const [date, { before, within }] of [...person.days].toSorted(([a], [b]) => a < b ? -1 : 1)) {
+    classesOf(date, before)
+    if (within === undefined) continue
+    const day = classesOf(date, within)
+    days.set(date, day)
+    weeks.set(weekOf(date), addClasses(weeks.get(weekOf(date)) ?? noTime, day))
+    all = addClasses(all, day)
+  }
+  const timesOf = (classes: ReadonlyMap<BusinessDate, Classes>) =>
+    Array.from(classes, ([date, each]) => ({ date, ...durationsOf(each) }))
+  return { incomplete: person.incomplete, ...durationsOf(all), weeks: timesOf(weeks), days: timesOf(days) }
+}
+
+const noTime: Classes = { regular: 0, over: 0, double: 0 }
+
+const addClasses = (one: Classes, other: Classes): Classes => ({
+  regular: one.regular + other.regular,
+  over: one.over + other.over,
+  double: one.double + other.double
+})
+
+const durationsOf = ({ double, over, regular }: Classes) => ({
+  net: Duration.millis(regular + over + double),
+  regular: Duration.millis(regular),
+  over: Duration.millis(over),
+  double: Duration.millis(double)
+})
 
 /** The local date of the clock-in of a punch, and on which side of the period it lies. What is computed of a day rule is kept. */
 const makeDayOf = <E>(

@@ -30,31 +30,27 @@ const idValues = {
   roleId: ["role", "id"]
 } as const satisfies Readonly<Record<string, readonly [Grouping, "code" | "name" | "id"]>>
 
-const isIdValue = (value: Value | undefined): value is keyof typeof idValues =>
-  value !== undefined && Object.hasOwn(idValues, value)
-
-const isOneOf = <A extends Value>(values: ReadonlyArray<A>) => (value: Value | undefined): value is A =>
+const isOneOf = <A extends string>(values: ReadonlyArray<A>) => (value: string | undefined): value is A =>
   values.some((each) => each === value)
+
+const isIdValue = isOneOf(Struct.keys(idValues))
 
 const dateValues = ["periodStart", "periodEnd", "payDate"] as const
 const isDateValue = isOneOf(dateValues)
 
-/** Hours of which a threshold takes a part: they are those of a person. */
-const partValues = ["hoursBelow", "hoursAbove", "hoursAboveDay"] as const
-const isPartValue = isOneOf(partValues)
+/** Which part of the hours a value has. */
+const hourValues = { hours: "hours", hoursRegular: "regular", hoursOver: "over", hoursDouble: "double" } as const
+const isHourValue = isOneOf(Struct.keys(hourValues))
 
-const hourValues = ["hours", ...partValues] as const
-const isHourValue = isOneOf(hourValues)
-
-const numberValues = [...hourValues, "amount", "cost", "tips", "punches"] as const
+const numberValues = [...Struct.keys(hourValues), "amount", "cost", "tips", "punches"] as const
 const isNumberValue = isOneOf(numberValues)
-type NumberValue = typeof numberValues[number]
 
 /** What the cells of a column have. */
 export const Value = Schema.Literals([
   ...Struct.keys(idValues),
   "payCode",
-  "closeId",
+  "rate",
+  "revisionId",
   ...dateValues,
   ...numberValues
 ])
@@ -102,24 +98,24 @@ const Code = Schema.String.check(Schema.isNonEmpty())
 /**
  * How sums become the rows and columns of a file.
  *
- * Without `payCodes` a group of `by` is one row. With them it is a row for each code: its hours, or its part `below` and
- * `above` the threshold, and its tips.
+ * Without `payCodes` a group of `by` is one row. With them it is a row for each code: its hours, or each class of them, and
+ * its tips. With a column `rate` each wage is a group.
  */
 export class Mapping extends Schema.Opaque<Mapping>()(Schema.Struct({
   /** The version of this form. */
   v: Schema.Literal(1),
   /** What a row is by: each once. */
   by: Schema.NonEmptyArray(Grouping),
-  /**
-   * The codes of hours and tips: `hours`, or `below` and `above` together, and `tips`. Each is another text.
-   */
+  /** The codes of hours and tips: `hours`, or `regular` and `over` with `double`, and `tips`. Each is another text. */
   payCodes: Schema.optionalKey(Schema.Struct({
     /** All hours. */
     hours: Schema.optionalKey(Code),
-    /** The hours up to the threshold. */
-    below: Schema.optionalKey(Code),
-    /** The hours over the threshold. */
-    above: Schema.optionalKey(Code),
+    /** The hours up to the thresholds. */
+    regular: Schema.optionalKey(Code),
+    /** The hours over the first threshold of a day, or over that of a week. */
+    over: Schema.optionalKey(Code),
+    /** The hours over the second threshold of a day. */
+    double: Schema.optionalKey(Code),
     /** The tips. */
     tips: Schema.optionalKey(Code)
   })),
@@ -143,7 +139,7 @@ export class Mapping extends Schema.Opaque<Mapping>()(Schema.Struct({
   lineEnd: Schema.optionalKey(Schema.Literals(["\r\n", "\n"])),
   /** Which cells are in quotes. Default: `whenNeeded`, by RFC 4180. */
   quote: Schema.optionalKey(Schema.Literals(["whenNeeded", "always"])),
-  /** `keep`: names, titles and constants may begin as a formula of a spreadsheet does. Default: they are an error. */
+  /** `keep`: names, codes, titles and constants may begin as a formula of a spreadsheet does. Default: they are an error. */
   formulas: Schema.optionalKey(Schema.Literals(["refuse", "keep"]))
 })) {}
 
@@ -183,7 +179,7 @@ export class MissingCodes
 /** A text that a spreadsheet could run as a formula. Change it, or keep it with `formulas`. */
 export class FormulaText
   extends Schema.TaggedError<FormulaText>("effect-time-punches/PayrollFile/FormulaText")("FormulaText", {
-    /** Where the text comes from: a path of the mapping, or an id with a name. */
+    /** Where the text comes from: a path of the mapping, or the name or code of an id. */
     path: Schema.String,
     /** The text. */
     text: Schema.String
@@ -210,7 +206,7 @@ export const decodeMapping = (input: unknown): Result.Result<Mapping, MappingErr
 
 const decode = Schema.decodeUnknownResult(Mapping, { onExcessProperty: "error" })
 
-/** The sums of a person at a location, in a department and a role. */
+/** The sums of a person at a location, in a department and a role, at a wage: a row of a close. */
 export interface PayrollRow {
   /** The person. */
   readonly userId: UserId
@@ -220,23 +216,29 @@ export interface PayrollRow {
   readonly departmentId: Option.Option<DepartmentId>
   /** The role. */
   readonly roleId: RoleId
+  /** The wage of an hour in cents; `None` if the row is of several wages. */
+  readonly hourlyWage: Option.Option<Cents>
   /** Number of punches. */
   readonly punches: number
   /** Paid time. */
   readonly net: Duration.Duration
+  /** The part of `net` over the first threshold of a day, or over that of a week; `None` if the row does not have it. */
+  readonly over: Option.Option<Duration.Duration>
+  /** The part of `net` over the second threshold of a day; `None` without one. */
+  readonly double: Option.Option<Duration.Duration>
   /** Wages in cents. */
   readonly cost: Cents
   /** Tips in cents. */
   readonly tips: Cents
 }
 
-/** The time of a person over the thresholds. */
+/** The time of a person over a threshold, for rows that do not have it. */
 export interface PayrollPerson {
   /** The person. */
   readonly userId: UserId
-  /** Time over the weekly threshold; `None` if the sums have none. */
-  readonly overWeekly: Option.Option<Duration.Duration>
-  /** Time over the daily threshold; `None` if the sums have none. */
+  /** Time over the threshold; `None` if the sums have none. */
+  readonly over: Option.Option<Duration.Duration>
+  /** Time over a daily threshold that counts beside that of a week; `None` if an hour counts once. */
   readonly overDaily: Option.Option<Duration.Duration>
 }
 
@@ -246,14 +248,14 @@ export interface PayrollState {
   readonly first: BusinessDate
   /** The last date of the period. */
   readonly last: BusinessDate
-  /** The number of the close; without one, `closeId` is empty. */
-  readonly close?: number | undefined
+  /** The name of the revision, such as `7.2`; without one, `revisionId` is empty. */
+  readonly id?: string | undefined
   /** The date on which it is paid, for `payDate`. */
   readonly payDate?: BusinessDate | undefined
-  /** The sums of each person, location, department and role. */
+  /** The sums of each person, location, department, role and wage. */
   readonly rows: ReadonlyArray<PayrollRow>
-  /** The time of each person in `rows` above the thresholds. */
-  readonly people: ReadonlyArray<PayrollPerson>
+  /** The time of each person over a threshold, if the rows do not have it. Default: none. */
+  readonly people?: ReadonlyArray<PayrollPerson> | undefined
 }
 
 /** The codes by which the payroll program knows users, locations, departments and roles, and their names. */
@@ -272,8 +274,18 @@ export interface PayrollFile {
   readonly rows: number
   /** Of each column of hours, how much the exact sum has more than the cells: what rounding has left out. */
   readonly remainders: ReadonlyArray<{ readonly header: string; readonly remainder: Duration.Duration }>
-  /** Users of one code who both have hours, if the file has hours over a threshold: these are of each user alone. */
-  readonly sharedCodes: ReadonlyArray<{ readonly code: string; readonly userIds: ReadonlyArray<UserId> }>
+  /** Users of one code, which makes one employee of them. Hours over a threshold are those of each user alone. */
+  readonly sharedCodes: ReadonlyArray<SharedCode>
+}
+
+/** A code of several users. */
+export interface SharedCode {
+  /** The code. */
+  readonly code: string
+  /** The users. */
+  readonly userIds: ReadonlyArray<UserId>
+  /** The rows with the code, counted from 1 without titles. */
+  readonly rows: ReadonlyArray<number>
 }
 
 /**
@@ -282,8 +294,7 @@ export interface PayrollFile {
  * out.
  *
  * Laws: equal arguments are equal bytes. The file of `previous` and the difference add up, cell by cell, to the file of the
- * sums: time that rounding left out of one is in the next. The hours below and over a threshold add up to the
- * hours of the row.
+ * sums: time that rounding left out of one is in the next. The classes of a row add up to its hours.
  *
  * **Example** (Hours of each employee as a row for each code)
  *
@@ -294,7 +305,7 @@ export interface PayrollFile {
  * const mapping = PayrollFile.decodeMapping({
  *   v: 1,
  *   by: ["user"],
- *   payCodes: { below: "REG", above: "OT", tips: "TIPS" },
+ *   payCodes: { regular: "REG", over: "OT", tips: "TIPS" },
  *   hours: "decimal:2",
  *   rounding: "halfUp",
  *   columns: [
@@ -320,106 +331,132 @@ export const encode = (
   previous?: PayrollState
 ): Result.Result<PayrollFile, MappingError | MissingCodes | FormulaText> => {
   const states = previous === undefined ? [state] : [state, previous]
-  const problem = problemOf(mapping) ?? problemOfStates(mapping, states) ?? missingOf(mapping, codes, states) ??
-    formulaOf(mapping, codes, states)
-  if (problem !== undefined) return Result.fail(problem)
-  const now = rowsOf(mapping, codes, state, state)
+  const refused = refusalOf(mapping, states)
+  if (refused !== undefined) return Result.fail(refused)
+  const cellTexts = makeTexts(mapping, codes)
   // The texts of both files are those of the newer one: only numbers differ.
-  const then = previous === undefined ? new Map<string, FileRow>() : rowsOf(mapping, codes, previous, state)
+  const now = linesOf(mapping, cellTexts.of, state, state)
+  const then = previous === undefined ? new Map<string, Line>() : linesOf(mapping, cellTexts.of, previous, state)
+  const failed = cellTexts.failure()
+  if (failed !== undefined) return Result.fail(failed)
   const unit = BigInt(hourUnits[mapping.hours])
+  const round = (time: bigint) => divide(time, unit, mapping.rounding)
   const remainders = mapping.columns.map(() => 0n)
-  const rows: Array<Pick<FileRow, "order" | "texts"> & { readonly cells: ReadonlyArray<bigint | undefined> }> = []
-  for (const key of new Set([...now.keys(), ...then.keys()])) {
-    const [one, other] = [now.get(key), then.get(key)]
-    const { order, texts } = one ?? other ?? { order: [], texts: [] }
+  const records = [...new Map([...then, ...now])].flatMap(([key, line]) => {
+    const [plus, minus] = [now.get(key)?.sums ?? nothing, then.get(key)?.sums ?? nothing]
     const cells = mapping.columns.map((column, at) => {
-      const [plus, minus] = [one?.cells[at], other?.cells[at]]
-      if (plus === undefined && minus === undefined) return undefined
-      const isHour = isHourValue(valueOf(column))
-      const round = ([more, less]: Quantity = [0n, 0n]) =>
-        isHour ? divide(more, unit, mapping.rounding) - divide(less, unit, mapping.rounding) : more - less
-      const cell = round(plus) - round(minus)
-      if (isHour) remainders[at] = (remainders[at] ?? 0n) + exact(plus) - exact(minus) - cell * unit
-      return cell
+      const value = valueOf(column)
+      const one = numberOf(value, line.kind, plus, round)
+      const other = numberOf(value, line.kind, minus, round)
+      if (one === undefined || other === undefined) return undefined
+      const left = (sums: GroupSums) => numberOf(value, line.kind, sums, (time) => time) ?? 0n
+      if (isHourValue(value)) remainders[at] = (remainders[at] ?? 0n) + left(plus) - left(minus) - (one - other) * unit
+      return one - other
     })
-    if (cells.some((cell) => cell !== undefined && cell !== 0n)) rows.push({ order, texts, cells })
-  }
-  const records = rows.toSorted((a, b) => compare(a.order, b.order)).map(({ cells, texts }) =>
-    mapping.columns.map((column, at) => {
-      const cell = cells[at]
-      return cell === undefined ? texts[at] ?? "" : numberText(mapping, column, cell)
-    })
-  )
+    return cells.some((cell) => cell !== undefined && cell !== 0n) ? [{ ...line, cells }] : []
+  }).toSorted((one, other) => compare(one.order, other.order))
   return Result.succeed({
-    text: textOf(mapping, records),
+    text: textOf(
+      mapping,
+      records.map(({ cells, texts }) =>
+        mapping.columns.map((column, at) => {
+          const cell = cells[at]
+          return cell === undefined ? texts[at] ?? "" : numberText(mapping, column, cell)
+        })
+      )
+    ),
     rows: records.length,
     remainders: mapping.columns.flatMap((column, at) =>
       isHourValue(valueOf(column))
         ? [{ header: column.header, remainder: Duration.millis(Number(remainders[at])) }]
         : []
     ),
-    sharedCodes: sharedCodesOf(mapping, codes, states)
+    sharedCodes: cellTexts.sharedCodes().map(({ code, userIds }) => ({
+      code,
+      userIds,
+      rows: records.flatMap((record, at) => record.code === code ? [at + 1] : [])
+    }))
   })
 }
 
-/** Two exact numbers, which are rounded one by one; the cell is their difference. */
-type Quantity = readonly [more: bigint, less: bigint]
-
-const exact = ([more, less]: Quantity = [0n, 0n]): bigint => more - less
-
-/** A row before it is rounded. */
-interface FileRow {
-  /** The texts of its cells, empty for numbers: rows with equal texts are one row. */
-  readonly texts: ReadonlyArray<string>
-  /** Ids and the place of the pay code: the least of them decides the place of the row. */
-  readonly order: ReadonlyArray<number>
-  /** The numbers of its cells; `undefined` for a text, and for a number that only another row of the group has. */
-  readonly cells: ReadonlyArray<Quantity | undefined>
-}
-
-/** The exact sums of a group: time in milliseconds, amounts in cents. */
+/** Exact sums: time in milliseconds, amounts in cents. */
 interface GroupSums {
-  readonly ids: { readonly [K in Grouping]?: number | undefined }
-  net: bigint
-  /** Over the weekly threshold, or over the daily one if it is the only one. */
-  overWeekly: bigint
-  overDaily: bigint
-  cost: bigint
-  tips: bigint
-  punches: bigint
+  readonly net: bigint
+  readonly over: bigint
+  readonly double: bigint
+  readonly cost: bigint
+  readonly tips: bigint
+  readonly punches: bigint
 }
 
-/** A row of a group, or of one of its pay codes. */
-interface Item {
-  readonly sums: GroupSums
-  readonly payCode: string
-  readonly place: number
-  readonly numbers: { readonly [V in NumberValue]?: Quantity }
-}
+const nothing: GroupSums = { net: 0n, over: 0n, double: 0n, cost: 0n, tips: 0n, punches: 0n }
 
-const rowsOf = (
-  mapping: Mapping,
-  codes: PayrollCodes,
-  sums: PayrollState,
-  context: PayrollState
-): ReadonlyMap<string, FileRow> => {
-  const rows = new Map<string, FileRow>()
-  for (const item of groupsOf(mapping, sums).flatMap((group) => itemsOf(mapping, group))) {
-    const texts = mapping.columns.map((column) => cellText(column, codes, item, context))
-    const key = JSON.stringify(texts)
-    const known = rows.get(key)
-    const order = [...mapping.by.map((by) => item.sums.ids[by] ?? Infinity), item.place]
-    const cells = mapping.columns.map((column, at) => {
-      const value = valueOf(column)
-      const own = isNumberValue(value) ? item.numbers[value] : undefined
-      const other = known?.cells[at]
-      return own === undefined || other === undefined
-        ? own ?? other
-        : [own[0] + other[0], own[1] + other[1]] as const
-    })
-    rows.set(key, { texts, cells, order: known !== undefined && compare(known.order, order) < 0 ? known.order : order })
+const add = (one: GroupSums, other: GroupSums): GroupSums => ({
+  net: one.net + other.net,
+  over: one.over + other.over,
+  double: one.double + other.double,
+  cost: one.cost + other.cost,
+  tips: one.tips + other.tips,
+  punches: one.punches + other.punches
+})
+
+/** What a row has of its group: all, or what one pay code has. */
+type Kind = "all" | keyof NonNullable<Mapping["payCodes"]>
+
+/** The pay codes in the order of their rows. */
+const payCodeKinds = ["hours", "regular", "over", "double", "tips"] as const
+
+/** The ids and the wage of some sums. */
+interface Group {
+  readonly ids: {
+    readonly user?: UserId | undefined
+    readonly location?: LocationId | undefined
+    readonly department?: DepartmentId | undefined
+    readonly role?: RoleId | undefined
   }
-  return rows
+  readonly wage: number | undefined
+}
+
+/** A row before it is rounded: the sums of all groups with its texts. */
+interface Line {
+  readonly kind: Kind
+  /** The texts of its cells, empty for numbers. */
+  readonly texts: ReadonlyArray<string>
+  /** The code of the employee, if a column has it. */
+  readonly code: string | undefined
+  /** Ids, wage and the place of the pay code: the least of them decides the place of the row. */
+  readonly order: ReadonlyArray<number>
+  readonly sums: GroupSums
+}
+
+type CellTexts = (group: Group, kind: Kind, shown: PayrollState) => Pick<Line, "texts" | "code">
+
+/** GroupSums the groups of equal texts. `shown`: the state whose name and dates the texts have. */
+const linesOf = (
+  { by, columns, payCodes }: Mapping,
+  textsOf: CellTexts,
+  state: PayrollState,
+  shown: PayrollState
+): ReadonlyMap<string, Line> => {
+  const lines = new Map<string, Line>()
+  const kinds = payCodes === undefined ? ["all" as const] : payCodeKinds.filter((kind) => payCodes[kind] !== undefined)
+  const hasRate = columns.some((column) => valueOf(column) === "rate")
+  for (const { ids, sums, wage } of groupsOf(state)) {
+    for (const [place, kind] of kinds.entries()) {
+      const made = textsOf({ ids, wage }, kind, shown)
+      const key = JSON.stringify(made.texts)
+      const known = lines.get(key)
+      const rate = hasRate && kind !== "tips" ? wage : undefined
+      const order = [...by.map((each) => ids[each] ?? Infinity), rate ?? Infinity, place]
+      lines.set(key, {
+        ...made,
+        kind,
+        order: known !== undefined && compare(known.order, order) < 0 ? known.order : order,
+        sums: add(known?.sums ?? nothing, sums)
+      })
+    }
+  }
+  return lines
 }
 
 const compare = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): number => {
@@ -427,100 +464,142 @@ const compare = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): numb
   return at < 0 ? 0 : (one[at] ?? 0) < (other[at] ?? 0) ? -1 : 1
 }
 
-const groupsOf = ({ by }: Mapping, { people, rows }: PayrollState): ReadonlyArray<GroupSums> => {
-  const groups = new Map<string, GroupSums>()
-  for (const row of rows) {
-    const all: Required<GroupSums["ids"]> = {
+/** The rows of a state, and of rows without classes the time of each person over the threshold. */
+const groupsOf = ({ people = [], rows }: PayrollState): ReadonlyArray<Group & { readonly sums: GroupSums }> => [
+  ...rows.map((row) => ({
+    ids: {
       user: row.userId,
       location: row.locationId,
       department: Option.getOrUndefined(row.departmentId),
       role: row.roleId
+    },
+    wage: Option.getOrUndefined(row.hourlyWage),
+    sums: {
+      net: millisOf(row.net),
+      over: excessOf(row.over),
+      double: excessOf(row.double),
+      cost: BigInt(row.cost),
+      tips: BigInt(row.tips),
+      punches: BigInt(row.punches)
     }
-    const key = by.map((each) => all[each] ?? "").join(" ")
-    const sums = groups.get(key) ??
-      {
-        ids: Object.fromEntries(by.map((each) => [each, all[each]])),
-        net: 0n,
-        overWeekly: 0n,
-        overDaily: 0n,
-        cost: 0n,
-        tips: 0n,
-        punches: 0n
-      }
-    groups.set(key, sums)
-    sums.net += millisOf(row.net)
-    sums.cost += BigInt(row.cost)
-    sums.tips += BigInt(row.tips)
-    sums.punches += BigInt(row.punches)
-  }
-  const persons = new Map(people.map((person) => [Number(person.userId), person]))
-  for (const sums of groups.values()) {
-    const person = sums.ids.user === undefined ? undefined : persons.get(sums.ids.user)
-    if (person === undefined) continue
-    sums.overWeekly += excessOf(Option.orElse(person.overWeekly, () => person.overDaily))
-    sums.overDaily += excessOf(person.overDaily)
-  }
-  return [...groups.values()]
-}
+  })),
+  ...(hasClasses(rows) ? [] : people.map(({ over, userId }) => ({
+    ids: { user: userId },
+    wage: undefined,
+    sums: { ...nothing, over: excessOf(over) }
+  })))
+]
+
+const hasClasses = (rows: ReadonlyArray<PayrollRow>): boolean => rows.some(({ over }) => Option.isSome(over))
 
 const millisOf = (duration: Duration.Duration): bigint => BigInt(Duration.toMillis(duration))
 
 const excessOf = (excess: Option.Option<Duration.Duration>): bigint =>
   millisOf(Option.getOrElse(excess, () => Duration.zero))
 
-/** The rows of a group. */
-const itemsOf = ({ payCodes }: Mapping, sums: GroupSums): ReadonlyArray<Item> => {
-  const { overWeekly, overDaily, cost, net, punches, tips } = sums
-  if (payCodes === undefined) {
-    const numbers: Item["numbers"] = {
-      hours: [net, 0n],
-      hoursBelow: [net, overWeekly],
-      hoursAbove: [overWeekly, 0n],
-      hoursAboveDay: [overDaily, 0n],
-      cost: [cost, 0n],
-      tips: [tips, 0n],
-      punches: [punches, 0n]
+/** A number of a row; `undefined` for a text, and for a number that only another row of the group has. */
+const numberOf = (
+  value: Value | undefined,
+  kind: Kind,
+  { cost, double, net, over, punches, tips }: GroupSums,
+  round: (time: bigint) => bigint
+): bigint | undefined => {
+  if (isHourValue(value)) {
+    if (kind === "tips") return undefined
+    const parts = {
+      hours: round(net),
+      regular: round(net) - round(over) - round(double),
+      over: round(over),
+      double: round(double)
     }
-    return [{ sums, payCode: "", place: 0, numbers }]
+    return parts[kind === "all" ? hourValues[value] : kind]
   }
-  const numbersOf: { readonly [K in PayCodeKind]: Item["numbers"] } = {
-    hours: { hours: [net, 0n] },
-    below: { hours: [net, overWeekly] },
-    above: { hours: [overWeekly, 0n] },
-    tips: { amount: [tips, 0n] }
+  switch (value) {
+    case "amount":
+      return kind === "tips" ? tips : undefined
+    case "cost":
+      return cost
+    case "tips":
+      return tips
+    case "punches":
+      return punches
+    default:
+      return undefined
   }
-  return payCodeKinds.flatMap((kind, place) => {
-    const payCode = payCodes[kind]
-    return payCode === undefined ? [] : [{ sums, payCode, place, numbers: numbersOf[kind] }]
-  })
 }
 
-const payCodeKinds = ["hours", "below", "above", "tips"] as const
-
-type PayCodeKind = typeof payCodeKinds[number]
-
-/** The text of a cell; empty for a number. */
-const cellText = (column: Column, codes: PayrollCodes, { payCode, sums }: Item, state: PayrollState): string => {
-  if ("constant" in column) return column.constant
-  const { value } = column
-  if (isIdValue(value)) {
-    const [kind, form] = idValues[value]
-    const id = sums.ids[kind]
-    if (id === undefined) return ""
-    return (form === "id" ? `${id}` : form === "code" ? codes.getCode(kind, id) : codes.getName?.(kind, id)) ?? ""
+/** Makes the texts of rows, and notes what is wrong with them. */
+const makeTexts = (mapping: Mapping, { getCode, getName }: PayrollCodes) => {
+  const missing = new Map<string, MissingCodes["missing"][number]>()
+  const formulas = new Map<string, string>()
+  const users = new Map<string, Set<UserId>>()
+  const guard = (path: string, text: string): string => {
+    if (mapping.formulas !== "keep" && csvCell(text) !== text) formulas.set(path, text)
+    return text
   }
-  if (isNumberValue(value)) return ""
-  switch (value) {
-    case "payCode":
-      return payCode
-    case "closeId":
-      return state.close === undefined ? "" : `${state.close}`
-    case "periodStart":
-      return dateText(state.first, column.format)
-    case "periodEnd":
-      return dateText(state.last, column.format)
-    case "payDate":
-      return state.payDate === undefined ? "" : dateText(state.payDate, column.format)
+  for (const [at, line] of (mapping.preamble ?? []).entries()) guard(`preamble[${at}]`, line)
+  for (const [at, column] of mapping.columns.entries()) {
+    guard(`columns[${at}].header`, column.header)
+    if ("constant" in column) guard(`columns[${at}].constant`, column.constant)
+  }
+
+  const idText = (kind: Grouping, form: "code" | "name" | "id", id: number): string => {
+    if (form === "id") return `${id}`
+    if (form === "name") return guard(`the name of ${kind} ${id}`, getName?.(kind, id) ?? "")
+    const code = getCode(kind, id) ?? ""
+    if (code === "") missing.set(`${kind} ${id}`, { kind, id })
+    return guard(`the code of ${kind} ${id}`, code)
+  }
+
+  const of: CellTexts = ({ ids, wage }, kind, shown) => {
+    let code: string | undefined
+    const texts = mapping.columns.map((column) => {
+      if ("constant" in column) return column.constant
+      const { format, value } = column
+      if (isIdValue(value)) {
+        const [of, form] = idValues[value]
+        const id = ids[of]
+        const text = id === undefined ? "" : idText(of, form, id)
+        if (value === "userCode") code = text
+        return text
+      }
+      if (isNumberValue(value)) return ""
+      switch (value) {
+        case "payCode":
+          return kind === "all" ? "" : mapping.payCodes?.[kind] ?? ""
+        case "rate":
+          return wage === undefined || kind === "tips" ? "" : fraction(BigInt(wage), 100n, mapping.decimal ?? ".")
+        case "revisionId":
+          return shown.id ?? ""
+        case "periodStart":
+          return dateText(shown.first, format)
+        case "periodEnd":
+          return dateText(shown.last, format)
+        case "payDate":
+          return shown.payDate === undefined ? "" : dateText(shown.payDate, format)
+      }
+    })
+    if (code !== undefined && ids.user !== undefined) users.set(code, (users.get(code) ?? new Set()).add(ids.user))
+    return { texts, code }
+  }
+
+  return {
+    of,
+    failure: (): MissingCodes | FormulaText | undefined => {
+      const [formula] = formulas
+      const order = (kind: Grouping) => Grouping.literals.indexOf(kind)
+      return missing.size > 0
+        ? new MissingCodes({
+          missing: [...missing.values()].toSorted((a, b) => order(a.kind) - order(b.kind) || a.id - b.id)
+        })
+        : formula === undefined
+        ? undefined
+        : new FormulaText({ path: formula[0], text: formula[1] })
+    },
+    /** Users of one code are one employee in the file. */
+    sharedCodes: () =>
+      Array.from(users, ([code, userIds]) => ({ code, userIds: [...userIds].toSorted((a, b) => a - b) }))
+        .filter(({ userIds }) => userIds.length > 1)
   }
 }
 
@@ -571,180 +650,136 @@ const textOf = (mapping: Mapping, records: ReadonlyArray<ReadonlyArray<string>>)
   return `${encoding === "utf-8-bom" ? "\uFEFF" : ""}${lines.map((line) => `${line}${end}`).join("")}`
 }
 
-const error = (path: string, detail: string) => new MappingError({ path, detail })
+/** What is wrong if it holds: where, and why. */
+type Refusal = readonly [holds: boolean, path: string, why: string]
+
+const firstOf = (refusals: Iterable<Refusal>): MappingError | undefined => {
+  for (const [holds, path, detail] of refusals) if (holds) return new MappingError({ path, detail })
+  return undefined
+}
 
 /** What contradicts itself in a mapping. */
-const problemOf = ({ by, columns, decimal, payCodes, quote, separator }: Mapping): MappingError | undefined => {
-  const twice = by.findIndex((each, at) => by.indexOf(each) !== at)
-  if (twice >= 0) return error(`by[${twice}]`, `${by[twice]} is there twice`)
+const problemOf = (mapping: Mapping): MappingError | undefined => {
+  const { by, columns, decimal, payCodes, quote, separator } = mapping
   const values = columns.map(valueOf)
   const has = (value: Value) => values.includes(value)
-  const ofPerson = by.length === 1 && by[0] === "user"
-  for (const [at, column] of columns.entries()) {
-    if ("constant" in column) continue
-    const { format, value } = column
-    const path = `columns[${at}].value`
-    const kind = isIdValue(value) ? idValues[value][0] : undefined
-    if (kind !== undefined && !by.includes(kind)) return error(path, `${value} needs ${kind} in by`)
-    if (format !== undefined && !isDateValue(value)) {
-      return error(`columns[${at}].format`, `only dates have a format, and ${value} is none`)
-    }
-    if (isPartValue(value) && !ofPerson) {
-      return error(path, `${value} needs by to be user alone: hours over a threshold have no ${others(by)}`)
-    }
-    if (payCodes === undefined) {
-      if (value === "payCode" || value === "amount") return error(path, `${value} needs payCodes`)
-    } else if (isNumberValue(value) && value !== "hours" && value !== "amount") {
-      return error(path, `${value} is not for a file with payCodes: it would stand in each of the rows of a person`)
-    }
-  }
-  for (const [at, each] of by.entries()) {
-    // Two people of one name would be one row.
-    const isShown = values.some((value) => {
-      if (!isIdValue(value)) return false
-      const [kind, form] = idValues[value]
-      return kind === each && form !== "name"
+  const { double, hours, over, regular, tips } = payCodes ?? {}
+  const codes = Object.values(payCodes ?? {})
+  // Two people of one name would be one row.
+  const isShown = (by: Grouping) =>
+    values.some((value) => isIdValue(value) && idValues[value][0] === by && idValues[value][1] !== "name")
+  return firstOf([
+    ...by.map((each, at): Refusal => [by.indexOf(each) !== at, `by[${at}]`, `${each} is there twice`]),
+    ...columns.flatMap((column, at): ReadonlyArray<Refusal> => {
+      if ("constant" in column) return []
+      const { format, value } = column
+      const path = `columns[${at}].value`
+      const kind = isIdValue(value) ? idValues[value][0] : undefined
+      return [
+        [kind !== undefined && !by.includes(kind), path, `${value} needs ${kind} in by`],
+        [
+          format !== undefined && !isDateValue(value),
+          `columns[${at}].format`,
+          `only dates have a format, and ${value} is none`
+        ],
+        [payCodes === undefined && (value === "payCode" || value === "amount"), path, `${value} needs payCodes`],
+        [
+          payCodes !== undefined && isNumberValue(value) && value !== "hours" && value !== "amount",
+          path,
+          `${value} is not for a file with payCodes: it would stand in each of the rows of a person`
+        ]
+      ]
+    }),
+    ...by.map((each, at): Refusal => [!isShown(each), `by[${at}]`, `no column has the code or the id of the ${each}`]),
+    [!values.some(isNumberValue), "columns", "none has a number"],
+    [
+      has("hoursRegular") && !has("hoursOver"),
+      "columns",
+      "hoursRegular needs hoursOver: the hours over the threshold would be in no column"
+    ],
+    [
+      (separator ?? ",") === (decimal ?? ".") && quote !== "always",
+      "separator",
+      "it is the decimal sign too: the numbers need \"quote\": \"always\""
+    ],
+    ...(payCodes === undefined ? [] : [
+      [codes.length === 0, "payCodes", "it has no code"],
+      [new Set(codes).size < codes.length, "payCodes", "two of its codes are equal"],
+      [
+        (regular === undefined) !== (over === undefined),
+        "payCodes",
+        "regular and over go together: the hours of one alone are not all hours"
+      ],
+      [double !== undefined && over === undefined, "payCodes", "double goes with regular and over"],
+      [
+        hours !== undefined && regular !== undefined,
+        "payCodes",
+        "hours are all hours, so that regular and over would pay them twice"
+      ],
+      [!has("payCode"), "columns", "none has the payCode"],
+      [(hours ?? regular) !== undefined && !has("hours"), "columns", "payCodes has hours, and no column has them"],
+      [tips !== undefined && !has("amount"), "columns", "payCodes has tips, and no column has the amount"]
+    ] satisfies ReadonlyArray<Refusal>)
+  ])
+}
+
+/** What contradicts itself, or does not fit the sums. GroupSums without a row fit any mapping. */
+const refusalOf = (mapping: Mapping, states: ReadonlyArray<PayrollState>): MappingError | undefined => {
+  const { by, columns, payCodes } = mapping
+  const rows = states.flatMap((state) => state.rows)
+  const people = states.flatMap((state) => state.people ?? [])
+  const isEmpty = rows.length === 0 && people.length === 0
+  const isOfPeople = !hasClasses(rows)
+  const hasOver = !isOfPeople || people.some(({ over }) => Option.isSome(over))
+  const hasDouble = rows.some(({ double }) => Option.isSome(double))
+  const isSeparate = people.some(({ overDaily }) => Option.isSome(overDaily))
+  const hasWages = rows.every(({ hourlyWage }) => Option.isSome(hourlyWage))
+  const ofPerson = by.every((each) => each === "user")
+  /** Each place of a class of hours, and what it is called there. */
+  const places: ReadonlyArray<readonly [path: string, name: string, part: string]> = [
+    ...payCodeKinds.filter((kind) => payCodes?.[kind] !== undefined && kind !== "tips").map((kind) =>
+      [`payCodes.${kind}`, kind, kind] as const
+    ),
+    ...columns.flatMap((column, at) => {
+      const value = valueOf(column)
+      return isHourValue(value) && value !== "hours"
+        ? [[`columns[${at}].value`, value, hourValues[value]] as const]
+        : []
     })
-    if (!isShown) return error(`by[${at}]`, `no column has the code or the id of the ${each}`)
-  }
-  if (!values.some(isNumberValue)) return error("columns", "none has a number")
-  if (has("hoursBelow") && !has("hoursAbove")) {
-    return error("columns", "hoursBelow needs hoursAbove: the hours over the threshold would be in no column")
-  }
-  if ((separator ?? ",") === (decimal ?? ".") && quote !== "always") {
-    return error("separator", "it is the decimal sign too: the numbers need \"quote\": \"always\"")
-  }
-  return payCodes === undefined ? undefined : problemOfCodes(payCodes, has, ofPerson)
-}
-
-const others = (by: ReadonlyArray<Grouping>): string => by.find((each) => each !== "user") ?? "user"
-
-const problemOfCodes = (
-  payCodes: NonNullable<Mapping["payCodes"]>,
-  has: (value: Value) => boolean,
-  ofPerson: boolean
-): MappingError | undefined => {
-  const { above, below, hours, tips } = payCodes
-  const given = [hours, below, above, tips].filter((code) => code !== undefined)
-  if (given.length === 0) return error("payCodes", "it has no code")
-  if (new Set(given).size < given.length) return error("payCodes", "two of its codes are equal")
-  if ((below === undefined) !== (above === undefined)) {
-    return error("payCodes", "below and above go together: the hours of one alone are not all hours")
-  }
-  if (hours !== undefined && below !== undefined) {
-    return error("payCodes", "hours are all hours, so that below and above would pay them twice")
-  }
-  if (below !== undefined && !ofPerson) {
-    return error("payCodes", "below and above need by to be user alone: hours over a threshold are those of a person")
-  }
-  if (!has("payCode")) return error("columns", "none has the payCode")
-  if ((hours ?? below) !== undefined && !has("hours"))
-    return error("columns", "payCodes has hours, and no column has them")
-  if (tips !== undefined && !has("amount")) return error("columns", "payCodes has tips, and no column has the amount")
-  return undefined
-}
-
-/** What does not fit the sums. Without people there is nothing to fit. */
-const problemOfStates = (mapping: Mapping, states: ReadonlyArray<PayrollState>): MappingError | undefined => {
-  const people = states.flatMap((state) => state.people)
-  const weekly = people.some(({ overWeekly }) => Option.isSome(overWeekly))
-  const daily = people.some(({ overDaily }) => Option.isSome(overDaily))
-  const counted = weekly && daily ? "two thresholds" : weekly || daily ? "one threshold" : "no threshold"
-  if (mapping.payCodes?.below !== undefined && people.length > 0 && counted !== "one threshold") {
-    return error("payCodes.below", `it needs one threshold, and the sums have ${counted}`)
-  }
-  for (const [at, column] of mapping.columns.entries()) {
-    if ("constant" in column) continue
-    const path = `columns[${at}].value`
-    if (column.value === "payDate" && states[0]?.payDate === undefined) return error(path, "no pay date is given")
-    if (people.length === 0) continue
-    if (column.value === "hoursBelow" && counted !== "one threshold") {
-      return error(path, `hoursBelow needs one threshold, and the sums have ${counted}`)
-    }
-    if (column.value === "hoursAbove" && counted === "no threshold") {
-      return error(path, "hoursAbove needs a threshold, and the sums have none")
-    }
-    if (column.value === "hoursAboveDay" && !daily) {
-      return error(path, "hoursAboveDay needs a daily threshold, and the sums have none")
-    }
-  }
-  return undefined
-}
-
-/** The ids of the sums, each once, by kind and number. */
-const idsOf = (states: ReadonlyArray<PayrollState>, kind: Grouping): ReadonlyArray<number> => {
-  const ids = states.flatMap(({ rows }) =>
-    rows.flatMap(({ departmentId, locationId, roleId, userId }): ReadonlyArray<number> => {
-      switch (kind) {
-        case "user":
-          return [userId]
-        case "location":
-          return [locationId]
-        case "department":
-          return Option.toArray(departmentId)
-        case "role":
-          return [roleId]
-      }
-    })
-  )
-  return [...new Set(ids)].toSorted((a, b) => a - b)
-}
-
-/** The kinds of id of which a column has this. */
-const kindsOf = ({ columns }: Mapping, wanted: "code" | "name"): ReadonlyArray<Grouping> =>
-  Grouping.literals.filter((each) =>
-    columns.map(valueOf).some((value) => {
-      if (!isIdValue(value)) return false
-      const [kind, form] = idValues[value]
-      return kind === each && form === wanted
-    })
-  )
-
-const missingOf = (
-  mapping: Mapping,
-  { getCode }: PayrollCodes,
-  states: ReadonlyArray<PayrollState>
-): MissingCodes | undefined => {
-  const missing = kindsOf(mapping, "code").flatMap((kind) =>
-    idsOf(states, kind).filter((id) => (getCode(kind, id) ?? "") === "").map((id) => ({ kind, id }))
-  )
-  return missing.length === 0 ? undefined : new MissingCodes({ missing })
-}
-
-const formulaOf = (
-  mapping: Mapping,
-  { getName }: PayrollCodes,
-  states: ReadonlyArray<PayrollState>
-): FormulaText | undefined => {
-  if (mapping.formulas === "keep") return undefined
-  const texts: ReadonlyArray<readonly [path: string, text: string]> = [
-    ...(mapping.preamble ?? []).map((line, at) => [`preamble[${at}]`, line] as const),
-    ...mapping.columns.flatMap((column, at) => [
-      [`columns[${at}].header`, column.header] as const,
-      ...("constant" in column ? [[`columns[${at}].constant`, column.constant] as const] : [])
-    ]),
-    ...kindsOf(mapping, "name").flatMap((kind) =>
-      idsOf(states, kind).map((id) => [`the name of ${kind} ${id}`, getName?.(kind, id) ?? ""] as const)
-    )
   ]
-  const found = texts.find(([, text]) => csvCell(text) !== text)
-  return found === undefined ? undefined : new FormulaText({ path: found[0], text: found[1] })
-}
-
-const sharedCodesOf = (
-  mapping: Mapping,
-  { getCode }: PayrollCodes,
-  states: ReadonlyArray<PayrollState>
-): PayrollFile["sharedCodes"] => {
-  const hasExcess = mapping.payCodes?.above !== undefined ||
-    mapping.columns.map(valueOf).some(isPartValue)
-  if (!hasExcess || !kindsOf(mapping, "code").includes("user")) return []
-  const byCode = new Map<string, Set<UserId>>()
-  for (const { net, userId } of states.flatMap(({ rows }) => rows)) {
-    if (Duration.toMillis(net) === 0) continue
-    const code = getCode("user", userId) ?? ""
-    byCode.set(code, (byCode.get(code) ?? new Set()).add(userId))
-  }
-  return Array.from(byCode, ([code, userIds]) => ({ code, userIds: [...userIds].toSorted((a, b) => a - b) }))
-    .filter(({ userIds }) => userIds.length > 1)
+  const hasDoublePlace = places.some(([, , part]) => part === "double")
+  return problemOf(mapping) ?? firstOf([
+    ...columns.map((column, at): Refusal => [
+      valueOf(column) === "payDate" && states[0]?.payDate === undefined,
+      `columns[${at}].value`,
+      "no pay date is given"
+    ]),
+    ...columns.map((column, at): Refusal => [
+      valueOf(column) === "rate" && !hasWages,
+      `columns[${at}].value`,
+      "the sums have no wages: an older release closed the period"
+    ]),
+    ...places.filter(([, , part]) => part !== "hours" && !isEmpty).flatMap((
+      [path, name, part]
+    ): ReadonlyArray<Refusal> => [
+      [!hasOver, path, `${name} needs a threshold, and the sums have none`],
+      [
+        part === "regular" && isSeparate,
+        path,
+        "the two thresholds count separately, since an older release closed the period: no hours are regular"
+      ],
+      [part === "double" && !hasDouble, path, `${name} needs a second daily threshold, and the sums have none`],
+      [
+        part === "regular" && hasDouble && !hasDoublePlace,
+        path,
+        "the sums have hours over a second daily threshold, and nothing shows them: add the class double"
+      ],
+      [
+        isOfPeople && !ofPerson,
+        path,
+        `${name} needs by to be user alone: an older release closed the period, and its hours over a threshold have no ` +
+        `${by.find((each) => each !== "user")}`
+      ]
+    ])
+  ])
 }

@@ -12,7 +12,7 @@ import type { Issue } from "../payroll/PeriodCheck.ts"
 import * as Charts from "./charts.ts"
 import type { Figures } from "./figures.ts"
 import type { Presence } from "./presence.ts"
-import { byTime, type ReportSums, sumsBy, totalOf } from "./sums.ts"
+import { byTime, type Excess, type ReportSums, sumsBy, totalOf } from "./sums.ts"
 
 /** The name of an id; `undefined` if it has none. */
 export type NameLookup = (kind: "user" | "location" | "role" | "department", id: number) => string | undefined
@@ -115,11 +115,14 @@ export const sumsTable = (
   rows: ReadonlyArray<ReportSums>,
   names: NameLookup | undefined
 ): Html => {
-  const over = (duration: Duration.Duration | undefined) => {
+  const marked = (duration: Duration.Duration | undefined) => {
     const quantity = time(duration ?? Duration.zero)
     return quantity.value > 0 ? { ...quantity, text: `${mark} ${quantity.text}` } : quantity
   }
-  const has = (field: "overWeekly" | "overDaily") => rows.some((row) => row[field] !== undefined)
+  const hours = (title: string, field: keyof Excess): ReadonlyArray<Parts.Column<ReportSums>> =>
+    rows.some((row) => row[field] !== undefined)
+      ? [{ title, isNumber: true, cell: (row) => marked(row[field]) }]
+      : []
   const columns: ReadonlyArray<Parts.Column<ReportSums>> = [
     {
       title: kind === "day" ? "date" : kind === "user" ? "person" : "location",
@@ -131,12 +134,9 @@ export const sumsTable = (
     { title: "punches", isNumber: true, cell: ({ punches }) => count(punches) },
     { title: "incomplete", isNumber: true, cell: ({ incomplete }) => count(incomplete) },
     { title: "net", isNumber: true, cell: ({ net }) => time(net) },
-    ...(has("overWeekly")
-      ? [{ title: "above", isNumber: true, cell: ({ overWeekly }: ReportSums) => over(overWeekly) }]
-      : []),
-    ...(has("overDaily")
-      ? [{ title: "above day", isNumber: true, cell: ({ overDaily }: ReportSums) => over(overDaily) }]
-      : []),
+    ...hours("over", "over"),
+    ...hours("double", "double"),
+    ...hours("over daily", "overDaily"),
     { title: "cost", isNumber: true, cell: ({ cost }) => money(cost) },
     { title: "tips", isNumber: true, cell: ({ tips }) => money(tips) }
   ]
@@ -226,14 +226,12 @@ export const costSection = (locations: ReadonlyArray<ReportSums>, names: NameLoo
 /** The sign of a person with time over a threshold, beside the colour. */
 const mark = "▲"
 
-/** The thresholds for the net time of a person. */
-export type Thresholds = Pick<Labor.HoursOverThresholdOptions, "weeklyThreshold" | "dailyThreshold">
-
 /** The thresholds as people read them; empty without one. */
-const thresholdsText = ({ dailyThreshold, weeklyThreshold }: Thresholds): string =>
+const thresholdsText = ({ dailyThreshold, doubleThreshold, weeklyThreshold }: Labor.Thresholds): string =>
   [
     ...(weeklyThreshold === undefined ? [] : [`${lengthText(weeklyThreshold)} in a week`]),
-    ...(dailyThreshold === undefined ? [] : [`${lengthText(dailyThreshold)} in a day`])
+    ...(dailyThreshold === undefined ? [] : [`${lengthText(dailyThreshold)} in a day`]),
+    ...(doubleThreshold === undefined ? [] : [`${lengthText(doubleThreshold)} in a day (double)`])
   ].join(" or ")
 
 const lengthText = (length: Duration.Input): string => {
@@ -244,13 +242,11 @@ const lengthText = (length: Duration.Input): string => {
 /** Hours by person; who has most first. */
 export const peopleSection = (
   people: ReadonlyArray<ReportSums>,
-  options: Thresholds,
+  options: Labor.Thresholds,
   names: NameLookup | undefined
 ): Html => {
   const thresholds = thresholdsText(options)
-  const over = people.map(({ overWeekly = Duration.zero, overDaily = Duration.zero }) =>
-    hoursOf(Duration.max(overWeekly, overDaily))
-  )
+  const over = people.map(({ double = Duration.zero, over = Duration.zero }) => hoursOf(Duration.sum(over, double)))
   const marked = over.filter((hours) => hours > 0).length
   const shown = people.slice(0, mostBars)
   const labels = shown.map(({ key }, at) => {

@@ -22,7 +22,8 @@ import { byTime, type ReportSums, sumsBy } from "./sums.ts"
 export interface ReportOptions<out E = never>
   extends
     Labor.LaborOptions,
-    Pick<Labor.HoursOverThresholdOptions<E>, "weeklyThreshold" | "dailyThreshold" | "firstDay">,
+    Labor.Thresholds,
+    Pick<Labor.HoursOverThresholdOptions<E>, "firstDay">,
     Omit<PeriodCheck.PeriodCheckOptions<E>, "isChecked" | "asOf">
 {
   /**
@@ -83,8 +84,7 @@ export const toHtmlReport = <E2, R, E = never>(
   options: ReportOptions<E>
 ): Effect.Effect<string, E | E2 | Labor.SumOverflow, R> =>
   Effect.gen(function*() {
-    const { dailyThreshold, dayRule, firstDay, names, notes = [], period, title = "Labour report", weeklyThreshold } =
-      options
+    const { dayRule, firstDay, names, notes = [], period, title = "Labour report" } = options
     const isSelected = options.isSelected ?? (() => true)
     const zones = zonesOf(dayRule)
     const periods = byLocation(dayRule, period)
@@ -101,9 +101,7 @@ export const toHtmlReport = <E2, R, E = never>(
             isWithin && isSelected(punch) ? { date: dateOf(dayRule)(punch.clockedIn), dayRule } : undefined)),
       datesOf,
       labor: options,
-      hours: weeklyThreshold === undefined && dailyThreshold === undefined
-        ? undefined
-        : { ...options, isCounted: isSelected },
+      hours: hasThreshold(options) ? { ...options, isCounted: isSelected } : undefined,
       check: checkOf(options)
     })
     const people = peopleOf(figures, options)
@@ -169,14 +167,17 @@ const incompleteText = ({ total }: Figures, { asOf }: Labor.LaborOptions): Reado
 
 const peopleOf = (
   { hours, people }: Figures,
-  { dailyThreshold, weeklyThreshold }: Page.Thresholds
+  options: Labor.Thresholds
 ): ReadonlyArray<ReportSums> =>
   people.map(([key, totals]) => {
     const over = Option.getOrUndefined(HashMap.get(hours, key))
     return {
       ...totals,
       key,
-      overWeekly: weeklyThreshold === undefined ? undefined : over?.overWeekly ?? Duration.zero,
-      overDaily: dailyThreshold === undefined ? undefined : over?.overDaily ?? Duration.zero
+      over: hasThreshold(options) ? over?.over ?? Duration.zero : undefined,
+      double: options.doubleThreshold === undefined ? undefined : over?.double ?? Duration.zero
     }
   }).toSorted(byTime)
+
+const hasThreshold = ({ dailyThreshold, doubleThreshold, weeklyThreshold }: Labor.Thresholds): boolean =>
+  (weeklyThreshold ?? dailyThreshold ?? doubleThreshold) !== undefined

@@ -1,19 +1,25 @@
 /** The sums of a location, a person or a day of a report, and of all of them. Pure. */
 import * as Duration from "effect/Duration"
 
-/** What is summed. Times over a threshold are those of people, if there is a threshold. */
+/** What is summed. */
 interface Counts {
   readonly punches: number
   readonly incomplete: number
   readonly net: Duration.Duration
-  readonly overWeekly?: Duration.Duration | undefined
-  readonly overDaily?: Duration.Duration | undefined
   readonly cost: number
   readonly tips: number
 }
 
+/** Times over thresholds, if there is one. Only people have them. */
+export interface Excess {
+  readonly over?: Duration.Duration | undefined
+  readonly double?: Duration.Duration | undefined
+  /** Only in a close whose thresholds count separately. */
+  readonly overDaily?: Duration.Duration | undefined
+}
+
 /** The sums of a location, a person or a day. */
-export interface ReportSums extends Counts {
+export interface ReportSums extends Counts, Excess {
   readonly key: number | string
 }
 
@@ -22,17 +28,24 @@ export const byTime = (one: ReportSums, other: ReportSums): number =>
   Duration.toMillis(other.net) - Duration.toMillis(one.net) || Number(one.key) - Number(other.key)
 
 /** The sums of all rows. */
-export const totalOf = (rows: ReadonlyArray<Counts>): ReportSums => {
-  const sum = (value: (row: Counts) => number) => rows.reduce((total, row) => total + value(row), 0)
-  const millis = (value: (row: Counts) => Duration.Duration | undefined) =>
-    Duration.millis(sum((row) => Duration.toMillis(value(row) ?? Duration.zero)))
+export const totalOf = (rows: ReadonlyArray<Counts & Excess>): ReportSums => {
+  const excess = (field: keyof Excess) =>
+    Duration.millis(rows.reduce((total, row) => total + Duration.toMillis(row[field] ?? Duration.zero), 0))
   return {
+    ...countsOf(rows),
     key: "total",
+    over: excess("over"),
+    double: excess("double"),
+    overDaily: excess("overDaily")
+  }
+}
+
+const countsOf = (rows: ReadonlyArray<Counts>): Counts => {
+  const sum = (value: (row: Counts) => number) => rows.reduce((total, row) => total + value(row), 0)
+  return {
     punches: sum(({ punches }) => punches),
     incomplete: sum(({ incomplete }) => incomplete),
-    net: millis(({ net }) => net),
-    overWeekly: millis(({ overWeekly }) => overWeekly),
-    overDaily: millis(({ overDaily }) => overDaily),
+    net: Duration.millis(sum(({ net }) => Duration.toMillis(net))),
     cost: sum(({ cost }) => cost),
     tips: sum(({ tips }) => tips)
   }
@@ -49,5 +62,5 @@ export const sumsBy = <Row extends Counts>(
     if (group === undefined) groups.set(keyOf(row), [row])
     else group.push(row)
   }
-  return Array.from(groups, ([key, rows]) => ({ ...totalOf(rows), key, overWeekly: undefined, overDaily: undefined }))
+  return Array.from(groups, ([key, rows]) => ({ ...countsOf(rows), key }))
 }

@@ -32,7 +32,7 @@ export type { CopyListOptions } from "./read.ts"
 export interface SqlStoreOptions extends TableOptions {
   /**
    * Whether the layer creates the tables and brings them to the schema of this release. Default `true`. With `false` it
-   * fails if the schema is older.
+   * fails if the schema is older. A newer one fails in either case.
    */
   readonly migrate?: boolean | undefined
   /**
@@ -48,7 +48,7 @@ export interface SqlStoreOptions extends TableOptions {
 /**
  * Keeps a copy in the database of the `SqlClient`: SQLite, or PostgreSQL. Rows and checkpoint of a page are stored in one
  * transaction, which is attempted for 5 seconds if the database is locked or the connection is lost. Fails if the tables
- * cannot be used: another dialect, an invalid table name, a schema that is too old.
+ * cannot be used: another dialect, an invalid table name, a schema that is too old, or that a later release made.
  *
  * **Example** (A copy in a file)
  *
@@ -73,7 +73,8 @@ export const layer = (
         )
       }
       const database = yield* connect(table)
-      yield* isMigrating ? migrate(database, database.dialect.migrations) : verify(database)
+      if (isMigrating) yield* migrate(database, database.dialect.migrations)
+      yield* verify(database, "none")
       return SyncStore.of({ ...makeStore(database, history), pagesPerCommit: pagesPerTransaction })
     })
   )

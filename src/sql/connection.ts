@@ -15,7 +15,7 @@ import type { Dialect } from "./Dialect.ts"
 import { postgres } from "./postgres.ts"
 import { sqlite } from "./sqlite.ts"
 import { defaultTable, namesOf, refused } from "./tables.ts"
-export type { OldSchema } from "../internal/sql/migrate.ts"
+export type { OtherSchema } from "../internal/sql/migrate.ts"
 export { inSnapshot }
 
 /** Which tables a copy is kept in. */
@@ -50,41 +50,60 @@ const grounds = { sqlite: Ground.sqlite, pg: Ground.postgres }
 const dialects = { sqlite, pg: postgres }
 
 /** Set by `inOneState`, with the table that it has checked. */
-const Checked = Context.Reference<{ readonly table: string; readonly database: Ground.Database<Dialect> } | undefined>(
+const Checked = Context.Reference<
+  | { readonly table: string; readonly others: Migrate.Others; readonly database: Ground.Database<Dialect> }
+  | undefined
+>(
   "effect-time-punches/sql/Checked",
   { defaultValue: () => undefined }
 )
 
-/** The same, for a call that needs the tables. Fails if they are not there, or are too old. @internal */
-export const opened = Effect.fnUntraced(function*(company: CompanyId, { table = defaultTable }: TableOptions) {
+/**
+ * The same, for a call that needs the tables. Fails if they are not there or too old, or if they are newer and `others` is
+ * `none`. @internal
+ */
+export const opened = (
+  company: CompanyId,
+  tableOptions: TableOptions,
+  others: Migrate.Others = "newer"
+): Effect.Effect<Ground.Database<Dialect>, SyncError, SqlClient.SqlClient> =>
+  Effect.mapError(verified(tableOptions, others), failedWith(company, "the schema cannot be read"))
+
+const verified = Effect.fnUntraced(function*({ table = defaultTable }: TableOptions, others: Migrate.Others) {
   const checked = yield* Checked
-  if (checked?.table === table) return checked.database
+  if (checked?.table === table && (checked.others === others || checked.others === "none")) return checked.database
   const database = yield* connect(table)
-  yield* Effect.mapError(verify(database), failedWith(company, "the schema cannot be read"))
+  yield* verify(database, others)
   return database
 })
 
 /** Runs a stream in one snapshot, in which the schema is checked once for all its reads of the copy. @internal */
 export const inOneState = <A, E, R>(
-  company: CompanyId,
   stream: Stream.Stream<A, E, R>,
-  { table = defaultTable }: TableOptions = {}
+  tableOptions: TableOptions = {},
+  others: Migrate.Others = "newer"
 ): Stream.Stream<A, E | SqlError | SyncError, R | SqlClient.SqlClient> =>
-  Stream.unwrap(Effect.map(connect(table), (client) => {
-    const checked = Effect.map(
-      opened(company, { table }),
-      (database) => Stream.provideService(stream, Checked, { table, database })
-    )
+  Stream.unwrap(Effect.map(connect(tableOptions.table), (client) => {
+    const checked = Effect.map(verified(tableOptions, others), (database) => {
+      const { table = defaultTable } = tableOptions
+      return Stream.provideService(stream, Checked, { table, others, database })
+    })
     return inSnapshot(client, Stream.unwrap(checked))
   }))
 
-/** Fails if the schema is older than the one of this release. @internal */
-export const verify = ({ dialect, sql }: Ground.Database<Dialect>): Effect.Effect<void, SqlError | SyncError> =>
-  Effect.catchTag(Migrate.verify({ dialect, sql }, dialect.migrations), "OldSchema", (error) =>
-    Effect.fail(refused(
-      `${dialect.migrations.title} has schema ${error.version} (0: no tables), and this release needs ${error.needed}: run SqlStore.migrations`,
+/** Fails if the schema is older than the one of this release, or is newer and `others` is `none`. @internal */
+export const verify = (
+  { dialect, sql }: Ground.Database<Dialect>,
+  others: Migrate.Others
+): Effect.Effect<void, SqlError | SyncError> =>
+  Effect.catchTag(Migrate.verify({ dialect, sql }, dialect.migrations, others), "OtherSchema", (error) => {
+    const { needed, version } = error
+    const advice = version > needed ? "use the release that made it" : "run SqlStore.migrations"
+    return Effect.fail(refused(
+      `${dialect.migrations.title} has schema ${version} (0: no tables), and this release needs ${needed}: ${advice}`,
       error
-    )))
+    ))
+  })
 
 /**
  * A `SyncError` with the reason `Store`, without what a server quotes of the rows; one that is a `SyncError` already stays.

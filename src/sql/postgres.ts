@@ -74,6 +74,16 @@ export const postgres = (names: TableNames): Dialect =>
         id: 5,
         name: "missing_at",
         statements: [...renameGone(names), createKeepFunction(names, "CREATE OR REPLACE", versionColumns)]
+      },
+      {
+        id: 6,
+        name: "classes",
+        statements: [
+          ...["hourly_wage", "over_ms", "double_ms"].map((column) =>
+            `ALTER TABLE ${names.closeRow} ADD COLUMN ${column} bigint`
+          ),
+          `ALTER TABLE ${names.closePerson} ADD COLUMN double_ms bigint`
+        ]
       }
     ]
   })

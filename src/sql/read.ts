@@ -6,6 +6,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
+import type { SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { InvalidRequest } from "../ApiError.ts"
@@ -49,8 +50,20 @@ export interface CopyListOptions extends TableOptions {
 export const list = (
   company: CompanyId,
   filter: PunchFilter = {},
-  { at, ...options }: CopyListOptions = {}
+  options: CopyListOptions = {}
 ): Stream.Stream<TimePunch, SyncError | InvalidRequest | HistoryUnavailable, SqlClient> =>
+  Stream.catchTag(
+    listWithin(company, filter, options),
+    "SqlError",
+    (error) => Stream.fail(failedWith(company, "the rows cannot be read")(error))
+  )
+
+/** `list` as a part of a larger reading, which is attempted again as a whole. @internal */
+export const listWithin = (
+  company: CompanyId,
+  filter: PunchFilter,
+  { at, ...options }: CopyListOptions
+): Stream.Stream<TimePunch, SqlError | SyncError | InvalidRequest | HistoryUnavailable, SqlClient> =>
   at === undefined ? readPages(company, filter, options, pageSize) : readAt(company, filter, options, at)
 
 /**
@@ -81,13 +94,13 @@ export class HistoryUnavailable
 /** Rows of a page: more of them save little time, and a page is in memory twice. */
 const pageSize = 1000
 
-/** `list` with pages of `size` rows. @internal */
+/** `listWithin` with pages of `size` rows. @internal */
 export const readPages = (
   company: CompanyId,
   filter: PunchFilter,
   options: TableOptions,
   size: number
-): Stream.Stream<TimePunch, SyncError | InvalidRequest, SqlClient> =>
+): Stream.Stream<TimePunch, SqlError | SyncError | InvalidRequest, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
     const conditions = yield* Effect.fromResult(conditionsOf(company, filter))
     const database = yield* opened(company, options)
@@ -103,7 +116,7 @@ export const readPages = (
       })
     )
     return inSnapshot(database, pages)
-  })).pipe(Stream.catchTag("SqlError", (error) => Stream.fail(failedWith(company, "the rows cannot be read")(error))))
+  }))
 
 /** The copy of an instant: the rows that were written before it, and the versions that were replaced after it. */
 const readAt = (
@@ -111,7 +124,7 @@ const readAt = (
   filter: PunchFilter,
   options: TableOptions,
   at: DateTime.DateTime
-): Stream.Stream<TimePunch, SyncError | InvalidRequest | HistoryUnavailable, SqlClient> =>
+): Stream.Stream<TimePunch, SqlError | SyncError | InvalidRequest | HistoryUnavailable, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
     const conditions = yield* Effect.fromResult(conditionsOf(company, filter))
     const database = yield* opened(company, options)
@@ -131,9 +144,7 @@ const readAt = (
       Stream.mapEffect((row) => Effect.fromResult(punchOf(company, rowOf(row))))
     )
     return inSnapshot(database, punches)
-  })).pipe(
-    Stream.catchTag("SqlError", (error) => Stream.fail(failedWith(company, "the history cannot be read")(error)))
-  )
+  }))
 
 /** Whether a row, or a version, is what the copy had at an instant. @internal */
 export const isAtInstant = ({ dialect: { timestamp }, sql }: Database<Dialect>, at: DateTime.DateTime) => {

@@ -65,6 +65,16 @@ export const sqlite = (names: TableNames): Dialect =>
         id: 5,
         name: "missing_at",
         statements: renameGone(names)
+      },
+      {
+        id: 6,
+        name: "classes",
+        statements: [
+          ...["hourly_wage", "over_ms", "double_ms"].map((column) =>
+            `ALTER TABLE ${names.closeRow} ADD COLUMN ${column} INTEGER`
+          ),
+          `ALTER TABLE ${names.closePerson} ADD COLUMN double_ms INTEGER`
+        ]
       }
     ]
   })

@@ -7,6 +7,7 @@ import * as CloseSums from "../../src/close/CloseSums.ts"
 import { Close } from "../../src/close/index.ts"
 import { ClosedPeriod, Revision } from "../../src/close/Revision.ts"
 import { BusinessDate, Cents, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
+import { Patience } from "../../src/internal/sql/transaction.ts"
 import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
 import * as Period from "../../src/payroll/Period.ts"
 import { SqlStore } from "../../src/sql/index.ts"
@@ -66,7 +67,7 @@ for (const database of databases()) {
       run(Close.correct(company, options, { table }))
     const voidRevision = ({ run, table }: OpenHistory, revision: string) =>
       run(Close.voidRevision(company, { revision, note: "the file was not sent" }, { table }))
-    const list = ({ run, table }: OpenHistory) => run(Close.list(company, undefined, { table }))
+    const list = ({ run, table }: OpenHistory) => run(Close.list(company, { table }))
     const week = [shift(1, "2026-03-02T14:00:00Z", 8), shift(2, "2026-03-03T14:00:00Z", 8)]
 
     /** The close of the week, which it commits. */
@@ -216,13 +217,13 @@ for (const database of databases()) {
           const days = ["09", "10", "11"].map((day, at) => shift(10 + at, `2026-03-${day}T12:00:00Z`, 12))
           yield* commit(copy.kept, company, [...days, shift(20, "2026-03-12T14:00:00Z", 8)])
           const half = { ...march, first: date("2026-03-12"), last: date("2026-03-31") }
-          const overWeekly = (revision: Revision) =>
-            revision.people.map(({ overWeekly }) => Option.getOrNull(Option.map(overWeekly, Duration.toHours)))
+          const over = (revision: Revision) =>
+            revision.people.map(({ over }) => Option.getOrNull(Option.map(over, Duration.toHours)))
 
-          assert.deepStrictEqual(overWeekly(yield* create(copy, half)), [4])
+          assert.deepStrictEqual(over(yield* create(copy, half)), [4])
           yield* commit(copy.kept, company, [shift(12, "2026-03-11T12:00:00Z", 8)])
           const [edited] = (yield* correct(copy)).revisions
-          assert.deepStrictEqual(edited === undefined ? [] : overWeekly(edited), [0])
+          assert.deepStrictEqual(edited === undefined ? [] : over(edited), [0])
           yield* commit(copy.kept, company, [
             shift(20, "2026-03-12T14:00:00Z", 8, { roleId: RoleId.make(99) })
           ])
@@ -594,6 +595,7 @@ for (const database of databases()) {
                 userId: UserId.make(501 + (id % 3)),
                 clockedOut: Option.some(DateTime.toUtc(clockedOut)),
                 roleId: RoleId.make(random.pick([11, 12])),
+                hourlyWage: Cents.make(random.pick([1500, 1650])),
                 tips: Cents.make(random.between(0, 900))
               })
             }
@@ -603,6 +605,8 @@ for (const database of databases()) {
               first: dateOf(0),
               last: dateOf(13),
               weeklyThreshold: Duration.hours(9),
+              dailyThreshold: Duration.hours(6),
+              doubleThreshold: Duration.hours(11),
               accept: [...Blocker.literals]
             })
             const active: Array<string> = [`${close}.1`]
@@ -617,21 +621,30 @@ for (const database of databases()) {
                 active.push(...revisions.map(({ id }) => id))
               }
             }
-            // Half of the plans have a row for each pay code.
-            const codesOfPay = [
-              undefined,
-              { below: "REG", above: "OT", tips: "TIPS" },
-              undefined,
-              { hours: "ALL", tips: "TIPS" }
-            ][plan % 4]
+            const classes = { regular: "REG", over: "OT", double: "DT", tips: "TIPS" }
+            const forms = [
+              { by: ["user", "role"], texts: ["userCode", "roleId"], numbers: ["hours", "cost", "tips", "punches"] },
+              { by: ["user"], payCodes: classes, texts: ["userCode", "payCode"], numbers: ["hours", "amount"] },
+              {
+                by: ["user", "role"],
+                payCodes: classes,
+                texts: ["userCode", "payCode", "roleId", "rate"],
+                numbers: ["hours", "amount"]
+              },
+              {
+                by: ["user"],
+                payCodes: { hours: "ALL", tips: "TIPS" },
+                texts: ["userCode", "payCode"],
+                numbers: ["hours", "amount"]
+              }
+            ] as const
+            const { numbers, texts, ...form } = forms[plan % 4] ?? forms[0]
             const mapping = Result.getOrThrow(PayrollFile.decodeMapping({
               v: 1,
-              ...codesOfPay === undefined ? { by: ["user", "role"] } : { by: ["user"], payCodes: codesOfPay },
+              ...form,
               hours: random.pick(["decimal:2", "decimal:4", "h:mm", "minutes", "seconds"]),
               rounding: random.pick(["halfUp", "halfEven", "down", "up"]),
-              columns: (codesOfPay === undefined
-                ? ["userCode", "roleId", "hours", "cost", "tips", "punches"]
-                : ["userCode", "payCode", "hours", "amount"]).map((value) => ({ header: value, value })),
+              columns: [...texts, ...numbers].map((value) => ({ header: value, value })),
               header: false,
               lineEnd: "\n"
             }))
@@ -640,13 +653,13 @@ for (const database of databases()) {
               const { text } = Result.getOrThrow(PayrollFile.encode(mapping, codes, revision, before))
               return text.split("\n").filter((line) => line !== "").flatMap((line) => {
                 const cells = line.split(",")
-                return cells.slice(2).flatMap((cell, at) => {
+                return cells.slice(texts.length).flatMap((cell, at) => {
                   // With pay codes a row has hours or an amount.
                   if (cell === "") return []
 
                   const [, sign, whole, mark, part = ""] = /^(-?)(\d+)(?:([.:])(\d+))?$/.exec(cell) ?? []
                   const value = Number(whole) * (mark === ":" ? 60 : 10 ** part.length) + Number(part)
-                  return [[`${cells[0]} ${cells[1]} ${at}`, sign === "-" ? -value : value] as const]
+                  return [[`${cells.slice(0, texts.length).join(" ")} ${at}`, sign === "-" ? -value : value] as const]
                 })
               })
             }
@@ -665,16 +678,339 @@ for (const database of databases()) {
             for (const name of voids) {
               assert.strictEqual((yield* Effect.flip(run(Close.find(company, name, { table }))))._tag, "UnknownClose")
             }
-            if (codesOfPay !== undefined) {
+            if ("payCodes" in form) {
               const newest = files.at(-1)?.revision ?? assert.fail("no revision")
-              for (const [key, value] of numbersOf(newest))
-                coded.set(key.slice(2), (coded.get(key.slice(2)) ?? 0) + value)
+              for (const [key, value] of numbersOf(newest)) {
+                const [, code = "", ...rest] = key.split(" ")
+                const place = `${code} ${rest.at(-1)}`
+                coded.set(place, (coded.get(place) ?? 0) + value)
+              }
               voidedWithCodes += voids.length
             }
           }
           assert.isAbove(printed, 30)
           assert.isAbove(voidedWithCodes, 4)
-          assert.deepStrictEqual([...coded.keys()].toSorted(), ["ALL 0", "OT 0", "REG 0", "TIPS 1"])
+          assert.deepStrictEqual([...coded.keys()].toSorted(), ["ALL 0", "DT 0", "OT 0", "REG 0", "TIPS 1"])
+        })
+    )
+
+    itWithCopy(
+      "prints overtime by job and rate of a fortnight, closed, corrected twice, one state voided",
+      (copy) =>
+        Effect.gen(function*() {
+          const { run, table } = copy
+          const work = (
+            id: number,
+            user: number,
+            role: "cook" | "server",
+            clockedIn: string,
+            hours: number,
+            changes: Partial<TimePunch> = {}
+          ) =>
+            shift(id, `2026-03-${clockedIn}:00Z`, hours, {
+              userId: UserId.make(user),
+              roleId: RoleId.make(role === "cook" ? 11 : 12),
+              hourlyWage: Cents.make(role === "cook" ? 1500 : 600),
+              ...changes
+            })
+          const raised = { hourlyWage: Cents.make(1625) }
+          const seconds = (hours: number, minutes: number, seconds: number) => hours + minutes / 60 + seconds / 3600
+          yield* commit(copy.kept, company, [
+            // 501: 40 hours as a cook in each week; 4 more as a server on the first Saturday.
+            ...["02", "03", "04", "05", "06", "09", "10", "11", "12", "13"].map((day, at) =>
+              work(100 + at, 501, "cook", `${day}T15:00`, 8)
+            ),
+            work(110, 501, "server", "07T15:00", 4),
+            // 502: 6 hours as a cook and 5 as a server on one day; 13 as a cook a week later.
+            work(200, 502, "cook", "02T15:00", 6),
+            work(201, 502, "server", "02T21:30", 5),
+            work(202, 502, "cook", "09T12:00", 13),
+            // 503: a raise on Thursday, 10 hours on Friday, and 5 as a server on Saturday, behind 40 regular ones.
+            work(300, 503, "cook", "02T15:00", 8),
+            work(301, 503, "cook", "03T15:00", 8),
+            work(302, 503, "cook", "04T15:00", 8),
+            work(303, 503, "cook", "05T15:00", 8, raised),
+            work(304, 503, "cook", "06T15:00", 10, raised),
+            work(305, 503, "server", "07T15:00", 5, { tips: Cents.make(5235) }),
+            // 504: four days of 9:30 as a server, 12:30 as a cook; 3 hours on the Sunday on which the clocks change.
+            ...["02", "03", "04", "05"].map((day, at) =>
+              work(400 + at, 504, "server", `${day}T15:00`, 9.5, { tips: Cents.make(2500) })
+            ),
+            work(404, 504, "cook", "06T15:00", 12.5),
+            work(405, 504, "server", "08T14:00", 3),
+            // 505: odd seconds. 506: a punch that is still open.
+            work(500, 505, "cook", "02T15:00", seconds(4, 0, 17)),
+            work(501, 505, "server", "03T15:00", seconds(3, 30, 20)),
+            work(600, 506, "server", "02T15:00", 0, { clockedOut: Option.none() }),
+            work(601, 506, "cook", "03T15:00", 8)
+          ])
+          const created = yield* create(copy, {
+            ...march,
+            dailyThreshold: Duration.hours(8),
+            doubleThreshold: Duration.hours(12),
+            accept: [...Blocker.literals]
+          })
+          const mapping = Result.getOrThrow(PayrollFile.decodeMapping({
+            v: 1,
+            by: ["user", "role"],
+            payCodes: { regular: "REG", over: "OT", double: "DT", tips: "TIPS" },
+            hours: "decimal:2",
+            rounding: "halfUp",
+            columns: ["userCode", "roleCode", "payCode", "rate", "hours", "amount", "revisionId"].map((value) => ({
+              header: value,
+              value
+            })),
+            header: false,
+            lineEnd: "\n"
+          }))
+          const codes: PayrollFile.PayrollCodes = {
+            getCode: (kind, id) => kind === "user" ? `E${id - 500}` : id === 11 ? "COOK" : "SERV"
+          }
+          const file = (name: string) =>
+            Effect.map(
+              run(Close.find(company, name, { table })),
+              ({ previous, revision }) =>
+                Result.getOrThrow(PayrollFile.encode(mapping, codes, revision, previous)).text.trimEnd().split("\n")
+            )
+          const first = yield* file("1.1")
+
+          assert.deepStrictEqual([created.id, created.changedTerms], ["1.1", []])
+          assert.deepStrictEqual(first, [
+            "E1,COOK,REG,15.00,80.00,,1.1",
+            "E1,SERV,OT,6.00,4.00,,1.1",
+            "E2,COOK,REG,15.00,14.00,,1.1",
+            "E2,COOK,OT,15.00,4.00,,1.1",
+            "E2,COOK,DT,15.00,1.00,,1.1",
+            "E2,SERV,REG,6.00,2.00,,1.1",
+            "E2,SERV,OT,6.00,3.00,,1.1",
+            "E3,COOK,REG,15.00,24.00,,1.1",
+            "E3,COOK,REG,16.25,16.00,,1.1",
+            "E3,COOK,OT,16.25,2.00,,1.1",
+            "E3,SERV,OT,6.00,5.00,,1.1",
+            "E3,SERV,TIPS,,,52.35,1.1",
+            "E4,COOK,REG,15.00,8.00,,1.1",
+            "E4,COOK,OT,15.00,4.00,,1.1",
+            "E4,COOK,DT,15.00,0.50,,1.1",
+            "E4,SERV,REG,6.00,32.00,,1.1",
+            "E4,SERV,OT,6.00,9.00,,1.1",
+            "E4,SERV,TIPS,,,100.00,1.1",
+            "E5,COOK,REG,15.00,4.00,,1.1",
+            "E5,SERV,REG,6.00,3.51,,1.1",
+            "E6,COOK,REG,15.00,8.00,,1.1"
+          ])
+
+          // 501 cooked two hours longer on one day, 505 worked 17 seconds longer, and 506 left after seven hours.
+          yield* commit(copy.kept, company, [
+            work(102, 501, "cook", "04T15:00", 10),
+            work(501, 505, "server", "03T15:00", seconds(3, 30, 37)),
+            work(600, 506, "server", "02T15:00", 7)
+          ])
+          yield* correct(copy)
+          assert.deepStrictEqual(yield* file("1.2"), ["E1,COOK,OT,15.00,2.00,,1.2", "E6,SERV,REG,6.00,7.00,,1.2"])
+
+          // It was not paid. Then 502 cooked in the evening too, 503 was not there on Monday, and 505 worked 40 seconds more.
+          yield* voidRevision(copy, "1.2")
+          yield* commit(copy.kept, company, [
+            work(201, 502, "cook", "02T21:30", 5),
+            work(300, 503, "cook", "02T15:00", 8, { deleted: true }),
+            work(501, 505, "server", "03T15:00", seconds(3, 31, 17))
+          ])
+          yield* correct(copy)
+          assert.deepStrictEqual(yield* file("1.4"), [
+            "E1,COOK,OT,15.00,2.00,,1.4",
+            "E2,COOK,REG,15.00,2.00,,1.4",
+            "E2,COOK,OT,15.00,3.00,,1.4",
+            "E2,SERV,REG,6.00,-2.00,,1.4",
+            "E2,SERV,OT,6.00,-3.00,,1.4",
+            "E3,COOK,REG,15.00,-8.00,,1.4",
+            "E3,SERV,REG,6.00,5.00,,1.4",
+            "E3,SERV,OT,6.00,-5.00,,1.4",
+            "E5,SERV,REG,6.00,0.01,,1.4",
+            "E6,SERV,REG,6.00,7.00,,1.4"
+          ])
+          assert.deepStrictEqual(yield* file("1.1"), first)
+          assert.deepStrictEqual(yield* run(Close.verify(company, undefined, { table })), {
+            revisions: 3,
+            unverifiable: 0
+          })
+        })
+    )
+
+    itWithCopy("says what it counts by other terms than the close before it", (copy) =>
+      Effect.gen(function*() {
+        yield* commit(copy.kept, company, [...week, shift(3, "2026-03-17T14:00:00Z", 8)])
+        const first = yield* create(copy)
+        const other = yield* create(copy, {
+          ...next,
+          weeklyThreshold: Duration.hours(35),
+          doubleThreshold: Duration.hours(12),
+          rounding: "down",
+          firstDay: "sunday"
+        })
+
+        assert.deepStrictEqual([first.before, first.changedTerms], [Option.none(), []])
+        assert.deepStrictEqual([other.before, other.changedTerms], [Option.some(1), [
+          { term: "weeklyThreshold", before: 144_000, now: 126_000 },
+          { term: "doubleThreshold", before: null, now: 43_200 },
+          { term: "rounding", before: "halfUp", now: "down" },
+          { term: "firstDay", before: "monday", now: "sunday" }
+        ]])
+      }))
+
+    itWithCopy(
+      "keeps what a close of an older release counts: each threshold by itself, in rows of all wages",
+      (copy) =>
+        Effect.gen(function*() {
+          const { run, table } = copy
+          yield* commit(copy.kept, company, week)
+          yield* create(copy, { ...march, weeklyThreshold: Duration.hours(14), dailyThreshold: Duration.hours(7) })
+          // As that release wrote it.
+          yield* run(Effect.gen(function*() {
+            const sql = yield* SqlClient.SqlClient
+            const [row] = yield* sql.unsafe<{ readonly terms: string }>(`SELECT terms FROM ${table}_close`)
+            const { doubleThreshold: _double, thresholds: _thresholds, ...terms } = JSON.parse(row?.terms ?? "")
+            yield* sql.unsafe(`UPDATE ${table}_close SET terms = '${JSON.stringify(terms)}'`)
+            yield* sql.unsafe(`UPDATE ${table}_close_row SET hourly_wage = NULL, over_ms = NULL, double_ms = NULL`)
+            yield* sql.unsafe(`UPDATE ${table}_close_person SET above_ms = 7200000, above_day_ms = 7200000`)
+          }))
+          assert.deepStrictEqual((yield* run(Close.verify(company, undefined, { table }))).revisions, 1)
+          assert.deepStrictEqual((yield* correct(copy)).revisions, [])
+
+          // An hour more at another wage: 17 hours, 3 of them over 14 a week, and 3 over 7 a day.
+          yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 9, { hourlyWage: Cents.make(2000) })])
+          const { revisions: [revision] } = yield* correct(copy)
+          assert.deepStrictEqual(
+            revision?.people.map(({ double, over, overDaily }) => [over, overDaily, double]),
+            [[Option.some(Duration.hours(3)), Option.some(Duration.hours(3)), Option.none()]]
+          )
+          assert.deepStrictEqual(
+            revision?.rows.map(({ hourlyWage, net, over }) => [Duration.toHours(net), hourlyWage, over]),
+            [[17, Option.none(), Option.none()]]
+          )
+          assert.strictEqual((yield* run(Close.verify(company, undefined, { table }))).revisions, 2)
+        })
+    )
+
+    itWithCopy(
+      "asks for gaps and edges again when it writes, since another close may be there by then",
+      (copy) =>
+        Effect.gen(function*() {
+          const { table } = copy
+          yield* commit(copy.kept, company, week)
+          const later = { ...march, first: date("2026-03-30"), last: date("2026-04-12") }
+          const closing = yield* between(copy, create(copy))
+          const error = yield* Effect.flip(
+            closing(Close.create(company, { ...later, accept: ["stale", "empty"] }, { table }))
+          )
+          assert.deepStrictEqual(error._tag === "NotReady" ? error.found : error, { gap: 1 })
+          yield* voidRevision(copy, "1.1")
+          const accepting = yield* between(copy, create(copy))
+          const state = yield* accepting(
+            Close.create(company, { ...later, accept: ["stale", "empty", "gap"] }, { table })
+          )
+          assert.deepStrictEqual(state.accepted, { gap: 1, stale: 1, empty: 1 })
+
+          const at = (hours: number) => ({ zone: newYork, dayStarts: Duration.hours(hours) })
+          const apart = { ...march, first: date("2026-05-18"), last: date("2026-05-24"), dayRule: at(4) }
+          const beside = { ...apart, first: date("2026-05-11"), last: date("2026-05-17"), dayRule: at(2) }
+          const parting = yield* between(copy, create(copy, beside))
+          const parted = yield* Effect.flip(
+            parting(Close.create(company, { ...apart, accept: ["stale", "empty", "gap", "edge"] }, { table }))
+          )
+          assert.match(parted.message, /another process wrote a close beside this one/)
+        })
+    )
+
+    const lost = new SqlError.SqlError({
+      reason: new SqlError.ConnectionError({ cause: new Error("gone"), message: "gone" })
+    })
+
+    itWithCopy("is attempted again if the connection is lost at any statement", (copy) =>
+      Effect.gen(function*() {
+        const { table } = copy
+        yield* commit(copy.kept, company, week)
+        let [statements, losing] = [0, -1]
+        const run = yield* hooked(copy, () => ({
+          before: () => Effect.suspend(() => statements++ === losing ? Effect.fail(lost) : Effect.void)
+        }))
+        const closing = run(Close.create(company, options, { table }))
+        yield* closing
+        yield* voidRevision(copy, "1.1")
+        const all = statements
+        assert.isAbove(all, 10)
+        for (losing = 0; losing < all; losing++) {
+          statements = 0
+          const state = yield* closing
+          assert.isAbove(statements, losing)
+          assert.strictEqual(state.id, `${losing + 2}.1`)
+          yield* voidRevision(copy, state.id)
+        }
+      }))
+
+    itWithCopy("reads nothing after its COMMIT, and has what is due by then", (copy) =>
+      Effect.gen(function*() {
+        const { table } = copy
+        yield* commit(copy.kept, company, week)
+        yield* create(copy, next)
+        yield* create(copy)
+        yield* commit(copy.kept, company, [shift(2, "2026-03-17T14:00:00Z", 6)])
+        let isCommitted = false
+        const run = yield* hooked(copy, () => ({
+          before: (text) => isCommitted ? Effect.die(text) : Effect.void,
+          afterCommit: Effect.sync(() => (isCommitted = true))
+        }))
+        const { due, revisions } = yield* run(Close.correct(company, { closes: [2, 1] }, { table }))
+
+        assert.isTrue(isCommitted)
+        assert.deepStrictEqual(
+          revisions.map(({ id }, at) => [id, hours(due[at] ?? CloseSums.empty)]),
+          [["1.2", 6], ["2.2", -8]]
+        )
+        isCommitted = false
+        yield* run(Close.voidRevision(company, { revision: "1.2", note: "not sent" }, { table }))
+        assert.isTrue(isCommitted)
+      }))
+
+    itWithCopy(
+      "names the revision that a COMMIT may have written, if the database cannot be reached again",
+      (copy) =>
+        Effect.gen(function*() {
+          const { table } = copy
+          yield* commit(copy.kept, company, week)
+          let isDown = false
+          const goDown = Effect.suspend(() => {
+            isDown = true
+            return Effect.fail(lost)
+          })
+          let hooks: Hooks = {}
+          const run = yield* hooked(copy, () => ({
+            beforeBegin: Effect.suspend(() => isDown ? Effect.fail(lost) : Effect.void),
+            ...hooks
+          }))
+          const closing = Effect.flip(run(Close.create(company, options, { table }))).pipe(
+            Effect.provideService(Patience, Duration.millis(100))
+          )
+          hooks = { beforeCommit: goDown }
+          const unsent = yield* closing
+          assert.deepStrictEqual(unsent._tag === "OutcomeUnknown" ? unsent.revisions : unsent, ["1.1"])
+          assert.deepStrictEqual(yield* list(copy), [])
+          isDown = false
+          hooks = { afterCommit: goDown }
+          const unanswered = yield* closing
+          assert.match(unanswered.message, /^1\.1 may have been written: the database did not answer \(gone\)/)
+          assert.lengthOf(yield* list(copy), 1)
+
+          yield* voidRevision(copy, "1.1")
+          isDown = false
+          // The second attempt finds that the first one wrote nothing, and is lost before its COMMIT.
+          hooks = {
+            beforeCommit: Effect.suspend(() => {
+              hooks = { before: (text) => text.startsWith("INSERT") ? goDown : Effect.void }
+              return Effect.fail(lost)
+            })
+          }
+          const known = yield* closing
+          assert.strictEqual(known._tag, "SyncError", known.message)
         })
     )
 
@@ -682,9 +1018,6 @@ for (const database of databases()) {
       Effect.gen(function*() {
         const { table } = copy
         yield* commit(copy.kept, company, week)
-        const lost = new SqlError.SqlError({
-          reason: new SqlError.ConnectionError({ cause: new Error("gone"), message: "gone" })
-        })
         let isLost = false
         const run = yield* hooked(copy, () => ({
           afterCommit: Effect.suspend(() => {

@@ -2,16 +2,17 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Option, Schema, Stream } from "effect"
 import * as CloseSums from "../../src/close/CloseSums.ts"
 import * as CloseTerms from "../../src/close/CloseTerms.ts"
-import { RoleId, UserId } from "../../src/Ids.ts"
+import { Cents, DepartmentId, RoleId, UserId } from "../../src/Ids.ts"
 import * as Labor from "../../src/payroll/Labor.ts"
 import * as Period from "../../src/payroll/Period.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 import { berlin, date, east, far, newYork, run, shift, terms } from "./terms.ts"
 
-const aboves = ({ people }: CloseSums.CloseSums) =>
-  people.map(({ overWeekly, overDaily, userId }) => [
+/** The hours of each person over the thresholds. */
+const overs = ({ people }: CloseSums.CloseSums) =>
+  people.map(({ double, over, userId }) => [
     userId,
-    ...[overWeekly, overDaily].map((each) => Option.getOrNull(Option.map(each, Duration.toHours)))
+    ...[over, double].map((each) => Option.getOrNull(Option.map(each, Duration.toHours)))
   ])
 
 describe("CloseSums.sum", () => {
@@ -41,13 +42,83 @@ describe("CloseSums.sum", () => {
       const of = (first: string, last: string) =>
         Effect.map(
           run(week, terms({ first: date(first), last: date(last), weeklyThreshold: Duration.hours(40) })),
-          aboves
+          overs
         )
 
       assert.deepStrictEqual(yield* of("2026-03-09", "2026-03-15"), [[7, 14, null]])
       assert.deepStrictEqual(yield* of("2026-03-01", "2026-03-12"), [[7, 0, null]])
       assert.deepStrictEqual(yield* of("2026-03-13", "2026-03-31"), [[7, 14, null]])
       assert.deepStrictEqual(yield* of("2026-03-14", "2026-03-31"), [[7, 9, null]])
+    }))
+
+  it.effect("counts the hours over a threshold in the job and at the wage in which they were worked, in the order of time", () =>
+    Effect.gen(function*() {
+      const [cook, host] = [RoleId.make(11), RoleId.make(12)]
+      const wage = (cents: number) => ({ hourlyWage: Cents.make(cents) })
+      const bar = { departmentId: Option.some(DepartmentId.make(21)) }
+      const none = { departmentId: Option.none() }
+      const { people, rows } = yield* run(
+        [
+          // Monday: 6 hours as a cook, then 7 as a host, of which 5 are over 8, and 1 of them over 12.
+          shift("2026-03-02T21:00:00Z", 7, { roleId: host, ...bar, ...wage(1200) }),
+          shift("2026-03-02T14:00:00Z", 6, { roleId: cook, ...none, ...wage(1500) }),
+          // 8 on Tuesday to Friday: with the 8 of Monday 40.
+          ...["03", "04", "05", "06"].map((day) =>
+            shift(`2026-03-${day}T14:00:00Z`, 8, { roleId: cook, ...none, ...wage(1500) })
+          ),
+          // 9 on Saturday at another wage, all of them over 40 or 8.
+          shift("2026-03-07T14:00:00Z", 9, { roleId: cook, ...none, ...wage(1600) }),
+          shift("2026-03-08T14:00:00Z", 0, { roleId: host, ...bar, ...wage(1200), clockedOut: Option.none() })
+        ],
+        terms({
+          weeklyThreshold: Duration.hours(40),
+          dailyThreshold: Duration.hours(8),
+          doubleThreshold: Duration.hours(12)
+        })
+      )
+
+      assert.deepStrictEqual(
+        rows.map(({ double, hourlyWage, incomplete, net, over, roleId }) => [
+          roleId,
+          Option.getOrNull(hourlyWage),
+          incomplete,
+          Duration.toHours(net),
+          ...[over, double].map((each) => Option.getOrNull(Option.map(each, Duration.toHours)))
+        ]),
+        [[cook, 1500, 0, 38, 0, 0], [cook, 1600, 0, 9, 9, 0], [host, 1200, 1, 7, 4, 1]]
+      )
+      assert.deepStrictEqual(overs({ people, rows }), [[7, 13, 1]])
+    }))
+
+  it.effect("counts each threshold by itself, and rows of all wages, in a close of an older release", () =>
+    Effect.gen(function*() {
+      const thresholds = { weeklyThreshold: Duration.hours(40), dailyThreshold: Duration.hours(8) }
+      const week = ["02", "03", "04", "05", "06"].map((day, at) =>
+        shift(`2026-03-${day}T14:00:00Z`, 9, { hourlyWage: Cents.make(1500 + at) })
+      )
+      const sumsOf = (own: CloseTerms.CloseTerms) => run(week, { ...own, thresholds: "separate" })
+      const both = yield* sumsOf(terms(thresholds))
+      const daily = yield* sumsOf(terms({ dailyThreshold: Duration.hours(8) }))
+
+      assert.deepStrictEqual(
+        both.rows.map(({ double, hourlyWage, net, over }) => [Duration.toHours(net), hourlyWage, over, double]),
+        [[45, Option.none(), Option.none(), Option.none()]]
+      )
+      assert.deepStrictEqual(
+        both.people.map(({ over, overDaily }) => [over, overDaily].map(Option.map(Duration.toHours))),
+        [
+          [Option.some(5), Option.some(5)]
+        ]
+      )
+      assert.deepStrictEqual(
+        daily.people.map(({ over, overDaily }) => [over, overDaily].map(Option.map(Duration.toHours))),
+        [[Option.some(5), Option.none()]]
+      )
+      // Together an hour counts once.
+      assert.deepStrictEqual(overs(yield* run(week, terms(thresholds))), [[7, 5, null]])
+      const text = JSON.stringify(Schema.encodeSync(CloseTerms.CloseTerms)(terms(thresholds)))
+      const { doubleThreshold: _double, thresholds: _thresholds, ...older } = JSON.parse(text)
+      assert.strictEqual(Schema.decodeSync(CloseTerms.CloseTerms)(older).thresholds, "separate")
     }))
 
   it.effect("fails for a location without an entry", () =>
@@ -89,7 +160,11 @@ describe("CloseSums.sum", () => {
           })
         })
         const dayRule = new Map([[east, newYork], [far, berlin]])
-        const thresholds = { weeklyThreshold: Duration.hours(weekly), dailyThreshold: Duration.hours(daily) }
+        const thresholds = {
+          weeklyThreshold: Duration.hours(weekly),
+          dailyThreshold: Duration.hours(daily),
+          doubleThreshold: Duration.hours(daily + 2)
+        }
         const cut = Option.getOrThrow(Period.addDays(date("2026-03-02"), days))
         const after = Option.getOrThrow(Period.addDays(cut, 1))
         const whole = yield* run(punches, terms({ dayRule, ...thresholds }))
@@ -110,7 +185,11 @@ describe("CloseSums.sum", () => {
     ([samples, weekly, daily]) =>
       Effect.gen(function*() {
         const dayRule = new Map([[east, newYork], [far, berlin]])
-        const thresholds = { weeklyThreshold: Duration.hours(weekly), dailyThreshold: Duration.hours(daily) }
+        const thresholds = {
+          weeklyThreshold: Duration.hours(weekly),
+          dailyThreshold: Duration.hours(daily),
+          doubleThreshold: Duration.hours(daily + 2)
+        }
         const punches = samples.map(({ hour, isFar, minutes, user }) => {
           const start = DateTime.add(DateTime.makeUnsafe("2026-03-02T00:00:00Z"), { hours: hour })
           return shift(DateTime.formatIso(start), minutes / 60, {
@@ -130,10 +209,8 @@ describe("CloseSums.sum", () => {
         )
 
         assert.deepStrictEqual(
-          aboves(sums),
-          [...people].map((
-            [userId, { overWeekly, overDaily }]
-          ) => [userId, Duration.toHours(overWeekly), Duration.toHours(overDaily)])
+          overs(sums),
+          [...people].map(([userId, { double, over }]) => [userId, Duration.toHours(over), Duration.toHours(double)])
             .toSorted(([one], [other]) => Number(one) - Number(other))
         )
       })

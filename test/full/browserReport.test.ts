@@ -106,6 +106,8 @@ describe("a report in Chromium", () => {
           "38h",
           "--daily-threshold",
           "9h",
+          "--double-threshold",
+          "10h",
           "--json"
         ])
         const summed: ReadonlyArray<Record<string, number>> = JSON.parse(stdout)
@@ -121,8 +123,8 @@ describe("a report in Chromium", () => {
               "punches",
               "incomplete",
               "netSeconds",
-              "aboveSeconds",
-              "aboveDaySeconds",
+              "overSeconds",
+              "doubleSeconds",
               "costCents",
               "tipsCents"
             ]

@@ -6,6 +6,7 @@ import * as Period from "../../src/payroll/Period.ts"
 import * as WorkedTime from "../../src/payroll/WorkedTime.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { at, punch, Sample, shift } from "../support/arbitraryPunch.ts"
+import { countUnits } from "../support/countUnits.ts"
 
 const newYork = DateTime.zoneMakeNamedUnsafe("America/New_York")
 const honolulu = DateTime.zoneMakeNamedUnsafe("Pacific/Honolulu")
@@ -18,7 +19,7 @@ const run = <E = never>(punches: ReadonlyArray<TimePunch>, options: Labor.HoursO
 
 const hours = (
   times: ReadonlyArray<Labor.DayOverThreshold | Labor.WeekOverThreshold>,
-  field: "overWeekly" | "overDaily" = "overWeekly"
+  field: "over" | "double" = "over"
 ) => times.map((each) => [`${each.date}`, Duration.toHours(each.net), Duration.toHours(each[field])])
 
 const week = ["09", "10", "11", "12", "13"].map((day) => shift(`2026-03-${day}T13:00:00Z`, 9))
@@ -34,18 +35,39 @@ describe("Labor.hoursOverThreshold", () => {
       )
 
       assert.deepStrictEqual(hours(person.weeks), [["2026-03-09", 57, 17], ["2026-03-16", 3, 0]])
-      // 36 hours by Thursday: 5 of Friday, and all of Sunday, are over 40.
-      assert.deepStrictEqual(hours(person.days).map(([, , overWeekly]) => overWeekly), [0, 0, 0, 0, 5, 12, 0])
-      assert.deepStrictEqual(hours(person.days, "overDaily"), [
+      // An hour of each day and four of Sunday are over 8; the other 40 by Friday are not over 40, the 8 of Sunday are.
+      assert.deepStrictEqual(hours(person.days), [
         ["2026-03-09", 9, 1],
         ["2026-03-10", 9, 1],
         ["2026-03-11", 9, 1],
         ["2026-03-12", 9, 1],
         ["2026-03-13", 9, 1],
-        ["2026-03-15", 12, 4],
+        ["2026-03-15", 12, 12],
         ["2026-03-16", 3, 0]
       ])
-      assert.deepStrictEqual([person.net, person.overWeekly, person.overDaily].map(Duration.toHours), [60, 17, 9])
+      assert.deepStrictEqual([person.net, person.regular, person.over].map(Duration.toHours), [60, 43, 17])
+    }))
+
+  it.effect("counts an hour once: over the second threshold of a day, over the first one, then over that of the week", () =>
+    Effect.gen(function*() {
+      const punches = [...week, shift("2026-03-14T13:00:00Z", 14)]
+      const of = (thresholds: Labor.Thresholds) =>
+        Effect.map(run(punches, { dayRule: newYork, ...thresholds }), (people) => {
+          const { double, over, regular } = HashMap.getUnsafe(people, user)
+          return [regular, over, double].map(Duration.toHours)
+        })
+      const [weeklyThreshold, dailyThreshold, doubleThreshold] = ["40 hours", "8 hours", "12 hours"] as const
+
+      // 45 hours by Friday, 14 on Saturday.
+      assert.deepStrictEqual(yield* of({ weeklyThreshold }), [40, 19, 0])
+      assert.deepStrictEqual(yield* of({ dailyThreshold }), [48, 11, 0])
+      assert.deepStrictEqual(yield* of({ weeklyThreshold, dailyThreshold }), [40, 19, 0])
+      assert.deepStrictEqual(yield* of({ weeklyThreshold, dailyThreshold, doubleThreshold }), [40, 17, 2])
+      assert.deepStrictEqual(yield* of({ weeklyThreshold: "44 hours", dailyThreshold, doubleThreshold }), [44, 13, 2])
+      assert.deepStrictEqual(yield* of({ weeklyThreshold, doubleThreshold }), [40, 17, 2])
+      assert.deepStrictEqual(yield* of({ doubleThreshold }), [57, 0, 2])
+      // What a higher first threshold leaves is over the second one.
+      assert.deepStrictEqual(yield* of({ dailyThreshold: "13 hours", doubleThreshold }), [57, 0, 2])
     }))
 
   it.effect("counts each location by its own dayRule, and a person once for a date", () =>
@@ -55,8 +77,8 @@ describe("Labor.hoursOverThreshold", () => {
       const both = HashMap.getUnsafe(yield* run(punches, { dayRule: zones, dailyThreshold: "8 hours" }), user)
       const one = HashMap.getUnsafe(yield* run(punches, { dayRule: newYork, dailyThreshold: "8 hours" }), user)
 
-      assert.deepStrictEqual(hours(both.days, "overDaily"), [["2026-03-09", 11, 3]])
-      assert.deepStrictEqual(hours(one.days, "overDaily"), [["2026-03-09", 6, 0], ["2026-03-10", 5, 0]])
+      assert.deepStrictEqual(hours(both.days), [["2026-03-09", 11, 3]])
+      assert.deepStrictEqual(hours(one.days), [["2026-03-09", 6, 0], ["2026-03-10", 5, 0]])
     }))
 
   it.effect("begins the week on the day that is named", () =>
@@ -79,7 +101,7 @@ describe("Labor.hoursOverThreshold", () => {
       const known = HashMap.getUnsafe(yield* run([open], { ...options, asOf }), user)
 
       assert.deepStrictEqual([unknown.incomplete, unknown.days, unknown.weeks], [1, [], []])
-      assert.deepStrictEqual([known.incomplete, Duration.toHours(known.overWeekly)], [0, 2])
+      assert.deepStrictEqual([known.incomplete, Duration.toHours(known.over)], [0, 2])
     }))
 
   it.effect("fails with the location that has no zone", () =>
@@ -106,10 +128,13 @@ describe("Labor.hoursOverThreshold", () => {
     }))
 })
 
+type Field = "net" | "regular" | "over" | "double"
+const fields: ReadonlyArray<Field> = ["net", "regular", "over", "double"]
+
 const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
 const millis = (
   times: ReadonlyArray<Labor.DayOverThreshold | Labor.WeekOverThreshold>,
-  field: "net" | "overWeekly" | "overDaily"
+  field: Field
 ) => sum(times.map((each) => Duration.toMillis(each[field])))
 
 /** Punches of four persons at two locations over three weeks around a change of clocks. */
@@ -118,7 +143,7 @@ const Shifts = Arbitrary.array(
     Sample,
     Arbitrary.schema(Schema.Struct({
       hours: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 504 })),
-      length: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 14 * 3600 })),
+      minutes: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 14 * 60 })),
       far: Schema.Boolean
     }))
   ]),
@@ -130,13 +155,16 @@ const Shifts = Arbitrary.array(
       ...sample.punch,
       locationId: place.far ? far : east,
       clockedIn,
-      clockedOut: Option.map(sample.punch.clockedOut, () => DateTime.add(clockedIn, { seconds: place.length })),
+      clockedOut: Option.map(sample.punch.clockedOut, () => DateTime.add(clockedIn, { minutes: place.minutes })),
       breaks: []
     }
   })
 ))
 
 const Threshold = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 * 3600 }))
+
+const minutes = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
+const Thresholds = Schema.Struct({ weekly: minutes(3600), daily: minutes(900), double: minutes(1100) })
 
 /** The promise, punch by punch: the local dates come from the formatter of the platform. */
 const dates = new Map(
@@ -165,13 +193,14 @@ const expectedOver = (punches: ReadonlyArray<TimePunch>, key: (punch: TimePunch)
 describe("The hours over a threshold", () => {
   it.effect.prop(
     "equal a sum punch by punch, however the punches are chunked and ordered",
-    [Shifts, Threshold, Threshold],
-    ([punches, overWeekly, overDaily]) =>
+    [Shifts, Thresholds],
+    ([punches, { daily, double, weekly }]) =>
       Effect.gen(function*() {
         const options = {
           dayRule: zones,
-          weeklyThreshold: Duration.seconds(overWeekly),
-          dailyThreshold: Duration.seconds(overDaily)
+          weeklyThreshold: Duration.minutes(weekly),
+          dailyThreshold: Duration.minutes(daily),
+          doubleThreshold: Duration.minutes(double)
         }
         const people = yield* run(punches, options)
         const turned = yield* Stream.fromArray(punches.toReversed()).pipe(
@@ -183,10 +212,22 @@ describe("The hours over a threshold", () => {
         assert.deepStrictEqual(new Set(HashMap.keys(people)), new Set(punches.map(({ userId }) => userId)))
         for (const [userId, person] of HashMap.entries(people)) {
           const own = punches.filter((each) => each.userId === userId)
-          assert.strictEqual(Duration.toMillis(person.net), sum(own.map(netOf)))
+          const counted = countUnits(
+            own.map((each) => ({ day: dateOf(each), week: mondayOf(each), at: 0, units: netOf(each) / 60_000 })),
+            { weekly, daily, double }
+          )
           assert.strictEqual(person.incomplete, own.filter((each) => WorkedTime.measure(each).open).length)
-          assert.strictEqual(Duration.toMillis(person.overWeekly), expectedOver(own, mondayOf, overWeekly))
-          assert.strictEqual(Duration.toMillis(person.overDaily), expectedOver(own, dateOf, overDaily))
+          assert.deepStrictEqual(
+            [person.regular, person.over, person.double].map(Duration.toMinutes),
+            [
+              sum(counted.map(({ regular }) => regular)),
+              sum(counted.map(({ over }) => over)),
+              sum(
+                counted.map(({ double }) => double)
+              )
+            ]
+          )
+          assert.strictEqual(Duration.toMillis(person.net), sum(own.map(netOf)))
         }
       })
   )
@@ -196,9 +237,14 @@ describe("The hours over a threshold", () => {
     [Shifts, Threshold],
     ([punches, at]) =>
       Effect.gen(function*() {
-        const options = { dayRule: zones, weeklyThreshold: Duration.seconds(at), dailyThreshold: Duration.seconds(at) }
+        const options = {
+          dayRule: zones,
+          weeklyThreshold: Duration.seconds(at),
+          dailyThreshold: Duration.seconds(at / 4),
+          doubleThreshold: Duration.seconds(at / 3)
+        }
         for (const person of HashMap.values(yield* run(punches, options))) {
-          for (const field of ["net", "overWeekly", "overDaily"] as const) {
+          for (const field of fields) {
             const all = Duration.toMillis(person[field])
             assert.deepStrictEqual([millis(person.weeks, field), millis(person.days, field)], [all, all])
           }
@@ -222,16 +268,20 @@ describe("The hours over a threshold", () => {
         if (all === undefined || none === undefined || unset === undefined) throw new Error("three runs")
 
         for (const person of HashMap.values(all)) {
-          assert.deepStrictEqual([person.overWeekly, person.overDaily], [person.net, person.net])
+          assert.deepStrictEqual([person.regular, person.over], [Duration.zero, person.net])
         }
         for (const person of [...HashMap.values(none), ...HashMap.values(unset)]) {
-          assert.deepStrictEqual([person.overWeekly, person.overDaily], [Duration.zero, Duration.zero])
+          assert.deepStrictEqual([person.regular, person.over, person.double], [
+            person.net,
+            Duration.zero,
+            Duration.zero
+          ])
         }
       })
   )
 
   it.effect.prop(
-    "never grow with the threshold",
+    "are never fewer regular ones with a higher threshold",
     [Shifts, Threshold, Threshold],
     ([punches, one, other]) =>
       Effect.gen(function*() {
@@ -239,15 +289,13 @@ describe("The hours over a threshold", () => {
           run(punches, {
             dayRule: zones,
             weeklyThreshold: Duration.seconds(seconds),
-            dailyThreshold: Duration.seconds(seconds)
+            dailyThreshold: Duration.seconds(seconds / 3)
           })
         const low = yield* at(Math.min(one, other))
         const high = yield* at(Math.max(one, other))
 
         for (const [userId, person] of HashMap.entries(high)) {
-          const more = HashMap.getUnsafe(low, userId)
-          assert.isTrue(Duration.isLessThanOrEqualTo(person.overWeekly, more.overWeekly))
-          assert.isTrue(Duration.isLessThanOrEqualTo(person.overDaily, more.overDaily))
+          assert.isTrue(Duration.isGreaterThanOrEqualTo(person.regular, HashMap.getUnsafe(low, userId).regular))
         }
       })
   )
@@ -278,7 +326,7 @@ describe("The excess of a week that a period cuts", () => {
         ["2026-03-02", 9, 5],
         ["2026-03-04", 9, 9]
       ])
-      assert.deepStrictEqual([whole, first, second].map(({ overWeekly }) => Duration.toHours(overWeekly)), [14, 0, 14])
+      assert.deepStrictEqual([whole, first, second].map(({ over }) => Duration.toHours(over)), [14, 0, 14])
       assert.deepStrictEqual([first, second].map(({ net }) => Duration.toHours(net)), [27, 27])
       assert.deepStrictEqual([first.days.length, second.days.length], [3, 3])
       assert.deepStrictEqual(hours(second.weeks), [["2026-02-26", 27, 14]])
@@ -358,17 +406,18 @@ describe("The excess of a week that a period cuts", () => {
           const own = parts.flatMap((people) =>
             Option.toArray(HashMap.get(people, userId))
           )
-          const sumOf = (field: "net" | "overWeekly" | "overDaily") =>
-            sum(own.map((each) => Duration.toMillis(each[field])))
+          const sumOf = (field: Field) => sum(own.map((each) => Duration.toMillis(each[field])))
 
           assert.deepStrictEqual(own.flatMap((each) => each.days), person.days)
           assert.deepStrictEqual(
-            [sumOf("net"), sumOf("overWeekly"), sumOf("overDaily")],
-            [person.net, person.overWeekly, person.overDaily].map(Duration.toMillis)
+            fields.map(sumOf),
+            fields.map((field) => Duration.toMillis(person[field]))
           )
           for (const each of own) {
-            assert.isAtMost(Duration.toMillis(each.overWeekly), Duration.toMillis(each.net))
-            assert.isAtMost(Duration.toMillis(each.overDaily), Duration.toMillis(each.net))
+            assert.strictEqual(
+              sum([each.regular, each.over, each.double].map(Duration.toMillis)),
+              Duration.toMillis(each.net)
+            )
           }
         }
       })
@@ -382,10 +431,10 @@ describe("The excess of a week that a period cuts", () => {
         const people = yield* run(punches, { dayRule: zones, weeklyThreshold: Duration.seconds(threshold) })
         for (const [userId, person] of HashMap.entries(people)) {
           const own = punches.filter((each) => each.userId === userId)
-          for (const { overWeekly, date } of person.days) {
+          for (const { date, over } of person.days) {
             const upTo = expectedOver(own.filter((each) => dateOf(each) <= date), mondayOf, threshold)
             const before = expectedOver(own.filter((each) => dateOf(each) < date), mondayOf, threshold)
-            assert.strictEqual(Duration.toMillis(overWeekly), upTo - before)
+            assert.strictEqual(Duration.toMillis(over), upTo - before)
           }
         }
       })

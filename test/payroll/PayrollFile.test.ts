@@ -12,35 +12,43 @@ interface RowParts {
   readonly cost?: number
   readonly tips?: number
   readonly punches?: number
+  readonly wage?: number
+  readonly over?: number
+  readonly double?: number
 }
 
-const row = ({ cost = 0, department, location = 301, punches = 1, role = 11, seconds, tips = 0, user }: RowParts) => ({
+const time = (seconds: number | undefined) => Option.map(Option.fromUndefinedOr(seconds), Duration.seconds)
+
+const row = (
+  { cost = 0, department, double, location = 301, over, punches = 1, role = 11, seconds, tips = 0, user, wage }:
+    RowParts
+): PayrollFile.PayrollRow => ({
   userId: UserId.make(user),
   locationId: LocationId.make(location),
   departmentId: Option.map(Option.fromUndefinedOr(department), (id) => DepartmentId.make(id)),
   roleId: RoleId.make(role),
+  hourlyWage: Option.map(Option.fromUndefinedOr(wage), (wage) => Cents.make(wage)),
   punches,
   net: Duration.seconds(seconds),
+  over: time(over),
+  double: time(double),
   cost: Cents.make(cost),
   tips: Cents.make(tips)
 })
 
-const person = (
-  user: number,
-  overWeekly: number | null,
-  overDaily: number | null = null
-): PayrollFile.PayrollPerson => ({
+/** The time of a person in a close of an older release, whose rows have no classes. */
+const person = (user: number, over: number | null, overDaily: number | null = null): PayrollFile.PayrollPerson => ({
   userId: UserId.make(user),
-  overWeekly: Option.map(Option.fromNullOr(overWeekly), Duration.seconds),
+  over: Option.map(Option.fromNullOr(over), Duration.seconds),
   overDaily: Option.map(Option.fromNullOr(overDaily), Duration.seconds)
 })
 
 const fortnight = { first: BusinessDate.make("2026-03-02"), last: BusinessDate.make("2026-03-15") }
 
-/** 46:00:17 of user 501 at two locations, 6:00:17 of it over 40 a week; 38:30 of 502; only tips of 503. */
+/** 46:00:17 of user 501 at two locations, 6:00:17 of it above 40 a week; 38:30 of 502; only tips of 503. */
 const state: PayrollFile.PayrollState = {
   ...fortnight,
-  close: 7,
+  id: "7.2",
   payDate: BusinessDate.make("2026-03-20"),
   rows: [
     row({ user: 501, seconds: 108_017, cost: 60_009, tips: 1250, punches: 4 }),
@@ -54,7 +62,7 @@ const state: PayrollFile.PayrollState = {
 const codeTable: Readonly<Record<string, string>> = {
   "user 501": "0017",
   "user 502": "0018",
-  "user 503": "-19",
+  "user 503": "0019",
   "location 301": "NY",
   "location 302": "LA",
   "department 21": "BAR",
@@ -69,16 +77,18 @@ const codes: PayrollFile.PayrollCodes = {
   getName: (kind, id) => nameTable[`${kind} ${id}`]
 }
 
+const columns = (...values: ReadonlyArray<string>) => values.map((value) => ({ header: value, value }))
+
 const mappingOf = (input: unknown): PayrollFile.Mapping => Result.getOrThrow(PayrollFile.decodeMapping(input))
 
 const fileOf = (mapping: unknown, sums = state, before?: PayrollFile.PayrollState, table = codes) =>
   Result.getOrThrow(PayrollFile.encode(mappingOf(mapping), table, sums, before))
 
-/** Hours below and over a threshold, and tips, as rows with codes. */
+/** Regular hours, those over a threshold, and tips, as rows with codes. */
 const byCode = {
   v: 1,
   by: ["user"],
-  payCodes: { below: "REG", above: "OT", tips: "TIPS" },
+  payCodes: { regular: "REG", over: "OT", tips: "TIPS" },
   hours: "decimal:2",
   rounding: "halfUp",
   columns: [
@@ -120,7 +130,7 @@ const byCentre = {
   hours: "minutes",
   rounding: "up",
   columns: [
-    { header: "close", value: "closeId" },
+    { header: "revision", value: "revisionId" },
     { header: "location", value: "locationCode" },
     { header: "department", value: "departmentId" },
     { header: "minutes", value: "hours" },
@@ -145,7 +155,7 @@ describe("A payroll file", () => {
         "0017,TIPS,,12.50,03/15/2026,W12",
         "0018,REG,38.50,,03/15/2026,W12",
         "0018,TIPS,,-1.00,03/15/2026,W12",
-        "-19,TIPS,,5.00,03/15/2026,W12",
+        "0019,TIPS,,5.00,03/15/2026,W12",
         ""
       ].join("\r\n")
     )
@@ -169,7 +179,12 @@ describe("A payroll file", () => {
   it("has a row for each cost centre, the punches without a department last", () => {
     assert.strictEqual(
       fileOf(byCentre).text,
-      ["7\tNY\t21\t2310\t577.50\t-1.00\t5", "7\tNY\t\t1801\t600.09\t17.50\t5", "7\tLA\t\t960\t400.00\t0.00\t2", ""]
+      [
+        "7.2\tNY\t21\t2310\t577.50\t-1.00\t5",
+        "7.2\tNY\t\t1801\t600.09\t17.50\t5",
+        "7.2\tLA\t\t960\t400.00\t0.00\t2",
+        ""
+      ]
         .join(
           "\n"
         )
@@ -229,7 +244,7 @@ describe("A payroll file", () => {
     assert.strictEqual(text.split("\n")[0], `501|6|${expected}`)
   })
 
-  it("sums rows of one employee code before it rounds them, and names the users of a code with hours over a threshold", () => {
+  it("sums rows of one employee code before it rounds them, and always names the users of a code and their rows", () => {
     const one = { getCode: (kind: string, id: number) => kind === "user" ? "E1" : codeTable[`${kind} ${id}`] }
     const two: PayrollFile.PayrollState = {
       ...fortnight,
@@ -240,26 +255,73 @@ describe("A payroll file", () => {
     const { sharedCodes, text } = fileOf(byCode, two, undefined, one)
 
     assert.strictEqual(text.split("\r\n")[1], "E1,REG,0.01,,03/15/2026,W12")
-    assert.deepStrictEqual(sharedCodes, [{ code: "E1", userIds: [UserId.make(1), UserId.make(2)] }])
+    const shared = { code: "E1", userIds: [UserId.make(1), UserId.make(2)], rows: [1] }
+    assert.deepStrictEqual(sharedCodes, [shared])
     assert.deepStrictEqual(fileOf(byCode).sharedCodes, [])
     assert.deepStrictEqual(
       fileOf({ ...byCode, payCodes: { hours: "REG", tips: "TIPS" } }, two, undefined, one).sharedCodes,
-      []
+      [shared]
+    )
+    // A correction of neither: they still are one person for the payroll program.
+    assert.deepStrictEqual(fileOf(byCode, two, two, one).sharedCodes, [{ ...shared, rows: [] }])
+  })
+
+  it("has the hours over a threshold of an older release, which are those of a person", () => {
+    const both = { ...state, people: [person(501, 21_600, 7200), person(502, 0, 3600), person(503, 0, 0)] }
+    const { payCodes: _, ...plain } = { ...byCode, hours: "seconds", header: false, lineEnd: "\n" }
+
+    assert.strictEqual(
+      fileOf({ ...plain, columns: columns("userId", "hours", "hoursOver") }, both).text,
+      "501,165617,21600\n502,138600,0\n"
+    )
+    assert.strictEqual(
+      fileOf({ ...plain, columns: columns("userId", "hoursRegular", "hoursOver") }, state).text,
+      "501,144000,21617\n502,138600,0\n"
     )
   })
 
-  it("has hours over a week and over a day in two columns, if the sums have both", () => {
-    const both = { ...state, people: [person(501, 21_600, 7200), person(502, 0, 3600), person(503, 0, 0)] }
-    const columns = ["userId", "hours", "hoursAbove", "hoursAboveDay"].map((value) => ({ header: value, value }))
-    const mapping = { ...byCode, payCodes: undefined, columns, hours: "seconds", header: false, lineEnd: "\n" }
-    const { payCodes: _, ...plain } = mapping
+  it("has the classes of each job, with its rate, and tips once for a job", () => {
+    // 501 cooks at two wages and waits; 6:00:17 of 46:00:17 are over, an hour of them double.
+    const jobs: PayrollFile.PayrollState = {
+      ...fortnight,
+      rows: [
+        row({ user: 501, seconds: 72_000, wage: 1500, over: 0, double: 0, tips: 300 }),
+        row({ user: 501, seconds: 36_017, wage: 1550, over: 1817, double: 3600, tips: 950, location: 302 }),
+        row({ user: 501, role: 12, seconds: 57_600, wage: 1500, over: 16_200, double: 0 })
+      ]
+    }
+    const form = {
+      ...byCode,
+      by: ["user", "role"],
+      payCodes: { regular: "REG", over: "OT", double: "DT", tips: "TIPS" },
+      columns: columns("userCode", "roleCode", "payCode", "rate", "hours", "amount"),
+      header: false,
+      lineEnd: "\n"
+    }
 
-    assert.strictEqual(fileOf(plain, both).text, "501,165617,21600,7200\n502,138600,0,3600\n")
-    // With one threshold, hoursAbove is that one.
-    const daily = { ...state, people: [person(501, null, 7200), person(502, null, 0), person(503, null, 0)] }
-    assert.strictEqual(fileOf(plain, daily).text, "501,165617,7200,7200\n502,138600,0,0\n")
-    const parts = ["userId", "hoursBelow", "hoursAbove"].map((value) => ({ header: value, value }))
-    assert.strictEqual(fileOf({ ...plain, columns: parts }, daily).text, "501,158417,7200\n502,138600,0\n")
+    assert.strictEqual(
+      fileOf(form, jobs).text,
+      [
+        "0017,cook,REG,15.00,20.00,",
+        "0017,cook,REG,15.50,8.50,",
+        "0017,cook,OT,15.50,0.50,",
+        "0017,cook,DT,15.50,1.00,",
+        "0017,cook,TIPS,,,12.50",
+        "0017,host,REG,15.00,11.50,",
+        "0017,host,OT,15.00,4.50,",
+        ""
+      ].join("\n")
+    )
+    const { payCodes: _, ...plain } = form
+    const values = ["roleId", "rate", "hoursRegular", "hoursOver", "hoursDouble", "cost"]
+    assert.strictEqual(
+      fileOf(
+        { ...plain, by: ["role"], columns: columns(...values), hours: "seconds", decimal: ",", separator: ";" },
+        jobs
+      )
+        .text,
+      "11;15,00;72000;0;0;0,00\n11;15,50;30600;1817;3600;0,00\n12;15,00;41400;16200;0;0,00\n"
+    )
   })
 })
 
@@ -328,7 +390,6 @@ const failureOf = (mapping: unknown, sums = state, table = codes) => {
   return Result.isFailure(result) ? result.failure : undefined
 }
 
-const columns = (...values: ReadonlyArray<string>) => values.map((value) => ({ header: value, value }))
 const { payCodes: _codes, ...noCodes } = byCode
 const both = { ...state, people: [person(501, 0, 0)] }
 const none = { ...state, people: [person(501, null, null)] }
@@ -338,7 +399,7 @@ describe("A mapping is refused", () => {
     ["for a key that none has", { ...byCode, seperator: ";" }, "seperator"],
     ["of another version", { ...byCode, v: 2 }, "v"],
     ["without columns", { ...byCode, columns: [] }, "columns[0]"],
-    ["for a value that no row has", { ...byCode, columns: columns("userCode", "rate") }, "columns[1].value"],
+    ["for a value that no row has", { ...byCode, columns: columns("userCode", "salary") }, "columns[1].value"],
     [
       "for another date format",
       { ...byCode, columns: [{ header: "d", value: "payDate", format: "D.M." }] },
@@ -363,12 +424,12 @@ describe("A mapping is refused", () => {
       { ...noCodes, columns: [{ header: "h", value: "hours", format: "YYYYMMDD" }] },
       "columns[0].format"
     ],
-    ["for hours over a threshold by role", {
+    ["for hours over a threshold by role, which an older release does not have", {
       ...noCodes,
       by: ["user", "role"],
-      columns: columns("userId", "roleId", "hoursAbove")
+      columns: columns("userId", "roleId", "hoursOver")
     }, "columns[2].value"],
-    ["for hours below without those above", { ...noCodes, columns: columns("userId", "hoursBelow") }, "columns"],
+    ["for regular hours without those over", { ...noCodes, columns: columns("userId", "hoursRegular") }, "columns"],
     [
       "for a pay code without codes",
       { ...noCodes, columns: columns("userId", "payCode", "hours") },
@@ -380,39 +441,52 @@ describe("A mapping is refused", () => {
       { ...byCode, columns: columns("userId", "payCode", "hours", "amount", "tips") },
       "columns[4].value"
     ],
-    ["for below alone", { ...byCode, payCodes: { below: "REG" } }, "payCodes"],
-    ["for above alone", { ...byCode, payCodes: { above: "OT", tips: "T" } }, "payCodes"],
-    ["for hours beside below and above", { ...byCode, payCodes: { hours: "A", below: "B", above: "C" } }, "payCodes"],
-    ["for equal codes", { ...byCode, payCodes: { below: "A", above: "A" } }, "payCodes"],
+    ["for regular alone", { ...byCode, payCodes: { regular: "REG" } }, "payCodes"],
+    ["for over alone", { ...byCode, payCodes: { over: "OT", tips: "T" } }, "payCodes"],
+    ["for double alone", { ...byCode, payCodes: { hours: "H", double: "DT" } }, "payCodes"],
+    ["for hours beside regular and over", { ...byCode, payCodes: { hours: "A", regular: "B", over: "C" } }, "payCodes"],
+    ["for equal codes", { ...byCode, payCodes: { regular: "A", over: "A" } }, "payCodes"],
     ["for an empty code", { ...byCode, payCodes: { hours: "" } }, "payCodes.hours"],
     ["without a code", { ...byCode, payCodes: {} }, "payCodes"],
-    ["for a pair by location", {
+    ["for classes by location, which an older release does not have", {
       ...byCode,
       by: ["location"],
       columns: columns("locationId", "payCode", "hours", "amount")
-    }, "payCodes"],
+    }, "payCodes.regular"],
+    [
+      "for the rate of an older release",
+      { ...noCodes, columns: columns("userId", "rate", "hours") },
+      "columns[1].value"
+    ],
     ["for codes that no column shows", { ...byCode, columns: columns("userId", "hours", "amount") }, "columns"],
     ["for hours that no column shows", { ...byCode, columns: columns("userId", "payCode", "amount") }, "columns"],
     ["for tips that no column shows", { ...byCode, columns: columns("userId", "payCode", "hours") }, "columns"],
     ["for a separator that is the decimal sign", { ...byCode, decimal: "," }, "separator"],
-    ["for a pair with two thresholds", byCode, "payCodes.below", both],
-    ["for a pair without a threshold", byCode, "payCodes.below", none],
+    ["for classes with two thresholds of an older release", byCode, "payCodes.regular", both],
+    ["for classes without a threshold", byCode, "payCodes.regular", none],
     [
-      "for hours below two thresholds",
-      { ...noCodes, columns: columns("userId", "hoursBelow", "hoursAbove") },
+      "for regular hours with two thresholds of an older release",
+      { ...noCodes, columns: columns("userId", "hoursRegular", "hoursOver") },
       "columns[1].value",
       both
     ],
     [
       "for hours over no threshold",
-      { ...noCodes, columns: columns("userId", "hoursAbove") },
+      { ...noCodes, columns: columns("userId", "hoursOver") },
       "columns[1].value",
       none
     ],
     [
-      "for hours over a day without that threshold",
-      { ...noCodes, columns: columns("userId", "hoursAboveDay") },
-      "columns[1].value"
+      "for the class double without its threshold",
+      { ...noCodes, columns: columns("userId", "hoursDouble") },
+      "columns[1].value",
+      { ...state, rows: [row({ user: 501, seconds: 9, over: 1 })] }
+    ],
+    [
+      "for the class double that it does not show",
+      byCode,
+      "payCodes.regular",
+      { ...state, rows: [row({ user: 501, seconds: 9, over: 1, double: 1 })] }
     ],
     [
       "for a pay date that is not given",
@@ -470,7 +544,7 @@ describe("A payroll file fails", () => {
     )
   })
 
-  it("with a text that a spreadsheet could run, unless it is kept; codes and numbers are as they are", () => {
+  it("with a text that a spreadsheet could run, unless it is kept; numbers are as they are", () => {
     const evil: PayrollFile.PayrollCodes = { ...codes, getName: (_, id) => id === 502 ? "=HYPERLINK(1)" : "Ana" }
 
     assert.strictEqual(
@@ -479,6 +553,12 @@ describe("A payroll file fails", () => {
     )
     assert.isUndefined(failureOf({ ...byRole, formulas: "keep" }, state, evil))
     assert.isUndefined(failureOf(byCode, state, evil))
+    const code: PayrollFile.PayrollCodes = { getCode: (_, id) => id === 502 ? "=HYPERLINK(0)" : "0017" }
+    assert.strictEqual(
+      failureOf(byCode, state, code)?.message,
+      `the code of user 502: a spreadsheet could run "=HYPERLINK(0)" as a formula`
+    )
+    assert.isUndefined(failureOf({ ...byCode, formulas: "keep" }, state, code))
     for (
       const [path, mapping] of [
         ["columns[5].constant", {
@@ -495,7 +575,7 @@ describe("A payroll file fails", () => {
   })
 })
 
-/** Sums of three people at two places in two roles, in seconds. Only some have time over the threshold. */
+/** Sums of three people at two places in two roles at two wages, in seconds, with classes or as an older release has them. */
 const States = Arbitrary.array(
   Arbitrary.schema(
     Schema.Array(Schema.Struct({
@@ -506,26 +586,31 @@ const States = Arbitrary.array(
       seconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 200_000 })),
       cost: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 90_000 })),
       tips: Schema.Int.check(Schema.isBetween({ minimum: -500, maximum: 900 })),
-      overWeekly: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100 }))
+      over: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 50 })),
+      double: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 50 })),
+      wage: Schema.Literals([1500, 1650])
     })).check(Schema.isMaxLength(8))
   ),
   { minLength: 1, maxLength: 5 }
 ).pipe(Arbitrary.map((all) =>
   all.map((rows): PayrollFile.PayrollState => ({
     ...fortnight,
-    rows: rows.map(({ department, ...each }) => row({ ...each, ...(department === 0 ? {} : { department }) })),
-    people: [501, 502, 503].map((user) => {
-      const own = rows.filter((each) => each.user === user)
-      const net = own.reduce((total, each) => total + each.seconds, 0)
-      return person(user, Math.floor(net * (own[0]?.overWeekly ?? 0) / 100))
-    })
+    rows: rows.map(({ department, double, over, seconds, ...each }) =>
+      row({
+        ...each,
+        seconds,
+        over: Math.floor(seconds * over / 100),
+        double: Math.floor(seconds * double / 100),
+        ...(department === 0 ? {} : { department })
+      })
+    )
   }))
 ))
 
 const plainMappings = [
   {
     by: ["user"],
-    payCodes: { below: "REG", above: "OT", tips: "TIPS" },
+    payCodes: { regular: "REG", over: "OT", double: "DT", tips: "TIPS" },
     columns: columns("userCode", "payCode", "hours", "amount")
   },
   { by: ["user", "role"], columns: columns("userCode", "roleCode", "hours", "cost", "tips", "punches") },
@@ -534,11 +619,20 @@ const plainMappings = [
     payCodes: { hours: "H", tips: "T" },
     columns: columns("locationCode", "departmentId", "payCode", "hours", "amount")
   },
-  { by: ["user"], columns: columns("userId", "hours", "hoursBelow", "hoursAbove", "cost") }
+  { by: ["user"], columns: columns("userId", "hours", "hoursRegular", "hoursOver", "hoursDouble", "cost") },
+  {
+    by: ["user", "department", "role"],
+    payCodes: { regular: "REG", over: "OT", double: "DT", tips: "TIPS" },
+    columns: columns("userCode", "departmentId", "roleCode", "rate", "payCode", "hours", "amount")
+  },
+  {
+    by: ["location", "role"],
+    columns: columns("locationCode", "roleId", "rate", "hoursRegular", "hoursOver", "hoursDouble", "tips")
+  }
 ] as const
 
 const isNumber = (header: string) =>
-  ["hours", "hoursBelow", "hoursAbove", "amount", "cost", "tips", "punches"].includes(header)
+  ["hours", "hoursRegular", "hoursOver", "hoursDouble", "amount", "cost", "tips", "punches"].includes(header)
 
 /** The numbers of a file by the texts of their row and their column, zeros left out. */
 const numbersOf = (text: string, headers: ReadonlyArray<string>): ReadonlyMap<string, number> => {
@@ -576,7 +670,7 @@ const rounders = {
 }
 
 const Form = Schema.Struct({
-  mapping: Schema.Literals([0, 1, 2, 3]),
+  mapping: Schema.Literals([0, 1, 2, 3, 4, 5]),
   hours: Schema.Literals(["decimal:2", "decimal:4", "h:mm", "minutes", "seconds"]),
   rounding: Schema.Literals(["halfUp", "halfEven", "down", "up"]),
   shared: Schema.Boolean
@@ -627,15 +721,19 @@ describe("Every payroll file", () => {
       const found = numbersOf(fileOf(mapping, sums).text, headers)
       const round = (seconds: number) =>
         rounders[form.rounding](Math.round(seconds / unitSeconds[form.hours] * 1e6) / 1e6)
-      for (const { overWeekly, userId } of sums.people) {
+      for (const userId of new Set(sums.rows.map(({ userId }) => userId))) {
         const own = sums.rows.filter((each) => each.userId === userId)
-        const net = own.reduce((total, each) => total + Duration.toSeconds(each.net), 0)
-        const excess = Duration.toSeconds(Option.getOrElse(overWeekly, () => Duration.zero))
+        const total = (times: ReadonlyArray<Option.Option<Duration.Duration>>) =>
+          times.reduce((sum, each) => sum + Duration.toSeconds(Option.getOrElse(each, () => Duration.zero)), 0)
         const code = codeTable[`user ${userId}`]
         const cell = (payCode: string, header: string) => found.get(`${code}|${payCode} ${header}`) ?? 0
 
-        assert.strictEqual(cell("OT", "hours"), round(excess))
-        assert.strictEqual(cell("REG", "hours") + cell("OT", "hours"), round(net))
+        assert.strictEqual(cell("OT", "hours"), round(total(own.map(({ over }) => over))))
+        assert.strictEqual(cell("DT", "hours"), round(total(own.map(({ double }) => double))))
+        assert.strictEqual(
+          cell("REG", "hours") + cell("OT", "hours") + cell("DT", "hours"),
+          round(total(own.map(({ net }) => Option.some(net))))
+        )
         assert.strictEqual(cell("TIPS", "amount"), own.reduce((total, each) => total + each.tips, 0))
       }
     }

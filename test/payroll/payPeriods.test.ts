@@ -69,15 +69,20 @@ const expectedOf = (punches: ReadonlyArray<StoredPunch>, first: string, last: st
     const all = counted.filter((each) => each.user === user)
     const own = all.filter(({ date }) => first <= date && date <= last)
     if (own.length === 0) continue
-    const excess = (upTo: (date: string) => boolean, week: string) =>
-      Math.max(0, sum(all.filter(({ date }) => sundayOf(date) === week && upTo(date)).map(({ net }) => net)) - 1800)
+    const ofDay = (date: string) => sum(all.filter((each) => each.date === date).map(({ net }) => net))
+    // 8 hours of a day count in its week, what is over 8 is over already, and what is over 10 is double.
+    const excess = (upTo: (date: string) => boolean, week: string) => {
+      const days = new Set(all.map(({ date }) => date).filter((date) => sundayOf(date) === week && upTo(date)))
+      return Math.max(0, sum([...days].map((date) => Math.min(480, ofDay(date)))) - 1800)
+    }
     const weeks = [...new Set(own.map(({ date }) => sundayOf(date)))]
     const days = [...new Set(own.map(({ date }) => date))]
     found.set(user, [
       sum(own.map(({ net }) => net)),
       sum(own.map(({ cost }) => cost)),
-      sum(weeks.map((week) => excess((date) => date <= last, week) - excess((date) => date < first, week))),
-      sum(days.map((day) => Math.max(0, sum(own.filter(({ date }) => date === day).map(({ net }) => net)) - 480)))
+      sum(weeks.map((week) => excess((date) => date <= last, week) - excess((date) => date < first, week))) +
+      sum(days.map((day) => Math.max(0, Math.min(600, ofDay(day)) - 480))),
+      sum(days.map((day) => Math.max(0, ofDay(day) - 600)))
     ])
   }
   return found
@@ -93,6 +98,7 @@ const actualOf = Effect.fnUntraced(function*(
     period,
     weeklyThreshold: "30 hours",
     dailyThreshold: "8 hours",
+    doubleThreshold: "10 hours",
     firstDay: "sunday"
   }
   const { gte, lt } = Labor.queryWindow(options)
@@ -107,11 +113,11 @@ const actualOf = Effect.fnUntraced(function*(
   const hours = yield* Stream.run(Stream.fromIterable(listed), Labor.hoursOverThreshold(options))
   return new Map(
     Array.from(totals, ([userId, { cost, net }]) => {
-      const { overWeekly, overDaily, net: same } = HashMap.getUnsafe(hours, userId)
+      const { double, net: same, over } = HashMap.getUnsafe(hours, userId)
       assert.deepStrictEqual(same, net)
       return [
         Number(userId),
-        [Duration.toMinutes(net), Number(cost), Duration.toMinutes(overWeekly), Duration.toMinutes(overDaily)]
+        [Duration.toMinutes(net), Number(cost), Duration.toMinutes(over), Duration.toMinutes(double)]
       ] as const
     })
   )
@@ -158,7 +164,7 @@ describe("The sums of a pay period", () => {
             ...expectedOf(punches, period.first, period.last)
           ].toSorted(([a], [b]) => a - b)
         )
-        cut += sum([...actual.values()].map(([, , overWeekly = 0]) => overWeekly))
+        cut += sum([...actual.values()].map(([, , over = 0]) => over))
       }
       assert.isAbove(cut, 0)
     }), 60_000)

@@ -40,7 +40,7 @@ describe("toHtmlReport", () => {
     Effect.gen(function*() {
       const page = yield* toHtmlReport(Stream.fromIterable(days), { ...options, weeklyThreshold: "40 hours" })
 
-      assert.deepInclude(rowsOf(page, "By person")[0], { net: 5 * 8 * 3600, above: 2 * 8 * 3600 })
+      assert.deepInclude(rowsOf(page, "By person")[0], { net: 5 * 8 * 3600, over: 2 * 8 * 3600 })
       assert.deepStrictEqual(
         rowsOf(page, "By day").map(({ date }) => date),
         [4, 5, 6, 7, 8].map((day) => `2026-03-0${day}`)

@@ -1,10 +1,11 @@
 /** The tables of a copy: names, migrations, dialects, and what the store says of a company. */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Layer, Option, Redacted, Result, Schema, Scope } from "effect"
+import { DateTime, Effect, Layer, Option, Redacted, Result, Schema, Scope, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { Migrator, SqlClient, Statement } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { Close } from "../../src/close/index.ts"
 import { CompanyId } from "../../src/Ids.ts"
 import { dialectIn } from "../../src/sql/connection.ts"
 import { CopyStatus, SqlStore, type SqlStoreOptions } from "../../src/sql/index.ts"
@@ -57,14 +58,23 @@ describe.each(kinds)("SqlStore in $name", (database) => {
       assert.deepStrictEqual<unknown>(found.map(({ migration_id, name }) => [Number(migration_id), name]), ids)
     }))
 
-  test("accepts a newer schema, whether it migrates or not", (table) =>
+  test("writes nothing to the tables of a later release, and reads them", (table) =>
     Effect.gen(function*() {
       yield* build({ table })
       const sql = yield* SqlClient.SqlClient
       yield* sql.unsafe(`INSERT INTO ${table}_migrations (migration_id, name) VALUES (${newest + 1}, 'later')`)
 
-      yield* build({ table })
-      yield* build({ table, migrate: false })
+      for (const migrate of [true, false]) {
+        const error = yield* Effect.flip(build({ table, migrate }))
+        assert.strictEqual(error._tag, "SyncError")
+        assert.include(error.message, `"${table}" has schema ${newest + 1}`)
+        assert.include(error.message, `needs ${newest}: use the release that made it`)
+      }
+      assert.deepStrictEqual((yield* SqlStore.status(company, { table })).checkpoint, Option.none())
+      assert.deepStrictEqual(yield* Stream.runCollect(SqlStore.list(company, {}, { table })), [])
+      // What it says of closes may mean something else.
+      const refused = yield* Effect.flip(Close.list(company, { table }))
+      assert.include(refused.message, "use the release that made it")
     }))
 
   test("refuses an older schema by name where it does not migrate", (table) =>

@@ -232,6 +232,16 @@ ALTER TABLE "time_punches_history" RENAME COLUMN gone_at TO missing_at;
 
 INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (5, 'missing_at') ON CONFLICT (migration_id) DO NOTHING;
 
+ALTER TABLE "time_punches_close_row" ADD COLUMN hourly_wage INTEGER;
+
+ALTER TABLE "time_punches_close_row" ADD COLUMN over_ms INTEGER;
+
+ALTER TABLE "time_punches_close_row" ADD COLUMN double_ms INTEGER;
+
+ALTER TABLE "time_punches_close_person" ADD COLUMN double_ms INTEGER;
+
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (6, 'classes') ON CONFLICT (migration_id) DO NOTHING;
+
 -- pg
 
 CREATE TABLE IF NOT EXISTS "time_punches_migrations" (
@@ -499,3 +509,13 @@ $format$, n.nspname, c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.o
 END $do$;
 
 INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (5, 'missing_at') ON CONFLICT (migration_id) DO NOTHING;
+
+ALTER TABLE "time_punches_close_row" ADD COLUMN hourly_wage bigint;
+
+ALTER TABLE "time_punches_close_row" ADD COLUMN over_ms bigint;
+
+ALTER TABLE "time_punches_close_row" ADD COLUMN double_ms bigint;
+
+ALTER TABLE "time_punches_close_person" ADD COLUMN double_ms bigint;
+
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (6, 'classes') ON CONFLICT (migration_id) DO NOTHING;

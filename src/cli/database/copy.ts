@@ -17,9 +17,26 @@ import { printHint, printWarning } from "../print/messages.ts"
 import { type DatabaseTarget, layerDatabase } from "./database.ts"
 
 /**
+ * Prints the age of the copy of a company on standard error. Fails if its first load did not end, or if its last pass ended
+ * further away than `maxAge`.
+ */
+export const requireCopy = Effect.fnUntraced(function*(
+  company: CompanyId,
+  shown: string,
+  maxAge: Option.Option<Duration.Duration>
+) {
+  const status = yield* SqlStore.status(company)
+  const completedAt = Option.flatMap(status.checkpoint, ({ completedAt }) => completedAt)
+  if (Option.isNone(completedAt)) return yield* incomplete(company, shown, Option.isSome(status.checkpoint))
+  const printAge = Option.isSome(status.lastError) ? printWarning : printHint
+  yield* printAge(ageOf(shown, status, completedAt.value, DateTime.toUtc(yield* DateTime.now)))
+  yield* requireAge(company, shown, completedAt, maxAge)
+  return status
+})
+
+/**
  * Uses the copy of a company in one state: opens the database, checks its schema and takes a snapshot, each once, then
- * prints the age of the copy on standard error. `use` sees no later commit, so a purge meanwhile is not an empty sum. Fails
- * if the first load of the copy did not end, or if its last pass ended further away than `maxAge`.
+ * does what `requireCopy` does. `use` sees no later commit, so a purge meanwhile is not an empty sum.
  */
 export const withCopy = <A, E, R>(
   company: CompanyId,
@@ -28,16 +45,7 @@ export const withCopy = <A, E, R>(
   maxAge: Option.Option<Duration.Duration>
 ) =>
   inOneState(
-    company,
-    Stream.unwrap(Effect.gen(function*() {
-      const status = yield* SqlStore.status(company)
-      const completedAt = Option.flatMap(status.checkpoint, ({ completedAt }) => completedAt)
-      if (Option.isNone(completedAt)) return yield* incomplete(company, target.shown, Option.isSome(status.checkpoint))
-      const printAge = Option.isSome(status.lastError) ? printWarning : printHint
-      yield* printAge(ageOf(target.shown, status, completedAt.value, DateTime.toUtc(yield* DateTime.now)))
-      yield* requireAge(company, target.shown, completedAt, maxAge)
-      return use(status)
-    }))
+    Stream.unwrap(Effect.map(requireCopy(company, target.shown, maxAge), use))
   ).pipe(Stream.provide(layerCopy(company, target)))
 
 /**

@@ -1,6 +1,7 @@
 /** Names for the ids of punches, from a file of the user: `--names FILE`. A name is data, escaped wherever it is written. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { csvCell } from "../../internal/wire/csv.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import type { CommandFailure } from "../failure.ts"
 import { type Column, nameColumn } from "../print/table.ts"
@@ -34,15 +35,28 @@ export const readNames = (flag: Option.Option<string>) =>
 /** Reads the bytes of such a file, in UTF-8. `file` is its name in errors. */
 export const parseNames = (bytes: Uint8Array, file: string) => parseTexts(bytes, file, "name")
 
-/** The codes by which a payroll program knows ids, from a file with the columns kind,id,code, if one is given. */
-export const readCodes = (file: Option.Option<string>) =>
-  Effect.map(readCsvFile(file, (bytes, name) => parseTexts(bytes, name, "code")), Option.getOrUndefined)
+/**
+ * The codes by which a payroll program knows ids, from a file with the columns kind,id,code, if one is given. A code that a
+ * spreadsheet could run is refused unless `keepsFormulas`.
+ */
+export const readCodes = (file: Option.Option<string>, keepsFormulas: boolean) =>
+  Effect.map(
+    readCsvFile(file, (bytes, name) =>
+      parseTexts(bytes, name, "code", (text) => {
+        if (text !== text.trim()) return `the code "${text}" begins or ends with a blank`
+        return keepsFormulas || csvCell(text) === text
+          ? undefined
+          : `a spreadsheet could run the code "${text}" as a formula; "formulas": "keep" in the mapping allows it`
+      })),
+    Option.getOrUndefined
+  )
 
-/** A text for each id. A text is kept as it is written, with its zeros and blanks. */
+/** A text for each id, as it is written. `refuse`: what is wrong with a text. */
 const parseTexts = Effect.fnUntraced(function*(
   bytes: Uint8Array,
   file: string,
-  what: "name" | "code"
+  what: "name" | "code",
+  refuse: (text: string) => string | undefined = () => undefined
 ): Effect.fn.Return<Names, CommandFailure> {
   const texts = new Map<string, { readonly text: string; readonly line: number }>()
   yield* parseCsvFile(bytes, file, [`kind,id,${what}`], (cells, line) => {
@@ -51,6 +65,8 @@ const parseTexts = Effect.fnUntraced(function*(
     const number = readWhole(id)
     if (Option.isNone(number)) return `the id must be ${wholeNumber(0)}, not "${id}"`
     if (text.trim() === "") return `the ${what} is empty`
+    const refused = refuse(text)
+    if (refused !== undefined) return refused
     const key = `${kind} ${number.value}`
     const earlier = texts.get(key)
     if (earlier !== undefined) return `line ${earlier.line} has a ${what} for ${key} already`

@@ -175,6 +175,7 @@ const toolkit = Toolkit.make(
       by: described("Groups: some of user, location, role, department, day, week, joined by commas. Default: location"),
       weeklyThreshold: described("A weekly threshold such as 40h: adds the hours over it; needs by user, week or day"),
       dailyThreshold: described("A daily threshold such as 8h: adds the hours over it"),
+      doubleThreshold: described("A second daily threshold such as 12h: the hours over it are a separate class"),
       asOf: described("Count open punches up to this instant, such as 2026-03-09T15:00:00Z")
     })
   ),
@@ -267,6 +268,7 @@ export const layerTools = (copy: Copy) =>
               ["by", given.by],
               ["weekly-threshold", given.weeklyThreshold],
               ["daily-threshold", given.dailyThreshold],
+              ["double-threshold", given.doubleThreshold],
               ["as-of", given.asOf]
             ],
             "summary",
@@ -361,14 +363,16 @@ const shown = {
     auto_clocked_out clocked_in_offline clocked_out_offline created modified deleted breaks custom_break_id paid in out
     punches hasMore before after people kind punchId at text
     companyId userId locationId roleId departmentId day week anomalous incomplete
-    grossSeconds paidBreakSeconds unpaidBreakSeconds netSeconds aboveSeconds aboveDaySeconds
-    close state states previous voids first last closedAt accepted rows release rules added terms
+    grossSeconds paidBreakSeconds unpaidBreakSeconds netSeconds
+    regularSeconds overSeconds doubleSeconds overDailySeconds
+    close revision revisions previous voids first last closedAt accepted rows release rules added terms
     clocks locations clock begins zone dayStarts starts daysFrom firstDay rounding weeklyThreshold dailyThreshold
+    doubleThreshold thresholds
     open unapproved disputed overlap tooLong anomaly gap stale empty edge
   `),
   /** With `--with-wages`. */
-  money: keysOf("hourly_wage tips costCents tipsCents zeroWage"),
-  /** With `--names`: the names of the file, and the account that wrote a state. */
+  money: keysOf("hourly_wage hourlyWageCents tips costCents tipsCents zeroWage"),
+  /** With `--names`: the names of the file, and the account that wrote a revision. */
   names: keysOf(`
     user user_name location_name role_name department_name userName locationName roleName departmentName
   `),

@@ -1,16 +1,20 @@
 /** `time-punches payroll close`: checks a period, sums it and records the sums. */
 import * as Command from "effect/cli/Command"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Blocker } from "../../close/CloseError.ts"
+import type { TermChange } from "../../close/CloseTerms.ts"
 import { isZones } from "../../payroll/Zones.ts"
 import { usage } from "../failure.ts"
 import { noFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
 import { isJson, onFlag, optionalRounding, readWords, text } from "../flags/values.ts"
+import { formatExactHours } from "../print/format.ts"
+import { printWarning } from "../print/messages.ts"
 import { maxShift } from "../select/maxShift.ts"
 import { periodFlags, requirePeriod, resolvePeriod } from "../select/period.ts"
-import { thresholdFlags } from "../select/thresholds.ts"
+import { givenThresholds, thresholdFlags } from "../select/thresholds.ts"
 import { note, operating, recordFlags } from "./arguments.ts"
 
 const flags = {
@@ -76,8 +80,8 @@ type CloseInput = Command.Command.Config.Infer<typeof flags>
 
 const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
   const operate = yield* operating
-  const { authorship, Close, CloseSums, copyOf, nextTerms, printNotReady, printWritten, warnOfHoles } = operate
-  const { company, layer, shown } = yield* copyOf(input, "close")
+  const { authorship, Close, copyOf, nextTerms, printNotReady, printWritten, warnOfHoles } = operate
+  const { company, layer, shown } = yield* copyOf(input, "close", true)
   const json = yield* Effect.fromResult(isJson(input))
   if (input.next) yield* operate.refusePeriodBesideNext(input)
   const given = input.next ? undefined : yield* givenTerms(input)
@@ -90,7 +94,14 @@ const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
       ...authorship(input.note)
     }
     const revision = yield* Effect.catchTag(Close.create(company, options), "NotReady", printNotReady(names))
-    yield* printWritten([revision], [CloseSums.empty], { ...input, json }, names, shown)
+    yield* printWritten([revision], [revision], { ...input, json }, names, shown)
+    yield* printWarning(
+      ...revision.changedTerms.map(({ before, now, term }) =>
+        `${termNames[term]} ${termText(now)}, and close ${Option.getOrElse(revision.before, () => "")} has ${
+          termText(before)
+        }: in a week that both have, hours may be over a threshold twice or never`
+      )
+    )
     yield* warnOfHoles(company)
   }).pipe(Effect.provide(layer))
 })
@@ -113,7 +124,18 @@ const givenTerms = Effect.fnUntraced(function*(input: CloseInput) {
     dayRule: isZones(dayRule) ? Option.getOrElse(flags.locations, () => new Map()) : dayRule,
     firstDay: Option.getOrUndefined(flags.weekStarts),
     rounding: Option.getOrElse(flags.rounding, () => "halfUp" as const),
-    weeklyThreshold: Option.getOrUndefined(flags.weeklyThreshold),
-    dailyThreshold: Option.getOrUndefined(flags.dailyThreshold)
+    ...yield* Effect.fromResult(givenThresholds(flags))
   }
 })
+
+const termNames = {
+  weeklyThreshold: "the weekly threshold is",
+  dailyThreshold: "the daily threshold is",
+  doubleThreshold: "the second daily threshold is",
+  thresholds: "the thresholds count",
+  rounding: "the rounding is",
+  firstDay: "the first day of the week is"
+} as const satisfies Readonly<Record<TermChange["term"], string>>
+
+const termText = (value: TermChange["now"]): string =>
+  value === null ? "none" : typeof value === "number" ? formatExactHours(Duration.seconds(value)) : value

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Close from "../../close/Close.ts"
 import { printable } from "../../internal/wire/issue.ts"
+import { maxAgeFlag } from "../database/database.ts"
 import { type Names, namesFlag, readNames } from "../flags/names.ts"
 import { orDefault } from "../flags/settings.ts"
 import { isJson, onFlag, words } from "../flags/values.ts"
@@ -22,7 +23,8 @@ const flags = {
   dayStarts: periodFlags.dayStarts,
   accept: words("accept", ["rules", "gap"], "Correct although the sums had other rules, or leave a gap"),
   note,
-  names: namesFlag
+  names: namesFlag,
+  maxAge: maxAgeFlag
 }
 
 type CorrectInput = Command.Command.Config.Infer<typeof flags>
@@ -55,7 +57,7 @@ export const correct = Command.make("correct", flags, (input) => correctCloses(i
 
 const correctCloses = Effect.fnUntraced(function*(input: CorrectInput) {
   const operate = yield* operating
-  const { company, layer, shown } = yield* operate.copyOf(input, "correct")
+  const { company, layer, shown } = yield* operate.copyOf(input, "correct", !input.dryRun)
   const json = yield* Effect.fromResult(isJson(input))
   const dayRules = Option.getOrUndefined(
     yield* readZones(
@@ -66,21 +68,21 @@ const correctCloses = Effect.fnUntraced(function*(input: CorrectInput) {
   const names = yield* readNames(input.names)
   const closes = input.closes.length === 0 ? undefined : input.closes
   const record = Effect.gen(function*() {
-    const { authorship, Close, previousSums, printNotReady, printWritten } = operate
+    const { authorship, Close, printNotReady, printWritten } = operate
     const correction = yield* Close.correct(company, {
       closes,
       dayRules,
       accept: Option.getOrUndefined(input.accept),
       ...authorship(input.note)
     }).pipe(Effect.catchTag("NotReady", printNotReady(names)))
-    const { revisions } = correction
-    yield* printWritten(revisions, yield* previousSums(company, revisions), { ...input, json }, names, shown)
+    yield* printWritten(correction.revisions, correction.due, { ...input, json }, names, shown)
     yield* printRemarks(correction, names)
   })
-  yield* Effect.andThen(
-    input.dryRun ? operate.printDue(company, { closes, dayRules }, json, names) : record,
-    operate.warnOfHoles(company)
-  ).pipe(Effect.provide(layer))
+  yield* operate.requireCopy(company, shown, input.maxAge).pipe(
+    Effect.andThen(input.dryRun ? operate.printDue(company, { closes, dayRules }, json, names) : record),
+    Effect.andThen(operate.warnOfHoles(company)),
+    Effect.provide(layer)
+  )
 })
 
 /** What a person should know of a correction beside its sums. */

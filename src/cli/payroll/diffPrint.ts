@@ -1,4 +1,5 @@
 /** Changes as two tables (each punch with what differs, then the people), and as JSON and CSV for programs. */
+import * as Arr from "effect/Array"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -135,15 +136,25 @@ export const jsonOf = <E, R>(
       tipsCents: tips
     })
     let printed = 0
-    return Stream.make(`{"punches":`).pipe(
-      Stream.concat(Stream.mapArray(mapRows(punches, elementOf), (elements) => {
-        const text = jsonElements(elements, printed)
-        printed += elements.length
-        return [text]
-      })),
+    const elements = Stream.mapArray(mapRows(punches, elementOf), (elements) => {
+      const text = jsonElements(elements, printed)
+      printed += elements.length
+      return [text]
+    })
+    return headed(`{"punches":`, elements).pipe(
       Stream.concat(
         Stream.suspend(() => Stream.make(`${jsonEnd(printed)},"people":${jsonArray(differences().map(personOf))}}\n`))
       )
+    )
+  })
+
+/** Texts behind a first one, which is printed with the next: of changes that are refused, nothing is. */
+const headed = <E, R>(head: string, texts: Stream.Stream<string, E, R>): Stream.Stream<string, E, R> =>
+  Stream.suspend(() => {
+    const heads = [head]
+    return texts.pipe(
+      Stream.mapArray((texts) => Arr.prependAll(texts, heads.splice(0))),
+      Stream.concat(Stream.suspend(() => Stream.fromIterable(heads.splice(0))))
     )
   })
 
@@ -206,8 +217,8 @@ export const punchesCsv = <E, R>(
   }
   const which = ["id", "user_id", ...(names === undefined ? [] : ["user_name"]), "kind"]
   const header = [...which, ...places.flatMap((at) => [`before_${columns[at]}`, `after_${columns[at]}`])]
-  return Stream.concat(
-    Stream.make(start + guardedRecords([header], separator)),
+  return headed(
+    start + guardedRecords([header], separator),
     Stream.mapArray(mapRows(punches, rowOf), (rows) => [guardedRecords(rows, separator)])
   )
 }

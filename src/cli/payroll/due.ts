@@ -3,6 +3,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { maxAgeFlag } from "../database/database.ts"
 import { intoOutput } from "../files/output.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
 import { orDefault } from "../flags/settings.ts"
@@ -16,7 +17,8 @@ const flags = {
   closes: closeNumber.pipe(Argument.variadic()),
   zoneFile: zoneFileFlag,
   dayStarts: periodFlags.dayStarts,
-  names: namesFlag
+  names: namesFlag,
+  maxAge: maxAgeFlag
 }
 
 export const due = Command.make("due", flags, (input) => intoOutput(printDue(input), input)).pipe(
@@ -35,7 +37,7 @@ export const due = Command.make("due", flags, (input) => intoOutput(printDue(inp
 
 const printDue = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
   const operate = yield* operating
-  const { company, layer } = yield* operate.copyOf(input, "due")
+  const { company, layer, shown } = yield* operate.copyOf(input, "due")
   const json = yield* Effect.fromResult(isJson(input))
   const dayRules = Option.getOrUndefined(
     yield* readZones(
@@ -45,7 +47,8 @@ const printDue = Effect.fnUntraced(function*(input: Command.Command.Config.Infer
   )
   const names = yield* readNames(input.names)
   const closes = input.closes.length === 0 ? undefined : input.closes
-  yield* operate.printDue(company, { closes, dayRules }, json, names).pipe(
+  yield* operate.requireCopy(company, shown, input.maxAge).pipe(
+    Effect.andThen(operate.printDue(company, { closes, dayRules }, json, names)),
     Effect.andThen(operate.warnOfHoles(company)),
     Effect.provide(layer)
   )

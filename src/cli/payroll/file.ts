@@ -23,7 +23,7 @@ import { counted, formatExactHours } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
 import { printText } from "../print/output.ts"
 import { periodFlags, resolvePeriod, textOfDates } from "../select/period.ts"
-import { thresholdFlags } from "../select/thresholds.ts"
+import { givenThresholds, thresholdFlags } from "../select/thresholds.ts"
 import { operating, revisionName } from "./arguments.ts"
 
 const aFile = "the name of a file"
@@ -115,8 +115,7 @@ const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileFor
     dayRule: isZones(dayRule.value) ? Option.getOrElse(locations, () => new Map()) : dayRule.value,
     firstDay: Option.getOrUndefined(weekStarts),
     rounding: Option.getOrElse(input.rounding, () => "halfUp" as const),
-    weeklyThreshold: Option.getOrUndefined(input.weeklyThreshold),
-    dailyThreshold: Option.getOrUndefined(input.dailyThreshold)
+    ...yield* Effect.fromResult(givenThresholds(input))
   })
   const source = yield* openSource({ ...input, zone })
   const punches = Stream.flatMap(source({ clockedIn: CloseTerms.queryWindow(terms) }), (page) => Stream.fromArray(page))
@@ -156,7 +155,7 @@ const readForm = Effect.fnUntraced(function*(input: FileInput, names: Names | un
     Effect.fromResult(decodeMapping(json)),
     ({ message }) => usage(`${printable(mappingFile)}: ${printable(message)}`)
   )
-  const codeOf = yield* readCodes(codes)
+  const codeOf = yield* readCodes(codes, mapping.formulas === "keep")
   return {
     mapping,
     codes: { getCode: codeOf ?? (() => undefined), getName: names },
@@ -201,10 +200,9 @@ const printFile = Effect.fnUntraced(function*(
         Duration.isZero(remainder) ? "" : `${time} ${Duration.isPositive(remainder) ? "less than " : "more than "}`
       }the exact sum`
     }),
-    ...file.sharedCodes.map(({ code, userIds }) =>
-      `users ${userIds.join(", ")} have the code ${
-        printable(code)
-      }: the hours over a threshold are counted for each of them alone`
+    ...file.sharedCodes.map(({ code, rows, userIds }) =>
+      `users ${userIds.join(", ")} have the same code, ${printable(code)}: the file pays them as one person` +
+      `${rows.length === 0 ? "" : ` in row ${rows.join(", ")}`}; hours over a threshold are counted for each alone`
     )
   )
 })

@@ -22,13 +22,15 @@ import { textOf } from "./findings.ts"
 export * as Close from "../../close/Close.ts"
 export * as CloseSums from "../../close/CloseSums.ts"
 export * as CloseTerms from "../../close/CloseTerms.ts"
+export { requireCopy } from "../database/copy.ts"
 export * from "./next.ts"
 export * from "./print.ts"
 
-/** The company of the flags, and the copy that has its record. */
+/** The company of the flags, and the copy that has its record: a file is opened to read it alone unless the verb writes. */
 export const copyOf = Effect.fnUntraced(function*(
   input: Pick<CompanyInput, "company"> & { readonly database: Option.Option<string> },
-  verb: string
+  verb: string,
+  writes = false
 ) {
   const { id: company } = yield* companyOf(input)
   const target = yield* targetOfCopy(
@@ -36,7 +38,7 @@ export const copyOf = Effect.fnUntraced(function*(
     `payroll ${verb}`,
     "Closes are recorded in a copy that time-punches copy sync --history keeps."
   )
-  return { company, target, shown: target.shown, layer: layerCopy(company, target, false) }
+  return { company, target, shown: target.shown, layer: layerCopy(company, target, !writes) }
 })
 
 /** Who writes a revision, and with which note. */

@@ -19,17 +19,7 @@ import { printLines, screen } from "../print/output.ts"
 import { type Column, makeTable, nameColumn, type Screen } from "../print/table.ts"
 import { disputesUnknown } from "../select/selection.ts"
 
-export { newestRevision } from "../../close/Revision.ts"
-
-/** The sums of the revision that each of these follows. */
-export const previousSums = Effect.fnUntraced(function*(company: CompanyId, revisions: ReadonlyArray<Revision>) {
-  const closes = yield* Effect.forEach(
-    [...new Set(revisions.map(({ close }) => close))],
-    (close) => Close.list(company, close)
-  )
-  const all = closes.flatMap((found) => found.flatMap(({ revisions }) => revisions))
-  return revisions.map((revision) => getPrevious(all, revision) ?? CloseSums.empty)
-})
+export * as RevisionId from "../../close/RevisionId.ts"
 
 const encodeRevision = Schema.encodeSync(Revision)
 
@@ -67,7 +57,7 @@ export const printDue = Effect.fnUntraced(function*(
 /** What was written: each revision, and what is due with it by person. */
 export const printWritten = Effect.fnUntraced(function*(
   revisions: ReadonlyArray<Revision>,
-  previous: ReadonlyArray<CloseSums.CloseSums>,
+  due: ReadonlyArray<CloseSums.CloseSums>,
   { company, json }: Pick<CompanyInput, "company"> & { readonly json: boolean },
   names: Names | undefined,
   shown: string
@@ -75,11 +65,10 @@ export const printWritten = Effect.fnUntraced(function*(
   if (json) return yield* printRevisions(revisions)
   const shownOn = yield* screen
   for (const [at, revision] of revisions.entries()) {
-    const difference = CloseSums.difference(revision, previous[at] ?? CloseSums.empty)
     const accepted = Object.entries(revision.accepted).map(([kind, count]) => `${kind} ${count}`)
     yield* printLines([
       `${revision.id}: ${revision.first} to ${revision.last}, as of ${DateTime.formatIso(revision.at)}`,
-      ...peopleLines(difference, names, shownOn)
+      ...peopleLines(due[at] ?? CloseSums.empty, names, shownOn)
     ])
     yield* printWarning(
       ...(accepted.length === 0 ? [] : [`accepted: ${accepted.join(", ")}`]),
@@ -96,7 +85,7 @@ export const printWritten = Effect.fnUntraced(function*(
 /** A line for each person, with what is due. */
 const peopleLines = (sums: CloseSums.CloseSums, names: Names | undefined, screen: Screen): ReadonlyArray<string> => {
   const people = CloseSums.byPerson(sums)
-  const over = (title: string, field: "overWeekly" | "overDaily"): ReadonlyArray<Column<CloseSums.PersonSums>> => {
+  const over = (title: string, field: "over" | "double" | "overDaily"): ReadonlyArray<Column<CloseSums.PersonSums>> => {
     const cell = (person: CloseSums.PersonSums) =>
       Option.match(person[field], { onNone: () => "", onSome: formatSignedHours })
     return people.some((person) => Option.isSome(person[field])) ? [{ title, align: "right", cell }] : []
@@ -110,8 +99,9 @@ const peopleLines = (sums: CloseSums.CloseSums, names: Names | undefined, screen
       ],
     { title: "punches", align: "right", cell: ({ punches }) => `${punches}`, dropOrder: 2 },
     { title: "net", align: "right", cell: ({ net }) => formatSignedHours(net) },
-    ...over("above", "overWeekly"),
-    ...over("above_day", "overDaily"),
+    ...over("over", "over"),
+    ...over("double", "double"),
+    ...over("over_daily", "overDaily"),
     { title: "cost", align: "right", cell: ({ cost }) => formatMoney(cost) },
     { title: "tips", align: "right", cell: ({ tips }) => formatMoney(tips) }
   ]

@@ -33,17 +33,18 @@ export const voidCommand = Command.make("void", flags, (input) => voidRevision(i
 )
 
 const voidRevision = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
-  const { authorship, Close, copyOf, newestRevision, printRevisions, warnOfHoles } = yield* operating
-  const { company, layer } = yield* copyOf(input, "void")
+  const { authorship, Close, copyOf, printRevisions, RevisionId, warnOfHoles } = yield* operating
+  const { company, layer } = yield* copyOf(input, "void", true)
   const json = yield* Effect.fromResult(isJson(input))
   if (Option.isNone(input.note)) return yield* usage("payroll void needs --note WHY: why the revision was not paid")
   yield* Effect.gen(function*() {
     const revision = yield* Close.voidRevision(company, { revision: input.revision, ...authorship(input.note) })
-    const revisions = (yield* Close.list(company, revision.close)).flatMap(({ revisions }) => revisions)
     if (json) yield* printRevisions([revision])
     const { close, first, id, last } = revision
     const voided = `${id}: ${Option.getOrElse(revision.voids, () => "")} was not paid`
-    if (Option.isSome(newestRevision(revisions))) {
+    // The newest active one was voided: if that is the first, none is active.
+    const isOver = Option.contains(revision.voids, RevisionId.print({ close, number: 1 }))
+    if (!isOver) {
       if (!json) yield* printLines([`${voided}; its amounts are due again`])
     } else {
       if (!json) yield* printLines([`${voided}, and close ${close} is over`])

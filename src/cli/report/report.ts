@@ -15,7 +15,7 @@ export const report = lazyCommand(
     `Write a period as one page of HTML, for people who look and do not compute.
 
   The page has hours by day and location, cost by location, hours by person
-  with those over --weekly-threshold and --daily-threshold marked, the people
+  with those over a threshold marked, the people
   on the clock by weekday and hour, what check finds, and the sums of summary
   as tables. It is one file without a script that loads nothing: it can be
   sent and printed. It holds wages: only its owner may read a new file of

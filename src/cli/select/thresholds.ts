@@ -1,5 +1,6 @@
-/** `--weekly-threshold` and `--daily-threshold`: the thresholds of a week and of a day, and the clock by which they count. */
+/** `--weekly-threshold`, `--daily-threshold` and `--double-threshold`, and the clock by which they count. */
 import type * as Command from "effect/cli/Command"
+import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Labor from "../../payroll/Labor.ts"
@@ -13,31 +14,53 @@ const hours = (name: string, description: string) => text(name, "HOURS", descrip
 export const thresholdFlags = {
   weeklyThreshold: hours(
     "weekly-threshold",
-    "Show the net time of each person over this in each local week, such as 40h: a figure, not a pay rule"
+    "Show the net time of each person over this in each local week, such as 40h, without what is over a daily threshold: " +
+      "a figure, not a pay rule"
   ),
   dailyThreshold: hours(
     "daily-threshold",
     "Show the net time of each person over this on each local day, such as 8h: a figure, not a pay rule"
+  ),
+  doubleThreshold: hours(
+    "double-threshold",
+    "Show the net time of each person over this second threshold of a local day, such as 12h, as a separate class"
   )
 }
 
 /** What the flags of the thresholds make. */
 export type ThresholdInput = Command.Command.Config.Infer<typeof thresholdFlags>
 
+/** The thresholds that are given. Fails for a second daily one that is the lower of the two: no hour would be between them. */
+export const givenThresholds = (
+  { dailyThreshold, doubleThreshold, weeklyThreshold }: ThresholdInput
+): Result.Result<Labor.Thresholds, CommandFailure> => {
+  const given = {
+    weeklyThreshold: Option.getOrUndefined(weeklyThreshold),
+    dailyThreshold: Option.getOrUndefined(dailyThreshold),
+    doubleThreshold: Option.getOrUndefined(doubleThreshold)
+  }
+  const { dailyThreshold: first = Duration.zero, doubleThreshold: second = Duration.infinity } = given
+  return Duration.isLessThan(second, first)
+    ? refused("--double-threshold is lower than --daily-threshold", "Give the longer time as --double-threshold.")
+    : Result.succeed(given)
+}
+
 /**
  * The thresholds with the clock by which they count, and the period; none without a threshold. Fails for a grouping that the
  * hours do not have, and if no local date is known.
  */
 export const thresholdsOf = (
-  { by, dailyThreshold, dayRule, period, weeklyThreshold, weekStarts }: ThresholdInput & LocalPeriod & {
+  { by, dayRule, period, weekStarts, ...flags }: ThresholdInput & LocalPeriod & {
     readonly by: ReadonlyArray<string>
     readonly weekStarts: Option.Option<Weekday>
   }
 ): Result.Result<Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>, CommandFailure> => {
-  const flag = Option.isSome(weeklyThreshold)
+  const flag = Option.isSome(flags.weeklyThreshold)
     ? "--weekly-threshold"
-    : Option.isSome(dailyThreshold)
+    : Option.isSome(flags.dailyThreshold)
     ? "--daily-threshold"
+    : Option.isSome(flags.doubleThreshold)
+    ? "--double-threshold"
     : undefined
   if (flag === undefined) return Result.succeedNone
   const other = by.find((each) => each !== "user" && each !== "week" && each !== "day")
@@ -54,11 +77,11 @@ export const thresholdsOf = (
       "Add --zone, such as --zone America/New_York, or --zone-file FILE, a zone for each location."
     )
   }
-  return Result.succeedSome({
-    dayRule: dayRule.value,
-    period: Option.getOrUndefined(period),
-    weeklyThreshold: Option.getOrUndefined(weeklyThreshold),
-    dailyThreshold: Option.getOrUndefined(dailyThreshold),
-    firstDay: Option.getOrUndefined(weekStarts)
-  })
+  return Result.map(givenThresholds(flags), (given) =>
+    Option.some({
+      dayRule: dayRule.value,
+      period: Option.getOrUndefined(period),
+      ...given,
+      firstDay: Option.getOrUndefined(weekStarts)
+    }))
 }

@@ -120,9 +120,9 @@ export interface ThresholdColumn {
   readonly total: Duration.Duration
 }
 
-/** The columns of the thresholds that are given: of each group, the hours of its people on its days. */
+/** The columns of the classes, if a threshold is given: of each group, the hours of its people on its days. */
 export const thresholdColumns = (
-  { by, dailyThreshold, weekStarts, weeklyThreshold }: ThresholdInput & {
+  { by, dailyThreshold, doubleThreshold, weekStarts, weeklyThreshold }: ThresholdInput & {
     readonly by: Groupings
     readonly weekStarts: Option.Option<Weekday>
   },
@@ -131,7 +131,7 @@ export const thresholdColumns = (
   const weekOf = Period.makeFirstDateOfWeek({ firstDay: Option.getOrUndefined(weekStarts) })
   const idOf = (user: UserId, date: BusinessDate): string =>
     idOfKeys(by.map((each) => each === "user" ? user : each === "day" ? date : weekOf(date)))
-  const column = (title: string, csv: string, json: string, field: "overWeekly" | "overDaily"): ThresholdColumn => {
+  const column = (title: string, csv: string, json: string, field: "regular" | "over" | "double"): ThresholdColumn => {
     const times = new Map<string, number>()
     let total = 0
     for (const [user, { days }] of people) {
@@ -150,8 +150,14 @@ export const thresholdColumns = (
       total: Duration.millis(total)
     }
   }
+  const isGiven = [weeklyThreshold, dailyThreshold, doubleThreshold].some(Option.isSome)
   return [
-    ...(Option.isSome(weeklyThreshold) ? [column("above", "above_seconds", "aboveSeconds", "overWeekly")] : []),
-    ...(Option.isSome(dailyThreshold) ? [column("above day", "above_day_seconds", "aboveDaySeconds", "overDaily")] : [])
+    ...(isGiven
+      ? [
+        column("regular", "regular_seconds", "regularSeconds", "regular"),
+        column("over", "over_seconds", "overSeconds", "over")
+      ]
+      : []),
+    ...(Option.isSome(doubleThreshold) ? [column("double", "double_seconds", "doubleSeconds", "double")] : [])
   ]
 }

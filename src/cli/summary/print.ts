@@ -160,7 +160,7 @@ const keyColumns = (
   )
 })
 
-/** CSV, with columns such as `user_id`, `user_name` and `above_seconds`. */
+/** CSV, with columns such as `user_id`, `user_name` and `over_seconds`. */
 export const csvOf = (
   by: Groupings,
   entries: Entries,
@@ -168,6 +168,6 @@ export const csvOf = (
   { separator, start }: CsvStyle
 ): string => start + Labor.toCsv(entries, { columns: keyColumns(by, further, "csv"), separator })
 
-/** A JSON array, with keys such as `userId`, `userName` and `aboveSeconds`. */
+/** A JSON array, with keys such as `userId`, `userName` and `overSeconds`. */
 export const jsonOf = (by: Groupings, entries: Entries, further: SummaryColumns): string =>
   Labor.toJson(entries, { columns: keyColumns(by, further, "json") })

@@ -86,9 +86,10 @@ export const summary = Command.make(
 
   net is the time worked without unpaid breaks, in hours and minutes. cost is
   net time at the hourly wage of each punch, rounded to the cent for each
-  punch, without tips: an estimate, not a payroll. --weekly-threshold and
-  --daily-threshold add columns with the part of net over a threshold, for
-  --by user, also with week or day: figures, not a pay rule.
+  punch, without tips: an estimate, not a payroll. A threshold adds columns
+  with the classes of net: regular, over and, with --double-threshold,
+  double. An hour is in one of them. They are for --by user, also with week
+  or day, and are figures, not a pay rule.
 
   From a copy that time-punches copy sync keeps it needs no credential, and says
   how old the copy is.`

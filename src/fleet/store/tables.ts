@@ -20,7 +20,7 @@ export const migrateTables = ({ dialect, sql }: FleetStatements): Effect.Effect<
 /** Fails if the schema is older than the one of this release. */
 export const verifyTables = ({ dialect, sql }: FleetStatements): Effect.Effect<void, FleetError> =>
   Migrate.verify({ sql, dialect }, migrationsOf(dialect)).pipe(
-    Effect.catchTag("OldSchema", ({ needed, version }) => Effect.fail(notMigrated("the fleet", version, needed))),
+    Effect.catchTag("OtherSchema", ({ needed, version }) => Effect.fail(notMigrated("the fleet", version, needed))),
     translated("the schema cannot be read")
   )
 

@@ -63,14 +63,27 @@ export const migrate = Effect.fnUntraced(function*(database: Database, migration
   )
 })
 
-/** The tables have an older schema than this release needs; 0: there are none. */
-export class OldSchema extends Data.TaggedError("OldSchema")<{ readonly version: number; readonly needed: number }> {}
+/** The tables have not the schema that this release needs; 0: there are none. */
+export class OtherSchema extends Data.TaggedError("OtherSchema")<{
+  readonly version: number
+  readonly needed: number
+}> {}
 
-/** Fails if the schema is older than the one of this release. */
-export const verify = Effect.fnUntraced(function*(database: Database, migrations: Migrations) {
+/**
+ * Which schemas will do beside that of this release. `newer`: for what reads columns that no migration changes. `none`: for
+ * what writes, or reads what a later release may have written in a way that this one would take for something else.
+ */
+export type Others = "newer" | "none"
+
+/** Fails if the schema is older than the one of this release, or is newer and `others` is `none`. */
+export const verify = Effect.fnUntraced(function*(
+  database: Database,
+  migrations: Migrations,
+  others: Others = "newer"
+) {
   const version = yield* retried(versionOf(database, migrations))
   const needed = newest(migrations)
-  if (version < needed) return yield* new OldSchema({ version, needed })
+  if (version < needed || (version > needed && others === "none")) return yield* new OtherSchema({ version, needed })
 })
 
 const migrationFailed = ({ title }: Migrations, { id, name }: Migration, error: SqlError) =>

@@ -79,7 +79,11 @@ export const inSnapshot = <A, E, R>(
     const { transactionService } = database.sql
     const outer = yield* Effect.serviceOption(transactionService)
     const transaction = Option.isSome(outer) ? outer.value : [yield* retried(begun(database)), 0] as const
-    return Stream.provideService(stream, transactionService, transaction)
+    return stream.pipe(
+      // A statement that fails has lost the snapshot: to send it again on the same connection is in vain.
+      Stream.provideService(Patience, Duration.zero),
+      Stream.provideService(transactionService, transaction)
+    )
   }))
 
 /** A connection in a transaction that has its snapshot. An attempt that fails leaves none behind. */

@@ -297,24 +297,44 @@ describe("the tools of an assistant", () => {
       const period = ["--week", "2026-03-02", "--zone", "America/New_York"]
       const accept = "unapproved,overlap,tooLong,anomaly,zeroWage,open,stale,gap"
       const since = DateTime.formatIso(yield* DateTime.now)
-      yield* cli(["close", ...period, "--weekly-threshold", "1h", "--accept", accept, "--database", database])
+      yield* cli([
+        "payroll",
+        "close",
+        ...period,
+        "--weekly-threshold",
+        "1h",
+        "--accept",
+        accept,
+        "--database",
+        database
+      ])
       yield* FakeService.use((service) => service.edit([1], { hourly_wage: 98_765, notes: prompt }))
       yield* cli(["sync", "--database", database])
-      yield* cli(["correct", "1", "--database", database])
-      const every = { by: "user,location,role,department,day", weeklyThreshold: "1h", dailyThreshold: "1h" }
-      const cases: ReadonlyArray<readonly [words: string, args: Record<string, unknown>]> = [
-        ["summary --by user,location,role,department,day", { ...week, by: every.by }],
-        ["summary --by user,week --weekly-threshold 1h --daily-threshold 1h", { ...week, ...every, by: "user,week" }],
-        ["check", week],
-        [`changes --since ${since}`, { ...week, since }],
-        ["closes", {}],
-        ["closes 1", { close: 1 }],
-        ["closes --changed", { changed: true }]
+      yield* cli(["payroll", "correct", "1", "--database", database])
+      const every = {
+        by: "user,location,role,department,day",
+        weeklyThreshold: "1h",
+        dailyThreshold: "1h",
+        doubleThreshold: "2h"
+      }
+      const cases: ReadonlyArray<readonly [tool: string, words: string, args: Record<string, unknown>]> = [
+        ["summary", "summary --by user,location,role,department,day", { ...week, by: every.by }],
+        ["summary", "summary --by user,week --weekly-threshold 1h --daily-threshold 1h --double-threshold 2h", {
+          ...week,
+          ...every,
+          by: "user,week"
+        }],
+        ["payroll_check", "payroll check", week],
+        ["payroll_diff", `payroll diff --since ${since}`, { ...week, since }],
+        ["payroll_list", "payroll list", {}],
+        ["payroll_list", "payroll show 1", { close: 1 }],
+        ["payroll_due", "payroll due", {}]
       ]
-      for (const [words, args] of cases) {
-        const [tool = "", ...flags] = words.split(" ")
-        const dates = tool === "closes" ? [] : period
-        const { stdout } = yield* cli([tool, ...flags, ...dates, "--json", "--names", file, "--database", database])
+      for (const [tool, words, args] of cases) {
+        const dates = "week" in args ? period : []
+        // A list of revisions has no names of people.
+        const named = words === "payroll list" ? [] : ["--names", file]
+        const { stdout } = yield* cli([...words.split(" "), ...dates, "--json", ...named, "--database", database])
         const { result } = yield* ask(tool, args)
         const own = (value: unknown) => [...new Set(keysIn(value))].filter((key) => !/^\d*$/.test(key)).toSorted()
 

@@ -76,6 +76,27 @@ describe("time-punches payroll close", () => {
       )
     })))
 
+  it.live("warns of thresholds, a rounding or weeks that the close before it does not have", () =>
+    inFake(Effect.gen(function*() {
+      const run = on(yield* copy)
+      const weekOf = (date: string, ...flags: ReadonlyArray<string>) =>
+        run("payroll", "close", "--week", date, "--zone", "America/New_York", "--accept", "empty", ...flags)
+      const warning = "in a week that both have, hours may be over a threshold twice or never"
+      const first = yield* weekOf("2026-03-02", "--weekly-threshold", "40h")
+      const same = yield* weekOf("2026-03-09", "--weekly-threshold", "40h")
+      const other = yield* weekOf("2026-03-16", "--double-threshold", "12h", "--rounding", "down")
+
+      assert.deepStrictEqual([first, same, other].map(({ code }) => code), [0, 0, 0], other.stderr)
+      assert.notInclude(first.stderr + same.stderr, warning)
+      for (
+        const difference of [
+          "the weekly threshold is none, and close 2 has 40:00",
+          "the second daily threshold is 12:00, and close 2 has none",
+          "the rounding is down, and close 2 has halfUp"
+        ]
+      ) assert.include(other.stderr, `${difference}: ${warning}\n`)
+    })))
+
   it.live("closes, corrects and voids a week, and pays each difference once", () =>
     inFake(Effect.gen(function*() {
       const file = yield* copy
@@ -85,7 +106,7 @@ describe("time-punches payroll close", () => {
       assert.strictEqual(closed.code, 0, closed.stderr)
       assert.match(
         closed.stdout,
-        /^1\.1: 2026-03-02 to 2026-03-08, as of .*\n.*user_id.*above.*\n.*501 .*8:00 +1:00 +120\.00/
+        /^1\.1: 2026-03-02 to 2026-03-08, as of .*\n.*user_id.*over.*\n.*501 .*8:00 +1:00 +120\.00/
       )
 
       yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
@@ -102,15 +123,18 @@ describe("time-punches payroll close", () => {
           incomplete: 0,
           netSeconds: 3600,
           costCents: 1500,
-          tipsCents: 0
+          tipsCents: 0,
+          hourlyWageCents: 1500,
+          overSeconds: 3600,
+          doubleSeconds: null
         }],
-        people: [{ userId: 501, aboveSeconds: 3600, aboveDaySeconds: null }]
+        people: [{ userId: 501, overSeconds: 3600, doubleSeconds: null, overDailySeconds: null }]
       }])
       const corrected = yield* run("payroll", "correct", "--json")
       assert.deepStrictEqual(closes(corrected.stdout), [["1.2", "1.1", null]])
       const nothing = yield* run("payroll", "correct")
       assert.deepStrictEqual([nothing.code, nothing.stdout], [0, ""])
-      assert.match(nothing.stderr, /^nothing to correct\n/)
+      assert.match(nothing.stderr, /^The copy in .*\nnothing to correct\n/)
 
       assert.strictEqual((yield* run("payroll", "void", "1.2", "--note", "not sent")).code, 0)
       const twice = yield* run("payroll", "void", "1.2", "--note", "not sent")
@@ -165,7 +189,8 @@ describe("time-punches payroll close", () => {
       assert.deepStrictEqual(closes((yield* run("payroll", "list", "--json")).stdout), [["1.1", null, null]])
       yield* run("payroll", "correct")
       const nothing = yield* run("payroll", "correct", "--dry-run")
-      assert.deepStrictEqual([nothing.code, nothing.stdout, nothing.stderr], [0, "", "nothing is due\n"])
+      assert.deepStrictEqual([nothing.code, nothing.stdout], [0, ""])
+      assert.match(nothing.stderr, /^The copy in .*\nnothing is due\n$/)
     })))
 
   it.live("shows the people of a revision, and of a close its revisions alone", () =>
@@ -386,7 +411,7 @@ describe("time-punches payroll close", () => {
         ["userId", "punches", "incomplete", "netSeconds", "costCents"].map((name) => row[name])
       )
       assert.deepStrictEqual(numbers, [[501, -1, 0, -28_800, -12_000], [502, -1, -1, 0, 0]])
-      assert.deepStrictEqual(people, [{ userId: 501, aboveSeconds: -3600, aboveDaySeconds: null }])
+      assert.deepStrictEqual(people, [{ userId: 501, overSeconds: -3600, doubleSeconds: null, overDailySeconds: null }])
     })))
 
   it.live("ends with 8 and writes nothing if the history of what was summed is gone when correct writes", () =>

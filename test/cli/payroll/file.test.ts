@@ -1,4 +1,4 @@
-/** The files of a payroll program: `payroll file --mapping` and the preview of `summary --map`, over a copy of the fake service. */
+/** The files of a payroll program: `payroll file --mapping` and `--preview`, over a copy of the fake service. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
@@ -53,7 +53,7 @@ const mappings = {
   codes: {
     v: 1,
     by: ["user"],
-    payCodes: { below: "REG", above: "OT", tips: "TIPS" },
+    payCodes: { regular: "REG", over: "OT", tips: "TIPS" },
     hours: "decimal:2",
     rounding: "halfUp",
     columns: [
@@ -87,7 +87,7 @@ const mappings = {
     hours: "h:mm",
     rounding: "halfEven",
     columns: [
-      { header: "Close", value: "closeId" },
+      { header: "Revision", value: "revisionId" },
       { header: "User", value: "userId" },
       { header: "Name", value: "userName" },
       { header: "Location", value: "locationCode" },
@@ -114,7 +114,8 @@ const cellsOf = (name: MappingName, text: string): ReadonlyMap<string, number> =
   const [titles = [], ...rows] = records
   const found = new Map<string, number>()
   for (const row of rows) {
-    const key = row.filter((_, at) => !numbers.includes(titles[at] ?? "")).join("|")
+    // A preview is of no revision.
+    const key = row.filter((_, at) => ![...numbers, "Revision"].includes(titles[at] ?? "")).join("|")
     for (const [at, cell] of row.entries()) {
       if (!numbers.includes(titles[at] ?? "") || cell === "") continue
       const [, sign, whole, part = ""] = /^(-?)(\d+)(?:[.,:](\d\d))?$/.exec(cell) ?? []
@@ -225,11 +226,10 @@ describe("time-punches payroll file --mapping", () => {
           ...printed(name)
         )
         done(preview)
-        const withId = name === "people" ? preview.stdout.replaceAll("\r\n\"\"\t", "\r\n\"1\"\t") : preview.stdout
 
         assert.isAbove(cells[1]?.size ?? 0, 1)
         assert.isAbove(cells[2]?.size ?? 0, 1)
-        assert.deepStrictEqual(sumOf(cells), sumOf([cellsOf(name, withId)]))
+        assert.deepStrictEqual(sumOf(cells), sumOf([cellsOf(name, preview.stdout)]))
       }
 
       // By hand: 501 has 30,285 s over 40 hours a week, then 42,243, then 30,260: 8.41, 11.73 and 8.41 h.
@@ -341,9 +341,38 @@ describe("time-punches payroll file --mapping", () => {
       done(shared)
       assert.match(
         shared.stderr,
-        /users 501, 502 have the code 007: the hours over a threshold are counted for each/
+        /users 501, 502 have the same code, 007: the file pays them as one person in row 1, 2, 3; hours over/
+      )
+      // Told for any mapping with their code: a doubled line of codes.csv pays one person the hours of both.
+      const hours = { ...mappings.codes, payCodes: { hours: "H" } }
+      write(
+        "hours.json",
+        JSON.stringify({ ...hours, columns: hours.columns.filter(({ value }) => value !== "amount") })
+      )
+      assert.match(
+        (yield* run("payroll", "file", "1", "--mapping", "hours.json", "--codes", "all.csv")).stderr,
+        /users 501, 502 have the same code, 007: the file pays them as one person in row 1; hours over/
       )
       assert.lengthOf(JSON.parse((yield* run("payroll", "list", "--json")).stdout), 1)
+      for (
+        const [code, why] of [
+          ["=HYPERLINK(0)", "a spreadsheet could run the code \"=HYPERLINK(0)\" as a formula; \"formulas\": \"keep\""],
+          ["-19", "a spreadsheet could run the code \"-19\""],
+          ["0017 ", "the code \"0017 \" begins or ends with a blank"],
+          [" 0017", "the code \" 0017\" begins or ends with a blank"]
+        ] as const
+      ) {
+        write("wrong.csv", `kind,id,code\nuser,501,1\nuser,502,${code}\n`)
+        const wrong = yield* run(...map, "wrong.csv")
+        assert.deepStrictEqual([wrong.code, wrong.stdout], [2, ""])
+        assert.include(wrong.stderr, `wrong.csv, line 3: ${why}`)
+      }
+      write("kept.csv", "kind,id,code\n" + people.map((user) => `user,${user},=${user}\n`).join(""))
+      write("keep.json", JSON.stringify({ ...mappings.codes, formulas: "keep" }))
+      assert.include(
+        (yield* run("payroll", "file", "1", "--mapping", "keep.json", "--codes", "kept.csv")).stdout,
+        "\r\n=501,REG"
+      )
       write("twice.csv", "kind,id,code\nuser,501,1\nuser,501,2\n")
       assert.match(
         (yield* run(...map, "twice.csv")).stderr,

@@ -30,7 +30,7 @@ type Run = (...args: ReadonlyArray<string>) => ReturnType<typeof cli>
 /** A copy of these punches in a folder, and `payroll` on it. A profile of the folder is used by `env`. */
 const inCopy = <A, E, R>(
   punches: ReadonlyArray<WirePunch>,
-  use: (copy: { readonly run: Run; readonly folder: string; readonly sync: Effect.Effect<unknown> }) => Effect.Effect<
+  use: (copy: { readonly run: Run; readonly folder: string }) => Effect.Effect<
     A,
     E,
     R
@@ -41,9 +41,8 @@ const inCopy = <A, E, R>(
     const folder = yield* temporaryFolder
     const file = `${folder}/punches.db`
     const env = { TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}`, XDG_CONFIG_HOME: folder, ...more }
-    const sync = Effect.orDie(cli(["sync", "--database", file, "--history"]))
-    yield* sync
-    return yield* use({ folder, sync, run: (...args) => cli(["payroll", ...args, "--database", file], { env }) })
+    yield* cli(["sync", "--database", file, "--history"])
+    return yield* use({ folder, run: (...args) => cli(["payroll", ...args, "--database", file], { env }) })
   }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
 
 /** Closes, and gives the new revision with its dates, such as `2.1: 2026-03-09 to 2026-03-15`. */
@@ -68,6 +67,8 @@ describe("time-punches payroll close --next", () => {
           "6h",
           "--daily-threshold",
           "7.5h",
+          "--double-threshold",
+          "12h",
           "--rounding",
           "down",
           "--day-starts",
@@ -77,7 +78,7 @@ describe("time-punches payroll close --next", () => {
         const second = yield* run("close", "--next")
 
         assert.strictEqual(second.code, 0, second.stderr)
-        assert.match(second.stdout, /^2\.1: 2026-03-08 to 2026-03-14, .*\n.*above.*\n +501 +1 +8:00 +2:00/)
+        assert.match(second.stdout, /^2\.1: 2026-03-08 to 2026-03-14, .*\n.* over .*\n +501 +1 +8:00 +2:00/)
         assert.include(second.stderr, "--next: 2026-03-08 to 2026-03-14, after close 1\n")
         assert.strictEqual(yield* closed(run, "--next"), "3.1: 2026-03-15 to 2026-03-21")
         // What says the same as the record passes.
@@ -87,7 +88,7 @@ describe("time-punches payroll close --next", () => {
         )
         const { terms: first } = JSON.parse((yield* run("show", "1", "--json")).stdout)
         const { terms: last } = JSON.parse((yield* run("show", "4", "--json")).stdout)
-        for (const name of ["rounding", "firstDay", "weeklyThreshold", "dailyThreshold", "locations"]) {
+        for (const name of ["rounding", "firstDay", "weeklyThreshold", "dailyThreshold", "doubleThreshold", "locations"]) {
           assert.deepStrictEqual(last[name], first[name], name)
         }
         assert.deepStrictEqual([last.clocks[0].zone, last.clocks[0].dayStarts], ["America/New_York", 14_400])

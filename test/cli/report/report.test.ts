@@ -17,16 +17,16 @@ const sumsOf = (rows: ReadonlyArray<Row>, names: Readonly<Record<string, string>
     return [`${row[Object.keys(names)[0] ?? ""]}`, Object.fromEntries(sums)]
   }))
 
-const titles = ["punches", "incomplete", "net", "above", "above day", "cost", "tips"]
+const titles = ["punches", "incomplete", "net", "over", "double", "cost", "tips"]
 
-const fields = ["punches", "incomplete", "netSeconds", "aboveSeconds", "aboveDaySeconds", "costCents", "tipsCents"]
+const fields = ["punches", "incomplete", "netSeconds", "overSeconds", "doubleSeconds", "costCents", "tipsCents"]
 
 const named = (key: string, names: ReadonlyArray<string>) =>
   Object.fromEntries([[key, "key"], ...names.map((name, at) => [name, titles[at] ?? ""])])
 
 /** Compares the three tables of a report with `summary`, and its findings with `check`. */
 const assertSame = Effect.fnUntraced(function*(args: ReadonlyArray<string>) {
-  const thresholds = ["--weekly-threshold", "30h", "--daily-threshold", "7h"]
+  const thresholds = ["--weekly-threshold", "30h", "--daily-threshold", "7h", "--double-threshold", "8h"]
   const page = yield* cli(["report", ...args, ...thresholds])
   assert.strictEqual(page.code, 0, page.stderr)
   for (
@@ -181,11 +181,11 @@ describe("time-punches report --close", () => {
         [["user 501", 8000, 1000, 9000], ["user 502", 8000, 0, 8000], ["user 503", 8000, 0, 8000]]
       )
       assert.deepStrictEqual(
-        rowsOf(page, "1.2: more than 1.1").map(({ above, cost, net, person }) => [person, net, above, cost]),
+        rowsOf(page, "1.2: more than 1.1").map(({ cost, net, over, person }) => [person, net, over, cost]),
         [[501, 3600, 3600, 1000]]
       )
       // Not what the copy has now: person 502 has two hours more there.
-      assert.deepInclude(rowsOf(page, "By person", "tfoot")[0], { net: 25 * 3600, above: 4 * 3600 })
+      assert.deepInclude(rowsOf(page, "By person", "tfoot")[0], { net: 25 * 3600, over: 4 * 3600 })
       assert.include(page, "Hours by day and location")
       assert.notInclude(page, "are not those of the record")
     })))

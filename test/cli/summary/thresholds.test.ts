@@ -46,23 +46,23 @@ const zonesFile = Effect.map(temporaryFolder, (folder) => {
 })
 
 const week = ["summary", "--by", "user", "--week", "2026-03-11"]
-const thresholds = ["--weekly-threshold", "40h", "--daily-threshold", "8h"]
+const thresholds = ["--weekly-threshold", "40h", "--daily-threshold", "8h", "--double-threshold", "12h"]
 
 const rowsOf = (json: string): ReadonlyArray<Record<string, unknown>> => JSON.parse(json)
 
-const secondsOf = (json: string) => rowsOf(json).map((row) => [row["aboveSeconds"], row["aboveDaySeconds"]])
+const secondsOf = (json: string) => rowsOf(json).map((row) => [row["overSeconds"], row["doubleSeconds"]])
 
-describe("summary --weekly-threshold and --daily-threshold", () => {
+describe("summary with thresholds", () => {
   it.effect("show the hours of each person over the thresholds, by the clock of each location", () =>
     inFake(Effect.gen(function*() {
       const { code, stderr, stdout } = yield* cli([...week, ...thresholds, "--zone-file", yield* zonesFile])
 
       assert.strictEqual(code, 0)
       assert.deepStrictEqual(linesOf(stdout), [
-        "user_id  punches  incomplete    net                            above  above day    cost  tips",
-        "1              6           0  50:00  ████████████████████████  10:00       5:00  500.00  0.00",
-        "2              4           1  13:15  ██████▍                    0:00       5:00  132.50  0.00",
-        "total         10           1  63:15                            10:00      10:00  632.50  0.00"
+        "user_id  punches  incomplete    net                            regular   over  double    cost  tips",
+        "1              6           0  50:00  ████████████████████████    40:00  10:00    0:00  500.00  0.00",
+        "2              4           1  13:15  ██████▍                      8:15   4:00    1:00  132.50  0.00",
+        "total         10           1  63:15                              48:15  14:00    1:00  632.50  0.00"
       ])
       assert.match(stderr, /^The time of 1 punch is unknown[^\n]*\n$/)
     })))
@@ -73,16 +73,16 @@ describe("summary --weekly-threshold and --daily-threshold", () => {
       const csv = yield* cli([...week, ...thresholds, ...flags, "--format", "csv"])
       const json = yield* cli([...week, ...thresholds, ...flags, "--json"])
 
-      assert.match(csv.stdout, /^user_id,above_seconds,above_day_seconds,punches,incomplete,/)
+      assert.match(csv.stdout, /^user_id,regular_seconds,over_seconds,double_seconds,punches,incomplete,/)
       assert.deepStrictEqual(
-        linesOf(csv.stdout).slice(1).map((line) => line.split(",").slice(0, 4)),
-        [["1", "36000", "18000", "6"], ["2", "0", "18000", "4"]]
+        linesOf(csv.stdout).slice(1).map((line) => line.split(",").slice(0, 5)),
+        [["1", "144000", "36000", "0", "6"], ["2", "29700", "14400", "3600", "4"]]
       )
       assert.strictEqual(
-        Object.keys(rowsOf(json.stdout)[0] ?? {}).slice(0, 4).join(),
-        "userId,aboveSeconds,aboveDaySeconds,punches"
+        Object.keys(rowsOf(json.stdout)[0] ?? {}).slice(0, 5).join(),
+        "userId,regularSeconds,overSeconds,doubleSeconds,punches"
       )
-      assert.deepStrictEqual(secondsOf(json.stdout), [[36_000, 18_000], [0, 18_000]])
+      assert.deepStrictEqual(secondsOf(json.stdout), [[36_000, 0], [14_400, 3600]])
     })))
 
   it.effect("count by one zone, with fractions of an hour, and each alone", () =>
@@ -93,7 +93,7 @@ describe("summary --weekly-threshold and --daily-threshold", () => {
 
       // The evening in Honolulu is the next date in New York.
       assert.deepStrictEqual(secondsOf(one.stdout), [[12.5 * 3600, undefined], [0, undefined]])
-      assert.deepStrictEqual(secondsOf(other.stdout), [[undefined, 15 * 3600], [undefined, 3600]])
+      assert.deepStrictEqual(secondsOf(other.stdout), [[15 * 3600, undefined], [3600, undefined]])
     })))
 
   it.effect("count open punches up to --as-of", () =>
@@ -101,7 +101,7 @@ describe("summary --weekly-threshold and --daily-threshold", () => {
       const flags = ["--zone-file", yield* zonesFile, "--as-of", "2026-03-14T13:00:00Z", "--json"]
       const { stdout } = yield* cli([...week, ...thresholds, ...flags])
 
-      assert.deepStrictEqual(secondsOf(stdout), [[36_000, 18_000], [0, (5 + 16) * 3600]])
+      assert.deepStrictEqual(secondsOf(stdout), [[36_000, 0], [(4 + 4) * 3600, (1 + 12) * 3600]])
     })))
 
   it.effect("begin weeks on --week-starts also without --week", () =>
@@ -111,7 +111,7 @@ describe("summary --weekly-threshold and --daily-threshold", () => {
       const sunday = yield* cli([...month, "--weekly-threshold", "47h", "--week-starts", "sunday"])
       const daily = yield* cli([...month, "--daily-threshold", "8h", "--week-starts", "sunday"])
 
-      assert.deepStrictEqual([monday, sunday].map(({ stdout }) => rowsOf(stdout)[0]?.["aboveSeconds"]), [3 * 3600, 0])
+      assert.deepStrictEqual([monday, sunday].map(({ stdout }) => rowsOf(stdout)[0]?.["overSeconds"]), [3 * 3600, 0])
       assert.deepStrictEqual([daily.code, daily.stdout], [2, ""])
     })))
 
@@ -147,7 +147,7 @@ describe("summary --weekly-threshold and --daily-threshold", () => {
       )
       const sums = [first, second, whole].map((run) => {
         const [row] = rowsOf(run?.stdout ?? "[]")
-        return [row?.["netSeconds"], row?.["aboveSeconds"]]
+        return [row?.["netSeconds"], row?.["overSeconds"]]
       })
 
       // 36 hours by Thursday; 9 on Friday and 5 on Sunday.
@@ -162,26 +162,26 @@ describe("summary --weekly-threshold and --daily-threshold", () => {
           rowsOf(stdout).map((row) => [
             row["userId"],
             row["week"] ?? row["day"],
-            Number(row["aboveSeconds"]) / 3600,
-            Number(row["aboveDaySeconds"]) / 3600
+            Number(row["overSeconds"]) / 3600,
+            Number(row["doubleSeconds"]) / 3600
           ]))
 
-      assert.deepStrictEqual(yield* of("user,week"), [[1, "2026-03-09", 10, 5], [2, "2026-03-09", 0, 5]])
+      assert.deepStrictEqual(yield* of("user,week"), [[1, "2026-03-09", 10, 0], [2, "2026-03-09", 4, 1]])
       assert.deepStrictEqual(
         (yield* of("user,day")).filter(([, , one, other]) =>
           one !== 0 || other !== 0
         ),
         [
-          [1, "2026-03-09", 0, 1],
-          [1, "2026-03-10", 0, 1],
-          [1, "2026-03-11", 0, 1],
-          [1, "2026-03-12", 0, 1],
-          [1, "2026-03-13", 5, 1],
+          [1, "2026-03-09", 1, 0],
+          [1, "2026-03-10", 1, 0],
+          [1, "2026-03-11", 1, 0],
+          [1, "2026-03-12", 1, 0],
+          [1, "2026-03-13", 1, 0],
           [1, "2026-03-15", 5, 0],
-          [2, "2026-03-10", 0, 5]
+          [2, "2026-03-10", 4, 1]
         ]
       )
-      assert.deepStrictEqual(yield* of("week"), [[undefined, "2026-03-09", 10, 10]])
+      assert.deepStrictEqual(yield* of("week"), [[undefined, "2026-03-09", 14, 1]])
     })))
 
   it.effect("request every page once", () =>
@@ -204,7 +204,11 @@ describe("summary --weekly-threshold and --daily-threshold", () => {
         /--weekly-threshold: "40".*hours up to 99999\.99h or minutes up to 9999999m, such as 40h, 37\.5h or 450m/
       ],
       ["--weekly-threshold 1d --by user --zone UTC", /--weekly-threshold: "1d"/],
-      ["--daily-threshold=-8h --by user --zone UTC", /--daily-threshold/]
+      ["--daily-threshold=-8h --by user --zone UTC", /--daily-threshold/],
+      [
+        "--daily-threshold 12h --double-threshold 8h --by user --zone UTC",
+        /--double-threshold is lower than --daily-threshold/
+      ]
     ] as const
   )("are refused: %s", ([flags, message]) =>
     inFake(Effect.gen(function*() {
