@@ -112,7 +112,7 @@ export const create = (
         const copy = yield* readCopy(database, company)
         const active = activeOf(yield* readCloses(database, company))
         const terms = termsBeside(active)
-        const issues = yield* issuesIn(company, terms, options, tableOptions)
+        const issues = yield* issuesIn(company, terms, active, options, tableOptions)
         const sums = yield* sumsOf(company, terms, active, tableOptions)
         return { database, copy, active, terms, issues, sums }
       })
@@ -796,16 +796,24 @@ const isDue = Effect.fnUntraced(function*(
   )
 })
 
-/** What `PeriodCheck` finds in the close, with what it reads around it. */
+/**
+ * What `PeriodCheck` finds in the close, with what it reads around it. A punch of a later close, at a location that opened with
+ * it, needs no day rule here.
+ */
 const issuesIn = (
   company: CompanyId,
   terms: CloseTerms.CloseTerms,
+  active: ReadonlyArray<ActiveClose>,
   { dayRule, maxDuration }: CloseOptions,
   tableOptions: TableOptions
 ) => {
   const zones = CloseTerms.isByLocation(dayRule) ? Period.zones(dayRule) : dayRule
   const options = CloseTerms.checkOptions(terms, zones, maxDuration)
-  return Stream.run(punchesIn(company, PeriodCheck.queryWindow(options), tableOptions), PeriodCheck.check(options))
+  const isInLater = CloseTerms.isInLaterClose(terms, active.map(({ terms }) => terms))
+  return punchesIn(company, PeriodCheck.queryWindow(options), tableOptions).pipe(
+    Stream.filter((punch) => CloseTerms.getLocation(terms, punch.locationId) !== undefined || !isInLater(punch)),
+    Stream.run(PeriodCheck.check(options))
+  )
 }
 
 interface OwnTerms {

@@ -88,7 +88,9 @@ describe("time-punches payroll close --next", () => {
         )
         const { terms: first } = JSON.parse((yield* run("show", "1", "--json")).stdout)
         const { terms: last } = JSON.parse((yield* run("show", "4", "--json")).stdout)
-        for (const name of ["rounding", "firstDay", "weeklyThreshold", "dailyThreshold", "doubleThreshold", "locations"]) {
+        for (
+          const name of ["rounding", "firstDay", "weeklyThreshold", "dailyThreshold", "doubleThreshold", "locations"]
+        ) {
           assert.deepStrictEqual(last[name], first[name], name)
         }
         assert.deepStrictEqual([last.clocks[0].zone, last.clocks[0].dayStarts], ["America/New_York", 14_400])
