@@ -385,6 +385,14 @@ const byCode: Partial<Record<string, Reason>> = {
 export const errorCode = (cause: unknown): Option.Option<string> =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" ? Option.some(cause.code) : Option.none()
 
+/** A server could not begin to listen. `where` names its port. */
+export const cannotListen = (where: string, cause: unknown, advice: string) =>
+  new CommandFailure({
+    message: `cannot listen on ${where}: ${Option.getOrElse(errorCode(cause), () => "refused")}`,
+    advice: [advice],
+    code: exitCode.system
+  })
+
 /** One line that names the file and the reason, and the advice for that reason. */
 const describeFileError = (
   { reason }: PlatformError.PlatformError

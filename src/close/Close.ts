@@ -19,10 +19,12 @@ import type { SyncError } from "../sync/SyncError.ts"
 import {
   type Blocker,
   CloseChanged,
+  notFound,
   NotReady,
   type OutcomeUnknown,
   PeriodClosed,
-  UnknownClose,
+  refusal,
+  type UnknownClose,
   VerificationFailed
 } from "./CloseError.ts"
 import * as CloseSums from "./CloseSums.ts"
@@ -379,7 +381,7 @@ export const voidRevision = (
     const revisions = yield* write(database, company, undefined, (closes) => {
       const known = closes.find((each) => each.close === close)
       const revision = known?.revisions.find(({ id }) => id === options.revision)
-      if (known === undefined || revision === undefined) return refuse("there is no such revision")
+      if (known === undefined || revision === undefined) return refuse(notFound.revision)
       if (Option.isSome(revision.voids)) return refuse(`it is itself a void, of ${revision.voids.value}`)
       const voided = getVoid(known.revisions, revision)
       if (voided !== undefined) return refuse(`it was voided already, by ${voided.id}`)
@@ -578,7 +580,7 @@ export const find = (
     }
     const wanted = RevisionId.print({ close, number: Option.getOrElse(number, () => 1) })
     const revision = revisions.find(({ id }) => id === wanted)
-    if (revision === undefined) return yield* refuse("there is no such revision")
+    if (revision === undefined) return yield* refuse(notFound.revision)
     if (Option.isSome(revision.voids)) return yield* refuse(`it is itself a void, of ${revision.voids.value}`)
     const voided = getVoid(revisions, revision)
     if (voided !== undefined) return yield* refuse(`it was voided by ${voided.id}, so there is nothing to pay of it`)
@@ -663,9 +665,6 @@ const headOrDie = <A>(written: ReadonlyArray<A>): Effect.Effect<A> => {
 
 const notARevision = "a revision is a close and its number, such as 7.2"
 
-const refusal = (company: CompanyId, name: string) => (detail: string) =>
-  new UnknownClose({ companyId: company, name, detail })
-
 const namedOf = (
   company: CompanyId,
   all: ReadonlyArray<StoredClose>,
@@ -684,13 +683,13 @@ const activeOne = Effect.fnUntraced(function*(
 ) {
   yield* storedOf(company, all, close)
   const found = active.find((each) => each.close === close)
-  return found ?? (yield* refusal(company, `${close}`)("the close is over: each of its revisions is voided"))
+  return found ?? (yield* refusal(company, `${close}`)(notFound.over))
 })
 
 const storedOf = (company: CompanyId, all: ReadonlyArray<StoredClose>, close: number) =>
   Effect.suspend(() => {
     const found = all.find((each) => each.close === close)
-    return found === undefined ? refusal(company, `${close}`)("there is no such close") : Effect.succeed(found)
+    return found === undefined ? refusal(company, `${close}`)(notFound.close) : Effect.succeed(found)
   })
 
 const withSums = (database: Db, company: CompanyId, close: StoredClose) =>

@@ -89,7 +89,7 @@ export const measure = (punch: TimePunch, options?: WorkedTimeOptions): WorkedTi
   const start = punch.clockedIn.epochMilliseconds
   const out = epochOf(punch.clockedOut)
   const end = out ?? options?.asOf?.epochMilliseconds
-  const spans = punch.breaks.map((rest) => spanOf(rest, out)).toSorted(byStart)
+  const spans = punch.breaks.map((rest) => spanOf(rest, out)).toSorted((a, b) => a.start - b.start)
   return {
     durations: end === undefined || end < start ? Option.none() : Option.some(durationsOf(spans, start, end)),
     open: out === undefined,
@@ -115,8 +115,6 @@ const spanOf = (rest: Break, clockedOut: number | undefined): Span => {
   const end = out ?? Math.max(start, clockedOut ?? Number.POSITIVE_INFINITY)
   return { start, end, paid: rest.paid, open: out === undefined }
 }
-
-const byStart = (a: Span, b: Span): number => a.start - b.start
 
 /** The milliseconds of `[from, to)` that lie in at least one of the spans, which are sorted by their start. */
 const covered = (spans: ReadonlyArray<Span>, from: number, to: number): number => {

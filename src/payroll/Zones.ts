@@ -173,7 +173,8 @@ const withChange = ({ gte, lt }: Interval): Interval => ({
 const isWithin = ({ gte, lt }: Interval, { epochMilliseconds }: DateTime.Utc): boolean =>
   gte.epochMilliseconds <= epochMilliseconds && epochMilliseconds < lt.epochMilliseconds
 
-const union = (intervals: ReadonlyArray<Interval>): Interval => ({
+/** From the earliest start of these ranges to their latest end. */
+export const union = (intervals: ReadonlyArray<Interval>): Interval => ({
   gte: DateTime.makeUnsafe(Math.min(...intervals.map(({ gte }) => gte.epochMilliseconds))),
   lt: DateTime.makeUnsafe(Math.max(...intervals.map(({ lt }) => lt.epochMilliseconds)))
 })

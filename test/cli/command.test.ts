@@ -266,7 +266,7 @@ describe("time-punches", () => {
         const company = ["--company", `${defaultCompany.id}`]
         const without = yield* cli(["list", ...company], { env })
         const asked = yield* queries
-        const given = yield* cli(["list", ...company, "--guid", defaultCompany.guid], { env })
+        const given = yield* cli(["list", "--company", `${defaultCompany.id}=${defaultCompany.guid}`], { env })
 
         assert.deepStrictEqual([without.code, without.stdout, asked], [2, "", []])
         assert.include(

@@ -163,7 +163,7 @@ describe("the note of another export", () => {
       const state: Record<string, unknown> = JSON.parse(Fs.readFileSync(note, "utf8"))
       Fs.writeFileSync(
         note,
-        JSON.stringify({ ...state, fingerprint: "x", spec: { [hostile]: "1", "--company": hostile } })
+        JSON.stringify({ ...state, spec: { [hostile]: "1", "--company": hostile } })
       )
       const { code, stderr } = yield* cli(args, { env, http: layerOf(() => problem(503)) })
 

@@ -326,7 +326,7 @@ for (const database of databases()) {
     )
 
     itWithCopy(
-      "needs no dayRule for a punch after the period at a location that opened then",
+      "needs no day rule for a punch after the period at a location that opened then",
       (copy) =>
         Effect.gen(function*() {
           const [one, two] = weeks
@@ -355,7 +355,7 @@ for (const database of databases()) {
     )
 
     itWithCopy(
-      "records an added location without a sum, so that the next correction needs no dayRule",
+      "records an added location without a sum, so that the next correction needs no day rule",
       (copy) =>
         Effect.gen(function*() {
           const [one] = weeks
@@ -437,7 +437,7 @@ for (const database of databases()) {
     )
 
     itWithCopy(
-      "refuses an added location whose dayRule is not that which the next close has",
+      "refuses an added location whose day rule is not that which the next close has",
       (copy) =>
         Effect.gen(function*() {
           yield* commit(copy.kept, company, [

@@ -36,7 +36,7 @@ describe("two closes", () => {
   const hours = (found: ReadonlyArray<Pick<CloseTerms.Neighbour<unknown>, "locationId" | "interval">>) =>
     found.map(({ interval, locationId }) => [locationId, (interval.to - interval.from) / 3_600_000])
 
-  it("meet without an overlap or a gap under one dayRule", () => {
+  it("meet without an overlap or a gap under one day rule", () => {
     assert.deepStrictEqual(hours(CloseTerms.overlaps(next, [named(first)])), [])
     assert.deepStrictEqual(hours(CloseTerms.holes([named(next), named(first)])), [])
   })

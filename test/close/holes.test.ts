@@ -157,7 +157,7 @@ describe("Time between closes", () => {
       Effect.gen(function*() {
         let [written, refused, named, again] = [0, 0, 0, 0]
         const endings = new Set<boolean>()
-        for (let seed = 0; seed < 24; seed++) {
+        for (let seed = 0; seed < 48; seed++) {
           yield* Effect.gen(function*() {
             const copy = yield* openHistory(NodeSqlite.layer({ filename: ":memory:" }), "closes")
             yield* commit(copy.kept, company, [

@@ -70,7 +70,7 @@ describe("Labor.hoursOverThreshold", () => {
       assert.deepStrictEqual(yield* of({ dailyThreshold: "13 hours", doubleThreshold }), [57, 0, 2])
     }))
 
-  it.effect("counts each location by its own dayRule, and a person once for a date", () =>
+  it.effect("counts each location by its own day rule, and a person once for a date", () =>
     Effect.gen(function*() {
       // Noon of Monday in New York, and the evening of Monday in Honolulu: Tuesday in New York.
       const punches = [shift("2026-03-09T16:00:00Z", 6), shift("2026-03-10T07:00:00Z", 5, { locationId: far })]

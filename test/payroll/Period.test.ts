@@ -142,7 +142,7 @@ describe("Period.week", () => {
 })
 
 describe("Period.month", () => {
-  it("is as long as its days, with their dayRule changes", () => {
+  it("is as long as its days, with their clock changes", () => {
     const newYork = zone("America/New_York")
 
     assert.strictEqual(hours(Period.month(newYork, day("2026-03-31"))), 31 * 24 - 1)
@@ -280,7 +280,7 @@ describe("Period.addDays", () => {
 })
 
 describe("Period.businessDate", () => {
-  it("is the date on the wall dayRule", () => {
+  it("is the date on the wall clock", () => {
     const instant = DateTime.makeUnsafe("2026-03-08T04:59:59.999Z")
 
     assert.strictEqual(Period.businessDate(zone("America/New_York"), instant), "2026-03-07")
@@ -337,7 +337,7 @@ const StartMinutes = Schema.Int.check(Schema.isBetween({ minimum: -12 * 60, maxi
 describe("A business day", () => {
   const bar = { zone: zone("America/New_York"), dayStarts: "4 hours" } as const
 
-  it("begins when its dayRule shows the start, also on a day whose clocks change", () => {
+  it("begins when its clock shows the start, also on a day whose clocks change", () => {
     const of = (date: string) => iso(Period.localDays(bar, day(date), day(date)))
 
     assert.deepStrictEqual(of("2026-03-09"), ["2026-03-09T08:00:00.000Z", "2026-03-10T08:00:00.000Z"])
@@ -367,7 +367,7 @@ describe("A business day", () => {
   })
 
   it.prop(
-    "begins at the first minute at which the wall dayRule shows its start, found minute by minute",
+    "begins at the first minute at which the wall clock shows its start, found minute by minute",
     { Name, Instant, StartMinutes },
     ({ Instant, Name, StartMinutes }) => {
       const dayRule = { zone: zone(Name), dayStarts: Duration.minutes(StartMinutes) }

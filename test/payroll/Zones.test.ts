@@ -54,7 +54,7 @@ describe("Period.byLocation", () => {
   // The clocks of New York and Chicago change on 8 March 2026, those of Honolulu never.
   const week = Period.byLocation(three, weekOf("2026-03-08"))
 
-  it("has the period of each location by its own dayRule", () => {
+  it("has the period of each location by its own day rule", () => {
     assert.deepStrictEqual([east, middle, far].map((each) => iso(Result.getOrThrow(week.getPeriod(each)))), [
       ["2026-03-02T05:00:00.000Z", "2026-03-09T04:00:00.000Z"],
       ["2026-03-02T06:00:00.000Z", "2026-03-09T05:00:00.000Z"],

@@ -95,7 +95,7 @@ describe("toHtmlReport", () => {
       ]])
     }))
 
-  it.effect("fails for a location without a dayRule, and before a sum could be wrong", () =>
+  it.effect("fails for a location without a day rule, and before a sum could be wrong", () =>
     Effect.gen(function*() {
       const missing = yield* Effect.flip(
         toHtmlReport(Stream.fromIterable(days), { ...options, dayRule: Period.zones(new Map()) })

@@ -283,7 +283,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
       assert.deepStrictEqual(told(yield* changesOf(opened, dayOptions(second))), [[2, "undeleted"]])
     }))
 
-  test("has the period of each location by its own dayRule, to the millisecond", (opened) =>
+  test("has the period of each location by its own day rule, to the millisecond", (opened) =>
     Effect.gen(function*() {
       const before = [row(1, shift(-3, 1)), row(2, shift(-3, 1)), row(3, { locationId: west, ...shift(2, 1) })]
       const early = (id: number, from: number) => row(id, { clockedIn: at(from * hour - 0.001) })

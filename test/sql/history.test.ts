@@ -116,7 +116,7 @@ describe.each(databases())("a history in $name", (database) => {
       assert.deepStrictEqual(yield* versionsOf(opened, other), [])
     }))
 
-  test("orders commits of the same millisecond, and after a dayRule was set back", (opened) =>
+  test("orders commits of the same millisecond, and after a clock was set back", (opened) =>
     Effect.gen(function*() {
       const { kept } = opened
       yield* commit(kept, company, rows(1, "0"))

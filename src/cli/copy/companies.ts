@@ -6,11 +6,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Company } from "../../Company.ts"
 import { CommandFailure, usage } from "../failure.ts"
-import { companyFlags, companyOf, readCompany } from "../flags/connection.ts"
+import { companyOf, readCompany } from "../flags/connection.ts"
 import { text, wholeNumber } from "../flags/values.ts"
 
 export const companiesFlags = {
-  ...companyFlags,
   company: text(
     "company",
     "ID[=GUID],…",
@@ -25,10 +24,10 @@ const mostCompanies = 20
 
 /** The companies of the flags, or the one of the environment. Fails before anything is sent. */
 export const companiesOf = Effect.fnUntraced(function*(
-  { company, guid }: Command.Command.Config.Infer<typeof companiesFlags>
+  { company }: Command.Command.Config.Infer<typeof companiesFlags>
 ) {
   const [first, ...others] = Option.getOrElse(company, () => [])
-  if (first === undefined) return Arr.of(yield* companyOf({ company: Option.none(), guid }))
+  if (first === undefined) return Arr.of(yield* companyOf({ company: Option.none() }))
   const given = [first, ...others]
   if (given.length > mostCompanies) {
     return yield* usage(
@@ -38,13 +37,7 @@ export const companiesOf = Effect.fnUntraced(function*(
   }
   const twice = given.find(({ id }, at) => given.findIndex((other) => other.id === id) !== at)
   if (twice !== undefined) return yield* usage(`--company names ${twice.id} twice`)
-  if (Option.isSome(guid) && (others.length > 0 || first.guid !== undefined)) {
-    return yield* usage(
-      `--guid beside --company ${first.guid === undefined ? "ID,ID" : "ID=GUID"} does not say whose it is`,
-      "Give each company its own, as in --company 4021=GUID,4022=GUID."
-    )
-  }
-  const complete = (each: Company) => companyOf({ company: Option.some(each), guid })
+  const complete = (each: Company) => companyOf({ company: Option.some(each) })
   return Arr.prepend(yield* Effect.forEach(others, complete), yield* complete(first))
 })
 

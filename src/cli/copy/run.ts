@@ -26,21 +26,13 @@ import { companiesOf, isoOf, nameOf, withName } from "./companies.ts"
 import type { SweepRange, SyncInput } from "./flags.ts"
 
 export const run = Effect.fnUntraced(function*(input: SyncInput) {
-  const { allowMissing, history, keepHistory, sortById, sweep } = input
+  const { allowMissing, history, keepHistory, sweep } = input
   const companies = yield* companiesOf(input)
   const target = yield* targetOfCopy(input.database, "sync")
   if (Option.isSome(keepHistory) && !history) return yield* usage("--keep-history goes with --history")
   if (allowMissing && Option.isNone(sweep)) return yield* usage("--allow-missing goes with --sweep")
-  const { json } = input
-  const tasks = companies.map((company): SyncTask => ({
-    company,
-    named: nameOf(company, companies),
-    sweep,
-    allowMissing,
-    sortById,
-    keepHistory,
-    json
-  }))
+  const taskOf = (company: Company): SyncTask => ({ ...input, company, named: nameOf(company, companies) })
+  const tasks = companies.map(taskOf)
   const passes = Option.match(input.every, { onNone: () => once(tasks), onSome: (every) => forever(tasks, every) })
   yield* Effect.provide(
     passes,
@@ -49,17 +41,10 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
 }, Effect.scoped)
 
 /** The passes of a company. Those of a run differ in the company alone. */
-interface SyncTask {
+interface SyncTask extends Omit<SyncInput, "company"> {
   readonly company: Company
+  /** What stands before the lines of the company. */
   readonly named: string
-  readonly sweep: Option.Option<SweepRange>
-  readonly allowMissing: boolean
-  /** Whether each pass asks for the order of ids. */
-  readonly sortById: boolean
-  /** How long the versions of a history are kept, in days. `None` keeps them for ever. */
-  readonly keepHistory: Option.Option<number>
-  /** Whether each pass is printed as one JSON object. */
-  readonly json: boolean
 }
 
 type PassError = SyncError | ListError
@@ -84,7 +69,7 @@ const runTasks = <R>(
         (error): error is PassError => error._tag !== "OutputClosed" && error._tag !== "PlatformError",
         (error) => {
           failed.push({ company: task.company, error })
-          return isPrinted(error) ? printTaskFailure(task, error) : Effect.void
+          return isPrinted(error) ? printFailure(withName(task.named, commandFailureOf(error))) : Effect.void
         }
       )
     }
@@ -172,9 +157,6 @@ const isFinal = (error: PassError): boolean => {
     code === exitCode.forbidden
 }
 
-const printTaskFailure = ({ named }: SyncTask, error: PassError) =>
-  printFailure(withName(named, commandFailureOf(error)))
-
 const passNow = (task: SyncTask) => {
   const { company, sortById } = task
   return finished(task, (onCommit) => Sync.run(company, { onCommit, sortById, prefetchPages: 1 }))
@@ -220,7 +202,10 @@ const finished = <R>(
       Effect.tapError(() => json ? printPass(null) : Effect.void)
     )
     if (json) yield* printPass(removed)
-    else if (removed > 0) yield* printLines([named + describePruning(removed, keepHistory.value)])
+    else if (removed > 0) {
+      const age = counted(keepHistory.value, "day")
+      yield* printLines([`${named}history: ${counted(removed, "version")} removed, replaced more than ${age} ago`])
+    }
     return summary
   })
 
@@ -297,7 +282,3 @@ const passFields = (company: CompanyId, summary: SyncSummary, removed: number | 
     removed
   }
 }
-
-/** One line for the versions that a history no longer has. */
-const describePruning = (removed: number, days: number): string =>
-  `history: ${counted(removed, "version")} removed, replaced more than ${counted(days, "day")} ago`

@@ -13,7 +13,7 @@ import * as SqlStore from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { type CommandFailure, commandFailureOf, type ExpectedError } from "../failure.ts"
-import { counted, formatNumber } from "../print/format.ts"
+import { counted, countedPunches, formatNumber } from "../print/format.ts"
 import { type CheckResult, fail, failed, ok, unknownResult, warn } from "./report.ts"
 
 /** Number of rows that a sample has. */
@@ -160,14 +160,14 @@ const comparisonResult = (
   if (first !== undefined) {
     return fail(
       check,
-      `${formatNumber(wrong.length)} of ${counted(compared, "punch", "punches")} differ; ${first.id} is ${first.how}`,
+      `${formatNumber(wrong.length)} of ${countedPunches(compared)} differ; ${first.id} is ${first.how}`,
       "copy",
       "Run time-punches sync --sweep all, then check again."
     )
   }
   return differences.length > 0
-    ? warn(check, `${counted(differences.length, "punch", "punches")} not yet synced`, "copy", runSync)
-    : ok(check, `${counted(compared, "punch", "punches")} compared, all are equal`)
+    ? warn(check, `${countedPunches(differences.length)} not yet synced`, "copy", runSync)
+    : ok(check, `${countedPunches(compared)} compared, all are equal`)
 }
 
 /** A punch that differs, and how. */

@@ -14,11 +14,11 @@ import type { Company } from "../../Company.ts"
 import { BusinessDate } from "../../Ids.ts"
 import { timePunchNames } from "../../internal/wire/names.ts"
 import { idKeys } from "../../listing/parameters.ts"
+import { maxPageSize } from "../../listing/request.ts"
 import type { Page } from "../../Page.ts"
 import type { DateRange, InstantRange, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
-import { maxPageSize } from "../flags/paging.ts"
 import { counted, countedPunches } from "../print/format.ts"
 import { changed, type CheckResult, fail, failed, failedAtFirst, ok, warn } from "./report.ts"
 
@@ -30,12 +30,6 @@ interface Listing {
   readonly isWhole: boolean
 }
 
-/** A punch of an answer, and the filter that was sent for it. */
-interface Sighting {
-  readonly punch: TimePunch
-  readonly filter: PunchFilter
-}
-
 /** What the checks share. */
 export interface Survey {
   readonly company: Company
@@ -44,14 +38,14 @@ export interface Survey {
   readonly pageSize: number
   /** The largest page of the filter. */
   readonly known: Listing
-  /** Every punch of the answers to other filters; the checks add to it. */
-  readonly sightings: Array<Sighting>
+  /** Every punch of the answers to other filters, each with the filter; the checks add to it. */
+  readonly sightings: Array<{ readonly punch: TimePunch; readonly filter: PunchFilter }>
 }
 
 const toListing = (pages: ReadonlyArray<Page>): Listing => ({
   pages,
   punches: pages.flatMap(({ items }) => items),
-  isWhole: pages.every(({ cursor }, at) => at < pages.length - 1 || Option.isNone(cursor.next))
+  isWhole: pages.slice(-1).every(({ cursor }) => Option.isNone(cursor.next))
 })
 
 /** Reads at most this number of pages. */
@@ -82,11 +76,6 @@ export const idsOf = (punches: ReadonlyArray<TimePunch>): ReadonlyArray<number> 
 /** Whether the punch is among these, with equal fields. */
 export const isAmong = (punch: TimePunch, punches: ReadonlyArray<TimePunch>): boolean =>
   punches.some((other) => other.id === punch.id && Equal.equals(other, punch))
-
-/** Whether two answers have the same punches in the same order, and end alike. */
-const isSame = (a: Listing, b: Listing): boolean =>
-  a.isWhole === b.isWhole && a.punches.length === b.punches.length &&
-  a.punches.every((punch, at) => Equal.equals(punch, b.punches[at]))
 
 /** Reports for each response how far this machine's clock is ahead of its `Date`, in milliseconds. */
 export const layerClockSkew = (onSkew: (skew: number) => void) =>
@@ -236,7 +225,7 @@ const isConfirmed = Effect.fnUntraced(
   function*(survey: Survey, { kind, punches }: Contradiction, known: Listing, again: Listing) {
     switch (kind) {
       case "repeated":
-        return isSame(known, again)
+        return known.isWhole === again.isWhole && Equal.equals(known.punches, again.punches)
       case "omitted":
         return punches.some((punch) => isAmong(punch, again.punches))
       case "extra": {

@@ -15,12 +15,7 @@ import { exitCode } from "../failure.ts"
 import { type CompanyInput, companyOf, layerCompanyHidden } from "../flags/connection.ts"
 import { type CheckResult, fail, failed, ok, warn } from "./report.ts"
 
-interface SettingsCheck {
-  readonly results: ReadonlyArray<CheckResult>
-  /** Set if every setting is valid. */
-  readonly company: Option.Option<Company>
-}
-
+/** The results, and the company if every setting is valid. */
 export const checkSettings = Effect.fnUntraced(function*(flags: CompanyInput) {
   const addresses = yield* Effect.result(Effect.provide(Endpoints, Endpoints.layerFromConfig))
   const credentials = yield* Effect.result(Effect.provide(credentialKind, layerCredentials))
@@ -52,7 +47,7 @@ export const checkSettings = Effect.fnUntraced(function*(flags: CompanyInput) {
     })
   ]
   const isValid = results.every(({ status }) => status !== "FAIL")
-  return { results, company: isValid ? Result.getSuccess(company) : Option.none() } satisfies SettingsCheck
+  return { results, company: isValid ? Result.getSuccess(company) : Option.none() }
 })
 
 type CredentialKind = keyof typeof credentialVariables

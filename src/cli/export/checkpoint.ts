@@ -35,7 +35,7 @@ type CheckpointError = CommandFailure | PlatformError.PlatformError
 
 /** The rows of one page as they are written. */
 export interface WrittenPage {
-  readonly bytes: Uint8Array
+  readonly text: string
   readonly punches: number
   /** The cursor of the page after it; none completes the rows. */
   readonly next: Option.Option<Cursor>
@@ -164,9 +164,10 @@ export const openCheckpoint = Effect.fnUntraced(function*(
       Effect.gen(function*() {
         yield* assertOwner
         // Overwrites what a killed run wrote beyond its saved bytes; `finish` cuts off the rest.
-        yield* writeAt(partFile, page.bytes, written.bytes)
-        hash.update(page.bytes)
-        written = after(written, page)
+        const bytes = encoder.encode(page.text)
+        yield* writeAt(partFile, bytes, written.bytes)
+        hash.update(bytes)
+        written = after(written, page, bytes.length)
       }).pipe(stopIfGone, Effect.uninterruptible, Effect.provideContext(services)),
     save,
     saveEverySecond: Effect.forever(Effect.andThen(Effect.sleep("1 second"), save)),
@@ -197,16 +198,15 @@ export const openCheckpoint = Effect.fnUntraced(function*(
 
 /** Standard output in place of a file: each page is printed as it comes, and nothing can be resumed. */
 export const standardOutput = Effect.map(Effect.context<Stdio.Stdio>(), (context): Checkpoint => {
-  const decoder = new TextDecoder()
   let printed = atStart
   return {
     start: atStart,
     saved: Effect.sync(() => printed),
     append: (page) =>
       Effect.andThen(
-        Effect.provideContext(printText(decoder.decode(page.bytes)), context),
+        Effect.provideContext(printText(page.text), context),
         Effect.sync(() => {
-          printed = after(printed, page)
+          printed = after(printed, page, Buffer.byteLength(page.text))
         })
       ),
     save: Effect.void,
@@ -218,8 +218,8 @@ export const standardOutput = Effect.map(Effect.context<Stdio.Stdio>(), (context
 
 const encoder = new TextEncoder()
 
-const after = ({ bytes, pages, punches }: ExportProgress, page: WrittenPage): ExportProgress => ({
-  bytes: bytes + page.bytes.length,
+const after = ({ bytes, pages, punches }: ExportProgress, page: WrittenPage, more: number): ExportProgress => ({
+  bytes: bytes + more,
   pages: pages + 1,
   punches: punches + page.punches,
   cursor: page.next,

@@ -80,7 +80,7 @@ export const exportCommand = Command.make(
         Stream.runForEach(Effect.fnUntraced(function*({ cursor, items }) {
           const kept = yield* Effect.fromResult(keptOf(items, flags))
           const text = yield* pageText(kept, format, progress.totals().pages === 0, style)
-          yield* checkpoint.append({ bytes: encoder.encode(text), punches: kept.length, next: cursor.next })
+          yield* checkpoint.append({ text, punches: kept.length, next: cursor.next })
           yield* progress.add(kept.length, items)
         }))
       )
@@ -178,8 +178,6 @@ const interrupted = (problem: ReadonlyArray<string>, progress: ExportProgress): 
   progress.bytes === 0
     ? [...problem, "interrupted: nothing was written; the same command starts from the beginning."]
     : ["interrupted", ...problem, ...savedHint(progress)]
-
-const encoder = new TextEncoder()
 
 /** An error that may repeat at the same page needs another way out. */
 const resumeHint = (error: ExpectedError, progress: ExportProgress): ReadonlyArray<string> => {

@@ -61,11 +61,10 @@ const NoteJson = Schema.fromJsonString(
   Fields.check(Schema.makeFilter((note) => contradiction(note) ?? true))
 )
 
-/** A note as earlier versions wrote it, or as later ones will. */
-const OtherForm = Schema.fromJsonString(Schema.Union([
-  Schema.Struct({ fingerprint: Schema.String, run: Schema.String }),
+/** A note as another version writes it. */
+const OtherForm = Schema.fromJsonString(
   Schema.Struct({ form: Schema.Number.check(Schema.makeFilter((value) => value !== form)) })
-]))
+)
 
 const hash = (text: string): string => Crypto.createHash("sha256").update(text).digest("hex")
 

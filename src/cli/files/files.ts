@@ -20,7 +20,7 @@ export const resolveTarget = Effect.fnUntraced(function*(
 ): Effect.fn.Return<string, CommandFailure | PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  if (/[/\\]$/.test(output) && output.endsWith(path.sep)) return yield* isFolder(output)
+  if (output.endsWith(path.sep)) return yield* isFolder(output)
 
   let named = path.resolve(output)
   for (let links = 0; links <= maxLinks; links++) {

@@ -1,6 +1,5 @@
 /** Which service and company a command reads: flags before the environment, secrets from the environment only. */
 import type * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
@@ -17,7 +16,8 @@ import { readWhole, text, wholeNumber } from "./values.ts"
 
 const variable = { id: "TIME_PUNCHES_COMPANY_ID", guid: "TIME_PUNCHES_COMPANY_GUID" } as const
 
-const readGuid = (text: string) => CompanyGuid.makeOption(text)
+/** Reads the id of a company. */
+export const readCompanyId = (text: string) => Option.flatMap(readWhole(text), CompanyId.makeOption)
 
 /** Reads `4021`, or `4022=GUID`. */
 export const readCompany = (value: string): Option.Option<Company> => {
@@ -25,24 +25,19 @@ export const readCompany = (value: string): Option.Option<Company> => {
   return rest.length > 0
     ? Option.none()
     : Option.all({
-      id: Option.flatMap(readWhole(id), CompanyId.makeOption),
+      id: readCompanyId(id),
       guid: guid === undefined ? Option.some(undefined) : CompanyGuid.makeOption(guid)
     })
 }
-
-/** What `readCompany` expects; it completes "must be …". */
-export const companyForm = `the id of a company, ${wholeNumber(1)}, or ID=GUID`
 
 export const companyFlags = {
   company: text(
     "company",
     "ID[=GUID]",
     `The company; its guid is required for an OAuth client (default: ${variable.id}, ${variable.guid})`,
-    companyForm,
+    `the id of a company, ${wholeNumber(1)}, or ID=GUID`,
     readCompany
-  ),
-  // For scripts that have the guid in a separate variable; the help shows one way.
-  guid: Flag.withHidden(text("guid", "UUID", "The guid of the company", "a uuid", readGuid))
+  )
 }
 
 /** The parsed company flags. */
@@ -62,24 +57,14 @@ const setting = Effect.fnUntraced(function*<A>(
 
 /** The guid of the environment belongs to the company of the environment, so it is used with no other. */
 export const companyOf = Effect.fnUntraced(
-  function*(
-    flags: Pick<CompanyInput, "company"> & Partial<CompanyInput>
-  ): Effect.fn.Return<Company, CommandFailure | Config.ConfigError> {
-    const idFromEnvironment = yield* setting(
-      variable.id,
-      wholeNumber(1),
-      (text) => Option.flatMap(readWhole(text), CompanyId.makeOption)
-    )
-    const guidFromEnvironment = yield* setting(variable.guid, "a uuid", readGuid)
-    const given = Option.getOrUndefined(flags.company)
-    const flag = Option.getOrUndefined(flags.guid ?? Option.none())
+  function*({ company }: CompanyInput): Effect.fn.Return<Company, CommandFailure | Config.ConfigError> {
+    const idFromEnvironment = yield* setting(variable.id, wholeNumber(1), readCompanyId)
+    const guidFromEnvironment = yield* setting(variable.guid, "a uuid", (text) => CompanyGuid.makeOption(text))
+    const given = Option.getOrUndefined(company)
     const id = given?.id ?? Option.getOrUndefined(idFromEnvironment)
     if (id === undefined) return yield* usage(`no company: give --company ID or set ${variable.id}`)
-    if (given?.guid !== undefined && flag !== undefined) {
-      return yield* usage("--guid beside --company ID=GUID does not say which of the two counts", "Leave --guid out.")
-    }
     const isSame = Option.contains(idFromEnvironment, id)
-    const guid = given?.guid ?? flag ?? (isSame ? Option.getOrUndefined(guidFromEnvironment) : undefined)
+    const guid = given?.guid ?? (isSame ? Option.getOrUndefined(guidFromEnvironment) : undefined)
     return { id, guid }
   }
 )

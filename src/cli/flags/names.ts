@@ -9,7 +9,6 @@ import { parseCsvFile, readCsvFile } from "./csvFile.ts"
 import { orDefault } from "./settings.ts"
 import { nonBlank, readWhole, wholeNumber } from "./values.ts"
 
-/** The kinds of id that may have a name. */
 const nameKinds = ["user", "location", "role", "department"] as const
 
 /** A kind of id that may have a name. */
@@ -98,7 +97,7 @@ export const idOfKind = (punch: TimePunch, kind: NameKind): Option.Option<number
 
 /** The name of that id; `undefined` if the punch has no such id, or the file does not name it. */
 export const nameOf = (names: Names, punch: TimePunch, kind: NameKind): string | undefined =>
-  Option.getOrUndefined(Option.flatMap(idOfKind(punch, kind), (id) => Option.fromUndefinedOr(names(kind, id))))
+  Option.getOrUndefined(Option.flatMapNullishOr(idOfKind(punch, kind), (id) => names(kind, id)))
 
 /** The columns of names in machine forms: every kind, whatever the file names, so that they are the same every week. */
 export const nameColumns = (names: Names) => ({

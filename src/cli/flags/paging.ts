@@ -4,9 +4,6 @@ import { Cursor } from "../../Ids.ts"
 import { maxPageSize } from "../../listing/request.ts"
 import { shellWord, text, whole } from "./values.ts"
 
-/** The most punches that a page may have. */
-export { maxPageSize }
-
 /** `usual` is the page size without the flag. */
 export const makePageSizeFlag = (usual: number = maxPageSize) =>
   whole("page-size", "N", `Punches to request per page, 1 to ${maxPageSize} (default: ${usual})`, 1, maxPageSize)

@@ -122,10 +122,9 @@ export const zoneForm =
 export const readZone = (text: string): Option.Option<DateTime.TimeZone> =>
   Option.filter(
     DateTime.zoneFromString(text),
-    (zone) => zone._tag === "Named" || (/[0-5]\d$/.test(text) && zone.offset >= -12 * hour && zone.offset <= 14 * hour)
+    (zone) =>
+      zone._tag === "Named" || (/[0-5]\d$/.test(text) && zone.offset >= -12 * units.h && zone.offset <= 14 * units.h)
   )
-
-const hour = 3_600_000
 
 export const zone = text(
   "zone",

@@ -1,38 +1,53 @@
 /** `time-punches fleet add`: companies of the arguments, or of CSV on standard input. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import type { Company } from "../../Company.ts"
 import { CompanyGuid } from "../../Ids.ts"
+import { databaseFlag } from "../database/database.ts"
 import { usage } from "../failure.ts"
-import { readCompany } from "../flags/connection.ts"
+import { readCompany, readCompanyId } from "../flags/connection.ts"
 import { parseCsvFile } from "../flags/csvFile.ts"
 import { intervalForm, readInterval, text, wholeNumber } from "../flags/values.ts"
 import { counted, formatNumber } from "../print/format.ts"
 import { printLines } from "../print/output.ts"
-import { database, json, operating, readId } from "./arguments.ts"
+import { json, operating } from "./arguments.ts"
 
-export const add = Command.make("add", {
-  database,
-  every: text(
-    "every",
-    "TIME",
-    "How often they are synced, such as 30s, 15m or 2h (default: 15m, or what a known company has)",
-    intervalForm("15m"),
-    readInterval
-  ),
-  companies: Argument.String("id").pipe(
-    Argument.withMetavar("ID[=GUID]"),
-    Argument.withDescription("Companies; without any, CSV on standard input: company_id,guid"),
-    Argument.filterMap(readCompany, () => "the id of a company, or ID=GUID"),
-    Argument.variadic()
-  ),
-  json
-}, (input) => addTo(input)).pipe(
+export const add = Command.make(
+  "add",
+  {
+    database: databaseFlag,
+    every: text(
+      "every",
+      "TIME",
+      "How often they are synced, such as 30s, 15m or 2h (default: 15m, or what a known company has)",
+      intervalForm("15m"),
+      readInterval
+    ),
+    companies: Argument.String("id").pipe(
+      Argument.withMetavar("ID[=GUID]"),
+      Argument.withDescription("Companies; without any, CSV on standard input: company_id,guid"),
+      Argument.filterMap(readCompany, () => "the id of a company, or ID=GUID"),
+      Argument.variadic()
+    ),
+    json
+  },
+  Effect.fnUntraced(function*(input) {
+    const { withNewFleet } = yield* operating
+    const given = input.companies.length > 0 ? input.companies : yield* companiesOfInput
+    const every = Option.getOrUndefined(input.every)
+    const companies = given.map(({ guid, id }) => ({ id, guid, every }))
+    const { added, changed } = yield* withNewFleet(input, (fleet) => fleet.add(companies))
+    yield* printLines([
+      input.json
+        ? JSON.stringify({ added, changed })
+        : `${counted(added.length, "company", "companies")} added, ${formatNumber(changed.length)} changed`
+    ])
+  })
+).pipe(
   Command.withDescription(
     `Add companies, due at once. A company that is known gets the interval and the
   guid that are given, and keeps the rest. fleet run blocks a company without a
@@ -48,24 +63,6 @@ export const add = Command.make("add", {
   ])
 )
 
-const addTo = Effect.fnUntraced(function*(input: {
-  readonly database: Option.Option<string>
-  readonly every: Option.Option<Duration.Duration>
-  readonly companies: ReadonlyArray<Company>
-  readonly json: boolean
-}) {
-  const { withNewFleet } = yield* operating
-  const given = input.companies.length > 0 ? input.companies : yield* companiesOfInput
-  const every = Option.getOrUndefined(input.every)
-  const result = yield* withNewFleet(input, (fleet) => fleet.add(given.map(({ guid, id }) => ({ id, guid, every }))))
-  const { added, changed } = result
-  yield* printLines([
-    input.json
-      ? JSON.stringify({ added, changed })
-      : `${counted(added.length, "company", "companies")} added, ${formatNumber(changed.length)} changed`
-  ])
-})
-
 /** CSV with the header `company_id,guid`; the guid may be empty. A wrong line adds nothing. */
 const companiesOfInput = Effect.gen(function*() {
   const stdio = yield* Stdio.Stdio
@@ -75,7 +72,7 @@ const companiesOfInput = Effect.gen(function*() {
   const chunks = yield* Stream.runCollect(stdio.stdin)
   const companies: Array<Company> = []
   yield* parseCsvFile(Buffer.concat(chunks), "standard input", ["company_id,guid"], ([first = "", second = ""]) => {
-    const id = readId(first.trim())
+    const id = readCompanyId(first.trim())
     if (Option.isNone(id)) return `company_id must be ${wholeNumber(1)}`
     const guid = second.trim() === "" ? Option.some(undefined) : CompanyGuid.makeOption(second.trim())
     if (Option.isNone(guid)) return "guid must be a uuid, or empty"

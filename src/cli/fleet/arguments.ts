@@ -1,25 +1,18 @@
 /** What the verbs of `time-punches fleet` share: ids, flags, and what they load only when they run. */
 import * as Argument from "effect/cli/Argument"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import { CompanyId } from "../../Ids.ts"
-import { databaseFlag } from "../database/database.ts"
-import { onFlag, readWhole, wholeNumber } from "../flags/values.ts"
-
-/** The id of a company. */
-export const readId = (value: string) => Option.flatMap(readWhole(value), CompanyId.makeOption)
+import { readCompanyId } from "../flags/connection.ts"
+import { onFlag, wholeNumber } from "../flags/values.ts"
 
 export const idArgument = (description: string) =>
   Argument.String("id").pipe(
     Argument.withMetavar("ID"),
     Argument.withDescription(description),
-    Argument.filterMap(readId, () => wholeNumber(1))
+    Argument.filterMap(readCompanyId, () => wholeNumber(1))
   )
 
 /** One company or more. */
 export const ids = Argument.variadic(idArgument("Companies"), { min: 1 })
-
-export const database = databaseFlag
 
 export const json = onFlag("json", "JSON, whose times are ISO 8601 and whose missing values are null")
 

@@ -3,15 +3,16 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { databaseFlag } from "../database/database.ts"
 import { onFlag } from "../flags/values.ts"
 import { jsonArray } from "../print/machine.ts"
 import { printLines, screen } from "../print/output.ts"
-import { database, json, operating } from "./arguments.ts"
+import { json, operating } from "./arguments.ts"
 
 export const list = Command.make(
   "list",
   {
-    database,
+    database: databaseFlag,
     late: onFlag("late", "Only companies that are later than their interval"),
     state: Flag.Literals("state", ["active", "paused", "blocked", "quarantined"]).pipe(
       Flag.withDescription("Only companies in this state"),

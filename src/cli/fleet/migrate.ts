@@ -1,12 +1,13 @@
 /** `time-punches fleet migrate`: the tables of a fleet and of its copy. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
+import { databaseFlag } from "../database/database.ts"
 import { printLines } from "../print/output.ts"
-import { database, json, operating } from "./arguments.ts"
+import { json, operating } from "./arguments.ts"
 
 export const migrate = Command.make(
   "migrate",
-  { database, json },
+  { database: databaseFlag, json },
   Effect.fnUntraced(function*(input) {
     yield* (yield* operating).migrated(input)
     yield* printLines([input.json ? JSON.stringify({ migrated: true }) : "The tables are those of this release."])

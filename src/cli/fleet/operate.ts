@@ -11,7 +11,7 @@ import { Fleet } from "../../fleet/Fleet.ts"
 import * as FleetRunner from "../../fleet/node/FleetRunner.ts"
 import type { ChangeResult, FleetTurn, Pause } from "../../fleet/store/operator.ts"
 import { escaped } from "../../internal/wire/issue.ts"
-import { type DatabaseTarget, layerDatabase, targetOf } from "../database/database.ts"
+import { layerDatabase, targetOf } from "../database/database.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
 import { counted, formatAge, formatNumber } from "../print/format.ts"
 import { printWarning } from "../print/messages.ts"
@@ -22,32 +22,24 @@ interface WithDatabase {
   readonly database: Option.Option<string>
 }
 
-/** The database of the command. A file that is only read or changed must exist: a misspelt name would make a new one. */
-const connected = Effect.fnUntraced(function*({ database }: WithDatabase, kind: "reads" | "changes" | "creates") {
-  const target = yield* targetOf(database, "fleet")
-  if (kind !== "creates") yield* mustExist(target)
-  return layerDatabase(target, { readonly: kind === "reads" })
-})
-
-const mustExist = Effect.fnUntraced(function*(target: DatabaseTarget) {
-  if (target._tag !== "Sqlite" || (yield* (yield* FileSystem.FileSystem).exists(target.filename))) return
-  return yield* new CommandFailure({
-    message: `there is no file ${target.shown}`,
-    advice: ["time-punches fleet add creates it."],
-    code: exitCode.system
-  })
-})
-
-/** Does something with the fleet in the database of the command. */
-export const withFleet = <A, E, R>(
-  input: WithDatabase,
+/** Does something with the fleet in the database of the command. A file must exist: a misspelt name would make a new one. */
+export const withFleet = Effect.fnUntraced(function*<A, E, R>(
+  { database }: WithDatabase,
   kind: "reads" | "changes",
   use: (fleet: Fleet["Service"]) => Effect.Effect<A, E, R>
-) =>
-  Effect.flatMap(
-    connected(input, kind),
-    (client) => Effect.provide(Fleet.use(use), Layer.provideMerge(Fleet.layer, client))
-  )
+) {
+  const target = yield* targetOf(database, "fleet")
+  const fs = yield* FileSystem.FileSystem
+  if (target._tag === "Sqlite" && !(yield* fs.exists(target.filename))) {
+    return yield* new CommandFailure({
+      message: `there is no file ${target.shown}`,
+      advice: ["time-punches fleet add creates it."],
+      code: exitCode.system
+    })
+  }
+  const client = layerDatabase(target, { readonly: kind === "reads" })
+  return yield* Effect.provide(Fleet.use(use), Layer.provideMerge(Fleet.layer, client))
+})
 
 /** The same in a database that may not have the tables: a file is created here; those of a server are made by `fleet migrate` alone. */
 export const withNewFleet = Effect.fnUntraced(function*<A, E, R>(
@@ -61,8 +53,11 @@ export const withNewFleet = Effect.fnUntraced(function*<A, E, R>(
 })
 
 /** Makes the tables, or changes them to those of this release. */
-export const migrated = (input: WithDatabase) =>
-  Effect.flatMap(connected(input, "creates"), (client) => Effect.provide(FleetRunner.migrate, client))
+export const migrated = ({ database }: WithDatabase) =>
+  Effect.flatMap(
+    targetOf(database, "fleet"),
+    (target) => Effect.provide(FleetRunner.migrate, layerDatabase(target))
+  )
 
 interface WithJson {
   readonly json: boolean

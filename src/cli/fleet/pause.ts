@@ -2,16 +2,16 @@
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
-import { databaseWords } from "../database/database.ts"
+import { databaseFlag, databaseWords } from "../database/database.ts"
 import { usage } from "../failure.ts"
 import { onFlag } from "../flags/values.ts"
 import { printHint } from "../print/messages.ts"
-import { database, idArgument, json, operating } from "./arguments.ts"
+import { idArgument, json, operating } from "./arguments.ts"
 
 export const pause = Command.make(
   "pause",
   {
-    database,
+    database: databaseFlag,
     ids: Argument.variadic(idArgument("Companies, or --all")),
     all: onFlag("all", "The whole fleet, until resume --all"),
     json

@@ -1,20 +1,42 @@
 /** `time-punches fleet remove`: companies leave the fleet, and with `--purge` their copies are erased. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
-import type * as Option from "effect/Option"
-import type { CompanyId } from "../../Ids.ts"
+import { databaseFlag } from "../database/database.ts"
 import { usage } from "../failure.ts"
 import { onFlag } from "../flags/values.ts"
-import { database, ids, json, operating } from "./arguments.ts"
+import { ids, json, operating } from "./arguments.ts"
 
-export const remove = Command.make("remove", {
-  database,
-  ids,
-  purge: onFlag("purge", "Erase their punches, checkpoints and histories too; asks first"),
-  closesToo: onFlag("closes-too", "With --purge: erase also companies that have closes, which are payroll records"),
-  yes: onFlag("yes", "With --purge: do not ask; needed outside a terminal"),
-  json
-}, (input) => removeFrom(input)).pipe(
+export const remove = Command.make(
+  "remove",
+  {
+    database: databaseFlag,
+    ids,
+    purge: onFlag("purge", "Erase their punches, checkpoints and histories too; asks first"),
+    closesToo: onFlag("closes-too", "With --purge: erase also companies that have closes, which are payroll records"),
+    yes: onFlag("yes", "With --purge: do not ask; needed outside a terminal"),
+    json
+  },
+  Effect.fnUntraced(function*(input) {
+    const { closesToo, ids, purge } = input
+    if (!purge && (input.yes || closesToo)) return yield* usage("--yes and --closes-too go with --purge")
+    const { printChange, withFleet } = yield* operating
+    const { erase } = yield* Effect.promise(() => import("../database/erase.ts"))
+    // The ids come first: a flag takes a 1 or a 0 after it for its value.
+    const call = `time-punches fleet remove ${ids.join(" ")} --purge`
+    const result = yield* withFleet(
+      input,
+      "changes",
+      (fleet) => purge ? erase({ ...input, call, asked: "--purge" }, fleet.remove(ids)) : fleet.remove(ids)
+    )
+    // Purged in any case: the copy may have a company that the fleet does not.
+    yield* printChange(input, result, (companies) =>
+      `${companies} removed${
+        purge
+          ? `, with all their punches, checkpoints and histories${closesToo ? ", and their closes" : ""}`
+          : "; their punches stay in the copy"
+      }`, "not active")
+  })
+).pipe(
   Command.withDescription(
     `Remove companies. Their punches stay in the copy, except with --purge.
 
@@ -27,31 +49,3 @@ export const remove = Command.make("remove", {
     { command: "time-punches fleet remove --database punches.db 4021 --purge", description: "Erase them too" }
   ])
 )
-
-const removeFrom = Effect.fnUntraced(function*(input: {
-  readonly database: Option.Option<string>
-  readonly ids: ReadonlyArray<CompanyId>
-  readonly purge: boolean
-  readonly closesToo: boolean
-  readonly yes: boolean
-  readonly json: boolean
-}) {
-  const { closesToo, ids, purge } = input
-  if (!purge && (input.yes || closesToo)) return yield* usage("--yes and --closes-too go with --purge")
-  const { printChange, withFleet } = yield* operating
-  const { erase } = yield* Effect.promise(() => import("../database/erase.ts"))
-  // The ids come first: a flag takes a 1 or a 0 after it for its value.
-  const call = `time-punches fleet remove ${ids.join(" ")} --purge`
-  const result = yield* withFleet(
-    input,
-    "changes",
-    (fleet) => purge ? erase({ ...input, call, asked: "--purge" }, fleet.remove(ids)) : fleet.remove(ids)
-  )
-  // Purged in any case: the copy may have a company that the fleet does not.
-  yield* printChange(input, result, (companies) =>
-    `${companies} removed${
-      purge
-        ? `, with all their punches, checkpoints and histories${closesToo ? ", and their closes" : ""}`
-        : "; their punches stay in the copy"
-    }`, "not active")
-})

@@ -4,14 +4,15 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { databaseFlag } from "../database/database.ts"
 import { usage } from "../failure.ts"
 import { nonBlank, onFlag } from "../flags/values.ts"
-import { database, idArgument, json, operating } from "./arguments.ts"
+import { idArgument, json, operating } from "./arguments.ts"
 
 export const resume = Command.make(
   "resume",
   {
-    database,
+    database: databaseFlag,
     ids: Argument.variadic(idArgument("Companies, or --state, or --all")),
     state: Flag.Literals("state", ["paused", "blocked", "quarantined"]).pipe(
       Flag.withDescription("All companies in this state"),

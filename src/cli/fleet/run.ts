@@ -1,35 +1,40 @@
 /** `time-punches fleet run`: the flags of one process of the fleet. */
 import * as Command from "effect/cli/Command"
-import * as Effect from "effect/Effect"
-import { keepHistory, nonBlank, onFlag, readWhole, text, wholeNumber } from "../flags/values.ts"
-import { database } from "./arguments.ts"
+import { databaseFlag } from "../database/database.ts"
+import { lazyCommand } from "../flags/lazy.ts"
+import { keepHistory, nonBlank, onFlag, whole } from "../flags/values.ts"
 
-export const run = Command.make("run", {
-  database,
-  name: nonBlank(
-    "name",
-    "NAME",
-    "PostgreSQL: the name of this process, another one for each (default: the host's)",
-    "a name that is not blank"
-  ),
-  history: onFlag("history", "Keep each version that a sync replaces, for time-punches payroll diff"),
-  keepHistory: keepHistory(
-    "With --history: once a day, remove versions that were replaced longer ago than this (default: keep all)"
-  ),
-  http: text(
-    "http",
-    "PORT",
-    "Serve a page of the fleet, with /status.json, /metrics and /healthz (0: a free port)",
-    wholeNumber(0, 65_535),
-    (value) => readWhole(value, 0, 65_535)
-  ),
-  httpHost: nonBlank(
-    "http-host",
-    "HOST",
-    "With --http: the address or name to listen on, such as 0.0.0.0 (default: 127.0.0.1, this machine alone)",
-    "an address of this machine"
-  )
-}, (input) => Effect.flatMap(Effect.promise(() => import("./process.ts")), ({ run }) => run(input))).pipe(
+export const run = lazyCommand(
+  "run",
+  {
+    database: databaseFlag,
+    name: nonBlank(
+      "name",
+      "NAME",
+      "PostgreSQL: the name of this process, another one for each (default: the host's)",
+      "a name that is not blank"
+    ),
+    history: onFlag("history", "Keep each version that a sync replaces, for time-punches payroll diff"),
+    keepHistory: keepHistory(
+      "With --history: once a day, remove versions that were replaced longer ago than this (default: keep all)"
+    ),
+    http: whole(
+      "http",
+      "PORT",
+      "Serve a page of the fleet, with /status.json, /metrics and /healthz (0: a free port)",
+      0,
+      65_535
+    ),
+    httpHost: nonBlank(
+      "http-host",
+      "HOST",
+      "With --http: the address or name to listen on, such as 0.0.0.0 (default: 127.0.0.1, this machine alone)",
+      "an address of this machine"
+    )
+  },
+  () => import("./process.ts"),
+  ({ run }) => run
+).pipe(
   Command.withDescription(
     `Sync all companies of the fleet on their schedules, until the first SIGTERM or Ctrl-C.
 

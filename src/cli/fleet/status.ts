@@ -4,17 +4,18 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { escaped } from "../../internal/wire/issue.ts"
+import { databaseFlag } from "../database/database.ts"
 import { usage } from "../failure.ts"
 import { printError } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
-import { database, idArgument, json, operating } from "./arguments.ts"
+import { idArgument, json, operating } from "./arguments.ts"
 
 /** How many turns are shown. */
 const shownTurns = 10
 
 export const status = Command.make(
   "status",
-  { database, id: idArgument("The company"), json },
+  { database: databaseFlag, id: idArgument("The company"), json },
   Effect.fnUntraced(function*(input) {
     const { encodeStatus, encodeTurn, turnTable, statusTable, withFleet } = yield* operating
     const found = yield* withFleet(

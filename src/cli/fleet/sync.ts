@@ -1,12 +1,13 @@
 /** `time-punches fleet sync`: companies are due at once. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
+import { databaseFlag } from "../database/database.ts"
 import { onFlag } from "../flags/values.ts"
-import { database, ids, json, operating } from "./arguments.ts"
+import { ids, json, operating } from "./arguments.ts"
 
 export const sync = Command.make(
   "sync",
-  { database, ids, full: onFlag("full", "Sweep too: find rows that the service no longer shows"), json },
+  { database: databaseFlag, ids, full: onFlag("full", "Sweep too: find rows that the service no longer shows"), json },
   Effect.fnUntraced(function*(input) {
     const { full, ids } = input
     const { printChange, withFleet } = yield* operating

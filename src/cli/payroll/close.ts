@@ -80,7 +80,7 @@ type CloseInput = Command.Command.Config.Infer<typeof flags>
 
 const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
   const operate = yield* operating
-  const { authorship, Close, copyOf, nextTerms, printNotReady, printWritten, warnOfHoles } = operate
+  const { authorship, Close, CloseSums, copyOf, nextTerms, printNotReady, printWritten, warnOfHoles } = operate
   const { company, layer, shown } = yield* copyOf(input, "close", true)
   const json = yield* Effect.fromResult(isJson(input))
   if (input.next) yield* operate.refusePeriodBesideNext(input)
@@ -94,7 +94,7 @@ const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
       ...authorship(input.note)
     }
     const revision = yield* Effect.catchTag(Close.create(company, options), "NotReady", printNotReady(names))
-    yield* printWritten([revision], [revision], { ...input, json }, names, shown)
+    yield* printWritten([revision], [CloseSums.difference(revision, CloseSums.empty)], { ...input, json }, names, shown)
     yield* printWarning(
       ...revision.changedTerms.map(({ before, now, term }) =>
         `${termNames[term]} ${termText(now)}, and close ${Option.getOrElse(revision.before, () => "")} has ${

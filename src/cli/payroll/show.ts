@@ -24,7 +24,8 @@ export const show = Command.make("show", flags, (input) => intoOutput(showClose(
 )
 
 const showClose = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
-  const { Close, copyOf, printPeople, printRecord, printRevisions, printRows, refuseUnknown, rowsOf } = yield* operating
+  const { Close, copyOf, printPeople, printRecord, printRevisions, printRows, notFound, refusal, rowsOf } =
+    yield* operating
   const { company, layer } = yield* copyOf(input, "show")
   const json = yield* Effect.fromResult(isJson(input))
   const names = yield* readNames(input.names)
@@ -32,7 +33,7 @@ const showClose = Effect.fnUntraced(function*(input: Command.Command.Config.Infe
   const whole = yield* Effect.provide(Close.get(company, close), layer)
   const rows = rowsOf([whole]).filter(({ revision }) => number === undefined || revision.id === input.name)
   const [row] = rows
-  if (row === undefined) return yield* refuseUnknown(company, input.name, "there is no such revision")
+  if (row === undefined) return yield* refusal(company, input.name)(notFound.revision)
   if (json) return yield* number === undefined ? printRecord(whole) : printRevisions([row.revision])
   yield* printRows(rows)
   if (number !== undefined) yield* printPeople(row.revision, names)

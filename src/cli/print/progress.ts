@@ -70,21 +70,24 @@ export const positionOf = ({ last, order }: Seen, { clockedIn, zone }: ProgressW
   })
 }
 
-/** What a progress line says. */
-interface ProgressState {
-  readonly totals: Totals
+/** How fast a run is. */
+interface Pace {
   /** Punches of this run, which has its own rate: those of a run that it resumes are not among them. */
   readonly received: number
-  readonly position: Option.Option<Position>
   /** Milliseconds since the run began. */
   readonly elapsed: number
 }
 
-const perSecondOf = ({ elapsed, received }: Pick<ProgressState, "elapsed" | "received">): number =>
-  Math.round(received / (elapsed / 1000))
+/** What a progress line says. */
+interface ProgressState extends Pace {
+  readonly totals: Totals
+  readonly position: Option.Option<Position>
+}
+
+const perSecondOf = ({ elapsed, received }: Pace): number => Math.round(received / (elapsed / 1000))
 
 /** `8 s, 1,550/s`; nothing within the first second, which says too little. */
-export const paceText = (pace: Pick<ProgressState, "elapsed" | "received">): ReadonlyArray<string> =>
+export const paceText = (pace: Pace): ReadonlyArray<string> =>
   pace.elapsed < 1000 ? [] : [formatElapsed(pace.elapsed), `${formatNumber(perSecondOf(pace))}/s`]
 
 /** `12,400 punches, reached 2026-03-05 (43 %), 8 s, 1,550/s`. */
@@ -108,25 +111,14 @@ export const progressFields = (state: ProgressState) => ({
   ...paceFields(state)
 })
 
-export const paceFields = (pace: Pick<ProgressState, "elapsed" | "received">) => ({
+export const paceFields = (pace: Pace) => ({
   elapsedSeconds: Math.round(pace.elapsed / 100) / 10,
   ...(pace.elapsed < 1000 ? {} : { perSecond: perSecondOf(pace) })
 })
 
-/** The counts of a listing, shown as it proceeds. */
-interface Progress {
-  /** The current totals, which include those of a resumed run. */
-  readonly totals: () => Totals
-  /** Adds a page with its number of punches, and shows the totals if they are due. `rows`: all of the page, for the position. */
-  readonly add: (
-    punches: number,
-    rows?: ReadonlyArray<TimePunch>
-  ) => Effect.Effect<void, never, Stdio.Stdio>
-}
-
 const noWindow: ProgressWindow = { clockedIn: undefined, zone: Option.none() }
 
-/** Starts at the totals of the run that this one resumes. The line is erased when the scope closes. */
+/** Shows the counts of a listing as it proceeds. Starts at the totals of the run that this one resumes. The line is erased when the scope closes. */
 export const makeProgress = Effect.fnUntraced(function*(
   { printsResults, resumed = { pages: 0, punches: 0 }, window = noWindow }: {
     /** Whether results are printed during the run: on the same terminal, a progress line would break them. */
@@ -140,8 +132,10 @@ export const makeProgress = Effect.fnUntraced(function*(
   let { pages, punches } = resumed
   let seen = nothingSeen
   return {
-    totals: () => ({ pages, punches }),
-    add: (more, rows = []) =>
+    /** The current totals, which include those of a resumed run. */
+    totals: (): Totals => ({ pages, punches }),
+    /** Adds a page with its number of punches, and shows the totals if they are due. `rows`: all of the page, for the position. */
+    add: (more: number, rows: ReadonlyArray<TimePunch> = []): Effect.Effect<void, never, Stdio.Stdio> =>
       Effect.suspend(() => {
         pages += 1
         punches += more
@@ -152,5 +146,5 @@ export const makeProgress = Effect.fnUntraced(function*(
           return { text: progressText(state), fields: progressFields(state) }
         })
       })
-  } satisfies Progress
+  }
 })

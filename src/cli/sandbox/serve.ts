@@ -9,7 +9,7 @@ import { type FakeCompany, FakeService, Fault, type StoredPunch } from "../../te
 import { editPath } from "../../testing/page/edits.ts"
 import { clientVariables, environmentLines } from "../../testing/page/environment.ts"
 import type { FakeAccess } from "../../testing/service/options.ts"
-import { CommandFailure, errorCode, exitCode, usage } from "../failure.ts"
+import { cannotListen, CommandFailure, exitCode, usage } from "../failure.ts"
 import { ownerOnly, writeNew } from "../files/files.ts"
 import { counted, countedPunches } from "../print/format.ts"
 import { printError, printHint } from "../print/messages.ts"
@@ -71,13 +71,7 @@ export const serve = Effect.fnUntraced(function*(options: SandboxInput) {
 }, (effect, { port }) =>
   Effect.scoped(effect).pipe(
     Effect.catchTag("ServeError", ({ cause }) =>
-      Effect.fail(
-        new CommandFailure({
-          message: `cannot listen on port ${port}: ${Option.getOrElse(errorCode(cause), () => "refused")}`,
-          advice: ["--port 0 takes a free one."],
-          code: exitCode.system
-        })
-      ))
+      Effect.fail(cannotListen(`port ${port}`, cause, "--port 0 takes a free one.")))
   ))
 
 /** The dates of the first and the last punch, so that a reader knows which weeks to list. */

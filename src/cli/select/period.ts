@@ -9,7 +9,7 @@ import { BusinessDate } from "../../Ids.ts"
 import { isWritable } from "../../internal/wire/instant.ts"
 import type { PayCalendar, PayPeriod } from "../../payroll/PayCalendar.ts"
 import * as Period from "../../payroll/Period.ts"
-import { dayStartsOf, isZones, zoneOf, zonesOf } from "../../payroll/Zones.ts"
+import { dayStartsOf, isZones, union, zoneOf, zonesOf } from "../../payroll/Zones.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, refused, usage } from "../failure.ts"
 import { describeFilter, type FilterInput, flagNameOf } from "../flags/filter.ts"
@@ -381,10 +381,7 @@ const widestOf = (
   const widest = [...unique.values()].map((each) =>
     Period.byLocation(zones, (dayRule) => intervalOf(dayRule, each)).widest
   )
-  return {
-    gte: DateTime.makeUnsafe(Math.min(...widest.map(({ gte }) => gte.epochMilliseconds))),
-    lt: DateTime.makeUnsafe(Math.max(...widest.map(({ lt }) => lt.epochMilliseconds)))
-  }
+  return union(widest)
 }
 
 /** The zones with the earliest and the latest date. */

@@ -8,9 +8,8 @@ import * as Option from "effect/Option"
 import type { BusinessDate, UserId } from "../../Ids.ts"
 import type * as Labor from "../../payroll/Labor.ts"
 import * as Period from "../../payroll/Period.ts"
-import type { Weekday } from "../../payroll/Period.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import type { Names } from "../flags/names.ts"
+import { idOfKind, type NameKind, type Names } from "../flags/names.ts"
 import { readWords, text } from "../flags/values.ts"
 import type { ThresholdInput } from "../select/thresholds.ts"
 
@@ -22,9 +21,6 @@ export type Grouping = typeof groupings[number]
 /** What a summary sums by, from the first key to the last; each once. */
 export type Groupings = ReadonlyArray<Grouping>
 
-/** Without `--by`. */
-export const defaultBy: Groupings = ["location"]
-
 export const by = text(
   "by",
   groupings.join(","),
@@ -33,7 +29,7 @@ export const by = text(
   `some of ${groupings.join(", ")}, each once, joined by commas`,
   (text): Option.Option<Groupings> =>
     Option.filter(readWords(groupings)(text), (each) => new Set(each).size === each.length)
-).pipe(Flag.map(Option.getOrElse(() => defaultBy)))
+).pipe(Flag.map(Option.getOrElse((): Groupings => ["location"])))
 
 /** An id or a date; `null` for the punches without a department. */
 export type Key = number | string | null
@@ -52,7 +48,7 @@ interface Grouper {
 export const makeGrouper = (
   by: Groupings,
   dayRuleOf: (punch: TimePunch) => Option.Option<Period.DayRule>,
-  firstDay: Weekday | undefined
+  firstDay: Period.Weekday | undefined
 ): Grouper => {
   // The days of each clock are in a cache.
   const datesOf = Function.memoize(Period.makeBusinessDate)
@@ -60,20 +56,14 @@ export const makeGrouper = (
     datesOf(Option.getOrElse(dayRuleOf(punch), () => utc))(punch.clockedIn)
   const parts = by.map((each): (punch: TimePunch) => Key => {
     switch (each) {
-      case "location":
-        return (punch) => punch.locationId
-      case "user":
-        return (punch) => punch.userId
-      case "role":
-        return (punch) => punch.roleId
-      case "department":
-        return (punch) => Option.getOrUndefined(punch.departmentId) ?? null
       case "day":
         return dateOf
       case "week": {
         const weekOf = Period.makeFirstDateOfWeek({ firstDay })
         return (punch) => weekOf(dateOf(punch))
       }
+      default:
+        return (punch) => Option.getOrNull(idOfKind(punch, each))
     }
   })
   const [only, ...others] = parts
@@ -95,7 +85,7 @@ const idOfKeys = (keys: Keys): string => keys.join(" ")
 const utc = DateTime.zoneMakeOffset(0)
 
 /** Whether the key of a grouping is an id, which may have a name, and not a date. */
-export const isId = (by: Grouping): by is Exclude<Grouping, "day" | "week"> => by !== "day" && by !== "week"
+export const isId = (by: Grouping): by is NameKind => by !== "day" && by !== "week"
 
 /** The name of a key; `undefined` if the file has none. */
 export const nameOfKey = (by: Grouping, names: Names, key: Key | undefined): string | undefined =>
@@ -124,7 +114,7 @@ export interface ThresholdColumn {
 export const thresholdColumns = (
   { by, dailyThreshold, doubleThreshold, weekStarts, weeklyThreshold }: ThresholdInput & {
     readonly by: Groupings
-    readonly weekStarts: Option.Option<Weekday>
+    readonly weekStarts: Option.Option<Period.Weekday>
   },
   people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
 ): ReadonlyArray<ThresholdColumn> => {

@@ -62,7 +62,7 @@ describe("sync of several companies", () => {
       const json = yield* sync(`${folder}/json.db`, all, "--json")
       for (const { guid, id } of companies) {
         const { code } = yield* cli(
-          ["sync", "--database", `${folder}/single.db`, "--company", `${id}`, "--guid", guid],
+          ["sync", "--database", `${folder}/single.db`, "--company", `${id}=${guid}`],
           { env }
         )
         assert.strictEqual(code, 0)
@@ -195,8 +195,6 @@ describe("sync of several companies", () => {
     [["--company", "5001,5002,5001"], "--company names 5001 twice"],
     [["--company", `5001,5001=${guid}`], "--company names 5001 twice"],
     [["--company", Array.from({ length: 21 }, (_, at) => at + 1).join(",")], "time-punches fleet keeps many in sync"],
-    [["--company", "5001,5002", "--guid", guid], "--guid beside --company ID,ID does not say whose it is"],
-    [["--company", `5001=${guid}`, "--guid", guid], "--guid beside --company ID=GUID"],
     [["--company", "5001,"], "--company"],
     [["--company", "5001,x"], "several of ID or ID=GUID joined by commas"],
     [["--company", "5001=x"], "several of ID or ID=GUID joined by commas"]

@@ -25,11 +25,7 @@ const withOutput = <E>(
     Effect.provide(NodeServices.layer)
   )
 
-const page = (text: string, punches: number, next: WrittenPage["next"]): WrittenPage => ({
-  bytes: Buffer.from(text),
-  punches,
-  next
-})
+const page = (text: string, punches: number, next: WrittenPage["next"]): WrittenPage => ({ text, punches, next })
 
 const open = (output: string, given: ExportSpec = spec, force = false) => openCheckpoint(output, given, force)
 

@@ -159,7 +159,7 @@ describe("time-punches sandbox --companies", () => {
       const counts: Array<number> = []
       for (const row of [rows[0], rows[11]]) {
         const [company = "", guid = ""] = row?.split(",") ?? []
-        const command = ["list", "--format", "ndjson", "--company", company, "--guid", guid]
+        const command = ["list", "--format", "ndjson", "--company", `${company}=${guid}`]
         const list = yield* Effect.flatMap(spawn(command, variables), ({ ended }) => Effect.promise(() => ended))
         counts.push(list.stdout.trimEnd().split("\n").length)
         assert.include(list.stdout, `"company_id":${company},`)

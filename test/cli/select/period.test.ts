@@ -323,7 +323,7 @@ describe("a period by the zone of each location", () => {
       assert.deepStrictEqual(without.zoneOf(punchAt(east, "2020-01-01T00:00:00Z")), Option.none())
     }))
 
-  it.effect("gives the dayRule and the period to a command that needs them, and refuses to be without", () =>
+  it.effect("gives the day rule and the period to a command that needs them, and refuses to be without", () =>
     Effect.gen(function*() {
       const flags = yield* resolved("--month 2026-03 --zone-file FILE")
       const { dayRule, period } = yield* Effect.fromResult(requirePeriod(flags, "check"))
@@ -340,7 +340,7 @@ describe("a period by the zone of each location", () => {
     Effect.gen(function*() {
       const failure = yield* Effect.flip(resolved("--week 2026-03-08 --zone UTC --zone-file FILE"))
 
-      assert.strictEqual(failure.message, "--zone and --zone-file both say which dayRule counts")
+      assert.strictEqual(failure.message, "--zone and --zone-file both say which clock counts")
     }))
 
   it.effect("counts weeks from another day for a command that counts them, also without --week", () =>
@@ -448,7 +448,7 @@ const Shifts = Arbitrary.schema(Schema.Struct({
 
 describe("The punches of every week by locations", () => {
   it.effect.prop(
-    "are those with a date of the week on the wall dayRule of their location",
+    "are those with a date of the week on the wall clock of their location",
     [Shifts],
     ([each]) =>
       Effect.gen(function*() {
