@@ -457,8 +457,8 @@ export type NextPeriod = Required<Omit<CloseTerms.CloseTermsOptions, "companyId"
 /**
  * The period to close next: the oldest one that fell out of every close, else the one behind the last active close. Its length
  * is that of the close before it, or its days of the month; the clocks, the thresholds, the rounding and the first day of the
- * week are those of that close. With `acceptGaps`, always the one behind the last close. Time that only some locations lack is
- * no period of the company, so it is left out: `create` names it as a gap.
+ * week are those of that close. With `acceptGaps`, always the one behind the last close. A hole that
+ * only some locations have cannot be closed as a period of the company, so it is left out: `create` names it as a gap.
  *
  * Fails with `UnknownClose` if no close is active, or if its dates do not say which period follows.
  */
@@ -527,7 +527,7 @@ export const get = (
     })
   )
 
-/** The newest active revision of a close, without its sums, and the terms by which its punches are told from those of others. */
+/** The newest active revision of a close, without its sums, and the terms that say which punches it has. */
 export interface NewestRevision {
   /** Its name, such as `7.2`. */
   readonly id: string

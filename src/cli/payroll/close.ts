@@ -55,7 +55,7 @@ export const close = Command.make("close", flags, (input) => closePeriod(input))
   --next takes the terms and the calendar of the record, so that no flag can be
   forgotten: the oldest period that fell out of every close, else the one behind
   the last close. A flag that says otherwise is refused; --zone-file may add
-  locations. --accept gap goes on behind the last close.`
+  locations. --accept gap closes the period behind the last close instead.`
   ),
   Command.withShortDescription("Close a payroll period and record its sums"),
   Command.withExamples([

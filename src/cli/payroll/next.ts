@@ -46,7 +46,7 @@ export const nextTerms = Effect.fnUntraced(function*(company: CompanyId, input: 
         `--next: ${
           textOfDates(terms)
         }, which fell out of every close, after close ${after} and before close ${before}; ` +
-          "--accept gap goes on behind the last close"
+          "--accept gap closes the one behind the last close"
       )
   })
   return { ...terms, dayRule }

@@ -101,7 +101,7 @@ describe("time-punches payroll close --next", () => {
         assert.match(early.stderr, /not closed: .*empty 1/)
       })))
 
-  it.live("closes a week again that fell out of every close, and goes on behind the last one with --accept gap", () =>
+  it.live("closes a week again that fell out of every close, and the one behind the last close with --accept gap", () =>
     inCopy(weekly, ({ run }) =>
       Effect.gen(function*() {
         yield* closed(run, "--week", "2026-03-02", ...newYork)
@@ -115,7 +115,7 @@ describe("time-punches payroll close --next", () => {
         assert.include(
           again.stderr,
           "--next: 2026-03-09 to 2026-03-15, which fell out of every close, after close 1 and before close 3; " +
-            "--accept gap goes on behind the last close\n"
+            "--accept gap closes the one behind the last close\n"
         )
         yield* run("void", "4.1", "--note", "wrong again")
         assert.strictEqual(yield* closed(run, "--next", "--accept", "gap"), "5.1: 2026-03-23 to 2026-03-29")
@@ -268,7 +268,7 @@ describe("time-punches payroll close --next", () => {
       { TIME_PUNCHES_PROFILE: "north" }
     ))
 
-  it.live("does not offer time that only some locations lack: the gap is named, and --accept gap goes on", () =>
+  it.live("does not offer time that only some locations lack: the gap is named, and --accept gap lets it through", () =>
     inCopy(
       [...weekly, punch(9, "2026-03-03", { user_id: 502, location_id: 304 })],
       ({ folder, run }) =>
