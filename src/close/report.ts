@@ -17,6 +17,7 @@ import { figuresOf } from "../report/figures.ts"
 import * as Page from "../report/page.ts"
 import { byTime, type ReportSums, sumsBy, totalOf } from "../report/sums.ts"
 import type { TimePunch } from "../TimePunch.ts"
+import { foundText } from "./CloseError.ts"
 import * as CloseSums from "./CloseSums.ts"
 import * as CloseTerms from "./CloseTerms.ts"
 import {
@@ -269,7 +270,7 @@ const revisionsSection = (close: ClosedPeriod): Html => {
     { title: "note", cell: ({ note }) => note },
     {
       title: "accepted",
-      cell: ({ accepted }) => Object.entries(accepted).map(([kind, found]) => `${kind} ${found}`).join(", ")
+      cell: ({ accepted }) => foundText(accepted)
     }
   ]
   return Page.section("Revisions", Page.table(counted(close.revisions.length, "revision"), columns, close.revisions))

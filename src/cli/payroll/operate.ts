@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Os from "node:os"
 import * as Close from "../../close/Close.ts"
-import type { NotReady } from "../../close/CloseError.ts"
+import { foundText, type NotReady } from "../../close/CloseError.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { version } from "../../internal/wire/userAgent.ts"
 import { layerCopy } from "../database/copy.ts"
@@ -64,7 +64,7 @@ export const printNotReady = (names: Names | undefined, verb: "close" | "correct
     yield* printText(textOf("table", issues, names, yield* screen))
     const done = verb === "close" ? "closed" : "corrected"
     yield* printWarning(
-      `not ${done}: ${Object.entries(found).map(([kind, count]) => `${kind} ${count}`).join(", ")}`,
+      `not ${done}: ${foundText(found)}`,
       ...details,
       `--accept ${Object.keys(found).join(",")} ${verb}s all the same.`,
       // A correction looks for gaps alone.

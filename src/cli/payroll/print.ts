@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Close from "../../close/Close.ts"
+import { foundText } from "../../close/CloseError.ts"
 import * as CloseSums from "../../close/CloseSums.ts"
 import { ClosedPeriod, getPrevious, Revision } from "../../close/Revision.ts"
 import type { CompanyInput } from "../flags/connection.ts"
@@ -16,8 +17,6 @@ import { printError, printHint, printWarning } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
 import { type Column, makeTable, nameColumn, type Screen } from "../print/table.ts"
 import { disputesUnknown } from "../select/selection.ts"
-
-export * as RevisionId from "../../close/RevisionId.ts"
 
 const encodeRevision = Schema.encodeSync(Revision)
 
@@ -61,13 +60,13 @@ export const printWritten = Effect.fnUntraced(function*(
   if (json) return yield* printRevisions(revisions)
   const shownOn = yield* screen
   for (const [at, revision] of revisions.entries()) {
-    const accepted = Object.entries(revision.accepted).map(([kind, count]) => `${kind} ${count}`)
+    const accepted = foundText(revision.accepted)
     yield* printLines([
       `${revision.id}: ${revision.first} to ${revision.last}, as of ${DateTime.formatIso(revision.at)}`,
       ...peopleLines(due[at] ?? CloseSums.empty, names, shownOn)
     ])
     yield* printWarning(
-      ...(accepted.length === 0 ? [] : [`accepted: ${accepted.join(", ")}`]),
+      ...(accepted === "" ? [] : [`accepted: ${accepted}`]),
       ...(revision.kind === "close" ? [disputesUnknown] : [])
     )
     // The environment may name another company than the flag.
