@@ -400,9 +400,9 @@ export const voidRevision = (
 /** Time between two active closes that no close has, at one location. */
 export interface Hole {
   /** The close before it. */
-  readonly after: number
+  readonly earlier: number
   /** The close behind it. */
-  readonly before: number
+  readonly later: number
   /** The location; `None` stands for every location without a separate day rule. */
   readonly locationId: Option.Option<LocationId>
   /** The instants. */
@@ -423,12 +423,12 @@ export const holes = (
     company,
     tableOptions,
     Effect.fnUntraced(function*(database: Db) {
-      return openHoles(yield* readCloses(database, company)).map(({ after, before, interval, locationId }): Hole => ({
-        after: after.close,
-        before: before.close,
+      return openHoles(yield* readCloses(database, company)).map(({ earlier, interval, later, locationId }): Hole => ({
+        earlier: earlier.close,
+        later: later.close,
         locationId: Option.fromUndefinedOr(locationId),
         interval: { gte: DateTime.makeUnsafe(interval.from), lt: DateTime.makeUnsafe(interval.to) },
-        dates: CloseTerms.datesBetween(after.terms, before.terms)
+        dates: datesBetween(earlier, later)
       }))
     })
   )
@@ -472,10 +472,10 @@ export const next = (
         )
       }
       const holes = acceptGaps ? [] : openHoles(all).toSorted((one, other) => one.interval.from - other.interval.from)
-      for (const { after, before } of holes) {
-        const [own, dates] = [active.find(({ close }) => close === after.close), datesBetween(after, before)]
+      for (const { earlier, later } of holes) {
+        const [own, dates] = [active.find(({ close }) => close === earlier.close), datesBetween(earlier, later)]
         if (own === undefined || Option.isNone(dates)) continue
-        const period = { ...yield* periodAfter(company, own, active), before: Option.some(before.close) }
+        const period = { ...yield* periodAfter(company, own, active), before: Option.some(later.close) }
         const first = { ...period, last: period.last < dates.value.last ? period.last : dates.value.last }
         const terms = CloseTerms.alignEdges(
           CloseTerms.make({ ...first, companyId: company }),
@@ -688,7 +688,7 @@ const verifyBefore = Effect.fnUntraced(function*(
   return unverified
 })
 
-const datesBetween = (after: OwnTerms, before: OwnTerms) => CloseTerms.datesBetween(after.terms, before.terms)
+const datesBetween = (earlier: OwnTerms, later: OwnTerms) => CloseTerms.datesBetween(earlier.terms, later.terms)
 
 /** The period that follows a close, with its terms. */
 const periodAfter = Effect.fnUntraced(function*(
@@ -754,7 +754,7 @@ const withSums = (database: Db, company: CompanyId, close: StoredClose) =>
     (revisions): ClosedPeriod => ({ close: close.close, terms: close.terms, revisions })
   )
 
-const noCloseHas = (hole: CloseTerms.Hole<unknown>): string => `no close has ${formatInterval(hole)}`
+const noCloseHas = (hole: CloseTerms.HoleBetween<unknown>): string => `no close has ${formatInterval(hole)}`
 
 const formatInterval = (
   { interval, locationId }: Pick<CloseTerms.Neighbour<unknown>, "locationId" | "interval">
@@ -778,7 +778,7 @@ const refuseOverlap = (
 const notReady = (
   companyId: CompanyId,
   found: NotReady["found"],
-  gaps: ReadonlyArray<CloseTerms.Hole<unknown>>,
+  gaps: ReadonlyArray<CloseTerms.HoleBetween<unknown>>,
   issues: NotReady["issues"] = [],
   more: ReadonlyArray<string> = []
 ) =>
@@ -806,7 +806,7 @@ const refuseAdded = Effect.fnUntraced(function*(
       added.locations.some((each) => Option.getOrUndefined(each.locationId) === locationId)
     yield* refuseOverlap(company, terms, termsNow.filter((each) => each.close !== close.close), isAdded)
     const gaps = CloseTerms.holes(termsNow).filter((hole) =>
-      isAdded(hole) && [hole.after, hole.before].some((each) => each.close === close.close)
+      isAdded(hole) && [hole.earlier, hole.later].some((each) => each.close === close.close)
     )
     if (gaps.length > 0 && !accepts(options, "gap")) return yield* notReady(company, { gap: gaps.length }, gaps)
     if (gaps.length > 0) accepted.set(close.close, { gap: gaps.length })
@@ -884,7 +884,7 @@ interface OwnTerms {
 const openHoles = (
   all: ReadonlyArray<StoredClose>,
   own?: CloseTerms.CloseTerms
-): ReadonlyArray<CloseTerms.Hole<OwnTerms>> => {
+): ReadonlyArray<CloseTerms.HoleBetween<OwnTerms>> => {
   const active = activeOf(all)
   const over = all.filter(({ close }) => !active.some((each) => each.close === close))
   const millisOf = ({ closedAt }: StoredClose["revisions"][number]) => closedAt.epochMilliseconds
@@ -896,19 +896,19 @@ const openHoles = (
         : [{ close, last: terms.last, at: millisOf(revision), isOfAll: revision.kind === "close" }]
     )
   )
-  const isAccepted = (hole: CloseTerms.Hole<OwnTerms>): boolean => {
-    const sides = [hole.after.close, hole.before.close]
+  const isAccepted = (hole: CloseTerms.HoleBetween<OwnTerms>): boolean => {
+    const sides = [hole.earlier.close, hole.later.close]
     const closed = Math.max(...sides.map((close) => began.get(close) ?? Infinity))
-    const voided = over.filter(({ terms }) => CloseTerms.isWithin(terms, hole)).flatMap(({ revisions }) =>
+    const voided = over.filter(({ terms }) => CloseTerms.touches(terms, hole)).flatMap(({ revisions }) =>
       revisions.map(millisOf)
     )
     return acceptances.some(({ at, close, isOfAll, last }) =>
-      at >= closed && at > Math.max(...voided) && (isOfAll ? hole.after.terms.last < last : sides.includes(close))
+      at >= closed && at > Math.max(...voided) && (isOfAll ? hole.earlier.terms.last < last : sides.includes(close))
     )
   }
   const closes: ReadonlyArray<OwnTerms> = own === undefined ? active : [...active, { close: Infinity, terms: own }]
   return CloseTerms.holes(closes).filter((hole) =>
-    !isAccepted(hole) && (own === undefined || hole.after.terms.last < own.last)
+    !isAccepted(hole) && (own === undefined || hole.earlier.terms.last < own.last)
   )
 }
 

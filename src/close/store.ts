@@ -562,7 +562,8 @@ const lostWithoutHistory = Effect.fnUntraced(function*(database: Db, company: Co
       AND clocked_in < ${timestamp(lt.epochMilliseconds)}
       AND (deleted OR missing_at IS NOT NULL)`
   )
-  return rows.filter(({ punch }) => contains(terms)(punch)).map(({ isMissing, punch: { userId } }) => ({
+  const isWithin = contains(terms)
+  return rows.filter(({ punch }) => isWithin(punch)).map(({ isMissing, punch: { userId } }) => ({
     userId,
     cause: isMissing ? "missing" as const : "deleted" as const
   }))

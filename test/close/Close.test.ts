@@ -266,7 +266,7 @@ for (const database of databases()) {
     const holes = ({ run, table }: OpenHistory) =>
       Effect.map(
         run(Close.holes(company, { table })),
-        (found) => found.map(({ after, before, dates }) => [after, before, Option.getOrNull(dates)])
+        (found) => found.map(({ dates, earlier, later }) => [earlier, later, Option.getOrNull(dates)])
       )
     const afterSecond = [[1, 3, { first: date("2026-03-09"), last: date("2026-03-15") }]]
 

@@ -76,22 +76,22 @@ export const printNotReady = (names: Names | undefined, verb: "close" | "correct
 /** Warns of time that fell out of every close. The verb has done its work: if the record cannot be read, that is a warning too. */
 export const warnOfHoles = (company: CompanyId) =>
   Close.holes(company).pipe(
-    Effect.map(Arr.groupBy(({ after, before }) => `${after} ${before}`)),
+    Effect.map(Arr.groupBy(({ earlier, later }) => `${earlier} ${later}`)),
     Effect.flatMap((byNeighbours) => printWarning(...Object.values(byNeighbours).map(holeLine))),
     Effect.catchTag("SyncError", ({ message }) => printWarning(`holes between closes are not known: ${message}`))
   )
 
 const holeLine = (holes: Arr.NonEmptyReadonlyArray<Close.Hole>): string => {
-  const [{ after, before, dates, interval }] = holes
+  const [{ dates, earlier, interval, later }] = holes
   const locations = holes.flatMap(({ locationId }) => Option.toArray(locationId))
   const at = locations.length === 0 ? "" : ` at ${counted(locations.length, "location")}`
   return Option.match(dates, {
     onNone: () =>
       `no close has ${DateTime.formatIso(interval.gte)} to ${
         DateTime.formatIso(interval.lt)
-      }${at}, between close ${after} and close ${before}`,
+      }${at}, between close ${earlier} and close ${later}`,
     onSome: ({ first, last }) =>
-      `no close has ${first} to ${last}${at}, between close ${after} and close ${before}: close it with ` +
+      `no close has ${first} to ${last}${at}, between close ${earlier} and close ${later}: close it with ` +
       `--from ${first} --to ${last}, or let it through with --accept gap at the next close`
   })
 }
