@@ -2,7 +2,6 @@
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { Instant } from "../internal/wire/schema.ts"
 import { type Mapping, UsedCode, withDefaults } from "../payroll/PayrollFile.ts"
@@ -94,12 +93,9 @@ export const formChanges = (
   revision: string,
   form: FileForm
 ): ReadonlyArray<FormChange> => {
-  const [own, others] = Arr.partition(
-    files,
-    (file) => file.revision === revision ? Result.fail(file) : Result.succeed(file)
-  )
+  const others = files.filter((file) => file.revision !== revision)
   const size = ({ codes, mapping }: FormChange) => codes.length + mapping.length
-  return Object.values(Arr.groupBy(others.length > 0 ? others : own, (file) => file.revision)).flatMap((each) => {
+  return Object.values(Arr.groupBy(others.length > 0 ? others : files, (file) => file.revision)).flatMap((each) => {
     const changes = Arr.map(each, (file) => changeFrom(file, form))
     const least = changes.reduce((least, change) => size(change) <= size(least) ? change : least)
     return size(least) === 0 ? [] : [least]

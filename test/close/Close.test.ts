@@ -1135,7 +1135,7 @@ for (const database of databases()) {
             assert.deepStrictEqual(
               yield* changes(revision, formOf({ decimal: ",", separator: ";" }, [code(501, "0018")])),
               [
-                ["1.1", ["separator", "decimal"], [{ ...code(501, "0018"), before: "0017" }]]
+                ["1.1", ["decimal", "separator"], [{ ...code(501, "0018"), before: "0017" }]]
               ]
             )
           }

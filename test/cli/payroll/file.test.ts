@@ -341,10 +341,13 @@ describe("time-punches payroll file --mapping", () => {
           done(ran)
           return ran.stderr.split("\n").filter((line) => !/^$|exact sum|^1\.\d( less 1\.\d)?: /.test(line))
         })
-      const filesOf = Effect.map(
-        run("payroll", "show", "1", "--json"),
-        ({ stdout }) =>
-          JSON.parse(stdout).revisions.map(({ files }: { readonly files: ReadonlyArray<unknown> }) => files)
+      // What a run has printed is kept with it.
+      const filesOf = Effect.suspend(() =>
+        Effect.map(
+          run("payroll", "show", "1", "--json"),
+          ({ stdout }) =>
+            JSON.parse(stdout).revisions.map(({ files }: { readonly files: ReadonlyArray<unknown> }) => files)
+        )
       )
       const counts = Effect.map(filesOf, (files) => files.map(({ length }: ReadonlyArray<unknown>) => length))
       // Neither standard output nor a preview is a file that was written out.
