@@ -377,7 +377,7 @@ describe("time-punches payroll file --mapping", () => {
       assert.lengthOf(warned, 2)
       assert.match(
         warned[0] ?? "",
-        /the file of 1\.1, written out \S+Z, has another mapping \(rounding, columns\[4\]\.format\) and other codes \(user 501: 00501, now 0018\)$/
+        /the file of 1\.1, written out \S+Z, has another mapping \(columns\[4\]\.format, rounding\) and other codes \(user 501: 00501, now 0018\)$/
       )
       assert.include(warned[1], "add up only with one mapping and one code of each id")
       // Only what is written out is compared.
