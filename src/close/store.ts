@@ -21,7 +21,7 @@ import type { Dialect } from "../sql/Dialect.ts"
 import { type CopyListOptions, HistoryUnavailable, listWithin, punchOf, rowColumns, rowOf } from "../sql/read.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { CloseChanged, OutcomeUnknown, UnknownClose, type VerificationFailed } from "./CloseError.ts"
+import { CloseChanged, notFound, OutcomeUnknown, refusal, type VerificationFailed } from "./CloseError.ts"
 import { type ClosePerson, type CloseRow, type CloseSums, difference, sum } from "./CloseSums.ts"
 import { CloseTerms, contains, queryWindow } from "./CloseTerms.ts"
 import { newestRevision, RecordedRevision, Revision, termsAt } from "./Revision.ts"
@@ -450,10 +450,7 @@ export const insertFile = Effect.fnUntraced(function*(
     const [found] = yield* query`SELECT number
       FROM ${tables.closeState}
       WHERE ${isOurs}`
-    if (found === undefined) {
-      const name = RevisionId.print(revision)
-      return yield* new UnknownClose({ companyId: company, name, detail: "there is no such revision" })
-    }
+    if (found === undefined) return yield* refusal(company, RevisionId.print(revision))(notFound.revision)
     const [last] = yield* query`SELECT max(place) AS place
       FROM ${tables.closeFile}
       WHERE ${isOurs}`
