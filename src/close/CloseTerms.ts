@@ -186,10 +186,13 @@ export const getInterval = (terms: CloseTerms, locationId: LocationId): MillisIn
 type ClockIn = Pick<TimePunch, "clockedIn" | "locationId">
 
 /** Whether a punch was clocked in during the close, by the day rule of its location. @internal */
-export const contains = (terms: CloseTerms) => ({ clockedIn, locationId }: ClockIn): boolean => {
-  const interval = getInterval(terms, locationId)
-  return interval !== undefined && interval.from <= clockedIn.epochMilliseconds &&
-    clockedIn.epochMilliseconds < interval.to
+export const contains = (terms: CloseTerms): (punch: ClockIn) => boolean => {
+  const intervals = new Map<LocationId, MillisInterval | undefined>()
+  return ({ clockedIn: { epochMilliseconds: at }, locationId }) => {
+    if (!intervals.has(locationId)) intervals.set(locationId, getInterval(terms, locationId))
+    const interval = intervals.get(locationId)
+    return interval !== undefined && interval.from <= at && at < interval.to
+  }
 }
 
 /**
@@ -296,11 +299,11 @@ export const overlaps = <A extends { readonly terms: CloseTerms }>(
   )
 
 /** Time between two closes that follow each other at a location, which no close has. */
-export interface Hole<A> {
+export interface HoleBetween<A> {
   /** The close that ends where it begins. */
-  readonly after: A
+  readonly earlier: A
   /** The close that begins where it ends. */
-  readonly before: A
+  readonly later: A
   /** The location; `undefined` stands for every location without its own entry. */
   readonly locationId: LocationId | undefined
   /** The instants that no close has. */
@@ -308,7 +311,9 @@ export interface Hole<A> {
 }
 
 /** The holes between closes that share no instant, location by location. */
-export const holes = <A extends { readonly terms: CloseTerms }>(closes: ReadonlyArray<A>): ReadonlyArray<Hole<A>> => {
+export const holes = <A extends { readonly terms: CloseTerms }>(
+  closes: ReadonlyArray<A>
+): ReadonlyArray<HoleBetween<A>> => {
   const locationIds = new Set(
     closes.flatMap(({ terms }) => terms.locations.map(({ locationId }) => locationId))
       .map(Option.getOrUndefined)
@@ -321,7 +326,12 @@ export const holes = <A extends { readonly terms: CloseTerms }>(closes: Readonly
     return intervals.flatMap(({ close, interval }, place) => {
       const next = intervals[place + 1]
       if (next === undefined || next.interval.from <= interval.to) return []
-      return [{ after: close, before: next.close, locationId, interval: { from: interval.to, to: next.interval.from } }]
+      return [{
+        earlier: close,
+        later: next.close,
+        locationId,
+        interval: { from: interval.to, to: next.interval.from }
+      }]
     })
   })
 }
@@ -386,7 +396,7 @@ export const dayRulesOf = ({ clocks, locations }: CloseTerms): Option.Option<Clo
   )
 
 /** Whether a close has an instant of a hole. @internal */
-export const isWithin = (terms: CloseTerms, { interval, locationId }: Hole<unknown>): boolean => {
+export const touches = (terms: CloseTerms, { interval, locationId }: HoleBetween<unknown>): boolean => {
   const own = intervalOrAll(terms, locationId)
   return own !== undefined && own.from < interval.to && interval.from < own.to
 }

@@ -566,6 +566,13 @@ export const sumsOf = (
 export const punchesIn = (company: CompanyId, clockedIn: Period.Interval, options: CopyListOptions) =>
   Stream.catchTag(listWithin(company, { clockedIn }, options), "InvalidRequest", Stream.die)
 
+/** The terms that a close had, with the locations of each revision that added some: any of them may have been the newest. */
+const everyTerms = (close: StoredClose): ReadonlyArray<Pick<StoredClose, "terms">> => [
+  close,
+  ...close.revisions.filter(({ added }) => added.locations.length > 0)
+    .map((revision) => ({ terms: termsAt(close, revision) }))
+]
+
 export type Differing = VerificationFailed["revisions"][number]
 
 /** Whether the history gives a revision again; if not, the people whose sums differ, and why. */
@@ -579,7 +586,7 @@ export const verdictOf = Effect.fnUntraced(function*(
   tableOptions: TableOptions
 ) {
   if (newest.at.epochMilliseconds < copy.since.epochMilliseconds) return "outOfReach"
-  const again = yield* sumsOf(company, terms, all, tableOptions, newest.at)
+  const again = yield* sumsOf(company, terms, all.flatMap(everyTerms), tableOptions, newest.at)
   const { people, rows } = difference(again, stored)
   const userIds = new Set([...rows, ...people].map(({ userId }) => userId))
   if (userIds.size === 0) return "same"
@@ -667,7 +674,8 @@ const lostWithoutHistory = Effect.fnUntraced(function*(database: Db, company: Co
       AND clocked_in < ${timestamp(lt.epochMilliseconds)}
       AND (deleted OR missing_at IS NOT NULL)`
   )
-  return rows.filter(({ punch }) => contains(terms)(punch)).map(({ isMissing, punch: { userId } }) => ({
+  const isWithin = contains(terms)
+  return rows.filter(({ punch }) => isWithin(punch)).map(({ isMissing, punch: { userId } }) => ({
     userId,
     cause: isMissing ? "missing" as const : "deleted" as const
   }))

@@ -292,7 +292,7 @@ for (const database of databases()) {
     const holes = ({ run, table }: OpenHistory) =>
       Effect.map(
         run(Close.holes(company, { table })),
-        (found) => found.map(({ after, before, dates }) => [after, before, Option.getOrNull(dates)])
+        (found) => found.map(({ dates, earlier, later }) => [earlier, later, Option.getOrNull(dates)])
       )
     const afterSecond = [[1, 3, { first: date("2026-03-09"), last: date("2026-03-15") }]]
 
@@ -377,6 +377,34 @@ for (const database of databases()) {
           yield* commit(copy.kept, company, [shift(41, "2026-03-08T13:00:00Z", 4, { locationId: late })])
           assert.strictEqual((yield* Effect.flip(due()))._tag, "MissingZone")
           assert.deepStrictEqual((yield* correct(copy, { dayRules: clocks })).revisions.map(hours), [20])
+        })
+    )
+
+    itWithCopy(
+      "verifies a close whose later punches are at a location that a later close added",
+      (copy) =>
+        Effect.gen(function*() {
+          const dayRule = new Map([[east, newYork]])
+          const [one, two] = weeks
+          yield* closed(copy, { ...march, ...one, dayRule })
+          yield* create(copy, { ...march, ...two, dayRule })
+          // The Monday after the first close, at a location that the second one lacks.
+          yield* commit(copy.kept, company, [shift(40, "2026-03-09T13:00:00Z", 4, { locationId: late })])
+          yield* correct(copy, { closes: [2], dayRules: new Map([[late, newYork]]) })
+          const verified = () => copy.run(Close.verify(company, undefined, { table: copy.table }))
+          const edited = (hours: number) =>
+            Effect.andThen(
+              commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", hours)]),
+              correct(copy, { closes: [1] })
+            )
+
+          assert.deepStrictEqual((yield* edited(10)).revisions.map(({ id }) => id), ["1.2"])
+          assert.deepStrictEqual(yield* verified(), { revisions: 4, unverifiable: 0 })
+          assert.deepStrictEqual((yield* edited(11)).revisions.map(({ id }) => id), ["1.3"])
+          // They had it when they were active.
+          yield* voidRevision(copy, "2.2")
+          yield* voidRevision(copy, "2.1")
+          assert.deepStrictEqual(yield* verified(), { revisions: 5, unverifiable: 0 })
         })
     )
 
@@ -474,8 +502,15 @@ for (const database of databases()) {
           const dayRulesWith = (dayRule: DateTime.TimeZone) => new Map([[east, newYork], [late, dayRule]])
           yield* create(copy, { ...next, dayRule: dayRulesWith(newYork) })
           yield* commit(copy.kept, company, [shift(30, "2026-03-05T14:00:00Z", 4, { locationId: late })])
-          const added = (dayRule: DateTime.TimeZone, accept: ReadonlyArray<"gap"> = []) =>
-            correct(copy, { closes: [1], dayRules: new Map([[late, dayRule]]), accept })
+          const optionsOf = (dayRule: DateTime.TimeZone, accept: ReadonlyArray<"gap"> = []) => ({
+            closes: [1],
+            dayRules: new Map([[late, dayRule]]),
+            accept
+          })
+          const added = (dayRule: DateTime.TimeZone, accept?: ReadonlyArray<"gap">) =>
+            correct(copy, optionsOf(dayRule, accept))
+          const rehearsed = (dayRule: DateTime.TimeZone, accept?: ReadonlyArray<"gap">) =>
+            copy.run(Close.rehearse(company, optionsOf(dayRule, accept), { table: copy.table }))
 
           // As Berlin in the first and New York in the next, five hours are in no close.
           const gap = yield* Effect.flip(added(berlin))
@@ -483,6 +518,11 @@ for (const database of databases()) {
           // As Honolulu in the first, six hours are in both; no acceptance lets that through.
           const overlap = yield* Effect.flip(added(honolulu, ["gap"]))
           assert.strictEqual(overlap._tag === "PeriodClosed" ? overlap.close : 0, 2, overlap.message)
+          // A rehearsal is refused as the correction is, and writes nothing.
+          assert.deepStrictEqual(yield* Effect.flip(rehearsed(berlin)), gap)
+          assert.deepStrictEqual(yield* Effect.flip(rehearsed(honolulu, ["gap"])), overlap)
+          const { due } = yield* rehearsed(newYork)
+          assert.deepStrictEqual(due.map(({ after, difference }) => [after, hours(difference)]), [["1.1", 4]])
           assert.deepStrictEqual((yield* added(newYork)).revisions.map(({ id }) => id), ["1.2"])
         })
     )
@@ -964,9 +1004,12 @@ for (const database of databases()) {
           yield* voidRevision(copy, "1.1")
           const accepting = yield* between(copy, create(copy))
           const state = yield* accepting(
-            Close.create(company, { ...later, accept: ["stale", "empty", "gap"] }, { table })
+            Close.create(company, { ...later, rounding: "down", accept: ["stale", "empty", "gap"] }, { table })
           )
           assert.deepStrictEqual(state.accepted, { gap: 1, stale: 1, empty: 1 })
+          assert.deepStrictEqual([state.before, state.changedTerms], [Option.some(2), [
+            { term: "rounding", before: "halfUp", now: "down" }
+          ]])
 
           const at = (hours: number) => ({ zone: newYork, dayStarts: Duration.hours(hours) })
           const apart = { ...march, first: date("2026-05-18"), last: date("2026-05-24"), dayRule: at(4) }
@@ -1050,7 +1093,10 @@ for (const database of databases()) {
           )
           hooks = { beforeCommit: goDown }
           const unsent = yield* closing
-          assert.deepStrictEqual(unsent._tag === "OutcomeUnknown" ? unsent.revisions : unsent, ["1.1"])
+          assert.deepStrictEqual(
+            unsent._tag === "OutcomeUnknown" ? [unsent.revisions, unsent.isRetryable] : unsent,
+            [["1.1"], false]
+          )
           assert.deepStrictEqual(yield* list(copy), [])
           isDown = false
           hooks = { afterCommit: goDown }

@@ -33,7 +33,7 @@ describe("a hover over a public name", () => {
       "CloseTerms.datesOf",
       "CloseTerms.daysAt",
       "CloseTerms.isInLaterClose",
-      "CloseTerms.isWithin",
+      "CloseTerms.touches",
       "CompanySchema",
       "NodeSqlite.createFile",
       "explain"

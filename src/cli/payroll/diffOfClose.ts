@@ -13,10 +13,11 @@ import type { Comparison } from "../../sql/history.ts"
 import type { CopyStatus } from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { usage } from "../failure.ts"
+import { orDefault } from "../flags/settings.ts"
 import { readZone } from "../flags/values.ts"
 import { readZones } from "../flags/zones.ts"
 import { printHint } from "../print/messages.ts"
-import { periodFlags, refuseBesideClose, textOfDates } from "../select/period.ts"
+import { dayStartsOrDefault, periodFlags, refuseBesideClose, textOfDates } from "../select/period.ts"
 import type { DiffInput } from "./diffFlags.ts"
 
 /** What is compared, and how its punches are read. */
@@ -69,15 +70,19 @@ export const refuseRecorded = (input: DiffInput) => {
   ])
 }
 
-/** The file may add locations that the record lacks, as `payroll correct --zone-file` does. */
+/**
+ * The file may add locations that the record lacks, as `payroll correct --zone-file` does. One of the profile is of all closes:
+ * where it has another clock, the record keeps its own.
+ */
 const withZones = Effect.fnUntraced(function*(
   id: number,
   recorded: CloseTerms.CloseTerms,
   { dayStarts, zoneFile }: DiffInput
 ) {
   let terms = recorded
-  for (const [locationId, dayRule] of Option.getOrElse(yield* readZones(zoneFile, dayStarts), () => new Map())) {
-    if (CloseTerms.hasOtherDayRule(recorded, locationId, dayRule)) {
+  const dayRules = yield* readZones(yield* orDefault(zoneFile, "zoneFile"), yield* dayStartsOrDefault(dayStarts))
+  for (const [locationId, dayRule] of Option.getOrElse(dayRules, () => new Map())) {
+    if (Option.isSome(zoneFile) && CloseTerms.hasOtherDayRule(recorded, locationId, dayRule)) {
       return yield* usage(
         `--zone-file contradicts close ${id}: location ${locationId} has another clock there`,
         "The record keeps the clock that the period was closed with. Leave the flag out, or the location."

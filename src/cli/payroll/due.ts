@@ -48,7 +48,8 @@ const printDue = Effect.fnUntraced(function*(input: Command.Command.Config.Infer
   const names = yield* readNames(input.names)
   const closes = input.closes.length === 0 ? undefined : input.closes
   yield* operate.requireCopy(company, shown, input.maxAge).pipe(
-    Effect.andThen(operate.printDue(company, { closes, dayRules }, json, names)),
+    Effect.andThen(operate.Close.due(company, { closes, dayRules })),
+    Effect.flatMap((due) => operate.printDue(due, json, names)),
     Effect.andThen(operate.warnOfHoles(company)),
     Effect.provide(layer)
   )

@@ -88,11 +88,12 @@ const printPayrollFile = Effect.fnUntraced(function*(input: FileInput) {
     yield* printPreview(input, form)
     return Effect.void
   }
-  const given: Readonly<Record<string, Option.Option<unknown>>> = { ...Struct.pick(input, Struct.keys(previewFlags)) }
-  const beside = Object.keys(given).find((key) => given[key] !== undefined && Option.isSome(given[key]))
-  if (beside !== undefined) {
-    return yield* usage(`--${flagNameOf(beside)} goes with --preview: a revision has it in its record`)
-  }
+  const recorded = firstGiven(Struct.pick(input, Struct.keys(previewFlags)))
+  if (recorded !== undefined) return yield* usage(`--${recorded} goes with --preview: a revision has it in its record`)
+  const { maxAge, pageSize } = input
+  const unread = firstGiven({ source: Option.filter(input.source, (source) => source === "service"), pageSize, maxAge })
+  if (unread !== undefined)
+    return yield* usage(`--${unread} goes with --preview: a revision is printed from its record`)
   if (Option.isNone(input.revision)) {
     return yield* usage("payroll file prints one revision: name it, such as payroll file 7.2", "Or give --preview.")
   }
@@ -139,6 +140,10 @@ const listed = (items: ReadonlyArray<string>, mark: string): string => {
   const more = items.length - 10
   return [...items.slice(0, 10), ...(more > 0 ? [`${more} more`] : [])].join(mark)
 }
+
+/** The name of the first flag that is given. */
+const firstGiven = (flags: Readonly<Record<string, Option.Option<unknown>>>): string | undefined =>
+  Object.entries(flags).filter(([, value]) => Option.isSome(value)).map(([key]) => flagNameOf(key))[0]
 
 const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileForm) {
   if (Option.isSome(input.revision)) {

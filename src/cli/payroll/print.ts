@@ -5,10 +5,10 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Close from "../../close/Close.ts"
+import type * as Close from "../../close/Close.ts"
+import { foundText } from "../../close/CloseError.ts"
 import * as CloseSums from "../../close/CloseSums.ts"
 import { ClosedPeriod, getPrevious, Revision } from "../../close/Revision.ts"
-import type { CompanyId } from "../../Ids.ts"
 import type { CompanyInput } from "../flags/connection.ts"
 import type { Names } from "../flags/names.ts"
 import { shellWord } from "../flags/values.ts"
@@ -18,8 +18,6 @@ import { printError, printHint, printWarning } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
 import { type Column, makeTable, nameColumn, type Screen } from "../print/table.ts"
 import { disputesUnknown } from "../select/selection.ts"
-
-export * as RevisionId from "../../close/RevisionId.ts"
 
 const encodeRevision = Schema.encodeSync(Revision)
 
@@ -41,12 +39,10 @@ export const printRecord = (close: ClosedPeriod) => printLines([JSON.stringify(S
 
 /** What is due of closes now, by person. */
 export const printDue = Effect.fnUntraced(function*(
-  company: CompanyId,
-  options: Close.DueOptions,
+  due: ReadonlyArray<Close.AmountDue>,
   json: boolean,
   names: Names | undefined
 ) {
-  const due = yield* Close.due(company, options)
   if (json) return yield* printLines([jsonArray(due.map((each) => encodeDue(each)))])
   for (const { after, difference } of due) {
     yield* printLines([`due after ${after}`, ...peopleLines(difference, names, yield* screen)])
@@ -65,13 +61,13 @@ export const printWritten = Effect.fnUntraced(function*(
   if (json) return yield* printRevisions(revisions)
   const shownOn = yield* screen
   for (const [at, revision] of revisions.entries()) {
-    const accepted = Object.entries(revision.accepted).map(([kind, count]) => `${kind} ${count}`)
+    const accepted = foundText(revision.accepted)
     yield* printLines([
       `${revision.id}: ${revision.first} to ${revision.last}, as of ${DateTime.formatIso(revision.at)}`,
       ...peopleLines(due[at] ?? CloseSums.empty, names, shownOn)
     ])
     yield* printWarning(
-      ...(accepted.length === 0 ? [] : [`accepted: ${accepted.join(", ")}`]),
+      ...(accepted === "" ? [] : [`accepted: ${accepted}`]),
       ...(revision.kind === "close" ? [disputesUnknown] : [])
     )
     // The environment may name another company than the flag.

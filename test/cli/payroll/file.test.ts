@@ -474,6 +474,13 @@ describe("time-punches payroll file --mapping", () => {
       assert.match(yield* why("payroll", "file", "1", ...map, "--json"), /--json is not a flag/)
       assert.match(yield* why("payroll", "file", "9", ...map), /9: there is no such close/)
       assert.match(yield* why("payroll", "file", "1", ...map, "--week", "2026-03-02"), /--week goes with --preview/)
+      // A record does not age, and no request is sent for it.
+      for (const flags of [["--max-age", "1h"], ["--source", "service"], ["--page-size", "50"]]) {
+        assert.include(
+          yield* why("payroll", "file", "1", ...map, ...flags),
+          `${flags[0]} goes with --preview: a revision is printed from its record`
+        )
+      }
       assert.match(
         yield* why("payroll", "file", "1", ...map, "--weekly-threshold", "40h"),
         /--weekly-threshold goes with --preview/
