@@ -19,10 +19,12 @@ import type { SyncError } from "../sync/SyncError.ts"
 import {
   type Blocker,
   CloseChanged,
+  notFound,
   NotReady,
   type OutcomeUnknown,
   PeriodClosed,
-  UnknownClose,
+  refusal,
+  type UnknownClose,
   VerificationFailed
 } from "./CloseError.ts"
 import * as CloseSums from "./CloseSums.ts"
@@ -379,7 +381,7 @@ export const voidRevision = (
     const revisions = yield* write(database, company, undefined, (closes) => {
       const known = closes.find((each) => each.close === close)
       const revision = known?.revisions.find(({ id }) => id === options.revision)
-      if (known === undefined || revision === undefined) return refuse("there is no such revision")
+      if (known === undefined || revision === undefined) return refuse(notFound.revision)
       if (Option.isSome(revision.voids)) return refuse(`it is itself a void, of ${revision.voids.value}`)
       const voided = getVoid(known.revisions, revision)
       if (voided !== undefined) return refuse(`it was voided already, by ${voided.id}`)
@@ -534,14 +536,14 @@ export const find = (
     if (Option.isNone(parsed)) return yield* refuse(notARevision)
     const { close, number } = parsed.value
     const [found] = yield* list(company, close, tableOptions)
-    if (found === undefined) return yield* refuse("there is no such close")
+    if (found === undefined) return yield* refuse(notFound.close)
     const { revisions } = found
     if (Option.isNone(number) && revisions.length > 1) {
       return yield* refuse(`the close has several revisions, so name one: ${revisions.map(({ id }) => id).join(", ")}`)
     }
     const wanted = RevisionId.print({ close, number: Option.getOrElse(number, () => 1) })
     const revision = revisions.find(({ id }) => id === wanted)
-    if (revision === undefined) return yield* refuse("there is no such revision")
+    if (revision === undefined) return yield* refuse(notFound.revision)
     if (Option.isSome(revision.voids)) return yield* refuse(`it is itself a void, of ${revision.voids.value}`)
     const voided = getVoid(revisions, revision)
     if (voided !== undefined) return yield* refuse(`it was voided by ${voided.id}, so there is nothing to pay of it`)
@@ -576,7 +578,7 @@ export const verify = (
       const all = yield* readCloses(database, company)
       const verified = close === undefined ? all : all.filter((each) => each.close === close)
       if (close !== undefined && verified.length === 0) {
-        return yield* refusal(company, `${close}`)("there is no such close")
+        return yield* refusal(company, `${close}`)(notFound.close)
       }
       for (const each of verified) {
         for (const newest of each.revisions.filter(({ kind }) => kind !== "void")) {
@@ -603,9 +605,6 @@ const headOrDie = <A>(written: ReadonlyArray<A>): Effect.Effect<A> => {
 
 const notARevision = "a revision is a close and its number, such as 7.2"
 
-const refusal = (company: CompanyId, name: string) => (detail: string) =>
-  new UnknownClose({ companyId: company, name, detail })
-
 const namedOf = (
   company: CompanyId,
   all: ReadonlyArray<StoredClose>,
@@ -615,11 +614,7 @@ const namedOf = (
   names === undefined ? Effect.succeed(active) : Effect.forEach([...new Set(names)], (name) => {
     const found = active.find(({ close }) => close === name)
     if (found !== undefined) return Effect.succeed(found)
-    return refusal(company, `${name}`)(
-      all.some(({ close }) => close === name)
-        ? "the close is over: each of its revisions is voided"
-        : "there is no such close"
-    )
+    return refusal(company, `${name}`)(all.some(({ close }) => close === name) ? notFound.over : notFound.close)
   })
 
 const noCloseHas = (hole: CloseTerms.Hole<unknown>): string => `no close has ${formatInterval(hole)}`

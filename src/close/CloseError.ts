@@ -86,6 +86,17 @@ export class UnknownClose
   }
 }
 
+/** Why a name of a close or of a revision cannot be meant. */
+export const notFound = {
+  close: "there is no such close",
+  revision: "there is no such revision",
+  over: "the close is over: each of its revisions is voided"
+} as const
+
+/** Refuses a name of a close or of a revision. */
+export const refusal = (companyId: CompanyId, name: string) => (detail: string): UnknownClose =>
+  new UnknownClose({ companyId, name, detail })
+
 /** The copy or the closes are not what was read: the copy was erased or pruned, or another process wrote a revision. */
 export class CloseChanged
   extends Schema.TaggedError<CloseChanged>("effect-time-punches/close/CloseChanged")("CloseChanged", {

@@ -314,7 +314,7 @@ export interface Planned extends RevisionId.RevisionId {
 /**
  * Writes revisions in one transaction, which holds up every commit of the company: `plan` sees the closes as they are then. The
  * history must still be known at the instant that was summed. A COMMIT without an answer is looked up by a random token. Fails
- * with `OutcomeUnknown` if it cannot be. Whoever prints what was written needs no other reading: that could fail.
+ * with `OutcomeUnknown` if it cannot be. What was written can be printed without another reading, which could fail.
  */
 export const write = <E>(
   database: Db,

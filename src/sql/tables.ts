@@ -15,7 +15,7 @@ export interface TableNames {
   readonly breaks: string
   /** The versions that were replaced. */
   readonly history: string
-  /** The closes, their states, and the sums and people of each state. */
+  /** The closes, their revisions, and the sums and people of each revision. */
   readonly close: string
   readonly closeState: string
   readonly closeRow: string

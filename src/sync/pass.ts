@@ -54,17 +54,22 @@ export const begin = (
   since: kind === "first" || kind === "sweep"
     ? Option.none()
     : Option.map(checkpoint.watermark, (watermark) => sinceOf(watermark.epochMilliseconds, overlap)),
-  horizon: Option.none(),
-  at: Option.none(),
-  latest: Option.none(),
-  cursor: Option.none(),
-  cycleGuard: Option.none(),
-  pages: 0,
+  ...atFirstPage,
   restarts: 0,
   window: Option.fromUndefinedOr(sweep?.window),
   before: Option.fromUndefinedOr(sweep?.sweepPass),
   ...(sortById ? { sorted: true } : {})
 })
+
+/** What no page has given yet. */
+const atFirstPage = {
+  horizon: Option.none(),
+  at: Option.none(),
+  latest: Option.none(),
+  cursor: Option.none(),
+  cycleGuard: Option.none(),
+  pages: 0
+}
 
 /**
  * The pass from its first page again. It keeps what it reads and how often it began again, and forgets the attempt. If the
@@ -72,12 +77,7 @@ export const begin = (
  */
 export const restart = (running: RunningPass): RunningPass => ({
   ...(running.pages <= 1 ? unsorted(running) : running),
-  horizon: Option.none(),
-  at: Option.none(),
-  latest: Option.none(),
-  cursor: Option.none(),
-  cycleGuard: Option.none(),
-  pages: 0,
+  ...atFirstPage,
   restarts: running.restarts + 1
 })
 

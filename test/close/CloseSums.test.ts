@@ -90,6 +90,44 @@ describe("CloseSums.sum", () => {
       assert.deepStrictEqual(overs({ people, rows }), [[7, 13, 1]])
     }))
 
+  it.effect("counts dates in their order, also where the days of one location begin before those of another", () =>
+    Effect.gen(function*() {
+      const tokyo = DateTime.zoneMakeNamedUnsafe("Asia/Tokyo")
+      const dayRule = new Map([[east, newYork], [far, tokyo]])
+      const { rows } = yield* run(
+        [
+          // Tuesday morning in Tokyo begins before Monday evening in New York.
+          shift("2026-03-02T22:00:00Z", 8, { locationId: far }),
+          shift("2026-03-02T23:00:00Z", 8)
+        ],
+        terms({ dayRule, weeklyThreshold: Duration.hours(8) })
+      )
+
+      assert.deepStrictEqual(rows.map(({ locationId, over }) => [locationId, Option.map(over, Duration.toHours)]), [
+        [east, Option.some(0)],
+        [far, Option.some(8)]
+      ])
+    }))
+
+  it.effect("counts the part of a day that is in an earlier close before its own", () =>
+    Effect.gen(function*() {
+      const dayRule = new Map([[east, newYork], [far, newYork]])
+      const own = terms({ dayRule, dailyThreshold: Duration.hours(8) })
+      const noon = DateTime.makeUnsafe("2026-03-02T17:00:00Z")
+      const [first, ...others] = own.locations
+      if (first === undefined) throw new Error("two locations")
+      const moved = { ...own, locations: [{ ...first, begins: Option.some(noon) }, ...others] }
+      const { rows } = yield* run(
+        // Six hours that the earlier close has, and six that began before them.
+        [shift("2026-03-02T12:00:00Z", 6), shift("2026-03-02T10:00:00Z", 6, { locationId: far })],
+        moved
+      )
+
+      assert.deepStrictEqual(rows.map(({ locationId, over }) => [locationId, Option.map(over, Duration.toHours)]), [
+        [far, Option.some(4)]
+      ])
+    }))
+
   it.effect("counts each threshold by itself, and rows of all wages, in a close of an older release", () =>
     Effect.gen(function*() {
       const thresholds = { weeklyThreshold: Duration.hours(40), dailyThreshold: Duration.hours(8) }

@@ -2,7 +2,7 @@
 import * as Command from "effect/cli/Command"
 import { databaseFlag } from "../database/database.ts"
 import { lazyCommand } from "../flags/lazy.ts"
-import { keepHistory, nonBlank, onFlag, readWhole, text, wholeNumber } from "../flags/values.ts"
+import { keepHistory, nonBlank, onFlag, whole } from "../flags/values.ts"
 
 export const run = lazyCommand(
   "run",
@@ -18,12 +18,12 @@ export const run = lazyCommand(
     keepHistory: keepHistory(
       "With --history: once a day, remove versions that were replaced longer ago than this (default: keep all)"
     ),
-    http: text(
+    http: whole(
       "http",
       "PORT",
       "Serve a page of the fleet, with /status.json, /metrics and /healthz (0: a free port)",
-      wholeNumber(0, 65_535),
-      (value) => readWhole(value, 0, 65_535)
+      0,
+      65_535
     ),
     httpHost: nonBlank(
       "http-host",

@@ -64,7 +64,7 @@ export const close = Command.make("close", flags, (input) => closePeriod(input))
 )
 
 const closePeriod = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
-  const { authorship, Close, copyOf, printNotReady, printWritten, warnOfHoles } = yield* operating
+  const { authorship, Close, CloseSums, copyOf, printNotReady, printWritten, warnOfHoles } = yield* operating
   const { company, layer, shown } = yield* copyOf(input, "close", true)
   const json = yield* Effect.fromResult(isJson(input))
   const flags = yield* resolvePeriod({ ...noFilter, ...input }, {
@@ -91,7 +91,7 @@ const closePeriod = Effect.fnUntraced(function*(input: Command.Command.Config.In
   }
   yield* Effect.gen(function*() {
     const revision = yield* Effect.catchTag(Close.create(company, options), "NotReady", printNotReady(names))
-    yield* printWritten([revision], [revision], { ...input, json }, names, shown)
+    yield* printWritten([revision], [CloseSums.difference(revision, CloseSums.empty)], { ...input, json }, names, shown)
     yield* printWarning(
       ...revision.changedTerms.map(({ before, now, term }) =>
         `${termNames[term]} ${termText(now)}, and close ${Option.getOrElse(revision.before, () => "")} has ${

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Close from "../../close/Close.ts"
-import { UnknownClose } from "../../close/CloseError.ts"
+import { notFound, refusal } from "../../close/CloseError.ts"
 import * as CloseTerms from "../../close/CloseTerms.ts"
 import { newestRevision, termsAt } from "../../close/Revision.ts"
 import { type CompanyId, LocationId } from "../../Ids.ts"
@@ -73,11 +73,11 @@ export const refuseRecorded = (input: DiffInput) => {
 
 /** The newest active revision, and the terms of its sums. */
 const readRecord = Effect.fnUntraced(function*(company: CompanyId, id: number) {
-  const refuse = (detail: string) => new UnknownClose({ companyId: company, name: `${id}`, detail })
+  const refuse = refusal(company, `${id}`)
   const [close] = yield* Close.list(company, id)
-  if (close === undefined) return yield* refuse("there is no such close")
+  if (close === undefined) return yield* refuse(notFound.close)
   const newest = newestRevision(close.revisions)
-  if (Option.isNone(newest)) return yield* refuse("the close is over: each of its revisions is voided")
+  if (Option.isNone(newest)) return yield* refuse(notFound.over)
   return { revision: newest.value, terms: termsAt(close, newest.value) }
 })
 

@@ -20,6 +20,7 @@ import { disputesUnknown } from "../select/selection.ts"
 import { textOf } from "./findings.ts"
 
 export * as Close from "../../close/Close.ts"
+export { notFound, refusal } from "../../close/CloseError.ts"
 export * as CloseSums from "../../close/CloseSums.ts"
 export * as CloseTerms from "../../close/CloseTerms.ts"
 export { requireCopy } from "../database/copy.ts"

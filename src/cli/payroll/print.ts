@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Close from "../../close/Close.ts"
-import { UnknownClose } from "../../close/CloseError.ts"
 import * as CloseSums from "../../close/CloseSums.ts"
 import { ClosedPeriod, getPrevious, Revision } from "../../close/Revision.ts"
 import type { CompanyId } from "../../Ids.ts"
@@ -87,8 +86,11 @@ const peopleLines = (sums: CloseSums.CloseSums, names: Names | undefined, screen
   const people = CloseSums.byPerson(sums)
   const over = (title: string, field: "over" | "double" | "overDaily"): ReadonlyArray<Column<CloseSums.PersonSums>> => {
     const cell = (person: CloseSums.PersonSums) =>
-      Option.match(person[field], { onNone: () => "", onSome: formatSignedHours })
-    return people.some((person) => Option.isSome(person[field])) ? [{ title, align: "right", cell }] : []
+      Option.match(Option.filter(person[field], (time) => !Duration.isZero(time)), {
+        onNone: () => "",
+        onSome: formatSignedHours
+      })
+    return people.some((person) => cell(person) !== "") ? [{ title, align: "right", cell }] : []
   }
   const columns: ReadonlyArray<Column<CloseSums.PersonSums>> = [
     { title: "user_id", align: "right", cell: ({ userId }) => `${userId}` },
@@ -134,10 +136,6 @@ export const rowsOf = (closes: ReadonlyArray<ClosedPeriod>): ReadonlyArray<Revis
 export const printRows = Effect.fnUntraced(function*(rows: ReadonlyArray<RevisionRow>) {
   yield* printLines(makeTable(revisionColumns, yield* screen).lines(rows))
 })
-
-/** No close or revision of this name can be meant. */
-export const refuseUnknown = (companyId: CompanyId, name: string, detail: string) =>
-  new UnknownClose({ companyId, name, detail })
 
 const revisionColumns: ReadonlyArray<Column<RevisionRow>> = [
   { title: "revision", cell: ({ revision }) => revision.id },

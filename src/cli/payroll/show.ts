@@ -24,17 +24,19 @@ export const show = Command.make("show", flags, (input) => intoOutput(showClose(
 )
 
 const showClose = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
-  const { Close, copyOf, printPeople, printRecord, printRevisions, printRows, refuseUnknown, rowsOf } = yield* operating
+  const { Close, copyOf, printPeople, printRecord, printRevisions, printRows, notFound, refusal, rowsOf } =
+    yield* operating
   const { company, layer } = yield* copyOf(input, "show")
   const json = yield* Effect.fromResult(isJson(input))
   const names = yield* readNames(input.names)
   const [close, number] = input.name.split(".").map(Number)
   const found = yield* Effect.provide(Close.list(company, close), layer)
+  const refuse = refusal(company, input.name)
   const [whole] = found
-  if (whole === undefined) return yield* refuseUnknown(company, input.name, "there is no such close")
+  if (whole === undefined) return yield* refuse(notFound.close)
   const rows = rowsOf(found).filter(({ revision }) => number === undefined || revision.id === input.name)
   const [row] = rows
-  if (row === undefined) return yield* refuseUnknown(company, input.name, "there is no such revision")
+  if (row === undefined) return yield* refuse(notFound.revision)
   if (json) return yield* number === undefined ? printRecord(whole) : printRevisions([row.revision])
   yield* printRows(rows)
   if (number !== undefined) yield* printPeople(row.revision, names)

@@ -4,7 +4,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Close from "../../close/Close.ts"
-import { UnknownClose } from "../../close/CloseError.ts"
+import { notFound, refusal } from "../../close/CloseError.ts"
 import { closeListing, toHtmlCloseReport } from "../../close/report.ts"
 import { byLocation, type MissingZone } from "../../payroll/Zones.ts"
 import { queryWindow, type ReportOptions, toHtmlReport } from "../../report/report.ts"
@@ -86,9 +86,7 @@ const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
   return yield* withCopy(company.id, target, () =>
     Stream.fromEffect(Effect.gen(function*() {
       const [close] = yield* Close.list(company.id, id)
-      if (close === undefined) {
-        return yield* new UnknownClose({ companyId: company.id, name: `${id}`, detail: "there is no such close" })
-      }
+      if (close === undefined) return yield* refusal(company.id, `${id}`)(notFound.close)
       const punches = Option.map(closeListing(close), ({ at, clockedIn }) =>
         SqlStore.list(company.id, { clockedIn }, { at }))
       return yield* Effect.catchTag(

@@ -3,6 +3,7 @@ import * as DateTime from "effect/DateTime"
 import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import * as Struct from "effect/Struct"
 import type { DepartmentId, LocationId, RoleId, TimePunchId, UserId } from "../../Ids.ts"
 import type { Interval } from "../../payroll/Zones.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
@@ -10,12 +11,7 @@ import type { TimePunch } from "../../TimePunch.ts"
 import { filterFlags, type FilterInput, isOfDepartment } from "../flags/filter.ts"
 
 /** The filters of a check. Any other would hide what is to be looked at, as `--approved` hides unapproved punches. */
-export const selectionFlags = {
-  locationId: filterFlags.locationId,
-  departmentId: filterFlags.departmentId,
-  roleId: filterFlags.roleId,
-  userId: filterFlags.userId
-}
+export const selectionFlags = Struct.pick(filterFlags, ["locationId", "departmentId", "roleId", "userId"])
 
 /** Said where the punches come from a copy. */
 export const disputesUnknown = "Disputes are not in a copy: only the service knows them."

@@ -1,7 +1,9 @@
 /** The verbs of `time-punches payroll` that read and write a record, over a copy of the fake service in a real file. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
+import * as Path from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { commandFailureOf } from "../../../src/cli/failure.ts"
 import { CloseChanged } from "../../../src/close/index.ts"
@@ -9,7 +11,9 @@ import { CompanyId } from "../../../src/Ids.ts"
 import { SqlStore } from "../../../src/sql/index.ts"
 import { NodeSqlite } from "../../../src/sql/node/index.ts"
 import { defaultCompany, FakeService, type WirePunch } from "../../../src/testing/index.ts"
+import { needs } from "../../support/needs.ts"
 import { servicePunch } from "../../support/wire.ts"
+import { commandOf } from "../child.ts"
 import { cli, type Environment, temporaryFolder } from "../support.ts"
 
 const punch = (id: number, given: Partial<WirePunch> = {}): WirePunch =>
@@ -181,7 +185,7 @@ describe("time-punches payroll close", () => {
       for (const flags of [[], ["--json"], ["1"]]) {
         const due = yield* run("payroll", "due", ...flags)
         const rehearsed = yield* run("payroll", "correct", "--dry-run", ...flags)
-        assert.deepStrictEqual(rehearsed, due)
+        assert.deepStrictEqual([rehearsed.code, rehearsed.stdout], [due.code, due.stdout])
         assert.strictEqual(due.code, 0, due.stderr)
         assert.include(due.stdout, "501")
       }
@@ -335,6 +339,91 @@ describe("time-punches payroll close", () => {
         const { code, stderr, stdout } = yield* run(...command)
         assert.deepStrictEqual([code, stdout], [7, ""])
         assert.match(stderr, /1\.1: its history was edited, users 503/)
+      }
+    })))
+
+  it.live("due and correct say how old the copy is, and end with 10 if it is older than --max-age", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const service = yield* FakeService
+      const run = on(file)
+      yield* run("payroll", "close", ...week)
+      yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
+      // The sync that would bring the edit died.
+      yield* Effect.sleep("1200 millis")
+      for (const args of [["due"], ["correct", "--dry-run"], ["correct"]]) {
+        const old = yield* run("payroll", ...args, "--max-age", "1s")
+        assert.deepStrictEqual([old.code, old.stdout], [10, ""], old.stderr)
+        assert.match(old.stderr, /ended 1s ago, and --max-age is 1s/)
+        const { code, stderr } = yield* run("payroll", ...args, "--max-age", "1h")
+        assert.strictEqual(code, 0, stderr)
+        assert.match(stderr, /^The copy in .* has the changes up to .*; its last pass ended \ds ago/)
+      }
+    })))
+
+  it.live("reads a file that it may not write", (context) => {
+    needs(context, process.getuid?.() === 0, "only root can be another user, to whom the mode of a file applies")
+    return inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const run = on(file)
+      const closed = yield* run("payroll", "close", ...week)
+      assert.strictEqual(closed.code, 0, closed.stderr)
+      const mapping = `${file}.json`
+      const columns = [{ header: "User", value: "userId" }, { header: "Hours", value: "hours" }]
+      Fs.writeFileSync(mapping, JSON.stringify({ v: 1, by: ["user"], hours: "decimal:2", rounding: "halfUp", columns }))
+      Fs.chmodSync(file, 0o444)
+      Fs.chmodSync(Path.dirname(file), 0o555)
+      const asNobody = (...args: ReadonlyArray<string>) =>
+        ChildProcess.spawnSync(process.execPath, commandOf(["payroll", ...args, "--database", file]), {
+          uid: 65534,
+          gid: 65534,
+          cwd: "/",
+          env: { ...env, HOME: "/" },
+          encoding: "utf8"
+        })
+      const read = [["list"], ["show", "1"], ["due"], ["correct", "--dry-run"], ["verify"], [
+        "file",
+        "1.1",
+        "--mapping",
+        mapping
+      ]]
+      for (const args of read) {
+        const { status, stderr } = asNobody(...args)
+        assert.strictEqual(status, 0, stderr)
+      }
+      const voided = asNobody("void", "1.1", "--note", "x")
+      assert.strictEqual(voided.status, 8, voided.stderr)
+    }))
+  })
+
+  it.live("writes nothing to the tables of a later release, with exit code 7, and reads their punches", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const run = on(file)
+      yield* run("payroll", "close", ...week)
+      const database = new DatabaseSync(file)
+      database.exec("INSERT INTO time_punches_migrations (migration_id, name) VALUES (99, 'later')")
+      database.close()
+      const before = Fs.readFileSync(file)
+      const refused = [
+        ["payroll", "close", "--week", "2026-03-09", "--zone", "America/New_York", "--accept", "empty"],
+        ["payroll", "correct"],
+        ["payroll", "void", "1.1", "--note", "x"],
+        ["payroll", "list"],
+        ["payroll", "due"]
+      ]
+      const ran = [
+        ...(yield* Effect.forEach(refused, (args) => run(...args))),
+        yield* cli(["sync", "--database", file])
+      ]
+      for (const { code, stderr, stdout } of ran) {
+        assert.deepStrictEqual([code, stdout], [7, ""], stderr)
+        assert.match(stderr, /have schema 99, and this release needs \d+\n  A later release changed them: use that/)
+      }
+      assert.deepStrictEqual(Fs.readFileSync(file), before)
+      for (const verb of [["payroll", "check"], ["summary"]]) {
+        const { code, stderr } = yield* run(...verb, ...week, ...verb.length === 1 ? ["--rounding", "half-up"] : [])
+        assert.strictEqual(code, 0, stderr)
       }
     })))
 

@@ -239,6 +239,11 @@ describe("time-punches payroll diff", () => {
       assert.match(none.stderr, /no history.*\n.*time-punches sync --history/)
       assert.include(early.stderr, `2026-03-09T15:00:00.000Z`)
       assert.include(early.stderr, `since ${status.history.since}`)
+      // A part of a form would look like a whole one.
+      for (const form of [["--json"], ["--format", "csv", "--rows", "punches"], ["--format", "csv"]]) {
+        const { code, stdout } = yield* changes({ ...week, at: "2026-03-09T15:00:00Z" }, ...form)
+        assert.deepStrictEqual([code, stdout], [2, ""])
+      }
       assert.deepStrictEqual([atStart.code, fromLast.code], [0, 0])
     })))
 
