@@ -126,17 +126,25 @@ const mappingsOf = (terms: Oracle.Terms) => {
   const double = terms.double !== undefined
   const column = (value: string) => ({ header: value, value })
   const classes = [...hasOver ? ["hoursRegular", "hoursOver"] : [], ...double ? ["hoursDouble"] : []]
+  const payCodes = {
+    ...hasOver ? { regular: "REG", over: "OT" } : { hours: "HRS" },
+    ...double ? { double: "DT" } : {},
+    tips: "TIPS"
+  }
   const inputs = {
     codes: {
       by: ["user"],
-      payCodes: {
-        ...hasOver ? { regular: "REG", over: "OT" } : { hours: "HRS" },
-        ...double ? { double: "DT" } : {},
-        tips: "TIPS"
-      },
+      payCodes,
       hours: "decimal:2",
       rounding: "halfUp",
       columns: ["userCode", "payCode", "hours", "amount"].map(column)
+    },
+    jobs: {
+      by: ["user", "role"],
+      payCodes,
+      hours: "decimal:2",
+      rounding: "up",
+      columns: ["userCode", "roleId", "rate", "payCode", "hours", "amount"].map(column)
     },
     centres: {
       by: ["location"],

@@ -278,7 +278,7 @@ export const peopleOf = (rows: Rows): ReadonlyMap<number, readonly [over: number
 /** The cells of a file by the texts of its rows; hours in the units of the file, amounts in cents. */
 export type File = ReadonlyMap<string, ReadonlyArray<number>>
 
-export const mappings = ["codes", "centres", "people"] as const
+export const mappings = ["codes", "jobs", "centres", "people"] as const
 
 type Sums = Pick<Row, typeof numbers[number]>
 
@@ -288,7 +288,9 @@ const grouped = (rows: Rows, textOf: (row: Row) => string): ReadonlyMap<string, 
   return groups
 }
 
-/** The whole file of some rows by one of three mappings. */
+const rateOf = ({ wage }: Row) => `${Math.floor(wage / 100)}.${`${wage % 100}`.padStart(2, "0")}`
+
+/** The whole file of some rows by one of four mappings. */
 export const fileOf = (
   mapping: typeof mappings[number],
   terms: Terms,
@@ -312,14 +314,26 @@ export const fileOf = (
         add(`${code} TIPS`, [0, tips])
       }
       return file
+    case "jobs": {
+      const jobOf = ({ person, role }: Row) => `${codeOf(person)} ${role}`
+      for (const [key, { double, net, over }] of grouped(rows, (row) => `${jobOf(row)} ${rateOf(row)}`)) {
+        const [all = 0, ofOver = 0, ofDouble = 0] = [net, over, double].map((time) => round(time, 36_000, "up"))
+        if (!hasOver(terms)) add(`${key} HRS`, [all, 0])
+        else add(`${key} REG`, [all - ofOver - ofDouble, 0])
+        add(`${key} OT`, [ofOver, 0])
+        add(`${key} DT`, [ofDouble, 0])
+      }
+      // Tips have no rate.
+      for (const [key, { tips }] of grouped(rows, jobOf)) add(`${key}  TIPS`, [0, tips])
+      return file
+    }
     case "centres":
       for (const [place, { cost, net, punches, tips }] of grouped(rows, ({ place }) => `C${place}`)) {
         add(place, [round(net, 60_000, "down"), cost, tips, punches])
       }
       return file
     case "people": {
-      const textOf = ({ person, place, role, wage }: Row) =>
-        [codeOf(person), place, role, `${Math.floor(wage / 100)}.${`${wage % 100}`.padStart(2, "0")}`].join(" ")
+      const textOf = (row: Row) => [codeOf(row.person), row.place, row.role, rateOf(row)].join(" ")
       for (const [key, { cost, double, net, over }] of grouped(rows, textOf)) {
         const [all = 0, ofOver = 0, ofDouble = 0] = [net, over, double].map((time) => round(time, 60_000, rules.people))
         const classes = hasOver(terms) ? [all - ofOver - ofDouble, ofOver] : []
@@ -369,7 +383,8 @@ const numberOf = (text: string): number => {
 
 /** Reads what was printed: so many texts, then numbers, of which some are empty. */
 export const parse = (mapping: typeof mappings[number], text: string): File => {
-  const [texts, mark] = mapping === "codes" ? [2, ","] : mapping === "centres" ? [1, ";"] : [4, ","]
+  const texts = { codes: 2, jobs: 4, centres: 1, people: 4 }[mapping]
+  const mark = mapping === "centres" ? ";" : ","
   const file = new Map<string, ReadonlyArray<number>>()
   for (const line of text.split("\n").slice(mapping === "centres" ? 0 : 1, -1)) {
     const cells = line.split(mark).map((cell) => cell.replace(/^"(.*)"$/, "$1"))

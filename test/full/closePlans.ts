@@ -40,6 +40,8 @@ export interface Company {
   readonly terms: Shared
   readonly calendar: Calendar
   readonly periods: ReadonlyArray<{ readonly first: number; readonly last: number }>
+  /** The dates of its punches: more often those of edges and of a change of clocks. */
+  readonly dates: ReadonlyArray<number>
   readonly punches: ReadonlyArray<Work>
   /** People who share an employee number. */
   readonly areShared: boolean
@@ -82,13 +84,22 @@ export const makeCompany = (random: Prng): Company => {
     ...thresholdsOf(random)
   }
   const [from, to] = [(periods[0]?.first ?? 0) - 7, (periods.at(-1)?.last ?? 0) + 2]
-  const punches = Array.from({ length: random.between(20, 50) }, (_, at) => makeWork(random, terms, at + 1, from, to))
-  return { terms, calendar, periods, punches, areShared: random.chance(0.3) }
+  const edges = periods.flatMap(({ first, last }) => {
+    // Day 0 was a Thursday.
+    const ofWeek = (first + 4 - terms.firstDay) % 7
+    return [first - ofWeek, first - 1, first, last, last + 1]
+  })
+  const dates = [
+    ...Array.from({ length: to - from + 1 }, (_, at) => from + at),
+    ...Array.from({ length: 3 }, () => [change - 1, change, change, ...edges]).flat()
+  ]
+  const punches = Array.from({ length: random.between(20, 50) }, (_, at) => makeWork(random, terms, at + 1, dates))
+  return { terms, calendar, periods, dates, punches, areShared: random.chance(0.3) }
 }
 
 /** An instant in some days: on the second of an edge, near it, or anywhere. */
-const instantOf = (random: Prng, terms: Shared, place: number, from: number, to: number): number => {
-  const date = random.between(from, to)
+const instantOf = (random: Prng, terms: Shared, place: number, dates: ReadonlyArray<number>): number => {
+  const date = some(random, dates)
   const rule = terms.places.get(place)
   if (rule === undefined) throw new Error("no place")
   const start = startOf(rule.zone, rule.dayStarts, date)
@@ -125,9 +136,9 @@ const breaksOf = (random: Prng, from: number, length: number): Work["breaks"] =>
 const wages: readonly [number, ...ReadonlyArray<number>] = [0, 612, 725, 1225, 1500, 1625]
 
 /** A few people, places and days, so that a person has several jobs on a day. */
-const makeWork = (random: Prng, terms: Shared, id: number, first: number, last: number): Work => {
+const makeWork = (random: Prng, terms: Shared, id: number, dates: ReadonlyArray<number>): Work => {
   const place = some(random, [...terms.places.keys()])
-  const from = instantOf(random, terms, place, first, last)
+  const from = instantOf(random, terms, place, dates)
   const length = lengthOf(random)
   return {
     id,
@@ -146,12 +157,12 @@ const makeWork = (random: Prng, terms: Shared, id: number, first: number, last: 
 }
 
 /** A punch of the same id with something else. */
-const edited = (random: Prng, { terms, periods }: Company, work: Work): Work => {
+const edited = (random: Prng, { dates, terms }: Company, work: Work): Work => {
   const length = Math.max(0, (work.to ?? work.from) - work.from)
   switch (random.between(0, 11)) {
     case 0:
     case 1: {
-      const from = instantOf(random, terms, work.place, (periods[0]?.first ?? 0) - 3, (periods.at(-1)?.last ?? 0) + 1)
+      const from = instantOf(random, terms, work.place, dates)
       const moved = from - work.from
       return {
         ...work,
@@ -212,10 +223,8 @@ export const makeEdit = (random: Prng, company: Company, now: ReadonlyMap<number
       const ids = new Set(chosen(4).map(({ id }) => id))
       return { page: company.punches.filter(({ id }) => ids.has(id)), isWhole: false }
     }
-    case 2: {
-      const [from, to] = [company.periods[0]?.first ?? 0, company.periods.at(-1)?.last ?? 0]
-      return { page: [makeWork(random, company.terms, now.size + 1, from, to)], isWhole: false }
-    }
+    case 2:
+      return { page: [makeWork(random, company.terms, now.size + 1, company.dates)], isWhole: false }
     default:
       return {
         page: chosen(4).map((work) => edited(random, company, work)),
