@@ -86,7 +86,7 @@ const optionsOf = (terms: Oracle.Terms) => ({
   weeklyThreshold: threshold(terms.weekly),
   dailyThreshold: threshold(terms.daily),
   doubleThreshold: threshold(terms.double),
-  accept: Blocker.literals.filter((each) => each !== "edge")
+  accept: Blocker.literals
 })
 
 const millisOf = (time: Option.Option<Duration.Duration>, isKnown: boolean): number => {
@@ -176,6 +176,8 @@ const makeCounts = () => ({
   voids: 0,
   over: 0,
   again: 0,
+  moved: 0,
+  refused: 0,
   files: 0,
   verified: 0
 })
@@ -326,14 +328,24 @@ const runPlan = Effect.fnUntraced(
         activeOf(of).some(({ terms }) => terms.first === first)
       const period = of.company.periods.find((each) => !isClosed(each))
       if (period === undefined) return
-      const terms = {
+      const active = activeOf(of).map(({ terms }) => terms)
+      const { places } = of.company.terms
+      const terms = Oracle.align({
         ...of.company.terms,
         ...random.chance(0.15) ? Plans.thresholdsOf(random) : {},
+        places: random.chance(0.2) ? Plans.corrected(random, places) : places,
         ...period
-      }
+      }, active)
       trail.push(`create ${of.id}: ${dateOf(period.first)}`)
       const isAgain = of.closes.some((each) => each.terms.first === period.first)
+      if (active.some((other) => Oracle.overlap(terms, other))) {
+        const error = yield* Effect.flip(copy.run(Close.create(of.id, optionsOf(terms), table)))
+        assert.strictEqual(error._tag, "PeriodClosed", hint())
+        counts.refused++
+        return
+      }
       if (isAgain) counts.again++
+      if (terms.begins.size > 0) counts.moved++
       const revision = yield* copy.run(Close.create(of.id, optionsOf(terms), table))
       assert.strictEqual(revision.id, `${of.closes.length + 1}.1`, hint())
       const known = made(of, terms, revision, undefined)

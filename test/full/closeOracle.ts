@@ -26,6 +26,8 @@ export interface Terms {
   readonly first: number
   readonly last: number
   readonly places: ReadonlyMap<number, { readonly zone: string; readonly dayStarts: number }>
+  /** Where the close begins at a place, if not at the beginning of its first day there. */
+  readonly begins: ReadonlyMap<number, number>
   readonly firstDay: number
   readonly cents: Cents
   readonly weekly: number | undefined
@@ -123,11 +125,37 @@ export const startOf = (zone: string, dayStarts: number, date: number): number =
   }
 }
 
-const dateOf = (terms: Terms, { edge }: Rules, { from, place }: Work): number => {
-  const rule = terms.places.get(place)
+const startAt = ({ places }: Terms, place: number, date: number): number => {
+  const rule = places.get(place)
   if (rule === undefined) throw new Error(`no day rule of ${place}`)
+  return startOf(rule.zone, rule.dayStarts, date)
+}
+
+const beginOf = (terms: Terms, place: number): number => terms.begins.get(place) ?? startAt(terms, place, terms.first)
+
+const endOf = (terms: Terms, place: number): number => startAt(terms, place, terms.last + 1)
+
+/** The terms with each beginning at the end of the close before it, if that is less than 48 hours away. */
+export const align = (terms: Terms, others: ReadonlyArray<Terms>): Terms => {
+  const begins = new Map<number, number>()
+  for (const place of terms.places.keys()) {
+    const [begin, end] = [beginOf(terms, place), endOf(terms, place)]
+    const before = others.filter((other) => beginOf(other, place) < begin).map((other) => endOf(other, place))
+    const nearest = Math.max(...before)
+    if (nearest !== begin && nearest < end && Math.abs(nearest - begin) < 2 * day) begins.set(place, nearest)
+  }
+  return { ...terms, begins }
+}
+
+/** Whether two closes have an instant in common at a place. */
+export const overlap = (one: Terms, other: Terms): boolean =>
+  [...one.places.keys()].some((place) =>
+    shared(beginOf(one, place), endOf(one, place), beginOf(other, place), endOf(other, place)) > 0
+  )
+
+const dateOf = (terms: Terms, { edge }: Rules, { from, place }: Work): number => {
   let date = Math.floor(from / day) - 3
-  while (startOf(rule.zone, rule.dayStarts, date + 1) + edge <= from) date++
+  while (startAt(terms, place, date + 1) + edge <= from) date++
   return date
 }
 
@@ -188,14 +216,21 @@ export const rowsOf = (terms: Terms, work: ReadonlyArray<Work>, rules: Rules = t
   const second = (rules.hasDouble ? terms.double : undefined) ?? Infinity
   const first = Math.min((terms.daily ?? Infinity) + rules.daily, second)
   const counted = work.filter((each) => !each.isDeleted && (rules.countsMissing || !each.isMissing))
-    .map((each) => ({ each, date: dateOf(terms, rules, each), net: paidOf(each) }))
+    .map((each) => {
+      const date = dateOf(terms, rules, each)
+      const begin = terms.begins.get(each.place)
+      const isIn = date <= terms.last && (begin === undefined ? date >= terms.first : each.from >= begin)
+      return { each, date, isIn, net: paidOf(each) }
+    })
     .toSorted((one, other) =>
       one.date - other.date ||
+      // What lies before the close is in an earlier one.
+      Number(one.isIn) - Number(other.isIn) ||
       (rules.isReversed ? -1 : 1) * (one.each.from - other.each.from || one.each.id - other.each.id)
     )
   const ofDay = new Map<string, number>()
   const ofWeek = new Map<string, number>()
-  for (const { date, each, net = 0 } of counted) {
+  for (const { date, each, isIn, net = 0 } of counted) {
     // Day 0 was a Thursday.
     const week = Math.floor((date + 4 - terms.firstDay - rules.weekday) / 7)
     const [dayKey, weekKey] = [`${each.person} ${date}`, `${each.person} ${week}`]
@@ -208,7 +243,7 @@ export const rowsOf = (terms: Terms, work: ReadonlyArray<Work>, rules: Rules = t
     const reached = ofWeek.get(weekKey) ?? 0
     ofWeek.set(weekKey, reached + left)
     const overWeek = shared(reached, reached + left, weekly, Infinity)
-    if (date < terms.first || date > terms.last) continue
+    if (!isIn) continue
     const isKnown = paidOf(each) !== undefined
     const own: Row = {
       person: each.person,

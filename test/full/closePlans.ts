@@ -54,13 +54,19 @@ export const thresholdsOf = (random: Prng) => {
   return { weekly: maybe(0, 1200, 0.6), daily: maybe(0, 600, 0.6), double: maybe(0, 700, 0.45) }
 }
 
+const dayRuleOf = (random: Prng, [zone]: Zone) => ({
+  zone,
+  dayStarts: random.pick([0, 0, 4 * hour, -2 * hour, 5.5 * hour, -12 * hour, 12 * hour])
+})
+
+/** The day rules after one of them was corrected: another zone, or another beginning of the day. */
+export const corrected = (random: Prng, places: Terms["places"]): Terms["places"] =>
+  new Map([...places, [some(random, [...places.keys()]), dayRuleOf(random, random.pick(zones))]])
+
 export const makeCompany = (random: Prng): Company => {
   const near = random.pick(zones)
   const others = Array.from({ length: random.between(1, 2) }, () => random.pick(zones))
-  const ruleOf = ([zone]: Zone) => ({
-    zone,
-    dayStarts: random.pick([0, 0, 4 * hour, -2 * hour, 5.5 * hour, -12 * hour, 12 * hour])
-  })
+  const ruleOf = (zone: Zone) => dayRuleOf(random, zone)
   const rule = ruleOf(near)
   const isOneRule = random.chance(0.15)
   const places = new Map(
@@ -79,6 +85,7 @@ export const makeCompany = (random: Prng): Company => {
   }
   const terms: Shared = {
     places,
+    begins: new Map(),
     firstDay: random.between(0, 6),
     cents: random.pick(["halfUp", "halfUp", "halfEven", "down", "up"]),
     ...thresholdsOf(random)
