@@ -23,17 +23,14 @@ export const weekPage = toHtmlReport(
 
 /** The page of close 7, from its record; hours by day and findings from the history, if it has them. */
 export const closePage = Effect.gen(function*() {
-  const [close] = yield* Close.list(company, 7)
-  if (close === undefined) return Option.none()
+  const close = yield* Close.get(company, 7)
   const punches = Option.map(
     closeListing(close),
     ({ at, clockedIn }) => SqlStore.list(company, { clockedIn }, { at })
   )
-  return Option.some(
-    yield* Effect.catchTag(
-      toHtmlCloseReport(close, punches),
-      "HistoryUnavailable",
-      () => toHtmlCloseReport(close, Option.none<never>())
-    )
+  return yield* Effect.catchTag(
+    toHtmlCloseReport(close, punches),
+    "HistoryUnavailable",
+    () => toHtmlCloseReport(close, Option.none<never>())
   )
 })

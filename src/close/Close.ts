@@ -114,7 +114,7 @@ export const create = (
         const copy = yield* readCopy(database, company)
         const active = activeOf(yield* readCloses(database, company))
         const terms = termsBeside(active)
-        const issues = yield* issuesIn(company, terms, options, tableOptions)
+        const issues = yield* issuesIn(company, terms, active, options, tableOptions)
         const sums = yield* sumsOf(company, terms, active, tableOptions)
         return { database, copy, active, terms, issues, sums }
       })
@@ -448,12 +448,17 @@ export const holes = (
 export type NextPeriod = Required<Omit<CloseTerms.CloseTermsOptions, "companyId">> & {
   /** The close before it, whose terms it has. */
   readonly after: number
+  /** The first day of a week. */
+  readonly firstDay: Period.Weekday
+  /** The close behind it, if it fell out of every close; `None` if it is behind the last close. */
+  readonly before: Option.Option<number>
 }
 
 /**
  * The period to close next: the oldest one that fell out of every close, else the one behind the last active close. Its length
  * is that of the close before it, or its days of the month; the clocks, the thresholds, the rounding and the first day of the
- * week are those of that close. With `acceptGaps`, always the one behind the last close.
+ * week are those of that close. With `acceptGaps`, always the one behind the last close. A hole that
+ * only some locations have cannot be closed as a period of the company, so it is left out: `create` names it as a gap.
  *
  * Fails with `UnknownClose` if no close is active, or if its dates do not say which period follows.
  */
@@ -472,52 +477,86 @@ export const next = (
       const all = yield* readCloses(database, company)
       const active = activeOf(all).toSorted((one, other) => (one.terms.last < other.terms.last ? -1 : 1))
       const last = active.at(-1)
-      if (last === undefined) return yield* refusal(company, "next")("no close is active, so none says what follows")
-      const hole = acceptGaps ? undefined : openHoles(all)
-        .toSorted((one, other) => one.interval.from - other.interval.from)
-        .find(({ after, before }) => Option.isSome(CloseTerms.datesBetween(after.terms, before.terms)))
-      const after = hole === undefined ? last : active.find(({ close }) => close === hole.after.close) ?? last
-      const before = active.find(({ terms }) => Option.contains(Period.addDays(terms.last, 1), after.terms.first))
-      const refuse = refusal(company, `${after.close}`)
-      const period = CloseTerms.periodAfter(after.terms, before?.terms)
-      if (Option.isNone(period)) return yield* refuse("its dates do not say which period follows")
-      const dayRule = CloseTerms.dayRulesOf(after.terms)
-      if (Option.isNone(dayRule)) return yield* refuse("a zone of its record is not known here")
-      const { firstDay, rounding } = after.terms
-      const lastOfHole = hole &&
-        Option.map(CloseTerms.datesBetween(hole.after.terms, hole.before.terms), ({ last }) => last)
-      const end = Option.getOrElse(lastOfHole ?? Option.none(), () => period.value.last)
-      return {
-        after: after.close,
-        first: period.value.first,
-        last: end < period.value.last ? end : period.value.last,
-        dayRule: dayRule.value,
-        firstDay,
-        rounding,
-        ...CloseTerms.thresholdsOf(after.terms)
-      } satisfies NextPeriod
+      if (last === undefined) {
+        return yield* refusal(company, "next")(
+          "no close is active, so none says what follows: close the first period by its dates"
+        )
+      }
+      const holes = acceptGaps ? [] : openHoles(all).toSorted((one, other) => one.interval.from - other.interval.from)
+      for (const { after, before } of holes) {
+        const [own, dates] = [active.find(({ close }) => close === after.close), datesBetween(after, before)]
+        if (own === undefined || Option.isNone(dates)) continue
+        const period = { ...yield* periodAfter(company, own, active), before: Option.some(before.close) }
+        const first = { ...period, last: period.last < dates.value.last ? period.last : dates.value.last }
+        const terms = CloseTerms.alignEdges(
+          CloseTerms.make({ ...first, companyId: company }),
+          active.map(({ terms }) => terms)
+        )
+        if (CloseTerms.overlaps(terms, active).length === 0) return first
+      }
+      return { ...yield* periodAfter(company, last, active), before: Option.none() }
     })
   )
 
-/** The closes of a company, each with all its revisions and sums; with a number, that one alone. */
+/** The closes of a company, each with all its revisions and sums. */
 export const list = (
   company: CompanyId,
-  close?: number,
   tableOptions: TableOptions = {}
 ): Effect.Effect<ReadonlyArray<ClosedPeriod>, SyncError, SqlClient> =>
   inCopy(
     company,
     tableOptions,
-    Effect.fnUntraced(function*(database: Db) {
-      const closes = yield* readCloses(database, company)
-      return yield* Effect.forEach(
-        closes.filter((each) => close === undefined || each.close === close),
-        (each) =>
-          Effect.map(
-            Effect.forEach(each.revisions, (revision) => recorded(database, company, each, revision)),
-            (revisions) => ({ close: each.close, terms: each.terms, revisions })
-          )
+    (database) =>
+      Effect.flatMap(
+        readCloses(database, company),
+        Effect.forEach((each) => withSums(database, company, each))
       )
+  )
+
+/** A close with all its revisions and sums. Fails with `UnknownClose` for a number that no close has. */
+export const get = (
+  company: CompanyId,
+  close: number,
+  tableOptions: TableOptions = {}
+): Effect.Effect<ClosedPeriod, SyncError | UnknownClose, SqlClient> =>
+  inCopy(
+    company,
+    tableOptions,
+    Effect.fnUntraced(function*(database: Db) {
+      return yield* withSums(database, company, yield* storedOf(company, yield* readCloses(database, company), close))
+    })
+  )
+
+/** The newest active revision of a close, without its sums, and the terms that say which punches it has. */
+export interface NewestRevision {
+  /** Its name, such as `7.2`. */
+  readonly id: string
+  /** The instant of the copy that is summed. */
+  readonly at: DateTime.Utc
+  /** The terms of its sums. */
+  readonly terms: CloseTerms.CloseTerms
+  /** The terms of the other active closes. */
+  readonly otherTerms: ReadonlyArray<CloseTerms.CloseTerms>
+}
+
+/**
+ * The newest active revision of a close; reads no sums. Fails with `UnknownClose` for a number that no close has, and for a
+ * close that is over.
+ */
+export const newest = (
+  company: CompanyId,
+  close: number,
+  tableOptions: TableOptions = {}
+): Effect.Effect<NewestRevision, SyncError | UnknownClose, SqlClient> =>
+  inCopy(
+    company,
+    tableOptions,
+    Effect.fnUntraced(function*(database: Db) {
+      const all = yield* readCloses(database, company)
+      const active = activeOf(all)
+      const { newest: { at, id }, terms } = yield* activeOne(company, all, active, close)
+      const otherTerms = active.filter((each) => each.close !== close).map(({ terms }) => terms)
+      return { id, at, terms, otherTerms } satisfies NewestRevision
     })
   )
 
@@ -535,9 +574,7 @@ export const find = (
     const parsed = RevisionId.parse(name)
     if (Option.isNone(parsed)) return yield* refuse(notARevision)
     const { close, number } = parsed.value
-    const [found] = yield* list(company, close, tableOptions)
-    if (found === undefined) return yield* refuse(notFound.close)
-    const { revisions } = found
+    const { revisions } = yield* get(company, close, tableOptions)
     if (Option.isNone(number) && revisions.length > 1) {
       return yield* refuse(`the close has several revisions, so name one: ${revisions.map(({ id }) => id).join(", ")}`)
     }
@@ -576,10 +613,7 @@ export const verify = (
       const differing: Array<Differing> = []
       let [revisions, unverifiable] = [0, 0]
       const all = yield* readCloses(database, company)
-      const verified = close === undefined ? all : all.filter((each) => each.close === close)
-      if (close !== undefined && verified.length === 0) {
-        return yield* refusal(company, `${close}`)(notFound.close)
-      }
+      const verified = close === undefined ? all : [yield* storedOf(company, all, close)]
       for (const each of verified) {
         for (const newest of each.revisions.filter(({ kind }) => kind !== "void")) {
           const stored = yield* readSums(database, company, newest)
@@ -598,6 +632,32 @@ export const verify = (
     })
   )
 
+const datesBetween = (after: OwnTerms, before: OwnTerms) => CloseTerms.datesBetween(after.terms, before.terms)
+
+/** The period that follows a close, with its terms. */
+const periodAfter = Effect.fnUntraced(function*(
+  company: CompanyId,
+  { close, terms }: ActiveClose,
+  active: ReadonlyArray<ActiveClose>
+) {
+  const refuse = refusal(company, `${close}`)
+  const previous = active.find((each) => Option.contains(Period.addDays(each.terms.last, 1), terms.first))
+  const period = CloseTerms.periodAfter(terms, previous?.terms)
+  if (Option.isNone(period))
+    return yield* refuse("its dates do not say which period follows: close that one by its dates")
+  const dayRule = CloseTerms.dayRulesOf(terms)
+  if (Option.isNone(dayRule)) return yield* refuse("a zone of its record is not known here")
+  const { firstDay, rounding } = terms
+  return {
+    after: close,
+    ...period.value,
+    dayRule: dayRule.value,
+    firstDay,
+    rounding,
+    ...CloseTerms.thresholdsOf(terms)
+  } satisfies Omit<NextPeriod, "before">
+})
+
 const headOrDie = <A>(written: ReadonlyArray<A>): Effect.Effect<A> => {
   const [revision] = written
   return revision === undefined ? Effect.die("a write of no revision") : Effect.succeed(revision)
@@ -611,11 +671,32 @@ const namedOf = (
   active: ReadonlyArray<ActiveClose>,
   names: ReadonlyArray<number> | undefined
 ): Effect.Effect<ReadonlyArray<ActiveClose>, UnknownClose> =>
-  names === undefined ? Effect.succeed(active) : Effect.forEach([...new Set(names)], (name) => {
-    const found = active.find(({ close }) => close === name)
-    if (found !== undefined) return Effect.succeed(found)
-    return refusal(company, `${name}`)(all.some(({ close }) => close === name) ? notFound.over : notFound.close)
+  names === undefined
+    ? Effect.succeed(active)
+    : Effect.forEach([...new Set(names)], (name) => activeOne(company, all, active, name))
+
+const activeOne = Effect.fnUntraced(function*(
+  company: CompanyId,
+  all: ReadonlyArray<StoredClose>,
+  active: ReadonlyArray<ActiveClose>,
+  close: number
+) {
+  yield* storedOf(company, all, close)
+  const found = active.find((each) => each.close === close)
+  return found ?? (yield* refusal(company, `${close}`)(notFound.over))
+})
+
+const storedOf = (company: CompanyId, all: ReadonlyArray<StoredClose>, close: number) =>
+  Effect.suspend(() => {
+    const found = all.find((each) => each.close === close)
+    return found === undefined ? refusal(company, `${close}`)(notFound.close) : Effect.succeed(found)
   })
+
+const withSums = (database: Db, company: CompanyId, close: StoredClose) =>
+  Effect.map(
+    Effect.forEach(close.revisions, (revision) => recorded(database, company, close, revision)),
+    (revisions): ClosedPeriod => ({ close: close.close, terms: close.terms, revisions })
+  )
 
 const noCloseHas = (hole: CloseTerms.Hole<unknown>): string => `no close has ${formatInterval(hole)}`
 
@@ -714,16 +795,24 @@ const isDue = Effect.fnUntraced(function*(
   )
 })
 
-/** What `PeriodCheck` finds in the close, with what it reads around it. */
+/**
+ * What `PeriodCheck` finds in the close, with what it reads around it. A punch of a later close, at a location that opened with
+ * it, needs no day rule here.
+ */
 const issuesIn = (
   company: CompanyId,
   terms: CloseTerms.CloseTerms,
+  active: ReadonlyArray<ActiveClose>,
   { dayRule, maxDuration }: CloseOptions,
   tableOptions: TableOptions
 ) => {
   const zones = CloseTerms.isByLocation(dayRule) ? Period.zones(dayRule) : dayRule
   const options = CloseTerms.checkOptions(terms, zones, maxDuration)
-  return Stream.run(punchesIn(company, PeriodCheck.queryWindow(options), tableOptions), PeriodCheck.check(options))
+  const isInLater = CloseTerms.isInLaterClose(terms, active.map(({ terms }) => terms))
+  return punchesIn(company, PeriodCheck.queryWindow(options), tableOptions).pipe(
+    Stream.filter((punch) => CloseTerms.getLocation(terms, punch.locationId) !== undefined || !isInLater(punch)),
+    Stream.run(PeriodCheck.check(options))
+  )
 }
 
 interface OwnTerms {
@@ -732,8 +821,9 @@ interface OwnTerms {
 }
 
 /**
- * The holes between active closes that were not accepted; with the terms of a new close, as they will be with it. A hole is
- * accepted by a `gap` that was accepted when both of its closes were there and no other close had time of it.
+ * The holes between active closes that were not accepted; with the terms of a new close, those before it, as they will be with
+ * it: what it leaves behind it is closed after it, so that several periods are closed again one by one. A hole is accepted by
+ * a `gap` of a close behind it, which was accepted when both of its closes were there and no other close had time of it.
  */
 const openHoles = (
   all: ReadonlyArray<StoredClose>,
@@ -743,11 +833,11 @@ const openHoles = (
   const over = all.filter(({ close }) => !active.some((each) => each.close === close))
   const millisOf = ({ closedAt }: StoredClose["revisions"][number]) => closedAt.epochMilliseconds
   const began = new Map(all.map(({ close, revisions }) => [close, Math.min(...revisions.map(millisOf))]))
-  const acceptances = all.flatMap(({ close, revisions }) =>
+  const acceptances = all.flatMap(({ close, revisions, terms }) =>
     revisions.flatMap((revision) =>
       revision.accepted["gap"] === undefined
         ? []
-        : [{ close, at: millisOf(revision), isOfAll: revision.kind === "close" }]
+        : [{ close, last: terms.last, at: millisOf(revision), isOfAll: revision.kind === "close" }]
     )
   )
   const isAccepted = (hole: CloseTerms.Hole<OwnTerms>): boolean => {
@@ -756,12 +846,14 @@ const openHoles = (
     const voided = over.filter(({ terms }) => CloseTerms.isWithin(terms, hole)).flatMap(({ revisions }) =>
       revisions.map(millisOf)
     )
-    return acceptances.some(({ at, close, isOfAll }) =>
-      at >= closed && at > Math.max(...voided) && (isOfAll || sides.includes(close))
+    return acceptances.some(({ at, close, isOfAll, last }) =>
+      at >= closed && at > Math.max(...voided) && (isOfAll ? hole.after.terms.last < last : sides.includes(close))
     )
   }
   const closes: ReadonlyArray<OwnTerms> = own === undefined ? active : [...active, { close: Infinity, terms: own }]
-  return CloseTerms.holes(closes).filter((hole) => !isAccepted(hole))
+  return CloseTerms.holes(closes).filter((hole) =>
+    !isAccepted(hole) && (own === undefined || hole.after.terms.last < own.last)
+  )
 }
 
 /** Why the copy is too old for the close, or `undefined`. */

@@ -7,7 +7,7 @@ import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 export const Blocker = Schema.Literals([
   // Disputes are not in a copy.
   ...PeriodCheck.Kind.pick(["open", "unapproved", "overlap", "tooLong", "anomaly", "zeroWage"]).literals,
-  // Time lies between this close and the nearest active one.
+  // No close has time before this one and behind another, and it was not accepted yet.
   "gap",
   // The last complete pass began before the end of the period.
   "stale",

@@ -183,8 +183,10 @@ export const getInterval = (terms: CloseTerms, locationId: LocationId): MillisIn
   return location === undefined ? undefined : intervalAt(terms, location)
 }
 
+type ClockIn = Pick<TimePunch, "clockedIn" | "locationId">
+
 /** Whether a punch was clocked in during the close, by the day rule of its location. @internal */
-export const contains = (terms: CloseTerms) => ({ clockedIn, locationId }: TimePunch): boolean => {
+export const contains = (terms: CloseTerms) => ({ clockedIn, locationId }: ClockIn): boolean => {
   const interval = getInterval(terms, locationId)
   return interval !== undefined && interval.from <= clockedIn.epochMilliseconds &&
     clockedIn.epochMilliseconds < interval.to
@@ -197,7 +199,7 @@ export const contains = (terms: CloseTerms) => ({ clockedIn, locationId }: TimeP
 export const isInLaterClose = (
   { last }: CloseTerms,
   others: ReadonlyArray<CloseTerms>
-): (punch: TimePunch) => boolean => {
+): (punch: ClockIn) => boolean => {
   const later = others.filter(({ first }) => first > last).map(contains)
   return (punch) => later.some((isIn) => isIn(punch))
 }

@@ -48,6 +48,11 @@ export const closeListing = (close: ClosedPeriod): Option.Option<CloseListing> =
 export interface CloseReportOptions {
   /** The name of an id, such as the name of a person. It is shown as it is, as text. Default: ids only. */
   readonly names?: Page.NameLookup | undefined
+  /**
+   * The terms of the other closes, as `Close.newest` gives them: a punch right after the close, at a location that opened then,
+   * is not of it if a later one has it. Default: none.
+   */
+  readonly otherTerms?: ReadonlyArray<CloseTerms.CloseTerms> | undefined
   /** The title of the page. Default: the number of the close, its company and its dates. */
   readonly title?: string | undefined
 }
@@ -74,8 +79,7 @@ export interface CloseReportOptions {
  * const company = CompanyId.make(7)
  *
  * export const page = Effect.gen(function*() {
- *   const [close] = yield* Close.list(company, 7)
- *   if (close === undefined) return "there is no close 7"
+ *   const close = yield* Close.get(company, 7)
  *   const punches = Option.map(closeListing(close), ({ at, clockedIn }) =>
  *     SqlStore.list(company, { clockedIn }, { at }))
  *   return yield* toHtmlCloseReport(close, punches)
@@ -89,7 +93,8 @@ export const toHtmlCloseReport = <E, R>(
 ): Effect.Effect<string, E | MissingZone | Labor.SumOverflow, R> =>
   Effect.gen(function*() {
     const { companyId, first, last } = close.terms
-    const { names, title = `Close ${close.close} of company ${companyId}: ${first} to ${last}` } = options
+    const { names, otherTerms = [], title = `Close ${close.close} of company ${companyId}: ${first} to ${last}` } =
+      options
     const newest = Option.getOrUndefined(newestRevision(close.revisions))
     const terms = newest === undefined ? close.terms : termsAt(close, newest)
     const sums = newest ?? CloseSums.empty
@@ -98,7 +103,7 @@ export const toHtmlCloseReport = <E, R>(
     const thresholds = CloseTerms.thresholdsOf(terms)
     const shown = newest === undefined || Option.isNone(punches)
       ? undefined
-      : yield* ofPunches(punches.value, terms, people, names)
+      : yield* ofPunches(punches.value, terms, otherTerms, people, names)
     const zones = [...new Set(terms.clocks.map(({ zone }) => zone))]
     return yield* Page.documentOf(
       title,
@@ -160,6 +165,7 @@ const checkOf = (terms: CloseTerms.CloseTerms) => CloseTerms.checkOptions(terms,
 const ofPunches = <E, R>(
   punches: Stream.Stream<TimePunch, E, R>,
   terms: CloseTerms.CloseTerms,
+  otherTerms: ReadonlyArray<CloseTerms.CloseTerms>,
   people: ReadonlyArray<ReportSums>,
   names: Page.NameLookup | undefined
 ) =>
@@ -168,13 +174,15 @@ const ofPunches = <E, R>(
     const { getDayRule } = zonesOf(terms)
     const { gte, lt } = CloseTerms.queryWindow(terms)
     const isOurs = CloseTerms.contains(terms)
+    const isInLater = CloseTerms.isInLaterClose(terms, otherTerms)
     const starts = terms.clocks.map(({ starts }) => starts.map(({ epochMilliseconds }) => epochMilliseconds))
     const dayRules = new Map<LocationId, ReturnType<typeof getDayRule>>()
     const figures = yield* figuresOf(
       // Around the close a punch may be at a location that is newer than the record: its findings are not of the close.
-      Stream.filter(punches, ({ clockedIn, locationId }) =>
-        CloseTerms.getLocation(terms, locationId) !== undefined ||
-        (DateTime.isGreaterThanOrEqualTo(clockedIn, gte) && DateTime.isLessThan(clockedIn, lt))),
+      Stream.filter(punches, (punch) =>
+        CloseTerms.getLocation(terms, punch.locationId) !== undefined ||
+        (DateTime.isGreaterThanOrEqualTo(punch.clockedIn, gte) && DateTime.isLessThan(punch.clockedIn, lt) &&
+          !isInLater(punch))),
       {
         placeOf: (punch) => {
           const dayRule = dayRules.get(punch.locationId) ?? getDayRule(punch.locationId)

@@ -67,7 +67,7 @@ for (const database of databases()) {
       run(Close.correct(company, options, { table }))
     const voidRevision = ({ run, table }: OpenHistory, revision: string) =>
       run(Close.voidRevision(company, { revision, note: "the file was not sent" }, { table }))
-    const list = ({ run, table }: OpenHistory) => run(Close.list(company, undefined, { table }))
+    const list = ({ run, table }: OpenHistory) => run(Close.list(company, { table }))
     const week = [shift(1, "2026-03-02T14:00:00Z", 8), shift(2, "2026-03-03T14:00:00Z", 8)]
 
     /** The close of the week, which it commits. */
@@ -300,6 +300,32 @@ for (const database of databases()) {
     )
 
     itWithCopy(
+      "offers no time that only some locations lack: that is no period of the company, and is named as a gap",
+      (copy) =>
+        Effect.gen(function*() {
+          const [one, two, three] = weeks
+          const at = (...ids: ReadonlyArray<LocationId>) => ({ dayRule: new Map(ids.map((id) => [id, newYork])) })
+          yield* commit(copy.kept, company, [])
+          const strict = ["stale", "empty"] as const
+          const close = (week: Close.CloseOptions | undefined, dayRule: ReturnType<typeof at>) =>
+            create(copy, { ...march, ...week, ...dayRule, accept: strict })
+          yield* close(one, at(east, far))
+          yield* close(two, at(east))
+          yield* close(two, at(far))
+          yield* close(three, at(east, far))
+          yield* voidRevision(copy, "3.1")
+          assert.deepStrictEqual(yield* holes(copy), [[1, 4, { first: date("2026-03-09"), last: date("2026-03-15") }]])
+
+          const { after, before, ...next } = yield* copy.run(Close.next(company, {}, { table: copy.table }))
+          assert.deepStrictEqual([after, before, next.first], [4, Option.none(), "2026-03-23"])
+          const error = yield* Effect.flip(create(copy, { ...next, accept: strict }))
+          assert.match(error.message, /gap 1; no close has 2026-03-09T04:00:00.000Z to .* at location 303/)
+          yield* close(two, at(far))
+          assert.strictEqual((yield* create(copy, { ...next, accept: strict })).id, "6.1")
+        })
+    )
+
+    itWithCopy(
       "needs no day rule for a punch after the period at a location that opened then",
       (copy) =>
         Effect.gen(function*() {
@@ -319,6 +345,8 @@ for (const database of databases()) {
             revisions: 2,
             unverifiable: 0
           })
+          yield* voidRevision(copy, "1.1")
+          assert.strictEqual((yield* create(copy, { ...march, ...one, dayRule: new Map([[east, newYork]]) })).id, "3.1")
           // A punch of the period itself is not of the later close.
           yield* commit(copy.kept, company, [shift(41, "2026-03-08T13:00:00Z", 4, { locationId: late })])
           assert.strictEqual((yield* Effect.flip(due()))._tag, "MissingZone")

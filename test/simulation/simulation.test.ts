@@ -70,7 +70,7 @@ describe("The simulation", () => {
     Effect.gen(function*() {
       const message = yield* messageOf(simulate(plan, { beforeRequest: Effect.never }))
 
-      assert.match(message, /^no fault is left, but the run failed: .*timeout/)
+      assert.match(message, /^no fault is left, but the run failed: .*Timeout/)
     }))
 
   it.live("accepts over sockets that a machine is late for 30 runs, and a client without budget retries none of them", () =>

@@ -73,7 +73,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
       assert.deepStrictEqual((yield* SqlStore.status(company, { table })).checkpoint, Option.none())
       assert.deepStrictEqual(yield* Stream.runCollect(SqlStore.list(company, {}, { table })), [])
       // What it says of closes may mean something else.
-      const refused = yield* Effect.flip(Close.list(company, undefined, { table }))
+      const refused = yield* Effect.flip(Close.list(company, { table }))
       assert.include(refused.message, "use the release that made it")
     }))
 

@@ -141,6 +141,13 @@ export const readDayStarts = (text: string): Option.Option<Duration.Duration> =>
   return millis <= 12 * units.h ? Option.some(Duration.millis(sign === "-" ? -millis : millis)) : Option.none()
 }
 
+/** Writes it in the same form. `millis`: from midnight. */
+export const dayStartsText = (millis: number): string => {
+  const minutes = Math.abs(millis) / units.m
+  const [hour, minute] = [Math.floor(minutes / 60), minutes % 60].map((part) => `${part}`.padStart(2, "0"))
+  return `${millis < 0 ? "-" : ""}${hour}:${minute}`
+}
+
 /** What `readDayStarts` expects; it completes "must be …". */
 export const dayStartsForm = "a time from 00:00 to 12:00, such as 04:00, or before midnight, such as -02:00"
 
@@ -200,13 +207,16 @@ export const calendar = text(
 
 export const asOf = instant("as-of", "Count open punches up to this instant; without it their time is not counted")
 
-/** How cost is rounded; none if not given. */
-export const optionalRounding = Flag.ChoiceWithValue("rounding", [
+/** The words of `--rounding`, and what they mean. */
+export const roundings = [
   ["half-up", "halfUp"],
   ["half-even", "halfEven"],
   ["down", "down"],
   ["up", "up"]
-]).pipe(
+] as const
+
+/** How cost is rounded; none if not given. */
+export const optionalRounding = Flag.ChoiceWithValue("rounding", roundings).pipe(
   Flag.withDescription("How the cost of each punch is rounded to the cent (default: half-up)"),
   Flag.optional
 )
@@ -273,6 +283,12 @@ export const readHours = (text: string): Option.Option<Duration.Duration> => {
   const [, hours, minutes] = /^(?:(\d{1,5}(?:\.\d{1,2})?)h|(\d{1,7})m)$/.exec(text) ?? []
   if (hours !== undefined) return Option.some(Duration.millis(Math.round(Number(hours) * units.h)))
   return minutes === undefined ? Option.none() : Option.some(Duration.millis(Number(minutes) * units.m))
+}
+
+/** Writes such a length: what `readHours` reads, to the hundredth of an hour or the minute. */
+export const hoursText = (hours: Duration.Duration): string => {
+  const millis = Duration.toMillis(hours)
+  return millis % (units.h / 100) === 0 ? `${millis / units.h}h` : `${millis / units.m}m`
 }
 
 /** The form of a result: a table or a page for people, the others for programs. */

@@ -10,7 +10,16 @@ import type * as Period from "../../payroll/Period.ts"
 import { dayStartsOf, zoneOf } from "../../payroll/Zones.ts"
 import type { CommandFailure } from "../failure.ts"
 import { parseCsvFile, readCsvFile, wrongLine } from "./csvFile.ts"
-import { dayStartsForm, nonBlank, readDayStarts, readWhole, readZone, wholeNumber, zoneForm } from "./values.ts"
+import {
+  dayStartsForm,
+  dayStartsText,
+  nonBlank,
+  readDayStarts,
+  readWhole,
+  readZone,
+  wholeNumber,
+  zoneForm
+} from "./values.ts"
 
 /** The day rule of each location that the file names. */
 export type LocationDayRules = ReadonlyMap<LocationId, Period.DayRule>
@@ -84,9 +93,7 @@ export const describeZones = (
 }
 
 /** A zone, and when its days begin if not at midnight: `America/New_York,04:00`. */
-const dayRuleText = (dayRule: Period.DayRule): string => {
+export const dayRuleText = (dayRule: Period.DayRule): string => {
   const [zone, starts] = [DateTime.zoneToString(zoneOf(dayRule)), dayStartsOf(dayRule)]
-  const minutes = Math.abs(starts) / 60_000
-  const [hour, minute] = [Math.floor(minutes / 60), minutes % 60].map((part) => `${part}`.padStart(2, "0"))
-  return starts === 0 ? zone : `${zone},${starts < 0 ? "-" : ""}${hour}:${minute}`
+  return starts === 0 ? zone : `${zone},${dayStartsText(starts)}`
 }

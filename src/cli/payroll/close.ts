@@ -9,7 +9,7 @@ import { isZones } from "../../payroll/Zones.ts"
 import { usage } from "../failure.ts"
 import { noFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
-import { isJson, readWords, rounding, text } from "../flags/values.ts"
+import { isJson, onFlag, optionalRounding, readWords, text } from "../flags/values.ts"
 import { formatExactHours } from "../print/format.ts"
 import { printWarning } from "../print/messages.ts"
 import { maxShift } from "../select/maxShift.ts"
@@ -19,9 +19,13 @@ import { note, operating, recordFlags } from "./arguments.ts"
 
 const flags = {
   ...recordFlags,
+  next: onFlag(
+    "next",
+    "The period that follows the newest close, with its zones, starts of days, thresholds, rounding and first day of a week"
+  ),
   ...periodFlags,
   ...thresholdFlags,
-  rounding,
+  rounding: optionalRounding,
   maxShift,
   accept: text(
     "accept",
@@ -46,7 +50,12 @@ export const close = Command.make("close", flags, (input) => closePeriod(input))
   (empty). --accept lets kinds through by name. Two closes never share an
   instant of a location. --accept edge begins the close at the end of the one
   before if the two are less than 48 hours apart, such as after a zone was
-  corrected.`
+  corrected.
+
+  --next takes the terms and the calendar of the record, so that no flag can be
+  forgotten: the oldest period that fell out of every close, else the one behind
+  the last close. A flag that says otherwise is refused; --zone-file may add
+  locations. --accept gap closes the period behind the last close instead.`
   ),
   Command.withShortDescription("Close a payroll period and record its sums"),
   Command.withExamples([
@@ -56,6 +65,10 @@ export const close = Command.make("close", flags, (input) => closePeriod(input))
       description: "The last fortnight"
     },
     {
+      command: "time-punches payroll close --next --database punches.db",
+      description: "The period after it, by the same terms"
+    },
+    {
       command: "time-punches payroll close --week 2026-03-02 --zone America/New_York --accept unapproved " +
         "--database punches.db --json",
       description: "A week with unapproved punches, as JSON"
@@ -63,33 +76,23 @@ export const close = Command.make("close", flags, (input) => closePeriod(input))
   ])
 )
 
-const closePeriod = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
-  const { authorship, Close, CloseSums, copyOf, printNotReady, printWritten, warnOfHoles } = yield* operating
+type CloseInput = Command.Command.Config.Infer<typeof flags>
+
+const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
+  const operate = yield* operating
+  const { authorship, Close, CloseSums, copyOf, nextTerms, printNotReady, printWritten, warnOfHoles } = operate
   const { company, layer, shown } = yield* copyOf(input, "close", true)
   const json = yield* Effect.fromResult(isJson(input))
-  const flags = yield* resolvePeriod({ ...noFilter, ...input }, {
-    countsWeeks: true,
-    takesWeekStarts: Option.isSome(input.weeklyThreshold)
-  })
-  const { dayRule } = yield* Effect.fromResult(requirePeriod(flags, "payroll close"))
-  if (Option.isNone(flags.dates)) {
-    return yield* usage(
-      "payroll close takes no --last: its dates depend on the day",
-      "Give --pay-period, --week, --month or --from."
-    )
-  }
-  const names = yield* readNames(flags.names)
-  const options = {
-    ...flags.dates.value,
-    dayRule: isZones(dayRule) ? Option.getOrElse(flags.locations, () => new Map()) : dayRule,
-    firstDay: Option.getOrUndefined(flags.weekStarts),
-    rounding: flags.rounding,
-    ...yield* Effect.fromResult(givenThresholds(flags)),
-    maxDuration: Option.getOrUndefined(flags.maxShift),
-    accept: Option.getOrUndefined(flags.accept),
-    ...authorship(flags.note)
-  }
+  if (input.next) yield* operate.refusePeriodBesideNext(input)
+  const given = input.next ? undefined : yield* givenTerms(input)
+  const names = yield* readNames(input.names)
   yield* Effect.gen(function*() {
+    const options = {
+      ...given ?? (yield* nextTerms(company, input)),
+      maxDuration: Option.getOrUndefined(input.maxShift),
+      accept: Option.getOrUndefined(input.accept),
+      ...authorship(input.note)
+    }
     const revision = yield* Effect.catchTag(Close.create(company, options), "NotReady", printNotReady(names))
     yield* printWritten([revision], [CloseSums.difference(revision, CloseSums.empty)], { ...input, json }, names, shown)
     yield* printWarning(
@@ -101,6 +104,28 @@ const closePeriod = Effect.fnUntraced(function*(input: Command.Command.Config.In
     )
     yield* warnOfHoles(company)
   }).pipe(Effect.provide(layer))
+})
+
+/** The period and the terms of the flags. */
+const givenTerms = Effect.fnUntraced(function*(input: CloseInput) {
+  const flags = yield* resolvePeriod({ ...noFilter, ...input }, {
+    countsWeeks: true,
+    takesWeekStarts: Option.isSome(input.weeklyThreshold)
+  })
+  const { dayRule } = yield* Effect.fromResult(requirePeriod(flags, "payroll close"))
+  if (Option.isNone(flags.dates)) {
+    return yield* usage(
+      "payroll close takes no --last: its dates depend on the day",
+      "Give --pay-period, --week, --month or --from."
+    )
+  }
+  return {
+    ...flags.dates.value,
+    dayRule: isZones(dayRule) ? Option.getOrElse(flags.locations, () => new Map()) : dayRule,
+    firstDay: Option.getOrUndefined(flags.weekStarts),
+    rounding: Option.getOrElse(flags.rounding, () => "halfUp" as const),
+    ...yield* Effect.fromResult(givenThresholds(flags))
+  }
 })
 
 const termNames = {

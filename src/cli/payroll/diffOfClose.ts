@@ -4,9 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Close from "../../close/Close.ts"
-import { notFound, refusal } from "../../close/CloseError.ts"
 import * as CloseTerms from "../../close/CloseTerms.ts"
-import { newestRevision, termsAt } from "../../close/Revision.ts"
 import { type CompanyId, LocationId } from "../../Ids.ts"
 import type { LaborOptions } from "../../payroll/Labor.ts"
 import * as Period from "../../payroll/Period.ts"
@@ -32,7 +30,7 @@ export interface ChangeQuery<E> extends LaborOptions {
 /** The changes since the newest active revision. */
 export const ofClose = Effect.fnUntraced(
   function*(company: CompanyId, id: number, input: DiffInput, { history }: CopyStatus) {
-    const { revision, terms: recorded } = yield* readRecord(company, id)
+    const { otherTerms, terms: recorded, ...revision } = yield* Close.newest(company, id)
     const terms = yield* withZones(id, recorded, input)
     const known = Option.map(history, ({ since }) => since)
     if (!Option.exists(known, (since) => DateTime.isLessThanOrEqualTo(since, revision.at))) {
@@ -48,7 +46,7 @@ export const ofClose = Effect.fnUntraced(
     }
     yield* printHint(`revision ${revision.id}: ${textOfDates(terms)}, as of ${DateTime.formatIso(revision.at)}`)
     return {
-      comparison: comparisonOf(terms, revision.at),
+      comparison: comparisonOf(terms, otherTerms, revision.at),
       rounding: terms.rounding,
       asOf: undefined,
       zoneOf: ({ locationId }) =>
@@ -70,16 +68,6 @@ export const refuseRecorded = (input: DiffInput) => {
     "rounding"
   ])
 }
-
-/** The newest active revision, and the terms of its sums. */
-const readRecord = Effect.fnUntraced(function*(company: CompanyId, id: number) {
-  const refuse = refusal(company, `${id}`)
-  const [close] = yield* Close.list(company, id)
-  if (close === undefined) return yield* refuse(notFound.close)
-  const newest = newestRevision(close.revisions)
-  if (Option.isNone(newest)) return yield* refuse(notFound.over)
-  return { revision: newest.value, terms: termsAt(close, newest.value) }
-})
 
 /** The file may add locations that the record lacks, as `payroll correct --zone-file` does. */
 const withZones = Effect.fnUntraced(function*(
@@ -103,7 +91,12 @@ const withZones = Effect.fnUntraced(function*(
 })
 
 /** The punches that the sums of the close count. Of the days before a cut week they are shown too, and are in no difference. */
-const comparisonOf = (terms: CloseTerms.CloseTerms, since: DateTime.Utc): Comparison<MissingZone> => {
+const comparisonOf = (
+  terms: CloseTerms.CloseTerms,
+  otherTerms: ReadonlyArray<CloseTerms.CloseTerms>,
+  since: DateTime.Utc
+): Comparison<MissingZone> => {
+  const isInLater = CloseTerms.isInLaterClose(terms, otherTerms)
   const places = new Map<LocationId, CountedInterval | undefined>()
   const firstCounted = firstCountedDay(terms)
   const placeOf = (locationId: LocationId): CountedInterval | undefined => {
@@ -118,11 +111,11 @@ const comparisonOf = (terms: CloseTerms.CloseTerms, since: DateTime.Utc): Compar
   return {
     since,
     widest: CloseTerms.queryWindow(terms),
-    contains: ({ clockedIn: { epochMilliseconds: at }, locationId }) => {
+    contains: (punch) => {
+      const { clockedIn: { epochMilliseconds: at }, locationId } = punch
       const place = placeOf(locationId)
-      return place === undefined
-        ? Result.fail(new MissingZone({ locationId }))
-        : Result.succeed(place.from <= at && at < place.to)
+      if (place !== undefined) return Result.succeed(place.from <= at && at < place.to)
+      return isInLater(punch) ? Result.succeed(false) : Result.fail(new MissingZone({ locationId }))
     },
     isShown: ({ clockedIn: { epochMilliseconds: at }, locationId }: TimePunch) => {
       const place = placeOf(locationId)

@@ -24,6 +24,7 @@ export { notFound, refusal } from "../../close/CloseError.ts"
 export * as CloseSums from "../../close/CloseSums.ts"
 export * as CloseTerms from "../../close/CloseTerms.ts"
 export { requireCopy } from "../database/copy.ts"
+export * from "./next.ts"
 export * from "./print.ts"
 
 /** The company of the flags, and the copy that has its record: a file is opened to read it alone unless the verb writes. */

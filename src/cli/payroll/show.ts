@@ -29,14 +29,11 @@ const showClose = Effect.fnUntraced(function*(input: Command.Command.Config.Infe
   const { company, layer } = yield* copyOf(input, "show")
   const json = yield* Effect.fromResult(isJson(input))
   const names = yield* readNames(input.names)
-  const [close, number] = input.name.split(".").map(Number)
-  const found = yield* Effect.provide(Close.list(company, close), layer)
-  const refuse = refusal(company, input.name)
-  const [whole] = found
-  if (whole === undefined) return yield* refuse(notFound.close)
-  const rows = rowsOf(found).filter(({ revision }) => number === undefined || revision.id === input.name)
+  const [close = 0, number] = input.name.split(".").map(Number)
+  const whole = yield* Effect.provide(Close.get(company, close), layer)
+  const rows = rowsOf([whole]).filter(({ revision }) => number === undefined || revision.id === input.name)
   const [row] = rows
-  if (row === undefined) return yield* refuse(notFound.revision)
+  if (row === undefined) return yield* refusal(company, input.name)(notFound.revision)
   if (json) return yield* number === undefined ? printRecord(whole) : printRevisions([row.revision])
   yield* printRows(rows)
   if (number !== undefined) yield* printPeople(row.revision, names)

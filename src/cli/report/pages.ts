@@ -4,7 +4,6 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Close from "../../close/Close.ts"
-import { notFound, refusal } from "../../close/CloseError.ts"
 import { closeListing, toHtmlCloseReport } from "../../close/report.ts"
 import { byLocation, type MissingZone } from "../../payroll/Zones.ts"
 import { queryWindow, type ReportOptions, toHtmlReport } from "../../report/report.ts"
@@ -85,15 +84,14 @@ const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
   const names = yield* readNames(input.names)
   return yield* withCopy(company.id, target, () =>
     Stream.fromEffect(Effect.gen(function*() {
-      const [close] = yield* Close.list(company.id, id)
-      if (close === undefined) return yield* refusal(company.id, `${id}`)(notFound.close)
-      const punches = Option.map(closeListing(close), ({ at, clockedIn }) =>
-        SqlStore.list(company.id, { clockedIn }, { at }))
+      const close = yield* Close.get(company.id, id)
+      const listing = closeListing(close)
+      const otherTerms = Option.isNone(listing) ? [] : (yield* Close.newest(company.id, id)).otherTerms
+      const punches = Option.map(listing, ({ at, clockedIn }) => SqlStore.list(company.id, { clockedIn }, { at }))
       return yield* Effect.catchTag(
-        toHtmlCloseReport(close, punches, { names }),
+        toHtmlCloseReport(close, punches, { names, otherTerms }),
         "HistoryUnavailable",
-        () =>
-          toHtmlCloseReport(close, Option.none<Stream.Stream<never>>(), { names })
+        () => toHtmlCloseReport(close, Option.none<Stream.Stream<never>>(), { names })
       )
     })), input.maxAge).pipe(Stream.runHead, Effect.map(Option.getOrThrow))
 })

@@ -195,6 +195,33 @@ describe("time-punches payroll diff --close", () => {
       })
     ))
 
+  it.live("leaves out a punch right after the close at a location that opened then, once the next close has it", () =>
+    inCopy(({ file, run, sync }) =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        const zones = `${file}.zones.csv`
+        Fs.writeFileSync(zones, "location_id,zone\n301,America/New_York\n")
+        yield* run("payroll", "close", "--from", "2026-03-05", "--to", "2026-03-11", "--zone-file", zones)
+        yield* service.seed([punch(6, { user_id: 506, location_id: 303, clocked_in: "2026-03-12T13:00:00Z" })])
+        yield* service.edit([6], { clocked_out: "2026-03-12T20:00:00Z" })
+        yield* service.edit([3], { clocked_out: "2026-03-06T23:00:00Z" })
+        yield* sync
+        const missing = yield* run("payroll", "diff", "--close", "1", "--json")
+        assert.match(missing.stderr, /location 303 has no zone/)
+        Fs.appendFileSync(zones, "303,Europe/Berlin\n")
+        const next = yield* run("payroll", "close", "--next", "--zone-file", zones)
+        assert.strictEqual(next.code, 0, next.stderr)
+
+        const changes = yield* run("payroll", "diff", "--close", "1", "--json")
+        assert.strictEqual(changes.code, 0, changes.stderr)
+        assert.deepStrictEqual(read(changes.stdout), { punches: [[3, "edited"]], people: [[503, 3600]] })
+        yield* run("payroll", "correct")
+        const page = yield* cli(["report", "--close", "1", "--database", file], { env })
+        assert.strictEqual(page.code, 0, page.stderr)
+        assert.include(page.stdout, "The sums are those of revision 1.2")
+      })
+    ))
+
   it.live("says so if the history does not reach the revision", () =>
     inCopy(({ file, run }) =>
       Effect.gen(function*() {

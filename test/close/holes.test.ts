@@ -1,0 +1,193 @@
+/** Whether time can fall out of every close without a word: random plans of closes and voids, told instant by instant. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { Close } from "../../src/close/index.ts"
+import { CompanyId, type LocationId, TimePunchId } from "../../src/Ids.ts"
+import * as Period from "../../src/payroll/Period.ts"
+import { NodeSqlite } from "../../src/sql/node/index.ts"
+import { type Prng, prng } from "../../src/testing/base/prng.ts"
+import { shift } from "../support/arbitraryPunch.ts"
+import { commit, type OpenHistory, openHistory } from "../support/histories.ts"
+import { berlin, date, east, far, newYork } from "./terms.ts"
+
+const company = CompanyId.make(2)
+const zones = new Map([[east, newYork], [far, berlin]])
+const firstDay = date("2026-03-02")
+
+const weekOf = (week: number) => {
+  const first = Option.getOrThrow(Period.addDays(firstDay, 7 * week))
+  return { first, last: Option.getOrThrow(Period.addDays(first, 6)) }
+}
+
+/** A week at a location: `301 2` is the third week at location 301. */
+const cellOf = (locationId: LocationId, week: number) => `${locationId} ${week}`
+
+/** The first instant, one in the middle, and the last one of a week at a location. */
+const instantsOf = (locationId: LocationId, week: number): ReadonlyArray<number> => {
+  const { first, last } = weekOf(week)
+  const { gte, lt } = Period.localDays(zones.get(locationId) ?? assert.fail("no zone"), first, last)
+  return [gte.epochMilliseconds, gte.epochMilliseconds + 3.6e8, lt.epochMilliseconds - 1]
+}
+
+/** What a plan has done: which close has a week at a location, and which time between closes was let through. */
+interface Model {
+  readonly closes: Map<number, ReadonlyArray<string>>
+  readonly accepted: Set<string>
+}
+
+const weeks = 14
+
+const ownersOf = ({ closes }: Model, cell: string) =>
+  [...closes.values()].filter((cells) => cells.includes(cell)).length
+
+/** The weeks that no close has, at a location that has closes before and behind them. */
+const missingOf = (model: Model, locationId: LocationId): ReadonlyArray<number> => {
+  const all = Array.from({ length: weeks }, (_, week) => week)
+  const has = (week: number) => ownersOf(model, cellOf(locationId, week)) > 0
+  const [first, last] = [all.findIndex(has), all.findLastIndex(has)]
+  return all.filter((week) => first < week && week < last && !has(week))
+}
+
+const run = <A, E>(
+  { run, table }: OpenHistory,
+  verb: (table: { readonly table: string }) => Parameters<typeof run<A, E>>[0]
+) => run(verb({ table }))
+
+const holesOf = (copy: OpenHistory) => run(copy, (table) => Close.holes(company, table))
+
+/** Closes, and records in the model what the close has, and what it let through: the time before it that no close has. */
+const close = Effect.fnUntraced(function*(
+  copy: OpenHistory,
+  model: Model,
+  options: Pick<Close.CloseOptions, "dayRule" | "first" | "last">,
+  acceptsGap: boolean
+) {
+  const revision = yield* run(copy, (table) =>
+    Close.create(company, {
+      rounding: "halfUp",
+      first: options.first,
+      last: options.last,
+      dayRule: options.dayRule,
+      accept: ["stale", "empty", ...acceptsGap ? ["gap"] as const : []]
+    }, table))
+  const own = [...zones.keys()].filter((id) => !(options.dayRule instanceof Map) || options.dayRule.has(id))
+  const ofPeriod = Array.from({ length: weeks }, (_, week) => week).filter((week) =>
+    options.first <= weekOf(week).first && weekOf(week).last <= options.last
+  )
+  const cells = own.flatMap((locationId) => ofPeriod.map((week) => cellOf(locationId, week)))
+  model.closes.set(revision.close, cells)
+  for (const cell of cells) model.accepted.delete(cell)
+  if (revision.accepted["gap"] !== undefined) {
+    for (const locationId of zones.keys()) {
+      const missing = missingOf(model, locationId)
+      for (const week of missing) {
+        // A hole is let through whole.
+        const begin = missing.findLast((each) => each <= week && !missing.includes(each - 1)) ?? week
+        if (weekOf(begin).first <= options.last) model.accepted.add(cellOf(locationId, week))
+      }
+    }
+  }
+})
+
+/** Voids a random close. */
+const voidOne = Effect.fnUntraced(function*(copy: OpenHistory, model: Model, random: Prng) {
+  const active = [...model.closes.keys()]
+  const number = active[random.between(0, active.length - 1)]
+  if (number === undefined) return
+  yield* run(copy, (table) => Close.voidRevision(company, { revision: `${number}.1`, note: "not paid" }, table))
+  model.closes.delete(number)
+})
+
+const step = Effect.fnUntraced(function*(copy: OpenHistory, model: Model, random: Prng) {
+  const kind = random.between(0, 9)
+  if (kind < 3) return yield* voidOne(copy, model, random)
+  const acceptsGap = random.chance(0.3)
+  if (kind < 5 && model.closes.size > 0) {
+    const next = yield* run(copy, (table) => Close.next(company, { acceptGaps: acceptsGap }, table))
+    return yield* close(copy, model, next, acceptsGap)
+  }
+  const week = weekOf(random.between(0, 6))
+  const locationIds = random.pick([[east, far], [east, far], [east], [far]] as const)
+  const dayRule = new Map(locationIds.map((id) => [id, zones.get(id) ?? newYork]))
+  yield* close(copy, model, { ...week, dayRule }, acceptsGap)
+})
+
+const assertTold = Effect.fnUntraced(function*(copy: OpenHistory, model: Model, plan: string) {
+  const holes = yield* holesOf(copy)
+  for (const locationId of zones.keys()) {
+    const missing = missingOf(model, locationId)
+    for (let week = 0; week < weeks; week++) {
+      const cell = cellOf(locationId, week)
+      const owners = ownersOf(model, cell)
+      assert.isAtMost(owners, 1, `${plan}: ${cell}`)
+      for (const at of instantsOf(locationId, week)) {
+        const isNamed = holes.some((hole) =>
+          Option.contains(hole.locationId, locationId) &&
+          hole.interval.gte.epochMilliseconds <= at && at < hole.interval.lt.epochMilliseconds
+        )
+        const mayBeNamed = missing.includes(week)
+        assert.isTrue(mayBeNamed || !isNamed, `${plan}: ${cell} is in a close, or beside all`)
+        assert.isTrue(!mayBeNamed || isNamed || model.accepted.has(cell), `${plan}: ${cell} fell out without a word`)
+      }
+    }
+  }
+  return holes.length
+})
+
+/** Closes what is next until no hole is left: what only some locations lack is no period, so it is let through. */
+const closeAllNext = Effect.fnUntraced(function*(copy: OpenHistory, model: Model) {
+  for (let rounds = 1; rounds < 20; rounds++) {
+    const next = yield* run(copy, (table) => Close.next(company, {}, table))
+    const written = yield* close(copy, model, next, false).pipe(
+      Effect.as(true),
+      Effect.catchTag("NotReady", ({ found }) => {
+        assert.deepStrictEqual(Object.keys(found), ["gap"])
+        return Effect.as(close(copy, model, next, true), false)
+      })
+    )
+    if (Option.isNone(next.before)) return { rounds, isWhole: written }
+  }
+  return assert.fail("close after close, and still a hole")
+})
+
+describe("Time between closes", () => {
+  it.live(
+    "is in one close, in a hole that is named, or accepted, and is closed by next, in random plans",
+    () =>
+      Effect.gen(function*() {
+        let [written, refused, named, again] = [0, 0, 0, 0]
+        const endings = new Set<boolean>()
+        for (let seed = 0; seed < 48; seed++) {
+          yield* Effect.gen(function*() {
+            const copy = yield* openHistory(NodeSqlite.layer({ filename: ":memory:" }), "closes")
+            yield* commit(copy.kept, company, [
+              shift("2026-01-02T14:00:00Z", 8, { id: TimePunchId.make(1), locationId: east })
+            ])
+            const [random, model] = [prng(seed), { closes: new Map(), accepted: new Set() } satisfies Model]
+            for (let index = 0; index < 16; index++) {
+              const isWritten = yield* step(copy, model, random).pipe(
+                Effect.as(true),
+                Effect.catchTags({
+                  NotReady: () => Effect.succeed(false),
+                  PeriodClosed: () => Effect.succeed(false)
+                })
+              )
+              if (isWritten) written++
+              else refused++
+              named += yield* assertTold(copy, model, `plan ${seed}, step ${index}`)
+            }
+            for (let count = 0; count < 2; count++) yield* voidOne(copy, model, random)
+            if (model.closes.size === 0) return
+            const { isWhole, rounds } = yield* closeAllNext(copy, model)
+            endings.add(isWhole)
+            again += rounds
+            assert.strictEqual(yield* assertTold(copy, model, `plan ${seed}, at its end`), 0)
+          }).pipe(Effect.scoped)
+        }
+        // The plans do what they are for.
+        assert.isAbove(Math.min(written, refused, named, again), 30)
+        assert.strictEqual(endings.size, 2)
+      }),
+    60_000
+  )
+})
