@@ -252,7 +252,7 @@ const runPlan = Effect.fnUntraced(
 
     /** Every active revision is what it was, and their files add up to that of the newest. */
     const assertRead = Effect.fnUntraced(function*(of: Current) {
-      const read = yield* copy.run(Close.list(of.id, undefined, table))
+      const read = yield* copy.run(Close.list(of.id, table))
       assert.deepStrictEqual(read.map(({ close }) => close), of.closes.map(({ close }) => close), hint())
       for (const known of of.closes) {
         const revisions = read.find(({ close }) => close === known.close)?.revisions ?? []
@@ -355,7 +355,7 @@ const runPlan = Effect.fnUntraced(
     const correct = Effect.fnUntraced(function*(of: Current) {
       trail.push(`correct ${of.id}`)
       const dues = duesOf(of)
-      const before = yield* copy.run(Close.list(of.id, undefined, table))
+      const before = yield* copy.run(Close.list(of.id, table))
       const { due, revisions } = yield* copy.run(Close.correct(of.id, {}, table))
       assert.deepStrictEqual(
         revisions.map(({ close, previous }, at) => ({
