@@ -31,6 +31,7 @@ import * as CloseSums from "./CloseSums.ts"
 import * as CloseTerms from "./CloseTerms.ts"
 import {
   type ActiveRevision,
+  activeRevisions,
   type ClosedPeriod,
   getPrevious,
   getVoid,
@@ -48,6 +49,7 @@ import {
   type Db,
   type Differing,
   inCopy,
+  insertFile,
   lossesOf,
   type LostHours,
   nothingAdded,
@@ -56,6 +58,7 @@ import {
   punchesIn,
   readCloses,
   readCopy,
+  readFiles,
   readSums,
   recorded,
   type StoredClose,
@@ -65,6 +68,9 @@ import {
   write,
   type WriteOptions
 } from "./store.ts"
+import type { FileForm, WrittenFile } from "./WrittenFile.ts"
+
+export { formChanges } from "./WrittenFile.ts"
 
 export { LossCause, type LostHours, type WriteOptions } from "./store.ts"
 
@@ -575,6 +581,45 @@ export const find = (
     if (voided !== undefined) return yield* refuse(`it was voided by ${voided.id}, so there is nothing to pay of it`)
     return { revision, previous: getPrevious(revisions, revision) }
   })
+
+/**
+ * Notes that a file of a revision was written out, by which mapping and codes: what another file of the close is compared with.
+ * Notes are only added. Fails with `UnknownClose` for a revision that does not exist.
+ */
+export const noteFile = (
+  company: CompanyId,
+  revision: string,
+  options: FileForm & Pick<WriteOptions, "user">,
+  tableOptions: TableOptions = {}
+): Effect.Effect<WrittenFile, SyncError | UnknownClose, SqlClient> =>
+  Effect.gen(function*() {
+    const parsed = RevisionId.parse(revision)
+    if (Option.isNone(parsed) || Option.isNone(parsed.value.number)) {
+      return yield* refusal(company, revision)(notARevision)
+    }
+    const id = { close: parsed.value.close, number: parsed.value.number.value }
+    const database = yield* openedForCloses(company, tableOptions)
+    return yield* insertFile(database, company, id, options, options.user ?? "unknown")
+  })
+
+/**
+ * The files of the active revisions of a close that were written out and noted, the oldest of each revision first. Fails with
+ * `UnknownClose` for a number that no close has.
+ */
+export const files = (
+  company: CompanyId,
+  close: number,
+  tableOptions: TableOptions = {}
+): Effect.Effect<ReadonlyArray<WrittenFile>, SyncError | UnknownClose, SqlClient> =>
+  inCopy(
+    company,
+    tableOptions,
+    Effect.fnUntraced(function*(database: Db) {
+      const { revisions } = yield* storedOf(company, yield* readCloses(database, company), close)
+      const active = new Set(activeRevisions(revisions).map(({ id }) => id))
+      return (yield* readFiles(database, company)).flatMap(({ file }) => active.has(file.revision) ? [file] : [])
+    })
+  )
 
 /** What `verify` found in order. */
 export interface Verified {

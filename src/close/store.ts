@@ -21,11 +21,12 @@ import type { Dialect } from "../sql/Dialect.ts"
 import { type CopyListOptions, HistoryUnavailable, listWithin, punchOf, rowColumns, rowOf } from "../sql/read.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { CloseChanged, OutcomeUnknown, type VerificationFailed } from "./CloseError.ts"
+import { CloseChanged, notFound, OutcomeUnknown, refusal, type VerificationFailed } from "./CloseError.ts"
 import { type ClosePerson, type CloseRow, type CloseSums, difference, sum } from "./CloseSums.ts"
 import { CloseTerms, contains, queryWindow } from "./CloseTerms.ts"
 import { newestRevision, RecordedRevision, Revision, termsAt } from "./Revision.ts"
 import * as RevisionId from "./RevisionId.ts"
+import { CodesText, type FileForm, FileNote, MappingText, textsOf, type WrittenFile } from "./WrittenFile.ts"
 
 /** The number of the rules by which a revision is summed. It changes with a release that sums in another way. */
 export const sumRules = 1
@@ -147,12 +148,13 @@ const columnsOf = {
     "over_ms",
     "double_ms"
   ],
-  person: ["user_id", "above_ms", "above_day_ms", "double_ms"]
+  person: ["user_id", "above_ms", "above_day_ms", "double_ms"],
+  file: ["place", "noted_at", "user_name", "mapping", "mapping_hash", "codes", "codes_hash", "token"]
 } as const
 
 const keyColumns = "company_id, close_id, number"
 
-const instants: ReadonlySet<string> = new Set(["at", "closed_at"])
+const instants: ReadonlySet<string> = new Set(["at", "closed_at", "noted_at"])
 
 const optional = (value: unknown): Option.Option<number> => Option.fromUndefinedOr(orUndefined(value))
 
@@ -171,21 +173,63 @@ const RevisionRow = Schema.Struct({
   token: Schema.String
 })
 
+/** The columns of a table as a reader takes them. */
+const selected = ({ dialect: { millisOf }, sql }: Db, names: ReadonlyArray<string>) =>
+  Statement.csv(names.map((name) => instants.has(name) ? sql`${millisOf(name)} AS ${raw(name)}` : raw(name)))
+
+const fileNoteColumns = ["noted_at", "user_name", "mapping_hash", "codes_hash"] as const
+
+const FileNoteRow = Schema.Struct({
+  user_name: Schema.String,
+  mapping_hash: FileNote.fields.mappingHash,
+  codes_hash: FileNote.fields.codesHash
+})
+
+const fileNoteOf = (company: CompanyId, row: Row): Effect.Effect<FileNote, SyncError> =>
+  Effect.map(decodeStored(company, FileNoteRow, row), (texts) => ({
+    at: DateTime.makeUnsafe(numberOf(row["noted_at"])),
+    user: texts.user_name,
+    mappingHash: texts.mapping_hash,
+    codesHash: texts.codes_hash
+  }))
+
+const FileTexts = Schema.Struct({ mapping: MappingText, codes: CodesText })
+
+/** The files of a company that were written out, the oldest of each revision first. */
+export const readFiles = Effect.fnUntraced(function*(database: Db, company: CompanyId) {
+  const { dialect: { bigint, tables }, sql } = database
+  const query = sql<Row>
+  const rows = yield* query`SELECT close_id, number, mapping, codes, token, ${selected(database, fileNoteColumns)}
+    FROM ${tables.closeFile}
+    WHERE company_id = ${bigint(company)}
+    ORDER BY close_id, number, place`
+  return yield* Effect.forEach(
+    rows,
+    Effect.fnUntraced(function*(row) {
+      const id = { close: numberOf(row["close_id"]), number: numberOf(row["number"]) }
+      const { codes, mapping } = yield* decodeStored(company, FileTexts, row)
+      const file = { revision: RevisionId.print(id), ...yield* fileNoteOf(company, row), mapping, codes }
+      return { ...id, token: row["token"], file: file satisfies WrittenFile }
+    })
+  )
+})
+
 /** The closes of a company, in turn, with their revisions but without sums. */
-export const readCloses = Effect.fnUntraced(function*({ dialect, sql }: Db, company: CompanyId) {
-  const { bigint, millisOf, tables } = dialect
+export const readCloses = Effect.fnUntraced(function*(database: Db, company: CompanyId) {
+  const { dialect: { bigint, tables }, sql } = database
   const query = sql<Row>
   const closes = yield* query`SELECT close_id, terms
     FROM ${tables.close}
     WHERE company_id = ${bigint(company)}
     ORDER BY close_id`
-  const columns = columnsOf.revision.map((name) =>
-    instants.has(name) ? sql`${millisOf(name)} AS ${raw(name)}` : raw(name)
-  )
-  const revisions = yield* query`SELECT close_id, number, ${Statement.csv(columns)}
+  const revisions = yield* query`SELECT close_id, number, ${selected(database, columnsOf.revision)}
     FROM ${tables.closeState}
     WHERE company_id = ${bigint(company)}
     ORDER BY close_id, number`
+  const files = yield* query`SELECT close_id, number, ${selected(database, fileNoteColumns)}
+    FROM ${tables.closeFile}
+    WHERE company_id = ${bigint(company)}
+    ORDER BY close_id, number, place`
   const decoded = yield* Effect.forEach(
     revisions,
     Effect.fnUntraced(function*(row) {
@@ -203,7 +247,11 @@ export const readCloses = Effect.fnUntraced(function*({ dialect, sql }: Db, comp
         voids: isVoid ? before : Option.none(),
         at: DateTime.makeUnsafe(numberOf(row["at"])),
         closedAt: DateTime.makeUnsafe(numberOf(row["closed_at"])),
-        rules: numberOf(row["rules"])
+        rules: numberOf(row["rules"]),
+        files: yield* Effect.forEach(
+          files.filter((file) => numberOf(file["close_id"]) === close && numberOf(file["number"]) === number),
+          (file) => fileNoteOf(company, file)
+        )
       } satisfies StoredRevision
     })
   )
@@ -368,6 +416,70 @@ export const write = <E>(
         ))
     )
   })
+
+/**
+ * Notes a file of a revision in one transaction, which holds up every commit of the company, so that no erasure leaves it behind.
+ * A COMMIT without an answer is looked up by a random token.
+ */
+export const insertFile = Effect.fnUntraced(function*(
+  database: Db,
+  company: CompanyId,
+  revision: RevisionId.RevisionId,
+  form: FileForm,
+  user: string
+) {
+  const { dialect, sql } = database
+  const { bigint, clock, tables } = dialect
+  const query = sql<Row>
+  const { codes, codesHash, mapping, mappingHash } = yield* textsOf(form)
+  const token = globalThis.crypto.randomUUID()
+  const noted = Effect.map(readFiles(database, company), (files) => files.find((each) => each.token === token)?.file)
+  /** Whether the last attempt came to its COMMIT. */
+  let isOpen = false
+  const body = Effect.gen(function*() {
+    yield* query`SELECT company_id
+      FROM ${tables.sync}
+      WHERE company_id = ${bigint(company)}
+      ${dialect.forUpdate}`
+    const earlier = yield* noted
+    if (earlier !== undefined) return earlier
+    isOpen = false
+    const isOurs = sql`company_id = ${bigint(company)}
+      AND close_id = ${bigint(revision.close)}
+      AND number = ${bigint(revision.number)}`
+    const [found] = yield* query`SELECT number
+      FROM ${tables.closeState}
+      WHERE ${isOurs}`
+    if (found === undefined) return yield* refusal(company, RevisionId.print(revision))(notFound.revision)
+    const [last] = yield* query`SELECT max(place) AS place
+      FROM ${tables.closeFile}
+      WHERE ${isOurs}`
+    const values = [
+      bigint(company),
+      bigint(revision.close),
+      bigint(revision.number),
+      bigint((orUndefined(last?.["place"]) ?? 0) + 1),
+      clock,
+      sql`${storable(user)}`,
+      sql`${mapping}`,
+      sql`${mappingHash}`,
+      sql`${codes}`,
+      sql`${codesHash}`,
+      sql`${token}`
+    ]
+    yield* sql`INSERT INTO ${tables.closeFile} (${raw(keyColumns)}, ${Statement.csv(columnsOf.file)})
+      VALUES (${Statement.csv(values)})`
+    const file = yield* noted
+    isOpen = true
+    return file === undefined ? yield* Effect.die("a note that is not there") : file
+  })
+  return yield* transact(database, body, () => isOpen).pipe(
+    Effect.catchIf(isSqlError, (error) =>
+      Effect.fail(
+        failedWith(company, isOpen ? "the file may have been noted" : "the file cannot be noted")(error)
+      ))
+  )
+})
 
 /** Rows of one statement. */
 const chunkSize = 200

@@ -6,6 +6,7 @@ import { Blocker } from "../../src/close/CloseError.ts"
 import * as CloseSums from "../../src/close/CloseSums.ts"
 import { Close } from "../../src/close/index.ts"
 import { ClosedPeriod, Revision } from "../../src/close/Revision.ts"
+import type { FileForm, FileNote } from "../../src/close/WrittenFile.ts"
 import { BusinessDate, Cents, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
 import { Patience } from "../../src/internal/sql/transaction.ts"
 import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
@@ -39,6 +40,28 @@ const next: Close.CloseOptions = { ...march, first: date("2026-03-16"), last: da
 const shift = (id: number, clockedIn: string, hours: number, changes: Partial<TimePunch> = {}) =>
   shiftOf(clockedIn, hours, { id: TimePunchId.make(id), userId: UserId.make(501), ...changes })
 
+const closeTables = ["close", "close_state", "close_row", "close_person", "close_file"]
+
+const mapping = {
+  v: 1,
+  by: ["user"],
+  hours: "decimal:2",
+  rounding: "halfUp",
+  columns: [
+    { header: "Employee", value: "userCode" },
+    { header: "Hours", value: "hours" },
+    { header: "End", value: "periodEnd", format: "MM/DD/YYYY" }
+  ]
+}
+
+const code = (id: number, code: string): PayrollFile.UsedCode => ({ kind: "user", id, code })
+
+/** A form by the mapping with these changes. */
+const formOf = (changes: Readonly<Record<string, unknown>> = {}, codes = [code(501, "0017")]): FileForm => ({
+  mapping: Result.getOrThrow(PayrollFile.decodeMapping({ ...mapping, ...changes })),
+  codes
+})
+
 /** The sums of the newest active revision of each close. */
 const active = (closes: ReadonlyArray<ClosedPeriod>) =>
   closes.flatMap(({ revisions }) => {
@@ -68,6 +91,9 @@ for (const database of databases()) {
     const voidRevision = ({ run, table }: OpenHistory, revision: string) =>
       run(Close.voidRevision(company, { revision, note: "the file was not sent" }, { table }))
     const list = ({ run, table }: OpenHistory) => run(Close.list(company, { table }))
+    const noteFile = ({ run, table }: OpenHistory, revision: string, form: FileForm) =>
+      run(Close.noteFile(company, revision, { ...form, user: "payroll" }, { table }))
+    const files = ({ run, table }: OpenHistory) => run(Close.files(company, 1, { table }))
     const week = [shift(1, "2026-03-02T14:00:00Z", 8), shift(2, "2026-03-03T14:00:00Z", 8)]
 
     /** The close of the week, which it commits. */
@@ -539,10 +565,14 @@ for (const database of databases()) {
         yield* commit(copy.plain, company, week)
         assert.strictEqual((yield* Effect.flip(create(copy)))._tag, "HistoryUnavailable")
         yield* closed(copy)
+        yield* noteFile(copy, "1.1", formOf())
+        for (const part of closeTables) {
+          assert.isNotEmpty(yield* copy.query(`SELECT 1 FROM ${copy.table}_${part}`), part)
+        }
         yield* copy.run(SqlStore.purge(company, { table: copy.table }))
 
         assert.deepStrictEqual(yield* list(copy), [])
-        for (const part of ["close", "close_state", "close_row", "close_person"]) {
+        for (const part of closeTables) {
           assert.deepStrictEqual(yield* copy.query(`SELECT 1 FROM ${copy.table}_${part}`), [])
         }
       }))
@@ -1088,6 +1118,155 @@ for (const database of databases()) {
         })
     )
 
+    itWithCopy(
+      "keeps the files that were written out with their revision, and in the record",
+      (copy) =>
+        Effect.gen(function*() {
+          yield* closed(copy)
+          yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
+          yield* correct(copy)
+          const first = yield* noteFile(copy, "1.1", formOf())
+          const again = yield* noteFile(copy, "1.1", formOf({ rounding: "down" }, [code(501, "0018")]))
+          const [close] = yield* list(copy)
+
+          assert.isDefined(close)
+          const { codesHash, mappingHash, user } = first
+          assert.strictEqual(user, "payroll")
+          assert.match(mappingHash, /^[0-9a-f]{64}$/)
+          assert.notStrictEqual(again.mappingHash, mappingHash)
+          assert.notStrictEqual(again.codesHash, codesHash)
+          const noteOf = ({ at, codesHash, mappingHash, user }: FileNote): FileNote => ({
+            at,
+            user,
+            mappingHash,
+            codesHash
+          })
+          assert.deepStrictEqual(close.revisions.map((each) => each.files), [[noteOf(first), noteOf(again)], []])
+          const record = Schema.encodeSync(ClosedPeriod)(close)
+          assert.deepStrictEqual(record.revisions[0]?.files[0]?.at, DateTime.formatIso(first.at))
+          assert.deepStrictEqual(Schema.decodeSync(ClosedPeriod)(JSON.parse(JSON.stringify(record))), close)
+          assert.deepStrictEqual(yield* files(copy), [first, again])
+          for (const name of ["1.3", "2.1", "1", "x"]) {
+            assert.strictEqual((yield* Effect.flip(noteFile(copy, name, formOf())))._tag, "UnknownClose", name)
+          }
+          // No name is kept, and no code that the file does not use.
+          const [row] = yield* copy.query(`SELECT codes FROM ${copy.table}_close_file ORDER BY place`)
+          assert.deepStrictEqual(row, {
+            codes: JSON.stringify([code(501, "0017")].map(({ code, id, kind }) => ({ kind, id, code })))
+          })
+        })
+    )
+
+    itWithCopy("has one hash for all mappings that write the same files", (copy) =>
+      Effect.gen(function*() {
+        yield* closed(copy)
+        const { mappingHash } = yield* noteFile(copy, "1.1", formOf())
+        const reversed = Object.fromEntries(Object.entries(mapping).toReversed())
+        const same = [
+          formOf(reversed),
+          formOf({ separator: ",", decimal: ".", header: true, lineEnd: "\r\n", quote: "whenNeeded" }),
+          formOf({ encoding: "utf-8", formulas: "refuse", preamble: [] })
+        ]
+        for (const form of same) assert.strictEqual((yield* noteFile(copy, "1.1", form)).mappingHash, mappingHash)
+        assert.notStrictEqual((yield* noteFile(copy, "1.1", formOf({ separator: ";" }))).mappingHash, mappingHash)
+        const dated = (format?: string) =>
+          formOf({ columns: [...mapping.columns, { header: "Start", value: "periodStart", ...format && { format } }] })
+        const [without, written] = [dated(), dated("YYYY-MM-DD")]
+        assert.strictEqual(
+          (yield* noteFile(copy, "1.1", without)).mappingHash,
+          (yield* noteFile(copy, "1.1", written)).mappingHash
+        )
+      }))
+
+    itWithCopy(
+      "names what a file has that differs from those of the other active revisions",
+      (copy) =>
+        Effect.gen(function*() {
+          yield* closed(copy)
+          yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
+          yield* correct(copy)
+          const changes = (revision: string, form: FileForm) =>
+            Effect.map(files(copy), (files) =>
+              Close.formChanges(files, revision, form).map((
+                { codes, file, mapping }
+              ) => [file.revision, mapping, codes]))
+          assert.deepStrictEqual(yield* changes("1.1", formOf()), [])
+          yield* noteFile(copy, "1.1", formOf({}, [code(501, "0017"), code(502, "0019")]))
+          const [, hours, end] = mapping.columns
+
+          for (const revision of ["1.1", "1.2"]) {
+            assert.deepStrictEqual(yield* changes(revision, formOf()), [])
+            assert.deepStrictEqual(yield* changes(revision, formOf({}, [code(501, "0017"), code(503, "0020")])), [])
+            assert.deepStrictEqual(yield* changes(revision, formOf({ rounding: "down" })), [["1.1", ["rounding"], []]])
+            const renamed = { ...mapping.columns[0], header: "Number" }
+            assert.deepStrictEqual(
+              yield* changes(revision, formOf({ columns: [renamed, hours, { ...end, format: "YYYYMMDD" }] })),
+              [["1.1", ["columns[0].header", "columns[2].format"], []]]
+            )
+            assert.deepStrictEqual(yield* changes(revision, formOf({ columns: [renamed, hours] })), [
+              ["1.1", ["columns"], []]
+            ])
+            assert.deepStrictEqual(
+              yield* changes(revision, formOf({ decimal: ",", separator: ";" }, [code(501, "0018")])),
+              [
+                ["1.1", ["decimal", "separator"], [{ ...code(501, "0018"), before: "0017" }]]
+              ]
+            )
+          }
+
+          // A second mapping of the same record: with each of them the files add up.
+          yield* noteFile(copy, "1.1", formOf({ hours: "minutes" }))
+          assert.deepStrictEqual(yield* changes("1.2", formOf()), [])
+          assert.deepStrictEqual(yield* changes("1.2", formOf({ hours: "minutes" })), [])
+          assert.deepStrictEqual(yield* changes("1.2", formOf({ hours: "minutes", rounding: "up" })), [
+            ["1.1", ["rounding"], []]
+          ])
+          // The file of a revision that is voided is not among those that add up.
+          yield* noteFile(copy, "1.2", formOf({ rounding: "down" }))
+          yield* voidRevision(copy, "1.2")
+          yield* correct(copy)
+          assert.deepStrictEqual(yield* changes("1.4", formOf()), [])
+          assert.deepStrictEqual(yield* changes("1.4", formOf({ rounding: "down" })), [["1.1", ["rounding"], []]])
+        })
+    )
+
+    itWithCopy(
+      "notes a file once, however the connection is lost, and none of an erased copy",
+      (copy) =>
+        Effect.gen(function*() {
+          const { table } = copy
+          yield* closed(copy)
+          const noting = Close.noteFile(company, "1.1", formOf(), { table })
+          for (const at of ["beforeCommit", "afterCommit", "beforeBegin"] as const) {
+            let isLost = false
+            const known = (yield* files(copy)).length
+            const run = yield* hooked(copy, () => ({
+              [at]: Effect.suspend(() => {
+                if (isLost) return Effect.void
+                isLost = true
+                return Effect.fail(lost)
+              })
+            }))
+            yield* run(noting)
+            assert.isTrue(isLost, at)
+            assert.lengthOf(yield* files(copy), known + 1, at)
+          }
+          let isDown = false
+          const run = yield* hooked(copy, () => ({
+            beforeBegin: Effect.suspend(() => isDown ? Effect.fail(lost) : Effect.void),
+            afterCommit: Effect.suspend(() => {
+              isDown = true
+              return Effect.fail(lost)
+            })
+          }))
+          const unanswered = yield* Effect.flip(Effect.provideService(run(noting), Patience, Duration.millis(100)))
+          assert.include(unanswered.message, "the file may have been noted")
+          const erasing = yield* between(copy, copy.run(SqlStore.purge(company, { table })))
+          assert.strictEqual((yield* Effect.flip(erasing(noting)))._tag, "UnknownClose")
+          assert.deepStrictEqual(yield* copy.query(`SELECT 1 FROM ${table}_close_file`), [])
+        })
+    )
+
     itWithCopy("finds the revision that a COMMIT without an answer wrote", (copy) =>
       Effect.gen(function*() {
         const { table } = copy
@@ -1133,7 +1312,9 @@ describe("Rights in PostgreSQL", () => {
           "CREATE ROLE closer LOGIN",
           "GRANT SELECT ON ALL TABLES IN SCHEMA public TO closer",
           "GRANT INSERT ON time_punches_close, time_punches_close_state, time_punches_close_row, " +
-          "time_punches_close_person TO closer"
+          "time_punches_close_person, time_punches_close_file TO closer",
+          "CREATE ROLE reader LOGIN",
+          "GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader"
         ]
       ) yield* owner.query(text)
 
@@ -1146,8 +1327,19 @@ describe("Rights in PostgreSQL", () => {
       assert.deepStrictEqual((yield* as("closer")(Close.correct(company))).revisions.map(({ id }) => id), ["1.2"])
       yield* as("closer")(Close.voidRevision(company, { revision: "1.2", note: "not sent" }))
       assert.deepStrictEqual(yield* as("closer")(Close.verify(company)), { revisions: 2, unverifiable: 0 })
+      assert.strictEqual((yield* as("closer")(Close.noteFile(company, "1.1", formOf()))).revision, "1.1")
+      const unnoted = yield* Effect.flip(as("reader")(Close.noteFile(company, "1.1", formOf())))
+      assert.match(unnoted.message, /the file cannot be noted/)
+      assert.lengthOf(yield* as("reader")(Close.files(company, 1)), 1)
       // Rows are only inserted: not even the role that closes may change or remove one.
-      for (const text of ["UPDATE time_punches_close_row SET net_ms = 0", "DELETE FROM time_punches_close_state"]) {
+      for (
+        const text of [
+          "UPDATE time_punches_close_row SET net_ms = 0",
+          "DELETE FROM time_punches_close_state",
+          "UPDATE time_punches_close_file SET mapping = '{}'",
+          "DELETE FROM time_punches_close_file"
+        ]
+      ) {
         const { reason } = yield* Effect.flip(ask("closer", text))
         assert.strictEqual(reason._tag, "AuthorizationError", text)
       }
@@ -1160,7 +1352,7 @@ describe("Rights in PostgreSQL", () => {
         "FOR EACH ROW EXECUTE FUNCTION public.time_punches_erase_closes()"
       assert.strictEqual((yield* Effect.flip(ask("keeper", trap))).reason._tag, "AuthorizationError")
       yield* as("keeper")(SqlStore.purge(company))
-      for (const part of ["close", "close_state", "close_row", "close_person"]) {
+      for (const part of closeTables) {
         assert.deepStrictEqual(yield* owner.query(`SELECT 1 FROM time_punches_${part}`), [])
       }
     }).pipe(Effect.scoped)

@@ -9,7 +9,7 @@ import { foundText, type NotReady } from "../../close/CloseError.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { version } from "../../internal/wire/userAgent.ts"
 import { layerCopy } from "../database/copy.ts"
-import { targetOfCopy } from "../database/database.ts"
+import { type DatabaseTarget, targetOfCopy } from "../database/database.ts"
 import { Findings } from "../failure.ts"
 import { type CompanyInput, companyOf } from "../flags/connection.ts"
 import type { Names } from "../flags/names.ts"
@@ -42,6 +42,9 @@ export const copyOf = Effect.fnUntraced(function*(
   return { company, target, shown: target.shown, layer: layerCopy(company, target, !writes) }
 })
 
+/** The same copy, to write to it. */
+export const writable = (company: CompanyId, target: DatabaseTarget) => layerCopy(company, target, false)
+
 /** Who writes a revision, and with which note. */
 export const authorship = (note: Option.Option<string>) => ({
   note: Option.getOrElse(note, () => ""),
@@ -50,7 +53,7 @@ export const authorship = (note: Option.Option<string>) => ({
 })
 
 /** The user of the machine; `unknown` if it has no name for it. */
-const userName = (): string => {
+export const userName = (): string => {
   try {
     return Os.userInfo().username
   } catch {

@@ -1,4 +1,5 @@
 /** How the verbs of a record print it: what was written, what is due, and revisions as a table and as JSON. */
+import * as Arr from "effect/Array"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -11,7 +12,7 @@ import { ClosedPeriod, getPrevious, Revision } from "../../close/Revision.ts"
 import type { CompanyInput } from "../flags/connection.ts"
 import type { Names } from "../flags/names.ts"
 import { shellWord } from "../flags/values.ts"
-import { formatMoney, formatSignedHours } from "../print/format.ts"
+import { formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
 import { jsonArray } from "../print/machine.ts"
 import { printError, printHint, printWarning } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
@@ -130,8 +131,18 @@ export const rowsOf = (closes: ReadonlyArray<ClosedPeriod>): ReadonlyArray<Revis
 
 /** A line for each revision. */
 export const printRows = Effect.fnUntraced(function*(rows: ReadonlyArray<RevisionRow>) {
-  yield* printLines(makeTable(revisionColumns, yield* screen).lines(rows))
+  const hasFiles = rows.some(({ revision }) => revision.files.length > 0)
+  const columns = revisionColumns.filter((column) => column !== fileColumn || hasFiles)
+  yield* printLines(makeTable(columns, yield* screen).lines(rows))
 })
+
+/** When the last file of a revision was written out. */
+const fileColumn: Column<RevisionRow> = {
+  title: "file",
+  cell: ({ revision }) =>
+    Option.match(Arr.last(revision.files), { onNone: () => "", onSome: ({ at }) => minuteOf(at) }),
+  dropOrder: 2
+}
 
 const revisionColumns: ReadonlyArray<Column<RevisionRow>> = [
   { title: "revision", cell: ({ revision }) => revision.id },
@@ -143,7 +154,8 @@ const revisionColumns: ReadonlyArray<Column<RevisionRow>> = [
   },
   { title: "first", cell: ({ revision }) => revision.first },
   { title: "last", cell: ({ revision }) => revision.last },
-  { title: "written", cell: ({ revision }) => `${DateTime.formatIso(revision.closedAt).slice(0, 16)}Z`, dropOrder: 2 },
+  { title: "written", cell: ({ revision }) => minuteOf(revision.closedAt), dropOrder: 2 },
+  fileColumn,
   {
     title: "people",
     align: "right",
