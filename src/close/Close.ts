@@ -29,6 +29,7 @@ import {
 } from "./CloseError.ts"
 import * as CloseSums from "./CloseSums.ts"
 import * as CloseTerms from "./CloseTerms.ts"
+import { lossesOf, type LostHours } from "./losses.ts"
 import {
   type ActiveRevision,
   activeRevisions,
@@ -50,8 +51,6 @@ import {
   type Differing,
   inCopy,
   insertFile,
-  lossesOf,
-  type LostHours,
   nothingAdded,
   openedForCloses,
   type Planned,
@@ -72,7 +71,8 @@ import type { FileForm, WrittenFile } from "./WrittenFile.ts"
 
 export { formChanges } from "./WrittenFile.ts"
 
-export { LossCause, type LostHours, type WriteOptions } from "./store.ts"
+export { LossCause, type LostHours } from "./losses.ts"
+export { type WriteOptions } from "./store.ts"
 
 type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUnavailable
 

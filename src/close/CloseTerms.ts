@@ -231,6 +231,35 @@ export const daysAt = (
     : { starts: startsOf(terms, location.clock), interval: intervalAt(terms, location) }
 }
 
+/** The close at a location, and the days before it whose punches count for its thresholds. @internal */
+export interface CountedInterval extends MillisInterval {
+  /** A punch before the close, from this instant on, counts for a threshold; `from` without thresholds. */
+  readonly countedFrom: number
+}
+
+/** The instants of the close at a location, with those that count for its thresholds. @internal */
+export const getCountedInterval = (terms: CloseTerms, locationId: LocationId): CountedInterval | undefined => {
+  const days = daysAt(terms, locationId)
+  if (days === undefined) return undefined
+  const first = firstCountedDay(terms)
+  const start = first === undefined ? undefined : days.starts[first]
+  return { ...days.interval, countedFrom: start ?? days.interval.from }
+}
+
+/** The first day whose time counts for a threshold, as its place in `CloseClock.starts`; `undefined` without thresholds. */
+const firstCountedDay = (terms: CloseTerms): number | undefined => {
+  const { daysFrom, first, locations } = terms
+  if (Object.values(thresholdsOf(terms)).every((each) => each === undefined)) return undefined
+  const begun = locations.flatMap(({ begins, clock }) =>
+    Option.toArray(begins).map(({ epochMilliseconds }) =>
+      startsOf(terms, clock).findLastIndex((start) => start <= epochMilliseconds)
+    )
+  )
+  const earliest = Math.max(0, Math.min(daysBetween(daysFrom, first), ...begun))
+  if (Option.isNone(terms.weeklyThreshold)) return earliest
+  return Math.max(0, daysBetween(daysFrom, Period.firstDateOfWeek(plusDays(daysFrom, earliest), terms)))
+}
+
 /** The dates of the days that the clocks of a close have. @internal */
 export const datesOf = ({ daysFrom, last }: Pick<CloseTerms, "daysFrom" | "last">): ReadonlyArray<BusinessDate> =>
   Array.from({ length: daysBetween(daysFrom, last) + 1 }, (_, day) => plusDays(daysFrom, day))
