@@ -53,7 +53,7 @@ const show = Command.make(
   Command.withDescription(
     `Show what is set, and where it comes from.
 
-  A flag comes first, then the environment, the file of --env-file, and the
+  A flag comes first, then the environment, the file of --variables, and the
   profile. The value of a secret is not shown: it is only "set".`
   ),
   Command.withShortDescription("Show what is set, and where it comes from"),
