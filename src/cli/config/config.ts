@@ -59,7 +59,7 @@ const show = Command.make(
   Command.withDescription(
     `Show what is set, and where it comes from.
 
-  A flag comes first, then the environment, the file of --env-file, and the
+  A flag comes first, then the environment, the file of --variables, and the
   profile. The value of a secret is not shown: it is only "set". Of a URL of
   the service nothing is shown if it has a user or a query, and of a guid its
   first and last four characters.`

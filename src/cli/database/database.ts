@@ -15,7 +15,7 @@ import {
   readTarget,
   type SqliteTarget
 } from "../flags/address.ts"
-import { readBounded } from "../flags/file.ts"
+import { asInput, readInput } from "../flags/file.ts"
 import { orDefault } from "../flags/settings.ts"
 import { intervalForm, nonBlank, readInterval, shellWord, text } from "../flags/values.ts"
 
@@ -86,6 +86,8 @@ export const layerDatabase = (
 > => Layer.unwrap(target._tag === "Sqlite" ? sqlite(target, options.readonly ?? false) : postgres(target, options))
 
 const sqlite = Effect.fnUntraced(function*({ filename }: SqliteTarget, readonly: boolean) {
+  // With what SQLite keeps beside the file.
+  for (const suffix of ["", "-wal", "-journal"]) yield* asInput(`${filename}${suffix}`)
   const NodeSqlite = yield* Effect.promise(() => import("../../sql/node/NodeSqlite.ts"))
   return NodeSqlite.layer({ filename, readonly })
 })
@@ -98,7 +100,7 @@ const postgres = Effect.fnUntraced(function*(
   const fromEnvironment = yield* Config.option(Config.Redacted("PGPASSWORD"))
   const ca = Option.isNone(target.rootCertificate)
     ? Option.none()
-    : Option.some(new TextDecoder().decode(yield* readBounded(target.rootCertificate.value)))
+    : Option.some(new TextDecoder().decode(yield* readInput(target.rootCertificate.value)))
   return PgClient.layer({
     host: target.host,
     port: target.port,

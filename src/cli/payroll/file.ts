@@ -14,7 +14,7 @@ import { openSource, sourceFlags } from "../database/source.ts"
 import { usage } from "../failure.ts"
 import { fileOf, intoOutput, outputFlags } from "../files/output.ts"
 import { companyOf } from "../flags/connection.ts"
-import { readBounded } from "../flags/file.ts"
+import { readInput } from "../flags/file.ts"
 import { flagNameOf } from "../flags/filter.ts"
 import { type Names, namesFlag, readCodes, readNames } from "../flags/names.ts"
 import { orDefault } from "../flags/settings.ts"
@@ -181,7 +181,7 @@ const readForm = Effect.fnUntraced(function*(input: FileInput, names: Names | un
     return yield* usage("payroll file needs --mapping FILE: how the file of the payroll program is written")
   }
   const codes = yield* orDefault(input.codes, "codes")
-  const text = new TextDecoder().decode(yield* readBounded(mappingFile))
+  const text = new TextDecoder().decode(yield* readInput(mappingFile))
   const json = yield* Effect.fromResult(Result.try({
     try: (): unknown => JSON.parse(text),
     catch: () =>

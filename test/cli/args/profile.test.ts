@@ -68,7 +68,7 @@ describe("a profile", () => {
         TIME_PUNCHES_PROFILE: "north",
         TIME_PUNCHES_CLIENT_SECRET: secret
       })
-      const byFlag = yield* call(["--profile=north", "list", "--json", "--env-file", `${folder}/secrets.env`])
+      const byFlag = yield* call(["--profile=north", "list", "--json", "--variables", `${folder}/secrets.env`])
 
       assert.deepStrictEqual([byVariable.code, byFlag.code], [0, 0], byVariable.stderr + byFlag.stderr)
       assert.lengthOf(yield* queries, 2)
@@ -149,9 +149,10 @@ describe("a profile", () => {
     [["list", "--profile", "--json"], "--profile needs a name"],
     [["--profile", "a", "list", "--profile=b"], "--profile is given twice"],
     [["list", "--profile="], "--profile needs a name"],
-    [["list", "--env-file", "/nowhere/x.env"], "there is no such file"],
-    [["list", "--env-file", "/dev"], "--env-file /dev: "],
-    [["list", "--env-file", "/dev/zero"], "larger than 1 MiB"]
+    [["list", "--env-file", "x.env"], "--env-file is a flag of Node, which reads it first\n  --variables FILE"],
+    [["list", "--env-file=x.env", "--json"], "--env-file is a flag of Node"],
+    [["--env-file-if-exists=x.env", "list"], "--env-file-if-exists is a flag of Node"],
+    [["list", "--", "--env-file"], "Unexpected positional argument"]
   ])("is refused in %j", ([args, text]) =>
     inFake(Effect.gen(function*() {
       const { code, stderr } = yield* cli(args)
@@ -178,7 +179,7 @@ describe("a profile", () => {
         `${folder}/secrets.env`,
         `TIME_PUNCHES_PROFILE=north\nTIME_PUNCHES_CLIENT_SECRET=${secret}\nTIME_PUNCHES_DATABASE_URL=${folder}/variable.db\n`
       )
-      const { code, stderr } = yield* call(["sync", "--env-file", `${folder}/secrets.env`])
+      const { code, stderr } = yield* call(["sync", "--variables", `${folder}/secrets.env`])
 
       assert.strictEqual(code, 0, stderr)
       assert.isTrue(Fs.existsSync(`${folder}/variable.db`))
