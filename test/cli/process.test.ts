@@ -6,6 +6,7 @@ import { toNdjson } from "../../src/export/index.ts"
 import { TimePunch } from "../../src/index.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, Fault, generatePunches, toWire } from "../../src/testing/index.ts"
+import { needs } from "../support/needs.ts"
 import { commandOf, type Ended, ended, environmentOf, started } from "./child.ts"
 import { linesOf, read, temporaryFolder } from "./support.ts"
 
@@ -168,6 +169,28 @@ describe("the time-punches process", () => {
         stderr,
         /^http:\/\/127\.0\.0\.1:\d+ serves 300 punches of 2026-03-02 to 2026-04-\d\d\. Ctrl-C stops it\.\n\S+\/ shows its requests, .*\n$/
       )
+    })), timeout)
+
+  it.live("serves a sandbox that keeps nothing of a body of 10 MiB", (context) =>
+    inService(Effect.gen(function*() {
+      needs(context, process.platform === "linux", "/proc of Linux says how much memory a process had")
+      const sandbox = yield* spawn(["sandbox", "--port", "0", "--punches", "300", "--json"])
+      const printed = yield* Effect.promise(() => sandbox.printed("\n"))
+      const url = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0] ?? ""
+      /** The most memory that the process had, in MiB. */
+      const peak = () =>
+        Number(/VmHWM:\s+(\d+)/.exec(Fs.readFileSync(`/proc/${sandbox.child.pid}/status`, "utf8"))?.[1]) / 1024
+      const before = peak()
+      const body = "x".repeat(10 * 2 ** 20)
+      const answers = yield* Effect.promise(() =>
+        Promise.all(
+          Array.from({ length: 20 }, () => fetch(`${url}/sandbox/faults`, { method: "POST", body }))
+            .map(async (answer) => [(await answer).status, await (await answer).text()])
+        )
+      )
+
+      assert.deepStrictEqual(answers, Array(20).fill([413, "A body has at most 64 KiB.\n"]))
+      assert.isBelow(peak() - before, 80)
     })), timeout)
 
   it.live("serves a sandbox that prints its variables as one JSON object", () =>

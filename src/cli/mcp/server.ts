@@ -40,6 +40,7 @@ import { noFilter, toFilter } from "../flags/filter.ts"
 import { nameColumns, namesFlag, readNames } from "../flags/names.ts"
 import { Profile } from "../flags/settings.ts"
 import { whole } from "../flags/values.ts"
+import { readZones } from "../flags/zones.ts"
 import { check, HiddenKinds } from "../payroll/check.ts"
 import { diff } from "../payroll/diff.ts"
 import { due } from "../payroll/due.ts"
@@ -51,6 +52,7 @@ import { printText } from "../print/output.ts"
 import { keptOf, periodFlags, requirePeriod, resolvePeriod } from "../select/period.ts"
 import { selectionFlags } from "../select/selection.ts"
 import { summary } from "../summary/summary.ts"
+import { checkedLines } from "./lines.ts"
 
 /** The parsed flags of the command. */
 interface McpInput {
@@ -68,18 +70,26 @@ export const serve = Effect.fnUntraced(function*(input: McpInput) {
   const target = yield* targetOf(database, "mcp")
   const copy = { input: { ...input, database }, company: id, target }
   yield* copyStatus(copy)
-  const server = yield* Effect.forkChild(Layer.launch(McpServer.layerStdio({
-    name: "time-punches",
-    version,
-    instructions,
-    protocols: [
-      McpProtocol.v2025_11_25,
-      McpProtocol.v2025_06_18,
-      McpProtocol.v2025_03_26,
-      McpProtocol.v2024_11_05
-    ],
-    registrations: layerTools(copy)
-  })))
+  // A call reads them again; a mistake in one ends the server before an assistant meets it.
+  yield* Effect.forEach(Option.toArray(input.names), (file) => readNames(Option.some(file)))
+  yield* readZones(input.zoneFile, Option.none())
+  const stdio = checkedLines(yield* Stdio.Stdio)
+  const server = yield* Effect.forkChild(Effect.provideService(
+    Layer.launch(McpServer.layerStdio({
+      name: "time-punches",
+      version,
+      instructions,
+      protocols: [
+        McpProtocol.v2025_11_25,
+        McpProtocol.v2025_06_18,
+        McpProtocol.v2025_03_26,
+        McpProtocol.v2024_11_05
+      ],
+      registrations: layerTools(copy)
+    })),
+    Stdio.Stdio,
+    stdio
+  ))
   // The transport interrupts its fiber at the end of standard input: the regular end of a server.
   const end = yield* Fiber.await(server)
   if (Exit.isFailure(end) && !Cause.hasInterruptsOnly(end.cause)) return yield* Effect.die(Cause.squash(end.cause))

@@ -1,7 +1,10 @@
 /** What the servers of pages share: the kinds of their answers, the events of a stream, and who may read them. */
+import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
 import * as Sse from "effect/encoding/Sse"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { pageHeaders } from "./guard.ts"
 import { stylesheet } from "./html.ts"
@@ -20,6 +23,21 @@ export const scriptResponse = (script: string): HttpServerResponse.HttpServerRes
 /** A line of text for a person. */
 export const lineResponse = (status: number, line: string): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(`${line}\n`, { status, headers: { "x-content-type-options": "nosniff" } })
+
+/** No request of a page or of the interface comes near it. */
+const mostBody = ByteSize.kibibytes(64)
+
+/** The answer to a request by the text of its body. A longer one gets status 413, and nothing of it is kept. */
+export const answerText = <E, R>(
+  answer: (text: string) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+) =>
+  HttpServerRequest.HttpServerRequest.use(({ text }) =>
+    // The other failure is a client that left, which gets no answer.
+    Effect.option(Effect.provideService(text, HttpServerRequest.MaxBodySize, mostBody))
+  ).pipe(Effect.flatMap(Option.match({
+    onNone: () => Effect.succeed(lineResponse(413, "A body has at most 64 KiB.")),
+    onSome: answer
+  })))
 
 /** A server-sent event whose data is a value as JSON. */
 export const eventText = (event: string, value: unknown, id?: number): string =>

@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import { foreignMachine, foreignPage } from "../../internal/page/guard.ts"
 import { hiddenCharacters } from "../../internal/page/html.ts"
 import {
+  answerText,
   eventsResponse,
   guarded,
   htmlResponse,
@@ -93,8 +94,6 @@ const origin = Effect.map(
   ({ headers }) => `http://${headers["host"] ?? ""}`
 )
 
-const body = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ text }) => Effect.orElseSucceed(text, () => ""))
-
 const idOf = Effect.map(HttpRouter.params, ({ id = "" }) => id)
 
 const company = (access: FakeAccess) => {
@@ -110,15 +109,15 @@ const company = (access: FakeAccess) => {
 }
 
 const press = (service: PageService) =>
-  Effect.gen(function*() {
-    const found = faultOf(yield* body)
+  answerText(Effect.fnUntraced(function*(text) {
+    const found = faultOf(text)
     if (Option.isNone(found)) return lineResponse(422, "There is no such fault.")
     yield* service.inject(found.value.fault, found.value.when)
     return done
-  })
+  }))
 
 const edit = (service: PageService) =>
-  Effect.gen(function*() {
-    const { reason, status } = yield* editPunch(service.edit, yield* idOf, yield* body)
+  answerText(Effect.fnUntraced(function*(text) {
+    const { reason, status } = yield* editPunch(service.edit, yield* idOf, text)
     return reason === undefined ? done : lineResponse(status, reason)
-  })
+  }))

@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import type { Scope } from "effect/Scope"
 import { foreignCaller, isLoopbackAddress } from "../../internal/page/guard.ts"
+import { answerText } from "../../internal/page/serve.ts"
 import { bytesOf, type FakeResponse, joinBytes } from "../base/message.ts"
 import { cutSurplus, type Exchange, toServerResponse } from "./serverResponse.ts"
 
@@ -30,13 +31,12 @@ type Handler = Effect.Effect<
 >
 
 const serveTo = (exchange: Exchange, withPage: (others: Handler) => Handler, toThisMachine: boolean) => {
-  const ofService = Effect.gen(function*() {
+  const ofService = answerText(Effect.fnUntraced(function*(body) {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const body = yield* request.text
     const { headers, method, url } = request
     const response = yield* exchange.respond({ method, url, headers: { ...headers }, body })
     return yield* deliver(exchange, request, response)
-  })
+  }))
   const all = withPage(ofService)
   return HttpServer.serve(
     Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) => {

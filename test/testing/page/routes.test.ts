@@ -76,6 +76,27 @@ const foreign: ReadonlyArray<readonly [string, Readonly<Record<string, string>>]
   ["a frame", { "sec-fetch-site": "same-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" }]
 ]
 
+describe("a body of more than 64 KiB", () => {
+  const paths = [
+    ["POST", "/sandbox/faults"],
+    ["PATCH", `/sandbox/time_punches/${id}`],
+    ["DELETE", "/sandbox/faults"],
+    ["POST", "/oauth2/token"]
+  ] as const
+
+  it.live("gets status 413 where it would be read", () =>
+    Effect.gen(function*() {
+      const most = `{"notes":"${"x".repeat(65_536 - 12)}"}`
+      assert.strictEqual((yield* ask("PATCH", `/sandbox/time_punches/${id}`, {}, most)).status, 204)
+      for (const [method, path] of paths) {
+        const { body, status } = yield* ask(method, path, {}, `${most} `)
+        assert.strictEqual(status, method === "DELETE" ? 204 : 413, path)
+        if (status === 413) assert.strictEqual(body, "A body has at most 64 KiB.\n")
+      }
+      assert.strictEqual((yield* ask("GET", "/")).status, 200)
+    }).pipe(Effect.provide(served())))
+})
+
 describe("the page of a fake server", () => {
   it.live("has a strict policy on every route, and is in no cache", () =>
     Effect.gen(function*() {
