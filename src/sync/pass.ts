@@ -232,7 +232,7 @@ const watermarkWithoutDate = ({ watermark }: Checkpoint, { at, latest }: Running
   return Option.some(instant(Math.min(Math.max(...known), requestedAt)))
 }
 
-const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0
+export const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0
 
 /** Whether every instant of the second window lies in the first. */
 export const contains = (window: SweepWindow, other: SweepWindow): boolean =>
