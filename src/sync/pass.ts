@@ -73,10 +73,11 @@ const atFirstPage = {
 
 /**
  * The pass from its first page again. It keeps what it reads and how often it began again, and forgets the attempt. If the
- * second page was refused, the service may know no order beside a cursor: the pass continues without one.
+ * second page of an attempt of this call (`isFresh`) was refused, the service may know no order beside a cursor: the pass
+ * continues without one. A cursor of an earlier call may have died of its age, which says nothing about the order.
  */
-export const restart = (running: RunningPass): RunningPass => ({
-  ...(running.pages <= 1 ? unsorted(running) : running),
+export const restart = (running: RunningPass, isFresh: boolean): RunningPass => ({
+  ...(isFresh && running.pages <= 1 ? unsorted(running) : running),
   ...atFirstPage,
   restarts: running.restarts + 1
 })

@@ -234,7 +234,7 @@ const emit = (
 
 /** The pass from its first page again. When its cursors count as lost, it is dropped, and the next call begins a new one. */
 const beginAgain = (call: Call, state: Reading, detail: string): Step => {
-  const running = restart(state.running)
+  const running = restart(state.running, Option.isSome(state.begunAt))
   const begun = { ...state, running, restarts: state.restarts + 1, isStored: false }
   if (running.restarts <= maxRestarts) return { state: begun, batch: Option.none(), isEnded: true }
   const { checkpoint } = state

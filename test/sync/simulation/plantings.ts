@@ -406,3 +406,12 @@ export const plantings: ReadonlyArray<Planting> = [
     change: (plan) => ({ ...plan, sortById: true, refusesOrder: true })
   }
 ]
+  {
+    name: "a cursor of an earlier call that is refused ends the order of a pass",
+    edits: [pass("isFresh && running.pages <= 1", "running.pages <= 1")],
+    change: (plan) => {
+      const faults = new Set(having("moveClockIn", "stop", "lostCursors")(long(plan)).faults)
+      faults.delete("cycle")
+      return { ...long(plan), ...byRecord, faults, outlivesCalls: true, cursorLife: 5000 }
+    }
+  },
