@@ -199,6 +199,9 @@ const latestOf = (
 const complete = (checkpoint: Checkpoint, running: RunningPass, facts: Facts): PageStep => {
   const { now, writer } = facts
   const counted = { ...checkpoint, pass: Math.max(checkpoint.pass, running.pass), writer }
+  const watermark = Option.orElse(running.horizon, () => watermarkWithoutDate(checkpoint, running))
+  // A first load leaves no change behind, so a later `Date` may be compared with its beginning.
+  const isCompared = Option.isSome(running.horizon) || running.kind === "first"
   const { window } = running
   if (running.kind === "sweep") {
     const sweep = { window: Option.getOrElse(window, (): SweepWindow => ({})), sweepPass: running.pass }
@@ -212,13 +215,9 @@ const complete = (checkpoint: Checkpoint, running: RunningPass, facts: Facts): P
     began: Option.orElse(running.horizon, () => running.at),
     checkpoint: {
       ...counted,
-      ...(Option.isSome(running.horizon)
-        ? { watermark: running.horizon, at: running.at, horizon: running.horizon.value }
-        : {
-          watermark: watermarkWithoutDate(checkpoint, running),
-          // A first load leaves no change behind, so a later `Date` may be compared with its beginning.
-          at: running.kind === "first" ? running.at : checkpoint.at
-        }),
+      watermark,
+      ...(isCompared && { at: running.at }),
+      ...(isCompared && Option.isSome(watermark) && { horizon: watermark.value }),
       completedAt: Option.some(instant(now)),
       running: Option.none()
     }

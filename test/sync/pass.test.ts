@@ -348,6 +348,23 @@ describe("the check of the service's clock", () => {
       assert.strictEqual(sinceOf({ asOf: noon - hour, sentAt: noon - 10 * hour }, first), noon - hour - overlap)
     })
 
+    it("begins again from a first load without one, where the local clock was ahead and is set right", () => {
+      const blankly = read(blank, [{ sentAt: noon + 2 * hour, modified: [noon - hour] }])
+      assert.deepInclude(blankly, {
+        watermark: some(noon - hour),
+        at: some(noon + 2 * hour),
+        horizon: utc(noon - hour)
+      })
+      const ahead = read(blankly, [{ sentAt: noon + 2 * hour + minute, modified: [noon + day] }])
+      assert.deepInclude(ahead, { watermark: some(noon + 2 * hour + minute), horizon: utc(noon - hour) })
+
+      // The service's clock stood at noon then; what it stamped from there on may not have shown yet.
+      assert.strictEqual(
+        sinceOf({ asOf: noon + 2 * hour, sentAt: noon + 2 * hour }, ahead),
+        noon - hour - overlap
+      )
+    })
+
     it("keeps the Date over passes without one, and takes that of the next pass with one", () => {
       assert.deepStrictEqual(read(lifted, [{ sentAt: noon + 2 * hour }]).horizon, utc(noon))
       const judged = judge(lifted, { asOf: noon + 2 * hour, sentAt: noon + 2 * hour })
