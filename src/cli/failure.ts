@@ -226,6 +226,12 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
           "Nothing was sent. Restore the checkpoint of the company in time_punches_sync, or set it to NULL to load everything again."
         ]
       }
+    case "NewerCheckpoint":
+      return {
+        message: printable(`the checkpoint of company ${companyId} cannot be read: ${detail}`),
+        code: exitCode.data,
+        advice: ["Use that release. The copy is as it was, and nothing was sent."]
+      }
     case "CursorLost":
       return { code: exitCode.data, advice: ["The next run begins the pass again."] }
     case "TooManyMissing":

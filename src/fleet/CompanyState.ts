@@ -280,6 +280,8 @@ const tokenOutcomes: { readonly [R in TokenError["reason"]]: (failure: Failure, 
 
 const syncOutcomes: { readonly [R in SyncError["reason"]]: (failure: Failure) => Outcome } = {
   Checkpoint: (failure) => ({ _tag: "Invalid", failure }),
+  // Of a rollout: a process of that release may take the next turn, so the company waits little and is never blocked.
+  NewerCheckpoint: (failure) => ({ _tag: "StoreFailed", failure }),
   CursorLost: (failure) => ({ _tag: "Unreadable", failure }),
   // The turn has tried again already.
   Superseded: (failure) => ({ _tag: "Transient", failure }),

@@ -130,23 +130,45 @@ export const checkpointText = (checkpoint: Checkpoint): string => {
 }
 
 const decodeText = Schema.decodeUnknownResult(text)
+const decodeKnown = Schema.decodeUnknownResult(text, { onExcessProperty: "error" })
 const decodeJson = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
 
-/** Reads the checkpoint of a company, or says why it cannot be one. No part of the text is quoted. @internal */
-export const readCheckpoint = (stored: string, company: CompanyId): Result.Result<Checkpoint, string> => {
+/** Why a text is not the checkpoint of a company. @internal */
+export interface NoCheckpoint {
+  readonly reason: "Checkpoint" | "NewerCheckpoint"
+  readonly detail: string
+}
+
+const invalid = (detail: string): NoCheckpoint => ({ reason: "Checkpoint", detail })
+
+const newer = (how: string): NoCheckpoint => ({
+  reason: "NewerCheckpoint",
+  detail: `it was written by a newer release: ${how}`
+})
+
+/**
+ * Reads the checkpoint of a company, or says why it cannot be one. A key that is not known is of a newer release: to leave it
+ * out would undo what that release has stored. No part of the text is quoted. @internal
+ */
+export const readCheckpoint = (stored: string, company: CompanyId): Result.Result<Checkpoint, NoCheckpoint> => {
   const json = decodeJson(stored)
-  if (Result.isFailure(json)) return Result.fail("the text is not JSON")
+  if (Result.isFailure(json)) return Result.fail(invalid("the text is not JSON"))
   if (Predicate.hasProperty(json.success, "v") && Predicate.isNumber(json.success.v) && json.success.v !== 1) {
-    return Result.fail(`it has version ${json.success.v}; this release reads version 1`)
+    const how = `it has version ${json.success.v}; this release reads version 1`
+    return Result.fail(json.success.v > 1 ? newer(how) : invalid(how))
   }
   return decodeText(stored).pipe(
     Result.mapError((error) => {
       const { detail, path } = firstIssue(error)
-      return path === "" ? detail : `${path}: ${detail}`
+      return invalid(path === "" ? detail : `${path}: ${detail}`)
     }),
     Result.filterOrFail(
       (checkpoint) => checkpoint.company === company,
-      (checkpoint) => `it is of company ${checkpoint.company}`
+      (checkpoint) => invalid(`it is of company ${checkpoint.company}`)
+    ),
+    Result.filterOrFail(
+      () => Result.isSuccess(decodeKnown(stored)),
+      () => newer("it has a key that this release does not know")
     )
   )
 }
@@ -155,11 +177,11 @@ export const readCheckpoint = (stored: string, company: CompanyId): Result.Resul
  * Reads the checkpoint of a store that compares texts. A text that this library would write otherwise was edited by hand, and
  * no commit could replace it. @internal
  */
-export const readCanonical = (stored: string, company: CompanyId): Result.Result<Checkpoint, string> =>
+export const readCanonical = (stored: string, company: CompanyId): Result.Result<Checkpoint, NoCheckpoint> =>
   Result.filterOrFail(
     readCheckpoint(stored, company),
     (checkpoint) => checkpointText(checkpoint) === stored,
-    () => "its text was edited: it is not in the form that this library writes"
+    () => invalid("its text was edited: it is not in the form that this library writes")
   )
 
 const first = Date.parse("0001-01-01T00:00:00.000Z")

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import { CompanyId } from "../Ids.ts"
 import { unnamedCompany, withDefault } from "../internal/wire/errorFields.ts"
 import { printable } from "../internal/wire/issue.ts"
-import { Checkpoint } from "./Checkpoint.ts"
+import { Checkpoint, type NoCheckpoint } from "./Checkpoint.ts"
 
 /** A sync stopped. The copy and its checkpoint are those of the last commit; the next call continues from there. */
 export class SyncError extends Schema.TaggedError<SyncError>("effect-time-punches/sync/SyncError")("SyncError", {
@@ -13,12 +13,14 @@ export class SyncError extends Schema.TaggedError<SyncError>("effect-time-punche
    * Why the sync stopped.
    *
    * - `Checkpoint`: the stored checkpoint cannot be read, or is of another company. Nothing was sent.
+   * - `NewerCheckpoint`: a newer release wrote the stored checkpoint. Nothing was sent, and nothing is wrong with the copy: use
+   *   that release.
    * - `CursorLost`: the service refused the cursors of the pass four times. The next call begins the pass again.
    * - `Superseded`: another sync of the company wrote since this one read the checkpoint. Nothing of the batch was stored.
    * - `TooManyMissing`: a sweep would mark more than 20 % of its window and more than 100 rows. No row was marked.
    * - `Store`: the store failed; `cause` says how.
    */
-  reason: Schema.Literals(["Checkpoint", "CursorLost", "Superseded", "TooManyMissing", "Store"]),
+  reason: Schema.Literals(["Checkpoint", "NewerCheckpoint", "CursorLost", "Superseded", "TooManyMissing", "Store"]),
   /** The company of the copy. Default for a mock: 1. */
   companyId: withDefault(CompanyId, unnamedCompany),
   /** What happened, without cursors and secrets. Default: empty. */
@@ -35,8 +37,8 @@ export class SyncError extends Schema.TaggedError<SyncError>("effect-time-punche
   }
 
   /**
-   * Whether the same call may succeed later with nothing changed. `CursorLost` and `Superseded`: yes. `Checkpoint` and
-   * `TooManyMissing`: no. `Store`: if `cause` says so, as a `SqlError` of a lost connection or a lock does.
+   * Whether the same call may succeed later with nothing changed. `CursorLost` and `Superseded`: yes. `Checkpoint`,
+   * `NewerCheckpoint` and `TooManyMissing`: no. `Store`: if `cause` says so, as a `SqlError` of a lost connection or a lock does.
    */
   get isRetryable(): boolean {
     switch (this.reason) {
@@ -44,6 +46,7 @@ export class SyncError extends Schema.TaggedError<SyncError>("effect-time-punche
       case "Superseded":
         return true
       case "Checkpoint":
+      case "NewerCheckpoint":
       case "TooManyMissing":
         return false
       case "Store":
@@ -60,8 +63,8 @@ export const withCheckpoint = (error: SyncError, checkpoint: Option.Option<Check
   new SyncError({ ...error, ...("cause" in error ? { cause: error.cause } : {}), checkpoint })
 
 /** The stored checkpoint cannot be read, or is of another company. @internal */
-export const unreadable = (companyId: CompanyId, detail: string) =>
-  new SyncError({ reason: "Checkpoint", companyId, detail })
+export const unreadable = (companyId: CompanyId, { detail, reason }: NoCheckpoint) =>
+  new SyncError({ reason, companyId, detail })
 
 /** The stored checkpoint is not the one that the sync read. @internal */
 export const superseded = (companyId: CompanyId) =>

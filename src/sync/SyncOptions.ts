@@ -161,5 +161,6 @@ const invalid = (companyId: CompanyId, field: string, mustBe: string) =>
 export const validateCheckpoint = ({ company }: Call, from: Option.Option<Checkpoint>) =>
   Option.match(Option.filter(from, (checkpoint) => checkpoint.company !== company.id), {
     onNone: () => Effect.void,
-    onSome: (other) => Effect.fail(unreadable(company.id, `it is of company ${other.company}`))
+    onSome: (other) =>
+      Effect.fail(unreadable(company.id, { reason: "Checkpoint", detail: `it is of company ${other.company}` }))
   })

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
 import type { CompanyId } from "../Ids.ts"
 import type { Batch, Committed } from "./Batch.ts"
-import { blankCheckpoint, type Checkpoint, checkpointText, readCheckpoint } from "./Checkpoint.ts"
+import { blankCheckpoint, type Checkpoint, checkpointText, type NoCheckpoint, readCheckpoint } from "./Checkpoint.ts"
 import { storeFailed, superseded, type SyncError, unreadable } from "./SyncError.ts"
 
 /** What a key holds: the checkpoint, and a count by which the newer of the two keys is known. */
@@ -39,10 +39,14 @@ export const makeKeyValueStore = <E, R>(write: (batch: Batch) => Effect.Effect<v
       if (even === undefined && odd !== undefined && Result.isFailure(readEntry(odd))) return empty
       const present = texts.filter((text) => text !== undefined)
       const found = present.map((text) => readStored(text, company))
+      const failures = found.flatMap((entry) => Option.toArray(Result.getFailure(entry)))
+      const newer = failures.find(({ reason }) => reason === "NewerCheckpoint")
+      // The other key has what that release has replaced.
+      if (newer !== undefined) return yield* Effect.fail(unreadable(company, newer))
       const [newest] = found.flatMap((entry) => Option.toArray(Result.getSuccess(entry)))
         .toSorted((one, other) => other.commit - one.commit)
       if (newest !== undefined) return newest
-      const why = found.flatMap((entry) => Option.toArray(Result.getFailure(entry)))[0]
+      const [why] = failures
       return why === undefined ? empty : yield* Effect.fail(unreadable(company, why))
     })
 
@@ -97,9 +101,9 @@ const nameOf = (company: CompanyId, commit: number) => `time-punches-sync-${comp
 
 const empty: Stored = { checkpoint: Option.none(), commit: 0 }
 
-const readStored = (text: string, company: CompanyId): Result.Result<Stored, string> =>
+const readStored = (text: string, company: CompanyId): Result.Result<Stored, NoCheckpoint> =>
   readEntry(text).pipe(
-    Result.mapError(() => "the text is not an entry of this store"),
+    Result.mapError((): NoCheckpoint => ({ reason: "Checkpoint", detail: "the text is not an entry of this store" })),
     Result.flatMap(({ checkpoint, commit }) =>
       Result.map(readCheckpoint(checkpoint, company), (read): Stored => ({ checkpoint: Option.some(read), commit }))
     )

@@ -208,6 +208,7 @@ describe("outcomeOf", () => {
     [new Errors.Forbidden({}), "Refused", "Forbidden"],
     [new Errors.InvalidRequest({ field: "guid", detail: "" }), "Invalid", "InvalidRequest"],
     [sync("Checkpoint"), "Invalid", "SyncError.Checkpoint"],
+    [sync("NewerCheckpoint"), "StoreFailed", "SyncError.NewerCheckpoint"],
     [token("InvalidClient"), "NoCredential", "TokenError.InvalidClient"],
     [token("Rejected"), "NoCredential", "TokenError.Rejected"],
     [new Errors.DecodeError({ reason: "Schema" }), "Unreadable", "DecodeError"],

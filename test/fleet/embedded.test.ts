@@ -289,6 +289,28 @@ describe("FleetRunner.layerEmbedded", () => {
   )
 
   test(
+    "does not block a company whose checkpoint a newer release wrote, and continues as soon as it can read it",
+    inRunner({}, (fleet) =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const lookAt = Effect.map(
+          fleet.status(id(5001)),
+          Option.map(({ lastError, state }) => [state, Option.getOrUndefined(Option.map(lastError, ({ tag }) => tag))])
+        )
+        yield* fleet.add(everyMinute)
+        yield* passing("5 seconds")
+        yield* sql`UPDATE time_punches_sync SET checkpoint = replace(checkpoint, '"v":1', '"v":1,"later":"x"') WHERE company_id = 5001`
+        yield* passing("5 minutes", "5 seconds")
+        assert.deepStrictEqual(yield* lookAt, Option.some(["active", "SyncError.NewerCheckpoint"]))
+
+        yield* sql`UPDATE time_punches_sync SET checkpoint = replace(checkpoint, ',"later":"x"', '') WHERE company_id = 5001`
+        yield* passing("35 seconds")
+        assert.deepStrictEqual(yield* lookAt, Option.some(["active", undefined]))
+        yield* assertEqual
+      }))
+  )
+
+  test(
     "lets a program hold a snapshot on its own connection",
     inRunner({}, (fleet) =>
       Effect.gen(function*() {

@@ -114,7 +114,7 @@ describe.each(kinds)("a store $name", ({ missing, open }) => {
         "",
         "not JSON",
         `{"v":1,"company":2}`,
-        text.replace(`"v":1`, `"v":2`),
+        text.replace(`"v":1`, `"v":0`),
         ` ${text}`,
         text.replace(`"v":1,"company":2`, `"company":2,"v":1`),
         text.replace(`"company":2`, `"company":3`)
@@ -125,6 +125,23 @@ describe.each(kinds)("a store $name", ({ missing, open }) => {
         const error = yield* Effect.flip(store.load(company))
         assert.strictEqual(error.reason, "Checkpoint", each)
       }
+    }))
+
+  test("knows the checkpoint of a newer release, and leaves it as it is", ({ setText, store }) =>
+    Effect.gen(function*() {
+      yield* store.commit(batchOf(1), Option.none())
+      const text = checkpointText(checkpointAt(1))
+
+      for (const each of [text.replace(`"v":1`, `"v":2`), text.replace(/\}$/, `,"later":"x"}`)]) {
+        yield* setText(company, each)
+        const error = yield* Effect.flip(store.load(company))
+        assert.strictEqual(error.reason, "NewerCheckpoint", each)
+        const late = yield* Effect.flip(store.commit(batchOf(2), Option.some(checkpointAt(1))))
+        assert.strictEqual(late.reason, "Superseded", each)
+        assert.strictEqual((yield* Effect.flip(store.load(company))).reason, "NewerCheckpoint", each)
+      }
+      yield* setText(company, text)
+      assert.deepStrictEqual(yield* store.load(company), Option.some(checkpointAt(1)))
     }))
 
   test("counts what was written, and what was equal already, in every kind of pass", (opened) =>

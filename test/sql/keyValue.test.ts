@@ -121,6 +121,21 @@ describe("a store over a KeyValueStore", () => {
       assert.deepStrictEqual(yield* store.load(company), Option.some(checkpointAt(1)))
     }).pipe(Effect.scoped))
 
+  it.effect("[Y15] fails where either key is of a newer release, which has replaced the other", () =>
+    Effect.gen(function*() {
+      const { keys, store } = yield* open
+      yield* store.commit(batchOf(1), Option.none())
+      yield* store.commit(batchOf(2), Option.some(checkpointAt(1)))
+      const names = [0, 1].map((which) => `time-punches-sync-2-${which}`)
+      for (const name of names) {
+        const text = (yield* keys.get(name)) ?? ""
+        yield* keys.set(name, text.replace("{\\\"v\\\":1", "{\\\"v\\\":1,\\\"later\\\":1"))
+        assert.notStrictEqual(yield* keys.get(name), text)
+        assert.strictEqual((yield* Effect.flip(store.load(company))).reason, "NewerCheckpoint")
+        yield* keys.set(name, text)
+      }
+    }).pipe(Effect.scoped))
+
   it.effect("[Y73] reads the other key where one was cut, and fails where both were", () =>
     Effect.gen(function*() {
       const { keys, store } = yield* open

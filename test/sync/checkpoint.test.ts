@@ -38,6 +38,13 @@ const running: Checkpoint = {
 
 const text = checkpointText(running)
 
+const newer: ReadonlyArray<readonly [string, string]> = [
+  ["[Y15] of a later version", text.replace(`"v":1`, `"v":2`)],
+  ["[Y15] with a key that is not known", text.replace(/\}$/, `,"later":"x"}`)],
+  ["[Y15] with such a key in its pass", text.replace(`"sorted":true`, `"sorted":true,"later":"x"`)],
+  ["[Y15] with such a key in its window", text.replace(`"window":{`, `"window":{"later":1,`)]
+]
+
 describe("Checkpoint.text", () => {
   it("is one line of JSON with its keys in order, the version first, and reads back equal", () => {
     assert.strictEqual(
@@ -56,20 +63,28 @@ describe("Checkpoint.text", () => {
     ["[Y14] cut", text.slice(0, 40), "the text is not JSON"],
     ["[Y14] of another kind", "[]", ""],
     ["[Y14] without a version", text.replace(`"v":1,`, ""), "v: "],
-    ["[Y15] of a later version", text.replace(`"v":1`, `"v":2`), "it has version 2; this release reads version 1"],
+    ["[Y15] of an earlier version", text.replace(`"v":1`, `"v":0`), "it has version 0; this release reads version 1"],
     ["[Y14] with a pass that is no count", text.replace(`"pass":${noon}`, `"pass":-1`), "pass: "],
     ["[Y13] of another company", text.replace(`:${company.id},`, `:${stranger.id},`), `it is of company ${stranger.id}`]
   ])("is refused by name: %s", (_, broken, why) => {
-    const read = readCheckpoint(broken, company.id)
+    const { detail, reason } = Option.getOrThrow(Result.getFailure(readCheckpoint(broken, company.id)))
 
-    assert.isTrue(Result.isFailure(read))
-    assert.include(Option.getOrThrow(Result.getFailure(read)), why)
+    assert.strictEqual(reason, "Checkpoint")
+    assert.include(detail, why)
+  })
+
+  it.each(newer)("says that a newer release wrote it: %s", (_, written) => {
+    const { detail, reason } = Option.getOrThrow(Result.getFailure(readCheckpoint(written, company.id)))
+
+    assert.strictEqual(reason, "NewerCheckpoint")
+    assert.match(detail, /^it was written by a newer release: /)
+    assert.notInclude(detail, "later")
   })
 
   const unreadable: ReadonlyArray<readonly [string, string]> = [
     ["[Y14] empty", ""],
     ["[Y14] cut", text.slice(0, 40)],
-    ["[Y15] of a later version", text.replace(`"v":1`, `"v":2`)],
+    ...newer,
     ["[Y13] of another company", text.replace(`:${company.id},`, `:${stranger.id},`)]
   ]
 
@@ -87,7 +102,8 @@ describe("Checkpoint.text", () => {
 
         for (const error of errors) {
           assert.instanceOf(error, SyncError)
-          assert.include(error, { reason: "Checkpoint", companyId: company.id })
+          const reason = newer.some(([, written]) => written === broken) ? "NewerCheckpoint" : "Checkpoint"
+          assert.include(error, { reason, companyId: company.id })
         }
         assert.isEmpty(yield* pageRequests)
       }).pipe(Effect.provide(over(copy)))

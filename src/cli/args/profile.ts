@@ -12,6 +12,7 @@ import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { printable } from "../../internal/wire/issue.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
+import { isAddress, plainUrl, readTarget } from "../flags/address.ts"
 import { readBounded } from "../flags/file.ts"
 import { type DefaultKey, defaults, keyed, Profile, type SettingSource } from "../flags/settings.ts"
 import { takeFlags } from "./arguments.ts"
@@ -142,6 +143,7 @@ const readProfile = Effect.fnUntraced(function*(file: string, name: string) {
   if (!Predicate.isReadonlyObject(profile) || Array.isArray(profile)) {
     return yield* invalid(`${shown}: profile ${printable(name)} must be an object`)
   }
+  const fileOf = (name: string) => path.resolve(path.dirname(file), name)
   const values: Record<string, string> = {}
   const found: Partial<Record<DefaultKey, string>> = {}
   for (const [key, value] of Object.entries(profile)) {
@@ -158,9 +160,21 @@ const readProfile = Effect.fnUntraced(function*(file: string, name: string) {
       )
     }
     const setting = keyed.find((each) => each.key === key)
-    if (setting !== undefined) values[setting.variable] = `${value}`
-    else if (isDefault(key)) found[key] = defaults[key].isFile ? resolve(path, file, `${value}`) : `${value}`
-    else {
+    if (setting !== undefined) {
+      if ("isUrl" in setting && Option.isNone(plainUrl(`${value}`))) {
+        return yield* invalid(`${where} must be a URL without user, query and fragment`)
+      }
+      values[setting.variable] = `${value}`
+    } else if (key === "database") {
+      const target = yield* Effect.mapError(
+        Effect.fromResult(readTarget(`${value}`, where)),
+        ({ advice, message }) => invalid(message, ...advice)
+      )
+      found[key] = target._tag === "Sqlite" ? fileOf(target.filename) : `${value}`
+    } else if (isDefault(key)) {
+      if (defaults[key].isFile && isAddress(`${value}`)) return yield* invalid(`${where} must be the name of a file`)
+      found[key] = defaults[key].isFile ? fileOf(`${value}`) : `${value}`
+    } else {
       return yield* invalid(
         `${where} is not a setting`,
         `Settings are ${[...keyed.map(({ key }) => key), ...Struct.keys(defaults)].join(", ")}.`
@@ -174,10 +188,6 @@ const readProfile = Effect.fnUntraced(function*(file: string, name: string) {
 })
 
 const isDefault = (key: string): key is DefaultKey => Object.hasOwn(defaults, key)
-
-/** A file beside the profiles; a URL of a database stays as it is. */
-const resolve = (path: Path.Path, file: string, value: string): string =>
-  /^[a-z][a-z0-9+.-]+:\/\//i.test(value) ? value : path.resolve(path.dirname(file), value)
 
 /** A variable of a source; both kinds of source are in memory and cannot fail. */
 const loadText = (provider: ConfigProvider.ConfigProvider, name: string) =>

@@ -1,12 +1,17 @@
 /** What the verbs of `time-punches payroll` share: flags, and what they load only when they run. */
 import * as Argument from "effect/cli/Argument"
+import type * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as RevisionId from "../../close/RevisionId.ts"
-import { databaseFlag } from "../database/database.ts"
+import { databaseFlag, maxAgeFlag } from "../database/database.ts"
 import { outputFlags } from "../files/output.ts"
 import { companyFlags } from "../flags/connection.ts"
+import { namesFlag } from "../flags/names.ts"
+import { orDefault } from "../flags/settings.ts"
 import { jsonFlags, nonBlank, readWhole, wholeNumber } from "../flags/values.ts"
+import { readZones, zoneFileFlag } from "../flags/zones.ts"
+import { dayStartsOrDefault, periodFlags } from "../select/period.ts"
 
 /** The record that a verb reads or writes. Nothing is sent, so no guid is needed. */
 export const recordFlags = { company: companyFlags.company, database: databaseFlag, ...jsonFlags }
@@ -28,6 +33,29 @@ export const revisionName = Argument.String("ID").pipe(
     (text) => Option.isSome(RevisionId.parse(text)),
     () => "a close such as 7, or a revision such as 7.2"
   )
+)
+
+/** What a verb needs that sums closes again. */
+export const sumFlags = {
+  closes: closeNumber.pipe(Argument.variadic()),
+  zoneFile: zoneFileFlag,
+  dayStarts: periodFlags.dayStarts,
+  names: namesFlag,
+  maxAge: maxAgeFlag
+}
+
+/** Which closes are summed again, and the locations that are added to them. */
+export const readSumFlags = Effect.fnUntraced(
+  function*(input: Pick<Command.Command.Config.Infer<typeof sumFlags>, "closes" | "dayStarts" | "zoneFile">) {
+    const dayRules = yield* readZones(
+      yield* orDefault(input.zoneFile, "zoneFile"),
+      yield* dayStartsOrDefault(input.dayStarts)
+    )
+    return {
+      closes: input.closes.length === 0 ? undefined : input.closes,
+      dayRules: Option.getOrUndefined(dayRules)
+    }
+  }
 )
 
 /** The drivers of the databases are large, so they are loaded only by what needs them. */

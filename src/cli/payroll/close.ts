@@ -93,7 +93,7 @@ const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
       accept: Option.getOrUndefined(input.accept),
       ...authorship(input.note)
     }
-    const revision = yield* Effect.catchTag(Close.create(company, options), "NotReady", printNotReady(names))
+    const revision = yield* Effect.catchTag(Close.create(company, options), "NotReady", printNotReady(names, "close"))
     yield* printWritten([revision], [CloseSums.difference(revision, CloseSums.empty)], { ...input, json }, names, shown)
     yield* printWarning(
       ...revision.changedTerms.map(({ before, now, term }) =>

@@ -113,6 +113,24 @@ describe("a profile", () => {
       "north.database has a password"
     ],
     ["a base URL with a password", { north: { baseUrl: "https://me:hunter2@localhost" } }, "baseUrl has a password"],
+    ["a base URL with a user", { north: { baseUrl: "https://hunter2@localhost" } }, "baseUrl must be a URL without"],
+    ["a URL with a token", { north: { authUrl: "https://localhost/?t=hunter2" } }, "authUrl must be a URL without"],
+    [
+      "a password with a slash",
+      { north: { baseUrl: "https://me:12/hunter2@localhost" } },
+      "baseUrl must be a URL without"
+    ],
+    [
+      "a database that is not quite a URL",
+      { north: { database: "host=h password=hunter2" } },
+      "north.database must be the name of a file, or a URL of PostgreSQL"
+    ],
+    [
+      "a database whose password has a slash",
+      { north: { database: "postgres://me:12/hunter2@localhost/a" } },
+      "north.database has an @ after its host"
+    ],
+    ["a URL for a file", { north: { names: "https://h/?token=hunter2" } }, "north.names must be the name of a file"],
     ["an empty text", { north: { company: "" } }, "north.company is empty"],
     ["the name of a prototype", `{ "north": { "__proto__": "x", "constructor": "y" } }`, "is not a setting"],
     ["more than a file of settings", " ".repeat(2 ** 20) + "{}", "larger than 1 MiB"]
@@ -192,6 +210,30 @@ describe("time-punches config show", () => {
       assert.match(stdout, new RegExp(`--names +${file.replace("config.json", "names.csv")}`))
       assert.include(stderr, file)
       assert.notInclude(stdout + stderr, "hunter2")
+    })))
+
+  it.effect("shows an address of the service that is plain, and enough of a guid to recognize it", () =>
+    inFake(Effect.gen(function*() {
+      const { call } = yield* withProfiles({})
+      const valueOf = (name: string, value: string) =>
+        Effect.map(call(["config", "show", "--json"], { [name]: value }), ({ stdout }) => {
+          const rows: ReadonlyArray<{ readonly name: string; readonly value: string | null }> = JSON.parse(stdout)
+          return rows.find((row) => row.name === name)?.value
+        })
+
+      assert.strictEqual(yield* valueOf("TIME_PUNCHES_BASE_URL", "https://API.test/a"), "https://api.test/a")
+      assert.strictEqual(yield* valueOf("TIME_PUNCHES_AUTH_URL", "hunter2"), "set, not a plain URL")
+      assert.strictEqual(
+        yield* valueOf("TIME_PUNCHES_BASE_URL", "https://u:to+/k@h/"),
+        "set, not a plain URL"
+      )
+      assert.strictEqual(yield* valueOf("TIME_PUNCHES_CLIENT_ID", "postgres://me:hunter2@h/a"), "set, not a plain URL")
+      assert.strictEqual(yield* valueOf("TIME_PUNCHES_SCOPES", "a:read https://b.test/c"), "a:read https://b.test/c")
+      assert.strictEqual(
+        yield* valueOf("TIME_PUNCHES_COMPANY_GUID", "3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60"),
+        "3b2f…4f60"
+      )
+      assert.strictEqual(yield* valueOf("TIME_PUNCHES_COMPANY_GUID", "hunter2"), "set, not a uuid")
     })))
 })
 

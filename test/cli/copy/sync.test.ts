@@ -57,6 +57,27 @@ describe("time-punches sync", () => {
       assert.match(second.stdout, /^increment: 4 punches, 1 page, 4 written, 0 unchanged, watermark 2026-07-01T13/)
     })))
 
+  it.effect("leaves the checkpoint of a newer release as it is, and advises neither to reset nor to load again", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+      for (
+        const newer of [`replace(checkpoint, '"v":1', '"v":1,"later":"x"')`, `replace(checkpoint, '"v":1', '"v":2')`]
+      ) {
+        change(file, `UPDATE time_punches_sync SET checkpoint = ${newer}`)
+        const asked = (yield* queries).length
+        const ends = [yield* sync(file), yield* status(file)]
+        assert.lengthOf(yield* queries, asked)
+        ends.push(yield* cli(["doctor", "--database", file]))
+
+        assert.deepStrictEqual(ends.map(({ code }) => code), [7, 7, 7])
+        for (const { stderr, stdout } of ends) {
+          assert.include(stdout + stderr, "it was written by a newer release")
+          assert.include(stdout + stderr, "Use that release.")
+          assert.notMatch(stdout + stderr, /edited|NULL|again|restore/i)
+        }
+      }
+    })))
+
   it.effect("prints each pass as one JSON object, with what the history no longer has", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       const first = yield* sync(file, "--json")
@@ -303,11 +324,11 @@ describe("time-punches sync", () => {
     withCopy(Effect.fnUntraced(function*(file) {
       yield* sync(file)
       const requests = (yield* queries).length
-      change(file, "UPDATE time_punches_sync SET checkpoint = '{\"v\":2}'")
+      change(file, "UPDATE time_punches_sync SET checkpoint = '{\"v\":0}'")
       const { code, stderr } = yield* sync(file)
 
       assert.strictEqual(code, 3)
-      assert.include(stderr, "it has version 2; this release reads version 1")
+      assert.include(stderr, "it has version 0; this release reads version 1")
       assert.strictEqual((yield* queries).length, requests)
     })))
 
