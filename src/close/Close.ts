@@ -370,9 +370,7 @@ export const voidRevision = (
   Effect.gen(function*() {
     const database = yield* openedForCloses(company, tableOptions)
     const refuse = refusal(company, options.revision)
-    const name = RevisionId.parse(options.revision)
-    if (Option.isNone(name) || Option.isNone(name.value.number)) return yield* refuse(notARevision)
-    const { close } = name.value
+    const { close } = yield* revisionNamed(company, options.revision)
     const revisions = yield* write(database, company, undefined, (closes) => {
       const known = closes.find((each) => each.close === close)
       const revision = known?.revisions.find(({ id }) => id === options.revision)
@@ -593,11 +591,7 @@ export const noteFile = (
   tableOptions: TableOptions = {}
 ): Effect.Effect<WrittenFile, SyncError | UnknownClose, SqlClient> =>
   Effect.gen(function*() {
-    const parsed = RevisionId.parse(revision)
-    if (Option.isNone(parsed) || Option.isNone(parsed.value.number)) {
-      return yield* refusal(company, revision)(notARevision)
-    }
-    const id = { close: parsed.value.close, number: parsed.value.number.value }
+    const id = yield* revisionNamed(company, revision)
     const database = yield* openedForCloses(company, tableOptions)
     return yield* insertFile(database, company, id, options, options.user ?? "unknown")
   })
@@ -765,6 +759,14 @@ const headOrDie = <A>(written: ReadonlyArray<A>): Effect.Effect<A> => {
 }
 
 const notARevision = "a revision is a close and its number, such as 7.2"
+
+const revisionNamed = Effect.fnUntraced(function*(company: CompanyId, name: string) {
+  const parsed = RevisionId.parse(name)
+  if (Option.isNone(parsed) || Option.isNone(parsed.value.number)) {
+    return yield* refusal(company, name)(notARevision)
+  }
+  return { close: parsed.value.close, number: parsed.value.number.value } satisfies RevisionId.RevisionId
+})
 
 const namedOf = (
   company: CompanyId,

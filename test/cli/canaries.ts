@@ -7,7 +7,8 @@ import * as Path from "node:path"
 import { unescape } from "node:querystring"
 import { commandOf, environmentOf } from "./child.ts"
 
-const canary = "Canary7Sesame9Open"
+/** What stands for each secret. */
+export const canary = "Canary7Sesame9Open"
 
 /** The rows of the table in SECURITY.md whose kind is a secret: the variables that each names. */
 export const secretVariables: ReadonlyArray<string> = Fs
@@ -38,7 +39,7 @@ const databases = [
   "C://h/db",
   "u:C@h/db",
   "//u:C@h/db",
-  "postgres%3A%2F%2Fu%3AC%40h%2Fdb",
+  "postgres%3A%2F%2Fu%3Ap-C%40h%2Fdb",
   "postgres://u:C/C@h/db",
   "postgres://u:12/C@h/db",
   "postgres://u:12/x?C@h/db",
@@ -89,7 +90,7 @@ export interface Planted {
 }
 
 const plant = (where: Planted["where"], name: string, values: ReadonlyArray<string>): ReadonlyArray<Planted> =>
-  values.map((value) => ({ where, name, value: value.replaceAll("C", canary) }))
+  values.map((value) => ({ where, name, value: value.replaceAll(/\bC\b/g, canary) }))
 
 /** Every secret of the table in every form, and what a profile or a flag may have of them. */
 export const planted: ReadonlyArray<Planted> = [

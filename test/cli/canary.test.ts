@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { settings } from "../../src/cli/flags/settings.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { FakeService } from "../../src/testing/index.ts"
-import { calls, caught, findCanary, planted, secretVariables } from "./canaries.ts"
+import { calls, canary, caught, findCanary, planted, secretVariables } from "./canaries.ts"
 
 const served = FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({ punches: [] })))
 
@@ -16,7 +16,6 @@ describe("a secret of the table in SECURITY.md", () => {
   })
 
   it("is found as it is, in capitals, in base64 at each offset, and with escapes", () => {
-    const canary = "Canary7Sesame9Open"
     const forms = [
       canary,
       canary.toUpperCase(),

@@ -12,7 +12,7 @@ import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { printable } from "../../internal/wire/issue.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
-import { isAddress, plainUrl, readTarget } from "../flags/address.ts"
+import { isAddress, plainUrl, readTarget, shownText } from "../flags/address.ts"
 import { readBounded } from "../flags/file.ts"
 import { type DefaultKey, defaults, keyed, Profile, type SettingSource } from "../flags/settings.ts"
 import { takeFlags } from "./arguments.ts"
@@ -70,7 +70,7 @@ export const withProfile = <A, E, R>(
     const other = (yield* firstOf(sources, companyVariable))?.value
     if (Option.isSome(fromFlag) && own !== undefined && other !== own) {
       return yield* usage(
-        `${companyVariable} is ${printable(`${other}`)}, and --profile ${
+        `${companyVariable} is ${printable(shownText(`${other}`))}, and --profile ${
           printable(fromFlag.value)
         } is of company ${own}`,
         "Unset the variable, or select the profile of that company."

@@ -10,27 +10,22 @@ import * as Struct from "effect/Struct"
 import type { FormChange } from "../../close/WrittenFile.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import type * as PayrollFile from "../../payroll/PayrollFile.ts"
-import { isZones } from "../../payroll/Zones.ts"
 import { openSource, sourceFlags } from "../database/source.ts"
 import { usage } from "../failure.ts"
 import { fileOf, intoOutput, outputFlags } from "../files/output.ts"
 import { companyOf } from "../flags/connection.ts"
 import { readBounded } from "../flags/file.ts"
-import { flagNameOf, noFilter } from "../flags/filter.ts"
+import { flagNameOf } from "../flags/filter.ts"
 import { type Names, namesFlag, readCodes, readNames } from "../flags/names.ts"
 import { orDefault } from "../flags/settings.ts"
-import { date, nonBlank, onFlag, optionalRounding } from "../flags/values.ts"
+import { date, nonBlank, onFlag } from "../flags/values.ts"
 import { counted, formatExactHours, minuteOf } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
 import { printText } from "../print/output.ts"
-import { periodFlags, resolvePeriod, textOfDates } from "../select/period.ts"
-import { givenThresholds, thresholdFlags } from "../select/thresholds.ts"
-import { operating, revisionName } from "./arguments.ts"
+import { textOfDates } from "../select/period.ts"
+import { operating, readTerms, revisionName, termFlags } from "./arguments.ts"
 
 const aFile = "the name of a file"
-
-/** What decides on the sums of a preview; the record of a revision has it. */
-const previewFlags = { ...periodFlags, ...thresholdFlags, rounding: optionalRounding }
 
 const flags = {
   revision: Argument.optional(revisionName),
@@ -46,7 +41,7 @@ const flags = {
   ...outputFlags,
   names: namesFlag,
   ...sourceFlags,
-  ...previewFlags
+  ...termFlags
 }
 
 export const file = Command.make("file", flags, (input) =>
@@ -88,7 +83,7 @@ const printPayrollFile = Effect.fnUntraced(function*(input: FileInput) {
     yield* printPreview(input, form)
     return Effect.void
   }
-  const recorded = firstGiven(Struct.pick(input, Struct.keys(previewFlags)))
+  const recorded = firstGiven(Struct.pick(input, Struct.keys(termFlags)))
   if (recorded !== undefined) return yield* usage(`--${recorded} goes with --preview: a revision has it in its record`)
   const { maxAge, pageSize } = input
   const unread = firstGiven({ source: Option.filter(input.source, (source) => source === "service"), pageSize, maxAge })
@@ -98,7 +93,7 @@ const printPayrollFile = Effect.fnUntraced(function*(input: FileInput) {
     return yield* usage("payroll file prints one revision: name it, such as payroll file 7.2", "Or give --preview.")
   }
   const { Close, copyOf, userName, writable } = yield* operating
-  const name = input.revision.value
+  const { name } = input.revision.value
   const { company, layer, target } = yield* copyOf(input, "file")
   const isWritten = Option.isSome(fileOf(input.output))
   const found = Effect.gen(function*() {
@@ -147,32 +142,22 @@ const firstGiven = (flags: Readonly<Record<string, Option.Option<unknown>>>): st
 
 const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileForm) {
   if (Option.isSome(input.revision)) {
-    return yield* usage(`--preview is of a period, and ${input.revision.value} of the record`, "Give one of them.")
+    return yield* usage(`--preview is of a period, and ${input.revision.value.name} of the record`, "Give one of them.")
   }
   const { CloseSums, CloseTerms } = yield* operating
-  const { dates, dayRule, locations, weekStarts, zone } = yield* resolvePeriod({ ...noFilter, ...input }, {
-    countsWeeks: true,
-    takesWeekStarts: Option.isSome(input.weeklyThreshold)
-  })
-  if (Option.isNone(dates) || Option.isNone(dayRule)) {
+  const { flags: { zone }, terms: given } = yield* readTerms(input)
+  if (Option.isNone(given)) {
     return yield* usage(
       "--preview needs a period of dates",
       "Add one, such as --week DATE, with --zone or --zone-file."
     )
   }
   const company = yield* companyOf(input)
-  const terms = CloseTerms.make({
-    ...dates.value,
-    companyId: company.id,
-    dayRule: isZones(dayRule.value) ? Option.getOrElse(locations, () => new Map()) : dayRule.value,
-    firstDay: Option.getOrUndefined(weekStarts),
-    rounding: Option.getOrElse(input.rounding, () => "halfUp" as const),
-    ...yield* Effect.fromResult(givenThresholds(input))
-  })
+  const terms = CloseTerms.make({ ...given.value, companyId: company.id })
   const source = yield* openSource({ ...input, zone })
   const punches = Stream.flatMap(source({ clockedIn: CloseTerms.queryWindow(terms) }), (page) => Stream.fromArray(page))
   const sums = yield* Stream.run(punches, CloseSums.sum(terms))
-  yield* printFile(form, `preview of ${textOfDates(dates.value)}`, { ...dates.value, ...sums })
+  yield* printFile(form, `preview of ${textOfDates(terms)}`, { first: terms.first, last: terms.last, ...sums })
 })
 
 /** Its schemas would slow each start. */
