@@ -54,7 +54,10 @@ const normalize = Effect.fnUntraced(function*(name: string, address: string | UR
   if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname))) {
     return yield* invalidSetting(name, "an https URL (http is for loopback only)")
   }
-  if (url.username !== "" || url.password !== "") return yield* invalidSetting(name, "a URL without user or password")
+  // A password with a raw / ends in the path, with its @.
+  if (`${url.username}${url.password}` !== "" || url.pathname.includes("@")) {
+    return yield* invalidSetting(name, "a URL without user or password")
+  }
   if (/[?#]/.test(url.href)) return yield* invalidSetting(name, "a URL without query or fragment")
   return url.href.replace(/\/+$/, "")
 })

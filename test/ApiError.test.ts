@@ -177,7 +177,10 @@ describe("an error that may be retried", () => {
 
     assert.deepStrictEqual(
       SyncError.fields.reason.literals.map((reason) => [reason, new SyncError({ reason }).isRetryable]),
-      [["Checkpoint", false], ["NewerCheckpoint", false], ["CursorLost", true], ["Superseded", true], ["TooManyMissing", false], ["Store", false]]
+      [["Checkpoint", false], ["NewerCheckpoint", false], ["CursorLost", true], ["Superseded", true], [
+        "TooManyMissing",
+        false
+      ], ["Store", false]]
     )
     assert.deepStrictEqual(
       FleetError.fields.reason.literals.map((reason) => [reason, new FleetError({ reason, detail: "" }).isRetryable]),

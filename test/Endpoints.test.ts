@@ -27,6 +27,7 @@ const bad: ReadonlyArray<readonly [string, string]> = [
   ["a web socket", "wss://api.canary.test"],
   ["a user name", "https://canary@api.test"],
   ["a password", "https://user:canary@api.test"],
+  ["a password with a raw slash", "https://user:12/canary@api.test"],
   ["a query", "https://api.test/?canary=1"],
   ["a fragment", "https://api.test/#canary"],
   ["an empty query", "https://api.canary.test/?"],

@@ -9,6 +9,7 @@ import type { HelpDoc } from "effect/cli/HelpDoc"
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Stdio from "effect/Stdio"
 import type { Terminal } from "effect/Terminal"
 import { printable, unknownKey } from "../internal/wire/issue.ts"
@@ -29,8 +30,10 @@ import {
   type ExpectedError,
   type Findings,
   type OutputClosed,
+  tooManyOpenOf,
   usageText
 } from "./failure.ts"
+import { RunFiles } from "./flags/file.ts"
 import { fleet } from "./fleet/fleet.ts"
 import { makeHelp, shortened, topicList, version as versionCommand } from "./help.ts"
 import { list } from "./list/list.ts"
@@ -142,7 +145,7 @@ export const builtIns = GlobalFlag.BuiltIns
   .map((flag) => flag === GlobalFlag.Version ? versionFlag : flag)
 
 /**
- * Runs the command with these arguments, once `readable` has read the settings of the process, which `--env-file` may have. Expected
+ * Runs the command with these arguments, once `readable` has read the settings of the process, which `--variables` may have. Expected
  * errors are printed and become an exit code; only bugs fail.
  */
 export const run = (args: ReadonlyArray<string>, readable: Effect.Effect<void, Config.ConfigError> = Effect.void) =>
@@ -158,8 +161,12 @@ export const run = (args: ReadonlyArray<string>, readable: Effect.Effect<void, C
               withProfile(args, (args) => Effect.andThen(readable, Command.runWith(command, { version })(args)))
             ),
             Effect.as<ExitCode>(exitCode.ok),
+            Effect.catchDefect((defect) =>
+              Option.match(tooManyOpenOf(defect), { onNone: () => Effect.die(defect), onSome: Effect.fail })
+            ),
             Effect.catch(handleError),
             Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns })),
+            Effect.provideServiceEffect(RunFiles, RunFiles.make),
             Effect.provideContext(context)
           )))
   )

@@ -374,14 +374,25 @@ const denied: Reason = {
   advice: "Get the permission to write there, or choose another file."
 }
 
+const tooManyOpen = {
+  what: "too many files are open (EMFILE)",
+  advice: "Raise the limit (ulimit -n), or end other programs."
+} satisfies Reason
+
 /** Reasons by the platform's code of an error. */
 const byCode: Partial<Record<string, Reason>> = {
   EACCES: denied,
   EBUSY: { what: "it is in use" },
   ELOOP: { what: "it is a link that leads to itself, or through too many links", advice: "Choose another file." },
+  EMFILE: tooManyOpen,
+  ENFILE: tooManyOpen,
   ENAMETOOLONG: { what: "its name is too long", advice: "Choose a shorter name." },
   ENOTDIR: { what: "a part of its path is not a folder", advice: "Check the path." },
   EDQUOT: { what: "the disk quota is used up (EDQUOT)", advice: "Free space within the quota, or have it raised." },
+  EFBIG: {
+    what: "it is larger than a file may be here (EFBIG)",
+    advice: "Raise the limit (ulimit -f), or choose another file system."
+  },
   EEXIST: { what: "it already exists" },
   EIO: {
     what: "the disk cannot be read or written (EIO)",
@@ -396,6 +407,14 @@ const byCode: Partial<Record<string, Reason>> = {
     advice: "Choose a file on another file system, or have this one mounted for writing."
   }
 }
+
+/** What stopped a step that expects no failure, such as the loading of a module, because no more files may be open. */
+export const tooManyOpenOf = (defect: unknown): Option.Option<CommandFailure> =>
+  Option.exists(errorCode(defect), (code) => code === "EMFILE" || code === "ENFILE")
+    ? Option.some(
+      new CommandFailure({ message: tooManyOpen.what, advice: [tooManyOpen.advice], code: exitCode.system })
+    )
+    : Option.none()
 
 /** The platform's code of an error, such as `ENOSPC`. */
 export const errorCode = (cause: unknown): Option.Option<string> =>

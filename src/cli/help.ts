@@ -17,7 +17,7 @@ const root = "time-punches"
 
 /** Every variable, as `help environment` lists it. */
 export const environment = `Settings come from the environment; secrets are read from nowhere else. A
-  variable comes after its flag, and before --env-file and --profile.
+  variable comes after its flag, and before --variables and --profile.
 
 ${
   [...settings, { variable: "NO_COLOR, FORCE_COLOR, TERM", what: "see --color" }]

@@ -8,6 +8,14 @@ if (major < 22 || (major === 22 && minor < 19)) {
   process.stderr.write(`time-punches needs Node 22.19 or later; this is Node ${process.versions.node}\n`)
   process.exitCode = 3
 } else {
-  const { main } = await import("./run.ts")
-  main()
+  try {
+    const { main } = await import("./run.ts")
+    main()
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && /^E[MN]FILE$/.test(`${error.code}`))) throw error
+    process.stderr.write(
+      "time-punches: too many files are open (EMFILE)\n  Raise the limit (ulimit -n), or end other programs.\n"
+    )
+    process.exitCode = 8
+  }
 }

@@ -22,6 +22,7 @@ export const main = () => {
   // Without listeners, a reader that closes the pipe between two writes ends the process with a stack trace.
   process.stdout.on("error", () => {})
   process.stderr.on("error", () => {})
+  endAtSecondSignal()
   NodeRuntime.runMain(
     run(process.argv.slice(2), Effect.asVoid(readProxies)).pipe(
       Effect.provide(layerProcess())
@@ -36,7 +37,30 @@ const layerHttp = process.versions["bun"] === undefined
   ? Layer.orDie(NodeTransport.layer())
   : FetchHttpClient.layer
 
+const signals = ["SIGINT", "SIGTERM"] as const
+
+/**
+ * The first signal interrupts the run, and a second one ends the process at once, by that signal: an exit waits for the
+ * threads of Node, and one of them may wait for a disk or a network that is away.
+ */
+const endAtSecondSignal = () => {
+  let count = 0
+  const onSignal = (signal: NodeJS.Signals) => {
+    count += 1
+    if (count === 1) return
+    unhandleSignals()
+    process.kill(process.pid, signal)
+  }
+  for (const signal of signals) process.on(signal, onSignal)
+}
+
+/** From here each signal ends the process, as if nothing had ever listened. */
+const unhandleSignals = () => {
+  for (const signal of signals) process.removeAllListeners(signal)
+}
+
 const teardown: Runtime.Teardown = (exit, onExit) => {
+  unhandleSignals()
   if (Exit.isSuccess(exit)) return onExit(typeof exit.value === "number" ? exit.value : exitCode.ok)
   return onExit(Cause.hasInterruptsOnly(exit.cause) ? exitCode.interrupted : exitCode.bug)
 }

@@ -29,8 +29,10 @@ import {
 } from "./CloseError.ts"
 import * as CloseSums from "./CloseSums.ts"
 import * as CloseTerms from "./CloseTerms.ts"
+import { lossesOf, type LostHours } from "./losses.ts"
 import {
   type ActiveRevision,
+  activeRevisions,
   type ClosedPeriod,
   getPrevious,
   getVoid,
@@ -48,14 +50,14 @@ import {
   type Db,
   type Differing,
   inCopy,
-  lossesOf,
-  type LostHours,
+  insertFile,
   nothingAdded,
   openedForCloses,
   type Planned,
   punchesIn,
   readCloses,
   readCopy,
+  readFiles,
   readSums,
   recorded,
   type StoredClose,
@@ -65,8 +67,12 @@ import {
   write,
   type WriteOptions
 } from "./store.ts"
+import type { FileForm, WrittenFile } from "./WrittenFile.ts"
 
-export { LossCause, type LostHours, type WriteOptions } from "./store.ts"
+export { formChanges } from "./WrittenFile.ts"
+
+export { LossCause, type LostHours } from "./losses.ts"
+export { type WriteOptions } from "./store.ts"
 
 type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUnavailable
 
@@ -116,7 +122,7 @@ export const create = (
         const terms = termsBeside(active)
         const issues = yield* issuesIn(company, terms, active, options, tableOptions)
         const sums = yield* sumsOf(company, terms, active, tableOptions)
-        return { database, copy, active, terms, issues, sums }
+        return { database, copy, terms, issues, sums }
       })
     )
     const { issues, sums, terms } = seen
@@ -147,12 +153,16 @@ export const create = (
       const edges = terms.locations.filter(({ begins }) => Option.isSome(begins)).length
       return edges > 0 ? { ...found, edge: edges } : found
     })
+    // Of the closes that the transaction sees: another process may have written one after the snapshot.
+    let before: ActiveClose | undefined
     const revisions = yield* write(
       seen.database,
       company,
       seen.copy.at,
       Effect.fnUntraced(function*(closes) {
         const accepted = yield* requireReady(closes)
+        before = activeOf(closes).filter((each) => each.terms.first < terms.first)
+          .toSorted((one, other) => one.terms.first < other.terms.first ? -1 : 1).at(-1)
         return [{
           ...RevisionId.next(closes.reduce((last, { close }) => Math.max(last, close), 0) + 1, 0),
           before: undefined,
@@ -165,12 +175,10 @@ export const create = (
         }] satisfies ReadonlyArray<Planned>
       })
     )
-    const before = seen.active.filter(({ terms }) => terms.first < seen.terms.first)
-      .toSorted((one, other) => one.terms.first < other.terms.first ? -1 : 1).at(-1)
     return {
       ...yield* headOrDie(revisions),
       before: Option.map(Option.fromUndefinedOr(before), ({ close }) => close),
-      changedTerms: before === undefined ? [] : CloseTerms.changesFrom(before.terms, seen.terms)
+      changedTerms: before === undefined ? [] : CloseTerms.changesFrom(before.terms, terms)
     }
   })
 
@@ -187,21 +195,33 @@ export interface CorrectOptions extends WriteOptions {
   readonly accept?: ReadonlyArray<"rules" | "gap"> | undefined
 }
 
-/** What a correction wrote. */
-export interface Correction {
-  /** The new revisions. Empty: nothing differs. */
-  readonly revisions: ReadonlyArray<Revision>
-  /** What is due with each of them: what it has more than the revision before. */
-  readonly due: ReadonlyArray<CloseSums.CloseSums>
-  /** Revisions that were corrected although the history does not reach their instant. */
+/** What a person should know of a correction beside its sums. */
+export interface CorrectionRemarks {
+  /** Revisions that are corrected although the history does not reach their instant. */
   readonly unverified: ReadonlyArray<string>
   /** Closes that were not named and differ too. */
   readonly otherCloses: ReadonlyArray<number>
-  /** Locations whose given day rule was not used, since the record has another one. */
+  /** Locations whose given day rule is not used, since the record has another one. */
   readonly unchangedLocations: ReadonlyArray<LocationId>
   /** The people who had hours in the revision before and have none in the new one, with the reasons. */
   readonly peopleWithoutHours: ReadonlyArray<LostHours>
 }
+
+/** What a correction wrote. */
+export interface Correction extends CorrectionRemarks {
+  /** The new revisions. Empty: nothing differs. */
+  readonly revisions: ReadonlyArray<Revision>
+  /** What is due with each of them: what it has more than the revision before. */
+  readonly due: ReadonlyArray<CloseSums.CloseSums>
+}
+
+/** What a correction would write now. */
+export interface Rehearsal extends CorrectionRemarks {
+  /** What would be due with each new revision. One that only records added locations has no difference. */
+  readonly due: ReadonlyArray<AmountDue>
+}
+
+type CorrectError = ReadError | NotReady | PeriodClosed | UnknownClose | VerificationFailed
 
 /**
  * Sums closes again, and records the next revision of each whose sums differ: the difference to the one before is due. All
@@ -219,57 +239,12 @@ export const correct = (
   company: CompanyId,
   options: CorrectOptions = {},
   tableOptions: TableOptions = {}
-): Effect.Effect<
-  Correction,
-  ReadError | NotReady | PeriodClosed | UnknownClose | VerificationFailed | WriteError,
-  SqlClient
-> =>
+): Effect.Effect<Correction, CorrectError | WriteError, SqlClient> =>
   Effect.gen(function*() {
-    const accept = new Set<string>(options.accept ?? [])
-    const { dayRules = new Map() } = options
     const seen = yield* inCopy(
       company,
       tableOptions,
-      Effect.fnUntraced(function*(database: Db) {
-        const copy = yield* readCopy(database, company)
-        const all = yield* readCloses(database, company)
-        const active = activeOf(all)
-        const named = yield* namedOf(company, all, active, options.closes)
-        const corrected: Array<Corrected> = []
-        for (const close of named) {
-          const stored = yield* readSums(database, company, close.newest)
-          const now = yield* sumsWith(company, close.terms, active, dayRules, tableOptions)
-          // A location that is added without a sum is recorded too, so that its punches after the period need no clock any more.
-          if (now.added.locations.length > 0 || !CloseSums.equals(stored, now.sums)) {
-            corrected.push({ close, stored, ...now })
-          }
-        }
-        const otherCloses = yield* Effect.filter(
-          active.filter((each) => !named.includes(each)),
-          (close) => isDue(database, company, close, active, tableOptions)
-        )
-        const unverified: Array<string> = []
-        const differing: Array<Differing> = []
-        for (const { close: { newest, terms }, stored } of corrected) {
-          const verdict = yield* verdictOf(company, { newest, terms }, all, stored, copy, tableOptions)
-          const isRefused = newest.rules === sumRules || !accept.has("rules")
-          if (verdict === "same") continue
-          if (verdict !== "outOfReach") {
-            if (isRefused) differing.push(verdict)
-          } else if (newest.rules !== sumRules && isRefused) {
-            const cause = "its rules are others, and the history does not reach it"
-            differing.push({ id: newest.id, people: [], cause })
-          } else unverified.push(newest.id)
-        }
-        const losses = yield* Effect.forEach(corrected, (each) => lossesOf(database, company, each, copy, tableOptions))
-        return { database, copy, named, corrected, otherCloses, unverified, differing, losses }
-      })
-    )
-    if (seen.differing.length > 0) {
-      return yield* new VerificationFailed({ companyId: company, revisions: seen.differing })
-    }
-    const unchangedLocations = [...dayRules].flatMap(([locationId, dayRule]) =>
-      seen.named.some(({ terms }) => CloseTerms.hasOtherDayRule(terms, locationId, dayRule)) ? [locationId] : []
+      (database) => correctionOf(database, company, options, tableOptions)
     )
     const revisions = seen.corrected.length === 0
       ? []
@@ -285,7 +260,7 @@ export const correct = (
             const detail = `another process wrote a revision of close ${close.close}`
             return yield* new CloseChanged({ companyId: company, detail })
           }
-          const gaps = yield* refuseAdded(company, active, seen.corrected, accept.has("gap"))
+          const gaps = yield* refuseAdded(company, active, seen.corrected, options)
           return seen.corrected.map(({ added, close, sums, terms }): Planned => ({
             ...RevisionId.next(close.close, close.count),
             before: close.newest.number,
@@ -293,7 +268,7 @@ export const correct = (
             terms,
             added,
             accepted: {
-              ...accept.has("rules") && close.newest.rules !== sumRules ? { rules: 1 } : {},
+              ...accepts(options, "rules") && close.newest.rules !== sumRules ? { rules: 1 } : {},
               ...gaps.get(close.close)
             },
             sums,
@@ -302,17 +277,37 @@ export const correct = (
         })
       )
     return {
+      ...seen.remarks,
       revisions,
       due: revisions.map((revision) => {
         const stored = seen.corrected.find(({ close }) => close.close === revision.close)?.stored ?? CloseSums.empty
         return CloseSums.difference(revision, stored)
-      }),
-      unverified: seen.unverified,
-      otherCloses: seen.otherCloses.map(({ close }) => close),
-      unchangedLocations,
-      peopleWithoutHours: seen.losses.flat()
+      })
     }
   })
+
+/**
+ * What `correct` would write now, found in one snapshot of the copy by the same steps: it fails as `correct` does, except with
+ * what only a write can meet. Writes nothing, and needs no right to write.
+ */
+export const rehearse = (
+  company: CompanyId,
+  options: CorrectOptions = {},
+  tableOptions: TableOptions = {}
+): Effect.Effect<Rehearsal, CorrectError, SqlClient> =>
+  inCopy(
+    company,
+    tableOptions,
+    Effect.fnUntraced(function*(database: Db) {
+      const { active, corrected, remarks } = yield* correctionOf(database, company, options, tableOptions)
+      yield* refuseAdded(company, active, corrected, options)
+      const due = corrected.map(({ close, stored, sums }): AmountDue => ({
+        after: close.newest.id,
+        difference: CloseSums.difference(sums, stored)
+      }))
+      return { ...remarks, due } satisfies Rehearsal
+    })
+  )
 
 /** What is due of a close: what its sums now have more than its newest active revision. */
 export interface AmountDue {
@@ -375,9 +370,7 @@ export const voidRevision = (
   Effect.gen(function*() {
     const database = yield* openedForCloses(company, tableOptions)
     const refuse = refusal(company, options.revision)
-    const name = RevisionId.parse(options.revision)
-    if (Option.isNone(name) || Option.isNone(name.value.number)) return yield* refuse(notARevision)
-    const { close } = name.value
+    const { close } = yield* revisionNamed(company, options.revision)
     const revisions = yield* write(database, company, undefined, (closes) => {
       const known = closes.find((each) => each.close === close)
       const revision = known?.revisions.find(({ id }) => id === options.revision)
@@ -411,9 +404,9 @@ export const voidRevision = (
 /** Time between two active closes that no close has, at one location. */
 export interface Hole {
   /** The close before it. */
-  readonly after: number
+  readonly earlier: number
   /** The close behind it. */
-  readonly before: number
+  readonly later: number
   /** The location; `None` stands for every location without a separate day rule. */
   readonly locationId: Option.Option<LocationId>
   /** The instants. */
@@ -434,12 +427,12 @@ export const holes = (
     company,
     tableOptions,
     Effect.fnUntraced(function*(database: Db) {
-      return openHoles(yield* readCloses(database, company)).map(({ after, before, interval, locationId }): Hole => ({
-        after: after.close,
-        before: before.close,
+      return openHoles(yield* readCloses(database, company)).map(({ earlier, interval, later, locationId }): Hole => ({
+        earlier: earlier.close,
+        later: later.close,
         locationId: Option.fromUndefinedOr(locationId),
         interval: { gte: DateTime.makeUnsafe(interval.from), lt: DateTime.makeUnsafe(interval.to) },
-        dates: CloseTerms.datesBetween(after.terms, before.terms)
+        dates: datesBetween(earlier, later)
       }))
     })
   )
@@ -483,10 +476,10 @@ export const next = (
         )
       }
       const holes = acceptGaps ? [] : openHoles(all).toSorted((one, other) => one.interval.from - other.interval.from)
-      for (const { after, before } of holes) {
-        const [own, dates] = [active.find(({ close }) => close === after.close), datesBetween(after, before)]
+      for (const { earlier, later } of holes) {
+        const [own, dates] = [active.find(({ close }) => close === earlier.close), datesBetween(earlier, later)]
         if (own === undefined || Option.isNone(dates)) continue
-        const period = { ...yield* periodAfter(company, own, active), before: Option.some(before.close) }
+        const period = { ...yield* periodAfter(company, own, active), before: Option.some(later.close) }
         const first = { ...period, last: period.last < dates.value.last ? period.last : dates.value.last }
         const terms = CloseTerms.alignEdges(
           CloseTerms.make({ ...first, companyId: company }),
@@ -587,6 +580,41 @@ export const find = (
     return { revision, previous: getPrevious(revisions, revision) }
   })
 
+/**
+ * Notes that a file of a revision was written out, by which mapping and codes: what another file of the close is compared with.
+ * Notes are only added. Fails with `UnknownClose` for a revision that does not exist.
+ */
+export const noteFile = (
+  company: CompanyId,
+  revision: string,
+  options: FileForm & Pick<WriteOptions, "user">,
+  tableOptions: TableOptions = {}
+): Effect.Effect<WrittenFile, SyncError | UnknownClose, SqlClient> =>
+  Effect.gen(function*() {
+    const id = yield* revisionNamed(company, revision)
+    const database = yield* openedForCloses(company, tableOptions)
+    return yield* insertFile(database, company, id, options, options.user ?? "unknown")
+  })
+
+/**
+ * The files of the active revisions of a close that were written out and noted, the oldest of each revision first. Fails with
+ * `UnknownClose` for a number that no close has.
+ */
+export const files = (
+  company: CompanyId,
+  close: number,
+  tableOptions: TableOptions = {}
+): Effect.Effect<ReadonlyArray<WrittenFile>, SyncError | UnknownClose, SqlClient> =>
+  inCopy(
+    company,
+    tableOptions,
+    Effect.fnUntraced(function*(database: Db) {
+      const { revisions } = yield* storedOf(company, yield* readCloses(database, company), close)
+      const active = new Set(activeRevisions(revisions).map(({ id }) => id))
+      return (yield* readFiles(database, company)).flatMap(({ file }) => active.has(file.revision) ? [file] : [])
+    })
+  )
+
 /** What `verify` found in order. */
 export interface Verified {
   /** Number of revisions that the history gives again. */
@@ -632,7 +660,74 @@ export const verify = (
     })
   )
 
-const datesBetween = (after: OwnTerms, before: OwnTerms) => CloseTerms.datesBetween(after.terms, before.terms)
+const accepts = ({ accept = [] }: CorrectOptions, what: "rules" | "gap"): boolean => accept.includes(what)
+
+/** The closes that a correction changes, and what is to be said of them: all of it but the comparison with other closes. */
+const correctionOf = Effect.fnUntraced(function*(
+  database: Db,
+  company: CompanyId,
+  options: CorrectOptions,
+  tableOptions: TableOptions
+) {
+  const { closes, dayRules = new Map() } = options
+  const copy = yield* readCopy(database, company)
+  const all = yield* readCloses(database, company)
+  const active = activeOf(all)
+  const named = yield* namedOf(company, all, active, closes)
+  const corrected: Array<Corrected> = []
+  for (const close of named) {
+    const stored = yield* readSums(database, company, close.newest)
+    const now = yield* sumsWith(company, close.terms, active, dayRules, tableOptions)
+    // A location that is added without a sum is recorded too, so that its punches after the period need no clock any more.
+    if (now.added.locations.length > 0 || !CloseSums.equals(stored, now.sums)) {
+      corrected.push({ close, stored, ...now })
+    }
+  }
+  const otherCloses = yield* Effect.filter(
+    active.filter((each) => !named.includes(each)),
+    (close) => isDue(database, company, close, active, tableOptions)
+  )
+  const unverified = yield* verifyBefore(company, corrected, all, copy, options, tableOptions)
+  const losses = yield* Effect.forEach(corrected, (each) => lossesOf(database, company, each, copy, tableOptions))
+  const remarks: CorrectionRemarks = {
+    unverified,
+    otherCloses: otherCloses.map(({ close }) => close),
+    unchangedLocations: [...dayRules].flatMap(([locationId, dayRule]) =>
+      named.some(({ terms }) => CloseTerms.hasOtherDayRule(terms, locationId, dayRule)) ? [locationId] : []
+    ),
+    peopleWithoutHours: losses.flat()
+  }
+  return { database, copy, active, corrected, remarks }
+})
+
+/** Computes the revisions before again; gives those that the history does not reach. */
+const verifyBefore = Effect.fnUntraced(function*(
+  company: CompanyId,
+  corrected: ReadonlyArray<Corrected>,
+  all: ReadonlyArray<StoredClose>,
+  copy: Copy,
+  options: CorrectOptions,
+  tableOptions: TableOptions
+) {
+  const unverified: Array<string> = []
+  const differing: Array<Differing> = []
+  for (const { close: { newest, terms }, stored } of corrected) {
+    const verdict = yield* verdictOf(company, { newest, terms }, all, stored, copy, tableOptions)
+    const hasOtherRules = newest.rules !== sumRules
+    const acceptsRules = hasOtherRules && accepts(options, "rules")
+    if (verdict === "same") continue
+    if (verdict !== "outOfReach") {
+      if (!acceptsRules) differing.push(verdict)
+    } else if (hasOtherRules && !acceptsRules) {
+      const cause = "its rules are others, and the history does not reach it"
+      differing.push({ id: newest.id, people: [], cause })
+    } else unverified.push(newest.id)
+  }
+  if (differing.length > 0) return yield* new VerificationFailed({ companyId: company, revisions: differing })
+  return unverified
+})
+
+const datesBetween = (earlier: OwnTerms, later: OwnTerms) => CloseTerms.datesBetween(earlier.terms, later.terms)
 
 /** The period that follows a close, with its terms. */
 const periodAfter = Effect.fnUntraced(function*(
@@ -664,6 +759,14 @@ const headOrDie = <A>(written: ReadonlyArray<A>): Effect.Effect<A> => {
 }
 
 const notARevision = "a revision is a close and its number, such as 7.2"
+
+const revisionNamed = Effect.fnUntraced(function*(company: CompanyId, name: string) {
+  const parsed = RevisionId.parse(name)
+  if (Option.isNone(parsed) || Option.isNone(parsed.value.number)) {
+    return yield* refusal(company, name)(notARevision)
+  }
+  return { close: parsed.value.close, number: parsed.value.number.value } satisfies RevisionId.RevisionId
+})
 
 const namedOf = (
   company: CompanyId,
@@ -698,7 +801,7 @@ const withSums = (database: Db, company: CompanyId, close: StoredClose) =>
     (revisions): ClosedPeriod => ({ close: close.close, terms: close.terms, revisions })
   )
 
-const noCloseHas = (hole: CloseTerms.Hole<unknown>): string => `no close has ${formatInterval(hole)}`
+const noCloseHas = (hole: CloseTerms.HoleBetween<unknown>): string => `no close has ${formatInterval(hole)}`
 
 const formatInterval = (
   { interval, locationId }: Pick<CloseTerms.Neighbour<unknown>, "locationId" | "interval">
@@ -722,7 +825,7 @@ const refuseOverlap = (
 const notReady = (
   companyId: CompanyId,
   found: NotReady["found"],
-  gaps: ReadonlyArray<CloseTerms.Hole<unknown>>,
+  gaps: ReadonlyArray<CloseTerms.HoleBetween<unknown>>,
   issues: NotReady["issues"] = [],
   more: ReadonlyArray<string> = []
 ) =>
@@ -738,7 +841,7 @@ const refuseAdded = Effect.fnUntraced(function*(
   company: CompanyId,
   active: ReadonlyArray<ActiveClose>,
   corrected: ReadonlyArray<Corrected>,
-  acceptsGaps: boolean
+  options: CorrectOptions
 ) {
   const termsNow = active.map((each) => {
     const own = corrected.find(({ close }) => close.close === each.close)
@@ -750,9 +853,9 @@ const refuseAdded = Effect.fnUntraced(function*(
       added.locations.some((each) => Option.getOrUndefined(each.locationId) === locationId)
     yield* refuseOverlap(company, terms, termsNow.filter((each) => each.close !== close.close), isAdded)
     const gaps = CloseTerms.holes(termsNow).filter((hole) =>
-      isAdded(hole) && [hole.after, hole.before].some((each) => each.close === close.close)
+      isAdded(hole) && [hole.earlier, hole.later].some((each) => each.close === close.close)
     )
-    if (gaps.length > 0 && !acceptsGaps) return yield* notReady(company, { gap: gaps.length }, gaps)
+    if (gaps.length > 0 && !accepts(options, "gap")) return yield* notReady(company, { gap: gaps.length }, gaps)
     if (gaps.length > 0) accepted.set(close.close, { gap: gaps.length })
   }
   return accepted
@@ -828,7 +931,7 @@ interface OwnTerms {
 const openHoles = (
   all: ReadonlyArray<StoredClose>,
   own?: CloseTerms.CloseTerms
-): ReadonlyArray<CloseTerms.Hole<OwnTerms>> => {
+): ReadonlyArray<CloseTerms.HoleBetween<OwnTerms>> => {
   const active = activeOf(all)
   const over = all.filter(({ close }) => !active.some((each) => each.close === close))
   const millisOf = ({ closedAt }: StoredClose["revisions"][number]) => closedAt.epochMilliseconds
@@ -840,19 +943,19 @@ const openHoles = (
         : [{ close, last: terms.last, at: millisOf(revision), isOfAll: revision.kind === "close" }]
     )
   )
-  const isAccepted = (hole: CloseTerms.Hole<OwnTerms>): boolean => {
-    const sides = [hole.after.close, hole.before.close]
+  const isAccepted = (hole: CloseTerms.HoleBetween<OwnTerms>): boolean => {
+    const sides = [hole.earlier.close, hole.later.close]
     const closed = Math.max(...sides.map((close) => began.get(close) ?? Infinity))
-    const voided = over.filter(({ terms }) => CloseTerms.isWithin(terms, hole)).flatMap(({ revisions }) =>
+    const voided = over.filter(({ terms }) => CloseTerms.touches(terms, hole)).flatMap(({ revisions }) =>
       revisions.map(millisOf)
     )
     return acceptances.some(({ at, close, isOfAll, last }) =>
-      at >= closed && at > Math.max(...voided) && (isOfAll ? hole.after.terms.last < last : sides.includes(close))
+      at >= closed && at > Math.max(...voided) && (isOfAll ? hole.earlier.terms.last < last : sides.includes(close))
     )
   }
   const closes: ReadonlyArray<OwnTerms> = own === undefined ? active : [...active, { close: Infinity, terms: own }]
   return CloseTerms.holes(closes).filter((hole) =>
-    !isAccepted(hole) && (own === undefined || hole.after.terms.last < own.last)
+    !isAccepted(hole) && (own === undefined || hole.earlier.terms.last < own.last)
   )
 }
 

@@ -19,6 +19,10 @@ export const Blocker = Schema.Literals([
 
 export type Blocker = typeof Blocker.Type
 
+/** Kinds with their numbers, such as `open 1, gap 2`. */
+export const foundText = (found: Readonly<Record<string, number>>): string =>
+  Object.entries(found).map(([kind, count]) => `${kind} ${count}`).join(", ")
+
 /** The period is not ready: something is to be looked at, or to be accepted by name. Nothing was written. */
 export class NotReady extends Schema.TaggedError<NotReady>("effect-time-punches/close/NotReady")("NotReady", {
   /** The company. */
@@ -32,8 +36,7 @@ export class NotReady extends Schema.TaggedError<NotReady>("effect-time-punches/
 }) {
   /** The kinds, with their numbers. */
   override get message(): string {
-    const found = Object.entries(this.found).map(([kind, count]) => `${kind} ${count}`).join(", ")
-    return `the period is not ready to be closed: ${[found, ...this.details].join("; ")} [company ${this.companyId}]`
+    return `the period is not ready: ${[foundText(this.found), ...this.details].join("; ")} [company ${this.companyId}]`
   }
 
   /** Whether the same call may succeed later with nothing changed. No: look at what is found, or accept it. */
@@ -136,6 +139,11 @@ export class OutcomeUnknown
     return `${
       this.revisions.join(", ")
     } may have been written: the database did not answer (${this.detail}) [company ${this.companyId}]`
+  }
+
+  /** Whether the same call may succeed later with nothing changed. No: if it wrote, the same call is refused or has nothing due. */
+  get isRetryable(): boolean {
+    return false
   }
 }
 

@@ -186,10 +186,13 @@ export const getInterval = (terms: CloseTerms, locationId: LocationId): MillisIn
 type ClockIn = Pick<TimePunch, "clockedIn" | "locationId">
 
 /** Whether a punch was clocked in during the close, by the day rule of its location. @internal */
-export const contains = (terms: CloseTerms) => ({ clockedIn, locationId }: ClockIn): boolean => {
-  const interval = getInterval(terms, locationId)
-  return interval !== undefined && interval.from <= clockedIn.epochMilliseconds &&
-    clockedIn.epochMilliseconds < interval.to
+export const contains = (terms: CloseTerms): (punch: ClockIn) => boolean => {
+  const intervals = new Map<LocationId, MillisInterval | undefined>()
+  return ({ clockedIn: { epochMilliseconds: at }, locationId }) => {
+    if (!intervals.has(locationId)) intervals.set(locationId, getInterval(terms, locationId))
+    const interval = intervals.get(locationId)
+    return interval !== undefined && interval.from <= at && at < interval.to
+  }
 }
 
 /**
@@ -226,6 +229,35 @@ export const daysAt = (
   return location === undefined
     ? undefined
     : { starts: startsOf(terms, location.clock), interval: intervalAt(terms, location) }
+}
+
+/** The close at a location, and the days before it whose punches count for its thresholds. @internal */
+export interface CountedInterval extends MillisInterval {
+  /** A punch before the close, from this instant on, counts for a threshold; `from` without thresholds. */
+  readonly countedFrom: number
+}
+
+/** The instants of the close at a location, with those that count for its thresholds. @internal */
+export const getCountedInterval = (terms: CloseTerms, locationId: LocationId): CountedInterval | undefined => {
+  const days = daysAt(terms, locationId)
+  if (days === undefined) return undefined
+  const first = firstCountedDay(terms)
+  const start = first === undefined ? undefined : days.starts[first]
+  return { ...days.interval, countedFrom: start ?? days.interval.from }
+}
+
+/** The first day whose time counts for a threshold, as its place in `CloseClock.starts`; `undefined` without thresholds. */
+const firstCountedDay = (terms: CloseTerms): number | undefined => {
+  const { daysFrom, first, locations } = terms
+  if (Object.values(thresholdsOf(terms)).every((each) => each === undefined)) return undefined
+  const begun = locations.flatMap(({ begins, clock }) =>
+    Option.toArray(begins).map(({ epochMilliseconds }) =>
+      startsOf(terms, clock).findLastIndex((start) => start <= epochMilliseconds)
+    )
+  )
+  const earliest = Math.max(0, Math.min(daysBetween(daysFrom, first), ...begun))
+  if (Option.isNone(terms.weeklyThreshold)) return earliest
+  return Math.max(0, daysBetween(daysFrom, Period.firstDateOfWeek(plusDays(daysFrom, earliest), terms)))
 }
 
 /** The dates of the days that the clocks of a close have. @internal */
@@ -296,11 +328,11 @@ export const overlaps = <A extends { readonly terms: CloseTerms }>(
   )
 
 /** Time between two closes that follow each other at a location, which no close has. */
-export interface Hole<A> {
+export interface HoleBetween<A> {
   /** The close that ends where it begins. */
-  readonly after: A
+  readonly earlier: A
   /** The close that begins where it ends. */
-  readonly before: A
+  readonly later: A
   /** The location; `undefined` stands for every location without its own entry. */
   readonly locationId: LocationId | undefined
   /** The instants that no close has. */
@@ -308,7 +340,9 @@ export interface Hole<A> {
 }
 
 /** The holes between closes that share no instant, location by location. */
-export const holes = <A extends { readonly terms: CloseTerms }>(closes: ReadonlyArray<A>): ReadonlyArray<Hole<A>> => {
+export const holes = <A extends { readonly terms: CloseTerms }>(
+  closes: ReadonlyArray<A>
+): ReadonlyArray<HoleBetween<A>> => {
   const locationIds = new Set(
     closes.flatMap(({ terms }) => terms.locations.map(({ locationId }) => locationId))
       .map(Option.getOrUndefined)
@@ -321,7 +355,12 @@ export const holes = <A extends { readonly terms: CloseTerms }>(closes: Readonly
     return intervals.flatMap(({ close, interval }, place) => {
       const next = intervals[place + 1]
       if (next === undefined || next.interval.from <= interval.to) return []
-      return [{ after: close, before: next.close, locationId, interval: { from: interval.to, to: next.interval.from } }]
+      return [{
+        earlier: close,
+        later: next.close,
+        locationId,
+        interval: { from: interval.to, to: next.interval.from }
+      }]
     })
   })
 }
@@ -386,7 +425,7 @@ export const dayRulesOf = ({ clocks, locations }: CloseTerms): Option.Option<Clo
   )
 
 /** Whether a close has an instant of a hole. @internal */
-export const isWithin = (terms: CloseTerms, { interval, locationId }: Hole<unknown>): boolean => {
+export const touches = (terms: CloseTerms, { interval, locationId }: HoleBetween<unknown>): boolean => {
   const own = intervalOrAll(terms, locationId)
   return own !== undefined && own.from < interval.to && interval.from < own.to
 }

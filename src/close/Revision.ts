@@ -5,6 +5,7 @@ import { BusinessDate } from "../Ids.ts"
 import { Instant } from "../internal/wire/schema.ts"
 import { ClosePerson, CloseRow } from "./CloseSums.ts"
 import { CloseClock, CloseLocation, CloseTerms } from "./CloseTerms.ts"
+import { FileNote } from "./WrittenFile.ts"
 
 const fields = {
   /** The number of the close, counted from 1 for each company. */
@@ -31,6 +32,8 @@ const fields = {
   note: Schema.String,
   /** What was accepted, and how often it was found. */
   accepted: Schema.Record(Schema.String, Schema.Natural),
+  /** Its files that were written out and noted, the oldest first. */
+  files: Schema.Array(FileNote),
   /** The sums, sorted by person, location, department and role. A void has none. */
   rows: Schema.Array(CloseRow),
   /** The time of each person over the thresholds. A void has none. */

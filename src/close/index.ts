@@ -28,3 +28,4 @@ export {
   termsAt
 } from "./Revision.ts"
 export * as RevisionId from "./RevisionId.ts"
+export { type FileForm, FileNote, type FormChange, type WrittenFile } from "./WrittenFile.ts"

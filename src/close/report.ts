@@ -17,6 +17,7 @@ import { figuresOf } from "../report/figures.ts"
 import * as Page from "../report/page.ts"
 import { byTime, type ReportSums, sumsBy, totalOf } from "../report/sums.ts"
 import type { TimePunch } from "../TimePunch.ts"
+import { foundText } from "./CloseError.ts"
 import * as CloseSums from "./CloseSums.ts"
 import * as CloseTerms from "./CloseTerms.ts"
 import {
@@ -236,12 +237,13 @@ const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<ReportSums> => {
   }))
 }
 
-/** What a revision has more than the one before it; of a void, what it takes away. */
+/** What a revision has more than the one before it; of a void, what it takes away: all that its revision had more. */
 const differenceOf = ({ revisions }: ClosedPeriod, revision: RecordedRevision): CloseSums.CloseSums => {
+  const beforeOf = (each: RecordedRevision) => getPrevious(revisions, each) ?? CloseSums.empty
   const voided = revisions.find(({ id }) => Option.contains(revision.voids, id))
   return voided === undefined
-    ? CloseSums.difference(revision, getPrevious(revisions, revision) ?? CloseSums.empty)
-    : CloseSums.difference(CloseSums.empty, voided)
+    ? CloseSums.difference(revision, beforeOf(revision))
+    : CloseSums.difference(beforeOf(voided), voided)
 }
 
 const revisionsSection = (close: ClosedPeriod): Html => {
@@ -268,7 +270,7 @@ const revisionsSection = (close: ClosedPeriod): Html => {
     { title: "note", cell: ({ note }) => note },
     {
       title: "accepted",
-      cell: ({ accepted }) => Object.entries(accepted).map(([kind, found]) => `${kind} ${found}`).join(", ")
+      cell: ({ accepted }) => foundText(accepted)
     }
   ]
   return Page.section("Revisions", Page.table(counted(close.revisions.length, "revision"), columns, close.revisions))

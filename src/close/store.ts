@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Row } from "effect/sql/SqlConnection"
-import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import { isSqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { Cents, type CompanyId, DepartmentId, LocationId, RoleId, UserId } from "../Ids.ts"
@@ -18,14 +18,14 @@ import type * as Period from "../payroll/Period.ts"
 import { storable } from "../sql/columns.ts"
 import { failedWith, inOneState, opened, type TableOptions } from "../sql/connection.ts"
 import type { Dialect } from "../sql/Dialect.ts"
-import { type CopyListOptions, HistoryUnavailable, listWithin, punchOf, rowColumns, rowOf } from "../sql/read.ts"
+import { type CopyListOptions, HistoryUnavailable, listWithin } from "../sql/read.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
-import type { TimePunch } from "../TimePunch.ts"
-import { CloseChanged, OutcomeUnknown, type VerificationFailed } from "./CloseError.ts"
+import { CloseChanged, notFound, OutcomeUnknown, refusal, type VerificationFailed } from "./CloseError.ts"
 import { type ClosePerson, type CloseRow, type CloseSums, difference, sum } from "./CloseSums.ts"
-import { CloseTerms, contains, queryWindow } from "./CloseTerms.ts"
+import { CloseTerms, queryWindow } from "./CloseTerms.ts"
 import { newestRevision, RecordedRevision, Revision, termsAt } from "./Revision.ts"
 import * as RevisionId from "./RevisionId.ts"
+import { CodesText, type FileForm, FileNote, MappingText, textsOf, type WrittenFile } from "./WrittenFile.ts"
 
 /** The number of the rules by which a revision is summed. It changes with a release that sums in another way. */
 export const sumRules = 1
@@ -147,12 +147,13 @@ const columnsOf = {
     "over_ms",
     "double_ms"
   ],
-  person: ["user_id", "above_ms", "above_day_ms", "double_ms"]
+  person: ["user_id", "above_ms", "above_day_ms", "double_ms"],
+  file: ["place", "noted_at", "user_name", "mapping", "mapping_hash", "codes", "codes_hash", "token"]
 } as const
 
 const keyColumns = "company_id, close_id, number"
 
-const instants: ReadonlySet<string> = new Set(["at", "closed_at"])
+const instants: ReadonlySet<string> = new Set(["at", "closed_at", "noted_at"])
 
 const optional = (value: unknown): Option.Option<number> => Option.fromUndefinedOr(orUndefined(value))
 
@@ -171,21 +172,63 @@ const RevisionRow = Schema.Struct({
   token: Schema.String
 })
 
+/** The columns of a table as a reader takes them. */
+const selected = ({ dialect: { millisOf }, sql }: Db, names: ReadonlyArray<string>) =>
+  Statement.csv(names.map((name) => instants.has(name) ? sql`${millisOf(name)} AS ${raw(name)}` : raw(name)))
+
+const fileNoteColumns = ["noted_at", "user_name", "mapping_hash", "codes_hash"] as const
+
+const FileNoteRow = Schema.Struct({
+  user_name: Schema.String,
+  mapping_hash: FileNote.fields.mappingHash,
+  codes_hash: FileNote.fields.codesHash
+})
+
+const fileNoteOf = (company: CompanyId, row: Row): Effect.Effect<FileNote, SyncError> =>
+  Effect.map(decodeStored(company, FileNoteRow, row), (texts) => ({
+    at: DateTime.makeUnsafe(numberOf(row["noted_at"])),
+    user: texts.user_name,
+    mappingHash: texts.mapping_hash,
+    codesHash: texts.codes_hash
+  }))
+
+const FileTexts = Schema.Struct({ mapping: MappingText, codes: CodesText })
+
+/** The files of a company that were written out, the oldest of each revision first. */
+export const readFiles = Effect.fnUntraced(function*(database: Db, company: CompanyId) {
+  const { dialect: { bigint, tables }, sql } = database
+  const query = sql<Row>
+  const rows = yield* query`SELECT close_id, number, mapping, codes, token, ${selected(database, fileNoteColumns)}
+    FROM ${tables.closeFile}
+    WHERE company_id = ${bigint(company)}
+    ORDER BY close_id, number, place`
+  return yield* Effect.forEach(
+    rows,
+    Effect.fnUntraced(function*(row) {
+      const id = { close: numberOf(row["close_id"]), number: numberOf(row["number"]) }
+      const { codes, mapping } = yield* decodeStored(company, FileTexts, row)
+      const file = { revision: RevisionId.print(id), ...yield* fileNoteOf(company, row), mapping, codes }
+      return { ...id, token: row["token"], file: file satisfies WrittenFile }
+    })
+  )
+})
+
 /** The closes of a company, in turn, with their revisions but without sums. */
-export const readCloses = Effect.fnUntraced(function*({ dialect, sql }: Db, company: CompanyId) {
-  const { bigint, millisOf, tables } = dialect
+export const readCloses = Effect.fnUntraced(function*(database: Db, company: CompanyId) {
+  const { dialect: { bigint, tables }, sql } = database
   const query = sql<Row>
   const closes = yield* query`SELECT close_id, terms
     FROM ${tables.close}
     WHERE company_id = ${bigint(company)}
     ORDER BY close_id`
-  const columns = columnsOf.revision.map((name) =>
-    instants.has(name) ? sql`${millisOf(name)} AS ${raw(name)}` : raw(name)
-  )
-  const revisions = yield* query`SELECT close_id, number, ${Statement.csv(columns)}
+  const revisions = yield* query`SELECT close_id, number, ${selected(database, columnsOf.revision)}
     FROM ${tables.closeState}
     WHERE company_id = ${bigint(company)}
     ORDER BY close_id, number`
+  const files = yield* query`SELECT close_id, number, ${selected(database, fileNoteColumns)}
+    FROM ${tables.closeFile}
+    WHERE company_id = ${bigint(company)}
+    ORDER BY close_id, number, place`
   const decoded = yield* Effect.forEach(
     revisions,
     Effect.fnUntraced(function*(row) {
@@ -203,7 +246,11 @@ export const readCloses = Effect.fnUntraced(function*({ dialect, sql }: Db, comp
         voids: isVoid ? before : Option.none(),
         at: DateTime.makeUnsafe(numberOf(row["at"])),
         closedAt: DateTime.makeUnsafe(numberOf(row["closed_at"])),
-        rules: numberOf(row["rules"])
+        rules: numberOf(row["rules"]),
+        files: yield* Effect.forEach(
+          files.filter((file) => numberOf(file["close_id"]) === close && numberOf(file["number"]) === number),
+          (file) => fileNoteOf(company, file)
+        )
       } satisfies StoredRevision
     })
   )
@@ -369,8 +416,72 @@ export const write = <E>(
     )
   })
 
+/**
+ * Notes a file of a revision in one transaction, which holds up every commit of the company, so that no erasure leaves it behind.
+ * A COMMIT without an answer is looked up by a random token.
+ */
+export const insertFile = Effect.fnUntraced(function*(
+  database: Db,
+  company: CompanyId,
+  revision: RevisionId.RevisionId,
+  form: FileForm,
+  user: string
+) {
+  const { dialect, sql } = database
+  const { bigint, clock, tables } = dialect
+  const query = sql<Row>
+  const { codes, codesHash, mapping, mappingHash } = yield* textsOf(form)
+  const token = globalThis.crypto.randomUUID()
+  const noted = Effect.map(readFiles(database, company), (files) => files.find((each) => each.token === token)?.file)
+  /** Whether the last attempt came to its COMMIT. */
+  let isOpen = false
+  const body = Effect.gen(function*() {
+    yield* query`SELECT company_id
+      FROM ${tables.sync}
+      WHERE company_id = ${bigint(company)}
+      ${dialect.forUpdate}`
+    const earlier = yield* noted
+    if (earlier !== undefined) return earlier
+    isOpen = false
+    const isOurs = sql`company_id = ${bigint(company)}
+      AND close_id = ${bigint(revision.close)}
+      AND number = ${bigint(revision.number)}`
+    const [found] = yield* query`SELECT number
+      FROM ${tables.closeState}
+      WHERE ${isOurs}`
+    if (found === undefined) return yield* refusal(company, RevisionId.print(revision))(notFound.revision)
+    const [last] = yield* query`SELECT max(place) AS place
+      FROM ${tables.closeFile}
+      WHERE ${isOurs}`
+    const values = [
+      bigint(company),
+      bigint(revision.close),
+      bigint(revision.number),
+      bigint((orUndefined(last?.["place"]) ?? 0) + 1),
+      clock,
+      sql`${storable(user)}`,
+      sql`${mapping}`,
+      sql`${mappingHash}`,
+      sql`${codes}`,
+      sql`${codesHash}`,
+      sql`${token}`
+    ]
+    yield* sql`INSERT INTO ${tables.closeFile} (${raw(keyColumns)}, ${Statement.csv(columnsOf.file)})
+      VALUES (${Statement.csv(values)})`
+    const file = yield* noted
+    isOpen = true
+    return file === undefined ? yield* Effect.die("a note that is not there") : file
+  })
+  return yield* transact(database, body, () => isOpen).pipe(
+    Effect.catchIf(isSqlError, (error) =>
+      Effect.fail(
+        failedWith(company, isOpen ? "the file may have been noted" : "the file cannot be noted")(error)
+      ))
+  )
+})
+
 /** Rows of one statement. */
-const chunkSize = 200
+export const chunkSize = 200
 
 const insert = Effect.fnUntraced(function*(
   { dialect, sql }: Db,
@@ -454,6 +565,13 @@ export const sumsOf = (
 export const punchesIn = (company: CompanyId, clockedIn: Period.Interval, options: CopyListOptions) =>
   Stream.catchTag(listWithin(company, { clockedIn }, options), "InvalidRequest", Stream.die)
 
+/** The terms that a close had, with the locations of each revision that added some: any of them may have been the newest. */
+const everyTerms = (close: StoredClose): ReadonlyArray<Pick<StoredClose, "terms">> => [
+  close,
+  ...close.revisions.filter(({ added }) => added.locations.length > 0)
+    .map((revision) => ({ terms: termsAt(close, revision) }))
+]
+
 export type Differing = VerificationFailed["revisions"][number]
 
 /** Whether the history gives a revision again; if not, the people whose sums differ, and why. */
@@ -467,7 +585,7 @@ export const verdictOf = Effect.fnUntraced(function*(
   tableOptions: TableOptions
 ) {
   if (newest.at.epochMilliseconds < copy.since.epochMilliseconds) return "outOfReach"
-  const again = yield* sumsOf(company, terms, all, tableOptions, newest.at)
+  const again = yield* sumsOf(company, terms, all.flatMap(everyTerms), tableOptions, newest.at)
   const { people, rows } = difference(again, stored)
   const userIds = new Set([...rows, ...people].map(({ userId }) => userId))
   if (userIds.size === 0) return "same"
@@ -478,31 +596,6 @@ export const verdictOf = Effect.fnUntraced(function*(
   } satisfies Differing
 })
 
-/**
- * What became of a punch that counted in a revision:
- *
- * - `missing`: the service does not list it any more. A permission that was withdrawn looks like that too.
- * - `deleted`: it is deleted.
- * - `moved`: it was moved out of the close, or to another person.
- * - `edited`: it counts, and has no hours any more: it is open, or its clock-out was moved.
- */
-export const LossCause = Schema.Literals(["missing", "deleted", "moved", "edited"])
-
-export type LossCause = typeof LossCause.Type
-
-/** A person who had hours in a revision, and has none in the next one. */
-export interface LostHours {
-  /** The number of the close. */
-  readonly close: number
-  /** The person. */
-  readonly userId: UserId
-  /**
-   * How many punches of the person had each cause. If the history does not reach the revision before, only `missing` and
-   * `deleted` are known.
-   */
-  readonly causes: Readonly<Partial<Record<LossCause, number>>>
-}
-
 /** A close to correct: its recorded sums, and those of now. */
 export interface Corrected {
   readonly close: ActiveClose
@@ -510,105 +603,4 @@ export interface Corrected {
   readonly terms: CloseTerms
   readonly added: Added
   readonly sums: CloseSums
-}
-
-/** The people of a correction who lost all their hours, and what became of their punches. */
-export const lossesOf = Effect.fnUntraced(function*(
-  database: Db,
-  company: CompanyId,
-  corrected: Corrected,
-  copy: Copy,
-  tableOptions: TableOptions
-) {
-  const { close, stored, sums } = corrected
-  const hoursOf = ({ rows }: CloseSums) =>
-    new Set(rows.flatMap(({ net, userId }) => Duration.toMillis(net) === 0 ? [] : [userId]))
-  const now = hoursOf(sums)
-  const losses = new Map(
-    [...hoursOf(stored)].filter((userId) => !now.has(userId)).map((userId) =>
-      [userId, new Map<LossCause, number>()] as const
-    )
-  )
-  if (losses.size === 0) return []
-  const lost = close.newest.at.epochMilliseconds < copy.since.epochMilliseconds
-    ? yield* lostWithoutHistory(database, company, corrected)
-    : yield* lostSince(database, company, corrected, (userId) => losses.has(userId), tableOptions)
-  for (const { cause, userId } of lost) {
-    const causes = losses.get(userId)
-    causes?.set(cause, (causes.get(cause) ?? 0) + 1)
-  }
-  return Array.from(losses, ([userId, causes]): LostHours => ({
-    close: close.close,
-    userId,
-    causes: Object.fromEntries(causes)
-  })).toSorted((one, other) => one.userId - other.userId)
-})
-
-/** The punches of the close that are missing or deleted now. */
-const lostWithoutHistory = Effect.fnUntraced(function*(database: Db, company: CompanyId, { terms }: Corrected) {
-  const { timestamp } = database.dialect
-  const { gte, lt } = queryWindow(terms)
-  const rows = yield* readRows(
-    database,
-    company,
-    database.sql`clocked_in >= ${timestamp(gte.epochMilliseconds)}
-      AND clocked_in < ${timestamp(lt.epochMilliseconds)}
-      AND (deleted OR missing_at IS NOT NULL)`
-  )
-  return rows.filter(({ punch }) => contains(terms)(punch)).map(({ isMissing, punch: { userId } }) => ({
-    userId,
-    cause: isMissing ? "missing" as const : "deleted" as const
-  }))
-})
-
-/** The punches that these people had in the close when its newest revision was summed. */
-const lostSince = Effect.fnUntraced(function*(
-  database: Db,
-  company: CompanyId,
-  { close, terms }: Corrected,
-  isWanted: (userId: UserId) => boolean,
-  tableOptions: TableOptions
-) {
-  const isWithin = contains(terms)
-  const then = yield* punchesIn(company, queryWindow(terms), { ...tableOptions, at: close.newest.at }).pipe(
-    Stream.filter((punch) => isWanted(punch.userId) && isWithin(punch)),
-    Stream.runCollect
-  )
-  const causeOf = (userId: UserId, row: CopiedPunch | undefined): LossCause => {
-    if (row === undefined || row.isMissing) return "missing"
-    if (row.punch.deleted) return "deleted"
-    return isWithin(row.punch) && row.punch.userId === userId ? "edited" : "moved"
-  }
-  const { bigint } = database.dialect
-  const chunks = yield* Effect.forEach(
-    Arr.chunksOf(then, chunkSize),
-    (chunk) => readRows(database, company, database.sql`id IN (${Statement.csv(chunk.map(({ id }) => bigint(id)))})`)
-  )
-  const byId = new Map(chunks.flat().map((row) => [row.punch.id, row]))
-  return then.map(({ id, userId }) => ({ userId, cause: causeOf(userId, byId.get(id)) }))
-})
-
-/** A punch as the copy has it now. */
-interface CopiedPunch {
-  readonly isMissing: boolean
-  readonly punch: TimePunch
-}
-
-const readRows = (
-  { dialect, sql }: Db,
-  company: CompanyId,
-  condition: Statement.Fragment
-): Effect.Effect<ReadonlyArray<CopiedPunch>, SqlError | SyncError> => {
-  const query = sql<Row>
-  return query`SELECT ${rowColumns(dialect)}
-      FROM ${dialect.tables.rows}
-      WHERE company_id = ${dialect.bigint(company)} AND ${condition}`.pipe(
-    Effect.flatMap(Effect.forEach((row) => {
-      const stored = rowOf(row)
-      return Effect.map(
-        Effect.fromResult(punchOf(company, stored)),
-        (punch) => ({ isMissing: stored.isMissing, punch })
-      )
-    }))
-  )
 }

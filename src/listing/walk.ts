@@ -14,7 +14,7 @@ export interface Step<A> extends FetchedPage<A> {
 }
 
 /** The most empty pages in a row. A service may send some; one that sends only those would be read forever. */
-const mostEmptyPages = 100
+export const mostEmptyPages = 100
 
 /** The page that would come next is not requested. */
 const unsent = { attempts: 0, requestId: Option.none<string>() }

@@ -25,9 +25,10 @@ const proxyOf = Effect.fnUntraced(function*(name: "HTTPS_PROXY" | "HTTP_PROXY") 
   const text = yield* textOf(name.toLowerCase(), name)
   if (text === undefined) return undefined
   const url = URL.parse(text)
-  return url !== null && (url.protocol === "http:" || url.protocol === "https:")
+  // undici throws on more than an origin, and a raw / in a password makes a path of its end.
+  return url !== null && /^https?:$/.test(url.protocol) && url.pathname === "/" && !/[?#]/.test(url.href)
     ? url.href
-    : yield* invalidSetting(name, "an http or https URL")
+    : yield* invalidSetting(name, "an http or https URL without path, query and fragment")
 })
 
 /**

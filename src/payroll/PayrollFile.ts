@@ -143,6 +143,29 @@ export class Mapping extends Schema.Opaque<Mapping>()(Schema.Struct({
   formulas: Schema.optionalKey(Schema.Literals(["refuse", "keep"]))
 })) {}
 
+/** What a mapping has that does not say. */
+const defaults = {
+  separator: ",",
+  decimal: ".",
+  header: true,
+  preamble: [],
+  encoding: "utf-8",
+  lineEnd: "\r\n",
+  quote: "whenNeeded",
+  formulas: "refuse"
+} as const satisfies Partial<Mapping>
+
+const defaultFormat: DateFormat = "YYYY-MM-DD"
+
+/** The same mapping with every default written out: mappings that write the same files are then equal. */
+export const withDefaults = (mapping: Mapping) => ({
+  ...defaults,
+  ...mapping,
+  columns: mapping.columns.map((column) =>
+    "value" in column && isDateValue(column.value) ? { format: defaultFormat, ...column } : column
+  )
+})
+
 /** The mapping is wrong, or does not fit the sums. Change what is at the path. */
 export class MappingError
   extends Schema.TaggedError<MappingError>("effect-time-punches/PayrollFile/MappingError")("MappingError", {
@@ -266,6 +289,18 @@ export interface PayrollCodes {
   readonly getName?: ((kind: Grouping, id: number) => string | undefined) | undefined
 }
 
+/** The code of an id in a file. */
+export const UsedCode = Schema.Struct({
+  /** What has the code. */
+  kind: Grouping,
+  /** Its id. */
+  id: Schema.Int,
+  /** The code. */
+  code: Schema.String
+})
+
+export type UsedCode = typeof UsedCode.Type
+
 /** A file, and what its reader cannot see in it. */
 export interface PayrollFile {
   /** The text to write as UTF-8, with its byte order mark if the mapping has one. */
@@ -274,6 +309,8 @@ export interface PayrollFile {
   readonly rows: number
   /** Of each column of hours, how much the exact sum has more than the cells: what rounding has left out. */
   readonly remainders: ReadonlyArray<{ readonly header: string; readonly remainder: Duration.Duration }>
+  /** The codes that it uses, by kind and id. */
+  readonly codes: ReadonlyArray<UsedCode>
   /** Users of one code, which makes one employee of them. Hours over a threshold are those of each user alone. */
   readonly sharedCodes: ReadonlyArray<SharedCode>
 }
@@ -371,6 +408,7 @@ export const encode = (
         ? [{ header: column.header, remainder: Duration.millis(Number(remainders[at])) }]
         : []
     ),
+    codes: cellTexts.usedCodes(),
     sharedCodes: cellTexts.sharedCodes().map(({ code, userIds }) => ({
       code,
       userIds,
@@ -531,6 +569,7 @@ const numberOf = (
 /** Makes the texts of rows, and notes what is wrong with them. */
 const makeTexts = (mapping: Mapping, { getCode, getName }: PayrollCodes) => {
   const missing = new Map<string, MissingCodes["missing"][number]>()
+  const used = new Map<string, UsedCode>()
   const formulas = new Map<string, string>()
   const users = new Map<string, Set<UserId>>()
   const guard = (path: string, text: string): string => {
@@ -548,6 +587,7 @@ const makeTexts = (mapping: Mapping, { getCode, getName }: PayrollCodes) => {
     if (form === "name") return guard(`the name of ${kind} ${id}`, getName?.(kind, id) ?? "")
     const code = getCode(kind, id) ?? ""
     if (code === "") missing.set(`${kind} ${id}`, { kind, id })
+    else used.set(`${kind} ${id}`, { kind, id, code })
     return guard(`the code of ${kind} ${id}`, code)
   }
 
@@ -568,7 +608,9 @@ const makeTexts = (mapping: Mapping, { getCode, getName }: PayrollCodes) => {
         case "payCode":
           return kind === "all" ? "" : mapping.payCodes?.[kind] ?? ""
         case "rate":
-          return wage === undefined || kind === "tips" ? "" : fraction(BigInt(wage), 100n, mapping.decimal ?? ".")
+          return wage === undefined || kind === "tips"
+            ? ""
+            : fraction(BigInt(wage), 100n, mapping.decimal ?? defaults.decimal)
         case "revisionId":
           return shown.id ?? ""
         case "periodStart":
@@ -587,15 +629,13 @@ const makeTexts = (mapping: Mapping, { getCode, getName }: PayrollCodes) => {
     of,
     failure: (): MissingCodes | FormulaText | undefined => {
       const [formula] = formulas
-      const order = (kind: Grouping) => Grouping.literals.indexOf(kind)
       return missing.size > 0
-        ? new MissingCodes({
-          missing: [...missing.values()].toSorted((a, b) => order(a.kind) - order(b.kind) || a.id - b.id)
-        })
+        ? new MissingCodes({ missing: [...missing.values()].toSorted(byKindAndId) })
         : formula === undefined
         ? undefined
         : new FormulaText({ path: formula[0], text: formula[1] })
     },
+    usedCodes: () => [...used.values()].toSorted(byKindAndId),
     /** Users of one code are one employee in the file. */
     sharedCodes: () =>
       Array.from(users, ([code, userIds]) => ({ code, userIds: [...userIds].toSorted((a, b) => a - b) }))
@@ -603,7 +643,10 @@ const makeTexts = (mapping: Mapping, { getCode, getName }: PayrollCodes) => {
   }
 }
 
-const dateText = (date: BusinessDate, format: DateFormat = "YYYY-MM-DD"): string => {
+const byKindAndId = (one: Omit<UsedCode, "code">, other: Omit<UsedCode, "code">): number =>
+  Grouping.literals.indexOf(one.kind) - Grouping.literals.indexOf(other.kind) || one.id - other.id
+
+const dateText = (date: BusinessDate, format: DateFormat = defaultFormat): string => {
   const [year = "", month = "", day = ""] = date.split("-")
   const parts = { YYYY: year, YY: year.slice(2), MM: month, DD: day, M: `${Number(month)}`, D: `${Number(day)}` }
   return format.replace(
@@ -615,15 +658,15 @@ const dateText = (date: BusinessDate, format: DateFormat = "YYYY-MM-DD"): string
 /** The milliseconds of one unit in which hours are counted. */
 const hourUnits = { "decimal:2": 36_000, "decimal:4": 360, "h:mm": 60_000, minutes: 60_000, seconds: 1000 } as const
 
-const numberText = ({ decimal, hours }: Mapping, column: Column, cell: bigint): string => {
+const numberText = ({ decimal = defaults.decimal, hours }: Mapping, column: Column, cell: bigint): string => {
   const value = valueOf(column)
   if (value === "punches") return `${cell}`
-  if (!isHourValue(value)) return fraction(cell, 100n, decimal ?? ".")
+  if (!isHourValue(value)) return fraction(cell, 100n, decimal)
   switch (hours) {
     case "decimal:2":
-      return fraction(cell, 100n, decimal ?? ".")
+      return fraction(cell, 100n, decimal)
     case "decimal:4":
-      return fraction(cell, 10_000n, decimal ?? ".")
+      return fraction(cell, 10_000n, decimal)
     case "h:mm":
       return fraction(cell, 60n, ":")
     case "minutes":
@@ -640,14 +683,12 @@ const fraction = (count: bigint, parts: bigint, mark: string): string => {
 }
 
 const textOf = (mapping: Mapping, records: ReadonlyArray<ReadonlyArray<string>>): string => {
-  const { columns, encoding, header, lineEnd, preamble, quote, separator } = mapping
-  const mark = separator ?? ","
+  const { columns, encoding, header, lineEnd, preamble, quote, separator } = { ...defaults, ...mapping }
   const quoted = (text: string): string =>
-    quote === "always" || text.includes(mark) || /["\r\n]/.test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text
-  const titles = header === false ? [] : [columns.map((column) => column.header)]
-  const lines = [...preamble ?? [], ...[...titles, ...records].map((cells) => cells.map(quoted).join(mark))]
-  const end = lineEnd ?? "\r\n"
-  return `${encoding === "utf-8-bom" ? "\uFEFF" : ""}${lines.map((line) => `${line}${end}`).join("")}`
+    quote === "always" || text.includes(separator) || /["\r\n]/.test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text
+  const titles = header ? [columns.map((column) => column.header)] : []
+  const lines = [...preamble, ...[...titles, ...records].map((cells) => cells.map(quoted).join(separator))]
+  return `${encoding === "utf-8-bom" ? "\uFEFF" : ""}${lines.map((line) => `${line}${lineEnd}`).join("")}`
 }
 
 /** What is wrong if it holds: where, and why. */
@@ -660,7 +701,7 @@ const firstOf = (refusals: Iterable<Refusal>): MappingError | undefined => {
 
 /** What contradicts itself in a mapping. */
 const problemOf = (mapping: Mapping): MappingError | undefined => {
-  const { by, columns, decimal, payCodes, quote, separator } = mapping
+  const { by, columns, decimal, payCodes, quote, separator } = { ...defaults, ...mapping }
   const values = columns.map(valueOf)
   const has = (value: Value) => values.includes(value)
   const { double, hours, over, regular, tips } = payCodes ?? {}
@@ -698,7 +739,7 @@ const problemOf = (mapping: Mapping): MappingError | undefined => {
       "hoursRegular needs hoursOver: the hours over the threshold would be in no column"
     ],
     [
-      (separator ?? ",") === (decimal ?? ".") && quote !== "always",
+      separator === decimal && quote !== "always",
       "separator",
       "it is the decimal sign too: the numbers need \"quote\": \"always\""
     ],

@@ -11,7 +11,7 @@ import type { TimePunch } from "../TimePunch.ts"
 import type { TableNames } from "./tables.ts"
 
 /** The tables that statements name. */
-type TableName = "rows" | "sync" | "history" | "close" | "closeState" | "closeRow" | "closePerson"
+type TableName = "rows" | "sync" | "history" | "close" | "closeState" | "closeRow" | "closePerson" | "closeFile"
 
 export interface Dialect extends SqlDialect {
   /** The tables as parts of a template. */
@@ -58,7 +58,8 @@ export const dialectFor = (
     close: raw(names.close),
     closeState: raw(names.closeState),
     closeRow: raw(names.closeRow),
-    closePerson: raw(names.closePerson)
+    closePerson: raw(names.closePerson),
+    closeFile: raw(names.closeFile)
   },
   migrations: {
     title: names.rows,

@@ -84,6 +84,14 @@ export const postgres = (names: TableNames): Dialect =>
           ),
           `ALTER TABLE ${names.closePerson} ADD COLUMN double_ms bigint`
         ]
+      },
+      {
+        id: 7,
+        name: "files",
+        statements: [
+          createCloseFile(names),
+          createEraseFunction(names, "CREATE OR REPLACE", [...suffixesBefore7, "_close_file"])
+        ]
       }
     ]
   })
@@ -176,15 +184,15 @@ EXECUTE FUNCTION ${refuseFunction}('${deletionRefused}')`
  * that erases them runs with the rights of who made it: a role that keeps the copy may have none on these tables.
  */
 const createCloses = (
-  { close, closePerson, closeRow, closeState, eraseCloses, eraseClosesFunction, rows, sync }: TableNames
+  names: TableNames
 ) => [
-  `CREATE TABLE ${close} (
+  `CREATE TABLE ${names.close} (
   company_id bigint NOT NULL,
   close_id bigint NOT NULL,
   terms text NOT NULL,
   PRIMARY KEY (company_id, close_id)
 )`,
-  `CREATE TABLE ${closeState} (
+  `CREATE TABLE ${names.closeState} (
   company_id bigint NOT NULL,
   close_id bigint NOT NULL,
   number bigint NOT NULL,
@@ -201,7 +209,7 @@ const createCloses = (
   token text NOT NULL,
   PRIMARY KEY (company_id, close_id, number)
 )`,
-  `CREATE TABLE ${closeRow} (
+  `CREATE TABLE ${names.closeRow} (
   company_id bigint NOT NULL,
   close_id bigint NOT NULL,
   number bigint NOT NULL,
@@ -217,7 +225,7 @@ const createCloses = (
   tips_cents bigint NOT NULL,
   PRIMARY KEY (company_id, close_id, number, place)
 )`,
-  `CREATE TABLE ${closePerson} (
+  `CREATE TABLE ${names.closePerson} (
   company_id bigint NOT NULL,
   close_id bigint NOT NULL,
   number bigint NOT NULL,
@@ -226,23 +234,45 @@ const createCloses = (
   above_day_ms bigint,
   PRIMARY KEY (company_id, close_id, number, user_id)
 )`,
+  createEraseFunction(names, "CREATE", suffixesBefore7),
+  // A role that may execute it could put it on its own table, and erase closes with that.
+  `REVOKE EXECUTE ON FUNCTION ${names.eraseClosesFunction}() FROM PUBLIC`,
+  `CREATE TRIGGER ${names.eraseCloses} AFTER DELETE ON ${names.sync} FOR EACH ROW EXECUTE FUNCTION ${names.eraseClosesFunction}()`
+]
+
+const suffixesBefore7 = ["_close", "_close_state", "_close_row", "_close_person"]
+
+const createEraseFunction = (
+  { eraseClosesFunction, rows }: TableNames,
+  create: Create,
+  suffixes: ReadonlyArray<string>
+) =>
   `DO $do$ BEGIN
-EXECUTE (SELECT format($format$CREATE FUNCTION ${eraseClosesFunction}() RETURNS trigger LANGUAGE plpgsql
+EXECUTE (SELECT format($format$${create} FUNCTION ${eraseClosesFunction}() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-  DELETE FROM %1$I.%2$I WHERE company_id = OLD.company_id;
-  DELETE FROM %1$I.%3$I WHERE company_id = OLD.company_id;
-  DELETE FROM %1$I.%4$I WHERE company_id = OLD.company_id;
-  DELETE FROM %1$I.%5$I WHERE company_id = OLD.company_id;
+${suffixes.map((_, at) => `  DELETE FROM %1$I.%${at + 2}$I WHERE company_id = OLD.company_id;`).join("\n")}
   RETURN NULL;
 END $$
-$format$, n.nspname, c.relname || '_close', c.relname || '_close_state', c.relname || '_close_row', c.relname || '_close_person')
+$format$, n.nspname, ${suffixes.map((suffix) => `c.relname || '${suffix}'`).join(", ")})
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '${rows}'::regclass);
-END $do$`,
-  // A role that may execute it could put it on its own table, and erase closes with that.
-  `REVOKE EXECUTE ON FUNCTION ${eraseClosesFunction}() FROM PUBLIC`,
-  `CREATE TRIGGER ${eraseCloses} AFTER DELETE ON ${sync} FOR EACH ROW EXECUTE FUNCTION ${eraseClosesFunction}()`
-]
+END $do$`
+
+const createCloseFile = ({ closeFile }: TableNames) =>
+  `CREATE TABLE ${closeFile} (
+  company_id bigint NOT NULL,
+  close_id bigint NOT NULL,
+  number bigint NOT NULL,
+  place bigint NOT NULL,
+  noted_at timestamptz NOT NULL,
+  user_name text NOT NULL,
+  mapping text NOT NULL,
+  mapping_hash text NOT NULL,
+  codes text NOT NULL,
+  codes_hash text NOT NULL,
+  token text NOT NULL,
+  PRIMARY KEY (company_id, close_id, number, place)
+)`
 
 /** Without rows that were removed by hand the copy is not whole: it is known again from the next complete pass. */
 const createRowRemoved = ({ rowRemoved, rowRemovedFunction, rows, sync, tableEmptied }: TableNames) => [

@@ -75,6 +75,15 @@ export const sqlite = (names: TableNames): Dialect =>
           ),
           `ALTER TABLE ${names.closePerson} ADD COLUMN double_ms INTEGER`
         ]
+      },
+      {
+        id: 7,
+        name: "files",
+        statements: [
+          createCloseFile(names),
+          `DROP TRIGGER ${names.eraseCloses}`,
+          createEraseCloses(names, [...tablesBefore7(names), names.closeFile])
+        ]
       }
     ]
   })
@@ -147,14 +156,14 @@ END`
 ]
 
 /** Rows of these tables are only inserted, except at the erasure of a company, which removes its row of the sync. */
-const createCloses = ({ close, closePerson, closeRow, closeState, eraseCloses, sync }: TableNames) => [
-  `CREATE TABLE ${close} (
+const createCloses = (names: TableNames) => [
+  `CREATE TABLE ${names.close} (
   company_id INTEGER NOT NULL,
   close_id INTEGER NOT NULL,
   terms TEXT NOT NULL,
   PRIMARY KEY (company_id, close_id)
 ) STRICT`,
-  `CREATE TABLE ${closeState} (
+  `CREATE TABLE ${names.closeState} (
   company_id INTEGER NOT NULL,
   close_id INTEGER NOT NULL,
   number INTEGER NOT NULL,
@@ -171,7 +180,7 @@ const createCloses = ({ close, closePerson, closeRow, closeState, eraseCloses, s
   token TEXT NOT NULL,
   PRIMARY KEY (company_id, close_id, number)
 ) STRICT`,
-  `CREATE TABLE ${closeRow} (
+  `CREATE TABLE ${names.closeRow} (
   company_id INTEGER NOT NULL,
   close_id INTEGER NOT NULL,
   number INTEGER NOT NULL,
@@ -187,7 +196,7 @@ const createCloses = ({ close, closePerson, closeRow, closeState, eraseCloses, s
   tips_cents INTEGER NOT NULL,
   PRIMARY KEY (company_id, close_id, number, place)
 ) STRICT`,
-  `CREATE TABLE ${closePerson} (
+  `CREATE TABLE ${names.closePerson} (
   company_id INTEGER NOT NULL,
   close_id INTEGER NOT NULL,
   number INTEGER NOT NULL,
@@ -196,15 +205,37 @@ const createCloses = ({ close, closePerson, closeRow, closeState, eraseCloses, s
   above_day_ms INTEGER,
   PRIMARY KEY (company_id, close_id, number, user_id)
 ) STRICT`,
+  createEraseCloses(names, tablesBefore7(names))
+]
+
+const tablesBefore7 = ({ close, closePerson, closeRow, closeState }: TableNames) => [
+  close,
+  closeState,
+  closeRow,
+  closePerson
+]
+
+const createEraseCloses = ({ eraseCloses, sync }: TableNames, tables: ReadonlyArray<string>) =>
   `CREATE TRIGGER ${eraseCloses} AFTER DELETE ON ${sync}
 BEGIN
-${
-    [close, closeState, closeRow, closePerson].map((table) =>
-      `  DELETE FROM ${table} WHERE company_id = OLD.company_id;`
-    ).join("\n")
-  }
+${tables.map((table) => `  DELETE FROM ${table} WHERE company_id = OLD.company_id;`).join("\n")}
 END`
-]
+
+const createCloseFile = ({ closeFile }: TableNames) =>
+  `CREATE TABLE ${closeFile} (
+  company_id INTEGER NOT NULL,
+  close_id INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  noted_at INTEGER NOT NULL,
+  user_name TEXT NOT NULL,
+  mapping TEXT NOT NULL,
+  mapping_hash TEXT NOT NULL,
+  codes TEXT NOT NULL,
+  codes_hash TEXT NOT NULL,
+  token TEXT NOT NULL,
+  PRIMARY KEY (company_id, close_id, number, place)
+) STRICT`
 
 /** Without rows that were removed by hand the copy is not whole: it is known again from the next complete pass. */
 const createRowRemoved = ({ rowRemoved, rows, sync }: TableNames) =>

@@ -20,6 +20,8 @@ export interface TableNames {
   readonly closeState: string
   readonly closeRow: string
   readonly closePerson: string
+  /** The files of states that were written out. */
+  readonly closeFile: string
   /** An index is in the schema of its table, and its name never has one. */
   readonly clockedIn: string
   readonly historyEnded: string
@@ -73,6 +75,7 @@ export const namesOf = (
     closeState: quoted("_close_state"),
     closeRow: quoted("_close_row"),
     closePerson: quoted("_close_person"),
+    closeFile: quoted("_close_file"),
     clockedIn: `"${name}_clocked_in"`,
     historyEnded: `"${name}_history_ended"`,
     keepVersion: `"${name}_keep_version"`,

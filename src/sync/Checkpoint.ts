@@ -81,8 +81,8 @@ export class Checkpoint extends Schema.Opaque<Checkpoint>()(Schema.Struct({
   /** The local clock when the first page of the last pass with a `Date` was requested, or of a first load without one. */
   at: Schema.OptionFromNullOr(Instant),
   /**
-   * The service's clock at `at`: the watermark of the last pass with a `Date`. Passes without one move the watermark and keep
-   * this. Absent: no pass had one.
+   * The service's clock at `at`: the watermark of the last pass with a `Date`, or of a first load without one. Other passes
+   * without a `Date` move the watermark and keep this. Absent: no first load is complete, or none had a watermark.
    */
   horizon: Schema.optionalKey(Instant),
   /** The local clock at the end of the last complete pass. */

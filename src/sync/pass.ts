@@ -73,10 +73,11 @@ const atFirstPage = {
 
 /**
  * The pass from its first page again. It keeps what it reads and how often it began again, and forgets the attempt. If the
- * second page was refused, the service may know no order beside a cursor: the pass continues without one.
+ * second page of an attempt of this call (`isFresh`) was refused, the service may know no order beside a cursor: the pass
+ * continues without one. A cursor of an earlier call may have died of its age, which says nothing about the order.
  */
-export const restart = (running: RunningPass): RunningPass => ({
-  ...(running.pages <= 1 ? unsorted(running) : running),
+export const restart = (running: RunningPass, isFresh: boolean): RunningPass => ({
+  ...(isFresh && running.pages <= 1 ? unsorted(running) : running),
   ...atFirstPage,
   restarts: running.restarts + 1
 })
@@ -198,6 +199,9 @@ const latestOf = (
 const complete = (checkpoint: Checkpoint, running: RunningPass, facts: Facts): PageStep => {
   const { now, writer } = facts
   const counted = { ...checkpoint, pass: Math.max(checkpoint.pass, running.pass), writer }
+  const watermark = Option.orElse(running.horizon, () => watermarkWithoutDate(checkpoint, running))
+  // A first load leaves no change behind, so a later `Date` may be compared with its beginning.
+  const isCompared = Option.isSome(running.horizon) || running.kind === "first"
   const { window } = running
   if (running.kind === "sweep") {
     const sweep = { window: Option.getOrElse(window, (): SweepWindow => ({})), sweepPass: running.pass }
@@ -211,13 +215,9 @@ const complete = (checkpoint: Checkpoint, running: RunningPass, facts: Facts): P
     began: Option.orElse(running.horizon, () => running.at),
     checkpoint: {
       ...counted,
-      ...(Option.isSome(running.horizon)
-        ? { watermark: running.horizon, at: running.at, horizon: running.horizon.value }
-        : {
-          watermark: watermarkWithoutDate(checkpoint, running),
-          // A first load leaves no change behind, so a later `Date` may be compared with its beginning.
-          at: running.kind === "first" ? running.at : checkpoint.at
-        }),
+      watermark,
+      ...(isCompared && { at: running.at }),
+      ...(isCompared && Option.isSome(watermark) && { horizon: watermark.value }),
       completedAt: Option.some(instant(now)),
       running: Option.none()
     }
@@ -232,7 +232,7 @@ const watermarkWithoutDate = ({ watermark }: Checkpoint, { at, latest }: Running
   return Option.some(instant(Math.min(Math.max(...known), requestedAt)))
 }
 
-const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0
+export const isPowerOfTwo = (count: number): boolean => (count & (count - 1)) === 0
 
 /** Whether every instant of the second window lies in the first. */
 export const contains = (window: SweepWindow, other: SweepWindow): boolean =>

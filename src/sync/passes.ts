@@ -3,6 +3,7 @@
  * `nextRequest` and `step` decide; `makePasses` reads what they ask for.
  */
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -13,6 +14,7 @@ import * as Stream from "effect/Stream"
 import type { ListError } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
 import { monotonicMillis } from "../internal/resilience/retry.ts"
+import { mostEmptyPages } from "../listing/walk.ts"
 import type { Page } from "../Page.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
 import { TimePunches } from "../TimePunches.ts"
@@ -25,7 +27,7 @@ import {
   type RunningPass,
   type SweepWindow
 } from "./Checkpoint.ts"
-import { begin, contains, type Reads, restart, stepPage, unsorted } from "./pass.ts"
+import { begin, contains, isPowerOfTwo, type Reads, restart, stepPage, unsorted } from "./pass.ts"
 import { SyncError, withCheckpoint } from "./SyncError.ts"
 
 /** What a call is for: one pass of whatever kind is due, or a sweep of a window. */
@@ -232,7 +234,7 @@ const emit = (
 
 /** The pass from its first page again. When its cursors count as lost, it is dropped, and the next call begins a new one. */
 const beginAgain = (call: Call, state: Reading, detail: string): Step => {
-  const running = restart(state.running)
+  const running = restart(state.running, Option.isSome(state.begunAt))
   const begun = { ...state, running, restarts: state.restarts + 1, isStored: false }
   if (running.restarts <= maxRestarts) return { state: begun, batch: Option.none(), isEnded: true }
   const { checkpoint } = state
@@ -358,6 +360,7 @@ export const makePasses = (
             if (Result.isFailure(stepped) || stepped.success.isEnded) yield* close
             if (Result.isFailure(stepped)) return yield* Effect.fail(stepped.failure)
             state = stepped.success.state
+            if (state.emptyRuns > request.state.emptyRuns) yield* pause(call, state.emptyRuns, now.monotonic)
             if (Option.isSome(stepped.success.batch)) return stepped.success.batch
           }
         }
@@ -366,5 +369,19 @@ export const makePasses = (
 
     return { next, state: () => state }
   })
+
+/**
+ * Waits behind a hundred empty pages, ever longer, from 0.1 to 5 seconds, and says so: a service whose cursors lead nowhere
+ * would else be sent a hundred thousand requests as fast as it answers them. It does not wait past the deadline of the call.
+ */
+const pause = ({ company, deadline }: Call, emptyRuns: number, monotonic: number): Effect.Effect<void> => {
+  const wait = Duration.millis(Math.max(0, Math.min(100 * 2 ** (emptyRuns - 1), 5000, deadline - monotonic)))
+  const message =
+    `company ${company.id}: ${emptyRuns * mostEmptyPages} pages in a row were empty, the next is requested in ` +
+    Duration.format(wait)
+  // A line for each wait would be a thousand of them.
+  const isWarning = emptyRuns >= 8 && isPowerOfTwo(emptyRuns)
+  return Effect.andThen(isWarning ? Effect.logWarning(message) : Effect.logDebug(message), Effect.sleep(wait))
+}
 
 const endedEarly = Effect.die(new Error("TimePunches.pages ended before a page without a next cursor"))

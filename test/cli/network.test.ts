@@ -10,7 +10,7 @@ import { temporaryFolder } from "./support.ts"
 /** The end of `list` with these variables, against the service behind the proxy. */
 const listed = Effect.fnUntraced(function*(
   variables: Readonly<Record<string, string>>,
-  /** Variables of `--env-file`. */
+  /** Variables of `--variables`. */
   ofFile?: (proxy: string) => Readonly<Record<string, string>>,
   command: ReadonlyArray<string> = ["list", "--format", "ndjson"]
 ) {
@@ -30,7 +30,7 @@ const listed = Effect.fnUntraced(function*(
   const file = Path.join(folder, "settings.env")
   const lines = Object.entries(ofFile?.(`http://me:canary@127.0.0.1:${proxy.port}`) ?? {})
   Fs.writeFileSync(file, lines.map(([name, value]) => `${name}=${value}\n`).join(""))
-  const given = ofFile === undefined ? [] : ["--env-file", file]
+  const given = ofFile === undefined ? [] : ["--variables", file]
   const { child, ended } = start([...command, ...given], { ...env, TIME_PUNCHES_DATABASE_URL: `${folder}/punches.db` })
   yield* Effect.addFinalizer(() => Effect.sync(() => child.kill("SIGKILL")))
   return { ...yield* Effect.promise(() => ended), asked: proxy.asked.map(({ target }) => target) }
@@ -47,7 +47,7 @@ describe("time-punches in a closed network", () => {
     }).pipe(Effect.scoped), 30_000)
 
   it.live.each(["list --format ndjson", "sync", "summary --source service", "doctor"])(
-    "sends through the HTTPS_PROXY of a file of --env-file: %s",
+    "sends through the HTTPS_PROXY of a file of --variables: %s",
     (command) =>
       Effect.gen(function*() {
         const { asked, stderr } = yield* listed({}, (proxy) => ({ HTTPS_PROXY: proxy }), command.split(" "))

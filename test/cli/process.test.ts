@@ -189,7 +189,7 @@ describe("the time-punches process", () => {
         )
       )
 
-      assert.deepStrictEqual(answers, Array(20).fill([413, "A body has at most 64 KiB.\n"]))
+      assert.deepStrictEqual(answers, Array.from({ length: 20 }, () => [413, "A body has at most 64 KiB.\n"]))
       assert.isBelow(peak() - before, 80)
     })), timeout)
 

@@ -6,6 +6,7 @@ import { Blocker } from "../../src/close/CloseError.ts"
 import * as CloseSums from "../../src/close/CloseSums.ts"
 import { Close } from "../../src/close/index.ts"
 import { ClosedPeriod, Revision } from "../../src/close/Revision.ts"
+import type { FileForm, FileNote } from "../../src/close/WrittenFile.ts"
 import { BusinessDate, Cents, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
 import { Patience } from "../../src/internal/sql/transaction.ts"
 import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
@@ -39,6 +40,28 @@ const next: Close.CloseOptions = { ...march, first: date("2026-03-16"), last: da
 const shift = (id: number, clockedIn: string, hours: number, changes: Partial<TimePunch> = {}) =>
   shiftOf(clockedIn, hours, { id: TimePunchId.make(id), userId: UserId.make(501), ...changes })
 
+const closeTables = ["close", "close_state", "close_row", "close_person", "close_file"]
+
+const mapping = {
+  v: 1,
+  by: ["user"],
+  hours: "decimal:2",
+  rounding: "halfUp",
+  columns: [
+    { header: "Employee", value: "userCode" },
+    { header: "Hours", value: "hours" },
+    { header: "End", value: "periodEnd", format: "MM/DD/YYYY" }
+  ]
+}
+
+const code = (id: number, code: string): PayrollFile.UsedCode => ({ kind: "user", id, code })
+
+/** A form by the mapping with these changes. */
+const formOf = (changes: Readonly<Record<string, unknown>> = {}, codes = [code(501, "0017")]): FileForm => ({
+  mapping: Result.getOrThrow(PayrollFile.decodeMapping({ ...mapping, ...changes })),
+  codes
+})
+
 /** The sums of the newest active revision of each close. */
 const active = (closes: ReadonlyArray<ClosedPeriod>) =>
   closes.flatMap(({ revisions }) => {
@@ -68,6 +91,9 @@ for (const database of databases()) {
     const voidRevision = ({ run, table }: OpenHistory, revision: string) =>
       run(Close.voidRevision(company, { revision, note: "the file was not sent" }, { table }))
     const list = ({ run, table }: OpenHistory) => run(Close.list(company, { table }))
+    const noteFile = ({ run, table }: OpenHistory, revision: string, form: FileForm) =>
+      run(Close.noteFile(company, revision, { ...form, user: "payroll" }, { table }))
+    const files = ({ run, table }: OpenHistory) => run(Close.files(company, 1, { table }))
     const week = [shift(1, "2026-03-02T14:00:00Z", 8), shift(2, "2026-03-03T14:00:00Z", 8)]
 
     /** The close of the week, which it commits. */
@@ -266,7 +292,7 @@ for (const database of databases()) {
     const holes = ({ run, table }: OpenHistory) =>
       Effect.map(
         run(Close.holes(company, { table })),
-        (found) => found.map(({ after, before, dates }) => [after, before, Option.getOrNull(dates)])
+        (found) => found.map(({ dates, earlier, later }) => [earlier, later, Option.getOrNull(dates)])
       )
     const afterSecond = [[1, 3, { first: date("2026-03-09"), last: date("2026-03-15") }]]
 
@@ -351,6 +377,34 @@ for (const database of databases()) {
           yield* commit(copy.kept, company, [shift(41, "2026-03-08T13:00:00Z", 4, { locationId: late })])
           assert.strictEqual((yield* Effect.flip(due()))._tag, "MissingZone")
           assert.deepStrictEqual((yield* correct(copy, { dayRules: clocks })).revisions.map(hours), [20])
+        })
+    )
+
+    itWithCopy(
+      "verifies a close whose later punches are at a location that a later close added",
+      (copy) =>
+        Effect.gen(function*() {
+          const dayRule = new Map([[east, newYork]])
+          const [one, two] = weeks
+          yield* closed(copy, { ...march, ...one, dayRule })
+          yield* create(copy, { ...march, ...two, dayRule })
+          // The Monday after the first close, at a location that the second one lacks.
+          yield* commit(copy.kept, company, [shift(40, "2026-03-09T13:00:00Z", 4, { locationId: late })])
+          yield* correct(copy, { closes: [2], dayRules: new Map([[late, newYork]]) })
+          const verified = () => copy.run(Close.verify(company, undefined, { table: copy.table }))
+          const edited = (hours: number) =>
+            Effect.andThen(
+              commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", hours)]),
+              correct(copy, { closes: [1] })
+            )
+
+          assert.deepStrictEqual((yield* edited(10)).revisions.map(({ id }) => id), ["1.2"])
+          assert.deepStrictEqual(yield* verified(), { revisions: 4, unverifiable: 0 })
+          assert.deepStrictEqual((yield* edited(11)).revisions.map(({ id }) => id), ["1.3"])
+          // They had it when they were active.
+          yield* voidRevision(copy, "2.2")
+          yield* voidRevision(copy, "2.1")
+          assert.deepStrictEqual(yield* verified(), { revisions: 5, unverifiable: 0 })
         })
     )
 
@@ -448,8 +502,15 @@ for (const database of databases()) {
           const dayRulesWith = (dayRule: DateTime.TimeZone) => new Map([[east, newYork], [late, dayRule]])
           yield* create(copy, { ...next, dayRule: dayRulesWith(newYork) })
           yield* commit(copy.kept, company, [shift(30, "2026-03-05T14:00:00Z", 4, { locationId: late })])
-          const added = (dayRule: DateTime.TimeZone, accept: ReadonlyArray<"gap"> = []) =>
-            correct(copy, { closes: [1], dayRules: new Map([[late, dayRule]]), accept })
+          const optionsOf = (dayRule: DateTime.TimeZone, accept: ReadonlyArray<"gap"> = []) => ({
+            closes: [1],
+            dayRules: new Map([[late, dayRule]]),
+            accept
+          })
+          const added = (dayRule: DateTime.TimeZone, accept?: ReadonlyArray<"gap">) =>
+            correct(copy, optionsOf(dayRule, accept))
+          const rehearsed = (dayRule: DateTime.TimeZone, accept?: ReadonlyArray<"gap">) =>
+            copy.run(Close.rehearse(company, optionsOf(dayRule, accept), { table: copy.table }))
 
           // As Berlin in the first and New York in the next, five hours are in no close.
           const gap = yield* Effect.flip(added(berlin))
@@ -457,6 +518,11 @@ for (const database of databases()) {
           // As Honolulu in the first, six hours are in both; no acceptance lets that through.
           const overlap = yield* Effect.flip(added(honolulu, ["gap"]))
           assert.strictEqual(overlap._tag === "PeriodClosed" ? overlap.close : 0, 2, overlap.message)
+          // A rehearsal is refused as the correction is, and writes nothing.
+          assert.deepStrictEqual(yield* Effect.flip(rehearsed(berlin)), gap)
+          assert.deepStrictEqual(yield* Effect.flip(rehearsed(honolulu, ["gap"])), overlap)
+          const { due } = yield* rehearsed(newYork)
+          assert.deepStrictEqual(due.map(({ after, difference }) => [after, hours(difference)]), [["1.1", 4]])
           assert.deepStrictEqual((yield* added(newYork)).revisions.map(({ id }) => id), ["1.2"])
         })
     )
@@ -499,10 +565,14 @@ for (const database of databases()) {
         yield* commit(copy.plain, company, week)
         assert.strictEqual((yield* Effect.flip(create(copy)))._tag, "HistoryUnavailable")
         yield* closed(copy)
+        yield* noteFile(copy, "1.1", formOf())
+        for (const part of closeTables) {
+          assert.isNotEmpty(yield* copy.query(`SELECT 1 FROM ${copy.table}_${part}`), part)
+        }
         yield* copy.run(SqlStore.purge(company, { table: copy.table }))
 
         assert.deepStrictEqual(yield* list(copy), [])
-        for (const part of ["close", "close_state", "close_row", "close_person"]) {
+        for (const part of closeTables) {
           assert.deepStrictEqual(yield* copy.query(`SELECT 1 FROM ${copy.table}_${part}`), [])
         }
       }))
@@ -934,9 +1004,12 @@ for (const database of databases()) {
           yield* voidRevision(copy, "1.1")
           const accepting = yield* between(copy, create(copy))
           const state = yield* accepting(
-            Close.create(company, { ...later, accept: ["stale", "empty", "gap"] }, { table })
+            Close.create(company, { ...later, rounding: "down", accept: ["stale", "empty", "gap"] }, { table })
           )
           assert.deepStrictEqual(state.accepted, { gap: 1, stale: 1, empty: 1 })
+          assert.deepStrictEqual([state.before, state.changedTerms], [Option.some(2), [
+            { term: "rounding", before: "halfUp", now: "down" }
+          ]])
 
           const at = (hours: number) => ({ zone: newYork, dayStarts: Duration.hours(hours) })
           const apart = { ...march, first: date("2026-05-18"), last: date("2026-05-24"), dayRule: at(4) }
@@ -1020,7 +1093,10 @@ for (const database of databases()) {
           )
           hooks = { beforeCommit: goDown }
           const unsent = yield* closing
-          assert.deepStrictEqual(unsent._tag === "OutcomeUnknown" ? unsent.revisions : unsent, ["1.1"])
+          assert.deepStrictEqual(
+            unsent._tag === "OutcomeUnknown" ? [unsent.revisions, unsent.isRetryable] : unsent,
+            [["1.1"], false]
+          )
           assert.deepStrictEqual(yield* list(copy), [])
           isDown = false
           hooks = { afterCommit: goDown }
@@ -1039,6 +1115,155 @@ for (const database of databases()) {
           }
           const known = yield* closing
           assert.strictEqual(known._tag, "SyncError", known.message)
+        })
+    )
+
+    itWithCopy(
+      "keeps the files that were written out with their revision, and in the record",
+      (copy) =>
+        Effect.gen(function*() {
+          yield* closed(copy)
+          yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
+          yield* correct(copy)
+          const first = yield* noteFile(copy, "1.1", formOf())
+          const again = yield* noteFile(copy, "1.1", formOf({ rounding: "down" }, [code(501, "0018")]))
+          const [close] = yield* list(copy)
+
+          assert.isDefined(close)
+          const { codesHash, mappingHash, user } = first
+          assert.strictEqual(user, "payroll")
+          assert.match(mappingHash, /^[0-9a-f]{64}$/)
+          assert.notStrictEqual(again.mappingHash, mappingHash)
+          assert.notStrictEqual(again.codesHash, codesHash)
+          const noteOf = ({ at, codesHash, mappingHash, user }: FileNote): FileNote => ({
+            at,
+            user,
+            mappingHash,
+            codesHash
+          })
+          assert.deepStrictEqual(close.revisions.map((each) => each.files), [[noteOf(first), noteOf(again)], []])
+          const record = Schema.encodeSync(ClosedPeriod)(close)
+          assert.deepStrictEqual(record.revisions[0]?.files[0]?.at, DateTime.formatIso(first.at))
+          assert.deepStrictEqual(Schema.decodeSync(ClosedPeriod)(JSON.parse(JSON.stringify(record))), close)
+          assert.deepStrictEqual(yield* files(copy), [first, again])
+          for (const name of ["1.3", "2.1", "1", "x"]) {
+            assert.strictEqual((yield* Effect.flip(noteFile(copy, name, formOf())))._tag, "UnknownClose", name)
+          }
+          // No name is kept, and no code that the file does not use.
+          const [row] = yield* copy.query(`SELECT codes FROM ${copy.table}_close_file ORDER BY place`)
+          assert.deepStrictEqual(row, {
+            codes: JSON.stringify([code(501, "0017")].map(({ code, id, kind }) => ({ kind, id, code })))
+          })
+        })
+    )
+
+    itWithCopy("has one hash for all mappings that write the same files", (copy) =>
+      Effect.gen(function*() {
+        yield* closed(copy)
+        const { mappingHash } = yield* noteFile(copy, "1.1", formOf())
+        const reversed = Object.fromEntries(Object.entries(mapping).toReversed())
+        const same = [
+          formOf(reversed),
+          formOf({ separator: ",", decimal: ".", header: true, lineEnd: "\r\n", quote: "whenNeeded" }),
+          formOf({ encoding: "utf-8", formulas: "refuse", preamble: [] })
+        ]
+        for (const form of same) assert.strictEqual((yield* noteFile(copy, "1.1", form)).mappingHash, mappingHash)
+        assert.notStrictEqual((yield* noteFile(copy, "1.1", formOf({ separator: ";" }))).mappingHash, mappingHash)
+        const dated = (format?: string) =>
+          formOf({ columns: [...mapping.columns, { header: "Start", value: "periodStart", ...format && { format } }] })
+        const [without, written] = [dated(), dated("YYYY-MM-DD")]
+        assert.strictEqual(
+          (yield* noteFile(copy, "1.1", without)).mappingHash,
+          (yield* noteFile(copy, "1.1", written)).mappingHash
+        )
+      }))
+
+    itWithCopy(
+      "names what a file has that differs from those of the other active revisions",
+      (copy) =>
+        Effect.gen(function*() {
+          yield* closed(copy)
+          yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
+          yield* correct(copy)
+          const changes = (revision: string, form: FileForm) =>
+            Effect.map(files(copy), (files) =>
+              Close.formChanges(files, revision, form).map((
+                { codes, file, mapping }
+              ) => [file.revision, mapping, codes]))
+          assert.deepStrictEqual(yield* changes("1.1", formOf()), [])
+          yield* noteFile(copy, "1.1", formOf({}, [code(501, "0017"), code(502, "0019")]))
+          const [, hours, end] = mapping.columns
+
+          for (const revision of ["1.1", "1.2"]) {
+            assert.deepStrictEqual(yield* changes(revision, formOf()), [])
+            assert.deepStrictEqual(yield* changes(revision, formOf({}, [code(501, "0017"), code(503, "0020")])), [])
+            assert.deepStrictEqual(yield* changes(revision, formOf({ rounding: "down" })), [["1.1", ["rounding"], []]])
+            const renamed = { ...mapping.columns[0], header: "Number" }
+            assert.deepStrictEqual(
+              yield* changes(revision, formOf({ columns: [renamed, hours, { ...end, format: "YYYYMMDD" }] })),
+              [["1.1", ["columns[0].header", "columns[2].format"], []]]
+            )
+            assert.deepStrictEqual(yield* changes(revision, formOf({ columns: [renamed, hours] })), [
+              ["1.1", ["columns"], []]
+            ])
+            assert.deepStrictEqual(
+              yield* changes(revision, formOf({ decimal: ",", separator: ";" }, [code(501, "0018")])),
+              [
+                ["1.1", ["decimal", "separator"], [{ ...code(501, "0018"), before: "0017" }]]
+              ]
+            )
+          }
+
+          // A second mapping of the same record: with each of them the files add up.
+          yield* noteFile(copy, "1.1", formOf({ hours: "minutes" }))
+          assert.deepStrictEqual(yield* changes("1.2", formOf()), [])
+          assert.deepStrictEqual(yield* changes("1.2", formOf({ hours: "minutes" })), [])
+          assert.deepStrictEqual(yield* changes("1.2", formOf({ hours: "minutes", rounding: "up" })), [
+            ["1.1", ["rounding"], []]
+          ])
+          // The file of a revision that is voided is not among those that add up.
+          yield* noteFile(copy, "1.2", formOf({ rounding: "down" }))
+          yield* voidRevision(copy, "1.2")
+          yield* correct(copy)
+          assert.deepStrictEqual(yield* changes("1.4", formOf()), [])
+          assert.deepStrictEqual(yield* changes("1.4", formOf({ rounding: "down" })), [["1.1", ["rounding"], []]])
+        })
+    )
+
+    itWithCopy(
+      "notes a file once, however the connection is lost, and none of an erased copy",
+      (copy) =>
+        Effect.gen(function*() {
+          const { table } = copy
+          yield* closed(copy)
+          const noting = Close.noteFile(company, "1.1", formOf(), { table })
+          for (const at of ["beforeCommit", "afterCommit", "beforeBegin"] as const) {
+            let isLost = false
+            const known = (yield* files(copy)).length
+            const run = yield* hooked(copy, () => ({
+              [at]: Effect.suspend(() => {
+                if (isLost) return Effect.void
+                isLost = true
+                return Effect.fail(lost)
+              })
+            }))
+            yield* run(noting)
+            assert.isTrue(isLost, at)
+            assert.lengthOf(yield* files(copy), known + 1, at)
+          }
+          let isDown = false
+          const run = yield* hooked(copy, () => ({
+            beforeBegin: Effect.suspend(() => isDown ? Effect.fail(lost) : Effect.void),
+            afterCommit: Effect.suspend(() => {
+              isDown = true
+              return Effect.fail(lost)
+            })
+          }))
+          const unanswered = yield* Effect.flip(Effect.provideService(run(noting), Patience, Duration.millis(100)))
+          assert.include(unanswered.message, "the file may have been noted")
+          const erasing = yield* between(copy, copy.run(SqlStore.purge(company, { table })))
+          assert.strictEqual((yield* Effect.flip(erasing(noting)))._tag, "UnknownClose")
+          assert.deepStrictEqual(yield* copy.query(`SELECT 1 FROM ${table}_close_file`), [])
         })
     )
 
@@ -1087,7 +1312,9 @@ describe("Rights in PostgreSQL", () => {
           "CREATE ROLE closer LOGIN",
           "GRANT SELECT ON ALL TABLES IN SCHEMA public TO closer",
           "GRANT INSERT ON time_punches_close, time_punches_close_state, time_punches_close_row, " +
-          "time_punches_close_person TO closer"
+          "time_punches_close_person, time_punches_close_file TO closer",
+          "CREATE ROLE reader LOGIN",
+          "GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader"
         ]
       ) yield* owner.query(text)
 
@@ -1100,8 +1327,19 @@ describe("Rights in PostgreSQL", () => {
       assert.deepStrictEqual((yield* as("closer")(Close.correct(company))).revisions.map(({ id }) => id), ["1.2"])
       yield* as("closer")(Close.voidRevision(company, { revision: "1.2", note: "not sent" }))
       assert.deepStrictEqual(yield* as("closer")(Close.verify(company)), { revisions: 2, unverifiable: 0 })
+      assert.strictEqual((yield* as("closer")(Close.noteFile(company, "1.1", formOf()))).revision, "1.1")
+      const unnoted = yield* Effect.flip(as("reader")(Close.noteFile(company, "1.1", formOf())))
+      assert.match(unnoted.message, /the file cannot be noted/)
+      assert.lengthOf(yield* as("reader")(Close.files(company, 1)), 1)
       // Rows are only inserted: not even the role that closes may change or remove one.
-      for (const text of ["UPDATE time_punches_close_row SET net_ms = 0", "DELETE FROM time_punches_close_state"]) {
+      for (
+        const text of [
+          "UPDATE time_punches_close_row SET net_ms = 0",
+          "DELETE FROM time_punches_close_state",
+          "UPDATE time_punches_close_file SET mapping = '{}'",
+          "DELETE FROM time_punches_close_file"
+        ]
+      ) {
         const { reason } = yield* Effect.flip(ask("closer", text))
         assert.strictEqual(reason._tag, "AuthorizationError", text)
       }
@@ -1114,7 +1352,7 @@ describe("Rights in PostgreSQL", () => {
         "FOR EACH ROW EXECUTE FUNCTION public.time_punches_erase_closes()"
       assert.strictEqual((yield* Effect.flip(ask("keeper", trap))).reason._tag, "AuthorizationError")
       yield* as("keeper")(SqlStore.purge(company))
-      for (const part of ["close", "close_state", "close_row", "close_person"]) {
+      for (const part of closeTables) {
         assert.deepStrictEqual(yield* owner.query(`SELECT 1 FROM time_punches_${part}`), [])
       }
     }).pipe(Effect.scoped)

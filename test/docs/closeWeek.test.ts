@@ -20,7 +20,7 @@ const unchanging = (output: string) =>
     .replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT")
     .replaceAll(/(watermark |up to |--since |as of )20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "$1INSTANT")
     .replaceAll(/ended [\w ]+ ago/g, "ended TIME ago")
-    .replaceAll(/^(\d+\.\d+ {2}.*) 20\d\d-\d\d-\d\dT\d\d:\d\dZ /gm, "$1 MINUTE ")
+    .replaceAll(/ 20\d\d-\d\d-\d\dT\d\d:\d\dZ /g, " MINUTE ")
     .replaceAll(` ${Os.userInfo().username}`, ` ${user}`)
     .replaceAll(/ +$/gm, "")
     .replaceAll(/ +/g, " ")

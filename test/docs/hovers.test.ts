@@ -28,12 +28,14 @@ describe("a hover over a public name", () => {
 
   it("is left out for the few names that the declarations leave out", () => {
     assert.deepStrictEqual(internal.toSorted(), [
+      "CloseTerms.CountedInterval",
       "CloseTerms.checkOptions",
       "CloseTerms.contains",
       "CloseTerms.datesOf",
       "CloseTerms.daysAt",
+      "CloseTerms.getCountedInterval",
       "CloseTerms.isInLaterClose",
-      "CloseTerms.isWithin",
+      "CloseTerms.touches",
       "CompanySchema",
       "NodeSqlite.createFile",
       "explain"

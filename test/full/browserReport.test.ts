@@ -80,7 +80,9 @@ describe("a report in Chromium", () => {
           "--weekly-threshold",
           "38h",
           "--daily-threshold",
-          "9h"
+          "9h",
+          "--double-threshold",
+          "10h"
         ])
         assert.strictEqual(ran.code, 0, ran.stderr)
         const { requested, url } = yield* served(ran.stdout)

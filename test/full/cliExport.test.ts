@@ -140,7 +140,7 @@ describe("time-punches export", () => {
       while (!Fs.existsSync(`${folder}/punches.part`)) yield* Effect.sleep("5 millis")
       const ended = [yield* run(both), yield* Fiber.join(first)].toSorted((a, b) => (a.code ?? 0) - (b.code ?? 0))
 
-      assert.deepStrictEqual(ended.map(({ code }) => code), [0, 8])
+      assert.deepStrictEqual(ended.map(({ code }) => code), [0, 8], JSON.stringify(ended))
       assert.match(ended[1]?.stderr ?? "", /another run has taken over/)
       assert.deepStrictEqual(Fs.readdirSync(folder).toSorted(), ["punches", "whole"])
       assert.isTrue(Fs.readFileSync(`${folder}/punches`).equals(Fs.readFileSync(`${folder}/whole`)))

@@ -82,7 +82,7 @@ describe("NodeTransport behind a proxy", () => {
 })
 
 describe("the proxies of the environment", () => {
-  it.effect.each(["proxy.test:8080", "socks5://proxy.test", "canary"])(
+  it.effect.each(["proxy.test:8080", "socks5://proxy.test", "canary", "http://user:12/canary@proxy.test"])(
     "names HTTPS_PROXY if it is %s",
     (text) =>
       Effect.gen(function*() {

@@ -242,6 +242,34 @@ ALTER TABLE "time_punches_close_person" ADD COLUMN double_ms INTEGER;
 
 INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (6, 'classes') ON CONFLICT (migration_id) DO NOTHING;
 
+CREATE TABLE "time_punches_close_file" (
+  company_id INTEGER NOT NULL,
+  close_id INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  noted_at INTEGER NOT NULL,
+  user_name TEXT NOT NULL,
+  mapping TEXT NOT NULL,
+  mapping_hash TEXT NOT NULL,
+  codes TEXT NOT NULL,
+  codes_hash TEXT NOT NULL,
+  token TEXT NOT NULL,
+  PRIMARY KEY (company_id, close_id, number, place)
+) STRICT;
+
+DROP TRIGGER "time_punches_erase_closes";
+
+CREATE TRIGGER "time_punches_erase_closes" AFTER DELETE ON "time_punches_sync"
+BEGIN
+  DELETE FROM "time_punches_close" WHERE company_id = OLD.company_id;
+  DELETE FROM "time_punches_close_state" WHERE company_id = OLD.company_id;
+  DELETE FROM "time_punches_close_row" WHERE company_id = OLD.company_id;
+  DELETE FROM "time_punches_close_person" WHERE company_id = OLD.company_id;
+  DELETE FROM "time_punches_close_file" WHERE company_id = OLD.company_id;
+END;
+
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (7, 'files') ON CONFLICT (migration_id) DO NOTHING;
+
 -- pg
 
 CREATE TABLE IF NOT EXISTS "time_punches_migrations" (
@@ -519,3 +547,35 @@ ALTER TABLE "time_punches_close_row" ADD COLUMN double_ms bigint;
 ALTER TABLE "time_punches_close_person" ADD COLUMN double_ms bigint;
 
 INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (6, 'classes') ON CONFLICT (migration_id) DO NOTHING;
+
+CREATE TABLE "time_punches_close_file" (
+  company_id bigint NOT NULL,
+  close_id bigint NOT NULL,
+  number bigint NOT NULL,
+  place bigint NOT NULL,
+  noted_at timestamptz NOT NULL,
+  user_name text NOT NULL,
+  mapping text NOT NULL,
+  mapping_hash text NOT NULL,
+  codes text NOT NULL,
+  codes_hash text NOT NULL,
+  token text NOT NULL,
+  PRIMARY KEY (company_id, close_id, number, place)
+);
+
+DO $do$ BEGIN
+EXECUTE (SELECT format($format$CREATE OR REPLACE FUNCTION "time_punches_erase_closes"() RETURNS trigger LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  DELETE FROM %1$I.%2$I WHERE company_id = OLD.company_id;
+  DELETE FROM %1$I.%3$I WHERE company_id = OLD.company_id;
+  DELETE FROM %1$I.%4$I WHERE company_id = OLD.company_id;
+  DELETE FROM %1$I.%5$I WHERE company_id = OLD.company_id;
+  DELETE FROM %1$I.%6$I WHERE company_id = OLD.company_id;
+  RETURN NULL;
+END $$
+$format$, n.nspname, c.relname || '_close', c.relname || '_close_state', c.relname || '_close_row', c.relname || '_close_person', c.relname || '_close_file')
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '"time_punches"'::regclass);
+END $do$;
+
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (7, 'files') ON CONFLICT (migration_id) DO NOTHING;

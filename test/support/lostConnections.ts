@@ -78,10 +78,14 @@ export const openLossy = <R>(run: Run<R>) =>
     )
     /** Removes the revisions after these. */
     const restore = (known: ReadonlyArray<string>) =>
-      Effect.forEach(["close_state", "close_row", "close_person", ...(known.length === 0 ? ["close"] : [])], (table) =>
-        ask(`DELETE FROM time_punches_${table} ${known.length === 0 ? "" : `WHERE number > ${known.length}`}`), {
-        discard: true
-      })
+      Effect.forEach(
+        ["close_state", "close_row", "close_person", "close_file", ...(known.length === 0 ? ["close"] : [])],
+        (table) =>
+          ask(`DELETE FROM time_punches_${table} ${known.length === 0 ? "" : `WHERE number > ${known.length}`}`),
+        {
+          discard: true
+        }
+      )
     const undisturbed = (args: ReadonlyArray<string>) =>
       Effect.suspend(() => {
         proxy.cut()
@@ -126,9 +130,7 @@ export const openLossy = <R>(run: Run<R>) =>
       const messages = proxy.messages()
       const [named = ""] = (yield* revisions).slice(known.length)
       yield* restore(known)
-      const commit = messages.findIndex((message, at) =>
-        isAnswered(message) && at >= messages.indexOf("P COMMIT")
-      )
+      const commit = messages.findIndex((message, at) => isAnswered(message) && at >= messages.indexOf("P COMMIT"))
       assert.include(messages, "P COMMIT")
       for (const loses of ["unsent", "unanswered"] as const) {
         proxy.cut({ message: commit, loses, forGood: true })

@@ -1,10 +1,11 @@
 /** What a service does to its rows between two passes and within one, over the fake service: no change is missed. */
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Duration, Effect, Option } from "effect"
+import { DateTime, Duration, Effect, Fiber, Logger, Option, References } from "effect"
 import { TestClock } from "effect/testing"
 import { Sync } from "../../src/sync/index.ts"
 import { FakeService, Fault } from "../../src/testing/index.ts"
 import { company, inject, pageRequests } from "../support/client.ts"
+import { letTimePass } from "../support/time.ts"
 import {
   assertEqual,
   firstId,
@@ -27,6 +28,19 @@ const afterPage = (number: number, act: Effect.Effect<void>) => {
   let pages = 0
   return { onCommit: () => ++pages === number ? Effect.as(act, true) : Effect.succeed(true) }
 }
+
+/** Lets so much time pass, and the requests that follow be answered. Returns their number so far. */
+const requestsAfter = Effect.fnUntraced(function*(millis: number) {
+  yield* TestClock.adjust(millis)
+  let requests = -1
+  for (let turns = 0; turns < 100; turns++) {
+    yield* Effect.yieldNow
+    const { length } = yield* pageRequests
+    if (length !== requests) turns = 0
+    requests = length
+  }
+  return requests
+})
 
 describe("Sync.run over a service whose rows change", () => {
   itWithCopy(
@@ -197,12 +211,59 @@ describe("Sync.run over a service whose rows change", () => {
         yield* seeded
         yield* inject(Fault.endlessEmptyPages, { requests: Array.from({ length: 1050 }, (_, index) => index + 2) })
 
-        assert.include(yield* Sync.run(company), { pages: 1053, punches: 450, complete: true, restarts: 0 })
+        assert.include(yield* letTimePass(Sync.run(company)), {
+          pages: 1053,
+          punches: 450,
+          complete: true,
+          restarts: 0
+        })
         const cursors = yield* sent("cursor")
         assert.strictEqual(new Set(cursors).size, cursors.length)
         yield* assertEqual(copy)
       })
   )
+
+  itWithCopy(
+    "[Y37] waits longer each time behind a hundred empty pages, says so, and can be interrupted",
+    (copy) =>
+      Effect.gen(function*() {
+        yield* seeded
+        yield* inject(Fault.endlessEmptyPages)
+        const lines: Array<string> = []
+        const logger = Logger.make(({ logLevel, message }) => void lines.push(`${logLevel} ${message}`))
+        const fiber = yield* Sync.run(company).pipe(
+          Effect.provide(Logger.layer([logger])),
+          Effect.provideService(References.MinimumLogLevel, "Debug"),
+          Effect.forkChild
+        )
+        const requests: Array<number> = []
+        for (const millis of [0, 99, 1, 200, 400, 800, 1600, 3200, 4999, 1, 5000]) {
+          requests.push(yield* requestsAfter(millis))
+        }
+        yield* Fiber.interrupt(fiber)
+
+        assert.deepStrictEqual(requests, [100, 100, 200, 300, 400, 500, 600, 700, 700, 800, 900])
+        assert.strictEqual(yield* requestsAfter(minute), 900)
+        assert.strictEqual(copy.checkpoint().running.pipe(Option.getOrThrow).pages, 900)
+        assert.strictEqual(
+          lines[0],
+          `Debug company ${company.id}: 100 pages in a row were empty, the next is requested in 100ms`
+        )
+        assert.deepStrictEqual(lines.filter((line) => !line.startsWith("Debug")), [
+          `Warn company ${company.id}: 800 pages in a row were empty, the next is requested in 5s`
+        ])
+      })
+  )
+
+  itWithCopy("[Y37] waits no longer than until its deadline", () =>
+    Effect.gen(function*() {
+      yield* seeded
+      yield* inject(Fault.endlessEmptyPages)
+      const call = yield* Effect.forkChild(Sync.run(company, { stopAfter: { duration: "6 seconds" } }))
+      for (let seconds = 0; seconds < 6; seconds += 0.1) yield* requestsAfter(100)
+
+      assert.include(yield* Fiber.join(call), { complete: false, pages: 600 })
+    }))
 
   itWithCopy(
     "[Y40] has a row with modified in the future each time until then, and its later edits",

@@ -9,11 +9,17 @@ import { assertEqual, itWithCopy, lastId, loaded, punches, seeded, sent } from "
 /** The last row of the first page in the order of clock-ins. */
 const atTheEdge = punches.toSorted((one, other) => one.clocked_in < other.clocked_in ? -1 : 1)[199]?.id ?? 0
 
+/** The record behind the first cursor moves to the end of the service's own order. */
+const moveOf = Effect.map(
+  FakeService,
+  (service) => service.edit([atTheEdge], { clocked_in: "2031-01-01T00:00:00Z", clocked_out: null })
+)
+
 /** A first load in which the record behind the first cursor moves to the end of the service's own order. */
 const firstLoad = (sortById: boolean) =>
   Effect.gen(function*() {
     yield* seeded
-    const move = (yield* FakeService).edit([atTheEdge], { clocked_in: "2031-01-01T00:00:00Z", clocked_out: null })
+    const move = yield* moveOf
     return yield* Sync.run(company, {
       sortById,
       onCommit: ({ pages }) => Effect.as(pages === 1 ? move : Effect.void, true)
@@ -29,6 +35,26 @@ describe("Sync.run over cursors that name records, in an order that an edit move
         assert.deepStrictEqual(yield* sent("sort_by"), Array(3).fill("id.asc"))
         yield* Sync.run(company, { sortById: true })
 
+        yield* assertEqual(copy)
+      }),
+    { cursors: "record", defaultOrder: "clocked_in" }
+  )
+
+  itWithCopy(
+    "[Y46] loses no row with sortById, where the cursor died between two calls",
+    (copy) =>
+      Effect.gen(function*() {
+        yield* seeded
+        const move = yield* moveOf
+        yield* inject(Fault.status(422), { requests: 2 })
+        yield* Sync.run(company, { sortById: true, stopAfter: { pages: 1 } })
+        const summary = yield* Sync.run(company, {
+          onCommit: ({ pages }) => Effect.as(pages === 1 ? move : Effect.void, true)
+        })
+        assert.include(summary, { complete: true, resumed: true, restarts: 1 })
+        yield* Sync.run(company, { sortById: true })
+
+        assert.deepStrictEqual(yield* sent("sort_by"), Array(6).fill("id.asc"))
         yield* assertEqual(copy)
       }),
     { cursors: "record", defaultOrder: "clocked_in" }
@@ -53,7 +79,7 @@ describe("Sync.run over cursors that name records, in an order that an edit move
     (copy) =>
       Effect.gen(function*() {
         yield* loaded
-        const move = (yield* FakeService).edit([atTheEdge], { clocked_in: "2031-01-01T00:00:00Z", clocked_out: null })
+        const move = yield* moveOf
         const summary = yield* Sync.sweep(company, {
           sortById: true,
           onCommit: ({ pages }) => Effect.as(pages === 1 ? move : Effect.void, true)
@@ -105,6 +131,22 @@ describe("Sync.run with sortById", () => {
           ...Array(3).fill(order)
         ])
         yield* assertEqual(copy)
+      })
+  )
+
+  itWithCopy(
+    "ends in CursorLost where each second page is refused and each call reads one",
+    (copy) =>
+      Effect.gen(function*() {
+        yield* seeded
+        yield* inject(Fault.status(422), { requests: [2, 4, 6, 8] })
+        const call = Sync.run(company, { sortById: true, stopAfter: { pages: 1 } })
+        for (let calls = 0; calls < 4; calls++) assert.include(yield* call, { complete: false, pages: 1 })
+        const error = yield* Effect.flip(call)
+
+        assert.strictEqual(error._tag === "SyncError" && error.reason, "CursorLost")
+        assert.deepStrictEqual(copy.checkpoint().running, Option.none())
+        assert.deepStrictEqual(yield* sent("sort_by"), Array(8).fill("id.asc"))
       })
   )
 

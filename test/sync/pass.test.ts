@@ -296,7 +296,7 @@ describe("the check of the service's clock", () => {
     const judged = judge(atNoon, { asOf: noon - hour })
     const running = judged._tag === "Earlier" ? judged.running : assert.fail("the page is kept")
 
-    assert.deepStrictEqual(restart(running).at, Option.none())
+    assert.deepStrictEqual(restart(running, true).at, Option.none())
   })
 
   it.each(["first", "sweep"] as const)("has nothing to do in a pass that asks for everything: %s", (kind) => {
@@ -346,6 +346,23 @@ describe("the check of the service's clock", () => {
     it("begins no later than its own Date, where no pass had one and the local clock was set back", () => {
       const { horizon: _, ...first } = lifted
       assert.strictEqual(sinceOf({ asOf: noon - hour, sentAt: noon - 10 * hour }, first), noon - hour - overlap)
+    })
+
+    it("begins again from a first load without one, where the local clock was ahead and is set right", () => {
+      const blankly = read(blank, [{ sentAt: noon + 2 * hour, modified: [noon - hour] }])
+      assert.deepInclude(blankly, {
+        watermark: some(noon - hour),
+        at: some(noon + 2 * hour),
+        horizon: utc(noon - hour)
+      })
+      const ahead = read(blankly, [{ sentAt: noon + 2 * hour + minute, modified: [noon + day] }])
+      assert.deepInclude(ahead, { watermark: some(noon + 2 * hour + minute), horizon: utc(noon - hour) })
+
+      // The service's clock stood at noon then; what it stamped from there on may not have shown yet.
+      assert.strictEqual(
+        sinceOf({ asOf: noon + 2 * hour, sentAt: noon + 2 * hour }, ahead),
+        noon - hour - overlap
+      )
     })
 
     it("keeps the Date over passes without one, and takes that of the next pass with one", () => {
@@ -400,7 +417,7 @@ describe("a sweep", () => {
     const { checkpoint } = swept()
     const running = Option.getOrThrow(checkpoint.running)
     const first = kept(judge(checkpoint, { asOf: noon + hour + minute, next: "2" }, running))
-    const again = restart(Option.getOrThrow(first.checkpoint.running))
+    const again = restart(Option.getOrThrow(first.checkpoint.running), true)
 
     assert.deepStrictEqual(again, { ...running, pass: again.pass, restarts: 1 })
   })
@@ -414,8 +431,13 @@ describe("a pass that asks for the order of ids", () => {
     assert.notProperty(begin(atNoon, kind, reads), "sorted")
   })
 
-  it.each([[1, false], [2, true], [9, true]])("keeps it over a restart, unless after %d pages: %s", (pages, isKept) => {
-    assert.strictEqual(restart({ ...begin(atNoon, "increment", sorting), pages }).sorted === true, isKept)
+  it.each([
+    [1, true, false],
+    [2, true, true],
+    [9, true, true],
+    [1, false, true]
+  ])("keeps it over a restart, unless after %d page of this call (%s): %s", (pages, isFresh, isKept) => {
+    assert.strictEqual(restart({ ...begin(atNoon, "increment", sorting), pages }, isFresh).sorted === true, isKept)
   })
 
   it("has a confirm that does, whatever became of the sweep", () => {

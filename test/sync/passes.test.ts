@@ -179,11 +179,20 @@ describe("a failed request", () => {
     assert.deepStrictEqual([batch, isEnded], [Option.none(), true])
     assert.deepInclude(after, {
       _tag: "Reading",
-      running: restart(state.running),
+      running: restart(state.running, true),
       restarts: 1,
       isStored: false,
       pages: error._tag === "PaginationError" ? 2 : 1
     })
+  })
+
+  it("keeps the order of a pass whose cursor an earlier call was given", () => {
+    const given = call({ sortById: true })
+    const state = begun(given)
+    const refused = new UnprocessableEntity(where)
+    const orderAfter = (state: Reading) => readingOf(Result.getOrThrow(failed(state, refused)).state).running.sorted
+
+    assert.deepStrictEqual([orderAfter(state), orderAfter(reading(state.checkpoint, given))], [undefined, true])
   })
 
   it.each<readonly [string, ListError]>([
@@ -240,7 +249,7 @@ describe("a page that leads to the cycle guard of its attempt", () => {
     const { batch, state: after } = answered(state, { next: "2" })
 
     assert.deepStrictEqual(batch, Option.none())
-    assert.deepInclude(after, { running: restart(state.running), restarts: 1, pages: 2, isStored: false })
+    assert.deepInclude(after, { running: restart(state.running, true), restarts: 1, pages: 2, isStored: false })
   })
 })
 

@@ -1,4 +1,4 @@
-/** `--profile` and `--env-file`: settings and defaults of flags from files, below the environment and the flags. */
+/** `--profile` and `--variables`: settings and defaults of flags from files, below the environment and the flags. */
 import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as ConfigProvider from "effect/ConfigProvider"
@@ -8,11 +8,13 @@ import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as UserDirectories from "effect/persistence/UserDirectories"
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { printable } from "../../internal/wire/issue.ts"
-import { CommandFailure, exitCode, usage } from "../failure.ts"
-import { readBounded } from "../flags/file.ts"
+import { CommandFailure, commandFailureOf, exitCode, refused, usage } from "../failure.ts"
+import { isAddress, plainUrl, readTarget, shownText } from "../flags/address.ts"
+import { readInput } from "../flags/file.ts"
 import { type DefaultKey, defaults, keyed, Profile, type SettingSource } from "../flags/settings.ts"
 import { takeFlags } from "./arguments.ts"
 
@@ -31,8 +33,8 @@ export const profileFlags = [
       Flag.optional
     )
   }),
-  GlobalFlag.Setting("env-file")({
-    flag: Flag.String("env-file").pipe(
+  GlobalFlag.Setting("variables")({
+    flag: Flag.String("variables").pipe(
       Flag.withMetavar("FILE"),
       Flag.withDescription("Variables from this file, such as secrets; those of the environment come first"),
       Flag.optional
@@ -46,17 +48,18 @@ export const withProfile = <A, E, R>(
   use: (args: ReadonlyArray<string>) => Effect.Effect<A, E, R>
 ) =>
   Effect.gen(function*() {
+    yield* Effect.fromResult(refuseEnvFile(args))
     const { values, rest } = yield* Effect.fromResult(
-      takeFlags(args, { profile: "a name", "env-file": "the name of a file" })
+      takeFlags(args, { profile: "a name", variables: "the name of a file" })
     )
     const fromFlag = Option.fromUndefinedOr(values.get("profile"))
-    const envFile = Option.fromUndefinedOr(values.get("env-file"))
+    const variables = Option.fromUndefinedOr(values.get("variables"))
     const environment = yield* ConfigProvider.ConfigProvider
     // Only a profile needs the folder: a run without one does not fail if this user has no home.
     const file = yield* Effect.cached(Effect.provideContext(fileOfProfiles, yield* Effect.context<Path.Path>()))
     const given = [
       { name: "environment", provider: environment },
-      ...(Option.isNone(envFile) ? [] : [yield* readEnvFile(envFile.value)])
+      ...(Option.isNone(variables) ? [] : [yield* readVariables(variables.value)])
     ]
     const fromVariable = yield* firstOf(given, variable)
     const name = Option.orElse(fromFlag, () => Option.fromUndefinedOr(fromVariable?.value))
@@ -69,7 +72,7 @@ export const withProfile = <A, E, R>(
     const other = (yield* firstOf(sources, companyVariable))?.value
     if (Option.isSome(fromFlag) && own !== undefined && other !== own) {
       return yield* usage(
-        `${companyVariable} is ${printable(`${other}`)}, and --profile ${
+        `${companyVariable} is ${printable(shownText(`${other}`))}, and --profile ${
           printable(fromFlag.value)
         } is of company ${own}`,
         "Unset the variable, or select the profile of that company."
@@ -93,9 +96,20 @@ const fileOfProfiles = Effect.gen(function*() {
   return path.join(yield* directories.config("time-punches"), "config.json")
 }).pipe(Effect.provide(UserDirectories.layer))
 
-const readEnvFile = Effect.fnUntraced(
+/** Node reads the file of such a flag wherever it stands, and runs what its NODE_OPTIONS names, before this line. */
+const refuseEnvFile = (args: ReadonlyArray<string>) => {
+  const end = args.indexOf("--")
+  const flag = (end === -1 ? args : args.slice(0, end))
+    .map((arg) => /^--env-file(?:-if-exists)?(?==|$)/.exec(arg)?.[0])
+    .find(Predicate.isNotUndefined)
+  return flag === undefined
+    ? Result.void
+    : refused(`${flag} is a flag of Node, which reads it first`, "--variables FILE reads variables from a file.")
+}
+
+const readVariables = Effect.fnUntraced(
   function*(file: string): Effect.fn.Return<SettingSource, CommandFailure, FileSystem.FileSystem> {
-    const text = yield* Effect.mapError(readSettings(file), (why) => usage(`--env-file ${why}`))
+    const text = yield* Effect.mapError(readSettings(file), (why) => invalid(`--variables ${why}`))
     return { name: file, provider: ConfigProvider.fromDotEnvContents(text) }
   }
 )
@@ -103,11 +117,8 @@ const readEnvFile = Effect.fnUntraced(
 /** The text of a small file of settings. Fails with the reason. */
 const readSettings = (file: string) =>
   Effect.mapError(
-    Effect.map(readBounded(file, 1), (bytes) => new TextDecoder().decode(bytes)),
-    (error) =>
-      error._tag === "CommandFailure"
-        ? error.message
-        : `${printable(file)}: ${error.reason._tag === "NotFound" ? "there is no such file" : error.reason._tag}`
+    Effect.map(readInput(file, 1), (bytes) => new TextDecoder().decode(bytes)),
+    (error) => (error._tag === "CommandFailure" ? error : commandFailureOf(error)).message
   )
 
 const invalid = (message: string, ...advice: ReadonlyArray<string>) =>
@@ -142,25 +153,38 @@ const readProfile = Effect.fnUntraced(function*(file: string, name: string) {
   if (!Predicate.isReadonlyObject(profile) || Array.isArray(profile)) {
     return yield* invalid(`${shown}: profile ${printable(name)} must be an object`)
   }
+  const fileOf = (name: string) => path.resolve(path.dirname(file), name)
   const values: Record<string, string> = {}
   const found: Partial<Record<DefaultKey, string>> = {}
   for (const [key, value] of Object.entries(profile)) {
     const where = `${shown}: ${printable(name)}.${printable(key)}`
     if (secret.test(key)) {
-      return yield* invalid(`${where} is a secret`, "Keep it in the environment, or in the file of --env-file.")
+      return yield* invalid(`${where} is a secret`, "Keep it in the environment, or in the file of --variables.")
     }
     if (typeof value !== "string" && typeof value !== "number") return yield* invalid(`${where} must be a text`)
     if (`${value}`.trim() === "") return yield* invalid(`${where} is empty`, "Leave it out.")
     if (password.test(`${value}`)) {
       return yield* invalid(
         `${where} has a password`,
-        "Keep it in the environment, or in the file of --env-file, such as PGPASSWORD or TIME_PUNCHES_DATABASE_URL."
+        "Keep it in the environment, or in the file of --variables, such as PGPASSWORD or TIME_PUNCHES_DATABASE_URL."
       )
     }
     const setting = keyed.find((each) => each.key === key)
-    if (setting !== undefined) values[setting.variable] = `${value}`
-    else if (isDefault(key)) found[key] = defaults[key].isFile ? resolve(path, file, `${value}`) : `${value}`
-    else {
+    if (setting !== undefined) {
+      if ("isUrl" in setting && Option.isNone(plainUrl(`${value}`))) {
+        return yield* invalid(`${where} must be a URL without user, query and fragment`)
+      }
+      values[setting.variable] = `${value}`
+    } else if (key === "database") {
+      const target = yield* Effect.mapError(
+        Effect.fromResult(readTarget(`${value}`, where)),
+        ({ advice, message }) => invalid(message, ...advice)
+      )
+      found[key] = target._tag === "Sqlite" ? fileOf(target.filename) : `${value}`
+    } else if (isDefault(key)) {
+      if (defaults[key].isFile && isAddress(`${value}`)) return yield* invalid(`${where} must be the name of a file`)
+      found[key] = defaults[key].isFile ? fileOf(`${value}`) : `${value}`
+    } else {
       return yield* invalid(
         `${where} is not a setting`,
         `Settings are ${[...keyed.map(({ key }) => key), ...Struct.keys(defaults)].join(", ")}.`
@@ -174,10 +198,6 @@ const readProfile = Effect.fnUntraced(function*(file: string, name: string) {
 })
 
 const isDefault = (key: string): key is DefaultKey => Object.hasOwn(defaults, key)
-
-/** A file beside the profiles; a URL of a database stays as it is. */
-const resolve = (path: Path.Path, file: string, value: string): string =>
-  /^[a-z][a-z0-9+.-]+:\/\//i.test(value) ? value : path.resolve(path.dirname(file), value)
 
 /** A variable of a source; both kinds of source are in memory and cannot fail. */
 const loadText = (provider: ConfigProvider.ConfigProvider, name: string) =>

@@ -1,9 +1,12 @@
 /** `time-punches config show`: what is set, and where it comes from. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Struct from "effect/Struct"
+import { CompanyGuid } from "../../Ids.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { firstOf } from "../args/profile.ts"
+import { shownText, shownUrl } from "../flags/address.ts"
 import { defaults, keyed, Profile, settings } from "../flags/settings.ts"
 import { jsonFlag } from "../flags/values.ts"
 import { jsonArray } from "../print/machine.ts"
@@ -11,12 +14,15 @@ import { printHint } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
 import { makeTable } from "../print/table.ts"
 
-/** A URL without its name and password, which no setting should have. */
-const withoutUser = (value: string): string => value.replace(/^(\s*[a-z][a-z0-9+.-]*:\/*)[^/?#]*@/i, "$1…@")
-
 const secrets = settings.filter((each) => "isSecret" in each)
 
-const isSecret = (name: string): boolean => secrets.some(({ variable }) => variable === name)
+/** What is shown of a setting: of a secret only that it is set, of a guid enough to recognize it. */
+const shownValue = (setting: typeof settings[number], value: string): string => {
+  if ("isSecret" in setting) return "set"
+  if ("isUrl" in setting) return shownUrl(value)
+  if (setting.variable !== "TIME_PUNCHES_COMPANY_GUID") return shownText(value)
+  return Option.isSome(CompanyGuid.makeOption(value)) ? `${value.slice(0, 4)}…${value.slice(-4)}` : "set, not a uuid"
+}
 
 const show = Command.make(
   "show",
@@ -25,10 +31,10 @@ const show = Command.make(
     const profile = yield* Profile
     const found = yield* Effect.forEach(
       [...keyed, ...secrets],
-      ({ variable }) =>
-        Effect.map(firstOf(profile.sources, variable), (first) => ({
-          name: variable,
-          value: first === undefined ? null : isSecret(variable) ? "set" : withoutUser(first.value),
+      (setting) =>
+        Effect.map(firstOf(profile.sources, setting.variable), (first) => ({
+          name: setting.variable,
+          value: first === undefined ? null : shownValue(setting, first.value),
           from: first?.from ?? null
         }))
     )
@@ -36,7 +42,7 @@ const show = Command.make(
       const value = profile.defaults[key]
       return value === undefined
         ? []
-        : [{ name: `--${defaults[key].flag}`, value, from: profile.name }]
+        : [{ name: `--${defaults[key].flag}`, value: shownText(value), from: profile.name }]
     })
     const rows = [...found, ...flags]
     if (json) return yield* printLines([jsonArray(rows)])
@@ -53,8 +59,10 @@ const show = Command.make(
   Command.withDescription(
     `Show what is set, and where it comes from.
 
-  A flag comes first, then the environment, the file of --env-file, and the
-  profile. The value of a secret is not shown: it is only "set".`
+  A flag comes first, then the environment, the file of --variables, and the
+  profile. The value of a secret is not shown: it is only "set". Of a URL of
+  the service nothing is shown if it has a user or a query, and of a guid its
+  first and last four characters.`
   ),
   Command.withShortDescription("Show what is set, and where it comes from"),
   Command.withExamples([

@@ -11,10 +11,11 @@ import { printable } from "../../internal/wire/issue.ts"
 import { inOneState } from "../../sql/connection.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { CommandFailure, exitCode } from "../failure.ts"
+import type { DatabaseTarget } from "../flags/address.ts"
 import { shellWord } from "../flags/values.ts"
 import { formatAge } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
-import { type DatabaseTarget, layerDatabase } from "./database.ts"
+import { layerDatabase } from "./database.ts"
 
 /**
  * Prints the age of the copy of a company on standard error. Fails if its first load did not end, or if its last pass ended

@@ -1,17 +1,21 @@
-/** The database of a copy: its flag, the file or URL that is read from it, and the connection to it. */
+/** The database of a copy: its flag, which database that and the settings name, and the connection to it. */
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
-import * as Redacted from "effect/Redacted"
-import * as Result from "effect/Result"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
-import { isLoopback } from "../../internal/wire/issue.ts"
-import { type CommandFailure, refused, usage } from "../failure.ts"
-import { readBounded } from "../flags/file.ts"
+import { type CommandFailure, usage } from "../failure.ts"
+import {
+  type DatabaseTarget,
+  databaseVariable as variable,
+  type PostgresTarget,
+  readTarget,
+  type SqliteTarget
+} from "../flags/address.ts"
+import { asInput, readInput } from "../flags/file.ts"
 import { orDefault } from "../flags/settings.ts"
 import { intervalForm, nonBlank, readInterval, shellWord, text } from "../flags/values.ts"
 
@@ -31,97 +35,6 @@ export const maxAgeFlag = text(
   intervalForm("30m"),
   readInterval
 )
-
-/** How the connection is encrypted, by the words of PostgreSQL. */
-type SslMode = "disable" | "require" | "verify-ca" | "verify-full"
-
-/** A database of PostgreSQL. */
-interface PostgresTarget {
-  readonly _tag: "Postgres"
-  readonly host: string
-  readonly port: number
-  readonly database: string
-  /** `None`: the name of the user of this system. */
-  readonly username: Option.Option<string>
-  readonly password: Option.Option<Redacted.Redacted>
-  readonly sslmode: SslMode
-  /** A file of certificates to trust. */
-  readonly rootCertificate: Option.Option<string>
-  /** The URL without user information. */
-  readonly shown: string
-}
-
-/** A file of SQLite. */
-interface SqliteTarget {
-  readonly _tag: "Sqlite"
-  readonly filename: string
-  readonly shown: string
-}
-
-export type DatabaseTarget = PostgresTarget | SqliteTarget
-
-/** Which flag or variable names a database. Only the variable may hold a password. */
-export type Source = "--database" | "TIME_PUNCHES_DATABASE_URL"
-
-const modes: ReadonlyArray<string> = ["disable", "require", "verify-ca", "verify-full"]
-const isMode = (text: string): text is SslMode => modes.includes(text)
-
-/** Reads a file name or a URL. No part of a URL that may hold a secret is quoted. */
-export const readTarget = (text: string, source: Source): Result.Result<DatabaseTarget, CommandFailure> => {
-  const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(text) ?? []
-  if (scheme === undefined) {
-    return text.trim() === "" || text === ":memory:"
-      ? refused(`${source} must be the name of a file, or a URL of PostgreSQL`)
-      : Result.succeed({ _tag: "Sqlite", filename: text, shown: text })
-  }
-  return /^postgres(ql)?$/i.test(scheme)
-    ? readUrl(text, source)
-    : refused(`${source} has the scheme ${scheme}: a copy is kept in a file of SQLite, or in PostgreSQL`)
-}
-
-const readUrl = (text: string, source: Source): Result.Result<PostgresTarget, CommandFailure> =>
-  Result.gen(function*() {
-    const refuse = (why: string, ...advice: ReadonlyArray<string>) => refused(`${source} ${why}`, ...advice)
-    const url = URL.parse(text)
-    if (url === null) return yield* refuse("is not a valid URL")
-    const { hostname, password, pathname, port, searchParams, username } = url
-    if (source === "--database" && password !== "") {
-      return yield* refuse(
-        "has a password, which other users of this machine can read in the list of processes",
-        "Set PGPASSWORD, or put the whole URL into TIME_PUNCHES_DATABASE_URL."
-      )
-    }
-    const database = decode(pathname.slice(1))
-    if (hostname === "") return yield* refuse("names no host")
-    if (database === "") return yield* refuse("names no database: postgres://host/database")
-    const unknown = [...searchParams.keys()].find((name) => name !== "sslmode" && name !== "sslrootcert")
-    if (unknown !== undefined) {
-      return yield* refuse(`has the unknown parameter ${unknown}; the known ones are sslmode and sslrootcert`)
-    }
-    const host = hostname.replace(/^\[(.*)\]$/, "$1")
-    const sslmode = searchParams.get("sslmode") ?? (isLoopback(host) ? "disable" : "verify-full")
-    if (!isMode(sslmode)) {
-      return yield* refuse(`has sslmode=${sslmode}, which is not one of ${modes.join(", ")}`)
-    }
-    return {
-      _tag: "Postgres",
-      host,
-      port: port === "" ? 5432 : Number(port),
-      database,
-      username: nonEmpty(decode(username)),
-      password: Option.map(nonEmpty(decode(password)), Redacted.make),
-      sslmode,
-      rootCertificate: Option.fromNullOr(searchParams.get("sslrootcert")),
-      shown: `postgres://${url.host}${pathname}`
-    }
-  })
-
-const nonEmpty = (text: string): Option.Option<string> => text === "" ? Option.none() : Option.some(text)
-
-/** A part of a URL. An invalid escape stands for itself. */
-const decode = (part: string): string => Result.getOrElse(Result.try(() => decodeURIComponent(part)), () => part)
-
-const variable = "TIME_PUNCHES_DATABASE_URL"
 
 /** The database of the flag, or of the environment; `None` if neither names one. */
 export const optionalTargetOf = Effect.fnUntraced(function*(
@@ -173,6 +86,8 @@ export const layerDatabase = (
 > => Layer.unwrap(target._tag === "Sqlite" ? sqlite(target, options.readonly ?? false) : postgres(target, options))
 
 const sqlite = Effect.fnUntraced(function*({ filename }: SqliteTarget, readonly: boolean) {
+  // With what SQLite keeps beside the file.
+  for (const suffix of ["", "-wal", "-journal"]) yield* asInput(`${filename}${suffix}`)
   const NodeSqlite = yield* Effect.promise(() => import("../../sql/node/NodeSqlite.ts"))
   return NodeSqlite.layer({ filename, readonly })
 })
@@ -185,7 +100,7 @@ const postgres = Effect.fnUntraced(function*(
   const fromEnvironment = yield* Config.option(Config.Redacted("PGPASSWORD"))
   const ca = Option.isNone(target.rootCertificate)
     ? Option.none()
-    : Option.some(new TextDecoder().decode(yield* readBounded(target.rootCertificate.value)))
+    : Option.some(new TextDecoder().decode(yield* readInput(target.rootCertificate.value)))
   return PgClient.layer({
     host: target.host,
     port: target.port,
@@ -200,10 +115,11 @@ const postgres = Effect.fnUntraced(function*(
 })
 
 /** As PostgreSQL's own clients: `require` encrypts and trusts anyone, unless there is a file of certificates to trust. */
-const encryption = ({ host, sslmode }: PostgresTarget, ca: Option.Option<string>) => {
+const encryption = ({ sslmode }: PostgresTarget, ca: Option.Option<string>) => {
   if (sslmode === "disable") return false
   const trusted = Option.match(ca, { onNone: () => ({}), onSome: (ca) => ({ ca }) })
-  if (sslmode === "verify-full") return { ...trusted, servername: host }
+  // The driver sets the name that a certificate must have: the host, which TLS does not send if it is an IP address.
+  if (sslmode === "verify-full") return trusted
   return sslmode === "require" && Option.isNone(ca)
     ? { rejectUnauthorized: false }
     : { ...trusted, checkServerIdentity: () => undefined }

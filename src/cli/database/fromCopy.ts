@@ -10,8 +10,8 @@ import type { PunchFilter } from "../../PunchFilter.ts"
 import { conditionsOf } from "../../sql/read.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { type CommandFailure, commandFailureOf, refused } from "../failure.ts"
+import type { DatabaseTarget } from "../flags/address.ts"
 import { withCopy } from "./copy.ts"
-import type { DatabaseTarget } from "./database.ts"
 
 /** The punches of a filter in the copy, by clock-in. */
 export const fromCopy = (

@@ -18,6 +18,7 @@ import { printable } from "../../internal/wire/issue.ts"
 import { CommandFailure, exitCode, type OutputClosed, usage } from "../failure.ts"
 import { copyMode, hashStart, ifExists, resolveTarget, restrictMode, sync, truncate, writeAt } from "../files/files.ts"
 import { fileExists } from "../files/output.ts"
+import { asOutput, readBounded } from "../flags/file.ts"
 import { readInstant } from "../flags/values.ts"
 import { printText } from "../print/output.ts"
 import {
@@ -75,10 +76,13 @@ export const openCheckpoint = Effect.fnUntraced(function*(
   const noteFile = `${target}.resume.json`
   const run = Crypto.randomUUID()
   const scratch = `${noteFile}.${run}.tmp`
+  for (const file of [target, partFile, noteFile]) yield* asOutput(file, `--output ${output}`)
 
   const currentNote = Effect.gen(function*() {
-    const text = yield* ifExists(fs.readFileString(noteFile))
-    return Option.isNone(text) ? Option.none() : Option.some(yield* readNote(text.value, noteFile))
+    const bytes = yield* ifExists(readBounded(noteFile))
+    return Option.isNone(bytes)
+      ? Option.none()
+      : Option.some(yield* readNote(new TextDecoder().decode(bytes.value), noteFile))
   })
 
   yield* fs.access(folder, { writable: true })
@@ -192,7 +196,7 @@ export const openCheckpoint = Effect.fnUntraced(function*(
           Effect.andThen(fs.remove(partFile, { force: true })),
           Effect.andThen(fs.remove(noteFile, { force: true }))
         )
-    ).pipe(Effect.ignore, Effect.uninterruptible)
+    ).pipe(Effect.ignore, Effect.uninterruptible, Effect.provideContext(services))
   }
 })
 

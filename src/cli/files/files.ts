@@ -7,6 +7,7 @@ import * as PlatformError from "effect/PlatformError"
 import * as Stream from "effect/Stream"
 import * as Crypto from "node:crypto"
 import { type CommandFailure, usage } from "../failure.ts"
+import { naming } from "../flags/file.ts"
 
 /** As many as Linux follows. */
 const maxLinks = 40
@@ -38,9 +39,13 @@ export const resolveTarget = Effect.fnUntraced(function*(
 })
 
 /** `None` if there is no such file. */
-export const ifExists = <A, R>(self: Effect.Effect<A, PlatformError.PlatformError, R>) =>
+export const ifExists = <A, E extends CommandFailure | PlatformError.PlatformError, R>(self: Effect.Effect<A, E, R>) =>
   Effect.map(self, Option.some).pipe(
-    Effect.catchIf((error) => error.reason._tag === "NotFound", () => Effect.succeedNone)
+    Effect.catchIf(
+      (error: CommandFailure | PlatformError.PlatformError) =>
+        error._tag === "PlatformError" && error.reason._tag === "NotFound",
+      () => Effect.succeedNone
+    )
   )
 
 /** `/dev/stdout` is a link into such a folder. What it leads to may be a regular file that a shell has opened. */
@@ -65,15 +70,6 @@ const isStream = (output: string, kind: string) =>
 
 /** The rights of a new file. */
 export const ownerOnly = 0o600
-
-/** Names `file` in an error: the error of a write names only the number of a descriptor. */
-export const naming = (file: string) => <A, R>(self: Effect.Effect<A, PlatformError.PlatformError, R>) =>
-  Effect.mapError(self, (error) => {
-    const { reason } = error
-    if (reason._tag === "BadArgument") return error
-    const { _tag, cause, description, method, module, syscall } = reason
-    return PlatformError.systemError({ _tag, module, method, description, syscall, cause, pathOrDescriptor: file })
-  })
 
 /**
  * Writes bytes to a file at a position. At 0 the file is a new one: one that was there, and whatever it links to, keeps its

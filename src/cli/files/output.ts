@@ -12,9 +12,10 @@ import * as Stdio from "effect/Stdio"
 import * as Crypto from "node:crypto"
 import { printable } from "../../internal/wire/issue.ts"
 import { type CommandFailure, Findings, usage } from "../failure.ts"
+import { asOutput, naming } from "../flags/file.ts"
 import { onFlag } from "../flags/values.ts"
 import { Colours, plain } from "../print/colour.ts"
-import { copyMode, naming, ownerOnly, resolveTarget } from "./files.ts"
+import { copyMode, ownerOnly, resolveTarget } from "./files.ts"
 
 /** START HERE. `--output`, for a command that needs it. */
 export const requiredOutput = Flag.String("output").pipe(
@@ -63,6 +64,7 @@ export const intoOutput = <A, E, R>(
       const fs = yield* FileSystem.FileSystem
       const stdio = yield* Stdio.Stdio
       const target = yield* resolveTarget(file)
+      yield* asOutput(target, `--output ${file}`)
       if (!force && (yield* fs.exists(target))) return yield* fileExists(file)
       const part = `${target}.${Crypto.randomUUID()}.tmp`
       yield* Effect.addFinalizer(() => Effect.ignore(fs.remove(part, { force: true })))

@@ -7,7 +7,7 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Stream from "effect/Stream"
 import { printable } from "../../internal/wire/issue.ts"
 import { type CommandFailure, usage } from "../failure.ts"
-import { readBounded } from "./file.ts"
+import { readInput } from "./file.ts"
 
 /** What `parse` makes of the bytes of the file, if one is given. */
 export const readCsvFile = <A>(
@@ -17,7 +17,7 @@ export const readCsvFile = <A>(
   Option.match(file, {
     onNone: () => Effect.succeedNone,
     onSome: (file) =>
-      readBounded(file).pipe(
+      readInput(file).pipe(
         Effect.flatMap((bytes) => parse(bytes, file)),
         Effect.asSome
       )

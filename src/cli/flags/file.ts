@@ -1,19 +1,124 @@
 /** The files that a flag or a setting names: what reads one reads it here, so that a rule for all of them has one place. */
+import * as NodeStream from "@effect/platform-node/NodeStream"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import type * as PlatformError from "effect/PlatformError"
+import * as Option from "effect/Option"
+import * as PlatformError from "effect/PlatformError"
 import * as Stream from "effect/Stream"
+import * as Fs from "node:fs"
+import * as Net from "node:net"
 import { printable } from "../../internal/wire/issue.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 
-/** The bytes of a file or a pipe, whole. Fails above `most` MiB: a device may never end. */
+/** START HERE. The bytes of a file or a pipe that the run only reads, whole. Fails if the run also writes that file. */
+export const readInput = (file: string, most?: number) => Effect.andThen(asInput(file), readBounded(file, most))
+
+/** The same for a file that the run may replace, such as its own note. Fails for a device, and above `most` MiB. */
 export const readBounded = Effect.fnUntraced(function*(
   file: string,
   most = 16
 ): Effect.fn.Return<Uint8Array, CommandFailure | PlatformError.PlatformError, FileSystem.FileSystem> {
   const fs = yield* FileSystem.FileSystem
-  const bytes = yield* Stream.mkUint8Array(fs.stream(file, { bytesToRead: most * 2 ** 20 + 1 }))
-  return bytes.length > most * 2 ** 20
-    ? yield* usage(`${printable(file)}: it is larger than ${most} MiB`)
-    : bytes
+  const { type } = yield* fs.stat(file)
+  if ((type === "CharacterDevice" || type === "BlockDevice") && !endingDevice.test(file)) {
+    return yield* usage(`${printable(file)}: it is a device`, "Name a file or a pipe.")
+  }
+  return yield* collectBounded(
+    type === "FIFO" && process.versions["bun"] === undefined
+      ? pipe(file)
+      : Stream.mapError(fs.stream(file), named(file)),
+    file,
+    most
+  )
 })
+
+/** The same error with the name of its file: that of a read or a write names only the number of a descriptor. */
+const named = (file: string) => (error: PlatformError.PlatformError): PlatformError.PlatformError => {
+  const { reason } = error
+  if (reason._tag === "BadArgument") return error
+  const { _tag, cause, description, method, module, syscall } = reason
+  return PlatformError.systemError({ _tag, module, method, description, syscall, cause, pathOrDescriptor: file })
+}
+
+/** Names `file` in an error. */
+export const naming = (file: string) => <A, R>(self: Effect.Effect<A, PlatformError.PlatformError, R>) =>
+  Effect.mapError(self, named(file))
+
+/** What ends, or is bounded by who types it: standard input may be a terminal. */
+const endingDevice = /^\/(?:dev\/(?:null|stdin|fd\/\d+)|proc\/(?:self|\d+)\/fd\/\d+)$/
+
+/** The bytes of a stream, whole. Fails above `most` MiB: its writer may never end. `name` is its source in errors. */
+export const collectBounded = <E, R>(
+  bytes: Stream.Stream<Uint8Array, E, R>,
+  name: string,
+  most = 16
+): Effect.Effect<Uint8Array, E | CommandFailure, R> =>
+  Effect.suspend(() => {
+    let size = 0
+    return Stream.mkUint8Array(Stream.mapEffect(bytes, (chunk) => {
+      size += chunk.length
+      return size > most * 2 ** 20
+        ? usage(`${printable(name)}: it is larger than ${most} MiB`)
+        : Effect.succeed(chunk)
+    }))
+  })
+
+/** A pipe by its events: to open one without a writer would hold a thread, and the process could not end. */
+const pipe = (file: string) => {
+  const failed = (method: string) => (cause: unknown) =>
+    PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method, pathOrDescriptor: file, cause })
+  return Stream.unwrap(Effect.map(
+    Effect.try({
+      try: () => Fs.openSync(file, Fs.constants.O_RDONLY | Fs.constants.O_NONBLOCK),
+      catch: failed("open")
+    }),
+    (fd) =>
+      NodeStream.fromReadable({
+        evaluate: () => new Net.Socket({ fd, readable: true, writable: false }),
+        onError: failed("read")
+      })
+  ))
+}
+
+/** The files of a run, by device and inode: a link and another spelling of a path have the same. */
+export class RunFiles extends Context.Reference<{
+  readonly inputs: Map<string, string>
+  readonly outputs: Map<string, string>
+}>("effect-time-punches/cli/RunFiles", { defaultValue: () => ({ inputs: new Map(), outputs: new Map() }) }) {
+  /** No files yet. */
+  static readonly make = Effect.sync(() => ({ inputs: new Map<string, string>(), outputs: new Map<string, string>() }))
+}
+
+const identityOf = Effect.fnUntraced(function*(file: string) {
+  const fs = yield* FileSystem.FileSystem
+  // What cannot be looked at is refused when it is opened, and what is not there yet is no other file.
+  const info = yield* Effect.option(fs.stat(file))
+  return Option.flatMap(
+    info,
+    ({ dev, ino, type }) => type === "File" ? Option.map(ino, (ino) => `${dev} ${ino}`) : Option.none()
+  )
+})
+
+/** The run reads this file, so that it must not write it. */
+export const asInput = Effect.fnUntraced(function*(file: string) {
+  const identity = yield* identityOf(file)
+  if (Option.isNone(identity)) return
+  const { inputs, outputs } = yield* RunFiles
+  inputs.set(identity.value, file)
+  const output = outputs.get(identity.value)
+  if (output !== undefined) return yield* isBoth(output, file)
+})
+
+/** The run writes this file, so that it must not read it. `name` is the flag with its value, as errors name it. */
+export const asOutput = Effect.fnUntraced(function*(file: string, name: string) {
+  const identity = yield* identityOf(file)
+  if (Option.isNone(identity)) return
+  const { inputs, outputs } = yield* RunFiles
+  outputs.set(identity.value, name)
+  const input = inputs.get(identity.value)
+  if (input !== undefined) return yield* isBoth(name, input)
+})
+
+const isBoth = (output: string, input: string) =>
+  usage(`${printable(output)} would replace ${printable(input)}, which this command reads`, "Choose another name.")

@@ -13,6 +13,8 @@ interface Setting {
   readonly key?: string
   /** Its value is printed nowhere: `config show` says only that it is set. */
   readonly isSecret?: true
+  /** An address of the service, of which a plain URL is shown. */
+  readonly isUrl?: true
   readonly readBy: "library, command" | "command"
   /** For the help and for docs/settings.md. */
   readonly what: string
@@ -23,12 +25,14 @@ export const settings = [
   {
     variable: "TIME_PUNCHES_BASE_URL",
     key: "baseUrl",
+    isUrl: true,
     readBy: "library, command",
     what: "address of the service: https, or http on this machine"
   },
   {
     variable: "TIME_PUNCHES_AUTH_URL",
     key: "authUrl",
+    isUrl: true,
     readBy: "library, command",
     what: "address of its token endpoint, if it differs"
   },

@@ -4,13 +4,13 @@ import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stdio from "effect/Stdio"
-import * as Stream from "effect/Stream"
 import type { Company } from "../../Company.ts"
 import { CompanyGuid } from "../../Ids.ts"
 import { databaseFlag } from "../database/database.ts"
 import { usage } from "../failure.ts"
 import { readCompany, readCompanyId } from "../flags/connection.ts"
 import { parseCsvFile } from "../flags/csvFile.ts"
+import { collectBounded } from "../flags/file.ts"
 import { intervalForm, readInterval, text, wholeNumber } from "../flags/values.ts"
 import { counted, formatNumber } from "../print/format.ts"
 import { printLines } from "../print/output.ts"
@@ -69,9 +69,9 @@ const companiesOfInput = Effect.gen(function*() {
   if (yield* stdio.stdinIsTerminal) {
     return yield* usage("no company: give ids, or CSV with the header company_id,guid on standard input")
   }
-  const chunks = yield* Stream.runCollect(stdio.stdin)
+  const bytes = yield* collectBounded(stdio.stdin, "standard input")
   const companies: Array<Company> = []
-  yield* parseCsvFile(Buffer.concat(chunks), "standard input", ["company_id,guid"], ([first = "", second = ""]) => {
+  yield* parseCsvFile(bytes, "standard input", ["company_id,guid"], ([first = "", second = ""]) => {
     const id = readCompanyId(first.trim())
     if (Option.isNone(id)) return `company_id must be ${wholeNumber(1)}`
     const guid = second.trim() === "" ? Option.some(undefined) : CompanyGuid.makeOption(second.trim())

@@ -1,5 +1,5 @@
 /**
- * The lines of an assistant, checked before the server of core reads them: of a line that is no message it answers none, loses
+ * The lines of an assistant, checked before the server of core reads them: of a line that is not a message it answers none, loses
  * what came with it, and prints a trace.
  */
 import * as Effect from "effect/Effect"
@@ -51,7 +51,7 @@ const readCancelled = Schema.decodeUnknownOption(Cancelled)
 const readFailure = Schema.decodeUnknownOption(Failure)
 const readJson = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
 
-/** The answer to what is no message. `id`: of the request, if it is known and no other answer has it. */
+/** The answer to what is not a message. `id`: of the request, if it is known and no other answer has it. */
 interface Refusal {
   readonly id: typeof Id.Type | null
   readonly error: { readonly code: -32_700 | -32_600; readonly message: string }
@@ -76,7 +76,7 @@ export const checkedLines = (stdio: Stdio.Stdio): Stdio.Stdio => {
     const id = Option.getOrNull(Option.map(readId(value), ({ id }) => id))
     if (isDeeper(value, deepest)) return invalid(`a message has at most ${deepest} levels`, id)
     return readMessage(value).pipe(
-      Result.orElse(() => invalid("this is no request of JSON-RPC 2.0", id)),
+      Result.orElse(() => invalid("this is not a request of JSON-RPC 2.0", id)),
       Result.flatMap((message) => {
         if (!("method" in message) || message.id === undefined) {
           Option.map(readCancelled(message), ({ params }) => taken.delete(params.requestId))

@@ -32,9 +32,10 @@ import { version } from "../../internal/wire/userAgent.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { incomplete, layerCopy } from "../database/copy.ts"
-import { databaseOrDefault, type DatabaseTarget, targetOf } from "../database/database.ts"
+import { databaseOrDefault, targetOf } from "../database/database.ts"
 import { openSource, sourceFlags } from "../database/source.ts"
 import { type CommandFailure, commandFailureOf, type ExpectedError, usageText } from "../failure.ts"
+import type { DatabaseTarget } from "../flags/address.ts"
 import { companyOf } from "../flags/connection.ts"
 import { noFilter, toFilter } from "../flags/filter.ts"
 import { nameColumns, namesFlag, readNames } from "../flags/names.ts"
@@ -377,7 +378,7 @@ const shown = {
     companyId userId locationId roleId departmentId day week anomalous incomplete
     grossSeconds paidBreakSeconds unpaidBreakSeconds netSeconds
     regularSeconds overSeconds doubleSeconds overDailySeconds
-    close revision revisions previous voids first last closedAt accepted rows release rules added terms
+    close revision revisions previous voids first last closedAt accepted files mappingHash rows release rules added terms
     clocks locations clock begins zone dayStarts starts daysFrom firstDay rounding weeklyThreshold dailyThreshold
     doubleThreshold thresholds
     open unapproved disputed overlap tooLong anomaly gap stale empty edge
@@ -386,7 +387,7 @@ const shown = {
   money: keysOf("hourly_wage hourlyWageCents tips costCents tipsCents zeroWage"),
   /** With `--names`: the names of the file, and the account that wrote a revision. */
   names: keysOf(`
-    user user_name location_name role_name department_name userName locationName roleName departmentName
+    user user_name location_name role_name department_name userName locationName roleName departmentName codesHash
   `),
   /** Text that people type into the service or into a close. */
   typed: keysOf("notes note pos_type")

@@ -5,17 +5,14 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Blocker } from "../../close/CloseError.ts"
 import type { TermChange } from "../../close/CloseTerms.ts"
-import { isZones } from "../../payroll/Zones.ts"
 import { usage } from "../failure.ts"
-import { noFilter } from "../flags/filter.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
-import { isJson, onFlag, optionalRounding, readWords, text } from "../flags/values.ts"
+import { isJson, onFlag, readWords, text } from "../flags/values.ts"
 import { formatExactHours } from "../print/format.ts"
 import { printWarning } from "../print/messages.ts"
 import { maxShift } from "../select/maxShift.ts"
-import { periodFlags, requirePeriod, resolvePeriod } from "../select/period.ts"
-import { givenThresholds, thresholdFlags } from "../select/thresholds.ts"
-import { note, operating, recordFlags } from "./arguments.ts"
+import { requirePeriod } from "../select/period.ts"
+import { note, operating, readTerms, recordFlags, termFlags } from "./arguments.ts"
 
 const flags = {
   ...recordFlags,
@@ -23,9 +20,7 @@ const flags = {
     "next",
     "The period that follows the newest close, with its zones, starts of days, thresholds, rounding and first day of a week"
   ),
-  ...periodFlags,
-  ...thresholdFlags,
-  rounding: optionalRounding,
+  ...termFlags,
   maxShift,
   accept: text(
     "accept",
@@ -93,7 +88,7 @@ const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
       accept: Option.getOrUndefined(input.accept),
       ...authorship(input.note)
     }
-    const revision = yield* Effect.catchTag(Close.create(company, options), "NotReady", printNotReady(names))
+    const revision = yield* Effect.catchTag(Close.create(company, options), "NotReady", printNotReady(names, "close"))
     yield* printWritten([revision], [CloseSums.difference(revision, CloseSums.empty)], { ...input, json }, names, shown)
     yield* printWarning(
       ...revision.changedTerms.map(({ before, now, term }) =>
@@ -108,24 +103,13 @@ const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
 
 /** The period and the terms of the flags. */
 const givenTerms = Effect.fnUntraced(function*(input: CloseInput) {
-  const flags = yield* resolvePeriod({ ...noFilter, ...input }, {
-    countsWeeks: true,
-    takesWeekStarts: Option.isSome(input.weeklyThreshold)
-  })
-  const { dayRule } = yield* Effect.fromResult(requirePeriod(flags, "payroll close"))
-  if (Option.isNone(flags.dates)) {
-    return yield* usage(
-      "payroll close takes no --last: its dates depend on the day",
-      "Give --pay-period, --week, --month or --from."
-    )
-  }
-  return {
-    ...flags.dates.value,
-    dayRule: isZones(dayRule) ? Option.getOrElse(flags.locations, () => new Map()) : dayRule,
-    firstDay: Option.getOrUndefined(flags.weekStarts),
-    rounding: Option.getOrElse(flags.rounding, () => "halfUp" as const),
-    ...yield* Effect.fromResult(givenThresholds(flags))
-  }
+  const { flags, terms } = yield* readTerms(input)
+  yield* Effect.fromResult(requirePeriod(flags, "payroll close"))
+  if (Option.isSome(terms)) return terms.value
+  return yield* usage(
+    "payroll close takes no --last: its dates depend on the day",
+    "Give --pay-period, --week, --month or --from."
+  )
 })
 
 const termNames = {

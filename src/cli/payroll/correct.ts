@@ -1,30 +1,21 @@
 /** `time-punches payroll correct`: records what has changed since periods were closed. */
-import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Close from "../../close/Close.ts"
 import { printable } from "../../internal/wire/issue.ts"
-import { maxAgeFlag } from "../database/database.ts"
-import { type Names, namesFlag, readNames } from "../flags/names.ts"
-import { orDefault } from "../flags/settings.ts"
+import { type Names, readNames } from "../flags/names.ts"
 import { isJson, onFlag, words } from "../flags/values.ts"
-import { readZones, zoneFileFlag } from "../flags/zones.ts"
 import { countedPunches } from "../print/format.ts"
 import { printError, printLoss, printWarning } from "../print/messages.ts"
-import { dayStartsOrDefault, periodFlags } from "../select/period.ts"
-import { closeNumber, note, operating, recordFlags } from "./arguments.ts"
+import { note, operating, readSumFlags, recordFlags, sumFlags } from "./arguments.ts"
 
 const flags = {
   ...recordFlags,
-  closes: closeNumber.pipe(Argument.variadic()),
-  dryRun: onFlag("dry-run", "Print what is due, as payroll due does, and write nothing"),
-  zoneFile: zoneFileFlag,
-  dayStarts: periodFlags.dayStarts,
+  dryRun: onFlag("dry-run", "Do all but the write: print what is due, or why it would be refused"),
+  ...sumFlags,
   accept: words("accept", ["rules", "gap"], "Correct although the sums had other rules, or leave a gap"),
-  note,
-  names: namesFlag,
-  maxAge: maxAgeFlag
+  note
 }
 
 type CorrectInput = Command.Command.Config.Infer<typeof flags>
@@ -59,36 +50,36 @@ const correctCloses = Effect.fnUntraced(function*(input: CorrectInput) {
   const operate = yield* operating
   const { company, layer, shown } = yield* operate.copyOf(input, "correct", !input.dryRun)
   const json = yield* Effect.fromResult(isJson(input))
-  const dayRules = Option.getOrUndefined(
-    yield* readZones(
-      yield* orDefault(input.zoneFile, "zoneFile"),
-      yield* dayStartsOrDefault(input.dayStarts)
-    )
-  )
+  const summed = yield* readSumFlags(input)
   const names = yield* readNames(input.names)
-  const closes = input.closes.length === 0 ? undefined : input.closes
+  const { Close } = operate
+  const options = { ...summed, accept: Option.getOrUndefined(input.accept), ...operate.authorship(input.note) }
   const record = Effect.gen(function*() {
-    const { authorship, Close, printNotReady, printWritten } = operate
-    const correction = yield* Close.correct(company, {
-      closes,
-      dayRules,
-      accept: Option.getOrUndefined(input.accept),
-      ...authorship(input.note)
-    }).pipe(Effect.catchTag("NotReady", printNotReady(names)))
-    yield* printWritten(correction.revisions, correction.due, { ...input, json }, names, shown)
+    const correction = yield* Close.correct(company, options)
+    yield* operate.printWritten(correction.revisions, correction.due, { ...input, json }, names, shown)
+    if (correction.revisions.length === 0) yield* printError("nothing to correct")
     yield* printRemarks(correction, names)
   })
+  const rehearse = Effect.gen(function*() {
+    const rehearsal = yield* Close.rehearse(company, options)
+    const hasSum = ({ difference: { people, rows } }: Close.AmountDue) => people.length + rows.length > 0
+    yield* operate.printDue(rehearsal.due.filter(hasSum), json, names)
+    for (const { after } of rehearsal.due.filter((each) => !hasSum(each))) {
+      yield* printError(`after ${after} a revision without a sum: it records the added locations`)
+    }
+    yield* printRemarks(rehearsal, names)
+  })
   yield* operate.requireCopy(company, shown, input.maxAge).pipe(
-    Effect.andThen(input.dryRun ? operate.printDue(company, { closes, dayRules }, json, names) : record),
+    Effect.andThen(input.dryRun ? rehearse : record),
+    Effect.catchTag("NotReady", operate.printNotReady(names, "correct")),
     Effect.andThen(operate.warnOfHoles(company)),
     Effect.provide(layer)
   )
 })
 
 /** What a person should know of a correction beside its sums. */
-const printRemarks = Effect.fnUntraced(function*(correction: Close.Correction, names: Names | undefined) {
-  const { otherCloses, peopleWithoutHours, revisions, unchangedLocations, unverified } = correction
-  if (revisions.length === 0) yield* printError("nothing to correct")
+const printRemarks = Effect.fnUntraced(function*(remarks: Close.CorrectionRemarks, names: Names | undefined) {
+  const { otherCloses, peopleWithoutHours, unchangedLocations, unverified } = remarks
   yield* printWarning(
     ...(unverified.length === 0
       ? []

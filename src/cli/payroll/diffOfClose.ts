@@ -5,18 +5,18 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Close from "../../close/Close.ts"
 import * as CloseTerms from "../../close/CloseTerms.ts"
-import { type CompanyId, LocationId } from "../../Ids.ts"
+import type { CompanyId, LocationId } from "../../Ids.ts"
 import type { LaborOptions } from "../../payroll/Labor.ts"
-import * as Period from "../../payroll/Period.ts"
 import { MissingZone } from "../../payroll/Zones.ts"
 import type { Comparison } from "../../sql/history.ts"
 import type { CopyStatus } from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { usage } from "../failure.ts"
+import { orDefault } from "../flags/settings.ts"
 import { readZone } from "../flags/values.ts"
 import { readZones } from "../flags/zones.ts"
 import { printHint } from "../print/messages.ts"
-import { periodFlags, refuseBesideClose, textOfDates } from "../select/period.ts"
+import { dayStartsOrDefault, periodFlags, refuseBesideClose, textOfDates } from "../select/period.ts"
 import type { DiffInput } from "./diffFlags.ts"
 
 /** What is compared, and how its punches are read. */
@@ -69,15 +69,19 @@ export const refuseRecorded = (input: DiffInput) => {
   ])
 }
 
-/** The file may add locations that the record lacks, as `payroll correct --zone-file` does. */
+/**
+ * The file may add locations that the record lacks, as `payroll correct --zone-file` does. One of the profile is of all closes:
+ * where it has another clock, the record keeps its own.
+ */
 const withZones = Effect.fnUntraced(function*(
   id: number,
   recorded: CloseTerms.CloseTerms,
   { dayStarts, zoneFile }: DiffInput
 ) {
   let terms = recorded
-  for (const [locationId, dayRule] of Option.getOrElse(yield* readZones(zoneFile, dayStarts), () => new Map())) {
-    if (CloseTerms.hasOtherDayRule(recorded, locationId, dayRule)) {
+  const dayRules = yield* readZones(yield* orDefault(zoneFile, "zoneFile"), yield* dayStartsOrDefault(dayStarts))
+  for (const [locationId, dayRule] of Option.getOrElse(dayRules, () => new Map())) {
+    if (Option.isSome(zoneFile) && CloseTerms.hasOtherDayRule(recorded, locationId, dayRule)) {
       return yield* usage(
         `--zone-file contradicts close ${id}: location ${locationId} has another clock there`,
         "The record keeps the clock that the period was closed with. Leave the flag out, or the location."
@@ -97,16 +101,10 @@ const comparisonOf = (
   since: DateTime.Utc
 ): Comparison<MissingZone> => {
   const isInLater = CloseTerms.isInLaterClose(terms, otherTerms)
-  const places = new Map<LocationId, CountedInterval | undefined>()
-  const firstCounted = firstCountedDay(terms)
-  const placeOf = (locationId: LocationId): CountedInterval | undefined => {
-    if (places.has(locationId)) return places.get(locationId)
-    const interval = CloseTerms.getInterval(terms, locationId)
-    const clock = terms.clocks[CloseTerms.getLocation(terms, locationId)?.clock ?? -1]
-    const shownFrom = firstCounted === undefined ? undefined : clock?.starts[firstCounted]?.epochMilliseconds
-    const place = interval === undefined ? undefined : { ...interval, shownFrom: shownFrom ?? interval.from }
-    places.set(locationId, place)
-    return place
+  const places = new Map<LocationId, CloseTerms.CountedInterval | undefined>()
+  const placeOf = (locationId: LocationId) => {
+    if (!places.has(locationId)) places.set(locationId, CloseTerms.getCountedInterval(terms, locationId))
+    return places.get(locationId)
   }
   return {
     since,
@@ -119,34 +117,7 @@ const comparisonOf = (
     },
     isShown: ({ clockedIn: { epochMilliseconds: at }, locationId }: TimePunch) => {
       const place = placeOf(locationId)
-      return place !== undefined && place.shownFrom <= at && at < place.from
+      return place !== undefined && place.countedFrom <= at && at < place.from
     }
   }
-}
-
-/** The close at a location; a punch before it counts towards its thresholds from `shownFrom` on. */
-interface CountedInterval extends CloseTerms.MillisInterval {
-  readonly shownFrom: number
-}
-
-/** The first day whose time counts towards a threshold, as its place in `CloseClock.starts`; `undefined` without thresholds. */
-const firstCountedDay = (terms: CloseTerms.CloseTerms): number | undefined => {
-  const { clocks, dailyThreshold, daysFrom, doubleThreshold, first, locations, weeklyThreshold } = terms
-  if ([weeklyThreshold, dailyThreshold, doubleThreshold].every(Option.isNone)) return undefined
-  const days = Array.from({ length: clocks[0]?.starts.length ?? 0 }, (_, day) => Period.addDays(daysFrom, day))
-  const firstDay = days.findIndex((date) => Option.contains(date, first))
-  const begun = locations.map(({ begins, clock }) =>
-    Option.match(begins, {
-      onNone: () => firstDay,
-      onSome: (begins) =>
-        clocks[clock]?.starts.findLastIndex((start) => DateTime.isLessThanOrEqualTo(start, begins)) ?? 0
-    })
-  )
-  const earliest = Math.max(0, Math.min(firstDay, ...begun))
-  if (Option.isNone(weeklyThreshold)) return earliest
-  const weekStart = Option.map(
-    Option.flatMap(Option.fromUndefinedOr(days[earliest]), (date) => date),
-    (date) => Period.firstDateOfWeek(date, terms)
-  )
-  return Math.max(0, days.findIndex((date) => Option.isSome(date) && Option.contains(weekStart, date.value)))
 }

@@ -14,7 +14,7 @@ import { idColumns, nameColumns, type Names } from "../flags/names.ts"
 import { formatExactHours, formatMoney, formatShortTime, formatTime } from "../print/format.ts"
 import { csvFile, type CsvStyle, guardedRecords, jsonArray, jsonElements, jsonEnd } from "../print/machine.ts"
 import { type Column, makeTable, type Screen } from "../print/table.ts"
-import { type Difference, differencesOf, parted, type PunchDisplay, shortened } from "./differences.ts"
+import { differencesOf, type FieldDifference, parted, type PunchDisplay, shortened } from "./punchFields.ts"
 
 /** The lines of both tables; none if nothing changed. */
 export const linesOf = (
@@ -34,10 +34,10 @@ export const linesOf = (
 /** A line for each field that differs. Only the first line of a punch says which punch it is. */
 interface Line {
   readonly change: Option.Option<PunchChange>
-  readonly difference: Difference
+  readonly difference: FieldDifference
 }
 
-const none: Difference = { field: "", before: "", after: "" }
+const none: FieldDifference = { field: "", before: "", after: "" }
 
 const linesOfPunch = (change: PunchChange, reading: PunchDisplay): ReadonlyArray<Line> => {
   const [first = none, ...others] = differencesOf(change, reading)
@@ -99,7 +99,7 @@ const signed = (value: number, format: (value: number) => string): string =>
 type Version = Option.Option<TimePunch>
 
 /** The differences of people, once the last punch was read. */
-type Differences = () => ReadonlyArray<PersonChange>
+type PeopleDifferences = () => ReadonlyArray<PersonChange>
 
 /**
  * `{ punches, people }`, an element a line, as it is read. Versions are in their wire form. Names are further keys. If the
@@ -107,7 +107,7 @@ type Differences = () => ReadonlyArray<PersonChange>
  */
 export const jsonOf = <E, R>(
   punches: Stream.Stream<PunchChange, E, R>,
-  differences: Differences,
+  differences: PeopleDifferences,
   names: Names | undefined
 ): Stream.Stream<string, E | UnwritablePunch, R> =>
   Stream.suspend(() => {
@@ -164,7 +164,7 @@ const userName = (names: Names | undefined, userId: number) =>
 /** A row for each person, in the columns and units of a summary. The punches are read for their sums alone. */
 export const peopleCsv = <E, R>(
   punches: Stream.Stream<PunchChange, E, R>,
-  differences: Differences,
+  differences: PeopleDifferences,
   names: Names | undefined,
   style: CsvStyle
 ): Stream.Stream<string, E, R> =>

@@ -1,25 +1,12 @@
 /** `time-punches payroll due`: what is due of closes now. Writes nothing. */
-import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import { maxAgeFlag } from "../database/database.ts"
 import { intoOutput } from "../files/output.ts"
-import { namesFlag, readNames } from "../flags/names.ts"
-import { orDefault } from "../flags/settings.ts"
+import { readNames } from "../flags/names.ts"
 import { isJson } from "../flags/values.ts"
-import { readZones, zoneFileFlag } from "../flags/zones.ts"
-import { dayStartsOrDefault, periodFlags } from "../select/period.ts"
-import { closeNumber, operating, readFlags } from "./arguments.ts"
+import { operating, readFlags, readSumFlags, sumFlags } from "./arguments.ts"
 
-const flags = {
-  ...readFlags,
-  closes: closeNumber.pipe(Argument.variadic()),
-  zoneFile: zoneFileFlag,
-  dayStarts: periodFlags.dayStarts,
-  names: namesFlag,
-  maxAge: maxAgeFlag
-}
+const flags = { ...readFlags, ...sumFlags }
 
 export const due = Command.make("due", flags, (input) => intoOutput(printDue(input), input)).pipe(
   Command.withDescription(
@@ -39,16 +26,11 @@ const printDue = Effect.fnUntraced(function*(input: Command.Command.Config.Infer
   const operate = yield* operating
   const { company, layer, shown } = yield* operate.copyOf(input, "due")
   const json = yield* Effect.fromResult(isJson(input))
-  const dayRules = Option.getOrUndefined(
-    yield* readZones(
-      yield* orDefault(input.zoneFile, "zoneFile"),
-      yield* dayStartsOrDefault(input.dayStarts)
-    )
-  )
+  const options = yield* readSumFlags(input)
   const names = yield* readNames(input.names)
-  const closes = input.closes.length === 0 ? undefined : input.closes
   yield* operate.requireCopy(company, shown, input.maxAge).pipe(
-    Effect.andThen(operate.printDue(company, { closes, dayRules }, json, names)),
+    Effect.andThen(operate.Close.due(company, options)),
+    Effect.flatMap((due) => operate.printDue(due, json, names)),
     Effect.andThen(operate.warnOfHoles(company)),
     Effect.provide(layer)
   )

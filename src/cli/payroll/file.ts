@@ -7,29 +7,25 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
+import type { FormChange } from "../../close/WrittenFile.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import type * as PayrollFile from "../../payroll/PayrollFile.ts"
-import { isZones } from "../../payroll/Zones.ts"
 import { openSource, sourceFlags } from "../database/source.ts"
 import { usage } from "../failure.ts"
-import { intoOutput, outputFlags } from "../files/output.ts"
+import { fileOf, intoOutput, outputFlags } from "../files/output.ts"
 import { companyOf } from "../flags/connection.ts"
-import { readBounded } from "../flags/file.ts"
-import { flagNameOf, noFilter } from "../flags/filter.ts"
+import { readInput } from "../flags/file.ts"
+import { flagNameOf } from "../flags/filter.ts"
 import { type Names, namesFlag, readCodes, readNames } from "../flags/names.ts"
 import { orDefault } from "../flags/settings.ts"
-import { date, nonBlank, onFlag, optionalRounding } from "../flags/values.ts"
-import { counted, formatExactHours } from "../print/format.ts"
+import { date, nonBlank, onFlag } from "../flags/values.ts"
+import { counted, formatExactHours, minuteOf } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
 import { printText } from "../print/output.ts"
-import { periodFlags, resolvePeriod, textOfDates } from "../select/period.ts"
-import { givenThresholds, thresholdFlags } from "../select/thresholds.ts"
-import { operating, revisionName } from "./arguments.ts"
+import { textOfDates } from "../select/period.ts"
+import { operating, readTerms, revisionName, termFlags } from "./arguments.ts"
 
 const aFile = "the name of a file"
-
-/** What decides on the sums of a preview; the record of a revision has it. */
-const previewFlags = { ...periodFlags, ...thresholdFlags, rounding: optionalRounding }
 
 const flags = {
   revision: Argument.optional(revisionName),
@@ -45,82 +41,123 @@ const flags = {
   ...outputFlags,
   names: namesFlag,
   ...sourceFlags,
-  ...previewFlags
+  ...termFlags
 }
 
-export const file = Command.make("file", flags, (input) => intoOutput(printPayrollFile(input), input)).pipe(
-  Command.withDescription(
-    `Print the file of a revision for a payroll program.
+export const file = Command.make("file", flags, (input) =>
+  // The file has its name before it is noted.
+  Effect.flatten(intoOutput(printPayrollFile(input), input))).pipe(
+    Command.withDescription(
+      `Print the file of a revision for a payroll program.
 
   Of the first revision it has the sums, of a later one the difference to the
   file of the revision before. It is the same file each time. The files of all
   active revisions add up, cell by cell, to a file of the newest one.
 
+  With --output, the close notes the time, the user, the mapping and the codes.
+  A later file of the close by another mapping or with other codes is warned
+  about.
+
   --preview prints the file that a close of the period would have now. It
   checks and records nothing.`
-  ),
-  Command.withShortDescription("Print what a revision pays, as a file"),
-  Command.withExamples([
-    {
-      command: "time-punches payroll file 7.2 --mapping payroll.json --codes codes.csv --output pay.csv " +
-        "--database punches.db",
-      description: "What revision 7.2 pays"
-    },
-    {
-      command: "time-punches payroll file --preview --week 2026-03-02 --zone America/New_York " +
-        "--mapping payroll.json --database punches.db",
-      description: "What a close of the week would pay"
-    }
-  ])
-)
+    ),
+    Command.withShortDescription("Print what a revision pays, as a file"),
+    Command.withExamples([
+      {
+        command: "time-punches payroll file 7.2 --mapping payroll.json --codes codes.csv --output pay.csv " +
+          "--database punches.db",
+        description: "What revision 7.2 pays"
+      },
+      {
+        command: "time-punches payroll file --preview --week 2026-03-02 --zone America/New_York " +
+          "--mapping payroll.json --database punches.db",
+        description: "What a close of the week would pay"
+      }
+    ])
+  )
 
 const printPayrollFile = Effect.fnUntraced(function*(input: FileInput) {
   const names = yield* readNames(input.names)
   const form = yield* readForm(input, names)
-  if (input.preview) return yield* printPreview(input, form)
-  const given: Readonly<Record<string, Option.Option<unknown>>> = { ...Struct.pick(input, Struct.keys(previewFlags)) }
-  const beside = Object.keys(given).find((key) => given[key] !== undefined && Option.isSome(given[key]))
-  if (beside !== undefined) {
-    return yield* usage(`--${flagNameOf(beside)} goes with --preview: a revision has it in its record`)
+  if (input.preview) {
+    yield* printPreview(input, form)
+    return Effect.void
   }
+  const recorded = firstGiven(Struct.pick(input, Struct.keys(termFlags)))
+  if (recorded !== undefined) return yield* usage(`--${recorded} goes with --preview: a revision has it in its record`)
+  const { maxAge, pageSize } = input
+  const unread = firstGiven({ source: Option.filter(input.source, (source) => source === "service"), pageSize, maxAge })
+  if (unread !== undefined)
+    return yield* usage(`--${unread} goes with --preview: a revision is printed from its record`)
   if (Option.isNone(input.revision)) {
     return yield* usage("payroll file prints one revision: name it, such as payroll file 7.2", "Or give --preview.")
   }
-  const { Close, copyOf } = yield* operating
-  const { company, layer } = yield* copyOf(input, "file")
-  const { previous, revision } = yield* Effect.provide(Close.find(company, input.revision.value), layer)
+  const { Close, copyOf, userName, writable } = yield* operating
+  const { name } = input.revision.value
+  const { company, layer, target } = yield* copyOf(input, "file")
+  const isWritten = Option.isSome(fileOf(input.output))
+  const found = Effect.gen(function*() {
+    const { previous, revision } = yield* Close.find(company, name)
+    return { previous, revision, files: isWritten ? yield* Close.files(company, revision.close) : [] }
+  })
+  const { files, previous, revision } = yield* Effect.provide(found, layer)
   const shown = previous === undefined ? revision.id : `${revision.id} less ${previous.id}`
-  yield* printFile(form, shown, revision, previous)
+  const { codes } = yield* printFile(form, shown, revision, previous)
+  if (!isWritten) return Effect.void
+  const used = { mapping: form.mapping, codes }
+  const changes = Close.formChanges(files, revision.id, used)
+  if (changes.length > 0) yield* printWarning(...changes.map(changeLine), addsUp)
+  return Close.noteFile(company, revision.id, { ...used, user: userName() }).pipe(
+    Effect.provide(writable(company, target)),
+    Effect.asVoid,
+    // The file is there: it is as good as without a note.
+    Effect.catch(({ message }) =>
+      printWarning(`the file was written, and close ${revision.close} has no note of it: ${printable(message)}`)
+    )
+  )
 }, Effect.scoped)
+
+const addsUp = "The files of all active revisions add up only with one mapping and one code of each id."
+
+const changeLine = ({ codes, file, mapping }: FormChange): string => {
+  const changed = codes.map(({ before, code, id, kind }) =>
+    `${kind} ${id}: ${printable(before)}, now ${printable(code)}`
+  )
+  const parts = [
+    ...(mapping.length === 0 ? [] : [`another mapping (${listed(mapping, ", ")})`]),
+    ...(codes.length === 0 ? [] : [`other codes (${listed(changed, "; ")})`])
+  ]
+  return `the file of ${file.revision}, written out ${minuteOf(file.at)}, has ${parts.join(" and ")}`
+}
+
+/** At most ten of them. */
+const listed = (items: ReadonlyArray<string>, mark: string): string => {
+  const more = items.length - 10
+  return [...items.slice(0, 10), ...(more > 0 ? [`${more} more`] : [])].join(mark)
+}
+
+/** The name of the first flag that is given. */
+const firstGiven = (flags: Readonly<Record<string, Option.Option<unknown>>>): string | undefined =>
+  Object.entries(flags).filter(([, value]) => Option.isSome(value)).map(([key]) => flagNameOf(key))[0]
 
 const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileForm) {
   if (Option.isSome(input.revision)) {
-    return yield* usage(`--preview is of a period, and ${input.revision.value} of the record`, "Give one of them.")
+    return yield* usage(`--preview is of a period, and ${input.revision.value.name} of the record`, "Give one of them.")
   }
   const { CloseSums, CloseTerms } = yield* operating
-  const { dates, dayRule, locations, weekStarts, zone } = yield* resolvePeriod({ ...noFilter, ...input }, {
-    countsWeeks: true,
-    takesWeekStarts: Option.isSome(input.weeklyThreshold)
-  })
-  if (Option.isNone(dates) || Option.isNone(dayRule)) {
+  const { flags: { zone }, terms: given } = yield* readTerms(input)
+  if (Option.isNone(given)) {
     return yield* usage(
       "--preview needs a period of dates",
       "Add one, such as --week DATE, with --zone or --zone-file."
     )
   }
   const company = yield* companyOf(input)
-  const terms = CloseTerms.make({
-    ...dates.value,
-    companyId: company.id,
-    dayRule: isZones(dayRule.value) ? Option.getOrElse(locations, () => new Map()) : dayRule.value,
-    firstDay: Option.getOrUndefined(weekStarts),
-    rounding: Option.getOrElse(input.rounding, () => "halfUp" as const),
-    ...yield* Effect.fromResult(givenThresholds(input))
-  })
+  const terms = CloseTerms.make({ ...given.value, companyId: company.id })
   const source = yield* openSource({ ...input, zone })
   const punches = Stream.flatMap(source({ clockedIn: CloseTerms.queryWindow(terms) }), (page) => Stream.fromArray(page))
   const sums = yield* Stream.run(punches, CloseSums.sum(terms))
-  yield* printFile(form, `preview of ${textOfDates(dates.value)}`, { ...dates.value, ...sums })
+  yield* printFile(form, `preview of ${textOfDates(terms)}`, { first: terms.first, last: terms.last, ...sums })
 })
 
 /** Its schemas would slow each start. */
@@ -144,7 +181,7 @@ const readForm = Effect.fnUntraced(function*(input: FileInput, names: Names | un
     return yield* usage("payroll file needs --mapping FILE: how the file of the payroll program is written")
   }
   const codes = yield* orDefault(input.codes, "codes")
-  const text = new TextDecoder().decode(yield* readBounded(mappingFile))
+  const text = new TextDecoder().decode(yield* readInput(mappingFile))
   const json = yield* Effect.fromResult(Result.try({
     try: (): unknown => JSON.parse(text),
     catch: () =>
@@ -205,4 +242,5 @@ const printFile = Effect.fnUntraced(function*(
       `${rows.length === 0 ? "" : ` in row ${rows.join(", ")}`}; hours over a threshold are counted for each alone`
     )
   )
+  return file
 })

@@ -5,12 +5,13 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Os from "node:os"
 import * as Close from "../../close/Close.ts"
-import type { NotReady } from "../../close/CloseError.ts"
+import { foundText, type NotReady } from "../../close/CloseError.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { version } from "../../internal/wire/userAgent.ts"
 import { layerCopy } from "../database/copy.ts"
 import { targetOfCopy } from "../database/database.ts"
 import { Findings } from "../failure.ts"
+import type { DatabaseTarget } from "../flags/address.ts"
 import { type CompanyInput, companyOf } from "../flags/connection.ts"
 import type { Names } from "../flags/names.ts"
 import { counted } from "../print/format.ts"
@@ -42,6 +43,9 @@ export const copyOf = Effect.fnUntraced(function*(
   return { company, target, shown: target.shown, layer: layerCopy(company, target, !writes) }
 })
 
+/** The same copy, to write to it. */
+export const writable = (company: CompanyId, target: DatabaseTarget) => layerCopy(company, target, false)
+
 /** Who writes a revision, and with which note. */
 export const authorship = (note: Option.Option<string>) => ({
   note: Option.getOrElse(note, () => ""),
@@ -50,7 +54,7 @@ export const authorship = (note: Option.Option<string>) => ({
 })
 
 /** The user of the machine; `unknown` if it has no name for it. */
-const userName = (): string => {
+export const userName = (): string => {
   try {
     return Os.userInfo().username
   } catch {
@@ -58,15 +62,17 @@ const userName = (): string => {
   }
 }
 
-/** Prints why a period is not ready, and ends the command with findings. */
-export const printNotReady = (names: Names | undefined) =>
+/** Prints why a period is not ready to be closed, or a close to be corrected, and ends the command with findings. */
+export const printNotReady = (names: Names | undefined, verb: "close" | "correct") =>
   Effect.fnUntraced(function*({ details, found, issues }: NotReady) {
     yield* printText(textOf("table", issues, names, yield* screen))
+    const done = verb === "close" ? "closed" : "corrected"
     yield* printWarning(
-      `not closed: ${Object.entries(found).map(([kind, count]) => `${kind} ${count}`).join(", ")}`,
+      `not ${done}: ${foundText(found)}`,
       ...details,
-      `--accept ${Object.keys(found).join(",")} closes all the same.`,
-      disputesUnknown
+      `--accept ${Object.keys(found).join(",")} ${verb}s all the same.`,
+      // A correction looks for gaps alone.
+      ...(verb === "close" ? [disputesUnknown] : [])
     )
     return yield* new Findings()
   })
@@ -74,22 +80,22 @@ export const printNotReady = (names: Names | undefined) =>
 /** Warns of time that fell out of every close. The verb has done its work: if the record cannot be read, that is a warning too. */
 export const warnOfHoles = (company: CompanyId) =>
   Close.holes(company).pipe(
-    Effect.map(Arr.groupBy(({ after, before }) => `${after} ${before}`)),
+    Effect.map(Arr.groupBy(({ earlier, later }) => `${earlier} ${later}`)),
     Effect.flatMap((byNeighbours) => printWarning(...Object.values(byNeighbours).map(holeLine))),
     Effect.catchTag("SyncError", ({ message }) => printWarning(`holes between closes are not known: ${message}`))
   )
 
 const holeLine = (holes: Arr.NonEmptyReadonlyArray<Close.Hole>): string => {
-  const [{ after, before, dates, interval }] = holes
+  const [{ dates, earlier, interval, later }] = holes
   const locations = holes.flatMap(({ locationId }) => Option.toArray(locationId))
   const at = locations.length === 0 ? "" : ` at ${counted(locations.length, "location")}`
   return Option.match(dates, {
     onNone: () =>
       `no close has ${DateTime.formatIso(interval.gte)} to ${
         DateTime.formatIso(interval.lt)
-      }${at}, between close ${after} and close ${before}`,
+      }${at}, between close ${earlier} and close ${later}`,
     onSome: ({ first, last }) =>
-      `no close has ${first} to ${last}${at}, between close ${after} and close ${before}: close it with ` +
+      `no close has ${first} to ${last}${at}, between close ${earlier} and close ${later}: close it with ` +
       `--from ${first} --to ${last}, or let it through with --accept gap at the next close`
   })
 }

@@ -1,24 +1,23 @@
 /** How the verbs of a record print it: what was written, what is due, and revisions as a table and as JSON. */
+import * as Arr from "effect/Array"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Close from "../../close/Close.ts"
+import type * as Close from "../../close/Close.ts"
+import { foundText } from "../../close/CloseError.ts"
 import * as CloseSums from "../../close/CloseSums.ts"
 import { ClosedPeriod, getPrevious, Revision } from "../../close/Revision.ts"
-import type { CompanyId } from "../../Ids.ts"
 import type { CompanyInput } from "../flags/connection.ts"
 import type { Names } from "../flags/names.ts"
 import { shellWord } from "../flags/values.ts"
-import { formatMoney, formatSignedHours } from "../print/format.ts"
+import { formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
 import { jsonArray } from "../print/machine.ts"
 import { printError, printHint, printWarning } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
 import { type Column, makeTable, nameColumn, type Screen } from "../print/table.ts"
 import { disputesUnknown } from "../select/selection.ts"
-
-export * as RevisionId from "../../close/RevisionId.ts"
 
 const encodeRevision = Schema.encodeSync(Revision)
 
@@ -40,12 +39,10 @@ export const printRecord = (close: ClosedPeriod) => printLines([JSON.stringify(S
 
 /** What is due of closes now, by person. */
 export const printDue = Effect.fnUntraced(function*(
-  company: CompanyId,
-  options: Close.DueOptions,
+  due: ReadonlyArray<Close.AmountDue>,
   json: boolean,
   names: Names | undefined
 ) {
-  const due = yield* Close.due(company, options)
   if (json) return yield* printLines([jsonArray(due.map((each) => encodeDue(each)))])
   for (const { after, difference } of due) {
     yield* printLines([`due after ${after}`, ...peopleLines(difference, names, yield* screen)])
@@ -64,13 +61,13 @@ export const printWritten = Effect.fnUntraced(function*(
   if (json) return yield* printRevisions(revisions)
   const shownOn = yield* screen
   for (const [at, revision] of revisions.entries()) {
-    const accepted = Object.entries(revision.accepted).map(([kind, count]) => `${kind} ${count}`)
+    const accepted = foundText(revision.accepted)
     yield* printLines([
       `${revision.id}: ${revision.first} to ${revision.last}, as of ${DateTime.formatIso(revision.at)}`,
       ...peopleLines(due[at] ?? CloseSums.empty, names, shownOn)
     ])
     yield* printWarning(
-      ...(accepted.length === 0 ? [] : [`accepted: ${accepted.join(", ")}`]),
+      ...(accepted === "" ? [] : [`accepted: ${accepted}`]),
       ...(revision.kind === "close" ? [disputesUnknown] : [])
     )
     // The environment may name another company than the flag.
@@ -134,8 +131,18 @@ export const rowsOf = (closes: ReadonlyArray<ClosedPeriod>): ReadonlyArray<Revis
 
 /** A line for each revision. */
 export const printRows = Effect.fnUntraced(function*(rows: ReadonlyArray<RevisionRow>) {
-  yield* printLines(makeTable(revisionColumns, yield* screen).lines(rows))
+  const hasFiles = rows.some(({ revision }) => revision.files.length > 0)
+  const columns = revisionColumns.filter((column) => column !== fileColumn || hasFiles)
+  yield* printLines(makeTable(columns, yield* screen).lines(rows))
 })
+
+/** When the last file of a revision was written out. */
+const fileColumn: Column<RevisionRow> = {
+  title: "file",
+  cell: ({ revision }) =>
+    Option.match(Arr.last(revision.files), { onNone: () => "", onSome: ({ at }) => minuteOf(at) }),
+  dropOrder: 2
+}
 
 const revisionColumns: ReadonlyArray<Column<RevisionRow>> = [
   { title: "revision", cell: ({ revision }) => revision.id },
@@ -147,7 +154,8 @@ const revisionColumns: ReadonlyArray<Column<RevisionRow>> = [
   },
   { title: "first", cell: ({ revision }) => revision.first },
   { title: "last", cell: ({ revision }) => revision.last },
-  { title: "written", cell: ({ revision }) => `${DateTime.formatIso(revision.closedAt).slice(0, 16)}Z`, dropOrder: 2 },
+  { title: "written", cell: ({ revision }) => minuteOf(revision.closedAt), dropOrder: 2 },
+  fileColumn,
   {
     title: "people",
     align: "right",

@@ -1,12 +1,13 @@
 /** `time-punches payroll show`: one close with all its revisions, or one revision with its sums. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { intoOutput } from "../files/output.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
 import { isJson } from "../flags/values.ts"
 import { operating, readFlags, revisionName } from "./arguments.ts"
 
-const flags = { ...readFlags, name: revisionName, names: namesFlag }
+const flags = { ...readFlags, revision: revisionName, names: namesFlag }
 
 export const show = Command.make("show", flags, (input) => intoOutput(showClose(input), input)).pipe(
   Command.withDescription(
@@ -29,12 +30,13 @@ const showClose = Effect.fnUntraced(function*(input: Command.Command.Config.Infe
   const { company, layer } = yield* copyOf(input, "show")
   const json = yield* Effect.fromResult(isJson(input))
   const names = yield* readNames(input.names)
-  const [close = 0, number] = input.name.split(".").map(Number)
+  const { close, name, number } = input.revision
   const whole = yield* Effect.provide(Close.get(company, close), layer)
-  const rows = rowsOf([whole]).filter(({ revision }) => number === undefined || revision.id === input.name)
-  const [row] = rows
-  if (row === undefined) return yield* refusal(company, input.name)(notFound.revision)
-  if (json) return yield* number === undefined ? printRecord(whole) : printRevisions([row.revision])
-  yield* printRows(rows)
-  if (number !== undefined) yield* printPeople(row.revision, names)
+  const rows = rowsOf([whole])
+  if (Option.isNone(number)) return yield* json ? printRecord(whole) : printRows(rows)
+  const row = rows.find(({ revision }) => revision.id === name)
+  if (row === undefined) return yield* refusal(company, name)(notFound.revision)
+  if (json) return yield* printRevisions([row.revision])
+  yield* printRows([row])
+  yield* printPeople(row.revision, names)
 })

@@ -3,6 +3,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as RevisionId from "../../close/RevisionId.ts"
 import { usage } from "../failure.ts"
 import { isJson } from "../flags/values.ts"
 import { printWarning } from "../print/messages.ts"
@@ -33,23 +34,19 @@ export const voidCommand = Command.make("void", flags, (input) => voidRevision(i
 )
 
 const voidRevision = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
-  const { authorship, Close, copyOf, printRevisions, RevisionId, warnOfHoles } = yield* operating
+  const { authorship, Close, copyOf, printRevisions, warnOfHoles } = yield* operating
   const { company, layer } = yield* copyOf(input, "void", true)
   const json = yield* Effect.fromResult(isJson(input))
   if (Option.isNone(input.note)) return yield* usage("payroll void needs --note WHY: why the revision was not paid")
   yield* Effect.gen(function*() {
     const revision = yield* Close.voidRevision(company, { revision: input.revision, ...authorship(input.note) })
-    if (json) yield* printRevisions([revision])
     const { close, first, id, last } = revision
     const voided = `${id}: ${Option.getOrElse(revision.voids, () => "")} was not paid`
     // The newest active one was voided: if that is the first, none is active.
     const isOver = Option.contains(revision.voids, RevisionId.print({ close, number: 1 }))
-    if (!isOver) {
-      if (!json) yield* printLines([`${voided}; its amounts are due again`])
-    } else {
-      if (!json) yield* printLines([`${voided}, and close ${close} is over`])
-      yield* printWarning(`close ${first} to ${last} again: no close has its amounts now`)
-    }
+    if (json) yield* printRevisions([revision])
+    else yield* printLines([isOver ? `${voided}, and close ${close} is over` : `${voided}; its amounts are due again`])
+    if (isOver) yield* printWarning(`close ${first} to ${last} again: no close has its amounts now`)
     yield* warnOfHoles(company)
   }).pipe(Effect.provide(layer))
 })

@@ -24,6 +24,9 @@ export const formatTime = (at: DateTime.Utc, zone: Option.Option<DateTime.TimeZo
 export const formatShortTime = (at: DateTime.Utc, zone: Option.Option<DateTime.TimeZone>): string =>
   formatTime(at, zone).replace(/T(\d\d:\d\d).*?(Z?)$/, " $1$2")
 
+/** An instant of UTC to the minute: `2026-03-09T15:04Z`. */
+export const minuteOf = (at: DateTime.Utc): string => `${DateTime.formatIso(at).slice(0, 16)}Z`
+
 /** A time of milliseconds on a line that changes: `0.3 s`, `8 s`, `2 min 5 s`, `1 h 12 min`. */
 export const formatElapsed = (millis: number): string => {
   if (millis < 950) return `${(Math.max(1, Math.round(millis / 100)) / 10).toFixed(1)} s`

@@ -42,7 +42,7 @@ export const sandboxFlags = {
   writeEnv: nonBlank(
     "write-env",
     "FILE",
-    "Write the settings of the OAuth client to this new file, for node --env-file",
+    "Write the settings of the OAuth client to this new file, for --variables",
     "the name of a file"
   ),
   punches: whole(

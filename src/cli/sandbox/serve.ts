@@ -11,6 +11,7 @@ import { clientVariables, environmentLines } from "../../testing/page/environmen
 import type { FakeAccess } from "../../testing/service/options.ts"
 import { cannotListen, CommandFailure, exitCode, usage } from "../failure.ts"
 import { ownerOnly, writeNew } from "../files/files.ts"
+import { asOutput } from "../flags/file.ts"
 import { counted, countedPunches } from "../print/format.ts"
 import { printError, printHint } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
@@ -102,7 +103,7 @@ const companySettings = (
   ])
 ]
 
-/** Writes variables for `node --env-file`. A file that exists may have what its owner needs: it is left as it is. */
+/** Writes a file for `--variables`. One that exists may have what its owner needs: it is left as it is. */
 const writeVariables = (file: string, variables: Readonly<Record<string, string>>) =>
   writeNew(
     file,
@@ -126,6 +127,7 @@ const writeCompanies = Effect.fnUntraced(function*(
     return true
   }
   const fs = yield* FileSystem.FileSystem
+  yield* asOutput(target.value, `--companies-csv ${target.value}`)
   yield* fs.writeFileString(target.value, `${lines.join("\n")}\n`, { mode: ownerOnly })
   return false
 })

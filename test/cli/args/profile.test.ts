@@ -68,7 +68,7 @@ describe("a profile", () => {
         TIME_PUNCHES_PROFILE: "north",
         TIME_PUNCHES_CLIENT_SECRET: secret
       })
-      const byFlag = yield* call(["--profile=north", "list", "--json", "--env-file", `${folder}/secrets.env`])
+      const byFlag = yield* call(["--profile=north", "list", "--json", "--variables", `${folder}/secrets.env`])
 
       assert.deepStrictEqual([byVariable.code, byFlag.code], [0, 0], byVariable.stderr + byFlag.stderr)
       assert.lengthOf(yield* queries, 2)
@@ -113,6 +113,24 @@ describe("a profile", () => {
       "north.database has a password"
     ],
     ["a base URL with a password", { north: { baseUrl: "https://me:hunter2@localhost" } }, "baseUrl has a password"],
+    ["a base URL with a user", { north: { baseUrl: "https://hunter2@localhost" } }, "baseUrl must be a URL without"],
+    ["a URL with a token", { north: { authUrl: "https://localhost/?t=hunter2" } }, "authUrl must be a URL without"],
+    [
+      "a password with a slash",
+      { north: { baseUrl: "https://me:12/hunter2@localhost" } },
+      "baseUrl must be a URL without"
+    ],
+    [
+      "a database that is not quite a URL",
+      { north: { database: "host=h password=hunter2" } },
+      "north.database must be the name of a file, or a URL of PostgreSQL"
+    ],
+    [
+      "a database whose password has a slash",
+      { north: { database: "postgres://me:12/hunter2@localhost/a" } },
+      "north.database has an @ after its host"
+    ],
+    ["a URL for a file", { north: { names: "https://h/?token=hunter2" } }, "north.names must be the name of a file"],
     ["an empty text", { north: { company: "" } }, "north.company is empty"],
     ["the name of a prototype", `{ "north": { "__proto__": "x", "constructor": "y" } }`, "is not a setting"],
     ["more than a file of settings", " ".repeat(2 ** 20) + "{}", "larger than 1 MiB"]
@@ -131,9 +149,10 @@ describe("a profile", () => {
     [["list", "--profile", "--json"], "--profile needs a name"],
     [["--profile", "a", "list", "--profile=b"], "--profile is given twice"],
     [["list", "--profile="], "--profile needs a name"],
-    [["list", "--env-file", "/nowhere/x.env"], "there is no such file"],
-    [["list", "--env-file", "/dev"], "--env-file /dev: "],
-    [["list", "--env-file", "/dev/zero"], "larger than 1 MiB"]
+    [["list", "--env-file", "x.env"], "--env-file is a flag of Node, which reads it first\n  --variables FILE"],
+    [["list", "--env-file=x.env", "--json"], "--env-file is a flag of Node"],
+    [["--env-file-if-exists=x.env", "list"], "--env-file-if-exists is a flag of Node"],
+    [["list", "--", "--env-file"], "Unexpected positional argument"]
   ])("is refused in %j", ([args, text]) =>
     inFake(Effect.gen(function*() {
       const { code, stderr } = yield* cli(args)
@@ -160,7 +179,7 @@ describe("a profile", () => {
         `${folder}/secrets.env`,
         `TIME_PUNCHES_PROFILE=north\nTIME_PUNCHES_CLIENT_SECRET=${secret}\nTIME_PUNCHES_DATABASE_URL=${folder}/variable.db\n`
       )
-      const { code, stderr } = yield* call(["sync", "--env-file", `${folder}/secrets.env`])
+      const { code, stderr } = yield* call(["sync", "--variables", `${folder}/secrets.env`])
 
       assert.strictEqual(code, 0, stderr)
       assert.isTrue(Fs.existsSync(`${folder}/variable.db`))
@@ -192,6 +211,30 @@ describe("time-punches config show", () => {
       assert.match(stdout, new RegExp(`--names +${file.replace("config.json", "names.csv")}`))
       assert.include(stderr, file)
       assert.notInclude(stdout + stderr, "hunter2")
+    })))
+
+  it.effect("shows an address of the service that is plain, and enough of a guid to recognize it", () =>
+    inFake(Effect.gen(function*() {
+      const { call } = yield* withProfiles({})
+      const valueOf = (name: string, value: string) =>
+        Effect.map(call(["config", "show", "--json"], { [name]: value }), ({ stdout }) => {
+          const rows: ReadonlyArray<{ readonly name: string; readonly value: string | null }> = JSON.parse(stdout)
+          return rows.find((row) => row.name === name)?.value
+        })
+
+      assert.strictEqual(yield* valueOf("TIME_PUNCHES_BASE_URL", "https://API.test/a"), "https://api.test/a")
+      assert.strictEqual(yield* valueOf("TIME_PUNCHES_AUTH_URL", "hunter2"), "set, not a plain URL")
+      assert.strictEqual(
+        yield* valueOf("TIME_PUNCHES_BASE_URL", "https://u:to+/k@h/"),
+        "set, not a plain URL"
+      )
+      assert.strictEqual(yield* valueOf("TIME_PUNCHES_CLIENT_ID", "postgres://me:hunter2@h/a"), "set, not a plain URL")
+      assert.strictEqual(yield* valueOf("TIME_PUNCHES_SCOPES", "a:read https://b.test/c"), "a:read https://b.test/c")
+      assert.strictEqual(
+        yield* valueOf("TIME_PUNCHES_COMPANY_GUID", "3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60"),
+        "3b2f…4f60"
+      )
+      assert.strictEqual(yield* valueOf("TIME_PUNCHES_COMPANY_GUID", "hunter2"), "set, not a uuid")
     })))
 })
 

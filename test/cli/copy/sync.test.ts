@@ -334,7 +334,7 @@ describe("time-punches sync", () => {
 
   it.effect.each<readonly [ReadonlyArray<string>, number, string]>([
     [["sync"], 2, "give --database FILE or set TIME_PUNCHES_DATABASE_URL"],
-    [["sync", "--database", "mysql://localhost/a"], 2, "has the scheme mysql"],
+    [["sync", "--database", "mysql://localhost/a"], 2, "must be the name of a file, or a URL of PostgreSQL"],
     [["sync", "--database", "a.db", "--every", "0s"], 2, "a time from 1s to 366d, such as 15m"],
     [["sync", "--database", "a.db", "--sweep", "everything"], 2, "a time from 1s to 366d, such as 35d, or all"],
     [["sync", "--database", "a.db", "--keep-history", "30d"], 2, "--keep-history goes with --history"],

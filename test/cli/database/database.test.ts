@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Option, Redacted, Result } from "effect"
-import { readTarget } from "../../../src/cli/database/database.ts"
+import { readTarget } from "../../../src/cli/flags/address.ts"
+import { findCanary, planted } from "../canaries.ts"
 
 const read = (text: string) => Result.getOrThrow(readTarget(text, "TIME_PUNCHES_DATABASE_URL"))
 const refusal = (text: string, source: "--database" | "TIME_PUNCHES_DATABASE_URL" = "--database") => {
@@ -10,7 +11,14 @@ const refusal = (text: string, source: "--database" | "TIME_PUNCHES_DATABASE_URL
 }
 
 describe("the database of a copy", () => {
-  it.each(["punches.db", "./a b/punches.sqlite3", "C:\\data\\punches.db", "/srv/punches"])("is the file %j", (name) => {
+  it.each([
+    "punches.db",
+    "./a b/punches.sqlite3",
+    "C:\\me@home\\punches.db",
+    "/srv/punches",
+    "me@work/2026:1.db",
+    "postgres/a.db"
+  ])("is the file %j", (name) => {
     assert.deepStrictEqual(read(name), { _tag: "Sqlite", filename: name, shown: name })
   })
 
@@ -52,19 +60,44 @@ describe("the database of a copy", () => {
   it.each([
     ["", "must be the name of a file, or a URL of PostgreSQL"],
     [":memory:", "must be the name of a file, or a URL of PostgreSQL"],
-    ["mysql://localhost/punches", "has the scheme mysql"],
-    ["https://localhost/punches", "has the scheme https"],
+    ["mysql://localhost/punches", "must be the name of a file, or a URL of PostgreSQL"],
+    ["https://localhost/punches", "must be the name of a file, or a URL of PostgreSQL"],
     ["postgres://localhost", "names no database"],
     ["postgres:///punches", "names no host"],
     ["postgres://localhost:99999/punches", "is not a valid URL"],
-    ["postgres://localhost/punches?sslmode=prefer", "has sslmode=prefer, which is not one of disable, require"],
-    ["postgres://localhost/punches?options=-c", "has the unknown parameter options"]
+    ["postgres://localhost/punches?sslmode=prefer", "has an unknown sslmode; the known ones are disable, require"],
+    ["postgres://localhost/punches?options=-c", "has an unknown parameter; the known ones are sslmode and sslrootcert"],
+    ["postgres://localhost/punches?sslmode=disable&sslmode=require", "has sslmode twice"],
+    ["postgres://localhost/punches?sslrootcert=a&sslrootcert=b", "has sslrootcert twice"],
+    ["postgres://me:12/34@localhost/punches", "has an @ after its host"],
+    ["postgres://localhost/punches#x", "has a #"]
   ])("is refused as %j, by name", (text, why) => {
     const failure = refusal(text)
 
     assert.include(failure?.message, `--database ${why}`)
     assert.strictEqual(failure?.code, 2)
   })
+
+  it("is the file between blanks", () => {
+    assert.deepStrictEqual(read(" punches.db\n"), { _tag: "Sqlite", filename: "punches.db", shown: "punches.db" })
+  })
+
+  it.each(planted.filter(({ name }) => /database/i.test(name)).map(({ value }) => value))(
+    "is never a file for a text with a secret, and shows none of it: %j",
+    (text) => {
+      for (const source of ["TIME_PUNCHES_DATABASE_URL", "--database"]) {
+        const target = readTarget(text, source)
+        const { message, shown, tag } = Result.match(target, {
+          onFailure: ({ advice, message }) => ({ message: [message, ...advice].join("\n"), shown: "", tag: "refused" }),
+          onSuccess: ({ _tag, shown }) => ({ message: "", shown, tag: _tag })
+        })
+
+        assert.notStrictEqual(tag, "Sqlite")
+        assert.isFalse(findCanary(message + shown), message + shown)
+        assert.isTrue(message === "" || message.startsWith(source), message)
+      }
+    }
+  )
 
   it("has no password in a flag, and no message shows one", () => {
     const texts = ["postgres://me:hunter2@localhost/a", "postgres://me:hunter2@localhost:99999/a"].map((text) => {

@@ -158,7 +158,7 @@ describe("a flag that is misspelt", () => {
       Effect.gen(function*() {
         const folder = yield* temporaryFolder
         const path = name.split(" ")
-        const flags = [...(yield* flagsOf(path)).map(({ name }) => name), "profile", "env-file"]
+        const flags = [...(yield* flagsOf(path)).map(({ name }) => name), "profile", "variables"]
         const builtIns = ["help", "version", "completions", "log-level"]
         // One letter may be that of a flag, as in -o.
         const wrong = flags.flatMap((flag) =>

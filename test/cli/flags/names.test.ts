@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import * as Fs from "node:fs"
 import { parseNames } from "../../../src/cli/flags/names.ts"
-import { cli, inFakeOf, queries } from "../support.ts"
+import { cli, inFakeOf, queries, temporaryFolder } from "../support.ts"
 
 const encoder = new TextEncoder()
 
@@ -84,10 +85,13 @@ describe("a file of names", () => {
 describe("a file that a flag names", () => {
   it.effect.each(["--names", "--zone-file"])("is read up to a limit: %s", (flag) =>
     Effect.gen(function*() {
-      const { code, stderr } = yield* cli(["list", flag, "/dev/zero"])
+      const file = `${yield* temporaryFolder}/a.csv`
+      Fs.writeFileSync(file, "")
+      Fs.truncateSync(file, 16 * 2 ** 20 + 1)
+      const { code, stderr } = yield* cli(["list", flag, file])
 
       assert.strictEqual(code, 2)
-      assert.include(stderr, "/dev/zero: it is larger than 16 MiB")
+      assert.include(stderr, `${file}: it is larger than 16 MiB`)
       assert.lengthOf(yield* queries, 0)
     }).pipe(inFakeOf([])))
 })

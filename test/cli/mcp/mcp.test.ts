@@ -5,7 +5,7 @@ import { ConfigProvider, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { McpProtocol, McpTest } from "effect/ai"
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
-import { readTarget } from "../../../src/cli/database/database.ts"
+import { readTarget } from "../../../src/cli/flags/address.ts"
 import { layerTools, select } from "../../../src/cli/mcp/server.ts"
 import { coloured, Colours } from "../../../src/cli/print/colour.ts"
 import { CompanyId } from "../../../src/Ids.ts"
@@ -311,6 +311,11 @@ describe("the tools of an assistant", () => {
       yield* FakeService.use((service) => service.edit([1], { hourly_wage: 98_765, notes: prompt }))
       yield* cli(["sync", "--database", database])
       yield* cli(["payroll", "correct", "1", "--database", database])
+      const mapping = database.replace("punches.db", "mapping.json")
+      const columns = [{ header: "User", value: "userId" }, { header: "Hours", value: "hours" }]
+      Fs.writeFileSync(mapping, JSON.stringify({ v: 1, by: ["user"], hours: "minutes", rounding: "halfUp", columns }))
+      const output = database.replace("punches.db", "pay.csv")
+      yield* cli(["payroll", "file", "1.1", "--mapping", mapping, "--output", output, "--database", database])
       const every = {
         by: "user,location,role,department,day",
         weeklyThreshold: "1h",

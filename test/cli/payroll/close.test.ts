@@ -197,6 +197,37 @@ describe("time-punches payroll close", () => {
       assert.match(nothing.stderr, /^The copy in .*\nnothing is due\n$/)
     })))
 
+  it.live("correct --dry-run says that it would record a location without a sum, and who would lose all hours", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const service = yield* FakeService
+      const run = on(file)
+      const zones = `${file}.zones.csv`
+      Fs.writeFileSync(zones, `location_id,zone\n${punch(1).location_id},America/New_York\n`)
+      yield* run("payroll", "close", "--week", "2026-03-02", "--zone-file", zones)
+      // Right after the week, at a location that its record lacks: it has no sum.
+      yield* service.seed([
+        punch(6, { location_id: 303, clocked_in: "2026-03-09T14:00:00Z", clocked_out: "2026-03-09T22:00:00Z" })
+      ])
+      yield* service.edit([6], { notes: "seen" })
+      yield* sync(file)
+      Fs.appendFileSync(zones, "303,America/New_York\n")
+      const added = yield* run("payroll", "correct", "--dry-run", "--zone-file", zones)
+
+      assert.deepStrictEqual([added.code, added.stdout], [0, ""], added.stderr)
+      assert.match(
+        added.stderr,
+        /\nnothing is due\nafter 1\.1 a revision without a sum: it records the added locations\n$/
+      )
+      assert.lengthOf(closes((yield* run("payroll", "list", "--json")).stdout), 1)
+      yield* service.edit([2], { deleted: true })
+      yield* sync(file)
+      const losing = yield* run("payroll", "correct", "--dry-run", "--zone-file", zones)
+      assert.match(losing.stderr, /close 1: user 502 lost all hours: 1 punch deleted/)
+      const corrected = yield* run("payroll", "correct", "--zone-file", zones, "--json")
+      assert.deepStrictEqual(closes(corrected.stdout), [["1.2", "1.1", null]])
+    })))
+
   it.live("shows the people of a revision, and of a close its revisions alone", () =>
     inFake(Effect.gen(function*() {
       const file = yield* copy
@@ -295,6 +326,35 @@ describe("time-punches payroll close", () => {
       assert.match(added.stdout, /^due after 1\.1\n.*\n +506 +1 +\+?8:00 +120\.00 /)
     })))
 
+  it.live("says of a correction, not of a close, that a gap holds it up", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const service = yield* FakeService
+      const run = on(file)
+      const location = punch(1).location_id
+      const zonesWith = (zone: string) => {
+        const zones = `${file}.${zone.slice(0, 3)}.csv`
+        Fs.writeFileSync(zones, `location_id,zone\n${location},America/New_York\n${zone}`)
+        return ["--zone-file", zones]
+      }
+      yield* run("payroll", "close", "--week", "2026-03-02", ...zonesWith(""))
+      const next = ["--week", "2026-03-09", "--accept", "empty", ...zonesWith("303,America/New_York\n")]
+      assert.strictEqual((yield* run("payroll", "close", ...next)).code, 0)
+      yield* service.seed([punch(6, { location_id: 303 })])
+      yield* service.edit([6], { notes: "seen" })
+      yield* sync(file)
+      // As Berlin in the first and New York in the second, five hours are in no close.
+      for (const flags of [[], ["--dry-run"]]) {
+        const refused = yield* run("payroll", "correct", "1", ...zonesWith("303,Europe/Berlin\n"), ...flags)
+        assert.deepStrictEqual([refused.code, refused.stdout], [9, ""], refused.stderr)
+        assert.match(
+          refused.stderr,
+          /\nnot corrected: gap 1\nno close has .* at location 303\n--accept gap corrects all the same\.\n$/
+        )
+      }
+      assert.lengthOf(closes((yield* run("payroll", "list", "--json")).stdout), 2)
+    })))
+
   it.live("is not ready while check finds something, and records what is accepted", () =>
     inFake(Effect.gen(function*() {
       const file = yield* copy
@@ -335,7 +395,7 @@ describe("time-punches payroll close", () => {
       database.exec("UPDATE time_punches_history SET hourly_wage = hourly_wage + 100")
       database.close()
 
-      for (const command of [["payroll", "verify"], ["payroll", "correct"]]) {
+      for (const command of [["payroll", "verify"], ["payroll", "correct"], ["payroll", "correct", "--dry-run"]]) {
         const { code, stderr, stdout } = yield* run(...command)
         assert.deepStrictEqual([code, stdout], [7, ""])
         assert.match(stderr, /1\.1: its history was edited, users 503/)

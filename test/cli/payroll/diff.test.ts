@@ -323,7 +323,7 @@ describe("time-punches payroll diff", () => {
     [[...week, "--month", "2026-03", ...since, ...database], "--week and --month are two periods"],
     [[...week, ...since, ...database, "--rows", "punches"], "--rows goes with --format csv"],
     [[...week, ...since, ...database, "--json", "--format", "csv"], "--json and --format csv are two forms"],
-    [[...week, ...since, "--database", "mysql://localhost/a"], "has the scheme mysql"],
+    [[...week, ...since, "--database", "mysql://localhost/a"], "must be the name of a file, or a URL of PostgreSQL"],
     [[...week, ...since, ...database, "--user-id", "1"], "--user-id"]
   ])("refuses %j", ([args, text]) =>
     Effect.gen(function*() {

@@ -192,6 +192,18 @@ describe("time-punches payroll diff --close", () => {
 
         const added = yield* run("payroll", "diff", "--close", "1", "--zone-file", zones, "--json")
         assert.deepStrictEqual(read(added.stdout).punches, [[5, "added"]], added.stderr)
+
+        // The file of a profile adds it too, as it does to a correction; the record keeps its own clocks.
+        const settings = `${yield* temporaryFolder}/time-punches`
+        Fs.mkdirSync(settings)
+        Fs.writeFileSync(`${settings}/zones.csv`, "location_id,zone\n301,Asia/Tokyo\n303,Europe/Berlin\n")
+        Fs.writeFileSync(`${settings}/config.json`, JSON.stringify({ north: { zoneFile: "zones.csv" } }))
+        const north = { ...env, XDG_CONFIG_HOME: settings.replace(/\/time-punches$/, "") }
+        const byProfile = (...args: ReadonlyArray<string>) =>
+          cli(["payroll", ...args, "--profile", "north", "--database", file], { env: north })
+        const ofProfile = yield* byProfile("diff", "--close", "1", "--json")
+        assert.strictEqual(ofProfile.stdout, added.stdout, ofProfile.stderr)
+        assert.strictEqual((yield* byProfile("correct")).code, 0)
       })
     ))
 

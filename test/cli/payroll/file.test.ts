@@ -327,6 +327,76 @@ describe("time-punches payroll file --mapping", () => {
       )
     })))
 
+  it.live("notes what it writes to a file, and names what a later file has that differs", () =>
+    inFake(Effect.gen(function*() {
+      const { folder, run, sync, write } = yield* opened
+      const service = yield* FakeService
+      done(yield* run("payroll", "close", ...period))
+      yield* service.edit([5], { clocked_out: "2026-03-06T03:10:09Z" })
+      yield* sync
+      done(yield* run("payroll", "correct"))
+      const mapped = (mapping = "codes.json", used = "codes.csv") => ["--mapping", mapping, "--codes", used]
+      const written = (revision: string, ...how: ReadonlyArray<string>) =>
+        Effect.map(run("payroll", "file", revision, ...how, "--output", "pay.csv", "--force"), (ran) => {
+          done(ran)
+          return ran.stderr.split("\n").filter((line) => !/^$|exact sum|^1\.\d( less 1\.\d)?: /.test(line))
+        })
+      // What a run has printed is kept with it.
+      const filesOf = Effect.suspend(() =>
+        Effect.map(
+          run("payroll", "show", "1", "--json"),
+          ({ stdout }) =>
+            JSON.parse(stdout).revisions.map(({ files }: { readonly files: ReadonlyArray<unknown> }) => files)
+        )
+      )
+      const counts = Effect.map(filesOf, (files) => files.map(({ length }: ReadonlyArray<unknown>) => length))
+      // Neither standard output nor a preview is a file that was written out.
+      done(yield* run("payroll", "file", "1.1", ...mapped()))
+      done(yield* run("payroll", "file", "1.1", ...mapped(), "--output", "-"))
+      done(yield* run("payroll", "file", "--preview", ...period, ...mapped(), "--output", "preview.csv"))
+      assert.deepStrictEqual(yield* counts, [0, 0])
+      assert.notMatch((yield* run("payroll", "list")).stdout, / file /)
+
+      assert.deepStrictEqual(yield* written("1.1", ...mapped()), [])
+      assert.deepStrictEqual(yield* counts, [1, 0])
+      const [[noted]] = yield* filesOf
+      assert.hasAllKeys(noted, ["at", "user", "mappingHash", "codesHash"])
+      const [titles = "", first = "", second = ""] = (yield* run("payroll", "list")).stdout.split("\n")
+      const at = titles.indexOf(" file ")
+      assert.strictEqual(first.slice(at + 1, at + 18), `${noted.at.slice(0, 16)}Z`)
+      assert.strictEqual(second.slice(at + 1, at + 18).trim(), "")
+
+      // A code that the file does not use, and a default that is written out, change nothing.
+      write("more.csv", `${codes}\nuser,999,00999\n`)
+      write("same.json", JSON.stringify({ quote: "whenNeeded", ...mappings.codes }))
+      assert.deepStrictEqual(yield* written("1.2", ...mapped("same.json", "more.csv")), [])
+      const columns = [...mappings.codes.columns.slice(0, 4), { header: "End", value: "periodEnd", format: "YYYYMMDD" }]
+      write("other.json", JSON.stringify({ ...mappings.codes, rounding: "down", columns }))
+      write("moved.csv", codes.replace("user,501,00501", "user,501,0018"))
+      const warned = yield* written("1.2", ...mapped("other.json", "moved.csv"))
+      assert.lengthOf(warned, 2)
+      assert.match(
+        warned[0] ?? "",
+        /the file of 1\.1, written out \S+Z, has another mapping \(columns\[4\]\.format, rounding\) and other codes \(user 501: 00501, now 0018\)$/
+      )
+      assert.include(warned[1], "add up only with one mapping and one code of each id")
+      // Only what is written out is compared.
+      assert.notMatch((yield* run("payroll", "file", "1.2", ...mapped("other.json"))).stderr, /add up only/)
+      assert.deepStrictEqual(yield* counts, [1, 2])
+
+      // A record that cannot be written to: the file is as good as without a note.
+      const database = new DatabaseSync(`${folder}/punches.db`)
+      database.exec(
+        "CREATE TRIGGER refused BEFORE INSERT ON time_punches_close_file BEGIN SELECT RAISE(ABORT, 'no rights'); END"
+      )
+      database.close()
+      Fs.rmSync(`${folder}/pay.csv`)
+      const [unnoted = ""] = yield* written("1.1", ...mapped())
+      assert.match(unnoted, /the file was written, and close 1 has no note of it: .*cannot be noted/)
+      assert.include(Fs.readFileSync(`${folder}/pay.csv`, "utf8"), "00501,OT,8.41,")
+      assert.deepStrictEqual(yield* counts, [1, 2])
+    })))
+
   it.live("fails with all ids that have no code, and names users of one code; the record stays", () =>
     inFake(Effect.gen(function*() {
       const { run, write } = yield* opened
@@ -404,6 +474,13 @@ describe("time-punches payroll file --mapping", () => {
       assert.match(yield* why("payroll", "file", "1", ...map, "--json"), /--json is not a flag/)
       assert.match(yield* why("payroll", "file", "9", ...map), /9: there is no such close/)
       assert.match(yield* why("payroll", "file", "1", ...map, "--week", "2026-03-02"), /--week goes with --preview/)
+      // A record does not age, and no request is sent for it.
+      for (const flags of [["--max-age", "1h"], ["--source", "service"], ["--page-size", "50"]]) {
+        assert.include(
+          yield* why("payroll", "file", "1", ...map, ...flags),
+          `${flags[0]} goes with --preview: a revision is printed from its record`
+        )
+      }
       assert.match(
         yield* why("payroll", "file", "1", ...map, "--weekly-threshold", "40h"),
         /--weekly-threshold goes with --preview/

@@ -227,6 +227,31 @@ describe("time-punches report --close", () => {
       assert.include(ofClose.stdout, `<h1>Close 1 of company ${defaultCompany.id}: 2026-03-02 to 2026-03-08</h1>`)
     })))
 
+  it.live("shows of a void what its revision had more than the one before", () =>
+    inFake(Effect.gen(function*() {
+      const service = yield* FakeService
+      const file = `${yield* temporaryFolder}/punches.db`
+      const on = (...args: ReadonlyArray<string>) => cli([...args, "--database", file], { env: offline })
+      const sync = Effect.suspend(() => cli(["sync", "--database", file, "--history"]))
+      yield* sync
+      yield* on("payroll", "close", ...week)
+      yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
+      yield* sync
+      yield* on("payroll", "correct")
+      yield* on("payroll", "void", "1.2", "--note", "not sent")
+      yield* on("payroll", "void", "1.1", "--note", "wrong week")
+      const { stdout: page } = yield* on("report", "--close", "1")
+
+      assert.deepStrictEqual(
+        rowsOf(page, "4 revisions").map(({ difference, revision }) => [revision, difference]),
+        [["1.1", 24_000], ["1.2", 1000], ["1.3", -1000], ["1.4", -24_000]]
+      )
+      assert.deepStrictEqual(
+        rowsOf(page, "1.3: 1.2 was not paid").map(({ cost, net, person }) => [person, net, cost]),
+        [[501, -3600, -1000]]
+      )
+    })))
+
   it.live("says that a close is over, and refuses one that is none", () =>
     inFake(Effect.gen(function*() {
       const file = `${yield* temporaryFolder}/punches.db`

@@ -49,6 +49,8 @@ export interface Plan {
   readonly namesWalks: boolean
   /** How long a cursor lives; infinite where it does not die. */
   readonly cursorLife: number
+  /** Whether a cursor lives at least as long as the call that it was given to. */
+  readonly outlivesCalls: boolean
   readonly refusal: 400 | 404 | 410 | 422 | "first page"
   readonly dates: DateMode
   /** The local clock less the true time, at first. */
@@ -150,8 +152,9 @@ export const drawPlan = (seed: number, stores: readonly [StoreKind, ...ReadonlyA
   if (hasFuture) drawn.delete("localStep")
   const sortById = random.chance(0.3)
   const refusesOrder = random.chance(0.3)
+  const outlivesCalls = drawn.has("lostCursors") && prng(seed ^ 0x2c1b3c6d).chance(0.5)
   // A pass that continues without an order is one over the service's own.
-  const isSorted = sortById && !refusesOrder && !drawn.has("lostCursors") && !drawn.has("cycle")
+  const isSorted = sortById && !refusesOrder && (outlivesCalls || !drawn.has("lostCursors")) && !drawn.has("cycle")
   const isByRecord = (order === "id" || order === "idDown" || isSorted) && random.chance(0.5)
   const offset = random.pick([0, 0, 1, -1] as const) * random.between(0, 15 * hour)
   const pages = random.chance(0.3) ? random.between(1, 4) : undefined
@@ -180,6 +183,7 @@ export const drawPlan = (seed: number, stores: readonly [StoreKind, ...ReadonlyA
     ),
     namesWalks: random.chance(0.5),
     cursorLife: drawn.has("lostCursors") ? random.between(1, 20) * (random.chance(0.5) ? second : minute) : Infinity,
+    outlivesCalls,
     refusal: random.pick([422, 422, 400, 404, 410, "first page"] as const),
     dates,
     localOffset: hasFuture ? 0 : offset,

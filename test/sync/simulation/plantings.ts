@@ -44,6 +44,13 @@ const clocksWithFewDates = (plan: Plan): Plan => {
   return { ...changed, faults, store: "memory", dates: "sometimes", steps: 60 }
 }
 
+/** A local clock that is ahead is set right, and few pages have a `Date`: stamps of the future lift the first watermark. */
+const localClockAhead = (plan: Plan): Plan => {
+  const changed = clocksWithFewDates(plan)
+  const faults = new Set([...changed.faults].filter((fault) => fault !== "serviceBack"))
+  return { ...changed, faults: faults.add("futureModified"), localOffset: (plan.seed % 8) * 15 * minute }
+}
+
 /** Many rows, one a page. */
 const long = (plan: Plan): Plan => ({ ...plan, rows: Math.max(plan.rows, 8), pageSize: 1, steps: 60 })
 
@@ -52,13 +59,13 @@ const byRecord = { cursors: "record", order: "clockedIn", sortById: true, refuse
 
 const watermark = (value: string) =>
   pass(
-    "? { watermark: running.horizon, at: running.at, horizon: running.horizon.value }",
-    `? { watermark: ${value}, at: running.at }`
+    "const watermark = Option.orElse(running.horizon, () => watermarkWithoutDate(checkpoint, running))",
+    `const watermark = Option.isSome(running.horizon) ? ${value} : watermarkWithoutDate(checkpoint, running)`
   )
 
 const isSetBack = "const isSetBack = isAgain"
 
-const atOfFirst = "at: running.kind === \"first\" ? running.at : checkpoint.at"
+const isCompared = "const isCompared = Option.isSome(running.horizon) || running.kind === \"first\""
 
 export const plantings: ReadonlyArray<Planting> = [
   {
@@ -257,7 +264,7 @@ export const plantings: ReadonlyArray<Planting> = [
   },
   {
     name: "a pass without a Date moves at",
-    edits: [pass(atOfFirst, "at: running.at")],
+    edits: [pass("...(isCompared && { at: running.at })", "at: running.at")],
     change: (plan) => ({ ...having("serviceBack", "futureModified")(plan), dates: "sometimes" })
   },
   {
@@ -267,8 +274,15 @@ export const plantings: ReadonlyArray<Planting> = [
   },
   {
     name: "a first load without a Date moves no at",
-    edits: [pass(atOfFirst, "at: checkpoint.at")],
+    edits: [pass(isCompared, "const isCompared = Option.isSome(running.horizon)")],
     change: (plan) => ({ ...having("serviceBack", "checkpointLost", "futureModified")(plan), dates: "sometimes" })
+  },
+  {
+    name: "a first load without a Date has no horizon",
+    edits: [
+      pass("isCompared && Option.isSome(watermark)", "Option.isSome(running.horizon) && Option.isSome(watermark)")
+    ],
+    change: localClockAhead
   },
   {
     name: "a first load since 1970",
@@ -394,6 +408,15 @@ export const plantings: ReadonlyArray<Planting> = [
     name: "sortById asks for no order",
     edits: [passes("sorted === true ? [[\"id\", \"asc\"]] : undefined", "sorted === true ? undefined : undefined")],
     change: (plan) => ({ ...having("moveClockIn")(long(plan)), ...byRecord })
+  },
+  {
+    name: "a cursor of an earlier call that is refused ends the order of a pass",
+    edits: [pass("isFresh && running.pages <= 1", "running.pages <= 1")],
+    change: (plan) => {
+      const faults = new Set(having("moveClockIn", "stop", "lostCursors")(long(plan)).faults)
+      faults.delete("cycle")
+      return { ...long(plan), ...byRecord, faults, outlivesCalls: true, cursorLife: 5000 }
+    }
   },
   {
     name: "an order that is refused ends the call",

@@ -30,7 +30,7 @@ interface Process extends Caller {
 }
 
 interface Wait {
-  readonly at: "request" | "commit"
+  readonly at: "request" | "commit" | "pause"
   /** lets it continue. */
   readonly resume: () => void
   readonly torn: (() => void) | undefined
@@ -56,7 +56,7 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
       ? memoryCopies(subject)
       : keyCopies(subject, plan.store === "keys"))
   const judge = makeJudge(plan, source, copies)
-  const clock = clockOf(source, plan.store === "sqlite")
+  const clock = clockOf(source)
   const log: Array<string> = []
   const tasks: Array<() => void> = []
   const scheduler = new Scheduler.MixedScheduler("sync", (task) => {
@@ -329,7 +329,11 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
       Effect.provideService(TimePunches, met),
       Effect.provideService(SyncStore, judged(process, copies.open())),
       Effect.provideService(CurrentGate, (torn) => wait("commit", torn)),
-      Effect.provideService(Clock.Clock, clock)
+      // A store over SQL waits before it tries a commit again; else a call waits behind empty pages.
+      Effect.provideService(Clock.Clock, {
+        ...clock,
+        sleep: () => plan.store === "sqlite" ? Effect.void : wait("pause")
+      })
     )
     processes.push(process)
     process.fiber = Effect.runFork(effect, { scheduler })
@@ -475,13 +479,11 @@ const nameOf = (cause: Cause.Cause<{ readonly _tag: string; readonly reason?: un
 }
 
 /** A clock that the driver moves; no time passes by itself. */
-const clockOf = (source: Source, maySleep: boolean): Clock.Clock => ({
+const clockOf = (source: Source): Omit<Clock.Clock, "sleep"> => ({
   currentTimeMillisUnsafe: () => source.local,
   currentTimeMillis: Effect.sync(() => source.local),
   currentTimeNanosUnsafe: () => BigInt(source.local) * 1_000_000n,
   currentTimeNanos: Effect.sync(() => BigInt(source.local) * 1_000_000n),
   monotonicTimeNanosUnsafe: () => BigInt(source.now) * 1_000_000n,
-  monotonicTimeNanos: Effect.sync(() => BigInt(source.now) * 1_000_000n),
-  // A store over SQL waits before it tries a commit again; nothing else sleeps.
-  sleep: () => maySleep ? Effect.void : Effect.die(new Error("nothing sleeps here"))
+  monotonicTimeNanos: Effect.sync(() => BigInt(source.now) * 1_000_000n)
 })

@@ -45,6 +45,8 @@ interface Walk {
   /** Empty pages since the last row. */
   empty: number
   readonly seen: Set<Cursor>
+  /** Cursors of the call that reads it. */
+  readonly own: Set<Cursor>
 }
 
 export type Service = ReturnType<typeof makeService>
@@ -88,11 +90,12 @@ export const makeService = (source: Source, plan: Plan, random: Prng) => {
           ? new UnexpectedStatus({ ...where, status: 400 })
           : new UnprocessableEntity(where)
       }
-      if (isRefused(sent)) {
+      const isDead = isRefused(sent, walk)
+      if (isDead) {
         if (plan.refusal === 422) return yield* new UnprocessableEntity(where)
         if (plan.refusal !== "first page") return yield* new UnexpectedStatus({ ...where, status: plan.refusal })
       }
-      const page = read(filter, isRefused(sent) ? Option.none() : sent)
+      const page = read(filter, isDead ? Option.none() : sent)
       if (page === undefined) {
         return yield* plan.refusal === 422 || plan.refusal === "first page"
           ? new UnprocessableEntity(where)
@@ -102,6 +105,7 @@ export const makeService = (source: Source, plan: Plan, random: Prng) => {
       if (next !== undefined) {
         if (seen.has(next)) return yield* new PaginationError({ ...where, reason: "CursorCycle" })
         seen.add(next)
+        walk.own.add(next)
       }
       walk.empty = items.length === 0 ? walk.empty + 1 : 0
       walk.index++
@@ -144,8 +148,8 @@ export const makeService = (source: Source, plan: Plan, random: Prng) => {
     return { value: Option.some(DateTime.makeUnsafe(honest - age)), isWrong: false }
   }
 
-  const isRefused = (sent: Option.Option<Cursor>): boolean => {
-    if (Option.isNone(sent)) return false
+  const isRefused = (sent: Option.Option<Cursor>, { own }: Walk): boolean => {
+    if (Option.isNone(sent) || (plan.outlivesCalls && own.has(sent.value))) return false
     const cursor = issued.get(sent.value)
     return cursor === undefined || cursor.at < service.aliveSince || source.now - cursor.at > cursor.life
   }
@@ -225,12 +229,13 @@ export const makeService = (source: Source, plan: Plan, random: Prng) => {
 
     /** The service as one process meets it. */
     for(traffic: Traffic): TimePunches["Service"] {
+      const own = new Set<Cursor>()
       return {
         ...mock,
         pages: (_, filter = {}, options = {}) => {
           const from = Option.isOption(options.cursor) ? options.cursor : Option.fromUndefinedOr(options.cursor)
           return Stream.suspend(() => {
-            const walk: Walk = { index: 0, empty: 0, seen: new Set(Option.toArray(from)) }
+            const walk: Walk = { index: 0, empty: 0, seen: new Set(Option.toArray(from)), own }
             return Stream.paginate(
               from,
               (sent) =>

@@ -17,7 +17,7 @@ export interface PunchDisplay extends WorkedTime.WorkedTimeOptions {
 }
 
 /** A field that differs. A version that does not exist has an empty text. */
-export interface Difference {
+export interface FieldDifference {
   readonly field: string
   readonly before: string
   readonly after: string
@@ -27,7 +27,7 @@ export interface Difference {
  * The same in little space: instants to the minute, as `clocked_in` is there, and of long texts what differs. Two texts that
  * differ still do.
  */
-export const shortened = (difference: Difference): Difference => {
+export const shortened = (difference: FieldDifference): FieldDifference => {
   const toMinute = (text: string) => text.replace(/(\d{4}-\d\d-\d\d)T(\d\d:\d\d):[\d.]+(?:Z|[+-]\d\d:\d\d)/g, "$1 $2")
   const [before, after] = [toMinute(difference.before), toMinute(difference.after)]
   const { field } = difference
@@ -35,7 +35,7 @@ export const shortened = (difference: Difference): Difference => {
 }
 
 /** Of two long texts, what differs, and some characters around it. */
-export const parted = (difference: Difference): Difference => {
+export const parted = (difference: FieldDifference): FieldDifference => {
   const { after, before, field } = difference
   const [one, other] = [[...before], [...after]]
   if (one.length <= longText && other.length <= longText) return difference
@@ -65,7 +65,7 @@ type Change = Pick<PunchChange, "kind" | "before" | "after">
  * The fields that differ, in one order for all punches. Of a punch with one version only, its main fields. Without
  * `modified`, which moves with every edit.
  */
-export const differencesOf = (change: Change, reading: PunchDisplay): ReadonlyArray<Difference> =>
+export const differencesOf = (change: Change, reading: PunchDisplay): ReadonlyArray<FieldDifference> =>
   fields.flatMap((differenceOf) => Option.toArray(differenceOf(change, reading)))
 
 /** What is shown of a value of a punch. */
@@ -139,7 +139,7 @@ const special: { readonly [K in Key]?: Shown<TimePunch[K]> } = {
   departmentId: { text: orNone(named("department")) }
 }
 
-type DifferenceOf = (change: Change, reading: PunchDisplay) => Option.Option<Difference>
+type DifferenceOf = (change: Change, reading: PunchDisplay) => Option.Option<FieldDifference>
 
 const fieldOf = <K extends Key>(key: K): DifferenceOf => {
   const { exact, isMain = false, text } = special[key] ?? { text: plainText }
@@ -158,7 +158,7 @@ const fieldOf = <K extends Key>(key: K): DifferenceOf => {
   }
 }
 
-const differing = (texts: Difference): Option.Option<Difference> =>
+const differing = (texts: FieldDifference): Option.Option<FieldDifference> =>
   texts.before === texts.after ? Option.none() : Option.some(texts)
 
 /** The net time that counts in the period. A punch that is deleted, or in another period, has none. */

@@ -1,0 +1,128 @@
+/** A file of a revision that was written out: by which mapping and codes, and what another one has that differs. */
+import * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
+import * as Schema from "effect/Schema"
+import { Instant } from "../internal/wire/schema.ts"
+import { type Mapping, UsedCode, withDefaults } from "../payroll/PayrollFile.ts"
+
+const Sha256 = Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/))
+
+/** That a file of a revision was written out. */
+export const FileNote = Schema.Struct({
+  /** When it was noted, by the clock of the database. */
+  at: Instant,
+  /** Who wrote it; `unknown` if the machine does not say. */
+  user: Schema.String,
+  /** SHA-256 of the mapping. Two mappings that say the same have the same. */
+  mappingHash: Sha256,
+  /** SHA-256 of the codes that the file uses. */
+  codesHash: Sha256
+})
+
+export type FileNote = typeof FileNote.Type
+
+/** What decides on the texts of a file, beside the record. It has no names. */
+export interface FileForm {
+  /** The mapping. */
+  readonly mapping: Mapping
+  /** The codes that the file uses: `codes` of `PayrollFile.encode`. */
+  readonly codes: ReadonlyArray<UsedCode>
+}
+
+/** A file that was written out, with what decided on its texts. */
+export interface WrittenFile extends FileNote {
+  /** The revision, such as `7.2`. */
+  readonly revision: string
+  /** The mapping, with every key that has a default. */
+  readonly mapping: Schema.Json
+  /** The codes that the file uses. */
+  readonly codes: ReadonlyArray<UsedCode>
+}
+
+/** What a file has that differs from one that was written out. */
+export interface FormChange {
+  /** The file that was written out. */
+  readonly file: WrittenFile
+  /** The paths in the mapping that differ, such as `rounding` and `columns[3].format`. */
+  readonly mapping: ReadonlyArray<string>
+  /** The ids whose code was `before`, and is another one now. */
+  readonly codes: ReadonlyArray<UsedCode & { readonly before: string }>
+}
+
+export const MappingText = Schema.fromJsonString(Schema.Json)
+export const CodesText = Schema.fromJsonString(Schema.Array(UsedCode))
+
+/** The texts that are kept of a form, equal for all forms that say the same, with their hashes. */
+export const textsOf = Effect.fnUntraced(function*({ codes, mapping }: FileForm) {
+  const mappingText = JSON.stringify(sorted(jsonOf(mapping)))
+  const codesText = JSON.stringify(codes.map(({ code, id, kind }) => ({ kind, id, code })))
+  return {
+    mapping: mappingText,
+    mappingHash: yield* sha256(mappingText),
+    codes: codesText,
+    codesHash: yield* sha256(codesText)
+  }
+})
+
+const sha256 = (text: string): Effect.Effect<string> =>
+  Effect.map(
+    Effect.promise(() => globalThis.crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))),
+    (hash) => Hex.encode(new Uint8Array(hash))
+  )
+
+const jsonOf = (mapping: Mapping): Schema.Json => Schema.decodeSync(MappingText)(JSON.stringify(withDefaults(mapping)))
+
+const isObject = (json: Schema.Json | undefined): json is Schema.JsonObject =>
+  typeof json === "object" && json !== null && !Array.isArray(json)
+
+const sorted = (json: Schema.Json): Schema.Json => {
+  if (Array.isArray(json)) return json.map(sorted)
+  if (!isObject(json)) return json
+  return Object.fromEntries(Object.keys(json).toSorted().map((key) => [key, sorted(json[key] ?? null)]))
+}
+
+/**
+ * What a file of a revision has that differs from the files of the other active revisions, one of each: the one that is most
+ * like it. Empty if each of them has one of the same mapping, and no code of an id that both use differs: then the files add up.
+ * If no other one was written out, it is compared with the earlier files of the same revision. `files`: those of revisions that
+ * are active.
+ */
+export const formChanges = (
+  files: ReadonlyArray<WrittenFile>,
+  revision: string,
+  form: FileForm
+): ReadonlyArray<FormChange> => {
+  const others = files.filter((file) => file.revision !== revision)
+  const size = ({ codes, mapping }: FormChange) => codes.length + mapping.length
+  return Object.values(Arr.groupBy(others.length > 0 ? others : files, (file) => file.revision)).flatMap((each) => {
+    const changes = Arr.map(each, (file) => changeFrom(file, form))
+    const least = changes.reduce((least, change) => size(change) <= size(least) ? change : least)
+    return size(least) === 0 ? [] : [least]
+  })
+}
+
+const changeFrom = (file: WrittenFile, { codes, mapping }: FileForm): FormChange => {
+  const before = new Map(file.codes.map(({ code, id, kind }) => [`${kind} ${id}`, code]))
+  return {
+    file,
+    mapping: pathsOf(file.mapping, jsonOf(mapping), ""),
+    codes: codes.flatMap((each) => {
+      const code = before.get(`${each.kind} ${each.id}`)
+      return code === undefined || code === each.code ? [] : [{ ...each, before: code }]
+    })
+  }
+}
+
+/** The paths at which two values differ. Lists of different lengths differ as a whole. */
+const pathsOf = (one: Schema.Json | undefined, other: Schema.Json | undefined, path: string): ReadonlyArray<string> => {
+  if (Array.isArray(one) && Array.isArray(other) && one.length === other.length) {
+    return one.flatMap((value, at) => pathsOf(value, other[at], `${path}[${at}]`))
+  }
+  if (isObject(one) && isObject(other)) {
+    return [...new Set([...Object.keys(one), ...Object.keys(other)])].flatMap((key) =>
+      pathsOf(one[key], other[key], path === "" ? key : `${path}.${key}`)
+    )
+  }
+  return JSON.stringify(one) === JSON.stringify(other) ? [] : [path]
+}

@@ -1,0 +1,144 @@
+/** The people who lose all their hours with a correction, and what became of their punches. */
+import * as Arr from "effect/Array"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type { Row } from "effect/sql/SqlConnection"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Statement from "effect/sql/Statement"
+import * as Stream from "effect/Stream"
+import type { CompanyId, UserId } from "../Ids.ts"
+import type { TableOptions } from "../sql/connection.ts"
+import { punchOf, rowColumns, rowOf } from "../sql/read.ts"
+import type { SyncError } from "../sync/SyncError.ts"
+import type { TimePunch } from "../TimePunch.ts"
+import type { CloseSums } from "./CloseSums.ts"
+import { contains, queryWindow } from "./CloseTerms.ts"
+import { chunkSize, type Copy, type Corrected, type Db, punchesIn } from "./store.ts"
+
+/**
+ * What became of a punch that counted in a revision:
+ *
+ * - `missing`: the service does not list it any more. A permission that was withdrawn looks like that too.
+ * - `deleted`: it is deleted.
+ * - `moved`: it was moved out of the close, or to another person.
+ * - `edited`: it counts, and has no hours any more: it is open, or its clock-out was moved.
+ */
+export const LossCause = Schema.Literals(["missing", "deleted", "moved", "edited"])
+
+export type LossCause = typeof LossCause.Type
+
+/** A person who had hours in a revision, and has none in the next one. */
+export interface LostHours {
+  /** The number of the close. */
+  readonly close: number
+  /** The person. */
+  readonly userId: UserId
+  /**
+   * How many punches of the person had each cause. If the history does not reach the revision before, only `missing` and
+   * `deleted` are known.
+   */
+  readonly causes: Readonly<Partial<Record<LossCause, number>>>
+}
+
+/** The people of a correction who lost all their hours, and what became of their punches. */
+export const lossesOf = Effect.fnUntraced(function*(
+  database: Db,
+  company: CompanyId,
+  corrected: Corrected,
+  copy: Copy,
+  tableOptions: TableOptions
+) {
+  const { close, stored, sums } = corrected
+  const hoursOf = ({ rows }: CloseSums) =>
+    new Set(rows.flatMap(({ net, userId }) => Duration.toMillis(net) === 0 ? [] : [userId]))
+  const now = hoursOf(sums)
+  const losses = new Map(
+    [...hoursOf(stored)].filter((userId) => !now.has(userId)).map((userId) =>
+      [userId, new Map<LossCause, number>()] as const
+    )
+  )
+  if (losses.size === 0) return []
+  const lost = close.newest.at.epochMilliseconds < copy.since.epochMilliseconds
+    ? yield* lostWithoutHistory(database, company, corrected)
+    : yield* lostSince(database, company, corrected, (userId) => losses.has(userId), tableOptions)
+  for (const { cause, userId } of lost) {
+    const causes = losses.get(userId)
+    causes?.set(cause, (causes.get(cause) ?? 0) + 1)
+  }
+  return Array.from(losses, ([userId, causes]): LostHours => ({
+    close: close.close,
+    userId,
+    causes: Object.fromEntries(causes)
+  })).toSorted((one, other) => one.userId - other.userId)
+})
+
+/** The punches of the close that are missing or deleted now. */
+const lostWithoutHistory = Effect.fnUntraced(function*(database: Db, company: CompanyId, { terms }: Corrected) {
+  const { timestamp } = database.dialect
+  const { gte, lt } = queryWindow(terms)
+  const rows = yield* readRows(
+    database,
+    company,
+    database.sql`clocked_in >= ${timestamp(gte.epochMilliseconds)}
+      AND clocked_in < ${timestamp(lt.epochMilliseconds)}
+      AND (deleted OR missing_at IS NOT NULL)`
+  )
+  const isWithin = contains(terms)
+  return rows.filter(({ punch }) => isWithin(punch)).map(({ isMissing, punch: { userId } }) => ({
+    userId,
+    cause: isMissing ? "missing" as const : "deleted" as const
+  }))
+})
+
+/** The punches that these people had in the close when its newest revision was summed. */
+const lostSince = Effect.fnUntraced(function*(
+  database: Db,
+  company: CompanyId,
+  { close, terms }: Corrected,
+  isWanted: (userId: UserId) => boolean,
+  tableOptions: TableOptions
+) {
+  const isWithin = contains(terms)
+  const then = yield* punchesIn(company, queryWindow(terms), { ...tableOptions, at: close.newest.at }).pipe(
+    Stream.filter((punch) => isWanted(punch.userId) && isWithin(punch)),
+    Stream.runCollect
+  )
+  const causeOf = (userId: UserId, row: CopiedPunch | undefined): LossCause => {
+    if (row === undefined || row.isMissing) return "missing"
+    if (row.punch.deleted) return "deleted"
+    return isWithin(row.punch) && row.punch.userId === userId ? "edited" : "moved"
+  }
+  const { bigint } = database.dialect
+  const chunks = yield* Effect.forEach(
+    Arr.chunksOf(then, chunkSize),
+    (chunk) => readRows(database, company, database.sql`id IN (${Statement.csv(chunk.map(({ id }) => bigint(id)))})`)
+  )
+  const byId = new Map(chunks.flat().map((row) => [row.punch.id, row]))
+  return then.map(({ id, userId }) => ({ userId, cause: causeOf(userId, byId.get(id)) }))
+})
+
+/** A punch as the copy has it now. */
+interface CopiedPunch {
+  readonly isMissing: boolean
+  readonly punch: TimePunch
+}
+
+const readRows = (
+  { dialect, sql }: Db,
+  company: CompanyId,
+  condition: Statement.Fragment
+): Effect.Effect<ReadonlyArray<CopiedPunch>, SqlError | SyncError> => {
+  const query = sql<Row>
+  return query`SELECT ${rowColumns(dialect)}
+      FROM ${dialect.tables.rows}
+      WHERE company_id = ${dialect.bigint(company)} AND ${condition}`.pipe(
+    Effect.flatMap(Effect.forEach((row) => {
+      const stored = rowOf(row)
+      return Effect.map(
+        Effect.fromResult(punchOf(company, stored)),
+        (punch) => ({ isMissing: stored.isMissing, punch })
+      )
+    }))
+  )
+}

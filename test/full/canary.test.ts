@@ -1,0 +1,77 @@
+/** Every form of every secret of SECURITY.md × every command that reads settings, in real processes. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import * as Http from "node:http"
+import { FakeServer } from "../../src/testing/FakeServer.ts"
+import { FakeService } from "../../src/testing/index.ts"
+import { calls, canary, caught, planted } from "../cli/canaries.ts"
+
+const served = FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({ punches: [] })))
+
+/**
+ * A service that answers with all that it receives, in the forms in which a text may come: the path begins with the status,
+ * and with `issues` the token endpoint issues the canary as a token first.
+ */
+const echoing = Effect.acquireRelease(
+  Effect.callback<{ readonly server: Http.Server; readonly url: string }>((resume) => {
+    const server = Http.createServer((request, response) => {
+      const chunks: Array<Buffer> = []
+      request.on("data", (chunk: Buffer) => chunks.push(chunk)).on("end", () => {
+        const path = request.url ?? ""
+        if (path.includes("/issues") && path.endsWith("/oauth2/token")) {
+          response.setHeader("content-type", "application/json")
+          response.end(JSON.stringify({ token_type: "Bearer", expires_in: 3600, access_token: canary }))
+          return
+        }
+        const received = `${request.rawHeaders.join(" ")} ${Buffer.concat(chunks)}`
+        const text = `${received} ${encodeURIComponent(received)} ${Buffer.from(received).toString("base64")}`
+        response.writeHead(Number(path.split("/")[1]), {
+          "content-type": "application/problem+json",
+          location: `http://127.0.0.1:1/?${encodeURIComponent(received)}`,
+          "x-request-id": received.replaceAll(/[^ -~]/g, "").slice(0, 2000)
+        })
+        response.end(
+          JSON.stringify({ title: text, detail: text, code: received, param: received, [received]: received })
+        )
+      })
+    })
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      const port = typeof address === "object" && address !== null ? address.port : 0
+      resume(Effect.succeed({ server, url: `http://127.0.0.1:${port}` }))
+    })
+  }),
+  ({ server }) => Effect.sync(() => server.close())
+)
+
+const credentials = planted.filter(({ name, value }) => /TOKEN|SECRET|COOKIE/.test(name) && value === canary)
+
+describe("a secret of the table in SECURITY.md", () => {
+  it.live.each(calls)("is in no output and in no file of %s", (call) =>
+    Effect.gen(function*() {
+      const { url } = yield* FakeServer
+      // Profiles and flags are read in one place: a command of each kind is enough.
+      const isRead = ["config show", "sync", "mcp"].includes(call)
+      const read = planted.filter(({ where }) => where === "environment" || isRead)
+      const ended = yield* Effect.forEach(read, (each) => caught(each, call, url), { concurrency: 3 })
+
+      assert.deepStrictEqual(ended.filter(({ leaks }) => leaks.length > 0), [])
+      assert.deepStrictEqual(ended.filter(({ code }) => typeof code !== "number" || code === 1), [])
+    }).pipe(Effect.scoped, Effect.provide(served)))
+
+  it.live.each(["200", "302", "400", "401", "403", "404", "422", "401/issues", "403/issues", "422/issues"])(
+    "is in no output and in no file if the service returns it with %s",
+    (path) =>
+      Effect.gen(function*() {
+        const { url } = yield* echoing
+        const runs = ["list", "doctor", "sync --database a.db", "export --output a.csv"]
+          .flatMap((call) => credentials.map((each) => [each, call] as const))
+        const ended = yield* Effect.forEach(runs, ([each, call]) => caught(each, call, `${url}/${path}`), {
+          concurrency: 3
+        })
+
+        assert.deepStrictEqual(ended.filter(({ leaks }) => leaks.length > 0), [])
+        assert.deepStrictEqual(ended.filter(({ code }) => typeof code !== "number" || code <= 1), [])
+      }).pipe(Effect.scoped)
+  )
+})

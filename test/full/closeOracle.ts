@@ -1,0 +1,447 @@
+/**
+ * What a close of some punches has, and its files: a second computation, in whole milliseconds and cents. It imports nothing, so
+ * that it shares no code with `src`. Days are found by looking at wall clocks, quarter of an hour by quarter of an hour.
+ */
+
+type Cents = "halfUp" | "halfEven" | "down" | "up"
+
+/** A punch; instants in epoch milliseconds. */
+export interface Work {
+  readonly id: number
+  readonly person: number
+  readonly place: number
+  readonly department: number | undefined
+  readonly role: number
+  readonly wage: number
+  readonly tips: number
+  readonly from: number
+  readonly to: number | undefined
+  readonly breaks: ReadonlyArray<{ readonly from: number; readonly to: number | undefined; readonly paid: boolean }>
+  readonly isDeleted: boolean
+  readonly isMissing: boolean
+}
+
+/** Days are counted from 1970-01-01; a weekday of 0 is a Sunday. */
+export interface Terms {
+  readonly first: number
+  readonly last: number
+  readonly places: ReadonlyMap<number, { readonly zone: string; readonly dayStarts: number }>
+  /** Where the close begins at a place, if not at the beginning of its first day there. */
+  readonly begins: ReadonlyMap<number, number>
+  readonly firstDay: number
+  readonly cents: Cents
+  readonly weekly: number | undefined
+  readonly daily: number | undefined
+  readonly double: number | undefined
+}
+
+/** What a defect changes. */
+export interface Rules {
+  /** How much later a day begins. */
+  readonly edge: number
+  /** How many days later a week begins. */
+  readonly weekday: number
+  readonly cents: Cents | undefined
+  /** Whether time over the daily threshold counts in the week too. */
+  readonly countsTwice: boolean
+  /** Whether the last time of a day is counted first. */
+  readonly isReversed: boolean
+  /** How much longer the daily threshold is. */
+  readonly daily: number
+  readonly hasDouble: boolean
+  readonly countsMissing: boolean
+  /** The rounding of hours in the files of pay codes and of people. */
+  readonly codes: Cents
+  readonly people: Cents
+  /** Whether a correction is a rounded difference. */
+  readonly roundsDifference: boolean
+}
+
+export const trueRules: Rules = {
+  edge: 0,
+  weekday: 0,
+  cents: undefined,
+  countsTwice: false,
+  isReversed: false,
+  daily: 0,
+  hasDouble: true,
+  countsMissing: false,
+  codes: "halfUp",
+  people: "halfEven",
+  roundsDifference: false
+}
+
+/** What is planted to be found. */
+export const defects: Readonly<Record<string, Partial<Rules>>> = {
+  "a day begins an instant later": { edge: 1 },
+  "the week begins a day later": { weekday: 1 },
+  "half a cent is rounded to the even one": { cents: "halfEven" },
+  "an hour counts over the day and over the week": { countsTwice: true },
+  "the excess of a day is on the job of its first hours": { isReversed: true },
+  "the daily threshold is a second longer": { daily: 1000 },
+  "there is no second daily threshold": { hasDouble: false },
+  "a punch that the service removed counts": { countsMissing: true },
+  "half a hundredth of an hour is rounded to the even one": { codes: "halfEven" },
+  "half a minute is rounded up": { people: "halfUp" },
+  "a correction is a rounded difference": { roundsDifference: true }
+}
+
+const quarter = 900_000
+const day = 86_400_000
+
+const clocks = new Map<string, Intl.DateTimeFormat>()
+const walls = new Map<string, ReadonlyArray<number>>()
+
+/** What a wall clock shows at each quarter of an hour of a day of UTC, as if it were UTC. */
+const wallsOf = (zone: string, utcDay: number): ReadonlyArray<number> => {
+  const known = walls.get(`${zone} ${utcDay}`)
+  if (known !== undefined) return known
+  const clock = clocks.get(zone) ??
+    new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "medium" })
+  clocks.set(zone, clock)
+  const shown = Array.from(
+    { length: 96 },
+    (_, at) => Date.parse(`${clock.format(utcDay * day + at * quarter).replace(" ", "T")}Z`)
+  )
+  walls.set(`${zone} ${utcDay}`, shown)
+  return shown
+}
+
+const starts = new Map<string, number>()
+
+/** The first instant at which a wall clock shows the beginning of a day, or a later time. */
+export const startOf = (zone: string, dayStarts: number, date: number): number => {
+  const key = `${zone} ${dayStarts} ${date}`
+  const known = starts.get(key)
+  if (known !== undefined) return known
+  const wanted = date * day + dayStarts
+  for (let utcDay = Math.floor(wanted / day) - 2;; utcDay++) {
+    for (const [at, wall] of wallsOf(zone, utcDay).entries()) {
+      if (wall + quarter <= wanted) continue
+      const start = utcDay * day + at * quarter + Math.max(0, wanted - wall)
+      starts.set(key, start)
+      return start
+    }
+  }
+}
+
+const startAt = ({ places }: Terms, place: number, date: number): number => {
+  const rule = places.get(place)
+  if (rule === undefined) throw new Error(`no day rule of ${place}`)
+  return startOf(rule.zone, rule.dayStarts, date)
+}
+
+const beginOf = (terms: Terms, place: number): number => terms.begins.get(place) ?? startAt(terms, place, terms.first)
+
+const endOf = (terms: Terms, place: number): number => startAt(terms, place, terms.last + 1)
+
+/** The terms with each beginning at the end of the close before it, if that is less than 48 hours away. */
+export const align = (terms: Terms, others: ReadonlyArray<Terms>): Terms => {
+  const begins = new Map<number, number>()
+  for (const place of terms.places.keys()) {
+    const [begin, end] = [beginOf(terms, place), endOf(terms, place)]
+    const before = others.filter((other) => beginOf(other, place) < begin).map((other) => endOf(other, place))
+    const nearest = Math.max(...before)
+    if (nearest !== begin && nearest < end && Math.abs(nearest - begin) < 2 * day) begins.set(place, nearest)
+  }
+  return { ...terms, begins }
+}
+
+/** Whether two closes have an instant in common at a place. */
+export const overlap = (one: Terms, other: Terms): boolean =>
+  [...one.places.keys()].some((place) =>
+    shared(beginOf(one, place), endOf(one, place), beginOf(other, place), endOf(other, place)) > 0
+  )
+
+const dateOf = (terms: Terms, { edge }: Rules, { from, place }: Work): number => {
+  let date = Math.floor(from / day) - 3
+  while (startAt(terms, place, date + 1) + edge <= from) date++
+  return date
+}
+
+/** Milliseconds that are paid; `undefined` if they are not known. Between two neighbouring edges a break covers all or nothing. */
+const paidOf = ({ breaks, from, to }: Work): number | undefined => {
+  if (to === undefined || to < from) return undefined
+  const unpaid = breaks.filter(({ paid }) => !paid).map((rest) => ({ from: rest.from, to: rest.to ?? to }))
+  const edges = [from, to, ...unpaid.flatMap((rest) => [rest.from, rest.to])]
+    .filter((edge) => edge >= from && edge <= to).toSorted((a, b) => a - b)
+  let paid = 0
+  for (const [at, edge] of edges.entries()) {
+    const next = edges[at + 1]
+    if (next !== undefined && !unpaid.some((rest) => rest.from <= edge && next <= rest.to)) paid += next - edge
+  }
+  return paid
+}
+
+/** A number of parts as a whole number. It may be negative: what is rounded is its distance from the next lower one. */
+const round = (count: number, unit: number, rounding: Cents): number => {
+  const lower = Math.floor(count / unit)
+  const rest = count - lower * unit
+  if (rounding === "down" || rest === 0) return lower
+  if (rounding === "up") return lower + 1
+  if (rest * 2 === unit) return rounding === "halfUp" || lower % 2 !== 0 ? lower + 1 : lower
+  return rest * 2 > unit ? lower + 1 : lower
+}
+
+const shared = (from: number, to: number, low: number, high: number): number =>
+  Math.max(0, Math.min(to, high) - Math.max(from, low))
+
+/** The sums of a person at a place, in a department and a role, at a wage. */
+export interface Row {
+  readonly person: number
+  readonly place: number
+  readonly department: number | undefined
+  readonly role: number
+  readonly wage: number
+  readonly punches: number
+  readonly incomplete: number
+  readonly net: number
+  readonly over: number
+  readonly double: number
+  readonly cost: number
+  readonly tips: number
+}
+
+export type Rows = ReadonlyMap<string, Row>
+
+export const numbers = ["punches", "incomplete", "net", "over", "double", "cost", "tips"] as const
+
+export const keyOf = ({ department, person, place, role, wage }: Omit<Row, typeof numbers[number]>): string =>
+  [person, place, department ?? "-", role, wage].join(" ")
+
+/** The rows of a close. */
+export const rowsOf = (terms: Terms, work: ReadonlyArray<Work>, rules: Rules = trueRules): Rows => {
+  const rows = new Map<string, Row>()
+  const weekly = terms.weekly ?? Infinity
+  const second = (rules.hasDouble ? terms.double : undefined) ?? Infinity
+  const first = Math.min((terms.daily ?? Infinity) + rules.daily, second)
+  const counted = work.filter((each) => !each.isDeleted && (rules.countsMissing || !each.isMissing))
+    .map((each) => {
+      const date = dateOf(terms, rules, each)
+      const begin = terms.begins.get(each.place)
+      const isIn = date <= terms.last && (begin === undefined ? date >= terms.first : each.from >= begin)
+      return { each, date, isIn, net: paidOf(each) }
+    })
+    .toSorted((one, other) =>
+      one.date - other.date ||
+      // What lies before the close is in an earlier one.
+      Number(one.isIn) - Number(other.isIn) ||
+      (rules.isReversed ? -1 : 1) * (one.each.from - other.each.from || one.each.id - other.each.id)
+    )
+  const ofDay = new Map<string, number>()
+  const ofWeek = new Map<string, number>()
+  for (const { date, each, isIn, net = 0 } of counted) {
+    // Day 0 was a Thursday.
+    const week = Math.floor((date + 4 - terms.firstDay - rules.weekday) / 7)
+    const [dayKey, weekKey] = [`${each.person} ${date}`, `${each.person} ${week}`]
+    const before = ofDay.get(dayKey) ?? 0
+    const after = before + net
+    ofDay.set(dayKey, after)
+    const double = shared(before, after, second, Infinity)
+    const overDay = shared(before, after, first, second)
+    const left = rules.countsTwice ? net : net - double - overDay
+    const reached = ofWeek.get(weekKey) ?? 0
+    ofWeek.set(weekKey, reached + left)
+    const overWeek = shared(reached, reached + left, weekly, Infinity)
+    if (!isIn) continue
+    const isKnown = paidOf(each) !== undefined
+    const own: Row = {
+      person: each.person,
+      place: each.place,
+      department: each.department,
+      role: each.role,
+      wage: each.wage,
+      punches: 1,
+      incomplete: isKnown ? 0 : 1,
+      net,
+      over: overDay + overWeek,
+      double,
+      cost: round(
+        net * each.wage,
+        3_600_000,
+        rules.cents !== undefined && terms.cents === "halfUp" ? rules.cents : terms.cents
+      ),
+      tips: each.tips
+    }
+    const key = keyOf(own)
+    rows.set(key, plus(own, rows.get(key), 1))
+  }
+  return rows
+}
+
+const plus = (one: Row, other: Row | undefined, sign: 1 | -1): Row =>
+  other === undefined ? one : {
+    ...one,
+    punches: one.punches + sign * other.punches,
+    incomplete: one.incomplete + sign * other.incomplete,
+    net: one.net + sign * other.net,
+    over: one.over + sign * other.over,
+    double: one.double + sign * other.double,
+    cost: one.cost + sign * other.cost,
+    tips: one.tips + sign * other.tips
+  }
+
+/** What is due: what some rows have more than others. */
+export const dueOf = (now: Rows, then: Rows): Rows => {
+  const due = new Map<string, Row>()
+  for (const [key, known] of new Map([...then, ...now])) {
+    const none = { ...known, punches: 0, incomplete: 0, net: 0, over: 0, double: 0, cost: 0, tips: 0 }
+    const row = plus(now.get(key) ?? none, then.get(key), -1)
+    if (numbers.some((name) => row[name] !== 0)) due.set(key, row)
+  }
+  return due
+}
+
+export const hasOver = ({ daily, double, weekly }: Terms): boolean =>
+  daily !== undefined || double !== undefined || weekly !== undefined
+
+/** One text of the rows, to compare. */
+export const textOf = (rows: Rows): string =>
+  [...rows].toSorted(([one], [other]) => one < other ? -1 : 1)
+    .map(([key, row]) => `${key}: ${numbers.map((name) => row[name]).join(" ")}`).join("\n")
+
+/** The person, and time over and double. */
+export const peopleOf = (rows: Rows): ReadonlyMap<number, readonly [over: number, double: number]> => {
+  const people = new Map<number, readonly [number, number]>()
+  for (const { double, over, person } of rows.values()) {
+    const [reached, doubled] = people.get(person) ?? [0, 0]
+    people.set(person, [reached + over, doubled + double])
+  }
+  return people
+}
+
+/** The cells of a file by the texts of its rows; hours in the units of the file, amounts in cents. */
+export type File = ReadonlyMap<string, ReadonlyArray<number>>
+
+export const mappings = ["codes", "jobs", "centres", "people"] as const
+
+type Sums = Pick<Row, typeof numbers[number]>
+
+const grouped = (rows: Rows, textOf: (row: Row) => string): ReadonlyMap<string, Sums> => {
+  const groups = new Map<string, Row>()
+  for (const row of rows.values()) groups.set(textOf(row), plus(row, groups.get(textOf(row)), 1))
+  return groups
+}
+
+const rateOf = ({ wage }: Row) => `${Math.floor(wage / 100)}.${`${wage % 100}`.padStart(2, "0")}`
+
+/** The whole file of some rows by one of four mappings. */
+export const fileOf = (
+  mapping: typeof mappings[number],
+  terms: Terms,
+  rows: Rows,
+  codeOf: (person: number) => string,
+  rules: Rules = trueRules
+): File => {
+  const file = new Map<string, ReadonlyArray<number>>()
+  const add = (key: string, cells: ReadonlyArray<number>) => {
+    if (cells.some((cell) => cell !== 0)) file.set(key, cells)
+  }
+  switch (mapping) {
+    case "codes":
+      for (const [code, { double, net, over, tips }] of grouped(rows, ({ person }) => codeOf(person))) {
+        const [all, ...classes] = [net, over, double].map((time) => round(time, 36_000, rules.codes))
+        const [ofOver = 0, ofDouble = 0] = classes
+        if (!hasOver(terms)) add(`${code} HRS`, [all ?? 0, 0])
+        else add(`${code} REG`, [(all ?? 0) - ofOver - ofDouble, 0])
+        add(`${code} OT`, [ofOver, 0])
+        add(`${code} DT`, [ofDouble, 0])
+        add(`${code} TIPS`, [0, tips])
+      }
+      return file
+    case "jobs": {
+      const jobOf = ({ person, role }: Row) => `${codeOf(person)} ${role}`
+      for (const [key, { double, net, over }] of grouped(rows, (row) => `${jobOf(row)} ${rateOf(row)}`)) {
+        const [all = 0, ofOver = 0, ofDouble = 0] = [net, over, double].map((time) => round(time, 36_000, "up"))
+        if (!hasOver(terms)) add(`${key} HRS`, [all, 0])
+        else add(`${key} REG`, [all - ofOver - ofDouble, 0])
+        add(`${key} OT`, [ofOver, 0])
+        add(`${key} DT`, [ofDouble, 0])
+      }
+      // Tips have no rate.
+      for (const [key, { tips }] of grouped(rows, jobOf)) add(`${key}  TIPS`, [0, tips])
+      return file
+    }
+    case "centres":
+      for (const [place, { cost, net, punches, tips }] of grouped(rows, ({ place }) => `C${place}`)) {
+        add(place, [round(net, 60_000, "down"), cost, tips, punches])
+      }
+      return file
+    case "people": {
+      const textOf = (row: Row) => [codeOf(row.person), row.place, row.role, rateOf(row)].join(" ")
+      for (const [key, { cost, double, net, over }] of grouped(rows, textOf)) {
+        const [all = 0, ofOver = 0, ofDouble = 0] = [net, over, double].map((time) => round(time, 60_000, rules.people))
+        const classes = hasOver(terms) ? [all - ofOver - ofDouble, ofOver] : []
+        add(key, [all, ...classes, ...terms.double === undefined ? [] : [ofDouble], cost])
+      }
+      return file
+    }
+  }
+}
+
+/** A file without what another one has: what is still to pay. Also the sum of two, with a sign. */
+export const combine = (one: File, other: File, sign: 1 | -1): File => {
+  const file = new Map<string, ReadonlyArray<number>>()
+  for (const key of new Set([...one.keys(), ...other.keys()])) {
+    const [cells, more] = [one.get(key), other.get(key)]
+    const sums = (cells ?? more ?? []).map((_, at) => (cells?.[at] ?? 0) + sign * (more?.[at] ?? 0))
+    if (sums.some((cell) => cell !== 0)) file.set(key, sums)
+  }
+  return file
+}
+
+/** The file that is paid after another one. */
+export const correctionOf = (
+  mapping: typeof mappings[number],
+  terms: Terms,
+  [now, then]: readonly [now: Rows, then: Rows],
+  codeOf: (person: number) => string,
+  rules: Rules = trueRules
+): File =>
+  rules.roundsDifference
+    ? fileOf(mapping, terms, dueOf(now, then), codeOf, rules)
+    : combine(fileOf(mapping, terms, now, codeOf, rules), fileOf(mapping, terms, then, codeOf, rules), -1)
+
+export const textOfFile = (file: File): string =>
+  [...file].toSorted(([one], [other]) => one < other ? -1 : 1).map(([key, cells]) => `${key}: ${cells.join(" ")}`)
+    .join("\n")
+
+/** A printed number as a whole one: hundredths, or minutes of `h:mm`. */
+const numberOf = (text: string): number => {
+  const parts = /^(-?)(\d+)(?:([.,:])(\d\d))?$/.exec(text)
+  if (parts === null) throw new Error(`not a number: ${JSON.stringify(text)}`)
+  const [, sign, whole = "0", mark, rest = "0"] = parts
+  const size = mark === undefined ? Number(whole) : Number(whole) * (mark === ":" ? 60 : 100) + Number(rest)
+  // There is one zero.
+  return sign === "-" && size !== 0 ? -size : size
+}
+
+/** Reads what was printed: so many texts, then numbers, of which some are empty. */
+export const parse = (mapping: typeof mappings[number], text: string): File => {
+  const texts = { codes: 2, jobs: 4, centres: 1, people: 4 }[mapping]
+  const mark = mapping === "centres" ? ";" : ","
+  const file = new Map<string, ReadonlyArray<number>>()
+  for (const line of text.split("\n").slice(mapping === "centres" ? 0 : 1, -1)) {
+    const cells = line.split(mark).map((cell) => cell.replace(/^"(.*)"$/, "$1"))
+    const key = cells.slice(0, texts).join(" ")
+    if (file.has(key)) throw new Error(`two rows of ${key}`)
+    file.set(key, cells.slice(texts).map((cell) => cell === "" ? 0 : numberOf(cell)))
+  }
+  return file
+}
+
+/** The pay period of a date, by its own calendar: so many days from an anchor, or from days of the month. */
+export const periodOf = (
+  calendar: { readonly days: number; readonly anchor: number } | { readonly firsts: ReadonlyArray<number> },
+  date: number
+): { readonly first: number; readonly last: number } => {
+  const isFirst = (each: number) =>
+    "days" in calendar
+      ? (each - calendar.anchor) % calendar.days === 0
+      : calendar.firsts.includes(new Date(each * day).getUTCDate())
+  let first = date
+  while (!isFirst(first)) first--
+  let last = date
+  while (!isFirst(last + 1)) last++
+  return { first, last }
+}
