@@ -375,6 +375,9 @@ describe("the message of an error", () => {
     const { message } = new RateLimited({ retryAfter: Option.some(Duration.seconds(90)) })
 
     assert.match(message, /retry after 1m 30s/)
+    for (const wait of [Duration.days(366), Duration.seconds(1e20), Duration.infinity]) {
+      assert.match(new RateLimited({ retryAfter: Option.some(wait) }).message, /retry after more than a year \[/)
+    }
   })
 
   it("has the status itself, where it is not the usual one of the error", () => {

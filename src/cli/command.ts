@@ -30,7 +30,8 @@ import {
   type ExpectedError,
   type Findings,
   type OutputClosed,
-  tooManyOpenOf
+  tooManyOpenOf,
+  usageText
 } from "./failure.ts"
 import { RunFiles } from "./flags/file.ts"
 import { fleet } from "./fleet/fleet.ts"
@@ -78,7 +79,7 @@ const formatter = Effect.gen(function*() {
 
 /** A usage error writes nothing to standard output, and refers to the help instead of printing it. */
 const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
-  const { formatCliError, formatHelpDoc, formatVersion } = yield* formatter
+  const { formatHelpDoc, formatVersion } = yield* formatter
   switch (event._tag) {
     case "Help": {
       // help COMMAND shows all flags, and COMMAND --help the usual ones.
@@ -94,7 +95,7 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
           ? unknownFlag(error.option, event.helpDoc)
           : error._tag === "UnknownSubcommand"
           ? unknownCommand(error.subcommand, event.helpDoc)
-          : formatCliError(error)
+          : usageText(error)
       )
       const advice = [`See ${path} --help.`]
       return yield* printFailure(

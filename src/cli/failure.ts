@@ -1,4 +1,5 @@
 /** Describes the end of a command: one line for what happened, lines for what to do, and an exit code. */
+import * as CliError from "effect/cli/CliError"
 import type * as Config from "effect/Config"
 import * as Data from "effect/Data"
 import * as DateTime from "effect/DateTime"
@@ -21,7 +22,7 @@ import type {
 import type { UnwritablePunch } from "../export/rows.ts"
 import type { FleetError } from "../fleet/FleetError.ts"
 import { messageOf } from "../internal/sql/failure.ts"
-import { firstIssue, printable } from "../internal/wire/issue.ts"
+import { escaped, firstIssue, printable } from "../internal/wire/issue.ts"
 import type { SumOverflow } from "../payroll/Labor.ts"
 import type { MissingZone } from "../payroll/Period.ts"
 import type { OtherSchema } from "../sql/connection.ts"
@@ -81,6 +82,15 @@ export type ExpectedError =
 /** The command was called wrongly. */
 export const usage = (message: string, ...advice: ReadonlyArray<string>) =>
   new CommandFailure({ message, advice, code: exitCode.usage })
+
+/** What core says of a wrong call: a value of the arguments is repeated in part only, and escaped. */
+export const usageText = (error: CliError.CliError): string =>
+  escaped(
+    error._tag === "InvalidValue"
+      ? new CliError.InvalidValue({ ...error, value: printable(error.value), expected: printable(error.expected) })
+        .message
+      : printable(error.message)
+  )
 
 /** The same as a result. */
 export const refused = (message: string, ...advice: ReadonlyArray<string>) => Result.fail(usage(message, ...advice))

@@ -491,3 +491,21 @@ describe("a file that a command writes", () => {
     assert.deepStrictEqual(others.filter((name) => !name.startsWith("fleet ")), [])
   })
 })
+
+describe("a value of the arguments", () => {
+  it.effect.each([["--week"], ["--zone"], ["--max-age"], ["--since"]])(
+    "is repeated in part, and escaped, in both formats of the messages: %s",
+    ([flag]) =>
+      Effect.gen(function*() {
+        const args = ["payroll", "diff", `${flag}=\u202e${"x".repeat(1_000_000)}`]
+        for (const format of ["lines", "json"]) {
+          const { code, stderr } = yield* cli([...args, "--log-format", format])
+
+          assert.strictEqual(code, 2)
+          assert.include(stderr, "u202exxx")
+          assert.notInclude(stderr, "\u202e")
+          assert.isBelow(stderr.length, 2000)
+        }
+      }).pipe(Effect.provide(FakeService.layer()))
+  )
+})

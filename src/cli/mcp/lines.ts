@@ -9,6 +9,7 @@ import * as Schema from "effect/Schema"
 import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
+import { printable } from "../../internal/wire/issue.ts"
 
 /** The most bytes of a line. */
 const longest = 2 ** 20
@@ -37,10 +38,17 @@ const Cancelled = Schema.Struct({
   params: Schema.Struct({ requestId: Id })
 })
 
+const Failure = Schema.Struct({
+  jsonrpc: Schema.Literal("2.0"),
+  id: Schema.NullOr(Id),
+  error: Schema.Struct({ code: Schema.Int, message: Schema.String, data: Schema.optionalKey(Schema.Unknown) })
+})
+
 /** Keys that are not of the protocol are left out: core would obey some of them. */
 const readMessage = Schema.decodeUnknownResult(Schema.Union([Call, Reply]))
 const readId = Schema.decodeUnknownOption(Schema.Struct({ id: Id }))
 const readCancelled = Schema.decodeUnknownOption(Cancelled)
+const readFailure = Schema.decodeUnknownOption(Failure)
 const readJson = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
 
 /** The answer to what is not a message. `id`: of the request, if it is known and no other answer has it. */
@@ -96,11 +104,18 @@ export const checkedLines = (stdio: Stdio.Stdio): Stdio.Stdio => {
     return first === undefined ? "" : `${JSON.stringify(isBatch ? messages : first)}\n`
   })
 
-  /** An answer ends the flight of its id. */
+  /** An answer ends the flight of its id. What core says of a wrong request repeats parts of it, of any length. */
   const note = (written: string | Uint8Array) => {
     const answer = typeof written === "string" ? readJson(written) : Result.fail(undefined)
-    if (Result.isSuccess(answer)) Option.map(readId(answer.success), ({ id }) => inFlight.delete(id))
-    return written
+    if (Result.isFailure(answer)) return written
+    Option.map(readId(answer.success), ({ id }) => inFlight.delete(id))
+    return Option.match(readFailure(answer.success), {
+      onNone: () => written,
+      onSome: ({ error, ...rest }) => {
+        const message = error.message.split("\n").map(printable).join("\n")
+        return `${JSON.stringify({ ...rest, error: { ...error, message } })}\n`
+      }
+    })
   }
 
   return Stdio.make({

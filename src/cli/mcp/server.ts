@@ -27,13 +27,14 @@ import type { Terminal } from "effect/Terminal"
 import type { Company } from "../../Company.ts"
 import { toWider, toWire } from "../../export/rows.ts"
 import type { CompanyId } from "../../Ids.ts"
+import { printable } from "../../internal/wire/issue.ts"
 import { version } from "../../internal/wire/userAgent.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { incomplete, layerCopy } from "../database/copy.ts"
 import { databaseOrDefault, targetOf } from "../database/database.ts"
 import { openSource, sourceFlags } from "../database/source.ts"
-import { type CommandFailure, commandFailureOf, type ExpectedError } from "../failure.ts"
+import { type CommandFailure, commandFailureOf, type ExpectedError, usageText } from "../failure.ts"
 import type { DatabaseTarget } from "../flags/address.ts"
 import { companyOf } from "../flags/connection.ts"
 import { noFilter, toFilter } from "../flags/filter.ts"
@@ -303,7 +304,8 @@ export const layerTools = (copy: Copy) =>
 const refusedOf = (error: Refused | CommandFailure | ExpectedError): Refused => {
   if (error._tag === "Refused") return error
   const { advice, message } = error._tag === "CommandFailure" ? error : commandFailureOf(error)
-  return new Refused({ message: [message, ...advice].join("\n") })
+  const lines = [message, ...advice].flatMap((text) => text.split("\n"))
+  return new Refused({ message: lines.map(printable).join("\n") })
 }
 
 /** How old the copy is, with its status as the result. Fails if there is no copy, or if its first load did not end. */
@@ -452,7 +454,6 @@ const runCommand = Effect.fnUntraced(function*(args: ReadonlyArray<string>) {
     stdoutIsTerminal: Effect.succeed(false),
     stderrIsTerminal: Effect.succeed(false)
   })
-  const { formatCliError } = CliOutput.defaultFormatter({ colors: false })
   const usages: Array<string> = []
   yield* Command.runWith(commands, { version })(args).pipe(
     Effect.provideService(Stdio.Stdio, stdio),
@@ -462,7 +463,7 @@ const runCommand = Effect.fnUntraced(function*(args: ReadonlyArray<string>) {
     Effect.provideService(CliOutput.Presenter, {
       present: (event) =>
         Effect.sync(() => {
-          if (event._tag === "InvalidInvocation") usages.push(...event.errors.map((error) => formatCliError(error)))
+          if (event._tag === "InvalidInvocation") usages.push(...event.errors.map(usageText))
         })
     }),
     Effect.provideService(HttpClient.HttpClient, noService),

@@ -150,7 +150,7 @@ export const printFailure = (
 ) =>
   Effect.flatMap(Messages, (mode) =>
     mode?.format === "json"
-      ? writeEvent("ERROR", message, { event: "error", advice, code })
+      ? writeEvent("ERROR", escaped(message), { event: "error", advice: shown(advice), code })
       : writeLines(shown(lines)))
 
 /** `503, retrying in 1 s (2nd of 4)`. */

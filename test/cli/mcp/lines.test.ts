@@ -88,6 +88,25 @@ describe("time-punches mcp", () => {
       assert.deepStrictEqual(of(9)?.result, {})
     })))
 
+  it.live("repeats a part of a wrong request only, and nothing that turns a text around", () =>
+    inFake(Effect.gen(function*() {
+      const long = `\u202e${"x".repeat(100_000)}`
+      const wrong = [
+        call(2, long),
+        call(3, "tools/call", { name: long, arguments: {} }),
+        call(4, "tools/call", { name: "list", arguments: { [long]: 1 } }),
+        call(5, "tools/call", { name: "list", arguments: { week: long } }),
+        call(6, "resources/read", { uri: long })
+      ]
+      const answers = yield* said(wrong.join("") + ping, 5)
+
+      for (const answer of answers) {
+        assert.notInclude(JSON.stringify(answer), "\u202e")
+        assert.isBelow(JSON.stringify(answer).length, 1500)
+      }
+      assert.include(JSON.stringify(answers.find(({ id }) => id === 5)), "YYYY-MM-DD")
+    })))
+
   const parse = [[null, -32_700], [9, undefined]]
   const request = [[null, -32_600], [9, undefined]]
 
