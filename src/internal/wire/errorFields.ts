@@ -69,8 +69,8 @@ export const inParentheses = (code: Option.Option<string>): string =>
 export const waitText = (retryAfter: Option.Option<Duration.Duration>): string =>
   Option.match(retryAfter, { onNone: () => "", onSome: (wait) => `, retry after ${formatWait(wait)}` })
 
-/** A wait that a service asks for may be of any length: of years nobody waits the end. */
-export const formatWait = (wait: Duration.Duration): string =>
+/** A service may ask for a wait of any length. */
+const formatWait = (wait: Duration.Duration): string =>
   Duration.isGreaterThan(wait, Duration.days(365)) ? "more than a year" : Duration.format(wait)
 
 /** Why there is no token: in the message of a `TokenError`, and in the log of a renewal. */
