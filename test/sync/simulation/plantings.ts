@@ -44,13 +44,6 @@ const clocksWithFewDates = (plan: Plan): Plan => {
   return { ...changed, faults, store: "memory", dates: "sometimes", steps: 60 }
 }
 
-/** A local clock that is ahead is set right, and few pages have a `Date`: stamps of the future lift the first watermark. */
-const localClockAhead = (plan: Plan): Plan => {
-  const changed = clocksWithFewDates(plan)
-  const faults = new Set([...changed.faults].filter((fault) => fault !== "serviceBack"))
-  return { ...changed, faults: faults.add("futureModified"), localOffset: (plan.seed % 8) * 15 * minute }
-}
-
 /** Many rows, one a page. */
 const long = (plan: Plan): Plan => ({ ...plan, rows: Math.max(plan.rows, 8), pageSize: 1, steps: 60 })
 
@@ -59,8 +52,8 @@ const byRecord = { cursors: "record", order: "clockedIn", sortById: true, refuse
 
 const watermark = (value: string) =>
   pass(
-    "const watermark = Option.orElse(running.horizon, () => watermarkWithoutDate(checkpoint, running))",
-    `const watermark = Option.isSome(running.horizon) ? ${value} : watermarkWithoutDate(checkpoint, running)`
+    "      ...(isCompared && Option.isSome(watermark) && { horizon: watermark.value }),\n",
+    `      ...(Option.isSome(running.horizon) && { watermark: ${value} }),\n`
   )
 
 const isSetBack = "const isSetBack = isAgain"
@@ -276,13 +269,6 @@ export const plantings: ReadonlyArray<Planting> = [
     name: "a first load without a Date moves no at",
     edits: [pass(isCompared, "const isCompared = Option.isSome(running.horizon)")],
     change: (plan) => ({ ...having("serviceBack", "checkpointLost", "futureModified")(plan), dates: "sometimes" })
-  },
-  {
-    name: "a first load without a Date has no horizon",
-    edits: [
-      pass("isCompared && Option.isSome(watermark)", "Option.isSome(running.horizon) && Option.isSome(watermark)")
-    ],
-    change: localClockAhead
   },
   {
     name: "a first load since 1970",
