@@ -261,7 +261,7 @@ describe("time-punches summary --database", () => {
     [["--business-date-start", "2026-03-02"], "--business-date-start and -end cannot go with a copy"],
     [["--sort-by", "id.asc"], "--sort-by cannot go with a copy"],
     [["--page-size", "20"], "--page-size sets the size of requests"],
-    [["--database", "mysql://localhost/a"], "has the scheme mysql"],
+    [["--database", "mysql://localhost/a"], "must be the name of a file, or a URL of PostgreSQL"],
     [["--database", "postgres://me:hunter2@localhost/a"], "has a password"]
   ])("refuses %j by name", ([args, text]) =>
     Effect.gen(function*() {
