@@ -9,6 +9,7 @@ import { BusinessDate } from "../../Ids.ts"
 import { parseInstant } from "../../internal/wire/instant.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { PayCalendar } from "../../payroll/PayCalendar.ts"
+import { Rounding } from "../../payroll/Rounding.ts"
 import { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, refused } from "../failure.ts"
 import type { CsvStyle } from "../print/machine.ts"
@@ -207,17 +208,9 @@ export const calendar = text(
 
 export const asOf = instant("as-of", "Count open punches up to this instant; without it their time is not counted")
 
-/** The words of `--rounding`, and what they mean. */
-export const roundings = [
-  ["half-up", "halfUp"],
-  ["half-even", "halfEven"],
-  ["down", "down"],
-  ["up", "up"]
-] as const
-
 /** How cost is rounded; none if not given. */
-export const optionalRounding = Flag.ChoiceWithValue("rounding", roundings).pipe(
-  Flag.withDescription("How the cost of each punch is rounded to the cent (default: half-up)"),
+export const optionalRounding = Flag.Literals("rounding", Rounding.literals).pipe(
+  Flag.withDescription("How the cost of each punch is rounded to the cent (default: halfUp)"),
   Flag.optional
 )
 

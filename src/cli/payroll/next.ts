@@ -13,7 +13,7 @@ import { type DayRule, dayStartsOf, zoneOf } from "../../payroll/Zones.ts"
 import { usage } from "../failure.ts"
 import { flagNameOf } from "../flags/filter.ts"
 import { orDefault } from "../flags/settings.ts"
-import { dayStartsText, hoursText, roundings } from "../flags/values.ts"
+import { dayStartsText, hoursText } from "../flags/values.ts"
 import { dayRuleAt, dayRuleText, readZones } from "../flags/zones.ts"
 import { printHint, printWarning } from "../print/messages.ts"
 import { dayStartsOrDefault, periodFlags, type PeriodInput, textOfDates } from "../select/period.ts"
@@ -64,10 +64,9 @@ type Recorded = Omit<Close.NextPeriod, "before">
 const refuseOthers = Effect.fnUntraced(function*(input: NextInput, { after, ...terms }: Recorded) {
   const text = (hours: Duration.Input | undefined) =>
     hours === undefined ? "none" : hoursText(Duration.fromInputUnsafe(hours))
-  const wordOf = (rounding: Rounding) => roundings.find(([, meaning]) => meaning === rounding)?.[0] ?? rounding
   const given = [
     ...Struct.keys(thresholdFlags).map((name) => [name, Option.map(input[name], text), text(terms[name])] as const),
-    ["rounding", Option.map(input.rounding, wordOf), wordOf(terms.rounding)],
+    ["rounding", input.rounding, terms.rounding],
     ["weekStarts", input.weekStarts, terms.firstDay]
   ] as const
   for (const [name, value, recorded] of given) {

@@ -482,7 +482,7 @@ describe("time-punches payroll close", () => {
       }
       assert.deepStrictEqual(Fs.readFileSync(file), before)
       for (const verb of [["payroll", "check"], ["summary"]]) {
-        const { code, stderr } = yield* run(...verb, ...week, ...verb.length === 1 ? ["--rounding", "half-up"] : [])
+        const { code, stderr } = yield* run(...verb, ...week, ...verb.length === 1 ? ["--rounding", "halfUp"] : [])
         assert.strictEqual(code, 0, stderr)
       }
     })))

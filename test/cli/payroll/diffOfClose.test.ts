@@ -152,7 +152,7 @@ describe("time-punches payroll diff --close", () => {
           ["--zone", "Europe/Berlin"],
           ["--day-starts", "05:00"],
           ["--week-starts", "monday"],
-          ["--rounding", "half-up"],
+          ["--rounding", "halfUp"],
           ["--as-of", "2026-03-20T00:00:00Z"]
         ]
         for (const flags of recorded) {

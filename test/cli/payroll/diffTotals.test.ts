@@ -99,7 +99,7 @@ const lastCommit = (env: Environment) =>
 const check = (env: Environment, folder: string, [flag, value]: readonly [flag: string, value: string]) =>
   Effect.gen(function*() {
     Fs.writeFileSync(`${folder}/zones.csv`, `location_id,zone\n${zones.map((row) => `${row.join()}\n`).join("")}`)
-    const flags = ["--week", "2026-03-11", "--as-of", "2026-03-25T00:00:00Z", "--rounding", "half-even"].concat(
+    const flags = ["--week", "2026-03-11", "--as-of", "2026-03-25T00:00:00Z", "--rounding", "halfEven"].concat(
       [flag, value.replace(/^(?=zones\.csv$)/, `${folder}/`)]
     )
     const sync = Effect.andThen(run(env, "sync", "--history"), run(env, "sync", "--history", "--sweep", "all"))

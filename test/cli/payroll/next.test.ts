@@ -177,7 +177,7 @@ describe("time-punches payroll close --next", () => {
 
         assert.strictEqual(yield* because("--weekly-threshold", "35h"), differs("--weekly-threshold 35h", "40h"))
         assert.strictEqual(yield* because("--daily-threshold", "450m"), differs("--daily-threshold 7.5h", "none"))
-        assert.strictEqual(yield* because("--rounding", "half-even"), differs("--rounding half-even", "half-up"))
+        assert.strictEqual(yield* because("--rounding", "halfEven"), differs("--rounding halfEven", "halfUp"))
         assert.strictEqual(yield* because("--week-starts", "sunday"), differs("--week-starts sunday", "monday"))
         assert.strictEqual(yield* because("--zone", "UTC"), differs("--zone UTC", "America/New_York"))
         assert.strictEqual(yield* because("--day-starts=-02:00"), differs("--day-starts -02:00", "04:00"))

@@ -210,7 +210,7 @@ describe("time-punches summary", () => {
       const service = yield* FakeService
       yield* service.clear
       yield* service.seed([punch(1, { hourly_wage: 1, clocked_out: "2026-03-02T08:30:00Z" })])
-      const costs = yield* Effect.forEach(["half-up", "half-even", "down", "up"], (rounding) =>
+      const costs = yield* Effect.forEach(["halfUp", "halfEven", "down", "up"], (rounding) =>
         Effect.map(tableOf("--rounding", rounding), ([, row]) => row?.at(-2)))
 
       assert.deepStrictEqual(costs, ["0.01", "0.00", "0.00", "0.01"])
