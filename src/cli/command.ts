@@ -11,6 +11,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stdio from "effect/Stdio"
+import * as Struct from "effect/Struct"
 import type { Terminal } from "effect/Terminal"
 import { printable, unknownKey } from "../internal/wire/issue.ts"
 import { version } from "../internal/wire/userAgent.ts"
@@ -84,7 +85,10 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
     case "Help": {
       // help COMMAND shows all flags, and COMMAND --help the usual ones.
       const doc = event.reason === "Requested" ? shortened(event.helpDoc) : event.helpDoc
-      return yield* Effect.ignore(printLines([narrowHelp(formatHelpDoc(doc), yield* outputWidth)]))
+      const flags = doc.flags.map((flag) =>
+        Struct.assign(flag, { type: flag.type === "[=boolean]" ? "boolean" : flag.type })
+      )
+      return yield* Effect.ignore(printLines([narrowHelp(formatHelpDoc({ ...doc, flags }), yield* outputWidth)]))
     }
     case "Version":
       return yield* Effect.ignore(printLines([formatVersion(event.name, event.version)]))

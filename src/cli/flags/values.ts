@@ -35,7 +35,13 @@ export const nonBlank = (name: string, metavar: string, description: string, exp
 
 /** A flag without a value, off by default. */
 export const onFlag = (name: string, description: string) =>
-  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withoutNegation, Flag.withDefault(false))
+  Flag.Boolean(name).pipe(
+    Flag.withDescription(description),
+    Flag.withoutNegation,
+    // Without it, a 1 or a 0 behind the flag is its value, and no close and no company.
+    Flag.withOptionalValue("true"),
+    Flag.withDefault(false)
+  )
 
 /** What `readWhole` expects; it completes "must be …". */
 export const wholeNumber = (least: number, most: number = Number.MAX_SAFE_INTEGER): string =>

@@ -21,7 +21,6 @@ export const remove = Command.make(
     if (!purge && (input.yes || closesToo)) return yield* usage("--yes and --closes-too go with --purge")
     const { printChange, withFleet } = yield* operating
     const { erase } = yield* Effect.promise(() => import("../database/erase.ts"))
-    // The ids come first: a flag takes a 1 or a 0 after it for its value.
     const call = `time-punches fleet remove ${ids.join(" ")} --purge`
     const result = yield* withFleet(
       input,

@@ -228,6 +228,21 @@ describe("time-punches payroll close", () => {
       assert.deepStrictEqual(closes(corrected.stdout), [["1.2", "1.1", null]])
     })))
 
+  it.live("takes the number behind a flag that is on or off for a close", () =>
+    inFake(Effect.gen(function*() {
+      const run = on(yield* copy)
+      yield* run("payroll", "close", ...week)
+      const [one, other] = [
+        yield* run("payroll", "due", "--json", "2"),
+        yield* run("payroll", "correct", "--dry-run", "0")
+      ]
+
+      assert.deepStrictEqual([one.code, other.code], [2, 2])
+      assert.match(one.stderr, /2: there is no such close/)
+      assert.match(other.stderr, /must be a whole number from 1|a whole number from 1/)
+      assert.strictEqual((yield* run("payroll", "show", "--json", "1")).code, 0)
+    })))
+
   it.live("shows the people of a revision, and of a close its revisions alone", () =>
     inFake(Effect.gen(function*() {
       const file = yield* copy
