@@ -9,7 +9,6 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import type { CompanyId, LocationId } from "../Ids.ts"
 import type * as Labor from "../payroll/Labor.ts"
-import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import type { MissingZone } from "../payroll/Zones.ts"
@@ -29,17 +28,10 @@ import {
 } from "./CloseError.ts"
 import * as CloseSums from "./CloseSums.ts"
 import * as CloseTerms from "./CloseTerms.ts"
+import { openHoles } from "./holes.ts"
 import { lossesOf, type LostHours } from "./losses.ts"
-import {
-  type ActiveRevision,
-  activeRevisions,
-  type ClosedPeriod,
-  getPrevious,
-  getVoid,
-  newestRevision,
-  type Revision,
-  termsAt
-} from "./Revision.ts"
+import { activeOne, revisionNamed, storedOf } from "./read.ts"
+import { getVoid, newestRevision, type Revision, termsAt } from "./Revision.ts"
 import * as RevisionId from "./RevisionId.ts"
 import {
   type ActiveClose,
@@ -50,16 +42,13 @@ import {
   type Db,
   type Differing,
   inCopy,
-  insertFile,
   nothingAdded,
   openedForCloses,
   type Planned,
   punchesIn,
   readCloses,
   readCopy,
-  readFiles,
   readSums,
-  recorded,
   type StoredClose,
   sumRules,
   sumsOf,
@@ -67,7 +56,10 @@ import {
   write,
   type WriteOptions
 } from "./store.ts"
-import type { FileForm, WrittenFile } from "./WrittenFile.ts"
+
+export { type Hole, holes, next, type NextPeriod } from "./holes.ts"
+
+export { files, find, get, list, newest, type NewestRevision, noteFile } from "./read.ts"
 
 export { formChanges } from "./WrittenFile.ts"
 
@@ -401,220 +393,6 @@ export const voidRevision = (
     return yield* headOrDie(revisions)
   })
 
-/** Time between two active closes that no close has, at one location. */
-export interface Hole {
-  /** The close before it. */
-  readonly earlier: number
-  /** The close behind it. */
-  readonly later: number
-  /** The location; `None` stands for every location without a separate day rule. */
-  readonly locationId: Option.Option<LocationId>
-  /** The instants. */
-  readonly interval: Period.Interval
-  /** The dates between the two closes; `None` if it is only a part of a day, such as where a zone was corrected. */
-  readonly dates: Option.Option<PayPeriod>
-}
-
-/**
- * The holes that were not accepted as a `gap`. A period falls out of every close when its first revision is voided: its
- * amounts are not due with any other close, so it must be closed again.
- */
-export const holes = (
-  company: CompanyId,
-  tableOptions: TableOptions = {}
-): Effect.Effect<ReadonlyArray<Hole>, SyncError, SqlClient> =>
-  inCopy(
-    company,
-    tableOptions,
-    Effect.fnUntraced(function*(database: Db) {
-      return openHoles(yield* readCloses(database, company)).map(({ earlier, interval, later, locationId }): Hole => ({
-        earlier: earlier.close,
-        later: later.close,
-        locationId: Option.fromUndefinedOr(locationId),
-        interval: { gte: DateTime.makeUnsafe(interval.from), lt: DateTime.makeUnsafe(interval.to) },
-        dates: datesBetween(earlier, later)
-      }))
-    })
-  )
-
-/** A period to close, with the terms of the close before it. */
-export type NextPeriod = Required<Omit<CloseTerms.CloseTermsOptions, "companyId">> & {
-  /** The close before it, whose terms it has. */
-  readonly after: number
-  /** The first day of a week. */
-  readonly firstDay: Period.Weekday
-  /** The close behind it, if it fell out of every close; `None` if it is behind the last close. */
-  readonly before: Option.Option<number>
-}
-
-/**
- * The period to close next: the oldest one that fell out of every close, else the one behind the last active close. Its length
- * is that of the close before it, or its days of the month; the clocks, the thresholds, the rounding and the first day of the
- * week are those of that close. With `acceptGaps`, always the one behind the last close. A hole that
- * only some locations have cannot be closed as a period of the company, so it is left out: `create` names it as a gap.
- *
- * Fails with `UnknownClose` if no close is active, or if its dates do not say which period follows.
- */
-export const next = (
-  company: CompanyId,
-  { acceptGaps = false }: {
-    /** Whether the period behind the last close is next, also if time between two closes is in none. Default `false`. */
-    readonly acceptGaps?: boolean | undefined
-  } = {},
-  tableOptions: TableOptions = {}
-): Effect.Effect<NextPeriod, SyncError | UnknownClose, SqlClient> =>
-  inCopy(
-    company,
-    tableOptions,
-    Effect.fnUntraced(function*(database: Db) {
-      const all = yield* readCloses(database, company)
-      const active = activeOf(all).toSorted((one, other) => (one.terms.last < other.terms.last ? -1 : 1))
-      const last = active.at(-1)
-      if (last === undefined) {
-        return yield* refusal(company, "next")(
-          "no close is active, so none says what follows: close the first period by its dates"
-        )
-      }
-      const holes = acceptGaps ? [] : openHoles(all).toSorted((one, other) => one.interval.from - other.interval.from)
-      for (const { earlier, later } of holes) {
-        const [own, dates] = [active.find(({ close }) => close === earlier.close), datesBetween(earlier, later)]
-        if (own === undefined || Option.isNone(dates)) continue
-        const period = { ...yield* periodAfter(company, own, active), before: Option.some(later.close) }
-        const first = { ...period, last: period.last < dates.value.last ? period.last : dates.value.last }
-        const terms = CloseTerms.alignEdges(
-          CloseTerms.make({ ...first, companyId: company }),
-          active.map(({ terms }) => terms)
-        )
-        if (CloseTerms.overlaps(terms, active).length === 0) return first
-      }
-      return { ...yield* periodAfter(company, last, active), before: Option.none() }
-    })
-  )
-
-/** The closes of a company, each with all its revisions and sums. */
-export const list = (
-  company: CompanyId,
-  tableOptions: TableOptions = {}
-): Effect.Effect<ReadonlyArray<ClosedPeriod>, SyncError, SqlClient> =>
-  inCopy(
-    company,
-    tableOptions,
-    (database) =>
-      Effect.flatMap(
-        readCloses(database, company),
-        Effect.forEach((each) => withSums(database, company, each))
-      )
-  )
-
-/** A close with all its revisions and sums. Fails with `UnknownClose` for a number that no close has. */
-export const get = (
-  company: CompanyId,
-  close: number,
-  tableOptions: TableOptions = {}
-): Effect.Effect<ClosedPeriod, SyncError | UnknownClose, SqlClient> =>
-  inCopy(
-    company,
-    tableOptions,
-    Effect.fnUntraced(function*(database: Db) {
-      return yield* withSums(database, company, yield* storedOf(company, yield* readCloses(database, company), close))
-    })
-  )
-
-/** The newest active revision of a close, without its sums, and the terms that say which punches it has. */
-export interface NewestRevision {
-  /** Its name, such as `7.2`. */
-  readonly id: string
-  /** The instant of the copy that is summed. */
-  readonly at: DateTime.Utc
-  /** The terms of its sums. */
-  readonly terms: CloseTerms.CloseTerms
-  /** The terms of the other active closes. */
-  readonly otherTerms: ReadonlyArray<CloseTerms.CloseTerms>
-}
-
-/**
- * The newest active revision of a close; reads no sums. Fails with `UnknownClose` for a number that no close has, and for a
- * close that is over.
- */
-export const newest = (
-  company: CompanyId,
-  close: number,
-  tableOptions: TableOptions = {}
-): Effect.Effect<NewestRevision, SyncError | UnknownClose, SqlClient> =>
-  inCopy(
-    company,
-    tableOptions,
-    Effect.fnUntraced(function*(database: Db) {
-      const all = yield* readCloses(database, company)
-      const active = activeOf(all)
-      const { newest: { at, id }, terms } = yield* activeOne(company, all, active, close)
-      const otherTerms = active.filter((each) => each.close !== close).map(({ terms }) => terms)
-      return { id, at, terms, otherTerms } satisfies NewestRevision
-    })
-  )
-
-/**
- * A revision by its name, such as `7.2`, with the one that it follows: what `PayrollFile.encode` takes. `7` alone is `7.1` while
- * that is the only revision of close 7. Fails with `UnknownClose` for one that is not active: a void, or one that was voided.
- */
-export const find = (
-  company: CompanyId,
-  name: string,
-  tableOptions: TableOptions = {}
-): Effect.Effect<ActiveRevision, SyncError | UnknownClose, SqlClient> =>
-  Effect.gen(function*() {
-    const refuse = refusal(company, name)
-    const parsed = RevisionId.parse(name)
-    if (Option.isNone(parsed)) return yield* refuse(notARevision)
-    const { close, number } = parsed.value
-    const { revisions } = yield* get(company, close, tableOptions)
-    if (Option.isNone(number) && revisions.length > 1) {
-      return yield* refuse(`the close has several revisions, so name one: ${revisions.map(({ id }) => id).join(", ")}`)
-    }
-    const wanted = RevisionId.print({ close, number: Option.getOrElse(number, () => 1) })
-    const revision = revisions.find(({ id }) => id === wanted)
-    if (revision === undefined) return yield* refuse(notFound.revision)
-    if (Option.isSome(revision.voids)) return yield* refuse(`it is itself a void, of ${revision.voids.value}`)
-    const voided = getVoid(revisions, revision)
-    if (voided !== undefined) return yield* refuse(`it was voided by ${voided.id}, so there is nothing to pay of it`)
-    return { revision, previous: getPrevious(revisions, revision) }
-  })
-
-/**
- * Notes that a file of a revision was written out, by which mapping and codes: what another file of the close is compared with.
- * Notes are only added. Fails with `UnknownClose` for a revision that does not exist.
- */
-export const noteFile = (
-  company: CompanyId,
-  revision: string,
-  options: FileForm & Pick<WriteOptions, "user">,
-  tableOptions: TableOptions = {}
-): Effect.Effect<WrittenFile, SyncError | UnknownClose, SqlClient> =>
-  Effect.gen(function*() {
-    const id = yield* revisionNamed(company, revision)
-    const database = yield* openedForCloses(company, tableOptions)
-    return yield* insertFile(database, company, id, options, options.user ?? "unknown")
-  })
-
-/**
- * The files of the active revisions of a close that were written out and noted, the oldest of each revision first. Fails with
- * `UnknownClose` for a number that no close has.
- */
-export const files = (
-  company: CompanyId,
-  close: number,
-  tableOptions: TableOptions = {}
-): Effect.Effect<ReadonlyArray<WrittenFile>, SyncError | UnknownClose, SqlClient> =>
-  inCopy(
-    company,
-    tableOptions,
-    Effect.fnUntraced(function*(database: Db) {
-      const { revisions } = yield* storedOf(company, yield* readCloses(database, company), close)
-      const active = new Set(activeRevisions(revisions).map(({ id }) => id))
-      return (yield* readFiles(database, company)).flatMap(({ file }) => active.has(file.revision) ? [file] : [])
-    })
-  )
-
 /** What `verify` found in order. */
 export interface Verified {
   /** Number of revisions that the history gives again. */
@@ -727,46 +505,10 @@ const verifyBefore = Effect.fnUntraced(function*(
   return unverified
 })
 
-const datesBetween = (earlier: OwnTerms, later: OwnTerms) => CloseTerms.datesBetween(earlier.terms, later.terms)
-
-/** The period that follows a close, with its terms. */
-const periodAfter = Effect.fnUntraced(function*(
-  company: CompanyId,
-  { close, terms }: ActiveClose,
-  active: ReadonlyArray<ActiveClose>
-) {
-  const refuse = refusal(company, `${close}`)
-  const previous = active.find((each) => Option.contains(Period.addDays(each.terms.last, 1), terms.first))
-  const period = CloseTerms.periodAfter(terms, previous?.terms)
-  if (Option.isNone(period))
-    return yield* refuse("its dates do not say which period follows: close that one by its dates")
-  const dayRule = CloseTerms.dayRulesOf(terms)
-  if (Option.isNone(dayRule)) return yield* refuse("a zone of its record is not known here")
-  const { firstDay, rounding } = terms
-  return {
-    after: close,
-    ...period.value,
-    dayRule: dayRule.value,
-    firstDay,
-    rounding,
-    ...CloseTerms.thresholdsOf(terms)
-  } satisfies Omit<NextPeriod, "before">
-})
-
 const headOrDie = <A>(written: ReadonlyArray<A>): Effect.Effect<A> => {
   const [revision] = written
   return revision === undefined ? Effect.die("a write of no revision") : Effect.succeed(revision)
 }
-
-const notARevision = "a revision is a close and its number, such as 7.2"
-
-const revisionNamed = Effect.fnUntraced(function*(company: CompanyId, name: string) {
-  const parsed = RevisionId.parse(name)
-  if (Option.isNone(parsed) || Option.isNone(parsed.value.number)) {
-    return yield* refusal(company, name)(notARevision)
-  }
-  return { close: parsed.value.close, number: parsed.value.number.value } satisfies RevisionId.RevisionId
-})
 
 const namedOf = (
   company: CompanyId,
@@ -777,29 +519,6 @@ const namedOf = (
   names === undefined
     ? Effect.succeed(active)
     : Effect.forEach([...new Set(names)], (name) => activeOne(company, all, active, name))
-
-const activeOne = Effect.fnUntraced(function*(
-  company: CompanyId,
-  all: ReadonlyArray<StoredClose>,
-  active: ReadonlyArray<ActiveClose>,
-  close: number
-) {
-  yield* storedOf(company, all, close)
-  const found = active.find((each) => each.close === close)
-  return found ?? (yield* refusal(company, `${close}`)(notFound.over))
-})
-
-const storedOf = (company: CompanyId, all: ReadonlyArray<StoredClose>, close: number) =>
-  Effect.suspend(() => {
-    const found = all.find((each) => each.close === close)
-    return found === undefined ? refusal(company, `${close}`)(notFound.close) : Effect.succeed(found)
-  })
-
-const withSums = (database: Db, company: CompanyId, close: StoredClose) =>
-  Effect.map(
-    Effect.forEach(close.revisions, (revision) => recorded(database, company, close, revision)),
-    (revisions): ClosedPeriod => ({ close: close.close, terms: close.terms, revisions })
-  )
 
 const noCloseHas = (hole: CloseTerms.HoleBetween<unknown>): string => `no close has ${formatInterval(hole)}`
 
@@ -915,47 +634,6 @@ const issuesIn = (
   return punchesIn(company, PeriodCheck.queryWindow(options), tableOptions).pipe(
     Stream.filter((punch) => CloseTerms.getLocation(terms, punch.locationId) !== undefined || !isInLater(punch)),
     Stream.run(PeriodCheck.check(options))
-  )
-}
-
-interface OwnTerms {
-  readonly close: number
-  readonly terms: CloseTerms.CloseTerms
-}
-
-/**
- * The holes between active closes that were not accepted; with the terms of a new close, those before it, as they will be with
- * it: what it leaves behind it is closed after it, so that several periods are closed again one by one. A hole is accepted by
- * a `gap` of a close behind it, which was accepted when both of its closes were there and no other close had time of it.
- */
-const openHoles = (
-  all: ReadonlyArray<StoredClose>,
-  own?: CloseTerms.CloseTerms
-): ReadonlyArray<CloseTerms.HoleBetween<OwnTerms>> => {
-  const active = activeOf(all)
-  const over = all.filter(({ close }) => !active.some((each) => each.close === close))
-  const millisOf = ({ closedAt }: StoredClose["revisions"][number]) => closedAt.epochMilliseconds
-  const began = new Map(all.map(({ close, revisions }) => [close, Math.min(...revisions.map(millisOf))]))
-  const acceptances = all.flatMap(({ close, revisions, terms }) =>
-    revisions.flatMap((revision) =>
-      revision.accepted["gap"] === undefined
-        ? []
-        : [{ close, last: terms.last, at: millisOf(revision), isOfAll: revision.kind === "close" }]
-    )
-  )
-  const isAccepted = (hole: CloseTerms.HoleBetween<OwnTerms>): boolean => {
-    const sides = [hole.earlier.close, hole.later.close]
-    const closed = Math.max(...sides.map((close) => began.get(close) ?? Infinity))
-    const voided = over.filter(({ terms }) => CloseTerms.touches(terms, hole)).flatMap(({ revisions }) =>
-      revisions.map(millisOf)
-    )
-    return acceptances.some(({ at, close, isOfAll, last }) =>
-      at >= closed && at > Math.max(...voided) && (isOfAll ? hole.earlier.terms.last < last : sides.includes(close))
-    )
-  }
-  const closes: ReadonlyArray<OwnTerms> = own === undefined ? active : [...active, { close: Infinity, terms: own }]
-  return CloseTerms.holes(closes).filter((hole) =>
-    !isAccepted(hole) && (own === undefined || hole.earlier.terms.last < own.last)
   )
 }
 

@@ -1,0 +1,170 @@
+/** Time that fell out of every close, and the period to close next. */
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { CompanyId, LocationId } from "../Ids.ts"
+import type { PayPeriod } from "../payroll/PayCalendar.ts"
+import * as Period from "../payroll/Period.ts"
+import type { TableOptions } from "../sql/connection.ts"
+import type { SyncError } from "../sync/SyncError.ts"
+import { refusal, type UnknownClose } from "./CloseError.ts"
+import * as CloseTerms from "./CloseTerms.ts"
+import { type ActiveClose, activeOf, type Db, inCopy, readCloses, type StoredClose } from "./store.ts"
+
+/** Time between two active closes that no close has, at one location. */
+export interface Hole {
+  /** The close before it. */
+  readonly earlier: number
+  /** The close behind it. */
+  readonly later: number
+  /** The location; `None` stands for every location without a separate day rule. */
+  readonly locationId: Option.Option<LocationId>
+  /** The instants. */
+  readonly interval: Period.Interval
+  /** The dates between the two closes; `None` if it is only a part of a day, such as where a zone was corrected. */
+  readonly dates: Option.Option<PayPeriod>
+}
+
+/**
+ * The holes that were not accepted as a `gap`. A period falls out of every close when its first revision is voided: its
+ * amounts are not due with any other close, so it must be closed again.
+ */
+export const holes = (
+  company: CompanyId,
+  tableOptions: TableOptions = {}
+): Effect.Effect<ReadonlyArray<Hole>, SyncError, SqlClient> =>
+  inCopy(
+    company,
+    tableOptions,
+    Effect.fnUntraced(function*(database: Db) {
+      return openHoles(yield* readCloses(database, company)).map(({ earlier, interval, later, locationId }): Hole => ({
+        earlier: earlier.close,
+        later: later.close,
+        locationId: Option.fromUndefinedOr(locationId),
+        interval: { gte: DateTime.makeUnsafe(interval.from), lt: DateTime.makeUnsafe(interval.to) },
+        dates: datesBetween(earlier, later)
+      }))
+    })
+  )
+
+/** A period to close, with the terms of the close before it. */
+export type NextPeriod = Required<Omit<CloseTerms.CloseTermsOptions, "companyId">> & {
+  /** The close before it, whose terms it has. */
+  readonly after: number
+  /** The first day of a week. */
+  readonly firstDay: Period.Weekday
+  /** The close behind it, if it fell out of every close; `None` if it is behind the last close. */
+  readonly before: Option.Option<number>
+}
+
+/**
+ * The period to close next: the oldest one that fell out of every close, else the one behind the last active close. Its length
+ * is that of the close before it, or its days of the month; the clocks, the thresholds, the rounding and the first day of the
+ * week are those of that close. With `acceptGaps`, always the one behind the last close. A hole that
+ * only some locations have cannot be closed as a period of the company, so it is left out: `create` names it as a gap.
+ *
+ * Fails with `UnknownClose` if no close is active, or if its dates do not say which period follows.
+ */
+export const next = (
+  company: CompanyId,
+  { acceptGaps = false }: {
+    /** Whether the period behind the last close is next, also if time between two closes is in none. Default `false`. */
+    readonly acceptGaps?: boolean | undefined
+  } = {},
+  tableOptions: TableOptions = {}
+): Effect.Effect<NextPeriod, SyncError | UnknownClose, SqlClient> =>
+  inCopy(
+    company,
+    tableOptions,
+    Effect.fnUntraced(function*(database: Db) {
+      const all = yield* readCloses(database, company)
+      const active = activeOf(all).toSorted((one, other) => (one.terms.last < other.terms.last ? -1 : 1))
+      const last = active.at(-1)
+      if (last === undefined) {
+        return yield* refusal(company, "next")(
+          "no close is active, so none says what follows: close the first period by its dates"
+        )
+      }
+      const holes = acceptGaps ? [] : openHoles(all).toSorted((one, other) => one.interval.from - other.interval.from)
+      for (const { earlier, later } of holes) {
+        const [own, dates] = [active.find(({ close }) => close === earlier.close), datesBetween(earlier, later)]
+        if (own === undefined || Option.isNone(dates)) continue
+        const period = { ...yield* periodAfter(company, own, active), before: Option.some(later.close) }
+        const first = { ...period, last: period.last < dates.value.last ? period.last : dates.value.last }
+        const terms = CloseTerms.alignEdges(
+          CloseTerms.make({ ...first, companyId: company }),
+          active.map(({ terms }) => terms)
+        )
+        if (CloseTerms.overlaps(terms, active).length === 0) return first
+      }
+      return { ...yield* periodAfter(company, last, active), before: Option.none() }
+    })
+  )
+
+const datesBetween = (earlier: OwnTerms, later: OwnTerms) => CloseTerms.datesBetween(earlier.terms, later.terms)
+
+/** The period that follows a close, with its terms. */
+const periodAfter = Effect.fnUntraced(function*(
+  company: CompanyId,
+  { close, terms }: ActiveClose,
+  active: ReadonlyArray<ActiveClose>
+) {
+  const refuse = refusal(company, `${close}`)
+  const previous = active.find((each) => Option.contains(Period.addDays(each.terms.last, 1), terms.first))
+  const period = CloseTerms.periodAfter(terms, previous?.terms)
+  if (Option.isNone(period))
+    return yield* refuse("its dates do not say which period follows: close that one by its dates")
+  const dayRule = CloseTerms.dayRulesOf(terms)
+  if (Option.isNone(dayRule)) return yield* refuse("a zone of its record is not known here")
+  const { firstDay, rounding } = terms
+  return {
+    after: close,
+    ...period.value,
+    dayRule: dayRule.value,
+    firstDay,
+    rounding,
+    ...CloseTerms.thresholdsOf(terms)
+  } satisfies Omit<NextPeriod, "before">
+})
+
+interface OwnTerms {
+  readonly close: number
+  readonly terms: CloseTerms.CloseTerms
+}
+
+/**
+ * The holes between active closes that were not accepted; with the terms of a new close, those before it, as they will be with
+ * it: what it leaves behind it is closed after it, so that several periods are closed again one by one. A hole is accepted by
+ * a `gap` of a close behind it, which was accepted when both of its closes were there and no other close had time of it.
+ */
+export const openHoles = (
+  all: ReadonlyArray<StoredClose>,
+  own?: CloseTerms.CloseTerms
+): ReadonlyArray<CloseTerms.HoleBetween<OwnTerms>> => {
+  const active = activeOf(all)
+  const over = all.filter(({ close }) => !active.some((each) => each.close === close))
+  const millisOf = ({ closedAt }: StoredClose["revisions"][number]) => closedAt.epochMilliseconds
+  const began = new Map(all.map(({ close, revisions }) => [close, Math.min(...revisions.map(millisOf))]))
+  const acceptances = all.flatMap(({ close, revisions, terms }) =>
+    revisions.flatMap((revision) =>
+      revision.accepted["gap"] === undefined
+        ? []
+        : [{ close, last: terms.last, at: millisOf(revision), isOfAll: revision.kind === "close" }]
+    )
+  )
+  const isAccepted = (hole: CloseTerms.HoleBetween<OwnTerms>): boolean => {
+    const sides = [hole.earlier.close, hole.later.close]
+    const closed = Math.max(...sides.map((close) => began.get(close) ?? Infinity))
+    const voided = over.filter(({ terms }) => CloseTerms.touches(terms, hole)).flatMap(({ revisions }) =>
+      revisions.map(millisOf)
+    )
+    return acceptances.some(({ at, close, isOfAll, last }) =>
+      at >= closed && at > Math.max(...voided) && (isOfAll ? hole.earlier.terms.last < last : sides.includes(close))
+    )
+  }
+  const closes: ReadonlyArray<OwnTerms> = own === undefined ? active : [...active, { close: Infinity, terms: own }]
+  return CloseTerms.holes(closes).filter((hole) =>
+    !isAccepted(hole) && (own === undefined || hole.earlier.terms.last < own.last)
+  )
+}

@@ -1,0 +1,183 @@
+/** The record as it is read: closes and revisions by their names, and the files of a revision that were written out. */
+import type * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { CompanyId } from "../Ids.ts"
+import type { TableOptions } from "../sql/connection.ts"
+import type { SyncError } from "../sync/SyncError.ts"
+import { notFound, refusal, type UnknownClose } from "./CloseError.ts"
+import type * as CloseTerms from "./CloseTerms.ts"
+import { type ActiveRevision, activeRevisions, type ClosedPeriod, getPrevious, getVoid } from "./Revision.ts"
+import * as RevisionId from "./RevisionId.ts"
+import {
+  type ActiveClose,
+  activeOf,
+  type Db,
+  inCopy,
+  insertFile,
+  openedForCloses,
+  readCloses,
+  readFiles,
+  recorded,
+  type StoredClose,
+  type WriteOptions
+} from "./store.ts"
+import type { FileForm, WrittenFile } from "./WrittenFile.ts"
+
+/** The closes of a company, each with all its revisions and sums. */
+export const list = (
+  company: CompanyId,
+  tableOptions: TableOptions = {}
+): Effect.Effect<ReadonlyArray<ClosedPeriod>, SyncError, SqlClient> =>
+  inCopy(
+    company,
+    tableOptions,
+    (database) =>
+      Effect.flatMap(
+        readCloses(database, company),
+        Effect.forEach((each) => withSums(database, company, each))
+      )
+  )
+
+/** A close with all its revisions and sums. Fails with `UnknownClose` for a number that no close has. */
+export const get = (
+  company: CompanyId,
+  close: number,
+  tableOptions: TableOptions = {}
+): Effect.Effect<ClosedPeriod, SyncError | UnknownClose, SqlClient> =>
+  inCopy(
+    company,
+    tableOptions,
+    Effect.fnUntraced(function*(database: Db) {
+      return yield* withSums(database, company, yield* storedOf(company, yield* readCloses(database, company), close))
+    })
+  )
+
+/** The newest active revision of a close, without its sums, and the terms that say which punches it has. */
+export interface NewestRevision {
+  /** Its name, such as `7.2`. */
+  readonly id: string
+  /** The instant of the copy that is summed. */
+  readonly at: DateTime.Utc
+  /** The terms of its sums. */
+  readonly terms: CloseTerms.CloseTerms
+  /** The terms of the other active closes. */
+  readonly otherTerms: ReadonlyArray<CloseTerms.CloseTerms>
+}
+
+/**
+ * The newest active revision of a close; reads no sums. Fails with `UnknownClose` for a number that no close has, and for a
+ * close that is over.
+ */
+export const newest = (
+  company: CompanyId,
+  close: number,
+  tableOptions: TableOptions = {}
+): Effect.Effect<NewestRevision, SyncError | UnknownClose, SqlClient> =>
+  inCopy(
+    company,
+    tableOptions,
+    Effect.fnUntraced(function*(database: Db) {
+      const all = yield* readCloses(database, company)
+      const active = activeOf(all)
+      const { newest: { at, id }, terms } = yield* activeOne(company, all, active, close)
+      const otherTerms = active.filter((each) => each.close !== close).map(({ terms }) => terms)
+      return { id, at, terms, otherTerms } satisfies NewestRevision
+    })
+  )
+
+/**
+ * A revision by its name, such as `7.2`, with the one that it follows: what `PayrollFile.encode` takes. `7` alone is `7.1` while
+ * that is the only revision of close 7. Fails with `UnknownClose` for one that is not active: a void, or one that was voided.
+ */
+export const find = (
+  company: CompanyId,
+  name: string,
+  tableOptions: TableOptions = {}
+): Effect.Effect<ActiveRevision, SyncError | UnknownClose, SqlClient> =>
+  Effect.gen(function*() {
+    const refuse = refusal(company, name)
+    const parsed = RevisionId.parse(name)
+    if (Option.isNone(parsed)) return yield* refuse(notARevision)
+    const { close, number } = parsed.value
+    const { revisions } = yield* get(company, close, tableOptions)
+    if (Option.isNone(number) && revisions.length > 1) {
+      return yield* refuse(`the close has several revisions, so name one: ${revisions.map(({ id }) => id).join(", ")}`)
+    }
+    const wanted = RevisionId.print({ close, number: Option.getOrElse(number, () => 1) })
+    const revision = revisions.find(({ id }) => id === wanted)
+    if (revision === undefined) return yield* refuse(notFound.revision)
+    if (Option.isSome(revision.voids)) return yield* refuse(`it is itself a void, of ${revision.voids.value}`)
+    const voided = getVoid(revisions, revision)
+    if (voided !== undefined) return yield* refuse(`it was voided by ${voided.id}, so there is nothing to pay of it`)
+    return { revision, previous: getPrevious(revisions, revision) }
+  })
+
+/**
+ * Notes that a file of a revision was written out, by which mapping and codes: what another file of the close is compared with.
+ * Notes are only added. Fails with `UnknownClose` for a revision that does not exist.
+ */
+export const noteFile = (
+  company: CompanyId,
+  revision: string,
+  options: FileForm & Pick<WriteOptions, "user">,
+  tableOptions: TableOptions = {}
+): Effect.Effect<WrittenFile, SyncError | UnknownClose, SqlClient> =>
+  Effect.gen(function*() {
+    const id = yield* revisionNamed(company, revision)
+    const database = yield* openedForCloses(company, tableOptions)
+    return yield* insertFile(database, company, id, options, options.user ?? "unknown")
+  })
+
+/**
+ * The files of the active revisions of a close that were written out and noted, the oldest of each revision first. Fails with
+ * `UnknownClose` for a number that no close has.
+ */
+export const files = (
+  company: CompanyId,
+  close: number,
+  tableOptions: TableOptions = {}
+): Effect.Effect<ReadonlyArray<WrittenFile>, SyncError | UnknownClose, SqlClient> =>
+  inCopy(
+    company,
+    tableOptions,
+    Effect.fnUntraced(function*(database: Db) {
+      const { revisions } = yield* storedOf(company, yield* readCloses(database, company), close)
+      const active = new Set(activeRevisions(revisions).map(({ id }) => id))
+      return (yield* readFiles(database, company)).flatMap(({ file }) => active.has(file.revision) ? [file] : [])
+    })
+  )
+
+const notARevision = "a revision is a close and its number, such as 7.2"
+
+export const revisionNamed = Effect.fnUntraced(function*(company: CompanyId, name: string) {
+  const parsed = RevisionId.parse(name)
+  if (Option.isNone(parsed) || Option.isNone(parsed.value.number)) {
+    return yield* refusal(company, name)(notARevision)
+  }
+  return { close: parsed.value.close, number: parsed.value.number.value } satisfies RevisionId.RevisionId
+})
+
+export const activeOne = Effect.fnUntraced(function*(
+  company: CompanyId,
+  all: ReadonlyArray<StoredClose>,
+  active: ReadonlyArray<ActiveClose>,
+  close: number
+) {
+  yield* storedOf(company, all, close)
+  const found = active.find((each) => each.close === close)
+  return found ?? (yield* refusal(company, `${close}`)(notFound.over))
+})
+
+export const storedOf = (company: CompanyId, all: ReadonlyArray<StoredClose>, close: number) =>
+  Effect.suspend(() => {
+    const found = all.find((each) => each.close === close)
+    return found === undefined ? refusal(company, `${close}`)(notFound.close) : Effect.succeed(found)
+  })
+
+const withSums = (database: Db, company: CompanyId, close: StoredClose) =>
+  Effect.map(
+    Effect.forEach(close.revisions, (revision) => recorded(database, company, close, revision)),
+    (revisions): ClosedPeriod => ({ close: close.close, terms: close.terms, revisions })
+  )
