@@ -4,14 +4,8 @@ import { displayWidth } from "effect/cli/CliOutput"
 import * as Fs from "node:fs"
 import { eraseLine } from "../../../src/cli/print/messages.ts"
 import { FakeService, Fault, type StoredPunch } from "../../../src/testing/index.ts"
-import { cli, linesOf, queries, temporaryFolder } from "../support.ts"
+import { cli, inFolder, linesOf, queries } from "../support.ts"
 import { issuesIn, punch, rest, writeZones } from "./checkSupport.ts"
-
-/** Runs over a fake service with these punches, in a folder. */
-const over = <A, E>(
-  punches: ReadonlyArray<StoredPunch>,
-  use: (folder: string) => Effect.Effect<A, E, FakeService>
-) => Effect.flatMap(temporaryFolder, use).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
 
 const days = ["02", "03", "04", "05", "06", "07", "08"]
 
@@ -93,7 +87,7 @@ const everything = [...calm, ...planted.map(([punch]) => punch)]
 
 describe("time-punches payroll check", () => {
   it.effect("finds each planted problem and nothing else, in a week with a change of clocks, in three zones", () =>
-    over(everything, (folder) =>
+    inFolder(everything, (folder) =>
       Effect.gen(function*() {
         const { code, stderr, stdout } = yield* cli([...week, "--zone-file", writeZones(folder), "--json"])
 
@@ -110,7 +104,7 @@ describe("time-punches payroll check", () => {
       })))
 
   it.effect("finds nothing in a calm week, and says how much it checked", () =>
-    over(calm, (folder) =>
+    inFolder(calm, (folder) =>
       Effect.gen(function*() {
         const zones = ["--zone-file", writeZones(folder)]
         const table = yield* cli([...week, ...zones])
@@ -137,7 +131,7 @@ describe("time-punches payroll check", () => {
       })))
 
   it.effect("[M2] exits with 9 if it checked nothing, unless that is allowed", () =>
-    over(calm, () =>
+    inFolder(calm, () =>
       Effect.gen(function*() {
         const args = [...newYork, "--user-id", "99", "--format", "csv"]
         const refused = yield* cli(args)
@@ -157,7 +151,7 @@ describe("time-punches payroll check", () => {
       })))
 
   it.effect("reads --max-shift more on each side by clock-in, and the disputed punches of the period", () =>
-    over(calm, () =>
+    inFolder(calm, () =>
       Effect.gen(function*() {
         yield* cli([...newYork, "--max-shift", "90m", "--location-id", "301", "--user-id", "2", "--page-size", "50"])
         const [disputed, all, ...more] = yield* queries
@@ -179,7 +173,7 @@ describe("time-punches payroll check", () => {
       })))
 
   it.effect("finds the overlap of a punch of --location-id with one of another location, and no other issue of that", () =>
-    over([
+    inFolder([
       punch(1, thursday, 8, of(1)),
       punch(2, "2026-03-05T20:00:00Z", 4, { ...of(1, 302), ...unapproved }),
       punch(3, "2026-03-06T14:00:00Z", 4, { ...of(1, 302), ...unapproved })
@@ -192,7 +186,7 @@ describe("time-punches payroll check", () => {
       })))
 
   it.effect("takes open punches up to --as-of", () =>
-    over([alone(1, thursday, null), alone(2, "2026-03-06T14:00:00Z", null)], () =>
+    inFolder([alone(1, thursday, null), alone(2, "2026-03-06T14:00:00Z", null)], () =>
       Effect.gen(function*() {
         const { stdout } = yield* cli([...newYork, "--as-of", "2026-03-06T08:00:00Z", "--json"])
 
@@ -218,7 +212,7 @@ describe("time-punches payroll check", () => {
   )(
     "refuses what would hide something, and a check without a period: %j",
     ([args, message]) =>
-      over(calm, () =>
+      inFolder(calm, () =>
         Effect.gen(function*() {
           const { code, stderr, stdout } = yield* cli(args)
 
@@ -238,7 +232,7 @@ describe("time-punches payroll check", () => {
   )(
     "names a location that the file of --zone-file does not have: %s",
     ([_, clockedIn]) =>
-      over([...calm, alone(1, clockedIn, 8, { location_id: 307 })], (folder) =>
+      inFolder([...calm, alone(1, clockedIn, 8, { location_id: 307 })], (folder) =>
         Effect.gen(function*() {
           const zones = writeZones(folder, [["301", "America/New_York"], ["302", "Europe/Berlin"]])
           const { code, stderr, stdout } = yield* cli([
@@ -260,7 +254,7 @@ describe("time-punches payroll check", () => {
   )
 
   it.effect("sends one request for a token, however many listings it has", () =>
-    over(everything, () =>
+    inFolder(everything, () =>
       Effect.gen(function*() {
         yield* cli(newYork)
         const requests = yield* FakeService.use((service) => service.requests)
@@ -270,7 +264,7 @@ describe("time-punches payroll check", () => {
       })))
 
   it.effect("prints nothing but the error where a page fails", () =>
-    over(everything, () =>
+    inFolder(everything, () =>
       Effect.gen(function*() {
         const service = yield* FakeService
         yield* service.inject(Fault.status(403), { requests: [4] })
@@ -287,7 +281,7 @@ describe("time-punches payroll check", () => {
     )
     // By its id it is the last one.
     const late = punch(999, "2026-03-03T00:05:00Z", 1 / 60)
-    return over([...shifts, late], () =>
+    return inFolder([...shifts, late], () =>
       Effect.gen(function*() {
         assert.deepStrictEqual(told((yield* cli([...newYork, "--json"])).stdout), ["1 overlap", "999 overlap"])
       }))
@@ -306,7 +300,7 @@ const namesOf = (folder: string) => {
 
 describe("what a check found", () => {
   it.effect("is a table in local time, with names that cannot control the terminal", () =>
-    over(found, (folder) =>
+    inFolder(found, (folder) =>
       Effect.gen(function*() {
         const plain = yield* cli([...week, "--zone-file", writeZones(folder)])
         const named = yield* cli([...week, "--zone-file", writeZones(folder), "--names", namesOf(folder)])
@@ -328,7 +322,7 @@ describe("what a check found", () => {
   it.effect.each([80, 100, 140])(
     "fits a terminal of %d columns, and still names the other punch",
     (columns) =>
-      over(everything, (folder) =>
+      inFolder(everything, (folder) =>
         Effect.gen(function*() {
           const flags = ["--zone-file", writeZones(folder), "--names", namesOf(folder)]
           const { stdout } = yield* cli([...week, ...flags], { terminal: true, columns })
@@ -341,7 +335,7 @@ describe("what a check found", () => {
   )
 
   it.effect("is CSV with the instant and the local time, guarded against formulas", () =>
-    over(found, (folder) =>
+    inFolder(found, (folder) =>
       Effect.gen(function*() {
         const flags = ["--zone-file", writeZones(folder), "--names", namesOf(folder), "--format", "csv"]
         const { code, stdout } = yield* cli([...week, ...flags])
@@ -357,7 +351,7 @@ describe("what a check found", () => {
       })))
 
   it.effect("is JSON with these keys, and names or null", () =>
-    over(found, (folder) =>
+    inFolder(found, (folder) =>
       Effect.gen(function*() {
         const flags = ["--zone-file", writeZones(folder)]
         const plain = yield* cli([...week, ...flags, "--format", "json"])
@@ -379,7 +373,7 @@ describe("what a check found", () => {
       })))
 
   it.effect("erases the progress line before it, and ends with the verdict", () =>
-    over(found, () =>
+    inFolder(found, () =>
       Effect.gen(function*() {
         const screen: Array<string> = []
         const { stdout } = yield* cli(newYork, { terminal: true, screen })
