@@ -6,37 +6,24 @@ import { DatabaseSync } from "node:sqlite"
 import { vi } from "vitest"
 import { Patience } from "../../../src/internal/sql/transaction.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
-import { cli, environment, linesOf, queries, temporaryFolder, without } from "../support.ts"
-
-const start = Date.parse("2026-07-01T12:00:00Z")
+import { cli, environment, execute, inCopyOf, linesOf, queries, temporaryFolder, without } from "../support.ts"
 
 const punches = generatePunches({ seed: 6, count: 450, companyId: defaultCompany.id })
 
 const deleted = punches.filter((punch) => punch.deleted === true).length
 
-/** Runs with a file for the copy, on a service whose clock is in 2026. */
-const withCopy = <A, E>(use: (file: string) => Effect.Effect<A, E, FakeService>) =>
-  Effect.gen(function*() {
-    yield* TestClock.setTime(start)
-    return yield* use(`${yield* temporaryFolder}/punches.db`)
-  }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
+const withCopy = inCopyOf(punches)
 
 const sync = (file: string, ...args: ReadonlyArray<string>) => cli(["sync", "--database", file, ...args])
 
 const status = (file: string, ...args: ReadonlyArray<string>) => cli(["copy", "status", "--database", file, ...args])
 
-const change = (file: string, statement: string) => {
-  const database = new DatabaseSync(file)
-  database.exec(statement)
-  database.close()
-}
-
 const ids = punches.map(({ id }) => id)
 
-const rowsIn = (file: string) => {
+const rowsIn = (file: string, table = "time_punches") => {
   const database = new DatabaseSync(file, { readOnly: true })
   try {
-    return database.prepare("SELECT count(*) AS n FROM time_punches").get()?.["n"]
+    return database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"]
   } finally {
     database.close()
   }
@@ -63,7 +50,7 @@ describe("time-punches sync", () => {
       for (
         const newer of [`replace(checkpoint, '"v":1', '"v":1,"later":"x"')`, `replace(checkpoint, '"v":1', '"v":2')`]
       ) {
-        change(file, `UPDATE time_punches_sync SET checkpoint = ${newer}`)
+        execute(file, `UPDATE time_punches_sync SET checkpoint = ${newer}`)
         const asked = (yield* queries).length
         const ends = [yield* sync(file), yield* status(file)]
         assert.lengthOf(yield* queries, asked)
@@ -324,7 +311,7 @@ describe("time-punches sync", () => {
     withCopy(Effect.fnUntraced(function*(file) {
       yield* sync(file)
       const requests = (yield* queries).length
-      change(file, "UPDATE time_punches_sync SET checkpoint = '{\"v\":0}'")
+      execute(file, "UPDATE time_punches_sync SET checkpoint = '{\"v\":0}'")
       const { code, stderr } = yield* sync(file)
 
       assert.strictEqual(code, 3)
@@ -389,12 +376,7 @@ describe("time-punches sync --history", () => {
     )
 
   /** The number of versions that are kept. */
-  const versions = (file: string) => {
-    const database = new DatabaseSync(file)
-    const found = database.prepare("SELECT count(*) AS count FROM time_punches_history").get()
-    database.close()
-    return found?.["count"]
-  }
+  const versions = (file: string) => rowsIn(file, "time_punches_history")
 
   it.effect("begins a history, to which a pass without the flag adds, and which the status names", () =>
     withCopy(Effect.fnUntraced(function*(file) {
@@ -495,7 +477,7 @@ describe("time-punches doctor --database", () => {
       yield* TestClock.adjust("1 hour")
       const service = yield* FakeService
       if (what.startsWith("a row that the service")) yield* service.remove([ids[9] ?? 0])
-      else change(file, statement.replace("ID", `${ids[9]}`))
+      else execute(file, statement.replace("ID", `${ids[9]}`))
       const { advice, code, copy } = yield* doctor(file, "--full")
 
       assert.strictEqual(code, 7)
@@ -519,7 +501,7 @@ describe("time-punches doctor --database", () => {
     withCopy(Effect.fnUntraced(function*(file) {
       const none = yield* doctor(file)
       yield* sync(file)
-      change(file, `UPDATE time_punches SET hourly_wage = -5 WHERE id = ${ids[3]}`)
+      execute(file, `UPDATE time_punches SET hourly_wage = -5 WHERE id = ${ids[3]}`)
       const wrong = yield* doctor(file, "--full")
 
       assert.strictEqual(none.code, 8)

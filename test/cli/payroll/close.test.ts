@@ -4,7 +4,6 @@ import { Effect } from "effect"
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import { DatabaseSync } from "node:sqlite"
 import { commandFailureOf } from "../../../src/cli/failure.ts"
 import { CloseChanged } from "../../../src/close/index.ts"
 import { CompanyId } from "../../../src/Ids.ts"
@@ -14,7 +13,7 @@ import { defaultCompany, FakeService, type WirePunch } from "../../../src/testin
 import { needs } from "../../support/needs.ts"
 import { servicePunch } from "../../support/wire.ts"
 import { commandOf } from "../child.ts"
-import { cli, type Environment, temporaryFolder } from "../support.ts"
+import { cli, type Environment, execute, inFakeOf, temporaryFolder } from "../support.ts"
 
 const punch = (id: number, given: Partial<WirePunch> = {}): WirePunch =>
   servicePunch({
@@ -36,8 +35,7 @@ const week = ["--week", "2026-03-02", "--zone", "America/New_York"]
 /** No credential and no address: all that a call may need. */
 const env: Environment = { TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}` }
 
-const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  effect.pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
+const inFake = inFakeOf(punches)
 
 const sync = (file: string) =>
   Effect.map(cli(["sync", "--database", file, "--history"]), ({ code, stderr }) => {
@@ -406,9 +404,7 @@ describe("time-punches payroll close", () => {
       yield* run("payroll", "close", ...week)
       yield* service.edit([3], { clocked_out: "2026-03-05T23:00:00Z" })
       yield* sync(file)
-      const database = new DatabaseSync(file)
-      database.exec("UPDATE time_punches_history SET hourly_wage = hourly_wage + 100")
-      database.close()
+      execute(file, "UPDATE time_punches_history SET hourly_wage = hourly_wage + 100")
 
       for (const command of [["payroll", "verify"], ["payroll", "correct"], ["payroll", "correct", "--dry-run"]]) {
         const { code, stderr, stdout } = yield* run(...command)
@@ -476,9 +472,7 @@ describe("time-punches payroll close", () => {
       const file = yield* copy
       const run = on(file)
       yield* run("payroll", "close", ...week)
-      const database = new DatabaseSync(file)
-      database.exec("INSERT INTO time_punches_migrations (migration_id, name) VALUES (99, 'later')")
-      database.close()
+      execute(file, "INSERT INTO time_punches_migrations (migration_id, name) VALUES (99, 'later')")
       const before = Fs.readFileSync(file)
       const refused = [
         ["payroll", "close", "--week", "2026-03-09", "--zone", "America/New_York", "--accept", "empty"],
@@ -506,9 +500,7 @@ describe("time-punches payroll close", () => {
     inFake(Effect.gen(function*() {
       const file = yield* copy
       const run = on(file)
-      const database = new DatabaseSync(file)
-      database.exec("DELETE FROM time_punches_migrations WHERE migration_id >= 4")
-      database.close()
+      execute(file, "DELETE FROM time_punches_migrations WHERE migration_id >= 4")
       for (
         const args of [
           ["payroll", "close", ...week],
@@ -587,11 +579,10 @@ describe("time-punches payroll close", () => {
       yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
       yield* sync(file)
       // As if the history had been pruned after the snapshot was read.
-      const database = new DatabaseSync(file)
-      database.exec(
+      execute(
+        file,
         `UPDATE time_punches_sync SET known_since = history_last + 1 WHERE company_id = ${defaultCompany.id}`
       )
-      database.close()
       const { code, stderr, stdout } = yield* run("payroll", "correct")
       assert.deepStrictEqual([code, stdout], [8, ""], stderr)
       assert.match(stderr, /the history of the instant that was summed is gone/)

@@ -1,10 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import * as Fs from "node:fs"
-import { DatabaseSync } from "node:sqlite"
 import { defaultCompany, FakeService, Fault, type WirePunch } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
-import { cli, type Environment, linesOf, queries, temporaryFolder } from "../support.ts"
+import { cli, type Environment, execute, inFakeOf, inFolder, linesOf, queries, temporaryFolder } from "../support.ts"
 
 const punch = (id: number, given: Partial<WirePunch> = {}): WirePunch =>
   servicePunch({
@@ -28,8 +27,7 @@ interface Closed {
   readonly at: string
 }
 
-const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  effect.pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
+const inFake = inFakeOf(punches)
 
 /** The instants of a history are those of its database, so these tests run by the clock of this machine. */
 const closed = Effect.gen(function*() {
@@ -248,26 +246,22 @@ describe("time-punches payroll diff", () => {
     })))
 
   it.live("[Y78] pays no person again since the instant that the status of a first load of three pages names", () =>
-    Effect.gen(function*() {
-      const file = `${yield* temporaryFolder}/punches.db`
-      yield* sync(file)
-      const { history } = JSON.parse((yield* cli(["copy", "status", "--json", "--database", file])).stdout)
-      const { code, stderr, stdout } = yield* changes({ file, at: history.since })
+    inFolder(Array.from({ length: 600 }, (_, each) => punch(each + 1)), (folder) =>
+      Effect.gen(function*() {
+        const file = `${folder}/punches.db`
+        yield* sync(file)
+        const { history } = JSON.parse((yield* cli(["copy", "status", "--json", "--database", file])).stdout)
+        const { code, stderr, stdout } = yield* changes({ file, at: history.since })
 
-      assert.deepStrictEqual([code, stdout], [0, ""])
-      assert.include(stderr, "nothing has changed since")
-    }).pipe(
-      Effect.scoped,
-      Effect.provide(FakeService.layer({ punches: Array.from({ length: 600 }, (_, each) => punch(each + 1)) }))
-    ))
+        assert.deepStrictEqual([code, stdout], [0, ""])
+        assert.include(stderr, "nothing has changed since")
+      })))
 
   it.live("takes the last commit for known, also where the clock of the database is ahead", () =>
     inFake(Effect.gen(function*() {
       const week = yield* closed
       const ahead = Date.now() + 3_600_000
-      const database = new DatabaseSync(week.file)
-      database.exec(`UPDATE time_punches_sync SET history_last = ${ahead}`)
-      database.close()
+      execute(week.file, `UPDATE time_punches_sync SET history_last = ${ahead}`)
       const written = yield* changes({ ...week, at: DateTime.formatIso(DateTime.makeUnsafe(ahead)) })
       const future = yield* changes({ ...week, at: DateTime.formatIso(DateTime.makeUnsafe(ahead + 1)) })
 

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import * as Fs from "node:fs"
 import { defaultCompany, FakeService, type WirePunch } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
-import { cli, type Environment, temporaryFolder } from "../support.ts"
+import { cli, type Environment, execute, inFolder, temporaryFolder } from "../support.ts"
 
 const punch = (id: number, given: Partial<WirePunch> = {}): WirePunch =>
   servicePunch({
@@ -38,12 +38,11 @@ const inCopy = <A, E, R>(
     readonly sync: ReturnType<typeof cli>
   }) => Effect.Effect<A, E, R>
 ) =>
-  Effect.gen(function*() {
-    const file = `${yield* temporaryFolder}/punches.db`
+  inFolder(punches, (folder) => {
+    const file = `${folder}/punches.db`
     const sync = cli(["sync", "--database", file, "--history"])
-    yield* sync
-    return yield* use({ file, sync, run: (...args) => cli([...args, "--database", file], { env }) })
-  }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
+    return Effect.andThen(sync, use({ file, sync, run: (...args) => cli([...args, "--database", file], { env }) }))
+  })
 
 interface Changed {
   readonly punches: ReadonlyArray<{ readonly id: number; readonly kind: string }>
@@ -239,10 +238,7 @@ describe("time-punches payroll diff --close", () => {
       Effect.gen(function*() {
         yield* run("payroll", "close", ...period)
         yield* Effect.sleep("5 millis")
-        const { DatabaseSync } = yield* Effect.promise(() => import("node:sqlite"))
-        const database = new DatabaseSync(file)
-        database.exec("UPDATE time_punches_sync SET history_last = history_last + 1, known_since = history_last + 1")
-        database.close()
+        execute(file, "UPDATE time_punches_sync SET history_last = history_last + 1, known_since = history_last + 1")
         const { code, stderr, stdout } = yield* run("payroll", "diff", "--close", "1")
 
         assert.deepStrictEqual([code, stdout], [2, ""])

@@ -5,7 +5,7 @@ import * as Fs from "node:fs"
 import { defaultCompany, FakeService, generatePunches, type PunchPatch } from "../../../src/testing/index.ts"
 import { needs } from "../../support/needs.ts"
 import { emptyDatabase, hasPostgres, noPostgres } from "../../support/postgres.ts"
-import { cli, type Environment, environment, temporaryFolder } from "../support.ts"
+import { cli, type Environment, environment, inFakeOf, temporaryFolder } from "../support.ts"
 
 /** Three weeks around the one that is closed, in which the clocks change in New York. */
 const given = { companyId: defaultCompany.id, from: "2026-03-01T00:00:00Z", days: 21, users: 12 }
@@ -129,8 +129,7 @@ const check = (env: Environment, folder: string, [flag, value]: readonly [flag: 
     assert.isAbove(Object.keys(worked(now)).length, 10)
   })
 
-const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  effect.pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
+const inFake = inFakeOf(punches)
 
 const clocks = [["--zone", "America/New_York"], ["--zone-file", "zones.csv"]] as const
 

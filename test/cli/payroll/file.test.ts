@@ -2,10 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
-import { DatabaseSync } from "node:sqlite"
 import { defaultCompany, FakeService, type WirePunch } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
-import { cli, temporaryFolder } from "../support.ts"
+import { cli, execute, inFakeOf, temporaryFolder } from "../support.ts"
 
 const places = [301, 302, 303]
 const people = [501, 502, 503, 504, 505, 506]
@@ -191,8 +190,7 @@ const opened = Effect.gen(function*() {
 
 const done = (ran: { readonly code: number; readonly stderr: string }) => assert.strictEqual(ran.code, 0, ran.stderr)
 
-const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  effect.pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
+const inFake = inFakeOf(punches)
 
 describe("time-punches payroll file --mapping", () => {
   it.live("prints a fortnight of three locations, corrected twice, by three mappings: the files add up, cell by cell", () =>
@@ -241,9 +239,10 @@ describe("time-punches payroll file --mapping", () => {
 
       // A history that was edited by hand: the command says so, and names the people.
       done(yield* run("payroll", "verify"))
-      const database = new DatabaseSync(`${folder}/punches.db`)
-      database.exec("UPDATE time_punches_history SET hourly_wage = hourly_wage + 1 WHERE user_id IN (501, 503)")
-      database.close()
+      execute(
+        `${folder}/punches.db`,
+        "UPDATE time_punches_history SET hourly_wage = hourly_wage + 1 WHERE user_id IN (501, 503)"
+      )
       const { code, stderr, stdout } = yield* run("payroll", "verify")
       assert.deepStrictEqual([code, stdout], [7, ""])
       assert.match(stderr, /1\.1: its history was edited, users 501, 503; 1\.2: its history was edited, users 501/)
@@ -385,11 +384,10 @@ describe("time-punches payroll file --mapping", () => {
       assert.deepStrictEqual(yield* counts, [1, 2])
 
       // A record that cannot be written to: the file is as good as without a note.
-      const database = new DatabaseSync(`${folder}/punches.db`)
-      database.exec(
+      execute(
+        `${folder}/punches.db`,
         "CREATE TRIGGER refused BEFORE INSERT ON time_punches_close_file BEGIN SELECT RAISE(ABORT, 'no rights'); END"
       )
-      database.close()
       Fs.rmSync(`${folder}/pay.csv`)
       const [unnoted = ""] = yield* written("1.1", ...mapped())
       assert.match(unnoted, /the file was written, and close 1 has no note of it: .*cannot be noted/)

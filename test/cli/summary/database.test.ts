@@ -1,6 +1,6 @@
 /** `time-punches summary --database`: the sums of a copy are those of the service, byte for byte, and never of a part. */
 import { assert, describe, it, vi } from "@effect/vitest"
-import { Effect, Schema, type Scope, Tracer } from "effect"
+import { Effect, Schema, Tracer } from "effect"
 import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
 import { DatabaseSync } from "node:sqlite"
@@ -10,32 +10,17 @@ import { defaultCompany, FakeService, Fault, generatePunches, type StoredPunch }
 import { randomFilter } from "../../support/listing.ts"
 import { needs } from "../../support/needs.ts"
 import { emptyDatabase, hasPostgres, noPostgres } from "../../support/postgres.ts"
-import { cli, linesOf, queries, temporaryFolder, without } from "../support.ts"
-
-const start = Date.parse("2026-07-01T12:00:00Z")
+import { writeZones } from "../payroll/checkSupport.ts"
+import { cli, execute, inCopyOf, inFakeOf, linesOf, queries, temporaryFolder, without } from "../support.ts"
 
 const generated = (seed: number, count: number) =>
   generatePunches({ seed, count, companyId: defaultCompany.id, deletedShare: 0.2, openShare: 0.1, users: 8 })
 
 const punches = generated(6, 450)
 
-/** Runs with a file for the copy, on a service whose clock is in 2026. */
-const withCopy = <A, E>(
-  use: (file: string) => Effect.Effect<A, E, FakeService | Scope.Scope>,
-  served: ReadonlyArray<StoredPunch> = punches
-) =>
-  Effect.gen(function*() {
-    yield* TestClock.setTime(start)
-    return yield* use(`${yield* temporaryFolder}/punches.db`)
-  }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches: served })))
+const withCopy = inCopyOf(punches)
 
 const sync = (file: string, ...args: ReadonlyArray<string>) => cli(["sync", "--database", file, ...args])
-
-const change = (file: string, statement: string) => {
-  const database = new DatabaseSync(file)
-  database.exec(statement)
-  database.close()
-}
 
 /** The limits that a copy takes in whole seconds only. */
 const wholeSeconds = ["clocked-in-lte", "clocked-out-lte", "modified-since"]
@@ -104,11 +89,9 @@ const argumentsOf = (random: ReturnType<typeof prng>, served: ReadonlyArray<Stor
 ]
 
 /** A file of the zones of all generated locations. */
-const writeZones = Effect.fnUntraced(function*() {
-  const file = `${yield* temporaryFolder}/zones.csv`
+const zoneFile = Effect.map(temporaryFolder, (folder) => {
   const places = ["America/New_York", "Europe/Berlin", "Asia/Kolkata", "America/Los_Angeles", "UTC", "Pacific/Honolulu"]
-  Fs.writeFileSync(file, ["location_id,zone", ...places.map((zone, at) => `${301 + at},${zone}`)].join("\n"))
-  return file
+  return writeZones(folder, places.map((zone, at) => [`${301 + at}`, zone]))
 })
 
 describe("time-punches summary --database", () => {
@@ -118,25 +101,24 @@ describe("time-punches summary --database", () => {
     ([seed]) => {
       const random = prng(seed)
       const served = generated(seed, random.pick([1, 30, 300]))
-      return withCopy((file) =>
-        Effect.gen(function*() {
-          yield* sync(file)
-          const zones = yield* writeZones()
-          for (let each = 0; each < 5; each++) yield* assertSame(file, argumentsOf(random, served, zones))
-        }), served)
+      return inCopyOf(served)(Effect.fnUntraced(function*(file) {
+        yield* sync(file)
+        const zones = yield* zoneFile
+        for (let each = 0; each < 5; each++) yield* assertSame(file, argumentsOf(random, served, zones))
+      }))
     },
     { arbitrary: { runs: 8 } }
   )
 
   it.live("prints it of a copy in PostgreSQL too", (context) => {
     needs(context, hasPostgres, noPostgres)
-    return Effect.gen(function*() {
+    return inFakeOf(punches)(Effect.gen(function*() {
       const random = prng(3)
       const url = yield* emptyDatabase
       assert.strictEqual((yield* sync(url)).code, 0)
-      const zones = yield* writeZones()
+      const zones = yield* zoneFile
       for (let each = 0; each < 5; each++) yield* assertSame(url, argumentsOf(random, punches, zones))
-    }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
+    }))
   })
 
   it.effect("opens the copy once: one check of its schema, one connection, one snapshot", () =>
@@ -221,7 +203,7 @@ describe("time-punches summary --database", () => {
     ([, statement, message]) =>
       withCopy(Effect.fnUntraced(function*(file) {
         yield* sync(file)
-        change(file, statement)
+        execute(file, statement)
         const { code, stderr, stdout } = yield* cli(["summary", "--database", file])
 
         assert.deepStrictEqual([code, stdout], [7, ""])
@@ -243,7 +225,7 @@ describe("time-punches summary --database", () => {
   it.effect("fails at a row that is no punch, and prints no sum of the others", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       yield* sync(file)
-      change(
+      execute(
         file,
         "UPDATE time_punches SET hourly_wage = -1 WHERE id = (SELECT max(id) FROM time_punches WHERE NOT deleted)"
       )

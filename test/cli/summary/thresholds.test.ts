@@ -1,49 +1,27 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Fs from "node:fs"
-import { defaultCompany, FakeService, generatePunches, toWire, type WirePunch } from "../../../src/testing/index.ts"
-import { cli, linesOf, queries, temporaryFolder } from "../support.ts"
+import { FakeService } from "../../../src/testing/index.ts"
+import { punch, writeZones } from "../payroll/checkSupport.ts"
+import { cli, inFakeOf, linesOf, queries, temporaryFolder } from "../support.ts"
 
-const [sample] = generatePunches({ seed: 1, count: 1, companyId: defaultCompany.id, deletedShare: 0 }).map(toWire)
+const shift = (id: number, user_id: number, clockedIn: string, hours: number | null, location_id = 301) =>
+  punch(id, clockedIn, hours, { user_id, location_id })
 
-const shift = (
-  id: number,
-  user: number,
-  clockedIn: string,
-  hours: number | null,
-  location = 301
-): ReadonlyArray<WirePunch> =>
-  sample === undefined ? [] : [{
-    ...sample,
-    id,
-    user_id: user,
-    location_id: location,
-    clocked_in: clockedIn,
-    clocked_out: hours === null ? null : new Date(Date.parse(clockedIn) + hours * 3_600_000).toISOString(),
-    breaks: [],
-    hourly_wage: 1000,
-    tips: 0
-  }]
+const inFake = inFakeOf([
+  // User 1: 45 hours from Monday to Friday, and 5 on Sunday evening in New York, which is Monday in UTC.
+  ...["09", "10", "11", "12", "13"].map((day, at) => shift(at + 1, 1, `2026-03-${day}T13:00:00Z`, 9)),
+  shift(6, 1, "2026-03-16T01:00:00Z", 5),
+  // User 2: 7 hours in New York, then 6 in Honolulu on the same date, one of another length, and one still open.
+  shift(7, 2, "2026-03-10T13:00:00Z", 7),
+  shift(8, 2, "2026-03-11T06:00:00Z", 6, 303),
+  shift(9, 2, "2026-03-12T13:00:00Z", 0.25),
+  shift(10, 2, "2026-03-13T13:00:00Z", null)
+])
 
-const fake = FakeService.layer({
-  punches: [
-    // User 1: 45 hours from Monday to Friday, and 5 on Sunday evening in New York, which is Monday in UTC.
-    ...["09", "10", "11", "12", "13"].flatMap((day, at) => shift(at + 1, 1, `2026-03-${day}T13:00:00Z`, 9)),
-    ...shift(6, 1, "2026-03-16T01:00:00Z", 5),
-    // User 2: 7 hours in New York, then 6 in Honolulu on the same date, one of another length, and one still open.
-    ...shift(7, 2, "2026-03-10T13:00:00Z", 7),
-    ...shift(8, 2, "2026-03-11T06:00:00Z", 6, 303),
-    ...shift(9, 2, "2026-03-12T13:00:00Z", 0.25),
-    ...shift(10, 2, "2026-03-13T13:00:00Z", null)
-  ]
-})
-
-const inFake = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect.pipe(Effect.scoped, Effect.provide(fake))
-
-const zonesFile = Effect.map(temporaryFolder, (folder) => {
-  Fs.writeFileSync(`${folder}/zones.csv`, "location_id,zone\n301,America/New_York\n303,Pacific/Honolulu\n")
-  return `${folder}/zones.csv`
-})
+const zonesFile = Effect.map(
+  temporaryFolder,
+  (folder) => writeZones(folder, [["301", "America/New_York"], ["303", "Pacific/Honolulu"]])
+)
 
 const week = ["summary", "--by", "user", "--week", "2026-03-11"]
 const thresholds = ["--weekly-threshold", "40h", "--daily-threshold", "8h", "--double-threshold", "12h"]
