@@ -33,6 +33,9 @@ export const environment: Environment = {
   TIME_PUNCHES_COMPANY_GUID: defaultCompany.guid
 }
 
+/** No credential and no address: all that a call over a copy needs. */
+export const companyOnly: Environment = { TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}` }
+
 /** `environment` without the named variables. */
 export const without = (...names: ReadonlyArray<string>): Environment =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !names.includes(name)))
@@ -117,6 +120,10 @@ export const cli = (
     Effect.provide(layerFiles(files))
   )
 }
+
+/** Runs commands over a copy, without a credential and without an address. */
+export const onCopy = (file: string) => (...args: ReadonlyArray<string>) =>
+  cli([...args, "--database", file], { env: companyOnly })
 
 /** A folder that is removed with the scope. */
 export const temporaryFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped()).pipe(

@@ -2,11 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { DatabaseSync } from "node:sqlite"
-import { defaultCompany, FakeService } from "../../../src/testing/index.ts"
+import { defaultCompany, type FakeService } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
-import { cli, type Environment, temporaryFolder } from "../support.ts"
-
-const env: Environment = { TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}` }
+import { cli, inFolder, onCopy } from "../support.ts"
 
 const paid = servicePunch({
   id: 1,
@@ -27,11 +25,11 @@ const rowsIn = (file: string) => {
 const inCopy = <A, E>(
   use: (file: string, run: (args: string) => ReturnType<typeof cli>) => Effect.Effect<A, E, FakeService>
 ) =>
-  Effect.gen(function*() {
-    const file = `${yield* temporaryFolder}/punches.db`
-    yield* cli(["sync", "--history", "--database", file])
-    return yield* use(file, (args) => cli([...args.split(" "), "--database", file], { env }))
-  }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches: [paid] })))
+  inFolder([paid], (folder) => {
+    const file = `${folder}/punches.db`
+    const run = (args: string) => onCopy(file)(...args.split(" "))
+    return Effect.andThen(cli(["sync", "--history", "--database", file]), use(file, run))
+  })
 
 describe("time-punches copy erase", () => {
   it.live("asks, and outside a terminal prints the call that does not", () =>
@@ -78,7 +76,7 @@ describe("time-punches copy erase", () => {
   it.live("creates no file whose name is misspelt", () =>
     inCopy((file, run) =>
       Effect.gen(function*() {
-        const missing = yield* cli(["copy", "erase", "--yes", "--database", `${file}.misspelt`], { env })
+        const missing = yield* onCopy(`${file}.misspelt`)("copy", "erase", "--yes")
 
         assert.strictEqual(missing.code, 8, missing.stderr)
         assert.strictEqual((yield* run("copy status")).code, 0)

@@ -1,12 +1,11 @@
 /** `time-punches payroll check --database`: a copy has what the service has, but for disputes. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
-import { defaultCompany, FakeService, generatePunches } from "../../../src/testing/index.ts"
+import { defaultCompany, generatePunches } from "../../../src/testing/index.ts"
 import { needs } from "../../support/needs.ts"
 import { emptyDatabase, hasPostgres, noPostgres } from "../../support/postgres.ts"
-import { cli, queries, temporaryFolder } from "../support.ts"
+import { cli, inCopyOf, inFakeOf, onCopy, queries, temporaryFolder } from "../support.ts"
 import { issuesIn, writeZones } from "./checkSupport.ts"
 
 /** Of few persons, so that some of their punches overlap. */
@@ -19,8 +18,6 @@ const punches = generatePunches({
   deletedShare: 0.1
 })
 
-const served = FakeService.layer({ punches })
-
 const calls = (zones: string): ReadonlyArray<ReadonlyArray<string>> => [
   ["--month", "2026-03", "--zone", "America/New_York"],
   ["--week", "2026-03-10", "--zone-file", zones],
@@ -31,9 +28,6 @@ const calls = (zones: string): ReadonlyArray<ReadonlyArray<string>> => [
   ["--month", "2026-05", "--zone", "UTC"]
 ]
 
-/** Only the company is set: no credential is needed. */
-const env = { TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}` }
-
 const assertSame = Effect.fn(function*(database: string) {
   const locations = ["301", "302", "303", "304", "305", "306"].map((id) => [id, "Europe/Berlin"] as const)
   const zones = writeZones(yield* temporaryFolder, locations)
@@ -41,9 +35,7 @@ const assertSame = Effect.fn(function*(database: string) {
   for (const flags of calls(zones)) {
     const service = yield* cli(["payroll", "check", ...flags, "--accept", "empty", "--json"])
     const requests = (yield* queries).length
-    const copy = yield* cli(["payroll", "check", ...flags, "--accept", "empty", "--json", "--database", database], {
-      env
-    })
+    const copy = yield* onCopy(database)("payroll", "check", ...flags, "--accept", "empty", "--json")
     const expected = issuesIn(service.stdout).filter(({ kind }) => kind !== "disputed")
 
     assert.deepStrictEqual(issuesIn(copy.stdout), expected, flags.join(" "))
@@ -56,33 +48,19 @@ const assertSame = Effect.fn(function*(database: string) {
 describe("time-punches payroll check --database", () => {
   it.effect(
     "finds in SQLite what it finds in the service, but for disputes, and says so",
-    () =>
-      Effect.gen(function*() {
-        yield* TestClock.setTime(Date.parse("2026-07-01T12:00:00Z"))
-        yield* assertSame(`${yield* temporaryFolder}/punches.db`)
-      }).pipe(Effect.scoped, Effect.provide(served)),
+    () => inCopyOf(punches)(assertSame),
     60_000
   )
 
   it.live("finds the same in PostgreSQL", (context) => {
     needs(context, hasPostgres, noPostgres)
-    return Effect.flatMap(emptyDatabase, assertSame).pipe(Effect.scoped, Effect.provide(served))
+    return inFakeOf(punches)(Effect.flatMap(emptyDatabase, assertSame))
   }, 60_000)
 
   it.effect("refuses a file that is no copy, and does not create it", () =>
-    Effect.gen(function*() {
-      const file = `${yield* temporaryFolder}/none.db`
-      const { code, stdout } = yield* cli([
-        "payroll",
-        "check",
-        "--month",
-        "2026-03",
-        "--zone",
-        "UTC",
-        "--database",
-        file
-      ], { env })
+    inCopyOf(punches)(Effect.fnUntraced(function*(file) {
+      const { code, stdout } = yield* onCopy(file)("payroll", "check", "--month", "2026-03", "--zone", "UTC")
 
       assert.deepStrictEqual([code, stdout, Fs.existsSync(file)], [8, "", false])
-    }).pipe(Effect.scoped, Effect.provide(served)))
+    })))
 })

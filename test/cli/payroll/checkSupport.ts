@@ -1,4 +1,4 @@
-/** Punches and files for the tests of a check. */
+/** Punches and files for the tests of `payroll`. */
 import * as Fs from "node:fs"
 import { type StoredPunch, type WireBreak } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
@@ -27,6 +27,10 @@ export const punch = (
   timeZone: "UTC",
   ...given
 })
+
+/** A punch of eight hours of a date in New York, of user 500 + id at 15.00 an hour. */
+export const shift = (id: number, date: string, given: Partial<StoredPunch> = {}): StoredPunch =>
+  punch(id, `${date}T14:00:00Z`, 8, { user_id: 500 + id, hourly_wage: 1500, ...given })
 
 /** A break. */
 export const rest = (begin: string, end: string | null): WireBreak => ({

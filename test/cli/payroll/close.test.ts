@@ -9,31 +9,17 @@ import { CloseChanged } from "../../../src/close/index.ts"
 import { CompanyId } from "../../../src/Ids.ts"
 import { SqlStore } from "../../../src/sql/index.ts"
 import { NodeSqlite } from "../../../src/sql/node/index.ts"
-import { defaultCompany, FakeService, type WirePunch } from "../../../src/testing/index.ts"
+import { defaultCompany, FakeService, type StoredPunch } from "../../../src/testing/index.ts"
 import { needs } from "../../support/needs.ts"
-import { servicePunch } from "../../support/wire.ts"
 import { commandOf } from "../child.ts"
-import { cli, type Environment, execute, inFakeOf, temporaryFolder } from "../support.ts"
+import { cli, companyOnly, execute, inFakeOf, onCopy, temporaryFolder } from "../support.ts"
+import { shift } from "./checkSupport.ts"
 
-const punch = (id: number, given: Partial<WirePunch> = {}): WirePunch =>
-  servicePunch({
-    id,
-    user_id: 500 + id,
-    hourly_wage: 1500,
-    tips: 0,
-    breaks: [],
-    approved: true,
-    clocked_in: `2026-03-0${2 + (id % 5)}T14:00:00Z`,
-    clocked_out: `2026-03-0${2 + (id % 5)}T22:00:00Z`,
-    ...given
-  })
+const punch = (id: number, given: Partial<StoredPunch> = {}) => shift(id, `2026-03-0${2 + (id % 5)}`, given)
 
 const punches = [1, 2, 3, 4, 5].map((id) => punch(id))
 
 const week = ["--week", "2026-03-02", "--zone", "America/New_York"]
-
-/** No credential and no address: all that a call may need. */
-const env: Environment = { TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}` }
 
 const inFake = inFakeOf(punches)
 
@@ -47,8 +33,6 @@ const copy = Effect.gen(function*() {
   yield* sync(file)
   return file
 })
-
-const on = (file: string) => (...args: ReadonlyArray<string>) => cli([...args, "--database", file], { env })
 
 interface Printed {
   readonly revision: string
@@ -80,7 +64,7 @@ describe("time-punches payroll close", () => {
 
   it.live("warns of thresholds, a rounding or weeks that the close before it does not have", () =>
     inFake(Effect.gen(function*() {
-      const run = on(yield* copy)
+      const run = onCopy(yield* copy)
       const weekOf = (date: string, ...flags: ReadonlyArray<string>) =>
         run("payroll", "close", "--week", date, "--zone", "America/New_York", "--accept", "empty", ...flags)
       const warning = "in a week that both have, hours may be over a threshold twice or never"
@@ -103,7 +87,7 @@ describe("time-punches payroll close", () => {
     inFake(Effect.gen(function*() {
       const file = yield* copy
       const service = yield* FakeService
-      const run = on(file)
+      const run = onCopy(file)
       const closed = yield* run("payroll", "close", ...week, "--weekly-threshold", "7h", "--note", "signed")
       assert.strictEqual(closed.code, 0, closed.stderr)
       assert.match(
@@ -174,7 +158,7 @@ describe("time-punches payroll close", () => {
     inFake(Effect.gen(function*() {
       const file = yield* copy
       const service = yield* FakeService
-      const run = on(file)
+      const run = onCopy(file)
       yield* run("payroll", "close", ...week)
       yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
       yield* sync(file)
@@ -199,7 +183,7 @@ describe("time-punches payroll close", () => {
     inFake(Effect.gen(function*() {
       const file = yield* copy
       const service = yield* FakeService
-      const run = on(file)
+      const run = onCopy(file)
       const zones = `${file}.zones.csv`
       Fs.writeFileSync(zones, `location_id,zone\n${punch(1).location_id},America/New_York\n`)
       yield* run("payroll", "close", "--week", "2026-03-02", "--zone-file", zones)
@@ -228,7 +212,7 @@ describe("time-punches payroll close", () => {
 
   it.live("takes the number behind a flag that is on or off for a close", () =>
     inFake(Effect.gen(function*() {
-      const run = on(yield* copy)
+      const run = onCopy(yield* copy)
       yield* run("payroll", "close", ...week)
       const [one, other] = [
         yield* run("payroll", "due", "--json", "2"),
@@ -245,7 +229,7 @@ describe("time-punches payroll close", () => {
     inFake(Effect.gen(function*() {
       const file = yield* copy
       const service = yield* FakeService
-      const run = on(file)
+      const run = onCopy(file)
       const names = `${file}.names.csv`
       Fs.writeFileSync(names, "kind,id,name\nuser,501,Dana Levi\n")
       yield* run("payroll", "close", ...week)
@@ -268,7 +252,7 @@ describe("time-punches payroll close", () => {
   it.live("warns of a week that a void left in no close, until it is closed again", () =>
     inFake(Effect.gen(function*() {
       const file = yield* copy
-      const run = on(file)
+      const run = onCopy(file)
       const weekOf = (date: string) => ["--week", date, "--zone", "America/New_York"]
       for (const date of ["2026-03-02", "2026-03-09", "2026-03-16"]) {
         const { code, stderr } = yield* run("payroll", "close", ...weekOf(date), "--accept", "empty")
@@ -320,7 +304,7 @@ describe("time-punches payroll close", () => {
     inFake(Effect.gen(function*() {
       const file = yield* copy
       const service = yield* FakeService
-      const run = on(file)
+      const run = onCopy(file)
       const zones = `${file}.zones.csv`
       const location = punch(1).location_id
       Fs.writeFileSync(zones, `location_id,zone\n${location},America/New_York\n`)
@@ -343,7 +327,7 @@ describe("time-punches payroll close", () => {
     inFake(Effect.gen(function*() {
       const file = yield* copy
       const service = yield* FakeService
-      const run = on(file)
+      const run = onCopy(file)
       const location = punch(1).location_id
       const zonesWith = (zone: string) => {
         const zones = `${file}.${zone.slice(0, 3)}.csv`
@@ -372,7 +356,7 @@ describe("time-punches payroll close", () => {
     inFake(Effect.gen(function*() {
       const file = yield* copy
       const service = yield* FakeService
-      const run = on(file)
+      const run = onCopy(file)
       yield* service.edit([2], { approved: false })
       yield* sync(file)
 
@@ -400,7 +384,7 @@ describe("time-punches payroll close", () => {
     inFake(Effect.gen(function*() {
       const file = yield* copy
       const service = yield* FakeService
-      const run = on(file)
+      const run = onCopy(file)
       yield* run("payroll", "close", ...week)
       yield* service.edit([3], { clocked_out: "2026-03-05T23:00:00Z" })
       yield* sync(file)
@@ -417,7 +401,7 @@ describe("time-punches payroll close", () => {
     inFake(Effect.gen(function*() {
       const file = yield* copy
       const service = yield* FakeService
-      const run = on(file)
+      const run = onCopy(file)
       yield* run("payroll", "close", ...week)
       yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
       // The sync that would bring the edit died.
@@ -436,7 +420,7 @@ describe("time-punches payroll close", () => {
     needs(context, process.getuid?.() === 0, "only root can be another user, to whom the mode of a file applies")
     return inFake(Effect.gen(function*() {
       const file = yield* copy
-      const run = on(file)
+      const run = onCopy(file)
       const closed = yield* run("payroll", "close", ...week)
       assert.strictEqual(closed.code, 0, closed.stderr)
       const mapping = `${file}.json`
@@ -449,7 +433,7 @@ describe("time-punches payroll close", () => {
           uid: 65534,
           gid: 65534,
           cwd: "/",
-          env: { ...env, HOME: "/" },
+          env: { ...companyOnly, HOME: "/" },
           encoding: "utf8"
         })
       const read = [["list"], ["show", "1"], ["due"], ["correct", "--dry-run"], ["verify"], [
@@ -470,7 +454,7 @@ describe("time-punches payroll close", () => {
   it.live("writes nothing to the tables of a later release, with exit code 7, and reads their punches", () =>
     inFake(Effect.gen(function*() {
       const file = yield* copy
-      const run = on(file)
+      const run = onCopy(file)
       yield* run("payroll", "close", ...week)
       execute(file, "INSERT INTO time_punches_migrations (migration_id, name) VALUES (99, 'later')")
       const before = Fs.readFileSync(file)
@@ -499,7 +483,7 @@ describe("time-punches payroll close", () => {
   it.live("changes no tables: an older schema is exit code 7, and names the command that changes them", () =>
     inFake(Effect.gen(function*() {
       const file = yield* copy
-      const run = on(file)
+      const run = onCopy(file)
       execute(file, "DELETE FROM time_punches_migrations WHERE migration_id >= 4")
       for (
         const args of [
@@ -517,7 +501,7 @@ describe("time-punches payroll close", () => {
           /the tables of the copy have schema 3, and this release needs \d.*\n  Run time-punches sync/
         )
       }
-      const missing = yield* cli(["payroll", "list", "--database", `${file}.misspelt`], { env })
+      const missing = yield* onCopy(`${file}.misspelt`)("payroll", "list")
       // A name that is misspelt creates no file.
       assert.strictEqual(missing.code, 8, missing.stderr)
       assert.isFalse(Fs.existsSync(`${file}.misspelt`))
@@ -527,7 +511,7 @@ describe("time-punches payroll close", () => {
     inFake(Effect.gen(function*() {
       const file = yield* copy
       const service = yield* FakeService
-      const run = on(file)
+      const run = onCopy(file)
       yield* run("payroll", "close", ...week)
       yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
       yield* sync(file)
@@ -549,7 +533,7 @@ describe("time-punches payroll close", () => {
     inFake(Effect.gen(function*() {
       const file = yield* copy
       const service = yield* FakeService
-      const run = on(file)
+      const run = onCopy(file)
       yield* service.edit([2], { clocked_out: null })
       yield* sync(file)
       assert.strictEqual(
@@ -574,7 +558,7 @@ describe("time-punches payroll close", () => {
     inFake(Effect.gen(function*() {
       const file = yield* copy
       const service = yield* FakeService
-      const run = on(file)
+      const run = onCopy(file)
       yield* run("payroll", "close", ...week)
       yield* service.edit([1], { clocked_out: "2026-03-03T23:00:00Z" })
       yield* sync(file)
@@ -592,7 +576,7 @@ describe("time-punches payroll close", () => {
   it.live("refuses what it cannot mean", () =>
     inFake(Effect.gen(function*() {
       const file = yield* copy
-      const run = on(file)
+      const run = onCopy(file)
       const why = (...args: ReadonlyArray<string>) =>
         Effect.map(run(...args), ({ code, stderr, stdout }) => {
           assert.deepStrictEqual([code, stdout], [2, ""], stderr)

@@ -1,25 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import * as Fs from "node:fs"
-import { defaultCompany, FakeService, Fault, type WirePunch } from "../../../src/testing/index.ts"
-import { servicePunch } from "../../support/wire.ts"
-import { cli, type Environment, execute, inFakeOf, inFolder, linesOf, queries, temporaryFolder } from "../support.ts"
+import { defaultCompany, FakeService, Fault, type StoredPunch } from "../../../src/testing/index.ts"
+import { cli, companyOnly, execute, inFakeOf, inFolder, linesOf, onCopy, queries, temporaryFolder } from "../support.ts"
+import { shift } from "./checkSupport.ts"
 
-const punch = (id: number, given: Partial<WirePunch> = {}): WirePunch =>
-  servicePunch({
-    id,
-    user_id: 500 + id,
-    clocked_in: `2026-03-0${2 + (id % 5)}T14:00:00Z`,
-    clocked_out: `2026-03-0${2 + (id % 5)}T22:00:00Z`,
-    ...given
-  })
+const punch = (id: number, given: Partial<StoredPunch> = {}) =>
+  shift(id, `2026-03-0${2 + (id % 5)}`, { hourly_wage: 1000, ...given })
 
 const punches = [1, 2, 3, 4, 5].map((id) => punch(id))
 
 const week = ["--week", "2026-03-02", "--zone", "America/New_York"]
-
-/** No credential and no address: all that a call may need. */
-const env: Environment = { TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}` }
 
 /** A closed week: the file of the copy, and the instant at which it was closed. */
 interface Closed {
@@ -45,7 +36,7 @@ const sync = (file: string, ...flags: ReadonlyArray<string>) =>
   })
 
 const changes = ({ at, file }: Closed, ...flags: ReadonlyArray<string>) =>
-  cli(["payroll", "diff", ...week, "--since", at, "--database", file, ...flags], { env })
+  onCopy(file)("payroll", "diff", ...week, "--since", at, ...flags)
 
 /** A name that a terminal or a spreadsheet would run. */
 const bad = "=1+1\u001b[2J"
@@ -184,9 +175,9 @@ describe("time-punches payroll diff", () => {
         "--json"
       ]
       Fs.writeFileSync(zones, "location_id,zone\n301,America/New_York\n303,Europe/Berlin\n")
-      const both = yield* cli(call, { env })
+      const both = yield* cli(call, { env: companyOnly })
       Fs.writeFileSync(zones, "location_id,zone\n301,America/New_York\n")
-      const one = yield* cli(call, { env })
+      const one = yield* cli(call, { env: companyOnly })
 
       assert.deepStrictEqual(JSON.parse(both.stdout).people, [{
         userId: 508,
@@ -273,7 +264,7 @@ describe("time-punches payroll diff", () => {
     inFake(Effect.gen(function*() {
       const week = yield* corrected
       const { stderr } = yield* changes(week)
-      const summed = yield* cli(["summary", "--database", week.file], { env })
+      const summed = yield* onCopy(week.file)("summary")
       const [at = "", other] = [stderr, summed.stderr].map((text) => / payroll diff --since (\S+)\.\n/.exec(text)?.[1])
       assert.strictEqual(other, at)
       yield* (yield* FakeService).edit([4], { tips: 1 })
@@ -298,7 +289,7 @@ describe("time-punches payroll diff", () => {
       for (const call of calls) {
         const words = call.replace(/ *[|>].*$/, "").split(" ").slice(1)
         const args = words.map((word, at) => shown.get(words[at - 1] ?? "") ?? word)
-        const ran = yield* cli(args, { env: { ...env, TIME_PUNCHES_DATABASE_URL: week.file } })
+        const ran = yield* cli(args, { env: { ...companyOnly, TIME_PUNCHES_DATABASE_URL: week.file } })
 
         assert.strictEqual(ran.code, 0, `${call}\n${ran.stderr}`)
         assert.include(ran.stdout, "501", call)
@@ -321,7 +312,7 @@ describe("time-punches payroll diff", () => {
     [[...week, ...since, ...database, "--user-id", "1"], "--user-id"]
   ])("refuses %j", ([args, text]) =>
     Effect.gen(function*() {
-      const { code, stderr, stdout } = yield* cli(["payroll", "diff", ...args], { env })
+      const { code, stderr, stdout } = yield* cli(["payroll", "diff", ...args], { env: companyOnly })
 
       assert.deepStrictEqual([code, stdout], [2, ""], stderr)
       assert.include(stderr, text)

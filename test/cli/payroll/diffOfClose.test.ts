@@ -2,22 +2,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
-import { defaultCompany, FakeService, type WirePunch } from "../../../src/testing/index.ts"
-import { servicePunch } from "../../support/wire.ts"
-import { cli, type Environment, execute, inFolder, temporaryFolder } from "../support.ts"
+import { FakeService, type StoredPunch } from "../../../src/testing/index.ts"
+import { cli, companyOnly, execute, inFolder, onCopy, temporaryFolder } from "../support.ts"
+import { shift } from "./checkSupport.ts"
 
-const punch = (id: number, given: Partial<WirePunch> = {}): WirePunch =>
-  servicePunch({
-    id,
-    user_id: 500 + id,
-    hourly_wage: 1500,
-    tips: 0,
-    breaks: [],
-    approved: true,
-    clocked_in: `2026-03-0${3 + id}T14:00:00Z`,
-    clocked_out: `2026-03-0${3 + id}T22:00:00Z`,
-    ...given
-  })
+const punch = (id: number, given: Partial<StoredPunch> = {}) => shift(id, `2026-03-0${3 + id}`, given)
 
 /** Two days before the period, which cuts the week of Monday, 2 March; then two days of it. */
 const punches = [
@@ -27,9 +16,6 @@ const punches = [
 ]
 
 const period = ["--from", "2026-03-05", "--to", "2026-03-11", "--zone", "America/New_York"]
-
-/** No credential and no address: nothing is sent. */
-const env: Environment = { TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}` }
 
 const inCopy = <A, E, R>(
   use: (copy: {
@@ -41,7 +27,7 @@ const inCopy = <A, E, R>(
   inFolder(punches, (folder) => {
     const file = `${folder}/punches.db`
     const sync = cli(["sync", "--database", file, "--history"])
-    return Effect.andThen(sync, use({ file, sync, run: (...args) => cli([...args, "--database", file], { env }) }))
+    return Effect.andThen(sync, use({ file, sync, run: onCopy(file) }))
   })
 
 interface Changed {
@@ -197,7 +183,7 @@ describe("time-punches payroll diff --close", () => {
         Fs.mkdirSync(settings)
         Fs.writeFileSync(`${settings}/zones.csv`, "location_id,zone\n301,Asia/Tokyo\n303,Europe/Berlin\n")
         Fs.writeFileSync(`${settings}/config.json`, JSON.stringify({ north: { zoneFile: "zones.csv" } }))
-        const north = { ...env, XDG_CONFIG_HOME: settings.replace(/\/time-punches$/, "") }
+        const north = { ...companyOnly, XDG_CONFIG_HOME: settings.replace(/\/time-punches$/, "") }
         const byProfile = (...args: ReadonlyArray<string>) =>
           cli(["payroll", ...args, "--profile", "north", "--database", file], { env: north })
         const ofProfile = yield* byProfile("diff", "--close", "1", "--json")
@@ -227,7 +213,7 @@ describe("time-punches payroll diff --close", () => {
         assert.strictEqual(changes.code, 0, changes.stderr)
         assert.deepStrictEqual(read(changes.stdout), { punches: [[3, "edited"]], people: [[503, 3600]] })
         yield* run("payroll", "correct")
-        const page = yield* cli(["report", "--close", "1", "--database", file], { env })
+        const page = yield* run("report", "--close", "1")
         assert.strictEqual(page.code, 0, page.stderr)
         assert.include(page.stdout, "The sums are those of revision 1.2")
       })

@@ -2,9 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
-import { defaultCompany, FakeService, type WirePunch } from "../../../src/testing/index.ts"
+import { FakeService, type WirePunch } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
-import { cli, execute, inFakeOf, temporaryFolder } from "../support.ts"
+import { cli, execute, inFakeOf, onCopy, read, temporaryFolder } from "../support.ts"
 
 const places = [301, 302, 303]
 const people = [501, 502, 503, 504, 505, 506]
@@ -29,8 +29,6 @@ const punches = people.flatMap((user, person) =>
     })
   })
 )
-
-const env = { TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}` }
 
 const zones = "location_id,zone\n301,America/New_York\n302,America/Los_Angeles\n303,Europe/Berlin\n304,Europe/Berlin\n"
 
@@ -165,8 +163,7 @@ const opened = Effect.gen(function*() {
   for (const [name, mapping] of Object.entries(mappings)) write(`${name}.json`, JSON.stringify(mapping))
   const inFolder = (args: ReadonlyArray<string>) =>
     args.map((arg) => /^[\w-]+\.(csv|json|db|txt)$/.test(arg) ? `${folder}/${arg}` : arg)
-  const run = (...args: ReadonlyArray<string>) =>
-    cli([...inFolder(args), "--database", `${folder}/punches.db`], { env })
+  const run = (...args: ReadonlyArray<string>) => onCopy(`${folder}/punches.db`)(...inFolder(args))
   const sync = Effect.map(
     cli(["sync", "--database", `${folder}/punches.db`, "--history"]),
     ({ code, stderr }) => assert.strictEqual(code, 0, stderr)
@@ -293,14 +290,14 @@ describe("time-punches payroll file --mapping", () => {
       const written = yield* run(...args, "pay.csv")
 
       assert.deepStrictEqual([written.code, written.stdout], [0, ""], written.stderr)
-      assert.strictEqual(Fs.readFileSync(`${folder}/pay.csv`, "utf8"), text)
+      assert.strictEqual(read(`${folder}/pay.csv`), text)
       assert.strictEqual(Fs.statSync(`${folder}/pay.csv`).mode & 0o777, 0o600)
       write("old.csv", "the file of last week")
       Fs.chmodSync(`${folder}/old.csv`, 0o640)
       const refused = yield* run(...args, "old.csv")
-      assert.deepStrictEqual([refused.code, Fs.readFileSync(`${folder}/old.csv`, "utf8")], [2, "the file of last week"])
+      assert.deepStrictEqual([refused.code, read(`${folder}/old.csv`)], [2, "the file of last week"])
       done(yield* run(...args, "old.csv", "--force"))
-      assert.strictEqual(Fs.readFileSync(`${folder}/old.csv`, "utf8"), text)
+      assert.strictEqual(read(`${folder}/old.csv`), text)
       assert.strictEqual(Fs.statSync(`${folder}/old.csv`).mode & 0o777, 0o640)
       // A file is replaced by a whole one, or not at all.
       write("some.csv", "kind,id,code\nuser,501,1\n")
@@ -317,7 +314,7 @@ describe("time-punches payroll file --mapping", () => {
         "--force"
       )
       assert.strictEqual(failed.code, 2)
-      assert.strictEqual(Fs.readFileSync(`${folder}/old.csv`, "utf8"), text)
+      assert.strictEqual(read(`${folder}/old.csv`), text)
       const toStream = yield* run(...args, "-")
       assert.deepStrictEqual([toStream.code, toStream.stdout], [0, text])
       assert.deepStrictEqual(
@@ -391,7 +388,7 @@ describe("time-punches payroll file --mapping", () => {
       Fs.rmSync(`${folder}/pay.csv`)
       const [unnoted = ""] = yield* written("1.1", ...mapped())
       assert.match(unnoted, /the file was written, and close 1 has no note of it: .*cannot be noted/)
-      assert.include(Fs.readFileSync(`${folder}/pay.csv`, "utf8"), "00501,OT,8.41,")
+      assert.include(read(`${folder}/pay.csv`), "00501,OT,8.41,")
       assert.deepStrictEqual(yield* counts, [1, 2])
     })))
 

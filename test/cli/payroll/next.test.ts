@@ -2,23 +2,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
-import { defaultCompany, FakeService, type WirePunch } from "../../../src/testing/index.ts"
-import { servicePunch } from "../../support/wire.ts"
-import { cli, type Environment, temporaryFolder } from "../support.ts"
+import { type StoredPunch } from "../../../src/testing/index.ts"
+import { cli, companyOnly, type Environment, inFolder } from "../support.ts"
+import { shift } from "./checkSupport.ts"
 
-const punch = (id: number, day: string, given: Partial<WirePunch> = {}): WirePunch =>
-  servicePunch({
-    id,
-    user_id: 501,
-    location_id: 301,
-    hourly_wage: 1500,
-    tips: 0,
-    breaks: [],
-    approved: true,
-    clocked_in: `${day}T14:00:00Z`,
-    clocked_out: `${day}T22:00:00Z`,
-    ...given
-  })
+const punch = (id: number, date: string, given: Partial<StoredPunch> = {}) =>
+  shift(id, date, { user_id: 501, ...given })
 
 /** A day of each of four weeks. */
 const weekly = ["2026-03-03", "2026-03-10", "2026-03-17", "2026-03-24"].map((day, index) => punch(index + 1, day))
@@ -29,7 +18,7 @@ type Run = (...args: ReadonlyArray<string>) => ReturnType<typeof cli>
 
 /** A copy of these punches in a folder, and `payroll` on it. A profile of the folder is used by `env`. */
 const inCopy = <A, E, R>(
-  punches: ReadonlyArray<WirePunch>,
+  punches: ReadonlyArray<StoredPunch>,
   use: (copy: { readonly run: Run; readonly folder: string }) => Effect.Effect<
     A,
     E,
@@ -37,13 +26,12 @@ const inCopy = <A, E, R>(
   >,
   more: Environment = {}
 ) =>
-  Effect.gen(function*() {
-    const folder = yield* temporaryFolder
+  inFolder(punches, (folder) => {
     const file = `${folder}/punches.db`
-    const env = { TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}`, XDG_CONFIG_HOME: folder, ...more }
-    yield* cli(["sync", "--database", file, "--history"])
-    return yield* use({ folder, run: (...args) => cli(["payroll", ...args, "--database", file], { env }) })
-  }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches })))
+    const env = { ...companyOnly, XDG_CONFIG_HOME: folder, ...more }
+    const run: Run = (...args) => cli(["payroll", ...args, "--database", file], { env })
+    return Effect.andThen(cli(["sync", "--database", file, "--history"]), use({ folder, run }))
+  })
 
 /** Closes, and gives the new revision with its dates, such as `2.1: 2026-03-09 to 2026-03-15`. */
 const closed = (run: Run, ...flags: ReadonlyArray<string>) =>
