@@ -1,42 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect } from "effect"
+import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
-import { defaultCompany, generatePunches, toWire, type WirePunch } from "../../../src/testing/index.ts"
 import { failAfter } from "../export/exportSupport.ts"
-import { zones } from "../payroll/checkSupport.ts"
+import { dateIn, isoOf, punch, zones } from "../payroll/checkSupport.ts"
 import { cli, inFakeOf, linesOf, queries, read, temporaryFolder } from "../support.ts"
 
-const [sample] = generatePunches({ seed: 1, count: 1, companyId: defaultCompany.id, deletedShare: 0 }).map(toWire)
-
-const iso = (millis: number) => DateTime.formatIso(DateTime.makeUnsafe(millis))
-
-const punchAt = (id: number, locationId: number, clockedIn: number): ReadonlyArray<WirePunch> =>
-  sample === undefined ? [] : [{
-    ...sample,
-    id,
-    location_id: locationId,
-    clocked_in: iso(clockedIn),
-    clocked_out: iso(clockedIn + 6 * 3_600_000),
-    breaks: [],
-    hourly_wage: 1000,
-    tips: 1
-  }]
+const punchAt = (id: number, location_id: number, clockedIn: number) =>
+  punch(id, isoOf(clockedIn), 6, { location_id, tips: 1 })
 
 /** A punch at each half hour of three weeks in spring, at the three locations in turn: clocks change in two of them. */
 const punches = Array.from(
   { length: 48 * 35 },
   (_, at) => punchAt(at + 1, 301 + (at % 3), Date.UTC(2026, 1, 27) + at * 1_800_000)
-).flat()
-
-/** The date of a clock-in on the wall clock of its location, by another calendar. */
-const calendars = new Map(
-  Object.entries(zones).map(([id, timeZone]) => [
-    Number(id),
-    new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" })
-  ])
 )
-const dateOf = (punch: WirePunch) => calendars.get(punch.location_id)?.format(Date.parse(punch.clocked_in)) ?? ""
+
+const dateOf = dateIn(zones)
 
 const idsIn = (first: string, last: string) =>
   punches.filter((punch) => first <= dateOf(punch) && dateOf(punch) <= last).map(({ id }) => id)
@@ -173,7 +152,7 @@ describe("--zone-file", () => {
 })
 
 /** With a punch of another location: after the week in each of the three zones, but in that of Baker Island. */
-const inBeyond = inFakeOf([...punches, ...punchAt(9000, 309, Date.parse("2026-03-09T11:00:00Z"))])
+const inBeyond = inFakeOf([...punches, punchAt(9000, 309, Date.parse("2026-03-09T11:00:00Z"))])
 
 describe("a location that is not in the file of --zone-file", () => {
   it.effect.each(["list", "summary"])(

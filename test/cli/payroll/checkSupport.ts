@@ -1,6 +1,6 @@
 /** Punches and files for the tests of `payroll`. */
 import * as Fs from "node:fs"
-import { type StoredPunch, type WireBreak } from "../../../src/testing/index.ts"
+import type { StoredPunch, WireBreak, WirePunch } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
 import type { Found } from "./checkModel.ts"
 
@@ -47,6 +47,17 @@ export const zones: Readonly<Record<number, string>> = {
   301: "America/New_York",
   302: "Europe/Berlin",
   303: "Pacific/Honolulu"
+}
+
+/** The date of a clock-in on the wall clock of its location, by the calendar of the platform. */
+export const dateIn = (zones: Readonly<Record<number, string>>) => {
+  const calendars = new Map(
+    Object.entries(zones).map(([id, timeZone]) => [
+      Number(id),
+      new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" })
+    ])
+  )
+  return (punch: WirePunch) => calendars.get(punch.location_id)?.format(Date.parse(punch.clocked_in)) ?? ""
 }
 
 /** Writes a file for `--zone-file`, of all these locations or of some. */

@@ -2,15 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
-import {
-  defaultCompany,
-  FakeService,
-  generatePunches,
-  toWire,
-  type WireBreak,
-  type WirePunch
-} from "../../../src/testing/index.ts"
-import { cli, linesOf, temporaryFolder } from "../support.ts"
+import { defaultCompany, generatePunches, toWire, type WireBreak, type WirePunch } from "../../../src/testing/index.ts"
+import { dateIn, writeZones } from "../payroll/checkSupport.ts"
+import { cli, inFakeOf, linesOf, read, temporaryFolder } from "../support.ts"
 
 const zones: Readonly<Record<number, string>> = {
   301: "America/New_York",
@@ -55,13 +49,7 @@ const punches = Array.from(generated, (stored, at): WirePunch => {
 const nameOf = (user: number) => user % 2 === 0 ? `Анна Петрова ${user}` : `山田 花子 ${user}`
 
 /** The second count: it shares no code with the product, cuts time at every edge, and asks the platform for the dates. */
-const calendars = new Map(
-  Object.entries(zones).map(([id, timeZone]) => [
-    Number(id),
-    new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" })
-  ])
-)
-const dateOf = (punch: WirePunch) => calendars.get(punch.location_id)?.format(Date.parse(punch.clocked_in)) ?? ""
+const dateOf = dateIn(zones)
 
 const netOf = ({ breaks = [], clocked_in, clocked_out }: WirePunch): number | undefined => {
   if (clocked_out === null || Date.parse(clocked_out) < Date.parse(clocked_in)) return undefined
@@ -116,17 +104,12 @@ const people = [...new Set(inWeek.map((punch) => punch.user_id))].toSorted((a, b
 const expected = people.map((user) => expectedOf(user, inWeek.filter((punch) => punch.user_id === user)))
 
 const files = Effect.map(temporaryFolder, (folder) => {
-  const write = (name: string, ...lines: ReadonlyArray<string>) => {
-    Fs.writeFileSync(`${folder}/${name}`, lines.join("\n"))
-    return `${folder}/${name}`
-  }
-  return {
-    zones: write("zones.csv", "location_id,zone", ...Object.entries(zones).map((row) => row.join(","))),
-    names: write("names.csv", "kind,id,name", ...people.map((user) => `user,${user},${nameOf(user)}`))
-  }
+  const names = `${folder}/names.csv`
+  Fs.writeFileSync(names, ["kind,id,name", ...people.map((user) => `user,${user},${nameOf(user)}`)].join("\n"))
+  return { names, zones: writeZones(folder, Object.entries(zones)) }
 })
 
-const fake = FakeService.layer({ punches })
+const inFake = inFakeOf(punches)
 
 describe("a week with a change of clocks at three locations in three zones", () => {
   it("is one in which the count has something to do", () => {
@@ -139,7 +122,7 @@ describe("a week with a change of clocks at three locations in three zones", () 
   })
 
   it.effect("has the totals of a second count, for each person to the second and the cent", () =>
-    Effect.gen(function*() {
+    inFake(Effect.gen(function*() {
       const { names, zones } = yield* files
       const flags = ["--by", "user", "--week", "2026-03-04", "--zone-file", zones, "--names", names]
       const ran = yield* cli(["summary", ...flags, "--weekly-threshold", "40h", "--daily-threshold", "8h", "--json"])
@@ -150,10 +133,10 @@ describe("a week with a change of clocks at three locations in three zones", () 
 
       assert.strictEqual(ran.code, 0)
       assert.deepStrictEqual(counted, expected)
-    }).pipe(Effect.scoped, Effect.provide(fake)))
+    })))
 
   it.effect("has the same total by day, by location and in the table, and the same punches in list and export", () =>
-    Effect.gen(function*() {
+    inFake(Effect.gen(function*() {
       const { names, zones } = yield* files
       const flags = ["--week", "2026-03-04", "--zone-file", zones]
       const output = `${yield* temporaryFolder}/week`
@@ -177,6 +160,6 @@ describe("a week with a change of clocks at three locations in three zones", () 
         inWeek.map(({ id }) => id).toSorted((a, b) => a - b)
       )
       assert.strictEqual(exported.code, 0)
-      assert.strictEqual(Fs.readFileSync(output, "utf8"), listed.stdout)
-    }).pipe(Effect.scoped, Effect.provide(fake)))
+      assert.strictEqual(read(output), listed.stdout)
+    })))
 })
