@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Option, Result, Schema } from "effect"
 import { BusinessDate, Cents, DepartmentId, LocationId, RoleId, UserId } from "../../src/Ids.ts"
 import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
+import * as Mappings from "../support/mappings.ts"
 
 interface RowParts {
   readonly user: number
@@ -84,22 +85,8 @@ const mappingOf = (input: unknown): PayrollFile.Mapping => Result.getOrThrow(Pay
 const fileOf = (mapping: unknown, sums = state, before?: PayrollFile.PayrollState, table = codes) =>
   Result.getOrThrow(PayrollFile.encode(mappingOf(mapping), table, sums, before))
 
-/** Regular hours, those over a threshold, and tips, as rows with codes. */
-const byCode = {
-  v: 1,
-  by: ["user"],
-  payCodes: { regular: "REG", over: "OT", tips: "TIPS" },
-  hours: "decimal:2",
-  rounding: "halfUp",
-  columns: [
-    { header: "Employee", value: "userCode" },
-    { header: "Code", value: "payCode" },
-    { header: "Hours", value: "hours" },
-    { header: "Amount", value: "amount" },
-    { header: "End", value: "periodEnd", format: "MM/DD/YYYY" },
-    { header: "Batch", constant: "W12" }
-  ]
-}
+/** With a column that is the same in each row. */
+const byCode = { ...Mappings.byCode, columns: [...Mappings.byCode.columns, { header: "Batch", constant: "W12" }] }
 
 /** Hours and cost of each person in each role, for a spreadsheet of a country with decimal commas. */
 const byRole = {

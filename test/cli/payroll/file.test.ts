@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
 import { FakeService, type WirePunch } from "../../../src/testing/index.ts"
+import { byCode } from "../../support/mappings.ts"
 import { servicePunch } from "../../support/wire.ts"
 import { cli, execute, inFakeOf, onCopy, read, temporaryFolder } from "../support.ts"
 
@@ -47,20 +48,7 @@ const codes = ["kind,id,code"]
 const names = "kind,id,name\n" + people.map((user) => `user,${user},"Name, of ${user}"\n`).join("")
 
 const mappings = {
-  codes: {
-    v: 1,
-    by: ["user"],
-    payCodes: { regular: "REG", over: "OT", tips: "TIPS" },
-    hours: "decimal:2",
-    rounding: "halfUp",
-    columns: [
-      { header: "Employee", value: "userCode" },
-      { header: "Code", value: "payCode" },
-      { header: "Hours", value: "hours" },
-      { header: "Amount", value: "amount" },
-      { header: "End", value: "periodEnd", format: "MM/DD/YYYY" }
-    ]
-  },
+  codes: byCode,
   centres: {
     v: 1,
     by: ["location", "department", "role"],
