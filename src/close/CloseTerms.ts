@@ -365,6 +365,44 @@ export const holes = <A extends { readonly terms: CloseTerms }>(
   })
 }
 
+/**
+ * The periods of closes that are over, before the first of these closes at their location: they lie between no two of them. Each
+ * side has the dates that end or begin at the period. @internal
+ */
+export const periodsBefore = (
+  closes: ReadonlyArray<NumberedTerms>,
+  over: ReadonlyArray<NumberedTerms>
+): ReadonlyArray<HoleBetween<NumberedTerms>> => {
+  const known = new Set<string>()
+  return over.flatMap(({ close, terms }) =>
+    terms.locations.flatMap((location) => {
+      const locationId = Option.getOrUndefined(location.locationId)
+      const { from, to } = intervalAt(terms, location)
+      const starts = closes.flatMap((each) => {
+        const interval = intervalOrAll(each.terms, locationId)
+        return interval === undefined ? [] : [{ each, start: interval.from }]
+      }).toSorted((one, other) => one.start - other.start)
+      const [first] = starts
+      const key = `${locationId} ${from}`
+      if (first === undefined || from >= first.start || known.has(key)) return []
+      known.add(key)
+      const next = plusDays(terms.last, 1)
+      const later = { ...first.each.terms, first: next < first.each.terms.first ? next : first.each.terms.first }
+      return [{
+        earlier: { close, terms: { ...terms, last: plusDays(terms.first, -1) } },
+        later: { close: first.each.close, terms: later },
+        locationId,
+        interval: { from, to: Math.min(to, first.start) }
+      }]
+    })
+  )
+}
+
+interface NumberedTerms {
+  readonly close: number
+  readonly terms: CloseTerms
+}
+
 /** The dates between two closes; `None` if none lies between them. */
 export const datesBetween = (
   { last }: Pick<CloseTerms, "last">,

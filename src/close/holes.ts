@@ -12,9 +12,9 @@ import { refusal, type UnknownClose } from "./CloseError.ts"
 import * as CloseTerms from "./CloseTerms.ts"
 import { type ActiveClose, activeOf, type Db, inCopy, readCloses, type StoredClose } from "./store.ts"
 
-/** Time between two active closes that no close has, at one location. */
+/** Time between two active closes that no close has, or the period of a voided close before all of them, at one location. */
 export interface Hole {
-  /** The close before it. */
+  /** The close before it; before all active ones, the voided close that had the period. */
   readonly earlier: number
   /** The close behind it. */
   readonly later: number
@@ -88,10 +88,15 @@ export const next = (
       }
       const holes = acceptGaps ? [] : openHoles(all).toSorted((one, other) => one.interval.from - other.interval.from)
       for (const { earlier, later } of holes) {
-        const [own, dates] = [active.find(({ close }) => close === earlier.close), datesBetween(earlier, later)]
-        if (own === undefined || Option.isNone(dates)) continue
-        const period = { ...yield* periodAfter(company, own, active), before: Option.some(later.close) }
-        const first = { ...period, last: period.last < dates.value.last ? period.last : dates.value.last }
+        const dates = datesBetween(earlier, later)
+        if (Option.isNone(dates)) continue
+        const own = active.find(({ close }) => close === earlier.close)
+        const follower = active.find(({ close }) => close === later.close) ?? last
+        const period = own === undefined
+          ? { ...yield* termsOf(company, follower), after: earlier.close, ...dates.value }
+          : yield* periodAfter(company, own, active)
+        const end = period.last < dates.value.last ? period.last : dates.value.last
+        const first = { ...period, last: end, before: Option.some(later.close) }
         const terms = CloseTerms.alignEdges(
           CloseTerms.make({ ...first, companyId: company }),
           active.map(({ terms }) => terms)
@@ -115,17 +120,17 @@ const periodAfter = Effect.fnUntraced(function*(
   const period = CloseTerms.periodAfter(terms, previous?.terms)
   if (Option.isNone(period))
     return yield* refuse("its dates do not say which period follows: close that one by its dates")
+  return { ...yield* termsOf(company, { close, terms }), after: close, ...period.value }
+})
+
+/** The terms of a close, for another period. */
+const termsOf = Effect.fnUntraced(function*(company: CompanyId, { close, terms }: OwnTerms) {
   const dayRule = CloseTerms.dayRulesOf(terms)
-  if (Option.isNone(dayRule)) return yield* refuse("a zone of its record is not known here")
+  if (Option.isNone(dayRule)) {
+    return yield* refusal(company, `${close}`)("a zone of its record is not known here")
+  }
   const { firstDay, rounding } = terms
-  return {
-    after: close,
-    ...period.value,
-    dayRule: dayRule.value,
-    firstDay,
-    rounding,
-    ...CloseTerms.thresholdsOf(terms)
-  } satisfies Omit<NextPeriod, "before">
+  return { dayRule: dayRule.value, firstDay, rounding, ...CloseTerms.thresholdsOf(terms) }
 })
 
 interface OwnTerms {
@@ -164,7 +169,7 @@ export const openHoles = (
     )
   }
   const closes: ReadonlyArray<OwnTerms> = own === undefined ? active : [...active, { close: Infinity, terms: own }]
-  return CloseTerms.holes(closes).filter((hole) =>
+  return [...CloseTerms.periodsBefore(closes, over), ...CloseTerms.holes(closes)].filter((hole) =>
     !isAccepted(hole) && (own === undefined || hole.earlier.terms.last < own.last)
   )
 }

@@ -352,6 +352,31 @@ for (const database of databases()) {
     )
 
     itWithCopy(
+      "shows the first period too, if its close is voided, and closes it next",
+      (copy) =>
+        Effect.gen(function*() {
+          const [one, two, three, four] = weeks
+          yield* commit(copy.kept, company, week)
+          const strict = ["stale", "empty"] as const
+          for (const each of [one, two, three]) yield* create(copy, { ...march, ...each, accept: strict })
+          yield* voidRevision(copy, "1.1")
+
+          assert.deepStrictEqual(yield* holes(copy), [[1, 2, { first: date("2026-03-02"), last: date("2026-03-08") }]])
+          const error = yield* Effect.flip(create(copy, { ...march, ...four, accept: strict }))
+          assert.deepStrictEqual(error._tag === "NotReady" ? error.found : error, { gap: 1 })
+          const next = () => copy.run(Close.next(company, {}, { table: copy.table }))
+          const { after: _after, before: _before, ...again } = yield* next()
+          assert.deepStrictEqual([again.first, again.last, again.weeklyThreshold], [
+            "2026-03-02",
+            "2026-03-08",
+            Duration.hours(40)
+          ])
+          yield* create(copy, { ...again, accept: strict })
+          assert.deepStrictEqual([yield* holes(copy), (yield* next()).first], [[], "2026-03-23"])
+        })
+    )
+
+    itWithCopy(
       "needs no day rule for a punch after the period at a location that opened then",
       (copy) =>
         Effect.gen(function*() {

@@ -33,6 +33,8 @@ const instantsOf = (locationId: LocationId, week: number): ReadonlyArray<number>
 interface Model {
   readonly closes: Map<number, ReadonlyArray<string>>
   readonly accepted: Set<string>
+  /** What a voided close had. */
+  readonly voided: Set<string>
 }
 
 const weeks = 14
@@ -40,12 +42,12 @@ const weeks = 14
 const ownersOf = ({ closes }: Model, cell: string) =>
   [...closes.values()].filter((cells) => cells.includes(cell)).length
 
-/** The weeks that no close has, at a location that has closes before and behind them. */
+/** The weeks that no close has, at a location that has closes behind them, and before them a close, or once had one of them. */
 const missingOf = (model: Model, locationId: LocationId): ReadonlyArray<number> => {
   const all = Array.from({ length: weeks }, (_, week) => week)
   const has = (week: number) => ownersOf(model, cellOf(locationId, week)) > 0
   const [first, last] = [all.findIndex(has), all.findLastIndex(has)]
-  return all.filter((week) => first < week && week < last && !has(week))
+  return all.filter((week) => !has(week) && week < last && (first < week || model.voided.has(cellOf(locationId, week))))
 }
 
 const run = <A, E>(
@@ -82,7 +84,10 @@ const close = Effect.fnUntraced(function*(
       const missing = missingOf(model, locationId)
       for (const week of missing) {
         // A hole is let through whole.
-        const begin = missing.findLast((each) => each <= week && !missing.includes(each - 1)) ?? week
+        const isBefore = missing.every((each) => each > week || model.voided.has(cellOf(locationId, each)))
+        const begin = isBefore
+          ? week
+          : missing.findLast((each) => each <= week && !missing.includes(each - 1)) ?? week
         if (weekOf(begin).first <= options.last) model.accepted.add(cellOf(locationId, week))
       }
     }
@@ -95,6 +100,7 @@ const voidOne = Effect.fnUntraced(function*(copy: OpenHistory, model: Model, ran
   const number = active[random.between(0, active.length - 1)]
   if (number === undefined) return
   yield* run(copy, (table) => Close.voidRevision(company, { revision: `${number}.1`, note: "not paid" }, table))
+  for (const cell of model.closes.get(number) ?? []) model.voided.add(cell)
   model.closes.delete(number)
 })
 
@@ -163,7 +169,10 @@ describe("Time between closes", () => {
             yield* commit(copy.kept, company, [
               shift("2026-01-02T14:00:00Z", 8, { id: TimePunchId.make(1), locationId: east })
             ])
-            const [random, model] = [prng(seed), { closes: new Map(), accepted: new Set() } satisfies Model]
+            const [random, model] = [
+              prng(seed),
+              { closes: new Map(), accepted: new Set(), voided: new Set() } satisfies Model
+            ]
             for (let index = 0; index < 16; index++) {
               const isWritten = yield* step(copy, model, random).pipe(
                 Effect.as(true),

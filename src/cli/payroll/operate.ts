@@ -95,7 +95,7 @@ const holeLine = (holes: Arr.NonEmptyReadonlyArray<Close.Hole>): string => {
         DateTime.formatIso(interval.lt)
       }${at}, between close ${earlier} and close ${later}`,
     onSome: ({ first, last }) =>
-      `no close has ${first} to ${last}${at}, between close ${earlier} and close ${later}: close it with ` +
+      `no close has ${first} to ${last}${at}: close it with ` +
       `--from ${first} --to ${last}, or let it through with --accept gap at the next close`
   })
 }

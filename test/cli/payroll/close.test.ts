@@ -259,7 +259,7 @@ describe("time-punches payroll close", () => {
         assert.strictEqual(code, 0, stderr)
         assert.notInclude(stderr, "no close has")
       }
-      const hole = "no close has 2026-03-09 to 2026-03-15, between close 1 and close 3: close it with " +
+      const hole = "no close has 2026-03-09 to 2026-03-15: close it with " +
         "--from 2026-03-09 --to 2026-03-15, or let it through with --accept gap at the next close\n"
       const voided = yield* run("payroll", "void", "2.1", "--note", "wrong week")
       assert.strictEqual(voided.stdout, "2.2: 2.1 was not paid, and close 2 is over\n")
