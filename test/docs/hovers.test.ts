@@ -35,6 +35,7 @@ describe("a hover over a public name", () => {
       "CloseTerms.daysAt",
       "CloseTerms.getCountedInterval",
       "CloseTerms.isInLaterClose",
+      "CloseTerms.periodsBefore",
       "CloseTerms.touches",
       "CompanySchema",
       "NodeSqlite.createFile",
