@@ -327,6 +327,16 @@ export const overlaps = <A extends { readonly terms: CloseTerms }>(
     })
   )
 
+/** The closes that have a location, with their instants there, in order of time. */
+const intervalsAt = <A extends { readonly terms: CloseTerms }>(
+  closes: ReadonlyArray<A>,
+  locationId: LocationId | undefined
+): ReadonlyArray<{ readonly close: A; readonly interval: MillisInterval }> =>
+  closes.flatMap((close) => {
+    const interval = intervalOrAll(close.terms, locationId)
+    return interval === undefined ? [] : [{ close, interval }]
+  }).toSorted((one, other) => one.interval.from - other.interval.from)
+
 /** Time between two closes that follow each other at a location, which no close has. */
 export interface HoleBetween<A> {
   /** The close that ends where it begins. */
@@ -348,10 +358,7 @@ export const holes = <A extends { readonly terms: CloseTerms }>(
       .map(Option.getOrUndefined)
   )
   return [...locationIds].flatMap((locationId) => {
-    const intervals = closes.flatMap((close) => {
-      const interval = intervalOrAll(close.terms, locationId)
-      return interval === undefined ? [] : [{ close, interval }]
-    }).toSorted((one, other) => one.interval.from - other.interval.from)
+    const intervals = intervalsAt(closes, locationId)
     return intervals.flatMap(({ close, interval }, place) => {
       const next = intervals[place + 1]
       if (next === undefined || next.interval.from <= interval.to) return []
@@ -378,28 +385,27 @@ export const periodsBefore = (
     terms.locations.flatMap((location) => {
       const locationId = Option.getOrUndefined(location.locationId)
       const { from, to } = intervalAt(terms, location)
-      const starts = closes.flatMap((each) => {
-        const interval = intervalOrAll(each.terms, locationId)
-        return interval === undefined ? [] : [{ each, start: interval.from }]
-      }).toSorted((one, other) => one.start - other.start)
-      const [first] = starts
+      const [behind] = intervalsAt(closes, locationId)
       const key = `${locationId} ${from}`
-      if (first === undefined || from >= first.start || known.has(key)) return []
+      if (behind === undefined || from >= behind.interval.from || known.has(key)) return []
       known.add(key)
+      const { close: later, interval } = behind
       const next = plusDays(terms.last, 1)
-      const later = { ...first.each.terms, first: next < first.each.terms.first ? next : first.each.terms.first }
       return [{
         earlier: { close, terms: { ...terms, last: plusDays(terms.first, -1) } },
-        later: { close: first.each.close, terms: later },
+        later: { ...later, terms: { ...later.terms, first: next < later.terms.first ? next : later.terms.first } },
         locationId,
-        interval: { from, to: Math.min(to, first.start) }
+        interval: { from, to: Math.min(to, interval.from) }
       }]
     })
   )
 }
 
-interface NumberedTerms {
+/** The terms of a close, with its number. @internal */
+export interface NumberedTerms {
+  /** The number. */
   readonly close: number
+  /** Its terms. */
   readonly terms: CloseTerms
 }
 

@@ -48,10 +48,10 @@ export const holes = (
     })
   )
 
-/** A period to close, with the terms of the close before it. */
+/** A period to close, with the terms of another close. */
 export type NextPeriod = Required<Omit<CloseTerms.CloseTermsOptions, "companyId">> & {
-  /** The close before it, whose terms it has. */
-  readonly after: number
+  /** The close whose terms it has: the active one before it, else the one behind it. */
+  readonly termsOf: number
   /** The first day of a week. */
   readonly firstDay: Period.Weekday
   /** The close behind it, if it fell out of every close; `None` if it is behind the last close. */
@@ -93,7 +93,7 @@ export const next = (
         const own = active.find(({ close }) => close === earlier.close)
         const follower = active.find(({ close }) => close === later.close) ?? last
         const period = own === undefined
-          ? { ...yield* termsOf(company, follower), after: earlier.close, ...dates.value }
+          ? { ...yield* termsOf(company, follower), ...dates.value }
           : yield* periodAfter(company, own, active)
         const end = period.last < dates.value.last ? period.last : dates.value.last
         const first = { ...period, last: end, before: Option.some(later.close) }
@@ -107,7 +107,8 @@ export const next = (
     })
   )
 
-const datesBetween = (earlier: OwnTerms, later: OwnTerms) => CloseTerms.datesBetween(earlier.terms, later.terms)
+const datesBetween = (earlier: CloseTerms.NumberedTerms, later: CloseTerms.NumberedTerms) =>
+  CloseTerms.datesBetween(earlier.terms, later.terms)
 
 /** The period that follows a close, with its terms. */
 const periodAfter = Effect.fnUntraced(function*(
@@ -120,23 +121,18 @@ const periodAfter = Effect.fnUntraced(function*(
   const period = CloseTerms.periodAfter(terms, previous?.terms)
   if (Option.isNone(period))
     return yield* refuse("its dates do not say which period follows: close that one by its dates")
-  return { ...yield* termsOf(company, { close, terms }), after: close, ...period.value }
+  return { ...yield* termsOf(company, { close, terms }), ...period.value }
 })
 
 /** The terms of a close, for another period. */
-const termsOf = Effect.fnUntraced(function*(company: CompanyId, { close, terms }: OwnTerms) {
+const termsOf = Effect.fnUntraced(function*(company: CompanyId, { close, terms }: CloseTerms.NumberedTerms) {
   const dayRule = CloseTerms.dayRulesOf(terms)
   if (Option.isNone(dayRule)) {
     return yield* refusal(company, `${close}`)("a zone of its record is not known here")
   }
   const { firstDay, rounding } = terms
-  return { dayRule: dayRule.value, firstDay, rounding, ...CloseTerms.thresholdsOf(terms) }
+  return { dayRule: dayRule.value, firstDay, rounding, ...CloseTerms.thresholdsOf(terms), termsOf: close }
 })
-
-interface OwnTerms {
-  readonly close: number
-  readonly terms: CloseTerms.CloseTerms
-}
 
 /**
  * The holes between active closes that were not accepted; with the terms of a new close, those before it, as they will be with
@@ -146,7 +142,7 @@ interface OwnTerms {
 export const openHoles = (
   all: ReadonlyArray<StoredClose>,
   own?: CloseTerms.CloseTerms
-): ReadonlyArray<CloseTerms.HoleBetween<OwnTerms>> => {
+): ReadonlyArray<CloseTerms.HoleBetween<CloseTerms.NumberedTerms>> => {
   const active = activeOf(all)
   const over = all.filter(({ close }) => !active.some((each) => each.close === close))
   const millisOf = ({ closedAt }: StoredClose["revisions"][number]) => closedAt.epochMilliseconds
@@ -158,7 +154,7 @@ export const openHoles = (
         : [{ close, last: terms.last, at: millisOf(revision), isOfAll: revision.kind === "close" }]
     )
   )
-  const isAccepted = (hole: CloseTerms.HoleBetween<OwnTerms>): boolean => {
+  const isAccepted = (hole: CloseTerms.HoleBetween<CloseTerms.NumberedTerms>): boolean => {
     const sides = [hole.earlier.close, hole.later.close]
     const closed = Math.max(...sides.map((close) => began.get(close) ?? Infinity))
     const voided = over.filter(({ terms }) => CloseTerms.touches(terms, hole)).flatMap(({ revisions }) =>
@@ -168,7 +164,9 @@ export const openHoles = (
       at >= closed && at > Math.max(...voided) && (isOfAll ? hole.earlier.terms.last < last : sides.includes(close))
     )
   }
-  const closes: ReadonlyArray<OwnTerms> = own === undefined ? active : [...active, { close: Infinity, terms: own }]
+  const closes: ReadonlyArray<CloseTerms.NumberedTerms> = own === undefined
+    ? active
+    : [...active, { close: Infinity, terms: own }]
   return [...CloseTerms.periodsBefore(closes, over), ...CloseTerms.holes(closes)].filter((hole) =>
     !isAccepted(hole) && (own === undefined || hole.earlier.terms.last < own.last)
   )

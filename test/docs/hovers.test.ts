@@ -29,6 +29,7 @@ describe("a hover over a public name", () => {
   it("is left out for the few names that the declarations leave out", () => {
     assert.deepStrictEqual(internal.toSorted(), [
       "CloseTerms.CountedInterval",
+      "CloseTerms.NumberedTerms",
       "CloseTerms.checkOptions",
       "CloseTerms.contains",
       "CloseTerms.datesOf",

@@ -75,8 +75,8 @@ type CloseInput = Command.Command.Config.Infer<typeof flags>
 
 const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
   const operate = yield* operating
-  const { authorship, Close, CloseSums, copyOf, nextTerms, printNotReady, printWritten, warnOfHoles } = operate
-  const { company, layer, shown } = yield* copyOf(input, "close", true)
+  const { authorship, Close, CloseSums, recordOf, nextTerms, printNotReady, printWritten, warnOfHoles } = operate
+  const { company, layer, shown } = yield* recordOf(input, "close", true)
   const json = yield* Effect.fromResult(isJson(input))
   if (input.next) yield* operate.refusePeriodBesideNext(input)
   const given = input.next ? undefined : yield* givenTerms(input)

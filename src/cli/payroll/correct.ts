@@ -48,7 +48,7 @@ export const correct = Command.make("correct", flags, (input) => correctCloses(i
 
 const correctCloses = Effect.fnUntraced(function*(input: CorrectInput) {
   const operate = yield* operating
-  const { company, layer, shown } = yield* operate.copyOf(input, "correct", !input.dryRun)
+  const { company, layer, shown } = yield* operate.recordOf(input, "correct", !input.dryRun)
   const json = yield* Effect.fromResult(isJson(input))
   const summed = yield* readSumFlags(input)
   const names = yield* readNames(input.names)

@@ -24,7 +24,7 @@ export const due = Command.make("due", flags, (input) => intoOutput(printDue(inp
 
 const printDue = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
   const operate = yield* operating
-  const { company, layer, shown } = yield* operate.copyOf(input, "due")
+  const { company, layer, shown } = yield* operate.recordOf(input, "due")
   const json = yield* Effect.fromResult(isJson(input))
   const options = yield* readSumFlags(input)
   const names = yield* readNames(input.names)

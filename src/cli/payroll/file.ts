@@ -92,9 +92,9 @@ const printPayrollFile = Effect.fnUntraced(function*(input: FileInput) {
   if (Option.isNone(input.revision)) {
     return yield* usage("payroll file prints one revision: name it, such as payroll file 7.2", "Or give --preview.")
   }
-  const { Close, copyOf, userName, writable } = yield* operating
+  const { Close, recordOf, userName, writable } = yield* operating
   const { name } = input.revision.value
-  const { company, layer, target } = yield* copyOf(input, "file")
+  const { company, layer, target } = yield* recordOf(input, "file")
   const isWritten = Option.isSome(fileOf(input.output))
   const found = Effect.gen(function*() {
     const { previous, revision } = yield* Close.find(company, name)

@@ -20,8 +20,8 @@ export const list = Command.make("list", readFlags, (input) => intoOutput(listCl
 )
 
 const listCloses = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof readFlags>) {
-  const { Close, copyOf, printRevisions, printRows, rowsOf, warnOfHoles } = yield* operating
-  const { company, layer } = yield* copyOf(input, "list")
+  const { Close, recordOf, printRevisions, printRows, rowsOf, warnOfHoles } = yield* operating
+  const { company, layer } = yield* recordOf(input, "list")
   const json = yield* Effect.fromResult(isJson(input))
   yield* Effect.gen(function*() {
     const rows = rowsOf(yield* Close.list(company))

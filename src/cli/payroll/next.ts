@@ -36,32 +36,30 @@ export const refusePeriodBesideNext = (input: NextInput) => {
 /** The period to close next and the terms of the record. Refuses a flag that says otherwise. */
 export const nextTerms = Effect.fnUntraced(function*(company: CompanyId, input: NextInput) {
   const acceptGaps = Option.exists(input.accept, (kinds) => kinds.includes("gap"))
-  const { after, before, ...terms } = yield* Close.next(company, { acceptGaps })
-  const dayRule = yield* dayRuleOf(input, terms.dayRule, after)
-  yield* refuseOthers(input, { ...terms, after })
+  const { before, termsOf, ...terms } = yield* Close.next(company, { acceptGaps })
+  const dayRule = yield* dayRuleOf(input, terms.dayRule, termsOf)
+  yield* refuseOthers(input, { ...terms, termsOf })
   yield* Option.match(before, {
-    onNone: () => printHint(`--next: ${textOfDates(terms)}, after close ${after}`),
+    onNone: () => printHint(`--next: ${textOfDates(terms)}, after close ${termsOf}`),
     onSome: (before) =>
       printWarning(
-        `--next: ${
-          textOfDates(terms)
-        }, which fell out of every close, after close ${after} and before close ${before}; ` +
-          "--accept gap closes the one behind the last close"
+        `--next: ${textOfDates(terms)}, which fell out of every close, before close ${before}, ` +
+          `with the terms of close ${termsOf}; --accept gap closes the one behind the last close`
       )
   })
   return { ...terms, dayRule }
 })
 
-const differs = (flag: string, after: number, recorded: string) =>
+const differs = (flag: string, termsOf: number, recorded: string) =>
   usage(
-    `${flag} differs from close ${after}, which has ${recorded}`,
+    `${flag} differs from close ${termsOf}, which has ${recorded}`,
     "Leave the flag out. To close by other terms, leave out --next, and give the dates with --from and --to."
   )
 
 type Recorded = Omit<Close.NextPeriod, "before">
 
 /** Refuses a threshold, a rounding or a first day of the week that the record does not have. */
-const refuseOthers = Effect.fnUntraced(function*(input: NextInput, { after, ...terms }: Recorded) {
+const refuseOthers = Effect.fnUntraced(function*(input: NextInput, { termsOf, ...terms }: Recorded) {
   const text = (hours: Duration.Input | undefined) =>
     hours === undefined ? "none" : hoursText(Duration.fromInputUnsafe(hours))
   const given = [
@@ -71,7 +69,7 @@ const refuseOthers = Effect.fnUntraced(function*(input: NextInput, { after, ...t
   ] as const
   for (const [name, value, recorded] of given) {
     if (Option.isSome(value) && value.value !== recorded) {
-      return yield* differs(`--${flagNameOf(name)} ${value.value}`, after, recorded)
+      return yield* differs(`--${flagNameOf(name)} ${value.value}`, termsOf, recorded)
     }
   }
 })
@@ -80,21 +78,21 @@ const refuseOthers = Effect.fnUntraced(function*(input: NextInput, { after, ...t
  * The day rules of the record, with the locations that `--zone-file`, or the file of the profile, adds. The record comes before
  * the profile, so that a default never contradicts it.
  */
-const dayRuleOf = Effect.fnUntraced(function*(input: NextInput, recorded: Recorded["dayRule"], after: number) {
+const dayRuleOf = Effect.fnUntraced(function*(input: NextInput, recorded: Recorded["dayRule"], termsOf: number) {
   const byLocation = isByLocation(recorded) ? recorded : undefined
   const rules = isByLocation(recorded) ? [...recorded.values()] : [recorded]
   const nameOf = (rule: DayRule) => DateTime.zoneToString(zoneOf(rule))
   const starts = [...new Set(rules.map(dayStartsOf))]
   if (Option.isSome(input.zone)) {
     const zone = nameOf(input.zone.value)
-    if (byLocation !== undefined) return yield* differs(`--zone ${zone}`, after, "a zone for each location")
+    if (byLocation !== undefined) return yield* differs(`--zone ${zone}`, termsOf, "a zone for each location")
     const other = rules.map(nameOf).find((name) => name !== zone)
-    if (other !== undefined) return yield* differs(`--zone ${zone}`, after, other)
+    if (other !== undefined) return yield* differs(`--zone ${zone}`, termsOf, other)
   }
   if (Option.isSome(input.dayStarts) && Option.isNone(input.zoneFile)) {
     const given = Duration.toMillis(input.dayStarts.value)
     if (starts.some((each) => each !== given)) {
-      return yield* differs(`--day-starts ${dayStartsText(given)}`, after, starts.map(dayStartsText).join(", "))
+      return yield* differs(`--day-starts ${dayStartsText(given)}`, termsOf, starts.map(dayStartsText).join(", "))
     }
   }
   // The days of a new location begin as those of the others do, unless the flags say when.
@@ -117,7 +115,7 @@ const dayRuleOf = Effect.fnUntraced(function*(input: NextInput, recorded: Record
       Option.isSome(input.zoneFile) &&
       (nameOf(known) !== nameOf(rule) || (!isWithoutStart && dayStartsOf(known) !== dayStartsOf(rule)))
     ) {
-      return yield* differs("--zone-file", after, `${dayRuleText(known)} for location ${locationId}`)
+      return yield* differs("--zone-file", termsOf, `${dayRuleText(known)} for location ${locationId}`)
     }
   }
   return byLocation === undefined ? recorded : new Map([...byLocation, ...added])

@@ -29,7 +29,7 @@ export * from "./next.ts"
 export * from "./print.ts"
 
 /** The company of the flags, and the copy that has its record: a file is opened to read it alone unless the verb writes. */
-export const copyOf = Effect.fnUntraced(function*(
+export const recordOf = Effect.fnUntraced(function*(
   input: Pick<CompanyInput, "company"> & { readonly database: Option.Option<string> },
   verb: string,
   writes = false

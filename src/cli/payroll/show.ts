@@ -25,9 +25,9 @@ export const show = Command.make("show", flags, (input) => intoOutput(showClose(
 )
 
 const showClose = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
-  const { Close, copyOf, printPeople, printRecord, printRevisions, printRows, notFound, refusal, rowsOf } =
+  const { Close, recordOf, printPeople, printRecord, printRevisions, printRows, notFound, refusal, rowsOf } =
     yield* operating
-  const { company, layer } = yield* copyOf(input, "show")
+  const { company, layer } = yield* recordOf(input, "show")
   const json = yield* Effect.fromResult(isJson(input))
   const names = yield* readNames(input.names)
   const { close, name, number } = input.revision

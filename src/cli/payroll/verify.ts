@@ -26,8 +26,8 @@ export const verify = Command.make("verify", flags, (input) => intoOutput(verify
 )
 
 const verifyCloses = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
-  const { Close, copyOf } = yield* operating
-  const { company, layer } = yield* copyOf(input, "verify")
+  const { Close, recordOf } = yield* operating
+  const { company, layer } = yield* recordOf(input, "verify")
   const json = yield* Effect.fromResult(isJson(input))
   const verified = yield* Effect.provide(Close.verify(company, Option.getOrUndefined(input.close)), layer)
   if (json) return yield* printLines([JSON.stringify(verified)])

@@ -34,8 +34,8 @@ export const voidCommand = Command.make("void", flags, (input) => voidRevision(i
 )
 
 const voidRevision = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
-  const { authorship, Close, copyOf, printRevisions, warnOfHoles } = yield* operating
-  const { company, layer } = yield* copyOf(input, "void", true)
+  const { authorship, Close, recordOf, printRevisions, warnOfHoles } = yield* operating
+  const { company, layer } = yield* recordOf(input, "void", true)
   const json = yield* Effect.fromResult(isJson(input))
   if (Option.isNone(input.note)) return yield* usage("payroll void needs --note WHY: why the revision was not paid")
   yield* Effect.gen(function*() {

@@ -102,8 +102,8 @@ describe("time-punches payroll close --next", () => {
         assert.match(again.stdout, /^4\.1: 2026-03-09 to 2026-03-15,/)
         assert.include(
           again.stderr,
-          "--next: 2026-03-09 to 2026-03-15, which fell out of every close, after close 1 and before close 3; " +
-            "--accept gap closes the one behind the last close\n"
+          "--next: 2026-03-09 to 2026-03-15, which fell out of every close, before close 3, " +
+            "with the terms of close 1; --accept gap closes the one behind the last close\n"
         )
         yield* run("void", "4.1", "--note", "wrong again")
         assert.strictEqual(yield* closed(run, "--next", "--accept", "gap"), "5.1: 2026-03-23 to 2026-03-29")
@@ -121,6 +121,25 @@ describe("time-punches payroll close --next", () => {
         assert.strictEqual(yield* closed(run, "--next"), "5.1: 2026-03-09 to 2026-03-15")
         assert.strictEqual(yield* closed(run, "--next"), "6.1: 2026-03-16 to 2026-03-22")
         assert.strictEqual((yield* run("list")).stderr, "")
+      })))
+
+  it.live("closes the first week again by the terms of the close behind it, and names that close", () =>
+    inCopy(weekly, ({ run }) =>
+      Effect.gen(function*() {
+        yield* closed(run, "--week", "2026-03-02", ...newYork, "--weekly-threshold", "38h")
+        yield* closed(run, "--week", "2026-03-09", ...newYork, "--weekly-threshold", "40h")
+        yield* run("void", "1.1", "--note", "wrong threshold")
+
+        assert.strictEqual(
+          yield* refused(run, "--weekly-threshold", "38h"),
+          "time-punches: --weekly-threshold 38h differs from close 2, which has 40h"
+        )
+        const again = yield* run("close", "--next")
+        assert.match(again.stdout, /^3\.1: 2026-03-02 to 2026-03-08,/)
+        assert.include(
+          again.stderr,
+          "--next: 2026-03-02 to 2026-03-08, which fell out of every close, before close 2, with the terms of close 2; "
+        )
       })))
 
   it.live.each(
