@@ -627,6 +627,57 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
       }))
   })
 
+  describe("the trouble of a process", () => {
+    const troubles = ({ sql }: TestStore) =>
+      Effect.map(
+        Effect.orDie(
+          sql.unsafe<{ readonly [column: string]: unknown }>("SELECT * FROM fleet_trouble ORDER BY runner")
+        ),
+        (rows) =>
+          rows.map(({ kind, noted_at, runner, since, text }) => ({
+            runner,
+            kind,
+            text,
+            since: Number(since),
+            notedAt: Number(noted_at)
+          }))
+      )
+
+    test("is noted since it began, until it is over", (fleet) =>
+      Effect.gen(function*() {
+        yield* fleet.store.noteTrouble("a", { kind: "sick", text: "refused" })
+        yield* fleet.store.noteTrouble("b", { kind: "refused", text: "no token" })
+        const [first] = yield* troubles(fleet)
+        yield* Effect.sleep(3)
+        yield* fleet.store.noteTrouble("a", { kind: "sick", text: "reset" })
+        const [again, other] = yield* troubles(fleet)
+        yield* fleet.store.noteTrouble("a", { kind: "refused", text: "no token" })
+        const [changed] = yield* troubles(fleet)
+
+        assert.deepStrictEqual([again?.kind, again?.text, again?.since], ["sick", "reset", first?.since])
+        assert.isAbove(again?.notedAt ?? 0, first?.notedAt ?? 0)
+        assert.deepStrictEqual([other?.runner, other?.kind, other?.text], ["b", "refused", "no token"])
+        assert.deepStrictEqual([changed?.kind, changed?.since], ["refused", changed?.notedAt])
+        yield* fleet.store.noteTrouble("a", undefined)
+        assert.deepStrictEqual((yield* troubles(fleet)).map(({ runner }) => runner), ["b"])
+      }))
+
+    test("ends with its process, and an hour after a process that did not end it", (fleet) =>
+      Effect.gen(function*() {
+        for (const runner of ["a", "b", "gone"]) {
+          yield* fleet.store.noteTrouble(runner, { kind: "refused", text: "no token" })
+        }
+        yield* Effect.orDie(
+          fleet.sql.unsafe("UPDATE fleet_trouble SET noted_at = noted_at - 3601000 WHERE runner = 'gone'")
+        )
+        yield* fleet.store.trim
+        yield* fleet.store.begin("a", false)
+        assert.deepStrictEqual((yield* troubles(fleet)).map(({ runner }) => runner), ["b"])
+        yield* fleet.store.begin("embedded", true)
+        assert.deepStrictEqual(yield* troubles(fleet), [])
+      }))
+  })
+
   describe("the operator's statements", () => {
     test("add companies once, keep what is not given, and change what is", ({ store }) =>
       Effect.gen(function*() {
@@ -806,7 +857,9 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
       yield* fleet.store.verify
       yield* Effect.orDie(fleet.sql.unsafe("DELETE FROM fleet_migrations"))
       const error = yield* Effect.flip(fleet.store.verify)
-      yield* Effect.orDie(fleet.sql.unsafe("INSERT INTO fleet_migrations (migration_id, name) VALUES (1, 'fleet')"))
+      yield* Effect.orDie(
+        fleet.sql.unsafe("INSERT INTO fleet_migrations (migration_id, name) VALUES (1, 'fleet'), (2, 'trouble')")
+      )
 
       assert.strictEqual(error.reason, "NotMigrated")
       assert.include(error.message, "fleet migrate")

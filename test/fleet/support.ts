@@ -45,7 +45,8 @@ export const kinds = [
 export const emptied = ({ sql }: TestStore) =>
   Effect.forEach(
     ["DELETE FROM fleet_company", "DELETE FROM fleet_run", "DELETE FROM fleet_minute", "DELETE FROM fleet_pause"]
-      .concat("UPDATE fleet_solo SET runner = NULL, until = 0", "DELETE FROM fleet_setting", "DELETE FROM fleet_rate"),
+      .concat("UPDATE fleet_solo SET runner = NULL, until = 0", "DELETE FROM fleet_setting", "DELETE FROM fleet_rate")
+      .concat("DELETE FROM fleet_trouble"),
     (text) => sql.unsafe(text),
     { discard: true }
   ).pipe(Effect.orDie)

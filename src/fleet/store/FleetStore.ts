@@ -17,7 +17,7 @@ import {
   whileHeld
 } from "./claims.ts"
 import { end, release } from "./ends.ts"
-import { companies, correctTimes, gauges, makeRate, takeoverOf, trim } from "./keeping.ts"
+import { companies, correctTimes, gauges, makeRate, noteTrouble, takeoverOf, trim } from "./keeping.ts"
 import { makeOperator, statusColumns } from "./operator.ts"
 import { type FleetStatements, makeStatements } from "./statements.ts"
 import { migrateTables, verifyTables } from "./tables.ts"
@@ -43,6 +43,7 @@ const storeOf = (on: FleetStatements) => ({
   begin: begin(on),
   takeoverOf: takeoverOf(on),
   rate: makeRate(on),
+  noteTrouble: noteTrouble(on),
   trim: trim(on),
   correctTimes: correctTimes(on),
   gauges: gauges(on),

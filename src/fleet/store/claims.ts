@@ -256,6 +256,7 @@ export const begin = (on: FleetStatements) => (runner: string, isAlone: boolean)
     yield* query`UPDATE fleet_company SET heartbeat_at = NULL WHERE heartbeat_at IS NOT NULL ${whose}`
     yield* isAlone ? query`UPDATE fleet_solo SET runner = NULL, until = 0` : giveSoloBack(on)(runner)
     yield* query`UPDATE fleet_pause SET probed_at = 0 WHERE until IS NULL`
+    yield* query`DELETE FROM fleet_trouble WHERE true ${whose}`
   }))
 
 const claimOf = (row: Row): Claim => ({

@@ -68,12 +68,39 @@ export const makeRate = ({ dialect, patiently, query, withNow }: FleetStatements
     )))
 }
 
-/** Removes the minutes of more than a day ago, and pauses that ended an hour ago. */
+/** Why a process leaves companies to others: the service refuses its credential, or it does not reach the service. */
+export interface Trouble {
+  readonly kind: "refused" | "sick"
+  /** The message of the error that showed it. */
+  readonly text: string
+}
+
+/** Writes, for the other processes and for an operator, that a process is in trouble still, or (`undefined`) no longer. */
+export const noteTrouble = ({ dialect: { text }, query, withNow }: FleetStatements) =>
+(
+  runner: string,
+  trouble: Trouble | undefined
+): Effect.Effect<void, SqlError> =>
+  withNow((now) =>
+    Effect.asVoid(
+      trouble === undefined ? query`DELETE FROM fleet_trouble WHERE runner = ${text(runner)}` : query`
+        INSERT INTO fleet_trouble AS t (runner, kind, since, noted_at, text)
+        VALUES (${text(runner)}, ${text(trouble.kind)}, ${now}, ${now}, ${text(trouble.text)})
+        ON CONFLICT (runner) DO UPDATE SET
+          since = CASE WHEN t.kind = excluded.kind THEN t.since ELSE excluded.since END,
+          kind = excluded.kind,
+          noted_at = excluded.noted_at,
+          text = excluded.text`
+    )
+  )
+
+/** Removes the minutes of more than a day ago, pauses that ended an hour ago, and the trouble of processes that are gone. */
 export const trim = ({ query, withNow }: FleetStatements): Effect.Effect<void, SqlError> =>
   withNow((now) =>
     Effect.all([
       query`DELETE FROM fleet_minute WHERE minute < ${now} / 60000 - 1440`,
-      query`DELETE FROM fleet_pause WHERE until < ${now} - 3600000`
+      query`DELETE FROM fleet_pause WHERE until < ${now} - 3600000`,
+      query`DELETE FROM fleet_trouble WHERE noted_at < ${now} - 3600000`
     ], { discard: true })
   )
 

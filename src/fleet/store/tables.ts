@@ -101,4 +101,18 @@ const stepsOf = (dialect: SqlDialect): ReadonlyArray<Migrate.Migration> => [{
   at double precision
 )`
   ]
+}, {
+  id: 2,
+  name: "trouble",
+  statements: [
+    // What the end of a failed turn reads of the fleet. Without it every run of its window is read.
+    "CREATE INDEX fleet_run_outcome ON fleet_run (outcome, ended_at)",
+    `CREATE TABLE fleet_trouble (
+  runner text NOT NULL PRIMARY KEY,
+  kind text NOT NULL,
+  since bigint NOT NULL,
+  noted_at bigint NOT NULL,
+  text text NOT NULL
+)`
+  ]
 }]
