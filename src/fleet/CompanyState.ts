@@ -109,10 +109,12 @@ export interface EndContext {
   readonly credentials: "shared" | "perCompany"
   /** Whether any pause holds that is not the operator's: a probe then counts no strikes, nor does what it judges. */
   readonly isPaused: boolean
-  /** Other companies whose turns were throttled in the last minute. */
+  /** Other companies whose turns were throttled in the last minute, without a success of any company since. */
   readonly throttledOthers: number
   /** Companies, with this one, that ended `Unauthorized` within the longer of a minute and the interval, without a success since. */
   readonly unauthorized: number
+  /** Whether another process, which is granted a token, had a success within the longer of a minute and the interval. */
+  readonly isServedElsewhere: boolean
   /** Active companies. */
   readonly active: number
 }
@@ -196,7 +198,11 @@ const judge = (outcome: Outcome, row: RowAtEnd, context: EndContext): Verdict =>
       const verdict = failed(failure, row, context)
       return context.credentials === "perCompany"
         ? { ...verdict, transition: "blocked", reason: failure.tag }
-        : { ...verdict, next: { _tag: "Now" }, pause: { reason, millis: undefined } }
+        : {
+          ...verdict,
+          next: { _tag: "Now" },
+          pause: context.isServedElsewhere ? undefined : { reason, millis: undefined }
+        }
     },
     Unreadable: ({ failure }): Verdict => {
       const strike = struck(failure, row, context)

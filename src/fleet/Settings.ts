@@ -28,7 +28,7 @@ export interface FleetSettings {
    * fleet: the first one stores it. At least 10 seconds, which is the default.
    */
   readonly takeover: Duration.Input
-  /** How late a company is when another process than its own may take it. Default 10 seconds. */
+  /** How late a company is when another process than its own may take it. Default 2 seconds. */
   readonly helpAfter: Duration.Input
   /** Runs that are kept of each company, for `Fleet.runs`. Default 50. */
   readonly keepRuns: number
@@ -53,7 +53,7 @@ export const defaultSettings: FleetSettings = {
   pagesPerTurn: 50,
   turnDeadline: Duration.minutes(10),
   takeover: Duration.seconds(10),
-  helpAfter: Duration.seconds(10),
+  helpAfter: Duration.seconds(2),
   keepRuns: 50,
   historyDays: undefined,
   sweepEvery: Duration.days(1),

@@ -28,6 +28,7 @@ const context: EndContext = {
   isPaused: false,
   throttledOthers: 0,
   unauthorized: 0,
+  isServedElsewhere: false,
   active: 300
 }
 
@@ -180,6 +181,12 @@ describe("decide", () => {
       assert.strictEqual(decided.state, "active", tag)
       assert.deepStrictEqual(decided.strike, { tag: "T", count: 2, since: 0 }, tag)
     }
+  })
+
+  it("pauses nothing for a process that is refused alone, and leaves its company to the others", () => {
+    const decided = decide(every.NoCredential, row, { ...context, isServedElsewhere: true })
+
+    assert.deepStrictEqual([decided.state, decided.next._tag, decided.pause], ["active", "Now", undefined])
   })
 
   it("blocks the company whose credential is its own", () => {

@@ -520,6 +520,27 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         )
       }))
 
+    test("are not made by three throttled companies while another one succeeds, whatever a clock that was ahead has written", (fleet) =>
+      Effect.gen(function*() {
+        yield* fleet.store.operator.add(companies(8))
+        const claims = yield* fleet.store.claim(claiming())
+        const pauses: Array<string | undefined> = []
+        for (const [at, claim] of claims.entries()) {
+          const end = at === 2 ? ending(claim) : failing(claim, throttled)
+          pauses.push((yield* fleet.store.end("a", end, settings))?.pause?.reason)
+          if (at === 5) yield* Effect.orDie(fleet.sql.unsafe("DELETE FROM fleet_pause"))
+          if (at === 6) {
+            yield* Effect.orDie(
+              fleet.sql.unsafe("UPDATE fleet_run SET ended_at = ended_at + 3600000 WHERE outcome = 'Complete'")
+            )
+          }
+          yield* Effect.sleep(2)
+        }
+
+        const none = undefined
+        assert.deepStrictEqual(pauses, [none, none, none, none, none, "RateLimited", "RateLimited", "RateLimited"])
+      }))
+
     test("the same company throttled three times is no pause", (fleet) =>
       Effect.gen(function*() {
         yield* fleet.store.operator.add(companies(1))
@@ -567,6 +588,30 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         const third = defined(yield* fleet.store.probe("a", takeover))
         const lifted = yield* fleet.store.end("a", ending(third, { isProbe: true }), settings)
         assert.deepStrictEqual([lifted?.isLifted, yield* fleet.store.operator.pauses], [true, []])
+      }))
+
+    test("are not made by a process that is refused alone, until the last one that was served is refused too", (fleet) =>
+      Effect.gen(function*() {
+        yield* fleet.store.operator.add(companies(6))
+        const claims = yield* fleet.store.claim(claiming())
+        const end = (at: number, runner: string) =>
+          Effect.gen(function*() {
+            yield* fleet.store.noteTrouble(runner, { kind: "refused", text: "no token" })
+            const ended = yield* fleet.store.end(runner, failing(defined(claims[at]), noCredential), settings)
+            return ended?.pause?.reason
+          })
+        yield* fleet.store.end("a", ending(defined(claims[0])), settings)
+        assert.strictEqual(yield* end(1, "b"), undefined, "a was served")
+        assert.strictEqual(yield* end(2, "c"), undefined, "also of several")
+        const left = yield* readCompany(fleet, defined(claims[1]).company)
+        assert.isAtMost(Number(left.next_at), yield* latestNow, "another process takes it")
+        assert.strictEqual(yield* end(3, "a"), "InvalidClient")
+
+        yield* fleet.store.operator.resumeAll
+        yield* fleet.store.noteTrouble("a", undefined)
+        assert.strictEqual(yield* end(4, "b"), undefined, "a is granted a token again")
+        yield* Effect.orDie(fleet.sql.unsafe(`UPDATE fleet_run SET ended_at = ended_at - ${every}`))
+        assert.strictEqual(yield* end(5, "b"), "InvalidClient", "no other one was served for an interval")
       }))
 
     test("are not tried while the operator pauses, or another pause has an end", (fleet) =>
@@ -835,6 +880,33 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         yield* fleet.store.operator.resumeAll
         yield* setCompanies(fleet, "starts = 2, heartbeat_at = NULL, next_at = 0")
         assert.isTrue((yield* fleet.store.drain("a", takeover)).isDraining, "a process that is gone does not drain")
+      }))
+
+    test("finds a clock that was set back by less than a day, and leaves what waits after failures", (fleet) =>
+      Effect.gen(function*() {
+        const hour = 3_600_000
+        const times = { ...settings, takeover }
+        yield* fleet.store.operator.add(companies(3))
+        const [one, two] = yield* fleet.store.claim(claiming("a", { room: 2 }))
+        yield* fleet.store.end("a", ending(defined(one)), settings)
+        yield* fleet.store.end("a", failing(defined(two), transient), settings)
+        const failed = defined(two).company
+        yield* setCompanies(fleet, `next_at = next_at + ${hour}`)
+        const waiting = (yield* readCompany(fleet, failed)).next_at
+        yield* fleet.store.correctTimes(times)
+        for (const company of [1, 2, 3]) {
+          const { next_at } = yield* readCompany(fleet, company)
+          if (company === failed) assert.strictEqual(next_at, waiting, "a backoff may be an hour")
+          else assert.isAtMost(Number(next_at), yield* latestNow)
+        }
+
+        yield* Effect.orDie(fleet.sql.unsafe(`UPDATE fleet_run SET ended_at = ended_at + ${hour}`))
+        yield* fleet.store.correctTimes(times)
+        assert.isAtMost(
+          Number((yield* readCompany(fleet, failed)).next_at),
+          yield* latestNow,
+          "a run of the future shows that the clock was set back"
+        )
       }))
 
     test("reads what an operator watches", (fleet) =>

@@ -51,7 +51,7 @@ describe("readSettings", () => {
       pagesPerTurn: 50,
       turnDeadline: 600_000,
       takeover: 10_000,
-      helpAfter: 10_000,
+      helpAfter: 2000,
       keepRuns: 50,
       historyDays: undefined,
       sweepEvery: 86_400_000,

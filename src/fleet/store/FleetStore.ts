@@ -14,6 +14,7 @@ import {
   heartbeat,
   isHeld,
   probe,
+  probeSoon,
   whileHeld
 } from "./claims.ts"
 import { end, release } from "./ends.ts"
@@ -40,6 +41,7 @@ const storeOf = (on: FleetStatements) => ({
   extendSolo: extendSolo(on),
   giveSoloBack: giveSoloBack(on),
   probe: probe(on),
+  probeSoon: probeSoon(on),
   begin: begin(on),
   takeoverOf: takeoverOf(on),
   rate: makeRate(on),

@@ -248,6 +248,10 @@ export const probe =
 
 const noCompany = { _tag: "NoCompany" } as const
 
+/** The pauses without an end are tried at once. */
+export const probeSoon = ({ query }: FleetStatements): Effect.Effect<void, SqlError> =>
+  Effect.asVoid(query`UPDATE fleet_pause SET probed_at = 0 WHERE until IS NULL`)
+
 /** Frees what a dead predecessor of this name held; where a process is alone, what anyone held. */
 export const begin = (on: FleetStatements) => (runner: string, isAlone: boolean): Effect.Effect<void, SqlError> =>
   on.transaction(Effect.gen(function*() {
@@ -255,7 +259,7 @@ export const begin = (on: FleetStatements) => (runner: string, isAlone: boolean)
     const whose = isAlone ? raw("") : sql`AND runner = ${text(runner)}`
     yield* query`UPDATE fleet_company SET heartbeat_at = NULL WHERE heartbeat_at IS NOT NULL ${whose}`
     yield* isAlone ? query`UPDATE fleet_solo SET runner = NULL, until = 0` : giveSoloBack(on)(runner)
-    yield* query`UPDATE fleet_pause SET probed_at = 0 WHERE until IS NULL`
+    yield* probeSoon(on)
     yield* query`DELETE FROM fleet_trouble WHERE true ${whose}`
   }))
 

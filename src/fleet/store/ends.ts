@@ -64,7 +64,7 @@ export const end =
   (runner: string, given: End, settings: EndSettings): Effect.Effect<Ended | undefined, SqlError> =>
     "failure" in given.outcome
       ? on.transaction(Effect.gen(function*() {
-        const facts = yield* readFacts(on, given)
+        const facts = yield* readFacts(on, runner, given)
         return facts === undefined ? undefined : yield* write(on, runner, given, settings, facts)
       }))
       : write(on, runner, given, settings, unfailed(given))
@@ -79,13 +79,17 @@ const unfailed = ({ claim: { began, every }, pages }: End): EndFacts => ({
     isPaused: false,
     throttledOthers: 0,
     unauthorized: 0,
+    isServedElsewhere: false,
     active: 0
   }
 })
 
+/** How far in the future an end may lie: ends are written at the same time, and clocks are set back. In milliseconds. */
+const clockTolerance = 60_000
+
 /** A process that is frozen between the row of a pause and the commit holds up throttled turns of all others for a second only. */
-const readFacts = Effect.fnUntraced(function*(on: FleetStatements, { claim: turn, pages }: End) {
-  const { big, dialect: { endsIfIdle, forUpdate }, isHeldBy, query, withNow } = on
+const readFacts = Effect.fnUntraced(function*(on: FleetStatements, runner: string, { claim: turn, pages }: End) {
+  const { big, dialect: { endsIfIdle, forUpdate, text }, isHeldBy, query, sql, withNow } = on
   const [row] = yield* withNow((now) =>
     query`
       SELECT state, every_ms, failures, tag, tag_count, tag_since, ${now} AS now ${endsIfIdle}
@@ -96,7 +100,21 @@ const readFacts = Effect.fnUntraced(function*(on: FleetStatements, { claim: turn
   if (row === undefined) return undefined
   const now = numberOf(row.now)
   const throttled = raw(throttledTags.map((tag) => `'${tag}'`).join(", "))
-  const since = big(now - Math.max(60_000, turn.every))
+  // What the clock of the database said before it was set back is no fact of the last minute.
+  const within = (millis: number) => sql`ended_at > ${big(now - millis)} AND ended_at <= ${big(now + clockTolerance)}`
+  const success = raw("outcome IN ('Complete', 'TurnOver')")
+  const window = Math.max(60_000, turn.every)
+  /** Other companies with such an end, after the last success of any company. */
+  const failedSince = (outcome: Fragment, millis: number) =>
+    sql`
+      (
+        SELECT count(DISTINCT company_id)
+        FROM fleet_run
+        WHERE ${outcome}
+          AND company_id <> ${big(turn.company)}
+          AND ${within(millis)}
+          AND ended_at > coalesce((SELECT max(ended_at) FROM fleet_run WHERE ${success} AND ${within(millis)}), 0)
+      )`
   const [fleet] = yield* query`
     SELECT
       EXISTS (
@@ -104,23 +122,16 @@ const readFacts = Effect.fnUntraced(function*(on: FleetStatements, { claim: turn
         FROM fleet_pause
         WHERE reason <> 'operator' AND (until IS NULL OR until > ${big(now)})
       ) AS paused,
-      (
-        SELECT count(DISTINCT company_id)
+      ${failedSince(sql`outcome IN (${throttled})`, 60_000)} AS throttled,
+      ${failedSince(raw("outcome = 'Unauthorized'"), window)} AS unauthorized,
+      EXISTS (
+        SELECT 1
         FROM fleet_run
-        WHERE ended_at > ${big(now - 60_000)}
-          AND outcome IN (${throttled})
-          AND company_id <> ${big(turn.company)}
-      ) AS throttled,
-      (
-        SELECT count(DISTINCT company_id)
-        FROM fleet_run
-        WHERE outcome = 'Unauthorized'
-          AND company_id <> ${big(turn.company)}
-          AND ended_at > coalesce(
-            (SELECT max(ended_at) FROM fleet_run WHERE ended_at > ${since} AND outcome IN ('Complete', 'TurnOver')),
-            ${since}
-          )
-      ) AS unauthorized,
+        WHERE ${success}
+          AND ${within(window)}
+          AND runner <> ${text(runner)}
+          AND runner NOT IN (SELECT runner FROM fleet_trouble WHERE kind = 'refused')
+      ) AS elsewhere,
       (SELECT count(*) FROM (SELECT 1 FROM fleet_company WHERE state = 'active' LIMIT 10) AS few) AS active`
   return {
     row: {
@@ -138,6 +149,7 @@ const readFacts = Effect.fnUntraced(function*(on: FleetStatements, { claim: turn
       isPaused: truthy(fleet?.paused),
       throttledOthers: numberOf(fleet?.throttled),
       unauthorized: numberOf(fleet?.unauthorized) + 1,
+      isServedElsewhere: truthy(fleet?.elsewhere),
       active: numberOf(fleet?.active)
     }
   } satisfies EndFacts

@@ -132,6 +132,8 @@ export const correctTimes = (on: FleetStatements) =>
     const after = (millis: number) => sql`${now} + ${big(millis)}`
     /** Spread, as the slots are: a sweep of all at once would be a burst. */
     const spread = (every: number) => sql`${now} + (company_id % ${shards} + 1) * ${big(Math.floor(every / shards))}`
+    // A company that has failed may wait for longer than its interval, but not if a run of the future shows that the clock was set back.
+    const isOrdinary = sql`(failures = 0 OR EXISTS (SELECT 1 FROM fleet_run WHERE ended_at > ${after(60_000)}))`
     const fullSweep: ReadonlyArray<Corrected> = fullSweepEvery === 0
       ? []
       : [["full_sweep_at", after(fullSweepEvery), spread(fullSweepEvery)]]
@@ -139,7 +141,11 @@ export const correctTimes = (on: FleetStatements) =>
       corrected(
         on,
         "fleet_company",
-        ["next_at", sql`${now} + ${greatest}(every_ms, ${big(longestWait)})`, now],
+        [
+          "next_at",
+          sql`${now} + CASE WHEN ${isOrdinary} THEN every_ms ELSE ${greatest}(every_ms, ${big(longestWait)}) END`,
+          now
+        ],
         ["heartbeat_at", after(takeover), raw("NULL")],
         ["last_ok_at", now, now],
         ["added_at", now, now],
