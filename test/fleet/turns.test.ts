@@ -363,7 +363,15 @@ describe("a suspect", () => {
 })
 
 describe("decideTick", () => {
-  const calm = { isClosing: false, isAlone: false, isDraining: false, inWork: 0, mostInWork: 8, sinceProbe: 0 }
+  const calm = {
+    isClosing: false,
+    isAlone: false,
+    isDraining: false,
+    inWork: 0,
+    mostInWork: 8,
+    sinceProbe: 0,
+    trouble: undefined
+  }
 
   it.each(
     [
@@ -375,7 +383,10 @@ describe("decideTick", () => {
       [{ isDraining: true, sinceProbe: 5000 }, { suspect: true, probe: false, room: 0 }],
       [{ isDraining: true, inWork: 1 }, { suspect: false, probe: false, room: 0 }],
       [{ isAlone: true, inWork: 1 }, { suspect: false, probe: false, room: 0 }],
-      [{ isClosing: true, isDraining: true }, { suspect: false, probe: false, room: 0 }]
+      [{ isClosing: true, isDraining: true }, { suspect: false, probe: false, room: 0 }],
+      [{ trouble: "refused", isDraining: true, sinceProbe: 5000 }, { suspect: false, probe: false, room: 0 }],
+      [{ trouble: "sick", sinceProbe: 5000 }, { suspect: false, probe: false, room: 1 }],
+      [{ trouble: "sick", inWork: 1 }, { suspect: false, probe: false, room: 0 }]
     ] as const
   )("of %o is %o", (at, decided) => {
     assert.deepStrictEqual(decideTick({ ...calm, ...at }), decided)

@@ -58,8 +58,11 @@ const freePort = async (): Promise<number> => {
   return address.port
 }
 
-/** A new private cluster, not started; `settings` as in `postgresql.conf`. */
-const create = async (settings: Readonly<Record<string, string>>): Promise<Cluster> => {
+/** A new private cluster, not started; `settings` as in `postgresql.conf`, `variables` are those of the server's environment. */
+const create = async (
+  settings: Readonly<Record<string, string>>,
+  variables: Readonly<Record<string, string>>
+): Promise<Cluster> => {
   if (programs === undefined) throw new Error(noPostgres)
   const folder = Fs.mkdtempSync(join(tmpdir(), "time-punches-pg-"))
   if (user.uid !== undefined) Fs.chownSync(folder, user.uid, user.gid)
@@ -78,7 +81,7 @@ const create = async (settings: Readonly<Record<string, string>>): Promise<Clust
       const started = spawn(
         join(programs, "postgres"),
         ["-D", join(folder, "data"), "-p", String(port), ...options],
-        { ...user, env, cwd: folder, stdio: ["ignore", "ignore", "pipe"] }
+        { ...user, env: { ...env, ...variables }, cwd: folder, stdio: ["ignore", "ignore", "pipe"] }
       )
       server = started
       let log = ""
@@ -106,11 +109,12 @@ const create = async (settings: Readonly<Record<string, string>>): Promise<Clust
 
 /** A private cluster that is running; it ends, and its folder is removed, with the scope. */
 export const cluster = (
-  settings: Readonly<Record<string, string>> = {}
+  settings: Readonly<Record<string, string>> = {},
+  variables: Readonly<Record<string, string>> = {}
 ): Effect.Effect<Cluster, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.promise(async () => {
-      const made = await create(settings)
+      const made = await create(settings, variables)
       await made.start()
       return made
     }),

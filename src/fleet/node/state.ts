@@ -1,11 +1,13 @@
 /** What a runner has in work, and what its loops tell each other. */
 import type * as Fiber from "effect/Fiber"
+import type { Company } from "../../Company.ts"
 import type { SyncSummary } from "../../sync/SyncOptions.ts"
 import type { SyncStore } from "../../sync/SyncStore.ts"
 import type { TimePunches } from "../../TimePunches.ts"
 import type { Settings } from "../Settings.ts"
 import type { Claim } from "../store/claims.ts"
 import type { FleetStore } from "../store/FleetStore.ts"
+import type { Trouble } from "../store/keeping.ts"
 
 /** What a runner stands on. */
 export interface RunnerBase {
@@ -29,6 +31,10 @@ export interface Turn {
   isPaged: boolean
   /** Its end is being written, so a heartbeat that misses it means nothing. */
   isEnding: boolean
+  /** It is given back as it was: the service does not answer this process. */
+  isGivenBack: boolean
+  /** When it began, by `elapsed`. */
+  readonly beganAt: number
   /** Another turn holds the company: nothing may be written. */
   isLost: boolean
   fiber: Fiber.Fiber<void> | undefined
@@ -49,6 +55,14 @@ export interface RunnerState {
   /** Whether the last claim found as many as it could take. The next one then begins when there is room for half of the most. */
   isFull: boolean
   isClosing: boolean
+  /** Why this process leaves companies to others; `undefined`: it does not. */
+  trouble: Trouble | undefined
+  /** Turns in a row that did not reach the service. */
+  failedInRow: number
+  /** When the service last sent a page, by `elapsed`. */
+  heardAt: number
+  /** The company whose listing shows whether the trouble is over. */
+  askFor: Company | undefined
   /** By `elapsed`, as the two below. */
   closingSince: number
   probedAt: number
@@ -63,6 +77,10 @@ export const initialState = (): RunnerState => ({
   mustClaim: false,
   isFull: false,
   isClosing: false,
+  trouble: undefined,
+  failedInRow: 0,
+  heardAt: -Infinity,
+  askFor: undefined,
   closingSince: -Infinity,
   probedAt: -Infinity,
   beatenAt: undefined

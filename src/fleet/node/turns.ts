@@ -12,11 +12,13 @@ import { SyncStore } from "../../sync/SyncStore.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { deadline } from "../CompanyState.ts"
 import type { Claim } from "../store/claims.ts"
+import type { Trouble } from "../store/keeping.ts"
 import { shards, suspectStarts } from "../store/statements.ts"
 import { decideTick } from "./decideTick.ts"
 import { elapsed, type Loop, makeLoop } from "./loop.ts"
 import * as metrics from "./metrics.ts"
 import { initialState, isAlone, type Kind, type RunnerBase, type Turn, type TurnBase } from "./state.ts"
+import { ask, askEvery, findSilence, listening } from "./trouble.ts"
 import { work, type Worked } from "./work.ts"
 import { persist, writeEnd } from "./writeEnd.ts"
 
@@ -33,7 +35,9 @@ export interface Runner {
   readonly beat: Effect.Effect<void, SqlError>
   /** Looks for suspects, once. */
   readonly drain: Effect.Effect<void, SqlError>
-  /** Does all three for ever, in the scope. */
+  /** While it is in trouble: says so, and asks the service whether that is over, once. */
+  readonly ask: Effect.Effect<void, SqlError>
+  /** Does all of them for ever, in the scope. */
   readonly start: Effect.Effect<void, never, Scope.Scope>
   /** Ends every turn as not mine, and claims nothing any more: another process has this name. */
   readonly lose: Effect.Effect<void>
@@ -42,6 +46,8 @@ export interface Runner {
   /** Companies in work. */
   readonly inWork: () => ReadonlyArray<number>
   readonly isDraining: () => boolean
+  /** Why it leaves companies to other processes; `undefined`: it does not. */
+  readonly trouble: () => Trouble | undefined
   /** When the leases were held last, by `elapsed`; `undefined`: not yet. */
   readonly lastBeat: () => number | undefined
 }
@@ -50,6 +56,7 @@ export interface Runner {
 interface WakingBase extends TurnBase {
   readonly wakeClaims: Effect.Effect<void>
   readonly wakeDrains: Effect.Effect<void>
+  readonly wakeAsks: Effect.Effect<void>
 }
 
 export const makeRunner = Effect.fnUntraced(function*(given: RunnerBase) {
@@ -59,24 +66,27 @@ export const makeRunner = Effect.fnUntraced(function*(given: RunnerBase) {
     ...given,
     state,
     syncStore: yield* SyncStore,
-    punches: yield* TimePunches,
+    punches: listening(state, yield* TimePunches),
     wakeClaims: Effect.suspend(() => claims.wake),
-    wakeDrains: Effect.suspend(() => drains.wake)
+    wakeDrains: Effect.suspend(() => drains.wake),
+    wakeAsks: Effect.suspend(() => asks.wake)
   }
-  const runner = { tick: tick(base), beat: beat(base), drain: drain(base) }
+  const runner = { tick: tick(base), beat: beat(base), drain: drain(base), ask: ask(base) }
   const beaten = Effect.map(elapsed, (now) => {
     state.beatenAt = now
   })
   const claims: Loop = makeLoop("the claim", tickEvery, runner.tick)
   const beats = makeLoop("the heartbeat", settings.takeover / 5, Effect.andThen(runner.beat, beaten))
+  const silences = makeLoop("the search for silence", settings.takeover / 5, findSilence(base, base.wakeAsks))
   const drains: Loop = makeLoop("the search for suspects", settings.takeover / 5, runner.drain)
+  const asks: Loop = makeLoop("the question whether the service answers", askEvery, runner.ask)
 
   let loops: ReadonlyArray<Fiber.Fiber<never>> = []
   const closing = Effect.suspend(() => close(base, loops))
   return {
     ...runner,
     start: Effect.gen(function*() {
-      loops = yield* Effect.forEach([claims, beats, drains], (loop) => Effect.forkDetach(loop.run))
+      loops = yield* Effect.forEach([claims, beats, drains, silences, asks], (loop) => Effect.forkDetach(loop.run))
       yield* Effect.addFinalizer(() => closing)
     }),
     lose: Effect.gen(function*() {
@@ -86,6 +96,7 @@ export const makeRunner = Effect.fnUntraced(function*(given: RunnerBase) {
     close: closing,
     inWork: () => [...state.turns.keys()],
     isDraining: () => state.isDraining,
+    trouble: () => state.trouble,
     lastBeat: () => state.beatenAt
   } satisfies Runner
 })
@@ -101,6 +112,7 @@ const tick = (base: WakingBase): Effect.Effect<void, SqlError> =>
       isDraining: state.isDraining,
       inWork: state.turns.size,
       mostInWork: maxConcurrentSyncs,
+      trouble: state.trouble?.kind,
       sinceProbe: state.isPaused ? now - state.probedAt : 0
     })
     if (decided.suspect) {
@@ -115,8 +127,14 @@ const tick = (base: WakingBase): Effect.Effect<void, SqlError> =>
       if (probe !== undefined) return yield* begin(base, probe, "probe")
     }
     if (decided.room === 0) return
-    const claimed = yield* store.claim({ runner: name, takeover, helpAfter, mine: mine(), room: decided.room })
-    state.isFull = claimed.length === decided.room
+    const ours = mine()
+    const isSick = state.trouble !== undefined
+    // A process that does not reach the service owns nothing, and takes what no other one has taken for a takeover.
+    const shares = isSick && ours !== undefined
+      ? { mine: [], helpAfter: Math.max(helpAfter, takeover) }
+      : { mine: ours, helpAfter }
+    const claimed = yield* store.claim({ runner: name, takeover, ...shares, room: decided.room })
+    state.isFull = !isSick && claimed.length === decided.room
     for (const claim of claimed) yield* begin(base, claim, "ordinary")
     if (!state.mustClaim) return
     state.mustClaim = false
@@ -137,6 +155,8 @@ const begin = Effect.fnUntraced(function*(base: WakingBase, claim: Claim, kind: 
     isPaged: false,
     isEnding: false,
     isLost: false,
+    isGivenBack: false,
+    beganAt: yield* elapsed,
     fiber: undefined,
     pages: 0,
     rows: 0,
@@ -163,7 +183,10 @@ const runTurn = (base: WakingBase, turn: Turn) =>
       })
       const exit = yield* Effect.exit(restore(worked))
       turn.isEnding = true
+      const { trouble } = state
       yield* writeEnd(base, turn, exit)
+      // Said at once, and from then on once a minute.
+      if (state.trouble !== undefined && state.trouble.kind !== trouble?.kind) yield* base.wakeAsks
       // After a freeze this runner may have claimed the company again.
       if (turns.get(turn.claim.company) === turn) turns.delete(turn.claim.company)
       yield* metrics.inWork(turns.size)
@@ -208,6 +231,11 @@ const drain = ({ name, settings: { takeover }, state, store }: TurnBase): Effect
   Effect.gen(function*() {
     if (state.isClosing) return
     if (isAlone(state)) return yield* store.extendSolo(name, takeover)
+    // A suspect that fails for the process is one no longer.
+    if (state.trouble !== undefined) {
+      state.isDraining = false
+      return
+    }
     if (state.mustClaim) return
     const drained = yield* store.drain(name, takeover)
     // A suspect that began while the answer was on its way is alone already.

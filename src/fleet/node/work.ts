@@ -5,7 +5,6 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { ListError } from "../../ApiError.ts"
-import type { Company } from "../../Company.ts"
 import { CompanyId } from "../../Ids.ts"
 import * as Sync from "../../sync/Sync.ts"
 import { storeFailed, SyncError } from "../../sync/SyncError.ts"
@@ -18,6 +17,7 @@ import type { Claim } from "../store/claims.ts"
 import { reasonOf } from "./loop.ts"
 import * as metrics from "./metrics.ts"
 import type { Turn, TurnBase } from "./state.ts"
+import { companyOf } from "./trouble.ts"
 
 /** Calls of a turn whose company was written by someone else meanwhile. */
 const mostCalls = 3
@@ -59,7 +59,7 @@ const storeOf = ({ store, syncStore }: TurnBase, { claim }: Turn): SyncStore["Se
 const call = Effect.fnUntraced(function*(base: TurnBase, turn: Turn, plan: ReturnType<typeof planOf>) {
   const { punches, settings, state, store, syncStore } = base
   const { claim, pages, rows } = turn
-  const company: Company = { id: CompanyId.make(claim.company), ...(claim.guid && { guid: claim.guid }) }
+  const company = companyOf(claim)
   const stored = yield* syncStore.load(company.id)
   const restarts = Option.match(Option.flatMap(stored, ({ running }) => running), {
     onNone: () => 0,

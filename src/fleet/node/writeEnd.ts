@@ -13,6 +13,7 @@ import type { End, Ended } from "../store/ends.ts"
 import { elapsed, reasonOf } from "./loop.ts"
 import * as metrics from "./metrics.ts"
 import type { RunnerState, Turn, TurnBase } from "./state.ts"
+import { noteOutcome } from "./trouble.ts"
 import type { Worked } from "./work.ts"
 
 const retryEvery = 500
@@ -69,13 +70,14 @@ export const writeEnd = Effect.fnUntraced(function*(base: TurnBase, turn: Turn, 
   const { company } = turn.claim
   if (turn.isLost) return
   // Else something in the sync interrupted itself: a turn that is put back without a word would begin again at once, for ever.
-  if (state.isClosing && Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) {
+  if ((state.isClosing || turn.isGivenBack) && Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) {
     yield* persist(state, `that company ${company} was interrupted`, store.release(turn.claim))
     return
   }
   const worked = Exit.isFailure(exit) ? { outcome: defectOf(reasonOf(exit.cause)) } : exit.value
   if (worked === undefined) return
   const end = yield* endOf(syncStore, turn, worked)
+  yield* noteOutcome(base, turn.claim, worked.outcome)
   const ended = Option.getOrUndefined(
     yield* persist(state, `the end of company ${company}`, store.end(name, end, settings))
   )

@@ -17,7 +17,7 @@ import {
   probeSoon,
   whileHeld
 } from "./claims.ts"
-import { end, release } from "./ends.ts"
+import { end, isServedElsewhere, release } from "./ends.ts"
 import { companies, correctTimes, gauges, makeRate, noteTrouble, takeoverOf, trim } from "./keeping.ts"
 import { makeOperator, statusColumns } from "./operator.ts"
 import { type FleetStatements, makeStatements } from "./statements.ts"
@@ -37,6 +37,7 @@ const storeOf = (on: FleetStatements) => ({
   whileHeld: whileHeld(on),
   end: end(on),
   release: release(on),
+  isServedElsewhere: isServedElsewhere(on),
   drain: drain(on),
   extendSolo: extendSolo(on),
   giveSoloBack: giveSoloBack(on),

@@ -87,9 +87,36 @@ const unfailed = ({ claim: { began, every }, pages }: End): EndFacts => ({
 /** How far in the future an end may lie: ends are written at the same time, and clocks are set back. In milliseconds. */
 const clockTolerance = 60_000
 
+/** Of runs: what the clock of the database said before it was set back is no fact of the last minutes. */
+const endedWithin = ({ big, sql }: FleetStatements, now: Fragment, millis: number): Fragment =>
+  sql`ended_at > ${now} - ${big(millis)} AND ended_at <= ${now} + ${big(clockTolerance)}`
+
+const success = raw("outcome IN ('Complete', 'TurnOver')")
+
+/** Whether another process, which is not refused, has completed a turn within so many milliseconds. */
+const servedElsewhere = (on: FleetStatements, now: Fragment, runner: string, millis: number): Fragment =>
+  on.sql`
+    EXISTS (
+      SELECT 1
+      FROM fleet_run
+      WHERE ${success}
+        AND ${endedWithin(on, now, millis)}
+        AND runner <> ${on.dialect.text(runner)}
+        AND runner NOT IN (SELECT runner FROM fleet_trouble WHERE kind = 'refused')
+    )`
+
+export const isServedElsewhere =
+  (on: FleetStatements) => (runner: string, millis: number): Effect.Effect<boolean, SqlError> =>
+    on.withNow((now) =>
+      Effect.map(
+        on.query`SELECT ${servedElsewhere(on, now, runner, millis)} AS served`,
+        ([row]) => truthy(row?.served)
+      )
+    )
+
 /** A process that is frozen between the row of a pause and the commit holds up throttled turns of all others for a second only. */
 const readFacts = Effect.fnUntraced(function*(on: FleetStatements, runner: string, { claim: turn, pages }: End) {
-  const { big, dialect: { endsIfIdle, forUpdate, text }, isHeldBy, query, sql, withNow } = on
+  const { big, dialect: { endsIfIdle, forUpdate }, isHeldBy, query, sql, withNow } = on
   const [row] = yield* withNow((now) =>
     query`
       SELECT state, every_ms, failures, tag, tag_count, tag_since, ${now} AS now ${endsIfIdle}
@@ -100,9 +127,7 @@ const readFacts = Effect.fnUntraced(function*(on: FleetStatements, runner: strin
   if (row === undefined) return undefined
   const now = numberOf(row.now)
   const throttled = raw(throttledTags.map((tag) => `'${tag}'`).join(", "))
-  // What the clock of the database said before it was set back is no fact of the last minute.
-  const within = (millis: number) => sql`ended_at > ${big(now - millis)} AND ended_at <= ${big(now + clockTolerance)}`
-  const success = raw("outcome IN ('Complete', 'TurnOver')")
+  const within = (millis: number) => endedWithin(on, big(now), millis)
   const window = Math.max(60_000, turn.every)
   /** Other companies with such an end, after the last success of any company. */
   const failedSince = (outcome: Fragment, millis: number) =>
@@ -124,14 +149,7 @@ const readFacts = Effect.fnUntraced(function*(on: FleetStatements, runner: strin
       ) AS paused,
       ${failedSince(sql`outcome IN (${throttled})`, 60_000)} AS throttled,
       ${failedSince(raw("outcome = 'Unauthorized'"), window)} AS unauthorized,
-      EXISTS (
-        SELECT 1
-        FROM fleet_run
-        WHERE ${success}
-          AND ${within(window)}
-          AND runner <> ${text(runner)}
-          AND runner NOT IN (SELECT runner FROM fleet_trouble WHERE kind = 'refused')
-      ) AS elsewhere,
+      ${servedElsewhere(on, big(now), runner, window)} AS elsewhere,
       (SELECT count(*) FROM (SELECT 1 FROM fleet_company WHERE state = 'active' LIMIT 10) AS few) AS active`
   return {
     row: {

@@ -155,6 +155,6 @@ const retryFrom = Effect.fnUntraced(function*<A, E, R>(
 /** Full jitter, or the steps of a throttle ± 10 %, so that many clients do not retry at the same time. */
 const backoff = (retry: Retry, isDemanded: boolean, retries: number, limits: Limits): Effect.Effect<number> =>
   Effect.map(Random.next, (random) =>
-    retry.throttled && !isDemanded
+    retry.throttled && (!isDemanded || limits.throttleDelay === Infinity)
       ? limits.throttleDelay * (throttleSteps[retries] ?? 8) * (0.9 + 0.2 * random)
       : random * Math.min(limits.baseDelay * 2 ** retries, limits.maxDelay))

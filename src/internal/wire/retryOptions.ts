@@ -15,7 +15,10 @@ export interface RetryOptions {
   readonly pageTimeout: Duration.Input
   /** Before retry `i`, counted from 0, the wait is random up to `baseDelay · 2^i`. Default: 200 milliseconds. */
   readonly baseDelay: Duration.Input
-  /** Unit of the waits after a 429 without `Retry-After`: about 1, 3, then 8 times this. Default: 5 seconds. */
+  /**
+   * Unit of the waits after a 429 without `Retry-After`: about 1, 3, then 8 times this. Infinity: none is retried, with a
+   * `Retry-After` neither. Default: 5 seconds.
+   */
   readonly throttleDelay: Duration.Input
   /** Upper bound of the random waits. Default: 20 seconds. */
   readonly maxDelay: Duration.Input
