@@ -75,6 +75,17 @@ describe("RetryPolicy", () => {
       assert.approximately(second, 15_000, 1500)
       assert.approximately(third, 40_000, 4000)
     }).pipe(Effect.provide(under(Layer.empty))))
+
+  it.effect.each([Fault.status(429), Fault.retryAfter("1"), Fault.retryAfter("0")])(
+    "makes one attempt where no throttle is waited for, and retries other failures: %j",
+    (fault) =>
+      Effect.gen(function*() {
+        const { at, ended, error } = yield* failing(fault)
+        assert.deepStrictEqual([error._tag, at.length, ended], ["RateLimited", 1, 0])
+        yield* Effect.flatMap(FakeService, (fake) => Effect.andThen(fake.clearFaults, fake.clearRequests))
+        assert.lengthOf((yield* failing(Fault.retryAfter("1", 503))).at, 4)
+      }).pipe(Effect.provide(under(RetryPolicy.layer({ throttleDelay: Duration.infinity }))))
+  )
 })
 
 describe("RetryPolicy.layer", () => {

@@ -1,21 +1,46 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Deferred, Effect, Fiber, Layer, Logger, Metric, Option, Result, Stream, Tracer } from "effect"
+import {
+  DateTime,
+  Deferred,
+  Duration,
+  Effect,
+  Fiber,
+  Layer,
+  Logger,
+  Metric,
+  Option,
+  Result,
+  Stream,
+  Tracer
+} from "effect"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
+import type { Outcome } from "../../src/fleet/CompanyState.ts"
 import { decideTick } from "../../src/fleet/node/decideTick.ts"
 import { isPruning } from "../../src/fleet/node/keeper.ts"
 import { elapsed } from "../../src/fleet/node/loop.ts"
 import { decideName } from "../../src/fleet/node/name.ts"
+import { initialState } from "../../src/fleet/node/state.ts"
+import { decideTrouble, listening } from "../../src/fleet/node/trouble.ts"
 import { makeRunner } from "../../src/fleet/node/turns.ts"
 import { planOf } from "../../src/fleet/node/work.ts"
 import { readSettings } from "../../src/fleet/Settings.ts"
 import type { FleetStore } from "../../src/fleet/store/FleetStore.ts"
-import { CompanyId, Cursor, TimePunches } from "../../src/index.ts"
+import {
+  CompanyId,
+  Cursor,
+  Forbidden,
+  type ListError,
+  RateLimited,
+  TimePunches,
+  TokenError,
+  TransportError
+} from "../../src/index.ts"
 import { SyncError, SyncStore } from "../../src/sync/index.ts"
 import { type Copy, makeStoreOf } from "../../src/sync/memoryStore.ts"
 import { pageOf } from "../support/page.ts"
 import { recorder } from "../support/recorder.ts"
-import { readCompany, setCompanies, sqliteStore } from "./support.ts"
+import { readCompany, setCompanies, sqliteStore, type TestStore } from "./support.ts"
 
 const id = CompanyId.make(1)
 const settings = Result.getOrThrow(readSettings({}))
@@ -24,7 +49,8 @@ const noon = Date.UTC(2026, 3, 5, 12)
 /** A runner whose pages wait for the test. */
 const world = (
   change: (store: FleetStore) => Partial<FleetStore> = () => ({}),
-  fault: Effect.Effect<void> = Effect.void
+  fault: Effect.Effect<void, ListError> = Effect.void,
+  mine: () => ReadonlyArray<number> | undefined = () => undefined
 ) =>
   Effect.gen(function*() {
     yield* TestClock.setTime(noon)
@@ -59,7 +85,7 @@ const world = (
       store: { ...test.store, ...change(test.store) },
       settings,
       name: "a",
-      mine: () => undefined
+      mine
     }).pipe(Effect.provide(Layer.merge(Layer.succeed(SyncStore, store), TimePunches.layerMock({ pages }))))
     yield* Effect.orDie(test.store.operator.add([{ id, every: undefined }]))
     return { ...test, test, runner, page: Deferred.succeed(page, undefined), commits, refusals }
@@ -359,6 +385,221 @@ describe("a suspect", () => {
       yield* runner.tick
       yield* settled
       assert.lengthOf(yield* test.store.operator.runs(id), 2)
+    }))
+})
+
+describe("decideTrouble", () => {
+  const failure = { tag: "T", text: "what happened" }
+  const transient: Outcome = { _tag: "Transient", failure }
+  const refused: Outcome = { _tag: "NoCredential", failure, reason: "InvalidClient" }
+  const complete: Outcome = { _tag: "Complete", isResumed: false }
+  const forbidden: Outcome = { _tag: "Refused", failure }
+  const store: Outcome = { _tag: "StoreFailed", failure }
+  const whole = { failedInRow: 0, trouble: undefined }
+  const sick = { failedInRow: 5, trouble: { kind: "sick", text: failure.text } } as const
+  const isRefused = { failedInRow: 0, trouble: { kind: "refused", text: failure.text } } as const
+
+  it.each(
+    [
+      ["the first failure", transient, whole, { failedInRow: 1, trouble: undefined }],
+      ["the fifth in a row", transient, { failedInRow: 4, trouble: undefined }, sick],
+      ["an answer between", forbidden, { failedInRow: 4, trouble: undefined }, whole],
+      ["a failure of the database between", store, { failedInRow: 4, trouble: undefined }, {
+        failedInRow: 4,
+        trouble: undefined
+      }],
+      ["an answer of any kind to a sick process", forbidden, sick, whole],
+      ["a refusal", refused, whole, isRefused],
+      ["a success that began before the refusal", complete, isRefused, isRefused],
+      ["five failures of a refused process", transient, { ...isRefused, failedInRow: 4 }, {
+        ...isRefused,
+        failedInRow: 5
+      }]
+    ] as const
+  )("of %s", (_, outcome, before, after) => {
+    assert.deepStrictEqual(decideTrouble(outcome, before, "shared"), after)
+  })
+
+  it("of a credential of one company says nothing about the process", () => {
+    assert.deepStrictEqual(decideTrouble(refused, whole, "perCompany"), whole)
+  })
+})
+
+describe("a process in trouble", () => {
+  const companies = Array.from({ length: 8 }, (_, at) => ({ id: CompanyId.make(at + 1), every: undefined }))
+  const troubles = ({ sql }: TestStore) =>
+    Effect.orDie(
+      sql.unsafe<{ readonly runner: string; readonly kind: string }>("SELECT runner, kind FROM fleet_trouble")
+    )
+
+  /** A runner that meets the fault, and what it says. */
+  const inTrouble = (
+    fault: () => ListError | undefined,
+    change?: Parameters<typeof world>[0],
+    mine?: () => ReadonlyArray<number>
+  ) =>
+    Effect.gen(function*() {
+      const lines: Array<string> = []
+      const logger = Logger.make(({ message }) => lines.push(String(message)))
+      const made = yield* world(
+        change,
+        Effect.suspend(() => {
+          const error = fault()
+          return error === undefined ? Effect.void : Effect.fail(error)
+        }),
+        mine
+      )
+      yield* made.page
+      yield* Effect.orDie(made.test.store.operator.add(companies))
+      const due = setCompanies(made.test, "next_at = 0")
+      const logged = Effect.provide(Logger.layer([logger]))
+      const tick = Effect.andThen(logged(made.runner.tick), settled)
+      return { ...made, lines, due, tick, ask: logged(made.runner.ask) }
+    })
+
+  it.effect("that does not reach the service claims one company at a time, and none while another process completes turns", () =>
+    Effect.gen(function*() {
+      let error: ListError | undefined = new TransportError({ reason: "Connect" })
+      const claims: Array<number> = []
+      const { ask, due, lines, runner, test, tick } = yield* inTrouble(() => error, (store) => ({
+        claim: (options) => Effect.tap(store.claim(options), ({ length }) => Effect.sync(() => claims.push(length)))
+      }))
+      yield* tick
+      assert.strictEqual(runner.trouble()?.kind, "sick")
+      assert.deepStrictEqual((yield* troubles(test)).map(({ kind, runner }) => [runner, kind]), [["a", "sick"]])
+      yield* due
+      yield* tick
+      yield* tick
+      assert.deepStrictEqual(claims, [8, 1, 1])
+
+      const completed = "INSERT INTO fleet_run VALUES (77, 1, 'b', 0, $, 1, 1, 'Complete')"
+      yield* Effect.orDie(test.sql.unsafe(completed.replace("$", `${noon}`)))
+      yield* tick
+      assert.lengthOf(claims, 3, "it would keep the company from the other process")
+
+      yield* ask
+      assert.match(lines.join(), /does not reach the service, and leaves the companies to other processes: .*Connect/)
+      error = undefined
+      yield* ask
+      assert.include(lines.at(-1), "reaches the service again")
+      assert.deepStrictEqual(yield* troubles(test), [])
+      yield* due
+      yield* tick
+      assert.strictEqual(claims.at(-1), 8)
+    }))
+
+  it.effect("that does not reach the service owns no shard", () =>
+    Effect.gen(function*() {
+      const claims: Array<readonly [ReadonlyArray<number> | undefined, number]> = []
+      const { due, tick } = yield* inTrouble(
+        () => new TransportError({ reason: "Connect" }),
+        (store) => ({
+          claim: (options) => {
+            claims.push([options.mine, options.helpAfter])
+            return store.claim(options)
+          }
+        }),
+        () => [1, 2, 3, 4, 5, 6, 7, 8]
+      )
+      yield* tick
+      yield* due
+      yield* tick
+
+      assert.deepStrictEqual(claims, [[[1, 2, 3, 4, 5, 6, 7, 8], 2000], [[], 10_000]])
+    }))
+
+  it.effect("that is refused claims nothing until it is granted a token, and then has the pauses tried", () =>
+    Effect.gen(function*() {
+      let error: ListError | undefined = new TokenError({ reason: "InvalidClient" })
+      let asked = 0
+      const { ask, due, lines, runner, test, tick } = yield* inTrouble(() => {
+        asked += 1
+        return error
+      })
+      yield* tick
+      assert.strictEqual(runner.trouble()?.kind, "refused")
+      assert.deepStrictEqual((yield* test.store.operator.pauses).map(({ reason }) => reason), ["InvalidClient"])
+      yield* test.store.operator.resumeAll
+      yield* due
+      const before = asked
+      yield* tick
+      assert.strictEqual(asked, before, "it claims nothing")
+      for (const still of [error, new TokenError({ reason: "Transport" })]) {
+        error = still
+        yield* ask
+      }
+      assert.strictEqual(asked, before + 2)
+      assert.strictEqual(runner.trouble()?.kind, "refused")
+      assert.lengthOf(lines.filter((line) => line.includes("refuses this process, which claims no company")), 2)
+
+      yield* Effect.orDie(
+        test.sql.unsafe(`INSERT INTO fleet_pause (reason, until, probed_at) VALUES ('Rejected', NULL, ${noon})`)
+      )
+      // What the service says of the company needs a token.
+      error = new Forbidden({})
+      yield* ask
+      assert.strictEqual(runner.trouble(), undefined)
+      assert.deepStrictEqual(yield* Effect.orDie(test.sql.unsafe("SELECT probed_at FROM fleet_pause")), [{
+        probed_at: 0
+      }])
+    }))
+
+  it.effect("that hears nothing for 25 seconds, while another one completes turns, gives its companies back as they were", () =>
+    Effect.gen(function*() {
+      const { runner, test } = yield* world()
+      yield* Effect.orDie(test.store.operator.add(companies))
+      yield* runner.tick
+      yield* settled
+      yield* TestClock.adjust("26 seconds")
+      yield* runner.listen
+      assert.lengthOf(runner.inWork(), 8, "the service is slow for all, as far as it knows")
+      yield* Effect.orDie(
+        test.sql.unsafe(`INSERT INTO fleet_run VALUES (77, 1, 'b', 0, ${noon + 20_000}, 1, 1, 'Complete')`)
+      )
+      yield* runner.listen
+      yield* settled
+
+      assert.deepStrictEqual(runner.inWork(), [])
+      const row = yield* readCompany(test, 3)
+      assert.deepStrictEqual([row.heartbeat_at, row.starts, row.next_at, row.failures], [null, 0, noon, 0])
+      assert.lengthOf(yield* test.store.operator.runs(CompanyId.make(3)), 0)
+      assert.strictEqual(runner.trouble()?.kind, "sick")
+    }))
+
+  it.effect("goes on with turns that began less than 25 seconds ago, or that have had a page since", () =>
+    Effect.gen(function*() {
+      const { page, runner, test } = yield* world()
+      yield* Effect.orDie(
+        test.sql.unsafe(`INSERT INTO fleet_run VALUES (77, 1, 'b', 0, ${noon + 60_000}, 1, 1, 'Complete')`)
+      )
+      yield* TestClock.adjust("1 minute")
+      yield* runner.tick
+      yield* settled
+      yield* TestClock.adjust("24 seconds")
+      yield* runner.listen
+      yield* settled
+      assert.deepStrictEqual(runner.inWork(), [1])
+      yield* page
+      yield* settled
+      assert.strictEqual((yield* test.store.operator.runs(id))[0]?.outcome, "Complete")
+    }))
+
+  it.effect("asks for its pages without a wait for a throttle", () =>
+    Effect.gen(function*() {
+      const retries: Array<unknown> = []
+      const punches = yield* Effect.provide(
+        TimePunches,
+        TimePunches.layerMock({
+          pages: (_company, _filter, options) => {
+            retries.push(options?.retry)
+            return Stream.fail(new RateLimited({}))
+          }
+        })
+      )
+      const state = initialState()
+      yield* Effect.flip(Stream.runDrain(listening(state, punches).pages(id, {}, { retry: { attempts: 2 } })))
+
+      assert.deepStrictEqual(retries, [{ attempts: 2, throttleDelay: Duration.infinity }])
     }))
 })
 

@@ -24,7 +24,7 @@ const interval = 10_000
 
 const now = "(extract(epoch from statement_timestamp()) * 1000)::bigint"
 
-/** What gives the server of the database a clock of its own, where it is installed. */
+/** What lets a test set the clock that the server of the database reads, where it is installed. */
 const faketime = Fs.globSync("/usr/lib/*/faketime/libfaketime.so.1")[0]
 
 interface Process extends Running {

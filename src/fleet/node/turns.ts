@@ -24,6 +24,8 @@ import { persist, writeEnd } from "./writeEnd.ts"
 
 /** The longest time between two claims, in milliseconds. */
 const tickEvery = 1000
+/** Another process that has completed a turn in the last minute is served, in milliseconds. */
+const servedWithin = 60_000
 /** After the deadline at which it should let others go first, a turn is ended. */
 const grace = 180_000
 
@@ -35,6 +37,8 @@ export interface Runner {
   readonly beat: Effect.Effect<void, SqlError>
   /** Looks for suspects, once. */
   readonly drain: Effect.Effect<void, SqlError>
+  /** Gives turns back that the service does not answer, once. */
+  readonly listen: Effect.Effect<void, SqlError>
   /** While it is in trouble: says so, and asks the service whether that is over, once. */
   readonly ask: Effect.Effect<void, SqlError>
   /** Does all of them for ever, in the scope. */
@@ -71,13 +75,19 @@ export const makeRunner = Effect.fnUntraced(function*(given: RunnerBase) {
     wakeDrains: Effect.suspend(() => drains.wake),
     wakeAsks: Effect.suspend(() => asks.wake)
   }
-  const runner = { tick: tick(base), beat: beat(base), drain: drain(base), ask: ask(base) }
+  const runner = {
+    tick: tick(base),
+    beat: beat(base),
+    drain: drain(base),
+    listen: findSilence(base, base.wakeAsks),
+    ask: ask(base)
+  }
   const beaten = Effect.map(elapsed, (now) => {
     state.beatenAt = now
   })
   const claims: Loop = makeLoop("the claim", tickEvery, runner.tick)
   const beats = makeLoop("the heartbeat", settings.takeover / 5, Effect.andThen(runner.beat, beaten))
-  const silences = makeLoop("the search for silence", settings.takeover / 5, findSilence(base, base.wakeAsks))
+  const silences = makeLoop("the search for silence", settings.takeover / 5, runner.listen)
   const drains: Loop = makeLoop("the search for suspects", settings.takeover / 5, runner.drain)
   const asks: Loop = makeLoop("the question whether the service answers", askEvery, runner.ask)
 
@@ -129,7 +139,8 @@ const tick = (base: WakingBase): Effect.Effect<void, SqlError> =>
     if (decided.room === 0) return
     const ours = mine()
     const isSick = state.trouble !== undefined
-    // A process that does not reach the service owns nothing, and takes what no other one has taken for a takeover.
+    // A process that does not reach the service owns nothing. While others complete turns, it would only keep companies from them.
+    if (isSick && (yield* store.isServedElsewhere(name, servedWithin))) return
     const shares = isSick && ours !== undefined
       ? { mine: [], helpAfter: Math.max(helpAfter, takeover) }
       : { mine: ours, helpAfter }

@@ -87,13 +87,13 @@ const unfailed = ({ claim: { began, every }, pages }: End): EndFacts => ({
 /** How far in the future an end may lie: ends are written at the same time, and clocks are set back. In milliseconds. */
 const clockTolerance = 60_000
 
-/** Of runs: what the clock of the database said before it was set back is no fact of the last minutes. */
+/** Of runs: an end that a clock has written before it was set back is not one of the last minutes. */
 const endedWithin = ({ big, sql }: FleetStatements, now: Fragment, millis: number): Fragment =>
   sql`ended_at > ${now} - ${big(millis)} AND ended_at <= ${now} + ${big(clockTolerance)}`
 
 const success = raw("outcome IN ('Complete', 'TurnOver')")
 
-/** Whether another process, which is not refused, has completed a turn within so many milliseconds. */
+/** Whether another process, which is not refused, has completed a turn in the last `millis`. */
 const servedElsewhere = (on: FleetStatements, now: Fragment, runner: string, millis: number): Fragment =>
   on.sql`
     EXISTS (
