@@ -1,6 +1,7 @@
 /**
  * A model of a fleet: the real runner, several times over one database in memory, with the clock of the test. Its processes are
- * killed, frozen and cut off from the database; companies kill their process; credentials are refused; operators pause. What they
+ * killed, frozen and cut off from the database; one is refused or does not reach the service; companies kill their process, or are
+ * throttled; credentials are refused; the clock of the database is set back; operators pause. What they
  * say to each other goes through gates, so that a killed process neither reads nor writes anything any more.
  */
 import { DateTime, Deferred, Effect, Exit, Fiber, Layer, Option, Result, Scope, Stream } from "effect"
@@ -10,7 +11,15 @@ import { makeRunner, type Runner } from "../../src/fleet/node/turns.ts"
 import { readSettings } from "../../src/fleet/Settings.ts"
 import type { Claim } from "../../src/fleet/store/claims.ts"
 import type { FleetStore } from "../../src/fleet/store/FleetStore.ts"
-import { CompanyId, Cursor, type ListError, TimePunches, TokenError, TransportError } from "../../src/index.ts"
+import {
+  CompanyId,
+  Cursor,
+  type ListError,
+  RateLimited,
+  TimePunches,
+  TokenError,
+  TransportError
+} from "../../src/index.ts"
 import { type Batch, type Checkpoint, SyncError, SyncStore } from "../../src/sync/index.ts"
 import { makeStoreOf } from "../../src/sync/memoryStore.ts"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
@@ -24,7 +33,17 @@ const pagesOf = 3
 const pageTime = 700
 
 /** Everything that a plan may do. */
-export const storm = ["kill", "freeze", "outage", "operator", "credential", "service"] as const
+export const storm = [
+  "kill",
+  "freeze",
+  "outage",
+  "operator",
+  "credential",
+  "service",
+  "cut",
+  "hang",
+  "secret"
+] as const
 
 /** A plan without faults. */
 export const calm: Plan = { seed: 1, processes: 3, companies: 6, poison: 0, seconds: 60, faults: [] }
@@ -38,7 +57,11 @@ export interface Plan {
   readonly poison: number
   /** Seconds of faults; after them the fleet has time to settle. */
   readonly seconds: number
-  readonly faults: ReadonlyArray<"kill" | "freeze" | "outage" | "operator" | "credential" | "service" | "again">
+  readonly faults: ReadonlyArray<
+    "kill" | "freeze" | "outage" | "operator" | "credential" | "service" | "again" | "cut" | "hang" | "secret" | "clock"
+  >
+  /** Companies that the service always throttles, the last ones. */
+  readonly throttled?: number
   /** Whether the engine gives the processes no companies. */
   readonly isEngineDead?: boolean
   /** How long a page takes. Default 0.7. */
@@ -55,6 +78,8 @@ export interface Verdict {
   readonly runs: number
   /** Commits that were refused. */
   readonly refused: number
+  /** The largest lateness of an active company that nothing is wrong with, in seconds. */
+  readonly worst: number
 }
 
 /** The database does not answer. */
@@ -77,6 +102,8 @@ class Process {
   private readonly over = Deferred.makeUnsafe<never, SqlError>()
   readonly epochs = new Map<number, number>()
   runner: Runner | undefined
+  /** How it meets the service: its connections fail or hang, or its credential is refused. */
+  service: "open" | "cut" | "hang" | "secret" = "open"
   readonly name: string
   constructor(name: string) {
     this.name = name
@@ -125,10 +152,13 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
     const { claimless = false, ...planted } = planting(test.store)
     const real: FleetStore = { ...test.store, ...planted }
     const random = prng(plan.seed)
+    /** Seconds after which the lateness is looked at. */
+    const everybodyLoaded = 15
     const copies = makeStoreOf(new Map())
     const settings = Result.getOrThrow(readSettings({ maxConcurrentSyncs: 4, pagesPerTurn: 2 }))
     const ids = Array.from({ length: plan.companies }, (_, at) => CompanyId.make(at + 1))
     const poison = new Set<number>(ids.slice(0, plan.poison))
+    const throttled = new Set<number>(ids.slice(ids.length - (plan.throttled ?? 0)))
     let isAway = false
     let error: ListError | undefined
     let refused = 0
@@ -249,6 +279,11 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
             "SqlError",
             () => Effect.fail(new TransportError({ reason: "Connect" }))
           )
+          if (process.service === "secret") return yield* new TokenError({ reason: "InvalidClient" })
+          if (process.service === "hang") yield* Effect.sleep("2 minutes")
+          if (process.service !== "open") return yield* new TransportError({ reason: "Connect" })
+          if (throttled.has(company) && (yield* DateTime.now).epochMilliseconds > noon + everybodyLoaded * 1000)
+            return yield* new RateLimited({})
           const sentAt = DateTime.toUtc(yield* DateTime.now)
           yield* Effect.sleep(plan.pageSeconds === undefined ? pageTime : plan.pageSeconds * 1000)
           if (error !== undefined) return yield* Effect.fail(error)
@@ -333,6 +368,20 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
           case "service":
             error = new TransportError({ reason: "Connect" })
             return void until.set("error", second + random.between(2, 10))
+          case "cut":
+          case "hang":
+          case "secret":
+            // Nothing is promised while none reaches the service, nor before a first success.
+            if (process === undefined || second < everybodyLoaded) return
+            if ([...living.values()].some(({ service }) => service !== "open")) return
+            process.service = kind
+            return void until.set(`reach ${process.name}`, second + random.between(30, 60))
+          case "clock": {
+            // As if the clock had been ahead until now: the clock of the test cannot be set back.
+            const ahead = random.between(600, 80_000) * 1000
+            yield* Effect.orDie(sql.unsafe(`UPDATE fleet_company SET next_at = next_at + ${ahead}`))
+            return void (yield* Effect.orDie(sql.unsafe(`UPDATE fleet_run SET ended_at = ended_at + ${ahead}`)))
+          }
           case "again":
             yield* Effect.orDie(real.operator.remove([id]))
             return void (yield* Effect.orDie(real.operator.add([{ id, every }])))
@@ -353,11 +402,15 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
           const [kind, which] = what.split(" ")
           if (kind === "outage") isAway = false
           if (kind === "error") error = undefined
+          const reaching = living.get(which ?? "")
+          if (kind === "reach" && reaching !== undefined) reaching.service = "open"
           if (kind === "freeze") yield* living.get(which ?? "")?.awake() ?? Effect.void
           if (kind === "operator") yield* Effect.orDie(real.operator.resume([CompanyId.make(Number(which))]))
         }), { discard: true })
 
     const settling = 120
+    let worst = 0
+    const listed = Effect.orDie(real.operator.list({ states: undefined, isLate: false, id: undefined }))
     for (let second = 0; second < plan.seconds + settling; second++) {
       if (second < plan.seconds && plan.faults.length > 0 && random.chance(0.25)) {
         yield* fault(pick(random, plan.faults), second, random)
@@ -367,16 +420,22 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
       // Pauses are tried once an hour: a plan has minutes.
       if (second === plan.seconds + 30) yield* Effect.orDie(sql`UPDATE fleet_pause SET probed_at = 0`)
       yield* TestClock.adjust("1 second")
+      if (second % 60 === 59) yield* Effect.orDie(real.correctTimes(settings))
+      if (second < everybodyLoaded) continue
+      for (const { company, lateSeconds, state } of yield* listed) {
+        if (state === "active" && !poison.has(company) && !throttled.has(company)) worst = Math.max(worst, lateSeconds)
+      }
     }
 
     const now = noon + (plan.seconds + settling) * 1000
-    const companies = yield* Effect.orDie(real.operator.list({ states: undefined, isLate: false, id: undefined }))
+    const companies = yield* listed
     for (const { company, everySeconds, failures, lateSeconds, state } of companies) {
       // A company whose turns have failed is next due at random within its backoff.
       const backoff = failures === 0 ? 0 : everySeconds * 2 ** failures
       if (poison.has(company)) {
         if (state !== "quarantined") faults.push(`company ${company} kills its process and is ${state}`)
-      } else if (state !== "active") faults.push(`company ${company} did nothing and is ${state}`)
+      } else if (throttled.has(company)) continue
+      else if (state !== "active") faults.push(`company ${company} did nothing and is ${state}`)
       else if (lateSeconds > 60 + backoff) {
         faults.push(`company ${company} is ${Math.round(lateSeconds)} s late at ${now}, after ${failures} failures`)
       }
@@ -395,5 +454,5 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
     const closed = yield* Effect.forkDetach(Scope.close(scope, Exit.void))
     while (closed.pollUnsafe() === undefined) yield* TestClock.adjust("1 second")
     yield* Fiber.join(closed)
-    return { faults: [...new Set(faults)], runs: Number(counted?.runs), refused } satisfies Verdict
+    return { faults: [...new Set(faults)], runs: Number(counted?.runs), refused, worst } satisfies Verdict
   }).pipe(Effect.scoped)

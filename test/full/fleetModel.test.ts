@@ -18,6 +18,15 @@ describe("the model of a fleet", () => {
       "operators, refused credentials and a service that fails",
       seeds(6, { faults: ["operator", "credential", "service"] })
     ],
+    [
+      "a process that is refused or does not reach the service",
+      seeds(8, { seconds: 120, faults: ["cut", "hang", "secret"] })
+    ],
+    [
+      "that, throttled companies and kills",
+      seeds(6, { throttled: 2, companies: 9, faults: ["cut", "secret", "kill"] })
+    ],
+    ["a clock that is set back", seeds(4, { faults: ["clock", "kill", "service"] })],
     ["everything", seeds(30, { poison: 1, faults: storm })],
     ["everything, and no engine", seeds(15, { poison: 1, faults: storm, isEngineDead: true })],
     ["one process", seeds(6, { processes: 1, poison: 1, faults: storm })]

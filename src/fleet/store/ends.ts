@@ -87,6 +87,12 @@ const unfailed = ({ claim: { began, every }, pages }: End): EndFacts => ({
 /** How far in the future an end may lie: ends are written at the same time, and clocks are set back. In milliseconds. */
 const clockTolerance = 60_000
 
+/**
+ * Companies that are always throttled come back together after a pause, before any other one has succeeded again. They are not new,
+ * and another company was served before the longest pause: they make no second one. In milliseconds.
+ */
+const servedBefore = 30 * 60_000
+
 /** Of runs: an end that a clock has written before it was set back is not one of the last minutes. */
 const endedWithin = ({ big, sql }: FleetStatements, now: Fragment, millis: number): Fragment =>
   sql`ended_at > ${now} - ${big(millis)} AND ended_at <= ${now} + ${big(clockTolerance)}`
@@ -129,17 +135,7 @@ const readFacts = Effect.fnUntraced(function*(on: FleetStatements, runner: strin
   const throttled = raw(throttledTags.map((tag) => `'${tag}'`).join(", "))
   const within = (millis: number) => endedWithin(on, big(now), millis)
   const window = Math.max(60_000, turn.every)
-  /** Other companies with such an end, after the last success of any company. */
-  const failedSince = (outcome: Fragment, millis: number) =>
-    sql`
-      (
-        SELECT count(DISTINCT company_id)
-        FROM fleet_run
-        WHERE ${outcome}
-          AND company_id <> ${big(turn.company)}
-          AND ${within(millis)}
-          AND ended_at > coalesce((SELECT max(ended_at) FROM fleet_run WHERE ${success} AND ${within(millis)}), 0)
-      )`
+  const lastSuccess = sql`(SELECT max(ended_at) FROM fleet_run WHERE ${success} AND ${within(window)})`
   const [fleet] = yield* query`
     SELECT
       EXISTS (
@@ -147,8 +143,26 @@ const readFacts = Effect.fnUntraced(function*(on: FleetStatements, runner: strin
         FROM fleet_pause
         WHERE reason <> 'operator' AND (until IS NULL OR until > ${big(now)})
       ) AS paused,
-      ${failedSince(sql`outcome IN (${throttled})`, 60_000)} AS throttled,
-      ${failedSince(raw("outcome = 'Unauthorized'"), window)} AS unauthorized,
+      (
+        SELECT count(DISTINCT company_id)
+        FROM fleet_run
+        WHERE outcome IN (${throttled})
+          AND ${within(60_000)}
+          AND company_id <> ${big(turn.company)}
+          AND ended_at > coalesce(${lastSuccess}, 0)
+          AND (
+            (SELECT failures FROM fleet_company AS c WHERE c.company_id = fleet_run.company_id) < 2
+            OR NOT EXISTS (SELECT 1 FROM fleet_run WHERE ${success} AND ${within(servedBefore)})
+          )
+      ) AS throttled,
+      (
+        SELECT count(DISTINCT company_id)
+        FROM fleet_run
+        WHERE outcome = 'Unauthorized'
+          AND ${within(window)}
+          AND company_id <> ${big(turn.company)}
+          AND ended_at > coalesce(${lastSuccess}, 0)
+      ) AS unauthorized,
       ${servedElsewhere(on, big(now), runner, window)} AS elsewhere,
       (SELECT count(*) FROM (SELECT 1 FROM fleet_company WHERE state = 'active' LIMIT 10) AS few) AS active`
   return {
