@@ -1,7 +1,7 @@
 /** The model of a fleet over many plans: `npm test` runs a few of them. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { calm, type Plan, run, storm } from "../fleet/model.ts"
+import { calm, type Plan, type Planting, run, storm } from "../fleet/model.ts"
 
 const seeds = (count: number, plan: Partial<Plan>) =>
   Array.from({ length: count }, (_, seed) => ({ ...calm, seed, ...plan }))
@@ -38,4 +38,41 @@ describe("the model of a fleet", () => {
         assert.isAbove(runs, 10, JSON.stringify(plan))
       }
     }), 300_000)
+})
+
+const fault = { ...calm, seed: 4, seconds: 90, companies: 12 }
+
+/** A fault, what it may cost the companies that it does not name in seconds of lateness, with an interval of 20, and the bug that makes it cost more. */
+const bounded: ReadonlyArray<readonly [string, Plan, number, Planting]> = [
+  ["a process with a wrong secret", { ...fault, faults: ["secret"] }, 20, ({ end, sql }) => ({
+    end: (...args) => Effect.andThen(sql`DELETE FROM fleet_run`, end(...args))
+  })],
+  ["a process whose connections fail", { ...fault, faults: ["cut"] }, 40, ({ claim }) => ({
+    claim: (options) => claim({ ...options, room: 4, mine: undefined }),
+    isServedElsewhere: () => Effect.succeed(false)
+  })],
+  ["a process whose connections hang", { ...fault, faults: ["hang"] }, 40, () => ({
+    isServedElsewhere: () => Effect.succeed(false)
+  })],
+  ["three companies that are always throttled", { ...fault, throttled: 3 }, 20, ({ end, sql }) => ({
+    end: (...args) => Effect.andThen(sql`DELETE FROM fleet_run WHERE outcome = 'Complete'`, end(...args))
+  })],
+  ["a clock of the database that is set back", { ...fault, seconds: 5, faults: ["clock"] }, 80, () => ({
+    correctTimes: () => Effect.void
+  })]
+]
+
+describe("a fleet with one fault", () => {
+  it.effect.each(bounded)(
+    "keeps the other companies in time, but not with the bug: %s",
+    ([, plan, most, planting]) =>
+      Effect.gen(function*() {
+        const { faults, worst } = yield* run(plan)
+        assert.deepStrictEqual(faults, [])
+        assert.isAtMost(worst, most)
+
+        const planted = yield* run(plan, planting)
+        assert.isAbove(planted.worst, most)
+      })
+  )
 })
