@@ -261,7 +261,7 @@ export const standardOutput = Effect.map(Effect.context<Stdio.Stdio>(), (context
 
 const encoder = new TextEncoder()
 
-/** What differs between two notes: each is a file of its own, renamed to its name when it is whole. */
+/** What differs between two notes: each is another file, renamed to its name when it is whole. */
 const stampOf = ({ ino, mtime, size }: FileSystem.File.Info): string =>
   `${Option.getOrNull(ino)} ${Option.match(mtime, { onNone: () => null, onSome: (time) => time.getTime() })} ${size}`
 
