@@ -20,12 +20,19 @@ export const shuffled = <A>(items: ReadonlyArray<A>, seed: number): ReadonlyArra
 }
 
 /**
+ * V8 moves objects that lived long into the old space from their birth on. Whether it decides so for the punches of a page
+ * is chance, and then each page stays until the next full collection: a process is at one of two speeds. With this flag
+ * all are at the same one; `slowProcesses` counts the slow ones without it.
+ */
+export const oneSpeed = "--no-allocation-site-pretenuring"
+
+/**
  * What a function of a file returns, called in a separate process. This process stays small: a peak of memory that a
  * child reports is never below that of its parent at the fork.
  */
-export const called = <A>(file: string, name: string, argument: object = {}): A =>
+export const called = <A>(file: string, name: string, argument: object = {}, flags = [oneSpeed]): A =>
   JSON.parse(
-    execFileSync(process.execPath, ["--expose-gc", call, file, name, JSON.stringify(argument)], {
+    execFileSync(process.execPath, ["--expose-gc", ...flags, call, file, name, JSON.stringify(argument)], {
       encoding: "utf8",
       stdio: ["ignore", "pipe", "inherit"],
       timeout: 20 * 60_000
@@ -84,4 +91,11 @@ export const rowOf = (rows: ReadonlyArray<Row>, name: string): Row => {
   const row = rows.find((row) => row.name === name)
   if (row === undefined) throw new Error(`nothing was measured under the name ${name}`)
   return row
+}
+
+/** How many of the processes of a client peak a fifth above the memory of the leanest one, without the flag of V8. */
+export const slowProcesses = (options: SampleOptions, processes: number): number => {
+  const peaks = Array.from({ length: processes }, () => called<Sample>("sample.ts", "sample", options, []).peakRssMb)
+  const lean = Math.min(...peaks)
+  return peaks.filter((peak) => peak > 1.2 * lean).length
 }

@@ -8,9 +8,10 @@
 import { createRequire } from "node:module"
 import { join, resolve } from "node:path"
 import { parseArgs } from "node:util"
+import { setFlagsFromString } from "node:v8"
 import { prng } from "../src/testing/base/prng.ts"
 import { bodies } from "./data.ts"
-import { median, quartile, shuffled } from "./measure.ts"
+import { median, oneSpeed, quartile, shuffled } from "./measure.ts"
 import { served } from "./served.ts"
 
 const { positionals: [folder, ...names], values: { pages, pairs, rounds } } = parseArgs({
@@ -21,6 +22,8 @@ const { positionals: [folder, ...names], values: { pages, pairs, rounds } } = pa
     rounds: { type: "string", default: "1" }
   }
 })
+
+setFlagsFromString(oneSpeed)
 
 /** Pages of one run: few keep a run within one slice of a busy processor, many have all of the collector in each run. */
 const listedPages = Number(pages)

@@ -58,6 +58,15 @@ describe("Checkpoint.text", () => {
     assert.strictEqual(Schema.encodeSync(Checkpoint.text)(Schema.decodeSync(Checkpoint.text)(text)), text)
   })
 
+  it.prop("is what the codec writes, for any checkpoint, and is refused where the codec refuses it", [Checkpoint], (
+    [checkpoint]
+  ) => {
+    const own = Result.try(() => checkpointText(checkpoint))
+    const codec = Result.try(() => Schema.encodeSync(Checkpoint.text)(checkpoint))
+
+    assert.strictEqual(Option.getOrNull(Result.getSuccess(own)), Option.getOrNull(Result.getSuccess(codec)))
+  })
+
   it.each<[string, string, string]>([
     ["[Y14] empty", "", "the text is not JSON"],
     ["[Y14] cut", text.slice(0, 40), "the text is not JSON"],

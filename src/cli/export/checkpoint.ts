@@ -6,19 +6,21 @@
  * is written as it comes; to wait for the disk takes longer than a page, so that happens at most once a second.
  */
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
+import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import type * as Stdio from "effect/Stdio"
 import * as Crypto from "node:crypto"
 import type { Cursor } from "../../Ids.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { CommandFailure, exitCode, type OutputClosed, usage } from "../failure.ts"
-import { copyMode, hashStart, ifExists, resolveTarget, restrictMode, sync, truncate, writeAt } from "../files/files.ts"
+import { copyMode, hashStart, ifExists, openAt, resolveTarget, restrictMode, truncate } from "../files/files.ts"
 import { fileExists } from "../files/output.ts"
-import { asOutput, readBounded } from "../flags/file.ts"
+import { asOutput, naming, readBounded } from "../flags/file.ts"
 import { readInstant } from "../flags/values.ts"
 import { printText } from "../print/output.ts"
 import {
@@ -106,10 +108,22 @@ export const openCheckpoint = Effect.fnUntraced(function*(
   let written = start
   let saved = start
 
+  /** The note of this run as it was when it was saved. */
+  let ownNote = ""
+
   const writeProgress = Effect.fnUntraced(function*(progress: ExportProgress, rows: string) {
     const text = yield* writeNote({ ...progress, run, spec, rows })
-    yield* writeAt(scratch, encoder.encode(text), 0, noteFile).pipe(
-      Effect.andThen(sync(scratch, noteFile)),
+    yield* openAt(scratch, 0).pipe(
+      Effect.tap((handle) => handle.writeAll(encoder.encode(text))),
+      Effect.tap((handle) => handle.sync),
+      Effect.flatMap((handle) => handle.stat),
+      Effect.tap((info) =>
+        Effect.sync(() => {
+          ownNote = stampOf(info)
+        })
+      ),
+      Effect.scoped,
+      naming(noteFile),
       Effect.andThen(fs.rename(scratch, noteFile)),
       // A full disk leaves a note without its end; the note before it still counts.
       Effect.onError(() => Effect.ignore(fs.remove(scratch, { force: true })))
@@ -137,6 +151,12 @@ export const openCheckpoint = Effect.fnUntraced(function*(
     if (!Option.exists(current, (owner) => owner.run === run)) return yield* stopped
   })
 
+  /** `assertOwner` for each page: a note that is the same file with the same bytes is not read again. */
+  const assertNoteKept = Effect.flatMap(
+    fs.stat(noteFile),
+    (info) => stampOf(info) === ownNote ? Effect.void : assertOwner
+  )
+
   /** Files of this run disappear only when another run has taken over, or has finished, or with their folder. */
   const stopIfGone = <A, E extends CheckpointError, R>(self: Effect.Effect<A, E, R>) =>
     Effect.catchIf(
@@ -144,6 +164,22 @@ export const openCheckpoint = Effect.fnUntraced(function*(
       (error: CheckpointError) => error._tag === "PlatformError" && error.reason._tag === "NotFound",
       () => stopped
     )
+
+  const partScope = yield* Scope.make()
+  let handle: FileSystem.File | undefined
+  /** `FILE.part`, open from the first page on. The last step of a run closes it. */
+  const part = Effect.suspend(() =>
+    handle === undefined
+      ? openAt(partFile, start.bytes).pipe(
+        Scope.provide(partScope),
+        Effect.tap((opened) => {
+          handle = opened
+          return Effect.void
+        })
+      )
+      : Effect.succeed(handle)
+  )
+  const closePart = Scope.close(partScope, Exit.void)
 
   /** One at a time: a note must not replace a later one. */
   const saving = Semaphore.makeUnsafe(1)
@@ -153,7 +189,9 @@ export const openCheckpoint = Effect.fnUntraced(function*(
     const [progress, rows] = [written, hash.copy().digest("hex")]
     if (progress === saved) return Effect.void
     return assertOwner.pipe(
-      Effect.andThen(sync(partFile)),
+      // A file that was removed stays open, and no later run would find its rows.
+      Effect.andThen(fs.access(partFile)),
+      Effect.andThen(Effect.flatMap(part, ({ sync }) => sync).pipe(naming(partFile))),
       Effect.andThen(writeProgress(progress, rows))
     )
   }).pipe(saving.withPermit, stopIfGone, Effect.uninterruptible, Effect.provideContext(services))
@@ -166,10 +204,10 @@ export const openCheckpoint = Effect.fnUntraced(function*(
     saved: Effect.sync(() => saved),
     append: (page) =>
       Effect.gen(function*() {
-        yield* assertOwner
+        yield* assertNoteKept
         // Overwrites what a killed run wrote beyond its saved bytes; `finish` cuts off the rest.
         const bytes = encoder.encode(page.text)
-        yield* writeAt(partFile, bytes, written.bytes)
+        yield* Effect.flatMap(part, (file) => file.writeAll(bytes)).pipe(naming(partFile))
         hash.update(bytes)
         written = after(written, page, bytes.length)
       }).pipe(stopIfGone, Effect.uninterruptible, Effect.provideContext(services)),
@@ -177,6 +215,7 @@ export const openCheckpoint = Effect.fnUntraced(function*(
     saveEverySecond: Effect.forever(Effect.andThen(Effect.sleep("1 second"), save)),
     finish: Effect.gen(function*() {
       yield* save
+      yield* closePart
       yield* assertOwner
       if (!isRenamed) {
         yield* truncate(partFile, saved.bytes)
@@ -196,7 +235,7 @@ export const openCheckpoint = Effect.fnUntraced(function*(
           Effect.andThen(fs.remove(partFile, { force: true })),
           Effect.andThen(fs.remove(noteFile, { force: true }))
         )
-    ).pipe(Effect.ignore, Effect.uninterruptible, Effect.provideContext(services))
+    ).pipe(Effect.ensuring(closePart), Effect.ignore, Effect.uninterruptible, Effect.provideContext(services))
   }
 })
 
@@ -221,6 +260,10 @@ export const standardOutput = Effect.map(Effect.context<Stdio.Stdio>(), (context
 })
 
 const encoder = new TextEncoder()
+
+/** What differs between two notes: each is another file, renamed to its name when it is whole. */
+const stampOf = ({ ino, mtime, size }: FileSystem.File.Info): string =>
+  `${Option.getOrNull(ino)} ${Option.match(mtime, { onNone: () => null, onSome: (time) => time.getTime() })} ${size}`
 
 const after = ({ bytes, pages, punches }: ExportProgress, page: WrittenPage, more: number): ExportProgress => ({
   bytes: bytes + more,

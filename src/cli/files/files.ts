@@ -72,23 +72,15 @@ const isStream = (output: string, kind: string) =>
 export const ownerOnly = 0o600
 
 /**
- * Writes bytes to a file at a position. At 0 the file is a new one: one that was there, and whatever it links to, keeps its
- * bytes. `name` is the file as errors name it.
+ * Opens a file to be written from a position on. At 0 the file is a new one: one that was there, and whatever it links to,
+ * keeps its bytes.
  */
-export const writeAt = Effect.fnUntraced(function*(file: string, bytes: Uint8Array, at: number, name = file) {
+export const openAt = Effect.fnUntraced(function*(file: string, at: number) {
   const fs = yield* FileSystem.FileSystem
-  yield* Effect.gen(function*() {
-    if (at === 0) yield* fs.remove(file, { force: true })
-    const handle = yield* fs.open(file, { flag: at === 0 ? "wx" : "r+", mode: ownerOnly })
-    yield* handle.seek(BigInt(at), "start")
-    yield* handle.writeAll(bytes)
-  }).pipe(Effect.scoped, naming(name))
-})
-
-/** Returns once what was written to a file is on disk, so that no later step can survive a crash without it. */
-export const sync = Effect.fnUntraced(function*(file: string, name = file) {
-  const fs = yield* FileSystem.FileSystem
-  yield* Effect.flatMap(fs.open(file, { flag: "r+" }), (handle) => handle.sync).pipe(Effect.scoped, naming(name))
+  if (at === 0) yield* fs.remove(file, { force: true })
+  const handle = yield* fs.open(file, { flag: at === 0 ? "wx" : "r+", mode: ownerOnly })
+  if (at > 0) yield* handle.seek(BigInt(at), "start")
+  return handle
 })
 
 /** Cuts a file to its first bytes, on disk. */
