@@ -35,8 +35,10 @@ export interface ProgramOptions {
   readonly gate?: string | undefined
   /** How far the clock is ahead. */
   readonly hours?: number | undefined
-  /** Default: 3 seconds, so that a test waits less. With an hour only the owner of a shard claims its companies. */
-  readonly helpAfter?: "1 hour" | "10 seconds" | undefined
+  /** With an hour only the owner of a shard claims its companies. */
+  readonly helpAfter?: "1 hour" | undefined
+  /** The secret of its client. Default: the right one. */
+  readonly secret?: string | undefined
   /** The process stops itself, as by SIGSTOP, before it first sends a statement that contains this text. */
   readonly freeze?: string | undefined
   /** Whether its requests to the service are limited with those of all other processes, in the database. */
@@ -51,12 +53,13 @@ const {
   database: url,
   freeze,
   gate,
-  helpAfter = "3 seconds",
+  helpAfter,
   hours = 0,
   limited = false,
   log,
   name,
   poison,
+  secret = defaultOAuthClient.clientSecret,
   service,
   slow = 0,
   stop,
@@ -157,7 +160,7 @@ const deadly = Layer.effect(
     baseUrl: service,
     credentials: Credentials.layerOAuth({
       clientId: defaultOAuthClient.clientId,
-      clientSecret: Redacted.make(defaultOAuthClient.clientSecret)
+      clientSecret: Redacted.make(secret)
     })
   })),
   Layer.provide(limited ? Layer.provide(shared, NodeTransport.layer()) : NodeTransport.layer())

@@ -27,6 +27,7 @@ import {
   worldOf
 } from "../full/fleetWorld.ts"
 import { until } from "../full/kills.ts"
+import { type Door, doorTo } from "../full/serviceDoor.ts"
 import { needs } from "../support/needs.ts"
 import { hasPrograms, noPostgres } from "../support/postgres.ts"
 import { atMost, companies as count, isBounded, seed } from "./bounds.ts"
@@ -83,7 +84,12 @@ const bothOwn = (world: World) =>
   )
 
 /** The processes of a fleet that are started again whenever they end, until the scope closes. */
-const supervised = (world: World, names: ReadonlyArray<string>, random: Prng) =>
+const supervised = (
+  worldOf: (name: string) => World,
+  names: ReadonlyArray<string>,
+  random: Prng,
+  secretOf: (name: string) => string | undefined
+) =>
   Effect.gen(function*() {
     const children = new Map<string, Effect.Success<ReturnType<typeof running>>>()
     /** Those that a fault has ended: any other end is a defect. */
@@ -91,7 +97,7 @@ const supervised = (world: World, names: ReadonlyArray<string>, random: Prng) =>
     const wrong: Array<string> = []
     const supervise = (name: string) =>
       Effect.forever(Effect.scoped(Effect.gen(function*() {
-        const process = yield* running(world, name, { helpAfter: "10 seconds" })
+        const process = yield* running(worldOf(name), name, { secret: secretOf(name) })
         children.set(name, process)
         const code = yield* Effect.promise(() => process.ended)
         children.delete(name)
@@ -111,15 +117,50 @@ const supervised = (world: World, names: ReadonlyArray<string>, random: Prng) =>
     return { signal, wrong, areRunning: Effect.sync(() => children.size === names.length) }
   })
 
+/** Each second the largest lateness of an active company, by the fault that began last. */
+const worstByFault = (world: World, latest: () => string) =>
+  Effect.gen(function*() {
+    const worst = new Map<string, number>()
+    const watch = Effect.forever(Effect.gen(function*() {
+      const [row] = yield* queried(
+        world,
+        `SELECT max((extract(epoch from now()) * 1000)::bigint - coalesce(last_ok_at, added_at) - every_ms)::float8 / 1000 AS late
+        FROM fleet_company
+        WHERE state = 'active'`
+      )
+      worst.set(latest(), Math.max(worst.get(latest()) ?? 0, Number(row?.["late"] ?? 0)))
+      yield* Effect.sleep("1 second")
+    }))
+    yield* Effect.forkScoped(watch)
+    return worst
+  })
+
 describe("a fleet in a storm of faults", () => {
-  it.live(`is in time, whole and unbroken after ten minutes (SOAK_SEED=${seed})`, (context) => {
+  it.live.each([
+    { what: "", isCutOff: false },
+    {
+      what: ", also cut off from the service",
+      isCutOff: true
+    }
+  ])(`is in time, whole and unbroken after ten minutes$what (SOAK_SEED=${seed})`, ({ isCutOff }, context) => {
     needs(context, hasPrograms, noPostgres)
     return Effect.gen(function*() {
       const world = yield* worldOf(large)
       const fake = yield* FakeService
       const random = prng(seed)
       const names = ["a", "b", "c"] as const
-      const { areRunning, signal, wrong } = yield* supervised(world, names, random)
+      const doors = isCutOff
+        ? new Map(
+          yield* Effect.forEach(names, (name) => Effect.map(doorTo(world.service), (door) => [name, door] as const))
+        )
+        : new Map<string, Door>()
+      const secrets = new Map<string, string>()
+      const { areRunning, signal, wrong } = yield* supervised(
+        (name) => ({ ...world, service: doors.get(name)?.url ?? world.service }),
+        names,
+        random,
+        (name) => secrets.get(name)
+      )
       yield* loaded(world, every)
       yield* Console.log(`${count} companies are loaded`)
       const some = (most: number) =>
@@ -181,6 +222,50 @@ describe("a fleet in a storm of faults", () => {
           yield* later(Effect.scoped(synced))
         })
       }
+      /** One process at a time has a trouble with the service: the others are to do its work. */
+      let troubled: string | undefined
+      const inTrouble = (begin: (name: (typeof names)[number]) => Effect.Effect<unknown>, over: typeof begin) =>
+        Effect.suspend(() => {
+          if (troubled !== undefined) return Effect.void
+          const name = random.pick(names)
+          troubled = name
+          const ended = Effect.andThen(
+            over(name),
+            Effect.sync(() => {
+              troubled = undefined
+            })
+          )
+          return Effect.andThen(begin(name), later(Effect.andThen(Effect.sleep(random.between(20_000, 90_000)), ended)))
+        })
+      const door = (state: Parameters<Door["set"]>[0]) => (name: string) => doors.get(name)?.set(state) ?? Effect.void
+      const restarted = (name: (typeof names)[number], secret: string | undefined) =>
+        Effect.suspend(() => {
+          if (secret === undefined) secrets.delete(name)
+          else secrets.set(name, secret)
+          return signal(name, "SIGTERM")
+        })
+      const troubles = {
+        "cut off": inTrouble(door("refused"), door("open")),
+        "reset for one": inTrouble(door("reset"), door("open")),
+        "hang for one": inTrouble(door("hangs"), door("open")),
+        "wrong secret": inTrouble((name) => restarted(name, "wrong"), (name) => restarted(name, undefined)),
+        "three throttled": Effect.suspend(() => {
+          const three = some(3).map(({ id }) => Number(id))
+          const throttled = (ids: ReadonlyArray<number>) =>
+            Effect.forEach(doors.values(), (each) => each.throttle(ids), { discard: true })
+          return Effect.andThen(
+            throttled(three),
+            later(Effect.andThen(Effect.sleep(random.between(10_000, 60_000)), throttled([])))
+          )
+        }),
+        clock: Effect.suspend(() => {
+          const ahead = random.between(600, 80_000) * 1000
+          return Effect.andThen(
+            queried(world, `UPDATE fleet_company SET next_at = next_at + ${ahead}`),
+            queried(world, `UPDATE fleet_run SET ended_at = ended_at + ${ahead}`)
+          )
+        })
+      }
       const kinds = [
         "kill",
         "end",
@@ -198,15 +283,32 @@ describe("a fleet in a storm of faults", () => {
         "resume all",
         "sync beside it"
       ] as const
+      const cutOffKinds = [
+        "cut off",
+        "reset for one",
+        "hang for one",
+        "wrong secret",
+        "three throttled",
+        "clock"
+      ] as const
+      let latest = "none"
+      const worst = yield* worstByFault(world, () => latest)
+      const pick = () => isCutOff && random.chance(0.4) ? random.pick(cutOffKinds) : random.pick(kinds)
       const end = performance.now() + atMost("10 minutes")
       while (performance.now() < end) {
-        const what = random.pick(kinds)
+        const what = pick()
         done.set(what, (done.get(what) ?? 0) + 1)
-        yield* faults[what]
+        latest = what
+        yield* { ...faults, ...troubles }[what]
         yield* Effect.sleep(random.between(100, 5000))
         yield* fake.clearRequests
       }
       yield* Console.log(`seed ${seed}: ${[...done].map(([what, times]) => `${what} ${times}`).join(", ")}`)
+      yield* Console.log(
+        `largest lateness after each: ${
+          [...worst].map(([what, seconds]) => `${what} ${seconds.toFixed(0)} s`).join(", ")
+        }`
+      )
       // Each fault ends: the processes run, the service answers, the operator has put back what he took away.
       const all = Effect.forEach(lasting, Fiber.await, { concurrency: "unbounded" })
       yield* Effect.timeout(all, "3 minutes")
@@ -250,7 +352,7 @@ describe("a fleet", () => {
     return Effect.gen(function*() {
       const world = yield* worldOf(large)
       const { judge, tell } = figures()
-      const started = (name: string) => running(world, name, { helpAfter: "10 seconds" })
+      const started = (name: string) => running(world, name)
       const now = Clock.currentTimeMillis
       /** Seconds until the first commit of a process that began after `from`. */
       const firstOf = (runner: string, from: number) =>
