@@ -13,6 +13,7 @@ import {
   type Next,
   type Outcome,
   outcomeName,
+  type OutcomeTag,
   type PhaseAtEnd,
   type RowAtEnd,
   throttledTags
@@ -121,71 +122,79 @@ export const isServedElsewhere =
     )
 
 /** A process that is frozen between the row of a pause and the commit holds up throttled turns of all others for a second only. */
-const readFacts = Effect.fnUntraced(function*(on: FleetStatements, runner: string, { claim: turn, pages }: End) {
-  const { big, dialect: { endsIfIdle, forUpdate }, isHeldBy, query, sql, withNow } = on
-  const [row] = yield* withNow((now) =>
-    query`
+const readFacts = Effect.fnUntraced(
+  function*(on: FleetStatements, runner: string, { claim: turn, outcome, pages }: End) {
+    const { big, dialect: { endsIfIdle, forUpdate }, isHeldBy, query, sql, withNow } = on
+    const [row] = yield* withNow((now) =>
+      query`
       SELECT state, every_ms, failures, tag, tag_count, tag_since, ${now} AS now ${endsIfIdle}
       FROM fleet_company
       WHERE ${isHeldBy(turn)}
       ${forUpdate}`
-  )
-  if (row === undefined) return undefined
-  const now = numberOf(row.now)
-  const throttled = raw(throttledTags.map((tag) => `'${tag}'`).join(", "))
-  const within = (millis: number) => endedWithin(on, big(now), millis)
-  const window = Math.max(60_000, turn.every)
-  const lastSuccess = sql`(SELECT max(ended_at) FROM fleet_run WHERE ${success} AND ${within(window)})`
-  const [fleet] = yield* query`
+    )
+    if (row === undefined) return undefined
+    const now = numberOf(row.now)
+    const throttled = raw(throttledTags.map((tag) => `'${tag}'`).join(", "))
+    const within = (millis: number) => endedWithin(on, big(now), millis)
+    const window = Math.max(60_000, turn.every)
+    const lastSuccess = sql`(SELECT max(ended_at) FROM fleet_run WHERE ${success} AND ${within(window)})`
+    /** Only the end that needs a fact of the last runs has them read. */
+    const ifEnded = (tag: OutcomeTag, fact: Fragment) => outcome._tag === tag ? fact : raw("0")
+    const throttledOthers = sql`
+    (
+      SELECT count(DISTINCT company_id)
+      FROM fleet_run
+      WHERE outcome IN (${throttled})
+        AND ${within(60_000)}
+        AND company_id <> ${big(turn.company)}
+        AND ended_at > coalesce(${lastSuccess}, 0)
+        AND (
+          (SELECT failures FROM fleet_company AS c WHERE c.company_id = fleet_run.company_id) < 2
+          OR NOT EXISTS (SELECT 1 FROM fleet_run WHERE ${success} AND ${within(servedBefore)})
+        )
+    )`
+    const unauthorizedOthers = sql`
+    (
+      SELECT count(DISTINCT company_id)
+      FROM fleet_run
+      WHERE outcome = 'Unauthorized'
+        AND ${within(window)}
+        AND company_id <> ${big(turn.company)}
+        AND ended_at > coalesce(${lastSuccess}, 0)
+    )`
+    const [fleet] = yield* query`
     SELECT
       EXISTS (
         SELECT 1
         FROM fleet_pause
         WHERE reason <> 'operator' AND (until IS NULL OR until > ${big(now)})
       ) AS paused,
-      (
-        SELECT count(DISTINCT company_id)
-        FROM fleet_run
-        WHERE outcome IN (${throttled})
-          AND ${within(60_000)}
-          AND company_id <> ${big(turn.company)}
-          AND ended_at > coalesce(${lastSuccess}, 0)
-          AND (
-            (SELECT failures FROM fleet_company AS c WHERE c.company_id = fleet_run.company_id) < 2
-            OR NOT EXISTS (SELECT 1 FROM fleet_run WHERE ${success} AND ${within(servedBefore)})
-          )
-      ) AS throttled,
-      (
-        SELECT count(DISTINCT company_id)
-        FROM fleet_run
-        WHERE outcome = 'Unauthorized'
-          AND ${within(window)}
-          AND company_id <> ${big(turn.company)}
-          AND ended_at > coalesce(${lastSuccess}, 0)
-      ) AS unauthorized,
-      ${servedElsewhere(on, big(now), runner, window)} AS elsewhere,
+      ${ifEnded("Throttled", throttledOthers)} AS throttled,
+      ${ifEnded("Refused", unauthorizedOthers)} AS unauthorized,
+      ${ifEnded("NoCredential", servedElsewhere(on, big(now), runner, window))} AS elsewhere,
       (SELECT count(*) FROM (SELECT 1 FROM fleet_company WHERE state = 'active' LIMIT 10) AS few) AS active`
-  return {
-    row: {
-      state: stateOf(row.state),
-      every: numberOf(row.every_ms),
-      failures: numberOf(row.failures),
-      tag: textOrUndefined(row.tag),
-      tagCount: numberOf(row.tag_count),
-      tagSince: orUndefined(row.tag_since)
-    },
-    context: {
-      now,
-      random: yield* Random.next,
-      isPaged: pages > 0,
-      isPaused: truthy(fleet?.paused),
-      throttledOthers: numberOf(fleet?.throttled),
-      unauthorized: numberOf(fleet?.unauthorized) + 1,
-      isServedElsewhere: truthy(fleet?.elsewhere),
-      active: numberOf(fleet?.active)
-    }
-  } satisfies EndFacts
-})
+    return {
+      row: {
+        state: stateOf(row.state),
+        every: numberOf(row.every_ms),
+        failures: numberOf(row.failures),
+        tag: textOrUndefined(row.tag),
+        tagCount: numberOf(row.tag_count),
+        tagSince: orUndefined(row.tag_since)
+      },
+      context: {
+        now,
+        random: yield* Random.next,
+        isPaged: pages > 0,
+        isPaused: truthy(fleet?.paused),
+        throttledOthers: numberOf(fleet?.throttled),
+        unauthorized: numberOf(fleet?.unauthorized) + 1,
+        isServedElsewhere: truthy(fleet?.elsewhere),
+        active: numberOf(fleet?.active)
+      }
+    } satisfies EndFacts
+  }
+)
 
 /** Decides, and writes the row, the run and its minute: in one statement where the dialect has that, else in one transaction. */
 const write = (
