@@ -566,7 +566,7 @@ describe("a process in trouble", () => {
       assert.strictEqual(runner.trouble()?.kind, "sick")
     }))
 
-  it.effect("goes on with turns that began less than 25 seconds ago, or that have had a page since", () =>
+  it.effect("continues turns that began less than 25 seconds ago, or that have had a page since", () =>
     Effect.gen(function*() {
       const { page, runner, test } = yield* world()
       yield* Effect.orDie(

@@ -89,7 +89,7 @@ const unfailed = ({ claim: { began, every }, pages }: End): EndFacts => ({
 const clockTolerance = 60_000
 
 /**
- * Companies that are always throttled come back together after a pause, before any other one has succeeded again. They are not new,
+ * Companies that are always throttled return together after a pause, before any other one has succeeded again. They are not new,
  * and another company was served before the longest pause: they make no second one. In milliseconds.
  */
 const servedBefore = 30 * 60_000
