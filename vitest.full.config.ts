@@ -9,6 +9,8 @@ export default defineConfig({
     include: ["test/full/**/*.test.ts"],
     reporters: ["default", faultReporter({ script: "test:full", failsOnSkip: true })],
     testTimeout: 600_000,
+    // Tests that wait at the same time: all rows of `fleetAwake.test.ts`.
+    maxConcurrency: 10,
     typecheck: { enabled: false }
   }
 })

@@ -592,7 +592,7 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
 
     test("are not made by a process that is refused alone, until the last one that was served is refused too", (fleet) =>
       Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(6))
+        yield* fleet.store.operator.add(companies(7))
         const claims = yield* fleet.store.claim(claiming())
         const end = (at: number, runner: string) =>
           Effect.gen(function*() {
@@ -607,6 +607,8 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         assert.isAtMost(Number(left.next_at), yield* latestNow, "another process takes it")
         assert.strictEqual(yield* end(3, "a"), "InvalidClient")
 
+        yield* fleet.store.operator.resumeAll
+        assert.strictEqual(yield* end(6, "b"), "InvalidClient", "a was served before it was refused")
         yield* fleet.store.operator.resumeAll
         yield* fleet.store.noteTrouble("a", undefined)
         assert.strictEqual(yield* end(4, "b"), undefined, "a is granted a token again")
