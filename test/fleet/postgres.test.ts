@@ -25,13 +25,13 @@ const database = (url: string, parameters = FleetRunner.sessionParameters(takeov
   PgClient.layer({ url: Redacted.make(url), startupParameters: parameters, maxConnections: 12 })
 
 /** A runner with separate connections; it ends with the scope, or when a test ends it. */
-const running = (url: string, options: RunnerOptions) =>
+const running = (url: string, options: RunnerOptions, client = database(url)) =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
     const layer = FleetRunner.layer({ takeover, helpAfter: "2 seconds", ...options }).pipe(
       Layer.provideMerge(SqlStore.layer({ migrate: false })),
-      Layer.provideMerge(database(url))
+      Layer.provideMerge(client)
     )
     const context = yield* Scope.provide(Layer.build(layer), scope).pipe(Effect.provideService(LeastTakeover, 500))
     return { context, end: Scope.close(scope, Exit.void) }
@@ -62,6 +62,44 @@ describe("FleetRunner.layer", () => {
       assert.include(refused.message, "name a")
       yield* first.end
       yield* running(url, { name: "a" })
+    })
+  )
+
+  test(
+    "runs beside the fleets of other schemas of the database, with the same name and all shards of its own",
+    Effect.gen(function*() {
+      const { context, url } = yield* migrated
+      const asked = <A>(text: string) =>
+        Effect.provideContext(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<A & object>(text)), context)
+      const fleets = yield* Effect.forEach(["public", "second", "Third \"fleet\""], (schema) =>
+        Effect.gen(function*() {
+          const quoted = `"${schema.replaceAll("\"", "\"\"")}"`
+          yield* asked(`CREATE SCHEMA IF NOT EXISTS ${quoted}`)
+          // The first of the path is not there: the schema is that of the tables.
+          const client = database(url, {
+            ...FleetRunner.sessionParameters(takeover),
+            search_path: `nowhere, ${quoted}`
+          })
+          yield* Effect.provide(FleetRunner.migrate, client)
+          yield* running(url, { name: "a" }, client)
+          return client
+        }))
+      const held = asked<{ readonly count: unknown }>(
+        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted GROUP BY classid, pid"
+      )
+      let counts: ReadonlyArray<number> = []
+      while (counts.length < 3 || counts.some((count) => count < 300)) {
+        yield* Effect.sleep("100 millis")
+        counts = (yield* held).map(({ count }) => Number(count))
+      }
+      assert.deepStrictEqual(counts, [300, 300, 300])
+      const refused = yield* Effect.forEach(fleets, (client) => Effect.flip(running(url, { name: "a" }, client)), {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(
+        refused.map((error) => error._tag === "FleetError" ? error.reason : error._tag),
+        ["AlreadyRunning", "AlreadyRunning", "AlreadyRunning"]
+      )
     })
   )
 

@@ -25,6 +25,13 @@ import { reasonOf } from "./loop.ts"
 
 /** Prefix of the engine's tables, for ever. */
 const prefix = "fleet_cluster"
+/**
+ * The engine makes the keys of its locks from its prefix, and locks are of the database, which may have a fleet in each of several
+ * schemas: the schema is part of the prefix, and qualifies the tables. `public` is left out, so that processes of the releases before
+ * still share the shards with those of this one; so is a schema with a dot, which would be taken for two names.
+ */
+const prefixIn = (schema: string): string =>
+  schema === "public" || schema.includes(".") ? prefix : `${schema}.${prefix}`
 const migrationsTable = `${prefix}_runner_migrations`
 const group = "default"
 
@@ -41,6 +48,8 @@ const rebuildAfter = 60_000
 export const startEngine = (options: {
   readonly sql: SqlClient.SqlClient
   readonly name: string
+  /** Of the tables of the fleet. */
+  readonly schema: string
   /** In milliseconds. */
   readonly takeover: number
   readonly keeper: Effect.Effect<never>
@@ -51,7 +60,11 @@ export const startEngine = (options: {
     const keeper = Effect.provideService(options.keeper, References.MinimumLogLevel, level)
     const layer = Singleton.make("FleetKeeper", keeper).pipe(
       Layer.provideMerge(layerSharding),
-      Layer.provide([Runners.layerNoop, RunnerHealth.layerNoop, SqlRunnerStorage.layerStorage({ prefix })]),
+      Layer.provide([
+        Runners.layerNoop,
+        RunnerHealth.layerNoop,
+        SqlRunnerStorage.layerStorage({ prefix: prefixIn(options.schema) })
+      ]),
       Layer.provide([configOf(options), MessageStorage.layerNoop]),
       Layer.provide(Layer.succeed(SqlClient.SqlClient, options.sql))
     )

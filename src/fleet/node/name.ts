@@ -23,7 +23,7 @@ export const decideName = (
 }
 
 /** The session that has the lock, in the scope. */
-const makeSession = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, name: string, takeover: number) {
+const makeSession = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, key: string, takeover: number) {
   const outer = yield* Effect.scope
   let held: { readonly connection: Connection; readonly scope: Scope.Closeable } | undefined
 
@@ -52,7 +52,7 @@ const makeSession = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, name: 
   /** Takes the lock, or asks whether it is held still. */
   const ask = Effect.gen(function*() {
     held ??= yield* connect
-    const [row] = yield* held.connection.execute(lock, [name], undefined)
+    const [row] = yield* held.connection.execute(lock, [key], undefined)
     const isOurs = row?.["ours"] === true
     // Waiting sessions would be as many as there are processes of this name.
     if (!isOurs) yield* drop
@@ -68,14 +68,18 @@ const makeSession = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, name: 
  */
 export const holdName = (
   sql: SqlClient.SqlClient,
-  name: string,
-  takeover: number,
+  { name, schema, takeover }: {
+    readonly name: string
+    /** Of the tables of the fleet. */
+    readonly schema: string
+    readonly takeover: number
+  },
   lost: Effect.Effect<void>
 ): Effect.Effect<void, FleetError | SqlError, Scope.Scope> =>
   Effect.gen(function*() {
     // Made before the loop: it closes after the loop has ended.
     const outer = yield* Scope.fork(yield* Effect.scope)
-    const session = yield* Scope.provide(makeSession(sql, name, takeover), outer)
+    const session = yield* Scope.provide(makeSession(sql, keyOf(schema, name), takeover), outer)
     let since: number | undefined
     let isLost = false
 
@@ -111,6 +115,12 @@ export const holdName = (
     })
     yield* Effect.forkScoped(makeLoop("the lock on the name", takeover / 5, check).run)
   })
+
+/**
+ * Locks are of the database, which may have a fleet in each of several schemas. A name has no space. `public` is left out, so that
+ * processes of the releases before exclude each other and those of this one.
+ */
+const keyOf = (schema: string, name: string): string => schema === "public" ? name : `${schema} ${name}`
 
 /** Asked again on the same session it is ours still, and held once more, which ends with the session. */
 const lock = "SELECT pg_try_advisory_lock(hashtextextended('effect-time-punches/fleet/' || $1::text, 0)) AS ours"

@@ -92,6 +92,7 @@ export const start = Effect.fnUntraced(function*(
         "To change it, stop them all and delete the row takeover of the table fleet_setting"
     )
   }
+  const schema = yield* Effect.mapError(store.schema, storeError("the schema of the tables cannot be read"))
   const lost = yield* Deferred.make<never, FleetError>()
   let started: Runner | undefined
   const onLost = Effect.gen(function*() {
@@ -103,8 +104,11 @@ export const start = Effect.fnUntraced(function*(
     yield* Effect.logError(error.message)
     yield* Deferred.fail(lost, error)
   })
-  yield* Effect.mapError(holdName(store.sql, name, takeover, onLost), storeError("the name cannot be locked"))
-  const mine = yield* startEngine({ sql: store.sql, name, takeover, keeper: makeKeeper(store, settings).run })
+  yield* Effect.mapError(
+    holdName(store.sql, { name, schema, takeover }, onLost),
+    storeError("the name cannot be locked")
+  )
+  const mine = yield* startEngine({ sql: store.sql, name, schema, takeover, keeper: makeKeeper(store, settings).run })
   const runner = yield* makeRunner({ store, settings, name, mine })
   started = runner
   return { ...yield* begin(store, runner, { name, takeover }), lost: Deferred.await(lost) }

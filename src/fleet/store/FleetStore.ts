@@ -18,7 +18,7 @@ import {
   whileHeld
 } from "./claims.ts"
 import { end, isServedElsewhere, release } from "./ends.ts"
-import { companies, correctTimes, gauges, makeRate, noteTrouble, takeoverOf, trim } from "./keeping.ts"
+import { companies, correctTimes, gauges, makeRate, noteTrouble, schemaOf, takeoverOf, trim } from "./keeping.ts"
 import { makeOperator, statusColumns } from "./operator.ts"
 import { type FleetStatements, makeStatements } from "./statements.ts"
 import { migrateTables, verifyTables } from "./tables.ts"
@@ -44,6 +44,7 @@ const storeOf = (on: FleetStatements) => ({
   probe: probe(on),
   probeSoon: probeSoon(on),
   begin: begin(on),
+  schema: schemaOf(on),
   takeoverOf: takeoverOf(on),
   rate: makeRate(on),
   noteTrouble: noteTrouble(on),

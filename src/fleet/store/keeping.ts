@@ -4,7 +4,7 @@ import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type { CompanyId } from "../../Ids.ts"
-import { numberOf, raw } from "../../internal/sql/dialect.ts"
+import { numberOf, raw, textOrUndefined } from "../../internal/sql/dialect.ts"
 import { retried } from "../../internal/sql/transaction.ts"
 import { longestWait } from "../Schedule.ts"
 import type { Settings } from "../Settings.ts"
@@ -36,6 +36,16 @@ export const takeoverOf =
       const [row] = yield* query`SELECT value FROM fleet_setting WHERE name = 'takeover'`
       return numberOf(row?.value)
     }))
+
+/** The schema that has the tables, which need not be the first one of the session's search path. Only PostgreSQL has one. */
+export const schemaOf = ({ query }: FleetStatements): Effect.Effect<string, SqlError> =>
+  Effect.map(
+    retried(query`
+      SELECT nspname AS name
+      FROM pg_class AS t JOIN pg_namespace AS s ON s.oid = t.relnamespace
+      WHERE t.oid = to_regclass('fleet_company')`),
+    ([row]) => textOrUndefined(row?.name) ?? ""
+  )
 
 /**
  * Changes the state of a rate limit; who asks for the same key waits. That is every request of every process: a session that
