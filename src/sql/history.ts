@@ -22,7 +22,8 @@ import { TimePunch } from "../TimePunch.ts"
 import { contentColumns } from "./columns.ts"
 import { failedWith, opened, type TableOptions } from "./connection.ts"
 import type { Dialect } from "./Dialect.ts"
-import { type HistoryUnavailable, isAtInstant, punchOf, requireKnown, rowColumns, rowOf } from "./read.ts"
+import { type HistoryUnavailable, isAtInstant, requireKnown } from "./read.ts"
+import { punchOf, rowColumns, rowOf } from "./row.ts"
 
 /**
  * Of which period, and since when. `asOf` replaces the clock-out of an open punch, both in the copy of `since` and in the

@@ -7,22 +7,20 @@ import * as Schema from "effect/Schema"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
-import * as Statement from "effect/sql/Statement"
+import type * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { InvalidRequest } from "../ApiError.ts"
 import { CompanyId } from "../Ids.ts"
-import { type Database, numberOf, orUndefined, raw } from "../internal/sql/dialect.ts"
+import { type Database, orUndefined, raw } from "../internal/sql/dialect.ts"
 import { inSnapshot, retried } from "../internal/sql/transaction.ts"
-import { formatInstant, isWritable } from "../internal/wire/instant.ts"
-import { firstIssue } from "../internal/wire/issue.ts"
 import { Instant } from "../internal/wire/schema.ts"
 import { validFilter } from "../listing/request.ts"
 import type { InstantRange, PunchFilter } from "../PunchFilter.ts"
-import { storeFailed, type SyncError } from "../sync/SyncError.ts"
-import { TimePunch } from "../TimePunch.ts"
-import { columns } from "./columns.ts"
+import type { SyncError } from "../sync/SyncError.ts"
+import type { TimePunch } from "../TimePunch.ts"
 import { connect, failedWith, opened, type TableOptions } from "./connection.ts"
 import { type Dialect, knownSince } from "./Dialect.ts"
+import { cellsOf, punchesOf, rowColumns, rowOf, type StoredRow } from "./row.ts"
 
 /** Which copy is listed. */
 export interface CopyListOptions extends TableOptions {
@@ -108,9 +106,8 @@ export const readPages = (
     const pages = Stream.paginate(
       Option.none<TimePunch>(),
       Effect.fnUntraced(function*(last) {
-        const rows = yield* pageAfter(database, company, conditions, last, size)
-        const punches: Array<TimePunch> = []
-        for (const row of rows) punches.push(yield* Effect.fromResult(punchOf(company, rowOf(row))))
+        const rows = yield* pageAfter(database, company, conditions, last, size).values
+        const punches = yield* Effect.fromResult(punchesOf(company, rows))
         const end = Option.fromUndefinedOr(punches.at(-1))
         return [punches, rows.length < size ? Option.none() : Option.map(end, Option.some)] as const
       })
@@ -141,7 +138,9 @@ const readAt = (
       WHERE ${tests} AND ${then.version}
       ORDER BY clocked_in, id`
     const punches = Stream.unwrap(Effect.as(requireKnown(database, company, at), rows.stream)).pipe(
-      Stream.mapEffect((row) => Effect.fromResult(punchOf(company, rowOf(row))))
+      Stream.chunks,
+      Stream.mapEffect((rows) => Effect.fromResult(punchesOf(company, rows.map(cellsOf)))),
+      Stream.flattenIterable
     )
     return inSnapshot(database, punches)
   }))
@@ -327,61 +326,3 @@ export const readRows = (
     }
     return (yield* retried(statementOf())).map(rowOf)
   }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(failedWith(company, "the rows cannot be read")(error))))
-
-/** A row of a copy. @internal */
-export interface StoredRow {
-  readonly id: number
-  /** Its punch, or what is wrong with it. */
-  readonly punch: Result.Result<TimePunch, Schema.SchemaError>
-  readonly pass: number
-  readonly isMissing: boolean
-}
-
-/** The columns that `rowOf` reads, of a row or of a version. @internal */
-export const rowColumns = ({ millisOf }: Dialect): Statement.Fragment =>
-  Statement.csv([
-    ...columns.map(({ name, type }) =>
-      type === "timestamptz"
-        ? Statement.fragment([...millisOf(name).segments, Statement.literal(` AS ${name}`)])
-        : raw(type === "jsonb" ? `CAST(${name} AS text) AS ${name}` : name)
-    ),
-    raw("pass"),
-    raw("CASE WHEN missing_at IS NULL THEN 0 ELSE 1 END AS is_missing")
-  ])
-
-/** Reads a row of a result with these columns. @internal */
-export const rowOf = (row: Row): StoredRow => ({
-  id: numberOf(row["id"]),
-  punch: decode(Object.fromEntries(columns.map(({ name, type }) => [name, wireOf(row[name], type)]))),
-  pass: numberOf(row["pass"]),
-  isMissing: numberOf(row["is_missing"]) === 1
-})
-
-/** The punch of a row, or a failure: to leave out a row that cannot be read would make sums wrong in silence. @internal */
-export const punchOf = (company: CompanyId, { id, punch }: StoredRow): Result.Result<TimePunch, SyncError> =>
-  Result.mapError(
-    punch,
-    (error) => storeFailed(company, `row ${id} is not a valid punch at ${firstIssue(error).path}`, error)
-  )
-
-const decode = Schema.decodeUnknownResult(TimePunch.fromWire)
-const parse = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
-
-/** A value as the wire has it. What cannot be one is left to the codec, which names it. */
-const wireOf = (value: unknown, type: (typeof columns)[number]["type"]): unknown => {
-  if (value === null) return null
-  switch (type) {
-    case "bigint":
-      return numberOf(value)
-    case "boolean":
-      return typeof value === "boolean" ? value : numberOf(value) === 1
-    case "timestamptz": {
-      const millis = numberOf(value)
-      return isWritable(millis) ? formatInstant(millis) : millis
-    }
-    case "jsonb":
-      return Result.getOrElse(parse(value), () => value)
-    case "text":
-      return value
-  }
-}

@@ -57,6 +57,7 @@ export const hookedClient = (real: SqlClient.SqlClient, hooks: () => Hooks): Sql
     // A statement is also a part of another one.
     return Object.assign(Effect.andThen(before, statement), Statement.fragment(statement.segments), {
       unprepared: statement.unprepared,
+      values: Effect.andThen(before, statement.values),
       stream: statement.stream
     })
   }

@@ -57,7 +57,11 @@ export const decodeBreak = (input: unknown) => {
   return { id, userId, customBreakId, paid, in: start, out }
 }
 
-const decodeEach = <A>(input: unknown, decode: (input: unknown) => A | undefined): ReadonlyArray<A> | undefined => {
+/** The values of an array, each decoded. */
+export const decodeEach = <A>(
+  input: unknown,
+  decode: (input: unknown) => A | undefined
+): ReadonlyArray<A> | undefined => {
   if (!Array.isArray(input)) return undefined
   // A copy is allocated at the size of its elements; an array that grows starts with room for sixteen.
   const all = input.slice()
