@@ -66,7 +66,7 @@ describe("FleetRunner.layer", () => {
   )
 
   test(
-    "runs beside the fleets of other schemas of the database, with the same name and all shards of its own",
+    "runs beside the fleets of other schemas of the database, with the same name, and owns all its shards",
     Effect.gen(function*() {
       const { context, url } = yield* migrated
       const asked = <A>(text: string) =>
