@@ -8,7 +8,7 @@ import { printable } from "../../internal/wire/issue.ts"
 import { firstOf } from "../args/profile.ts"
 import { shownText, shownUrl } from "../flags/address.ts"
 import { defaults, keyed, Profile, settings } from "../flags/settings.ts"
-import { jsonFlag } from "../flags/values.ts"
+import { isJson, jsonFlags } from "../flags/values.ts"
 import { jsonArray } from "../print/machine.ts"
 import { printHint } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
@@ -26,8 +26,9 @@ const shownValue = (setting: typeof settings[number], value: string): string => 
 
 const show = Command.make(
   "show",
-  { json: jsonFlag },
-  Effect.fnUntraced(function*({ json }) {
+  jsonFlags,
+  Effect.fnUntraced(function*(input) {
+    const json = yield* Effect.fromResult(isJson(input))
     const profile = yield* Profile
     const found = yield* Effect.forEach(
       [...keyed, ...secrets],

@@ -3,7 +3,7 @@ import type * as Command from "effect/cli/Command"
 import type * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import { databaseFlag } from "../database/database.ts"
-import { intervalForm, keepHistory, onFlag, readInterval, text } from "../flags/values.ts"
+import { intervalForm, keepHistory, makeJsonFlags, onFlag, readInterval, text } from "../flags/values.ts"
 import { companiesFlags } from "./companies.ts"
 
 /** What a sweep compares: the clock-ins of the time up to now, or all punches. */
@@ -36,7 +36,7 @@ export const syncFlags = {
   ),
   allowMissing: onFlag("allow-missing", "With --sweep: let it mark more than 20 % of its window as missing"),
   sortById: onFlag("sort-by-id", "Read in the order of ids, if doctor says that the service keeps it beside a cursor"),
-  json: onFlag("json", "One JSON object for each pass, a line each")
+  ...makeJsonFlags("One JSON object for each pass, a line each")
 }
 
 /** The parsed flags. */

@@ -18,6 +18,7 @@ import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
 import { layerDatabase, targetOfCopy } from "../database/database.ts"
 import { CommandFailure, commandFailureOf, type ExitCode, exitCode, type OutputClosed, usage } from "../failure.ts"
 import { layerClient } from "../flags/connection.ts"
+import { isJson } from "../flags/values.ts"
 import { counted, countedPunches, formatAge, formatNumber } from "../print/format.ts"
 import { printFailure, printWarning, startReport } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
@@ -27,11 +28,12 @@ import type { SweepRange, SyncInput } from "./flags.ts"
 
 export const run = Effect.fnUntraced(function*(input: SyncInput) {
   const { allowMissing, history, keepHistory, sweep } = input
+  const json = yield* Effect.fromResult(isJson(input))
   const companies = yield* companiesOf(input)
   const target = yield* targetOfCopy(input.database, "sync")
   if (Option.isSome(keepHistory) && !history) return yield* usage("--keep-history goes with --history")
   if (allowMissing && Option.isNone(sweep)) return yield* usage("--allow-missing goes with --sweep")
-  const taskOf = (company: Company): SyncTask => ({ ...input, company, named: nameOf(company, companies) })
+  const taskOf = (company: Company): SyncTask => ({ ...input, company, json, named: nameOf(company, companies) })
   const tasks = companies.map(taskOf)
   const passes = Option.match(input.every, { onNone: () => once(tasks), onSome: (every) => forever(tasks, every) })
   yield* Effect.provide(
@@ -41,8 +43,9 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
 }, Effect.scoped)
 
 /** The passes of a company. Those of a run differ in the company alone. */
-interface SyncTask extends Omit<SyncInput, "company"> {
+interface SyncTask extends Omit<SyncInput, "company" | "format" | "json"> {
   readonly company: Company
+  readonly json: boolean
   /** What stands before the lines of the company. */
   readonly named: string
 }

@@ -10,7 +10,7 @@ import { escaped } from "../../internal/wire/issue.ts"
 import type { CopyStatus } from "../../sql/SqlStore.ts"
 import { blankCheckpoint } from "../../sync/Checkpoint.ts"
 import { databaseFlag, maxAgeFlag, targetOfCopy } from "../database/database.ts"
-import { onFlag } from "../flags/values.ts"
+import { isJson, makeJsonFlags } from "../flags/values.ts"
 import { formatAge, formatNumber } from "../print/format.ts"
 import { printLines, screen } from "../print/output.ts"
 import { makeTable, type Screen } from "../print/table.ts"
@@ -20,7 +20,7 @@ const flags = {
   ...companiesFlags,
   database: databaseFlag,
   maxAge: maxAgeFlag,
-  json: onFlag("json", "One JSON object for each company, a line each")
+  ...makeJsonFlags("One JSON object for each company, a line each")
 }
 
 export const status = Command.make("status", flags, (input) => printStatus(input)).pipe(
@@ -39,8 +39,9 @@ export const status = Command.make("status", flags, (input) => printStatus(input
 
 const printStatus = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
   const { layerCopy, requireAge, SqlStore } = yield* Effect.promise(() => import("./operate.ts"))
+  const json = yield* Effect.fromResult(isJson(input))
   const companies = yield* companiesOf(input)
-  const { json, maxAge } = input
+  const { maxAge } = input
   const target = yield* targetOfCopy(input.database, "copy status")
   yield* Effect.gen(function*() {
     const statuses = yield* Effect.forEach(companies, ({ id }) => SqlStore.status(id))

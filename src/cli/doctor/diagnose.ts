@@ -12,6 +12,7 @@ import { optionalTargetOf } from "../database/database.ts"
 import { CommandFailure, usage } from "../failure.ts"
 import { type CompanyInput, layerClient } from "../flags/connection.ts"
 import { describeFilter, type FilterInput, toFilter } from "../flags/filter.ts"
+import { isJson, type JsonInput } from "../flags/values.ts"
 import { counted } from "../print/format.ts"
 import { printLines, screen } from "../print/output.ts"
 import { checkCopy, storeFailed } from "./copy.ts"
@@ -37,14 +38,14 @@ const layerImpatient = RetryPolicy.layer({ attempts: 2, attemptTimeout: "10 seco
 
 /** Prints one line a check as it ends; or all of them at the end, as one JSON object. */
 export const diagnose = Effect.fnUntraced(function*(
-  { database, full, json, ...flags }: CompanyInput & FilterInput & {
+  { database, full, ...flags }: CompanyInput & FilterInput & JsonInput & {
     readonly database: Option.Option<string>
     readonly full: boolean
-    readonly json: boolean
   },
   pageSize: number
 ) {
   const { styles } = yield* screen
+  const json = yield* Effect.fromResult(isJson(flags))
   const filter = yield* Effect.fromResult(toFilter(flags))
   const target = yield* optionalTargetOf(database)
   if (full && Option.isNone(target)) return yield* usage("--full goes with --database")

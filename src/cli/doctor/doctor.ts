@@ -6,7 +6,7 @@ import { companyFlags } from "../flags/connection.ts"
 import { filterFlags } from "../flags/filter.ts"
 import { lazyCommand } from "../flags/lazy.ts"
 import { makePageSizeFlag } from "../flags/paging.ts"
-import { jsonFlag, onFlag } from "../flags/values.ts"
+import { jsonFlags, onFlag } from "../flags/values.ts"
 
 /** Small, so that a few punches still make several pages. */
 const usualPageSize = 20
@@ -18,7 +18,7 @@ export const doctor = lazyCommand(
     ...filterFlags,
     database: databaseFlag,
     full: onFlag("full", "With --database: compare every punch, not a sample"),
-    json: jsonFlag,
+    ...jsonFlags,
     pageSize: makePageSizeFlag(usualPageSize)
   },
   () => import("./diagnose.ts"),

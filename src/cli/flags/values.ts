@@ -316,16 +316,18 @@ interface FormatInput<F extends Format> {
   readonly output?: Option.Option<string>
 }
 
-export const jsonFlag = onFlag("json", "Print one JSON value")
-
 /** `--format` with these forms, the first one as default. */
 export const formatFlag = <const F extends Format>(forms: readonly [F, ...ReadonlyArray<F>], description: string) =>
   Flag.Literals("format", forms).pipe(Flag.withDescription(`${description} (default: ${forms[0]})`))
 
 /** `--format` and `--json`. `formatOf` makes one form of the two. */
-export const formatFlags = <const F extends Format>(forms: readonly [F, ...ReadonlyArray<F>], description: string) => ({
+export const formatFlags = <const F extends Format>(
+  forms: readonly [F, ...ReadonlyArray<F>],
+  description: string,
+  json = "Print one JSON value"
+) => ({
   format: Flag.optional(formatFlag(forms, description)),
-  json: jsonFlag
+  json: onFlag("json", json)
 })
 
 /**
@@ -354,10 +356,14 @@ export const formatOf = <F extends Format>(
 /** The forms of a command that prints for people, or one JSON value. */
 const tableOrJson = ["table", "json"] as const
 
-/** `--format` and `--json` of such a command. `isJson` reads them. */
-export const jsonFlags = formatFlags(tableOrJson, "table for people, json for programs")
+/** `--format` and `--json` of such a command; `json` says what it prints then. `isJson` reads them. */
+export const makeJsonFlags = (json?: string) => formatFlags(tableOrJson, "table for people, json for programs", json)
 
-export const isJson = (flags: FormatInput<typeof tableOrJson[number]>): Result.Result<boolean, CommandFailure> =>
+export const jsonFlags = makeJsonFlags()
+
+export type JsonInput = FormatInput<typeof tableOrJson[number]>
+
+export const isJson = (flags: JsonInput): Result.Result<boolean, CommandFailure> =>
   Result.map(formatOf(flags, tableOrJson), (form) => form === "json")
 
 /** `--excel` and `--separator`, for every command that writes CSV. `csvStyleOf` makes one style of the two. */

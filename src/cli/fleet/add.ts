@@ -11,10 +11,10 @@ import { usage } from "../failure.ts"
 import { readCompany, readCompanyId } from "../flags/connection.ts"
 import { parseCsvFile } from "../flags/csvFile.ts"
 import { collectBounded } from "../flags/file.ts"
-import { intervalForm, readInterval, text, wholeNumber } from "../flags/values.ts"
+import { intervalForm, isJson, readInterval, text, wholeNumber } from "../flags/values.ts"
 import { counted, formatNumber } from "../print/format.ts"
 import { printLines } from "../print/output.ts"
-import { json, operating } from "./arguments.ts"
+import { formFlags, operating } from "./arguments.ts"
 
 export const add = Command.make(
   "add",
@@ -33,16 +33,17 @@ export const add = Command.make(
       Argument.filterMap(readCompany, () => "the id of a company, or ID=GUID"),
       Argument.variadic()
     ),
-    json
+    ...formFlags
   },
   Effect.fnUntraced(function*(input) {
+    const json = yield* Effect.fromResult(isJson(input))
     const { withNewFleet } = yield* operating
     const given = input.companies.length > 0 ? input.companies : yield* companiesOfInput
     const every = Option.getOrUndefined(input.every)
     const companies = given.map(({ guid, id }) => ({ id, guid, every }))
     const { added, changed } = yield* withNewFleet(input, (fleet) => fleet.add(companies))
     yield* printLines([
-      input.json
+      json
         ? JSON.stringify({ added, changed })
         : `${counted(added.length, "company", "companies")} added, ${formatNumber(changed.length)} changed`
     ])

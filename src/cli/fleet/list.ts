@@ -4,10 +4,10 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { databaseFlag } from "../database/database.ts"
-import { onFlag } from "../flags/values.ts"
+import { isJson, onFlag } from "../flags/values.ts"
 import { jsonArray } from "../print/machine.ts"
 import { printLines, screen } from "../print/output.ts"
-import { json, operating } from "./arguments.ts"
+import { formFlags, operating } from "./arguments.ts"
 
 export const list = Command.make(
   "list",
@@ -18,9 +18,10 @@ export const list = Command.make(
       Flag.withDescription("Only companies in this state"),
       Flag.optional
     ),
-    json
+    ...formFlags
   },
   Effect.fnUntraced(function*(input) {
+    const json = yield* Effect.fromResult(isJson(input))
     const { encodeStatus, pauseLine, statusTable, withFleet } = yield* operating
     const states = Option.getOrUndefined(Option.map(input.state, (state) => [state]))
     const { companies, pauses } = yield* withFleet(
@@ -28,7 +29,7 @@ export const list = Command.make(
       "reads",
       (fleet) => Effect.all({ companies: fleet.list({ states, late: input.late }), pauses: fleet.pauses })
     )
-    if (input.json) return yield* printLines([jsonArray(companies.map((company) => encodeStatus(company)))])
+    if (json) return yield* printLines([jsonArray(companies.map((company) => encodeStatus(company)))])
     const shownOn = yield* screen
     yield* printLines([
       ...pauses.map((pause) => shownOn.styles.yellow(pauseLine(pause))),

@@ -2,15 +2,17 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { databaseFlag } from "../database/database.ts"
+import { isJson } from "../flags/values.ts"
 import { printLines } from "../print/output.ts"
-import { json, operating } from "./arguments.ts"
+import { formFlags, operating } from "./arguments.ts"
 
 export const migrate = Command.make(
   "migrate",
-  { database: databaseFlag, json },
+  { database: databaseFlag, ...formFlags },
   Effect.fnUntraced(function*(input) {
+    const json = yield* Effect.fromResult(isJson(input))
     yield* (yield* operating).migrated(input)
-    yield* printLines([input.json ? JSON.stringify({ migrated: true }) : "The tables are those of this release."])
+    yield* printLines([json ? JSON.stringify({ migrated: true }) : "The tables are those of this release."])
   })
 ).pipe(
   Command.withDescription("Create the tables of the fleet and of its copy, or bring them to this release.")

@@ -59,13 +59,9 @@ export const migrated = ({ database }: WithDatabase) =>
     (target) => Effect.provide(FleetRunner.migrate, layerDatabase(target))
   )
 
-interface WithJson {
-  readonly json: boolean
-}
-
 /** What was changed, as a sentence or as JSON, and `why` the rest was not. Fails with the ids that are not in the fleet: the others are done. */
 export const printChange = Effect.fnUntraced(function*(
-  { json }: WithJson,
+  json: boolean,
   { changed, inactive, unknown }: ChangeResult,
   sentence: (companies: string) => string,
   why: string
@@ -78,7 +74,7 @@ export const printChange = Effect.fnUntraced(function*(
 })
 
 /** The pauses of the whole fleet that hold after a change, as JSON; for people the sentence says it. */
-export const printPauses = ({ json }: WithJson, pauses: ReadonlyArray<Pause>, sentence: string) =>
+export const printPauses = (json: boolean, pauses: ReadonlyArray<Pause>, sentence: string) =>
   printLines([
     json
       ? JSON.stringify({

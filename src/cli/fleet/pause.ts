@@ -4,9 +4,9 @@ import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { databaseFlag, databaseWords } from "../database/database.ts"
 import { usage } from "../failure.ts"
-import { onFlag } from "../flags/values.ts"
+import { isJson, onFlag } from "../flags/values.ts"
 import { printHint } from "../print/messages.ts"
-import { idArgument, json, operating } from "./arguments.ts"
+import { formFlags, idArgument, operating } from "./arguments.ts"
 
 export const pause = Command.make(
   "pause",
@@ -14,19 +14,20 @@ export const pause = Command.make(
     database: databaseFlag,
     ids: Argument.variadic(idArgument("Companies, or --all")),
     all: onFlag("all", "The whole fleet, until resume --all"),
-    json
+    ...formFlags
   },
   Effect.fnUntraced(function*(input) {
     const { all, ids } = input
     if (all === (ids.length > 0)) return yield* usage("pause takes ids, or --all")
+    const json = yield* Effect.fromResult(isJson(input))
     const { printChange, printPauses, withFleet } = yield* operating
     if (!all) {
       const result = yield* withFleet(input, "changes", (fleet) => fleet.pause(ids))
-      return yield* printChange(input, result, (companies) => `${companies} paused`, "not active")
+      return yield* printChange(json, result, (companies) => `${companies} paused`, "not active")
     }
     // Without a question: it erases nothing, and is for the moment in which something goes wrong.
     const pauses = yield* withFleet(input, "changes", (fleet) => Effect.andThen(fleet.pauseAll, fleet.pauses))
-    yield* printPauses(input, pauses, "The fleet is paused; syncs that are in flight finish.")
+    yield* printPauses(json, pauses, "The fleet is paused; syncs that are in flight finish.")
     yield* printHint(`time-punches fleet resume --all${databaseWords(input.database)} ends the pause.`)
   })
 ).pipe(

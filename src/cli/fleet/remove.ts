@@ -3,8 +3,8 @@ import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { databaseFlag } from "../database/database.ts"
 import { usage } from "../failure.ts"
-import { onFlag } from "../flags/values.ts"
-import { ids, json, operating } from "./arguments.ts"
+import { isJson, onFlag } from "../flags/values.ts"
+import { formFlags, ids, operating } from "./arguments.ts"
 
 export const remove = Command.make(
   "remove",
@@ -14,11 +14,12 @@ export const remove = Command.make(
     purge: onFlag("purge", "Erase their punches, checkpoints and histories too; asks first"),
     closesToo: onFlag("closes-too", "With --purge: erase also companies that have closes, which are payroll records"),
     yes: onFlag("yes", "With --purge: do not ask; needed outside a terminal"),
-    json
+    ...formFlags
   },
   Effect.fnUntraced(function*(input) {
     const { closesToo, ids, purge } = input
     if (!purge && (input.yes || closesToo)) return yield* usage("--yes and --closes-too go with --purge")
+    const json = yield* Effect.fromResult(isJson(input))
     const { printChange, withFleet } = yield* operating
     const { erase } = yield* Effect.promise(() => import("../database/erase.ts"))
     const call = `time-punches fleet remove ${ids.join(" ")} --purge`
@@ -28,7 +29,7 @@ export const remove = Command.make(
       (fleet) => purge ? erase({ ...input, call, asked: "--purge" }, fleet.remove(ids)) : fleet.remove(ids)
     )
     // Purged in any case: the copy may have a company that the fleet does not.
-    yield* printChange(input, result, (companies) =>
+    yield* printChange(json, result, (companies) =>
       `${companies} removed${
         purge
           ? `, with all their punches, checkpoints and histories${closesToo ? ", and their closes" : ""}`

@@ -6,8 +6,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { databaseFlag } from "../database/database.ts"
 import { usage } from "../failure.ts"
-import { nonBlank, onFlag } from "../flags/values.ts"
-import { idArgument, json, operating } from "./arguments.ts"
+import { isJson, nonBlank, onFlag } from "../flags/values.ts"
+import { formFlags, idArgument, operating } from "./arguments.ts"
 
 export const resume = Command.make(
   "resume",
@@ -25,7 +25,7 @@ export const resume = Command.make(
       "a reason as list shows it, such as Forbidden"
     ),
     all: onFlag("all", "End all pauses of the whole fleet; companies that are paused or blocked stay so"),
-    json
+    ...formFlags
   },
   Effect.fnUntraced(function*(input) {
     const { all, ids, reason, state } = input
@@ -33,10 +33,11 @@ export const resume = Command.make(
       return yield* usage("resume takes one of: ids, --state, --all")
     }
     if (Option.isSome(reason) && Option.isNone(state)) return yield* usage("--reason goes with --state")
+    const json = yield* Effect.fromResult(isJson(input))
     const { printChange, printPauses, withFleet } = yield* operating
     if (all) {
       const pauses = yield* withFleet(input, "changes", (fleet) => Effect.andThen(fleet.resumeAll, fleet.pauses))
-      return yield* printPauses(input, pauses, "No pause of the fleet holds any more.")
+      return yield* printPauses(json, pauses, "No pause of the fleet holds any more.")
     }
     const result = yield* withFleet(input, "changes", (fleet) =>
       Option.match(state, {
@@ -47,7 +48,7 @@ export const resume = Command.make(
             (changed) => ({ changed, inactive: [], unknown: [] })
           )
       }))
-    yield* printChange(input, result, (companies) => `${companies} resumed`, "active already")
+    yield* printChange(json, result, (companies) => `${companies} resumed`, "active already")
   })
 ).pipe(
   Command.withDescription(

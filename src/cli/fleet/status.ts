@@ -6,17 +6,19 @@ import * as Option from "effect/Option"
 import { escaped } from "../../internal/wire/issue.ts"
 import { databaseFlag } from "../database/database.ts"
 import { usage } from "../failure.ts"
+import { isJson } from "../flags/values.ts"
 import { printError } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
-import { idArgument, json, operating } from "./arguments.ts"
+import { formFlags, idArgument, operating } from "./arguments.ts"
 
 /** How many turns are shown. */
 const shownTurns = 10
 
 export const status = Command.make(
   "status",
-  { database: databaseFlag, id: idArgument("The company"), json },
+  { database: databaseFlag, id: idArgument("The company"), ...formFlags },
   Effect.fnUntraced(function*(input) {
+    const json = yield* Effect.fromResult(isJson(input))
     const { encodeStatus, encodeTurn, turnTable, statusTable, withFleet } = yield* operating
     const found = yield* withFleet(
       input,
@@ -26,7 +28,7 @@ export const status = Command.make(
     if (Option.isNone(found.status)) return yield* usage(`not in the fleet: ${input.id}`)
     const { value } = found.status
     const runs = found.all.slice(0, shownTurns)
-    if (input.json) {
+    if (json) {
       return yield* printLines([JSON.stringify({ ...encodeStatus(value), runs: runs.map(encodeTurn) })])
     }
     const shownOn = yield* screen

@@ -2,18 +2,24 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { databaseFlag } from "../database/database.ts"
-import { onFlag } from "../flags/values.ts"
-import { ids, json, operating } from "./arguments.ts"
+import { isJson, onFlag } from "../flags/values.ts"
+import { formFlags, ids, operating } from "./arguments.ts"
 
 export const sync = Command.make(
   "sync",
-  { database: databaseFlag, ids, full: onFlag("full", "Sweep too: find rows that the service no longer shows"), json },
+  {
+    database: databaseFlag,
+    ids,
+    full: onFlag("full", "Sweep too: find rows that the service no longer shows"),
+    ...formFlags
+  },
   Effect.fnUntraced(function*(input) {
     const { full, ids } = input
+    const json = yield* Effect.fromResult(isJson(input))
     const { printChange, withFleet } = yield* operating
     const result = yield* withFleet(input, "changes", (fleet) => full ? fleet.sweep(ids) : fleet.trigger(ids))
     yield* printChange(
-      input,
+      json,
       result,
       (companies) => `${companies} due now${full ? " for a sweep" : ""}`,
       "not active"

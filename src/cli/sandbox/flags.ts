@@ -3,7 +3,7 @@ import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import { intervalForm, jsonFlag, nonBlank, readInterval, readWhole, text, whole } from "../flags/values.ts"
+import { intervalForm, jsonFlags, nonBlank, readInterval, readWhole, text, whole } from "../flags/values.ts"
 
 const mostCompanies = 20_000
 
@@ -21,7 +21,7 @@ const readLatency = (text: string): Option.Option<number> =>
 const orElse = <A>(flag: Flag.Flag<Option.Option<A>>, otherwise: A) => Flag.map(flag, Option.getOrElse(() => otherwise))
 
 export const sandboxFlags = {
-  json: jsonFlag,
+  ...jsonFlags,
   port: orElse(
     whole("port", "N", "Port to listen on, for this machine only; 0 takes a free one (default: 0)", 0, 65_535),
     0

@@ -12,6 +12,7 @@ import type { FakeAccess } from "../../testing/service/options.ts"
 import { cannotListen, CommandFailure, exitCode, usage } from "../failure.ts"
 import { ownerOnly, writeNew } from "../files/files.ts"
 import { asOutput } from "../flags/file.ts"
+import { isJson } from "../flags/values.ts"
 import { counted, countedPunches } from "../print/format.ts"
 import { printError, printHint } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
@@ -22,6 +23,7 @@ import type { SandboxInput } from "./flags.ts"
 /** Serves until interrupted. */
 export const serve = Effect.fnUntraced(function*(options: SandboxInput) {
   const { companies: count, companiesCsv, seed } = options
+  const json = yield* Effect.fromResult(isJson(options))
   if (Option.isNone(count) && Option.isSome(companiesCsv)) {
     return yield* usage("--companies-csv goes with --companies")
   }
@@ -48,13 +50,13 @@ export const serve = Effect.fnUntraced(function*(options: SandboxInput) {
   if (Option.isSome(count)) {
     const isCsvPrinted = yield* writeCompanies(companies, companiesCsv)
     const print = isCsvPrinted ? (lines: ReadonlyArray<string>) => printError(...lines) : printLines
-    yield* print(options.json ? [JSON.stringify(variables)] : environmentLines(url, access, undefined))
+    yield* print(json ? [JSON.stringify(variables)] : environmentLines(url, access, undefined))
     yield* printHint(`${url} serves ${namesOf(companies)}. Ctrl-C stops it.`, seeAlso(url))
   } else {
     yield* Effect.forEach(companies, (_, index) => fill(index))
     const listed = world.punchesOf(0).filter(({ deleted }) => deleted !== true)
     yield* printLines(
-      options.json ? [JSON.stringify(variables)] : companySettings(url, access, company, listed)
+      json ? [JSON.stringify(variables)] : companySettings(url, access, company, listed)
     )
     yield* printHint(
       `${url} serves ${countedPunches(listed.length)}${spanOf(listed)}. Ctrl-C stops it.`,

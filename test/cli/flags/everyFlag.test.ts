@@ -89,6 +89,13 @@ const required: Readonly<Record<string, (folder: string) => ReadonlyArray<string
   )
 }
 
+/** What a subcommand asks for before it looks at the form of its output. */
+const asked: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "payroll check": ["--week=2026-03-02", "--zone=UTC"],
+  "payroll diff": ["--week=2026-03-02", "--zone=UTC", "--since=2026-03-09T15:00:00Z"],
+  "fleet resume": ["--all"]
+}
+
 describe("every flag of", () => {
   it.effect.each(subcommands)(
     "%s is refused by name: empty, with a minus, too large, twice",
@@ -126,6 +133,27 @@ describe("every flag of", () => {
           const limit = limits[type]
           if (limit === undefined) assert.isTrue(unlimited.includes(type) || isWords(type), `--${flag} ${type}`)
           else yield* refused([...given, `--${flag}`, limit[0]], flag, limit[1])
+        }
+        assert.deepStrictEqual(Fs.readdirSync(folder), [])
+      }).pipe(Effect.scoped, Effect.provide(FakeService.layer()))
+  )
+
+  it.effect.each(subcommands)(
+    "%s that has --json takes --format json too, and refuses the two with different forms",
+    (name) =>
+      Effect.gen(function*() {
+        const folder = yield* temporaryFolder
+        const path = name.split(" ")
+        const flags = (yield* flagsOf(path)).map(({ name }) => name)
+        if (!flags.includes("json")) return
+        assert.include(flags, "format")
+        const database = flags.includes("database") ? [`--database=${folder}/none.db`] : []
+        const base = [...path, ...required[name]?.(folder) ?? [], ...asked[name] ?? [], ...database]
+        const { stderr } = yield* cli([...base, "--format", "yaml"])
+        const forms = Array.from(stderr.matchAll(/"([a-z]+)"/g), ([, form = ""]) => form)
+        assert.include(forms, "json", stderr)
+        for (const form of forms.filter((form) => form !== "json" && form !== "yaml")) {
+          yield* refused([...base, "--json", "--format", form], "format", /two forms/)
         }
         assert.deepStrictEqual(Fs.readdirSync(folder), [])
       }).pipe(Effect.scoped, Effect.provide(FakeService.layer()))
