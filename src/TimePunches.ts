@@ -46,7 +46,7 @@ type Listing<A, R = never> = (
  * **Example** (Print the punches of last week)
  *
  * ```ts
- * import { NodeRuntime } from "@effect/platform-node"
+ * import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
  * import { Console, DateTime, Effect, Layer, Stream } from "effect"
  * import { CompanyId, TimePunches } from "effect-time-punches"
  * import { NodeTransport } from "effect-time-punches/node"

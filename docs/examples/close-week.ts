@@ -1,5 +1,5 @@
 /** Is a week ready to close? What to look at first, then the sums as CSV: each location by its own clock. */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, DateTime, Duration, Effect, HashMap, Option, Stream } from "effect"
 import { BusinessDate, type Company, type CompanyId, LocationId, TimePunches } from "effect-time-punches"
 import { Labor, Period, PeriodCheck } from "effect-time-punches/payroll"

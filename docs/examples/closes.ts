@@ -1,5 +1,5 @@
 /** Closes a week of a copy, corrects it, and writes the file that a payroll program takes for each revision. */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, DateTime, Duration, Effect, Layer, Redacted } from "effect"
 import { BusinessDate, CompanyId, Credentials, Endpoints, TimePunches } from "effect-time-punches"
 import { Close } from "effect-time-punches/close"

@@ -1,5 +1,5 @@
 /** `npm run demo`: a fake service on a free port, and a client that lists its punches over real HTTP. */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Duration, Effect, HashMap, Layer, Option, Redacted, Ref, Stream } from "effect"
 import {
   CompanyGuid,

@@ -1,5 +1,6 @@
 /** Writes punches to files and reads them back, in bounded memory. */
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect, FileSystem, Layer, Stream } from "effect"
 import { type Company, type CompanyId, TimePunches } from "effect-time-punches"
 import { fromNdjson, toCsv, toNdjson } from "effect-time-punches/export"

@@ -1,5 +1,5 @@
 /** Keeps copies of three companies in a file of SQLite, each on its own schedule. */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Option } from "effect"
 import { CompanyGuid, CompanyId } from "effect-time-punches"
 import { Fleet } from "effect-time-punches/fleet"

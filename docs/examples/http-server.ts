@@ -1,5 +1,6 @@
 /** A Node server of the HTTP API. The client is built once, before the server listens, and closed after it. */
-import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Layer } from "effect"
 import type { TimePunches } from "effect-time-punches"
 import { HttpRouter } from "effect/http"

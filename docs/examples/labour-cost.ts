@@ -1,5 +1,5 @@
 /** Labour cost of a month by location, with the most expensive local day of each. Open punches count up to now. */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, DateTime, Duration, Effect, HashMap, Stream } from "effect"
 import { BusinessDate, type Company, type CompanyId, TimePunches } from "effect-time-punches"
 import { Labor, Period } from "effect-time-punches/payroll"

@@ -1,5 +1,5 @@
 /** The fake service on a free local port, and the `Endpoints` that point a client to it. */
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { Endpoints } from "effect-time-punches"
 import { FakeService, type FakeServiceOptions } from "effect-time-punches/testing"

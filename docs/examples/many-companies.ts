@@ -1,5 +1,5 @@
 /** Lists many companies at once. A failure of one does not stop the others, and can be resumed later. */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Config, Console, Effect, Redacted, Result, Schema, Stream } from "effect"
 import { type Company, CompanyGuid, CompanyId, Credentials, TimePunches } from "effect-time-punches"
 import { app } from "./app.ts"

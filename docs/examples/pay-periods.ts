@@ -1,5 +1,5 @@
 /** The pay periods around a date, by two calendars, and their hours on the clock. It sends nothing. */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, DateTime, Duration, Effect, Option } from "effect"
 import { BusinessDate } from "effect-time-punches"
 import { PayCalendar, Period } from "effect-time-punches/payroll"

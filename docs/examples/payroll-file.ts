@@ -1,5 +1,5 @@
 /** Sums of a fortnight as the file of a payroll program, and the file of a correction. It sends nothing. */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Duration, Effect, Option } from "effect"
 import { BusinessDate, Cents, LocationId, RoleId, UserId } from "effect-time-punches"
 import { PayrollFile } from "effect-time-punches/payroll"

@@ -1,5 +1,5 @@
 /** Weekly payroll: what each user worked in one local week, and the punches that need a review first. */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, DateTime, Duration, Effect, HashMap, Ref, Stream } from "effect"
 import { BusinessDate, type Company, type CompanyId, TimePunches } from "effect-time-punches"
 import { Labor, Period, WorkedTime } from "effect-time-punches/payroll"

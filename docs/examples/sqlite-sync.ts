@@ -1,5 +1,5 @@
 /** Keeps a copy of the punches of a company in a file of SQLite. */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, DateTime, Effect, Layer, Stream } from "effect"
 import { BusinessDate } from "effect-time-punches"
 import { Labor, Period } from "effect-time-punches/payroll"

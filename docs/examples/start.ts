@@ -1,5 +1,5 @@
 /** The first program: who is clocked in right now. */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, DateTime, Effect, Layer, Option, Stream } from "effect"
 import { CompanyId, TimePunches } from "effect-time-punches"
 import { NodeTransport } from "effect-time-punches/node"

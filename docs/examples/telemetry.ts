@@ -1,5 +1,5 @@
 /** Traces, metrics and logs of a run, sent to an OpenTelemetry collector over HTTP. */
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Config, Effect, Layer, Stream } from "effect"
 import { type Company, type CompanyId, TimePunches } from "effect-time-punches"
 import { Otlp } from "effect/observability"

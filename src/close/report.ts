@@ -265,7 +265,10 @@ const revisionsSection = (close: ClosedPeriod): Html => {
     { title: "people", isNumber: true, cell: ({ people }) => Page.count(people.length) },
     { title: "net", isNumber: true, cell: (revision) => Page.time(totalOf(peopleOf(revision)).net) },
     { title: "cost", isNumber: true, cell: (revision) => Page.money(totalOf(peopleOf(revision)).cost) },
-    { title: "difference", isNumber: true, cell: (revision) => Page.money(due(revision).cost) },
+    { title: "tips", isNumber: true, cell: (revision) => Page.money(totalOf(peopleOf(revision)).tips) },
+    { title: "net due", isNumber: true, cell: (revision) => Page.time(due(revision).net) },
+    { title: "cost due", isNumber: true, cell: (revision) => Page.money(due(revision).cost) },
+    { title: "tips due", isNumber: true, cell: (revision) => Page.money(due(revision).tips) },
     { title: "user", cell: ({ user }) => user },
     { title: "note", cell: ({ note }) => note },
     {
@@ -292,7 +295,8 @@ const gotSection = (
     { title: "person", cell: (key) => typeof key === "string" ? key : Page.labelOf("user", key, names) },
     ...revisions.flatMap(({ name, people }): ReadonlyArray<Column<number | string>> => [
       { title: `${name} net`, isNumber: true, cell: (key) => Page.time(people.get(key)?.net ?? Duration.zero) },
-      { title: `${name} cost`, isNumber: true, cell: (key) => Page.money(people.get(key)?.cost ?? 0) }
+      { title: `${name} cost`, isNumber: true, cell: (key) => Page.money(people.get(key)?.cost ?? 0) },
+      { title: `${name} tips`, isNumber: true, cell: (key) => Page.money(people.get(key)?.tips ?? 0) }
     ]),
     { title: "net", isNumber: true, cell: (key) => Page.time(newest.get(key)?.net ?? Duration.zero) },
     { title: "cost", isNumber: true, cell: (key) => Page.money(newest.get(key)?.cost ?? 0) },

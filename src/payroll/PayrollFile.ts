@@ -4,7 +4,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
-import type { BusinessDate, Cents, DepartmentId, LocationId, RoleId, UserId } from "../Ids.ts"
+import { type BusinessDate, Cents, type DepartmentId, type LocationId, type RoleId, type UserId } from "../Ids.ts"
 import { csvCell } from "../internal/wire/csv.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import { divide, Rounding } from "./Rounding.ts"
@@ -313,7 +313,30 @@ export interface PayrollFile {
   readonly codes: ReadonlyArray<UsedCode>
   /** Users of one code, which makes one employee of them. Hours over a threshold are those of each user alone. */
   readonly sharedCodes: ReadonlyArray<SharedCode>
+  /** Hours, cost and tips that no column of the mapping has, if they are not zero for everybody. */
+  readonly omitted: ReadonlyArray<OmittedAmount>
 }
+
+/** An amount that a file does not have; with `previous`, a difference. */
+export type OmittedAmount =
+  & {
+    /** How many people it is of: their amounts are not zero, even if they add up to zero. */
+    readonly people: number
+  }
+  & (
+    | {
+      /** Paid time. */
+      readonly amount: "hours"
+      /** Of all people. */
+      readonly sum: Duration.Duration
+    }
+    | {
+      /** Wages or tips. */
+      readonly amount: "cost" | "tips"
+      /** Of all people, in cents. */
+      readonly sum: Cents
+    }
+  )
 
 /** A code of several users. */
 export interface SharedCode {
@@ -413,8 +436,44 @@ export const encode = (
       code,
       userIds,
       rows: records.flatMap((record, at) => record.code === code ? [at + 1] : [])
-    }))
+    })),
+    omitted: omittedOf(mapping, state, previous)
   })
+}
+
+/** Whether a column has the hours, the cost or the tips: `problemOf` has refused pay codes without their column. */
+const amountsIn = ({ columns, payCodes }: Mapping) => {
+  const values = columns.map(valueOf)
+  return {
+    hours: payCodes === undefined
+      ? values.some((value) => value === "hours" || value === "hoursRegular")
+      : (payCodes.hours ?? payCodes.regular) !== undefined,
+    cost: values.includes("cost"),
+    tips: values.includes("tips") || payCodes?.tips !== undefined
+  }
+}
+
+const omittedOf = (mapping: Mapping, state: PayrollState, previous?: PayrollState): ReadonlyArray<OmittedAmount> => {
+  const people = new Map<UserId, GroupSums>()
+  const count = (sign: bigint, { net, ...row }: PayrollRow) => {
+    const sums = people.get(row.userId) ?? nothing
+    const [cost, tips] = [BigInt(row.cost) * sign, BigInt(row.tips) * sign]
+    people.set(row.userId, add(sums, { ...nothing, net: millisOf(net) * sign, cost, tips }))
+  }
+  for (const row of state.rows) count(1n, row)
+  for (const row of previous?.rows ?? []) count(-1n, row)
+  const of = (part: "net" | "cost" | "tips") => {
+    const amounts = Array.from(people.values(), (sums) => sums[part]).filter((amount) => amount !== 0n)
+    return { people: amounts.length, sum: Number(amounts.reduce((sum, amount) => sum + amount, 0n)) }
+  }
+  const isIn = amountsIn(mapping)
+  const [hours, cost, tips] = [of("net"), of("cost"), of("tips")]
+  const all: ReadonlyArray<OmittedAmount> = [
+    { ...hours, amount: "hours", sum: Duration.millis(hours.sum) },
+    { ...cost, amount: "cost", sum: Cents.make(cost.sum) },
+    { ...tips, amount: "tips", sum: Cents.make(tips.sum) }
+  ]
+  return all.filter(({ amount, people }) => !isIn[amount] && people > 0)
 }
 
 /** Exact sums: time in milliseconds, amounts in cents. */

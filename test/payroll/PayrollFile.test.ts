@@ -342,6 +342,33 @@ describe("The payroll file of a correction", () => {
     assert.deepStrictEqual([fileOf(plain, now, now).text, fileOf(plain, now, now).rows], ["", 0])
   })
 
+  it("names the hours, the cost and the tips that no column has, also if they add up to zero", () => {
+    const omitted = (values: ReadonlyArray<string>, before?: PayrollFile.PayrollState) =>
+      fileOf({ ...plain, columns: columns("userCode", ...values) }, state, before).omitted.map((each) => [
+        each.amount,
+        typeof each.sum === "number" ? each.sum : Duration.toSeconds(each.sum),
+        each.people
+      ])
+    const hours = ["hours", 304_217, 2]
+    const [cost, tips] = [["cost", 157_759, 2], ["tips", 1650, 3]]
+
+    assert.deepStrictEqual(omitted(["hours"]), [cost, tips])
+    assert.deepStrictEqual(omitted(["hoursOver"]), [hours, cost, tips])
+    assert.deepStrictEqual(omitted(["cost", "hours", "tips"]), [])
+    assert.deepStrictEqual(omitted(["punches"], state), [])
+    assert.deepStrictEqual(
+      fileOf({ ...byCode, payCodes: { hours: "H", tips: "T" } }).omitted.map(({ amount }) => amount),
+      [
+        "cost"
+      ]
+    )
+    // The tips of one person are those of another now.
+    const moved = sums({ user: 501, seconds: 60, tips: 100 }, { user: 502, seconds: 60 })
+    const now = sums({ user: 501, seconds: 60 }, { user: 502, seconds: 60, tips: 100 })
+    const file = fileOf({ ...plain, columns: columns("userCode", "hours", "cost") }, now, moved)
+    assert.deepStrictEqual([file.rows, file.omitted], [0, [{ amount: "tips", sum: Cents.make(0), people: 2 }]])
+  })
+
   it("pays ten corrections of 17 seconds, of which none alone is a hundredth of an hour", () => {
     const states = Array.from({ length: 11 }, (_, at) => sums({ user: 501, seconds: 36_000 + 17 * at }))
     const paid = states.map((each, at) => {

@@ -19,7 +19,7 @@ import { flagNameOf } from "../flags/filter.ts"
 import { type Names, namesFlag, readCodes, readNames } from "../flags/names.ts"
 import { orDefault } from "../flags/settings.ts"
 import { date, nonBlank, onFlag } from "../flags/values.ts"
-import { counted, formatExactHours, minuteOf } from "../print/format.ts"
+import { counted, formatExactHours, formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
 import { printText } from "../print/output.ts"
 import { textOfDates } from "../select/period.ts"
@@ -240,6 +240,11 @@ const printFile = Effect.fnUntraced(function*(
     ...file.sharedCodes.map(({ code, rows, userIds }) =>
       `users ${userIds.join(", ")} have the same code, ${printable(code)}: the file pays them as one person` +
       `${rows.length === 0 ? "" : ` in row ${rows.join(", ")}`}; hours over a threshold are counted for each alone`
+    ),
+    ...file.omitted.map((omitted) =>
+      `${omitted.amount} ${omitted.amount === "hours" ? formatSignedHours(omitted.sum) : formatMoney(omitted.sum)} of ${
+        counted(omitted.people, "person", "people")
+      }: in no column of this file`
     )
   )
   return file

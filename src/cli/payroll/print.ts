@@ -120,6 +120,7 @@ interface RevisionRow {
 const sumOf = ({ rows }: CloseSums.CloseSums) => ({
   net: Duration.millis(rows.reduce((sum, { net }) => sum + Duration.toMillis(net), 0)),
   cost: rows.reduce((sum, { cost }) => sum + cost, 0),
+  tips: rows.reduce((sum, { tips }) => sum + tips, 0),
   people: new Set(rows.map(({ userId }) => userId)).size
 })
 
@@ -132,7 +133,12 @@ export const rowsOf = (closes: ReadonlyArray<ClosedPeriod>): ReadonlyArray<Revis
 /** A line for each revision. */
 export const printRows = Effect.fnUntraced(function*(rows: ReadonlyArray<RevisionRow>) {
   const hasFiles = rows.some(({ revision }) => revision.files.length > 0)
-  const columns = revisionColumns.filter((column) => column !== fileColumn || hasFiles)
+  const hasTips = rows.some(({ previous, revision }) =>
+    [...previous.rows, ...revision.rows].some(({ tips }) => tips !== 0)
+  )
+  const columns = revisionColumns.filter((column) =>
+    column === fileColumn ? hasFiles : hasTips || !tipColumns.includes(column)
+  )
   yield* printLines(makeTable(columns, yield* screen).lines(rows))
 })
 
@@ -143,6 +149,19 @@ const fileColumn: Column<RevisionRow> = {
     Option.match(Arr.last(revision.files), { onNone: () => "", onSome: ({ at }) => minuteOf(at) }),
   dropOrder: 2
 }
+
+/** What a revision has; empty for a void, which has nothing. */
+const whole = (show: (sum: ReturnType<typeof sumOf>) => string) => ({ revision }: RevisionRow): string =>
+  revision.kind === "void" ? "" : show(sumOf(revision))
+
+/** What a revision has more than the one before it. */
+const more = (show: (sum: ReturnType<typeof sumOf>) => string) => ({ previous, revision }: RevisionRow): string =>
+  revision.kind === "void" ? "" : show(sumOf(CloseSums.difference(revision, previous)))
+
+const tipColumns: ReadonlyArray<Column<RevisionRow>> = [
+  { title: "tips", align: "right", cell: whole(({ tips }) => formatMoney(tips)), dropOrder: 6 },
+  { title: "tips due", align: "right", cell: more(({ tips }) => formatMoney(tips)) }
+]
 
 const revisionColumns: ReadonlyArray<Column<RevisionRow>> = [
   { title: "revision", cell: ({ revision }) => revision.id },
@@ -159,26 +178,14 @@ const revisionColumns: ReadonlyArray<Column<RevisionRow>> = [
   {
     title: "people",
     align: "right",
-    cell: ({ revision }) => revision.kind === "void" ? "" : `${sumOf(revision).people}`,
+    cell: whole(({ people }) => `${people}`),
     dropOrder: 3
   },
-  {
-    title: "net",
-    align: "right",
-    cell: ({ revision }) => revision.kind === "void" ? "" : formatSignedHours(sumOf(revision).net),
-    dropOrder: 5
-  },
-  {
-    title: "cost",
-    align: "right",
-    cell: ({ revision }) => revision.kind === "void" ? "" : formatMoney(sumOf(revision).cost)
-  },
-  {
-    title: "due",
-    align: "right",
-    cell: ({ previous, revision }) =>
-      revision.kind === "void" ? "" : formatMoney(sumOf(CloseSums.difference(revision, previous)).cost)
-  },
+  { title: "net", align: "right", cell: whole(({ net }) => formatSignedHours(net)), dropOrder: 5 },
+  { title: "net due", align: "right", cell: more(({ net }) => formatSignedHours(net)), dropOrder: 7 },
+  { title: "cost", align: "right", cell: whole(({ cost }) => formatMoney(cost)), dropOrder: 6 },
+  { title: "cost due", align: "right", cell: more(({ cost }) => formatMoney(cost)) },
+  ...tipColumns,
   { title: "user", cell: ({ revision }) => revision.user, dropOrder: 1, maxWidth: 16 },
   { title: "note", cell: ({ revision }) => revision.note, minWidth: 12 }
 ]
