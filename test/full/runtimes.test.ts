@@ -1,8 +1,9 @@
-/** The packed package on each runtime that the documents name: a listing over fetch, and the command. */
+/** The packed package on each runtime and by each package manager that people use: a listing, and the command. */
 import { Layer, ManagedRuntime } from "effect"
-import { readdir, rm } from "node:fs/promises"
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, generatePunches } from "../../src/testing/index.ts"
 import { bin, makeProject, versionOf } from "./project.ts"
@@ -32,7 +33,15 @@ const rows = TimePunches.list(CompanyId.make(${defaultCompany.id})).pipe(Stream.
 console.log("rows", await Effect.runPromise(rows))
 `
 
+/** Other package managers, whose bins have the same name. They differ in what they install of the peers of a peer. */
+const managers = {
+  "yarn-1": "npm:yarn@1.22.22",
+  "yarn-4": "npm:@yarnpkg/cli-dist@4.18.1",
+  pnpm: "11.28.11"
+}
+
 let folder = ""
+let tarball = ""
 let env: Record<string, string> = {}
 
 beforeAll(async () => {
@@ -44,8 +53,14 @@ beforeAll(async () => {
   }
   const runtimes = Object.entries(nodes).map(([name, version]) => `node-${name}@npm:${nodePackage}@${version}`)
   const tools = await Promise.all(["effect", "@effect/platform-node"].map(versionOf))
-  const project = await makeProject({ "list.js": list }, [...tools, ...runtimes, "bun@1.4.5", "deno@2.9.6"])
-  folder = project.folder
+  const project = await makeProject({ "list.js": list }, [
+    ...tools,
+    ...runtimes,
+    ...Object.entries(managers).map(([name, version]) => `${name}@${version}`),
+    "bun@1.4.5",
+    "deno@2.9.6"
+  ])
+  ;({ folder, tarball } = project)
 }, 300_000)
 
 afterAll(async () => {
@@ -81,6 +96,51 @@ describe.each(runtimes)("the packed package on %s", (_, runtime) => {
     assert.strictEqual(code, 0, stderr)
     assert.lengthOf(stdout.trimEnd().split("\n"), count)
   }, 60_000)
+})
+
+const yarn4 = "yarn-4/bin/yarn.js"
+
+describe.each([
+  ["npm", "", []],
+  ["yarn 1", "yarn-1/bin/yarn.js", []],
+  // It resolves modules by a loader, and has no folder of modules.
+  ["yarn 4", yarn4, [yarn4, "node"]],
+  ["pnpm", "pnpm/bin/pnpm.mjs", []]
+])("the program of the README, installed by %s", (name, manager, runner) => {
+  it("runs", async () => {
+    // Not in `folder`, in whose modules Node would find what a package manager did not install.
+    const own = await mkdtemp(join(tmpdir(), `time-punches-${name.replace(" ", "-")}-`))
+    onTestFinished(() => rm(own, { recursive: true, force: true }))
+    const inModules = (path: string) => join(folder, "node_modules", path)
+    const readme = await readFile(join(import.meta.dirname, "../../README.md"), "utf8")
+    const [, program = ""] = /^```ts\n(.*?)^```$/ms.exec(readme) ?? []
+    await writeFile(join(own, "package.json"), JSON.stringify({ name: "own", private: true, type: "module" }))
+    await writeFile(join(own, "start.ts"), program)
+    await writeFile(join(own, "yarn.lock"), "")
+    const caches = {
+      YARN_CACHE_FOLDER: join(own, "cache"),
+      YARN_ENABLE_GLOBAL_CACHE: "false",
+      YARN_ENABLE_TELEMETRY: "0",
+      npm_config_store_dir: join(own, "store")
+    }
+    const ran = async (command: string, ...args: ReadonlyArray<string>) => {
+      const { code, stderr, stdout } = await run(command, args, { cwd: own, env: { ...env, ...caches } })
+      assert.strictEqual(code, 0, `${command} ${args.join(" ")}\n${stdout}\n${stderr}`)
+      return stdout
+    }
+    const packages = ["effect@~4.1.0", "@effect/platform-node@~4.1.0"]
+    const added = [`effect-time-punches@file:${tarball}`, ...packages]
+    if (manager === "") await ran("npm", "install", "--no-audit", "--no-fund", tarball, ...packages)
+    else await ran(process.execPath, inModules(manager), "add", ...added)
+    const [start, ...flags] = runner
+    const printed = await ran(
+      process.execPath,
+      ...(start === undefined ? [] : [inModules(start), ...flags]),
+      "start.ts"
+    )
+
+    assert.match(printed, /^(user \d+ since 20\d\d-[\dT:.-]+Z\n)+$/)
+  }, 120_000)
 })
 
 describe("the command on a Node that is too old", () => {
