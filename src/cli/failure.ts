@@ -210,14 +210,18 @@ const describe = (error: ExpectedError): Description => {
     case "SyncError":
       return describeSync(error)
     case "FleetError":
-      return { ...fleetEnds[error.reason], message: `${printable(error.detail)}` }
+      return {
+        ...fleetEnds[error.reason],
+        ...(error.reason === "Store" ? { advice: [databaseAdvice(error.cause)] } : {}),
+        message: printable(error.detail)
+      }
     case "HistoryUnavailable":
       return describeUnknown(error)
     case "SqlError":
     case "MigrationError":
       return {
         code: exitCode.system,
-        advice: [isLoginRefused(error) ? checkLogin : checkDatabase],
+        advice: [databaseAdvice(error)],
         message: error._tag === "SqlError"
           ? `the database failed: ${printable(messageOf(error))}${explained(error)}`
           : `the database failed: ${printable(error.message)}`
@@ -263,7 +267,7 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
               "Something else writes into the tables of the copy: time-punches doctor --database … --full finds it."
             ]
           }
-          : { code: exitCode.system, advice: [isLoginRefused(cause) ? checkLogin : checkDatabase] })
+          : { code: exitCode.system, advice: [databaseAdvice(cause)] })
       }
   }
 }
@@ -319,13 +323,17 @@ const describeUnknown = ({ companyId, requested, since }: HistoryUnavailable): D
   ]
 })
 
-/** A password that is wrong or missing, or a user that does not exist. */
-const isLoginRefused = (error: unknown): boolean =>
-  Predicate.isTagged(error, "SqlError") && Predicate.hasProperty(error, "reason") &&
-  Predicate.isTagged(error.reason, "AuthenticationError")
-
-const checkLogin =
-  "Check the user and the password: set PGPASSWORD, or put the whole URL into TIME_PUNCHES_DATABASE_URL."
+/** What to do about an error of the database, by the reason that core gives it. */
+const databaseAdvice = (error: unknown): string => {
+  if (!Predicate.isTagged(error, "SqlError") || !Predicate.hasProperty(error, "reason")) return checkDatabase
+  // A password that is wrong or missing, or a user that does not exist.
+  if (Predicate.isTagged(error.reason, "AuthenticationError")) {
+    return "Check the user and the password: set PGPASSWORD, or put the whole URL into TIME_PUNCHES_DATABASE_URL."
+  }
+  return Predicate.isTagged(error.reason, "AuthorizationError")
+    ? "The role of the database may not do this: docs/12-a-copy-in-your-database.md has the rights that each command needs."
+    : checkDatabase
+}
 
 /** Names the variable and what it must be. A missing one would otherwise be reported as a value that is not a string. */
 const settingMessage = ({ cause }: Config.ConfigError): string => {
