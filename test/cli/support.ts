@@ -1,12 +1,12 @@
 /** Runs the command in this process against the fake service, and captures its output. */
 import { NodeServices } from "@effect/platform-node"
 import { ConfigProvider, Effect, FileSystem, Layer, Sink, Stdio, Stream, Terminal } from "effect"
-import type { Command } from "effect/cli"
+import { CliConfig, CliOutput, Command, type HelpDoc } from "effect/cli"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
 import { DatabaseSync } from "node:sqlite"
-import { command, run } from "../../src/cli/command.ts"
+import { builtIns, command, run } from "../../src/cli/command.ts"
 import {
   defaultCompany,
   defaultOAuthClient,
@@ -180,3 +180,20 @@ export const printers: ReadonlyArray<string> = ["help", "version"]
 export const subcommands = command.subcommands
   .flatMap(({ commands }) => commands.flatMap((each) => pathsOf(each, [])))
   .filter((name) => !printers.includes(name))
+
+/** The flags that the help of a subcommand lists. */
+export const flagsOf = Effect.fnUntraced(function*(path: ReadonlyArray<string>) {
+  const flags: Array<HelpDoc.FlagDoc> = []
+  const present = (event: CliOutput.Presenter.Event) =>
+    Effect.sync(() => {
+      if (event._tag === "Help") flags.push(...event.helpDoc.flags)
+    })
+  yield* Effect.ignore(Command.runWith(command, { version: "0" })([...path, "--help"])).pipe(
+    Effect.provideService(CliOutput.Presenter, CliOutput.Presenter.of({ present })),
+    Effect.provideService(CliConfig.CliConfig, CliConfig.CliConfig.of(CliConfig.make({ builtIns }))),
+    Effect.provide(NodeServices.layer),
+    Effect.provide(FakeService.layerClient),
+    Effect.provide(FakeService.layer())
+  )
+  return flags
+})

@@ -1,30 +1,10 @@
 /** Every flag of every subcommand, with values that none may accept. The flags come from the command tree. */
-import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
-import { CliConfig, CliOutput, Command, type HelpDoc } from "effect/cli"
 import * as Fs from "node:fs"
 import { joinMinusValues } from "../../../src/cli/args/arguments.ts"
-import { builtIns, command } from "../../../src/cli/command.ts"
 import { FakeService } from "../../../src/testing/index.ts"
-import { cli, queries, subcommands, temporaryFolder } from "../support.ts"
-
-/** The flags that the help of a subcommand lists. */
-const flagsOf = Effect.fnUntraced(function*(path: ReadonlyArray<string>) {
-  const flags: Array<HelpDoc.FlagDoc> = []
-  const present = (event: CliOutput.Presenter.Event) =>
-    Effect.sync(() => {
-      if (event._tag === "Help") flags.push(...event.helpDoc.flags)
-    })
-  yield* Effect.ignore(Command.runWith(command, { version: "0" })([...path, "--help"])).pipe(
-    Effect.provideService(CliOutput.Presenter, CliOutput.Presenter.of({ present })),
-    Effect.provideService(CliConfig.CliConfig, CliConfig.CliConfig.of(CliConfig.make({ builtIns }))),
-    Effect.provide(NodeServices.layer),
-    Effect.provide(FakeService.layerClient),
-    Effect.provide(FakeService.layer())
-  )
-  return flags
-})
+import { cli, flagsOf, queries, subcommands, temporaryFolder } from "../support.ts"
 
 /** By the placeholder of a flag: a value beyond its limit, and the limit that the message says. */
 const limits: Readonly<Record<string, readonly [value: string, limit: RegExp]>> = {
