@@ -145,8 +145,16 @@ export interface Caught {
   readonly leaks: ReadonlyArray<string>
 }
 
-/** Runs a call in an empty folder, with what is planted and a service at `url`. `config show` gets no flag: it has none. */
-export const caught = ({ name, value, where }: Planted, command: string, url: string): Effect.Effect<Caught> =>
+/**
+ * Runs a call in an empty folder, with what is planted and a service at `url`. `config show` gets no flag: it has none.
+ * `database`: where a password in its own variable is sent.
+ */
+export const caught = (
+  { name, value, where }: Planted,
+  command: string,
+  url: string,
+  database = "postgres://u@127.0.0.1:1/db"
+): Effect.Effect<Caught> =>
   Effect.promise((signal) =>
     new Promise((resolve) => {
       const root = Fs.mkdtempSync(Path.join(tmpdir(), "time-punches-canary-"))
@@ -165,7 +173,7 @@ export const caught = ({ name, value, where }: Planted, command: string, url: st
         ...environment,
         ...kinds,
         ...(where === "profile" && name === "baseUrl" ? {} : { TIME_PUNCHES_BASE_URL: base }),
-        ...(name === "PGPASSWORD" ? { TIME_PUNCHES_DATABASE_URL: "postgres://u@127.0.0.1:1/db" } : {}),
+        ...(name === "PGPASSWORD" ? { TIME_PUNCHES_DATABASE_URL: database } : {}),
         ...(where === "environment" ? { [name]: value } : {}),
         XDG_CONFIG_HOME: Path.join(root, "settings"),
         TIME_PUNCHES_PROFILE: "p"

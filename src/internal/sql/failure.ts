@@ -15,9 +15,15 @@ export const isTransient = (error: Reason.SqlError): boolean => {
 const codeOf = ({ reason: { cause } }: Reason.SqlError): string | undefined =>
   Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : undefined
 
-/** What the database said; the error of a driver may only say that a query failed. */
-export const messageOf = ({ message, reason: { cause } }: Reason.SqlError): string =>
-  Predicate.isError(cause) && cause.message !== "" ? cause.message : message
+/**
+ * What the database said; the error of a driver may only say that a query failed. Of a refused login only the code: a server, or a
+ * pooler in front of it, that quotes what it was sent quotes the password.
+ */
+export const messageOf = (error: Reason.SqlError): string => {
+  const { message, reason } = error
+  if (reason._tag === "AuthenticationError") return `the login was refused (SQLSTATE ${codeOf(error) ?? "unknown"})`
+  return Predicate.isError(reason.cause) && reason.cause.message !== "" ? reason.cause.message : message
+}
 
 /** The same error with its code and message alone: the details of a server quote rows, and a checkpoint has a cursor. */
 export const discreet = (error: Reason.SqlError): Reason.SqlError => {

@@ -42,7 +42,7 @@ describe("a password that PostgreSQL refuses", () => {
         ]
         for (const { code, stderr, stdout } of ran) {
           assert.deepStrictEqual([code, stdout], [8, ""], stderr)
-          assert.match(stderr, /password authentication failed/)
+          assert.match(stderr, /the login was refused \(SQLSTATE 28P01\)/)
           assert.match(stderr, /set PGPASSWORD/)
           assert.notInclude(stderr, secret)
         }
