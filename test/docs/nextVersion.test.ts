@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Fs from "node:fs"
 import { root } from "./support/examples.ts"
 import { nextVersion } from "./support/nextVersion.ts"
+import { missingKeys } from "./support/publishable.ts"
 
 const listing = Fs.readFileSync(`${root}docs/api/listing.txt`, "utf8")
 const name = "export declare const getAdvice:"
@@ -30,5 +31,16 @@ describe("nextVersion", () => {
 
   it("refuses a text that is not a version", () => {
     assert.throws(() => nextVersion("latest", listing, listing), "latest is not a version")
+  })
+})
+
+describe("a release", () => {
+  it("needs the places where its users look for the source and report a bug", () => {
+    const manifest = { name: "effect-time-punches", repository: "r", bugs: "b", homepage: "h" }
+
+    assert.deepStrictEqual(missingKeys(manifest), [])
+    assert.deepStrictEqual(missingKeys({ ...manifest, bugs: undefined }), ["bugs"])
+    const { scripts } = JSON.parse(Fs.readFileSync(`${root}package.json`, "utf8"))
+    assert.match(scripts.prepublishOnly, /^node test\/docs\/support\/publishable\.ts && /)
   })
 })

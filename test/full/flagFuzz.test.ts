@@ -216,7 +216,7 @@ describe("random calls of every command", () => {
         ))
         assert.strictEqual(copy.code, 0, copy.stderr)
 
-        /** Runs a call in a folder of its own; what serves or repeats until it is stopped gets the signal of Ctrl-C after eight seconds. */
+        /** Runs a call in its own folder; what serves or repeats until it is stopped gets the signal of Ctrl-C after eight seconds. */
         const run = (args: ReadonlyArray<string>, name: string, env: Record<string, string>) =>
           Effect.promise(() => {
             const cwd = `${folder}/${name}`
