@@ -135,6 +135,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "sync",
     "client",
     "names",
+    "internal/http",
     "internal/sql",
     "internal/wire"
   ],

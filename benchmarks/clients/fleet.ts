@@ -33,7 +33,7 @@ export const companiesOf = (count: number) =>
 export const database = (url: string) =>
   PgClient.layer({
     url: Redacted.make(url),
-    startupParameters: FleetRunner.sessionParameters(),
+    startupParameters: FleetRunner.clientOptions({}).startupParameters,
     maxConnections: 16
   })
 

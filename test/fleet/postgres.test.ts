@@ -21,7 +21,7 @@ const service = app({}, oauth)
 
 const takeover = "3 seconds"
 
-const database = (url: string, parameters = FleetRunner.sessionParameters(takeover)) =>
+const database = (url: string, parameters = FleetRunner.clientOptions({ takeover }).startupParameters) =>
   PgClient.layer({ url: Redacted.make(url), startupParameters: parameters, maxConnections: 12 })
 
 /** A runner with separate connections; it ends with the scope, or when a test ends it. */
@@ -77,7 +77,7 @@ describe("FleetRunner.layer", () => {
           yield* asked(`CREATE SCHEMA IF NOT EXISTS ${quoted}`)
           // The first of the path is not there: the schema is that of the tables.
           const client = database(url, {
-            ...FleetRunner.sessionParameters(takeover),
+            ...FleetRunner.clientOptions({ takeover }).startupParameters,
             search_path: `nowhere, ${quoted}`
           })
           yield* Effect.provide(FleetRunner.migrate, client)
@@ -125,7 +125,10 @@ describe("FleetRunner.layer", () => {
       assert.include(other, "delete the row takeover of the table fleet_setting")
       assert.include(yield* built("b", {}, { timezone: "UTC" }), "idle_in_transaction_session_timeout is 0")
       assert.include(
-        yield* built("b", {}, { ...FleetRunner.sessionParameters(takeover), timezone: "Europe/Oslo" }),
+        yield* built("b", {}, {
+          ...FleetRunner.clientOptions({ takeover }).startupParameters,
+          timezone: "Europe/Oslo"
+        }),
         "timezone is Europe/Oslo"
       )
       assert.include(yield* built("b b", {}), "name must be")

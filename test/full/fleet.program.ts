@@ -85,8 +85,7 @@ if (freeze !== undefined) {
 }
 
 const database = PgClient.layer({
-  url: Redacted.make(url),
-  startupParameters: FleetRunner.sessionParameters(),
+  ...FleetRunner.clientOptions({ url: Redacted.make(url) }),
   maxConnections: 16
 })
 

@@ -16,7 +16,7 @@ import { environmentOf, type Running, started } from "../cli/child.ts"
 import { needs } from "../support/needs.ts"
 import { cluster, hasPrograms, noPostgres } from "../support/postgres.ts"
 import { inFleet, loaded, queried, serviceOf, sourceOf, within, type World } from "./fleetWorld.ts"
-import { type Door, doorTo } from "./serviceDoor.ts"
+import { type DatabaseDoor, type Door, doorTo, doorToDatabase } from "./serviceDoor.ts"
 
 const source = sourceOf(24, 20)
 const { companies } = source
@@ -29,6 +29,9 @@ const faketime = Fs.globSync("/usr/lib/*/faketime/libfaketime.so.1")[0]
 
 interface Process extends Running {
   readonly door: Door
+  readonly database: DatabaseDoor
+  /** The status of `/healthz`. */
+  readonly health: Effect.Effect<number>
   /** What it has logged. */
   readonly log: () => string
 }
@@ -53,13 +56,17 @@ const fleetOf = (env: Readonly<Record<string, string>> = {}) =>
     const start: Fleet["start"] = (name, variables = {}) =>
       Effect.gen(function*() {
         const door = yield* doorTo(service)
-        const given = { ...environmentOf(door.url), TIME_PUNCHES_DATABASE_URL: url, ...variables }
-        const running = yield* started(["fleet", "run", "--name", name], given)
+        const database = yield* doorToDatabase(url)
+        const given = { ...environmentOf(door.url), TIME_PUNCHES_DATABASE_URL: database.url, ...variables }
+        const running = yield* started(["fleet", "run", "--name", name, "--http", "0"], given)
         let text = ""
         running.child.stderr.on("data", (bytes) => (text += String(bytes)))
         const log = () => text
         yield* within(`process ${name} runs`, Effect.sync(() => text.includes("the fleet runs")), Effect.sync(log))
-        return { ...running, door, log }
+        const address = () => /http:\/\/127\.0\.0\.1:\d+/.exec(text.slice(text.indexOf("the fleet runs")))?.[0]
+        yield* within(`the page of ${name}`, Effect.sync(() => address() !== undefined), Effect.sync(log))
+        const health = Effect.promise(async () => (await fetch(`${address()}/healthz`)).status)
+        return { ...running, door, database, health, log }
       })
     const [a, b] = yield* Effect.all([start("a"), start("b")], { concurrency: 2 })
     yield* loaded(world, interval)
@@ -191,6 +198,58 @@ describe.concurrent("the worst age of a fleet of two processes", () => {
         const before = yield* clockOf
         Fs.writeFileSync(timestamp, "-3600")
         assert.isBelow(yield* clockOf, before - 3_500_000, "the clock is set back")
+      })
+  )
+
+  row(
+    "a database that forgets every connection of all processes",
+    { most: 45, seconds: 80 },
+    (fleet) =>
+      Effect.gen(function*() {
+        assert.strictEqual(yield* fleet.a.health, 200)
+        for (const { database } of [fleet.a, fleet.b]) database.forget()
+        // While nothing is claimed.
+        yield* within("health says so", Effect.map(fleet.a.health, (status) => status === 503))
+        const after = Effect.gen(function*() {
+          assert.deepStrictEqual(yield* Effect.all([fleet.a.health, fleet.b.health]), [200, 200])
+          assert.include(fleet.a.log(), "the database sent nothing for 30 seconds")
+        })
+        return { after }
+      })
+  )
+
+  row(
+    "a database that forgets every connection of one process",
+    { most: 45, seconds: 80 },
+    (fleet) =>
+      Effect.sync(() => {
+        fleet.b.database.forget()
+        const worksAgain = Effect.map(
+          queried(
+            fleet,
+            `SELECT 1 FROM fleet_run WHERE runner = 'b' AND outcome = 'Complete' AND began_at > ${now} - 15000`
+          ),
+          ({ length }) => length >= 3
+        )
+        return { after: within("it works again", worksAgain, Effect.sync(fleet.b.log), "10 seconds") }
+      })
+  )
+
+  row(
+    "a database that refuses every change for 20 seconds",
+    { most: 45, seconds: 60 },
+    (fleet) =>
+      Effect.gen(function*() {
+        const readOnly = (value: string) =>
+          Effect.andThen(
+            queried(fleet, `ALTER SYSTEM SET default_transaction_read_only = ${value}`),
+            queried(fleet, "SELECT pg_reload_conf()")
+          )
+        yield* readOnly("on")
+        yield* Effect.sleep("15 seconds")
+        assert.strictEqual(yield* fleet.a.health, 503)
+        yield* Effect.sleep("5 seconds")
+        yield* Effect.andThen(queried(fleet, "SET default_transaction_read_only = off"), readOnly("off"))
       })
   )
 

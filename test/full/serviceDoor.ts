@@ -1,7 +1,8 @@
-/** A door of one process to the service: it can be shut, and some companies can be throttled at it. */
+/** The doors of one process to the service, and to its database: what stands between them and can fail. */
 import { Effect, type Scope } from "effect"
 import { once } from "node:events"
 import * as Http from "node:http"
+import * as Net from "node:net"
 
 export interface Door {
   /** The address of the service through the door. */
@@ -62,6 +63,57 @@ export const doorTo = (service: string): Effect.Effect<Door, never, Scope.Scope>
             })
         }
         return { door, end: () => server.listening ? close() : Promise.resolve() }
+      }),
+      ({ end }) => Effect.promise(end)
+    ),
+    ({ door }) => door
+  )
+
+export interface DatabaseDoor {
+  /** The address of the database through the door. */
+  readonly url: string
+  /** Forgets the connections that there are, as a load balancer does: nothing is sent on, and none is closed. New ones work. */
+  readonly forget: () => void
+}
+
+export const doorToDatabase = (url: string): Effect.Effect<DatabaseDoor, never, Scope.Scope> =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.promise(async () => {
+        const { hostname, port } = new URL(url)
+        const open = new Set<readonly [Net.Socket, Net.Socket]>()
+        const forgotten = new Set<Net.Socket>()
+        const server = Net.createServer((client) => {
+          const pair = [client, Net.connect(Number(port), hostname)] as const
+          open.add(pair)
+          for (const [at, socket] of pair.entries()) {
+            const other = pair[1 - at]
+            socket.setNoDelay(true).on("data", (bytes) => {
+              if (!forgotten.has(socket)) other?.write(bytes)
+            })
+            socket.on("error", () => socket.destroy()).on("close", () => {
+              if (!forgotten.has(socket)) other?.destroy()
+            })
+          }
+        })
+        server.listen(0, "127.0.0.1")
+        await once(server, "listening")
+        const address = server.address()
+        if (address === null || typeof address === "string") throw new Error("the port of the door is not known")
+        const through = new URL(url)
+        through.port = `${address.port}`
+        const door: DatabaseDoor = {
+          url: through.href,
+          forget: () => {
+            for (const pair of open) for (const socket of pair) forgotten.add(socket)
+          }
+        }
+        const end = async () => {
+          for (const pair of open) for (const socket of pair) socket.destroy()
+          server.close()
+          await once(server, "close")
+        }
+        return { door, end }
       }),
       ({ end }) => Effect.promise(end)
     ),

@@ -1,4 +1,5 @@
 /** The database of a copy: its flag, which database that and the settings name, and the connection to it. */
+import type { PgPoolConfig } from "@effect/sql-pg/PgClient"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
@@ -71,8 +72,8 @@ export interface ConnectionOptions {
   readonly readonly?: boolean
   /** The most connections to PostgreSQL. Default 4. */
   readonly connections?: number
-  /** What each session of PostgreSQL begins with. */
-  readonly parameters?: Readonly<Record<string, string>>
+  /** What the client of PostgreSQL needs for what the command does. */
+  readonly client?: Partial<Pick<PgPoolConfig, "startupParameters" | "stream">>
 }
 
 /** A client of the database, whose driver is loaded here: no other run pays for it. */
@@ -94,7 +95,7 @@ const sqlite = Effect.fnUntraced(function*({ filename }: SqliteTarget, readonly:
 
 const postgres = Effect.fnUntraced(function*(
   target: PostgresTarget,
-  { connections = 4, parameters = {} }: ConnectionOptions
+  { client = {}, connections = 4 }: ConnectionOptions
 ) {
   const PgClient = yield* Effect.promise(() => import("@effect/sql-pg/PgClient"))
   const fromEnvironment = yield* Config.option(Config.Redacted("PGPASSWORD"))
@@ -109,7 +110,9 @@ const postgres = Effect.fnUntraced(function*(
     password: Option.getOrUndefined(Option.orElse(target.password, () => fromEnvironment)),
     ssl: encryption(target, ca),
     applicationName: "time-punches",
-    startupParameters: parameters,
+    // A server that vanished does not answer: without it, a statement that it has received is waited for without end.
+    keepAlive: "30 seconds",
+    ...client,
     maxConnections: connections
   })
 })

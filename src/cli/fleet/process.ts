@@ -46,7 +46,7 @@ export const run = Effect.fnUntraced(function*(input: RunInput) {
         SqlStore.layer({ migrate: false, history: input.history }).pipe(
           // Fails first if the tables are not there, and names the command that makes them.
           Layer.provide(Fleet.layer),
-          Layer.provideMerge(layerDatabase(target, { connections, parameters: FleetRunner.sessionParameters() }))
+          Layer.provideMerge(layerDatabase(target, { connections, client: FleetRunner.clientOptions(target) }))
         )
       ),
       (context) => Effect.provideContext(start({ ...settings, name }), context)

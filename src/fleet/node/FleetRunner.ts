@@ -2,7 +2,10 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
 import type { SqlClient } from "effect/sql/SqlClient"
+import * as Net from "node:net"
+import { hostOf } from "../../internal/http/secret.ts"
 import type { SyncStore } from "../../sync/SyncStore.ts"
 import type { TimePunches } from "../../TimePunches.ts"
 import { Fleet } from "../Fleet.ts"
@@ -13,8 +16,8 @@ export { type EmbeddedOptions, migrate, type RunnerOptions } from "./run.ts"
 
 /**
  * One process of many over PostgreSQL, which share nothing but the database. `SyncStore` must be `SqlStore.layer` over the same
- * `SqlClient`, whose sessions need `sessionParameters`, and whose pool at least four connections more than syncs that store at
- * once. Fails if the tables are older (`migrate`), or another process has this name. Once started it outlives the database.
+ * `SqlClient`, whose client needs `clientOptions`, and whose pool at least four connections more than syncs that store at once.
+ * Fails if the tables are older (`migrate`), or another process has this name. Once started it outlives the database.
  *
  * **Example** (One of several processes)
  *
@@ -25,8 +28,7 @@ export { type EmbeddedOptions, migrate, type RunnerOptions } from "./run.ts"
  * import { SqlStore } from "effect-time-punches/sql"
  *
  * const database = PgClient.layer({
- *   url: Redacted.make("postgres://localhost/punches"),
- *   startupParameters: FleetRunner.sessionParameters(),
+ *   ...FleetRunner.clientOptions({ url: Redacted.make("postgres://localhost/punches") }),
  *   maxConnections: 16
  * })
  *
@@ -58,8 +60,43 @@ export const layerEmbedded = (
 ): Layer.Layer<Fleet | SyncStore | SqlClient, FleetError, TimePunches> =>
   Layer.effectContext(Effect.map(startEmbedded(options), ({ context }) => context))
 
-/** What every session of a fleet needs, as `startupParameters` of the client of PostgreSQL. `takeover` is that of the settings. */
-export const sessionParameters = (takeover: Duration.Input = "10 seconds"): Readonly<Record<string, string>> => ({
+/** Where the database of a fleet is, and for how long its companies wait for a process that died. */
+export interface ClientAddress {
+  /** The address, as the client of PostgreSQL takes it: `postgres://user:password@host:5432/database`. */
+  readonly url?: Redacted.Redacted | undefined
+  /** The host in place of `url`, or the folder of a Unix socket. Default: `localhost`. */
+  readonly host?: string | undefined
+  /** Its port. Default: 5432. */
+  readonly port?: number | undefined
+  /** That of the settings. Default: ten seconds. */
+  readonly takeover?: Duration.Input | undefined
+}
+
+/** Sessions in UTC, which the server ends if they hang within a transaction. */
+const sessionParameters = (takeover: Duration.Input): Readonly<Record<string, string>> => ({
   timezone: "UTC",
   idle_in_transaction_session_timeout: String(Math.round(Duration.toMillis(takeover)))
 })
+
+/** For how long a connection may be silent, in milliseconds. An idle one is replaced when it is needed again. */
+const silence = 30_000
+
+/**
+ * What the client of PostgreSQL needs for a fleet: sessions in UTC that the server ends if they hang within a transaction, and
+ * connections that end after 30 seconds without a byte. A server, or what stands before it, may forget a connection without a
+ * word: its statement would be waited for without end, and the companies of the process with it.
+ */
+export const clientOptions = ({ host, port, takeover = "10 seconds", url }: ClientAddress) => ({
+  ...(url === undefined ? { host, port } : { url }),
+  startupParameters: sessionParameters(takeover),
+  stream: (): Net.Socket => {
+    const socket = Net.connect({ ...endpointOf(url === undefined ? { host, port } : hostOf(url)), noDelay: true })
+    return socket.setTimeout(silence, () => {
+      socket.destroy(new Error(`the database sent nothing for ${silence / 1000} seconds`))
+    })
+  }
+})
+
+/** Where the client would connect to. */
+const endpointOf = ({ host = "localhost", port = 5432 }: ClientAddress): Net.NetConnectOpts =>
+  host.startsWith("/") ? { path: `${host}/.s.PGSQL.${port}` } : { host, port }

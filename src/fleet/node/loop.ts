@@ -4,6 +4,8 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Result from "effect/Result"
+import { isSqlError } from "effect/sql/SqlError"
+import { messageOf } from "../../internal/sql/failure.ts"
 
 /** Milliseconds of the monotonic clock, which cannot be set: for how long something takes. */
 export const elapsed = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))
@@ -43,6 +45,8 @@ export const makeLoop = <E>(name: string, every: number, runOnce: Effect.Effect<
 export const reasonOf = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)
   // A message need not be a text, and not every value becomes one.
-  const text = Result.try(() => String(error instanceof Error ? error.message : error))
+  const text = Result.try(() =>
+    isSqlError(error) ? messageOf(error) : String(error instanceof Error ? error.message : error)
+  )
   return Result.getOrElse(text, () => "an error without a text").split("\n")[0] ?? ""
 }

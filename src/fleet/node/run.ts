@@ -223,7 +223,7 @@ const checkSession = ({ query }: FleetStore, { takeover }: Settings): Effect.Eff
           (SELECT setting FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout') AS idle`
     )
     const idle = numberOf(row?.idle)
-    const advice = "give FleetRunner.sessionParameters to the client as startupParameters"
+    const advice = "give FleetRunner.clientOptions to the client"
     if (!(idle > 0 && idle <= takeover)) {
       return yield* invalidInput(
         `idle_in_transaction_session_timeout is ${idle} milliseconds, and must be from 1 to takeover (${takeover}): ${advice}`

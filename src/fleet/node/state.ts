@@ -68,6 +68,8 @@ export interface RunnerState {
   probedAt: number
   /** When the leases were held last; `undefined`: not yet. */
   beatenAt: number | undefined
+  /** When companies were claimed last, or none was due. */
+  claimedAt: number | undefined
 }
 
 export const initialState = (): RunnerState => ({
@@ -83,7 +85,8 @@ export const initialState = (): RunnerState => ({
   askFor: undefined,
   closingSince: -Infinity,
   probedAt: -Infinity,
-  beatenAt: undefined
+  beatenAt: undefined,
+  claimedAt: undefined
 })
 
 /** Whether a suspect, which nothing else may run beside, is in work here. */

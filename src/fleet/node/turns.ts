@@ -85,7 +85,10 @@ export const makeRunner = Effect.fnUntraced(function*(given: RunnerBase) {
   const beaten = Effect.map(elapsed, (now) => {
     state.beatenAt = now
   })
-  const claims: Loop = makeLoop("the claim", tickEvery, runner.tick)
+  const claimed = Effect.map(elapsed, (now) => {
+    state.claimedAt = now
+  })
+  const claims: Loop = makeLoop("the claim", tickEvery, Effect.andThen(runner.tick, claimed))
   const beats = makeLoop("the heartbeat", settings.takeover / 5, Effect.andThen(runner.beat, beaten))
   const silences = makeLoop("the search for silence", settings.takeover / 5, runner.listen)
   const drains: Loop = makeLoop("the search for suspects", settings.takeover / 5, runner.drain)
@@ -107,7 +110,10 @@ export const makeRunner = Effect.fnUntraced(function*(given: RunnerBase) {
     inWork: () => [...state.turns.keys()],
     isDraining: () => state.isDraining,
     trouble: () => state.trouble,
-    lastBeat: () => state.beatenAt
+    lastBeat: () =>
+      state.beatenAt === undefined || state.claimedAt === undefined
+        ? undefined
+        : Math.min(state.beatenAt, state.claimedAt)
   } satisfies Runner
 })
 

@@ -1,4 +1,7 @@
-/** The only file that reads the value of a `Redacted`: to validate its characters, to write the cookie header, to scrub. */
+/**
+ * The only file that reads the value of a `Redacted`: to validate its characters, to write the cookie header, to scrub, and for
+ * the host of an address that has a password.
+ */
 import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import type { HttpClientRequest } from "effect/http/HttpClientRequest"
@@ -106,4 +109,11 @@ export const secretsOf = ({ headers }: HttpClientRequest): ReadonlyArray<Redacte
   const token = headers["authorization"]?.replace(/^\S+\s+/, "") ?? ""
   const cookies = (headers["cookie"] ?? "").split(";").map((cookie) => cookie.replace(/^[^=]*=/, "").trim())
   return [token, ...cookies].filter((value) => value !== "").map((value) => Redacted.make(value))
+}
+
+/** Where an address of PostgreSQL leads; what it does not name is left out. */
+export const hostOf = (url: Redacted.Redacted): { readonly host?: string; readonly port?: number } => {
+  const { hostname, port, searchParams } = new URL(Redacted.value(url))
+  const host = decodeURIComponent(hostname.replace(/^\[(.*)\]$/, "$1")) || searchParams.get("host")
+  return { ...(host === null ? {} : { host }), ...(port === "" ? {} : { port: Number(port) }) }
 }

@@ -9,7 +9,7 @@ export const missingKeys = (manifest: Readonly<Record<string, unknown>>): Readon
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const missing = missingKeys(JSON.parse(Fs.readFileSync("package.json", "utf8")))
   if (missing.length > 0) {
-    console.error(`package.json lacks ${missing.join(", ")}: CONTRIBUTING.md has the steps of a release`)
+    process.stderr.write(`package.json lacks ${missing.join(", ")}: CONTRIBUTING.md has the steps of a release\n`)
     process.exitCode = 1
   }
 }
