@@ -185,7 +185,13 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         const ended = yield* fleet.store.end("a", ending(claim, { rows: 7, pages: 2 }), settings)
         const row = yield* readCompany(fleet, 1)
 
-        assert.deepStrictEqual(ended, { state: "active", reason: undefined, pause: undefined, isLifted: false })
+        assert.deepStrictEqual(ended, {
+          state: "active",
+          reason: undefined,
+          pause: undefined,
+          isLifted: false,
+          next: { _tag: "Slot" }
+        })
         assert.deepStrictEqual(
           [row.heartbeat_at, row.starts, row.phase, row.failures, row.tag, row.tag_count, row.last_error, row.rows],
           [null, 0, "increment", 0, null, 0, null, 7]

@@ -34,7 +34,9 @@ import {
   RateLimited,
   TimePunches,
   TokenError,
-  TransportError
+  TransportError,
+  UnexpectedStatus,
+  UnprocessableEntity
 } from "../../src/index.ts"
 import { SyncError, SyncStore } from "../../src/sync/index.ts"
 import { type Copy, makeStoreOf } from "../../src/sync/memoryStore.ts"
@@ -542,6 +544,37 @@ describe("a process in trouble", () => {
       assert.deepStrictEqual(yield* write(test, "SELECT probed_at FROM fleet_pause"), [{
         probed_at: 0
       }])
+    }))
+
+  it.effect("says once a minute why the turns of a company fail, and when all turns of the process fail", () =>
+    Effect.gen(function*() {
+      let error: ListError | undefined = new UnexpectedStatus({ status: 404 })
+      const { due, lines, tick } = yield* inTrouble(() => error)
+      const said = (part: string) => lines.splice(0).filter((line) => line.includes(part))
+      yield* tick
+      const first = lines.filter((line) => /^company \d: \w+: .*; the next attempt is in \d+ s$/.test(line))
+      assert.lengthOf(first, 8)
+      assert.lengthOf(said("the last 5 turns of this process failed"), 1)
+      yield* due
+      yield* TestClock.adjust("30 seconds")
+      yield* tick
+      assert.deepStrictEqual(said("fail").concat(said("next attempt")), [])
+      yield* due
+      yield* TestClock.adjust("31 seconds")
+      // The third of one kind would block the company.
+      error = new UnprocessableEntity({})
+      yield* tick
+      assert.lengthOf(lines.filter((line) => line.includes("the next attempt")), 8)
+      assert.lengthOf(said("turns of this process failed"), 1)
+
+      error = undefined
+      yield* due
+      yield* tick
+      error = new UnexpectedStatus({ status: 404 })
+      yield* due
+      yield* tick
+      // At once: the company has succeeded since.
+      assert.lengthOf(said("the next attempt"), 8)
     }))
 
   it.effect("that hears nothing for 25 seconds, while another one completes turns, gives its companies back as they were", () =>

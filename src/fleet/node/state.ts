@@ -59,6 +59,11 @@ export interface RunnerState {
   trouble: Trouble | undefined
   /** Turns in a row that did not reach the service. */
   failedInRow: number
+  /** Turns in a row that failed, and when that was said last, by `elapsed`. */
+  failures: number
+  failuresSaidAt: number
+  /** When the last failure of a company was said, by `elapsed`. One that has succeeded since is not in it. */
+  readonly failuresSaid: Map<number, number>
   /** When the service last sent a page, by `elapsed`. */
   heardAt: number
   /** The company whose listing shows whether the trouble is over. */
@@ -81,6 +86,9 @@ export const initialState = (): RunnerState => ({
   isClosing: false,
   trouble: undefined,
   failedInRow: 0,
+  failures: 0,
+  failuresSaidAt: -Infinity,
+  failuresSaid: new Map(),
   heardAt: -Infinity,
   askFor: undefined,
   closingSince: -Infinity,

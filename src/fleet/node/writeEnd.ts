@@ -7,7 +7,7 @@ import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import { CompanyId } from "../../Ids.ts"
 import type { SyncStore } from "../../sync/SyncStore.ts"
-import { defectOf, outcomeName, phaseAfter } from "../CompanyState.ts"
+import { defectOf, type Next, outcomeName, phaseAfter } from "../CompanyState.ts"
 import type { Claim } from "../store/claims.ts"
 import type { End, Ended } from "../store/ends.ts"
 import { elapsed, reasonOf } from "./loop.ts"
@@ -83,22 +83,51 @@ export const writeEnd = Effect.fnUntraced(function*(base: TurnBase, turn: Turn, 
   )
   if (ended === undefined) return
   yield* metrics.ended(outcomeName(end.outcome), end)
-  yield* report(end, ended)
+  yield* report(state, end, ended)
 })
 
-/** One line for each change of state: what an operator acts on. */
-const report = (
+/** How often the same is said again, in milliseconds. */
+const sayEvery = 60_000
+
+/** Failed turns in a row, from which on it is said that all turns of the process fail. */
+const manyFailures = 5
+
+/** A line for each change of state, which an operator acts on; and at most once a minute, why the turns of a company fail. */
+const report = Effect.fnUntraced(function*(
+  state: RunnerState,
   { claim, outcome }: End,
-  { isLifted, pause, reason, state }: Ended
-): Effect.Effect<void> => {
+  { isLifted, next, pause, reason, state: after }: Ended
+) {
+  const { company } = claim
   const why = "failure" in outcome ? `: ${outcome.failure.text}` : ""
-  const lines: Array<Effect.Effect<void>> = []
-  if (reason !== undefined && (state === "blocked" || state === "quarantined")) {
-    lines.push(Effect.logWarning(`company ${claim.company} is ${state} (${reason})${why}`))
+  const isStopped = reason !== undefined && (after === "blocked" || after === "quarantined")
+  if (isStopped) yield* Effect.logWarning(`company ${company} is ${after} (${reason})${why}`)
+  if (pause !== undefined) yield* Effect.logWarning(`the fleet is paused (${pause.reason})${why}`)
+  if (isLifted) yield* Effect.logInfo("the fleet is no longer paused")
+  if (!("failure" in outcome)) {
+    state.failures = 0
+    state.failuresSaid.delete(company)
+    return yield* Effect.logDebug(`company ${company}: ${outcomeName(outcome)}`)
   }
-  if (pause !== undefined) lines.push(Effect.logWarning(`the fleet is paused (${pause.reason})${why}`))
-  if (isLifted) lines.push(Effect.logInfo("the fleet is no longer paused"))
-  return lines.length === 0
-    ? Effect.logDebug(`company ${claim.company}: ${outcomeName(outcome)}${why}`)
-    : Effect.all(lines, { discard: true })
-}
+  const now = yield* elapsed
+  state.failures += 1
+  const isDue = now - (state.failuresSaid.get(company) ?? -Infinity) >= sayEvery
+  if (!isStopped) {
+    if (isDue) state.failuresSaid.set(company, now)
+    const log = isDue ? Effect.logInfo : Effect.logDebug
+    yield* log(`company ${company}: ${outcomeName(outcome)}${why}; ${attemptText(next)}`)
+  }
+  // Of a process in trouble this is said once a minute already.
+  if (state.trouble !== undefined || state.failures < manyFailures || now - state.failuresSaidAt < sayEvery) return
+  state.failuresSaidAt = now
+  yield* Effect.logWarning(
+    `the last ${state.failures} turns of this process failed, the last one with ${outcomeName(outcome)}${why}`
+  )
+})
+
+const attemptText = (next: Next): string =>
+  next._tag === "In"
+    ? `the next attempt is in ${Math.round(next.millis / 1000)} s`
+    : next._tag === "Now"
+    ? "it is due again"
+    : "the next attempt is at its next slot"

@@ -45,6 +45,8 @@ export interface Ended {
   readonly pause: NewPause | undefined
   /** Whether pauses were lifted, since this was their probe. */
   readonly isLifted: boolean
+  /** When the company is due again. */
+  readonly next: Next
 }
 
 /** The settings that the end of a turn needs. */
@@ -231,7 +233,13 @@ const write = (
         if (isLifted) yield* lift
       }
       if (decision.pause !== undefined) yield* insertPause(on, now, decision.pause)
-      return { state: stateOf(ended.state), reason: textOrUndefined(ended.reason), pause: decision.pause, isLifted }
+      return {
+        state: stateOf(ended.state),
+        reason: textOrUndefined(ended.reason),
+        pause: decision.pause,
+        isLifted,
+        next: decision.next
+      }
     })
     return isOneStatement ? all : transaction(all)
   })
