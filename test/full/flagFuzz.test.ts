@@ -34,6 +34,7 @@ const legal: Readonly<Record<string, ReadonlyArray<string>>> = {
   SHARE: ["0.5", "0"],
   TIME: ["5s", "1d", "15m"],
   "TIME|all": ["35d", "all"],
+  "TIME|never": ["1d", "never"],
   DAYS: ["30d"],
   HOURS: ["40h", "37.5h", "450m"],
   INSTANT: ["2026-03-02T00:00:00Z", "2026-03-09T15:00:00+01:00"],

@@ -46,7 +46,7 @@ interface Fleet extends World {
   ) => Effect.Effect<Process, never, Scope.Scope>
 }
 
-const fleetOf = (env: Readonly<Record<string, string>> = {}) =>
+const fleetOf = (env: Readonly<Record<string, string>> = {}, ...flags: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const server = yield* cluster({}, env)
     const url = server.url()
@@ -58,7 +58,7 @@ const fleetOf = (env: Readonly<Record<string, string>> = {}) =>
         const door = yield* doorTo(service)
         const database = yield* doorToDatabase(url)
         const given = { ...environmentOf(door.url), TIME_PUNCHES_DATABASE_URL: database.url, ...variables }
-        const running = yield* started(["fleet", "run", "--name", name, "--http", "0"], given)
+        const running = yield* started(["fleet", "run", "--name", name, "--http", "0", ...flags], given)
         let text = ""
         running.child.stderr.on("data", (bytes) => (text += String(bytes)))
         const log = () => text
@@ -252,6 +252,22 @@ describe.concurrent("the worst age of a fleet of two processes", () => {
         yield* Effect.andThen(queried(fleet, "SET default_transaction_read_only = off"), readOnly("off"))
       })
   )
+
+  it.live("one limit of requests a second holds for both processes together", (context) => {
+    needs(context, hasPrograms, noPostgres)
+    return Effect.gen(function*() {
+      const [perSecond, seconds] = [2, 60]
+      // More is asked for: 24 companies, each every ten seconds.
+      const fleet = yield* fleetOf({}, "--requests-per-second", `${perSecond}`, "--concurrency", "8")
+      const sent = () => fleet.a.door.requests() + fleet.b.door.requests()
+      const before = sent()
+      yield* Effect.sleep(seconds * 1000)
+      const rate = (sent() - before) / seconds
+      yield* Console.log(`two processes with --requests-per-second ${perSecond}: ${rate.toFixed(2)} requests a second`)
+      assert.isAtMost(rate, perSecond * 1.05)
+      assert.isAtLeast(rate, perSecond * 0.8)
+    }).pipe(Effect.scoped, Effect.provide(serviceOf(source)))
+  }, 400_000)
 
   row("a process with a wrong secret", { most: 40, seconds: 70 }, (fleet) =>
     Effect.gen(function*() {

@@ -11,6 +11,8 @@ export interface Door {
   readonly set: (state: "open" | "refused" | "reset" | "hangs") => Effect.Effect<void>
   /** Answers every listing of these companies with 429. */
   readonly throttle: (companies: ReadonlyArray<number>) => Effect.Effect<void>
+  /** How many requests it has had. */
+  readonly requests: () => number
 }
 
 export const doorTo = (service: string): Effect.Effect<Door, never, Scope.Scope> =>
@@ -19,7 +21,9 @@ export const doorTo = (service: string): Effect.Effect<Door, never, Scope.Scope>
       Effect.promise(async () => {
         let state: Parameters<Door["set"]>[0] = "open"
         let throttled: ReadonlyArray<number> = []
+        let requests = 0
         const server = Http.createServer((request, response) => {
+          requests += 1
           if (state === "hangs") return
           if (state === "reset") return void request.socket.resetAndDestroy()
           const path = request.url ?? "/"
@@ -60,7 +64,8 @@ export const doorTo = (service: string): Effect.Effect<Door, never, Scope.Scope>
           throttle: (companies) =>
             Effect.sync(() => {
               throttled = companies
-            })
+            }),
+          requests: () => requests
         }
         return { door, end: () => server.listening ? close() : Promise.resolve() }
       }),

@@ -1,12 +1,15 @@
 /** One process of the fleet, from its first line to the signal that ends it. Loaded only by `fleet run`. */
 import * as Config from "effect/Config"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { Fleet } from "../../fleet/Fleet.ts"
 import * as FleetRunner from "../../fleet/node/FleetRunner.ts"
 import { start, startEmbedded } from "../../fleet/node/run.ts"
+import type { GivenSettings } from "../../fleet/Settings.ts"
 import { invalidSetting } from "../../internal/wire/issue.ts"
+import { RateLimit } from "../../RateLimit.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { layerDatabase, targetOf } from "../database/database.ts"
 import { exitCode, usage } from "../failure.ts"
@@ -18,6 +21,12 @@ interface RunInput {
   readonly name: Option.Option<string>
   readonly history: boolean
   readonly keepHistory: Option.Option<number>
+  readonly concurrency: Option.Option<number>
+  readonly pagesPerTurn: Option.Option<number>
+  readonly requestsPerSecond: Option.Option<number>
+  readonly sweepEvery: Option.Option<Duration.Duration>
+  readonly fullSweepEvery: Option.Option<Duration.Duration>
+  readonly credentials: Option.Option<GivenSettings["credentials"]>
   readonly http: Option.Option<number>
   readonly httpHost: Option.Option<string>
 }
@@ -32,24 +41,47 @@ export const run = Effect.fnUntraced(function*(input: RunInput) {
   if (Option.isSome(input.keepHistory) && !input.history) return yield* usage("--keep-history goes with --history")
   const target = yield* targetOf(input.database, "fleet")
   yield* requireOAuth
-  const settings = { historyDays: Option.getOrUndefined(input.keepHistory) }
+  const settings: GivenSettings = {
+    historyDays: Option.getOrUndefined(input.keepHistory),
+    maxConcurrentSyncs: Option.getOrUndefined(input.concurrency),
+    pagesPerTurn: Option.getOrUndefined(input.pagesPerTurn),
+    sweepEvery: Option.getOrUndefined(input.sweepEvery),
+    fullSweepEvery: Option.getOrUndefined(input.fullSweepEvery),
+    credentials: Option.getOrUndefined(input.credentials)
+  }
   const name = Option.getOrUndefined(input.name)
   if (target._tag === "Sqlite" && name !== undefined) {
     return yield* usage("--name goes with PostgreSQL: a file has one process")
   }
   if (Option.isSome(input.httpHost) && Option.isNone(input.http)) return yield* usage("--http-host goes with --http")
   const signal = yield* firstSignal
+  const limit = Option.getOrUndefined(Option.map(input.requestsPerSecond, (perSecond) => ({ perSecond })))
   const started = target._tag === "Sqlite"
-    ? startEmbedded({ ...settings, filename: target.filename, history: input.history })
-    : Effect.flatMap(
-      Layer.build(
-        SqlStore.layer({ migrate: false, history: input.history }).pipe(
-          // Fails first if the tables are not there, and names the command that makes them.
-          Layer.provide(Fleet.layer),
-          Layer.provideMerge(layerDatabase(target, { connections, client: FleetRunner.clientOptions(target) }))
+    ? built(
+      // A limit of the one process of a file needs no store.
+      limit === undefined ? layerClient : Layer.provide(layerClient, RateLimit.layer(limit)),
+      startEmbedded({ ...settings, filename: target.filename, history: input.history })
+    )
+    : built(
+      SqlStore.layer({ migrate: false, history: input.history }).pipe(
+        // Fails first if the tables are not there, and names the command that makes them.
+        Layer.provide(Fleet.layer),
+        Layer.merge(
+          limit === undefined
+            ? layerClient
+            : layerClient.pipe(
+              Layer.provide(RateLimit.layerWithStore(limit)),
+              Layer.provide(Fleet.layerRateLimiterStore)
+            )
+        ),
+        Layer.provideMerge(
+          layerDatabase(target, {
+            connections,
+            client: FleetRunner.clientOptions({ host: target.host, port: target.port })
+          })
         )
       ),
-      (context) => Effect.provideContext(start({ ...settings, name }), context)
+      start({ ...settings, name })
     )
   const running = Effect.gen(function*() {
     const { fleet, lost, served } = yield* started
@@ -66,10 +98,13 @@ export const run = Effect.fnUntraced(function*(input: RunInput) {
   yield* Effect.raceFirst(signal, running).pipe(
     Effect.andThen(Effect.logInfo("the fleet ends: turns in flight are put back")),
     Effect.scoped,
-    Effect.provide(layerClient),
     withServerLog
   )
 }, Effect.scoped)
+
+/** Provides a layer that lives as long as the scope, and not only until the effect has ended: what it starts goes on. */
+const built = <ROut, E, RIn, A, E2, R>(layer: Layer.Layer<ROut, E, RIn>, effect: Effect.Effect<A, E2, R>) =>
+  Effect.flatMap(Layer.build(layer), (context) => Effect.provideContext(effect, context))
 
 /** Companies have guids, which an OAuth client alone sends: any other credential is of one company. */
 const requireOAuth = Effect.gen(function*() {

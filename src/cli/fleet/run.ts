@@ -1,8 +1,11 @@
 /** `time-punches fleet run`: the flags of one process of the fleet. */
 import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
 import { databaseFlag } from "../database/database.ts"
 import { lazyCommand } from "../flags/lazy.ts"
-import { keepHistory, nonBlank, onFlag, whole } from "../flags/values.ts"
+import { intervalForm, keepHistory, nonBlank, onFlag, readInterval, text, whole } from "../flags/values.ts"
 
 export const run = lazyCommand(
   "run",
@@ -17,6 +20,41 @@ export const run = lazyCommand(
     history: onFlag("history", "Keep each version that a sync replaces, for time-punches payroll diff"),
     keepHistory: keepHistory(
       "With --history: once a day, remove versions that were replaced longer ago than this (default: keep all)"
+    ),
+    concurrency: whole("concurrency", "N", "Companies that this process syncs at once (default: 32)", 1, 1000),
+    pagesPerTurn: whole(
+      "pages-per-turn",
+      "N",
+      "Pages of a company that are stored before it lets others go first (default: 50)",
+      1,
+      1_000_000
+    ),
+    requestsPerSecond: whole(
+      "requests-per-second",
+      "N",
+      "The most requests a second of all processes of the fleet together; give each the same (default: no limit)",
+      1,
+      100_000
+    ),
+    sweepEvery: text(
+      "sweep-every",
+      "TIME",
+      "How often the clock-ins of the last 35 days are re-read, to mark missing rows (default: 1d)",
+      intervalForm("1d"),
+      readInterval
+    ),
+    fullSweepEvery: text(
+      "full-sweep-every",
+      "TIME|never",
+      "How often all clock-ins are re-read (default: 30d)",
+      `${intervalForm("30d")}, or never`,
+      (text) => text === "never" ? Option.some(Duration.zero) : readInterval(text)
+    ),
+    credentials: Flag.ChoiceWithValue("credentials", [["shared", "shared"], ["per-company", "perCompany"]]).pipe(
+      Flag.withDescription(
+        "Whether all companies have one credential: a refused one then pauses the fleet, else it blocks its company (default: shared)"
+      ),
+      Flag.optional
     ),
     http: whole(
       "http",

@@ -16,6 +16,7 @@ const limits: Readonly<Record<string, readonly [value: string, limit: RegExp]>> 
   SHARE: ["1.1", /from 0 to 1/],
   TIME: ["367d", /to (366d|1d)/],
   "TIME|all": ["3650d", /to 366d/],
+  "TIME|never": ["3650d", /to 366d/],
   DAYS: ["99999d", /to (366d|36525)/],
   HOURS: ["1000000h", /up to 99999.99h/],
   INSTANT: ["99999-01-01T00:00:00Z", /years 0001 to 9999/],
