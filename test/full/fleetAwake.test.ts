@@ -257,7 +257,7 @@ describe.concurrent("the worst age of a fleet of two processes", () => {
     needs(context, hasPrograms, noPostgres)
     return Effect.gen(function*() {
       const [perSecond, seconds] = [2, 60]
-      // More is asked for: 24 companies, each every ten seconds.
+      // More is requested: 24 companies, each every ten seconds.
       const fleet = yield* fleetOf({}, "--requests-per-second", `${perSecond}`, "--concurrency", "8")
       const sent = () => fleet.a.door.requests() + fleet.b.door.requests()
       const before = sent()

@@ -47,7 +47,7 @@ const bounded: ReadonlyArray<readonly [string, Plan, number, Planting]> = [
   ["a process with a wrong secret", { ...fault, faults: ["secret"] }, 20, ({ end, sql }) => ({
     end: (...args) => Effect.andThen(sql`DELETE FROM fleet_run`, end(...args))
   })],
-  ["a process whose connections fail", { ...fault, faults: ["cut"] }, 40, ({ claim }) => ({
+  ["a process whose connections fail", { ...fault, faults: ["cut"] }, 60, ({ claim }) => ({
     claim: (options) => claim({ ...options, room: 4, mine: undefined }),
     isServedElsewhere: () => Effect.succeed(false)
   })],
@@ -67,12 +67,15 @@ describe("a fleet with one fault", () => {
     "keeps the other companies in time, but not with the bug: %s",
     ([, plan, most, planting]) =>
       Effect.gen(function*() {
-        const { faults, worst } = yield* run(plan)
-        assert.deepStrictEqual(faults, [])
-        assert.isAtMost(worst, most)
+        // Which process gets a company first is chance: of eight runs with connections that fail, six were at most 38 s late, and one 80.
+        const middle = Effect.fnUntraced(function*(planting?: Planting) {
+          const runs = yield* Effect.forEach([1, 2, 3, 4, 5], () => run(plan, planting))
+          assert.deepStrictEqual(runs.flatMap(({ faults }) => planting === undefined ? faults : []), [])
+          return runs.map(({ worst }) => worst).toSorted((a, b) => a - b)[2] ?? Infinity
+        })
 
-        const planted = yield* run(plan, planting)
-        assert.isAbove(planted.worst, most)
+        assert.isAtMost(yield* middle(), most)
+        assert.isAbove(yield* middle(planting), most)
       })
   )
 })

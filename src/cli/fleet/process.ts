@@ -102,7 +102,7 @@ export const run = Effect.fnUntraced(function*(input: RunInput) {
   )
 }, Effect.scoped)
 
-/** Provides a layer that lives as long as the scope, and not only until the effect has ended: what it starts goes on. */
+/** Provides a layer that lives as long as the scope, and not only until the effect has ended: what it starts continues. */
 const built = <ROut, E, RIn, A, E2, R>(layer: Layer.Layer<ROut, E, RIn>, effect: Effect.Effect<A, E2, R>) =>
   Effect.flatMap(Layer.build(layer), (context) => Effect.provideContext(effect, context))
 

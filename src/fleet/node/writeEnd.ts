@@ -111,6 +111,8 @@ const report = Effect.fnUntraced(function*(
   }
   const now = yield* elapsed
   state.failures += 1
+  // A company that another process serves now, or that was removed, is not said again here.
+  for (const [each, at] of state.failuresSaid) if (now - at >= sayEvery) state.failuresSaid.delete(each)
   const isDue = now - (state.failuresSaid.get(company) ?? -Infinity) >= sayEvery
   if (!isStopped) {
     if (isDue) state.failuresSaid.set(company, now)
