@@ -211,8 +211,9 @@ const describe = (error: ExpectedError): Description => {
       return describeSync(error)
     case "FleetError":
       return {
-        ...fleetEnds[error.reason],
-        ...(error.reason === "Store" ? { advice: [databaseAdvice(error.cause)] } : {}),
+        ...(error.reason === "Store"
+          ? { code: exitCode.system, advice: [databaseAdvice(error.cause)] }
+          : fleetEnds[error.reason]),
         message: printable(error.detail)
       }
     case "HistoryUnavailable":
@@ -274,11 +275,10 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
 
 const checkDatabase = "Check the database: its address, its rights, its space, and who has locked it."
 
-const fleetEnds: { readonly [R in FleetError["reason"]]: Omit<Description, "message"> } = {
+const fleetEnds: { readonly [R in Exclude<FleetError["reason"], "Store">]: Omit<Description, "message"> } = {
   NotMigrated: { code: exitCode.data, advice: ["Run time-punches fleet migrate with this database first."] },
   InvalidInput: { code: exitCode.usage, advice: [] },
-  AlreadyRunning: { code: exitCode.system, advice: ["Give each process its own --name; a file has one process."] },
-  Store: { code: exitCode.system, advice: [checkDatabase] }
+  AlreadyRunning: { code: exitCode.system, advice: ["Give each process its own --name; a file has one process."] }
 }
 
 /** What the code of the system means, if the file of a database could not be opened: the same words as for other files. */

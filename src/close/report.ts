@@ -248,7 +248,6 @@ const differenceOf = ({ revisions }: ClosedPeriod, revision: RecordedRevision): 
 
 const revisionsSection = (close: ClosedPeriod): Html => {
   const active = new Set(activeRevisions(close.revisions).map(({ id }) => id))
-  const due = (revision: RecordedRevision) => totalOf(peopleOf(differenceOf(close, revision)))
   const columns: ReadonlyArray<Column<RecordedRevision>> = [
     { title: "revision", cell: ({ id }) => id },
     { title: "kind", cell: ({ kind }) => kind },
@@ -263,12 +262,6 @@ const revisionsSection = (close: ClosedPeriod): Html => {
       cell: ({ closedAt }) => DateTime.formatIso(closedAt).replace(/T(\d\d:\d\d).*/, " $1 UTC")
     },
     { title: "people", isNumber: true, cell: ({ people }) => Page.count(people.length) },
-    { title: "net", isNumber: true, cell: (revision) => Page.time(totalOf(peopleOf(revision)).net) },
-    { title: "cost", isNumber: true, cell: (revision) => Page.money(totalOf(peopleOf(revision)).cost) },
-    { title: "tips", isNumber: true, cell: (revision) => Page.money(totalOf(peopleOf(revision)).tips) },
-    { title: "net due", isNumber: true, cell: (revision) => Page.time(due(revision).net) },
-    { title: "cost due", isNumber: true, cell: (revision) => Page.money(due(revision).cost) },
-    { title: "tips due", isNumber: true, cell: (revision) => Page.money(due(revision).tips) },
     { title: "user", cell: ({ user }) => user },
     { title: "note", cell: ({ note }) => note },
     {
@@ -276,7 +269,22 @@ const revisionsSection = (close: ClosedPeriod): Html => {
       cell: ({ accepted }) => foundText(accepted)
     }
   ]
-  return Page.section("Revisions", Page.table(counted(close.revisions.length, "revision"), columns, close.revisions))
+  const has = (revision: RecordedRevision) => totalOf(peopleOf(revision))
+  const due = (revision: RecordedRevision) => totalOf(peopleOf(differenceOf(close, revision)))
+  const amounts: ReadonlyArray<Column<RecordedRevision>> = [
+    { title: "revision", cell: ({ id }) => id },
+    { title: "net", isNumber: true, cell: (revision) => Page.time(has(revision).net) },
+    { title: "net due", isNumber: true, cell: (revision) => Page.time(due(revision).net) },
+    { title: "cost", isNumber: true, cell: (revision) => Page.money(has(revision).cost) },
+    { title: "cost due", isNumber: true, cell: (revision) => Page.money(due(revision).cost) },
+    { title: "tips", isNumber: true, cell: (revision) => Page.money(has(revision).tips) },
+    { title: "tips due", isNumber: true, cell: (revision) => Page.money(due(revision).tips) }
+  ]
+  return Page.section(
+    "Revisions",
+    Page.table(counted(close.revisions.length, "revision"), columns, close.revisions),
+    Page.table("What each revision has, and what is due with it", amounts, close.revisions)
+  )
 }
 
 /** What each person got with each active revision, and in all. */

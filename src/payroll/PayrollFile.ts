@@ -313,14 +313,14 @@ export interface PayrollFile {
   readonly codes: ReadonlyArray<UsedCode>
   /** Users of one code, which makes one employee of them. Hours over a threshold are those of each user alone. */
   readonly sharedCodes: ReadonlyArray<SharedCode>
-  /** Hours, cost and tips that no column of the mapping has, if they are not zero for everybody. */
+  /** The hours, the cost and the tips, if a person has some and no column has them. */
   readonly omitted: ReadonlyArray<OmittedAmount>
 }
 
-/** An amount that a file does not have; with `previous`, a difference. */
+/** An amount that no column of the file has; with `previous`, the difference. */
 export type OmittedAmount =
   & {
-    /** How many people it is of: their amounts are not zero, even if they add up to zero. */
+    /** Number of people whose amount is not zero. The amounts of several may add up to zero. */
     readonly people: number
   }
   & (

@@ -37,11 +37,17 @@ export const commandOf = (args: ReadonlyArray<string>, script = bundle): Readonl
   ...args
 ]
 
-export const start = (args: ReadonlyArray<string>, env: Record<string, string>, script = bundle): Running => {
+/** `cwd`: the folder in which it runs; default: that of this process. */
+export const start = (
+  args: ReadonlyArray<string>,
+  env: Record<string, string>,
+  script = bundle,
+  cwd = process.cwd()
+): Running => {
   const child = ChildProcess.spawn(
     process.execPath,
     commandOf(args, script),
-    { env, stdio: ["ignore", "pipe", "pipe"] }
+    { cwd, env, stdio: ["ignore", "pipe", "pipe"] }
   )
   let stdout = ""
   let stderr = ""

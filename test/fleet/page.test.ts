@@ -129,10 +129,10 @@ describe("the page of a fleet", () => {
 
 /** The routes over a socket. */
 const served = Effect.fnUntraced(function*(
-  options: { readonly host?: string; readonly name?: string; readonly lastBeat?: () => number | undefined } = {}
+  options: { readonly host?: string; readonly name?: string; readonly workedAt?: () => number } = {}
 ) {
   const test = yield* sqliteStore
-  const lastBeat = options.lastBeat ?? monotonic
+  const workedAt = options.workedAt ?? monotonic
   let reads = 0
   const store: TestStore["store"] = {
     ...test.store,
@@ -148,7 +148,7 @@ const served = Effect.fnUntraced(function*(
   ).pipe(Effect.orDie)
   yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
   const { isLocal, url } = yield* Effect.provideContext(
-    servePage({ store, name: "a", takeover, lastBeat }, options.name ?? options.host),
+    servePage({ store, name: "a", takeover, workedAt }, options.name ?? options.host),
     context
   )
   const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
@@ -283,11 +283,11 @@ describe("the routes of the page of a fleet", () => {
 
   it.live("are healthy while the database answers and the leases are held", () =>
     Effect.gen(function*() {
-      let beat: number | undefined
-      const { get } = yield* served({ lastBeat: () => beat })
+      let workedAt = -Infinity
+      const { get } = yield* served({ workedAt: () => workedAt })
       const statuses: Array<number> = []
-      for (const age of [undefined, 1, takeover + 500]) {
-        beat = age === undefined ? undefined : monotonic() - age
+      for (const age of [Infinity, 1, takeover + 500]) {
+        workedAt = monotonic() - age
         statuses.push((yield* get("/healthz")).status)
       }
 

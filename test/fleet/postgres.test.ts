@@ -277,7 +277,7 @@ describe("the page of a fleet over PostgreSQL", () => {
           keepRuns: 50
         })
         const minutes = yield* store.sql`SELECT pg_typeof(minute)::text AS kind, runs FROM fleet_minute`
-        const handle = yield* routes({ store, name: "a", takeover: 10_000, lastBeat: monotonic })
+        const handle = yield* routes({ store, name: "a", takeover: 10_000, workedAt: monotonic })
         const get = (path: string) =>
           handle(true).pipe(
             Effect.provideService(

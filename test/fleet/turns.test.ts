@@ -429,7 +429,7 @@ describe("decideTrouble", () => {
 
 describe("a process in trouble", () => {
   const companies = Array.from({ length: 8 }, (_, at) => ({ id: CompanyId.make(at + 1), every: undefined }))
-  const write = ({ sql }: TestStore, statement: string) => Effect.orDie(sql.unsafe(statement))
+  const query = ({ sql }: TestStore, statement: string) => Effect.orDie(sql.unsafe(statement))
 
   const troubles = ({ sql }: TestStore) =>
     Effect.orDie(
@@ -477,7 +477,7 @@ describe("a process in trouble", () => {
       assert.deepStrictEqual(claims, [8, 1, 1])
 
       const completed = "INSERT INTO fleet_run VALUES (77, 1, 'b', 0, $, 1, 1, 'Complete')"
-      yield* write(test, completed.replace("$", `${noon}`))
+      yield* query(test, completed.replace("$", `${noon}`))
       yield* tick
       assert.lengthOf(claims, 3, "it would keep the company from the other process")
 
@@ -536,12 +536,12 @@ describe("a process in trouble", () => {
       assert.strictEqual(runner.trouble()?.kind, "refused")
       assert.lengthOf(lines.filter((line) => line.includes("refuses this process, which claims no company")), 2)
 
-      yield* write(test, `INSERT INTO fleet_pause (reason, until, probed_at) VALUES ('Rejected', NULL, ${noon})`)
+      yield* query(test, `INSERT INTO fleet_pause (reason, until, probed_at) VALUES ('Rejected', NULL, ${noon})`)
       // What the service says of the company needs a token.
       error = new Forbidden({})
       yield* ask
       assert.strictEqual(runner.trouble(), undefined)
-      assert.deepStrictEqual(yield* write(test, "SELECT probed_at FROM fleet_pause"), [{
+      assert.deepStrictEqual(yield* query(test, "SELECT probed_at FROM fleet_pause"), [{
         probed_at: 0
       }])
     }))
@@ -586,7 +586,7 @@ describe("a process in trouble", () => {
       yield* TestClock.adjust("26 seconds")
       yield* runner.listen
       assert.lengthOf(runner.inWork(), 8, "the service is slow for all, as far as it knows")
-      yield* write(test, `INSERT INTO fleet_run VALUES (77, 1, 'b', 0, ${noon + 20_000}, 1, 1, 'Complete')`)
+      yield* query(test, `INSERT INTO fleet_run VALUES (77, 1, 'b', 0, ${noon + 20_000}, 1, 1, 'Complete')`)
       yield* runner.listen
       yield* settled
 
@@ -600,7 +600,7 @@ describe("a process in trouble", () => {
   it.effect("continues turns that began less than 25 seconds ago, or that have had a page since", () =>
     Effect.gen(function*() {
       const { page, runner, test } = yield* world()
-      yield* write(test, `INSERT INTO fleet_run VALUES (77, 1, 'b', 0, ${noon + 60_000}, 1, 1, 'Complete')`)
+      yield* query(test, `INSERT INTO fleet_run VALUES (77, 1, 'b', 0, ${noon + 60_000}, 1, 1, 'Complete')`)
       yield* TestClock.adjust("1 minute")
       yield* runner.tick
       yield* settled

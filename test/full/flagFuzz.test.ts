@@ -4,12 +4,12 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService } from "../../src/testing/index.ts"
-import { commandOf, ended, environmentOf, started } from "../cli/child.ts"
+import { bundle } from "../cli/bundle.ts"
+import { type Ended, ended, environmentOf, started } from "../cli/child.ts"
 import { flagsOf, printers, subcommands, temporaryFolder } from "../cli/support.ts"
 import { servicePunch } from "../support/wire.ts"
 
@@ -177,14 +177,7 @@ const traces = /\n\s+at |node:internal|\[object |\bundefined\b|TypeError|RangeEr
 const raw = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/
 
 /** What is wrong with the end of a call. */
-const wrongWith = (
-  { code, signal, stderr, stdout }: {
-    readonly code: number | null
-    readonly signal: NodeJS.Signals | null
-    readonly stderr: string
-    readonly stdout: string
-  }
-): ReadonlyArray<string> => [
+const wrongWith = ({ code, signal, stderr, stdout }: Ended): ReadonlyArray<string> => [
   ...(code === null || ![0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 130].includes(code)
     ? [`exit code ${code}, signal ${signal}`]
     : []),
@@ -217,33 +210,26 @@ describe("random calls of every command", () => {
         ))
         assert.strictEqual(copy.code, 0, copy.stderr)
 
-        /** Runs a call in its own folder; what serves or repeats until it is stopped gets the signal of Ctrl-C after eight seconds. */
-        const run = (args: ReadonlyArray<string>, name: string, env: Record<string, string>) =>
-          Effect.promise(() => {
+        /** Runs a call in its own folder. What serves until it is stopped gets the signal of Ctrl-C after eight seconds. */
+        const run = Effect.fnUntraced(
+          function*(args: ReadonlyArray<string>, name: string, env: Record<string, string>) {
             const cwd = `${folder}/${name}`
             Fs.mkdirSync(`${cwd}/folder`, { recursive: true })
             Fs.copyFileSync(`${folder}/seed.db`, `${cwd}/punches.db`)
             Fs.writeFileSync(`${cwd}/mapping.json`, "{\"v\":2}")
-            return new Promise<Parameters<typeof wrongWith>[0] & { readonly millis: number }>((resolve) => {
-              const began = performance.now()
-              const child = ChildProcess.spawn(process.execPath, commandOf(args), {
-                cwd,
-                env: { ...env, HOME: cwd },
-                stdio: ["ignore", "pipe", "pipe"]
-              })
-              let [stdout, stderr] = ["", ""]
-              child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text))
-              child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text))
-              const asked = setTimeout(() => child.kill("SIGINT"), 8000)
-              const killed = setTimeout(() => child.kill("SIGKILL"), deadline)
-              child.on("close", (code, signal) => {
-                clearTimeout(asked)
-                clearTimeout(killed)
-                Fs.rmSync(cwd, { recursive: true, force: true })
-                resolve({ code, signal, stderr, stdout, millis: performance.now() - began })
-              })
-            })
-          })
+            const began = performance.now()
+            const running = yield* started(args, { ...env, HOME: cwd }, bundle, cwd)
+            for (const [signal, after] of [["SIGINT", 8000], ["SIGKILL", deadline]] as const) {
+              yield* Effect.forkScoped(
+                Effect.andThen(Effect.sleep(after), Effect.sync(() => running.child.kill(signal)))
+              )
+            }
+            const done = yield* ended(running)
+            Fs.rmSync(cwd, { recursive: true, force: true })
+            return { ...done, millis: performance.now() - began }
+          },
+          Effect.scoped
+        )
 
         const failed: Array<unknown> = []
         const codes = new Map<number | null, number>()

@@ -114,8 +114,15 @@ export const printPeople = Effect.fnUntraced(function*(sums: CloseSums.CloseSums
 
 interface RevisionRow {
   readonly revision: Revision
-  readonly previous: CloseSums.CloseSums
+  /** Its sums. */
+  readonly sum: Sum
+  /** What they have more than those of the revision that it follows. */
+  readonly due: Sum
+  /** Whether a person has tips in it, or had some in the revision that it follows. */
+  readonly hasTips: boolean
 }
+
+type Sum = ReturnType<typeof sumOf>
 
 const sumOf = ({ rows }: CloseSums.CloseSums) => ({
   net: Duration.millis(rows.reduce((sum, { net }) => sum + Duration.toMillis(net), 0)),
@@ -124,18 +131,24 @@ const sumOf = ({ rows }: CloseSums.CloseSums) => ({
   people: new Set(rows.map(({ userId }) => userId)).size
 })
 
-/** The revisions of closes, each with the sums of the one that it follows. */
+/** The revisions of closes with their sums, and what is due with each. */
 export const rowsOf = (closes: ReadonlyArray<ClosedPeriod>): ReadonlyArray<RevisionRow> =>
   closes.flatMap(({ revisions }) =>
-    revisions.map((revision) => ({ revision, previous: getPrevious(revisions, revision) ?? CloseSums.empty }))
+    revisions.map((revision) => {
+      const previous = getPrevious(revisions, revision) ?? CloseSums.empty
+      return {
+        revision,
+        sum: sumOf(revision),
+        due: sumOf(CloseSums.difference(revision, previous)),
+        hasTips: [...previous.rows, ...revision.rows].some(({ tips }) => tips !== 0)
+      }
+    })
   )
 
 /** A line for each revision. */
 export const printRows = Effect.fnUntraced(function*(rows: ReadonlyArray<RevisionRow>) {
   const hasFiles = rows.some(({ revision }) => revision.files.length > 0)
-  const hasTips = rows.some(({ previous, revision }) =>
-    [...previous.rows, ...revision.rows].some(({ tips }) => tips !== 0)
-  )
+  const hasTips = rows.some((row) => row.hasTips)
   const columns = revisionColumns.filter((column) =>
     column === fileColumn ? hasFiles : hasTips || !tipColumns.includes(column)
   )
@@ -150,17 +163,17 @@ const fileColumn: Column<RevisionRow> = {
   dropOrder: 2
 }
 
-/** What a revision has; empty for a void, which has nothing. */
-const whole = (show: (sum: ReturnType<typeof sumOf>) => string) => ({ revision }: RevisionRow): string =>
-  revision.kind === "void" ? "" : show(sumOf(revision))
-
-/** What a revision has more than the one before it. */
-const more = (show: (sum: ReturnType<typeof sumOf>) => string) => ({ previous, revision }: RevisionRow): string =>
-  revision.kind === "void" ? "" : show(sumOf(CloseSums.difference(revision, previous)))
+/** A column of amounts; empty for a void, which has none. */
+const amountColumn = (title: string, cell: (row: RevisionRow) => string, dropOrder?: number): Column<RevisionRow> => ({
+  title,
+  align: "right",
+  cell: (row) => row.revision.kind === "void" ? "" : cell(row),
+  dropOrder
+})
 
 const tipColumns: ReadonlyArray<Column<RevisionRow>> = [
-  { title: "tips", align: "right", cell: whole(({ tips }) => formatMoney(tips)), dropOrder: 6 },
-  { title: "tips due", align: "right", cell: more(({ tips }) => formatMoney(tips)) }
+  amountColumn("tips", ({ sum }) => formatMoney(sum.tips), 6),
+  amountColumn("tips due", ({ due }) => formatMoney(due.tips))
 ]
 
 const revisionColumns: ReadonlyArray<Column<RevisionRow>> = [
@@ -175,16 +188,11 @@ const revisionColumns: ReadonlyArray<Column<RevisionRow>> = [
   { title: "last", cell: ({ revision }) => revision.last },
   { title: "written", cell: ({ revision }) => minuteOf(revision.closedAt), dropOrder: 2 },
   fileColumn,
-  {
-    title: "people",
-    align: "right",
-    cell: whole(({ people }) => `${people}`),
-    dropOrder: 3
-  },
-  { title: "net", align: "right", cell: whole(({ net }) => formatSignedHours(net)), dropOrder: 5 },
-  { title: "net due", align: "right", cell: more(({ net }) => formatSignedHours(net)), dropOrder: 7 },
-  { title: "cost", align: "right", cell: whole(({ cost }) => formatMoney(cost)), dropOrder: 6 },
-  { title: "cost due", align: "right", cell: more(({ cost }) => formatMoney(cost)) },
+  amountColumn("people", ({ sum }) => `${sum.people}`, 3),
+  amountColumn("net", ({ sum }) => formatSignedHours(sum.net), 5),
+  amountColumn("net due", ({ due }) => formatSignedHours(due.net), 7),
+  amountColumn("cost", ({ sum }) => formatMoney(sum.cost), 6),
+  amountColumn("cost due", ({ due }) => formatMoney(due.cost)),
   ...tipColumns,
   { title: "user", cell: ({ revision }) => revision.user, dropOrder: 1, maxWidth: 16 },
   { title: "note", cell: ({ revision }) => revision.note, minWidth: 12 }

@@ -60,7 +60,7 @@ export const layerEmbedded = (
 ): Layer.Layer<Fleet | SyncStore | SqlClient, FleetError, TimePunches> =>
   Layer.effectContext(Effect.map(startEmbedded(options), ({ context }) => context))
 
-/** Where the database of a fleet is, and for how long its companies wait for a process that died. */
+/** Where the database of a fleet is, and the setting that its sessions follow. */
 export interface ClientAddress {
   /** The address, as the client of PostgreSQL takes it: `postgres://user:password@host:5432/database`. */
   readonly url?: Redacted.Redacted | undefined
@@ -68,7 +68,7 @@ export interface ClientAddress {
   readonly host?: string | undefined
   /** Its port. Default: 5432. */
   readonly port?: number | undefined
-  /** That of the settings. Default: ten seconds. */
+  /** `takeover` of the settings. Default: ten seconds. */
   readonly takeover?: Duration.Input | undefined
 }
 
@@ -78,13 +78,13 @@ const sessionParameters = (takeover: Duration.Input): Readonly<Record<string, st
   idle_in_transaction_session_timeout: String(Math.round(Duration.toMillis(takeover)))
 })
 
-/** For how long a connection may be silent, in milliseconds. An idle one is replaced when it is needed again. */
+/** How long a connection may be silent, in milliseconds. */
 const silence = 30_000
 
 /**
- * What the client of PostgreSQL needs for a fleet: sessions in UTC that the server ends if they hang within a transaction, and
- * connections that end after 30 seconds without a byte. A server, or what stands before it, may forget a connection without a
- * word: its statement would be waited for without end, and the companies of the process with it.
+ * What the client of PostgreSQL needs for a fleet: sessions in UTC, which the server ends if they hang within a transaction, and
+ * connections that end after 30 seconds without a byte. A load balancer may forget a connection and close nothing: without this
+ * limit the process waits for its statement, and its companies stand still. A connection that ended idle is replaced on demand.
  */
 export const clientOptions = ({ host, port, takeover = "10 seconds", url }: ClientAddress) => ({
   ...(url === undefined ? { host, port } : { url }),

@@ -38,8 +38,8 @@ export interface Served {
   readonly name: string
   /** In milliseconds. */
   readonly takeover: number
-  /** When its leases were held last, by `elapsed`; `undefined`: not yet. */
-  readonly lastBeat: () => number | undefined
+  /** Up to when its leases were held and companies claimed, by `elapsed`; `-Infinity`: not yet. */
+  readonly workedAt: () => number
 }
 
 /** A runner that has started, in the scope. */
@@ -177,7 +177,7 @@ const begin = Effect.fnUntraced(function*(
     const again = Effect.retry(Effect.sandbox(free), { schedule: Schedule.spaced("1 second") })
     yield* Effect.forkScoped(Effect.andThen(again, runner.start))
   }
-  return { fleet: operatorOf(store), runner, served: { store, name, takeover, lastBeat: runner.lastBeat } }
+  return { fleet: operatorOf(store), runner, served: { store, name, takeover, workedAt: runner.workedAt } }
 })
 
 /**

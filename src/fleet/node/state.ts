@@ -59,22 +59,23 @@ export interface RunnerState {
   trouble: Trouble | undefined
   /** Turns in a row that did not reach the service. */
   failedInRow: number
-  /** Turns in a row that failed, and when that was said last, by `elapsed`. */
-  failures: number
-  failuresSaidAt: number
-  /** When the last failure of a company was said, by `elapsed`. One that has succeeded since is not in it. */
-  readonly failuresSaid: Map<number, number>
+  /** Turns in a row that failed for any reason. */
+  failedTurns: number
+  /** When the log last said that all turns fail, by `elapsed`. */
+  saidOfAllAt: number
+  /** When the log last said why a company fails, by `elapsed`. Without companies that have succeeded since. */
+  readonly saidOf: Map<number, number>
   /** When the service last sent a page, by `elapsed`. */
   heardAt: number
   /** The company whose listing shows whether the trouble is over. */
   askFor: Company | undefined
-  /** By `elapsed`, as the two below. */
+  /** By `elapsed`, as all below. */
   closingSince: number
   probedAt: number
-  /** When the leases were held last; `undefined`: not yet. */
-  beatenAt: number | undefined
+  /** When the leases were held last. */
+  beatenAt: number
   /** When companies were claimed last, or none was due. */
-  claimedAt: number | undefined
+  claimedAt: number
 }
 
 export const initialState = (): RunnerState => ({
@@ -86,15 +87,15 @@ export const initialState = (): RunnerState => ({
   isClosing: false,
   trouble: undefined,
   failedInRow: 0,
-  failures: 0,
-  failuresSaidAt: -Infinity,
-  failuresSaid: new Map(),
+  failedTurns: 0,
+  saidOfAllAt: -Infinity,
+  saidOf: new Map(),
   heardAt: -Infinity,
   askFor: undefined,
   closingSince: -Infinity,
   probedAt: -Infinity,
-  beatenAt: undefined,
-  claimedAt: undefined
+  beatenAt: -Infinity,
+  claimedAt: -Infinity
 })
 
 /** Whether a suspect, which nothing else may run beside, is in work here. */

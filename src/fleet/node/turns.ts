@@ -52,8 +52,8 @@ export interface Runner {
   readonly isDraining: () => boolean
   /** Why it leaves companies to other processes; `undefined`: it does not. */
   readonly trouble: () => Trouble | undefined
-  /** When the leases were held last, by `elapsed`; `undefined`: not yet. */
-  readonly lastBeat: () => number | undefined
+  /** Up to when the leases were held and companies claimed, by `elapsed`; `-Infinity`: not yet. */
+  readonly workedAt: () => number
 }
 
 /** A runner with what wakes two of its loops. */
@@ -110,10 +110,7 @@ export const makeRunner = Effect.fnUntraced(function*(given: RunnerBase) {
     inWork: () => [...state.turns.keys()],
     isDraining: () => state.isDraining,
     trouble: () => state.trouble,
-    lastBeat: () =>
-      state.beatenAt === undefined || state.claimedAt === undefined
-        ? undefined
-        : Math.min(state.beatenAt, state.claimedAt)
+    workedAt: () => Math.min(state.beatenAt, state.claimedAt)
   } satisfies Runner
 })
 

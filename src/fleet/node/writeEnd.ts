@@ -86,13 +86,13 @@ export const writeEnd = Effect.fnUntraced(function*(base: TurnBase, turn: Turn, 
   yield* report(state, end, ended)
 })
 
-/** How often the same is said again, in milliseconds. */
+/** How often the log repeats that a company, or the process, fails, in milliseconds. */
 const sayEvery = 60_000
 
-/** Failed turns in a row, from which on it is said that all turns of the process fail. */
+/** From this number of failed turns in a row on, the log says that all turns of the process fail. */
 const manyFailures = 5
 
-/** A line for each change of state, which an operator acts on; and at most once a minute, why the turns of a company fail. */
+/** Logs each change of state, on which an operator acts; and at most once a minute, why the turns of a company fail. */
 const report = Effect.fnUntraced(function*(
   state: RunnerState,
   { claim, outcome }: End,
@@ -105,31 +105,34 @@ const report = Effect.fnUntraced(function*(
   if (pause !== undefined) yield* Effect.logWarning(`the fleet is paused (${pause.reason})${why}`)
   if (isLifted) yield* Effect.logInfo("the fleet is no longer paused")
   if (!("failure" in outcome)) {
-    state.failures = 0
-    state.failuresSaid.delete(company)
+    state.failedTurns = 0
+    state.saidOf.delete(company)
     return yield* Effect.logDebug(`company ${company}: ${outcomeName(outcome)}`)
   }
   const now = yield* elapsed
-  state.failures += 1
-  // A company that another process serves now, or that was removed, is not said again here.
-  for (const [each, at] of state.failuresSaid) if (now - at >= sayEvery) state.failuresSaid.delete(each)
-  const isDue = now - (state.failuresSaid.get(company) ?? -Infinity) >= sayEvery
+  state.failedTurns += 1
+  // Not only this one: another process may serve a company by now, or none.
+  for (const [each, at] of state.saidOf) if (now - at >= sayEvery) state.saidOf.delete(each)
   if (!isStopped) {
-    if (isDue) state.failuresSaid.set(company, now)
-    const log = isDue ? Effect.logInfo : Effect.logDebug
+    const log = state.saidOf.has(company) ? Effect.logDebug : Effect.logInfo
+    if (!state.saidOf.has(company)) state.saidOf.set(company, now)
     yield* log(`company ${company}: ${outcomeName(outcome)}${why}; ${attemptText(next)}`)
   }
-  // Of a process in trouble this is said once a minute already.
-  if (state.trouble !== undefined || state.failures < manyFailures || now - state.failuresSaidAt < sayEvery) return
-  state.failuresSaidAt = now
+  // A process in trouble says so once a minute already.
+  if (state.trouble !== undefined || state.failedTurns < manyFailures || now - state.saidOfAllAt < sayEvery) return
+  state.saidOfAllAt = now
   yield* Effect.logWarning(
-    `the last ${state.failures} turns of this process failed, the last one with ${outcomeName(outcome)}${why}`
+    `the last ${state.failedTurns} turns of this process failed, the last one with ${outcomeName(outcome)}${why}`
   )
 })
 
-const attemptText = (next: Next): string =>
-  next._tag === "In"
-    ? `the next attempt is in ${Math.round(next.millis / 1000)} s`
-    : next._tag === "Now"
-    ? "it is due again"
-    : "the next attempt is at its next slot"
+const attemptText = (next: Next): string => {
+  switch (next._tag) {
+    case "Now":
+      return "the next attempt is due now"
+    case "In":
+      return `the next attempt is in ${Math.round(next.millis / 1000)} s`
+    case "Slot":
+      return "the next attempt is at its next slot"
+  }
+}

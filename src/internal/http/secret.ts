@@ -111,9 +111,12 @@ export const secretsOf = ({ headers }: HttpClientRequest): ReadonlyArray<Redacte
   return [token, ...cookies].filter((value) => value !== "").map((value) => Redacted.make(value))
 }
 
-/** Where an address of PostgreSQL leads; what it does not name is left out. */
-export const hostOf = (url: Redacted.Redacted): { readonly host?: string; readonly port?: number } => {
+/** Where the client of PostgreSQL goes with an address that it has accepted: a parameter wins, and what is absent is `undefined`. */
+export const hostOf = (url: Redacted.Redacted) => {
   const { hostname, port, searchParams } = new URL(Redacted.value(url))
-  const host = decodeURIComponent(hostname.replace(/^\[(.*)\]$/, "$1")) || searchParams.get("host")
-  return { ...(host === null ? {} : { host }), ...(port === "" ? {} : { port: Number(port) }) }
+  const given = searchParams.get("port") ?? port
+  return {
+    host: searchParams.get("host") ?? (decodeURIComponent(hostname.replace(/^\[(.*)\]$/, "$1")) || undefined),
+    port: given === "" ? undefined : Number(given)
+  }
 }

@@ -186,10 +186,10 @@ const makeConnection = (database: DatabaseSync, checkUnchanged: () => void): Con
         // By place, not by name: two columns may have one name.
         statement.setReturnArrays(true)
         try {
-          const found: ReadonlyArray<unknown> = statement.all(...bound(params))
+          const found = statement.all(...bound(params))
           checkUnchanged()
           // The types of the driver know only objects.
-          return found.filter(isArray)
+          return found.map((row: unknown) => Array.isArray(row) ? row : Object.values(Object(row)))
         } finally {
           // The statement is kept: the next run of it may want objects, also if this one failed.
           statement.setReturnArrays(false)
@@ -230,8 +230,6 @@ const makeConnection = (database: DatabaseSync, checkUnchanged: () => void): Con
       ))
   }
 }
-
-const isArray = (row: unknown): row is ReadonlyArray<unknown> => Array.isArray(row)
 
 const bound = (parameters: ReadonlyArray<unknown>): ReadonlyArray<SQLInputValue> =>
   parameters.every(isBindable) ? parameters : parameters.map(bindable)

@@ -2,7 +2,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { HttpClientRequest } from "effect/http"
-import { cookieHeader, isSendable, scrub, secretsOf, validateSecret } from "../../../src/internal/http/secret.ts"
+import {
+  cookieHeader,
+  hostOf,
+  isSendable,
+  scrub,
+  secretsOf,
+  validateSecret
+} from "../../../src/internal/http/secret.ts"
 import { forms } from "../../sockets/support/echo.ts"
 import { surfaces } from "../../support/settings.ts"
 
@@ -113,5 +120,19 @@ describe("secretsOf", () => {
 
   it("gives none of a request without credentials", () => {
     assert.deepStrictEqual(valuesOf(request), [])
+  })
+})
+
+describe("hostOf", () => {
+  it.each([
+    ["postgres://u:p@db.example.com:6432/x", "db.example.com", 6432],
+    ["postgres://u:p@db.example.com/x?sslmode=require", "db.example.com", undefined],
+    ["postgres://u@[::1]:5433/x", "::1", 5433],
+    ["postgres:///x?host=/var/run/postgresql", "/var/run/postgresql", undefined],
+    // As in the client: a parameter wins.
+    ["postgres://a:1/x?host=b&port=2", "b", 2],
+    ["postgres:///x", undefined, undefined]
+  ])("%s", (url, host, port) => {
+    assert.deepStrictEqual(hostOf(Redacted.make(url)), { host, port })
   })
 })

@@ -84,13 +84,14 @@ const metricsOf = <E>(gauges: Effect.Effect<Gauges, E>) => {
 }
 
 /** `alive` succeeds if the database answers. */
-const healthOf = <A, E>({ lastBeat, takeover }: Served, alive: Effect.Effect<A, E>) =>
+const healthOf = <A, E>({ takeover, workedAt }: Served, alive: Effect.Effect<A, E>) =>
   Effect.gen(function*() {
     const answered = yield* Effect.exit(Effect.timeout(alive, "2 seconds"))
     if (Exit.isFailure(answered)) return unavailable
-    const beat = lastBeat()
-    const isFresh = beat !== undefined && (yield* elapsed) - beat <= takeover
-    return isFresh ? lineResponse(200, "ok") : lineResponse(503, "this runner does not hold its leases")
+    const isFresh = (yield* elapsed) - workedAt() <= takeover
+    return isFresh
+      ? lineResponse(200, "ok")
+      : lineResponse(503, "this runner does not hold its leases, or claims nothing")
   })
 
 /** The routes. A request of a page elsewhere gets status 403. */
