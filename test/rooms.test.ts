@@ -51,7 +51,7 @@ const verbs: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/payroll": ["cli/files", "close", "export", ...ofCopy],
   "cli/report": ["cli/files", "close", "report", ...ofCopy],
   "cli/summary": ["cli/files", "cli/database", ...shared],
-  "cli/copy": ofCopy,
+  "cli/copy": ["cli/files", "export", ...ofCopy],
   "cli/doctor": ofCopy,
   "cli/fleet": [
     "close",

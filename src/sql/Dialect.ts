@@ -101,6 +101,12 @@ export const deletionRefused =
 export const renameGone = ({ history, rows }: TableNames): ReadonlyArray<string> =>
   [rows, history].map((table) => `ALTER TABLE ${table} RENAME COLUMN gone_at TO missing_at`)
 
+/** Finds the versions that began after an instant. A copy without a history has none of them, and pays nothing. */
+export const indexBegun = ({ begun, history, historyBegun, rows }: TableNames): ReadonlyArray<string> =>
+  [[begun, rows], [historyBegun, history]].map(([index, table]) =>
+    `CREATE INDEX ${index} ON ${table} (company_id, valid_from, id) WHERE valid_from IS NOT NULL`
+  )
+
 /**
  * Sets since when a copy of an older schema is known: its last commit, because it does not say when its first pass
  * ended. The text of a checkpoint has its keys in one form.

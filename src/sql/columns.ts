@@ -82,6 +82,14 @@ export const columns: ReadonlyArray<Column> = Object.entries(cells).map(
 /** The columns of the content: all but the key. */
 export const contentColumns: ReadonlyArray<Column> = columns.slice(2)
 
+/** The names of the columns in which two versions of a punch differ. */
+export const differingColumns = (one: TimePunch, other: TimePunch): ReadonlyArray<string> =>
+  contentColumns.filter(({ cell }) => cell(one) !== cell(other)).map(({ name }) => name)
+
+/** Whether two versions of a punch differ in `modified` at most: nothing that is paid or printed changed. */
+export const isOnlyTouched = (one: TimePunch, other: TimePunch): boolean =>
+  differingColumns(one, other).every((name) => name === "modified")
+
 const versionColumnsWith = (mark: string): ReadonlyArray<string> => [
   ...columns.map(({ name }) => name),
   "pass",

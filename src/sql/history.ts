@@ -19,7 +19,7 @@ import * as WorkedTime from "../payroll/WorkedTime.ts"
 import { byLocation, type DayRule, type Interval, type LocalPeriods, type Zones } from "../payroll/Zones.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { TimePunch } from "../TimePunch.ts"
-import { contentColumns } from "./columns.ts"
+import { isOnlyTouched } from "./columns.ts"
 import { failedWith, opened, type TableOptions } from "./connection.ts"
 import type { Dialect } from "./Dialect.ts"
 import { type HistoryUnavailable, isAtInstant, requireKnown } from "./read.ts"
@@ -372,7 +372,7 @@ const kindOf = (
   after: State,
   now: TimePunch | undefined
 ): ChangeKind | undefined => {
-  if (then !== undefined && now !== undefined) return equals(then, now) ? undefined : "edited"
+  if (then !== undefined && now !== undefined) return isOnlyTouched(then, now) ? undefined : "edited"
   if (now !== undefined) {
     return before === undefined
       ? "added"
@@ -385,12 +385,6 @@ const kindOf = (
   if (then === undefined) return undefined
   return after.punch.deleted ? "deleted" : after.isMissing ? "missing" : "movedOut"
 }
-
-/** A punch of which only `modified` differs was touched: nothing that is paid or printed changed. */
-const equals = (one: TimePunch, other: TimePunch): boolean =>
-  comparedColumns.every(({ cell }) => cell(one) === cell(other))
-
-const comparedColumns = contentColumns.filter(({ name }) => name !== "modified")
 
 /** What the service no longer shows has no state. */
 const shownOf = (state: State | undefined, kind: ChangeKind): Option.Option<TimePunch> =>

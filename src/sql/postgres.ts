@@ -19,6 +19,7 @@ import {
   dialectFor,
   endsHistory,
   historyGap,
+  indexBegun,
   knowOlder,
   makesGap,
   renameGone,
@@ -92,6 +93,11 @@ export const postgres = (names: TableNames): Dialect =>
           createCloseFile(names),
           createEraseFunction(names, "CREATE OR REPLACE", [...suffixesBefore7, "_close_file"])
         ]
+      },
+      {
+        id: 8,
+        name: "feed",
+        statements: indexBegun(names)
       }
     ]
   })

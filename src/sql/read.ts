@@ -78,12 +78,20 @@ export class HistoryUnavailable
     requested: Instant
   })
 {
+  /** Whether the history of that time is known and has no such commit. */
+  get isForeign(): boolean {
+    return Option.exists(this.since, (since) => since.epochMilliseconds <= this.requested.epochMilliseconds)
+  }
+
   /** Since when the copy is known, and how to begin a history. */
   override get message(): string {
     const known = Option.match(this.since, {
       onNone: () =>
         "no history is known: SqlStore.layer({ history: true }) keeps one from the end of the first load on",
-      onSome: (since) => `its history is known since ${DateTime.formatIso(since)}`
+      onSome: (since) =>
+        this.isForeign
+          ? "no commit of this copy was then: the position is of another database, or this one was restored from a backup"
+          : `its history is known since ${DateTime.formatIso(since)}`
     })
     return `the copy of ${DateTime.formatIso(this.requested)} is not known; ${known} [company ${this.companyId}]`
   }

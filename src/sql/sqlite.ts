@@ -13,6 +13,7 @@ import {
   dialectFor,
   endsHistory,
   historyGap,
+  indexBegun,
   knowOlder,
   makesGap,
   renameGone,
@@ -84,6 +85,11 @@ export const sqlite = (names: TableNames): Dialect =>
           `DROP TRIGGER ${names.eraseCloses}`,
           createEraseCloses(names, [...tablesBefore7(names), names.closeFile])
         ]
+      },
+      {
+        id: 8,
+        name: "feed",
+        statements: indexBegun(names)
       }
     ]
   })

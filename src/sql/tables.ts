@@ -25,6 +25,8 @@ export interface TableNames {
   /** An index is in the schema of its table, and its name never has one. */
   readonly clockedIn: string
   readonly historyEnded: string
+  readonly begun: string
+  readonly historyBegun: string
   /** The trigger that keeps a version; in PostgreSQL the function of it too, which has the schema of the table. */
   readonly keepVersion: string
   readonly keepVersionFunction: string
@@ -78,6 +80,8 @@ export const namesOf = (
     closeFile: quoted("_close_file"),
     clockedIn: `"${name}_clocked_in"`,
     historyEnded: `"${name}_history_ended"`,
+    begun: `"${name}_begun"`,
+    historyBegun: `"${name}_history_begun"`,
     keepVersion: `"${name}_keep_version"`,
     keepVersionFunction: quoted("_keep_version"),
     refuseHole: `"${name}_refuse_hole"`,

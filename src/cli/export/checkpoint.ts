@@ -18,7 +18,16 @@ import * as Crypto from "node:crypto"
 import type { Cursor } from "../../Ids.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { CommandFailure, exitCode, type OutputClosed, usage } from "../failure.ts"
-import { copyMode, hashStart, ifExists, openAt, resolveTarget, restrictMode, truncate } from "../files/files.ts"
+import {
+  copyMode,
+  hashStart,
+  ifExists,
+  openAt,
+  removeScratch,
+  resolveTarget,
+  restrictMode,
+  truncate
+} from "../files/files.ts"
 import { fileExists } from "../files/output.ts"
 import { asOutput, naming, readBounded } from "../flags/file.ts"
 import { readInstant } from "../flags/values.ts"
@@ -331,18 +340,6 @@ const gone = (folder: string) =>
     advice: ["With its folder back in place, the same command resumes the export; else it starts from the beginning."],
     code: exitCode.system
   })
-
-/** Removes the half-written notes of killed runs. */
-const removeScratch = Effect.fnUntraced(function*(noteFile: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const folder = path.dirname(noteFile)
-  for (const name of yield* fs.readDirectory(folder)) {
-    if (name.startsWith(`${path.basename(noteFile)}.`) && name.endsWith(".tmp")) {
-      yield* fs.remove(path.join(folder, name), { force: true })
-    }
-  }
-})
 
 /** The names and values come from a file, which anybody may have edited. */
 const differences = (then: ExportSpec, now: ExportSpec): string =>

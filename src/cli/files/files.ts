@@ -68,6 +68,18 @@ const isStream = (output: string, kind: string) =>
     "To write to standard output, a pipe or a device: --output - > FILE"
   )
 
+/** Removes `FILE.*.tmp`: what runs that were killed have half written beside a file. */
+export const removeScratch = Effect.fnUntraced(function*(file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const folder = path.dirname(file)
+  for (const name of yield* fs.readDirectory(folder)) {
+    if (name.startsWith(`${path.basename(file)}.`) && name.endsWith(".tmp")) {
+      yield* fs.remove(path.join(folder, name), { force: true })
+    }
+  }
+})
+
 /** The rights of a new file. */
 export const ownerOnly = 0o600
 

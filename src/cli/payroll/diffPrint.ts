@@ -10,11 +10,11 @@ import { csvCell } from "../../internal/wire/csv.ts"
 import type * as WorkedTime from "../../payroll/WorkedTime.ts"
 import type { Changes, PersonChange, PunchChange } from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
+import { differencesOf, type FieldDifference, parted, type PunchDisplay, shortened } from "../database/punchFields.ts"
 import { idColumns, nameColumns, type Names } from "../flags/names.ts"
 import { formatExactHours, formatMoney, formatShortTime, formatTime } from "../print/format.ts"
 import { csvFile, type CsvStyle, guardedRecords, jsonArray, jsonElements, jsonEnd } from "../print/machine.ts"
 import { type Column, makeTable, type Screen } from "../print/table.ts"
-import { differencesOf, type FieldDifference, parted, type PunchDisplay, shortened } from "./punchFields.ts"
 
 /** The lines of both tables; none if nothing changed. */
 export const linesOf = (

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Equal, Option, Struct } from "effect"
+import { differencesOf, type PunchDisplay } from "../../../src/cli/database/punchFields.ts"
 import type { NameKind } from "../../../src/cli/flags/names.ts"
-import { differencesOf, type PunchDisplay } from "../../../src/cli/payroll/punchFields.ts"
 import { BreakId, Cents, LocationId, UserId } from "../../../src/Ids.ts"
 import type { PunchChange } from "../../../src/sql/SqlStore.ts"
 import { TimePunch } from "../../../src/TimePunch.ts"

@@ -1,0 +1,133 @@
+/** What `time-punches copy feed` does: prints the events of a feed, and keeps the position of the last one that was printed. */
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { toWire } from "../../export/rows.ts"
+import { escaped, printable } from "../../internal/wire/issue.ts"
+import { differingColumns } from "../../sql/columns.ts"
+import * as SqlStore from "../../sql/SqlStore.ts"
+import { layerCopy } from "../database/copy.ts"
+import { databaseWords, targetOfCopy } from "../database/database.ts"
+import { differencesOf, type PunchDisplay, shortened } from "../database/punchFields.ts"
+import { CommandFailure, exitCode } from "../failure.ts"
+import { companyOf } from "../flags/connection.ts"
+import { formatOf } from "../flags/values.ts"
+import { counted, formatTime } from "../print/format.ts"
+import { printWarning, startReport } from "../print/messages.ts"
+import { printText } from "../print/output.ts"
+import { type FeedInput, forms } from "./feed.ts"
+import { openState } from "./feedState.ts"
+
+export const run = Effect.fnUntraced(function*(input: FeedInput) {
+  const company = yield* companyOf(input)
+  const target = yield* targetOfCopy(
+    input.database,
+    "copy feed",
+    "The service does not tell what changes; a copy that time-punches copy sync --history keeps does."
+  )
+  const form = yield* Effect.fromResult(formatOf(input, forms))
+  const follow = Option.getOrUndefined(input.follow)
+  yield* Effect.gen(function*() {
+    const state = Option.isNone(input.state)
+      ? undefined
+      : yield* openState(input.state.value, company.id, target.shown)
+    const given = Option.getOrUndefined(input.since)
+    const since = state?.start ?? (given === "now" ? yield* SqlStore.feedPosition(company.id) : given)
+    if (state !== undefined) yield* state.save(since)
+    let last = since
+    let printed = 0
+    const { clear, show } = yield* startReport({ printsResults: true })
+    yield* SqlStore.feed(company.id, { since, follow }).pipe(
+      Stream.chunks,
+      Stream.runForEach(Effect.fnUntraced(function*(events) {
+        const shown = events.filter((event) => isAsked(event, input))
+        yield* printText((yield* Effect.fromResult(Result.all(shown.map(texts[form])))).join(""))
+        last = events.at(-1)?.position
+        printed += shown.length
+        if (state !== undefined) yield* state.save(last)
+        yield* show(() => ({ text: counted(printed, "event"), fields: { events: printed, position: last } }))
+      })),
+      Effect.ensuring(clear),
+      Effect.onInterrupt(() => printWarning("interrupted", ...resumeHint(input, last)))
+    )
+  }).pipe(
+    Effect.catchTag("HistoryUnavailable", (error) => Effect.fail(describe(error, input))),
+    Effect.provide(layerCopy(company.id, target))
+  )
+})
+
+const isAsked = (event: SqlStore.FeedEvent, { changed, kind }: FeedInput): boolean =>
+  Option.match(kind, { onNone: () => true, onSome: (kinds) => kinds.includes(event.kind) }) &&
+  Option.match(changed, {
+    onNone: () => true,
+    onSome: (fields) => changedFields(event).some((name) => fields.some((field) => field === name))
+  })
+
+const changedFields = ({ after, before }: SqlStore.FeedEvent): ReadonlyArray<string> =>
+  Option.match(Option.all([before, after]), {
+    onNone: () => [],
+    onSome: ([one, other]) => differingColumns(one, other)
+  })
+
+/** Instants in UTC, as in the JSON. */
+const display: PunchDisplay = { zoneOf: () => Option.none(), names: undefined, asOf: undefined }
+
+const jsonLine = (event: SqlStore.FeedEvent) => {
+  const { after, at, before, companyId, id, kind, position, userId } = event
+  const versionOf = (version: typeof after) =>
+    Option.match(version, { onNone: () => Result.succeed(null), onSome: toWire })
+  return Result.map(Result.all([versionOf(before), versionOf(after)]), ([before, after]) =>
+    `${
+      JSON.stringify({
+        position,
+        at: DateTime.formatIso(at),
+        kind,
+        company: companyId,
+        id,
+        userId,
+        changed: changedFields(event),
+        before,
+        after
+      })
+    }\n`)
+}
+
+const tableLine = ({ after, at, before, id, kind, userId }: SqlStore.FeedEvent) => {
+  const change = { before, after, kind: kind === "present" ? "added" : kind === "touched" ? "edited" : kind } as const
+  const differences = differencesOf(change, display).map(shortened).map(({ after, before, field }) =>
+    `${field} ${[before, after].filter((text) => text !== "").join(" -> ") || "empty"}`
+  )
+  const what = differences.length === 0 || kind === "missing" ? "" : `: ${differences.join(", ")}`
+  const line = `${formatTime(at, Option.none())} ${kind.padEnd(9)} punch ${id}, user ${userId}${what}`
+  return Result.succeed(`${escaped(line)}\n`)
+}
+
+const texts = { ndjson: jsonLine, table: tableLine }
+
+const resumeHint = (
+  { company, database, state }: FeedInput,
+  last: SqlStore.FeedPosition | undefined
+): ReadonlyArray<string> =>
+  Option.isSome(state)
+    ? ["The same command continues after the last printed event."]
+    : last === undefined
+    ? []
+    : [
+      `To continue: time-punches copy feed${
+        Option.match(company, { onNone: () => "", onSome: ({ id }) => ` --company ${id}` })
+      }${databaseWords(database)} --since ${last}`
+    ]
+
+/** The copy of a position is not known: no later run of the same command can do better. */
+const describe = (error: SqlStore.HistoryUnavailable, { state }: FeedInput) => {
+  const again = Option.match(state, {
+    onNone: () => "Run it without --since: it begins with the state of the copy.",
+    onSome: (file) => `Remove ${printable(file)}: the next run begins with the state of the copy.`
+  })
+  const advice = error.isForeign || Option.isSome(error.since)
+    ? [again]
+    : ["Run time-punches copy sync --history: from the end of its first load on, the copy keeps what it replaces."]
+  return new CommandFailure({ message: printable(error.message), advice, code: exitCode.data })
+}

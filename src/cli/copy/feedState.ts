@@ -1,0 +1,84 @@
+/** The file of `copy feed --state`: the position behind the last event that was printed. */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Crypto from "node:crypto"
+import { CompanyId } from "../../Ids.ts"
+import { firstIssue, printable } from "../../internal/wire/issue.ts"
+import { FeedPosition } from "../../sql/SqlStore.ts"
+import { CommandFailure, exitCode, usage } from "../failure.ts"
+import { ifExists, openAt, removeScratch, resolveTarget } from "../files/files.ts"
+import { asOutput, naming, readBounded } from "../flags/file.ts"
+
+const State = Schema.fromJsonString(Schema.Struct({
+  about: Schema.String,
+  form: Schema.Literal(1),
+  /** The run that wrote the file last. Any other run that still writes must stop. */
+  run: Schema.String,
+  company: CompanyId,
+  database: Schema.String,
+  /** Null until the first event of a run that begins with the state of the copy. */
+  position: Schema.NullOr(FeedPosition)
+}))
+
+const about = "How far time-punches copy feed has printed. The same command continues there."
+
+/**
+ * Opens the file, and takes it over from an earlier run. Rejects one of another company or database. `save` replaces it as a
+ * whole, once it is on disk.
+ */
+export const openState = Effect.fnUntraced(function*(file: string, company: CompanyId, database: string) {
+  const fs = yield* FileSystem.FileSystem
+  const target = yield* resolveTarget(file)
+  yield* asOutput(target, `--state ${file}`)
+  const run = Crypto.randomUUID()
+  const scratch = `${target}.${run}.tmp`
+  const read = Effect.gen(function*() {
+    const bytes = yield* ifExists(readBounded(target))
+    if (Option.isNone(bytes)) return undefined
+    return yield* Schema.decodeUnknownEffect(State)(new TextDecoder().decode(bytes.value)).pipe(
+      Effect.catchTag("SchemaError", (error) => {
+        const { detail, path } = firstIssue(error)
+        const why = printable([path, detail].filter((part) => part !== "").join(": "))
+        return usage(`${printable(file)} is not the state of a feed: ${why}`, "Name another file, or remove it.")
+      })
+    )
+  }).pipe(Effect.provideService(FileSystem.FileSystem, fs))
+  const found = yield* read
+  if (found !== undefined && (found.company !== company || found.database !== database)) {
+    return yield* usage(
+      `${printable(file)} is the state of company ${found.company} in ${printable(found.database)}`,
+      "Name another file. If the same database has another name now, give its position with --since and a new file."
+    )
+  }
+  yield* removeScratch(target)
+  let isOurs = false
+  const save = Effect.fnUntraced(
+    function*(position: FeedPosition | undefined) {
+      if (isOurs && (yield* read)?.run !== run) return yield* takenOver(file)
+      const text = yield* Effect.orDie(
+        Schema.encodeEffect(State)({ about, form: 1, run, company, database, position: position ?? null })
+      )
+      yield* openAt(scratch, 0).pipe(
+        Effect.tap((handle) => handle.writeAll(new TextEncoder().encode(`${text}\n`))),
+        Effect.tap((handle) => handle.sync),
+        Effect.scoped,
+        naming(file),
+        Effect.andThen(fs.rename(scratch, target)),
+        Effect.onError(() => Effect.ignore(fs.remove(scratch, { force: true })))
+      )
+      isOurs = true
+    },
+    Effect.uninterruptible,
+    Effect.provideService(FileSystem.FileSystem, fs)
+  )
+  return { start: found?.position ?? undefined, save }
+})
+
+const takenOver = (file: string) =>
+  new CommandFailure({
+    message: `another run has taken over ${printable(file)}, or has removed it`,
+    advice: ["This run has stopped. Each consumer of a feed needs a file for itself."],
+    code: exitCode.system
+  })

@@ -1,0 +1,402 @@
+/** A feed of a copy: its state, then each change in the order of the commits, from any position on and without a gap. */
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { SqlClient } from "effect/sql/SqlClient"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import * as Stream from "effect/Stream"
+import { InvalidRequest } from "../ApiError.ts"
+import type { CompanyId } from "../Ids.ts"
+import { type Database, numberOf, orUndefined, raw } from "../internal/sql/dialect.ts"
+import { isTransient, messageOf } from "../internal/sql/failure.ts"
+import { inSnapshot, retried } from "../internal/sql/transaction.ts"
+import type { SyncError } from "../sync/SyncError.ts"
+import type { TimePunch } from "../TimePunch.ts"
+import { columns, isOnlyTouched } from "./columns.ts"
+import { failedWith, opened, type TableOptions } from "./connection.ts"
+import { type Dialect, knownSince } from "./Dialect.ts"
+import {
+  beforeAll,
+  type FeedEvent,
+  type FeedKind,
+  type FeedPosition,
+  type Place,
+  placeOf,
+  textOf,
+  wholeInstant
+} from "./feedEvent.ts"
+import { HistoryUnavailable, isAtInstant } from "./read.ts"
+import { punchesOf, rowColumns } from "./row.ts"
+
+/** Where a feed begins, and whether it ends. */
+export interface FeedOptions extends TableOptions {
+  /** Begins with the event after this position. Default: with the state of the copy as `present`, then what changes. */
+  readonly since?: FeedPosition | undefined
+  /** Looks for new events at this interval, at least 100 ms, and never ends. Default: ends after the last event. */
+  readonly follow?: Duration.Input | undefined
+}
+
+/** Events of one snapshot. */
+const batchSize = 1000
+
+const leastInterval = Duration.millis(100)
+
+/**
+ * Tells what changes in the copy of a company, one event for each punch that a commit changed, in the order of the commits, then of
+ * the ids. Needs a copy with a history.
+ *
+ * Laws: the punches after the event at a position, with the later events applied to them (`after` replaces, `None` removes), are
+ * the rows of the copy that are not missing. Each version that was committed while the history was kept is one event. A
+ * consumer that keeps the position of an event after it has handled it gets each event at least once.
+ *
+ * It reads up to a thousand events in a short snapshot, and holds up neither a sync nor a vacuum. With `follow` it waits for a
+ * database that is locked or away, and for the end of a first load, and logs a warning once a minute.
+ *
+ * Fails with `HistoryUnavailable` if the copy of the position is not known: no history is kept, it was pruned, the copy was
+ * erased, rows were removed by hand, or the position is of another database. Fails with `InvalidRequest` for a position of another
+ * company or an interval that is too short, and with `Store` if the database fails or a row is not a valid punch.
+ *
+ * **Example** (Alert when an approved punch is edited)
+ *
+ * ```ts
+ * import { Console, Option, Stream } from "effect"
+ * import { CompanyId } from "effect-time-punches"
+ * import { SqlStore } from "effect-time-punches/sql"
+ *
+ * export const alerts = SqlStore.feed(CompanyId.make(7), { follow: "1 second" }).pipe(
+ *   Stream.filter(({ before, kind }) => kind === "edited" && Option.exists(before, ({ approved }) => approved)),
+ *   Stream.runForEach(({ id, userId }) => Console.log(`approved punch ${id} of person ${userId} was edited`))
+ * )
+ * ```
+ */
+export const feed = (
+  company: CompanyId,
+  options: FeedOptions = {}
+): Stream.Stream<FeedEvent, SyncError | HistoryUnavailable | InvalidRequest, SqlClient> =>
+  feedInBatches(company, options, batchSize)
+
+/** `feed` with at most `size` events of one snapshot. @internal */
+export const feedInBatches = (
+  company: CompanyId,
+  options: FeedOptions,
+  size: number
+): Stream.Stream<FeedEvent, SyncError | HistoryUnavailable | InvalidRequest, SqlClient> =>
+  Stream.unwrap(Effect.gen(function*() {
+    const { follow, since, ...tableOptions } = options
+    const interval = follow === undefined ? undefined : Duration.fromInputUnsafe(follow)
+    if (interval !== undefined && Duration.isLessThan(interval, leastInterval)) {
+      return yield* new InvalidRequest({ companyId: company, field: "follow", detail: "is at least 100 ms" })
+    }
+    const begin = since === undefined ? undefined : placeOf(since)
+    if (begin !== undefined && begin.company !== company) {
+      return yield* new InvalidRequest({
+        companyId: company,
+        field: "since",
+        detail: `is a position of company ${begin.company}`
+      })
+    }
+    const sayOnceAMinute = makeSayer()
+    const patient = interval === undefined ? retried : waiting(interval, company, sayOnceAMinute)
+    const database = yield* patient(Effect.suspend(() => opened(company, tableOptions)))
+    const look = patient(statusOf(database, company))
+    const first = begin ?? (yield* stateNow(company, look, interval, sayOnceAMinute))
+    /** Waits for a commit after the one that was seen. A commit that changed no punch is one too. */
+    const nextCommit = (interval: Duration.Duration, place: Place, seen: number) =>
+      Effect.sleep(interval).pipe(
+        Effect.andThen(look),
+        Effect.flatMap((status) => requirePlace(company, status, place)),
+        Effect.repeat({ until: ({ last }) => last !== seen })
+      )
+    return Stream.paginate(
+      { place: first, isProven: begin === undefined },
+      Effect.fnUntraced(function*({ isProven, place }) {
+        const { events, last, next } = yield* patient(readBatch(database, company, place, { isProven, size }))
+        if (next !== undefined) return [events, Option.some({ place: next, isProven: true })] as const
+        const end = events.at(-1)
+        const reached = end === undefined ? place : placeOf(end.position) ?? place
+        if (interval === undefined) return [events, Option.none()] as const
+        if (events.length === 0) yield* nextCommit(interval, reached, last)
+        return [events, Option.some({ place: reached, isProven: true })] as const
+      })
+    )
+  })).pipe(
+    Stream.mapError((error) => isSqlError(error) ? failedWith(company, "the changes cannot be read")(error) : error)
+  )
+
+/**
+ * The position of now: a feed since it begins with what the next commit changes. Keep it before a feed that is to be resumed
+ * also if no event has come. Fails as `feed` does.
+ */
+export const feedPosition = (
+  company: CompanyId,
+  options: TableOptions = {}
+): Effect.Effect<FeedPosition, SyncError | HistoryUnavailable, SqlClient> =>
+  Effect.gen(function*() {
+    const status = yield* retried(statusOf(yield* opened(company, options), company))
+    if (status.known === undefined) return yield* unknown(company, status, undefined)
+    return textOf({ company, phase: "after", at: status.last, id: wholeInstant })
+  }).pipe(
+    Effect.mapError((error) => isSqlError(error) ? failedWith(company, "the status cannot be read")(error) : error)
+  )
+
+/** What is known of the past of a company; 0 for `last` if nothing is. */
+interface Status {
+  /** Whether a history begins or has begun, or nothing is there yet. */
+  readonly mayBegin: boolean
+  readonly known: number | undefined
+  readonly last: number
+}
+
+const statusOf = (
+  { dialect: { bigint, millisOf, tables }, sql }: Database<Dialect>,
+  company: CompanyId
+): Effect.Effect<Status, SqlError> =>
+  Effect.map(
+    sql`SELECT ${millisOf(knownSince)} AS known_since, ${millisOf("s.history_last")} AS history_last,
+      CASE WHEN s.history_since IS NULL AND s.checkpoint IS NOT NULL THEN 0 ELSE 1 END AS may_begin
+      FROM ${tables.sync} AS s WHERE s.company_id = ${bigint(company)}`,
+    ([row]) => ({
+      mayBegin: row === undefined || numberOf(row["may_begin"]) === 1,
+      known: orUndefined(row?.["known_since"]),
+      last: orUndefined(row?.["history_last"]) ?? 0
+    })
+  )
+
+const unknown = Effect.fnUntraced(function*(companyId: CompanyId, { known }: Status, at: number | undefined) {
+  const requested = at === undefined ? yield* DateTime.now : DateTime.makeUnsafe(at)
+  return yield* new HistoryUnavailable({
+    companyId,
+    since: Option.map(Option.fromUndefinedOr(known), (millis) => DateTime.makeUnsafe(millis)),
+    requested
+  })
+})
+
+const requirePlace = (company: CompanyId, status: Status, { at }: Place) =>
+  status.known === undefined || at < status.known || at > status.last
+    ? unknown(company, status, at)
+    : Effect.succeed(status)
+
+/** The place before the state of the last commit. With an interval it waits for a first load to end. */
+const stateNow = <E, R>(
+  company: CompanyId,
+  look: Effect.Effect<Status, E, R>,
+  interval: Duration.Duration | undefined,
+  say: (text: string) => Effect.Effect<void>
+) =>
+  Effect.gen(function*() {
+    while (true) {
+      const status = yield* look
+      if (status.known !== undefined) {
+        return { company, phase: "state", at: status.last, id: beforeAll } satisfies Place
+      }
+      if (interval === undefined || !status.mayBegin) return yield* unknown(company, status, undefined)
+      yield* say(`the feed of company ${company} waits: its first load with a history has not ended`)
+      yield* Effect.sleep(interval)
+    }
+  })
+
+/** Logs a text as a warning, unless one was logged in the last minute. */
+const makeSayer = () => {
+  let saidAt = -Infinity
+  return (text: string) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      if (now - saidAt < 60_000) return Effect.void
+      saidAt = now
+      return Effect.logWarning(text)
+    })
+}
+
+/** Attempts as long as the database is locked or away. */
+const waiting =
+  (interval: Duration.Duration, company: CompanyId, say: (text: string) => Effect.Effect<void>) =>
+  <A, E, R>(self: Effect.Effect<A, E | SqlError, R>): Effect.Effect<A, E | SqlError, R> => {
+    const attempt: Effect.Effect<A, E | SqlError, R> = Effect.catchIf(
+      retried(self),
+      (error): error is E | SqlError => isTransientCause(error),
+      (error) =>
+        say(`the feed of company ${company} waits for its database: ${textOfCause(error)}`).pipe(
+          Effect.andThen(Effect.sleep(interval)),
+          Effect.andThen(Effect.suspend(() => attempt))
+        )
+    )
+    return attempt
+  }
+
+/** A `SyncError` has the error of the database as its cause. */
+const sqlErrorOf = (error: unknown): SqlError | undefined => {
+  const cause = typeof error === "object" && error !== null && "cause" in error ? error.cause : undefined
+  return isSqlError(error) ? error : isSqlError(cause) ? cause : undefined
+}
+
+const isTransientCause = (error: unknown): boolean => {
+  const found = sqlErrorOf(error)
+  return found !== undefined && isTransient(found)
+}
+
+const textOfCause = (error: unknown): string => {
+  const found = sqlErrorOf(error)
+  return found === undefined ? "" : messageOf(found)
+}
+
+/** Events of one snapshot, and where to go on; without a `next` there are no more up to the commit at `last`. */
+interface BatchOfEvents {
+  readonly events: ReadonlyArray<FeedEvent>
+  readonly next: Place | undefined
+  readonly last: number
+}
+
+/** The events after a place. One that is not proven came from outside, and may be of another database. */
+const readBatch = (
+  database: Database<Dialect>,
+  company: CompanyId,
+  place: Place,
+  { isProven, size }: { readonly isProven: boolean; readonly size: number }
+): Effect.Effect<BatchOfEvents, SqlError | SyncError | HistoryUnavailable> =>
+  Stream.runHead(inSnapshot(
+    database,
+    Stream.fromEffect(Effect.gen(function*() {
+      const status = yield* Effect.flatMap(
+        statusOf(database, company),
+        (status) => requirePlace(company, status, place)
+      )
+      if (!isProven && !(yield* isOfThisCopy(database, place))) return yield* unknown(company, status, place.at)
+      const batch = place.phase === "state"
+        ? yield* readState(database, company, place, size)
+        : yield* readChanges(database, company, place, size)
+      return { ...batch, last: status.last }
+    }))
+  )).pipe(
+    Effect.map(Option.getOrThrow)
+  )
+
+/** Whether the copy has the version that a position names. One that was restored from a backup, or erased, does not. */
+const isOfThisCopy = Effect.fnUntraced(function*(database: Database<Dialect>, { at, company, id, phase }: Place) {
+  if (id === wholeInstant) return true
+  const { dialect: { bigint, tables, timestamp }, sql } = database
+  const is = sql`company_id = ${bigint(company)} AND id = ${bigint(id)}`
+  const then = isAtInstant(database, DateTime.makeUnsafe(at))
+  const began = sql`valid_from = ${timestamp(at)}`
+  const [row, version] = phase === "state" ? [then.row, then.version] : [began, began]
+  const found = yield* sql`SELECT 1 FROM ${tables.rows} WHERE ${is} AND ${row}
+    UNION ALL SELECT 1 FROM ${tables.history} WHERE ${is} AND ${version}`
+  return found.length > 0
+})
+
+/** The rows of an instant by id: of a range of ids, each as it was then. A row is never removed. */
+const readState = Effect.fnUntraced(
+  function*(database: Database<Dialect>, company: CompanyId, place: Place, size: number) {
+    const { dialect, sql } = database
+    const { bigint, tables } = dialect
+    const isOurs = sql`company_id = ${bigint(company)} AND id > ${bigint(place.id)}`
+    const [end] = yield* sql`SELECT id FROM ${tables.rows} WHERE ${isOurs}
+    ORDER BY id LIMIT 1 OFFSET ${raw(String(size - 1))}`
+    const lastId = end === undefined ? undefined : numberOf(end["id"])
+    const isInBatch = lastId === undefined ? isOurs : sql`${isOurs} AND id <= ${bigint(lastId)}`
+    const then = isAtInstant(database, DateTime.makeUnsafe(place.at))
+    const selected = rowColumns(dialect)
+    const rows = yield* sql`SELECT ${selected} FROM ${tables.rows}
+      WHERE ${isInBatch} AND missing_at IS NULL AND ${then.row}
+    UNION ALL SELECT ${selected} FROM ${tables.history}
+      WHERE ${isInBatch} AND missing_at IS NULL AND ${then.version}
+    ORDER BY id`.values
+    const punches = yield* Effect.fromResult(punchesOf(company, rows))
+    const at = DateTime.makeUnsafe(place.at)
+    const events = punches.map((punch): FeedEvent => ({
+      companyId: company,
+      position: textOf({ ...place, id: punch.id }),
+      at,
+      kind: "present",
+      id: punch.id,
+      userId: punch.userId,
+      before: Option.none(),
+      after: Option.some(punch)
+    }))
+    const next: Place = lastId === undefined
+      ? { ...place, phase: "after", id: wholeInstant }
+      : { ...place, id: lastId }
+    return { events, next }
+  }
+)
+
+/** Behind the columns of a punch and its pass. */
+const missingPlace = columns.length + 1
+const atPlace = columns.length + 2
+const isAfterPlace = columns.length + 3
+
+/** The versions that began after a place, each behind the one that it replaced. */
+const readChanges = Effect.fnUntraced(
+  function*(database: Database<Dialect>, company: CompanyId, place: Place, size: number) {
+    const { dialect, sql } = database
+    const { bigint, millisOf, tables, timestamp } = dialect
+    const isOurs = sql`company_id = ${bigint(company)}`
+    // `IS NOT NULL`: with it a database finds that the index has all of these rows.
+    const isLater = sql`${isOurs} AND valid_from IS NOT NULL
+      AND (valid_from, id) > (${timestamp(place.at)}, ${bigint(place.id)})`
+    const inOrder = raw(`ORDER BY valid_from, id LIMIT ${size}`)
+    const selected = rowColumns(dialect)
+    const rows = yield* sql`WITH begun AS (
+      SELECT * FROM (
+        SELECT * FROM (SELECT id, valid_from, 1 AS is_now FROM ${tables.rows} WHERE ${isLater} ${inOrder}) AS now
+        UNION ALL
+        SELECT * FROM (SELECT id, valid_from, 0 FROM ${tables.history} WHERE ${isLater} ${inOrder}) AS past
+      ) AS versions ${inOrder}
+    )
+    SELECT ${selected}, ${millisOf("valid_from")} AS at, 1 AS is_after
+      FROM ${tables.rows} WHERE ${isOurs} AND id IN (SELECT id FROM begun WHERE is_now = 1)
+    UNION ALL
+    SELECT ${selected}, ${millisOf("valid_from")}, 1
+      FROM ${tables.history} WHERE ${isOurs} AND (id, valid_from) IN (SELECT id, valid_from FROM begun WHERE is_now = 0)
+    UNION ALL
+    SELECT ${selected}, ${millisOf("valid_to")}, 0
+      FROM ${tables.history} WHERE ${isOurs} AND (id, valid_to) IN (SELECT id, valid_from FROM begun)
+    ORDER BY at, id, is_after`.values
+    const punches = yield* Effect.fromResult(punchesOf(company, rows))
+    const events: Array<FeedEvent> = []
+    let before: State | undefined
+    for (const [place, punch] of punches.entries()) {
+      const row = rows[place] ?? []
+      const state = { punch, isMissing: numberOf(row[missingPlace]) === 1 }
+      if (numberOf(row[isAfterPlace]) === 0) {
+        before = state
+        continue
+      }
+      events.push(eventOf(company, numberOf(row[atPlace]), before, state))
+      before = undefined
+    }
+    const end = events.at(-1)
+    return { events, next: events.length < size || end === undefined ? undefined : placeOf(end.position) }
+  }
+)
+
+/** A version of a punch. */
+interface State {
+  readonly punch: TimePunch
+  readonly isMissing: boolean
+}
+
+const eventOf = (company: CompanyId, at: number, before: State | undefined, after: State): FeedEvent => {
+  const { id, userId } = after.punch
+  return {
+    companyId: company,
+    position: textOf({ company, phase: "after", at, id }),
+    at: DateTime.makeUnsafe(at),
+    kind: kindOf(before, after),
+    id,
+    userId,
+    before: shownOf(before),
+    after: shownOf(after)
+  }
+}
+
+const shownOf = (state: State | undefined): Option.Option<TimePunch> =>
+  state === undefined || state.isMissing ? Option.none() : Option.some(state.punch)
+
+const kindOf = (before: State | undefined, after: State): FeedKind => {
+  if (after.isMissing) return "missing"
+  if (before === undefined) return "added"
+  if (before.isMissing) return "back"
+  if (before.punch.deleted !== after.punch.deleted) return after.punch.deleted ? "deleted" : "undeleted"
+  return isOnlyTouched(before.punch, after.punch) ? "touched" : "edited"
+}

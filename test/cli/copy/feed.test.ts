@@ -1,0 +1,157 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as Fs from "node:fs"
+import { defaultCompany, FakeService, generatePunches } from "../../../src/testing/index.ts"
+import { cli, companyOnly, execute, inCopyOf, linesOf, read } from "../support.ts"
+
+const punches = generatePunches({ seed: 6, count: 30, companyId: defaultCompany.id })
+
+const withCopy = inCopyOf(punches)
+
+const sync = (file: string, ...args: ReadonlyArray<string>) =>
+  Effect.andThen(
+    TestClock.adjust("1 hour"),
+    cli(["copy", "sync", "--database", file, "--history", ...args])
+  )
+
+const feed = (file: string, ...args: ReadonlyArray<string>) =>
+  cli(["copy", "feed", "--database", file, ...args], { env: companyOnly })
+
+const eventsOf = (text: string) => linesOf(text).map((line) => JSON.parse(line))
+
+const told = (text: string) => eventsOf(text).map(({ id, kind }) => [id, kind])
+
+const [one = 0, two = 0] = punches.filter(({ deleted }) => deleted !== true).map(({ id }) => id)
+
+describe("time-punches copy feed", () => {
+  it.effect("prints the state, then with a position what was committed after it", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+      const state = yield* feed(file)
+      const events = eventsOf(state.stdout)
+      yield* (yield* FakeService).edit([one], { notes: "corrected", approved: false })
+      yield* sync(file)
+      const changes = yield* feed(file, "--since", events.at(-1).position)
+      const [event, ...more] = eventsOf(changes.stdout)
+
+      assert.deepStrictEqual([state.code, events.length, changes.code, more], [0, punches.length, 0, []])
+      assert.isTrue(events.every(({ before, kind }) => kind === "present" && before === null))
+      assert.deepStrictEqual(Object.keys(event), [
+        "position",
+        "at",
+        "kind",
+        "company",
+        "id",
+        "userId",
+        "changed",
+        "before",
+        "after"
+      ])
+      assert.deepStrictEqual([event.kind, event.id, event.after.notes], ["edited", one, "corrected"])
+      assert.includeMembers(event.changed, ["notes", "modified"])
+      assert.strictEqual((yield* feed(file, "--since", event.position)).stdout, "")
+    })))
+
+  it.effect("keeps the position in a file, continues there, and omits no event that no flag asks for", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      const state = `${file}.state.json`
+      yield* sync(file)
+      const nothing = yield* feed(file, "--state", state, "--since", "now")
+      const service = yield* FakeService
+      yield* service.edit([one], { notes: "corrected" })
+      yield* service.edit([two], { deleted: true })
+      yield* sync(file)
+      const deleted = yield* feed(file, "--state", state, "--kind", "deleted")
+      const after = yield* feed(file, "--state", state, "--since", "now")
+      yield* service.edit([one], { approved: false })
+      yield* service.edit([two], { deleted: false })
+      yield* sync(file)
+      const kinds = yield* feed(file, "--state", state, "--changed", "deleted,tips")
+
+      assert.deepStrictEqual([nothing, after].map(({ code, stdout }) => [code, stdout]), [[0, ""], [0, ""]])
+      assert.deepStrictEqual([told(deleted.stdout), told(kinds.stdout)], [[[two, "deleted"]], [[two, "undeleted"]]])
+      assert.strictEqual(Fs.statSync(state).mode & 0o777, 0o600)
+      assert.strictEqual(JSON.parse(read(state)).position, eventsOf(kinds.stdout).at(-1).position)
+    })))
+
+  it.effect("refuses a file of another database, another company, or another kind", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+      const state = `${file}.state.json`
+      yield* feed(file, "--state", state)
+      const kept = read(state)
+      Fs.copyFileSync(file, `${file}.other.db`)
+      const database = yield* feed(`${file}.other.db`, "--state", state)
+      Fs.writeFileSync(state, kept.replace(`"company":${defaultCompany.id}`, `"company":77`))
+      const company = yield* feed(file, "--state", state)
+      Fs.writeFileSync(state, "{}")
+      const other = yield* feed(file, "--state", state)
+
+      assert.deepStrictEqual([database, company, other].map(({ code, stdout }) => [code, stdout]), [
+        [2, ""],
+        [2, ""],
+        [2, ""]
+      ])
+      assert.include(database.stderr, `is the state of company ${defaultCompany.id} in `)
+      assert.include(company.stderr, "is the state of company 77 in ")
+      assert.include(other.stderr, "is not the state of a feed")
+      assert.strictEqual(read(state), "{}")
+    })))
+
+  it.effect("prints a line for people, with escaped texts", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+      yield* (yield* FakeService).edit([one], { notes: "late\u001b[2J\nline\u202e" })
+      const since = eventsOf((yield* feed(file)).stdout).at(-1).position
+      yield* sync(file)
+      const { stdout } = yield* feed(file, "--since", since, "--format", "table")
+
+      assert.lengthOf(linesOf(stdout), 1)
+      assert.match(stdout, new RegExp(`^\\d{4}-.*Z edited {4}punch ${one}, user \\d+: notes `))
+      assert.notMatch(stdout, /[\u001b\u202e]/)
+    })))
+
+  it.effect("ends with 7 without a history, and where it was pruned, with what to do", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* cli(["copy", "sync", "--database", file])
+      const none = yield* feed(file)
+      yield* sync(file)
+      const [{ position }] = eventsOf((yield* feed(file)).stdout)
+      execute(file, "UPDATE time_punches_sync SET history_since = history_last + 1, history_last = history_last + 1")
+      const pruned = yield* feed(file, "--since", position)
+      const foreign = yield* feed(file, "--since", position.replace(/\/state\/\d+$/, "/1").replace(/^(\d+\/)2/, "$19"))
+
+      assert.deepStrictEqual([none, pruned, foreign].map(({ code, stdout }) => [code, stdout]), [[7, ""], [7, ""], [
+        7,
+        ""
+      ]])
+      assert.include(none.stderr, "copy sync --history")
+      assert.include(pruned.stderr, "its history is known since")
+      assert.include(foreign.stderr, "of another database")
+    })))
+
+  it.effect("refuses positions, kinds, fields and intervals that are none, before it opens the database", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      for (
+        const args of [
+          ["--since", "yesterday"],
+          ["--since", ""],
+          ["--kind", "edited,gone"],
+          ["--changed", "clockedOut"],
+          ["--follow=soon"],
+          ["--state", " "],
+          ["--format", "csv"]
+        ]
+      ) {
+        const { code, stderr, stdout } = yield* feed(file, ...args)
+        assert.deepStrictEqual([code, stdout], [2, ""], args.join(" "))
+        assert.include(stderr, "Expected", args.join(" "))
+      }
+      const { code, stderr } = yield* feed(file, "--since", "77/2026-03-09T15:00:00Z")
+      assert.strictEqual(code, 8, stderr)
+      yield* sync(file)
+      const other = yield* feed(file, "--since", "77/2026-03-09T15:00:00Z")
+      assert.deepStrictEqual([other.code, other.stderr.includes("is a position of company 77")], [2, true])
+    })))
+})

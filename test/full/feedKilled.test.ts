@@ -1,0 +1,118 @@
+/** Kills the follower of a feed while a sync writes, and replays what it has printed: nothing is omitted. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Fs from "node:fs"
+import { prng } from "../../src/testing/base/prng.ts"
+import { FakeServer } from "../../src/testing/FakeServer.ts"
+import { ended, environmentOf, started } from "../cli/child.ts"
+import { temporaryFolder } from "../cli/support.ts"
+import { needs } from "../support/needs.ts"
+import { hasPostgres, noPostgres } from "../support/postgres.ts"
+import { type Database, inFile, inPostgres, inService, rowsOf, sync } from "./kills.ts"
+import { changeSome } from "./syncService.ts"
+
+interface Line {
+  readonly position: string
+  readonly at: string
+  readonly kind: string
+  readonly id: number
+  readonly after: { readonly notes: string; readonly deleted: boolean } | null
+}
+
+/** Kills of each database: half at random moments, half between the writing of a line and the keeping of its position. */
+const kills = 50
+
+const followed = Effect.fnUntraced(function*(database: Database, folder: string, seed: number) {
+  const random = prng(seed)
+  const { url } = yield* FakeServer
+  const env = { ...environmentOf(url), TIME_PUNCHES_DATABASE_URL: database.url }
+  const state = `${folder}/${seed}.json`
+  const follow = (...more: ReadonlyArray<string>) => started(["copy", "feed", "--state", state, ...more], env)
+  const first = yield* sync(database, ["--history"])
+  assert.strictEqual(first.code, 0, first.stderr)
+
+  const writer = yield* started(["sync", "--history", "--every", "1s", "--sweep", "all", "--allow-missing"], env)
+  const printed: Array<Line> = []
+  let repeated = 0
+  const seen = new Set<string>()
+  /** A run that is killed may leave a line without its end, which the next one prints again. */
+  const take = (stdout: string) => {
+    for (const text of stdout.split("\n").slice(0, -1)) {
+      const line: Line = JSON.parse(text)
+      if (seen.has(line.position)) repeated++
+      else printed.push(line)
+      seen.add(line.position)
+    }
+  }
+  for (let done = 0; done < kills; done++) {
+    yield* changeSome(random)
+    const running = yield* Effect.scoped(Effect.gen(function*() {
+      const running = yield* follow("--follow=1s")
+      if (done % 2 === 0) yield* Effect.sleep(random.between(150, 1200))
+      else yield* Effect.promise(() =>
+          Promise.race([running.printed("\n"), new Promise((end) => setTimeout(end, 5000))])
+        )
+      running.child.kill("SIGKILL")
+      return yield* ended(running)
+    }))
+    assert.strictEqual(running.signal, "SIGKILL", running.stderr)
+    take(running.stdout)
+  }
+  writer.child.kill("SIGTERM")
+  yield* ended(writer)
+  yield* Effect.scoped(Effect.gen(function*() {
+    const last = yield* ended(yield* follow())
+    assert.strictEqual(last.code, 0, last.stderr)
+    take(last.stdout)
+  }))
+
+  const replayed = new Map<number, Line["after"]>()
+  for (const { after, id } of printed) {
+    if (after === null) replayed.delete(id)
+    else replayed.set(id, after)
+  }
+  const shownOf = (id: number, { deleted, notes }: { readonly deleted: boolean; readonly notes: string }) => ({
+    id,
+    deleted,
+    notes
+  })
+  assert.deepStrictEqual(
+    [...replayed].toSorted(([one], [other]) => one - other).flatMap(([id, after]) =>
+      after === null ? [] : [shownOf(id, after)]
+    ),
+    (yield* rowsOf(database)).map((punch) => shownOf(Number(punch.id), punch))
+  )
+  // Each version that began after the state is one line, and each row of the state too.
+  const begun = printed.find(({ kind }) => kind === "present")?.at ?? ""
+  const changes = printed.filter(({ kind }) => kind !== "present").length
+  const [found] = yield* Effect.provide(
+    Effect.flatMap(SqlClient.SqlClient, (sql) => {
+      const at = sql.onDialectOrElse({ pg: () => `'${begun}'`, orElse: () => `${Date.parse(begun)}` })
+      const later = (table: string) => `(SELECT count(*) FROM ${table} WHERE valid_from > ${at})`
+      return sql.unsafe<{ readonly count: unknown }>(
+        `SELECT ${later("time_punches")} + ${later("time_punches_history")} AS count`
+      )
+    }),
+    database.client
+  )
+  assert.strictEqual(changes, Number(found?.count))
+  assert.isAbove(changes, 10_000)
+  assert.isAbove(repeated, 0)
+  assert.deepStrictEqual(Fs.readdirSync(folder).filter((name) => name.endsWith(".tmp")), [])
+})
+
+describe("time-punches copy feed", () => {
+  it.live(
+    "omits no change in SQLite, whenever its process is killed",
+    () => inService(Effect.flatMap(temporaryFolder, (folder) => followed(inFile(folder, "followed"), folder, 11))),
+    300_000
+  )
+
+  it.live("omits no change in PostgreSQL, whenever its process is killed", (context) => {
+    needs(context, hasPostgres, noPostgres)
+    return inService(Effect.gen(function*() {
+      yield* followed(yield* inPostgres, yield* temporaryFolder, 12)
+    }))
+  }, 300_000)
+})

@@ -1,0 +1,382 @@
+/** A feed of a copy: each kind of event, the laws on random histories, positions that are not known, and following. */
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, DateTime, Effect, Fiber, Option, Queue, Schema, Stream } from "effect"
+import { CompanyId } from "../../src/Ids.ts"
+import { feedInBatches } from "../../src/sql/feed.ts"
+import { FeedEvent, type FeedKind, FeedPosition, SqlStore } from "../../src/sql/index.ts"
+import type { TimePunch } from "../../src/TimePunch.ts"
+import { at } from "../support/arbitraryPunch.ts"
+import { databases, itWithTable } from "../support/databases.ts"
+import { commit, copyAt, copyNow, lastOf, type OpenHistory, openHistory } from "../support/histories.ts"
+import { needs } from "../support/needs.ts"
+import { noPostgres } from "../support/postgres.ts"
+import { company, row, rows } from "../support/storeBatches.ts"
+
+type Event = FeedEvent
+
+const told = (events: ReadonlyArray<Event>) => events.map(({ id, kind }) => [Number(id), kind] as const)
+
+const kinds = (events: ReadonlyArray<Event>): ReadonlyArray<FeedKind> => events.map(({ kind }) => kind)
+
+/** Applies events to a state: this is what a consumer does. */
+const applied = (state: ReadonlyMap<number, TimePunch>, events: ReadonlyArray<Event>) => {
+  const next = new Map(state)
+  for (const { after, id } of events) {
+    if (Option.isSome(after)) next.set(id, after.value)
+    else next.delete(id)
+  }
+  return next
+}
+
+const sorted = (state: ReadonlyMap<number, TimePunch>) => [...state].toSorted(([one], [other]) => one - other)
+
+const int = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+
+/** Few ids and contents: rows are equal, touched, edited, deleted, missing and back. */
+const Plan = Schema.Struct({
+  size: int(1, 4),
+  steps: Schema.Array(Schema.Struct({
+    isKept: Schema.Boolean,
+    isWhole: Schema.Literals([false, false, true]),
+    /** Whether the clock of the database was set back before, so that the next instants are a millisecond apart. */
+    isSetBack: Schema.Literals([false, false, false, true]),
+    rows: Schema.Array(Schema.Struct({
+      id: int(1, 6),
+      notes: int(0, 1),
+      modified: Schema.NullOr(int(0, 1)),
+      deleted: Schema.Literals([false, false, true])
+    })).check(Schema.isMaxLength(5))
+  })).check(Schema.isMinLength(2), Schema.isMaxLength(8))
+})
+
+const punchesOf = (rows: (typeof Plan.Type)["steps"][number]["rows"]): ReadonlyArray<TimePunch> =>
+  rows.map(({ deleted, id, modified, notes }) =>
+    row(id, { notes: `${notes}`, deleted, modified: Option.map(Option.fromNullOr(modified), at) })
+  )
+
+describe.each(databases())("SqlStore.feed in $name", (database) => {
+  const { client, dialect, isHere } = database
+  let laws = 0
+  const test = itWithTable(database, "feed", (table) => openHistory(client, table))
+
+  const eventsOf = (
+    { run, table }: OpenHistory,
+    since?: FeedPosition,
+    { of = company, size = 1000 }: { readonly of?: CompanyId; readonly size?: number } = {}
+  ) => run(Stream.runCollect(feedInBatches(of, { since, table }, size)))
+
+  const positionOf = ({ run, table }: OpenHistory, of: CompanyId = company) => run(SqlStore.feedPosition(of, { table }))
+
+  /** What one commit after these tells. */
+  const tells = (
+    opened: OpenHistory,
+    before: ReadonlyArray<TimePunch>,
+    after: ReadonlyArray<TimePunch>,
+    isWhole = false
+  ) =>
+    Effect.gen(function*() {
+      yield* commit(opened.kept, company, before)
+      const since = yield* positionOf(opened)
+      yield* commit(opened.kept, company, after, isWhole)
+      return yield* eventsOf(opened, since)
+    })
+
+  test("begins with the state by id, then tells what changed, with the versions before and after", (opened) =>
+    Effect.gen(function*() {
+      yield* commit(opened.kept, company, [row(2), row(1), row(3, { deleted: true })])
+      const first = yield* lastOf(opened, company)
+      const state = yield* eventsOf(opened)
+      const end = state.at(-1)?.position
+      const edited = row(1, { notes: "edited" })
+      yield* commit(opened.kept, company, [row(2), edited])
+      const changes = yield* eventsOf(opened, end)
+
+      assert.deepStrictEqual(told(state), [[1, "present"], [2, "present"], [3, "present"]])
+      assert.isTrue(state.every((event) => DateTime.Equivalence(event.at, first)))
+      const last = yield* lastOf(opened, company)
+      const [{ position, ...event }] = [...changes] as [Event]
+      assert.deepStrictEqual([changes.length, event], [1, {
+        companyId: company,
+        at: last,
+        kind: "edited",
+        id: edited.id,
+        userId: edited.userId,
+        before: Option.some({ ...row(1), companyId: company }),
+        after: Option.some({ ...edited, companyId: company })
+      }])
+      assert.deepStrictEqual(yield* eventsOf(opened, position), [])
+    }))
+
+  const cases: ReadonlyArray<readonly [FeedKind, TimePunch | undefined, TimePunch | undefined]> = [
+    ["added", undefined, row(1)],
+    ["added", undefined, row(1, { deleted: true })],
+    ["edited", row(1), row(1, { approved: false })],
+    ["touched", row(1), row(1, { modified: Option.some(at(1)) })],
+    ["deleted", row(1), row(1, { deleted: true, notes: "edited" })],
+    ["undeleted", row(1, { deleted: true }), row(1)],
+    ["missing", row(1), undefined]
+  ]
+  for (const [kind, before, after] of cases) {
+    test(`tells what was ${kind}${after?.deleted === true ? " and is deleted" : ""}`, (opened) =>
+      Effect.gen(function*() {
+        const list = (each: TimePunch | undefined) => each === undefined ? [] : [each]
+        const [event, ...more] = yield* tells(opened, list(before), list(after), true)
+
+        assert.deepStrictEqual([event?.kind, event?.before, event?.after, more], [
+          kind,
+          Option.fromUndefinedOr(before),
+          Option.fromUndefinedOr(after),
+          []
+        ])
+      }))
+  }
+
+  test("tells what is back without a version before, and leaves missing rows out of the state", (opened) =>
+    Effect.gen(function*() {
+      yield* commit(opened.kept, company, [row(1), row(2)])
+      const since = yield* positionOf(opened)
+      yield* commit(opened.kept, company, [row(2)], true)
+      assert.deepStrictEqual(told(yield* eventsOf(opened)), [[2, "present"]])
+      yield* commit(opened.kept, company, [row(1, { notes: "again" })])
+
+      const events = yield* eventsOf(opened, since)
+      assert.deepStrictEqual(told(events), [[1, "missing"], [1, "back"]])
+      assert.deepStrictEqual(events.map(({ before }) => Option.isSome(before)), [true, false])
+    }))
+
+  test("has a row that a commit brings twice as one event, and none for a commit that changes nothing", (opened) =>
+    Effect.gen(function*() {
+      const twice = [row(1, { notes: "first" }), row(1, { notes: "last" })]
+      assert.deepStrictEqual(told(yield* tells(opened, [row(1)], twice)), [[1, "edited"]])
+      const since = yield* positionOf(opened)
+      yield* commit(opened.kept, company, [row(1, { notes: "last" })])
+      assert.deepStrictEqual(yield* eventsOf(opened, since), [])
+    }))
+
+  test("reads the state as it was when it began, whatever is committed meanwhile", (opened) =>
+    Effect.gen(function*() {
+      yield* commit(opened.kept, company, rows(6, "then"))
+      const begun = yield* Queue.unbounded<Event>()
+      const meanwhile = [row(1, { notes: "now" }), row(5, { notes: "now" }), row(9, { notes: "now" })]
+      yield* feedInBatches(company, { table: opened.table }, 2).pipe(
+        Stream.tap((event) =>
+          Effect.andThen(
+            Queue.offer(begun, event),
+            Number(event.id) === 2 && event.kind === "present" ? commit(opened.kept, company, meanwhile) : Effect.void
+          )
+        ),
+        Stream.runDrain,
+        opened.run
+      )
+      const events = yield* Queue.takeAll(begun)
+      assert.deepStrictEqual(told(events), [
+        ...[1, 2, 3, 4, 5, 6].map((id) => [id, "present"] as const),
+        [1, "edited"],
+        [5, "edited"],
+        [9, "added"]
+      ])
+      assert.isTrue(events.slice(0, 6).every(({ after }) => Option.exists(after, ({ notes }) => notes === "then")))
+    }))
+
+  it.live.prop(
+    "resumes at every position to the state of now, with each version once",
+    [Arbitrary.schema(Plan)],
+    ([{ size, steps }], context) => {
+      needs(context, isHere, noPostgres)
+      return Effect.scoped(Effect.gen(function*() {
+        const opened = yield* openHistory(client, `feed_law_${laws++}`)
+        const ahead = dialect === "pg" ? "history_last + interval '1 hour'" : "history_last + 3600000"
+        yield* commit(opened.kept, company, [])
+        const every: Array<FeedPosition> = [yield* positionOf(opened)]
+        const states = new Map<string, ReadonlyMap<number, TimePunch>>([[every[0] ?? "", new Map()]])
+        for (const { isKept, isSetBack, isWhole, rows } of steps) {
+          if (isSetBack) yield* opened.query(`UPDATE ${opened.table}_sync SET history_last = ${ahead}`)
+          yield* commit(isKept ? opened.kept : opened.plain, company, punchesOf(rows), isWhole)
+        }
+        // From the beginning: each event gives a position, and the state behind it.
+        let state: ReadonlyMap<number, TimePunch> = new Map()
+        const [start] = every
+        const all = yield* eventsOf(opened, start, { size })
+        for (const event of all) {
+          state = applied(state, [event])
+          every.push(event.position)
+          states.set(event.position, state)
+        }
+        const now = new Map(
+          (yield* copyNow(opened, company)).flatMap(({ isMissing, punch }) =>
+            isMissing ? [] : [[Number(punch.id), punch] as const]
+          )
+        )
+        assert.deepStrictEqual(sorted(state), sorted(now))
+        for (const [place, position] of every.entries()) {
+          const rest = yield* eventsOf(opened, position, { size })
+          assert.deepStrictEqual(rest, all.slice(place))
+          assert.deepStrictEqual(sorted(applied(states.get(position) ?? new Map(), rest)), sorted(now))
+        }
+        // Each version is one event, and the positions rise as the commits do.
+        const [counted] = yield* opened.query(
+          `SELECT (SELECT count(*) FROM ${opened.table} WHERE valid_from IS NOT NULL) +
+            (SELECT count(*) FROM ${opened.table}_history WHERE valid_from IS NOT NULL) AS versions`
+        )
+        assert.strictEqual(all.length, Number(counted?.["versions"]))
+        const order = all.map(({ at, id }) => [at.epochMilliseconds, Number(id)] as const)
+        assert.deepStrictEqual(order, order.toSorted(([a, one], [b, other]) => a - b || one - other))
+        // The state that a feed begins with is the copy, and each position in it resumes with the rest.
+        const present = yield* eventsOf(opened, undefined, { size })
+        assert.deepStrictEqual(sorted(applied(new Map(), present)), sorted(now))
+        assert.isTrue(kinds(present).every((kind) => kind === "present"))
+        for (const [place, { position }] of present.entries()) {
+          assert.deepStrictEqual(yield* eventsOf(opened, position, { size }), present.slice(place + 1))
+        }
+        // What the state of an instant was, by another statement.
+        for (const event of all.slice(-2)) {
+          const then = (yield* copyAt(opened, company, event.at)).flatMap(({ isMissing, punch }) =>
+            isMissing ? [] : [[Number(punch.id), punch] as const]
+          )
+          const until = all.filter(({ at }) => at.epochMilliseconds <= event.at.epochMilliseconds)
+          assert.deepStrictEqual(sorted(applied(new Map(), until)), then)
+        }
+      }))
+    },
+    { arbitrary: { runs: 40 } }
+  )
+
+  const failureOf = (opened: OpenHistory, since?: FeedPosition) => Effect.flip(eventsOf(opened, since))
+
+  test("fails where no history is kept, and during a first load", (opened) =>
+    Effect.gen(function*() {
+      const empty = yield* failureOf(opened)
+      yield* commit(opened.plain, company, rows(2))
+      const plain = yield* failureOf(opened)
+      assert.deepStrictEqual([empty, plain].map((error) => [error._tag, "since" in error && error.since]), [
+        ["HistoryUnavailable", Option.none()],
+        ["HistoryUnavailable", Option.none()]
+      ])
+      assert.strictEqual((yield* Effect.flip(positionOf(opened)))._tag, "HistoryUnavailable")
+    }))
+
+  test("fails during a first load that keeps a history", (opened) =>
+    Effect.gen(function*() {
+      yield* commit(opened.kept, company, rows(2), false, false)
+      assert.strictEqual((yield* failureOf(opened))._tag, "HistoryUnavailable")
+    }))
+
+  test("fails behind a pruned history with the instant from which it is known, and goes on from there", (opened) =>
+    Effect.gen(function*() {
+      yield* commit(opened.kept, company, rows(2))
+      const since = yield* positionOf(opened)
+      yield* commit(opened.kept, company, rows(2, "a"))
+      const kept = yield* positionOf(opened)
+      yield* opened.run(
+        SqlStore.pruneHistory(company, { before: yield* lastOf(opened, company) }, { table: opened.table })
+      )
+      yield* commit(opened.kept, company, rows(2, "b"))
+
+      const error = yield* failureOf(opened, since)
+      assert.strictEqual(error._tag, "HistoryUnavailable")
+      assert.include(error.message, "its history is known since")
+      assert.deepStrictEqual(kinds(yield* eventsOf(opened, kept)), ["edited", "edited"])
+    }))
+
+  test("fails after an erasure, and after rows were removed by hand", (opened) =>
+    Effect.gen(function*() {
+      yield* commit(opened.kept, company, rows(2))
+      const since = yield* positionOf(opened)
+      yield* opened.query(`DELETE FROM ${opened.table} WHERE company_id = ${company} AND id = 1`)
+      assert.strictEqual((yield* failureOf(opened, since))._tag, "HistoryUnavailable")
+      yield* commit(opened.kept, company, rows(2))
+      assert.strictEqual((yield* failureOf(opened, since))._tag, "HistoryUnavailable")
+      const known = yield* positionOf(opened)
+      assert.deepStrictEqual(yield* eventsOf(opened, known), [])
+      yield* opened.run(SqlStore.purge(company, { table: opened.table }))
+      assert.strictEqual((yield* failureOf(opened, known))._tag, "HistoryUnavailable")
+    }))
+
+  test("fails at a position of another copy of the company, which has no such version", (opened) =>
+    Effect.gen(function*() {
+      yield* commit(opened.kept, company, rows(2))
+      const [first] = yield* eventsOf(opened)
+      const whole = yield* positionOf(opened)
+      yield* commit(opened.kept, company, [row(2, { notes: "edited" })])
+      const [edited] = yield* eventsOf(opened, whole)
+      const made = (text: string) => FeedPosition.make(text)
+      const foreign = [
+        // Another punch at this commit, another commit, an instant after the last one, and no such row in the state.
+        made((edited?.position ?? "").replace(/\/2$/, "/1")),
+        made((edited?.position ?? "").replace(/\.(\d)/, (_, digit) => `.${(Number(digit) + 1) % 10}`)),
+        made(whole.replace(/\/\d{4}/, "/9999")),
+        made((first?.position ?? "").replace(/\/1$/, "/77"))
+      ]
+      for (const position of foreign) {
+        const error = yield* failureOf(opened, position)
+        assert.strictEqual(error._tag, "HistoryUnavailable", position)
+      }
+      assert.include((yield* failureOf(opened, foreign[0])).message, "of another database")
+    }))
+
+  test("refuses a position of another company and an interval that is too short, and sends nothing", (opened) =>
+    Effect.gen(function*() {
+      yield* commit(opened.kept, company, rows(1))
+      const position = yield* positionOf(opened)
+      const { run, table } = opened
+      const other = yield* Effect.flip(eventsOf(opened, position, { of: CompanyId.make(77) }))
+      const short = yield* Effect.flip(run(Stream.runDrain(SqlStore.feed(company, { table, follow: "99 millis" }))))
+      assert.deepStrictEqual([other, short].map(({ _tag, message }) => [_tag, /^[^:]*: ([^[]*) /.exec(message)?.[1]]), [
+        ["InvalidRequest", "is a position of company 2"],
+        ["InvalidRequest", "is at least 100 ms"]
+      ])
+    }))
+
+  test("follows what is committed, from the end of a first load on", (opened) =>
+    Effect.gen(function*() {
+      const seen = yield* Queue.unbounded<Event>()
+      const { run, table } = opened
+      const following = yield* Effect.forkChild(
+        run(
+          Stream.runForEach(
+            SqlStore.feed(company, { table, follow: "100 millis" }),
+            (event) => Queue.offer(seen, event)
+          )
+        )
+      )
+      const next = Effect.map(Queue.take(seen), ({ id, kind }) => [Number(id), kind] as const)
+      yield* commit(opened.kept, company, [row(1)], false, false)
+      yield* Effect.sleep("300 millis")
+      assert.strictEqual(yield* Queue.size(seen), 0)
+      yield* commit(opened.kept, company, [row(2)])
+      assert.deepStrictEqual([yield* next, yield* next], [[1, "present"], [2, "present"]])
+      yield* commit(opened.kept, company, [])
+      yield* commit(opened.kept, company, [row(2, { notes: "edited" })])
+      assert.deepStrictEqual(yield* next, [2, "edited"])
+      yield* run(SqlStore.purge(company, { table }))
+      const error = yield* Effect.flip(Fiber.join(following))
+      assert.strictEqual(error._tag, "HistoryUnavailable")
+    }))
+
+  test("is encoded and decoded whole", (opened) =>
+    Effect.gen(function*() {
+      const events = [
+        ...yield* tells(opened, [row(1)], [row(1, { notes: "x" })]),
+        ...yield* eventsOf(opened)
+      ]
+      const json = Schema.fromJsonString(FeedEvent)
+      for (const event of events) {
+        const text = yield* Schema.encodeEffect(json)(event)
+        assert.deepStrictEqual(yield* Schema.decodeUnknownEffect(json)(text), event)
+      }
+    }))
+})
+
+describe("FeedPosition", () => {
+  it.effect("refuses what no feed gives out", () =>
+    Effect.gen(function*() {
+      const decode = Schema.decodeUnknownEffect(FeedPosition)
+      const good = ["7/2026-03-09T15:00:00.123Z/451", "7/2026-03-09T15:00:00Z", "7/2026-03-09T15:00:00Z/state/0"]
+      for (const text of good) assert.strictEqual(yield* decode(text), text)
+      const bad = ["", "now", "7", "7/2026-13-09T15:00:00Z", "7/2026-03-09T15:00:00Z/", "7/2026-03-09T15:00:00Z/state"]
+      for (const text of [...bad, `${good[0]}\n`, ` ${good[0]}`, "7/2026-03-09T15:00:00Z/9999999999999999"]) {
+        const error = yield* Effect.flip(decode(text))
+        assert.include(error.message, "a position of a feed", text)
+      }
+    }))
+})
