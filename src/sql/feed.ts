@@ -240,7 +240,7 @@ const textOfCause = (error: unknown): string => {
   return found === undefined ? "" : messageOf(found)
 }
 
-/** Events of one snapshot, and where to go on; without a `next` there are no more up to the commit at `last`. */
+/** Events of one snapshot, and the place of the next batch; without a `next` there are no more up to the commit at `last`. */
 interface BatchOfEvents {
   readonly events: ReadonlyArray<FeedEvent>
   readonly next: Place | undefined

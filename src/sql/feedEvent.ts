@@ -1,4 +1,4 @@
-/** An event of a feed, and its position: where a feed that is resumed goes on. */
+/** An event of a feed, and its position: where a feed resumes. */
 import * as Schema from "effect/Schema"
 import { CompanyId, TimePunchId, UserId } from "../Ids.ts"
 import { formatInstant, parseInstant } from "../internal/wire/instant.ts"

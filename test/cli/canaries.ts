@@ -108,6 +108,7 @@ export const calls: ReadonlyArray<string> = [
   "doctor",
   "sync",
   "copy status",
+  "copy feed",
   "payroll list",
   "summary --by user",
   "fleet status",

@@ -305,6 +305,10 @@ const writers: Readonly<
     files: ["punches.db-shm", "punches.db-wal"]
   },
   "copy status": { args: (folder) => ["--database", `${folder}/punches.db`], files: ["punches.db"] },
+  "copy feed": {
+    args: (folder) => ["--state", `${folder}/feed.json`, "--database", `${folder}/punches.db`],
+    files: ["feed.json", "feed.json.ID.tmp"]
+  },
   "payroll close": {
     args: (
       folder

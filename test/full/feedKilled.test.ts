@@ -20,7 +20,7 @@ interface Line {
   readonly after: { readonly notes: string; readonly deleted: boolean } | null
 }
 
-/** Kills of each database: half at random moments, half between the writing of a line and the keeping of its position. */
+/** Kills of each database, at random moments: half while the lines are read, half while they are not read. */
 const kills = 50
 
 const followed = Effect.fnUntraced(function*(database: Database, folder: string, seed: number) {
@@ -49,11 +49,12 @@ const followed = Effect.fnUntraced(function*(database: Database, folder: string,
     yield* changeSome(random)
     const running = yield* Effect.scoped(Effect.gen(function*() {
       const running = yield* follow("--follow=1s")
-      if (done % 2 === 0) yield* Effect.sleep(random.between(150, 1200))
-      else yield* Effect.promise(() =>
-          Promise.race([running.printed("\n"), new Promise((end) => setTimeout(end, 5000))])
-        )
+      // Who does not read keeps the process in the middle of a line, with a position that it must not have kept yet.
+      const isRead = done % 2 === 0
+      if (!isRead) running.child.stdout.pause()
+      yield* Effect.sleep(random.between(150, 1200))
       running.child.kill("SIGKILL")
+      running.child.stdout.resume()
       return yield* ended(running)
     }))
     assert.strictEqual(running.signal, "SIGKILL", running.stderr)

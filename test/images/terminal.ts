@@ -245,6 +245,7 @@ const pictures: ReadonlyArray<readonly [name: string, call: string]> = [
     `time-punches payroll close ${week} --weekly-threshold 38h --accept tooLong,unapproved,overlap`
   ],
   ["diff", `time-punches payroll diff ${week} --since SINCE`],
+  ["feed", "time-punches copy feed --since SINCE --format table"],
   ["fleet-list", "time-punches fleet list"]
 ]
 
@@ -271,10 +272,13 @@ export const takeTerminal = async (): Promise<void> => {
     const quietly = (call: string) => typed(folder, env, 100, call)
     quietly("time-punches sync --history")
     Fs.mkdirSync(`${root}/docs/images`, { recursive: true })
+    let since = ""
     for (const [name, call] of pictures) {
-      let shown = call
+      // A position of a feed may be an instant of a company.
+      let shown = call.replace("SINCE", `${settings["TIME_PUNCHES_COMPANY_ID"]}/${since}`)
       if (name === "diff") {
-        shown = call.replace("SINCE", new Date().toISOString())
+        since = new Date().toISOString()
+        shown = call.replace("SINCE", since)
         for (const [id, out] of [[1002, "2026-03-03T03:00:00Z"], [1005, "2026-03-03T04:10:00Z"]] as const) {
           const { status } = await fetch(`${settings["TIME_PUNCHES_BASE_URL"]}/sandbox/time_punches/${id}`, {
             method: "PATCH",

@@ -261,7 +261,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
       assert.strictEqual((yield* failureOf(opened))._tag, "HistoryUnavailable")
     }))
 
-  test("fails behind a pruned history with the instant from which it is known, and goes on from there", (opened) =>
+  test("fails behind a pruned history with the instant from which it is known, and continues from there", (opened) =>
     Effect.gen(function*() {
       yield* commit(opened.kept, company, rows(2))
       const since = yield* positionOf(opened)

@@ -270,6 +270,12 @@ END;
 
 INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (7, 'files') ON CONFLICT (migration_id) DO NOTHING;
 
+CREATE INDEX "time_punches_begun" ON "time_punches" (company_id, valid_from, id) WHERE valid_from IS NOT NULL;
+
+CREATE INDEX "time_punches_history_begun" ON "time_punches_history" (company_id, valid_from, id) WHERE valid_from IS NOT NULL;
+
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (8, 'feed') ON CONFLICT (migration_id) DO NOTHING;
+
 -- pg
 
 CREATE TABLE IF NOT EXISTS "time_punches_migrations" (
@@ -579,3 +585,9 @@ FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid 
 END $do$;
 
 INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (7, 'files') ON CONFLICT (migration_id) DO NOTHING;
+
+CREATE INDEX "time_punches_begun" ON "time_punches" (company_id, valid_from, id) WHERE valid_from IS NOT NULL;
+
+CREATE INDEX "time_punches_history_begun" ON "time_punches_history" (company_id, valid_from, id) WHERE valid_from IS NOT NULL;
+
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (8, 'feed') ON CONFLICT (migration_id) DO NOTHING;

@@ -1,68 +1,11 @@
 /** `time-punches copy feed`: tells what changes in a copy with a history. Sends nothing. */
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
-import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
-import { timePunchNames } from "../../internal/wire/names.ts"
-import { FeedKind, FeedPosition } from "../../sql/feedEvent.ts"
-import { databaseFlag } from "../database/database.ts"
-import { companyFlags } from "../flags/connection.ts"
 import { lazyCommand } from "../flags/lazy.ts"
-import { formatFlag, intervalForm, nonBlank, readInterval, readWords, text } from "../flags/values.ts"
-
-/** The fields that an event can show as different. */
-const { companyId: _company, id: _id, ...fields } = timePunchNames
-
-const readPosition = Schema.decodeUnknownOption(FeedPosition)
-
-/** A list of known words, too many of them for the name of a value. */
-const some = <A extends string>(name: string, metavar: string, known: ReadonlyArray<A>, description: string) =>
-  text(name, metavar, description, `some of ${known.join(", ")}, joined by commas`, readWords(known))
-
-/** A JSON object an event, or a line for people. */
-export const forms = ["ndjson", "table"] as const
-
-const flags = {
-  ...companyFlags,
-  database: databaseFlag,
-  since: text(
-    "since",
-    "POSITION|now",
-    "Begin after the event at this position, or with what changes from now on (default: with the state of the copy)",
-    "the position of an event, such as 4021/2026-03-09T15:00:00.123Z/451, or now",
-    (value): Option.Option<FeedPosition | "now"> => value === "now" ? Option.some(value) : readPosition(value)
-  ),
-  follow: Flag.String("follow").pipe(
-    Flag.withMetavar("TIME"),
-    Flag.withDescription(
-      "Wait for further changes, and end only when interrupted: look for them each second, or with =5s less often"
-    ),
-    Flag.filterMap(readInterval, () => intervalForm("5s")),
-    Flag.withOptionalValue("1s"),
-    Flag.optional
-  ),
-  state: nonBlank(
-    "state",
-    "FILE",
-    "Keep the position of the last printed event in this file; a run begins there if the file exists",
-    "the name of a file"
-  ),
-  kind: some("kind", "KIND,…", FeedKind.literals, "Print only events of these kinds"),
-  changed: some(
-    "changed",
-    "FIELD,…",
-    Object.values(fields),
-    "Print only events whose two versions differ in one of these fields, such as approved,clocked_out"
-  ),
-  format: Flag.optional(formatFlag(forms, "One JSON object an event, or a line for people"))
-}
-
-/** The parsed flags. */
-export type FeedInput = Command.Command.Config.Infer<typeof flags>
+import { feedFlags } from "./feedFlags.ts"
 
 export const feed = lazyCommand(
   "feed",
-  flags,
+  feedFlags,
   () => import("./feedRun.ts"),
   ({ run }) => run
 ).pipe(

@@ -16,8 +16,9 @@ import { companyOf } from "../flags/connection.ts"
 import { formatOf } from "../flags/values.ts"
 import { counted, formatTime } from "../print/format.ts"
 import { printWarning, startReport } from "../print/messages.ts"
-import { printText } from "../print/output.ts"
-import { type FeedInput, forms } from "./feed.ts"
+import { outputWidth, printText } from "../print/output.ts"
+import { wrap } from "../print/table.ts"
+import { type FeedInput, forms } from "./feedFlags.ts"
 import { openState } from "./feedState.ts"
 
 export const run = Effect.fnUntraced(function*(input: FeedInput) {
@@ -28,6 +29,7 @@ export const run = Effect.fnUntraced(function*(input: FeedInput) {
     "The service does not tell what changes; a copy that time-punches copy sync --history keeps does."
   )
   const form = yield* Effect.fromResult(formatOf(input, forms))
+  const lineOf = form === "ndjson" ? jsonLine : tableLine(yield* outputWidth)
   const follow = Option.getOrUndefined(input.follow)
   yield* Effect.gen(function*() {
     const state = Option.isNone(input.state)
@@ -43,7 +45,7 @@ export const run = Effect.fnUntraced(function*(input: FeedInput) {
       Stream.chunks,
       Stream.runForEach(Effect.fnUntraced(function*(events) {
         const shown = events.filter((event) => isAsked(event, input))
-        yield* printText((yield* Effect.fromResult(Result.all(shown.map(texts[form])))).join(""))
+        yield* printText((yield* Effect.fromResult(Result.all(shown.map(lineOf)))).join(""))
         last = events.at(-1)?.position
         printed += shown.length
         if (state !== undefined) yield* state.save(last)
@@ -94,17 +96,17 @@ const jsonLine = (event: SqlStore.FeedEvent) => {
     }\n`)
 }
 
-const tableLine = ({ after, at, before, id, kind, userId }: SqlStore.FeedEvent) => {
+const tableLine = (width: number) => ({ after, at, before, id, kind, userId }: SqlStore.FeedEvent) => {
   const change = { before, after, kind: kind === "present" ? "added" : kind === "touched" ? "edited" : kind } as const
   const differences = differencesOf(change, display).map(shortened).map(({ after, before, field }) =>
     `${field} ${[before, after].filter((text) => text !== "").join(" -> ") || "empty"}`
   )
   const what = differences.length === 0 || kind === "missing" ? "" : `: ${differences.join(", ")}`
   const line = `${formatTime(at, Option.none())} ${kind.padEnd(9)} punch ${id}, user ${userId}${what}`
-  return Result.succeed(`${escaped(line)}\n`)
+  return Result.succeed(`${wrap(escaped(line), width - indent.length).join(`\n${indent}`)}\n`)
 }
 
-const texts = { ndjson: jsonLine, table: tableLine }
+const indent = " ".repeat(4)
 
 const resumeHint = (
   { company, database, state }: FeedInput,

@@ -24,9 +24,8 @@ export const mcp = lazyCommand(
 
   It speaks the Model Context Protocol on standard input and output. An
   assistant starts it; people do not type into it. Its tools are status,
-  summary, list, payroll_check, payroll_list, payroll_due and payroll_diff. Each
-  answers as the command of its name does, from the copy, and says how
-  old it is.
+  summary, list, payroll_check, payroll_list, payroll_due, payroll_diff and
+  recent_changes. Each answers from the copy, and says how old it is.
 
   It sends nothing to the service and reads no credential. Answers have wages
   only with --with-wages, and names only with --names. The notes of punches are

@@ -19,6 +19,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { Path } from "effect/Path"
 import type { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
@@ -40,7 +41,7 @@ import { companyOf } from "../flags/connection.ts"
 import { noFilter, toFilter } from "../flags/filter.ts"
 import { nameColumns, namesFlag, readNames } from "../flags/names.ts"
 import { Profile } from "../flags/settings.ts"
-import { whole } from "../flags/values.ts"
+import { readInstant, readWords, whole } from "../flags/values.ts"
 import { readZones } from "../flags/zones.ts"
 import { check, HiddenKinds } from "../payroll/check.ts"
 import { diff } from "../payroll/diff.ts"
@@ -211,6 +212,18 @@ const toolkit = Toolkit.make(
   makeTool("payroll_list", "The payroll closes with their revisions and sums, or one close", ofClose),
   makeTool("payroll_due", "What is due for payroll closes that have changed since", ofClose),
   makeTool(
+    "recent_changes",
+    `What changed in the copy, oldest first, at most ${maxRows} a call; needs a copy with a history`,
+    Schema.Struct({
+      since: described(
+        "An instant such as 2026-03-09T15:00:00Z, or the position of the last answer. Default: 24 hours ago"
+      ),
+      kinds: described(
+        "Some of added, edited, touched, deleted, undeleted, missing, back, joined by commas. Default: all"
+      )
+    })
+  ),
+  makeTool(
     "list",
     `Punches of a period by clock-in, at most ${maxRows} a call`,
     Schema.Struct({
@@ -296,6 +309,7 @@ export const layerTools = (copy: Copy) =>
         answer(record, "payroll", ...(close === undefined ? ["list"] : ["show", `${close}`]), "--json"),
       payroll_due: ({ close }) =>
         answer(record, "payroll", "due", ...(close === undefined ? [] : [`${close}`]), "--json"),
+      recent_changes: (given) => Effect.provideContext(Effect.mapError(recentChanges(copy, given), refusedOf), context),
       list: (given) =>
         answer([...local(given), ...selected(given), ["limit", given.limit], ["offset", given.offset]], "list")
     }
@@ -331,6 +345,76 @@ const copyStatus = Effect.fnUntraced(function*({ company, target }: Copy) {
     },
     remarks: []
   }
+})
+
+/** What the copy tells since an instant or a position, with the position at which the next call continues. */
+const recentChanges = Effect.fnUntraced(function*(
+  copy: Copy,
+  given: { readonly since?: string | undefined; readonly kinds?: string | undefined }
+) {
+  const { company, input, target } = copy
+  const kinds = readWords(SqlStore.FeedKind.literals)(given.kinds ?? SqlStore.FeedKind.literals.join(","))
+  if (Option.isNone(kinds)) {
+    return yield* new Refused({ message: `kinds must be some of ${SqlStore.FeedKind.literals.join(", ")}` })
+  }
+  const status = yield* copyStatus(copy)
+  const since = yield* positionOf(company, target, given.since)
+  let end = since
+  const found = yield* SqlStore.feed(company, { since }).pipe(
+    Stream.filter((event) => {
+      end = event.position
+      return kinds.value.includes(event.kind)
+    }),
+    Stream.take(maxRows + 1),
+    Stream.runCollect,
+    Effect.provide(layerCopy(company, target))
+  )
+  const shownEvents = found.slice(0, maxRows)
+  const hasMore = found.length > maxRows
+  const names = yield* readNames(input.names)
+  const versionOf = (version: Option.Option<TimePunch>) =>
+    Effect.fromResult(Option.match(version, {
+      onNone: () => Result.succeed(null),
+      onSome: (punch) => names === undefined ? toWire(punch) : toWider(punch, nameColumns(names))
+    }))
+  const events = yield* Effect.forEach(
+    shownEvents,
+    Effect.fnUntraced(function*({ after, at, before, id, kind, userId }) {
+      return {
+        at: DateTime.formatIso(at),
+        kind,
+        id,
+        userId,
+        before: yield* versionOf(before),
+        after: yield* versionOf(after)
+      }
+    })
+  )
+  const position = hasMore ? shownEvents.at(-1)?.position : end
+  const allowed = { wages: input.withWages, names: Option.isSome(input.names) }
+  const result = yield* parseJson(JSON.stringify({ events, hasMore, position }))
+  return { ...status, result: select(result, allowed), remarks: [] }
+})
+
+/** An instant after the last commit, or the default before the history began, means what is nearest to it. */
+const positionOf = Effect.fnUntraced(function*(company: CompanyId, target: DatabaseTarget, given: string | undefined) {
+  const known = Schema.decodeUnknownOption(SqlStore.FeedPosition)(given)
+  if (Option.isSome(known)) return known.value
+  const wanted = given === undefined
+    ? Option.some(DateTime.subtract(DateTime.toUtc(yield* DateTime.now), { hours: 24 }))
+    : readInstant(given)
+  if (Option.isNone(wanted)) {
+    return yield* new Refused({ message: "since must be an instant with a zone, or the position of an earlier answer" })
+  }
+  const { history } = yield* Effect.provide(SqlStore.status(company), layerCopy(company, target))
+  const at = Option.match(history, {
+    onNone: () => wanted.value,
+    onSome: ({ last, since }) => {
+      const reached = DateTime.min(wanted.value, last)
+      return given === undefined ? DateTime.max(reached, since) : reached
+    }
+  })
+  return SqlStore.FeedPosition.make(`${company}/${DateTime.formatIso(at)}`)
 })
 
 /** The punches of a period by clock-in, as the tool `list` returns them. */
@@ -374,7 +458,7 @@ const shown = {
   always: keysOf(`
     id company_id user_id location_id role_id department_id shift_id clocked_in clocked_out approved editable_punch
     auto_clocked_out clocked_in_offline clocked_out_offline created modified deleted breaks custom_break_id paid in out
-    punches hasMore before after people kind punchId at text
+    punches events position hasMore before after people kind punchId at text
     companyId userId locationId roleId departmentId day week anomalous incomplete
     grossSeconds paidBreakSeconds unpaidBreakSeconds netSeconds
     regularSeconds overSeconds doubleSeconds overDailySeconds

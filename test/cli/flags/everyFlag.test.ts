@@ -38,6 +38,8 @@ const unlimited = [
   "FIELD.asc|desc,…",
   "choice",
   "KINDS",
+  "FIELDS",
+  "POSITION|now",
   "TEXT",
   "NAME",
   "TAG",

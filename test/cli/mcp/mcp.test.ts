@@ -88,6 +88,12 @@ const withTools = Effect.fnUntraced(function*(
 
 const inFake = inFakeOf(punches)
 
+const Recent = Schema.Struct({
+  events: Schema.Array(Schema.Struct({ id: Schema.Number, kind: Schema.String })),
+  hasMore: Schema.Boolean,
+  position: Schema.String
+})
+
 const json = (text: string): unknown => JSON.parse(text)
 
 const keysIn = (value: unknown): ReadonlyArray<string> => {
@@ -107,9 +113,10 @@ describe("the tools of an assistant", () => {
 
       assert.deepStrictEqual(
         tools.map(({ annotations, name }) => [name, annotations?.readOnlyHint, annotations?.destructiveHint]),
-        ["status", "summary", "payroll_check", "payroll_diff", "payroll_list", "payroll_due", "list"].map((
-          name
-        ) => [name, true, false])
+        ["status", "summary", "payroll_check", "payroll_diff", "payroll_list", "payroll_due", "recent_changes", "list"]
+          .map((
+            name
+          ) => [name, true, false])
       )
     })))
 
@@ -287,6 +294,29 @@ describe("the tools of an assistant", () => {
         assert.deepStrictEqual(keysIn(answer).filter((key) => /wage|cost|tips|cents|amount|^user$|name/i.test(key)), [])
         assert.strictEqual(text.split(prompt).length, text.split(`{"untrustedText":${JSON.stringify(prompt)}`).length)
       }
+    })))
+
+  it.live("tell what changed since an instant or a position, without wages", () =>
+    inFake(Effect.gen(function*() {
+      const { ask, database, refusal } = yield* withTools()
+      const [before] = [DateTime.formatIso(yield* DateTime.now), yield* Effect.sleep("5 millis")]
+      yield* FakeService.use((service) => service.edit([1], { hourly_wage: 98_765, notes: prompt }))
+      yield* cli(["sync", "--database", database])
+      const { result } = yield* ask("recent_changes", { since: before })
+      const { events, hasMore, position } = yield* Schema.decodeUnknownEffect(Recent)(result)
+      const later = yield* ask("recent_changes", { since: position })
+      const other = yield* ask("recent_changes", { since: before, kinds: "deleted" })
+      const whole = yield* ask("recent_changes")
+
+      assert.deepStrictEqual([events.map(({ id, kind }) => [id, kind]), hasMore], [[[1, "edited"]], false])
+      assert.notMatch(JSON.stringify([result, whole]), /98,?765|987\.65|wage|tips|cents/i)
+      assert.include(JSON.stringify(result), `{"untrustedText":${JSON.stringify(prompt)}}`)
+      for (const empty of [later, other]) {
+        assert.deepStrictEqual(empty.result, { events: [], hasMore: false, position })
+      }
+      assert.include(yield* refusal("recent_changes", { since: "yesterday" }), "an instant with a zone")
+      assert.include(yield* refusal("recent_changes", { kinds: "gone" }), "some of present, added")
+      assert.include(yield* refusal("recent_changes", { since: "2020-01-01T00:00:00Z" }), "is known since")
     })))
 
   it.live("show every key that the commands print, if all is allowed, and no other", () =>

@@ -111,6 +111,7 @@ const after = (last: string): ReadonlyArray<Call> => [
   { call: "sync" },
   { call: "copy sync" },
   { call: "copy status" },
+  { call: `copy feed --format table --since ${defaultCompany.id}/${last}` },
   { call: `payroll diff ${named} --since ${last}` },
   {
     call:

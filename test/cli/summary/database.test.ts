@@ -195,7 +195,7 @@ describe("time-punches summary --database", () => {
     [
       "an older schema",
       "DELETE FROM time_punches_migrations WHERE migration_id > 2",
-      "the tables of the copy have schema 2, and this release needs 7"
+      "the tables of the copy have schema 2, and this release needs 8"
     ],
     ["no tables", "DROP TABLE time_punches_migrations", "the database has no copy"]
   ])(

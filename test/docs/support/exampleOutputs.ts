@@ -1,11 +1,13 @@
 /** The output of each example program, against the fake service behind a socket. */
 import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Layer } from "effect"
+import { KeyValueStore } from "effect/persistence"
 import { TestClock } from "effect/testing"
 import { app } from "../../../docs/examples/app.ts"
 import { main as closeWeek } from "../../../docs/examples/close-week.ts"
 import { app as copyOfWeek, main as closes } from "../../../docs/examples/closes.ts"
 import { roundTrip } from "../../../docs/examples/export.ts"
+import { main as feed } from "../../../docs/examples/feed.ts"
 import { app as inProcess, printQueries } from "../../../docs/examples/filters.ts"
 import { companies as companiesOfFleet } from "../../../docs/examples/fleet.ts"
 import { main as labourCost } from "../../../docs/examples/labour-cost.ts"
@@ -65,6 +67,7 @@ type Name =
   | "labourCost"
   | "closeWeek"
   | "closes"
+  | "feed"
   | "manyCompanies"
   | "export"
   | "sync"
@@ -83,6 +86,7 @@ export const outputs: Record<Name, Effect.Effect<string, unknown>> = {
   labourCost: Effect.andThen(onTheTwentieth, printed(Effect.provide(labourCost, app))).pipe(Effect.provide(served())),
   closeWeek: printed(Effect.provide(closeWeek, app)).pipe(Effect.provide(served())),
   closes: Effect.andThen(onTheTwentieth, printed(Effect.provide(closes, copyOfWeek))),
+  feed: printed(feed.pipe(Effect.provide(copyOfWeek), Effect.provide(KeyValueStore.layerMemory))),
   manyCompanies: printed(Effect.provide(manyCompanies, app)).pipe(Effect.provide(oneWithdrawn)),
   export: printed(Effect.provide(Effect.scoped(exported), Layer.merge(app, NodeServices.layer))).pipe(
     Effect.provide(served())
