@@ -1,5 +1,5 @@
 /**
- * Seconds and peak memory of `changes` over many changed punches, beside `summary` over the same copy: a sum of both states
+ * Seconds and peak memory of `payroll diff` over many changed punches, beside `summary` over the same copy: a sum of both states
  * would read it twice. `npm run build && node --conditions=effect-time-punches:source benchmarks/changes.ts [--punches=93000]`.
  */
 import { execFileSync } from "node:child_process"
@@ -58,12 +58,12 @@ try {
   const file = join(folder, "punches.db")
   const since = await fill(file, Number(values.punches))
   const copy = ["--from", "2000-01-01", "--to", "2099-12-31", "--zone", "UTC", "--company", "7", "--database", file]
-  const changes = ["changes", ...copy, "--since", since]
+  const diff = ["payroll", "diff", ...copy, "--since", since]
   const cases: Readonly<Record<string, ReadonlyArray<string>>> = {
     "summary --by user": ["summary", "--by", "user", ...copy],
-    "changes --format csv": [...changes, "--format", "csv"],
-    "changes --format csv --of punches": [...changes, "--format", "csv", "--of", "punches"],
-    "changes --json": [...changes, "--json"]
+    "payroll diff --format csv": [...diff, "--format", "csv"],
+    "payroll diff --format csv --rows punches": [...diff, "--format", "csv", "--rows", "punches"],
+    "payroll diff --json": [...diff, "--json"]
   }
   const samples = Object.entries(cases).map(([name, args]) => ({
     name,

@@ -16,12 +16,13 @@ export const companies = [
 /** The fleet runs in this process for as long as the layer is open. */
 export const fleetIn = (filename: string) => FleetRunner.layerEmbedded({ filename })
 
-/** Adds the companies, waits until each is loaded, and prints them. */
+/** Adds the companies, waits until each is loaded or no longer tried, and prints them. */
 export const main = Effect.gen(function*() {
   const fleet = yield* Fleet
   yield* fleet.add(companies.map((company) => Object.assign({ every: "5 minutes" as const }, company)))
   let list = yield* fleet.list()
-  while (list.some(({ lastOkAt }) => Option.isNone(lastOkAt))) {
+  // A company that is paused or blocked is not tried: its state says so below.
+  while (list.some(({ lastOkAt, state }) => state === "active" && Option.isNone(lastOkAt))) {
     yield* Effect.sleep("200 millis")
     list = yield* fleet.list()
   }

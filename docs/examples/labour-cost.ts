@@ -1,4 +1,4 @@
-/** Labour cost of a month by location, with the most expensive local day of each. Open punches count up to now. */
+/** Labour cost of a month by location, with the most expensive local day of each. An open punch counts in no sum. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, DateTime, Duration, Effect, HashMap, Stream } from "effect"
 import { BusinessDate, type Company, type CompanyId, TimePunches } from "effect-time-punches"
@@ -9,12 +9,11 @@ const zone = DateTime.zoneMakeNamedUnsafe("America/New_York")
 
 /** The sums by location and local day, in one pass: memory grows with the number of keys, not of punches. */
 export const costs = Effect.fn("costs")(function*(company: CompanyId | Company, month: BusinessDate) {
-  const asOf = yield* DateTime.now
   const dateOf = Period.makeBusinessDate(zone)
   return yield* TimePunches.list(company, { clockedIn: Period.month(zone, month) }).pipe(
     Stream.run(Labor.rollup(
       (punch) => [punch.locationId, dateOf(punch.clockedIn)] as const,
-      { asOf, rounding: "halfEven" }
+      { rounding: "halfEven" }
     ))
   )
 })

@@ -40,6 +40,15 @@ const companies = Config.schema(
   "COMPANIES"
 )
 
-export const main = Effect.flatMap(companies, report)
+export const main = Effect.gen(function*() {
+  const list = yield* Effect.tapError(
+    companies,
+    () =>
+      Console.error(
+        `set COMPANIES to a JSON array, such as [{"id":4021,"guid":"3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4021"}]`
+      )
+  )
+  yield* report(list)
+})
 
 if (import.meta.main) NodeRuntime.runMain(Effect.provide(main, app))

@@ -22,8 +22,7 @@ const costs = (company: CompanyId) =>
   )
 
 /** A failure as this worker's callers see it: whether to retry, and nothing that the service said. */
-const statusOf = (error: ListError): number =>
-  error._tag === "RateLimited" ? 503 : error._tag === "Forbidden" ? 403 : 502
+const statusOf = (error: ListError): number => error._tag === "Forbidden" ? 403 : error.isRetryable ? 503 : 502
 
 /**
  * Builds the client for each request. In a worker, one request must not wait for I/O that another one started, so they

@@ -77,6 +77,12 @@ const mebibyte = 1024 * 1024
 const smallestCap = 8 * mebibyte
 
 const make = Effect.fnUntraced(function*(options: NodeTransportOptions) {
+  if (process.versions["bun"] !== undefined) {
+    return yield* invalidSetting(
+      "runtime",
+      "Node or Deno: Bun has its own undici. Provide FetchHttpClient.layer instead"
+    )
+  }
   const { maxBodySize, ...agent } = yield* validate(options)
   const proxies = options.dispatcher === undefined ? yield* readProxies : Option.none()
   const dispatcher = options.dispatcher ??

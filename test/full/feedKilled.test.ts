@@ -1,11 +1,11 @@
 /** Kills the follower of a feed while a sync writes, and replays what it has printed: nothing is omitted. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Fs from "node:fs"
 import { prng } from "../../src/testing/base/prng.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
-import { ended, environmentOf, started } from "../cli/child.ts"
+import { ended, environmentOf, type Running, started } from "../cli/child.ts"
 import { temporaryFolder } from "../cli/support.ts"
 import { needs } from "../support/needs.ts"
 import { hasPostgres, noPostgres } from "../support/postgres.ts"
@@ -23,7 +23,22 @@ interface Line {
 /** Kills of each database, at random moments: half while the lines are read, half while they are not read. */
 const kills = 50
 
-const followed = Effect.fnUntraced(function*(database: Database, folder: string, seed: number) {
+/** Writes into a copy with a history until it is ended: a sync with sweeps, or a process of a fleet. */
+type Writer = (env: Record<string, string>) => Effect.Effect<Running, never, Scope.Scope>
+
+const bySync: Writer = (env) =>
+  started(["sync", "--history", "--every", "1s", "--sweep", "all", "--allow-missing"], env)
+
+const byFleet: Writer = Effect.fnUntraced(function*(env) {
+  const company = `${env["TIME_PUNCHES_COMPANY_ID"]}=${env["TIME_PUNCHES_COMPANY_GUID"]}`
+  for (const args of [["fleet", "migrate"], ["fleet", "add", "--every", "1s", company]]) {
+    const { code, stderr } = yield* ended(yield* started(args, env))
+    assert.strictEqual(code, 0, stderr)
+  }
+  return yield* started(["fleet", "run", "--history"], env)
+})
+
+const followed = Effect.fnUntraced(function*(database: Database, folder: string, seed: number, write: Writer) {
   const random = prng(seed)
   const { url } = yield* FakeServer
   const env = { ...environmentOf(url), TIME_PUNCHES_DATABASE_URL: database.url }
@@ -32,7 +47,7 @@ const followed = Effect.fnUntraced(function*(database: Database, folder: string,
   const first = yield* sync(database, ["--history"])
   assert.strictEqual(first.code, 0, first.stderr)
 
-  const writer = yield* started(["sync", "--history", "--every", "1s", "--sweep", "all", "--allow-missing"], env)
+  const writer = yield* write(env)
   const printed: Array<Line> = []
   let repeated = 0
   const seen = new Set<string>()
@@ -105,15 +120,16 @@ const followed = Effect.fnUntraced(function*(database: Database, folder: string,
 
 describe("time-punches copy feed", () => {
   it.live(
-    "omits no change in SQLite, whenever its process is killed",
-    () => inService(Effect.flatMap(temporaryFolder, (folder) => followed(inFile(folder, "followed"), folder, 11))),
+    "omits no change of a sync in SQLite, whenever its process is killed",
+    () =>
+      inService(Effect.flatMap(temporaryFolder, (folder) => followed(inFile(folder, "followed"), folder, 11, bySync))),
     300_000
   )
 
-  it.live("omits no change in PostgreSQL, whenever its process is killed", (context) => {
+  it.live("omits no change of a fleet in PostgreSQL, whenever its process is killed", (context) => {
     needs(context, hasPostgres, noPostgres)
     return inService(Effect.gen(function*() {
-      yield* followed(yield* inPostgres, yield* temporaryFolder, 12)
+      yield* followed(yield* inPostgres, yield* temporaryFolder, 12, byFleet)
     }))
   }, 300_000)
 })

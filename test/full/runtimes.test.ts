@@ -33,6 +33,35 @@ const rows = TimePunches.list(CompanyId.make(${defaultCompany.id})).pipe(Stream.
 console.log("rows", await Effect.runPromise(rows))
 `
 
+const nodeTransport = `
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { NodeTransport } from "effect-time-punches/node"
+const built = await Effect.runPromise(Effect.result(Effect.scoped(Layer.build(NodeTransport.layer()))))
+console.log(built._tag === "Failure" ? built.failure.message : "built")
+`
+
+/** The client that the authors of the Model Context Protocol publish, as an assistant uses it. */
+const assistant = `
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
+const args = ["node_modules/effect-time-punches/dist/cli/main.js", "mcp", "--database", "punches.db"]
+const client = new Client({ name: "consumer", version: "1.0.0" })
+await client.connect(new StdioClientTransport({ command: process.execPath, args, env: process.env }))
+const { tools } = await client.listTools()
+const call = (name, args = {}) => client.callTool({ name, arguments: args })
+const status = await call("status")
+const changes = await call("recent_changes", { kinds: "edited" })
+const refused = await call("recent_changes", { since: "yesterday" })
+await client.close()
+console.log(JSON.stringify({
+  tools: tools.map(({ name }) => name),
+  rows: status.structuredContent.result.rows,
+  changes: changes.structuredContent.result.events,
+  refused: [refused.isError, refused.content[0].text]
+}))
+`
+
 /** Other package managers, whose bins have the same name. They differ in what they install of the peers of a peer. */
 const managers = {
   "yarn-1": "npm:yarn@1.22.22",
@@ -53,12 +82,13 @@ beforeAll(async () => {
   }
   const runtimes = Object.entries(nodes).map(([name, version]) => `node-${name}@npm:${nodePackage}@${version}`)
   const tools = await Promise.all(["effect", "@effect/platform-node"].map(versionOf))
-  const project = await makeProject({ "list.js": list }, [
+  const project = await makeProject({ "list.js": list, "assistant.js": assistant, "transport.js": nodeTransport }, [
     ...tools,
     ...runtimes,
     ...Object.entries(managers).map(([name, version]) => `${name}@${version}`),
     "bun@1.4.5",
-    "deno@2.9.6"
+    "deno@2.9.6",
+    "@modelcontextprotocol/sdk@1.32.2"
   ])
   ;({ folder, tarball } = project)
 }, 300_000)
@@ -83,7 +113,13 @@ const start = ([command = "", ...flags]: ReadonlyArray<string>, ...args: Readonl
 /** The command as the package's `bin` names it. */
 const command = "node_modules/effect-time-punches/dist/cli/main.js"
 
-describe.each(runtimes)("the packed package on %s", (_, runtime) => {
+describe.each(runtimes)("the packed package on %s", (name, runtime) => {
+  it("builds the transport for Node, or says what to provide in its place", async () => {
+    const { stdout } = await start(runtime(), "transport.js")
+
+    assert.include(stdout, name === "Bun" ? "Provide FetchHttpClient.layer instead" : "built")
+  }, 60_000)
+
   it("lists over fetch", async () => {
     const { code, stderr, stdout } = await start(runtime(), "list.js")
 
@@ -141,6 +177,23 @@ describe.each([
 
     assert.match(printed, /^(user \d+ since 20\d\d-[\dT:.-]+Z\n)+$/)
   }, 120_000)
+})
+
+describe("the server of an assistant", () => {
+  it("answers the client that the protocol's authors publish", async () => {
+    const synced = await start([node("usual")], command, "sync", "--history", "--database", "punches.db")
+    assert.strictEqual(synced.code, 0, synced.stderr)
+    const { code, stderr, stdout } = await start([node("usual")], "assistant.js")
+
+    assert.strictEqual(code, 0, stderr)
+    const { tools, ...answers } = JSON.parse(stdout)
+    assert.includeMembers(tools, ["status", "summary", "payroll_check", "list", "recent_changes"])
+    assert.deepStrictEqual(answers, {
+      rows: count,
+      changes: [],
+      refused: [true, "since must be an instant with a zone, or the position of an earlier answer"]
+    })
+  }, 60_000)
 })
 
 describe("the command on a Node that is too old", () => {

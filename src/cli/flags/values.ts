@@ -331,8 +331,8 @@ export const formatFlags = <const F extends Format>(
 })
 
 /**
- * The form that `--format` and `--json` choose together; without them that of the ending of `--output`, else the first of
- * `forms`. Both may name JSON; any other two contradict each other.
+ * The form that `--format`, `--json` and the ending of `--output` choose together, else the first of `forms`. Two that name
+ * different forms contradict each other.
  */
 export const formatOf = <F extends Format>(
   { format, json = false, output = Option.none() }: FormatInput<F>,
@@ -343,13 +343,19 @@ export const formatOf = <F extends Format>(
     return refused(`--json and --format ${named} are two forms`, "Give one or the other.")
   }
   const file = Option.getOrElse(output, () => "")
-  const wanted = named ?? (json ? "json" : endings[/\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? ""])
+  const ending = endings[/\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? ""]
+  const given = named ?? (json ? "json" : undefined)
+  // A text may have any form.
+  if (given !== undefined && ending !== undefined && ending !== "table" && ending !== given) {
+    return refused(`--output ${printable(file)} ends like ${ending}, and the form is ${given}`, "Choose one of them.")
+  }
+  const wanted = given ?? ending
   const form = forms.find((each) => each === wanted)
   return wanted === undefined || form !== undefined
     ? Result.succeed(form ?? forms[0])
     : refused(
       `--output ${printable(file)} ends like ${wanted}, and this command writes ${forms.join(" or ")}`,
-      "Choose another ending, or give --format."
+      "Choose another ending."
     )
 }
 

@@ -146,7 +146,7 @@ describe("--output of", () => {
     ["list", "a.jsonl", ["--format", "ndjson"]],
     ["list", "a.json", ["--json"]],
     ["list", "a.txt", []],
-    ["list", "a.csv", ["--format", "ndjson", "--output", "a.csv"]],
+    ["list", "a.txt", ["--format", "csv", "--output", "a.txt"]],
     ["list", "a.b", []],
     ["list", "csv", []],
     ["export", "a.csv", ["--format", "csv"]],
@@ -177,15 +177,25 @@ describe("--output of", () => {
       })
     ))
 
-  it.live.each<readonly [string, string, RegExp]>([
-    ["list", "a.html", /ends like html, and this command writes table or json or ndjson or csv/],
-    ["export", "a.json", /ends like json, and this command writes ndjson or csv/],
-    ["summary", "a.ndjson", /ends like ndjson, and this command writes table or csv or json/],
-    ["payroll list", "a.csv", /ends like csv, and this command writes table or json/]
-  ])("%s to %s is refused: it has no such form", ([name, file, message]) =>
+  it.live.each<readonly [string, string, ReadonlyArray<string>, RegExp]>([
+    ["list", "a.ndjson", ["--format", "csv"], /ends like ndjson, and the form is csv/],
+    ["list", "a.json", ["--format", "ndjson"], /ends like json, and the form is ndjson/],
+    ["list", "a.csv", ["--json"], /ends like csv, and the form is json/],
+    ["export", "a.csv", ["--format", "ndjson"], /ends like csv, and the form is ndjson/],
+    ["summary", "a.html", ["--format", "csv"], /ends like html, and the form is csv/],
+    ["list", "a.html", [], /ends like html, and this command writes table or json or ndjson or csv/],
+    ["export", "a.json", [], /ends like json, and this command writes ndjson or csv/],
+    ["summary", "a.ndjson", [], /ends like ndjson, and this command writes table or csv or json/],
+    ["payroll list", "a.csv", [], /ends like csv, and this command writes table or json/]
+  ])("%s to %s with %j is refused", ([name, file, flags, message]) =>
     inFake((folder) =>
       Effect.gen(function*() {
-        const { code, stderr } = yield* cli([...argsOf(name, folder), "--output", `${folder}/out/${file}`])
+        const { code, stderr } = yield* cli([
+          ...argsOf(name, folder),
+          ...flags,
+          "--output",
+          `${folder}/out/${file}`
+        ])
 
         assert.strictEqual(code, 2)
         assert.match(stderr, message)
