@@ -36,6 +36,13 @@ export const fillQueue = <E, R>(put: (event: FeedEvent) => Effect.Effect<void, E
     )
   })
 
+/** The events of several companies, as they come: those of each company are in order, and each has a position for itself. */
+export const feedOfAll = (companies: ReadonlyArray<CompanyId>, positions: ReadonlyMap<number, FeedPosition>) =>
+  Stream.mergeAll(
+    companies.map((id) => SqlStore.feed(id, { since: positions.get(id), follow: "5 seconds" })),
+    { concurrency: "unbounded" }
+  )
+
 export const main = Effect.gen(function*() {
   const service = yield* FakeService
   yield* Sync.run(id)

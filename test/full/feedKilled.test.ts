@@ -5,11 +5,12 @@ import { SqlClient } from "effect/sql"
 import * as Fs from "node:fs"
 import { prng } from "../../src/testing/base/prng.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
+import { FakeService } from "../../src/testing/index.ts"
 import { ended, environmentOf, type Running, started } from "../cli/child.ts"
 import { temporaryFolder } from "../cli/support.ts"
 import { needs } from "../support/needs.ts"
-import { hasPostgres, noPostgres } from "../support/postgres.ts"
-import { type Database, inFile, inPostgres, inService, rowsOf, sync } from "./kills.ts"
+import { cluster, hasPostgres, hasPrograms, noPostgres } from "../support/postgres.ts"
+import { at, type Database, inFile, inPostgres, inService, rowsOf, sync } from "./kills.ts"
 import { changeSome } from "./syncService.ts"
 
 interface Line {
@@ -132,4 +133,33 @@ describe("time-punches copy feed", () => {
       yield* followed(yield* inPostgres, yield* temporaryFolder, 12, byFleet)
     }))
   }, 300_000)
+
+  it.live("waits for a PostgreSQL that is away, says so, and omits nothing of what is committed then", (context) => {
+    needs(context, hasPrograms, noPostgres)
+    return inService(Effect.gen(function*() {
+      const server = yield* cluster()
+      const database = at(server.url())
+      const { url } = yield* FakeServer
+      const env = { ...environmentOf(url), TIME_PUNCHES_DATABASE_URL: database.url }
+      const begun = yield* sync(database, ["--history"])
+      assert.strictEqual(begun.code, 0, begun.stderr)
+      const running = yield* started(["copy", "feed", "--since", "now", "--follow=1s"], env)
+      yield* Effect.sleep("2 seconds")
+      yield* Effect.promise(() => server.stop("SIGQUIT"))
+      yield* Effect.sleep("8 seconds")
+      yield* Effect.promise(() => server.start())
+      const service = yield* FakeService
+      const [one = 0] = (yield* rowsOf(database)).map(({ id }) => Number(id))
+      yield* service.edit([one], { notes: "after the crash" })
+      yield* sync(database, ["--history"])
+      const printed = yield* Effect.promise(() => running.printed("after the crash"))
+      running.child.kill("SIGINT")
+      const { code, stderr } = yield* ended(running)
+
+      assert.match(printed, new RegExp(`"kind":"edited","company":\\d+,"id":${one},`))
+      assert.include(stderr, "waits for its database")
+      assert.include(stderr, "To continue: time-punches copy feed --since ")
+      assert.strictEqual(code, 130)
+    }))
+  }, 120_000)
 })
