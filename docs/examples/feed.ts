@@ -36,7 +36,7 @@ export const fillQueue = <E, R>(put: (event: FeedEvent) => Effect.Effect<void, E
     )
   })
 
-/** The events of several companies, as they come: those of each company are in order, and each has a position for itself. */
+/** The events of several companies, as they come: in order for each company, which has a position for itself. */
 export const feedOfAll = (companies: ReadonlyArray<CompanyId>, positions: ReadonlyMap<number, FeedPosition>) =>
   Stream.mergeAll(
     companies.map((id) => SqlStore.feed(id, { since: positions.get(id), follow: "5 seconds" })),

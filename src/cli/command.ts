@@ -68,7 +68,25 @@ ${topicList}`
   ]),
   Command.withGlobalFlags([colourFlag, ...messageFlags, ...profileFlags]),
   Command.withExamples([
-    { command: "time-punches list --limit 20", description: "Print the first punches" }
+    { command: "time-punches list --limit 20", description: "Print the first punches" },
+    { command: "time-punches doctor", description: "A payroll week: 1. the settings, and what the service can do" },
+    { command: "time-punches copy sync --history --database punches.db", description: "2. A copy, with its history" },
+    {
+      command: "time-punches payroll check --week last --zone America/New_York --database punches.db",
+      description: "3. What a person must look at"
+    },
+    {
+      command: "time-punches payroll close --week last --zone America/New_York --database punches.db",
+      description: "4. Close it"
+    },
+    {
+      command: "time-punches payroll file 1.1 --mapping payroll.json --output week.csv --database punches.db",
+      description: "5. The file for the payroll program"
+    },
+    {
+      command: "time-punches payroll correct --database punches.db",
+      description: "6. Later: pay what was corrected"
+    }
   ])
 )
 
@@ -77,6 +95,9 @@ const formatter = Effect.gen(function*() {
   return Context.getOrUndefined(context, CliOutput.Formatter) ??
     CliOutput.defaultFormatter({ colors: Context.get(context, Colours).stdout !== plain })
 })
+
+/** A page of help is read, also in a pipe: longer lines are hard to follow. */
+const helpWidth = 100
 
 /** A usage error writes nothing to standard output, and refers to the help instead of printing it. */
 const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
@@ -88,7 +109,15 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
       const flags = doc.flags.map((flag) =>
         Struct.assign(flag, { type: flag.type === "[=boolean]" ? "boolean" : flag.type })
       )
-      return yield* Effect.ignore(printLines([narrowHelp(formatHelpDoc({ ...doc, flags }), yield* outputWidth)]))
+      const isTop = (doc.commandPath ?? []).length <= 1
+      const text = formatHelpDoc({
+        ...doc,
+        flags,
+        // They are the same for each command, and stand once.
+        globalFlags: isTop ? doc.globalFlags ?? [] : [],
+        description: isTop ? doc.description : `${doc.description}\n\n  Flags of every command: time-punches --help`
+      })
+      return yield* Effect.ignore(printLines([narrowHelp(text, Math.min(yield* outputWidth, helpWidth))]))
     }
     case "Version":
       return yield* Effect.ignore(printLines([formatVersion(event.name, event.version)]))

@@ -19,10 +19,15 @@ const subcommands = command.subcommands
 
 const topics = ["periods", "filters", "csv", "environment", "exit-codes"]
 
+/** A help whose descriptions stand behind their flags again. */
+const inLines = (help: string) => help.replace(/^( {2}--\S.*)\n {8}/gm, "$1    ").replace(/\n {8}(?=\S)/g, " ")
+
 /** The flags of a help, with what it says of each. */
 const flagsIn = (help: string): ReadonlyMap<string, string> =>
   new Map(
-    [...help.matchAll(/^  (--[a-z-]+)(?:, -\w)?\S*.*? {4,}(\S.*)$/gm)].map(([, flag = "", text = ""]) => [flag, text])
+    [...inLines(help).matchAll(/^  (--[a-z-]+)(?:, -\w)?\S*.*? {4,}(\S.*)$/gm)].map((
+      [, flag = "", text = ""]
+    ) => [flag, text])
   )
 
 const page = Fs.readFileSync(new URL("../../docs/09-command-line.md", import.meta.url), "utf8")

@@ -51,14 +51,18 @@ const helpRow = /^( +\S.*?) {2,}(\S.*)$/
 
 const indent = " ".repeat(8)
 
-/** Puts the description of each flag below it if a line would not fit. An example stays on one line, so that it can be copied. */
-export const narrowHelp = (text: string, width: number): string => {
-  const lines = text.split("\n")
-  if (lines.every((line) => !helpRow.test(line) || displayWidth(line) <= width)) return text
-  return lines.map((line) => {
-    const [, left, right] = helpRow.exec(line) ?? []
-    return left === undefined || right === undefined
-      ? line
-      : [left, ...wrap(right, width - indent.length)].join(`\n${indent}`)
-  }).join("\n")
-}
+/**
+ * Puts the description of each flag below it, in each list of which a line would not fit. An example stays on one line, so
+ * that it can be copied.
+ */
+export const narrowHelp = (text: string, width: number): string =>
+  text.split("\n\n").map((section) => {
+    const lines = section.split("\n")
+    if (lines.every((line) => !helpRow.test(line) || displayWidth(line) <= width)) return section
+    return lines.map((line) => {
+      const [, left, right] = helpRow.exec(line) ?? []
+      return left === undefined || right === undefined
+        ? line
+        : [left, ...wrap(right, width - indent.length)].join(`\n${indent}`)
+    }).join("\n")
+  }).join("\n\n")

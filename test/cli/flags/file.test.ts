@@ -148,7 +148,7 @@ describe("no input is the output", () => {
     `export ${week} --zone-file out.csv.part --output out.csv`,
     `export ${week} --zone-file out.csv.resume.json --output out.csv`,
     "export --variables set.env --output set.env --format csv",
-    "export --profile north --output time-punches/config.json --format csv",
+    "list --profile north --output time-punches/config.json --json",
     "list --names names.csv --output names.csv",
     "list --names /dev/stdin --output names.csv",
     `summary --source service ${week} --zone-file zones.csv --output zones.csv`,

@@ -79,7 +79,7 @@ describe("colour", () => {
       assert.deepStrictEqual(after, before)
       assert.isTrue(isColoured(help.stdout))
       assert.isFalse(isColoured(plainHelp.stdout))
-      assert.include(plainHelp.stdout, "--color auto|always|never")
+      assert.include(plainHelp.stdout, "--names FILE")
     }).pipe(Effect.provide(served)))
 
   it.effect.each(["--color", "--color=", "--color --json", "--color red", "--color never --color always"])(

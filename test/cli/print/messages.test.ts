@@ -234,11 +234,14 @@ describe("standard error", () => {
       assert.deepStrictEqual(yield* queries, [])
     }).pipe(Effect.provide(fake)))
 
-  it.effect.each(subcommands)("of %s has its flags in the help", (name) =>
+  it.effect("has its flags in the help of the command, to which every other help refers", () =>
     Effect.gen(function*() {
-      const { code, stdout } = yield* cli([...name.split(" "), "--help"])
-
-      assert.strictEqual(code, 0)
+      for (const name of subcommands) {
+        const { code, stdout } = yield* cli([...name.split(" "), "--help"])
+        assert.deepStrictEqual([code, stdout.includes("Flags of every command: time-punches --help")], [0, true], name)
+        assert.notInclude(stdout, "--quiet", name)
+      }
+      const { stdout } = yield* cli(["--help"])
       assert.match(stdout, /--quiet, -q/)
       assert.match(stdout, /--verbose, -v/)
       assert.match(stdout, /--log-format lines\|json/)
