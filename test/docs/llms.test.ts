@@ -43,7 +43,7 @@ describe("llms.txt", () => {
       "",
       "## Public names",
       "",
-      "Declarations with their types: docs/api/listing.txt. A name stands with the file that declares it.",
+      "Declarations with their types: dist/**/*.d.ts. A name stands with the file that declares it.",
       "",
       ...names.toSorted((a, b) => `${a.file} ${a.name}`.localeCompare(`${b.file} ${b.name}`, "en")).map(
         ({ file, name, text }) => `- ${name} (${file}): ${oneLine(firstSentence(text))}`

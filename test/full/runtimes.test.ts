@@ -1,6 +1,6 @@
 /** The packed package on each runtime and by each package manager that people use: a listing, and the command. */
 import { Layer, ManagedRuntime } from "effect"
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
@@ -226,6 +226,16 @@ describe("the package that is published", () => {
       "README.md",
       "SECURITY.md"
     ])
-    assert.isEmpty(files.filter((name) => /(^|\/)(test|benchmarks|reports|node_modules)\//.test(name)))
+    assert.isEmpty(files.filter((name) => /(^|\/)(test|benchmarks|reports|node_modules|src\/cli)\//.test(name)))
+  })
+
+  it("has 8 MB or less, unpacked", async () => {
+    const top = join(folder, "node_modules/effect-time-punches")
+    const entries = await readdir(top, { recursive: true, withFileTypes: true })
+    const sizes = await Promise.all(
+      entries.filter((entry) => entry.isFile()).map(({ name, parentPath }) => stat(join(parentPath, name)))
+    )
+
+    assert.isAtMost(sizes.reduce((sum, { size }) => sum + size, 0), 8_000_000)
   })
 })
