@@ -7,7 +7,9 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["effect-time-punches:source"] } },
   test: {
     include: ["test/**/*.test.ts"],
-    reporters: ["default", faultReporter({ script: "test", failsOnSkip: false })],
+    // What passes is a dot: what fails, and what is skipped, is not to be looked for.
+    reporters: ["dot", faultReporter({ script: "test", failsOnSkip: false })],
+    silent: "passed-only",
     globalSetup: "test/cli/bundle.ts",
     exclude: ["test/full/**", "test/soak/**", "**/node_modules/**"],
     // One more than the cores: some files wait more than they work.

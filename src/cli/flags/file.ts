@@ -81,11 +81,14 @@ const pipe = (file: string) => {
   ))
 }
 
-/** The files of a run, by device and inode: a link and another spelling of a path have the same. */
-export class RunFiles extends Context.Reference<{
-  readonly inputs: Map<string, string>
-  readonly outputs: Map<string, string>
-}>("effect-time-punches/cli/RunFiles", { defaultValue: () => ({ inputs: new Map(), outputs: new Map() }) }) {
+/**
+ * The files of a run, by device and inode: a link and another spelling of a path have the same. Outside of a run nothing is
+ * compared: a default is shared by all that has none, and an inode is used again once its file is gone.
+ */
+export class RunFiles extends Context.Reference<
+  | { readonly inputs: Map<string, string>; readonly outputs: Map<string, string> }
+  | undefined
+>("effect-time-punches/cli/RunFiles", { defaultValue: () => undefined }) {
   /** No files yet. */
   static readonly make = Effect.sync(() => ({ inputs: new Map<string, string>(), outputs: new Map<string, string>() }))
 }
@@ -104,9 +107,9 @@ const identityOf = Effect.fnUntraced(function*(file: string) {
 export const asInput = Effect.fnUntraced(function*(file: string) {
   const identity = yield* identityOf(file)
   if (Option.isNone(identity)) return
-  const { inputs, outputs } = yield* RunFiles
-  inputs.set(identity.value, file)
-  const output = outputs.get(identity.value)
+  const run = yield* RunFiles
+  run?.inputs.set(identity.value, file)
+  const output = run?.outputs.get(identity.value)
   if (output !== undefined) return yield* isBoth(output, file)
 })
 
@@ -114,9 +117,9 @@ export const asInput = Effect.fnUntraced(function*(file: string) {
 export const asOutput = Effect.fnUntraced(function*(file: string, name: string) {
   const identity = yield* identityOf(file)
   if (Option.isNone(identity)) return
-  const { inputs, outputs } = yield* RunFiles
-  outputs.set(identity.value, name)
-  const input = inputs.get(identity.value)
+  const run = yield* RunFiles
+  run?.outputs.set(identity.value, name)
+  const input = run?.inputs.get(identity.value)
   if (input !== undefined) return yield* isBoth(name, input)
 })
 
