@@ -16,6 +16,7 @@ import { timePunchNames } from "../../internal/wire/names.ts"
 import { idKeys } from "../../listing/parameters.ts"
 import { maxPageSize } from "../../listing/request.ts"
 import type { Page } from "../../Page.ts"
+import { modulo } from "../../payroll/Rounding.ts"
 import type { DateRange, InstantRange, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
@@ -494,7 +495,7 @@ export const possibleDates = (at: DateTime.Utc) => ({
 })
 
 /** Milliseconds since midnight UTC. */
-export const timeOfDay = (at: DateTime.Utc): number => ((at.epochMilliseconds % day) + day) % day
+export const timeOfDay = (at: DateTime.Utc): number => modulo(at.epochMilliseconds, day)
 
 /** A punch shows only `auto_clocked_out`; the service alone knows the other flags. */
 const hasFlag = (punch: TimePunch, flags: PunchFilter["flags"]): boolean =>
