@@ -33,7 +33,7 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
   const target = yield* targetOfCopy(input.database, "sync")
   if (Option.isSome(keepHistory) && !history) return yield* usage("--keep-history goes with --history")
   if (allowMissing && Option.isNone(sweep)) return yield* usage("--allow-missing goes with --sweep")
-  const taskOf = (company: Company): SyncTask => ({ ...input, company, json, named: nameOf(company, companies) })
+  const taskOf = (company: Company): SyncTask => ({ ...input, company, json, named: nameOf(company.id, companies) })
   const tasks = companies.map(taskOf)
   const passes = Option.match(input.every, { onNone: () => once(tasks), onSome: (every) => forever(tasks, every) })
   yield* Effect.provide(

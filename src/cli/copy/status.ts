@@ -52,7 +52,7 @@ const printStatus = Effect.fnUntraced(function*(input: Command.Command.Config.In
       const checkpoint = Option.flatMap(Option.fromUndefinedOr(statuses[at]), ({ checkpoint }) => checkpoint)
       const completedAt = Option.flatMap(checkpoint, ({ completedAt }) => completedAt)
       yield* requireAge(company.id, target.shown, completedAt, maxAge).pipe(
-        Effect.mapError((failure) => withName(nameOf(company, companies), failure))
+        Effect.mapError((failure) => withName(nameOf(company.id, companies), failure))
       )
     }
   }).pipe(Effect.provide(layerCopy(companies[0].id, target)))
@@ -117,7 +117,7 @@ const statusLines = (statuses: ReadonlyArray<StatusFields>, screen: Screen): Rea
   return [
     ...table.lines(statuses),
     ...statuses.flatMap(({ company, lastError, unknown }) => {
-      const named = statuses.length === 1 ? "" : `company ${company}: `
+      const named = nameOf(company, statuses)
       return [
         ...(lastError === null
           ? []
