@@ -18,24 +18,20 @@ import { readInput } from "../flags/file.ts"
 import { flagNameOf } from "../flags/filter.ts"
 import { type Names, namesFlag, readCodes, readNames } from "../flags/names.ts"
 import { orDefault } from "../flags/settings.ts"
-import { date, nonBlank, onFlag } from "../flags/values.ts"
+import { date, fileFlag, onFlag } from "../flags/values.ts"
 import { counted, formatExactHours, formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
 import { printText } from "../print/output.ts"
 import { textOfDates } from "../select/period.ts"
 import { operating, readTerms, revisionName, termFlags } from "./arguments.ts"
 
-const aFile = "the name of a file"
-
 const flags = {
   revision: Argument.optional(revisionName),
   preview: onFlag("preview", "Print the file that a close of the period would have now, and record nothing"),
-  mapping: nonBlank("mapping", "FILE", "How the file of the payroll program is written, in JSON", aFile),
-  codes: nonBlank(
+  mapping: fileFlag("mapping", "How the file of the payroll program is written, in JSON"),
+  codes: fileFlag(
     "codes",
-    "FILE",
-    "The employee numbers and other codes of ids, from a CSV file with the columns kind,id,code",
-    aFile
+    "The employee numbers and other codes of ids, from a CSV file with the columns kind,id,code"
   ),
   payDate: date("pay-date", "The date for columns with payDate"),
   ...outputFlags,

@@ -15,6 +15,7 @@ import { usage } from "../failure.ts"
 import { companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
 import { readNames } from "../flags/names.ts"
+import { orHalfUp } from "../flags/values.ts"
 import { printError } from "../print/messages.ts"
 import { printText } from "../print/output.ts"
 import { defaultMaxShift, refuseBeyondCalendar } from "../select/maxShift.ts"
@@ -49,7 +50,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   const options: ReportOptions<MissingZone> = {
     dayRule,
     period,
-    rounding: Option.getOrElse(flags.rounding, () => "halfUp" as const),
+    rounding: orHalfUp(flags.rounding),
     asOf: Option.getOrUndefined(flags.asOf),
     ...yield* Effect.fromResult(givenThresholds(flags)),
     firstDay: Option.getOrUndefined(flags.weekStarts),
