@@ -81,13 +81,11 @@ const pipe = (file: string) => {
   ))
 }
 
+const noFiles = () => ({ inputs: new Map<string, string>(), outputs: new Map<string, string>() })
+
 /** The files of a run, by device and inode: a link and another spelling of a path have the same. */
-export class RunFiles extends Context.Reference<{
-  readonly inputs: Map<string, string>
-  readonly outputs: Map<string, string>
-}>("effect-time-punches/cli/RunFiles", { defaultValue: () => ({ inputs: new Map(), outputs: new Map() }) }) {
-  /** No files yet. */
-  static readonly make = Effect.sync(() => ({ inputs: new Map<string, string>(), outputs: new Map<string, string>() }))
+export class RunFiles extends Context.Reference("effect-time-punches/cli/RunFiles", { defaultValue: noFiles }) {
+  static readonly make = Effect.sync(noFiles)
 }
 
 const identityOf = Effect.fnUntraced(function*(file: string) {
