@@ -59,6 +59,10 @@ export type Source = (filter: PunchFilter) => Pages
 
 type Pages = Stream.Stream<ReadonlyArray<TimePunch>, Failure, FileSystem | Stdio>
 
+/** The punches of a filter, one by one. */
+export const punchesOf = (source: Source) => (filter: PunchFilter) =>
+  Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches))
+
 /**
  * Opens the source of the punches of a run. All its listings share one client of the service, and so one token. A copy says
  * on standard error how old it is. A copy that was never complete is refused, and so is a filter that only the service knows.

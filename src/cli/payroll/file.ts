@@ -10,7 +10,7 @@ import * as Struct from "effect/Struct"
 import type { FormChange } from "../../close/WrittenFile.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import type * as PayrollFile from "../../payroll/PayrollFile.ts"
-import { openSource, sourceFlags } from "../database/source.ts"
+import { openSource, punchesOf, sourceFlags } from "../database/source.ts"
 import { usage } from "../failure.ts"
 import { fileOf, intoOutput, outputFlags } from "../files/output.ts"
 import { companyOf } from "../flags/connection.ts"
@@ -151,7 +151,7 @@ const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileFor
   const company = yield* companyOf(input)
   const terms = CloseTerms.make({ ...given.value, companyId: company.id })
   const source = yield* openSource({ ...input, zone })
-  const punches = Stream.flatMap(source({ clockedIn: CloseTerms.queryWindow(terms) }), (page) => Stream.fromArray(page))
+  const punches = punchesOf(source)({ clockedIn: CloseTerms.queryWindow(terms) })
   const sums = yield* Stream.run(punches, CloseSums.sum(terms))
   yield* printFile(form, `preview of ${textOfDates(terms)}`, { first: terms.first, last: terms.last, ...sums })
 })

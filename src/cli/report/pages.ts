@@ -10,7 +10,7 @@ import { queryWindow, type ReportOptions, toHtmlReport } from "../../report/repo
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { withCopy } from "../database/copy.ts"
 import { targetOfCopy } from "../database/database.ts"
-import { copyOf, openSource } from "../database/source.ts"
+import { copyOf, openSource, punchesOf } from "../database/source.ts"
 import { usage } from "../failure.ts"
 import { companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
@@ -41,8 +41,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   const { id } = yield* companyOf(flags)
   yield* refuseBeyondCalendar(flags, maxShift)
   const selected = selectedOf(flags)
-  const list = (filter: Parameters<typeof source>[0]) =>
-    Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches))
+  const list = punchesOf(source)
   const periods = byLocation(dayRule, period)
   const disputed = knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined
   const isSelected = selects(selected)
