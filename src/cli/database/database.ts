@@ -68,7 +68,7 @@ export const targetOfCopy = (flag: Option.Option<string>, command: string, ...wh
   Effect.flatMap(databaseOrDefault(flag), (database) => targetOf(database, command, ...why))
 
 /** How the connections of a command are. Only a file can be `readonly`: it must exist then. */
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly readonly?: boolean
   /** The most connections to PostgreSQL. Default 4. */
   readonly connections?: number

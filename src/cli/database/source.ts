@@ -55,7 +55,7 @@ export const copyOf = Effect.fnUntraced(function*({ database, source }: Pick<Sou
  * The punches of a filter, page by page, with a line of progress on a terminal. The line is erased when the stream ends,
  * before a result is printed.
  */
-export type Source = (filter: PunchFilter) => Pages
+type Source = (filter: PunchFilter) => Pages
 
 type Pages = Stream.Stream<ReadonlyArray<TimePunch>, Failure, FileSystem | Stdio>
 

@@ -6,7 +6,7 @@ import { commandFailureOf, type ExitCode, exitCode } from "../failure.ts"
 import type { Styles } from "../print/colour.ts"
 
 /** The causes of findings, the most basic first: a finding may follow from one of an earlier cause. */
-export const causes = [
+const causes = [
   "settings",
   "reachability",
   "credential",
@@ -18,10 +18,10 @@ export const causes = [
   "copy"
 ] as const
 
-export type Cause = typeof causes[number]
+type Cause = typeof causes[number]
 
 /** Why a check is not ok. */
-export interface Reason {
+interface Reason {
   readonly cause: Cause
   /** What to do, as a sentence. */
   readonly advice: string

@@ -94,7 +94,7 @@ export const idOfKind = (punch: TimePunch, kind: NameKind): Option.Option<number
 }
 
 /** The name of that id; `undefined` if the punch has no such id, or the file does not name it. */
-export const nameOf = (names: Names, punch: TimePunch, kind: NameKind): string | undefined =>
+const nameOf = (names: Names, punch: TimePunch, kind: NameKind): string | undefined =>
   Option.getOrUndefined(Option.flatMapNullishOr(idOfKind(punch, kind), (id) => names(kind, id)))
 
 /** The columns of names in machine forms: every kind, whatever the file names, so that they are the same every week. */

@@ -202,7 +202,7 @@ const erase = (live: Live) => {
 }
 
 /** Shows how far a run is. */
-export interface Reporter {
+interface Reporter {
   /** Shows a state if one is due. `elapsed`: milliseconds since the run began. */
   readonly show: (
     state: (elapsed: number) => { readonly text: string; readonly fields: Readonly<Record<string, unknown>> }

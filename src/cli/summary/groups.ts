@@ -13,7 +13,7 @@ import { idOfKind, type NameKind, type Names } from "../flags/names.ts"
 import { readWords, text } from "../flags/values.ts"
 import type { ThresholdInput } from "../select/thresholds.ts"
 
-export const groupings = ["location", "user", "role", "department", "day", "week"] as const
+const groupings = ["location", "user", "role", "department", "day", "week"] as const
 
 /** What a summary sums by. */
 export type Grouping = typeof groupings[number]
