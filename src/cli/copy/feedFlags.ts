@@ -50,5 +50,4 @@ export const feedFlags = {
   format: Flag.optional(formatFlag(forms, "One JSON object an event, or a line for people"))
 }
 
-/** The parsed flags. */
 export type FeedInput = Command.Command.Config.Infer<typeof feedFlags>

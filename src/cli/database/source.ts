@@ -32,7 +32,6 @@ export const sourceFlags = {
   pageSize: makePageSizeFlag()
 }
 
-/** The parsed flags. */
 export type SourceInput = Command.Command.Config.Infer<typeof sourceFlags>
 
 type Failure = ExpectedError | CommandFailure

@@ -82,5 +82,4 @@ export const sandboxFlags = {
   )
 }
 
-/** The parsed flags. */
 export type SandboxInput = Command.Command.Config.Infer<typeof sandboxFlags>
