@@ -95,6 +95,12 @@ export const usageText = (error: CliError.CliError): string =>
       : printable(error.message)
   )
 
+/** Where a file that the command keeps is wrong, and how. */
+export const issueText = (error: Schema.SchemaError): string => {
+  const { detail, path } = firstIssue(error)
+  return printable([path, detail].filter((part) => part !== "").join(": "))
+}
+
 /**
  * Describes an error in the terms of the command line; `resumeHint` adds how to resume. A run whose cursor the service
  * rejects cannot be resumed, so the hint is left out.

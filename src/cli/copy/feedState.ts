@@ -4,9 +4,9 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Crypto from "node:crypto"
 import { CompanyId } from "../../Ids.ts"
-import { firstIssue, printable } from "../../internal/wire/issue.ts"
+import { printable } from "../../internal/wire/issue.ts"
 import { FeedPosition } from "../../sql/SqlStore.ts"
-import { CommandFailure, exitCode, usage } from "../failure.ts"
+import { CommandFailure, exitCode, issueText, usage } from "../failure.ts"
 import { ifExists, removeScratch, replaceWhole, resolveTarget } from "../files/files.ts"
 import { asOutput, readBounded } from "../flags/file.ts"
 
@@ -35,11 +35,11 @@ export const openState = Effect.fnUntraced(function*(file: string, company: Comp
     const bytes = yield* ifExists(readBounded(target))
     if (Option.isNone(bytes)) return undefined
     return yield* Schema.decodeUnknownEffect(State)(new TextDecoder().decode(bytes.value)).pipe(
-      Effect.catchTag("SchemaError", (error) => {
-        const { detail, path } = firstIssue(error)
-        const why = printable([path, detail].filter((part) => part !== "").join(": "))
-        return usage(`${printable(file)} is not the state of a feed: ${why}`, "Name another file, or remove it.")
-      })
+      Effect.catchTag("SchemaError", (error) =>
+        usage(
+          `${printable(file)} is not the state of a feed: ${issueText(error)}`,
+          "Name another file, or remove it."
+        ))
     )
   })
   const found = yield* read
