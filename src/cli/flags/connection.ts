@@ -41,8 +41,11 @@ export const companyFlags = {
   )
 }
 
-/** The parsed company flags. */
 export type CompanyInput = Command.Command.Config.Infer<typeof companyFlags>
+
+/** The flag as words of a printed call; without the flag the variable names the company. */
+export const companyWords = (flag: CompanyInput["company"]): string =>
+  Option.match(flag, { onNone: () => "", onSome: ({ id }) => ` --company ${id}` })
 
 /** Fails on a variable that is set but invalid: to ignore it could select another company. */
 const setting = Effect.fnUntraced(function*<A>(
