@@ -1,7 +1,6 @@
 /** The companies of a call: one, or several one after the other. */
 import * as Arr from "effect/Array"
 import type * as Command from "effect/cli/Command"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Company } from "../../Company.ts"
@@ -48,5 +47,3 @@ export const nameOf = (id: CompanyId, { length }: ReadonlyArray<unknown>) => len
 /** A failure of one company of several. */
 export const withName = (named: string, { advice, code, message }: CommandFailure) =>
   new CommandFailure({ message: named + message, advice, code })
-
-export const isoOf = (at: Option.Option<DateTime.Utc>) => Option.getOrNull(Option.map(at, DateTime.formatIso))

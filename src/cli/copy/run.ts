@@ -20,10 +20,11 @@ import { CommandFailure, commandFailureOf, type ExitCode, exitCode, type OutputC
 import { layerClient } from "../flags/connection.ts"
 import { isJson } from "../flags/values.ts"
 import { counted, countedPunches, formatAge, formatNumber } from "../print/format.ts"
+import { isoOf } from "../print/machine.ts"
 import { printFailure, printWarning, startReport } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
 import { paceFields, paceText } from "../print/progress.ts"
-import { companiesOf, isoOf, nameOf, withName } from "./companies.ts"
+import { companiesOf, nameOf, withName } from "./companies.ts"
 import type { SweepRange, SyncInput } from "./flags.ts"
 
 export const run = Effect.fnUntraced(function*(input: SyncInput) {

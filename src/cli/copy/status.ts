@@ -12,9 +12,10 @@ import { blankCheckpoint } from "../../sync/Checkpoint.ts"
 import { databaseFlag, maxAgeFlag, targetOfCopy } from "../database/database.ts"
 import { isJson, makeJsonFlags } from "../flags/values.ts"
 import { formatAge, formatNumber } from "../print/format.ts"
+import { isoOf } from "../print/machine.ts"
 import { printLines, screen } from "../print/output.ts"
 import { makeTable, type Screen } from "../print/table.ts"
-import { companiesFlags, companiesOf, isoOf, nameOf, withName } from "./companies.ts"
+import { companiesFlags, companiesOf, nameOf, withName } from "./companies.ts"
 
 const flags = {
   ...companiesFlags,

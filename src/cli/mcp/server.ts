@@ -49,6 +49,7 @@ import { due } from "../payroll/due.ts"
 import { list as listCloses } from "../payroll/list.ts"
 import { show } from "../payroll/show.ts"
 import { Colours, plain } from "../print/colour.ts"
+import { isoOf } from "../print/machine.ts"
 import { Messages } from "../print/messages.ts"
 import { printText } from "../print/output.ts"
 import { keptOf, periodFlags, requirePeriod, resolvePeriod } from "../select/period.ts"
@@ -333,7 +334,7 @@ const copyStatus = Effect.fnUntraced(function*({ company, target }: Copy) {
   return {
     copy: {
       ageSeconds: Duration.toSeconds(DateTime.distance(completedAt.value, DateTime.toUtc(yield* DateTime.now))),
-      changesUpTo: Option.getOrNull(Option.map(watermark, DateTime.formatIso)),
+      changesUpTo: isoOf(watermark),
       lastFailure: Option.getOrNull(Option.map(lastError, ({ tag }) => tag))
     },
     result: {
