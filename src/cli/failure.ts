@@ -83,6 +83,9 @@ export type ExpectedError =
 export const usage = (message: string, ...advice: ReadonlyArray<string>) =>
   new CommandFailure({ message, advice, code: exitCode.usage })
 
+/** The same as a result. */
+export const refused = (message: string, ...advice: ReadonlyArray<string>) => Result.fail(usage(message, ...advice))
+
 /** What core says of a wrong call: a value of the arguments is repeated in part only, and escaped. */
 export const usageText = (error: CliError.CliError): string =>
   escaped(
@@ -92,8 +95,11 @@ export const usageText = (error: CliError.CliError): string =>
       : printable(error.message)
   )
 
-/** The same as a result. */
-export const refused = (message: string, ...advice: ReadonlyArray<string>) => Result.fail(usage(message, ...advice))
+/** Where a file that the command keeps is wrong, and how. */
+export const issueText = (error: Schema.SchemaError): string => {
+  const { detail, path } = firstIssue(error)
+  return printable([path, detail].filter((part) => part !== "").join(": "))
+}
 
 /**
  * Describes an error in the terms of the command line; `resumeHint` adds how to resume. A run whose cursor the service

@@ -116,9 +116,10 @@ export const toWire = (punch: TimePunch) =>
     return new UnwritablePunch({ punchId: punch.id, path, detail })
   })
 
-/** The same with further columns as keys after those of the punch. */
-export const toWider = (punch: TimePunch, { cells, columns }: FurtherColumns) =>
+/** The same with further columns, if there are some, as keys after those of the punch. */
+export const toWider = (punch: TimePunch, further: FurtherColumns | undefined) =>
   Result.map(toWire(punch), (wire) => {
-    const values = cells(punch)
-    return { ...wire, ...Object.fromEntries(columns.map((name, at) => [name, values[at] ?? null])) }
+    if (further === undefined) return wire
+    const values = further.cells(punch)
+    return { ...wire, ...Object.fromEntries(further.columns.map((name, at) => [name, values[at] ?? null])) }
   })

@@ -528,7 +528,7 @@ interface Line {
 
 type CellTexts = (group: Group, kind: Kind, shown: PayrollState) => Pick<Line, "texts" | "code">
 
-/** GroupSums the groups of equal texts. `shown`: the state whose name and dates the texts have. */
+/** Sums the groups of equal texts. `shown`: the state whose name and dates the texts have. */
 const linesOf = (
   { by, columns, payCodes }: Mapping,
   textsOf: CellTexts,
@@ -823,7 +823,7 @@ const problemOf = (mapping: Mapping): MappingError | undefined => {
   ])
 }
 
-/** What contradicts itself, or does not fit the sums. GroupSums without a row fit any mapping. */
+/** What contradicts itself, or does not fit the sums. Sums without a row fit any mapping. */
 const refusalOf = (mapping: Mapping, states: ReadonlyArray<PayrollState>): MappingError | undefined => {
   const { by, columns, payCodes } = mapping
   const rows = states.flatMap((state) => state.rows)

@@ -4,6 +4,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { BusinessDate } from "../Ids.ts"
 import type { PayCalendar, PayPeriod } from "./PayCalendar.ts"
+import { modulo } from "./Rounding.ts"
 import { type DayRule, dayStartsOf, type Interval, offsetAt, zoneOf } from "./Zones.ts"
 export { byLocation, type DayRule, type Interval, type LocalPeriods, MissingZone, type Zones, zones } from "./Zones.ts"
 
@@ -186,8 +187,6 @@ const firstDay = -719_162
 const lastDay = 2_932_896
 
 const clamp = (day: number): number => Math.min(Math.max(day, firstDay), lastDay)
-
-const modulo = (dividend: number, divisor: number): number => ((dividend % divisor) + divisor) % divisor
 
 const toDay = (midnight: DateTime.Utc): number => midnight.epochMilliseconds / dayMillis
 

@@ -1,4 +1,4 @@
-/** How a quotient of integers is rounded: to cents, and to the unit in which hours are written. */
+/** How a quotient of integers is rounded: to cents, and to the unit in which hours are written. And its remainder. */
 import * as Schema from "effect/Schema"
 
 /**
@@ -27,3 +27,6 @@ const roundsUp = (whole: bigint, rest: bigint, divisor: bigint, rounding: Roundi
       return rest * 2n > divisor || (rest * 2n === divisor && whole % 2n === 1n)
   }
 }
+
+/** The remainder of a division that rounds down: below zero too it is from 0 to the divisor. */
+export const modulo = (dividend: number, divisor: number): number => ((dividend % divisor) + divisor) % divisor

@@ -3,6 +3,7 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
+import { modulo } from "../payroll/Rounding.ts"
 import { type DayRule, offsetAt, zoneOf } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
 
@@ -109,5 +110,3 @@ const weekdaysOf = ({ first, last }: PayPeriod): ReadonlyArray<number> => {
   const weekday = DateTime.getPartUtc(start, "weekDay")
   return Array.from({ length: 7 }, (_, each) => Math.ceil((days - modulo(each - weekday, 7)) / 7))
 }
-
-const modulo = (dividend: number, divisor: number): number => ((dividend % divisor) + divisor) % divisor

@@ -8,6 +8,14 @@ import { printable } from "../../internal/wire/issue.ts"
 import { type CommandFailure, refused } from "../failure.ts"
 import { type ColourChoice, colourChoices, Colours, coloursOf } from "../print/colour.ts"
 
+/** The arguments before `--`, and those from it on, which stay as they are. */
+export const splitAtOperands = (
+  args: ReadonlyArray<string>
+): readonly [before: ReadonlyArray<string>, operands: ReadonlyArray<string>] => {
+  const end = args.indexOf("--")
+  return end === -1 ? [args, []] : [args.slice(0, end), args.slice(end)]
+}
+
 /** Not a flag, but a value: neither `-h`, nor `-o=FILE`, nor a long flag, nor the `-` of standard input. */
 const minusValue = /^-(?!-|$|[A-Za-z](?:=|$))/
 
@@ -16,12 +24,12 @@ const openFlag = /^(?:--[^=]+|-[A-Za-z])$/
 
 /**
  * Joins such a value to its flag, as in `--zone=-05:00`. The parser would take `-16h` for the flags `-1`, `-6` and `-h`, and
- * print the help as a success. What follows `--` stays as it is. Fails for a value without a flag before it.
+ * print the help as a success. Fails for a value without a flag before it.
  */
 export const joinMinusValues = (args: ReadonlyArray<string>): Result.Result<ReadonlyArray<string>, CommandFailure> => {
-  const end = args.indexOf("--")
+  const [before, operands] = splitAtOperands(args)
   const joined: Array<string> = []
-  for (const arg of end === -1 ? args : args.slice(0, end)) {
+  for (const arg of before) {
     if (!minusValue.test(arg)) {
       joined.push(arg)
       continue
@@ -35,7 +43,7 @@ export const joinMinusValues = (args: ReadonlyArray<string>): Result.Result<Read
     }
     joined[joined.length - 1] = `${flag}=${arg}`
   }
-  return Result.succeed(end === -1 ? joined : [...joined, ...args.slice(end)])
+  return Result.succeed([...joined, ...operands])
 }
 
 /**
@@ -52,9 +60,8 @@ export const takeFlags = <Name extends string, Switch extends string = never>(
 > =>
   Result.gen(function*() {
     const values = new Map<Name | Switch, string>()
-    const end = args.indexOf("--")
+    const [before, operands] = splitAtOperands(args)
     const rest: Array<string> = []
-    const before = end === -1 ? args : args.slice(0, end)
     for (let at = 0; at < before.length; at++) {
       const arg = before[at] ?? ""
       const isOn = switches &&
@@ -77,7 +84,7 @@ export const takeFlags = <Name extends string, Switch extends string = never>(
       if (values.has(name)) return yield* refused(`--${name} is given twice`)
       values.set(name, value)
     }
-    return { values, rest: end === -1 ? rest : [...rest, ...args.slice(end)] }
+    return { values, rest: [...rest, ...operands] }
   })
 
 /** Declared for the help: its value is taken before the arguments are parsed, so that help and every message follow it. */

@@ -14,13 +14,10 @@ import * as Struct from "effect/Struct"
 import { printable } from "../../internal/wire/issue.ts"
 import { CommandFailure, commandFailureOf, exitCode, refused, usage } from "../failure.ts"
 import { isAddress, plainUrl, readTarget, shownText } from "../flags/address.ts"
+import { companyVariables, withoutCompany } from "../flags/connection.ts"
 import { readInput } from "../flags/file.ts"
 import { type DefaultKey, defaults, keyed, Profile, type SettingSource } from "../flags/settings.ts"
-import { takeFlags } from "./arguments.ts"
-
-/** The company and its guid belong together: they come from one source. */
-const companyVariable = "TIME_PUNCHES_COMPANY_ID"
-const ofCompany: ReadonlyArray<string> = [companyVariable, "TIME_PUNCHES_COMPANY_GUID"]
+import { splitAtOperands, takeFlags } from "./arguments.ts"
 
 const variable = "TIME_PUNCHES_PROFILE"
 
@@ -68,11 +65,11 @@ export const withProfile = <A, E, R>(
       ...given,
       ...(profile === undefined ? [] : [{ name: profile.name, provider: profile.provider }])
     ])
-    const own = profile?.values[companyVariable]
-    const other = (yield* firstOf(sources, companyVariable))?.value
+    const own = profile?.values[companyVariables.id]
+    const other = (yield* firstOf(sources, companyVariables.id))?.value
     if (Option.isSome(fromFlag) && own !== undefined && other !== own) {
       return yield* usage(
-        `${companyVariable} is ${printable(shownText(`${other}`))}, and --profile ${
+        `${companyVariables.id} is ${printable(shownText(`${other}`))}, and --profile ${
           printable(fromFlag.value)
         } is of company ${own}`,
         "Unset the variable, or select the profile of that company."
@@ -98,8 +95,8 @@ const fileOfProfiles = Effect.gen(function*() {
 
 /** Node reads the file of such a flag wherever it stands, and runs what its NODE_OPTIONS names, before this line. */
 const refuseEnvFile = (args: ReadonlyArray<string>) => {
-  const end = args.indexOf("--")
-  const flag = (end === -1 ? args : args.slice(0, end))
+  const [before] = splitAtOperands(args)
+  const flag = before
     .map((arg) => /^--env-file(?:-if-exists)?(?==|$)/.exec(arg)?.[0])
     .find(Predicate.isNotUndefined)
   return flag === undefined
@@ -205,15 +202,11 @@ const loadText = (provider: ConfigProvider.ConfigProvider, name: string) =>
 
 /** Only the source that names the company gives its guid: any other guid would be of another company. */
 const withoutForeignGuid = Effect.fnUntraced(function*(sources: ReadonlyArray<SettingSource>) {
-  const companies = yield* Effect.forEach(sources, ({ provider }) => loadText(provider, companyVariable))
+  const companies = yield* Effect.forEach(sources, ({ provider }) => loadText(provider, companyVariables.id))
   const naming = companies.findIndex((company) => company !== undefined)
   return sources.map(({ name, provider }, at): SettingSource => ({
     name,
-    provider: naming === -1 || at === naming
-      ? provider
-      : ConfigProvider.make((path) =>
-        ofCompany.includes(`${path[0]}`) ? Effect.succeed(undefined) : provider.load(path)
-      )
+    provider: naming === -1 || at === naming ? provider : withoutCompany(provider)
   }))
 })
 

@@ -1,10 +1,10 @@
 /** The companies of a call: one, or several one after the other. */
 import * as Arr from "effect/Array"
 import type * as Command from "effect/cli/Command"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Company } from "../../Company.ts"
+import type { CompanyId } from "../../Ids.ts"
 import { CommandFailure, usage } from "../failure.ts"
 import { companyOf, readCompany } from "../flags/connection.ts"
 import { text, wholeNumber } from "../flags/values.ts"
@@ -42,10 +42,8 @@ export const companiesOf = Effect.fnUntraced(function*(
 })
 
 /** What stands before the lines of a company: nothing if the run has one. */
-export const nameOf = ({ id }: Company, { length }: ReadonlyArray<Company>) => length === 1 ? "" : `company ${id}: `
+export const nameOf = (id: CompanyId, { length }: ReadonlyArray<unknown>) => length === 1 ? "" : `company ${id}: `
 
 /** A failure of one company of several. */
 export const withName = (named: string, { advice, code, message }: CommandFailure) =>
   new CommandFailure({ message: named + message, advice, code })
-
-export const isoOf = (at: Option.Option<DateTime.Utc>) => Option.getOrNull(Option.map(at, DateTime.formatIso))

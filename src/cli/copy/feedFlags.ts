@@ -7,16 +7,12 @@ import { timePunchNames } from "../../internal/wire/names.ts"
 import { FeedKind, FeedPosition } from "../../sql/feedEvent.ts"
 import { databaseFlag } from "../database/database.ts"
 import { companyFlags } from "../flags/connection.ts"
-import { formatFlag, intervalForm, nonBlank, readInterval, readWords, text } from "../flags/values.ts"
+import { fileFlag, formatFlag, intervalForm, readInterval, text, words } from "../flags/values.ts"
 
 /** The fields that an event can show as different. */
 const { companyId: _company, id: _id, ...fields } = timePunchNames
 
 const readPosition = Schema.decodeUnknownOption(FeedPosition)
-
-/** A list of known words, too many of them for the name of a value. */
-const some = <A extends string>(name: string, metavar: string, known: ReadonlyArray<A>, description: string) =>
-  text(name, metavar, description, `some of ${known.join(", ")}, joined by commas`, readWords(known))
 
 /** A JSON object an event, or a line for people. */
 export const forms = ["ndjson", "table"] as const
@@ -40,21 +36,18 @@ export const feedFlags = {
     Flag.withOptionalValue("1s"),
     Flag.optional
   ),
-  state: nonBlank(
+  state: fileFlag(
     "state",
-    "FILE",
-    "Keep the position of the last printed event in this file; a run begins there if the file exists",
-    "the name of a file"
+    "Keep the position of the last printed event in this file; a run begins there if the file exists"
   ),
-  kind: some("kind", "KINDS", FeedKind.literals, "Print only events of these kinds, such as edited,deleted"),
-  changed: some(
+  kind: words("kind", FeedKind.literals, "Print only events of these kinds, such as edited,deleted", "KINDS"),
+  changed: words(
     "changed",
-    "FIELDS",
     Object.values(fields),
-    "Print only events whose two versions differ in one of these fields, such as approved,clocked_out"
+    "Print only events whose two versions differ in one of these fields, such as approved,clocked_out",
+    "FIELDS"
   ),
   format: Flag.optional(formatFlag(forms, "One JSON object an event, or a line for people"))
 }
 
-/** The parsed flags. */
 export type FeedInput = Command.Command.Config.Infer<typeof feedFlags>

@@ -12,7 +12,7 @@ import { layerCopy } from "../database/copy.ts"
 import { databaseWords, targetOfCopy } from "../database/database.ts"
 import { differencesOf, type PunchDisplay, shortened } from "../database/punchFields.ts"
 import { CommandFailure, exitCode } from "../failure.ts"
-import { companyOf } from "../flags/connection.ts"
+import { companyOf, companyWords } from "../flags/connection.ts"
 import { formatOf } from "../flags/values.ts"
 import { counted, formatTime } from "../print/format.ts"
 import { printWarning, startReport } from "../print/messages.ts"
@@ -117,9 +117,7 @@ const resumeHint = (
     : last === undefined
     ? []
     : [
-      `To continue: time-punches copy feed${
-        Option.match(company, { onNone: () => "", onSome: ({ id }) => ` --company ${id}` })
-      }${databaseWords(database)} --since ${last}`
+      `To continue: time-punches copy feed${companyWords(company)}${databaseWords(database)} --since ${last}`
     ]
 
 /** The copy of a position is not known: no later run of the same command can do better. */

@@ -1,15 +1,14 @@
 /** The file of `copy feed --state`: the position behind the last event that was printed. */
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Crypto from "node:crypto"
 import { CompanyId } from "../../Ids.ts"
-import { firstIssue, printable } from "../../internal/wire/issue.ts"
+import { printable } from "../../internal/wire/issue.ts"
 import { FeedPosition } from "../../sql/SqlStore.ts"
-import { CommandFailure, exitCode, usage } from "../failure.ts"
-import { ifExists, openAt, removeScratch, resolveTarget } from "../files/files.ts"
-import { asOutput, naming, readBounded } from "../flags/file.ts"
+import { CommandFailure, exitCode, issueText, usage } from "../failure.ts"
+import { ifExists, removeScratch, replaceWhole, resolveTarget } from "../files/files.ts"
+import { asOutput, readBounded } from "../flags/file.ts"
 
 const State = Schema.fromJsonString(Schema.Struct({
   about: Schema.String,
@@ -29,22 +28,20 @@ const about = "How far time-punches copy feed has printed. The same command cont
  * whole, once it is on disk.
  */
 export const openState = Effect.fnUntraced(function*(file: string, company: CompanyId, database: string) {
-  const fs = yield* FileSystem.FileSystem
   const target = yield* resolveTarget(file)
   yield* asOutput(target, `--state ${file}`)
   const run = Crypto.randomUUID()
-  const scratch = `${target}.${run}.tmp`
   const read = Effect.gen(function*() {
     const bytes = yield* ifExists(readBounded(target))
     if (Option.isNone(bytes)) return undefined
     return yield* Schema.decodeUnknownEffect(State)(new TextDecoder().decode(bytes.value)).pipe(
-      Effect.catchTag("SchemaError", (error) => {
-        const { detail, path } = firstIssue(error)
-        const why = printable([path, detail].filter((part) => part !== "").join(": "))
-        return usage(`${printable(file)} is not the state of a feed: ${why}`, "Name another file, or remove it.")
-      })
+      Effect.catchTag("SchemaError", (error) =>
+        usage(
+          `${printable(file)} is not the state of a feed: ${issueText(error)}`,
+          "Name another file, or remove it."
+        ))
     )
-  }).pipe(Effect.provideService(FileSystem.FileSystem, fs))
+  })
   const found = yield* read
   if (found !== undefined && (found.company !== company || found.database !== database)) {
     return yield* usage(
@@ -60,18 +57,10 @@ export const openState = Effect.fnUntraced(function*(file: string, company: Comp
       const text = yield* Effect.orDie(
         Schema.encodeEffect(State)({ about, form: 1, run, company, database, position: position ?? null })
       )
-      yield* openAt(scratch, 0).pipe(
-        Effect.tap((handle) => handle.writeAll(new TextEncoder().encode(`${text}\n`))),
-        Effect.tap((handle) => handle.sync),
-        Effect.scoped,
-        naming(file),
-        Effect.andThen(fs.rename(scratch, target)),
-        Effect.onError(() => Effect.ignore(fs.remove(scratch, { force: true })))
-      )
+      yield* replaceWhole(target, `${text}\n`, file)
       isOurs = true
     },
-    Effect.uninterruptible,
-    Effect.provideService(FileSystem.FileSystem, fs)
+    Effect.uninterruptible
   )
   return { start: found?.position ?? undefined, save }
 })

@@ -39,5 +39,4 @@ export const syncFlags = {
   ...makeJsonFlags("One JSON object for each pass, a line each")
 }
 
-/** The parsed flags. */
 export type SyncInput = Command.Command.Config.Infer<typeof syncFlags>

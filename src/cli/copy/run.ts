@@ -20,10 +20,11 @@ import { CommandFailure, commandFailureOf, type ExitCode, exitCode, type OutputC
 import { layerClient } from "../flags/connection.ts"
 import { isJson } from "../flags/values.ts"
 import { counted, countedPunches, formatAge, formatNumber } from "../print/format.ts"
+import { isoOf } from "../print/machine.ts"
 import { printFailure, printWarning, startReport } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
 import { paceFields, paceText } from "../print/progress.ts"
-import { companiesOf, isoOf, nameOf, withName } from "./companies.ts"
+import { companiesOf, nameOf, withName } from "./companies.ts"
 import type { SweepRange, SyncInput } from "./flags.ts"
 
 export const run = Effect.fnUntraced(function*(input: SyncInput) {
@@ -33,7 +34,7 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
   const target = yield* targetOfCopy(input.database, "sync")
   if (Option.isSome(keepHistory) && !history) return yield* usage("--keep-history goes with --history")
   if (allowMissing && Option.isNone(sweep)) return yield* usage("--allow-missing goes with --sweep")
-  const taskOf = (company: Company): SyncTask => ({ ...input, company, json, named: nameOf(company, companies) })
+  const taskOf = (company: Company): SyncTask => ({ ...input, company, json, named: nameOf(company.id, companies) })
   const tasks = companies.map(taskOf)
   const passes = Option.match(input.every, { onNone: () => once(tasks), onSome: (every) => forever(tasks, every) })
   yield* Effect.provide(

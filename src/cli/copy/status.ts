@@ -12,9 +12,10 @@ import { blankCheckpoint } from "../../sync/Checkpoint.ts"
 import { databaseFlag, maxAgeFlag, targetOfCopy } from "../database/database.ts"
 import { isJson, makeJsonFlags } from "../flags/values.ts"
 import { formatAge, formatNumber } from "../print/format.ts"
+import { isoOf } from "../print/machine.ts"
 import { printLines, screen } from "../print/output.ts"
 import { makeTable, type Screen } from "../print/table.ts"
-import { companiesFlags, companiesOf, isoOf, nameOf, withName } from "./companies.ts"
+import { companiesFlags, companiesOf, nameOf, withName } from "./companies.ts"
 
 const flags = {
   ...companiesFlags,
@@ -52,7 +53,7 @@ const printStatus = Effect.fnUntraced(function*(input: Command.Command.Config.In
       const checkpoint = Option.flatMap(Option.fromUndefinedOr(statuses[at]), ({ checkpoint }) => checkpoint)
       const completedAt = Option.flatMap(checkpoint, ({ completedAt }) => completedAt)
       yield* requireAge(company.id, target.shown, completedAt, maxAge).pipe(
-        Effect.mapError((failure) => withName(nameOf(company, companies), failure))
+        Effect.mapError((failure) => withName(nameOf(company.id, companies), failure))
       )
     }
   }).pipe(Effect.provide(layerCopy(companies[0].id, target)))
@@ -117,7 +118,7 @@ const statusLines = (statuses: ReadonlyArray<StatusFields>, screen: Screen): Rea
   return [
     ...table.lines(statuses),
     ...statuses.flatMap(({ company, lastError, unknown }) => {
-      const named = statuses.length === 1 ? "" : `company ${company}: `
+      const named = nameOf(company, statuses)
       return [
         ...(lastError === null
           ? []

@@ -37,6 +37,10 @@ export const maxAgeFlag = text(
   readInterval
 )
 
+/** The flag as words of a printed call, which must mean the same database; without the flag the variable names it. */
+export const databaseWords = (flag: Option.Option<string>): string =>
+  Option.match(flag, { onNone: () => "", onSome: (text) => ` --database ${shellWord(text)}` })
+
 /** The database of the flag, or of the environment; `None` if neither names one. */
 export const optionalTargetOf = Effect.fnUntraced(function*(
   flag: Option.Option<string>
@@ -45,10 +49,6 @@ export const optionalTargetOf = Effect.fnUntraced(function*(
   const text = yield* Config.option(Config.NonEmptyString(variable))
   return Option.isNone(text) ? Option.none() : Option.some(yield* Effect.fromResult(readTarget(text.value, variable)))
 })
-
-/** The flag as words of a printed call, which must mean the same database; without the flag the variable names it. */
-export const databaseWords = (flag: Option.Option<string>): string =>
-  Option.match(flag, { onNone: () => "", onSome: (text) => ` --database ${shellWord(text)}` })
 
 /** The same for a command that needs a database. `why` tells what its copy is for. */
 export const targetOf = (flag: Option.Option<string>, command: string, ...why: ReadonlyArray<string>) =>
@@ -68,7 +68,7 @@ export const targetOfCopy = (flag: Option.Option<string>, command: string, ...wh
   Effect.flatMap(databaseOrDefault(flag), (database) => targetOf(database, command, ...why))
 
 /** How the connections of a command are. Only a file can be `readonly`: it must exist then. */
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly readonly?: boolean
   /** The most connections to PostgreSQL. Default 4. */
   readonly connections?: number

@@ -14,7 +14,7 @@ import { printError } from "../print/messages.ts"
 import { databaseWords } from "./database.ts"
 
 /** What a person has allowed. */
-export interface Erasure {
+interface Erasure {
   /** The database that the flag names: a printed call must mean the same one. */
   readonly database: Option.Option<string>
   readonly ids: ReadonlyArray<CompanyId>

@@ -32,7 +32,6 @@ export const sourceFlags = {
   pageSize: makePageSizeFlag()
 }
 
-/** The parsed flags. */
 export type SourceInput = Command.Command.Config.Infer<typeof sourceFlags>
 
 type Failure = ExpectedError | CommandFailure
@@ -55,9 +54,13 @@ export const copyOf = Effect.fnUntraced(function*({ database, source }: Pick<Sou
  * The punches of a filter, page by page, with a line of progress on a terminal. The line is erased when the stream ends,
  * before a result is printed.
  */
-export type Source = (filter: PunchFilter) => Pages
+type Source = (filter: PunchFilter) => Pages
 
 type Pages = Stream.Stream<ReadonlyArray<TimePunch>, Failure, FileSystem | Stdio>
+
+/** The punches of a filter, one by one. */
+export const punchesOf = (source: Source) => (filter: PunchFilter) =>
+  Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches))
 
 /**
  * Opens the source of the punches of a run. All its listings share one client of the service, and so one token. A copy says

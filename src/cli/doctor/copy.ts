@@ -51,14 +51,6 @@ export const checkCopy = Effect.fnUntraced(function*(company: Company, isFull: b
   return [...age, invalidResult(invalid, seen), comparisonResult(differences, changed, isFull ? rows : seen)]
 })
 
-/** What a comparison found. */
-interface Comparison {
-  readonly differences: ReadonlyArray<Difference>
-  /** The first row that does not decode as a punch, and the path at which it fails. */
-  readonly invalid: string | undefined
-  readonly seen: number
-}
-
 /** Rows at random, each with all rows of the second of its clock-in. */
 const compareSample = Effect.fnUntraced(function*(company: Company) {
   const client = yield* TimePunches
@@ -75,7 +67,7 @@ const compareSample = Effect.fnUntraced(function*(company: Company) {
     const punches = yield* Stream.runCollect(client.list(company, { clockedIn, deleted: "include" }))
     differences.push(...compare(yield* readRows(company.id, { _tag: "Window", gte, lt }), punches))
   }
-  return { differences, invalid: invalidOf(sample), seen: sample.length } satisfies Comparison
+  return { differences, invalid: invalidOf(sample), seen: sample.length }
 })
 
 /** Every punch of the service with its row, then every row that the service did not show. */
@@ -102,7 +94,7 @@ const compareAll = Effect.fnUntraced(function*(company: Company) {
       if (!isMissing && !shown.has(id)) differences.push(unshown(id))
       last = id
     }
-    if (rows.length < chunkSize) return { differences, invalid, seen } satisfies Comparison
+    if (rows.length < chunkSize) return { differences, invalid, seen }
   }
 })
 

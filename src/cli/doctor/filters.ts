@@ -25,7 +25,7 @@ import {
   timeOfDay,
   widestOffset
 } from "./listing.ts"
-import { changed, type CheckResult, fail, failed, ok, warn } from "./report.ts"
+import { changed, type CheckResult, fail, failed, ok, orFailed, warn } from "./report.ts"
 
 /** A filter to send. */
 interface Probe {
@@ -92,7 +92,7 @@ export const runProbe = Effect.fnUntraced(function*(survey: Survey, probe: Probe
   if (rows.status !== "ok") return rows
   const missing = missingFrom(page, probe, survey)
   return missing.length === 0 ? rows : yield* checkMissing(survey, probe, page, missing)
-}, (effect, _, { name }) => Effect.catch(effect, (error) => Effect.succeed(failed(`filter ${name}`, error, "filters"))))
+}, (effect, _, { name }) => orFailed(`filter ${name}`, "filters")(effect))
 
 const checkMissing = Effect.fnUntraced(
   function*(survey: Survey, { finds, name, wider }: Probe, page: Page, missing: ReadonlyArray<TimePunch>) {
@@ -192,7 +192,7 @@ const checkIncluded = Effect.fnUntraced(
       ? yield* checkBoth(survey, only)
       : ok(included, `has what deleted=only and deleted=exclude have, narrowed to ${countedPunches(samples.length)}`)
   },
-  Effect.catch((error) => Effect.succeed(failed(included, error, "filters")))
+  orFailed(included, "filters")
 )
 
 /** `exclude`, `only` and `include`, each compared with the others. */
@@ -227,7 +227,7 @@ export const checkStatuses = Effect.fnUntraced(
       ? fail(statuses, `punch ${twice.id} is both pending and approved`, "filters", notApplied)
       : changed(statuses, "filters")
   },
-  Effect.catch((error) => Effect.succeed(failed(statuses, error, "filters")))
+  orFailed(statuses, "filters")
 )
 
 /** A closed punch with as many ids as any, in the middle of its kind: others are before and after it. */

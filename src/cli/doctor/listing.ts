@@ -16,11 +16,12 @@ import { timePunchNames } from "../../internal/wire/names.ts"
 import { idKeys } from "../../listing/parameters.ts"
 import { maxPageSize } from "../../listing/request.ts"
 import type { Page } from "../../Page.ts"
+import { modulo } from "../../payroll/Rounding.ts"
 import type { DateRange, InstantRange, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { counted, countedPunches } from "../print/format.ts"
-import { changed, type CheckResult, fail, failed, failedAtFirst, ok, warn } from "./report.ts"
+import { changed, type CheckResult, fail, failed, failedAtFirst, ok, orFailed, unreliable, warn } from "./report.ts"
 
 /** Some pages of a listing from its start. */
 interface Listing {
@@ -168,8 +169,6 @@ export const checkPageSize = (first: Listing, pageSize: number, known: Listing):
     )
 }
 
-const report = "Do not rely on listings of this service until it is fixed: report it."
-
 const pagesToWalk = 4
 
 /** A walk with these pages has no more punches than the page that it is compared with. */
@@ -256,7 +255,8 @@ export const checkCursors = Effect.fnUntraced(
         return end(ok("cursors", detail))
       }
       const again = yield* readKnown(survey.company, survey.filter)
-      if (yield* isConfirmed(survey, found, known, again)) return end(fail("cursors", found.detail, "cursors", report))
+      if (yield* isConfirmed(survey, found, known, again))
+        return end(fail("cursors", found.detail, "cursors", unreliable))
       if (round === rounds) return end(changed("cursors", "cursors"))
       known = again
     }
@@ -292,7 +292,7 @@ export const checkBackward = Effect.fnUntraced(
       ? fail("back", "going back from page 2 does not give page 1", "cursors", forwardOnly)
       : changed("back", "cursors")
   },
-  Effect.catch((error) => Effect.succeed(failed("back", error, "cursors")))
+  orFailed("back", "cursors")
 )
 
 /** The filters that a later page is checked with, those first that divide the punches best. */
@@ -310,26 +310,30 @@ const dividing = (punches: ReadonlyArray<TimePunch>) =>
     return { filter, count: punches.filter((punch) => mustMatch(within, punch)).length }
   }).find(({ count }) => count > 1 && count < punches.length)
 
+const filtered = "cursors with a filter"
+
 /** Later pages must match the filter of the first one: a cursor carries it, or the service repeats it. */
 export const checkFilteredCursors = Effect.fnUntraced(
   function*({ company, filter, known, pageSize }: Survey) {
-    const check = "cursors with a filter"
     const found = dividing(known.punches)
-    if (found === undefined) return ok(check, "no filter divides the punches")
+    if (found === undefined) return ok(filtered, "no filter divides the punches")
     const sent: PunchFilter = { ...found.filter, deleted: filter.deleted }
     const { pages } = yield* readPages(company, sent, Math.max(1, Math.min(pageSize, Math.floor(found.count / 2))), 3)
     const wrong = pages.map(({ items }) => items.filter((punch) => mismatches(sent, punch).length > 0).length)
     const [onFirst = 0] = wrong
     const at = wrong.findIndex((count) => count > 0)
-    if (onFirst > 0) return ok(check, "not checked: the first page does not match its filter")
+    if (onFirst > 0) return ok(filtered, "not checked: the first page does not match its filter")
     return at === -1
-      ? ok(check, `${counted(pages.length, "page")}, all match`)
-      : fail(check, `${countedPunches(wrong[at] ?? 0)} of page ${at + 1} do not match its filter`, "cursors", report)
+      ? ok(filtered, `${counted(pages.length, "page")}, all match`)
+      : fail(
+        filtered,
+        `${countedPunches(wrong[at] ?? 0)} of page ${at + 1} do not match its filter`,
+        "cursors",
+        unreliable
+      )
   },
-  Effect.catch((error) => Effect.succeed(failed("cursors with a filter", error, "cursors")))
+  orFailed(filtered, "cursors")
 )
-
-const byId = [["id", "asc"]] as const
 
 /** Whether some punch of a list has an earlier instant than the one before it. */
 const descends = (
@@ -350,7 +354,7 @@ const isById = (own: ReadonlyArray<TimePunch>): boolean =>
 
 /** Filters whose first two punches by id may be clocked in the other way round: of all, and of some users. */
 const narrowings = ({ filter, known }: Survey): ReadonlyArray<PunchFilter> => {
-  const sorted: PunchFilter = { ...filter, sortBy: byId }
+  const sorted: PunchFilter = { ...filter, sortBy: [["id", "asc"]] }
   const users = [...new Set(known.punches.map(({ userId }) => userId))]
   const promising = users.filter((userId) =>
     isClockedInBack(
@@ -424,7 +428,7 @@ export const checkOrderById = Effect.fnUntraced(
         )
     }
   },
-  Effect.catch((error) => Effect.succeed(failed(order, error, "cursors")))
+  orFailed(order, "cursors")
 )
 
 /** If the service says that a page is the last one, no other answer may have a punch that belongs to the listing. */
@@ -446,11 +450,11 @@ export const checkEnd = Effect.fnUntraced(
           countedPunches(known.punches.length)
         } without punch ${extra.punch.id}, which another filter gives`,
         "cursors",
-        report
+        unreliable
       )
       : changed("end", "cursors")
   },
-  Effect.catch((error) => Effect.succeed(failed("end", error, "cursors")))
+  orFailed("end", "cursors")
 )
 
 export const hour = 3_600_000
@@ -494,7 +498,7 @@ export const possibleDates = (at: DateTime.Utc) => ({
 })
 
 /** Milliseconds since midnight UTC. */
-export const timeOfDay = (at: DateTime.Utc): number => ((at.epochMilliseconds % day) + day) % day
+export const timeOfDay = (at: DateTime.Utc): number => modulo(at.epochMilliseconds, day)
 
 /** A punch shows only `auto_clocked_out`; the service alone knows the other flags. */
 const hasFlag = (punch: TimePunch, flags: PunchFilter["flags"]): boolean =>

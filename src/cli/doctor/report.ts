@@ -1,11 +1,12 @@
 /** The result of a check, also of an error, its line, and the one advice that follows from all results. */
 import type * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
 import type { DecodeError, ListError } from "../../ApiError.ts"
 import { commandFailureOf, type ExitCode, exitCode } from "../failure.ts"
 import type { Styles } from "../print/colour.ts"
 
 /** The causes of findings, the most basic first: a finding may follow from one of an earlier cause. */
-export const causes = [
+const causes = [
   "settings",
   "reachability",
   "credential",
@@ -17,10 +18,10 @@ export const causes = [
   "copy"
 ] as const
 
-export type Cause = typeof causes[number]
+type Cause = typeof causes[number]
 
 /** Why a check is not ok. */
-export interface Reason {
+interface Reason {
   readonly cause: Cause
   /** What to do, as a sentence. */
   readonly advice: string
@@ -127,6 +128,9 @@ interface Explanation {
   readonly advice?: string
 }
 
+/** The advice of a check that met a listing which loses or repeats punches. */
+export const unreliable = "Do not rely on listings of this service until it is fixed: report it."
+
 const anotherService = "Check TIME_PUNCHES_BASE_URL: something else may answer there."
 
 /** The result of a check that met this error. `context` is the cause if the error does not tell one. */
@@ -141,6 +145,11 @@ export const failedAtFirst = (error: ListError): CheckResult => {
   const { cause, check } = explain(error, "answer")
   return failed(check ?? checkOf[cause], error, "answer")
 }
+
+/** Makes the error of a check its result. */
+export const orFailed =
+  (check: string, context: Cause) => <E extends CheckError, R>(self: Effect.Effect<CheckResult, E, R>) =>
+    Effect.catch(self, (error) => Effect.succeed(failed(check, error, context)))
 
 const checkOf: Readonly<Record<Cause, string>> = {
   settings: "request",
@@ -181,7 +190,7 @@ const explain = (error: CheckError, context: Cause): Explanation => {
     case "PaginationError":
       return error.reason === "WrongObject"
         ? { cause: "reachability", advice: anotherService }
-        : { cause: "cursors", advice: "Do not rely on listings of this service until it is fixed: report it." }
+        : { cause: "cursors", advice: unreliable }
   }
 }
 

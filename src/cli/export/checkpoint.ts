@@ -24,6 +24,7 @@ import {
   ifExists,
   openAt,
   removeScratch,
+  replaceWhole,
   resolveTarget,
   restrictMode,
   truncate
@@ -86,7 +87,6 @@ export const openCheckpoint = Effect.fnUntraced(function*(
   const partFile = `${target}.part`
   const noteFile = `${target}.resume.json`
   const run = Crypto.randomUUID()
-  const scratch = `${noteFile}.${run}.tmp`
   for (const file of [target, partFile, noteFile]) yield* asOutput(file, `--output ${output}`)
 
   const currentNote = Effect.gen(function*() {
@@ -122,21 +122,7 @@ export const openCheckpoint = Effect.fnUntraced(function*(
 
   const writeProgress = Effect.fnUntraced(function*(progress: ExportProgress, rows: string) {
     const text = yield* writeNote({ ...progress, run, spec, rows })
-    yield* openAt(scratch, 0).pipe(
-      Effect.tap((handle) => handle.writeAll(encoder.encode(text))),
-      Effect.tap((handle) => handle.sync),
-      Effect.flatMap((handle) => handle.stat),
-      Effect.tap((info) =>
-        Effect.sync(() => {
-          ownNote = stampOf(info)
-        })
-      ),
-      Effect.scoped,
-      naming(noteFile),
-      Effect.andThen(fs.rename(scratch, noteFile)),
-      // A full disk leaves a note without its end; the note before it still counts.
-      Effect.onError(() => Effect.ignore(fs.remove(scratch, { force: true })))
-    )
+    ownNote = stampOf(yield* replaceWhole(noteFile, text))
     saved = progress
   })
 

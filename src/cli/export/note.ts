@@ -7,8 +7,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Crypto from "node:crypto"
 import { Cursor } from "../../Ids.ts"
-import { firstIssue, printable } from "../../internal/wire/issue.ts"
-import { usage } from "../failure.ts"
+import { issueText, usage } from "../failure.ts"
 
 /** What an export reads and how it writes it, as flags and their values: equal specs give equal files. */
 export type ExportSpec = Readonly<Record<string, string>>
@@ -94,9 +93,7 @@ export const readNote = (text: string, file: string) =>
       if (Option.isSome(Schema.decodeUnknownOption(OtherForm)(text))) {
         return usage(`${file} was written by another version of time-punches`, forceHint)
       }
-      const { detail, path } = firstIssue(error)
-      const why = printable([path, detail].filter((part) => part !== "").join(": "))
-      return usage(`${file} cannot be read: ${why}`, forceHint)
+      return usage(`${file} cannot be read: ${issueText(error)}`, forceHint)
     })
   )
 

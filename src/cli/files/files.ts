@@ -167,6 +167,24 @@ export const writeNew = Effect.fnUntraced(function*(file: string, text: string, 
   )
 })
 
+/**
+ * Replaces a file as a whole, once the text is on disk beside it, and returns what the new file is. A full disk leaves the file
+ * that was there. Errors name `named`.
+ */
+export const replaceWhole = Effect.fnUntraced(function*(file: string, text: string, named = file) {
+  const fs = yield* FileSystem.FileSystem
+  const scratch = `${file}.${Crypto.randomUUID()}.tmp`
+  return yield* openAt(scratch, 0).pipe(
+    Effect.tap((handle) => handle.writeAll(new TextEncoder().encode(text))),
+    Effect.tap((handle) => handle.sync),
+    Effect.flatMap((handle) => handle.stat),
+    Effect.scoped,
+    naming(named),
+    Effect.tap(fs.rename(scratch, file)),
+    Effect.onError(() => Effect.ignore(fs.remove(scratch, { force: true })))
+  )
+})
+
 /** The SHA-256 of the first bytes of a file, still open for more, and whether a line ends with them. */
 export const hashStart = Effect.fnUntraced(function*(file: string, bytes: number) {
   const fs = yield* FileSystem.FileSystem

@@ -27,7 +27,7 @@ export const requiredOutput = Flag.String("output").pipe(
   Flag.filter((file) => file.trim() !== "", () => "the name of a file")
 )
 
-export const force = onFlag("force", "Replace the file of --output if it exists")
+const force = onFlag("force", "Replace the file of --output if it exists")
 
 /** `--output` and `--force`, for every other command that prints data. `intoOutput` obeys them. */
 export const outputFlags = { output: Flag.optional(requiredOutput), force }

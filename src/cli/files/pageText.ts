@@ -8,34 +8,28 @@ import type { TimePunch } from "../../TimePunch.ts"
 import type { FileFormat } from "../flags/values.ts"
 import { type CsvStyle, jsonElements } from "../print/machine.ts"
 
-type Write = (
-  rows: Stream.Stream<TimePunch>,
-  isFirst: boolean,
-  style: CsvStyle,
-  further: FurtherColumns | undefined
-) => Stream.Stream<string, UnwritablePunch>
-
-/** Only the first page of CSV has the header, and the mark before it. */
-const writers: Record<FileFormat, Write> = {
-  ndjson: (rows, _isFirst, _style, further) => writeNdjson(rows, further),
-  csv: (rows, isFirst, { separator, start }, further) => {
-    const records = writeCsv(rows, { headers: isFirst, separator }, further)
-    return isFirst ? Stream.prepend(records, [start]) : records
-  }
-}
-
-/** `further`: columns after the columns of the punch. */
+/** `further`: columns after the columns of the punch. Only the first page of CSV has the header, and the mark before it. */
 export const pageText = (
   punches: ReadonlyArray<TimePunch>,
   format: FileFormat,
   isFirst: boolean,
-  style: CsvStyle,
+  { separator, start }: CsvStyle,
   further?: FurtherColumns
-) => Stream.mkString(writers[format](Stream.fromArray(punches), isFirst, style, further))
+): Effect.Effect<string, UnwritablePunch> => {
+  const rows = Stream.fromArray(punches)
+  switch (format) {
+    case "ndjson":
+      return Stream.mkString(writeNdjson(rows, further))
+    case "csv": {
+      const records = Stream.mkString(writeCsv(rows, { headers: isFirst, separator }, further))
+      return isFirst ? Effect.map(records, (text) => start + text) : records
+    }
+  }
+}
 
 /** The same as elements of a JSON array, which `jsonEnd` ends. */
 export const jsonText = (punches: ReadonlyArray<TimePunch>, printed: number, further?: FurtherColumns) =>
   Effect.map(
-    pageText(punches, "ndjson", false, { start: "", separator: "," }, further),
+    Stream.mkString(writeNdjson(Stream.fromArray(punches), further)),
     (lines) => jsonElements(lines.split("\n").slice(0, -1), printed)
   )

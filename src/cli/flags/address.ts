@@ -6,7 +6,7 @@ import { isLoopback } from "../../internal/wire/issue.ts"
 import { type CommandFailure, refused } from "../failure.ts"
 
 /** What is shown of a setting whose text may hold a secret. */
-export const notPlain = "set, not a plain URL"
+const notPlain = "set, not a plain URL"
 
 /** A URL without user, query and fragment. A raw `/` in a password makes a path of its end, with the `@` in it. */
 export const plainUrl = (text: string): Option.Option<string> => {

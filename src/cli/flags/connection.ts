@@ -14,7 +14,8 @@ import { TimePunches } from "../../TimePunches.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import { readWhole, text, wholeNumber } from "./values.ts"
 
-const variable = { id: "TIME_PUNCHES_COMPANY_ID", guid: "TIME_PUNCHES_COMPANY_GUID" } as const
+/** The variables of the company and of its guid, which belong together. */
+export const companyVariables = { id: "TIME_PUNCHES_COMPANY_ID", guid: "TIME_PUNCHES_COMPANY_GUID" } as const
 
 /** Reads the id of a company. */
 export const readCompanyId = (text: string) => Option.flatMap(readWhole(text), CompanyId.makeOption)
@@ -34,14 +35,17 @@ export const companyFlags = {
   company: text(
     "company",
     "ID[=GUID]",
-    `The company; its guid is required for an OAuth client (default: ${variable.id}, ${variable.guid})`,
+    `The company; its guid is required for an OAuth client (default: ${companyVariables.id}, ${companyVariables.guid})`,
     `the id of a company, ${wholeNumber(1)}, or ID=GUID`,
     readCompany
   )
 }
 
-/** The parsed company flags. */
 export type CompanyInput = Command.Command.Config.Infer<typeof companyFlags>
+
+/** The flag as words of a printed call; without the flag the variable names the company. */
+export const companyWords = (flag: CompanyInput["company"]): string =>
+  Option.match(flag, { onNone: () => "", onSome: ({ id }) => ` --company ${id}` })
 
 /** Fails on a variable that is set but invalid: to ignore it could select another company. */
 const setting = Effect.fnUntraced(function*<A>(
@@ -58,16 +62,24 @@ const setting = Effect.fnUntraced(function*<A>(
 /** The guid of the environment belongs to the company of the environment, so it is used with no other. */
 export const companyOf = Effect.fnUntraced(
   function*({ company }: CompanyInput): Effect.fn.Return<Company, CommandFailure | Config.ConfigError> {
-    const idFromEnvironment = yield* setting(variable.id, wholeNumber(1), readCompanyId)
-    const guidFromEnvironment = yield* setting(variable.guid, "a uuid", (text) => CompanyGuid.makeOption(text))
+    const idFromEnvironment = yield* setting(companyVariables.id, wholeNumber(1), readCompanyId)
+    const guidFromEnvironment = yield* setting(companyVariables.guid, "a uuid", (text) => CompanyGuid.makeOption(text))
     const given = Option.getOrUndefined(company)
     const id = given?.id ?? Option.getOrUndefined(idFromEnvironment)
-    if (id === undefined) return yield* usage(`no company: give --company ID or set ${variable.id}`)
+    if (id === undefined) return yield* usage(`no company: give --company ID or set ${companyVariables.id}`)
     const isSame = Option.contains(idFromEnvironment, id)
     const guid = given?.guid ?? (isSame ? Option.getOrUndefined(guidFromEnvironment) : undefined)
     return { id, guid }
   }
 )
+
+/** The settings without those of the company. */
+export const withoutCompany = (provider: ConfigProvider.ConfigProvider) =>
+  ConfigProvider.make((path) =>
+    path[0] === companyVariables.id || path[0] === companyVariables.guid
+      ? Effect.succeed(undefined)
+      : provider.load(path)
+  )
 
 /**
  * Hides the company's variables from the layers of the library. `companyOf` has combined them with the flags;
@@ -75,13 +87,7 @@ export const companyOf = Effect.fnUntraced(
  */
 export const layerCompanyHidden = Layer.effect(
   ConfigProvider.ConfigProvider,
-  Effect.map(
-    ConfigProvider.ConfigProvider,
-    (provider) =>
-      ConfigProvider.make((path) =>
-        path[0] === variable.id || path[0] === variable.guid ? Effect.succeed(undefined) : provider.load(path)
-      )
-  )
+  Effect.map(ConfigProvider.ConfigProvider, withoutCompany)
 )
 
 /** The client with its endpoints and API version, from the environment. Needs an `HttpClient`. */

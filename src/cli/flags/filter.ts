@@ -84,7 +84,6 @@ function named(flags: Readonly<Record<string, (name: string) => unknown>>) {
 
 export const filterFlags = named(flagsByKey)
 
-/** What the flags were parsed to. */
 export type FilterInput = Command.Command.Config.Infer<typeof filterFlags>
 
 const none = Option.none()

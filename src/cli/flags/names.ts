@@ -7,7 +7,7 @@ import type { CommandFailure } from "../failure.ts"
 import { type Column, nameColumn } from "../print/table.ts"
 import { parseCsvFile, readCsvFile } from "./csvFile.ts"
 import { orDefault } from "./settings.ts"
-import { nonBlank, readWhole, wholeNumber } from "./values.ts"
+import { fileFlag, readWhole, wholeNumber } from "./values.ts"
 
 const nameKinds = ["user", "location", "role", "department"] as const
 
@@ -17,11 +17,9 @@ export type NameKind = typeof nameKinds[number]
 /** The name of an id of a kind, if the file has one. */
 export type Names = (kind: NameKind, id: number) => string | undefined
 
-export const namesFlag = nonBlank(
+export const namesFlag = fileFlag(
   "names",
-  "FILE",
-  `Add names to ids, from a CSV file with the columns kind,id,name; a kind is ${listed(nameKinds)}`,
-  "the name of a file"
+  `Add names to ids, from a CSV file with the columns kind,id,name; a kind is ${listed(nameKinds)}`
 )
 
 /** The names of the file, if the flag or the profile has one. Fails on the first line that is wrong, before anything is requested. */
@@ -96,7 +94,7 @@ export const idOfKind = (punch: TimePunch, kind: NameKind): Option.Option<number
 }
 
 /** The name of that id; `undefined` if the punch has no such id, or the file does not name it. */
-export const nameOf = (names: Names, punch: TimePunch, kind: NameKind): string | undefined =>
+const nameOf = (names: Names, punch: TimePunch, kind: NameKind): string | undefined =>
   Option.getOrUndefined(Option.flatMapNullishOr(idOfKind(punch, kind), (id) => names(kind, id)))
 
 /** The columns of names in machine forms: every kind, whatever the file names, so that they are the same every week. */

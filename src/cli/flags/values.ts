@@ -29,9 +29,12 @@ export const text = <A>(
     Flag.optional
   )
 
-/** An optional flag that names a file, or another text that must not be blank. */
+/** An optional flag whose text must not be blank. */
 export const nonBlank = (name: string, metavar: string, description: string, expected: string) =>
   text(name, metavar, description, expected, (text) => text.trim() === "" ? Option.none() : Option.some(text))
+
+/** An optional flag that names a file. */
+export const fileFlag = (name: string, description: string) => nonBlank(name, "FILE", description, "the name of a file")
 
 /** A flag without a value, off by default. */
 export const onFlag = (name: string, description: string) =>
@@ -86,14 +89,12 @@ export const date = (name: string, description: string) => text(name, "DATE", de
 export const dateForm = "a date of the calendar as YYYY-MM-DD, from 0001-01-01 to 9999-12-31"
 
 /** A list of known words, joined by commas, as on the wire. */
-export const words = <A extends string>(name: string, known: ReadonlyArray<A>, description: string) =>
-  text(
-    name,
-    known.join(","),
-    description,
-    `some of ${known.join(", ")}, joined by commas`,
-    readWords(known)
-  )
+export const words = <A extends string>(
+  name: string,
+  known: ReadonlyArray<A>,
+  description: string,
+  metavar: string = known.join(",")
+) => text(name, metavar, description, `some of ${known.join(", ")}, joined by commas`, readWords(known))
 
 /** Reads such a list. */
 export const readWords =
@@ -220,7 +221,10 @@ export const optionalRounding = Flag.Literals("rounding", Rounding.literals).pip
   Flag.optional
 )
 
-export const rounding = Flag.map(optionalRounding, Option.getOrElse(() => "halfUp" as const))
+/** The rounding of the flag, else the usual one. */
+export const orHalfUp = Option.getOrElse(() => "halfUp" as const)
+
+export const rounding = Flag.map(optionalRounding, orHalfUp)
 
 /** What a terminal does not show as it is: controls, invisible and unassigned characters, and blanks except the space. */
 const unprintable = /[\p{C}\p{Z}]/u

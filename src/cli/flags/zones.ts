@@ -13,7 +13,7 @@ import { parseCsvFile, readCsvFile, wrongLine } from "./csvFile.ts"
 import {
   dayStartsForm,
   dayStartsText,
-  nonBlank,
+  fileFlag,
   readDayStarts,
   readWhole,
   readZone,
@@ -26,11 +26,9 @@ export type LocationDayRules = ReadonlyMap<LocationId, Period.DayRule>
 
 const headers = ["location_id,zone", "location_id,zone,day_starts"]
 
-export const zoneFileFlag = nonBlank(
+export const zoneFileFlag = fileFlag(
   "zone-file",
-  "FILE",
-  "A zone for each location, from a CSV file with the columns location_id,zone and maybe day_starts",
-  "the name of a file"
+  "A zone for each location, from a CSV file with the columns location_id,zone and maybe day_starts"
 )
 
 /** A zone with the start of its days, if one is given. */

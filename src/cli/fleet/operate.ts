@@ -14,6 +14,7 @@ import { escaped } from "../../internal/wire/issue.ts"
 import { layerDatabase, targetOf } from "../database/database.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
 import { counted, formatAge, formatNumber } from "../print/format.ts"
+import { isoOf } from "../print/machine.ts"
 import { printWarning } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
 import { type Column, makeTable, type Screen } from "../print/table.ts"
@@ -78,10 +79,7 @@ export const printPauses = (json: boolean, pauses: ReadonlyArray<Pause>, sentenc
   printLines([
     json
       ? JSON.stringify({
-        pauses: pauses.map(({ reason, until }) => ({
-          reason,
-          until: Option.getOrNull(Option.map(until, DateTime.formatIso))
-        }))
+        pauses: pauses.map(({ reason, until }) => ({ reason, until: isoOf(until) }))
       })
       : sentence
   ])

@@ -26,7 +26,7 @@ import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import type { Terminal } from "effect/Terminal"
 import type { Company } from "../../Company.ts"
-import { toWider, toWire } from "../../export/rows.ts"
+import { toWider } from "../../export/rows.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { version } from "../../internal/wire/userAgent.ts"
@@ -49,6 +49,7 @@ import { due } from "../payroll/due.ts"
 import { list as listCloses } from "../payroll/list.ts"
 import { show } from "../payroll/show.ts"
 import { Colours, plain } from "../print/colour.ts"
+import { isoOf } from "../print/machine.ts"
 import { Messages } from "../print/messages.ts"
 import { printText } from "../print/output.ts"
 import { keptOf, periodFlags, requirePeriod, resolvePeriod } from "../select/period.ts"
@@ -255,10 +256,10 @@ export const layerTools = (copy: Copy) =>
         )
         return { ...status, result: select(yield* parseJson(text === "" ? "null" : text), allowed), remarks }
       }).pipe(Effect.mapError(refusedOf), Effect.provideContext(context))
+    const record = [["database", database], ["company", `${copy.company}`]] as const
     const local = (given: { readonly [K in keyof typeof period]?: string | undefined }) =>
       [
-        ["database", database],
-        ["company", `${copy.company}`],
+        ...record,
         ["week", given.week],
         ["week-starts", given.weekStarts],
         ["month", given.month],
@@ -271,7 +272,6 @@ export const layerTools = (copy: Copy) =>
         ["day-starts", given.dayStarts],
         ["names", Option.getOrUndefined(names)]
       ] as const
-    const record = [["database", database], ["company", `${copy.company}`]] as const
     const selected = (given: { readonly [K in keyof typeof selection]?: string | undefined }) =>
       [
         ["user-id", given.userId],
@@ -334,7 +334,7 @@ const copyStatus = Effect.fnUntraced(function*({ company, target }: Copy) {
   return {
     copy: {
       ageSeconds: Duration.toSeconds(DateTime.distance(completedAt.value, DateTime.toUtc(yield* DateTime.now))),
-      changesUpTo: Option.getOrNull(Option.map(watermark, DateTime.formatIso)),
+      changesUpTo: isoOf(watermark),
       lastFailure: Option.getOrNull(Option.map(lastError, ({ tag }) => tag))
     },
     result: {
@@ -372,10 +372,11 @@ const recentChanges = Effect.fnUntraced(function*(
   const shownEvents = found.slice(0, maxRows)
   const hasMore = found.length > maxRows
   const names = yield* readNames(input.names)
+  const further = names && nameColumns(names)
   const versionOf = (version: Option.Option<TimePunch>) =>
     Effect.fromResult(Option.match(version, {
       onNone: () => Result.succeed(null),
-      onSome: (punch) => names === undefined ? toWire(punch) : toWider(punch, nameColumns(names))
+      onSome: (punch) => toWider(punch, further)
     }))
   const events = yield* Effect.forEach(
     shownEvents,
@@ -442,8 +443,8 @@ const list = Command.make(
       Stream.take(limit + 1),
       Stream.runCollect
     )
-    const rowOf = (punch: TimePunch) => names === undefined ? toWire(punch) : toWider(punch, nameColumns(names))
-    const rows = yield* Effect.forEach(found.slice(0, limit), (punch) => Effect.fromResult(rowOf(punch)))
+    const further = names && nameColumns(names)
+    const rows = yield* Effect.forEach(found.slice(0, limit), (punch) => Effect.fromResult(toWider(punch, further)))
     yield* printText(JSON.stringify({ punches: rows, hasMore: found.length > limit }))
   }, Effect.scoped)
 )

@@ -11,7 +11,7 @@ import { companyFlags } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
 import { namesFlag } from "../flags/names.ts"
 import { orDefault } from "../flags/settings.ts"
-import { jsonFlags, nonBlank, optionalRounding, readWhole, wholeNumber } from "../flags/values.ts"
+import { jsonFlags, nonBlank, optionalRounding, orHalfUp, readWhole, wholeNumber } from "../flags/values.ts"
 import { readZones, zoneFileFlag } from "../flags/zones.ts"
 import { dayStartsOrDefault, periodFlags, resolvePeriod } from "../select/period.ts"
 import { givenThresholds, thresholdFlags } from "../select/thresholds.ts"
@@ -24,10 +24,9 @@ export const readFlags = { ...recordFlags, ...outputFlags }
 
 export const note = nonBlank("note", "TEXT", "A note that is kept with the revision", "a text that is not blank")
 
-const readClose = Argument.filterMap((text: string) => readWhole(text, 1), () => wholeNumber(1))
-
-/** One close. */
-export const closeNumber = Argument.String("ID").pipe(readClose)
+export const closeNumber = Argument.String("ID").pipe(
+  Argument.filterMap((text) => readWhole(text, 1), () => wholeNumber(1))
+)
 
 /** `7` is a close, `7.2` a revision of it. */
 export const revisionName = Argument.String("ID").pipe(
@@ -76,7 +75,7 @@ export const readTerms = Effect.fnUntraced(function*(input: Command.Command.Conf
     ...thresholds,
     dayRule: isZones(dayRule) ? Option.getOrElse(flags.locations, () => new Map()) : dayRule,
     firstDay: Option.getOrUndefined(flags.weekStarts),
-    rounding: Option.getOrElse(flags.rounding, () => "halfUp" as const)
+    rounding: orHalfUp(flags.rounding)
   }))
   return { flags, terms }
 })

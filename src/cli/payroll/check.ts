@@ -13,7 +13,7 @@ import * as PeriodCheck from "../../payroll/PeriodCheck.ts"
 import type { Interval } from "../../payroll/Zones.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { copyOf, openSource, sourceFlags } from "../database/source.ts"
+import { copyOf, openSource, punchesOf, sourceFlags } from "../database/source.ts"
 import { Findings } from "../failure.ts"
 import { intoOutput, outputFlags } from "../files/output.ts"
 import { type FilterInput, noFilter } from "../flags/filter.ts"
@@ -77,7 +77,7 @@ export const check = Command.make(
         maxDuration: maxShift,
         asOf: Option.getOrUndefined(flags.asOf),
         knowsDisputes
-      }, (filter) => Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches)))
+      }, punchesOf(source))
 
       const hidden = yield* HiddenKinds
       const issues = all.filter(({ kind }) => !hidden.includes(kind))

@@ -7,7 +7,7 @@ import { Blocker } from "../../close/CloseError.ts"
 import type { TermChange } from "../../close/CloseTerms.ts"
 import { usage } from "../failure.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
-import { isJson, onFlag, readWords, text } from "../flags/values.ts"
+import { isJson, onFlag, words } from "../flags/values.ts"
 import { formatExactHours } from "../print/format.ts"
 import { printWarning } from "../print/messages.ts"
 import { maxShift } from "../select/maxShift.ts"
@@ -22,12 +22,11 @@ const flags = {
   ),
   ...termFlags,
   maxShift,
-  accept: text(
+  accept: words(
     "accept",
-    "KINDS",
+    Blocker.literals,
     `Close although these were found, and record their numbers: some of ${Blocker.literals.join(", ")}`,
-    `some of ${Blocker.literals.join(", ")}, joined by commas`,
-    readWords(Blocker.literals)
+    "KINDS"
   ),
   note,
   names: namesFlag

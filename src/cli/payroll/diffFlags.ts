@@ -39,5 +39,4 @@ export const diffFlags = {
   maxAge: maxAgeFlag
 }
 
-/** The parsed flags. */
 export type DiffInput = Command.Command.Config.Infer<typeof diffFlags>

@@ -4,8 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import type { MissingZone } from "../../payroll/Zones.ts"
-import { zoneOf, zonesOf } from "../../payroll/Zones.ts"
+import { type MissingZone, zoneOf, zonesOf } from "../../payroll/Zones.ts"
 import { failedWith } from "../../sql/connection.ts"
 import { comparisonOf, makePeople, readChanges } from "../../sql/history.ts"
 import type * as SqlStore from "../../sql/SqlStore.ts"
@@ -15,7 +14,7 @@ import { usage } from "../failure.ts"
 import { companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
 import { readNames } from "../flags/names.ts"
-import { csvStyleOf, formatOf } from "../flags/values.ts"
+import { csvStyleOf, formatOf, orHalfUp } from "../flags/values.ts"
 import { printError } from "../print/messages.ts"
 import { print, screen } from "../print/output.ts"
 import { requirePeriod, resolvePeriod } from "../select/period.ts"
@@ -74,26 +73,22 @@ export const run = Effect.fnUntraced(function*(input: DiffInput) {
 
 /** The changes of the period that the flags name. */
 const ofPeriod = Effect.fnUntraced(function*(input: DiffInput) {
-  const since = yield* sinceOf(input.since)
-  const flags = yield* resolvePeriod({ ...noFilter, ...input })
-  const { dayRule, period } = yield* Effect.fromResult(requirePeriod(flags, "payroll diff"))
-  const { getDayRule } = zonesOf(dayRule)
-  return {
-    comparison: comparisonOf({ dayRule, period, since }),
-    rounding: Option.getOrElse(flags.rounding, () => "halfUp" as const),
-    asOf: Option.getOrUndefined(flags.asOf),
-    zoneOf: ({ locationId }) => Option.map(Result.getSuccess(getDayRule(locationId)), zoneOf)
-  } satisfies ChangeQuery<MissingZone>
-})
-
-const sinceOf = Effect.fnUntraced(function*(flag: DiffInput["since"]) {
-  if (Option.isNone(flag)) {
+  if (Option.isNone(input.since)) {
     return yield* usage(
       "payroll diff needs --since INSTANT: when the period was closed; or --close ID",
       "Give an instant with a zone, such as --since 2026-03-09T15:00:00Z, or the number of a close."
     )
   }
-  return flag.value
+  const since = input.since.value
+  const flags = yield* resolvePeriod({ ...noFilter, ...input })
+  const { dayRule, period } = yield* Effect.fromResult(requirePeriod(flags, "payroll diff"))
+  const { getDayRule } = zonesOf(dayRule)
+  return {
+    comparison: comparisonOf({ dayRule, period, since }),
+    rounding: orHalfUp(flags.rounding),
+    asOf: Option.getOrUndefined(flags.asOf),
+    zoneOf: ({ locationId }) => Option.map(Result.getSuccess(getDayRule(locationId)), zoneOf)
+  } satisfies ChangeQuery<MissingZone>
 })
 
 /** The clock of the database may be ahead: what it has written is not in the future. */

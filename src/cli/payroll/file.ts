@@ -10,7 +10,7 @@ import * as Struct from "effect/Struct"
 import type { FormChange } from "../../close/WrittenFile.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import type * as PayrollFile from "../../payroll/PayrollFile.ts"
-import { openSource, sourceFlags } from "../database/source.ts"
+import { openSource, punchesOf, sourceFlags } from "../database/source.ts"
 import { usage } from "../failure.ts"
 import { fileOf, intoOutput, outputFlags } from "../files/output.ts"
 import { companyOf } from "../flags/connection.ts"
@@ -18,24 +18,20 @@ import { readInput } from "../flags/file.ts"
 import { flagNameOf } from "../flags/filter.ts"
 import { type Names, namesFlag, readCodes, readNames } from "../flags/names.ts"
 import { orDefault } from "../flags/settings.ts"
-import { date, nonBlank, onFlag } from "../flags/values.ts"
+import { date, fileFlag, onFlag } from "../flags/values.ts"
 import { counted, formatExactHours, formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
 import { printText } from "../print/output.ts"
 import { textOfDates } from "../select/period.ts"
 import { operating, readTerms, revisionName, termFlags } from "./arguments.ts"
 
-const aFile = "the name of a file"
-
 const flags = {
   revision: Argument.optional(revisionName),
   preview: onFlag("preview", "Print the file that a close of the period would have now, and record nothing"),
-  mapping: nonBlank("mapping", "FILE", "How the file of the payroll program is written, in JSON", aFile),
-  codes: nonBlank(
+  mapping: fileFlag("mapping", "How the file of the payroll program is written, in JSON"),
+  codes: fileFlag(
     "codes",
-    "FILE",
-    "The employee numbers and other codes of ids, from a CSV file with the columns kind,id,code",
-    aFile
+    "The employee numbers and other codes of ids, from a CSV file with the columns kind,id,code"
   ),
   payDate: date("pay-date", "The date for columns with payDate"),
   ...outputFlags,
@@ -155,7 +151,7 @@ const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileFor
   const company = yield* companyOf(input)
   const terms = CloseTerms.make({ ...given.value, companyId: company.id })
   const source = yield* openSource({ ...input, zone })
-  const punches = Stream.flatMap(source({ clockedIn: CloseTerms.queryWindow(terms) }), (page) => Stream.fromArray(page))
+  const punches = punchesOf(source)({ clockedIn: CloseTerms.queryWindow(terms) })
   const sums = yield* Stream.run(punches, CloseSums.sum(terms))
   yield* printFile(form, `preview of ${textOfDates(terms)}`, { first: terms.first, last: terms.last, ...sums })
 })

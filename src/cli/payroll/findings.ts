@@ -32,7 +32,7 @@ export const textOf = (
   issues: ReadonlyArray<Issue>,
   names: Names | undefined,
   screen: Screen,
-  style: CsvStyle = { start: "", separator: "," }
+  style: CsvStyle
 ): string => {
   switch (form) {
     case "table":
@@ -45,7 +45,7 @@ export const textOf = (
 }
 
 /** Empty without issues. */
-const tableOf = (issues: ReadonlyArray<Issue>, names: Names | undefined, screen: Screen): string =>
+export const tableOf = (issues: ReadonlyArray<Issue>, names: Names | undefined, screen: Screen): string =>
   issues.length === 0 ? "" : makeTable(columnsOf(names), screen).lines(issues).map((line) => `${line}\n`).join("")
 
 const columnsOf = (names: Names | undefined): ReadonlyArray<Column<Issue>> => {

@@ -18,7 +18,7 @@ import { counted } from "../print/format.ts"
 import { printWarning } from "../print/messages.ts"
 import { printText, screen } from "../print/output.ts"
 import { disputesUnknown } from "../select/selection.ts"
-import { textOf } from "./findings.ts"
+import { tableOf } from "./findings.ts"
 
 export * as Close from "../../close/Close.ts"
 export { notFound, refusal } from "../../close/CloseError.ts"
@@ -65,7 +65,7 @@ export const userName = (): string => {
 /** Prints why a period is not ready to be closed, or a close to be corrected, and ends the command with findings. */
 export const printNotReady = (names: Names | undefined, verb: "close" | "correct") =>
   Effect.fnUntraced(function*({ details, found, issues }: NotReady) {
-    yield* printText(textOf("table", issues, names, yield* screen))
+    yield* printText(tableOf(issues, names, yield* screen))
     const done = verb === "close" ? "closed" : "corrected"
     yield* printWarning(
       `not ${done}: ${foundText(found)}`,

@@ -9,7 +9,7 @@ import type * as Close from "../../close/Close.ts"
 import { foundText } from "../../close/CloseError.ts"
 import * as CloseSums from "../../close/CloseSums.ts"
 import { ClosedPeriod, getPrevious, Revision } from "../../close/Revision.ts"
-import type { CompanyInput } from "../flags/connection.ts"
+import { type CompanyInput, companyWords } from "../flags/connection.ts"
 import type { Names } from "../flags/names.ts"
 import { shellWord } from "../flags/values.ts"
 import { formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
@@ -71,7 +71,7 @@ export const printWritten = Effect.fnUntraced(function*(
       ...(revision.kind === "close" ? [disputesUnknown] : [])
     )
     // The environment may name another company than the flag.
-    const flag = Option.match(company, { onNone: () => "", onSome: ({ id }) => ` --company ${id}` })
+    const flag = companyWords(company)
     yield* printHint(
       `The record: time-punches payroll show ${revision.close} --json${flag} --database ${shellWord(shown)}`
     )

@@ -1,4 +1,6 @@
-/** Results for programs: a JSON array with an element a line, and CSV as records. */
+/** Results for programs: a JSON array with an element a line, its instants, and CSV as records. */
+import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
 import { type Cell, csvRecord, type CsvSeparator, guardedRecord } from "../../internal/wire/csv.ts"
 
 /** Elements of a JSON array, each a line, after `printed` earlier ones. `jsonEnd` ends the array. */
@@ -16,6 +18,9 @@ export const jsonArray = (elements: ReadonlyArray<unknown>): string => {
   const lines = elements.map((element) => JSON.stringify(element))
   return jsonElements(lines, 0) + jsonEnd(lines.length)
 }
+
+/** An instant, or null, as a value of JSON. */
+export const isoOf = (at: Option.Option<DateTime.Utc>) => Option.getOrNull(Option.map(at, DateTime.formatIso))
 
 /** How CSV is written: what stands before the header, and between two cells. */
 export interface CsvStyle {

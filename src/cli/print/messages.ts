@@ -109,7 +109,6 @@ const writeEvent = (level: "INFO" | "WARN" | "ERROR", message: string, fields: R
     ))
 
 const message = (
-  level: "INFO" | "WARN",
   event: "remark" | "warning" | "hint",
   lines: ReadonlyArray<string>
 ): Effect.Effect<void, never, Stdio.Stdio> =>
@@ -119,7 +118,7 @@ const message = (
     if (first === undefined || (event === "hint" && mode?.detail === "quiet")) return
     if (mode?.format !== "json") return yield* writeLines(lines)
     const more = details.length === 0 ? {} : { details: details.map(stripVTControlCharacters) }
-    yield* writeEvent(level, first, { event, ...more })
+    yield* writeEvent(event === "warning" ? "WARN" : "INFO", first, { event, ...more })
   })
 
 /**
@@ -130,18 +129,18 @@ const shown = (lines: ReadonlyArray<string>): ReadonlyArray<string> =>
   lines.map((line) => line.split("\n").map(escaped).join("\n"))
 
 /** Writes lines about the result to standard error, also with `--quiet`: nothing was found, or what was. */
-export const printError = (...lines: ReadonlyArray<string>) => message("INFO", "remark", shown(lines))
+export const printError = (...lines: ReadonlyArray<string>) => message("remark", shown(lines))
 
 /** The same for what somebody loses. */
 export const printLoss = (...lines: ReadonlyArray<string>) =>
-  Effect.flatMap(Colours, ({ stderr }) => message("INFO", "remark", shown(lines).map(stderr.red)))
+  Effect.flatMap(Colours, ({ stderr }) => message("remark", shown(lines).map(stderr.red)))
 
 /** Writes warnings to standard error: what a result does not have, or what needs a look. */
 export const printWarning = (...lines: ReadonlyArray<string>) =>
-  Effect.flatMap(Colours, ({ stderr }) => message("WARN", "warning", shown(lines).map(stderr.yellow)))
+  Effect.flatMap(Colours, ({ stderr }) => message("warning", shown(lines).map(stderr.yellow)))
 
 /** Writes what is good to know to standard error, but not with `--quiet`. */
-export const printHint = (...lines: ReadonlyArray<string>) => message("INFO", "hint", shown(lines))
+export const printHint = (...lines: ReadonlyArray<string>) => message("hint", shown(lines))
 
 /** Writes a failure to standard error: what happened, what to do, and the exit code that it has. `lines`: its text for people. */
 export const printFailure = (
@@ -202,7 +201,7 @@ const erase = (live: Live) => {
 }
 
 /** Shows how far a run is. */
-export interface Reporter {
+interface Reporter {
   /** Shows a state if one is due. `elapsed`: milliseconds since the run began. */
   readonly show: (
     state: (elapsed: number) => { readonly text: string; readonly fields: Readonly<Record<string, unknown>> }

@@ -9,19 +9,19 @@ import { countedPunches, formatElapsed, formatNumber } from "./format.ts"
 import { startReport } from "./messages.ts"
 
 /** What a run has received so far. */
-export interface Totals {
+interface Totals {
   readonly pages: number
   readonly punches: number
 }
 
 /** The window of clock-ins of a listing, and the zone of its dates; without one they are in UTC. */
-export interface ProgressWindow {
+interface ProgressWindow {
   readonly clockedIn: InstantRange | undefined
   readonly zone: Option.Option<DateTime.TimeZone>
 }
 
 /** The order of the clock-ins that were seen, and the last of them. `mixed`: they say nothing about the rows to come. */
-export interface Seen {
+interface Seen {
   readonly order: "unknown" | "ascending" | "descending" | "mixed"
   readonly last: Option.Option<DateTime.Utc>
 }
@@ -43,7 +43,7 @@ export const seenAfter = (before: Seen, rows: ReadonlyArray<TimePunch>): Seen =>
 }
 
 /** The date that rows in order have reached, and its share of the window. */
-export interface Position {
+interface Position {
   /** As YYYY-MM-DD in the zone of the window, without one in UTC. */
   readonly reached: string
   /** From 0 to 1. */

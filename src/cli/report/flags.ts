@@ -32,5 +32,4 @@ export const reportFlags = {
   ...outputFlags
 }
 
-/** The parsed flags. */
 export type ReportInput = Command.Command.Config.Infer<typeof reportFlags>

@@ -10,11 +10,12 @@ import { queryWindow, type ReportOptions, toHtmlReport } from "../../report/repo
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { withCopy } from "../database/copy.ts"
 import { targetOfCopy } from "../database/database.ts"
-import { copyOf, openSource } from "../database/source.ts"
+import { copyOf, openSource, punchesOf } from "../database/source.ts"
 import { usage } from "../failure.ts"
 import { companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
 import { readNames } from "../flags/names.ts"
+import { orHalfUp } from "../flags/values.ts"
 import { printError } from "../print/messages.ts"
 import { printText } from "../print/output.ts"
 import { defaultMaxShift, refuseBeyondCalendar } from "../select/maxShift.ts"
@@ -40,8 +41,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   const { id } = yield* companyOf(flags)
   yield* refuseBeyondCalendar(flags, maxShift)
   const selected = selectedOf(flags)
-  const list = (filter: Parameters<typeof source>[0]) =>
-    Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches))
+  const list = punchesOf(source)
   const periods = byLocation(dayRule, period)
   const disputed = knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined
   const isSelected = selects(selected)
@@ -49,7 +49,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   const options: ReportOptions<MissingZone> = {
     dayRule,
     period,
-    rounding: Option.getOrElse(flags.rounding, () => "halfUp" as const),
+    rounding: orHalfUp(flags.rounding),
     asOf: Option.getOrUndefined(flags.asOf),
     ...yield* Effect.fromResult(givenThresholds(flags)),
     firstDay: Option.getOrUndefined(flags.weekStarts),

@@ -3,7 +3,7 @@ import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import { intervalForm, jsonFlags, nonBlank, readInterval, readWhole, text, whole } from "../flags/values.ts"
+import { fileFlag, intervalForm, jsonFlags, nonBlank, readInterval, readWhole, text, whole } from "../flags/values.ts"
 
 const mostCompanies = 20_000
 
@@ -39,12 +39,7 @@ export const sandboxFlags = {
     "With --companies: write company_id,guid to this file, or to standard output for -",
     "the name of a file, or -"
   ),
-  writeEnv: nonBlank(
-    "write-env",
-    "FILE",
-    "Write the settings of the OAuth client to this new file, for --variables",
-    "the name of a file"
-  ),
+  writeEnv: fileFlag("write-env", "Write the settings of the OAuth client to this new file, for --variables"),
   punches: whole(
     "punches",
     "N",
@@ -87,5 +82,4 @@ export const sandboxFlags = {
   )
 }
 
-/** The parsed flags. */
 export type SandboxInput = Command.Command.Config.Infer<typeof sandboxFlags>

@@ -77,7 +77,6 @@ export const periodFlags = {
   dayStarts
 }
 
-/** What the flags were parsed to. */
 export type PeriodInput = Command.Command.Config.Infer<typeof periodFlags>
 
 /** By which day rule the dates of a punch are: one for all locations, or one for each. */

@@ -3,9 +3,11 @@ import type * as Command from "effect/cli/Command"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Struct from "effect/Struct"
 import type * as Labor from "../../payroll/Labor.ts"
 import type { MissingZone, Weekday } from "../../payroll/Period.ts"
 import { type CommandFailure, refused } from "../failure.ts"
+import { flagNameOf } from "../flags/filter.ts"
 import { hoursForm, readHours, text } from "../flags/values.ts"
 import type { LocalPeriod } from "./period.ts"
 
@@ -27,7 +29,6 @@ export const thresholdFlags = {
   )
 }
 
-/** What the flags of the thresholds make. */
 export type ThresholdInput = Command.Command.Config.Infer<typeof thresholdFlags>
 
 /** The thresholds that are given. Fails for a second daily one that is the lower of the two: no hour would be between them. */
@@ -55,14 +56,9 @@ export const thresholdsOf = (
     readonly weekStarts: Option.Option<Weekday>
   }
 ): Result.Result<Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>, CommandFailure> => {
-  const flag = Option.isSome(flags.weeklyThreshold)
-    ? "--weekly-threshold"
-    : Option.isSome(flags.dailyThreshold)
-    ? "--daily-threshold"
-    : Option.isSome(flags.doubleThreshold)
-    ? "--double-threshold"
-    : undefined
-  if (flag === undefined) return Result.succeedNone
+  const name = Struct.keys(thresholdFlags).find((each) => Option.isSome(flags[each]))
+  if (name === undefined) return Result.succeedNone
+  const flag = `--${flagNameOf(name)}`
   const other = by.find((each) => each !== "user" && each !== "week" && each !== "day")
   if (other !== undefined) {
     return refused(

@@ -13,7 +13,7 @@ import { idOfKind, type NameKind, type Names } from "../flags/names.ts"
 import { readWords, text } from "../flags/values.ts"
 import type { ThresholdInput } from "../select/thresholds.ts"
 
-export const groupings = ["location", "user", "role", "department", "day", "week"] as const
+const groupings = ["location", "user", "role", "department", "day", "week"] as const
 
 /** What a summary sums by. */
 export type Grouping = typeof groupings[number]
@@ -121,7 +121,7 @@ export const thresholdColumns = (
   const weekOf = Period.makeFirstDateOfWeek({ firstDay: Option.getOrUndefined(weekStarts) })
   const idOf = (user: UserId, date: BusinessDate): string =>
     idOfKeys(by.map((each) => each === "user" ? user : each === "day" ? date : weekOf(date)))
-  const column = (title: string, csv: string, json: string, field: "regular" | "over" | "double"): ThresholdColumn => {
+  const column = (field: "regular" | "over" | "double"): ThresholdColumn => {
     const times = new Map<string, number>()
     let total = 0
     for (const [user, { days }] of people) {
@@ -133,21 +133,16 @@ export const thresholdColumns = (
       }
     }
     return {
-      title,
-      csv,
-      json,
+      title: field,
+      csv: `${field}_seconds`,
+      json: `${field}Seconds`,
       of: (keys) => Duration.millis(times.get(idOfKeys(keys)) ?? 0),
       total: Duration.millis(total)
     }
   }
   const isGiven = [weeklyThreshold, dailyThreshold, doubleThreshold].some(Option.isSome)
   return [
-    ...(isGiven
-      ? [
-        column("regular", "regular_seconds", "regularSeconds", "regular"),
-        column("over", "over_seconds", "overSeconds", "over")
-      ]
-      : []),
-    ...(Option.isSome(doubleThreshold) ? [column("double", "double_seconds", "doubleSeconds", "double")] : [])
+    ...(isGiven ? [column("regular"), column("over")] : []),
+    ...(Option.isSome(doubleThreshold) ? [column("double")] : [])
   ]
 }
