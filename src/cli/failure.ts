@@ -117,13 +117,13 @@ const isCursorRejected = (error: ExpectedError): boolean =>
 export const mapToCommandFailure =
   (resumeHint: (error: ExpectedError) => Effect.Effect<ReadonlyArray<string>>) =>
   <A, E extends ExpectedError | CommandFailure | OutputClosed, R>(self: Effect.Effect<A, E, R>) =>
-    Effect.catch(self, (error: ExpectedError | CommandFailure | OutputClosed) =>
-      isFinal(error)
-        ? Effect.fail(error)
-        : Effect.flatMap(resumeHint(error), (lines) => Effect.fail(commandFailureOf(error, ...lines))))
-
-const isFinal = (error: ExpectedError | CommandFailure | OutputClosed): error is CommandFailure | OutputClosed =>
-  error._tag === "CommandFailure" || error._tag === "OutputClosed"
+    Effect.catch(
+      self,
+      (error: ExpectedError | CommandFailure | OutputClosed) =>
+        error._tag === "CommandFailure" || error._tag === "OutputClosed"
+          ? Effect.fail(error)
+          : Effect.flatMap(resumeHint(error), (lines) => Effect.fail(commandFailureOf(error, ...lines)))
+    )
 
 interface Description {
   readonly code: ExitCode

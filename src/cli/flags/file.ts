@@ -17,7 +17,7 @@ export const readInput = (file: string, most?: number) => Effect.andThen(asInput
 /** The same for a file that the run may replace, such as its own note. Fails for a device, and above `most` MiB. */
 export const readBounded = Effect.fnUntraced(function*(
   file: string,
-  most = 16
+  most?: number
 ): Effect.fn.Return<Uint8Array, CommandFailure | PlatformError.PlatformError, FileSystem.FileSystem> {
   const fs = yield* FileSystem.FileSystem
   const { type } = yield* fs.stat(file)

@@ -24,6 +24,7 @@ import * as Schema from "effect/Schema"
 import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
+import * as Struct from "effect/Struct"
 import type { Terminal } from "effect/Terminal"
 import type { Company } from "../../Company.ts"
 import { toWider } from "../../export/rows.ts"
@@ -38,7 +39,7 @@ import { openSource, sourceFlags } from "../database/source.ts"
 import { type CommandFailure, commandFailureOf, type ExpectedError, usageText } from "../failure.ts"
 import type { DatabaseTarget } from "../flags/address.ts"
 import { companyOf } from "../flags/connection.ts"
-import { noFilter, toFilter } from "../flags/filter.ts"
+import { flagNameOf, noFilter, toFilter } from "../flags/filter.ts"
 import { nameColumns, namesFlag, readNames } from "../flags/names.ts"
 import { Profile } from "../flags/settings.ts"
 import { readInstant, readWords, whole } from "../flags/values.ts"
@@ -236,6 +237,12 @@ const toolkit = Toolkit.make(
   )
 )
 
+type Given<Name extends string> = { readonly [K in Name]?: string | undefined }
+
+/** The flags of these parameters, each by its own name. Nothing else that is given becomes a flag. */
+const flagsOf = <Name extends string>(parameters: Readonly<Record<Name, unknown>>, given: Given<Name>) =>
+  Struct.keys(parameters).map((name) => [flagNameOf(name), given[name]] as const)
+
 /** Registers the tools over a copy. */
 export const layerTools = (copy: Copy) =>
   McpServer.toolkit(toolkit).pipe(Layer.provide(toolkit.toLayer(Effect.gen(function*() {
@@ -257,28 +264,14 @@ export const layerTools = (copy: Copy) =>
         return { ...status, result: select(yield* parseJson(text === "" ? "null" : text), allowed), remarks }
       }).pipe(Effect.mapError(refusedOf), Effect.provideContext(context))
     const record = [["database", database], ["company", `${copy.company}`]] as const
-    const local = (given: { readonly [K in keyof typeof period]?: string | undefined }) =>
+    const local = (given: Given<keyof typeof period>) =>
       [
         ...record,
-        ["week", given.week],
-        ["week-starts", given.weekStarts],
-        ["month", given.month],
-        ["pay-period", given.payPeriod],
-        ["calendar", given.calendar],
-        ["from", given.from],
-        ["to", given.to],
-        ["zone", given.zone],
+        ...flagsOf(period, given),
         ["zone-file", given.zone === undefined ? Option.getOrUndefined(zoneFile) : undefined],
-        ["day-starts", given.dayStarts],
         ["names", Option.getOrUndefined(names)]
       ] as const
-    const selected = (given: { readonly [K in keyof typeof selection]?: string | undefined }) =>
-      [
-        ["user-id", given.userId],
-        ["location-id", given.locationId],
-        ["department-id", given.departmentId],
-        ["role-id", given.roleId]
-      ] as const
+    const selected = (given: Given<keyof typeof selection>) => flagsOf(selection, given)
     return {
       status: () => Effect.provideContext(Effect.mapError(copyStatus(copy), refusedOf), context),
       summary: (given) =>

@@ -340,7 +340,7 @@ export const keptOf = (
 
 /** Whether a period is given. */
 export const isPeriodGiven = ({ from, last, month, payPeriod, to, week }: PeriodInput): boolean =>
-  Option.isSome(last) || [week, month, payPeriod, from, to].some((flag) => Option.isSome(flag))
+  [week, month, payPeriod, last, from, to].some((flag) => Option.isSome<unknown>(flag))
 
 /**
  * What a run that resumes this one on another day has to know of a period that depends on the day: its date, or for
