@@ -129,7 +129,7 @@ export const toHtmlReport = <E2, R, E = never>(
         ]),
         Page.issuesSection(figures.issues, names, notes),
         Page.section(
-          "ReportSums",
+          "Sums",
           Page.sumsTable("By location", "location", locations, names),
           Page.sumsTable("By day", "day", days, names),
           Page.sumsTable("By person", "user", people, names)

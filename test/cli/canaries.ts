@@ -108,7 +108,6 @@ export const calls: ReadonlyArray<string> = [
   "doctor",
   "sync",
   "copy status",
-  "copy feed",
   "payroll list",
   "summary --by user",
   "fleet status",

@@ -89,6 +89,7 @@ describe("toHtmlReport", () => {
         isSelected: ({ locationId }) => locationId === LocationId.make(301)
       })
 
+      assert.include(page, "<h2>Sums</h2>")
       assert.deepStrictEqual(rowsOf(page, "By location").map(({ location, punches }) => [location, punches]), [[
         301,
         1
