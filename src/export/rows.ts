@@ -123,3 +123,7 @@ export const toWider = (punch: TimePunch, further: FurtherColumns | undefined) =
     const values = further.cells(punch)
     return { ...wire, ...Object.fromEntries(further.columns.map((name, at) => [name, values[at] ?? null])) }
   })
+
+/** The same of a version that may not be there, as a value of JSON. */
+export const toVersion = (version: Option.Option<TimePunch>, further: FurtherColumns | undefined) =>
+  Option.match(version, { onNone: () => Result.succeed(null), onSome: (punch) => toWider(punch, further) })

@@ -85,7 +85,9 @@ export const feedInBatches = (
 ): Stream.Stream<FeedEvent, SyncError | HistoryUnavailable | InvalidRequest, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
     const { follow, since, ...tableOptions } = options
-    const interval = follow === undefined ? undefined : Duration.fromInputUnsafe(follow)
+    const interval = follow === undefined
+      ? undefined
+      : Option.getOrElse(Duration.fromInput(follow), () => Duration.zero)
     if (interval !== undefined && Duration.isLessThan(interval, leastInterval)) {
       return yield* new InvalidRequest({ companyId: company, field: "follow", detail: "is at least 100 ms" })
     }
@@ -126,8 +128,8 @@ export const feedInBatches = (
   )
 
 /**
- * The position of now: a feed since it begins with what the next commit changes. Keep it before a feed that is to be resumed
- * also if no event has come. Fails as `feed` does.
+ * The position of now: a feed since it begins with what the next commit changes. A program that may stop before its first
+ * event stores this position when it starts. Fails as `feed` does.
  */
 export const feedPosition = (
   company: CompanyId,
@@ -212,15 +214,15 @@ const makeSayer = () => {
 const waiting =
   (interval: Duration.Duration, company: CompanyId, say: (text: string) => Effect.Effect<void>) =>
   <A, E, R>(self: Effect.Effect<A, E | SqlError, R>): Effect.Effect<A, E | SqlError, R> => {
-    const attempt: Effect.Effect<A, E | SqlError, R> = Effect.catchIf(
-      retried(self),
-      (error): error is E | SqlError => isTransientCause(error),
-      (error) =>
-        say(`the feed of company ${company} waits for its database: ${textOfCause(error)}`).pipe(
+    const attempt: Effect.Effect<A, E | SqlError, R> = Effect.catch(retried(self), (error) => {
+      const found = sqlErrorOf(error)
+      return found === undefined || !isTransient(found)
+        ? Effect.fail(error)
+        : say(`the feed of company ${company} waits for its database: ${messageOf(found)}`).pipe(
           Effect.andThen(Effect.sleep(interval)),
-          Effect.andThen(Effect.suspend(() => attempt))
+          Effect.andThen(attempt)
         )
-    )
+    })
     return attempt
   }
 
@@ -228,16 +230,6 @@ const waiting =
 const sqlErrorOf = (error: unknown): SqlError | undefined => {
   const cause = typeof error === "object" && error !== null && "cause" in error ? error.cause : undefined
   return isSqlError(error) ? error : isSqlError(cause) ? cause : undefined
-}
-
-const isTransientCause = (error: unknown): boolean => {
-  const found = sqlErrorOf(error)
-  return found !== undefined && isTransient(found)
-}
-
-const textOfCause = (error: unknown): string => {
-  const found = sqlErrorOf(error)
-  return found === undefined ? "" : messageOf(found)
 }
 
 /** Events of one snapshot, and the place of the next batch; without a `next` there are no more up to the commit at `last`. */

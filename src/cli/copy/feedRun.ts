@@ -1,10 +1,11 @@
 /** What `time-punches copy feed` does: prints the events of a feed, and keeps the position of the last one that was printed. */
+import * as Arr from "effect/Array"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { toWire } from "../../export/rows.ts"
+import { toVersion } from "../../export/rows.ts"
 import { escaped, printable } from "../../internal/wire/issue.ts"
 import { differingColumns } from "../../sql/columns.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
@@ -46,7 +47,7 @@ export const run = Effect.fnUntraced(function*(input: FeedInput) {
       Stream.runForEach(Effect.fnUntraced(function*(events) {
         const shown = events.filter((event) => isAsked(event, input))
         yield* printText((yield* Effect.fromResult(Result.all(shown.map(lineOf)))).join(""))
-        last = events.at(-1)?.position
+        last = Arr.lastNonEmpty(events).position
         printed += shown.length
         if (state !== undefined) yield* state.save(last)
         yield* show(() => ({ text: counted(printed, "event"), fields: { events: printed, position: last } }))
@@ -78,22 +79,23 @@ const display: PunchDisplay = { zoneOf: () => Option.none(), names: undefined, a
 
 const jsonLine = (event: SqlStore.FeedEvent) => {
   const { after, at, before, companyId, id, kind, position, userId } = event
-  const versionOf = (version: typeof after) =>
-    Option.match(version, { onNone: () => Result.succeed(null), onSome: toWire })
-  return Result.map(Result.all([versionOf(before), versionOf(after)]), ([before, after]) =>
-    `${
-      JSON.stringify({
-        position,
-        at: DateTime.formatIso(at),
-        kind,
-        company: companyId,
-        id,
-        userId,
-        changed: changedFields(event),
-        before,
-        after
-      })
-    }\n`)
+  return Result.map(
+    Result.all([toVersion(before, undefined), toVersion(after, undefined)]),
+    ([before, after]) =>
+      `${
+        JSON.stringify({
+          position,
+          at: DateTime.formatIso(at),
+          kind,
+          company: companyId,
+          id,
+          userId,
+          changed: changedFields(event),
+          before,
+          after
+        })
+      }\n`
+  )
 }
 
 const tableLine = (width: number) => ({ after, at, before, id, kind, userId }: SqlStore.FeedEvent) => {
@@ -126,7 +128,7 @@ const describe = (error: SqlStore.HistoryUnavailable, { state }: FeedInput) => {
     onNone: () => "Run it without --since: it begins with the state of the copy.",
     onSome: (file) => `Remove ${printable(file)}: the next run begins with the state of the copy.`
   })
-  const advice = error.isForeign || Option.isSome(error.since)
+  const advice = Option.isSome(error.since)
     ? [again]
     : ["Run time-punches copy sync --history: from the end of its first load on, the copy keeps what it replaces."]
   return new CommandFailure({ message: printable(error.message), advice, code: exitCode.data })

@@ -19,7 +19,6 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { Path } from "effect/Path"
 import type { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
@@ -27,7 +26,7 @@ import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
 import type { Terminal } from "effect/Terminal"
 import type { Company } from "../../Company.ts"
-import { toWider } from "../../export/rows.ts"
+import { toVersion, toWider } from "../../export/rows.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { version } from "../../internal/wire/userAgent.ts"
@@ -346,9 +345,10 @@ const recentChanges = Effect.fnUntraced(function*(
   given: { readonly since?: string | undefined; readonly kinds?: string | undefined }
 ) {
   const { company, input, target } = copy
-  const kinds = readWords(SqlStore.FeedKind.literals)(given.kinds ?? SqlStore.FeedKind.literals.join(","))
+  const { literals } = SqlStore.FeedKind
+  const kinds = given.kinds === undefined ? Option.some(literals) : readWords(literals)(given.kinds)
   if (Option.isNone(kinds)) {
-    return yield* new Refused({ message: `kinds must be some of ${SqlStore.FeedKind.literals.join(", ")}` })
+    return yield* new Refused({ message: `kinds must be some of ${literals.join(", ")}` })
   }
   const status = yield* copyStatus(copy)
   const since = yield* positionOf(company, target, given.since)
@@ -366,11 +366,7 @@ const recentChanges = Effect.fnUntraced(function*(
   const hasMore = found.length > maxRows
   const names = yield* readNames(input.names)
   const further = names && nameColumns(names)
-  const versionOf = (version: Option.Option<TimePunch>) =>
-    Effect.fromResult(Option.match(version, {
-      onNone: () => Result.succeed(null),
-      onSome: (punch) => toWider(punch, further)
-    }))
+  const versionOf = (version: Option.Option<TimePunch>) => Effect.fromResult(toVersion(version, further))
   const events = yield* Effect.forEach(
     shownEvents,
     Effect.fnUntraced(function*({ after, at, before, id, kind, userId }) {

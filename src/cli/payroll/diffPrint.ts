@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { cellsOf, csvColumns } from "../../export/Csv.ts"
-import { mapRows, toWider, type UnwritablePunch } from "../../export/rows.ts"
+import { mapRows, toVersion, type UnwritablePunch } from "../../export/rows.ts"
 import { csvCell } from "../../internal/wire/csv.ts"
 import type * as WorkedTime from "../../payroll/WorkedTime.ts"
 import type { Changes, PersonChange, PunchChange } from "../../sql/SqlStore.ts"
@@ -112,11 +112,7 @@ export const jsonOf = <E, R>(
 ): Stream.Stream<string, E | UnwritablePunch, R> =>
   Stream.suspend(() => {
     const further = names && nameColumns(names)
-    const versionOf = (version: Version) =>
-      Option.match(version, {
-        onNone: () => Result.succeed("null"),
-        onSome: (punch) => Result.map(toWider(punch, further), (wire) => JSON.stringify(wire))
-      })
+    const versionOf = (version: Version) => Result.map(toVersion(version, further), (wire) => JSON.stringify(wire))
     const elementOf = ({ after, before, id, kind, userId }: PunchChange) => {
       const which = JSON.stringify({ id, userId, ...userName(names, userId), kind }).slice(0, -1)
       return Result.map(
