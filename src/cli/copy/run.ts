@@ -24,6 +24,7 @@ import { isoOf } from "../print/machine.ts"
 import { printFailure, printWarning, startReport } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
 import { paceFields, paceText } from "../print/progress.ts"
+import { layerTelemetry } from "../telemetry/telemetry.ts"
 import { companiesOf, nameOf, withName } from "./companies.ts"
 import type { SweepRange, SyncInput } from "./flags.ts"
 
@@ -41,7 +42,7 @@ export const run = Effect.fnUntraced(function*(input: SyncInput) {
     passes,
     Layer.merge(layerClient, Layer.provideMerge(SqlStore.layer({ history }), layerDatabase(target)))
   )
-}, Effect.scoped)
+}, Effect.provide(layerTelemetry()), Effect.scoped)
 
 /** The passes of a company. Those of a run differ in the company alone. */
 interface SyncTask extends Omit<SyncInput, "company" | "format" | "json"> {
