@@ -53,7 +53,7 @@ const forms = {
   temporality: oneOf("cumulative", "delta")
 } as const satisfies Readonly<Record<string, Form>>
 
-/** What each signal has of its own, and all share. */
+/** What may be set for all signals, and for each. */
 const shared = {
   ENDPOINT: "address",
   HEADERS: "headers",
@@ -77,7 +77,9 @@ export const variables: Readonly<Record<string, keyof typeof forms>> = {
   OTEL_BLRP_MAX_EXPORT_BATCH_SIZE: "count",
   OTEL_METRIC_EXPORT_INTERVAL: "millis",
   OTEL_METRIC_EXPORT_TIMEOUT: "millis",
-  ...Object.fromEntries(["TRACES", "METRICS", "LOGS"].map((signal) => [`OTEL_${signal}_EXPORTER`, "exporter"] as const)),
+  ...Object.fromEntries(
+    ["TRACES", "METRICS", "LOGS"].map((signal) => [`OTEL_${signal}_EXPORTER`, "exporter"] as const)
+  ),
   ...Object.fromEntries(
     ["", "TRACES_", "METRICS_", "LOGS_"].flatMap((signal) =>
       Object.entries(shared).map(([name, form]) => [`OTEL_EXPORTER_OTLP_${signal}${name}`, form] as const)
@@ -98,7 +100,7 @@ const readVariables = Effect.gen(function*() {
   return found
 })
 
-/** What core has no default for, or one that makes a run wait. A resource of its own for each process: series must not mix. */
+/** Defaults where core has none, or one that makes a run wait long. Each process is another resource: series must not mix. */
 const withDefaults = (given: Readonly<Record<string, string>>, instance: string): Record<string, string> => {
   const resource = { "service.name": "time-punches", "service.version": version, "service.instance.id": instance }
   const attributes = Object.entries(resource).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
@@ -181,6 +183,9 @@ export const layerExporter = (instance = hostname()): Layer.Layer<never, Config.
     }))
     return Layer.effect(
       Tracer.Tracer,
-      Effect.map(Tracer.Tracer, (tracer) => tracer === Tracer.nativeTracer ? tracer : redactingTracer(limited(tracer), kindOf))
+      Effect.map(
+        Tracer.Tracer,
+        (tracer) => tracer === Tracer.nativeTracer ? tracer : redactingTracer(limited(tracer), kindOf)
+      )
     ).pipe(Layer.provideMerge(ending))
   }))
