@@ -171,7 +171,7 @@ describe("time-punches fleet", () => {
       const { fleet, sql } = yield* inFile
       yield* fleet("add 1 2 3 4 5")
       const none = yield* fleet("runners")
-      const nobody = yield* fleet("runners --json")
+      const empty = yield* fleet("runners --json")
       const now = Date.now()
       yield* sql((sql) =>
         sql`INSERT INTO fleet_runner VALUES ('a', '0.1.0', ${now - 3_600_000}, ${now}, '{}'),
@@ -189,7 +189,7 @@ describe("time-punches fleet", () => {
         { readonly holds: ReadonlyArray<{ readonly company: number; readonly seconds: number }> }
       > = JSON.parse((yield* fleet("runners --json")).stdout)
 
-      assert.deepStrictEqual([none.code, linesOf(none.stdout).length, nobody.stdout], [0, 1, "[]\n"])
+      assert.deepStrictEqual([none.code, linesOf(none.stdout).length, empty.stdout], [0, 1, "[]\n"])
       assert.include(none.stderr, "no process of the fleet was seen")
       const [header, ...rows] = linesOf(shown.stdout).map((line) => line.split(/ {2,}/))
       assert.deepStrictEqual(header?.slice(0, 2), ["runner", "state"])

@@ -122,7 +122,7 @@ describe("a process", () => {
       assert.lengthOf(yield* lost.store.runners, 1, "the note of the other process stays")
     }))
 
-  it("is told which of its settings do not hold", () => {
+  it("says which of its settings do not hold", () => {
     const own = { ...sharedOf(settings), requestsPerSecond: 5, history: true }
     const held = { ...own, sweepEvery: 172_800_000, fullSweepEvery: 0, requestsPerSecond: null }
     const { shared, warnings } = decideShared(own, held, "b")

@@ -55,7 +55,7 @@ const shown = (name: string, value: unknown): string =>
     ? value === 0 ? "never" : Duration.format(Duration.millis(value))
     : String(value)
 
-/** What holds, and what a process is told of its own settings that do not. Pure. */
+/** What holds, and what the log says of settings of this process that do not. Pure. */
 export const decideShared = (own: Shared, held: Shared, runner: string) => {
   const other = new Map<string, unknown>(Object.entries(held))
   const differing = Object.entries(own).filter(([name, value]) => other.has(name) && other.get(name) !== value)

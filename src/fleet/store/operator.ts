@@ -14,7 +14,7 @@ import { insertPause } from "./ends.ts"
 import { companyIdsOf, instantOf, statusOf } from "./rows.ts"
 import type { FleetStatements } from "./statements.ts"
 
-/** Who operates a fleet, as pauses name them. Default: nobody. The command says `user@host`. */
+/** Who operates a fleet, as pauses name them. Default: no name. The command says `user@host`. */
 export const FleetOperator = Context.Reference<string | undefined>("effect-time-punches/fleet/FleetOperator", {
   defaultValue: () => undefined
 })
