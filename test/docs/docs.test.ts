@@ -121,7 +121,7 @@ describe("the documents", () => {
 
   it("name every page of the documents in the README", () => {
     const linked = links({ path: "README.md", text: pageAt("README.md") }).map(({ file }) => file)
-    // The table of faults belongs to the page on reliability.
+    // The table of faults belongs to the page on how it is tested.
     const named = pages.map(({ path }) => path).filter((path) =>
       path.startsWith("docs/") && path !== "docs/reliability-faults.md"
     )
@@ -132,7 +132,7 @@ describe("the documents", () => {
   it("take the figures of the README from the pages that measure them", () => {
     const [, why = ""] = /^## Why\n([\s\S]*?)^## /m.exec(pageAt("README.md")) ?? []
     const figures = why.match(/\b\d+\.\d+\b|\b\d+ \d{3}\b|\b\d+ %/g) ?? []
-    const measured = pageAt("docs/performance.md") + pageAt("docs/reliability.md")
+    const measured = pageAt("docs/performance.md") + pageAt("docs/how-it-is-tested.md")
 
     assert.isAbove(figures.length, 4)
     for (const figure of figures) assert.include(measured, figure)
