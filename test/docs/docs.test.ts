@@ -121,7 +121,7 @@ describe("the documents", () => {
 
   it("name every page of the documents in the README", () => {
     const linked = links({ path: "README.md", text: pageAt("README.md") }).map(({ file }) => file)
-    // The table of faults belongs to the page on reliability.
+    // The table of faults belongs to the page on how it is tested.
     const named = pages.map(({ path }) => path).filter((path) =>
       path.startsWith("docs/") && path !== "docs/reliability-faults.md"
     )
