@@ -117,16 +117,13 @@ const isOwn = Effect.fnUntraced(function*(file: string) {
 /** Writes a file for `--variables`. One that the sandbox did not write may have what its owner needs: it is left as it is. */
 const writeVariables = Effect.fnUntraced(function*(file: string, variables: Readonly<Record<string, string>>) {
   const text = mark + Object.entries(variables).map(([name, value]) => `${name}=${value}\n`).join("")
-  if (yield* isOwn(file)) return yield* replaceWhole(file, text)
-  yield* writeNew(
-    file,
-    text,
-    new CommandFailure({
-      message: `${file} exists, and no sandbox wrote it`,
-      advice: ["Remove it, or name another one."],
-      code: exitCode.system
-    })
-  )
+  const exists = new CommandFailure({
+    message: `${file} exists, and no sandbox wrote it`,
+    advice: ["Remove it, or name another one."],
+    code: exitCode.system
+  })
+  if (yield* isOwn(file)) yield* replaceWhole(file, text)
+  else yield* writeNew(file, text, exists)
 })
 
 /** Writes ids and guids for `fleet add`; `true` if standard output has them. */
