@@ -79,7 +79,8 @@ export const run = lazyCommand(
 
   With a file this process is the whole fleet. With PostgreSQL it is one of
   many: run the same command on several machines, each with its own --name. They
-  share only the database. It needs an OAuth client, and the guid of each company.`
+  share only the database. It needs an OAuth client, and the guid of each
+  company.`
   ),
   Command.withShortDescription("Sync all companies on their schedules"),
   Command.withExamples([
