@@ -109,7 +109,9 @@ const withDefaults = (given: Readonly<Record<string, string>>, instance: string)
     OTEL_TRACES_EXPORTER: "otlp",
     OTEL_METRICS_EXPORTER: "otlp",
     OTEL_LOGS_EXPORTER: "otlp",
-    OTEL_EXPORTER_OTLP_TIMEOUT: "2000",
+    OTEL_BSP_EXPORT_TIMEOUT: "2000",
+    OTEL_METRIC_EXPORT_TIMEOUT: "2000",
+    OTEL_BLRP_EXPORT_TIMEOUT: "2000",
     ...given,
     // The last one of a name holds.
     OTEL_RESOURCE_ATTRIBUTES: [...attributes, ...(more === undefined ? [] : [more])].join(",")
