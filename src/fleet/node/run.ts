@@ -133,7 +133,7 @@ export const launch = Effect.fnUntraced(function*(
     holdName(store.sql, { name, schema, takeover }, onLost),
     storeError("the name cannot be locked")
   )
-  const mine = yield* startEngine({ sql: store.sql, name, schema, takeover, keeper: makeKeeper(store, settings).run })
+  const mine = yield* startEngine({ sql: store.sql, name, schema, takeover, keeper: makeKeeper(store, settings) })
   const runner = yield* makeRunner({ store, settings, name, mine, shared: encodeShared(shared) })
   started = runner
   return { ...yield* begin(store, runner, { name, takeover }), lost: Deferred.await(lost) }
@@ -179,7 +179,7 @@ export const startEmbedded = Effect.fnUntraced(function*(
     }),
     stored
   )
-  yield* Effect.forkScoped(makeKeeper(store, settings).run)
+  yield* Effect.forkScoped(makeKeeper(store, settings))
   const begun = yield* begin(store, runner, { name: embeddedName, takeover: settings.takeover })
   // A snapshot that the program holds on the connection of the fleet would stop everything.
   const context = Context.merge(Context.merge(stored, yield* open), Context.make(Fleet, begun.fleet))
