@@ -2,7 +2,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { row } from "./fleetAges.ts"
-import { queried } from "./fleetWorld.ts"
+import { queried, within } from "./fleetWorld.ts"
 
 describe.concurrent("the worst age of a fleet of two processes", () => {
   for (const signal of ["SIGKILL", "SIGSTOP"] as const) {
@@ -10,12 +10,13 @@ describe.concurrent("the worst age of a fleet of two processes", () => {
       Effect.gen(function*() {
         // So that some of its turns are in work: nobody may take such a company before `takeover`, 10 seconds, has passed.
         yield* fleet.b.door.set("hangs")
-        yield* Effect.sleep("3 seconds")
-        fleet.b.child.kill(signal)
-        const held = yield* queried(
+        const turns = queried(
           fleet,
           "SELECT company_id FROM fleet_company WHERE runner = 'b' AND heartbeat_at IS NOT NULL"
         )
+        yield* within("turns of b are in work", Effect.map(turns, ({ length }) => length >= 2), turns)
+        fleet.b.child.kill(signal)
+        const held = yield* turns
         assert.isNotEmpty(held)
         return { named: held.map((row) => Number(row["company_id"])), mostOfNamed: 16 }
       }))
