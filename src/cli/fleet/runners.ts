@@ -2,15 +2,15 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { databaseFlag } from "../database/database.ts"
-import { isJson } from "../flags/values.ts"
+import { isJson, jsonFlags } from "../flags/values.ts"
 import { jsonArray } from "../print/machine.ts"
 import { printError } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
-import { formFlags, operating } from "./arguments.ts"
+import { operating } from "./arguments.ts"
 
 export const runners = Command.make(
   "runners",
-  { database: databaseFlag, ...formFlags },
+  { database: databaseFlag, ...jsonFlags },
   Effect.fnUntraced(function*(input) {
     const json = yield* Effect.fromResult(isJson(input))
     const { encodeRunner, runnerTable, troubleLines, withFleet } = yield* operating
