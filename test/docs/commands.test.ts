@@ -58,7 +58,8 @@ const page = Effect.gen(function*() {
   const globals = (docs[0]?.globalFlags ?? []).map(rowOf)
   return [
     "# The flags of the command",
-    "`npm run api` writes this page from the help of every command. [9. The command line](09-command-line.md) explains them.",
+    "Every command with its arguments and flags, as its help shows them. [9. The command line](09-command-line.md) explains " +
+    "them. `npm run api` writes this page.",
     ...sections,
     ...groups.flatMap(({ flags, heading }) => [`## ${heading}`, table(["flag", "meaning"], flags.map(rowOf))]),
     "## Flags of every command",

@@ -22,12 +22,13 @@ export const runners = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    `List the processes of fleet run that were seen in the last hour: since when each runs,
-  its release, and the companies that it has in work, with the time for which it has had each.
+    `List the processes of fleet run that were seen in the last hour: since when
+  each runs, its release, and the companies that it has in work, with the time
+  for which it has had each.
 
-  working: it syncs. silent: it has noted nothing for 15 seconds; it was killed or frozen, or
-  does not reach the database. refused: the service refuses its credential. sick: it does not
-  reach the service.`
+  working: it syncs. silent: it has noted nothing for 15 seconds; it was killed
+  or frozen, or does not reach the database. refused: the service refuses its
+  credential. sick: it does not reach the service.`
   ),
   Command.withShortDescription("List the processes of the fleet")
 )
