@@ -157,7 +157,8 @@ describe("a turn", () => {
         store: test.store,
         settings: { ...settings, pagesPerTurn: 2 },
         name: "a",
-        mine: () => undefined
+        mine: () => undefined,
+        shared: "{}"
       }).pipe(
         Effect.provide(Layer.merge(
           Layer.succeed(SyncStore, makeStoreOf(new Map())),
