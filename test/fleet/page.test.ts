@@ -299,7 +299,7 @@ describe("the routes of the page of a fleet", () => {
       assert.strictEqual((yield* get("/")).status, 503)
     }))
 
-  it.live("are healthy while the leases are held and companies claimed, and alive while the claims go on", () =>
+  it.live("are healthy while the leases are held and companies claimed, and alive while claims are tried", () =>
     Effect.gen(function*() {
       let workedAt = -Infinity
       let turns = true

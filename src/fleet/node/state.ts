@@ -106,7 +106,7 @@ export const initialState = (): RunnerState => ({
   probedAt: -Infinity,
   beatenAt: -Infinity,
   claimedAt: -Infinity,
-  // Before the first claim the process waits for its database, each second anew.
+  // Before the first claim the process waits for its database, and asks again each second.
   triedAt: Infinity
 })
 
