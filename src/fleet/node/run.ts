@@ -41,6 +41,8 @@ export interface Served {
   readonly takeover: number
   /** Up to when its leases were held and companies claimed, by `elapsed`; `-Infinity`: not yet. */
   readonly workedAt: () => number
+  /** Whether its loop goes round, whatever the database does. */
+  readonly isTurning: Effect.Effect<boolean>
 }
 
 /** A runner that has started, in the scope. */
@@ -208,7 +210,8 @@ const begin = Effect.fnUntraced(function*(
     const again = Effect.retry(Effect.sandbox(free), { schedule: Schedule.spaced("1 second") })
     yield* Effect.forkScoped(Effect.andThen(again, runner.start))
   }
-  return { fleet: operatorOf(store), runner, served: { store, name, takeover, workedAt: runner.workedAt } }
+  const { isTurning, workedAt } = runner
+  return { fleet: operatorOf(store), runner, served: { store, name, takeover, workedAt, isTurning } }
 })
 
 /**
