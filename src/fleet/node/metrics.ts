@@ -48,7 +48,7 @@ export const began = ({ starts }: Claim, isHelped: boolean): Effect.Effect<void>
     isHelped ? Metric.update(helped, 1) : Effect.void
   )
 
-/** Counts the end of a turn that took so many milliseconds. */
+/** Counts the end of a turn. `took`: in milliseconds. */
 export const ended = (outcome: string, end: Pick<End, "pages" | "rows">, took: number): Effect.Effect<void> =>
   Metric.update(Metric.withAttributes(turns, { outcome }), 1).pipe(
     Effect.andThen(Metric.update(duration, took / 1000)),
