@@ -90,13 +90,13 @@ const jsonOf = (issues: ReadonlyArray<Issue>, names: Names | undefined): string 
   return `${jsonArray(elements)}\n`
 }
 
-/** One line for people: how much there is to look at, of how many punches. `checked`: the punches of the period. */
+/** One line for people: how many issues there are, of how many punches. `checked`: the punches of the period. */
 export const verdictOf = (issues: ReadonlyArray<Issue>, checked: number, acceptsEmpty: boolean): string => {
   if (checked === 0) {
     return `no punch of the period matches: nothing was checked${acceptsEmpty ? "" : "; --accept empty lets it pass"}`
   }
   const were = `${countedPunches(checked)} ${checked === 1 ? "was" : "were"} checked`
-  if (issues.length === 0) return `nothing to look at: ${were}`
+  if (issues.length === 0) return `no issues: ${were}`
   const punches = new Set(issues.map(({ punchId }) => punchId)).size
-  return `${counted(issues.length, "thing")} to look at, of ${countedPunches(punches)}; ${were}`
+  return `${counted(issues.length, "issue")} of ${countedPunches(punches)}; ${were}`
 }
