@@ -1,0 +1,184 @@
+/**
+ * Seconds, cpu and peak memory of the commands of payroll over a fortnight of many people, and a hash of what each prints, to
+ * compare two builds: `npm run build && node --conditions=effect-time-punches:source benchmarks/people.ts [BUILD]
+ * [--people=3000] [--store=SQLite|PostgreSQL] [--overlaps]`. BUILD is the root of another build, which then writes the copy and
+ * runs the commands. 100000 people have 1.4 million punches. With `--overlaps` each of them overlaps another one.
+ */
+import { DateTime, Effect, Exit, Option, Scope } from "effect"
+import { spawnSync } from "node:child_process"
+import { createHash } from "node:crypto"
+import { closeSync, createReadStream, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { pipeline } from "node:stream/promises"
+import { parseArgs } from "node:util"
+import { BreakId, Cents, CustomBreakId, LocationId, TimePunchId, UserId } from "../src/Ids.ts"
+import type { Batch } from "../src/sync/index.ts"
+import type { TimePunch } from "../src/TimePunch.ts"
+import { punch } from "../test/support/arbitraryPunch.ts"
+import { cluster } from "../test/support/postgres.ts"
+import { batchOf, checkpointAt } from "../test/support/storeBatches.ts"
+import { number, table } from "./report.ts"
+
+const { positionals: [folder = join(import.meta.dirname, "..")], values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    people: { type: "string", default: "3000" },
+    store: { type: "string", default: "SQLite" },
+    overlaps: { type: "boolean", default: false }
+  }
+})
+
+const build = resolve(folder)
+const people = Number(values.people)
+const days = 14
+
+/** Midnight of the first day in New York. */
+const begin = Date.parse("2026-03-02T05:00:00Z")
+
+const [hour, day] = [3_600_000, 24 * 3_600_000]
+
+const at = (millis: number) => DateTime.makeUnsafe(millis)
+
+/** Days by day, as a service has them: each person once a day, at one of two locations, with an unpaid break. */
+const punchOf = (row: number, longer = 0): TimePunch => {
+  const [date, person] = [Math.floor(row / people), row % people]
+  const start = begin + date * day + (4 + person % 12) * hour + (row * 7919) % hour
+  const restAt = start + 3 * hour
+  const overlap = values.overlaps ? 24 * hour : row % 5000 === 17 ? 30 * hour : 0
+  return punch({
+    id: TimePunchId.make(row + 1),
+    userId: UserId.make(1 + person),
+    locationId: LocationId.make(301 + (person + (person % 97 === 0 ? date : 0)) % 2),
+    clockedIn: at(start),
+    clockedOut: Option.some(at(start + 8 * hour + (row * 104_729) % (hour / 2) + overlap + longer)),
+    hourlyWage: Cents.make(1500 + person % 700),
+    tips: Cents.make(row % 3 === 0 ? row % 900 : 0),
+    approved: row % 1000 !== 3,
+    breaks: [{
+      id: BreakId.make(1 + row),
+      userId: UserId.make(1 + person),
+      customBreakId: CustomBreakId.make(0),
+      paid: false,
+      in: at(restAt),
+      out: Option.some(at(restAt + hour / 2))
+    }]
+  })
+}
+
+/** The modules of the build, and those of `effect` that it runs on. */
+const load = async () => {
+  const own = (path: string) => import(join(build, "dist", path))
+  const core: typeof import("effect") = await import(createRequire(join(build, "package.json")).resolve("effect"))
+  const sql: typeof import("../src/sql/index.ts") = await own("sql/index.js")
+  const sqlite: typeof import("../src/sql/node/index.ts") = await own("sql/node/index.js")
+  const sync: typeof import("../src/sync/index.ts") = await own("sync/index.js")
+  const pg: typeof import("@effect/sql-pg") = await import(
+    createRequire(join(build, "package.json")).resolve("@effect/sql-pg")
+  )
+  return { core, sql, sqlite, sync, pg }
+}
+
+/** Writes batches of 1 000 rows into the copy, which is complete after the last one. */
+const writer = async (database: string) => {
+  const { core, pg, sql, sqlite, sync } = await load()
+  const client = database.startsWith("postgres:")
+    ? pg.PgClient.layer({ url: core.Redacted.make(database) })
+    : sqlite.NodeSqlite.layer({ filename: database })
+  let pass = 0
+  let last: Option.Option<Batch["checkpoint"]> = Option.none()
+  return (rows: ReadonlyArray<number>, longer?: number) =>
+    core.Effect.runPromise(
+      core.Effect.gen(function*() {
+        const store = yield* sync.SyncStore
+        pass++
+        for (let from = 0; from < rows.length; from += 1000) {
+          const isLast = from + 1000 >= rows.length
+          const checkpoint = {
+            ...checkpointAt(pass, `${pass} ${from}`),
+            completedAt: isLast || pass > 1 ? Option.some(at(begin + 20 * day)) : Option.none()
+          }
+          const batch = batchOf(pass, {
+            kind: pass === 1 ? "first" : "increment",
+            punches: rows.slice(from, from + 1000).map((row) => punchOf(row, longer)),
+            checkpoint,
+            began: isLast ? Option.some(at(begin + 20 * day)) : Option.none()
+          })
+          yield* store.commit(batch, last)
+          last = Option.some(checkpoint)
+        }
+        const { history } = yield* sql.SqlStore.status(batchOf(1).company)
+        return Option.getOrThrow(Option.flatMap(history, ({ last }) => Option.some(DateTime.formatIso(last))))
+      }).pipe(
+        core.Effect.provide(sql.SqlStore.layer({ history: true }).pipe(core.Layer.provideMerge(client))),
+        core.Effect.scoped
+      )
+    )
+}
+
+/** A child says at its end how much memory it held at most, and its cpu. */
+const watched =
+  `data:text/javascript,process.on('exit',()=>{const{maxRSS,userCPUTime,systemCPUTime}=process.resourceUsage();${"process._rawDebug(`peak ${maxRSS} cpu ${userCPUTime+systemCPUTime}`)"}})`
+
+const measured = async (out: string, args: ReadonlyArray<string>) => {
+  const [stdout, stderr] = [openSync(out, "w"), openSync(`${out}.log`, "w")]
+  const start = process.hrtime.bigint()
+  const { status } = spawnSync(
+    process.execPath,
+    ["--import", watched, join(build, "dist", "cli", "main.js"), ...args],
+    { stdio: ["ignore", stdout, stderr] }
+  )
+  const seconds = Number(process.hrtime.bigint() - start) / 1e9
+  for (const each of [stdout, stderr]) closeSync(each)
+  const log = readFileSync(`${out}.log`, "utf8")
+  const [, peak, cpu] = /peak (\d+) cpu (\d+)/.exec(log) ?? []
+  if (status !== 0 && status !== 9) throw new Error(`${args.join(" ")} ended with ${status}: ${log}`)
+  const hash = createHash("sha256")
+  await pipeline(createReadStream(out), hash)
+  return { seconds, cpu: Number(cpu) / 1e6, megabytes: Number(peak) / 1024, hash: hash.digest("hex").slice(0, 12) }
+}
+
+const run = async (folder: string, database: string) => {
+  const copy = ["--company", "2", "--database", database]
+  const period = ["--from", "2026-03-02", "--to", "2026-03-15", "--zone", "America/New_York"]
+  const write = await writer(database)
+  const all = Array.from({ length: people * days }, (_, row) => row)
+  const since = await write(all)
+  const rows: Array<ReadonlyArray<string>> = []
+  const command = async (name: string, ...args: ReadonlyArray<string>) => {
+    const { cpu, hash, megabytes, seconds } = await measured(join(folder, "out"), [...args, ...copy])
+    rows.push([name, number(seconds), number(cpu), number(megabytes, 0), hash])
+  }
+  const closing = ["--weekly-threshold", "40h", "--daily-threshold", "8h"]
+  await command("summary", "summary", "--by", "user", "--format", "csv", ...period)
+  await command("check", "payroll", "check", "--format", "csv", ...period)
+  await command("check, a table", "payroll", "check", ...period)
+  await command("report", "report", ...period, ...closing)
+  await command(
+    "close",
+    ...["payroll", "close", ...period, ...closing, "--accept", "unapproved,overlap,tooLong,stale"]
+  )
+  await command("verify", "payroll", "verify")
+  await write(all.filter((row) => row % 7 === 0), hour / 4)
+  await command("diff", "payroll", "diff", "--format", "csv", ...period, "--since", since)
+  await command("due", "payroll", "due")
+  await command("correct", "payroll", "correct")
+  await command("report --close", "report", "--close", "1")
+  return table(
+    [`${number(people * days, 0)} punches, ${values.store}`, "seconds", "cpu s", "peak MB", "SHA-256 of its output"],
+    rows
+  )
+}
+
+const temporary = mkdtempSync(join(tmpdir(), "time-punches-people-"))
+const scope = Effect.runSync(Scope.make())
+try {
+  const database = values.store === "PostgreSQL"
+    ? (await Effect.runPromise(Scope.provide(cluster({ max_wal_size: "4GB" }), scope))).url()
+    : join(temporary, "punches.db")
+  process.stdout.write(`${await run(temporary, database)}\n`)
+} finally {
+  await Effect.runPromise(Scope.close(scope, Exit.void))
+  rmSync(temporary, { recursive: true, force: true })
+}
