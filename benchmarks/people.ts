@@ -1,20 +1,19 @@
 /**
  * Seconds, cpu and peak memory of the commands of payroll over a fortnight of many people, and a hash of what each prints, to
  * compare two builds: `npm run build && node --conditions=effect-time-punches:source benchmarks/people.ts [BUILD]
- * [--people=3000] [--store=SQLite|PostgreSQL] [--overlaps]`. BUILD is the root of another build, which then writes the copy and
- * runs the commands. 100000 people have 1.4 million punches. With `--overlaps` each of them overlaps another one.
+ * [--people=3000] [--store=SQLite|PostgreSQL] [--overlaps] [--copy=FILE] [--only=NAME…]`. BUILD is the root of another build,
+ * which then writes the copy and runs the commands. 100000 people have 1.4 million punches. With `--overlaps` each of them overlaps
+ * another one. The copy is written into FILE, or read from it if it is there. Some figures of `correct` and `due` need the close.
  */
 import { DateTime, Effect, Exit, Option, Scope } from "effect"
 import { spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
-import { closeSync, createReadStream, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
+import { closeSync, copyFileSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
-import { pipeline } from "node:stream/promises"
 import { parseArgs } from "node:util"
 import { BreakId, Cents, CustomBreakId, LocationId, TimePunchId, UserId } from "../src/Ids.ts"
-import type { Batch } from "../src/sync/index.ts"
 import type { TimePunch } from "../src/TimePunch.ts"
 import { punch } from "../test/support/arbitraryPunch.ts"
 import { cluster } from "../test/support/postgres.ts"
@@ -26,7 +25,9 @@ const { positionals: [folder = join(import.meta.dirname, "..")], values } = pars
   options: {
     people: { type: "string", default: "3000" },
     store: { type: "string", default: "SQLite" },
-    overlaps: { type: "boolean", default: false }
+    overlaps: { type: "boolean", default: false },
+    copy: { type: "string" },
+    only: { type: "string", multiple: true }
   }
 })
 
@@ -80,41 +81,41 @@ const load = async () => {
   return { core, sql, sqlite, sync, pg }
 }
 
-/** Writes batches of 1 000 rows into the copy, which is complete after the last one. */
-const writer = async (database: string) => {
+/** Writes batches of 1 000 rows into a copy, which is complete after the last one, and returns the instant of its last commit. */
+const write = async (database: string, rows: ReadonlyArray<number>, longer?: number): Promise<string> => {
   const { core, pg, sql, sqlite, sync } = await load()
   const client = database.startsWith("postgres:")
     ? pg.PgClient.layer({ url: core.Redacted.make(database) })
     : sqlite.NodeSqlite.layer({ filename: database })
-  let pass = 0
-  let last: Option.Option<Batch["checkpoint"]> = Option.none()
-  return (rows: ReadonlyArray<number>, longer?: number) =>
-    core.Effect.runPromise(
-      core.Effect.gen(function*() {
-        const store = yield* sync.SyncStore
-        pass++
-        for (let from = 0; from < rows.length; from += 1000) {
-          const isLast = from + 1000 >= rows.length
-          const checkpoint = {
-            ...checkpointAt(pass, `${pass} ${from}`),
-            completedAt: isLast || pass > 1 ? Option.some(at(begin + 20 * day)) : Option.none()
-          }
-          const batch = batchOf(pass, {
-            kind: pass === 1 ? "first" : "increment",
-            punches: rows.slice(from, from + 1000).map((row) => punchOf(row, longer)),
-            checkpoint,
-            began: isLast ? Option.some(at(begin + 20 * day)) : Option.none()
-          })
-          yield* store.commit(batch, last)
-          last = Option.some(checkpoint)
+  const { company } = batchOf(1)
+  return core.Effect.runPromise(
+    core.Effect.gen(function*() {
+      const store = yield* sync.SyncStore
+      let last = yield* store.load(company)
+      const pass = core.Option.match(last, { onNone: () => 1, onSome: ({ pass }) => pass + 1 })
+      for (let from = 0; from < rows.length; from += 1000) {
+        const isLast = from + 1000 >= rows.length
+        const done = core.Option.some(at(begin + 20 * day))
+        const checkpoint = {
+          ...checkpointAt(pass, `${pass} ${from}`),
+          completedAt: isLast || pass > 1 ? done : core.Option.none()
         }
-        const { history } = yield* sql.SqlStore.status(batchOf(1).company)
-        return Option.getOrThrow(Option.flatMap(history, ({ last }) => Option.some(DateTime.formatIso(last))))
-      }).pipe(
-        core.Effect.provide(sql.SqlStore.layer({ history: true }).pipe(core.Layer.provideMerge(client))),
-        core.Effect.scoped
-      )
+        const batch = batchOf(pass, {
+          kind: pass === 1 ? "first" : "increment",
+          punches: rows.slice(from, from + 1000).map((row) => punchOf(row, longer)),
+          checkpoint,
+          began: isLast ? done : core.Option.none()
+        })
+        yield* store.commit(batch, last)
+        last = core.Option.some(checkpoint)
+      }
+      const { history } = yield* sql.SqlStore.status(company)
+      return DateTime.formatIso(core.Option.getOrThrow(history).last)
+    }).pipe(
+      core.Effect.provide(sql.SqlStore.layer({ history: true }).pipe(core.Layer.provideMerge(client))),
+      core.Effect.scoped
     )
+  )
 }
 
 /** A child says at its end how much memory it held at most, and its cpu. */
@@ -134,21 +135,35 @@ const measured = async (out: string, args: ReadonlyArray<string>) => {
   const log = readFileSync(`${out}.log`, "utf8")
   const [, peak, cpu] = /peak (\d+) cpu (\d+)/.exec(log) ?? []
   if (status !== 0 && status !== 9) throw new Error(`${args.join(" ")} ended with ${status}: ${log}`)
-  const hash = createHash("sha256")
-  await pipeline(createReadStream(out), hash)
-  return { seconds, cpu: Number(cpu) / 1e6, megabytes: Number(peak) / 1024, hash: hash.digest("hex").slice(0, 12) }
+  // The instants at which a close was written differ from run to run.
+  const now = new RegExp(`${new Date().toISOString().slice(0, 10)}[T ][0-9:.]+`, "g")
+  const hash = createHash("sha256").update(readFileSync(out, "latin1").replaceAll(now, "now")).digest("hex").slice(
+    0,
+    12
+  )
+  return { seconds, cpu: Number(cpu) / 1e6, megabytes: Number(peak) / 1024, hash }
 }
 
 const run = async (folder: string, database: string) => {
   const copy = ["--company", "2", "--database", database]
   const period = ["--from", "2026-03-02", "--to", "2026-03-15", "--zone", "America/New_York"]
-  const write = await writer(database)
   const all = Array.from({ length: people * days }, (_, row) => row)
-  const since = await write(all)
-  const rows: Array<ReadonlyArray<string>> = []
+  const isKept = values.copy !== undefined && existsSync(values.copy)
+  if (values.copy !== undefined && isKept) copyFileSync(values.copy, database)
+  const since = await write(database, isKept ? [] : all)
+  if (values.copy !== undefined && !isKept) copyFileSync(database, values.copy)
+  const heads = [
+    `${number(people * days, 0)} punches, ${values.store}`,
+    "seconds",
+    "cpu s",
+    "peak MB",
+    "SHA-256 of its output"
+  ]
+  process.stdout.write(`${table(heads, [])}\n`)
   const command = async (name: string, ...args: ReadonlyArray<string>) => {
+    if (values.only?.includes(name) === false) return
     const { cpu, hash, megabytes, seconds } = await measured(join(folder, "out"), [...args, ...copy])
-    rows.push([name, number(seconds), number(cpu), number(megabytes, 0), hash])
+    process.stdout.write(`| ${[name, number(seconds), number(cpu), number(megabytes, 0), hash].join(" | ")} |\n`)
   }
   const closing = ["--weekly-threshold", "40h", "--daily-threshold", "8h"]
   await command("summary", "summary", "--by", "user", "--format", "csv", ...period)
@@ -160,15 +175,11 @@ const run = async (folder: string, database: string) => {
     ...["payroll", "close", ...period, ...closing, "--accept", "unapproved,overlap,tooLong,stale"]
   )
   await command("verify", "payroll", "verify")
-  await write(all.filter((row) => row % 7 === 0), hour / 4)
+  await write(database, all.filter((row) => row % 70 === 0), hour / 4)
   await command("diff", "payroll", "diff", "--format", "csv", ...period, "--since", since)
   await command("due", "payroll", "due")
   await command("correct", "payroll", "correct")
   await command("report --close", "report", "--close", "1")
-  return table(
-    [`${number(people * days, 0)} punches, ${values.store}`, "seconds", "cpu s", "peak MB", "SHA-256 of its output"],
-    rows
-  )
 }
 
 const temporary = mkdtempSync(join(tmpdir(), "time-punches-people-"))
@@ -177,7 +188,7 @@ try {
   const database = values.store === "PostgreSQL"
     ? (await Effect.runPromise(Scope.provide(cluster({ max_wal_size: "4GB" }), scope))).url()
     : join(temporary, "punches.db")
-  process.stdout.write(`${await run(temporary, database)}\n`)
+  await run(temporary, database)
 } finally {
   await Effect.runPromise(Scope.close(scope, Exit.void))
   rmSync(temporary, { recursive: true, force: true })
