@@ -15,7 +15,7 @@ export const idArgument = (description: string) =>
 export const ids = Argument.variadic(idArgument("Companies"), { min: 1 })
 
 /** `--format` and `--json`. */
-export const formFlags = makeJsonFlags("JSON, whose times are ISO 8601 and whose missing values are null")
+export const formFlags = makeJsonFlags("Print JSON, with times as ISO 8601 and null for what is missing")
 
 /** The drivers of the databases are large, so they are loaded only by what needs them. */
 export const operating = Effect.promise(() => import("./operate.ts"))

@@ -37,5 +37,13 @@ export const list = Command.make(
     ])
   })
 ).pipe(
-  Command.withDescription("List the companies, and the pauses of the whole fleet above them.")
+  Command.withDescription("List the companies, and above them the pauses of the whole fleet."),
+  Command.withShortDescription("List the companies and the pauses"),
+  Command.withExamples([
+    { command: "time-punches fleet list --database punches.db", description: "All companies" },
+    {
+      command: "time-punches fleet list --database punches.db --state blocked",
+      description: "Those that need a person"
+    }
+  ])
 )

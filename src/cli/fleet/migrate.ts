@@ -15,5 +15,9 @@ export const migrate = Command.make(
     yield* printLines([json ? JSON.stringify({ migrated: true }) : "The tables are those of this release."])
   })
 ).pipe(
-  Command.withDescription("Create the tables of the fleet and of its copy, or bring them to this release.")
+  Command.withDescription("Create the tables of the fleet and of its copy, or bring them to this release."),
+  Command.withShortDescription("Create the tables, or bring them to this release"),
+  Command.withExamples([
+    { command: "time-punches fleet migrate --database postgres://db.example.com/punches", description: "On a server" }
+  ])
 )

@@ -31,7 +31,8 @@ export const pause = Command.make(
     yield* printHint(`time-punches fleet resume --all${databaseWords(input.database)} ends the pause.`)
   })
 ).pipe(
-  Command.withDescription("Pause companies, or with --all the whole fleet. Syncs that are in flight finish."),
+  Command.withDescription("Pause companies, or the whole fleet. Syncs that are in flight finish."),
+  Command.withShortDescription("Pause companies, or the whole fleet"),
   Command.withExamples([
     { command: "time-punches fleet pause --database punches.db 4021", description: "One company" },
     { command: "time-punches fleet pause --database punches.db --all", description: "The whole fleet" }

@@ -52,7 +52,8 @@ export const resume = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    `Resume companies that are paused, blocked or quarantined: they are due at once.
+    `Resume companies that are paused, blocked or quarantined. They are due at
+  once.
 
   --all ends the pauses of the whole fleet instead.`
   ),

@@ -47,5 +47,8 @@ export const status = Command.make(
   })
 ).pipe(
   Command.withDescription("Show a company, its last error, and its last ten turns, the latest first."),
-  Command.withShortDescription("Show a company and its last turns")
+  Command.withShortDescription("Show a company and its last turns"),
+  Command.withExamples([
+    { command: "time-punches fleet status --database punches.db 4021", description: "One company" }
+  ])
 )

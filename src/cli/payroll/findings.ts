@@ -89,8 +89,9 @@ const columnsOf = (names: Names | undefined): ReadonlyArray<Column<Issue>> => {
     ...columnsOfKind("location", { id: 1, name: 3 }),
     { title: "punch_id", align: "right", cell: (issue) => `${issue.punchId}` },
     { title: "clocked_in", cell: localOf, short: shortOf },
-    { title: "kind", cell: (issue) => issue.kind, warns: () => true },
-    { title: "text", minWidth: 24, cell: (issue) => issue.text }
+    // The text says it too.
+    { title: "kind", cell: (issue) => issue.kind, warns: () => true, dropOrder: 4 },
+    { title: "text", minWidth: 21, cell: (issue) => issue.text }
   ]
 }
 
