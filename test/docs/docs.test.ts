@@ -4,6 +4,7 @@ import * as Fs from "node:fs"
 import { command } from "../../src/cli/command.ts"
 import { settings } from "../../src/cli/flags/settings.ts"
 import { environment } from "../../src/cli/help.ts"
+import { variables } from "../../src/cli/telemetry/otlp.ts"
 import { ListError } from "../../src/index.ts"
 import { PeriodCheck } from "../../src/payroll/index.ts"
 import { Fault } from "../../src/testing/index.ts"
@@ -48,7 +49,19 @@ describe("the settings", () => {
   it("are all variables that the sources name", () => {
     const named = sources("src").flatMap((text) => text.match(/\bTIME_PUNCHES_[A-Z_]+\b|\bPGPASSWORD\b/g) ?? [])
 
-    assert.deepStrictEqual(unique(named), unique(settings.map(({ variable }) => variable)))
+    const own = settings.map(({ variable }) => variable).filter((name) => !name.startsWith("OTEL_"))
+    assert.deepStrictEqual(unique(named), unique(own))
+  })
+})
+
+describe("the variables of OpenTelemetry", () => {
+  it("are those of the page that explains them", () => {
+    const explained = firstCells("docs/10-looking-inside.md", "variable").flatMap((cell) => cell.split(", "))
+    const whole = explained.flatMap((name) =>
+      ["TRACES", "METRICS", "LOGS"].map((signal) => name.replace("_SIGNAL_", `_${signal}_`))
+    )
+
+    assert.deepStrictEqual(unique(whole), Object.keys(variables).toSorted())
   })
 })
 

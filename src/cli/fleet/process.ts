@@ -15,6 +15,7 @@ import { layerDatabase, targetOf } from "../database/database.ts"
 import { exitCode, usage } from "../failure.ts"
 import { layerClient } from "../flags/connection.ts"
 import { withServerLog } from "../print/messages.ts"
+import { layerTelemetry } from "../telemetry/telemetry.ts"
 
 interface RunInput {
   readonly database: Option.Option<string>
@@ -98,6 +99,8 @@ export const run = Effect.fnUntraced(function*(input: RunInput) {
   yield* Effect.raceFirst(signal, running).pipe(
     Effect.andThen(Effect.logInfo("the fleet ends: turns in flight are put back")),
     Effect.scoped,
+    // Within the log of a server, which replaces the one before it.
+    Effect.provide(layerTelemetry(name)),
     withServerLog
   )
 }, Effect.scoped)
