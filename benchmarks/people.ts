@@ -170,10 +170,8 @@ const run = async (folder: string, database: string) => {
   await command("check", "payroll", "check", "--format", "csv", ...period)
   await command("check, a table", "payroll", "check", ...period)
   await command("report", "report", ...period, ...closing)
-  await command(
-    "close",
-    ...["payroll", "close", ...period, ...closing, "--accept", "unapproved,overlap,tooLong,stale"]
-  )
+  const accept = ["--accept", "unapproved,overlap,tooLong,stale"]
+  await command("close", "payroll", "close", ...period, ...closing, ...accept)
   await command("verify", "payroll", "verify")
   await write(database, all.filter((row) => row % 70 === 0), hour / 4)
   await command("diff", "payroll", "diff", "--format", "csv", ...period, "--since", since)

@@ -97,7 +97,13 @@ const columnsOf = (names: Names | undefined): ReadonlyArray<Column<Issue>> => {
 
 /** Names are the last columns. */
 const csvHeader = (names: Names | undefined): ReadonlyArray<string> => [
-  ...["punch_id", "user_id", "location_id", "kind", "at", "at_local", "text"],
+  "punch_id",
+  "user_id",
+  "location_id",
+  "kind",
+  "at",
+  "at_local",
+  "text",
   ...(names === undefined ? [] : named.map((kind) => `${kind}_name`))
 ]
 
