@@ -120,6 +120,9 @@ const headings: ReadonlyArray<readonly [title: string, has: (name: string) => bo
 
 const headingOf = ({ name }: FlagDoc) => headings.findIndex(([, has]) => has(name))
 
+/** The title under which the help shows a flag. */
+export const titleOf = (flag: FlagDoc): string => headings[headingOf(flag)]?.[0] ?? "FLAGS"
+
 /** The flags of a command by their headings, those without one first. */
 export const arranged = (flags: ReadonlyArray<FlagDoc>): ReadonlyArray<FlagDoc> =>
   flags.toSorted((one, other) => headingOf(one) - headingOf(other))

@@ -337,15 +337,15 @@ export const issuesSection = (
     { title: "reason", cell: ({ text }) => text }
   ]
   return section(
-    "To look at",
+    "Issues",
     found.length === 0
       ? note("Nothing was found.")
       : note([...kinds].map(([kind, count]) => `${kind} ${formatNumber(count)}`).join(" · ")),
     ...notes.map(note),
     found.length === 0
       ? undefined
-      : table("Punches to look at", columns, found.slice(0, mostIssues).map(issueOf)),
-    leftOut(found.length, mostIssues, "things to look at; time-punches payroll check lists all")
+      : table("Punches with issues", columns, found.slice(0, mostIssues).map(issueOf)),
+    leftOut(found.length, mostIssues, "issues; time-punches payroll check lists all")
   )
 }
 

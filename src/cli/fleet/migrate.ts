@@ -2,13 +2,13 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { databaseFlag } from "../database/database.ts"
-import { isJson } from "../flags/values.ts"
+import { isJson, jsonFlags } from "../flags/values.ts"
 import { printLines } from "../print/output.ts"
-import { formFlags, operating } from "./arguments.ts"
+import { operating } from "./arguments.ts"
 
 export const migrate = Command.make(
   "migrate",
-  { database: databaseFlag, ...formFlags },
+  { database: databaseFlag, ...jsonFlags },
   Effect.fnUntraced(function*(input) {
     const json = yield* Effect.fromResult(isJson(input))
     yield* (yield* operating).migrated(input)

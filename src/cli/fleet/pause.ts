@@ -4,9 +4,9 @@ import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { databaseFlag, databaseWords } from "../database/database.ts"
 import { usage } from "../failure.ts"
-import { isJson, onFlag } from "../flags/values.ts"
+import { isJson, jsonFlags, onFlag } from "../flags/values.ts"
 import { printHint } from "../print/messages.ts"
-import { formFlags, idArgument, operating } from "./arguments.ts"
+import { idArgument, operating } from "./arguments.ts"
 
 export const pause = Command.make(
   "pause",
@@ -14,7 +14,7 @@ export const pause = Command.make(
     database: databaseFlag,
     ids: Argument.variadic(idArgument("Companies, or --all")),
     all: onFlag("all", "The whole fleet, until resume --all"),
-    ...formFlags
+    ...jsonFlags
   },
   Effect.fnUntraced(function*(input) {
     const { all, ids } = input

@@ -2,15 +2,15 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { databaseFlag } from "../database/database.ts"
-import { isJson } from "../flags/values.ts"
+import { isJson, jsonFlags } from "../flags/values.ts"
 import { jsonArray } from "../print/machine.ts"
 import { printError } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
-import { formFlags, operating } from "./arguments.ts"
+import { operating } from "./arguments.ts"
 
 export const runners = Command.make(
   "runners",
-  { database: databaseFlag, ...formFlags },
+  { database: databaseFlag, ...jsonFlags },
   Effect.fnUntraced(function*(input) {
     const json = yield* Effect.fromResult(isJson(input))
     const { encodeRunner, runnerTable, troubleLines, withFleet } = yield* operating
@@ -22,12 +22,13 @@ export const runners = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    `List the processes of fleet run that were seen in the last hour: since when each runs,
-  its release, and the companies that it has in work, with the time for which it has had each.
+    `List the processes of fleet run that were seen in the last hour: since when
+  each runs, its release, and the companies that it has in work, with the time
+  for which it has had each.
 
-  working: it syncs. silent: it has noted nothing for 15 seconds; it was killed or frozen, or
-  does not reach the database. refused: the service refuses its credential. sick: it does not
-  reach the service.`
+  working: it syncs. silent: it has noted nothing for 15 seconds; it was killed
+  or frozen, or does not reach the database. refused: the service refuses its
+  credential. sick: it does not reach the service.`
   ),
   Command.withShortDescription("List the processes of the fleet")
 )

@@ -125,13 +125,13 @@ const jsonOf = (issue: Issue, names: Names | undefined) => {
   return { ...own, ...Object.fromEntries(further) }
 }
 
-/** One line for people: how much there is to look at, of how many punches. `checked`: the punches of the period. */
+/** One line for people: how many issues there are, of how many punches. `checked`: the punches of the period. */
 export const verdictOf = (found: ReadonlyArray<Finding>, checked: number, acceptsEmpty: boolean): string => {
   if (checked === 0) {
     return `no punch of the period matches: nothing was checked${acceptsEmpty ? "" : "; --accept empty lets it pass"}`
   }
   const were = `${countedPunches(checked)} ${checked === 1 ? "was" : "were"} checked`
-  if (found.length === 0) return `nothing to look at: ${were}`
+  if (found.length === 0) return `no issues: ${were}`
   const punches = new Set(found.map(({ shift }) => shift.punchId)).size
-  return `${counted(found.length, "thing")} to look at, of ${countedPunches(punches)}; ${were}`
+  return `${counted(found.length, "issue")} of ${countedPunches(punches)}; ${were}`
 }
