@@ -282,7 +282,7 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         const [one, two] = yield* fleet.store.claim(claiming())
         yield* Effect.sleep(3)
         const over = {
-          outcome: { _tag: "TurnOver" },
+          outcome: { _tag: "TurnOver", isEmpty: false },
           phase: { phase: "first", isSwept: false },
           proven: undefined
         } as const

@@ -23,7 +23,7 @@ export const makeKeeper = (store: FleetStore, settings: Settings) => {
   let prunedAt: number | undefined
   const runOnce: Effect.Effect<void, SqlError | SyncError> = Effect.gen(function*() {
     yield* store.correctTimes(settings)
-    yield* metrics.watched(yield* store.gauges)
+    yield* metrics.watched(yield* Effect.tapError(store.gauges, () => metrics.unknown()))
     yield* store.trim
     const now = yield* DateTime.now
     if (settings.historyDays === undefined || !isPruning(now.epochMilliseconds, prunedAt, settings.historyDays)) return
@@ -33,5 +33,7 @@ export const makeKeeper = (store: FleetStore, settings: Settings) => {
     }
     prunedAt = now.epochMilliseconds
   })
-  return makeLoop("the keeper of the fleet", every, runOnce)
+  const loop = makeLoop("the keeper of the fleet", every, runOnce)
+  // Another process is the keeper then.
+  return Effect.ensuring(loop.run, metrics.unknown())
 }

@@ -51,6 +51,9 @@ export const refused: Effect.Effect<void> = Metric.update(refusals, 1)
 /** Counts a turn that lost its company. */
 export const lost: Effect.Effect<void> = Metric.update(losses, 1)
 
+/** What the database does not say now, which is never an old value. `late`: in milliseconds, if it is known. */
+export const unknown = (late = NaN): Effect.Effect<void> => watched({ late, due: NaN, suspects: NaN })
+
 /** What the keeper, and a page of a runner, read of the whole fleet. */
 export const watched = (gauges: Gauges): Effect.Effect<void> =>
   Metric.update(late, gauges.late / 1000).pipe(
