@@ -142,6 +142,12 @@ describe("a collector", () => {
         assert.isNotEmpty(some, name)
         assert.deepStrictEqual([...new Set(some.map((span) => span.parent))], [parent], name)
       }
+      // Of an error no text, which the service writes.
+      const failed = objectsWith(all, "spanId", "status").map(({ status }) => status)
+        .flatMap((status) =>
+          typeof status === "object" && status !== null && "message" in status ? [status.message] : []
+        )
+      assert.deepStrictEqual(new Set(failed), new Set(["Forbidden", "HttpClientError.StatusCodeError"]))
       // The statements of its loops would be more than all others.
       assert.deepStrictEqual(spans.filter(({ name }) => String(name).startsWith("sql.")), [])
       assert.include(JSON.stringify(objectsWith(all, "severityText", "body")), "the fleet runs")
@@ -211,6 +217,23 @@ describe("a collector", () => {
         assert.isBelow(seconds, answer === "silent" || answer === "headers" ? 3.5 : 1.5)
       }).pipe(Effect.scoped, Effect.provide(served(answer === "away" ? 200 : answer)))
   )
+
+  it.live("holds up the end of a fleet for three seconds at most", () =>
+    Effect.gen(function*() {
+      const env = yield* variablesOf
+      const database = ["--database", `${yield* temporaryFolder}/a.db`]
+      yield* ended(start(["fleet", "add", `${id}=${guid}`, ...database], env))
+      const fleet = yield* started(["fleet", "run", ...database], env)
+      const { exports } = yield* Collector
+      // A request hangs already.
+      yield* Effect.repeat(Effect.delay(exports, "100 millis"), { until: (all) => all.length > 0 })
+      const signalledAt = performance.now()
+      fleet.child.kill("SIGTERM")
+      const { code, stderr } = yield* ended(fleet)
+
+      assert.strictEqual(code, 0, stderr)
+      assert.isBelow((performance.now() - signalledAt) / 1000, 3.5)
+    }).pipe(Effect.scoped, Effect.provide(served("silent"))))
 
   it.live("receives nothing if the exporter is disabled, or no variable names it", () =>
     Effect.gen(function*() {
