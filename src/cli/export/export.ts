@@ -2,6 +2,7 @@
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { ApiVersion } from "../../ApiVersion.ts"
@@ -20,6 +21,7 @@ import { counted, countedPunches, formatNumber } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
 import { makeProgress } from "../print/progress.ts"
 import { isPeriodGiven, keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../select/period.ts"
+import { layerTelemetry } from "../telemetry/telemetry.ts"
 import { openCheckpoint, standardOutput } from "./checkpoint.ts"
 import type { ExportProgress, ExportSpec } from "./note.ts"
 
@@ -113,7 +115,7 @@ export const exportCommand = Command.make(
     Effect.scoped
   )
 ).pipe(
-  Command.provide(layerClient),
+  Command.provide(Layer.provideMerge(layerClient, layerTelemetry())),
   Command.withDescription(
     `Write the punches of a company to a file.
 

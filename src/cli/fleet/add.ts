@@ -11,10 +11,10 @@ import { usage } from "../failure.ts"
 import { readCompany, readCompanyId } from "../flags/connection.ts"
 import { parseCsvFile } from "../flags/csvFile.ts"
 import { collectBounded } from "../flags/file.ts"
-import { intervalForm, isJson, readInterval, text, wholeNumber } from "../flags/values.ts"
+import { intervalForm, isJson, jsonFlags, readInterval, text, wholeNumber } from "../flags/values.ts"
 import { counted, formatNumber } from "../print/format.ts"
 import { printLines } from "../print/output.ts"
-import { formFlags, operating } from "./arguments.ts"
+import { operating } from "./arguments.ts"
 
 export const add = Command.make(
   "add",
@@ -33,7 +33,7 @@ export const add = Command.make(
       Argument.filterMap(readCompany, () => "the id of a company, or ID=GUID"),
       Argument.variadic()
     ),
-    ...formFlags
+    ...jsonFlags
   },
   Effect.fnUntraced(function*(input) {
     const json = yield* Effect.fromResult(isJson(input))

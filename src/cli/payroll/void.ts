@@ -10,7 +10,11 @@ import { printWarning } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
 import { note, operating, recordFlags } from "./arguments.ts"
 
-const flags = { ...recordFlags, revision: Argument.String("REVISION"), note }
+const flags = {
+  ...recordFlags,
+  revision: Argument.String("REVISION").pipe(Argument.withDescription("The newest revision of a close, such as 7.2")),
+  note
+}
 
 export const voidCommand = Command.make("void", flags, (input) => voidRevision(input)).pipe(
   Command.withDescription(

@@ -8,11 +8,13 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
+import { version } from "../../internal/wire/userAgent.ts"
 import { SyncStore } from "../../sync/SyncStore.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { deadline } from "../CompanyState.ts"
 import type { Claim } from "../store/claims.ts"
 import type { Trouble } from "../store/keeping.ts"
+import { presentEvery } from "../store/runners.ts"
 import { shards, suspectStarts } from "../store/statements.ts"
 import { decideTick } from "./decideTick.ts"
 import { elapsed, type Loop, makeLoop } from "./loop.ts"
@@ -28,6 +30,8 @@ const tickEvery = 1000
 const servedWithin = 60_000
 /** After the deadline at which it should let others go first, a turn is ended. */
 const grace = 180_000
+/** A claim ends within half a minute, at the latest when its connection does. After this time its loop stands still. */
+const longestTick = 60_000
 
 /** What a runner does, for its loops and for tests. */
 export interface Runner {
@@ -41,6 +45,8 @@ export interface Runner {
   readonly listen: Effect.Effect<void, SqlError>
   /** While it is in trouble: says so, and asks the service whether that is over, once. */
   readonly ask: Effect.Effect<void, SqlError>
+  /** Notes that it lives, once. */
+  readonly present: Effect.Effect<void, SqlError>
   /** Does all of them for ever, in the scope. */
   readonly start: Effect.Effect<void, never, Scope.Scope>
   /** Ends every turn as not mine, and claims nothing any more: another process has this name. */
@@ -54,6 +60,8 @@ export interface Runner {
   readonly trouble: () => Trouble | undefined
   /** Up to when the leases were held and companies claimed, by `elapsed`; `-Infinity`: not yet. */
   readonly workedAt: () => number
+  /** Whether its loop goes round, whatever the database does. */
+  readonly isTurning: Effect.Effect<boolean>
 }
 
 /** A runner with what wakes two of its loops. */
@@ -80,7 +88,8 @@ export const makeRunner = Effect.fnUntraced(function*(given: RunnerBase) {
     beat: beat(base),
     drain: drain(base),
     listen: findSilence(base, base.wakeAsks),
-    ask: ask(base)
+    ask: ask(base),
+    present: present(base)
   }
   const beaten = Effect.map(elapsed, (now) => {
     state.beatenAt = now
@@ -88,29 +97,40 @@ export const makeRunner = Effect.fnUntraced(function*(given: RunnerBase) {
   const claimed = Effect.map(elapsed, (now) => {
     state.claimedAt = now
   })
-  const claims: Loop = makeLoop("the claim", tickEvery, Effect.andThen(runner.tick, claimed))
+  const tried = Effect.map(elapsed, (now) => {
+    state.triedAt = now
+  })
+  const claims: Loop = makeLoop("the claim", tickEvery, Effect.ensuring(Effect.andThen(runner.tick, claimed), tried))
   const beats = makeLoop("the heartbeat", settings.takeover / 5, Effect.andThen(runner.beat, beaten))
   const silences = makeLoop("the search for silence", settings.takeover / 5, runner.listen)
   const drains: Loop = makeLoop("the search for suspects", settings.takeover / 5, runner.drain)
   const asks: Loop = makeLoop("the question whether the service answers", askEvery, runner.ask)
+
+  const notes = makeLoop("the note that this process lives", presentEvery, runner.present)
 
   let loops: ReadonlyArray<Fiber.Fiber<never>> = []
   const closing = Effect.suspend(() => close(base, loops))
   return {
     ...runner,
     start: Effect.gen(function*() {
-      loops = yield* Effect.forEach([claims, beats, drains, silences, asks], (loop) => Effect.forkDetach(loop.run))
+      loops = yield* Effect.forEach(
+        [claims, beats, drains, silences, asks, notes],
+        (loop) => Effect.forkDetach(loop.run)
+      )
       yield* Effect.addFinalizer(() => closing)
+      yield* metrics.watchClaims(() => state.claimedAt)
     }),
     lose: Effect.gen(function*() {
       state.isClosing = true
+      state.hasLostName = true
       yield* Effect.forEach([...state.turns.values()], notMine, { discard: true })
     }),
     close: closing,
     inWork: () => [...state.turns.keys()],
     isDraining: () => state.isDraining,
     trouble: () => state.trouble,
-    workedAt: () => Math.min(state.beatenAt, state.claimedAt)
+    workedAt: () => Math.min(state.beatenAt, state.claimedAt),
+    isTurning: Effect.map(elapsed, (now) => now - state.triedAt < longestTick)
   } satisfies Runner
 })
 
@@ -260,6 +280,17 @@ const drain = ({ name, settings: { takeover }, state, store }: TurnBase): Effect
     }
   })
 
+const present = (base: TurnBase): Effect.Effect<void, SqlError> =>
+  Effect.suspend(() => {
+    const { name, shared, state, store } = base
+    if (state.isClosing) return Effect.void
+    const isStart = !state.isNoted
+    return Effect.tap(store.notePresence(name, { isStart, release: version, settings: shared }), () =>
+      Effect.sync(() => {
+        state.isNoted = true
+      }))
+  })
+
 /** A database that does not answer must not hold up the end of the process. */
 const atMost = <A>(duration: Duration.Input, self: Effect.Effect<A>) =>
   Effect.interruptible(Effect.timeoutOption(Effect.flatMap(Effect.forkDetach(self), Fiber.await), duration))
@@ -272,5 +303,6 @@ const close = Effect.fnUntraced(function*(
   state.closingSince = yield* elapsed
   const fibers = [...state.turns.values()].flatMap(({ fiber }) => fiber === undefined ? [] : [fiber])
   yield* atMost("5 seconds", Fiber.interruptAll([...loops, ...fibers]))
-  yield* atMost("500 millis", Effect.ignore(store.giveSoloBack(name)))
+  if (state.hasLostName) return
+  yield* atMost("500 millis", Effect.ignore(Effect.andThen(store.giveSoloBack(name), store.noteEnd(name))))
 })

@@ -18,11 +18,12 @@ export interface RateState {
   readonly at: number
 }
 
-/** What an operator watches. `late` is the largest lateness of an active company, in milliseconds. */
+/** What an operator watches. `late` is the largest lateness of an active company, and `age` the largest age of its copy, in milliseconds. */
 export interface Gauges {
   readonly due: number
   readonly suspects: number
   readonly late: number
+  readonly age: number
 }
 
 /** Stores `takeover` if none is stored; the one that then holds. */
@@ -104,13 +105,14 @@ export const noteTrouble = ({ dialect: { text }, query, withNow }: FleetStatemen
     )
   )
 
-/** Removes the minutes of more than a day ago, pauses that ended an hour ago, and the trouble of processes that are gone. */
+/** Removes the minutes of more than a day ago, pauses that ended an hour ago, and processes that are gone. */
 export const trim = ({ query, withNow }: FleetStatements): Effect.Effect<void, SqlError> =>
   withNow((now) =>
     Effect.all([
       query`DELETE FROM fleet_minute WHERE minute < ${now} / 60000 - 1440`,
       query`DELETE FROM fleet_pause WHERE until < ${now} - 3600000`,
-      query`DELETE FROM fleet_trouble WHERE noted_at < ${now} - 3600000`
+      query`DELETE FROM fleet_trouble WHERE noted_at < ${now} - 3600000`,
+      query`DELETE FROM fleet_runner WHERE seen_at < ${now} - 3600000`
     ], { discard: true })
   )
 
@@ -164,26 +166,29 @@ export const correctTimes = (on: FleetStatements) =>
       ),
       // No pause and no lease lasts this long.
       corrected(on, "fleet_pause", ["until", after(3_600_000), now], ["probed_at", after(60_000), big(0)]),
+      corrected(on, "fleet_runner", ["seen_at", after(60_000), now], ["started_at", now, now]),
       corrected(on, "fleet_solo", ["until", after(takeover + 60_000), big(0)]),
       query`DELETE FROM fleet_run WHERE ended_at > ${after(60_000)}`
     ], { discard: true })
   })
 
 /** What an operator watches: see the metrics of a runner. */
-export const gauges = ({ lateness, query, withNow }: FleetStatements): Effect.Effect<Gauges, SqlError> =>
+export const gauges = ({ age, lateness, query, withNow }: FleetStatements): Effect.Effect<Gauges, SqlError> =>
   withNow((now) =>
     Effect.map(
       query`
         SELECT
           count(*) FILTER (WHERE next_at <= ${now}) AS due,
           count(*) FILTER (WHERE starts > 1) AS suspects,
-          coalesce(max(${lateness(now)}), 0) AS late
+          coalesce(max(${lateness(now)}), 0) AS late,
+          coalesce(max(${age(now)}), 0) AS age
         FROM fleet_company
         WHERE state = 'active'`,
       ([row]) => ({
         due: numberOf(row?.due),
         suspects: numberOf(row?.suspects),
-        late: Math.max(0, numberOf(row?.late))
+        late: Math.max(0, numberOf(row?.late)),
+        age: Math.max(0, numberOf(row?.age))
       })
     )
   )
