@@ -25,7 +25,6 @@ import { doctor } from "./doctor/doctor.ts"
 import { exportCommand } from "./export/export.ts"
 import {
   type CommandFailure,
-  commandFailureOf,
   type ExitCode,
   exitCode,
   type ExpectedError,
@@ -154,17 +153,28 @@ const layerPresenter = Effect.map(
   (context) => Context.make(CliOutput.Presenter, { present: (event) => Effect.provideContext(present(event), context) })
 )
 
-const handleError = (
+/** What a run ends with, printed. The words for an error of the library are loaded only here. */
+const handleError = Effect.fnUntraced(function*(
   error: ExpectedError | CommandFailure | OutputClosed | Findings | CliError.CliError
-): Effect.Effect<ExitCode, never, Stdio.Stdio> => {
+): Effect.fn.Return<ExitCode, never, Stdio.Stdio> {
   if (CliError.isCliError(error)) {
-    return Effect.succeed(error._tag === "ShowHelp" && error.errors.length === 0 ? exitCode.ok : exitCode.usage)
+    return error._tag === "ShowHelp" && error.errors.length === 0 ? exitCode.ok : exitCode.usage
   }
-  if (error._tag === "OutputClosed") return Effect.succeed(exitCode.ok)
-  if (error._tag === "Findings") return Effect.succeed(exitCode.findings)
-  const failure = error._tag === "CommandFailure" ? error : commandFailureOf(error)
-  return Effect.as(printFailure(failure), failure.code)
-}
+  if (error._tag === "OutputClosed") return exitCode.ok
+  if (error._tag === "Findings") return exitCode.findings
+  const failure = error._tag === "CommandFailure"
+    ? error
+    : (yield* Effect.promise(() => import("./describe.ts"))).commandFailureOf(error)
+  yield* printFailure(failure)
+  return failure.code
+})
+
+/** A module that cannot be loaded, because no more files may be open, is no bug. */
+const handleDefect = (defect: unknown) =>
+  Option.match(tooManyOpenOf(defect), {
+    onNone: () => Effect.die(defect),
+    onSome: (failure) => Effect.as(printFailure(failure), failure.code)
+  })
 
 /** Without the letter of core, which is of `--verbose` here. */
 const versionFlag = GlobalFlag.Action({
@@ -194,10 +204,8 @@ export const run = (args: ReadonlyArray<string>, readable: Effect.Effect<void, C
               withProfile(args, (args) => Effect.andThen(readable, Command.runWith(command, { version })(args)))
             ),
             Effect.as<ExitCode>(exitCode.ok),
-            Effect.catchDefect((defect) =>
-              Option.match(tooManyOpenOf(defect), { onNone: () => Effect.die(defect), onSome: Effect.fail })
-            ),
             Effect.catch(handleError),
+            Effect.catchDefect(handleDefect),
             Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns })),
             Effect.provideServiceEffect(RunFiles, RunFiles.make),
             Effect.provideContext(context)

@@ -11,7 +11,7 @@ import { filterFlags, flagNameOf } from "./flags/filter.ts"
 import { makePageSizeFlag } from "./flags/paging.ts"
 import { settings } from "./flags/settings.ts"
 import { csvFlags } from "./flags/values.ts"
-import { periodFlags } from "./select/period.ts"
+import { periodFlags } from "./select/periodFlags.ts"
 
 const root = "time-punches"
 

@@ -5,7 +5,6 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import type { HttpClientError } from "effect/http/HttpClientError"
 import * as Layer from "effect/Layer"
@@ -13,7 +12,6 @@ import * as PlatformError from "effect/PlatformError"
 import type * as Runtime from "effect/Runtime"
 import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
-import * as NodeTransport from "../node/NodeTransport.ts"
 import { readProxies } from "../node/proxy.ts"
 import { run } from "./command.ts"
 import { exitCode } from "./failure.ts"
@@ -33,9 +31,11 @@ export const main = () => {
 }
 
 /** Bun has its own undici, which this transport cannot use: there requests go through fetch. */
-const layerHttp = process.versions["bun"] === undefined
-  ? Layer.orDie(NodeTransport.layer())
-  : FetchHttpClient.layer
+const layerHttp = Layer.unwrap(Effect.promise(async () => {
+  if (process.versions["bun"] !== undefined) return (await import("effect/http/FetchHttpClient")).layer
+  const { layer } = await import("../node/NodeTransport.ts")
+  return Layer.orDie(layer())
+}))
 
 const signals = ["SIGINT", "SIGTERM"] as const
 
@@ -90,8 +90,7 @@ const layerStdio = Layer.effect(
 export const layerProcess = () => Layer.merge(layerStdio, onFirstRequest(layerHttp))
 
 /**
- * The client of a layer, which is built at the first request and closed with this layer. A transport takes a fifth of the
- * start, and help needs none.
+ * The client of a layer, which is built at the first request and closed with this layer: help needs no transport.
  */
 export const onFirstRequest = (transport: Layer.Layer<HttpClient.HttpClient>): Layer.Layer<HttpClient.HttpClient> =>
   Layer.effect(

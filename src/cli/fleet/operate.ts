@@ -19,6 +19,8 @@ import { printWarning } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
 import { type Column, makeTable, type Screen } from "../print/table.ts"
 
+export { companiesOfInput } from "./input.ts"
+
 interface WithDatabase {
   readonly database: Option.Option<string>
 }
