@@ -153,9 +153,12 @@ const layerPresenter = Effect.map(
   (context) => Context.make(CliOutput.Presenter, { present: (event) => Effect.provideContext(present(event), context) })
 )
 
-/** What a run ends with, printed. The words for an error of the library are loaded only here. */
+/** What a command ends with, except success. */
+type Ending = ExpectedError | CommandFailure | OutputClosed | Findings
+
+/** Prints what a run ended with. The words for an error of the library are loaded only here. */
 const handleError = Effect.fnUntraced(function*(
-  error: ExpectedError | CommandFailure | OutputClosed | Findings | CliError.CliError
+  error: Ending | CliError.CliError
 ): Effect.fn.Return<ExitCode, never, Stdio.Stdio> {
   if (CliError.isCliError(error)) {
     return error._tag === "ShowHelp" && error.errors.length === 0 ? exitCode.ok : exitCode.usage
@@ -188,10 +191,13 @@ export const builtIns = GlobalFlag.BuiltIns
   .map((flag) => flag === GlobalFlag.Version ? versionFlag : flag)
 
 /**
- * Runs the command with these arguments, once `readable` has read the settings of the process, which `--variables` may have. Expected
+ * Makes the function that runs the command with arguments, once `readable` has read the settings of the process, which `--variables` may have. Expected
  * errors are printed and become an exit code; only bugs fail.
  */
-export const run = (args: ReadonlyArray<string>, readable: Effect.Effect<void, Config.ConfigError> = Effect.void) =>
+export const makeRun = <Name extends string, Input, Parsed, E extends Ending | CliError.CliError, R>(
+  program: Command.Command<Name, Input, Parsed, E, R>
+) =>
+(args: ReadonlyArray<string>, readable: Effect.Effect<void, Config.ConfigError> = Effect.void) =>
   Effect.flatMap(
     layerPresenter,
     (context) =>
@@ -201,7 +207,7 @@ export const run = (args: ReadonlyArray<string>, readable: Effect.Effect<void, C
             Effect.flatMap(takeRest),
             Effect.flatMap((args) => Effect.fromResult(joinMinusValues(args))),
             Effect.flatMap((args) =>
-              withProfile(args, (args) => Effect.andThen(readable, Command.runWith(command, { version })(args)))
+              withProfile(args, (args) => Effect.andThen(readable, Command.runWith(program, { version })(args)))
             ),
             Effect.as<ExitCode>(exitCode.ok),
             Effect.catch(handleError),
@@ -211,3 +217,6 @@ export const run = (args: ReadonlyArray<string>, readable: Effect.Effect<void, C
             Effect.provideContext(context)
           )))
   )
+
+/** Runs the command, whose client is in the context. */
+export const run = makeRun(command)

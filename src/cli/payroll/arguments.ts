@@ -1,6 +1,5 @@
-/** What the verbs of `time-punches payroll` share: flags, and what they load only when they run. */
+/** The flags that the verbs of `time-punches payroll` share. */
 import * as Argument from "effect/cli/Argument"
-import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as RevisionId from "../../close/RevisionId.ts"
 import { databaseFlag, maxAgeFlag } from "../database/database.ts"
@@ -43,6 +42,3 @@ export const sumFlags = {
 
 /** What decides on the sums of a period. */
 export const termFlags = { ...periodFlags, ...thresholdFlags, rounding: optionalRounding }
-
-/** The drivers of the databases are large, so they are loaded only by what needs them. */
-export const operating = Effect.promise(() => import("./operate.ts"))

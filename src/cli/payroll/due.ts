@@ -3,7 +3,8 @@ import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { intoOutput } from "../files/output.ts"
 import { isJson } from "../flags/values.ts"
-import { operating, readFlags, sumFlags } from "./arguments.ts"
+import { readFlags, sumFlags } from "./arguments.ts"
+import { operating } from "./operating.ts"
 
 const flags = { ...readFlags, ...sumFlags }
 

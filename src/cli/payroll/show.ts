@@ -5,7 +5,8 @@ import * as Option from "effect/Option"
 import { intoOutput } from "../files/output.ts"
 import { namesFlag } from "../flags/userFiles.ts"
 import { isJson } from "../flags/values.ts"
-import { operating, readFlags, revisionName } from "./arguments.ts"
+import { readFlags, revisionName } from "./arguments.ts"
+import { operating } from "./operating.ts"
 
 const flags = { ...readFlags, revision: revisionName, names: namesFlag }
 
