@@ -51,10 +51,11 @@ const verbs: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/payroll": ["cli/files", "close", "export", ...ofCopy],
   "cli/report": ["cli/files", "close", "report", ...ofCopy],
   "cli/summary": ["cli/files", "cli/database", ...shared],
-  "cli/copy": ["cli/files", "export", ...ofCopy],
+  "cli/copy": ["cli/files", "cli/telemetry", "export", ...ofCopy],
   "cli/doctor": ofCopy,
   "cli/fleet": [
     "close",
+    "cli/telemetry",
     "fleet/node/page",
     "fleet/node",
     "fleet",
@@ -63,7 +64,7 @@ const verbs: Readonly<Record<string, ReadonlyArray<string>>> = {
     "internal/sql",
     ...ofCopy
   ],
-  "cli/export": ["cli/files", "export", ...shared],
+  "cli/export": ["cli/files", "cli/telemetry", "export", ...shared],
   "cli/list": ["cli/files", "export", ...shared],
   "cli/config": shared,
   "cli/sandbox": ["cli/files", "testing", "testing/page", "testing/service", "testing/base", ...shared]
@@ -86,6 +87,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   ...verbs,
   "cli/files": ["cli/flags", "cli/print", "cli/base", "export", "payroll", "names", "internal/wire"],
   "cli/database": ["sql/node", "sql", "sync", "internal/sql", ...shared],
+  "cli/telemetry": ["cli/flags", "internal/telemetry", "internal/wire"],
   "cli/args": ["cli/flags", "cli/print", "cli/base", "names", "internal/telemetry", "internal/wire"],
   "cli/select": ["cli/flags", "cli/print", "cli/base", "payroll", "names", "internal/wire"],
   "cli/flags": [

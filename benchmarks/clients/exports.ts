@@ -1,4 +1,4 @@
-/** Exports to a file: the library over its transport for Node, as docs/08-export.md shows it, and a raw loop of JSON lines. */
+/** Exports to a file: the library over its transport for Node, as docs/08-files.md shows it, and a raw loop of JSON lines. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"

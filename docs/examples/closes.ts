@@ -26,13 +26,6 @@ export const closeWeek = Close.create(id, {
   note: "signed"
 })
 
-/** The file of a revision, such as `1.2`: of the first one its sums, of a later one what it has more than the one before. */
-export const fileOf = Effect.fnUntraced(function*(name: string) {
-  const { previous, revision } = yield* Close.find(id, name)
-  const form = yield* Effect.fromResult(mapping)
-  return yield* Effect.fromResult(PayrollFile.encode(form, codes, revision, previous))
-})
-
 /** Every week: what changed in any active close is its next revision. The names of the new revisions. */
 export const correctAll = Effect.fnUntraced(function*(note: string) {
   const { peopleWithoutHours, revisions } = yield* Close.correct(id, { user: "payroll", note })
@@ -40,6 +33,13 @@ export const correctAll = Effect.fnUntraced(function*(note: string) {
     yield* Console.log(`user ${userId} lost all hours: ${JSON.stringify(causes)}`)
   }
   return revisions.map(({ id }) => id)
+})
+
+/** The file of a revision, such as `1.2`: of the first one its sums, of a later one what it has more than the one before. */
+export const fileOf = Effect.fnUntraced(function*(name: string) {
+  const { previous, revision } = yield* Close.find(id, name)
+  const form = yield* Effect.fromResult(mapping)
+  return yield* Effect.fromResult(PayrollFile.encode(form, codes, revision, previous))
 })
 
 const print = (name: string) =>

@@ -11,7 +11,7 @@ import { app, company } from "./app.ts"
 /** The tables of the copy, in a file. For PostgreSQL provide a `PgClient` instead. */
 export const storeIn = (filename: string) => SqlStore.layer().pipe(Layer.provideMerge(NodeSqlite.layer({ filename })))
 
-/** One pass: everything the first time, then what has changed. Run it on a schedule. */
+/** One sync run: everything the first time, then what has changed. Run it on a schedule. */
 export const main = Effect.gen(function*() {
   const { punches, unchanged, written } = yield* Sync.run(yield* company)
   yield* Console.log(`${punches} punches read: ${written} written, ${unchanged} unchanged`)

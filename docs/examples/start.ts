@@ -1,14 +1,21 @@
-/** The first program: who is clocked in right now. */
+/** The first program: the hours and the cost of each person in a week. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Console, DateTime, Effect, Layer, Option, Stream } from "effect"
-import { CompanyId, TimePunches } from "effect-time-punches"
+import { Console, DateTime, Duration, Effect, Layer, Stream } from "effect"
+import { BusinessDate, CompanyId, TimePunches } from "effect-time-punches"
 import { NodeTransport } from "effect-time-punches/node"
+import { Labor, Period } from "effect-time-punches/payroll"
 
-const clockedIn = TimePunches.list(CompanyId.make(4021)).pipe(
-  Stream.filter((punch) => Option.isNone(punch.clockedOut)),
-  Stream.runForEach((punch) => Console.log(`user ${punch.userId} since ${DateTime.formatIso(punch.clockedIn)}`))
+const week = Period.week(DateTime.zoneMakeNamedUnsafe("America/New_York"), BusinessDate.make("2026-03-09"))
+
+const hours = TimePunches.list(CompanyId.make(4021), { clockedIn: week }).pipe(
+  Stream.run(Labor.rollup((punch) => punch.userId, { rounding: "halfUp" })),
+  Effect.flatMap(
+    Effect.forEach(([user, { cost, net }]) =>
+      Console.log(`user ${user}: ${Duration.toHours(net).toFixed(2)} h, ${(cost / 100).toFixed(2)}`)
+    )
+  )
 )
 
 const app = TimePunches.layerFromConfig.pipe(Layer.provide(NodeTransport.layer()))
 
-NodeRuntime.runMain(Effect.provide(clockedIn, app))
+NodeRuntime.runMain(Effect.provide(hours, app))

@@ -3,6 +3,7 @@ import * as CliConfig from "effect/cli/CliConfig"
 import * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
+import { type CommandDescriptor, fromCommand } from "effect/cli/Completions"
 import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import type { HelpDoc } from "effect/cli/HelpDoc"
@@ -18,6 +19,7 @@ import { version } from "../internal/wire/userAgent.ts"
 import { colourFlag, joinMinusValues, withColours } from "./args/arguments.ts"
 import { messageFlags, withMessages } from "./args/messages.ts"
 import { profileFlags, withProfile } from "./args/profile.ts"
+import { completionsFlag } from "./completions.ts"
 import { config } from "./config/config.ts"
 import { copy } from "./copy/copy.ts"
 import { sync } from "./copy/sync.ts"
@@ -35,7 +37,15 @@ import {
 } from "./failure.ts"
 import { RunFiles } from "./flags/file.ts"
 import { fleet } from "./fleet/fleet.ts"
-import { makeHelp, shortened, topicList, version as versionCommand } from "./help.ts"
+import {
+  arranged,
+  makeHelp,
+  shortened,
+  topicList,
+  version as versionCommand,
+  withChoices,
+  withHeadings
+} from "./help.ts"
 import { list } from "./list/list.ts"
 import { mcp } from "./mcp/mcp.ts"
 import { payroll } from "./payroll/payroll.ts"
@@ -72,7 +82,7 @@ ${topicList}`
     { command: "time-punches copy sync --history --database punches.db", description: "2. A copy, with its history" },
     {
       command: "time-punches payroll check --week last --zone America/New_York --database punches.db",
-      description: "3. What a person must look at"
+      description: "3. The issues that a person must solve"
     },
     {
       command: "time-punches payroll close --week last --zone America/New_York --database punches.db",
@@ -95,6 +105,8 @@ const formatter = Effect.gen(function*() {
     CliOutput.defaultFormatter({ colors: Context.get(context, Colours).stdout !== plain })
 })
 
+const globalsHint = "Flags of every command: time-punches --help"
+
 /** A page of help is read, also in a pipe: longer lines are hard to follow. */
 const helpWidth = 100
 
@@ -105,24 +117,36 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
     case "Help": {
       // help COMMAND shows all flags, and COMMAND --help the usual ones.
       const doc = event.reason === "Requested" ? shortened(event.helpDoc) : event.helpDoc
-      const flags = doc.flags.map((flag) =>
-        Struct.assign(flag, { type: flag.type === "[=boolean]" ? "boolean" : flag.type })
+      const flags = arranged(doc.flags).map((flag) =>
+        withChoices(flag.type === "[=boolean]" ? Struct.assign(flag, { type: "boolean" }) : flag)
       )
       const isTop = (doc.commandPath ?? []).length <= 1
       const text = formatHelpDoc({
         ...doc,
         flags,
+        args: (doc.args ?? []).map((arg) =>
+          Struct.assign(arg, { name: arg.type === "string" ? arg.name : arg.type, type: "" })
+        ),
         // They are the same for each command, and stand once.
-        globalFlags: isTop ? doc.globalFlags ?? [] : [],
-        description: isTop ? doc.description : `${doc.description}\n\n  Flags of every command: time-punches --help`
+        globalFlags: isTop ? (doc.globalFlags ?? []).map(withChoices) : [],
+        description: isTop
+          ? doc.description
+          : `${doc.description}${doc === event.helpDoc ? "\n" : ""}\n  ${globalsHint}`
       })
-      return yield* Effect.ignore(printLines([narrowHelp(text, Math.min(yield* outputWidth, helpWidth))]))
+      const { stdout } = yield* Colours
+      // Core leaves no line between a list of subcommands and the examples.
+      const titled = withHeadings(text, flags, stdout.bold).replace(/(?<!\n)\n(?=\S*EXAMPLES)/, "\n\n")
+      return yield* Effect.ignore(printLines([narrowHelp(titled, Math.min(yield* outputWidth, helpWidth))]))
     }
     case "Version":
       return yield* Effect.ignore(printLines([formatVersion(event.name, event.version)]))
     case "InvalidInvocation": {
       const path = event.commandPath.join(" ")
-      const messages = event.errors.map((error) =>
+      const early = event.errors.flatMap((error) =>
+        error._tag === "UnrecognizedOption" ? Option.toArray(earlyFlag(error.option, event.commandPath)) : []
+      )
+      // The value of a flag that stands too early is not a command.
+      const messages = early.length > 0 ? early : event.errors.map((error) =>
         error._tag === "UnrecognizedOption"
           ? unknownFlag(error.option, event.helpDoc)
           : error._tag === "UnknownSubcommand"
@@ -148,6 +172,22 @@ const unknownCommand = (name: string, { subcommands = [] }: HelpDoc): string => 
 const unknownFlag = (flag: string, { flags, globalFlags = [] }: HelpDoc): string =>
   `${printable(flag)} ${unknownKey(flag, [...flags, ...globalFlags].map(({ name }) => `--${name}`), "a flag")}`
 
+/** The words of a command that has the flag, if the flag stands before the last of these words. */
+const earlyFlag = (flag: string, path: ReadonlyArray<string>): Option.Option<string> => {
+  const find = (each: CommandDescriptor, above: ReadonlyArray<string>): ReadonlyArray<string> | undefined => {
+    const words = [...above, each.name]
+    const isOn = words.every((word, at) => at >= path.length || word === path[at])
+    if (!isOn) return undefined
+    return words.length >= path.length && each.flags.some(({ name }) => flag === `--${name}`)
+      ? words
+      : each.subcommands.flatMap((subcommand) => Option.toArray(Option.fromUndefinedOr(find(subcommand, words))))[0]
+  }
+  return Option.map(
+    Option.fromUndefinedOr(find(fromCommand(command), [])),
+    (words) => `${printable(flag)} goes after the command, as in ${words.join(" ")} ${printable(flag)}`
+  )
+}
+
 const layerPresenter = Effect.map(
   Effect.context<Stdio.Stdio | Terminal>(),
   (context) => Context.make(CliOutput.Presenter, { present: (event) => Effect.provideContext(present(event), context) })
@@ -172,7 +212,7 @@ const handleError = Effect.fnUntraced(function*(
   return failure.code
 })
 
-/** A module that cannot be loaded, because no more files may be open, is no bug. */
+/** The end of a run that could not load a module, because too many files are open. */
 const handleDefect = (defect: unknown) =>
   Option.match(tooManyOpenOf(defect), {
     onNone: () => Effect.die(defect),
@@ -188,7 +228,7 @@ const versionFlag = GlobalFlag.Action({
 /** The flags of core. The wizard asks for each of some thirty flags, so it is left out. */
 export const builtIns = GlobalFlag.BuiltIns
   .filter((flag) => flag !== GlobalFlag.Wizard)
-  .map((flag) => flag === GlobalFlag.Version ? versionFlag : flag)
+  .map((flag) => flag === GlobalFlag.Version ? versionFlag : flag === GlobalFlag.Completions ? completionsFlag : flag)
 
 /**
  * Makes the function that runs the command with arguments, once `readable` has read the settings of the process, which `--variables` may have. Expected

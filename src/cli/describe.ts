@@ -210,7 +210,7 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
 const checkDatabase = "Check the database: its address, its rights, its space, and who has locked it."
 
 const fleetEnds: { readonly [R in Exclude<FleetError["reason"], "Store">]: Omit<Description, "message"> } = {
-  NotMigrated: { code: exitCode.data, advice: ["Run time-punches fleet migrate with this database first."] },
+  NotMigrated: { code: exitCode.data, advice: [] },
   InvalidInput: { code: exitCode.usage, advice: [] },
   AlreadyRunning: { code: exitCode.system, advice: ["Give each process its own --name; a file has one process."] }
 }
@@ -244,7 +244,7 @@ const describeSchema = ({ needed, version }: OtherSchema): Description => ({
 const describeUnknown = ({ companyId, requested, since }: HistoryUnavailable): Description => ({
   code: exitCode.usage,
   message: Option.match(since, {
-    onNone: () => `the copy has no history of company ${companyId}, so its state at --since is not known`,
+    onNone: () => `the copy has no history of company ${companyId}, so what it had before is not known`,
     onSome: (since) =>
       `the history of company ${companyId} is known since ${DateTime.formatIso(since)}, and --since is ${
         DateTime.formatIso(requested)

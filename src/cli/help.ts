@@ -5,12 +5,14 @@ import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import type { FlagDoc, HelpDoc } from "effect/cli/HelpDoc"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Struct from "effect/Struct"
 import { version as current } from "../internal/wire/userAgent.ts"
 import { filterFlags, flagNameOf } from "./flags/filter.ts"
 import { makePageSizeFlag } from "./flags/paging.ts"
 import { settings } from "./flags/settings.ts"
 import { csvFlags } from "./flags/values.ts"
+import type { Style } from "./print/colour.ts"
 import { periodFlags } from "./select/periodFlags.ts"
 
 const root = "time-punches"
@@ -26,12 +28,18 @@ ${
 
 const exitCodes = `Every command exits with one of these codes.
 
-    0    success                          6    the service fails: try again later
-    1    a bug                            7    data that cannot be right
-    2    a wrong call                     8    this machine, or its database
-    3    a setting                        9    payroll check or close found something
-    4    the credential is rejected       10   the copy is older than --max-age
-    5    the credential may not do this   130  interrupted`
+  0    success
+  1    a bug
+  2    invalid usage
+  3    an invalid or missing setting
+  4    the credential is rejected
+  5    the credential may not do this
+  6    the service fails: try again later
+  7    data that cannot be right
+  8    a local error: a file, a port, the database
+  9    payroll check or payroll close found an issue
+  10   the copy is older than --max-age
+  130  interrupted`
 
 /** What a topic says, and the flags that it lists. Their descriptions are those of the commands. */
 const topics = {
@@ -98,6 +106,49 @@ export const shortened = (doc: HelpDoc): HelpDoc => {
   return flags.length === doc.flags.length
     ? doc
     : { ...doc, flags, description: `${doc.description}\n\n  All flags: ${root} help ${path.join(" ")}` }
+}
+
+const periodNames = Struct.keys(periodFlags).map(flagNameOf)
+
+/** The headings of the flags of a command, after its own flags, and which flags each has. */
+const headings: ReadonlyArray<readonly [title: string, has: (name: string) => boolean]> = [
+  ["PERIOD", (name) => periodNames.includes(name)],
+  ["FILTERS", isFilter],
+  ["OUTPUT", (name) => /^(format|json|excel|separator|rows|output|force|names)$/.test(name)],
+  ["COMPANY AND DATABASE", (name) => /^(company|source|database|max-age)$/.test(name)]
+]
+
+const headingOf = ({ name }: FlagDoc) => headings.findIndex(([, has]) => has(name))
+
+/** The title under which the help shows a flag. */
+export const titleOf = (flag: FlagDoc): string => headings[headingOf(flag)]?.[0] ?? "FLAGS"
+
+/** The flags of a command by their headings, those without one first. */
+export const arranged = (flags: ReadonlyArray<FlagDoc>): ReadonlyArray<FlagDoc> =>
+  flags.toSorted((one, other) => headingOf(one) - headingOf(other))
+
+/** Puts the headings into a help with arranged flags. A short list of flags has none. */
+export const withHeadings = (text: string, flags: ReadonlyArray<FlagDoc>, bold: Style): string => {
+  const own = flags.filter((flag) => headingOf(flag) === -1)
+  if (flags.length < 12 || own.length === 0) return text
+  const [before, ...lines] = text.split(/^(?=\S*FLAGS)/m)
+  const firstOf = new Map(headings.flatMap(([title], at) => {
+    const first = flags.find((flag) => headingOf(flag) === at)
+    return first === undefined ? [] : [[first.name, title]]
+  }))
+  const titled = lines.join("").replace(/^ {2}(?:\S*\[\d+m)?--([a-z-]+)/gm, (row, name: string) => {
+    const title = firstOf.get(name)
+    return title === undefined ? row : `\n${bold(title)}\n${row}`
+  })
+  return `${before}${titled}`
+}
+
+/** The choices of a flag stand once: as the form of its value. */
+export const withChoices = (flag: FlagDoc): FlagDoc => {
+  const [text = "", choices] = Option.getOrElse(flag.description, () => "").split(/ ?\(choices: ([^)]*)\)$/)
+  if (choices === undefined) return flag
+  const type = flag.type === "choice" ? choices.replaceAll(", ", "|") : flag.type
+  return { ...flag, type, description: Option.some(text) }
 }
 
 /** `help`, which knows these commands and theirs. */

@@ -13,7 +13,7 @@ export class NotReady extends Schema.TaggedError<NotReady>("effect-time-punches/
   companyId: CompanyId,
   /** How often each kind was found that was not accepted. */
   found: Schema.Record(Schema.String, Schema.Natural),
-  /** The punches to look at. */
+  /** The issues. */
   issues: Schema.Array(PeriodCheck.Issue),
   /** Gaps and the age of the copy, a sentence each. */
   details: Schema.Array(Schema.String)

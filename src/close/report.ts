@@ -129,7 +129,7 @@ export const toHtmlCloseReport = <E, R>(
             Page.section(
               "Left out",
               Page.note(
-                `Hours by day, people on the clock and what to look at are left out: the history of the copy does not reach ` +
+                `Hours by day, people on the clock and issues are left out: the history of the copy does not reach ` +
                   `${DateTime.formatIso(newest.at)}, the instant of revision ${newest.id}.`
               )
             )

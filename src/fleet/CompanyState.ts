@@ -46,7 +46,7 @@ export const CompanyStatus = Schema.Struct({
   state: FleetState,
   /** What its next turn continues or begins. */
   phase: FleetPhase,
-  /** Why it is blocked or quarantined; `None` in the other states. */
+  /** Why it is blocked or quarantined, or who paused it (`FleetOperator`); `None` if that is not known, and while it is active. */
   reason: Schema.OptionFromNullOr(Schema.String),
   /** The interval of its syncs, in seconds. */
   everySeconds: Schema.Finite,

@@ -15,6 +15,7 @@ import { makeRateLimiterStore } from "./RateLimit.ts"
 import { durationForm, readMillis } from "./Settings.ts"
 import { type FleetStore, makeFleetStore } from "./store/FleetStore.ts"
 import type { Addition, ChangeResult, FleetTurn, Pause } from "./store/operator.ts"
+import type { FleetProcess } from "./store/runners.ts"
 
 /** A company to add to a fleet. */
 export interface FleetCompany extends Company {
@@ -66,7 +67,7 @@ export class Fleet extends Context.Service<Fleet, {
   readonly add: (companies: Iterable<FleetCompany>) => Effect.Effect<AddResult, FleetError>
   /** Removes companies and their runs. Punches and checkpoints stay in the copy: `SqlStore.purge` erases those. */
   readonly remove: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError>
-  /** Pauses active companies. */
+  /** Pauses active companies. Their reason is the `FleetOperator`. */
   readonly pause: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError>
   /** Makes companies active again, due at once. A quarantined one is first synced while nothing else runs in its process. */
   readonly resume: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError>
@@ -87,9 +88,11 @@ export class Fleet extends Context.Service<Fleet, {
   readonly status: (id: CompanyId) => Effect.Effect<Option.Option<CompanyStatus>, FleetError>
   /** The last turns of a company, the latest first. */
   readonly runs: (id: CompanyId) => Effect.Effect<ReadonlyArray<FleetTurn>, FleetError>
+  /** The processes that were seen in the last hour, by name. */
+  readonly runners: Effect.Effect<ReadonlyArray<FleetProcess>, FleetError>
   /** The pauses that hold: while there is one, no sync begins. */
   readonly pauses: Effect.Effect<ReadonlyArray<Pause>, FleetError>
-  /** Pauses the fleet until `resumeAll`. */
+  /** Pauses the fleet until `resumeAll`, in the name of the `FleetOperator`. */
   readonly pauseAll: Effect.Effect<void, FleetError>
   /** Ends all pauses of the fleet. Companies that are paused or blocked stay so. */
   readonly resumeAll: Effect.Effect<void, FleetError>
@@ -111,7 +114,7 @@ export class Fleet extends Context.Service<Fleet, {
 }
 
 /** The operator's side over a store. @internal */
-export const operatorOf = ({ operator }: FleetStore): Fleet["Service"] => {
+export const operatorOf = ({ operator, runners }: FleetStore): Fleet["Service"] => {
   const failed = translated("the statement failed")
   const change = (what: "remove" | "pause" | "resume" | "trigger" | "sweep") =>
     Effect.fn(`Fleet.${what}`)(function*(ids: Iterable<CompanyId>) {
@@ -152,6 +155,7 @@ export const operatorOf = ({ operator }: FleetStore): Fleet["Service"] => {
       return Option.fromUndefinedOr(status)
     }),
     runs: Effect.fn("Fleet.runs")((id) => failed(Effect.flatMap(checked(id), operator.runs))),
+    runners: failed(runners),
     pauses: failed(operator.pauses),
     pauseAll: failed(operator.pauseAll),
     resumeAll: failed(operator.resumeAll)

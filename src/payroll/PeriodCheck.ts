@@ -1,4 +1,4 @@
-/** What to look at before a period is closed: open, unapproved, overlapping, long and odd punches. */
+/** The issues to resolve before a period is closed: open, unapproved, overlapping, long and odd punches. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

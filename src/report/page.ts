@@ -337,13 +337,13 @@ export const issuesSection = (
     { title: "reason", cell: ({ text }) => text }
   ]
   return section(
-    "To look at",
+    "Issues",
     issues.length === 0
       ? note("Nothing was found.")
       : note([...kinds].map(([kind, found]) => `${kind} ${formatNumber(found)}`).join(" · ")),
     ...notes.map(note),
-    issues.length === 0 ? undefined : table("Punches to look at", columns, issues.slice(0, mostIssues)),
-    leftOut(issues.length, mostIssues, "things to look at; time-punches payroll check lists all")
+    issues.length === 0 ? undefined : table("Punches with issues", columns, issues.slice(0, mostIssues)),
+    leftOut(issues.length, mostIssues, "issues; time-punches payroll check lists all")
   )
 }
 

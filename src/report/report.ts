@@ -35,7 +35,7 @@ export interface ReportOptions<out E = never>
   readonly names?: Page.NameLookup | undefined
   /** The title of the page. Default: `Labour report`. */
   readonly title?: string | undefined
-  /** Sentences below the list of what to look at, such as what the source of the punches does not know. */
+  /** Sentences below the list of issues, such as what the source of the punches does not know. */
   readonly notes?: ReadonlyArray<string> | undefined
 }
 

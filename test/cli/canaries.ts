@@ -73,8 +73,15 @@ const addresses = [
 
 const proxies = ["http://u:C@127.0.0.1:1", "u:C@h", "socks5://u:C@h:1", "http://u:12/C@127.0.0.1"]
 
+/** Texts that were meant as the address of a collector, which is read as those of the service are. */
+const collectors = ["C", "http://u:C@127.0.0.1:1", "https://h/?token=C", "https://u:12/C@h/"]
+
 const valuesOf = (variable: string): ReadonlyArray<string> =>
-  variable.endsWith("DATABASE_URL")
+  variable.endsWith("_ENDPOINT")
+    ? collectors
+    : variable.endsWith("_HEADERS")
+    ? ["C", "x-key=C", "x-key=C\n"]
+    : variable.endsWith("DATABASE_URL")
     ? databases
     : variable.endsWith("_PROXY")
     ? proxies
@@ -115,22 +122,26 @@ export const calls: ReadonlyArray<string> = [
 ]
 
 /** Whether a text has the canary, as it is or encoded. */
-export const findCanary = (text: string): boolean => {
+export const findCanary = (text: string): boolean => findHidden(text, canary)
+
+/** Whether a text has another one, as it is or encoded. */
+export const findHidden = (text: string, hidden: string): boolean => {
   const texts = [text, unescape(text), text.replaceAll(/\\u00([\da-f]{2})/gi, "%$1")].flatMap((each) => [
     each,
     unescape(each)
   ])
-  return texts.some((each) => each.toLowerCase().includes(canary.toLowerCase())) ||
-    inBase64.some((part) => text.includes(part))
+  return texts.some((each) => each.toLowerCase().includes(hidden.toLowerCase())) ||
+    inBase64(hidden).some((part) => text.includes(part))
 }
 
-/** What the canary is in base64 at each offset, without the ends that the bytes beside it change. */
-const inBase64 = [0, 1, 2].map((offset) =>
-  Buffer.from(" ".repeat(offset) + canary).toString("base64").replace(/=+$/, "").slice(
-    offset === 0 ? 0 : offset + 1,
-    -1
+/** What a text is in base64 at each offset, without the ends that the bytes beside it change. */
+const inBase64 = (hidden: string) =>
+  [0, 1, 2].map((offset) =>
+    Buffer.from(" ".repeat(offset) + hidden).toString("base64").replace(/=+$/, "").slice(
+      offset === 0 ? 0 : offset + 1,
+      -1
+    )
   )
-)
 
 const filesOf = (folder: string): ReadonlyArray<string> =>
   Fs.readdirSync(folder, { recursive: true, encoding: "utf8" }).flatMap((name) => {
@@ -174,6 +185,8 @@ export const caught = (
         ...kinds,
         ...(where === "profile" && name === "baseUrl" ? {} : { TIME_PUNCHES_BASE_URL: base }),
         ...(name === "PGPASSWORD" ? { TIME_PUNCHES_DATABASE_URL: database } : {}),
+        // A collector that is away.
+        ...(name.endsWith("_HEADERS") ? { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1" } : {}),
         ...(where === "environment" ? { [name]: value } : {}),
         XDG_CONFIG_HOME: Path.join(root, "settings"),
         TIME_PUNCHES_PROFILE: "p"

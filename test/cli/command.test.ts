@@ -7,7 +7,17 @@ import { command } from "../../src/cli/command.ts"
 import { exitCode } from "../../src/cli/failure.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { defaultSession } from "../../src/testing/service/options.ts"
-import { cli, type Environment, environment, linesOf, printers, queries, temporaryFolder, without } from "./support.ts"
+import {
+  cli,
+  type Environment,
+  environment,
+  linesOf,
+  printers,
+  queries,
+  subcommands as leaves,
+  temporaryFolder,
+  without
+} from "./support.ts"
 
 const fake = FakeService.layer({
   punches: generatePunches({ seed: 6, count: 120, companyId: defaultCompany.id })
@@ -157,19 +167,45 @@ describe("time-punches", () => {
         yield* Effect.forEach(callsIn(examples.join("\n")), runs)
     }).pipe(Effect.provide(fake)))
 
-  it.effect.each(["", ...subcommands])(
+  it.effect.each(["", ...new Set([...subcommands, ...leaves])])(
     "%s --help fits a terminal of 80 columns, and has the same words",
     (name) =>
       Effect.gen(function*() {
-        const args = [...(name === "" ? [] : [name]), "--help"]
+        const args = [...(name === "" ? [] : name.split(" ")), "--help"]
         const wide = (yield* cli(args)).stdout
         const narrow = (yield* cli(args, { terminal: true, columns: 80 })).stdout
         const [text = ""] = narrow.split("EXAMPLES")
 
         for (const line of text.split("\n")) assert.isAtMost(displayWidth(line), 80, line)
+        for (const line of wide.split("EXAMPLES")[0]?.split("\n") ?? []) assert.isAtMost(displayWidth(line), 100, line)
         assert.deepStrictEqual(stripVTControlCharacters(narrow).split(/\s+/), wide.split(/\s+/))
+        assert.notMatch(wide, /\(choices: |(?<!\n)\nEXAMPLES/)
       }).pipe(Effect.provide(fake))
   )
+
+  it.effect.each<readonly [string, ReadonlyArray<string>]>([
+    ["list", ["FLAGS", "PERIOD", "FILTERS", "OUTPUT", "COMPANY AND DATABASE"]],
+    ["summary", ["FLAGS", "PERIOD", "FILTERS", "OUTPUT", "COMPANY AND DATABASE"]],
+    ["payroll close", ["FLAGS", "PERIOD", "OUTPUT", "COMPANY AND DATABASE"]],
+    ["copy status", ["FLAGS"]]
+  ])("%s --help has its flags under %j, each once", ([name, headings]) =>
+    Effect.gen(function*() {
+      const [plain, coloured] = yield* Effect.forEach(
+        [[], ["--color", "always"]],
+        (colour) => cli([...name.split(" "), "--help", ...colour])
+      )
+      const text = plain?.stdout ?? ""
+      const [, flags = ""] = /\n(FLAGS\n[\s\S]*)\n\nEXAMPLES/.exec(text) ?? []
+      const under = new Map(
+        flags.split("\n\n").map((section) => [section.split("\n")[0] ?? "", [...flagsIn(section).keys()]])
+      )
+
+      assert.deepStrictEqual([...under.keys()], headings)
+      assert.deepStrictEqual([...under.values()].flat().toSorted(), [...flagsIn(text).keys()].toSorted())
+      if (under.has("PERIOD")) assert.includeMembers(under.get("PERIOD") ?? [], ["--week", "--zone-file"])
+      if (under.has("OUTPUT")) assert.includeMembers(under.get("OUTPUT") ?? [], ["--format", "--names"])
+      assert.strictEqual(stripVTControlCharacters(coloured?.stdout ?? ""), text)
+    }).pipe(Effect.provide(fake)))
 
   it.effect("runs every call that its page of the docs shows", () =>
     Effect.gen(function*() {
@@ -195,6 +231,10 @@ describe("time-punches", () => {
       [["help", "list", "extra"], /^time-punches list: extra is not a command\n/],
       [["version", "extra"], /extra/],
       [["list", "extra"], /extra/],
+      [["--limit", "3", "list"], /^time-punches: --limit goes after the command, as in time-punches list --limit\nSee/],
+      [["--limit=3", "list"], /^time-punches list: --limit goes after the command, as in time-punches list --limit\n/],
+      [["fleet", "--late", "list"], /: --late goes after the command, as in time-punches fleet list --late\n/],
+      [["list", "--by", "user"], /^time-punches list: --by is not a flag\n/],
       [["export"], /--output/],
       [["summary", "--by", "year"], /--by/],
       [["summary", "--zone", "Mars/Olympus"], /--zone/],

@@ -8,13 +8,15 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import { fileURLToPath } from "node:url"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
-import { FakeService, generatePunches } from "../../src/testing/index.ts"
+import { defaultCompany, FakeService, generatePunches } from "../../src/testing/index.ts"
 import { bundle } from "./bundle.ts"
 import { ended, environmentOf, started } from "./child.ts"
 import { temporaryFolder } from "./support.ts"
 
 const served = FakeServer.layer().pipe(
-  Layer.provideMerge(FakeService.layer({ punches: generatePunches({ seed: 1, count: 3 }) }))
+  Layer.provideMerge(
+    FakeService.layer({ punches: generatePunches({ seed: 1, count: 3, companyId: defaultCompany.id }) })
+  )
 )
 
 interface Loaded {

@@ -1,5 +1,6 @@
 /** Runs the command in this process against the fake service, and captures its output. */
 import { NodeServices } from "@effect/platform-node"
+import { assert } from "@effect/vitest"
 import { ConfigProvider, Effect, FileSystem, Layer, Sink, Stdio, Stream, Terminal } from "effect"
 import { CliConfig, CliOutput, Command, type HelpDoc } from "effect/cli"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -181,12 +182,12 @@ export const subcommands = command.subcommands
   .flatMap(({ commands }) => commands.flatMap((each) => pathsOf(each, [])))
   .filter((name) => !printers.includes(name))
 
-/** The flags that the help of a subcommand lists. */
-export const flagsOf = Effect.fnUntraced(function*(path: ReadonlyArray<string>) {
-  const flags: Array<HelpDoc.FlagDoc> = []
+/** What the help of a subcommand has, before it is laid out. */
+export const helpOf = Effect.fnUntraced(function*(path: ReadonlyArray<string>) {
+  const docs: Array<HelpDoc.HelpDoc> = []
   const present = (event: CliOutput.Presenter.Event) =>
     Effect.sync(() => {
-      if (event._tag === "Help") flags.push(...event.helpDoc.flags)
+      if (event._tag === "Help") docs.push(event.helpDoc)
     })
   yield* Effect.ignore(Command.runWith(command, { version: "0" })([...path, "--help"])).pipe(
     Effect.provideService(CliOutput.Presenter, CliOutput.Presenter.of({ present })),
@@ -195,5 +196,9 @@ export const flagsOf = Effect.fnUntraced(function*(path: ReadonlyArray<string>) 
     Effect.provide(FakeService.layerClient),
     Effect.provide(FakeService.layer())
   )
-  return flags
+  const [doc] = docs
+  return doc ?? assert.fail(`no help of ${path.join(" ")}`)
 })
+
+/** The flags that it lists. */
+export const flagsOf = (path: ReadonlyArray<string>) => Effect.map(helpOf(path), ({ flags }) => flags)

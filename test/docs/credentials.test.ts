@@ -1,11 +1,14 @@
 /** The credential examples send what their page says, and nothing else. */
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { type Config, ConfigProvider, Effect, FileSystem, Layer, Redacted } from "effect"
+import { type Config, ConfigProvider, Context, Effect, FileSystem, Layer, Redacted } from "effect"
 import type { HttpClient } from "effect/http"
+import { KeyValueStore } from "effect/persistence"
+import { TestClock } from "effect/testing"
 import { layerTokenFile, withAccessToken, withOAuth, withSession } from "../../docs/examples/credentials.ts"
 import { countAll, tokenOfEach } from "../../docs/examples/many-companies.ts"
-import { CompanyGuid, CompanyId, Endpoints, TimePunches } from "../../src/index.ts"
+import { sharedTokens } from "../../docs/examples/shared-token.ts"
+import { CompanyGuid, CompanyId, Credentials, Endpoints, TimePunches } from "../../src/index.ts"
 import { defaultCompany, defaultOAuthClient, FakeService, Fault } from "../../src/testing/index.ts"
 import { defaultSession, otherCompany } from "../../src/testing/service/options.ts"
 
@@ -83,4 +86,71 @@ describe("docs/examples/credentials.ts", () => {
         [0, "Unauthorized"]
       )
     }))
+})
+
+describe("docs/examples/shared-token.ts", () => {
+  const makeKey = Effect.promise(() =>
+    crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"])
+  )
+  const endpoints = Endpoints.layer({ baseUrl: "http://localhost" })
+  const oauth = {
+    clientId: defaultOAuthClient.clientId,
+    clientSecret: Redacted.make(defaultOAuthClient.clientSecret)
+  }
+
+  /** The client of one process: its own cache, over the store and the service that all of them reach. */
+  const makeProcess = (key: CryptoKey) =>
+    Layer.build(
+      TimePunches.layer.pipe(
+        Layer.provide(Credentials.layerOAuthNoDeps()),
+        Layer.provide(sharedTokens(oauth, key)),
+        Layer.provide(endpoints),
+        Layer.provide(FakeService.layerClient)
+      )
+    ).pipe(Effect.map((context) => Context.get(context, TimePunches).page(company)))
+
+  const shared = Layer.merge(FakeService.layer(), KeyValueStore.layerMemory)
+
+  it.effect("requests one token for two processes, and one more when it ends", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const key = yield* makeKey
+      const [one, other] = [yield* makeProcess(key), yield* makeProcess(key)]
+      yield* one
+      yield* other
+      assert.strictEqual(yield* service.tokensIssued, 1)
+
+      yield* TestClock.adjust("1 hour")
+      yield* one
+      yield* other
+
+      assert.strictEqual(yield* service.tokensIssued, 2)
+    }).pipe(Effect.scoped, Effect.provide(shared)))
+
+  it.effect("does not take a refused token from the store again", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const one = yield* makeProcess(yield* makeKey)
+      yield* one
+      yield* service.inject(Fault.tokenRevoked, { times: 1 })
+      yield* one
+
+      assert.strictEqual(yield* service.tokensIssued, 2)
+    }).pipe(Effect.scoped, Effect.provide(shared)))
+
+  it.effect("stores nothing that can be read without the key, and requests its own token with another key", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const store = yield* KeyValueStore.KeyValueStore
+      yield* yield* makeProcess(yield* makeKey)
+      const token = (yield* service.requests).map(({ headers }) => headers["authorization"]).find((text) =>
+        text !== undefined
+      )
+      const stored = Buffer.from((yield* store.getUint8Array("time-punches-token")) ?? []).toString("latin1")
+      yield* yield* makeProcess(yield* makeKey)
+
+      assert.isAbove(stored.length, 50)
+      assert.notInclude(stored, token?.slice("Bearer ".length) ?? assert.fail("no request was signed"))
+      assert.strictEqual(yield* service.tokensIssued, 2)
+    }).pipe(Effect.scoped, Effect.provide(shared)))
 })

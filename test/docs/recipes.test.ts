@@ -1,15 +1,19 @@
 /** The recipes that no page shows an output of: ids, the shortest test, a handler. */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Duration, Effect, Layer, Option, Stream } from "effect"
-import { HttpServer } from "effect/http"
+import { ConfigProvider, Context, Duration, Effect, Layer, Option, Stream } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { createServer } from "node:http"
 import { ofTwoLocations, twoLocations } from "../../docs/examples/filters.ts"
 import { countIfAllowed, outcome } from "../../docs/examples/from-promises.ts"
 import { makeHandler } from "../../docs/examples/http-api.ts"
 import { makeServer } from "../../docs/examples/http-server.ts"
+import { routes } from "../../docs/examples/http-stream.ts"
 import { userFrom, userFromText } from "../../docs/examples/ids.ts"
 import { users } from "../../docs/examples/kit.ts"
 import { PunchProvider } from "../../docs/examples/promises.ts"
 import { Cursor, Forbidden, type ListError, RateLimited, TimePunches, Unauthorized } from "../../src/index.ts"
+import { FakeService, Fault } from "../../src/testing/index.ts"
 import { layerTest, punch } from "../../src/testing/kit/index.ts"
 
 const failing = (error: ListError) => TimePunches.layerMock({ list: () => Stream.fail(error) })
@@ -100,6 +104,45 @@ describe("the recipes", () => {
       assert.deepStrictEqual(answers, ["{\"open\":1}", "{\"open\":1}"])
       assert.strictEqual(built, 1)
     }).pipe(Effect.scoped))
+
+  it.live(
+    "stream on Node: the first page decides the status, and a later failure cuts the body",
+    () =>
+      Effect.gen(function*() {
+        const punches = Array.from({ length: 300 }, (_, id) => punch({ id: id + 1 }))
+        const client = yield* Layer.build(layerTest({ punches }))
+        const service = Context.get(client, FakeService)
+        const server = HttpRouter.serve(
+          routes.pipe(HttpRouter.provideRequest(Layer.succeedContext(client))),
+          { disableListenLog: true, disableLogger: true }
+        ).pipe(Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })))
+        const { address } = yield* Effect.provideContext(HttpServer.HttpServer, yield* Layer.build(server))
+        const port = "port" in address ? address.port : assert.fail(address._tag)
+        const get = (path: string) =>
+          Effect.promise(async () => {
+            const answer = await fetch(`http://127.0.0.1:${port}/companies/${path}/punches`)
+            const text = await answer.text().catch(() => "cut")
+            return [answer.status, answer.headers.get("content-type"), text] as const
+          })
+
+        const [status, type, whole] = yield* get("4021")
+        assert.deepStrictEqual([status, type, whole.trimEnd().split("\n").length], [200, "application/x-ndjson", 300])
+
+        // Two pages each: the second page of the second answer, then the first of the third.
+        yield* service.inject(Fault.status(403), { requests: [4, 5] })
+        assert.deepStrictEqual(yield* get("4021"), [200, "application/x-ndjson", "cut"])
+        assert.deepStrictEqual(yield* get("4021"), [
+          403,
+          "application/problem+json",
+          "{\"title\":\"NotGranted\",\"status\":403}"
+        ])
+        assert.strictEqual((yield* get("abc"))[0], 400)
+
+        yield* service.inject(Fault.status(404))
+        assert.strictEqual((yield* get("4021"))[0], 502)
+      }).pipe(Effect.scoped),
+    20_000
+  )
 
   it.effect("count in a provider of a framework, which closes the client", () =>
     Effect.gen(function*() {

@@ -6,7 +6,7 @@ import { loopback } from "../../docs/examples/loopback.ts"
 import { main, telemetry } from "../../docs/examples/telemetry.ts"
 import { Endpoints } from "../../src/index.ts"
 import { defaultCompany, defaultOAuthClient, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
-import { Collector, type Export, objectsWith } from "./support/collector.ts"
+import { Collector, metricsOf, objectsWith, spansOf } from "../support/collector.ts"
 import { environment } from "./support/examples.ts"
 
 /** The fake service with two pages of punches, a collector, and the environment that points to both. */
@@ -25,12 +25,6 @@ const served = ConfigProvider.layer(Effect.gen(function*() {
 const run = Effect.provide(main, Layer.provideMerge(app, telemetry)).pipe(
   Effect.provideService(Metric.MetricRegistry, new Map())
 )
-
-const spansOf = (exports: ReadonlyArray<Export>) => {
-  const spans = objectsWith(exports.filter(({ path }) => path === "/v1/traces"), "spanId", "name", "traceId")
-  const nameOf = (id: unknown) => spans.find(({ spanId }) => spanId === id)?.["name"]
-  return spans.map(({ name, parentSpanId, traceId }) => ({ name, parent: nameOf(parentSpanId), traceId }))
-}
 
 describe("docs/examples/telemetry.ts", () => {
   it.live("exports the spans, metrics and logs of a run", () =>
@@ -55,16 +49,12 @@ describe("docs/examples/telemetry.ts", () => {
       const pages = [...JSON.stringify(exports).matchAll(counted)].map(([, page]) => Number(page))
       assert.deepStrictEqual(pages.toSorted(), [1, 2])
 
-      const metrics = objectsWith(exports.filter(({ path }) => path === "/v1/metrics"), "name", "description")
-      const valueOf = (name: string) => {
-        const [point] = objectsWith(metrics.filter((metric) => metric["name"] === name), "timeUnixNano")
-        return Number(point?.["asDouble"] ?? point?.["asInt"] ?? point?.["count"])
-      }
-      assert.strictEqual(valueOf("time_punches_pages"), 2)
-      assert.strictEqual(valueOf("time_punches_punches"), 300)
-      assert.strictEqual(valueOf("time_punches_page_duration_seconds"), 2)
-      assert.strictEqual(valueOf("time_punches_retries"), 1)
-      assert.strictEqual(valueOf("time_punches_token_renewals"), 1)
+      const metrics = metricsOf(exports)
+      assert.strictEqual(metrics.get("time_punches_pages"), 2)
+      assert.strictEqual(metrics.get("time_punches_punches"), 300)
+      assert.strictEqual(metrics.get("time_punches_page_duration_seconds"), 2)
+      assert.strictEqual(metrics.get("time_punches_retries"), 1)
+      assert.strictEqual(metrics.get("time_punches_token_renewals"), 1)
 
       const logs = objectsWith(exports.filter(({ path }) => path === "/v1/logs"), "severityText", "body")
       assert.include(JSON.stringify(logs), "300 punches")

@@ -107,7 +107,7 @@ describe("toCsv", () => {
     }))
 
   it("has a column for every field but the breaks, then those that the documentation lists", () => {
-    const page = readFileSync(new URL("../../docs/08-export.md", import.meta.url), "utf8")
+    const page = readFileSync(new URL("../../docs/08-files.md", import.meta.url), "utf8")
     const [, last = ""] = /^\| (`break_count`[^|]*)\|/m.exec(page) ?? []
     const { breaks: _, ...fields } = timePunchNames
 

@@ -814,7 +814,8 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         yield* store.operator.pauseAll
         assert.deepStrictEqual(yield* store.operator.pauses, [{
           reason: "operator",
-          until: Option.none<DateTime.Utc>()
+          until: Option.none<DateTime.Utc>(),
+          by: Option.none<string>()
         }])
       }))
   })
@@ -929,6 +930,54 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
       }))
   })
 
+  describe("processes", () => {
+    const note = { release: "1.0.0", settings: "{}", isStart: false }
+
+    test("are listed with what they hold, until an hour after the last note of one that was killed", (fleet) =>
+      Effect.gen(function*() {
+        const { store } = fleet
+        yield* store.notePresence("a", { ...note, isStart: true })
+        yield* store.notePresence("b", { ...note, isStart: true })
+        yield* store.operator.add(companies(2))
+        yield* store.claim(claiming("b", { room: 1 }))
+        yield* Effect.orDie(
+          fleet.sql.unsafe(
+            "UPDATE fleet_runner SET started_at = started_at - 60000, seen_at = seen_at - 16000 WHERE runner = 'b'"
+          )
+        )
+        yield* store.noteTrouble("a", { kind: "sick", text: "ECONNREFUSED" })
+        const [a, b] = yield* store.runners
+
+        assert.containSubset(a, { runner: "a", state: "sick", error: Option.some("ECONNREFUSED"), holds: [] })
+        assert.containSubset(b, { runner: "b", state: "silent", release: "1.0.0", holds: [{ company: 1 }] })
+        assert.isBelow(b?.holds[0]?.seconds ?? Infinity, 5)
+
+        // Noted again, it lives, and has started when it did.
+        yield* store.notePresence("b", note)
+        const [, again] = yield* store.runners
+        assert.strictEqual(again?.state, "working")
+        assert.deepStrictEqual(again?.startedAt, b?.startedAt)
+        yield* store.noteEnd("b")
+        yield* Effect.orDie(fleet.sql.unsafe("UPDATE fleet_runner SET seen_at = seen_at - 3601000"))
+        yield* store.trim
+        assert.deepStrictEqual(yield* store.runners, [])
+      }))
+
+    test("take the settings of the other one that has lived longest", (fleet) =>
+      Effect.gen(function*() {
+        const { store } = fleet
+        assert.isUndefined(yield* store.settingsElsewhere("a"))
+        for (const [name, every] of [["a", 1], ["b", 2], ["c", 3]] as const) {
+          yield* store.notePresence(name, { ...note, isStart: true, settings: `{"sweepEvery":${every}}` })
+          yield* Effect.orDie(fleet.sql.unsafe("UPDATE fleet_runner SET started_at = started_at - 1000"))
+        }
+        const held = (name: string) => Effect.map(store.settingsElsewhere(name), (found) => found?.runner)
+        assert.deepStrictEqual(yield* Effect.all(["a", "b", "c"].map(held)), ["b", "a", "a"])
+        yield* Effect.orDie(fleet.sql.unsafe("UPDATE fleet_runner SET seen_at = seen_at - 16000 WHERE runner = 'a'"))
+        assert.strictEqual(yield* held("c"), "b")
+      }))
+  })
+
   test("migrations run once, and a newer schema is accepted", (fleet) =>
     Effect.gen(function*() {
       yield* fleet.store.migrate
@@ -938,7 +987,9 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
       yield* Effect.orDie(fleet.sql.unsafe("DELETE FROM fleet_migrations"))
       const error = yield* Effect.flip(fleet.store.verify)
       yield* Effect.orDie(
-        fleet.sql.unsafe("INSERT INTO fleet_migrations (migration_id, name) VALUES (1, 'fleet'), (2, 'trouble')")
+        fleet.sql.unsafe(
+          "INSERT INTO fleet_migrations (migration_id, name) VALUES (1, 'fleet'), (2, 'trouble'), (3, 'runners')"
+        )
       )
 
       assert.strictEqual(error.reason, "NotMigrated")

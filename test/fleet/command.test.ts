@@ -3,6 +3,7 @@ import { Effect, Fiber, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
+import { hostname, userInfo } from "node:os"
 import { DatabaseSync } from "node:sqlite"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { defaultCompany, FakeService } from "../../src/testing/index.ts"
@@ -11,6 +12,9 @@ import { cli, linesOf, temporaryFolder, without } from "../cli/support.ts"
 import { needs } from "../support/needs.ts"
 import { emptyDatabase, hasPostgres, noPostgres } from "../support/postgres.ts"
 import { servicePunch } from "../support/wire.ts"
+
+/** As the command names who pauses. */
+const person = `${userInfo().username}@${hostname()}`
 
 const guid = "3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60"
 
@@ -139,9 +143,69 @@ describe("time-punches fleet", () => {
       yield* fleet("resume --all")
       const [after] = linesOf((yield* fleet("list")).stdout)
 
-      assert.strictEqual(first, "PAUSED: operator, until fleet resume --all")
+      assert.strictEqual(first, `PAUSED: operator (${person}), until fleet resume --all`)
       assert.lengthOf(Array.isArray(json) ? json : [], 1)
       assert.match(after ?? "", /^company/)
+    })
+  )
+
+  test(
+    "says who paused a company, by which resume finds it",
+    Effect.gen(function*() {
+      const { fleet } = yield* inFile
+      yield* fleet("add 1 2")
+      yield* fleet("pause 1")
+      const list: ReadonlyArray<{ readonly reason: unknown }> = JSON.parse((yield* fleet("list --json")).stdout)
+      const other = yield* fleet("resume --state paused --reason somebody@else")
+      const resumed = yield* fleet(`resume --state paused --reason ${person}`)
+
+      assert.deepStrictEqual(list.map(({ reason }) => reason), [person, null])
+      assert.strictEqual(other.stdout, "0 companies resumed\n")
+      assert.strictEqual(resumed.stdout, "1 company resumed\n")
+    })
+  )
+
+  test(
+    "runners shows which processes live, what they hold and for how long, and why they leave companies to others",
+    Effect.gen(function*() {
+      const { fleet, sql } = yield* inFile
+      yield* fleet("add 1 2 3 4 5")
+      const none = yield* fleet("runners")
+      const empty = yield* fleet("runners --json")
+      const now = Date.now()
+      yield* sql((sql) =>
+        sql`INSERT INTO fleet_runner VALUES ('a', '0.1.0', ${now - 3_600_000}, ${now}, '{}'),
+          ('b', '0.1.0', ${now - 60_000}, ${now}, '{}'), ('c', '0.0.9', ${now - 60_000}, ${now - 20_000}, '{}')`
+      )
+      yield* sql((sql) =>
+        sql`INSERT INTO fleet_trouble VALUES ('b', 'refused', 0, ${now}, 'invalid_client: the secret')`
+      )
+      yield* sql((sql) =>
+        sql`UPDATE fleet_company SET heartbeat_at = ${now}, runner = CASE WHEN company_id < 5 THEN 'a' ELSE 'c' END,
+          claimed_at = ${now} - 1000 * CASE company_id WHEN 2 THEN 120 ELSE 5 END WHERE company_id < 6`
+      )
+      const shown = yield* fleet("runners")
+      const json: ReadonlyArray<
+        { readonly holds: ReadonlyArray<{ readonly company: number; readonly seconds: number }> }
+      > = JSON.parse((yield* fleet("runners --json")).stdout)
+
+      assert.deepStrictEqual([none.code, linesOf(none.stdout).length, empty.stdout], [0, 1, "[]\n"])
+      assert.include(none.stderr, "no process of the fleet was seen")
+      const [header, ...rows] = linesOf(shown.stdout).map((line) => line.split(/ {2,}/))
+      assert.deepStrictEqual(header?.slice(0, 2), ["runner", "state"])
+      assert.deepStrictEqual(rows.slice(0, 3).map(([name, state]) => [name, state]), [
+        ["a", "working"],
+        ["b", "refused"],
+        ["c", "silent"]
+      ])
+      assert.match(shown.stdout, /2 for 2m, 1 for \ds, 3 for \ds, 1 more/)
+      assert.include(shown.stdout, "b is refused: invalid_client: the secret")
+      assert.containSubset(json, [
+        { runner: "a", state: "working", error: null, release: "0.1.0", inWork: 4 },
+        { runner: "b", state: "refused", error: "invalid_client: the secret", inWork: 0, holds: [] },
+        { runner: "c", state: "silent", release: "0.0.9", inWork: 1 }
+      ])
+      assert.approximately(json[0]?.holds[0]?.seconds ?? 0, 120, 30)
     })
   )
 
@@ -219,7 +283,7 @@ describe("time-punches fleet", () => {
         changed([], { inactive: [1] }),
         changed([1]),
         changed([]),
-        { pauses: [{ reason: "operator", until: null }] },
+        { pauses: [{ reason: "operator", until: null, by: person }] },
         { pauses: [] },
         3,
         changed([3]),
@@ -238,7 +302,7 @@ describe("time-punches fleet", () => {
       )
       yield* sql((sql) => sql`INSERT INTO fleet_run VALUES (1, 7, 'a', 1000, 3000, 2, 300, 'Complete')`)
       yield* sql((sql) =>
-        sql`INSERT INTO fleet_company SELECT 3, guid, state, phase, reason, every_ms, added_at, next_at, sweep_at, full_sweep_at, heartbeat_at, runner, epoch, starts, failures, tag, tag_count, tag_since, probed_at, last_ok_at, last_error, rows FROM fleet_company`
+        sql`INSERT INTO fleet_company SELECT 3, guid, state, phase, reason, every_ms, added_at, next_at, sweep_at, full_sweep_at, heartbeat_at, runner, epoch, starts, failures, tag, tag_count, tag_since, probed_at, last_ok_at, last_error, rows, claimed_at FROM fleet_company`
       )
       yield* sql((sql) => sql`INSERT INTO fleet_run VALUES (3, 7, 'a', 9000, 3000, 2, 300, 'Complete')`)
       const back = yield* fleet("status 3")

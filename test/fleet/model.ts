@@ -315,7 +315,8 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
           store: gated(process),
           settings,
           name,
-          mine: () => plan.isEngineDead === true ? [] : mine
+          mine: () => plan.isEngineDead === true ? [] : mine,
+          shared: "{}"
         }).pipe(Effect.provide(layer))
         process.runner = runner
         // A process that starts frees what its predecessor held, until it can.

@@ -64,7 +64,7 @@ const error = (text: string, tag = "DecodeError") => ({ lastError: { at: noon, t
 describe("the page of a fleet", () => {
   it("shows hostile names, reasons and errors as text", () => {
     const view = viewOf([company(1, { ...error(hostile, hostile), state: "blocked", reason: hostile }, hostile)], {
-      pauses: [{ reason: hostile, until: Option.none() }],
+      pauses: [{ reason: hostile, until: Option.none(), by: Option.some(hostile) }],
       minutes: [{ minute: 29_590_000, runner: hostile, runs: 1, pages: 1, rows: 1, failures: 0 }]
     })
     const text = fleetPage(view, Object.assign({}, all, { find: hostile }), hostile)
@@ -258,7 +258,7 @@ describe("the routes of the page of a fleet", () => {
         companies: 3,
         states: { active: 2, blocked: 1 },
         failing: 1,
-        pauses: [{ reason: "operator", until: null }],
+        pauses: [{ reason: "operator", until: null, by: null }],
         runners: [{ name: "b", companies: 1, runs: 1, pages: 2, rows: 7 }],
         list: [{ company: 3, state: "blocked", reason: "Forbidden" }, {}, {}]
       })

@@ -20,6 +20,7 @@ import { decideTick } from "../../src/fleet/node/decideTick.ts"
 import { isPruning } from "../../src/fleet/node/keeper.ts"
 import { elapsed } from "../../src/fleet/node/loop.ts"
 import { decideName } from "../../src/fleet/node/name.ts"
+import { decideShared, sharedOf, withShared } from "../../src/fleet/node/shared.ts"
 import { initialState } from "../../src/fleet/node/state.ts"
 import { decideTrouble, listening } from "../../src/fleet/node/trouble.ts"
 import { makeRunner } from "../../src/fleet/node/turns.ts"
@@ -87,7 +88,8 @@ const world = (
       store: { ...test.store, ...change(test.store) },
       settings,
       name: "a",
-      mine
+      mine,
+      shared: "{}"
     }).pipe(Effect.provide(Layer.merge(Layer.succeed(SyncStore, store), TimePunches.layerMock({ pages }))))
     yield* Effect.orDie(test.store.operator.add([{ id, every: undefined }]))
     return { ...test, test, runner, page: Deferred.succeed(page, undefined), commits, refusals }
@@ -98,6 +100,43 @@ const settled = TestClock.adjust(0)
 
 const away = new SqlError({
   reason: new UnknownError({ cause: new Error("away"), message: "away", operation: "execute" })
+})
+
+describe("a process", () => {
+  it.effect("notes that it lives until it ends, or until another process has its name", () =>
+    Effect.gen(function*() {
+      const { runner, store } = yield* world()
+      const names = Effect.map(store.runners, (all) => all.map(({ runner, state }) => `${runner} ${state}`))
+      yield* runner.present
+      assert.deepStrictEqual(yield* names, ["a working"])
+      yield* TestClock.adjust("20 seconds")
+      assert.deepStrictEqual(yield* names, ["a silent"])
+      yield* runner.close
+      yield* runner.present
+      assert.deepStrictEqual(yield* names, [])
+
+      const lost = yield* world()
+      yield* lost.runner.present
+      yield* lost.runner.lose
+      yield* lost.runner.close
+      assert.lengthOf(yield* lost.store.runners, 1, "the note of the other process stays")
+    }))
+
+  it("says which of its settings do not hold", () => {
+    const own = { ...sharedOf(settings), requestsPerSecond: 5, history: true }
+    const held = { ...own, sweepEvery: 172_800_000, fullSweepEvery: 0, requestsPerSecond: null }
+    const { shared, warnings } = decideShared(own, held, "b")
+
+    assert.deepStrictEqual(shared, held)
+    assert.deepStrictEqual(warnings.map((line) => line.slice(0, line.indexOf(" in the process b"))), [
+      "sweepEvery is 1d here and 2d",
+      "fullSweepEvery is 30d here and never",
+      "requestsPerSecond is 5 here and not set"
+    ])
+    assert.strictEqual(withShared(settings, shared).sweepEvery, 172_800_000)
+    // A program that does not know the limit of requests keeps the one that it has.
+    assert.deepStrictEqual(decideShared(own, sharedOf(settings), "b"), { shared: own, warnings: [] })
+  })
 })
 
 describe("a turn", () => {

@@ -152,8 +152,8 @@ describe("toHtmlReport", () => {
       const page = yield* toHtmlReport(Stream.fromIterable(many), options)
 
       assert.include(page, "The first 40 of 1,100 people, by hours; the table has all.")
-      assert.include(page, "The first 1,000 of 1,100 things to look at; time-punches payroll check lists all.")
-      assert.lengthOf(rowsOf(page, "Punches to look at"), 1000)
+      assert.include(page, "The first 1,000 of 1,100 issues; time-punches payroll check lists all.")
+      assert.lengthOf(rowsOf(page, "Punches with issues"), 1000)
       assert.lengthOf(rowsOf(page, "By person"), 1100)
     }))
 })

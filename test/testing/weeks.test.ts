@@ -106,7 +106,7 @@ describe("generateWeeks", () => {
     }))
 
   it.effect.prop(
-    "has nothing to look at without problems",
+    "has no issues without problems",
     [Seed, People, Weeks],
     ([seed, people, weeks]) =>
       Effect.gen(function*() {

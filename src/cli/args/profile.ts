@@ -33,7 +33,7 @@ export const profileFlags = [
   GlobalFlag.Setting("variables")({
     flag: Flag.String("variables").pipe(
       Flag.withMetavar("FILE"),
-      Flag.withDescription("Variables from this file, such as secrets; those of the environment come first"),
+      Flag.withDescription("Variables from this file, such as secrets; a variable of the environment comes first"),
       Flag.optional
     )
   })

@@ -12,11 +12,11 @@ export const feed = lazyCommand(
   Command.withDescription(
     `Tell what changes in a copy, one line for each punch that a commit changed.
 
-  It reads a copy that time-punches copy sync --history keeps, and sends nothing.
-  It begins with the state of the copy, each punch as present, and continues
-  with what was added, edited, touched (only modified differs), deleted,
-  undeleted, missing (the service no longer shows it) or back. With --follow it
-  waits for more.
+  It reads a copy that time-punches copy sync --history keeps, and sends
+  nothing. It begins with the state of the copy, each punch as present, and
+  continues with what was added, edited, touched (only modified differs),
+  deleted, undeleted, missing (the service no longer shows it) or back. With
+  --follow it waits for more.
 
   Each line has a position. A run with --since POSITION begins with the next
   event. --state FILE keeps it: after the lines are written, so that a run that

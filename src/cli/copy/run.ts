@@ -25,24 +25,29 @@ import { isoOf } from "../print/machine.ts"
 import { printFailure, printWarning, startReport } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
 import { paceFields, paceText } from "../print/progress.ts"
+import { layerTelemetry } from "../telemetry/telemetry.ts"
 import { companiesOf, nameOf, withName } from "./companies.ts"
 import type { SweepRange, SyncInput } from "./flags.ts"
 
-export const run = Effect.fnUntraced(function*(input: SyncInput) {
-  const { allowMissing, history, keepHistory, sweep } = input
-  const json = yield* Effect.fromResult(isJson(input))
-  const companies = yield* companiesOf(input)
-  const target = yield* targetOfCopy(input.database, "sync")
-  if (Option.isSome(keepHistory) && !history) return yield* usage("--keep-history goes with --history")
-  if (allowMissing && Option.isNone(sweep)) return yield* usage("--allow-missing goes with --sweep")
-  const taskOf = (company: Company): SyncTask => ({ ...input, company, json, named: nameOf(company.id, companies) })
-  const tasks = companies.map(taskOf)
-  const passes = Option.match(input.every, { onNone: () => once(tasks), onSome: (every) => forever(tasks, every) })
-  yield* Effect.provide(
-    passes,
-    Layer.merge(layerClient, Layer.provideMerge(SqlStore.layer({ history }), layerDatabase(target)))
-  )
-}, Effect.scoped)
+export const run = Effect.fnUntraced(
+  function*(input: SyncInput) {
+    const { allowMissing, history, keepHistory, sweep } = input
+    const json = yield* Effect.fromResult(isJson(input))
+    const companies = yield* companiesOf(input)
+    const target = yield* targetOfCopy(input.database, "sync")
+    if (Option.isSome(keepHistory) && !history) return yield* usage("--keep-history goes with --history")
+    if (allowMissing && Option.isNone(sweep)) return yield* usage("--allow-missing goes with --sweep")
+    const taskOf = (company: Company): SyncTask => ({ ...input, company, json, named: nameOf(company.id, companies) })
+    const tasks = companies.map(taskOf)
+    const passes = Option.match(input.every, { onNone: () => once(tasks), onSome: (every) => forever(tasks, every) })
+    yield* Effect.provide(
+      passes,
+      Layer.merge(layerClient, Layer.provideMerge(SqlStore.layer({ history }), layerDatabase(target)))
+    )
+  },
+  Effect.provide(layerTelemetry()),
+  Effect.scoped
+)
 
 /** The passes of a company. Those of a run differ in the company alone. */
 interface SyncTask extends Omit<SyncInput, "company" | "format" | "json"> {

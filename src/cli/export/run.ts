@@ -1,5 +1,6 @@
 /** Runs `time-punches export`. Loaded when it runs. */
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { ApiVersion } from "../../ApiVersion.ts"
@@ -19,6 +20,7 @@ import { counted, countedPunches, formatNumber } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
 import { makeProgress } from "../print/progress.ts"
 import { isPeriodGiven, keptOf, type LocalPeriod, resolvePeriod } from "../select/period.ts"
+import { layerTelemetry } from "../telemetry/telemetry.ts"
 import { openCheckpoint, standardOutput } from "./checkpoint.ts"
 import type { ExportInput } from "./flags.ts"
 import type { ExportProgress, ExportSpec } from "./note.ts"
@@ -93,7 +95,7 @@ export const run = Effect.fnUntraced(
     yield* printHint(`${shown}: ${sizeOf(yield* saved)}`)
   },
   Effect.scoped,
-  Effect.provide(layerClient)
+  Effect.provide(Layer.provideMerge(layerClient, layerTelemetry()))
 )
 
 /**

@@ -86,6 +86,18 @@ export const settings = [
     isSecret: true,
     readBy: "command",
     what: "the password for PostgreSQL, if the URL has none"
+  },
+  {
+    variable: "OTEL_EXPORTER_OTLP_ENDPOINT",
+    isUrl: true,
+    readBy: "command",
+    what: "a collector of OpenTelemetry, for fleet run, sync and export"
+  },
+  {
+    variable: "OTEL_EXPORTER_OTLP_HEADERS",
+    isSecret: true,
+    readBy: "command",
+    what: "headers for it, such as its key: name=value, separated by commas"
   }
 ] as const satisfies ReadonlyArray<Setting>
 

@@ -5,10 +5,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { databaseFlag } from "../database/database.ts"
 import { readCompany } from "../flags/connection.ts"
-import { intervalForm, isJson, readInterval, text } from "../flags/values.ts"
+import { intervalForm, isJson, jsonFlags, readInterval, text } from "../flags/values.ts"
 import { counted, formatNumber } from "../print/format.ts"
 import { printLines } from "../print/output.ts"
-import { formFlags, operating } from "./arguments.ts"
+import { operating } from "./arguments.ts"
 
 export const add = Command.make(
   "add",
@@ -27,7 +27,7 @@ export const add = Command.make(
       Argument.filterMap(readCompany, () => "the id of a company, or ID=GUID"),
       Argument.variadic()
     ),
-    ...formFlags
+    ...jsonFlags
   },
   Effect.fnUntraced(function*(input) {
     const json = yield* Effect.fromResult(isJson(input))

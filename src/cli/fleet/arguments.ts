@@ -2,7 +2,7 @@
 import * as Argument from "effect/cli/Argument"
 import * as Effect from "effect/Effect"
 import { readCompanyId } from "../flags/connection.ts"
-import { makeJsonFlags, wholeNumber } from "../flags/values.ts"
+import { wholeNumber } from "../flags/values.ts"
 
 export const idArgument = (description: string) =>
   Argument.String("id").pipe(
@@ -13,9 +13,6 @@ export const idArgument = (description: string) =>
 
 /** One company or more. */
 export const ids = Argument.variadic(idArgument("Companies"), { min: 1 })
-
-/** `--format` and `--json`. */
-export const formFlags = makeJsonFlags("JSON, whose times are ISO 8601 and whose missing values are null")
 
 /** The drivers of the databases are large, so they are loaded only by what needs them. */
 export const operating = Effect.promise(() => import("./operate.ts"))

@@ -7,6 +7,7 @@ import { pause } from "./pause.ts"
 import { remove } from "./remove.ts"
 import { resume } from "./resume.ts"
 import { run } from "./run.ts"
+import { runners } from "./runners.ts"
 import { status } from "./status.ts"
 import { sync } from "./sync.ts"
 
@@ -25,5 +26,5 @@ export const fleet = Command.make("fleet").pipe(
     },
     { command: "time-punches fleet run --database punches.db", description: "The whole fleet in one process" }
   ]),
-  Command.withSubcommands([run, migrate, add, remove, list, status, sync, pause, resume])
+  Command.withSubcommands([run, migrate, add, remove, list, status, runners, sync, pause, resume])
 )

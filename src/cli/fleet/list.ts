@@ -4,10 +4,10 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { databaseFlag } from "../database/database.ts"
-import { isJson, onFlag } from "../flags/values.ts"
+import { isJson, jsonFlags, onFlag } from "../flags/values.ts"
 import { jsonArray } from "../print/machine.ts"
 import { printLines, screen } from "../print/output.ts"
-import { formFlags, operating } from "./arguments.ts"
+import { operating } from "./arguments.ts"
 
 export const list = Command.make(
   "list",
@@ -18,7 +18,7 @@ export const list = Command.make(
       Flag.withDescription("Only companies in this state"),
       Flag.optional
     ),
-    ...formFlags
+    ...jsonFlags
   },
   Effect.fnUntraced(function*(input) {
     const json = yield* Effect.fromResult(isJson(input))
@@ -37,5 +37,15 @@ export const list = Command.make(
     ])
   })
 ).pipe(
-  Command.withDescription("List the companies, and the pauses of the whole fleet above them.")
+  Command.withDescription(`List the companies, and above them the pauses of the whole fleet.
+
+  JSON has times as ISO 8601, and null for what is missing.`),
+  Command.withShortDescription("List the companies and the pauses"),
+  Command.withExamples([
+    { command: "time-punches fleet list --database punches.db", description: "All companies" },
+    {
+      command: "time-punches fleet list --database punches.db --state blocked",
+      description: "Those that need a person"
+    }
+  ])
 )

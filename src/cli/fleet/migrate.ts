@@ -2,18 +2,22 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { databaseFlag } from "../database/database.ts"
-import { isJson } from "../flags/values.ts"
+import { isJson, jsonFlags } from "../flags/values.ts"
 import { printLines } from "../print/output.ts"
-import { formFlags, operating } from "./arguments.ts"
+import { operating } from "./arguments.ts"
 
 export const migrate = Command.make(
   "migrate",
-  { database: databaseFlag, ...formFlags },
+  { database: databaseFlag, ...jsonFlags },
   Effect.fnUntraced(function*(input) {
     const json = yield* Effect.fromResult(isJson(input))
     yield* (yield* operating).migrated(input)
     yield* printLines([json ? JSON.stringify({ migrated: true }) : "The tables are those of this release."])
   })
 ).pipe(
-  Command.withDescription("Create the tables of the fleet and of its copy, or bring them to this release.")
+  Command.withDescription("Create the tables of the fleet and of its copy, or bring them to this release."),
+  Command.withShortDescription("Create the tables, or bring them to this release"),
+  Command.withExamples([
+    { command: "time-punches fleet migrate --database postgres://db.example.com/punches", description: "On a server" }
+  ])
 )

@@ -5,11 +5,14 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { hostname, userInfo } from "node:os"
 import { CompanyStatus } from "../../fleet/CompanyState.ts"
 import { Fleet } from "../../fleet/Fleet.ts"
 import * as FleetRunner from "../../fleet/node/FleetRunner.ts"
-import type { ChangeResult, FleetTurn, Pause } from "../../fleet/store/operator.ts"
+import { type ChangeResult, FleetOperator, type FleetTurn, type Pause } from "../../fleet/store/operator.ts"
+import type { FleetProcess } from "../../fleet/store/runners.ts"
 import { escaped } from "../../internal/wire/issue.ts"
 import { layerDatabase, targetOf } from "../database/database.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
@@ -18,6 +21,11 @@ import { isoOf } from "../print/machine.ts"
 import { printWarning } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
 import { type Column, makeTable, type Screen } from "../print/table.ts"
+
+/** As pauses name who made them. A container may run as a user without a name. */
+const person = `${
+  Result.getOrElse(Result.try(() => userInfo().username), () => `user ${process.getuid?.() ?? "unknown"}`)
+}@${hostname()}`
 
 export { companiesOfInput } from "./input.ts"
 
@@ -41,7 +49,10 @@ export const withFleet = Effect.fnUntraced(function*<A, E, R>(
     })
   }
   const client = layerDatabase(target, { readonly: kind === "reads" })
-  return yield* Effect.provide(Fleet.use(use), Layer.provideMerge(Fleet.layer, client))
+  return yield* Fleet.use(use).pipe(
+    Effect.provide(Layer.provideMerge(Fleet.layer, client)),
+    Effect.provideService(FleetOperator, person)
+  )
 })
 
 /** The same in a database that may not have the tables: a file is created here; those of a server are made by `fleet migrate` alone. */
@@ -81,7 +92,7 @@ export const printPauses = (json: boolean, pauses: ReadonlyArray<Pause>, sentenc
   printLines([
     json
       ? JSON.stringify({
-        pauses: pauses.map(({ reason, until }) => ({ reason, until: isoOf(until) }))
+        pauses: pauses.map(({ by, reason, until }) => ({ reason, until: isoOf(until), by: Option.getOrNull(by) }))
       })
       : sentence
   ])
@@ -104,8 +115,32 @@ export const turnTable = (shownOn: Screen, turns: ReadonlyArray<FleetTurn>) =>
 
 export const encodeStatus = Schema.encodeSync(CompanyStatus)
 
-export const pauseLine = ({ reason, until }: Pause): string =>
-  `PAUSED: ${escaped(reason)}${
+/** A process as JSON. */
+export const encodeRunner = ({ error, holds, release, runner, seenAt, startedAt, state }: FleetProcess) => ({
+  runner,
+  state,
+  error: Option.getOrNull(error),
+  release,
+  startedAt: DateTime.formatIso(startedAt),
+  seenAt: DateTime.formatIso(seenAt),
+  inWork: holds.length,
+  holds
+})
+
+export const runnerTable = (shownOn: Screen, runners: ReadonlyArray<FleetProcess>) =>
+  makeTable(runnerColumns, shownOn).lines(runners)
+
+/** Why processes leave companies to others. */
+export const troubleLines = ({ styles }: Screen, runners: ReadonlyArray<FleetProcess>): ReadonlyArray<string> =>
+  runners.flatMap(({ error, runner, state }) =>
+    Option.match(error, {
+      onNone: () => [],
+      onSome: (text) => [styles.yellow(`${escaped(runner)} is ${state}: ${escaped(text)}`)]
+    })
+  )
+
+export const pauseLine = ({ by, reason, until }: Pause): string =>
+  `PAUSED: ${escaped(reason)}${Option.match(by, { onNone: () => "", onSome: (by) => ` (${escaped(by)})` })}${
     Option.match(until, {
       onNone: () =>
         reason === "operator" ? ", until fleet resume --all" : ", until a company that is tried once an hour succeeds",
@@ -148,6 +183,27 @@ const statusColumns: ReadonlyArray<Column<CompanyStatus>> = [
     warns: ({ lastError }) => Option.isSome(lastError)
   },
   { title: "rows", cell: ({ rows }) => formatNumber(rows), align: "right", dropOrder: 1 }
+]
+
+/** Companies of a process that the table names. */
+const shownCompanies = 3
+
+const runnerColumns: ReadonlyArray<Column<FleetProcess>> = [
+  { title: "runner", cell: ({ runner }) => runner, maxWidth: 24 },
+  { title: "state", cell: ({ state }) => state, warns: ({ state }) => state !== "working" },
+  { title: "release", cell: ({ release }) => release, dropOrder: 2 },
+  { title: "since", cell: ({ startedAt }) => DateTime.formatIso(startedAt), dropOrder: 3 },
+  { title: "seen", cell: ({ seenAt }) => DateTime.formatIso(seenAt), dropOrder: 1 },
+  { title: "in work", cell: ({ holds }) => formatNumber(holds.length), align: "right" },
+  {
+    title: "companies",
+    cell: ({ holds }) => {
+      const named = holds.slice(0, shownCompanies).map(({ company, seconds }) => `${company} for ${age(seconds)}`)
+      const rest = holds.length - named.length
+      return [...named, ...(rest > 0 ? [`${formatNumber(rest)} more`] : [])].join(", ") || "-"
+    },
+    dropOrder: 4
+  }
 ]
 
 const turnColumns: ReadonlyArray<Column<FleetTurn>> = [

@@ -4,9 +4,9 @@ import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { databaseFlag, databaseWords } from "../database/database.ts"
 import { usage } from "../failure.ts"
-import { isJson, onFlag } from "../flags/values.ts"
+import { isJson, jsonFlags, onFlag } from "../flags/values.ts"
 import { printHint } from "../print/messages.ts"
-import { formFlags, idArgument, operating } from "./arguments.ts"
+import { idArgument, operating } from "./arguments.ts"
 
 export const pause = Command.make(
   "pause",
@@ -14,7 +14,7 @@ export const pause = Command.make(
     database: databaseFlag,
     ids: Argument.variadic(idArgument("Companies, or --all")),
     all: onFlag("all", "The whole fleet, until resume --all"),
-    ...formFlags
+    ...jsonFlags
   },
   Effect.fnUntraced(function*(input) {
     const { all, ids } = input
@@ -31,7 +31,8 @@ export const pause = Command.make(
     yield* printHint(`time-punches fleet resume --all${databaseWords(input.database)} ends the pause.`)
   })
 ).pipe(
-  Command.withDescription("Pause companies, or with --all the whole fleet. Syncs that are in flight finish."),
+  Command.withDescription("Pause companies, or the whole fleet. Syncs that are in flight finish."),
+  Command.withShortDescription("Pause companies, or the whole fleet"),
   Command.withExamples([
     { command: "time-punches fleet pause --database punches.db 4021", description: "One company" },
     { command: "time-punches fleet pause --database punches.db --all", description: "The whole fleet" }

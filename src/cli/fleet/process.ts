@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { Fleet } from "../../fleet/Fleet.ts"
 import * as FleetRunner from "../../fleet/node/FleetRunner.ts"
-import { start, startEmbedded } from "../../fleet/node/run.ts"
+import { launch, prepare, startEmbedded } from "../../fleet/node/run.ts"
 import type { GivenSettings } from "../../fleet/Settings.ts"
 import { invalidSetting } from "../../internal/wire/issue.ts"
 import { RateLimit } from "../../RateLimit.ts"
@@ -15,6 +15,7 @@ import { layerDatabase, targetOf } from "../database/database.ts"
 import { exitCode, usage } from "../failure.ts"
 import { layerClient } from "../flags/client.ts"
 import { withServerLog } from "../print/messages.ts"
+import { layerTelemetry } from "../telemetry/telemetry.ts"
 
 interface RunInput {
   readonly database: Option.Option<string>
@@ -63,25 +64,25 @@ export const run = Effect.fnUntraced(function*(input: RunInput) {
       startEmbedded({ ...settings, filename: target.filename, history: input.history })
     )
     : built(
-      SqlStore.layer({ migrate: false, history: input.history }).pipe(
+      layerDatabase(target, {
+        connections,
+        client: FleetRunner.clientOptions({ host: target.host, port: target.port })
+      }),
+      Effect.gen(function*() {
         // Fails first if the tables are not there, and names the command that makes them.
-        Layer.provide(Fleet.layer),
-        Layer.merge(
-          limit === undefined
-            ? layerClient
-            : layerClient.pipe(
-              Layer.provide(RateLimit.layerWithStore(limit)),
-              Layer.provide(Fleet.layerRateLimiterStore)
-            )
-        ),
-        Layer.provideMerge(
-          layerDatabase(target, {
-            connections,
-            client: FleetRunner.clientOptions({ host: target.host, port: target.port })
-          })
-        )
-      ),
-      start({ ...settings, name })
+        const prepared = yield* prepare({ ...settings, name }, {
+          history: input.history,
+          requestsPerSecond: Option.getOrNull(input.requestsPerSecond)
+        })
+        const { history, requestsPerSecond: perSecond } = prepared.shared
+        const client = perSecond === undefined || perSecond === null
+          ? layerClient
+          : layerClient.pipe(
+            Layer.provide(RateLimit.layerWithStore({ perSecond })),
+            Layer.provide(Fleet.layerRateLimiterStore)
+          )
+        return yield* built(Layer.merge(SqlStore.layer({ migrate: false, history }), client), launch(prepared))
+      })
     )
   const running = Effect.gen(function*() {
     const { fleet, lost, served } = yield* started
@@ -98,6 +99,8 @@ export const run = Effect.fnUntraced(function*(input: RunInput) {
   yield* Effect.raceFirst(signal, running).pipe(
     Effect.andThen(Effect.logInfo("the fleet ends: turns in flight are put back")),
     Effect.scoped,
+    // Within the log of a server, which replaces the one before it.
+    Effect.provide(layerTelemetry(name)),
     withServerLog
   )
 }, Effect.scoped)

@@ -3,8 +3,8 @@ import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { databaseFlag } from "../database/database.ts"
 import { usage } from "../failure.ts"
-import { isJson, onFlag } from "../flags/values.ts"
-import { formFlags, ids, operating } from "./arguments.ts"
+import { isJson, jsonFlags, onFlag } from "../flags/values.ts"
+import { ids, operating } from "./arguments.ts"
 
 export const remove = Command.make(
   "remove",
@@ -14,7 +14,7 @@ export const remove = Command.make(
     purge: onFlag("purge", "Erase their punches, checkpoints and histories too; asks first"),
     closesToo: onFlag("closes-too", "With --purge: erase also companies that have closes, which are payroll records"),
     yes: onFlag("yes", "With --purge: do not ask; needed outside a terminal"),
-    ...formFlags
+    ...jsonFlags
   },
   Effect.fnUntraced(function*(input) {
     const { closesToo, ids, purge } = input

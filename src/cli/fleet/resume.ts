@@ -6,8 +6,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { databaseFlag } from "../database/database.ts"
 import { usage } from "../failure.ts"
-import { isJson, nonBlank, onFlag } from "../flags/values.ts"
-import { formFlags, idArgument, operating } from "./arguments.ts"
+import { isJson, jsonFlags, nonBlank, onFlag } from "../flags/values.ts"
+import { idArgument, operating } from "./arguments.ts"
 
 export const resume = Command.make(
   "resume",
@@ -25,7 +25,7 @@ export const resume = Command.make(
       "a reason as list shows it, such as Forbidden"
     ),
     all: onFlag("all", "End all pauses of the whole fleet; companies that are paused or blocked stay so"),
-    ...formFlags
+    ...jsonFlags
   },
   Effect.fnUntraced(function*(input) {
     const { all, ids, reason, state } = input
@@ -52,7 +52,8 @@ export const resume = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    `Resume companies that are paused, blocked or quarantined: they are due at once.
+    `Resume companies that are paused, blocked or quarantined. They are due at
+  once.
 
   --all ends the pauses of the whole fleet instead.`
   ),

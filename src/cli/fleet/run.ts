@@ -74,11 +74,13 @@ export const run = lazyCommand(
   ({ run }) => run
 ).pipe(
   Command.withDescription(
-    `Sync all companies of the fleet on their schedules, until the first SIGTERM or Ctrl-C.
+    `Sync all companies of the fleet on their schedules, until the first SIGTERM
+  or Ctrl-C.
 
-  With a file this process is the whole fleet. With PostgreSQL it is one of many:
-  run the same command on several machines, each with its own --name. They share
-  only the database. It needs an OAuth client, and the guid of each company.`
+  With a file this process is the whole fleet. With PostgreSQL it is one of
+  many: run the same command on several machines, each with its own --name. They
+  share only the database. It needs an OAuth client, and the guid of each
+  company.`
   ),
   Command.withShortDescription("Sync all companies on their schedules"),
   Command.withExamples([

@@ -6,17 +6,17 @@ import * as Option from "effect/Option"
 import { escaped } from "../../internal/wire/issue.ts"
 import { databaseFlag } from "../database/database.ts"
 import { usage } from "../failure.ts"
-import { isJson } from "../flags/values.ts"
+import { isJson, jsonFlags } from "../flags/values.ts"
 import { printError } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
-import { formFlags, idArgument, operating } from "./arguments.ts"
+import { idArgument, operating } from "./arguments.ts"
 
 /** How many turns are shown. */
 const shownTurns = 10
 
 export const status = Command.make(
   "status",
-  { database: databaseFlag, id: idArgument("The company"), ...formFlags },
+  { database: databaseFlag, id: idArgument("The company"), ...jsonFlags },
   Effect.fnUntraced(function*(input) {
     const json = yield* Effect.fromResult(isJson(input))
     const { encodeStatus, encodeTurn, turnTable, statusTable, withFleet } = yield* operating
@@ -46,6 +46,11 @@ export const status = Command.make(
     if (runs.length === 0) yield* printError("no turn has ended yet")
   })
 ).pipe(
-  Command.withDescription("Show a company, its last error, and its last ten turns, the latest first."),
-  Command.withShortDescription("Show a company and its last turns")
+  Command.withDescription(`Show a company, its last error, and its last ten turns, the latest first.
+
+  JSON has times as ISO 8601, and null for what is missing.`),
+  Command.withShortDescription("Show a company and its last turns"),
+  Command.withExamples([
+    { command: "time-punches fleet status --database punches.db 4021", description: "One company" }
+  ])
 )

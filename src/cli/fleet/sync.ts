@@ -2,8 +2,8 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { databaseFlag } from "../database/database.ts"
-import { isJson, onFlag } from "../flags/values.ts"
-import { formFlags, ids, operating } from "./arguments.ts"
+import { isJson, jsonFlags, onFlag } from "../flags/values.ts"
+import { ids, operating } from "./arguments.ts"
 
 export const sync = Command.make(
   "sync",
@@ -11,7 +11,7 @@ export const sync = Command.make(
     database: databaseFlag,
     ids,
     full: onFlag("full", "Sweep too: find rows that the service no longer shows"),
-    ...formFlags
+    ...jsonFlags
   },
   Effect.fnUntraced(function*(input) {
     const { full, ids } = input

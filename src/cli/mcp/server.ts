@@ -443,7 +443,7 @@ const list = Command.make(
   }, Effect.scoped)
 )
 
-/** Without it, "nothing to look at" would claim more than was reported. */
+/** Without it, "no issues" would claim more than was reported. */
 const wagesUnseen = "Punches with a wage of 0 are not reported: the server was started without --with-wages."
 
 const keysOf = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))

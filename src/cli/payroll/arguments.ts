@@ -19,12 +19,14 @@ export const readFlags = { ...recordFlags, ...outputFlags }
 export const note = nonBlank("note", "TEXT", "A note that is kept with the revision", "a text that is not blank")
 
 export const closeNumber = Argument.String("ID").pipe(
+  Argument.withDescription("A close, such as 7; without one: all that are active"),
   Argument.filterMap((text) => readWhole(text, 1), () => wholeNumber(1))
 )
 
 /** `7` is a close, `7.2` a revision of it. */
 export const revisionName = Argument.String("ID").pipe(
   Argument.withMetavar("ID|REVISION"),
+  Argument.withDescription("A close, such as 7, or a revision of it, such as 7.2"),
   Argument.filterMap(
     (name) => Option.map(RevisionId.parse(name), (parsed) => ({ ...parsed, name })),
     () => "a close such as 7, or a revision such as 7.2"

@@ -10,16 +10,16 @@ export const check = lazyCommand(
   ({ run }) => run
 ).pipe(
   Command.withDescription(
-    `Find what a person must look at before a period is closed.
+    `Find the issues that a person must solve before a period is closed.
 
   It lists punches that are open, unapproved, disputed, too long or without a
   wage, that overlap another punch of the same person (at any location, also
   across an edge of the period), or that are unusual in another way (an
-  anomaly). Each line has the person, the local time and the reason. The exit
-  code is 0 if nothing needs a look, and 9 if something does, or if no punch
-  was checked.`
+  anomaly). Each line shows the person, the local time and the reason. It exits
+  with 0 if there is no issue, and with 9 if there is one, or if no punch was
+  checked.`
   ),
-  Command.withShortDescription("Find what to look at before a period is closed"),
+  Command.withShortDescription("Find the issues of a period before it is closed"),
   Command.withExamples([
     {
       command: "time-punches payroll check --week 2026-03-02 --week-starts sunday --zone America/New_York",

@@ -13,10 +13,10 @@ export const diff = lazyCommand(
   Command.withDescription(
     `Compare the punches of a period with what they were when it was closed.
 
-  It reads a copy that time-punches copy sync --history keeps, and sends nothing.
-  --close ID shows the punches behind the next correction of a close: its
-  record has the period, the clocks, the thresholds and the instant, and a flag
-  for one of them is refused. Without --close, give for --since the instant
+  It reads a copy that time-punches copy sync --history keeps, and sends
+  nothing. --close ID shows the punches behind the next correction of a close:
+  its record has the period, the clocks, the thresholds and the instant, and a
+  flag for one of them is refused. Without --close, give for --since the instant
   that summary printed for the copy on standard error at that time.
 
   It lists each punch that has changed, with its kind: edited, added (the copy

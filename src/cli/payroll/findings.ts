@@ -56,8 +56,9 @@ const columnsOf = (names: Names | undefined): ReadonlyArray<Column<Issue>> => {
     ...columnsOfKind("location", { id: 1, name: 3 }),
     { title: "punch_id", align: "right", cell: (issue) => `${issue.punchId}` },
     { title: "clocked_in", cell: localOf, short: shortOf },
-    { title: "kind", cell: (issue) => issue.kind, warns: () => true },
-    { title: "text", minWidth: 24, cell: (issue) => issue.text }
+    // The text says it too.
+    { title: "kind", cell: (issue) => issue.kind, warns: () => true, dropOrder: 4 },
+    { title: "text", minWidth: 21, cell: (issue) => issue.text }
   ]
 }
 
@@ -89,13 +90,13 @@ const jsonOf = (issues: ReadonlyArray<Issue>, names: Names | undefined): string 
   return `${jsonArray(elements)}\n`
 }
 
-/** One line for people: how much there is to look at, of how many punches. `checked`: the punches of the period. */
+/** One line for people: how many issues there are, of how many punches. `checked`: the punches of the period. */
 export const verdictOf = (issues: ReadonlyArray<Issue>, checked: number, acceptsEmpty: boolean): string => {
   if (checked === 0) {
     return `no punch of the period matches: nothing was checked${acceptsEmpty ? "" : "; --accept empty lets it pass"}`
   }
   const were = `${countedPunches(checked)} ${checked === 1 ? "was" : "were"} checked`
-  if (issues.length === 0) return `nothing to look at: ${were}`
+  if (issues.length === 0) return `no issues: ${were}`
   const punches = new Set(issues.map(({ punchId }) => punchId)).size
-  return `${counted(issues.length, "thing")} to look at, of ${countedPunches(punches)}; ${were}`
+  return `${counted(issues.length, "issue")} of ${countedPunches(punches)}; ${were}`
 }

@@ -25,7 +25,7 @@ export const payroll = Command.make("payroll").pipe(
   Command.withExamples([
     {
       command: "time-punches payroll check --week last --zone America/New_York",
-      description: "What to look at before the week is closed"
+      description: "The issues of the week before it is closed"
     },
     {
       command: "time-punches payroll close --week last --zone America/New_York --database punches.db",

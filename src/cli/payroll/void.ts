@@ -11,7 +11,11 @@ import { printLines } from "../print/output.ts"
 import { note, recordFlags } from "./arguments.ts"
 import { operating } from "./operating.ts"
 
-const flags = { ...recordFlags, revision: Argument.String("REVISION"), note }
+const flags = {
+  ...recordFlags,
+  revision: Argument.String("REVISION").pipe(Argument.withDescription("The newest revision of a close, such as 7.2")),
+  note
+}
 
 export const voidCommand = Command.make("void", flags, (input) => voidRevision(input)).pipe(
   Command.withDescription(

@@ -39,7 +39,10 @@ export const sandboxFlags = {
     "With --companies: write company_id,guid to this file, or to standard output for -",
     "the name of a file, or -"
   ),
-  writeEnv: fileFlag("write-env", "Write the settings of the OAuth client to this new file, for --variables"),
+  writeEnv: fileFlag(
+    "write-env",
+    "Write the settings of the OAuth client to this file, for --variables. One that no sandbox wrote is refused"
+  ),
   punches: whole(
     "punches",
     "N",

@@ -10,7 +10,7 @@ import { editPath } from "../../testing/page/edits.ts"
 import { clientVariables, environmentLines } from "../../testing/page/environment.ts"
 import type { FakeAccess } from "../../testing/service/options.ts"
 import { cannotListen, CommandFailure, exitCode, usage } from "../failure.ts"
-import { ownerOnly, writeNew } from "../files/files.ts"
+import { ifExists, ownerOnly, replaceWhole, writeNew } from "../files/files.ts"
 import { asOutput } from "../flags/file.ts"
 import { isJson } from "../flags/values.ts"
 import { counted, countedPunches } from "../print/format.ts"
@@ -105,17 +105,26 @@ const companySettings = (
   ])
 ]
 
-/** Writes a file for `--variables`. One that exists may have what its owner needs: it is left as it is. */
-const writeVariables = (file: string, variables: Readonly<Record<string, string>>) =>
-  writeNew(
-    file,
-    Object.entries(variables).map(([name, value]) => `${name}=${value}\n`).join(""),
-    new CommandFailure({
-      message: `${file} exists, and --write-env writes over no file`,
-      advice: ["Remove it, or name another one."],
-      code: exitCode.system
-    })
-  )
+/** The first line of a file of `--write-env`. By it the next sandbox knows that the file holds nothing of its owner's. */
+const mark = "# Written by time-punches sandbox --write-env, which replaces this file.\n"
+
+const isOwn = Effect.fnUntraced(function*(file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const info = yield* ifExists(fs.stat(file))
+  return Option.isSome(info) && info.value.type === "File" && (yield* fs.readFileString(file)).startsWith(mark)
+})
+
+/** Writes a file for `--variables`. One that the sandbox did not write may have what its owner needs: it is left as it is. */
+const writeVariables = Effect.fnUntraced(function*(file: string, variables: Readonly<Record<string, string>>) {
+  const text = mark + Object.entries(variables).map(([name, value]) => `${name}=${value}\n`).join("")
+  const exists = new CommandFailure({
+    message: `${file} exists, and no sandbox wrote it`,
+    advice: ["Remove it, or name another one."],
+    code: exitCode.system
+  })
+  if (yield* isOwn(file)) yield* replaceWhole(file, text)
+  else yield* writeNew(file, text, exists)
+})
 
 /** Writes ids and guids for `fleet add`; `true` if standard output has them. */
 const writeCompanies = Effect.fnUntraced(function*(

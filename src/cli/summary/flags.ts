@@ -21,7 +21,7 @@ export type Groupings = ReadonlyArray<Grouping>
 const by = text(
   "by",
   groupings.join(","),
-  "What to sum by, in this order; a day and a week are those of the clock-in by --zone or --zone-file, else in UTC (default: " +
+  "What to sum by, in this order; the clock-in decides the day and the week, by --zone or --zone-file, else in UTC (default: " +
     "location)",
   `some of ${groupings.join(", ")}, each once, joined by commas`,
   (text): Option.Option<Groupings> =>

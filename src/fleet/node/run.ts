@@ -30,6 +30,7 @@ import { engineVersions, migrateEngine, startEngine } from "./engine.ts"
 import { makeKeeper } from "./keeper.ts"
 import { reasonOf } from "./loop.ts"
 import { holdName } from "./name.ts"
+import { agree, encodeShared, type Shared, sharedOf, withShared } from "./shared.ts"
 import { makeRunner, type Runner } from "./turns.ts"
 
 /** What the routes of a page need of a runner. */
@@ -69,10 +70,19 @@ export interface RunnerOptions extends GivenSettings {
   readonly name?: string | undefined
 }
 
-/** One process of many, over PostgreSQL. */
-export const start = Effect.fnUntraced(function*(
-  given: RunnerOptions
-): Effect.fn.Return<Started, FleetError, SqlClient.SqlClient | SyncStore | TimePunches | Scope.Scope> {
+/** A process of many that may start: its tables are there, and its settings are those of the fleet. */
+export interface Prepared {
+  readonly store: FleetStore
+  readonly name: string
+  readonly settings: Settings
+  readonly shared: Shared
+}
+
+/** `more`: settings that a program has beside those of the fleet, and that all its processes must share too. */
+export const prepare = Effect.fnUntraced(function*(
+  given: RunnerOptions,
+  more: Pick<Shared, "history" | "requestsPerSecond"> = {}
+): Effect.fn.Return<Prepared, FleetError, SqlClient.SqlClient> {
   const settings = yield* settingsOf(given)
   const name = given.name ?? hostname()
   if (!/^[\x21-\x7e]{1,200}$/.test(name)) {
@@ -92,6 +102,21 @@ export const start = Effect.fnUntraced(function*(
         "To change it, stop them all and delete the row takeover of the table fleet_setting"
     )
   }
+  const shared = yield* Effect.mapError(
+    agree(store, name, { ...sharedOf(settings), ...more }),
+    storeError("the settings of the fleet cannot be read")
+  )
+  return { store, name, settings: withShared(settings, shared), shared }
+})
+
+/** One process of many, over PostgreSQL. */
+export const start = (given: RunnerOptions) => Effect.flatMap(prepare(given), launch)
+
+/** Starts a process that is prepared. */
+export const launch = Effect.fnUntraced(function*(
+  { name, settings, shared, store }: Prepared
+): Effect.fn.Return<Started, FleetError, SyncStore | TimePunches | Scope.Scope> {
+  const { takeover } = settings
   const schema = yield* Effect.mapError(store.schema, storeError("the schema of the tables cannot be read"))
   const lost = yield* Deferred.make<never, FleetError>()
   let started: Runner | undefined
@@ -109,7 +134,7 @@ export const start = Effect.fnUntraced(function*(
     storeError("the name cannot be locked")
   )
   const mine = yield* startEngine({ sql: store.sql, name, schema, takeover, keeper: makeKeeper(store, settings).run })
-  const runner = yield* makeRunner({ store, settings, name, mine })
+  const runner = yield* makeRunner({ store, settings, name, mine, shared: encodeShared(shared) })
   started = runner
   return { ...yield* begin(store, runner, { name, takeover }), lost: Deferred.await(lost) }
 })
@@ -145,7 +170,13 @@ export const startEmbedded = Effect.fnUntraced(function*(
     )
   )
   const runner = yield* Effect.provideContext(
-    makeRunner({ store, settings, name: embeddedName, mine: () => undefined }),
+    makeRunner({
+      store,
+      settings,
+      name: embeddedName,
+      mine: () => undefined,
+      shared: encodeShared(sharedOf(settings))
+    }),
     stored
   )
   yield* Effect.forkScoped(makeKeeper(store, settings).run)

@@ -17,6 +17,8 @@ export interface RunnerBase {
   readonly name: string
   /** The shards that are its own now; `undefined` if the fleet has one process. */
   readonly mine: () => ReadonlyArray<number> | undefined
+  /** The settings that all processes share, as the database keeps them. */
+  readonly shared: string
 }
 
 /** What brought a company into work: its schedule, a suspicion, or a pause that is tried. */
@@ -55,6 +57,10 @@ export interface RunnerState {
   /** Whether the last claim found as many as it could take. The next one then begins when there is room for half of the most. */
   isFull: boolean
   isClosing: boolean
+  /** Whether the database knows when this process started. */
+  isNoted: boolean
+  /** Another process has its name: what is noted under it is no longer its own. */
+  hasLostName: boolean
   /** Why this process leaves companies to others; `undefined`: it does not. */
   trouble: Trouble | undefined
   /** Turns in a row that did not reach the service. */
@@ -85,6 +91,8 @@ export const initialState = (): RunnerState => ({
   mustClaim: false,
   isFull: false,
   isClosing: false,
+  isNoted: false,
+  hasLostName: false,
   trouble: undefined,
   failedInRow: 0,
   failedTurns: 0,

@@ -8,11 +8,13 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
+import { version } from "../../internal/wire/userAgent.ts"
 import { SyncStore } from "../../sync/SyncStore.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { deadline } from "../CompanyState.ts"
 import type { Claim } from "../store/claims.ts"
 import type { Trouble } from "../store/keeping.ts"
+import { presentEvery } from "../store/runners.ts"
 import { shards, suspectStarts } from "../store/statements.ts"
 import { decideTick } from "./decideTick.ts"
 import { elapsed, type Loop, makeLoop } from "./loop.ts"
@@ -41,6 +43,8 @@ export interface Runner {
   readonly listen: Effect.Effect<void, SqlError>
   /** While it is in trouble: says so, and asks the service whether that is over, once. */
   readonly ask: Effect.Effect<void, SqlError>
+  /** Notes that it lives, once. */
+  readonly present: Effect.Effect<void, SqlError>
   /** Does all of them for ever, in the scope. */
   readonly start: Effect.Effect<void, never, Scope.Scope>
   /** Ends every turn as not mine, and claims nothing any more: another process has this name. */
@@ -80,7 +84,8 @@ export const makeRunner = Effect.fnUntraced(function*(given: RunnerBase) {
     beat: beat(base),
     drain: drain(base),
     listen: findSilence(base, base.wakeAsks),
-    ask: ask(base)
+    ask: ask(base),
+    present: present(base)
   }
   const beaten = Effect.map(elapsed, (now) => {
     state.beatenAt = now
@@ -94,16 +99,22 @@ export const makeRunner = Effect.fnUntraced(function*(given: RunnerBase) {
   const drains: Loop = makeLoop("the search for suspects", settings.takeover / 5, runner.drain)
   const asks: Loop = makeLoop("the question whether the service answers", askEvery, runner.ask)
 
+  const notes = makeLoop("the note that this process lives", presentEvery, runner.present)
+
   let loops: ReadonlyArray<Fiber.Fiber<never>> = []
   const closing = Effect.suspend(() => close(base, loops))
   return {
     ...runner,
     start: Effect.gen(function*() {
-      loops = yield* Effect.forEach([claims, beats, drains, silences, asks], (loop) => Effect.forkDetach(loop.run))
+      loops = yield* Effect.forEach(
+        [claims, beats, drains, silences, asks, notes],
+        (loop) => Effect.forkDetach(loop.run)
+      )
       yield* Effect.addFinalizer(() => closing)
     }),
     lose: Effect.gen(function*() {
       state.isClosing = true
+      state.hasLostName = true
       yield* Effect.forEach([...state.turns.values()], notMine, { discard: true })
     }),
     close: closing,
@@ -260,6 +271,17 @@ const drain = ({ name, settings: { takeover }, state, store }: TurnBase): Effect
     }
   })
 
+const present = (base: TurnBase): Effect.Effect<void, SqlError> =>
+  Effect.suspend(() => {
+    const { name, shared, state, store } = base
+    if (state.isClosing) return Effect.void
+    const isStart = !state.isNoted
+    return Effect.tap(store.notePresence(name, { isStart, release: version, settings: shared }), () =>
+      Effect.sync(() => {
+        state.isNoted = true
+      }))
+  })
+
 /** A database that does not answer must not hold up the end of the process. */
 const atMost = <A>(duration: Duration.Input, self: Effect.Effect<A>) =>
   Effect.interruptible(Effect.timeoutOption(Effect.flatMap(Effect.forkDetach(self), Fiber.await), duration))
@@ -272,5 +294,6 @@ const close = Effect.fnUntraced(function*(
   state.closingSince = yield* elapsed
   const fibers = [...state.turns.values()].flatMap(({ fiber }) => fiber === undefined ? [] : [fiber])
   yield* atMost("5 seconds", Fiber.interruptAll([...loops, ...fibers]))
-  yield* atMost("500 millis", Effect.ignore(store.giveSoloBack(name)))
+  if (state.hasLostName) return
+  yield* atMost("500 millis", Effect.ignore(Effect.andThen(store.giveSoloBack(name), store.noteEnd(name))))
 })

@@ -20,6 +20,7 @@ import {
 import { end, isServedElsewhere, release } from "./ends.ts"
 import { companies, correctTimes, gauges, makeRate, noteTrouble, schemaOf, takeoverOf, trim } from "./keeping.ts"
 import { makeOperator, statusColumns } from "./operator.ts"
+import { noteEnd, notePresence, runners, settingsElsewhere } from "./runners.ts"
 import { type FleetStatements, makeStatements } from "./statements.ts"
 import { migrateTables, verifyTables } from "./tables.ts"
 
@@ -48,6 +49,10 @@ const storeOf = (on: FleetStatements) => ({
   takeoverOf: takeoverOf(on),
   rate: makeRate(on),
   noteTrouble: noteTrouble(on),
+  notePresence: notePresence(on),
+  noteEnd: noteEnd(on),
+  settingsElsewhere: settingsElsewhere(on),
+  runners: runners(on),
   trim: trim(on),
   correctTimes: correctTimes(on),
   gauges: gauges(on),

@@ -53,7 +53,10 @@ const take = (
         ${skipLocked}
       )
       UPDATE fleet_company AS f
-      SET epoch = f.epoch + 1, starts = f.starts + 1, runner = ${text(runner)}, heartbeat_at = ${now} ${also}
+      SET epoch = f.epoch + 1, starts = f.starts + 1, runner = ${
+      text(runner)
+    }, heartbeat_at = ${now}, claimed_at = ${now}
+        ${also}
       FROM due
       WHERE f.company_id = due.id ${onlyIf}
       RETURNING company_id, guid, epoch, next_at, heartbeat_at, every_ms, phase, sweep_at, full_sweep_at, starts`,

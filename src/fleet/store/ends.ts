@@ -388,14 +388,20 @@ const countMinuteOf = (on: FleetStatements, now: Fragment, runner: string, { out
 export const insertPause = (
   { big, dialect: { greatest, text }, query, sql }: FleetStatements,
   now: Fragment,
-  { millis, reason }: { readonly reason: string; readonly millis: number | undefined }
+  { by, millis, reason }: {
+    readonly reason: string
+    readonly millis: number | undefined
+    /** The person who pauses. */
+    readonly by?: string | undefined
+  }
 ) => {
   const until = millis === undefined ? raw("NULL") : sql`${now} + ${big(millis)}`
   // With DO NOTHING the row of a pause that has ended would stop the next one.
   return query`
-    INSERT INTO fleet_pause AS p (reason, until, probed_at)
-    VALUES (${text(reason)}, ${until}, ${now})
+    INSERT INTO fleet_pause AS p (reason, until, probed_at, paused_by)
+    VALUES (${text(reason)}, ${until}, ${now}, ${text(by)})
     ON CONFLICT (reason) DO UPDATE SET
+      paused_by = coalesce(p.paused_by, excluded.paused_by),
       until = ${greatest}(coalesce(p.until, excluded.until), coalesce(excluded.until, p.until))`
 }
 

@@ -104,13 +104,14 @@ export const noteTrouble = ({ dialect: { text }, query, withNow }: FleetStatemen
     )
   )
 
-/** Removes the minutes of more than a day ago, pauses that ended an hour ago, and the trouble of processes that are gone. */
+/** Removes the minutes of more than a day ago, pauses that ended an hour ago, and processes that are gone. */
 export const trim = ({ query, withNow }: FleetStatements): Effect.Effect<void, SqlError> =>
   withNow((now) =>
     Effect.all([
       query`DELETE FROM fleet_minute WHERE minute < ${now} / 60000 - 1440`,
       query`DELETE FROM fleet_pause WHERE until < ${now} - 3600000`,
-      query`DELETE FROM fleet_trouble WHERE noted_at < ${now} - 3600000`
+      query`DELETE FROM fleet_trouble WHERE noted_at < ${now} - 3600000`,
+      query`DELETE FROM fleet_runner WHERE seen_at < ${now} - 3600000`
     ], { discard: true })
   )
 
@@ -164,6 +165,7 @@ export const correctTimes = (on: FleetStatements) =>
       ),
       // No pause and no lease lasts this long.
       corrected(on, "fleet_pause", ["until", after(3_600_000), now], ["probed_at", after(60_000), big(0)]),
+      corrected(on, "fleet_runner", ["seen_at", after(60_000), now], ["started_at", now, now]),
       corrected(on, "fleet_solo", ["until", after(takeover + 60_000), big(0)]),
       query`DELETE FROM fleet_run WHERE ended_at > ${after(60_000)}`
     ], { discard: true })

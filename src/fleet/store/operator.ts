@@ -1,4 +1,5 @@
 /** What an operator does with a fleet: single statements, attempted again for 5 seconds. */
+import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -13,12 +14,19 @@ import { insertPause } from "./ends.ts"
 import { companyIdsOf, instantOf, statusOf } from "./rows.ts"
 import type { FleetStatements } from "./statements.ts"
 
+/** Who operates a fleet, as pauses name them. Default: no name. The command says `user@host`. */
+export const FleetOperator = Context.Reference<string | undefined>("effect-time-punches/fleet/FleetOperator", {
+  defaultValue: () => undefined
+})
+
 /** A pause of the whole fleet. */
 export interface Pause {
   /** `operator`, or the error that made it. */
   readonly reason: string
   /** When it ends by itself; `None`: when a probe succeeds, or an operator ends it. */
   readonly until: Option.Option<DateTime.Utc>
+  /** Who paused the fleet, if an operator did: the `FleetOperator` of that call. */
+  readonly by: Option.Option<string>
 }
 
 /** A turn that ended. */
@@ -264,21 +272,23 @@ const runs = ({ big, query }: FleetStatements) => (id: CompanyId): Effect.Effect
 const pauses = ({ query, withNow }: FleetStatements): Effect.Effect<ReadonlyArray<Pause>, SqlError> =>
   retried(withNow((now) =>
     Effect.map(
-      query`SELECT reason, until FROM fleet_pause WHERE until IS NULL OR until > ${now} ORDER BY reason`,
+      query`SELECT reason, until, paused_by FROM fleet_pause WHERE until IS NULL OR until > ${now} ORDER BY reason`,
       (rows) =>
         rows.map((row) => ({
           reason: textOrUndefined(row.reason) ?? "",
-          until: Option.map(Option.fromUndefinedOr(orUndefined(row.until)), (at) => DateTime.makeUnsafe(at))
+          until: Option.map(Option.fromUndefinedOr(orUndefined(row.until)), (at) => DateTime.makeUnsafe(at)),
+          by: Option.fromUndefinedOr(textOrUndefined(row.paused_by))
         }))
     )
   ))
 
 export const makeOperator = (on: FleetStatements) => {
-  const { query, sql, withNow } = on
+  const { dialect: { text }, query, sql, withNow } = on
   return {
     add: add(on),
     remove: remove(on),
-    pause: set(on, () => sql`state = 'paused', reason = NULL`),
+    pause: (ids: ReadonlyArray<CompanyId>) =>
+      Effect.flatMap(FleetOperator, (by) => set(on, () => sql`state = 'paused', reason = ${text(by)}`)(ids)),
     resume: set(on, resumed(on), sql`state <> 'active'`),
     trigger: set(on, (now) => sql`next_at = ${now}`),
     sweep: set(on, (now) => sql`next_at = ${now}, sweep_at = ${now}`),
@@ -286,7 +296,10 @@ export const makeOperator = (on: FleetStatements) => {
     list: list(on),
     runs: runs(on),
     pauses: pauses(on),
-    pauseAll: retried(withNow((now) => Effect.asVoid(insertPause(on, now, { reason: "operator", millis: undefined })))),
+    pauseAll: Effect.flatMap(FleetOperator, (by) =>
+      retried(
+        withNow((now) => Effect.asVoid(insertPause(on, now, { reason: "operator", millis: undefined, by })))
+      )),
     resumeAll: retried(Effect.asVoid(query`DELETE FROM fleet_pause`))
   }
 }

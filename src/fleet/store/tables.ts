@@ -115,4 +115,18 @@ const stepsOf = (dialect: SqlDialect): ReadonlyArray<Migrate.Migration> => [{
   text text NOT NULL
 )`
   ]
+}, {
+  id: 3,
+  name: "runners",
+  statements: [
+    `CREATE TABLE fleet_runner (
+  runner text NOT NULL PRIMARY KEY,
+  release text NOT NULL,
+  started_at bigint NOT NULL,
+  seen_at bigint NOT NULL,
+  settings text NOT NULL
+)`,
+    "ALTER TABLE fleet_company ADD COLUMN claimed_at bigint",
+    "ALTER TABLE fleet_pause ADD COLUMN paused_by text"
+  ]
 }]

@@ -213,8 +213,7 @@ describe("the tools of an assistant", () => {
       for (const { database } of [bare, shown]) yield* cli(["sync", "--database", database])
       const [without, with_] = [yield* bare.ask("payroll_check", week), yield* shown.ask("payroll_check", week)]
       const kinds = ({ result }: typeof without) => JSON.stringify(result).match(/"kind":"zeroWage"/g)?.length ?? 0
-      const counted = ({ remarks }: typeof without) =>
-        Number(/^(\d+) things? to look at/m.exec(remarks.join("\n"))?.[1])
+      const counted = ({ remarks }: typeof without) => Number(/^(\d+) issues? of/m.exec(remarks.join("\n"))?.[1])
 
       assert.deepStrictEqual([kinds(without), kinds(with_)], [0, 2])
       assert.notMatch(JSON.stringify(without.result), /wage/i)

@@ -96,9 +96,7 @@ describe("time-punches payroll check", () => {
         const checked = everything.length - 2 - 3 - 1
         assert.deepStrictEqual([code, stderr], [
           9,
-          `${expected.length} things to look at, of ${
-            new Set(expected.map((line) => line.split(" ")[0])).size
-          } punches; ` +
+          `${expected.length} issues of ${new Set(expected.map((line) => line.split(" ")[0])).size} punches; ` +
           `${checked} punches were checked\n`
         ])
       })))
@@ -124,10 +122,10 @@ describe("time-punches payroll check", () => {
         assert.deepStrictEqual([table.code, table.stdout, table.stderr], [
           0,
           "",
-          "nothing to look at: 63 punches were checked\n"
+          "no issues: 63 punches were checked\n"
         ])
         assert.deepStrictEqual([json.code, json.stdout], [0, "[]\n"])
-        assert.deepStrictEqual([one.code, one.stderr], [0, "nothing to look at: 1 punch was checked\n"])
+        assert.deepStrictEqual([one.code, one.stderr], [0, "no issues: 1 punch was checked\n"])
       })))
 
   it.effect("[M2] exits with 9 if it checked nothing, unless that is allowed", () =>
@@ -182,7 +180,7 @@ describe("time-punches payroll check", () => {
         const { code, stderr, stdout } = yield* cli([...newYork, "--location-id", "301", "--json"])
 
         assert.deepStrictEqual(told(stdout), ["1 overlap", "2 overlap"])
-        assert.deepStrictEqual([code, stderr], [9, "2 things to look at, of 2 punches; 1 punch was checked\n"])
+        assert.deepStrictEqual([code, stderr], [9, "2 issues of 2 punches; 1 punch was checked\n"])
       })))
 
   it.effect("takes open punches up to --as-of", () =>
@@ -382,6 +380,6 @@ describe("what a check found", () => {
 
         assert.include(transcript, `${eraseLine}2 punches`)
         assert.deepStrictEqual(shown.slice(0, -2), [...linesOf(stdout)])
-        assert.match(shown.at(-2) ?? "", /^3 things to look at, of 2 punches; 2 punches were checked$/)
+        assert.match(shown.at(-2) ?? "", /^3 issues of 2 punches; 2 punches were checked$/)
       })))
 })

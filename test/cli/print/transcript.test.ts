@@ -138,6 +138,7 @@ const after = (last: string): ReadonlyArray<Call> => [
   { call: `fleet run ${fleet}`, until: "company 4100 is" },
   { call: `fleet list ${fleet}` },
   { call: `fleet status ${fleet} 4100` },
+  { call: `fleet runners ${fleet}` },
   { call: `fleet sync ${fleet} ${defaultCompany.id}` },
   { call: `fleet pause ${fleet} ${defaultCompany.id}` },
   { call: `fleet resume ${fleet} ${defaultCompany.id}` },

@@ -46,7 +46,7 @@ const assertSame = Effect.fnUntraced(function*(args: ReadonlyArray<string>) {
   const { stdout } = yield* cli(["payroll", "check", "--json", ...args.filter((arg) => !arg.startsWith("--rounding"))])
   const issues: ReadonlyArray<Row> = JSON.parse(stdout)
   assert.deepStrictEqual(
-    rowsOf(page.stdout, "Punches to look at").map(({ kind, punch, reason }) => [punch, kind, reason]),
+    rowsOf(page.stdout, "Punches with issues").map(({ kind, punch, reason }) => [punch, kind, reason]),
     issues.slice(0, 1000).map(({ kind, punchId, text }) => [`${punchId}`, kind, text]),
     args.join(" ")
   )

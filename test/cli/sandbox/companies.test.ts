@@ -120,13 +120,14 @@ describe("time-punches sandbox --write-env", () => {
         const file = `${yield* temporaryFolder}/.env`
         const sandbox = yield* spawn(["sandbox", "--json", "--port", "0", "--punches", "3", "--write-env", file])
         const variables: Record<string, string> = JSON.parse(yield* Effect.promise(() => sandbox.printed("\n")))
-        const text = Fs.readFileSync(file, "utf8")
+        const [mark, ...lines] = Fs.readFileSync(file, "utf8").trimEnd().split("\n")
         const url = variables["TIME_PUNCHES_BASE_URL"] ?? ""
         const page = yield* Effect.promise(() => fetch(`${url}/`).then((answer) => answer.text()))
         sandbox.child.kill("SIGINT")
         const { stderr } = yield* Effect.promise(() => sandbox.ended)
 
-        assert.deepStrictEqual(text.trimEnd().split("\n"), Object.entries(variables).map((pair) => pair.join("=")))
+        assert.match(mark ?? "", /^# Written by time-punches sandbox/)
+        assert.deepStrictEqual(lines, Object.entries(variables).map((pair) => pair.join("=")))
         assert.deepStrictEqual(Object.keys(variables).length, 6)
         assert.strictEqual(Fs.statSync(file).mode & 0o777, 0o600)
         assert.include(stderr, `${url}/ shows its requests, faults and punches, ${url}/docs the interface.\n`)
@@ -135,14 +136,28 @@ describe("time-punches sandbox --write-env", () => {
     60_000
   )
 
-  it.effect("leaves a file that exists as it is", () =>
+  it.live("replaces the file of the sandbox before it, whose port is another one", () =>
+    Effect.gen(function*() {
+      const file = `${yield* temporaryFolder}/.env`
+      for (const _ of ["one day", "the next"]) {
+        const sandbox = yield* spawn(["sandbox", "--json", "--port", "0", "--punches", "3", "--write-env", file])
+        const variables: Record<string, string> = JSON.parse(yield* Effect.promise(() => sandbox.printed("\n")))
+        const url = variables["TIME_PUNCHES_BASE_URL"] ?? ""
+        assert.include(Fs.readFileSync(file, "utf8"), `TIME_PUNCHES_BASE_URL=${url}\n`)
+        assert.strictEqual(Fs.statSync(file).mode & 0o777, 0o600)
+        sandbox.child.kill("SIGINT")
+        yield* Effect.promise(() => sandbox.ended)
+      }
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)), 60_000)
+
+  it.effect("leaves a file that no sandbox wrote as it is", () =>
     Effect.gen(function*() {
       const file = `${yield* temporaryFolder}/.env`
       Fs.writeFileSync(file, "MINE=1\n")
       const { code, stderr } = yield* cli(["sandbox", "--port", "0", "--punches", "3", "--write-env", file])
 
       assert.strictEqual(code, 8)
-      assert.include(stderr, "exists, and --write-env writes over no file")
+      assert.include(stderr, "exists, and no sandbox wrote it")
       assert.strictEqual(Fs.readFileSync(file, "utf8"), "MINE=1\n")
     }).pipe(Effect.scoped, Effect.provide([FakeService.layer(), NodeServices.layer])))
 })

@@ -47,8 +47,10 @@ const ageText = (seconds: number): string => formatAge(Duration.seconds(seconds)
 
 const timeText = (at: DateTime.Utc): string => DateTime.formatIso(at).slice(0, 19).replace("T", " ")
 
-const pauseLine = ({ reason, until }: Pause): Html =>
-  html`<p class="notice"><strong class="bad">Paused: ${reason}</strong>, until ${
+const pauseLine = ({ by, reason, until }: Pause): Html =>
+  html`<p class="notice"><strong class="bad">Paused: ${reason}${
+    Option.match(by, { onNone: () => "", onSome: (by) => ` (${by})` })
+  }</strong>, until ${
     Option.match(until, {
       onNone: () => reason === "operator" ? "an operator ends it" : "a company that is tried once an hour succeeds",
       onSome: (at) => `${timeText(at)} UTC`

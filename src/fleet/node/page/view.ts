@@ -153,7 +153,11 @@ export const sumsOf = ({ at, minutes }: View) => {
 
 const encodeStatus = Schema.encodeSync(CompanyStatus)
 const encodePauses = (pauses: View["pauses"]) =>
-  pauses.map(({ reason, until }) => ({ reason, until: Option.getOrNull(Option.map(until, DateTime.formatIso)) }))
+  pauses.map(({ by, reason, until }) => ({
+    reason,
+    until: Option.getOrNull(Option.map(until, DateTime.formatIso)),
+    by: Option.getOrNull(by)
+  }))
 
 /** The same as JSON. */
 export const statusJson = (view: View, query: PageQuery, runner: string) => {

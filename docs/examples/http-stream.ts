@@ -1,0 +1,49 @@
+/** Streams punches to a caller as NDJSON: the first page decides the status, and the others follow as they arrive. */
+import { Effect, Option, Schema, Stream } from "effect"
+import { CompanyId, getAdvice, type ListError, TimePunches } from "effect-time-punches"
+import { toNdjson } from "effect-time-punches/export"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { toPublic } from "./http-api.ts"
+
+const Params = Schema.Struct({ company: Schema.NumberFromString.pipe(Schema.decodeTo(CompanyId)) })
+
+const log = (error: ListError) => Effect.logError(`${error.message}. ${getAdvice(error)}`)
+
+const statuses = { BadUpstream: 502, NotGranted: 403, TryLater: 503 }
+
+/** Problem details of RFC 9457, with nothing of the text of the failure. */
+const toProblem = (error: ListError) => {
+  const shown = toPublic(error)
+  const status = statuses[shown._tag]
+  return HttpServerResponse.jsonUnsafe({ title: shown._tag, status }, {
+    status,
+    contentType: "application/problem+json",
+    headers: shown._tag === "TryLater" ? { "retry-after": `${shown.seconds}` } : {}
+  })
+}
+
+/** A failure of the first page has its status. A later one cuts the body, so that no caller takes some rows for all rows. */
+export const streamPunches = Effect.fn("streamPunches")(
+  function*(company: CompanyId) {
+    const client = yield* TimePunches
+    const first = yield* client.page(company)
+    const rest = Option.match(first.cursor.next, {
+      onNone: () => Stream.empty,
+      onSome: (cursor) => client.list(company, {}, { cursor })
+    })
+    const punches = Stream.concat(Stream.fromIterable(first.items), Stream.tapError(rest, log))
+    return HttpServerResponse.stream(Stream.encodeText(toNdjson(punches)), { contentType: "application/x-ndjson" })
+  },
+  Effect.tapError(log),
+  Effect.catch((error) => Effect.succeed(toProblem(error)))
+)
+
+/** `GET /companies/4021/punches`. */
+export const routes = HttpRouter.add(
+  "GET",
+  "/companies/:company/punches",
+  HttpRouter.schemaPathParams(Params).pipe(
+    Effect.flatMap(({ company }) => streamPunches(company)),
+    Effect.catchTag("SchemaError", () => Effect.succeed(HttpServerResponse.empty({ status: 400 })))
+  )
+)

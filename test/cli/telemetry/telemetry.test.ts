@@ -1,0 +1,267 @@
+/** What a collector receives of the real command, and that it disturbs nothing. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import * as Fs from "node:fs"
+import { FakeServer } from "../../../src/testing/FakeServer.ts"
+import { defaultCompany, defaultOAuthClient, FakeService, generatePunches } from "../../../src/testing/index.ts"
+import { type Answer, Collector, type Export, metricsOf, objectsWith, spansOf } from "../../support/collector.ts"
+import { canary, findHidden } from "../canaries.ts"
+import { ended, environmentOf, start, started } from "../child.ts"
+import { cli, environment, temporaryFolder } from "../support.ts"
+
+const { guid, id } = defaultCompany
+/** A company that the service does not have. */
+const unknown = `${id + 1}=3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f61`
+
+const punches = generatePunches({ count: 300, companyId: id, deletedShare: 0 })
+  .map((punch) => Object.assign(punch, { notes: `${canary} was late` }))
+
+/** The service with two pages of punches, and a collector that answers so. */
+const served = (answer: Answer = 200) =>
+  Layer.merge(
+    FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({ punches }))),
+    Collector.layerAnswering(answer)
+  )
+
+const key = "Vendor5Key6Of7Us"
+
+/** The variables of a run that a collector receives. */
+const variablesOf = Effect.gen(function*() {
+  const { url } = yield* FakeServer
+  const collector = yield* Collector
+  return {
+    ...environmentOf(url),
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_HEADERS: `x-key=${encodeURIComponent(key)}`
+  }
+})
+
+/** What of a run is in what was exported and must not be. */
+const leaksOf = (exports: ReadonlyArray<Export>) =>
+  Effect.map(Effect.flatMap(FakeService, ({ requests }) => requests), (requests) => {
+    const sent = (read: (request: typeof requests[number]) => string | undefined) =>
+      requests.map(read).filter((text) => text !== undefined)
+    const hidden = [
+      canary,
+      guid,
+      key,
+      defaultOAuthClient.clientSecret,
+      ...sent(({ headers }) => headers["authorization"]?.replace("Bearer ", "")),
+      ...sent(({ query }) => query["cursor"])
+    ]
+    assert.isAbove(hidden.length, 5)
+    return exports.flatMap(({ path, text }) =>
+      hidden.filter((each) => findHidden(text, each)).map((each) => `${path}: ${each}`)
+    )
+  })
+
+const pathsOf = (exports: ReadonlyArray<Export>) => new Set(exports.map(({ path }) => path))
+
+const listed = (parent: string | undefined) => [
+  ["POST", "TokenCache.renew"],
+  ["TokenCache.renew", undefined],
+  ["GET", "TimePunches.page"],
+  ["TimePunches.page", "TimePunches.list"],
+  ["GET", "TimePunches.page"],
+  ["TimePunches.page", "TimePunches.list"],
+  ["TimePunches.list", parent]
+]
+
+describe("a collector", () => {
+  it.live("receives the spans and metrics of sync and export, under the name of the command, and nothing private", () =>
+    Effect.gen(function*() {
+      const env = yield* variablesOf
+      const collector = yield* Collector
+      const folder = yield* temporaryFolder
+      const synced = yield* ended(start(["sync", "--database", `${folder}/a.db`], env))
+      const afterSync = yield* collector.exports
+      const exported = yield* ended(start(["export", "--output", `${folder}/a.csv`], env))
+      const all = yield* collector.exports
+      const afterExport = all.slice(afterSync.length)
+      const familiesOf = (exports: ReadonlyArray<Export>) => spansOf(exports).map(({ name, parent }) => [name, parent])
+
+      assert.deepStrictEqual([synced.code, exported.code], [0, 0])
+      assert.sameDeepMembers(familiesOf(afterSync), [...listed("Sync.run"), ["Sync.run", undefined]])
+      assert.sameDeepMembers(familiesOf(afterExport), listed(undefined))
+      for (const exports of [afterSync, afterExport]) {
+        assert.strictEqual(metricsOf(exports).get("time_punches_punches"), 300)
+        assert.isTrue(exports.every(({ headers }) => headers["x-key"] === key))
+        const resource = objectsWith(exports.map(({ body }) => body), "key", "value")
+        assert.deepInclude(resource, { key: "service.name", value: { stringValue: "time-punches" } })
+      }
+      assert.deepStrictEqual(yield* leaksOf(all), [])
+    }).pipe(Effect.scoped, Effect.provide(served())))
+
+  it.live("receives the turns of a fleet down to the pages, its metrics and its log, and nothing private", () =>
+    Effect.gen(function*() {
+      const env = yield* variablesOf
+      const folder = yield* temporaryFolder
+      const database = ["--database", `${folder}/a.db`]
+      yield* ended(start(["fleet", "add", `${id}=${guid}`, unknown, ...database], env))
+      const fleet = yield* started(["fleet", "run", "--verbose", ...database], {
+        ...env,
+        OTEL_METRIC_EXPORT_INTERVAL: "200",
+        OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=test"
+      })
+      const { exports } = yield* Collector
+      yield* Effect.repeat(Effect.delay(exports, "100 millis"), {
+        until: (all) =>
+          metricsOf(all).get("time_punches_punches") === 300 &&
+          (metricsOf(all).get("time_punches_fleet_turns") ?? 0) > 0
+      })
+      fleet.child.kill("SIGTERM")
+      const { code, stderr } = yield* ended(fleet)
+      const all = yield* exports
+      const spans = spansOf(all)
+      const traces = new Map(spans.map(({ name, traceId }) => [traceId, name]))
+      const resource = objectsWith(all.map(({ body }) => body), "key", "value")
+
+      assert.strictEqual(code, 0, stderr)
+      assert.deepStrictEqual(pathsOf(all), new Set(["/v1/traces", "/v1/metrics", "/v1/logs"]))
+      for (
+        const [name, parent] of [
+          ["Fleet.turn", undefined],
+          ["Sync.run", "Fleet.turn"],
+          ["TimePunches.list", "Sync.run"],
+          ["TimePunches.page", "TimePunches.list"],
+          ["GET", "TimePunches.page"]
+        ]
+      ) {
+        const some = spans.filter((span) => span.name === name)
+        assert.isNotEmpty(some, name)
+        assert.deepStrictEqual([...new Set(some.map((span) => span.parent))], [parent], name)
+      }
+      assert.isAtMost(traces.size, spans.length)
+      // The statements of its loops would be more than all others.
+      assert.deepStrictEqual(spans.filter(({ name }) => String(name).startsWith("sql.")), [])
+      assert.include(JSON.stringify(objectsWith(all, "severityText", "body")), "the fleet runs")
+      assert.deepInclude(resource, { key: "deployment.environment.name", value: { stringValue: "test" } })
+      assert.deepStrictEqual(yield* leaksOf(all), [])
+    }).pipe(Effect.scoped, Effect.provide(served())))
+
+  it.live("receives protobuf, compressed, if the variables say so", () =>
+    Effect.gen(function*() {
+      const env = {
+        ...yield* variablesOf,
+        OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf",
+        OTEL_EXPORTER_OTLP_COMPRESSION: "gzip",
+        OTEL_METRICS_EXPORTER: "none"
+      }
+      const { code } = yield* ended(start(["export", "--output", "-"], env))
+      const all = yield* (yield* Collector).exports
+
+      assert.strictEqual(code, 0)
+      assert.deepStrictEqual(all.map(({ path }) => path), ["/v1/traces"])
+      assert.strictEqual(all[0]?.headers["content-type"], "application/x-protobuf")
+      assert.strictEqual(all[0]?.headers["content-encoding"], "gzip")
+      assert.include(all[0]?.text, "TimePunches.page")
+      assert.deepStrictEqual(yield* leaksOf(all), [])
+    }).pipe(Effect.scoped, Effect.provide(served())))
+
+  it.live.each<Answer | "away">([500, 429, "silent", "headers", "away"])(
+    "changes neither output nor exit code, and holds up the end for three seconds at most: %s",
+    (answer) =>
+      Effect.gen(function*() {
+        const env = yield* variablesOf
+        const away = answer === "away" ? { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1" } : {}
+        const folder = yield* temporaryFolder
+        const running = yield* started(["sync", "--database", `${folder}/a.db`], { ...env, ...away })
+        yield* Effect.promise(() => running.printed("first load"))
+        const printedAt = performance.now()
+        const { code, stderr, stdout } = yield* ended(running)
+        const seconds = (performance.now() - printedAt) / 1000
+
+        assert.strictEqual(code, 0)
+        assert.match(stdout, /^first load: 300 punches, 2 pages, 300 written, 0 unchanged, watermark \S+\n$/)
+        assert.strictEqual(stderr, "")
+        // Two seconds, or no wait at all, and the exit of a process on a busy machine.
+        assert.isBelow(seconds, answer === "silent" || answer === "headers" ? 3.5 : 1.5)
+      }).pipe(Effect.scoped, Effect.provide(served(answer === "away" ? 200 : answer)))
+  )
+
+  it.live("receives nothing if the exporter is disabled, or no variable names it", () =>
+    Effect.gen(function*() {
+      const { OTEL_EXPORTER_OTLP_ENDPOINT, ...others } = yield* variablesOf
+      const disabled = { ...others, OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED: "true" }
+      const codes = yield* Effect.forEach(
+        [others, disabled],
+        (env) => Effect.map(ended(start(["export", "--output", "-"], env)), ({ code }) => code)
+      )
+
+      assert.deepStrictEqual(codes, [0, 0])
+      assert.deepStrictEqual(yield* (yield* Collector).exports, [])
+    }).pipe(Effect.scoped, Effect.provide(served())))
+})
+
+/** The files that a call loads. Printed as they are loaded, in front of what the call prints. */
+const filesOf = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) => {
+  const hook = `import { registerHooks } from "node:module"
+    registerHooks({ load: (url, context, next) => (console.log("loads " + url), next(url, context)) })`
+  const options = `--import=data:text/javascript,${encodeURIComponent(hook)}`
+  return Effect.map(
+    ended(start(args, { ...env, NODE_OPTIONS: options })),
+    ({ stdout }) => [...stdout.matchAll(/^loads file:\/\/(\S+)$/gm)].map(([, path = ""]) => path)
+  )
+}
+
+describe("the exporter", () => {
+  const isExporter = (path: string) => Fs.readFileSync(path, "utf8").includes("OTel-OTLP-Exporter")
+
+  it.live("is loaded by a run that sends, and by no other", () =>
+    Effect.gen(function*() {
+      const { OTEL_EXPORTER_OTLP_ENDPOINT, ...others } = yield* variablesOf
+      const all = { ...others, OTEL_EXPORTER_OTLP_ENDPOINT }
+      const calls = [
+        [["--help"], all],
+        [["export", "--help"], all],
+        [["list", "--limit", "1"], all],
+        [["export", "--output", "-"], others],
+        [["export", "--output", "-"], all]
+      ] as const
+      const loaded = yield* Effect.forEach(calls, ([args, env]) => filesOf(args, env), { concurrency: 2 })
+
+      assert.isAbove(loaded[0]?.length ?? 0, 10)
+      assert.deepStrictEqual(loaded.map((files) => files.filter(isExporter).length), [0, 0, 0, 0, 1])
+    }).pipe(Effect.scoped, Effect.provide(served())))
+})
+
+describe("a variable of OpenTelemetry", () => {
+  const commands = [["sync", "--database", "a.db"], ["export", "--output", "-"], ["fleet", "run", "--database", "a.db"]]
+
+  const invalid: ReadonlyArray<readonly [name: string, value: string, mustBe: string]> = [
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318", "an address of http or https"],
+    ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", `http://u:${canary}@h/`, "without user"],
+    ["OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", `http://h/?key=${canary}`, "query"],
+    ["OTEL_EXPORTER_OTLP_HEADERS", canary, "headers as name=value"],
+    ["OTEL_EXPORTER_OTLP_HEADERS", `x-key=${canary}%0Ax: y`, "visible ASCII"],
+    ["OTEL_EXPORTER_OTLP_METRICS_HEADERS", `x-key=${canary}%`, "headers as name=value"],
+    ["OTEL_RESOURCE_ATTRIBUTES", `${canary}`, "attributes as name=value"],
+    ["OTEL_RESOURCE_ATTRIBUTES", `a=%${canary}`, "percent-encoded"],
+    ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "http/json or http/protobuf"],
+    ["OTEL_TRACES_EXPORTER", "console", "otlp or none"],
+    ["OTEL_SDK_DISABLED", "1", "true or false"],
+    ["OTEL_EXPORTER_OTLP_COMPRESSION", "br", "gzip or none"],
+    ["OTEL_EXPORTER_OTLP_TIMEOUT", "2s", "a whole number"],
+    ["OTEL_METRIC_EXPORT_INTERVAL", "0", "a whole number"],
+    ["OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "-1", "a whole number"],
+    ["OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "lowmemory", "cumulative or delta"]
+  ]
+
+  it.live.each(invalid)(
+    "ends a run with 3 before anything is sent if it is not valid: %s=%s",
+    ([name, value, mustBe]) =>
+      Effect.gen(function*() {
+        const env = { ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1", [name]: value }
+        for (const command of commands) {
+          const { code, stderr, stdout } = yield* cli(command, { env })
+
+          assert.strictEqual(code, 3, stderr)
+          assert.include(stderr, `${name} must be`)
+          assert.include(stderr, mustBe)
+          assert.notInclude(stderr, canary)
+          assert.strictEqual(stdout, "")
+        }
+        assert.deepStrictEqual(yield* (yield* FakeService).requests, [])
+      }).pipe(Effect.provide(FakeService.layer({ punches: [] })))
+  )
+})
