@@ -138,7 +138,7 @@ export const create = (
           company,
           Object.fromEntries(open),
           accept.has("gap") ? [] : gaps,
-          issues.filter(({ kind }) => !accept.has(kind)),
+          issues.filter(({ kind }) => !accept.has(kind)).map(PeriodCheck.issueOf),
           staleness === undefined || accept.has("stale") ? [] : [staleness]
         )
       }
@@ -633,7 +633,7 @@ const issuesIn = (
   const isInLater = CloseTerms.isInLaterClose(terms, active.map(({ terms }) => terms))
   return punchesIn(company, PeriodCheck.queryWindow(options), tableOptions).pipe(
     Stream.filter((punch) => CloseTerms.getLocation(terms, punch.locationId) !== undefined || !isInLater(punch)),
-    Stream.run(PeriodCheck.check(options))
+    Stream.run(PeriodCheck.findings({ ...options, isSorted: true }))
   )
 }
 

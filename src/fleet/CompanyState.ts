@@ -75,7 +75,8 @@ export interface Failure {
 /** What a turn ended with. Each kind has its row in `rules`. */
 export type Outcome =
   | { readonly _tag: "Complete"; readonly isResumed: boolean }
-  | { readonly _tag: "TurnOver" }
+  /** Its pages are used up. `isEmpty`: none of them had a row. */
+  | { readonly _tag: "TurnOver"; readonly isEmpty: boolean }
   | { readonly _tag: "Transient"; readonly failure: Failure }
   | { readonly _tag: "StoreFailed"; readonly failure: Failure }
   | { readonly _tag: "Throttled"; readonly failure: Failure; readonly retryAfter: Option.Option<Duration.Duration> }
@@ -155,9 +156,9 @@ const minute = 60_000
 const judge = (outcome: Outcome, row: RowAtEnd, context: EndContext): Verdict =>
   Match.valueTags(outcome, {
     Complete: ({ isResumed }): Verdict => ({ ...quiet, next: isResumed ? { _tag: "Now" } : { _tag: "Slot" } }),
-    TurnOver: (): Verdict => ({
+    TurnOver: ({ isEmpty }): Verdict => ({
       ...quiet,
-      next: { _tag: "Now" },
+      next: isEmpty ? { _tag: "In", millis: emptyWait } : { _tag: "Now" },
       failures: context.isPaged ? 0 : row.failures,
       error: "keep"
     }),
@@ -229,6 +230,9 @@ const quiet: Verdict = {
   error: "clear",
   pause: undefined
 }
+
+/** The wait behind a turn of empty pages: a service whose cursors lead nowhere would be asked as fast as it answers. */
+const emptyWait = 5000
 
 /** The longest wait after a failure of the database, which other turns show as soon as it is over. */
 const longestStoreWait = 30_000

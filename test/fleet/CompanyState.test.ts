@@ -37,7 +37,7 @@ const failure = { tag: "T", text: "what happened" }
 /** One outcome of each kind. A kind that is missing does not compile. */
 const every: { readonly [Tag in OutcomeTag]: Extract<Outcome, { readonly _tag: Tag }> } = {
   Complete: { _tag: "Complete", isResumed: false },
-  TurnOver: { _tag: "TurnOver" },
+  TurnOver: { _tag: "TurnOver", isEmpty: false },
   Transient: { _tag: "Transient", failure },
   StoreFailed: { _tag: "StoreFailed", failure },
   Throttled: { _tag: "Throttled", failure, retryAfter: Option.none() },
@@ -99,6 +99,10 @@ describe("decide", () => {
 
   it("is due again at once after a resumed pass", () => {
     assert.strictEqual(decide({ _tag: "Complete", isResumed: true }, row, context).next._tag, "Now")
+  })
+
+  it("waits five seconds behind a turn whose pages were all empty", () => {
+    assert.deepStrictEqual(decide({ _tag: "TurnOver", isEmpty: true }, row, context).next, { _tag: "In", millis: 5000 })
   })
 
   it("counts failures from 0 once a page was stored", () => {

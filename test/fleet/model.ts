@@ -23,6 +23,7 @@ import {
 import { type Batch, type Checkpoint, SyncError, SyncStore } from "../../src/sync/index.ts"
 import { makeStoreOf } from "../../src/sync/memoryStore.ts"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
+import { punch } from "../../src/testing/kit/index.ts"
 import { pageOf } from "../support/page.ts"
 import { sqliteStore } from "./support.ts"
 
@@ -290,6 +291,7 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
           if (error !== undefined) return yield* Effect.fail(error)
           const page = pageOf(sentAt, {
             index,
+            items: [punch({ id: index + 1, companyId: company })],
             sent: index === 0 ? Option.none() : Option.some(Cursor.make(`${index}`)),
             next: index === pagesOf - 1 ? Option.none() : Option.some(Cursor.make(`${index + 1}`))
           })

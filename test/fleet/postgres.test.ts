@@ -277,7 +277,13 @@ describe("the page of a fleet over PostgreSQL", () => {
           keepRuns: 50
         })
         const minutes = yield* store.sql`SELECT pg_typeof(minute)::text AS kind, runs FROM fleet_minute`
-        const handle = yield* routes({ store, name: "a", takeover: 10_000, workedAt: monotonic })
+        const handle = yield* routes({
+          store,
+          name: "a",
+          takeover: 10_000,
+          workedAt: monotonic,
+          isTurning: Effect.succeed(true)
+        })
         const get = (path: string) =>
           handle(true).pipe(
             Effect.provideService(

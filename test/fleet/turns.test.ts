@@ -41,6 +41,7 @@ import {
 } from "../../src/index.ts"
 import { SyncError, SyncStore } from "../../src/sync/index.ts"
 import { type Copy, makeStoreOf } from "../../src/sync/memoryStore.ts"
+import { punch } from "../../src/testing/kit/index.ts"
 import { pageOf } from "../support/page.ts"
 import { recorder } from "../support/recorder.ts"
 import { readCompany, setCompanies, sqliteStore, type TestStore } from "./support.ts"
@@ -103,6 +104,22 @@ const away = new SqlError({
 })
 
 describe("a process", () => {
+  it.effect("turns while its claims are tried, also in vain, and no longer while one does not end", () =>
+    Effect.gen(function*() {
+      let answer: Effect.Effect<never, SqlError> = Effect.fail(away)
+      const { runner } = yield* world(() => ({ claim: () => Effect.suspend(() => answer) }))
+      assert.isTrue(yield* runner.isTurning, "it has not begun")
+      yield* Effect.scoped(Effect.gen(function*() {
+        yield* runner.start
+        yield* TestClock.adjust("5 minutes")
+        assert.isTrue(yield* runner.isTurning)
+        assert.strictEqual(runner.workedAt(), -Infinity)
+        answer = Effect.interruptible(Effect.never)
+        yield* TestClock.adjust("70 seconds")
+        assert.isFalse(yield* runner.isTurning)
+      }))
+    }))
+
   it.effect("notes that it lives until it ends, or until another process has its name", () =>
     Effect.gen(function*() {
       const { runner, store } = yield* world()
@@ -140,6 +157,50 @@ describe("a process", () => {
 })
 
 describe("a turn", () => {
+  it.effect("whose pages were all empty leaves five seconds to the service, and one with rows none", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(noon)
+      const test = yield* sqliteStore
+      const endless = () =>
+        Stream.unfold(0, (index) =>
+          Effect.map(DateTime.now, (now) => {
+            const items = index < 2 ? [punch({ id: index + 1, companyId: id })] : []
+            return [pageOf(now, { index, items, next: Option.some(Cursor.make(`c${index}`)) }), index + 1] as const
+          }))
+      let from = 0
+      const pages = () => Stream.drop(endless(), from)
+      const runner = yield* makeRunner({
+        store: test.store,
+        settings: { ...settings, pagesPerTurn: 2 },
+        name: "a",
+        mine: () => undefined,
+        shared: "{}"
+      }).pipe(
+        Effect.provide(Layer.merge(
+          Layer.succeed(SyncStore, makeStoreOf(new Map())),
+          TimePunches.layerMock({ pages })
+        ))
+      )
+      yield* Effect.orDie(test.store.operator.add([{ id, every: undefined }]))
+      const turns = Effect.map(test.store.operator.runs(id), ({ length }) => length)
+      yield* runner.tick
+      yield* settled
+      assert.strictEqual(yield* turns, 1)
+      from = 2
+      yield* runner.tick
+      yield* settled
+      assert.strictEqual(yield* turns, 2, "it continues at once behind pages with rows")
+      from = 4
+      yield* TestClock.adjust("4900 millis")
+      yield* runner.tick
+      yield* settled
+      assert.strictEqual(yield* turns, 2)
+      yield* TestClock.adjust("200 millis")
+      yield* runner.tick
+      yield* settled
+      assert.strictEqual(yield* turns, 3)
+    }))
+
   it.effect("that lost its company before it has claimed the copy stores no page", () =>
     Effect.gen(function*() {
       const { commits, page, runner, test } = yield* world(({ isHeld, sql }) => ({

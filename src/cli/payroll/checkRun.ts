@@ -18,12 +18,12 @@ import { type FilterInput, noFilter } from "../flags/filter.ts"
 import { readNames } from "../flags/names.ts"
 import { csvStyleOf, formatOf } from "../flags/values.ts"
 import { printError, printWarning } from "../print/messages.ts"
-import { printText, screen } from "../print/output.ts"
+import { print, screen } from "../print/output.ts"
 import { defaultMaxShift, refuseBeyondCalendar } from "../select/maxShift.ts"
 import { type LocationDayRule, requirePeriod, resolvePeriod } from "../select/period.ts"
 import { disputedIn, disputesUnknown, type Selected, selectedOf, selects, widerFilter } from "../select/selection.ts"
 import { type CheckInput, forms } from "./checkFlags.ts"
-import { textOf, verdictOf } from "./findings.ts"
+import { textsOf, verdictOf } from "./findings.ts"
 
 /** Kinds that are neither reported nor counted: an assistant that may not see wages must not learn which are 0. */
 export const HiddenKinds = Context.Reference<ReadonlyArray<PeriodCheck.Kind>>("effect-time-punches/cli/HiddenKinds", {
@@ -42,7 +42,7 @@ export const run = Effect.fnUntraced(
     const source = yield* openSource(resolved)
     const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
     yield* refuseBeyondCalendar(resolved, maxShift)
-    const { checked, issues: all } = yield* findIssues({
+    const { all, checked } = yield* findAll({
       ...local,
       clockedIn: resolved.clockedIn,
       selected: selectedOf(flags),
@@ -52,16 +52,16 @@ export const run = Effect.fnUntraced(
     }, punchesOf(source))
 
     const hidden = yield* HiddenKinds
-    const issues = all.filter(({ kind }) => !hidden.includes(kind))
-    const printVerdict = issues.length === 0 && checked > 0 ? printError : printWarning
-    yield* printText(textOf(format, issues, names, yield* screen, style)).pipe(
-      Effect.andThen(printVerdict(verdictOf(issues, checked, acceptsEmpty))),
+    const found = hidden.length === 0 ? all : all.filter(({ kind }) => !hidden.includes(kind))
+    const printVerdict = found.length === 0 && checked > 0 ? printError : printWarning
+    yield* print(textsOf(format, found, names, yield* screen, style)).pipe(
+      Effect.andThen(printVerdict(verdictOf(found, checked, acceptsEmpty))),
       Effect.andThen(knowsDisputes ? Effect.void : printWarning(disputesUnknown)),
       // What was found decides the exit code, also if its reader has read enough.
       Effect.catchTag("OutputClosed", () => Effect.void)
     )
     // A gate that looked at nothing must not open.
-    if (issues.length > 0 || (checked === 0 && !acceptsEmpty)) return yield* new Findings()
+    if (found.length > 0 || (checked === 0 && !acceptsEmpty)) return yield* new Findings()
   },
   Effect.scoped,
   intoOutput
@@ -82,23 +82,24 @@ interface CheckRequest {
 }
 
 /** Checks the punches of a period, and reads some time around it for overlaps. `list` lists them. */
-const findIssues = Effect.fnUntraced(function*<E, R>(
+const findAll = Effect.fnUntraced(function*<E, R>(
   { asOf, clockedIn, dayRule, knowsDisputes, maxDuration, period, selected }: CheckRequest,
   list: (filter: PunchFilter) => Stream.Stream<TimePunch, E, R>
 ) {
   const periods = Period.byLocation(dayRule, period)
   const isChecked = selects(selected)
   const disputed = knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined
-  const options = { dayRule, period, asOf, maxDuration, isChecked, disputed }
+  // A copy lists by clock-in, and knows no disputes; a service may list in another order.
+  const options = { dayRule, period, asOf, maxDuration, isChecked, disputed, isSorted: !knowsDisputes }
   let checked = 0
-  const issues = yield* list(widerFilter(PeriodCheck.queryWindow(options), selected, clockedIn)).pipe(
+  const all = yield* list(widerFilter(PeriodCheck.queryWindow(options), selected, clockedIn)).pipe(
     Stream.mapArray((punches) => {
       // A punch of a location without a zone is not counted: it fails the check.
       const belong = punches.filter((punch) => Result.getOrElse(periods.contains(punch), () => false))
       checked += belong.filter((punch) => !punch.deleted && isChecked(punch)).length
       return punches
     }),
-    Stream.run(PeriodCheck.check(options))
+    Stream.run(PeriodCheck.findings(options))
   )
-  return { issues, checked }
+  return { all, checked }
 })

@@ -112,8 +112,10 @@ export const work = Effect.fnUntraced(function*(base: TurnBase, turn: Turn) {
     )
     if (Result.isSuccess(called)) {
       if (called.success === undefined) return undefined
-      const { complete, resumed } = called.success
-      const outcome: Outcome = complete ? { _tag: "Complete", isResumed: resumed } : { _tag: "TurnOver" }
+      const { complete, pages, punches, resumed } = called.success
+      const outcome: Outcome = complete
+        ? { _tag: "Complete", isResumed: resumed }
+        : { _tag: "TurnOver", isEmpty: punches === 0 && pages >= settings.pagesPerTurn }
       return { outcome, plan }
     }
     const error = called.failure
