@@ -15,8 +15,8 @@ import type { MissingZone } from "../payroll/Zones.ts"
 import type { TableOptions } from "../sql/connection.ts"
 import type { HistoryUnavailable } from "../sql/read.ts"
 import type { SyncError } from "../sync/SyncError.ts"
+import type { Blocker } from "./Blocker.ts"
 import {
-  type Blocker,
   CloseChanged,
   notFound,
   NotReady,
