@@ -15,8 +15,8 @@ import type { MissingZone } from "../payroll/Zones.ts"
 import type { TableOptions } from "../sql/connection.ts"
 import type { HistoryUnavailable } from "../sql/read.ts"
 import type { SyncError } from "../sync/SyncError.ts"
+import type { Blocker } from "./Blocker.ts"
 import {
-  type Blocker,
   CloseChanged,
   notFound,
   NotReady,
@@ -66,9 +66,11 @@ export { formChanges } from "./WrittenFile.ts"
 export { LossCause, type LostHours } from "./losses.ts"
 export { type WriteOptions } from "./store.ts"
 
-type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUnavailable
+/** Why a copy or its closes cannot be read. */
+export type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUnavailable
 
-type WriteError = CloseChanged | OutcomeUnknown
+/** Why a revision is not written, or is not known to be. */
+export type WriteError = CloseChanged | OutcomeUnknown
 
 /** What is closed. */
 export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "companyId">, WriteOptions {
@@ -138,7 +140,7 @@ export const create = (
           company,
           Object.fromEntries(open),
           accept.has("gap") ? [] : gaps,
-          issues.filter(({ kind }) => !accept.has(kind)),
+          issues.filter(({ kind }) => !accept.has(kind)).map(PeriodCheck.issueOf),
           staleness === undefined || accept.has("stale") ? [] : [staleness]
         )
       }
@@ -213,7 +215,8 @@ export interface Rehearsal extends CorrectionRemarks {
   readonly due: ReadonlyArray<AmountDue>
 }
 
-type CorrectError = ReadError | NotReady | PeriodClosed | UnknownClose | VerificationFailed
+/** Why a close is not corrected, before anything is written. */
+export type CorrectError = ReadError | NotReady | PeriodClosed | UnknownClose | VerificationFailed
 
 /**
  * Sums closes again, and records the next revision of each whose sums differ: the difference to the one before is due. All
@@ -633,7 +636,7 @@ const issuesIn = (
   const isInLater = CloseTerms.isInLaterClose(terms, active.map(({ terms }) => terms))
   return punchesIn(company, PeriodCheck.queryWindow(options), tableOptions).pipe(
     Stream.filter((punch) => CloseTerms.getLocation(terms, punch.locationId) !== undefined || !isInLater(punch)),
-    Stream.run(PeriodCheck.check(options))
+    Stream.run(PeriodCheck.findings({ ...options, isSorted: true }))
   )
 }
 

@@ -209,7 +209,7 @@ export const byPerson = ({ people, rows }: CloseSums): ReadonlyArray<PersonSums>
 
 /** A row while it is summed; times in milliseconds. */
 interface RunningRow {
-  readonly punch: TimePunch
+  readonly key: RowKey
   amounts: Amounts.Amounts
   over: number
   double: number
@@ -280,9 +280,12 @@ const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>) => {
   }
 
   const rowAt = (punch: TimePunch): RunningRow => {
-    const key = keyOf(keyOfPunch(punch, isTogether))
-    const row = rows.get(key) ?? { punch, amounts: Amounts.zero, over: 0, double: 0 }
-    rows.set(key, row)
+    const key = keyOfPunch(punch, isTogether)
+    const text = keyOf(key)
+    const known = rows.get(text)
+    if (known !== undefined) return known
+    const row = { key, amounts: Amounts.zero, over: 0, double: 0 }
+    rows.set(text, row)
     return row
   }
 
@@ -326,10 +329,10 @@ const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>) => {
         overDaily: time(isWeekly && dailyThreshold !== undefined, daily)
       }
     }
-    const users = [...new Set([...rows.values()].map(({ punch }) => punch.userId))].toSorted((a, b) => a - b)
+    const users = [...new Set([...rows.values()].map(({ key }) => key.userId))].toSorted((a, b) => a - b)
     const counted = users.map(personOf)
-    const sorted = [...rows.values()].map(({ amounts, double, over, punch }) =>
-      rowOf(keyOfPunch(punch, isTogether), amounts, {
+    const sorted = [...rows.values()].map(({ amounts, double, key, over }) =>
+      rowOf(key, amounts, {
         over: time(isTogether && hasOver, over),
         double: time(isTogether && hasDouble, double)
       })

@@ -46,7 +46,7 @@ export const closeListing = (close: ClosedPeriod): Option.Option<CloseListing> =
   })
 
 /** How a close is shown. */
-export interface CloseReportOptions {
+export interface CloseReportOptions extends Pick<PeriodCheck.PeriodCheckOptions, "isSorted"> {
   /** The name of an id, such as the name of a person. It is shown as it is, as text. Default: ids only. */
   readonly names?: Page.NameLookup | undefined
   /**
@@ -94,8 +94,7 @@ export const toHtmlCloseReport = <E, R>(
 ): Effect.Effect<string, E | MissingZone | Labor.SumOverflow, R> =>
   Effect.gen(function*() {
     const { companyId, first, last } = close.terms
-    const { names, otherTerms = [], title = `Close ${close.close} of company ${companyId}: ${first} to ${last}` } =
-      options
+    const { names, title = `Close ${close.close} of company ${companyId}: ${first} to ${last}` } = options
     const newest = Option.getOrUndefined(newestRevision(close.revisions))
     const terms = newest === undefined ? close.terms : termsAt(close, newest)
     const sums = newest ?? CloseSums.empty
@@ -104,7 +103,7 @@ export const toHtmlCloseReport = <E, R>(
     const thresholds = CloseTerms.thresholdsOf(terms)
     const shown = newest === undefined || Option.isNone(punches)
       ? undefined
-      : yield* ofPunches(punches.value, terms, otherTerms, people, names)
+      : yield* ofPunches(punches.value, terms, options, people)
     const zones = [...new Set(terms.clocks.map(({ zone }) => zone))]
     return yield* Page.documentOf(
       title,
@@ -166,12 +165,11 @@ const checkOf = (terms: CloseTerms.CloseTerms) => CloseTerms.checkOptions(terms,
 const ofPunches = <E, R>(
   punches: Stream.Stream<TimePunch, E, R>,
   terms: CloseTerms.CloseTerms,
-  otherTerms: ReadonlyArray<CloseTerms.CloseTerms>,
-  people: ReadonlyArray<ReportSums>,
-  names: Page.NameLookup | undefined
+  { isSorted, names, otherTerms = [] }: CloseReportOptions,
+  people: ReadonlyArray<ReportSums>
 ) =>
   Effect.gen(function*() {
-    const check = checkOf(terms)
+    const check = { ...checkOf(terms), isSorted }
     const { getDayRule } = zonesOf(terms)
     const { gte, lt } = CloseTerms.queryWindow(terms)
     const isOurs = CloseTerms.contains(terms)
@@ -217,7 +215,7 @@ const ofPunches = <E, R>(
     return {
       byDay: Page.hoursByDaySection(figures.days, names),
       presence: Page.presenceSection(figures.presence, terms.firstDay),
-      issues: Page.issuesSection(figures.issues, names, notes)
+      issues: Page.issuesSection(figures.found, names, notes)
     }
   })
 

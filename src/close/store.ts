@@ -525,28 +525,33 @@ const insert = Effect.fnUntraced(function*(
       sql`${token}`
     ])
   ])
-  const rows = sums.rows.map((row, place) =>
-    tuple([
-      bigint(place),
-      bigint(row.userId),
-      bigint(row.locationId),
-      orNull(row.departmentId),
-      bigint(row.roleId),
-      bigint(row.punches),
-      bigint(row.incomplete),
-      bigint(Duration.toMillis(row.net)),
-      bigint(row.cost),
-      bigint(row.tips),
-      orNull(row.hourlyWage),
-      millisOrNull(row.over),
-      millisOrNull(row.double)
-    ])
-  )
-  const people = sums.people.map(({ double, over, overDaily, userId }) =>
-    tuple([bigint(userId), millisOrNull(over), millisOrNull(overDaily), millisOrNull(double)])
-  )
-  for (const chunk of Arr.chunksOf(rows, chunkSize)) yield* insertInto(tables.closeRow, columnsOf.row, chunk)
-  for (const chunk of Arr.chunksOf(people, chunkSize)) yield* insertInto(tables.closePerson, columnsOf.person, chunk)
+  // The fragments of all rows would take more memory than the rows.
+  for (let from = 0; from < sums.rows.length; from += chunkSize) {
+    const tuples = sums.rows.slice(from, from + chunkSize).map((row, at) =>
+      tuple([
+        bigint(from + at),
+        bigint(row.userId),
+        bigint(row.locationId),
+        orNull(row.departmentId),
+        bigint(row.roleId),
+        bigint(row.punches),
+        bigint(row.incomplete),
+        bigint(Duration.toMillis(row.net)),
+        bigint(row.cost),
+        bigint(row.tips),
+        orNull(row.hourlyWage),
+        millisOrNull(row.over),
+        millisOrNull(row.double)
+      ])
+    )
+    yield* insertInto(tables.closeRow, columnsOf.row, tuples)
+  }
+  for (const people of Arr.chunksOf(sums.people, chunkSize)) {
+    const tuples = people.map(({ double, over, overDaily, userId }) =>
+      tuple([bigint(userId), millisOrNull(over), millisOrNull(overDaily), millisOrNull(double)])
+    )
+    yield* insertInto(tables.closePerson, columnsOf.person, tuples)
+  }
 })
 
 /** The sums of the punches of a close beside the others, now or at an instant of the history. */

@@ -9,23 +9,11 @@ import * as Schema from "effect/Schema"
 import * as Sink from "effect/Sink"
 import { LocationId, TimePunchId, UserId } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
+import { Kind } from "./IssueKind.ts"
 import * as WorkedTime from "./WorkedTime.ts"
 import { byLocation, type DayRule, type Interval, type LocalPeriods, zoneOf, type Zones, zonesOf } from "./Zones.ts"
 
-/**
- * Why a punch should be looked at.
- *
- * - `open`: not clocked out.
- * - `unapproved`: no manager approved it.
- * - `disputed`: its id is in `disputed`.
- * - `overlap`: it shares time with another punch of the same person. Both have an issue, which names the other.
- * - `tooLong`: from clock-in to clock-out it is longer than `maxDuration`.
- * - `anomaly`: an anomaly of `WorkedTime`, one issue for each; `OpenPunch` is `open`.
- * - `zeroWage`: its hourly wage is 0.
- */
-export const Kind = Schema.Literals(["open", "unapproved", "disputed", "overlap", "tooLong", "anomaly", "zeroWage"])
-
-export type Kind = typeof Kind.Type
+export { Kind } from "./IssueKind.ts"
 
 /** A reason to look at a punch. It is a fact, not an error. */
 export class Issue extends Schema.Opaque<Issue>()(Schema.Struct({
@@ -58,6 +46,11 @@ export interface PeriodCheckOptions<out E = never> extends WorkedTime.WorkedTime
    * one of these: a person may be clocked in at two locations. Default: all.
    */
   readonly isChecked?: ((punch: TimePunch) => boolean) | undefined
+  /**
+   * Whether the punches arrive by clock-in, as `SqlStore.list` gives them. Then only those that have not ended are kept. To give
+   * them in another order is a defect. Default: false.
+   */
+  readonly isSorted?: boolean | undefined
 }
 
 /**
@@ -79,8 +72,9 @@ export const queryWindow = <E = never>(options: PeriodCheckOptions<E>): Interval
  * Two punches overlap if they share time; two that only touch do not. An open punch reaches to `asOf`. Without it its end
  * is not known, and only the instant of its clock-in counts.
  *
- * One pass, in any order. It keeps the issues, and the times of each punch that is not deleted: about 130 bytes a punch. It
- * fails with the error of `dayRule`, for any punch that is not deleted.
+ * One pass, in any order. It keeps the issues, and the times of each punch that is not deleted: about 130 bytes a punch. With
+ * `isSorted` it keeps those times of the punches alone that have not ended: one or two a person. It fails with the error of
+ * `dayRule`, for any punch that is not deleted.
  *
  * **Example** (Is the week ready to close?)
  *
@@ -101,7 +95,15 @@ export const queryWindow = <E = never>(options: PeriodCheckOptions<E>): Interval
  */
 export const check = <E = never>(
   options: PeriodCheckOptions<E>
-): Sink.Sink<ReadonlyArray<Issue>, TimePunch, never, E> =>
+): Sink.Sink<ReadonlyArray<Issue>, TimePunch, never, E> => Sink.map(findings(options), (found) => found.map(issueOf))
+
+/**
+ * What `check` finds, in the same order, without sentences: an issue takes ten times the memory. `issueOf` makes it.
+ * @internal
+ */
+export const findings = <E = never>(
+  options: PeriodCheckOptions<E>
+): Sink.Sink<ReadonlyArray<Finding>, TimePunch, never, E> =>
   Sink.foldArray(
     () => makeCheck(options),
     Function.constTrue,
@@ -112,7 +114,15 @@ export const check = <E = never>(
       }
       return Effect.succeed(check)
     }
-  ).pipe(Sink.map((check) => check.issues()))
+  ).pipe(Sink.map((check) => check.result()))
+
+/** @internal */
+export interface Finding {
+  readonly kind: Kind
+  readonly shift: Shift
+  /** The reason, or the shift that it overlaps. */
+  readonly reason: string | Shift
+}
 
 /** The time of a punch, `[start, end)` in epoch milliseconds, and what an issue needs of it. */
 interface Shift {
@@ -128,29 +138,47 @@ interface Shift {
 }
 
 const makeCheck = <E>(options: PeriodCheckOptions<E>) => {
-  const found: Array<Issue> = []
+  const { isSorted = false } = options
+  const found: Array<Finding> = []
+  /** Of sorted punches the shifts that may share time with a later one; else all. */
   const people = new Map<UserId, Array<Shift>>()
   const zones = zonesOf(options.dayRule)
   const periods = byLocation(options.dayRule, options.period)
   const maxDuration = maxDurationOf(options)
+  let last = -Infinity
 
   const add = (punch: TimePunch): Result.Result<void, E> => {
     if (punch.deleted) return Result.void
     const located = shiftOf(punch, zones, periods, options)
     if (Result.isFailure(located)) return Result.fail(located.failure)
     const shift = located.success
-    const known = people.get(punch.userId)
-    if (known === undefined) people.set(punch.userId, [shift])
-    else known.push(shift)
     if (shift.belongs) {
-      for (const [kind, text] of findings(punch, options, maxDuration)) found.push(issueOf(shift, kind, text))
+      for (const [kind, reason] of reasons(punch, options, maxDuration)) found.push({ kind, shift, reason })
     }
+    if (isSorted && shift.start < last) {
+      throw new TypeError(`isSorted, but punch ${punch.id} arrives behind a later clock-in`)
+    }
+    last = shift.start
+    // A shift without length shares time with none.
+    if (shift.start >= shift.end) return Result.void
+    const earlier = people.get(shift.userId)
+    if (isSorted) people.set(shift.userId, withOverlaps(earlier ?? [], shift, found))
+    else if (earlier === undefined) people.set(shift.userId, [shift])
+    else earlier.push(shift)
     return Result.void
   }
 
-  const issues = (): ReadonlyArray<Issue> => inOrder([...found, ...[...people.values()].flatMap(overlapsOf)])
+  const result = (): ReadonlyArray<Finding> => {
+    if (!isSorted) {
+      for (const shifts of people.values()) {
+        shifts.toSorted((a, b) => a.start - b.start)
+          .reduce<Array<Shift>>((earlier, shift) => withOverlaps(earlier, shift, found), [])
+      }
+    }
+    return inOrder(found)
+  }
 
-  return { add, issues }
+  return { add, result }
 }
 
 const maxDurationOf = (options: PeriodCheckOptions<unknown>): Duration.Duration =>
@@ -178,35 +206,32 @@ const shiftOf = <E>(
     })))
 }
 
-/** Two issues for each two of these shifts of a person that share time, unless both only surround the period. */
-const overlapsOf = (shifts: ReadonlyArray<Shift>): ReadonlyArray<Issue> => {
-  const found: Array<Issue> = []
-  let running: Array<Shift> = []
-  // A shift without length shares time with none.
-  for (const shift of shifts.filter(({ end, start }) => start < end).toSorted((a, b) => a.start - b.start)) {
-    running = running.filter(({ end }) => shift.start < end)
-    for (const other of running) {
-      // The same punch, listed twice while the data changed.
-      if (other.punchId === shift.punchId || !(other.belongs || shift.belongs)) continue
-      found.push(issueOf(shift, "overlap", overlapText(other, shift.zone)))
-      found.push(issueOf(other, "overlap", overlapText(shift, other.zone)))
-    }
-    running.push(shift)
+/**
+ * Finds what a shift of a person overlaps among the earlier ones, twice, unless both only surround the period. Gives the shifts
+ * that have not ended when it begins, with itself.
+ */
+const withOverlaps = (earlier: ReadonlyArray<Shift>, shift: Shift, found: Array<Finding>): Array<Shift> => {
+  const running = earlier.filter(({ end }) => shift.start < end)
+  for (const other of running) {
+    // The same punch, listed twice while the data changed.
+    if (other.punchId === shift.punchId || !(other.belongs || shift.belongs)) continue
+    found.push({ kind: "overlap", shift, reason: other }, { kind: "overlap", shift: other, reason: shift })
   }
-  return found
+  return [...running, shift]
 }
 
-const issueOf = ({ locationId, punchId, start, userId, zone }: Shift, kind: Kind, text: string): Issue => ({
-  punchId,
-  userId,
-  locationId,
-  kind,
-  at: DateTime.setZone(DateTime.makeUnsafe(start), zone),
-  text
-})
+/** The issue of a finding. @internal */
+export const issueOf = (finding: Finding): Issue => {
+  const { kind, shift: { locationId, punchId, start, userId, zone } } = finding
+  const at = DateTime.setZone(DateTime.makeUnsafe(start), zone)
+  return { punchId, userId, locationId, kind, at, text: textOf(finding) }
+}
+
+const textOf = ({ reason, shift }: Finding): string =>
+  typeof reason === "string" ? reason : overlapText(reason, shift.zone)
 
 /** What the punch alone shows. */
-const findings = (
+const reasons = (
   punch: TimePunch,
   options: PeriodCheckOptions<unknown>,
   maxDuration: Duration.Duration
@@ -251,17 +276,26 @@ const localTime = (iso: string, withOffset: boolean): string =>
   iso.replace(/^(.*)T(\d\d:\d\d).*(.{6})$/, withOffset ? "$1 $2$3" : "$1 $2")
 
 /** By person, clock-in, punch and kind. A punch that was listed twice has each issue once. */
-const inOrder = (issues: ReadonlyArray<Issue>): ReadonlyArray<Issue> => {
-  const sorted = issues.toSorted(compare)
-  return sorted.filter((issue, index) => {
+const inOrder = (found: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
+  const sorted = found.toSorted(compare)
+  return sorted.filter((finding, index) => {
     const before = sorted[index - 1]
-    return before === undefined || compare(before, issue) !== 0
+    return before === undefined || compare(before, finding) !== 0
   })
 }
 
-const compare = (a: Issue, b: Issue): number =>
-  a.userId - b.userId ||
-  a.at.epochMilliseconds - b.at.epochMilliseconds ||
-  a.punchId - b.punchId ||
+const compare = (a: Finding, b: Finding): number =>
+  a.shift.userId - b.shift.userId ||
+  a.shift.start - b.shift.start ||
+  a.shift.punchId - b.shift.punchId ||
   Kind.literals.indexOf(a.kind) - Kind.literals.indexOf(b.kind) ||
-  (a.text < b.text ? -1 : a.text > b.text ? 1 : 0)
+  compareTexts(a, b)
+
+/** By the sentences. Those of two overlaps differ at the id already, unless a punch was listed twice. */
+const compareTexts = (a: Finding, b: Finding): number => {
+  const [one, other] = typeof a.reason === "string" || typeof b.reason === "string" ||
+      a.reason.punchId === b.reason.punchId
+    ? [textOf(a), textOf(b)]
+    : [`${a.reason.punchId},`, `${b.reason.punchId},`]
+  return one < other ? -1 : one > other ? 1 : 0
+}

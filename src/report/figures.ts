@@ -47,7 +47,7 @@ export interface Figures {
   /** The hours of each person over the thresholds; empty without a threshold. */
   readonly hours: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
   readonly presence: Presence
-  readonly issues: ReadonlyArray<PeriodCheck.Issue>
+  readonly found: ReadonlyArray<PeriodCheck.Finding>
 }
 
 /** Counts punches in one pass: no part keeps them for another. Deleted ones are left out. */
@@ -89,7 +89,7 @@ export const figuresOf = <E, E2, R>(
       hours: hours === undefined
         ? Effect.as(Stream.runDrain(forHours), HashMap.empty<UserId, Labor.HoursOverThreshold>())
         : Stream.run(Stream.filter(allOf(forHours), hours.isCounted), Labor.hoursOverThreshold(hours)),
-      issues: Stream.run(Stream.filter(allOf(forCheck), isRead(check)), PeriodCheck.check(check))
+      found: Stream.run(Stream.filter(allOf(forCheck), isRead(check)), PeriodCheck.findings(check))
     }, { concurrency: "unbounded" })
     return {
       days: [...counted.days].flatMap(([key, totals]) => {
@@ -100,7 +100,7 @@ export const figuresOf = <E, E2, R>(
       total: HashMap.get(counted.total, "total"),
       hours: counted.hours,
       presence: presence.result(datesOf),
-      issues: counted.issues
+      found: counted.found
     }
   }).pipe(Effect.scoped)
 

@@ -8,7 +8,7 @@ import { type Html, html, markup, page, stylesheet } from "../internal/page/html
 import * as Parts from "../internal/page/parts.ts"
 import type * as Labor from "../payroll/Labor.ts"
 import { Weekday } from "../payroll/Period.ts"
-import type { Issue } from "../payroll/PeriodCheck.ts"
+import { type Finding, type Issue, issueOf } from "../payroll/PeriodCheck.ts"
 import * as Charts from "./charts.ts"
 import type { Figures } from "./figures.ts"
 import type { Presence } from "./presence.ts"
@@ -318,12 +318,12 @@ const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.
 
 /** What a check found. */
 export const issuesSection = (
-  issues: ReadonlyArray<Issue>,
+  found: ReadonlyArray<Finding>,
   names: NameLookup | undefined,
   notes: ReadonlyArray<string>
 ): Html => {
   const kinds = new Map<string, number>()
-  for (const { kind } of issues) kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
+  for (const { kind } of found) kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
   const columns: ReadonlyArray<Parts.Column<Issue>> = [
     { title: "person", cell: ({ userId }) => labelOf("user", userId, names) },
     { title: "location", cell: ({ locationId }) => labelOf("location", locationId, names) },
@@ -338,12 +338,14 @@ export const issuesSection = (
   ]
   return section(
     "Issues",
-    issues.length === 0
+    found.length === 0
       ? note("Nothing was found.")
-      : note([...kinds].map(([kind, found]) => `${kind} ${formatNumber(found)}`).join(" · ")),
+      : note([...kinds].map(([kind, count]) => `${kind} ${formatNumber(count)}`).join(" · ")),
     ...notes.map(note),
-    issues.length === 0 ? undefined : table("Punches with issues", columns, issues.slice(0, mostIssues)),
-    leftOut(issues.length, mostIssues, "issues; time-punches payroll check lists all")
+    found.length === 0
+      ? undefined
+      : table("Punches with issues", columns, found.slice(0, mostIssues).map(issueOf)),
+    leftOut(found.length, mostIssues, "issues; time-punches payroll check lists all")
   )
 }
 

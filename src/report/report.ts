@@ -56,8 +56,8 @@ export const queryWindow = <E = never>(options: ReportOptions<E>): Interval => {
  * whole, to the period and the date in which it was clocked in, by the day rule of its location. The sums are those of
  * `Labor.rollup` and `Labor.hoursOverThreshold`: a punch of unknown time is counted as incomplete, and its time is in no sum.
  *
- * Memory grows with the findings: about 130 bytes a punch. Fails with the error of `dayRule`, and with `SumOverflow` before a
- * sum could be wrong. Every text is escaped. The page holds wages.
+ * Memory grows with people and findings, and without `isSorted` by about 130 bytes a punch. Fails with the error of `dayRule`,
+ * and with `SumOverflow` before a sum could be wrong. Every text is escaped. The page holds wages.
  *
  * **Example** (The report of a week)
  *
@@ -127,7 +127,7 @@ export const toHtmlReport = <E2, R, E = never>(
           Page.peopleSection(people, options, names),
           Page.presenceSection(figures.presence, firstDay)
         ]),
-        Page.issuesSection(figures.issues, names, notes),
+        Page.issuesSection(figures.found, names, notes),
         Page.section(
           "Sums",
           Page.sumsTable("By location", "location", locations, names),

@@ -188,11 +188,17 @@ describe("the documents", () => {
   })
 
   it("list the metrics of the source", () => {
-    const counted = sources("src/internal").flatMap((text) =>
+    const counted = ["src/internal", "src/cli/copy"].flatMap(sources).flatMap((text) =>
       [...text.matchAll(/"(time_punches_[a-z_]+)"/g)].map(([, name = ""]) => name)
     )
+    const fleet = Fs.readFileSync(`${root}src/fleet/node/metrics.ts`, "utf8")
+    const ofFleet = [...fleet.matchAll(/(?:gauge|counter|histogram)\(\s*"(?:time_punches_fleet_)?([a-z_]+)"/g)]
 
     assert.deepStrictEqual(unique(firstCells("docs/10-looking-inside.md", "metric")), unique(counted))
+    assert.deepStrictEqual(
+      unique(firstCells("docs/fleet.md", "metric")),
+      unique(ofFleet.map(([, name]) => `time_punches_fleet_${name}`))
+    )
   })
 
   it("list every fault of the fake service, and every condition of one", () => {

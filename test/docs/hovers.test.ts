@@ -40,6 +40,9 @@ describe("a hover over a public name", () => {
       "CloseTerms.touches",
       "CompanySchema",
       "NodeSqlite.createFile",
+      "PeriodCheck.Finding",
+      "PeriodCheck.findings",
+      "PeriodCheck.issueOf",
       "explain"
     ])
   })

@@ -1,5 +1,6 @@
 /** The next number of a version follows from what a program may have used. */
 import { assert, describe, it } from "@effect/vitest"
+import { spawnSync } from "node:child_process"
 import * as Fs from "node:fs"
 import { root } from "./support/examples.ts"
 import { nextVersion } from "./support/nextVersion.ts"
@@ -31,6 +32,15 @@ describe("nextVersion", () => {
 
   it("refuses a text that is not a version", () => {
     assert.throws(() => nextVersion("latest", listing, listing), "latest is not a version")
+  })
+
+  it("says in one line that a tag does not exist", () => {
+    const { status, stderr } = spawnSync(process.execPath, [`${root}test/docs/support/nextVersion.ts`, "v0.0.0-none"], {
+      encoding: "utf8"
+    })
+
+    assert.strictEqual(status, 1)
+    assert.match(stderr, /^no listing at v0\.0\.0-none: name the tag of the last release \(.+\)\n$/)
   })
 })
 

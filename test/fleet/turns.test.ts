@@ -104,6 +104,22 @@ const away = new SqlError({
 })
 
 describe("a process", () => {
+  it.effect("turns while its claims are tried, also in vain, and no longer while one does not end", () =>
+    Effect.gen(function*() {
+      let answer: Effect.Effect<never, SqlError> = Effect.fail(away)
+      const { runner } = yield* world(() => ({ claim: () => Effect.suspend(() => answer) }))
+      assert.isTrue(yield* runner.isTurning, "it has not begun")
+      yield* Effect.scoped(Effect.gen(function*() {
+        yield* runner.start
+        yield* TestClock.adjust("5 minutes")
+        assert.isTrue(yield* runner.isTurning)
+        assert.strictEqual(runner.workedAt(), -Infinity)
+        answer = Effect.interruptible(Effect.never)
+        yield* TestClock.adjust("70 seconds")
+        assert.isFalse(yield* runner.isTurning)
+      }))
+    }))
+
   it.effect("notes that it lives until it ends, or until another process has its name", () =>
     Effect.gen(function*() {
       const { runner, store } = yield* world()

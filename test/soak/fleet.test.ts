@@ -7,6 +7,7 @@ import { Clock, Console, Effect, Fiber } from "effect"
 import { CompanyId } from "../../src/index.ts"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
 import { FakeService, Fault } from "../../src/testing/index.ts"
+import { environmentOf, started } from "../cli/child.ts"
 import {
   assertChains,
   assertEqual,
@@ -27,7 +28,7 @@ import {
   worldOf
 } from "../full/fleetWorld.ts"
 import { until } from "../full/kills.ts"
-import { type Door, doorTo } from "../full/serviceDoor.ts"
+import { type DatabaseDoor, type Door, doorTo, doorToDatabase } from "../full/serviceDoor.ts"
 import { needs } from "../support/needs.ts"
 import { hasPrograms, noPostgres } from "../support/postgres.ts"
 import { atMost, companies as count, isBounded, seed } from "./bounds.ts"
@@ -154,9 +155,21 @@ describe("a fleet in a storm of faults", () => {
           yield* Effect.forEach(names, (name) => Effect.map(doorTo(world.service), (door) => [name, door] as const))
         )
         : new Map<string, Door>()
+      const databases = isCutOff
+        ? new Map(
+          yield* Effect.forEach(
+            names,
+            (name) => Effect.map(doorToDatabase(world.url), (door) => [name, door] as const)
+          )
+        )
+        : new Map<string, DatabaseDoor>()
       const secrets = new Map<string, string>()
       const { areRunning, signal, wrong } = yield* supervised(
-        (name) => ({ ...world, service: doors.get(name)?.url ?? world.service }),
+        (name) => ({
+          ...world,
+          service: doors.get(name)?.url ?? world.service,
+          url: databases.get(name)?.url ?? world.url
+        }),
         names,
         random,
         (name) => secrets.get(name)
@@ -258,6 +271,15 @@ describe("a fleet in a storm of faults", () => {
             later(Effect.andThen(Effect.sleep(random.between(10_000, 60_000)), throttled([])))
           )
         }),
+        // What stands between forgets the connections of a process, and closes none.
+        silent: Effect.suspend(() => {
+          const name = random.pick(names)
+          for (const [of, { forget }] of databases) if (of === name) forget()
+          return Effect.void
+        }),
+        "silent for all": Effect.sync(() => {
+          for (const { forget } of databases.values()) forget()
+        }),
         clock: Effect.suspend(() => {
           const ahead = random.between(600, 80_000) * 1000
           return Effect.andThen(
@@ -289,6 +311,8 @@ describe("a fleet in a storm of faults", () => {
         "hang for one",
         "wrong secret",
         "three throttled",
+        "silent",
+        "silent for all",
         "clock"
       ] as const
       let latest = "none"
@@ -457,6 +481,35 @@ describe("a fleet", () => {
       yield* Console.log("every table equals the source, every chain of checkpoints is whole")
       judge()
     }).pipe(Effect.scoped, Effect.provide(serviceOf(large)))
+  })
+
+  it.live("shows that one limit of requests holds for two processes, within 5 %", (context) => {
+    needs(context, hasPrograms, noPostgres)
+    return Effect.gen(function*() {
+      const small = sourceOf(24, 20)
+      const world = yield* worldOf(small)
+      const perSecond = 2
+      const doors = yield* Effect.forEach(["a", "b"], (name) =>
+        Effect.gen(function*() {
+          const door = yield* doorTo(world.service)
+          const given = { ...environmentOf(door.url), TIME_PUNCHES_DATABASE_URL: world.url }
+          const flags = ["--requests-per-second", `${perSecond}`, "--concurrency", "8"]
+          yield* started(["fleet", "run", "--name", name, ...flags], given)
+          return door
+        }))
+      yield* loaded(world, every)
+      yield* Effect.sleep("20 seconds")
+      const sent = () => doors.reduce((sum, door) => sum + door.requests(), 0)
+      const before = sent()
+      const from = performance.now()
+      yield* Effect.sleep(atMost("10 minutes"))
+      const seconds = (performance.now() - from) / 1000
+      const rate = (sent() - before) / seconds
+      yield* Console.log(
+        `${seconds.toFixed(0)} s, two processes with a limit of ${perSecond}: ${rate.toFixed(3)} requests a second`
+      )
+      assert.approximately(rate, perSecond, perSecond * 0.05)
+    }).pipe(Effect.scoped, Effect.provide(serviceOf(sourceOf(24, 20))))
   })
 
   it.live("shows that the one process of a file continues after kill -9, and that a second one is refused", () =>

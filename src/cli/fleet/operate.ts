@@ -12,7 +12,7 @@ import { CompanyStatus } from "../../fleet/CompanyState.ts"
 import { Fleet } from "../../fleet/Fleet.ts"
 import * as FleetRunner from "../../fleet/node/FleetRunner.ts"
 import { type ChangeResult, FleetOperator, type FleetTurn, type Pause } from "../../fleet/store/operator.ts"
-import type { FleetProcess } from "../../fleet/store/runners.ts"
+import { encodeProcess, type FleetProcess } from "../../fleet/store/runners.ts"
 import { escaped } from "../../internal/wire/issue.ts"
 import { layerDatabase, targetOf } from "../database/database.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
@@ -26,6 +26,8 @@ import { type Column, makeTable, type Screen } from "../print/table.ts"
 const person = `${
   Result.getOrElse(Result.try(() => userInfo().username), () => `user ${process.getuid?.() ?? "unknown"}`)
 }@${hostname()}`
+
+export { companiesOfInput } from "./input.ts"
 
 interface WithDatabase {
   readonly database: Option.Option<string>
@@ -114,15 +116,9 @@ export const turnTable = (shownOn: Screen, turns: ReadonlyArray<FleetTurn>) =>
 export const encodeStatus = Schema.encodeSync(CompanyStatus)
 
 /** A process as JSON. */
-export const encodeRunner = ({ error, holds, release, runner, seenAt, startedAt, state }: FleetProcess) => ({
-  runner,
-  state,
-  error: Option.getOrNull(error),
-  release,
-  startedAt: DateTime.formatIso(startedAt),
-  seenAt: DateTime.formatIso(seenAt),
-  inWork: holds.length,
-  holds
+export const encodeRunner = (process: FleetProcess) => ({
+  ...encodeProcess(process),
+  error: Option.getOrNull(process.error)
 })
 
 export const runnerTable = (shownOn: Screen, runners: ReadonlyArray<FleetProcess>) =>

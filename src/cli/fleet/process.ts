@@ -13,7 +13,7 @@ import { RateLimit } from "../../RateLimit.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { layerDatabase, targetOf } from "../database/database.ts"
 import { exitCode, usage } from "../failure.ts"
-import { layerClient } from "../flags/connection.ts"
+import { layerClient } from "../flags/client.ts"
 import { withServerLog } from "../print/messages.ts"
 import { layerTelemetry } from "../telemetry/telemetry.ts"
 
@@ -90,6 +90,11 @@ export const run = Effect.fnUntraced(function*(input: RunInput) {
     yield* Effect.logInfo(
       `the fleet runs: ${target.shown}, ${companies} companies${name === undefined ? "" : `, as ${name}`}`
     )
+    const socket = yield* Config.option(Config.NonEmptyString("NOTIFY_SOCKET"))
+    if (Option.isSome(socket)) {
+      const { notifySystemd } = yield* Effect.promise(() => import("./systemd.ts"))
+      yield* notifySystemd(socket.value, served.isTurning)
+    }
     if (Option.isSome(input.http)) {
       const { showPage } = yield* Effect.promise(() => import("./page.ts"))
       yield* showPage(served, input.http.value, Option.getOrUndefined(input.httpHost))

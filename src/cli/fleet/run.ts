@@ -59,7 +59,7 @@ export const run = lazyCommand(
     http: whole(
       "http",
       "PORT",
-      "Serve a page of the fleet, with /status.json, /metrics and /healthz (0: a free port)",
+      "Serve a page of the fleet, with /status.json, /metrics, /livez and /readyz (0: a free port)",
       0,
       65_535
     ),

@@ -1,10 +1,13 @@
 /** What a check found, as a table for people and as CSV and JSON for programs, and the line that sums it up. Pure. */
+import * as Arr from "effect/Array"
 import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { Issue } from "../../payroll/PeriodCheck.ts"
+import * as Stream from "effect/Stream"
+import { type Finding, type Issue, issueOf } from "../../payroll/PeriodCheck.ts"
 import { idColumns, type Names } from "../flags/names.ts"
 import { counted, countedPunches, formatShortTime, formatTime } from "../print/format.ts"
-import { csvFile, type CsvStyle, jsonArray } from "../print/machine.ts"
+import { csvFile, csvRecords, type CsvStyle, jsonElements, jsonEnd } from "../print/machine.ts"
 import { type Column, makeTable, type Screen } from "../print/table.ts"
 
 /** The kinds of id of an issue that may have a name. */
@@ -26,27 +29,57 @@ const shortOf = ({ at }: Issue): string => formatShortTime(DateTime.toUtc(at), O
 
 type Form = "table" | "csv" | "json"
 
-/** The issues in a form, with the names of users and locations. */
-export const textOf = (
+/** The findings in a form, with the names of users and locations, page by page: the texts of all may take gigabytes. */
+export const textsOf = (
   form: Form,
-  issues: ReadonlyArray<Issue>,
+  found: ReadonlyArray<Finding>,
   names: Names | undefined,
   screen: Screen,
   style: CsvStyle
-): string => {
-  switch (form) {
-    case "table":
-      return tableOf(issues, names, screen)
-    case "csv":
-      return csvOf(issues, names, style)
-    case "json":
-      return jsonOf(issues, names)
-  }
+): Stream.Stream<string> => {
+  const pages = found.length === 0 ? [[]] : Arr.chunksOf(found, pageSize)
+  const write = writers[form]({ pages, names, screen, style })
+  return Stream.paginate(0, (at) =>
+    Effect.sync(() => {
+      const issues = (pages[at] ?? []).map(issueOf)
+      const next = at + 1 < pages.length ? Option.some(at + 1) : Option.none()
+      return [[write(issues, at === 0, Option.isNone(next))], next] as const
+    })).pipe(Stream.filter((text) => text !== ""))
 }
+
+const pageSize = 1000
+
+interface Written {
+  readonly pages: ReadonlyArray<ReadonlyArray<Finding>>
+  readonly names: Names | undefined
+  readonly screen: Screen
+  readonly style: CsvStyle
+}
+
+type Writer = (issues: ReadonlyArray<Issue>, isFirst: boolean, isLast: boolean) => string
+
+const writers: Record<Form, (written: Written) => Writer> = {
+  table: ({ names, pages, screen }) => {
+    const table = makeTable(columnsOf(names), screen)
+    // A terminal chooses the columns by all rows.
+    for (const page of screen.width === Infinity ? pages : [pages.flat()]) table.widen(page.map(issueOf))
+    return (issues) => linesText(issues.length === 0 ? [] : table.lines(issues))
+  },
+  // CSV with a header, also without issues.
+  csv: ({ names, style }) => (issues, isFirst) =>
+    (isFirst ? csvFile(csvHeader(names), [], style) : "") +
+    csvRecords(issues.map((issue) => csvCells(issue, names)), style.separator),
+  // An array with an object for each issue, one a line.
+  json: ({ names }) => (issues, isFirst, isLast) =>
+    jsonElements(issues.map((issue) => JSON.stringify(jsonOf(issue, names))), isFirst ? 0 : 1) +
+    (isLast ? `${jsonEnd(isFirst ? issues.length : 1)}\n` : "")
+}
+
+const linesText = (lines: ReadonlyArray<string>): string => lines.map((line) => `${line}\n`).join("")
 
 /** Empty without issues. */
 export const tableOf = (issues: ReadonlyArray<Issue>, names: Names | undefined, screen: Screen): string =>
-  issues.length === 0 ? "" : makeTable(columnsOf(names), screen).lines(issues).map((line) => `${line}\n`).join("")
+  linesText(issues.length === 0 ? [] : makeTable(columnsOf(names), screen).lines(issues))
 
 const columnsOf = (names: Names | undefined): ReadonlyArray<Column<Issue>> => {
   const columnsOfKind = (kind: Named, dropOrder: { readonly id?: number | undefined; readonly name?: number }) =>
@@ -62,41 +95,43 @@ const columnsOf = (names: Names | undefined): ReadonlyArray<Column<Issue>> => {
   ]
 }
 
-/** CSV with a header, also without issues. Names are the last columns. */
-const csvOf = (issues: ReadonlyArray<Issue>, names: Names | undefined, style: CsvStyle): string => {
-  const header = ["punch_id", "user_id", "location_id", "kind", "at", "at_local", "text"]
-  const rows = issues.map((issue) => [
-    issue.punchId,
-    issue.userId,
-    issue.locationId,
-    issue.kind,
-    instantOf(issue),
-    localOf(issue),
-    issue.text,
-    ...(names === undefined ? [] : named.map((kind) => nameOf(names, issue, kind)))
-  ])
-  const nameHeader = names === undefined ? [] : named.map((kind) => `${kind}_name`)
-  return csvFile([...header, ...nameHeader], rows, style)
-}
+/** Names are the last columns. */
+const csvHeader = (names: Names | undefined): ReadonlyArray<string> => [
+  "punch_id",
+  "user_id",
+  "location_id",
+  "kind",
+  "at",
+  "at_local",
+  "text",
+  ...(names === undefined ? [] : named.map((kind) => `${kind}_name`))
+]
 
-/** A JSON array with an object for each issue, one a line. */
-const jsonOf = (issues: ReadonlyArray<Issue>, names: Names | undefined): string => {
-  const elements = issues.map((issue) => {
-    const { kind, locationId, punchId, text, userId } = issue
-    const own = { punchId, userId, locationId, kind, at: instantOf(issue), text }
-    const further = named.map((each) => [`${each}Name`, names && (nameOf(names, issue, each) ?? null)] as const)
-    return { ...own, ...Object.fromEntries(further) }
-  })
-  return `${jsonArray(elements)}\n`
+const csvCells = (issue: Issue, names: Names | undefined) => [
+  issue.punchId,
+  issue.userId,
+  issue.locationId,
+  issue.kind,
+  instantOf(issue),
+  localOf(issue),
+  issue.text,
+  ...(names === undefined ? [] : named.map((kind) => nameOf(names, issue, kind)))
+]
+
+const jsonOf = (issue: Issue, names: Names | undefined) => {
+  const { kind, locationId, punchId, text, userId } = issue
+  const own = { punchId, userId, locationId, kind, at: instantOf(issue), text }
+  const further = named.map((each) => [`${each}Name`, names && (nameOf(names, issue, each) ?? null)] as const)
+  return { ...own, ...Object.fromEntries(further) }
 }
 
 /** One line for people: how many issues there are, of how many punches. `checked`: the punches of the period. */
-export const verdictOf = (issues: ReadonlyArray<Issue>, checked: number, acceptsEmpty: boolean): string => {
+export const verdictOf = (found: ReadonlyArray<Finding>, checked: number, acceptsEmpty: boolean): string => {
   if (checked === 0) {
     return `no punch of the period matches: nothing was checked${acceptsEmpty ? "" : "; --accept empty lets it pass"}`
   }
   const were = `${countedPunches(checked)} ${checked === 1 ? "was" : "were"} checked`
-  if (issues.length === 0) return `no issues: ${were}`
-  const punches = new Set(issues.map(({ punchId }) => punchId)).size
-  return `${counted(issues.length, "issue")} of ${countedPunches(punches)}; ${were}`
+  if (found.length === 0) return `no issues: ${were}`
+  const punches = new Set(found.map(({ shift }) => shift.punchId)).size
+  return `${counted(found.length, "issue")} of ${countedPunches(punches)}; ${were}`
 }

@@ -33,7 +33,11 @@ export const csvFile = (
   header: ReadonlyArray<string>,
   rows: ReadonlyArray<ReadonlyArray<Cell>>,
   { separator, start }: CsvStyle
-): string => start + [header, ...rows].map((cells) => `${csvRecord(cells, separator)}\r\n`).join("")
+): string => start + csvRecords([header, ...rows], separator)
+
+/** Records of cells. */
+export const csvRecords = (rows: ReadonlyArray<ReadonlyArray<Cell>>, separator: CsvSeparator): string =>
+  rows.map((cells) => `${csvRecord(cells, separator)}\r\n`).join("")
 
 /** Records of cells that are guarded already. */
 export const guardedRecords = (rows: ReadonlyArray<ReadonlyArray<string>>, separator: CsvSeparator): string =>

@@ -83,19 +83,26 @@ const minus = /^-\d/
  */
 export const makeTable = <A>(columns: ReadonlyArray<Column<A>>, { styles, width }: Screen = piped) => {
   let shape: Shape<A> | undefined
+  let isFirst = true
+  const shapeFor = (rows: ReadonlyArray<A>) => shape ??= shapeOf(columns, width, rows)
   return {
+    /** Makes the columns as wide as these rows need, before any is laid out. */
+    widen: (rows: ReadonlyArray<A>): void => {
+      const { shown, widths } = shapeFor(rows)
+      widen(widths, cellsOf(shown, rows, width))
+    },
     lines: (rows: ReadonlyArray<A>): ReadonlyArray<string> => {
-      const isFirst = shape === undefined
-      shape ??= shapeOf(columns, width, rows)
-      const { shown, widths } = shape
+      const { shown, widths } = shapeFor(rows)
       const body = cellsOf(shown, rows, width)
       widen(widths, body)
       const fitted = fittedTo(width, shown, widths)
       const line = (cells: ReadonlyArray<string>, ofCells: ReadonlyArray<Style | undefined> = []) =>
         cells.map((cell, at) => pad(cell, fitted[at] ?? 0, shown[at]?.align ?? "left", ofCells[at]))
           .join(" ".repeat(gap)).trimEnd()
+      const titles = isFirst ? [styles.bold(line(shown.map(({ title }) => title)))] : []
+      isFirst = false
       return [
-        ...(isFirst ? [styles.bold(line(shown.map(({ title }) => title)))] : []),
+        ...titles,
         ...body.flatMap((cells, at) => {
           const row = rows[at]
           const ofCells = styles === plain ?

@@ -56,6 +56,8 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
     maxDuration: maxShift,
     disputed,
     isSelected,
+    // A copy lists by clock-in; a service may list in another order.
+    isSorted: !knowsDisputes,
     names,
     title: `Labour report of company ${id}`,
     notes: knowsDisputes ? [] : [disputesUnknown]
@@ -89,7 +91,7 @@ const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
       const otherTerms = Option.isNone(listing) ? [] : (yield* Close.newest(company.id, id)).otherTerms
       const punches = Option.map(listing, ({ at, clockedIn }) => SqlStore.list(company.id, { clockedIn }, { at }))
       return yield* Effect.catchTag(
-        toHtmlCloseReport(close, punches, { names, otherTerms }),
+        toHtmlCloseReport(close, punches, { names, otherTerms, isSorted: true }),
         "HistoryUnavailable",
         () => toHtmlCloseReport(close, Option.none<Stream.Stream<never>>(), { names })
       )

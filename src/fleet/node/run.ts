@@ -41,6 +41,8 @@ export interface Served {
   readonly takeover: number
   /** Up to when its leases were held and companies claimed, by `elapsed`; `-Infinity`: not yet. */
   readonly workedAt: () => number
+  /** Whether its loop goes round, whatever the database does. */
+  readonly isTurning: Effect.Effect<boolean>
 }
 
 /** A runner that has started, in the scope. */
@@ -133,7 +135,7 @@ export const launch = Effect.fnUntraced(function*(
     holdName(store.sql, { name, schema, takeover }, onLost),
     storeError("the name cannot be locked")
   )
-  const mine = yield* startEngine({ sql: store.sql, name, schema, takeover, keeper: makeKeeper(store, settings).run })
+  const mine = yield* startEngine({ sql: store.sql, name, schema, takeover, keeper: makeKeeper(store, settings) })
   const runner = yield* makeRunner({ store, settings, name, mine, shared: encodeShared(shared) })
   started = runner
   return { ...yield* begin(store, runner, { name, takeover }), lost: Deferred.await(lost) }
@@ -179,7 +181,7 @@ export const startEmbedded = Effect.fnUntraced(function*(
     }),
     stored
   )
-  yield* Effect.forkScoped(makeKeeper(store, settings).run)
+  yield* Effect.forkScoped(makeKeeper(store, settings))
   const begun = yield* begin(store, runner, { name: embeddedName, takeover: settings.takeover })
   // A snapshot that the program holds on the connection of the fleet would stop everything.
   const context = Context.merge(Context.merge(stored, yield* open), Context.make(Fleet, begun.fleet))
@@ -208,7 +210,8 @@ const begin = Effect.fnUntraced(function*(
     const again = Effect.retry(Effect.sandbox(free), { schedule: Schedule.spaced("1 second") })
     yield* Effect.forkScoped(Effect.andThen(again, runner.start))
   }
-  return { fleet: operatorOf(store), runner, served: { store, name, takeover, workedAt: runner.workedAt } }
+  const { isTurning, workedAt } = runner
+  return { fleet: operatorOf(store), runner, served: { store, name, takeover, workedAt, isTurning } }
 })
 
 /**

@@ -82,6 +82,8 @@ export interface RunnerState {
   beatenAt: number
   /** When companies were claimed last, or none was due. */
   claimedAt: number
+  /** When a claim was last tried, whatever came of it. */
+  triedAt: number
 }
 
 export const initialState = (): RunnerState => ({
@@ -103,7 +105,9 @@ export const initialState = (): RunnerState => ({
   closingSince: -Infinity,
   probedAt: -Infinity,
   beatenAt: -Infinity,
-  claimedAt: -Infinity
+  claimedAt: -Infinity,
+  // Before the first claim the process waits for its database, and asks again each second.
+  triedAt: Infinity
 })
 
 /** Whether a suspect, which nothing else may run beside, is in work here. */

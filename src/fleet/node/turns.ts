@@ -30,6 +30,8 @@ const tickEvery = 1000
 const servedWithin = 60_000
 /** After the deadline at which it should let others go first, a turn is ended. */
 const grace = 180_000
+/** A claim ends within half a minute, at the latest when its connection does. After this time its loop stands still. */
+const longestTick = 60_000
 
 /** What a runner does, for its loops and for tests. */
 export interface Runner {
@@ -58,6 +60,8 @@ export interface Runner {
   readonly trouble: () => Trouble | undefined
   /** Up to when the leases were held and companies claimed, by `elapsed`; `-Infinity`: not yet. */
   readonly workedAt: () => number
+  /** Whether its loop goes round, whatever the database does. */
+  readonly isTurning: Effect.Effect<boolean>
 }
 
 /** A runner with what wakes two of its loops. */
@@ -93,7 +97,10 @@ export const makeRunner = Effect.fnUntraced(function*(given: RunnerBase) {
   const claimed = Effect.map(elapsed, (now) => {
     state.claimedAt = now
   })
-  const claims: Loop = makeLoop("the claim", tickEvery, Effect.andThen(runner.tick, claimed))
+  const tried = Effect.map(elapsed, (now) => {
+    state.triedAt = now
+  })
+  const claims: Loop = makeLoop("the claim", tickEvery, Effect.ensuring(Effect.andThen(runner.tick, claimed), tried))
   const beats = makeLoop("the heartbeat", settings.takeover / 5, Effect.andThen(runner.beat, beaten))
   const silences = makeLoop("the search for silence", settings.takeover / 5, runner.listen)
   const drains: Loop = makeLoop("the search for suspects", settings.takeover / 5, runner.drain)
@@ -111,6 +118,7 @@ export const makeRunner = Effect.fnUntraced(function*(given: RunnerBase) {
         (loop) => Effect.forkDetach(loop.run)
       )
       yield* Effect.addFinalizer(() => closing)
+      yield* metrics.watchClaims(() => state.claimedAt)
     }),
     lose: Effect.gen(function*() {
       state.isClosing = true
@@ -121,7 +129,8 @@ export const makeRunner = Effect.fnUntraced(function*(given: RunnerBase) {
     inWork: () => [...state.turns.keys()],
     isDraining: () => state.isDraining,
     trouble: () => state.trouble,
-    workedAt: () => Math.min(state.beatenAt, state.claimedAt)
+    workedAt: () => Math.min(state.beatenAt, state.claimedAt),
+    isTurning: Effect.map(elapsed, (now) => now - state.triedAt < longestTick)
   } satisfies Runner
 })
 

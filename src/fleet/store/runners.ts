@@ -1,5 +1,5 @@
 /** The processes of a fleet: each notes every few seconds that it lives, and an operator sees them. */
-import type * as DateTime from "effect/DateTime"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { SqlError } from "effect/sql/SqlError"
@@ -33,6 +33,17 @@ export interface FleetProcess {
   /** The companies that it has in work, and for how long; the longest first. */
   readonly holds: ReadonlyArray<{ readonly company: CompanyId; readonly seconds: number }>
 }
+
+/** A process as JSON, without the text of an error, which may quote what the service sent. */
+export const encodeProcess = ({ holds, release, runner, seenAt, startedAt, state }: FleetProcess) => ({
+  runner,
+  state,
+  release,
+  startedAt: DateTime.formatIso(startedAt),
+  seenAt: DateTime.formatIso(seenAt),
+  inWork: holds.length,
+  holds
+})
 
 /** Notes that a process lives. At its start, when it started too. */
 export const notePresence = ({ dialect: { least, text }, query, withNow }: FleetStatements) =>

@@ -3,7 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import * as Fs from "node:fs"
 import { FakeServer } from "../../../src/testing/FakeServer.ts"
-import { defaultCompany, defaultOAuthClient, FakeService, generatePunches } from "../../../src/testing/index.ts"
+import { defaultCompany, defaultOAuthClient, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
+import { pages } from "../../docs/support/pages.ts"
+import { tables } from "../../docs/support/tables.ts"
 import { type Answer, Collector, type Export, metricsOf, objectsWith, spansOf } from "../../support/collector.ts"
 import { canary, findHidden } from "../canaries.ts"
 import { ended, environmentOf, start, started } from "../child.ts"
@@ -55,6 +57,11 @@ const leaksOf = (exports: ReadonlyArray<Export>) =>
     )
   })
 
+/** The metrics that a page names in its tables. */
+const namesOf = (page: string) =>
+  tables(pages.find(({ path }) => path === page)?.text ?? "").filter(([head]) => head?.[0] === "metric")
+    .flatMap(([, ...rows]) => rows.map(([name = ""]) => name.replaceAll("`", "")))
+
 const pathsOf = (exports: ReadonlyArray<Export>) => new Set(exports.map(({ path }) => path))
 
 const listed = (parent: string | undefined) => [
@@ -75,6 +82,7 @@ describe("a collector", () => {
       const folder = yield* temporaryFolder
       const synced = yield* ended(start(["sync", "--database", `${folder}/a.db`], env))
       const afterSync = yield* collector.exports
+      const age = metricsOf(afterSync).get("time_punches_copy_age_seconds") ?? NaN
       const exported = yield* ended(start(["export", "--output", `${folder}/a.csv`], env))
       const all = yield* collector.exports
       const afterExport = all.slice(afterSync.length)
@@ -83,6 +91,8 @@ describe("a collector", () => {
       assert.deepStrictEqual([synced.code, exported.code], [0, 0])
       assert.sameDeepMembers(familiesOf(afterSync), [...listed("Sync.run"), ["Sync.run", undefined]])
       assert.sameDeepMembers(familiesOf(afterExport), listed(undefined))
+      assert.isAtLeast(age, 0)
+      assert.isBelow(age, 10)
       for (const exports of [afterSync, afterExport]) {
         assert.strictEqual(metricsOf(exports).get("time_punches_punches"), 300)
         assert.isTrue(exports.every(({ headers }) => headers["x-key"] === key))
@@ -107,13 +117,14 @@ describe("a collector", () => {
       yield* Effect.repeat(Effect.delay(exports, "100 millis"), {
         until: (all) =>
           metricsOf(all).get("time_punches_punches") === 300 &&
-          (metricsOf(all).get("time_punches_fleet_turns") ?? 0) > 0
+          // The company that is unknown has failed, too.
+          (metricsOf(all).get("time_punches_fleet_turn_duration_seconds") ?? 0) >= 2
       })
+      const metrics = metricsOf(yield* exports)
       fleet.child.kill("SIGTERM")
       const { code, stderr } = yield* ended(fleet)
       const all = yield* exports
       const spans = spansOf(all)
-      const traces = new Map(spans.map(({ name, traceId }) => [traceId, name]))
       const resource = objectsWith(all.map(({ body }) => body), "key", "value")
 
       assert.strictEqual(code, 0, stderr)
@@ -131,12 +142,34 @@ describe("a collector", () => {
         assert.isNotEmpty(some, name)
         assert.deepStrictEqual([...new Set(some.map((span) => span.parent))], [parent], name)
       }
-      assert.isAtMost(traces.size, spans.length)
       // The statements of its loops would be more than all others.
       assert.deepStrictEqual(spans.filter(({ name }) => String(name).startsWith("sql.")), [])
       assert.include(JSON.stringify(objectsWith(all, "severityText", "body")), "the fleet runs")
+      const missing = namesOf("docs/fleet.md").filter((name) => !metrics.has(name))
+      // Nothing has happened that these count.
+      assert.sameMembers(
+        missing,
+        ["refused_writes", "lost_turns", "helped_claims", "repeated_starts", "failed_statements"].map((name) =>
+          `time_punches_fleet_${name}`
+        )
+      )
+      assert.isBelow(metrics.get("time_punches_fleet_claim_age_seconds") ?? NaN, 5)
       assert.deepInclude(resource, { key: "deployment.environment.name", value: { stringValue: "test" } })
       assert.deepStrictEqual(yield* leaksOf(all), [])
+    }).pipe(Effect.scoped, Effect.provide(served())))
+
+  it.live("receives the age of a copy also from a pass that fails", () =>
+    Effect.gen(function*() {
+      const env = { ...yield* variablesOf, OTEL_TRACES_EXPORTER: "none" }
+      const sync = ["sync", "--database", `${yield* temporaryFolder}/a.db`]
+      yield* ended(start(sync, env))
+      yield* Effect.flatMap(FakeService, (service) => service.inject(Fault.status(403)))
+      yield* Effect.sleep("2 seconds")
+      const { code } = yield* ended(start(sync, env))
+      const age = metricsOf(yield* (yield* Collector).exports).get("time_punches_copy_age_seconds")
+
+      assert.strictEqual(code, 5)
+      assert.isAtLeast(age ?? NaN, 2)
     }).pipe(Effect.scoped, Effect.provide(served())))
 
   it.live("receives protobuf, compressed, if the variables say so", () =>

@@ -1,5 +1,5 @@
 /** The next number of a version, by the listing of the public names: `npm run next-version -- v0.1.0`. */
-import { execFileSync } from "node:child_process"
+import { spawnSync } from "node:child_process"
 import * as Fs from "node:fs"
 import { fileURLToPath } from "node:url"
 
@@ -39,11 +39,22 @@ export const nextVersion = (last: string, before: string, after: string): NextVe
 
 const nameOf = (declaration: string): string => declaration.split("\n").slice(0, 2).join(": ").slice(3, 120)
 
+/** The listing at a tag. Ends the process with one line if there is none. */
+const listingAt = (tag: string, cwd: string): string => {
+  const { error, status, stderr, stdout } = spawnSync("git", ["show", `${tag}:docs/api/listing.txt`], {
+    cwd,
+    encoding: "utf8"
+  })
+  if (status === 0) return stdout
+  const reason = error?.message ?? stderr.trim().split("\n")[0]
+  process.stderr.write(`no listing at ${tag}: name the tag of the last release (${reason})\n`)
+  return process.exit(1)
+}
+
 if (import.meta.main) {
-  const [tag] = process.argv.slice(2)
-  if (tag === undefined) throw new Error("name the tag of the last version, such as v0.1.0")
+  const [tag = "the last release"] = process.argv.slice(2)
   const root = fileURLToPath(new URL("../../../", import.meta.url))
-  const before = execFileSync("git", ["show", `${tag}:docs/api/listing.txt`], { cwd: root, encoding: "utf8" })
+  const before = listingAt(tag, root)
   const after = Fs.readFileSync(`${root}docs/api/listing.txt`, "utf8")
   const { added, removed, version } = nextVersion(tag, before, after)
   const lines = [

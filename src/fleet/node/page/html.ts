@@ -45,7 +45,9 @@ export const chart = (
 
 const ageText = (seconds: number): string => formatAge(Duration.seconds(seconds))
 
-const timeText = (at: DateTime.Utc): string => DateTime.formatIso(at).slice(0, 19).replace("T", " ")
+const shortTime = (iso: string): string => iso.slice(0, 19).replace("T", " ")
+
+const timeText = (at: DateTime.Utc): string => shortTime(DateTime.formatIso(at))
 
 const pauseLine = ({ by, reason, until }: Pause): Html =>
   html`<p class="notice"><strong class="bad">Paused: ${reason}${
@@ -60,18 +62,27 @@ const pauseLine = ({ by, reason, until }: Pause): Html =>
 
 const stateKind = { active: "good", paused: "warn", blocked: "bad", quarantined: "bad" } as const
 
-type RunnerSums = ReturnType<typeof summaryOf>["runners"][number]
+const runnerKind = { working: "good", refused: "bad", sick: "bad", silent: "warn" } as const
 
-const runnerColumns = (turns: number): ReadonlyArray<Column<RunnerSums>> => {
-  const number = (title: string, value: (runner: RunnerSums) => number): Column<RunnerSums> => ({
+type Runner = ReturnType<typeof summaryOf>["runners"][number]
+
+const runnerColumns = (turns: number): ReadonlyArray<Column<Runner>> => {
+  const number = (title: string, value: (runner: Runner) => number): Column<Runner> => ({
     title,
     isNumber: true,
     cell: (runner) => formatNumber(value(runner))
   })
   return [
-    { title: "Runner", cell: ({ name }) => name },
+    { title: "Runner", cell: ({ runner }) => runner },
+    { title: "State", cell: ({ state }) => html`<span class="${runnerKind[state]}">${state}</span>` },
+    { title: "Since (UTC)", isTime: true, cell: ({ startedAt }) => shortTime(startedAt) },
+    { title: "Release", cell: ({ release }) => release },
     number("In work", ({ inWork }) => inWork),
-    number("Companies, last synced by it", ({ companies }) => companies),
+    {
+      title: "The longest",
+      isNumber: true,
+      cell: ({ holds: [longest] }) => longest === undefined ? "–" : `${longest.company}, ${ageText(longest.seconds)}`
+    },
     {
       title: "Share of the turns",
       isNumber: true,
@@ -106,20 +117,17 @@ const companyFigures = (view: View): Html => {
 
 /** What stands above the companies. */
 export const summaryHtml = (view: View): string => {
-  const { runners } = summaryOf(view)
-  const minutes = sumsOf(view)
-  const hour = (field: keyof typeof minutes[number]) => minutes.reduce((sum, minute) => sum + minute[field], 0)
-  const turns = hour("runs")
-  const words = `${formatNumber(turns)} turns in the last hour, ${formatNumber(hour("failures"))} of them failed`
+  const { hour: { failures, pages, rows, runs }, runners } = summaryOf(view)
+  const words = `${formatNumber(runs)} turns in the last hour, ${formatNumber(failures)} of them failed`
   return html`${view.pauses.map(pauseLine)}${companyFigures(view)}<h2>The last hour</h2>
-<p>${words}; ${formatNumber(hour("pages"))} pages, ${formatNumber(hour("rows"))} rows written.</p>
-${chart(minutes, words)}
+<p>${words}; ${formatNumber(pages)} pages, ${formatNumber(rows)} rows written.</p>
+${chart(sumsOf(view), words)}
 <h2>Runners</h2>
 ${
     runners.length === 0
-      ? html`<p class="muted">None has had a company yet.</p>
+      ? html`<p class="muted">None was seen in the last hour.</p>
 `
-      : table("Runners", runnerColumns(turns), runners)
+      : table("Runners", runnerColumns(runs), runners)
   }<p class="muted">Read at ${timeText(view.at)} UTC.</p>`.html
 }
 
@@ -175,7 +183,7 @@ export const companiesHtml = (view: View, query: PageQuery): string => {
     ? html` <a href="${linkTo({ ...query, limit: mostRows })}">Show ${formatNumber(Math.min(count, mostRows))}</a>`
     : html``
   return html`<p>${formatNumber(shown.length)} of ${formatNumber(count)} companies.${rest}${
-    query.limit > mostLive ? " More than 500 rows are not replaced while the page is open." : ""
+    query.limit > mostLive ? " A page with more than 500 rows stays as it is." : ""
   }</p>
 ${table("Companies", companyColumns, shown)}`.html
 }
@@ -183,7 +191,7 @@ ${table("Companies", companyColumns, shown)}`.html
 const options = (values: ReadonlyArray<string>, chosen: string): ReadonlyArray<Html> =>
   values.map((value) => html`<option${markup(value === chosen ? " selected" : "")}>${value}</option>`)
 
-/** The whole page. Its script replaces what stands in `summary` and `companies`. */
+/** The whole page. Its script loads what stands in `summary` and `companies` again. */
 export const fleetPage = (view: View, query: PageQuery, runner: string): string =>
   page({
     title: "Fleet of companies",
@@ -192,7 +200,7 @@ export const fleetPage = (view: View, query: PageQuery, runner: string): string 
 <h1>Fleet of companies</h1>
 <p class="muted">Shown by the runner ${runner}. <span id="live" role="status"></span></p>
 </header>
-<main>
+<main${markup(query.limit > mostLive ? "" : " data-live")}>
 <div id="summary">${markup(summaryHtml(view))}</div>
 <h2>Companies</h2>
 <form class="bar screen" method="get" action="/">
@@ -216,21 +224,27 @@ export const style = `body { max-width: 1400px; }
 .error { min-width: 16em; max-width: 34em; overflow-wrap: anywhere; font-size: 13px; }
 `
 
-/** Keeps the page up to date, and what is scrolled and focused as it is. */
+/** Loads the page again every five seconds, and keeps what is scrolled and focused as it is. */
 export const script = `"use strict"
 const live = document.getElementById("live")
-const replace = (id, text) => {
-  const place = document.getElementById(id)
+const replace = (place, fresh) => {
+  if (place.innerHTML === fresh.innerHTML) return
   const before = [...place.querySelectorAll(".scroll")].map((element) => element.scrollLeft)
   const focused = [...place.querySelectorAll("a, [tabindex]")].indexOf(document.activeElement)
-  place.innerHTML = text
+  place.replaceChildren(...fresh.childNodes)
   place.querySelectorAll(".scroll").forEach((element, at) => { element.scrollLeft = before[at] ?? 0 })
   if (focused >= 0) [...place.querySelectorAll("a, [tabindex]")][focused]?.focus({ preventScroll: true })
 }
-const events = new EventSource("/events" + location.search)
-for (const id of ["summary", "companies"]) events.addEventListener(id, ({ data }) => replace(id, JSON.parse(data)))
-events.addEventListener("away", () => { live.textContent = "The database does not answer: this is what it said last." })
-events.addEventListener("summary", () => { live.textContent = "Live." })
-events.addEventListener("error", () => { live.textContent = "The runner does not answer: this is what it said last." })
+const load = async () => {
+  const response = await fetch(location.href).catch(() => undefined)
+  if (response?.ok) {
+    const page = new DOMParser().parseFromString(await response.text(), "text/html")
+    for (const id of ["summary", "companies"]) replace(document.getElementById(id), page.getElementById(id))
+  }
+  const away = response === undefined ? "runner" : "database"
+  live.textContent = response?.ok ? "Live." : "The " + away + " does not answer: this is what it said last."
+  setTimeout(load, 5000)
+}
+if (document.querySelector("main").dataset.live !== undefined) load()
 for (const select of document.querySelectorAll("select")) select.addEventListener("change", () => select.form.submit())
 `

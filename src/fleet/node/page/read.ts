@@ -48,7 +48,8 @@ export const readView = ({ store, takeover }: Served): Effect.Effect<View, SqlEr
           rows: orUndefined(row.rows) ?? 0,
           failures: orUndefined(row.failures) ?? 0
         })),
-        pauses: yield* operator.pauses
+        pauses: yield* operator.pauses,
+        runners: yield* store.runners
       }
     })
   )

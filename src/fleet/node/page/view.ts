@@ -4,6 +4,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { CompanyStatus, FleetState } from "../../CompanyState.ts"
 import type { Pause } from "../../store/operator.ts"
+import { encodeProcess, type FleetProcess } from "../../store/runners.ts"
 
 /** A company, with the process that has it or had it last. */
 export interface Watched extends CompanyStatus {
@@ -29,6 +30,7 @@ export interface View {
   /** Of the last hour. */
   readonly minutes: ReadonlyArray<Minute>
   readonly pauses: ReadonlyArray<Pause>
+  readonly runners: ReadonlyArray<FleetProcess>
 }
 
 export const kinds = ["all", "late", "failing", ...FleetState.literals] as const
@@ -45,7 +47,7 @@ export const PageQuery = Schema.Struct({
 
 export type PageQuery = typeof PageQuery.Type
 
-/** Rows of a page, at most. Above `mostLive` they are not replaced while the page is open. */
+/** Rows of a page, at most. A page with more than `mostLive` is not loaded again while it is open. */
 export const mostRows = 10_000
 export const mostLive = 500
 
@@ -100,29 +102,16 @@ export const select = ({ companies }: View, { find, limit, show, sort }: PageQue
   return { shown: sorted.slice(0, limit), count: found.length }
 }
 
+type Sums = Pick<Minute, "runs" | "pages" | "rows" | "failures">
+
+/** What was done in some minutes together. */
+const sumOf = (minutes: ReadonlyArray<Sums>): Sums => {
+  const of = (field: keyof Sums) => minutes.reduce((sum, minute) => sum + minute[field], 0)
+  return { runs: of("runs"), pages: of("pages"), rows: of("rows"), failures: of("failures") }
+}
+
 /** What the head of the page says, and `status.json`. */
-export const summaryOf = ({ at, companies, minutes }: View) => {
-  const runners = new Map<
-    string,
-    { companies: number; inWork: number; runs: number; pages: number; rows: number; failures: number }
-  >()
-  const runnerOf = (name: string) => {
-    const known = runners.get(name) ?? { companies: 0, inWork: 0, runs: 0, pages: 0, rows: 0, failures: 0 }
-    runners.set(name, known)
-    return known
-  }
-  for (const { isInWork, runner } of companies) {
-    if (runner === undefined) continue
-    runnerOf(runner).companies += 1
-    if (isInWork) runnerOf(runner).inWork += 1
-  }
-  for (const { failures, pages, rows, runner, runs } of minutes) {
-    const one = runnerOf(runner)
-    one.runs += runs
-    one.pages += pages
-    one.rows += rows
-    one.failures += failures
-  }
+export const summaryOf = ({ at, companies, minutes, runners }: View) => {
   const count = (is: (company: Watched) => boolean) => companies.filter(is).length
   const active = companies.filter(({ state }) => state === "active")
   return {
@@ -135,8 +124,9 @@ export const summaryOf = ({ at, companies, minutes }: View) => {
     late: count(isLate),
     failing: count(isFailing),
     lateSeconds: active.reduce((most, { lateSeconds }) => Math.max(most, lateSeconds), 0),
-    runners: [...runners].map(([name, does]) => Object.assign({ name }, does)).toSorted((one, other) =>
-      one.name < other.name ? -1 : 1
+    hour: sumOf(minutes),
+    runners: runners.map((process) =>
+      Object.assign(encodeProcess(process), sumOf(minutes.filter(({ runner }) => runner === process.runner)))
     )
   }
 }
@@ -144,11 +134,7 @@ export const summaryOf = ({ at, companies, minutes }: View) => {
 /** The sums of each of the last 60 minutes, the oldest first; the last one is not over. */
 export const sumsOf = ({ at, minutes }: View) => {
   const last = Math.floor(at.epochMilliseconds / 60_000)
-  return Array.from({ length: 60 }, (_, index) => {
-    const of = minutes.filter(({ minute }) => minute === last - 59 + index)
-    const sum = (field: "runs" | "pages" | "rows" | "failures") => of.reduce((total, one) => total + one[field], 0)
-    return { runs: sum("runs"), pages: sum("pages"), rows: sum("rows"), failures: sum("failures") }
-  })
+  return Array.from({ length: 60 }, (_, index) => sumOf(minutes.filter(({ minute }) => minute === last - 59 + index)))
 }
 
 const encodeStatus = Schema.encodeSync(CompanyStatus)
