@@ -1,7 +1,6 @@
 /** What a collector receives of the real command, and that it disturbs nothing. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import * as Fs from "node:fs"
 import { FakeServer } from "../../../src/testing/FakeServer.ts"
 import { defaultCompany, defaultOAuthClient, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
 import { pages } from "../../docs/support/pages.ts"
@@ -57,10 +56,9 @@ const leaksOf = (exports: ReadonlyArray<Export>) =>
     )
   })
 
-/** The metrics that a page names in its tables. */
-const namesOf = (page: string) =>
-  tables(pages.find(({ path }) => path === page)?.text ?? "").filter(([head]) => head?.[0] === "metric")
-    .flatMap(([, ...rows]) => rows.map(([name = ""]) => name.replaceAll("`", "")))
+/** The metrics of a fleet that the page of metrics names. */
+const ofFleet = tables(pages.find(({ path }) => path === "docs/10-looking-inside.md")?.text ?? "")
+  .flat().map(([name = ""]) => name.replaceAll("`", "")).filter((name) => name.startsWith("time_punches_fleet_"))
 
 const pathsOf = (exports: ReadonlyArray<Export>) => new Set(exports.map(({ path }) => path))
 
@@ -151,7 +149,7 @@ describe("a collector", () => {
       // The statements of its loops would be more than all others.
       assert.deepStrictEqual(spans.filter(({ name }) => String(name).startsWith("sql.")), [])
       assert.include(JSON.stringify(objectsWith(all, "severityText", "body")), "the fleet runs")
-      const missing = namesOf("docs/fleet.md").filter((name) => !metrics.has(name))
+      const missing = ofFleet.filter((name) => !metrics.has(name))
       // Nothing has happened that these count.
       assert.sameMembers(
         missing,
@@ -246,38 +244,6 @@ describe("a collector", () => {
 
       assert.deepStrictEqual(codes, [0, 0])
       assert.deepStrictEqual(yield* (yield* Collector).exports, [])
-    }).pipe(Effect.scoped, Effect.provide(served())))
-})
-
-/** The files that a call loads. Printed as they are loaded, in front of what the call prints. */
-const filesOf = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) => {
-  const hook = `import { registerHooks } from "node:module"
-    registerHooks({ load: (url, context, next) => (console.log("loads " + url), next(url, context)) })`
-  const options = `--import=data:text/javascript,${encodeURIComponent(hook)}`
-  return Effect.map(
-    ended(start(args, { ...env, NODE_OPTIONS: options })),
-    ({ stdout }) => [...stdout.matchAll(/^loads file:\/\/(\S+)$/gm)].map(([, path = ""]) => path)
-  )
-}
-
-describe("the exporter", () => {
-  const isExporter = (path: string) => Fs.readFileSync(path, "utf8").includes("OTel-OTLP-Exporter")
-
-  it.live("is loaded by a run that sends, and by no other", () =>
-    Effect.gen(function*() {
-      const { OTEL_EXPORTER_OTLP_ENDPOINT, ...others } = yield* variablesOf
-      const all = { ...others, OTEL_EXPORTER_OTLP_ENDPOINT }
-      const calls = [
-        [["--help"], all],
-        [["export", "--help"], all],
-        [["list", "--limit", "1"], all],
-        [["export", "--output", "-"], others],
-        [["export", "--output", "-"], all]
-      ] as const
-      const loaded = yield* Effect.forEach(calls, ([args, env]) => filesOf(args, env), { concurrency: 2 })
-
-      assert.isAbove(loaded[0]?.length ?? 0, 10)
-      assert.deepStrictEqual(loaded.map((files) => files.filter(isExporter).length), [0, 0, 0, 0, 1])
     }).pipe(Effect.scoped, Effect.provide(served())))
 })
 
