@@ -8,9 +8,10 @@ import * as Schema from "effect/Schema"
 import { BusinessDate } from "../../Ids.ts"
 import { parseInstant } from "../../internal/wire/instant.ts"
 import { printable } from "../../internal/wire/issue.ts"
+import { timePunchNames } from "../../internal/wire/names.ts"
 import { PayCalendar } from "../../payroll/PayCalendar.ts"
 import { Rounding } from "../../payroll/Rounding.ts"
-import { TimePunch } from "../../TimePunch.ts"
+import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, refused } from "../failure.ts"
 import type { CsvStyle } from "../print/machine.ts"
 
@@ -103,7 +104,7 @@ export const readWords =
 
 type SortKey = readonly [keyof TimePunch, "asc" | "desc"]
 
-const isField = (name: string): name is keyof TimePunch => Object.hasOwn(TimePunch.fields, name)
+const isField = (name: string): name is keyof TimePunch => Object.hasOwn(timePunchNames, name)
 
 const readSortKey = (text: string): Option.Option<SortKey> => {
   const [name = "", direction = "asc", ...rest] = text.split(".")

@@ -27,6 +27,8 @@ const person = `${
   Result.getOrElse(Result.try(() => userInfo().username), () => `user ${process.getuid?.() ?? "unknown"}`)
 }@${hostname()}`
 
+export { companiesOfInput } from "./input.ts"
+
 interface WithDatabase {
   readonly database: Option.Option<string>
 }
