@@ -197,7 +197,7 @@ describe("the documents", () => {
 
     assert.deepStrictEqual(unique(firstCells("docs/10-looking-inside.md", "metric")), unique(counted))
     assert.deepStrictEqual(
-      unique(firstCells("docs/fleet.md", "metric")),
+      unique(firstCells("docs/10-looking-inside.md", "metric of a fleet")),
       unique(ofFleet.map(([, name]) => `time_punches_fleet_${name}`))
     )
   })

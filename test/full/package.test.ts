@@ -1,8 +1,9 @@
 /** The package as its users get it: packed, installed into an empty project, compiled, run and bundled. */
-import { readFile, rm, writeFile } from "node:fs/promises"
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
 import { bin, makeProject, succeed, versionOf } from "./project.ts"
 import { run } from "./run.ts"
 
@@ -58,6 +59,19 @@ export default {
 const single = `
 import { CompanyId } from "effect-time-punches"
 console.log(CompanyId.make(7))
+`
+
+/** Builds the layers that need the peer, and prints why each cannot be built. */
+const bareProgram = `
+import { Cause, Effect, Layer } from "effect"
+import { NodeTransport } from "effect-time-punches/node"
+import { FakeService } from "effect-time-punches/testing"
+import { FakeServer } from "effect-time-punches/testing/server"
+const server = FakeServer.layer().pipe(Layer.provide(FakeService.layer({ punches: [] })))
+for (const layer of [NodeTransport.layer(), server]) {
+  const cause = await Effect.runPromise(Effect.scoped(Effect.flip(Effect.sandbox(Layer.build(layer)))))
+  console.log(Cause.squash(cause).message)
+}
 `
 
 const tsconfig = (skipLibCheck: boolean) => ({
@@ -122,6 +136,28 @@ describe("the packed package", () => {
 
     assert.strictEqual(stdout, "written 450 rows 450 missing 1\n")
   }, 120_000)
+
+  it("names the optional peer that is missing, and what installs it, where it is first used", async () => {
+    const bare = await mkdtemp(join(tmpdir(), "time-punches-bare-"))
+    onTestFinished(() => rm(bare, { recursive: true, force: true }))
+    const installed = join(bare, "node_modules/effect-time-punches")
+    await cp(join(project, "node_modules/effect-time-punches"), installed, { recursive: true })
+    await symlink(join(project, "node_modules/effect"), join(bare, "node_modules/effect"))
+    await writeFile(join(bare, "bare.mjs"), bareProgram)
+    const { peerDependencies }: { readonly peerDependencies: Record<string, string> } = JSON.parse(
+      await readFile(join(installed, "package.json"), "utf8")
+    )
+    const { code, stderr, stdout } = await run(process.execPath, ["bare.mjs"], { cwd: bare })
+
+    const name = "@effect/platform-node"
+    assert.strictEqual(code, 0, stderr)
+    assert.deepStrictEqual(
+      stdout.trimEnd().split("\n"),
+      ["node", "testing/server"].map((subpath) =>
+        `effect-time-punches/${subpath} needs ${name}: npm install ${name}@${peerDependencies[name]}`
+      )
+    )
+  })
 
   it("has a command that runs beside the optional peer", async () => {
     const { stdout } = await sh(process.execPath, bin(project, "time-punches"), "--help")
