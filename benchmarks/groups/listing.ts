@@ -85,7 +85,7 @@ export const listing = ({ pages, quick, url }: Setting): Section => {
     const target = `${url}/${shape}`
     const cases = quick
       ? basic
-      : [...basic, ...[...others, ...forms(target)].map((one) => ({ ...one, rounds: few }))]
+      : [...basic, ...[...others, ...forms(target)].map((one) => Object.assign({ rounds: few }, one))]
     const rows = compare(cases, {
       target,
       punches: pages * 200,
