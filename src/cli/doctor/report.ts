@@ -208,7 +208,8 @@ const explain = (error: CheckError, context: Cause): Explanation => {
 const explainTransport = (reason: TransportError["reason"]): Explanation =>
   reason === "Tls" || reason === "TooLarge" ? { cause: "reachability" } : { cause: "reachability", advice: unreachable }
 
-const unreachable = "Check TIME_PUNCHES_BASE_URL and TIME_PUNCHES_AUTH_URL, the network, and the proxy of HTTPS_PROXY. " +
+const unreachable =
+  "Check TIME_PUNCHES_BASE_URL and TIME_PUNCHES_AUTH_URL, the network, and the proxy of HTTPS_PROXY. " +
   "If they are right, try again later."
 
 const explainRejection = (param: string | undefined, context: Cause): Explanation => {
