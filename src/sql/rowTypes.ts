@@ -3,9 +3,13 @@ import type { PunchColumns } from "./columns.ts"
 
 /** A break as the column `breaks` has it: parsed in PostgreSQL, a text in SQLite. */
 export interface BreakJson {
+  /** Identifies the break. */
   readonly id: number
+  /** The user of the punch. */
   readonly user_id: number
+  /** The type of break, as the company defines it. */
   readonly custom_break_id: number
+  /** Whether the break counts as paid time. */
   readonly paid: boolean
   /** An instant in UTC, such as `2026-03-09T14:00:00.000Z`. */
   readonly in: string

@@ -22,7 +22,7 @@ import { companies, correctTimes, gauges, makeRate, noteTrouble, schemaOf, takeo
 import { makeOperator, statusColumns } from "./operator.ts"
 import { noteEnd, notePresence, runners, settingsElsewhere } from "./runners.ts"
 import { type FleetStatements, makeStatements } from "./statements.ts"
-import { migrateTables, verifyTables } from "./tableNames.ts"
+import { migrateTables, verifyTables } from "./tables.ts"
 
 export type FleetStore = ReturnType<typeof storeOf>
 

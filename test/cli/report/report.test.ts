@@ -6,7 +6,7 @@ import { prng } from "../../../src/testing/base/prng.ts"
 import { defaultCompany, FakeService, generatePunches, generateWeeks } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
 import { cli, environment, execute, inFakeOf, temporaryFolder, without } from "../support.ts"
-import { rowsOf } from "./tableNames.ts"
+import { rowsOf } from "./tables.ts"
 
 type Row = Readonly<Record<string, string | number | null>>
 
