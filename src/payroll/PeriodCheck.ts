@@ -226,7 +226,7 @@ const shiftOf = <E>(
 
 /**
  * Lets a shift take the place of the only earlier one of the person, if that has ended and is in no finding. A new object for each
- * shift would live for a day, and what has lived so long is collected late: the engine would hold hundreds of megabytes of them.
+ * shift would live for a day of punches, and the engine collects such objects late: it would hold hundreds of megabytes of them.
  */
 const replaces = ([only, ...others]: ReadonlyArray<Shift>, shift: Shift): boolean => {
   if (only === undefined || others.length > 0 || only.isFound || only.end > shift.start) return false

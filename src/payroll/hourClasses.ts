@@ -34,7 +34,7 @@ export const makeClasses = (
   const weekly = millisOf(thresholds.weeklyThreshold)
   const second = millisOf(thresholds.doubleThreshold)
   const first = Math.min(millisOf(thresholds.dailyThreshold), second)
-  // In the order of time only the last day and the last week go on.
+  // In the order of time only the last day and the last week can have more parts.
   let [day, week]: ReadonlyArray<BusinessDate | undefined> = []
   let [ofDay, ofWeek] = [0, 0]
   /** The time of a day or a week, less what lies up to a threshold. */
