@@ -111,7 +111,8 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "testing/page",
     "testing/transports",
     "testing/base",
-    "internal/page"
+    "internal/page",
+    "internal/peer"
   ],
   "testing/page": [
     "testing/page/browser",
@@ -151,12 +152,13 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   sync: ["client", "listing", "names", "internal/resilience", "internal/wire"],
   export: ["payroll", "names", "internal/wire"],
   payroll: ["names", "internal/wire"],
-  node: ["internal/http", "internal/wire"],
+  node: ["internal/http", "internal/peer", "internal/wire"],
   client: ["backfill", "listing", "names", ...ground],
   backfill: ["listing", "names", ...ground],
   listing: ["names", ...ground],
   names: ground,
   "internal/page": ["internal/wire"],
+  "internal/peer": [],
   "internal/http": ["internal/telemetry", "internal/resilience", "internal/wire"],
   "internal/sql": ["internal/wire"],
   "internal/telemetry": [],

@@ -24,12 +24,19 @@ const readPage = (root: string, path: string): SitePage => {
     : { path, title: name, summary: comment, text: `# ${name}\n\n\`\`\`ts\n${text.trimEnd()}\n\`\`\`\n` }
 }
 
-/** What the README links, in the order of its tables, and then what those pages link. */
+/** The section of a page that links most other pages, without its heading. */
+export const mostLinked = (text: string): string => {
+  const links = (section: string) => section.match(/\]\([^)\s#:]+\.md/g)?.length ?? 0
+  const sections = text.split(/^## .+\n+/m)
+  return sections.reduce((best, section) => links(section) > links(best) ? section : best)
+}
+
+/** What the README links, first in the order of its section of pages, and then what those pages link. */
 const linkedFrom = (root: string, readme: string): ReadonlyArray<SitePage> => {
   const found = new Map([[readme, readPage(root, readme)]])
   for (const { path, text } of found.values()) {
-    const lines = path === readme ? text.split("\n").filter((line) => line.startsWith("|")) : []
-    for (const [, target = ""] of [...lines, text].join("\n").matchAll(/\]\(([^)\s#:]+\.(?:md|ts))(?:#[^)\s]*)?\)/g)) {
+    const first = path === readme ? mostLinked(text) : ""
+    for (const [, target = ""] of (first + text).matchAll(/\]\(([^)\s#:]+\.(?:md|ts))(?:#[^)\s]*)?\)/g)) {
       const linked = relative(root, join(root, dirname(path), target))
       if (!found.has(linked) && existsSync(join(root, linked))) found.set(linked, readPage(root, linked))
     }

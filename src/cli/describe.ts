@@ -265,7 +265,7 @@ const databaseAdvice = (error: unknown): string => {
     return "Check the user and the password: set PGPASSWORD, or put the whole URL into TIME_PUNCHES_DATABASE_URL."
   }
   return Predicate.isTagged(error.reason, "AuthorizationError")
-    ? "The role of the database may not do this: docs/12-a-copy-in-your-database.md has the rights that each command needs."
+    ? "The role of the database may not do this: docs/examples/roles.sql has the rights that each command needs."
     : checkDatabase
 }
 

@@ -29,11 +29,15 @@ const modulesOf = (code: string): ReadonlyArray<string> =>
   [...code.matchAll(/^\/\/ ((?:src|node_modules)\/\S+\.\w+)$/gm)].map(([, path = ""]) => path)
 
 /** Runs a call, and reads the files of the bundle that it has loaded. */
-const loadedBy = Effect.fnUntraced(function*(args: ReadonlyArray<string>) {
+const loadedBy = Effect.fnUntraced(function*(
+  args: ReadonlyArray<string>,
+  variables: Readonly<Record<string, string>> = {}
+) {
   const folder = yield* temporaryFolder
   const list = Path.join(folder, "loaded")
   const env = {
     ...environmentOf((yield* FakeServer).url),
+    ...variables,
     NODE_OPTIONS: `--import=${new URL("loads.mjs", import.meta.url).href}`,
     LOADED: list
   }
@@ -85,6 +89,23 @@ describe("the files that a call loads", () => {
           ...listed("time-punches list, beside those", beyond(list)),
           ...listed("time-punches summary --database, beside those of --help", beyond(summary))
         ].join("\n")).toMatchFileSnapshot("loaded.txt")
+      )
+    }).pipe(Effect.scoped, Effect.provide(served)), 60_000)
+
+  it.live("have the exporter for a collector only if the call sends to one", () =>
+    Effect.gen(function*() {
+      const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1" }
+      const calls = [
+        [["--help"], collector],
+        [["list"], collector],
+        [["export", "--output", "-"], {}],
+        [["export", "--output", "-"], collector]
+      ] as const
+      const loaded = yield* Effect.forEach(calls, ([args, variables]) => loadedBy(args, variables), { concurrency: 2 })
+
+      assert.deepStrictEqual(
+        loaded.map(({ modules }) => modules.has("src/cli/telemetry/otlp.ts")),
+        [false, false, false, true]
       )
     }).pipe(Effect.scoped, Effect.provide(served)), 60_000)
 })

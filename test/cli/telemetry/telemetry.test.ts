@@ -1,7 +1,6 @@
 /** What a collector receives of the real command, and that it disturbs nothing. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import * as Fs from "node:fs"
 import { FakeServer } from "../../../src/testing/FakeServer.ts"
 import { defaultCompany, defaultOAuthClient, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
 import { pages } from "../../docs/support/pages.ts"
@@ -57,10 +56,9 @@ const leaksOf = (exports: ReadonlyArray<Export>) =>
     )
   })
 
-/** The metrics that a page names in its tables. */
-const namesOf = (page: string) =>
-  tables(pages.find(({ path }) => path === page)?.text ?? "").filter(([head]) => head?.[0] === "metric")
-    .flatMap(([, ...rows]) => rows.map(([name = ""]) => name.replaceAll("`", "")))
+/** The metrics of a fleet that the page of metrics names. */
+const ofFleet = tables(pages.find(({ path }) => path === "docs/10-looking-inside.md")?.text ?? "")
+  .flat().map(([name = ""]) => name.replaceAll("`", "")).filter((name) => name.startsWith("time_punches_fleet_"))
 
 const pathsOf = (exports: ReadonlyArray<Export>) => new Set(exports.map(({ path }) => path))
 
@@ -142,10 +140,16 @@ describe("a collector", () => {
         assert.isNotEmpty(some, name)
         assert.deepStrictEqual([...new Set(some.map((span) => span.parent))], [parent], name)
       }
+      // Of an error no text, which the service writes.
+      const failed = objectsWith(all, "spanId", "status").map(({ status }) => status)
+        .flatMap((status) =>
+          typeof status === "object" && status !== null && "message" in status ? [status.message] : []
+        )
+      assert.deepStrictEqual(new Set(failed), new Set(["Forbidden", "HttpClientError.StatusCodeError"]))
       // The statements of its loops would be more than all others.
       assert.deepStrictEqual(spans.filter(({ name }) => String(name).startsWith("sql.")), [])
       assert.include(JSON.stringify(objectsWith(all, "severityText", "body")), "the fleet runs")
-      const missing = namesOf("docs/fleet.md").filter((name) => !metrics.has(name))
+      const missing = ofFleet.filter((name) => !metrics.has(name))
       // Nothing has happened that these count.
       assert.sameMembers(
         missing,
@@ -212,6 +216,23 @@ describe("a collector", () => {
       }).pipe(Effect.scoped, Effect.provide(served(answer === "away" ? 200 : answer)))
   )
 
+  it.live("holds up the end of a fleet for three seconds at most", () =>
+    Effect.gen(function*() {
+      const env = yield* variablesOf
+      const database = ["--database", `${yield* temporaryFolder}/a.db`]
+      yield* ended(start(["fleet", "add", `${id}=${guid}`, ...database], env))
+      const fleet = yield* started(["fleet", "run", ...database], env)
+      const { exports } = yield* Collector
+      // A request hangs already.
+      yield* Effect.repeat(Effect.delay(exports, "100 millis"), { until: (all) => all.length > 0 })
+      const signalledAt = performance.now()
+      fleet.child.kill("SIGTERM")
+      const { code, stderr } = yield* ended(fleet)
+
+      assert.strictEqual(code, 0, stderr)
+      assert.isBelow((performance.now() - signalledAt) / 1000, 3.5)
+    }).pipe(Effect.scoped, Effect.provide(served("silent"))))
+
   it.live("receives nothing if the exporter is disabled, or no variable names it", () =>
     Effect.gen(function*() {
       const { OTEL_EXPORTER_OTLP_ENDPOINT, ...others } = yield* variablesOf
@@ -223,38 +244,6 @@ describe("a collector", () => {
 
       assert.deepStrictEqual(codes, [0, 0])
       assert.deepStrictEqual(yield* (yield* Collector).exports, [])
-    }).pipe(Effect.scoped, Effect.provide(served())))
-})
-
-/** The files that a call loads. Printed as they are loaded, in front of what the call prints. */
-const filesOf = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) => {
-  const hook = `import { registerHooks } from "node:module"
-    registerHooks({ load: (url, context, next) => (console.log("loads " + url), next(url, context)) })`
-  const options = `--import=data:text/javascript,${encodeURIComponent(hook)}`
-  return Effect.map(
-    ended(start(args, { ...env, NODE_OPTIONS: options })),
-    ({ stdout }) => [...stdout.matchAll(/^loads file:\/\/(\S+)$/gm)].map(([, path = ""]) => path)
-  )
-}
-
-describe("the exporter", () => {
-  const isExporter = (path: string) => Fs.readFileSync(path, "utf8").includes("OTel-OTLP-Exporter")
-
-  it.live("is loaded by a run that sends, and by no other", () =>
-    Effect.gen(function*() {
-      const { OTEL_EXPORTER_OTLP_ENDPOINT, ...others } = yield* variablesOf
-      const all = { ...others, OTEL_EXPORTER_OTLP_ENDPOINT }
-      const calls = [
-        [["--help"], all],
-        [["export", "--help"], all],
-        [["list", "--limit", "1"], all],
-        [["export", "--output", "-"], others],
-        [["export", "--output", "-"], all]
-      ] as const
-      const loaded = yield* Effect.forEach(calls, ([args, env]) => filesOf(args, env), { concurrency: 2 })
-
-      assert.isAbove(loaded[0]?.length ?? 0, 10)
-      assert.deepStrictEqual(loaded.map((files) => files.filter(isExporter).length), [0, 0, 0, 0, 1])
     }).pipe(Effect.scoped, Effect.provide(served())))
 })
 
