@@ -3,7 +3,7 @@ import * as Fs from "node:fs"
 import { builtinModules } from "node:module"
 import * as Path from "node:path"
 import { fileURLToPath } from "node:url"
-import { defineConfig, type Plugin } from "rolldown"
+import { type ChunkingContext, defineConfig, type Plugin } from "rolldown"
 
 const root = Fs.realpathSync(import.meta.dirname)
 const entry = "main.js"
@@ -123,6 +123,22 @@ const executable: Plugin = {
   writeBundle: ({ dir = "" }) => Fs.chmodSync(Path.join(dir, entry), 0o755)
 }
 
+/** What every run loads: the static imports of the program behind the entry. */
+const start = "src/cli/run.ts"
+
+const startModules = (ctx: ChunkingContext): ReadonlySet<string> => {
+  const found = new Set<string>()
+  const visit = (id: string) => {
+    if (found.has(id)) return
+    found.add(id)
+    for (const next of ctx.getModuleInfo(id)?.importedIds ?? []) visit(next)
+  }
+  visit(Path.join(root, start))
+  return found
+}
+
+let atStart: ReadonlySet<string> | undefined
+
 export default defineConfig({
   input: { main: "src/cli/main.ts" },
   platform: "node",
@@ -141,6 +157,13 @@ export default defineConfig({
     chunkFileNames: "[name].js",
     // Names and lines stay, so that a trace can be read without a source map, which would be larger than the code.
     minify: "dce-only",
-    comments: false
+    comments: false,
+    // One file, as each takes time to find and to open.
+    codeSplitting: {
+      groups: [{
+        debugName: "start",
+        name: (id, ctx) => (atStart ??= startModules(ctx)).has(id) ? "start" : null
+      }]
+    }
   }
 })

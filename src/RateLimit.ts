@@ -49,11 +49,6 @@ const limited = Effect.fnUntraced(function*({ key = "time-punches", perSecond }:
   )
 })
 
-const layerWithStore = (
-  options: RateLimitOptions
-): Layer.Layer<HttpClient.HttpClient, Config.ConfigError, HttpClient.HttpClient | RateLimiter.RateLimiterStore> =>
-  Layer.effect(HttpClient.HttpClient, limited(options)).pipe(Layer.provide(RateLimiter.layer))
-
 /**
  * Limits how many requests a second a client sends. The client itself has no limit: it answers a 429 by `RetryPolicy`. A
  * request waits for its turn, and the wait counts against `attemptTimeout`: with many streams on a low limit, raise it.
@@ -79,11 +74,14 @@ export const RateLimit = {
   layer: (
     options: RateLimitOptions
   ): Layer.Layer<HttpClient.HttpClient, Config.ConfigError, HttpClient.HttpClient> =>
-    Layer.provide(layerWithStore(options), RateLimiter.layerStoreMemory),
+    Layer.provide(RateLimit.layerWithStore(options), RateLimiter.layerStoreMemory),
   /**
    * The same over a store of `RateLimiter`, which several processes may share, such as `Fleet.layerRateLimiterStore`. A
    * request whose store fails is not sent: it is retried, and becomes a `TransportError` with the code
    * `ERR_RATE_LIMIT_STORE`.
    */
-  layerWithStore
+  layerWithStore: (
+    options: RateLimitOptions
+  ): Layer.Layer<HttpClient.HttpClient, Config.ConfigError, HttpClient.HttpClient | RateLimiter.RateLimiterStore> =>
+    Layer.effect(HttpClient.HttpClient, limited(options)).pipe(Layer.provide(RateLimiter.layer))
 } as const

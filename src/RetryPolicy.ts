@@ -8,7 +8,7 @@ import * as Result from "effect/Result"
 import { refusedSetting } from "./internal/wire/issue.ts"
 import { changeRetry, type RetryChanges, type RetryOptions } from "./internal/wire/retryOptions.ts"
 
-export type { RetryOptions } from "./internal/wire/retryOptions.ts"
+export type { RetryChanges, RetryOptions } from "./internal/wire/retryOptions.ts"
 
 const defaults: RetryOptions = {
   attempts: 4,

@@ -29,7 +29,7 @@ import type { TimePunch } from "./TimePunch.ts"
 import { TracePropagation } from "./TracePropagation.ts"
 
 /** A listing as a stream of `A`. */
-type Listing<A, R = never> = (
+export type Listing<A, R = never> = (
   company: CompanyId | Company,
   filter?: PunchFilter,
   options?: ListOptions

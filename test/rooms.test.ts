@@ -20,7 +20,7 @@ const sources = read("src")
 const roomOf = (file: string): string => {
   const folder = Path.dirname(file).replace(/^src\/?/, "")
   // What ends a command: every room of the command may name it.
-  if (file === "src/cli/failure.ts") return "cli/base"
+  if (/^src\/cli\/(failure|describe)\.ts$/.test(file)) return "cli/base"
   // What the statements of a fleet and its operator both stand on.
   if (/^src\/fleet\/(CompanyState|FleetError|Schedule|Settings)\.ts$/.test(file)) return "fleet/base"
   if (folder !== "") return folder
@@ -111,7 +111,8 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "testing/page",
     "testing/transports",
     "testing/base",
-    "internal/page"
+    "internal/page",
+    "internal/peer"
   ],
   "testing/page": [
     "testing/page/browser",
@@ -151,12 +152,13 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   sync: ["client", "listing", "names", "internal/resilience", "internal/wire"],
   export: ["payroll", "names", "internal/wire"],
   payroll: ["names", "internal/wire"],
-  node: ["internal/http", "internal/wire"],
+  node: ["internal/http", "internal/peer", "internal/wire"],
   client: ["backfill", "listing", "names", ...ground],
   backfill: ["listing", "names", ...ground],
   listing: ["names", ...ground],
   names: ground,
   "internal/page": ["internal/wire"],
+  "internal/peer": [],
   "internal/http": ["internal/telemetry", "internal/resilience", "internal/wire"],
   "internal/sql": ["internal/wire"],
   "internal/telemetry": [],

@@ -19,11 +19,11 @@ const berlin = DateTime.zoneMakeNamedUnsafe("Europe/Berlin")
 
 export const atOneLocation: PunchFilter = { locationId: LocationId.make(301), approved: true }
 
-export const withDeleted: PunchFilter = { deleted: "include" }
-
 export const changed: PunchFilter = { modifiedSince: DateTime.makeUnsafe("2026-03-08T00:00:00Z"), deleted: "include" }
 
 export const toReview: PunchFilter = { flags: ["late", "missed_break"], employeeApprovalStatuses: ["disputed"] }
+
+export const newestFirst: PunchFilter = { sortBy: [["clockedIn", "desc"], ["id", "asc"]] }
 
 export const march: PunchFilter = {
   clockedIn: { gte: DateTime.makeUnsafe("2026-03-01T00:00:00Z"), lt: DateTime.makeUnsafe("2026-04-01T00:00:00Z") }
@@ -31,11 +31,11 @@ export const march: PunchFilter = {
 
 export const weekInBerlin: PunchFilter = { clockedIn: Period.week(berlin, BusinessDate.make("2026-03-29")) }
 
+export const withDeleted: PunchFilter = { deleted: "include" }
+
 export const twoBusinessDays: PunchFilter = {
   businessDate: { start: BusinessDate.make("2026-03-02"), end: BusinessDate.make("2026-03-03") }
 }
-
-export const newestFirst: PunchFilter = { sortBy: [["clockedIn", "desc"], ["id", "asc"]] }
 
 export const base: PunchCriteria = { locationId: LocationId.make(301), deleted: "include" }
 

@@ -27,7 +27,6 @@ import { doctor } from "./doctor/doctor.ts"
 import { exportCommand } from "./export/export.ts"
 import {
   type CommandFailure,
-  commandFailureOf,
   type ExitCode,
   exitCode,
   type ExpectedError,
@@ -194,17 +193,31 @@ const layerPresenter = Effect.map(
   (context) => Context.make(CliOutput.Presenter, { present: (event) => Effect.provideContext(present(event), context) })
 )
 
-const handleError = (
-  error: ExpectedError | CommandFailure | OutputClosed | Findings | CliError.CliError
-): Effect.Effect<ExitCode, never, Stdio.Stdio> => {
+/** What a command ends with, except success. */
+type Ending = ExpectedError | CommandFailure | OutputClosed | Findings
+
+/** Prints what a run ended with. The words for an error of the library are loaded only here. */
+const handleError = Effect.fnUntraced(function*(
+  error: Ending | CliError.CliError
+): Effect.fn.Return<ExitCode, never, Stdio.Stdio> {
   if (CliError.isCliError(error)) {
-    return Effect.succeed(error._tag === "ShowHelp" && error.errors.length === 0 ? exitCode.ok : exitCode.usage)
+    return error._tag === "ShowHelp" && error.errors.length === 0 ? exitCode.ok : exitCode.usage
   }
-  if (error._tag === "OutputClosed") return Effect.succeed(exitCode.ok)
-  if (error._tag === "Findings") return Effect.succeed(exitCode.findings)
-  const failure = error._tag === "CommandFailure" ? error : commandFailureOf(error)
-  return Effect.as(printFailure(failure), failure.code)
-}
+  if (error._tag === "OutputClosed") return exitCode.ok
+  if (error._tag === "Findings") return exitCode.findings
+  const failure = error._tag === "CommandFailure"
+    ? error
+    : (yield* Effect.promise(() => import("./describe.ts"))).commandFailureOf(error)
+  yield* printFailure(failure)
+  return failure.code
+})
+
+/** The end of a run that could not load a module, because too many files are open. */
+const handleDefect = (defect: unknown) =>
+  Option.match(tooManyOpenOf(defect), {
+    onNone: () => Effect.die(defect),
+    onSome: (failure) => Effect.as(printFailure(failure), failure.code)
+  })
 
 /** Without the letter of core, which is of `--verbose` here. */
 const versionFlag = GlobalFlag.Action({
@@ -218,10 +231,13 @@ export const builtIns = GlobalFlag.BuiltIns
   .map((flag) => flag === GlobalFlag.Version ? versionFlag : flag === GlobalFlag.Completions ? completionsFlag : flag)
 
 /**
- * Runs the command with these arguments, once `readable` has read the settings of the process, which `--variables` may have. Expected
+ * Makes the function that runs the command with arguments, once `readable` has read the settings of the process, which `--variables` may have. Expected
  * errors are printed and become an exit code; only bugs fail.
  */
-export const run = (args: ReadonlyArray<string>, readable: Effect.Effect<void, Config.ConfigError> = Effect.void) =>
+export const makeRun = <Name extends string, Input, Parsed, E extends Ending | CliError.CliError, R>(
+  program: Command.Command<Name, Input, Parsed, E, R>
+) =>
+(args: ReadonlyArray<string>, readable: Effect.Effect<void, Config.ConfigError> = Effect.void) =>
   Effect.flatMap(
     layerPresenter,
     (context) =>
@@ -231,15 +247,16 @@ export const run = (args: ReadonlyArray<string>, readable: Effect.Effect<void, C
             Effect.flatMap(takeRest),
             Effect.flatMap((args) => Effect.fromResult(joinMinusValues(args))),
             Effect.flatMap((args) =>
-              withProfile(args, (args) => Effect.andThen(readable, Command.runWith(command, { version })(args)))
+              withProfile(args, (args) => Effect.andThen(readable, Command.runWith(program, { version })(args)))
             ),
             Effect.as<ExitCode>(exitCode.ok),
-            Effect.catchDefect((defect) =>
-              Option.match(tooManyOpenOf(defect), { onNone: () => Effect.die(defect), onSome: Effect.fail })
-            ),
             Effect.catch(handleError),
+            Effect.catchDefect(handleDefect),
             Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns })),
             Effect.provideServiceEffect(RunFiles, RunFiles.make),
             Effect.provideContext(context)
           )))
   )
+
+/** Runs the command, whose client is in the context. */
+export const run = makeRun(command)

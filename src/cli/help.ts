@@ -13,7 +13,7 @@ import { makePageSizeFlag } from "./flags/paging.ts"
 import { settings } from "./flags/settings.ts"
 import { csvFlags } from "./flags/values.ts"
 import type { Style } from "./print/colour.ts"
-import { periodFlags } from "./select/period.ts"
+import { periodFlags } from "./select/periodFlags.ts"
 
 const root = "time-punches"
 

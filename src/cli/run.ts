@@ -2,20 +2,16 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Cause from "effect/Cause"
-import * as Context from "effect/Context"
+import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as HttpClient from "effect/http/HttpClient"
-import type { HttpClientError } from "effect/http/HttpClientError"
 import * as Layer from "effect/Layer"
 import * as PlatformError from "effect/PlatformError"
 import type * as Runtime from "effect/Runtime"
 import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
-import * as NodeTransport from "../node/NodeTransport.ts"
 import { readProxies } from "../node/proxy.ts"
-import { run } from "./command.ts"
+import { command, makeRun } from "./command.ts"
 import { exitCode } from "./failure.ts"
 
 export const main = () => {
@@ -24,18 +20,13 @@ export const main = () => {
   process.stderr.on("error", () => {})
   endAtSecondSignal()
   NodeRuntime.runMain(
-    run(process.argv.slice(2), Effect.asVoid(readProxies)).pipe(
-      Effect.provide(layerProcess())
+    runProcess(process.argv.slice(2), Effect.asVoid(readProxies)).pipe(
+      Effect.provide(layerProcess)
     ),
     // The run reports a bug itself, in its own format.
     { teardown, disableErrorReporting: true }
   )
 }
-
-/** Bun has its own undici, which this transport cannot use: there requests go through fetch. */
-const layerHttp = process.versions["bun"] === undefined
-  ? Layer.orDie(NodeTransport.layer())
-  : FetchHttpClient.layer
 
 const signals = ["SIGINT", "SIGTERM"] as const
 
@@ -81,29 +72,13 @@ const stdout = () =>
     })
   )
 
-const layerStdio = Layer.effect(
+/** The platform of a run: the outputs of this process. */
+export const layerProcess = Layer.effect(
   Stdio.Stdio,
   Effect.map(Stdio.Stdio, (stdio) => Stdio.make({ ...stdio, stdout }))
 ).pipe(Layer.provideMerge(NodeServices.layer))
 
-/** The platform of a run: the outputs of this process and its transport. */
-export const layerProcess = () => Layer.merge(layerStdio, onFirstRequest(layerHttp))
+/** Only what runs a command needs a client: help does not load its modules. */
+const layerTransport = Layer.unwrap(Effect.map(Effect.promise(() => import("./transport.ts")), ({ layer }) => layer))
 
-/**
- * The client of a layer, which is built at the first request and closed with this layer. A transport takes a fifth of the
- * start, and help needs none.
- */
-export const onFirstRequest = (transport: Layer.Layer<HttpClient.HttpClient>): Layer.Layer<HttpClient.HttpClient> =>
-  Layer.effect(
-    HttpClient.HttpClient,
-    Effect.gen(function*() {
-      const scope = yield* Effect.scope
-      const client = yield* Effect.cached(
-        Effect.map(Layer.buildWithScope(transport, scope), (context) => Context.get(context, HttpClient.HttpClient))
-      )
-      return HttpClient.makeWith<HttpClientError, never, HttpClientError, never>(
-        (request) => Effect.flatMap(client, ({ postprocess }) => postprocess(request)),
-        (request) => Effect.flatMap(client, ({ preprocess }) => preprocess(request))
-      )
-    })
-  )
+const runProcess = makeRun(Command.provide(command, layerTransport))

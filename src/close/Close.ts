@@ -15,8 +15,8 @@ import type { MissingZone } from "../payroll/Zones.ts"
 import type { TableOptions } from "../sql/connection.ts"
 import type { HistoryUnavailable } from "../sql/read.ts"
 import type { SyncError } from "../sync/SyncError.ts"
+import type { Blocker } from "./Blocker.ts"
 import {
-  type Blocker,
   CloseChanged,
   notFound,
   NotReady,
@@ -66,9 +66,11 @@ export { formChanges } from "./WrittenFile.ts"
 export { LossCause, type LostHours } from "./losses.ts"
 export { type WriteOptions } from "./store.ts"
 
-type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUnavailable
+/** Why a copy or its closes cannot be read. */
+export type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUnavailable
 
-type WriteError = CloseChanged | OutcomeUnknown
+/** Why a revision is not written, or is not known to be. */
+export type WriteError = CloseChanged | OutcomeUnknown
 
 /** What is closed. */
 export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "companyId">, WriteOptions {
@@ -213,7 +215,8 @@ export interface Rehearsal extends CorrectionRemarks {
   readonly due: ReadonlyArray<AmountDue>
 }
 
-type CorrectError = ReadError | NotReady | PeriodClosed | UnknownClose | VerificationFailed
+/** Why a close is not corrected, before anything is written. */
+export type CorrectError = ReadError | NotReady | PeriodClosed | UnknownClose | VerificationFailed
 
 /**
  * Sums closes again, and records the next revision of each whose sums differ: the difference to the one before is due. All

@@ -3,22 +3,6 @@ import * as Schema from "effect/Schema"
 import { CompanyId, UserId } from "../Ids.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 
-/** What keeps a period from being closed: a kind of `PeriodCheck`, or one of the whole period. */
-export const Blocker = Schema.Literals([
-  // Disputes are not in a copy.
-  ...PeriodCheck.Kind.pick(["open", "unapproved", "overlap", "tooLong", "anomaly", "zeroWage"]).literals,
-  // No close has time before this one and behind another, and it was not accepted yet.
-  "gap",
-  // The last complete pass began before the end of the period.
-  "stale",
-  // No punch is in the period.
-  "empty",
-  // The close begins at the end of the one before, less than 48 hours from its own beginning.
-  "edge"
-])
-
-export type Blocker = typeof Blocker.Type
-
 /** Kinds with their numbers, such as `open 1, gap 2`. */
 export const foundText = (found: Readonly<Record<string, number>>): string =>
   Object.entries(found).map(([kind, count]) => `${kind} ${count}`).join(", ")

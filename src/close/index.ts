@@ -1,7 +1,7 @@
 /** The `./close` subpath: payroll periods of a copy that are closed, corrected and voided, and their report. */
+export { Blocker } from "./Blocker.ts"
 export * as Close from "./Close.ts"
 export {
-  Blocker,
   CloseChanged,
   CloseError,
   isCloseError,

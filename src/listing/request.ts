@@ -13,6 +13,7 @@ import { isWritable } from "../internal/wire/instant.ts"
 import { firstIssue, unknownKey, wholeNumber } from "../internal/wire/issue.ts"
 import { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
+import { maxPageSize } from "./pageSize.ts"
 import { isKey, keys, lastInstant, writeParameters } from "./parameters.ts"
 
 /** A listing that passed every local check: what its pages have in common. */
@@ -23,9 +24,6 @@ export interface Query {
   /** Whether a row is before every exclusive end; `undefined` if no end is exclusive. */
   readonly isInRange: ((punch: TimePunch) => boolean) | undefined
 }
-
-/** The most rows that a page may have, and the default. */
-export const maxPageSize = 200
 
 const decodeCompany = Schema.decodeUnknownResult(CompanySchema)
 const decodeId = Schema.decodeUnknownOption(CompanyId)

@@ -1,5 +1,4 @@
 /** The transport for Node: an `HttpClient` on undici's dispatcher that reads whole bodies under a cap. */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import type * as Undici from "@effect/platform-node/Undici"
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
@@ -14,6 +13,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Tls from "node:tls"
 import { memoizeLast } from "../internal/http/client.ts"
+import { loadPlatformNode } from "../internal/peer/platformNode.ts"
 import { invalidSetting, wholeNumber } from "../internal/wire/issue.ts"
 import { acceptEncoding } from "./body.ts"
 import { exchange } from "./exchange.ts"
@@ -85,6 +85,7 @@ const make = Effect.fnUntraced(function*(options: NodeTransportOptions) {
   }
   const { maxBodySize, ...agent } = yield* validate(options)
   const proxies = options.dispatcher === undefined ? yield* readProxies : Option.none()
+  const NodeHttpClient = yield* loadPlatformNode("node", () => import("@effect/platform-node/NodeHttpClient"))
   const dispatcher = options.dispatcher ??
     (yield* Option.isNone(proxies)
       ? NodeHttpClient.makeDispatcherOptions(agent)

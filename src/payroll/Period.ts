@@ -1,11 +1,12 @@
 /** Local days, weeks, months and pay periods by a day rule, as dates and as half-open ranges of instants. */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import { BusinessDate } from "../Ids.ts"
 import type { PayCalendar, PayPeriod } from "./PayCalendar.ts"
 import { modulo } from "./Rounding.ts"
+import { Weekday } from "./Weekday.ts"
 import { type DayRule, dayStartsOf, type Interval, offsetAt, zoneOf } from "./Zones.ts"
+export { Weekday } from "./Weekday.ts"
 export { byLocation, type DayRule, type Interval, type LocalPeriods, MissingZone, type Zones, zones } from "./Zones.ts"
 
 /**
@@ -20,11 +21,6 @@ export { byLocation, type DayRule, type Interval, type LocalPeriods, MissingZone
  */
 export const localDays = (dayRule: DayRule, first: BusinessDate, last: BusinessDate): Interval =>
   between(dayRule, dayOf(first), dayOf(last) + 1)
-
-/** The days of a week, from Sunday, as dates count them. */
-export const Weekday = Schema.Literals(["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"])
-
-export type Weekday = typeof Weekday.Type
 
 /**
  * The local week that contains `date`: seven days from `firstDay`.

@@ -9,23 +9,11 @@ import * as Schema from "effect/Schema"
 import * as Sink from "effect/Sink"
 import { LocationId, TimePunchId, UserId } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
+import { Kind } from "./IssueKind.ts"
 import * as WorkedTime from "./WorkedTime.ts"
 import { byLocation, type DayRule, type Interval, type LocalPeriods, zoneOf, type Zones, zonesOf } from "./Zones.ts"
 
-/**
- * Why a punch should be looked at.
- *
- * - `open`: not clocked out.
- * - `unapproved`: no manager approved it.
- * - `disputed`: its id is in `disputed`.
- * - `overlap`: it shares time with another punch of the same person. Both have an issue, which names the other.
- * - `tooLong`: from clock-in to clock-out it is longer than `maxDuration`.
- * - `anomaly`: an anomaly of `WorkedTime`, one issue for each; `OpenPunch` is `open`.
- * - `zeroWage`: its hourly wage is 0.
- */
-export const Kind = Schema.Literals(["open", "unapproved", "disputed", "overlap", "tooLong", "anomaly", "zeroWage"])
-
-export type Kind = typeof Kind.Type
+export { Kind } from "./IssueKind.ts"
 
 /** A reason to look at a punch. It is a fact, not an error. */
 export class Issue extends Schema.Opaque<Issue>()(Schema.Struct({

@@ -1,11 +1,11 @@
 /** The fake service on a port of this machine. It imports Node, so the index does not export it. */
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
 import type { ServeError } from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
 import * as Http from "node:http"
+import { loadPlatformNode } from "../internal/peer/platformNode.ts"
 import { FakeService } from "./FakeService.ts"
 import { serve } from "./transports/overHttp.ts"
 
@@ -33,7 +33,7 @@ export class FakeServer extends Context.Service<FakeServer, {
 }>()("effect-time-punches/testing/FakeServer") {
   /** Listens until the scope of the layer closes, and then closes all open connections at once. */
   static readonly layer = (options: FakeServerOptions = {}): Layer.Layer<FakeServer, ServeError, FakeService> =>
-    Layer.unwrap(Effect.sync(() => {
+    Layer.unwrap(Effect.map(loadServer, (NodeHttpServer) => {
       const server = Http.createServer()
       // The service dates its responses itself, or leaves the header out.
       server.on("request", (_request, response) => {
@@ -53,6 +53,8 @@ export class FakeServer extends Context.Service<FakeServer, {
       )
     }))
 }
+
+const loadServer = loadPlatformNode("testing/server", () => import("@effect/platform-node/NodeHttpServer"))
 
 /** The page brings the description of the interface: it is loaded here, and only on request. */
 const withPage = Layer.unwrap(

@@ -7,7 +7,7 @@ export { Fault } from "./faults/Fault.ts"
 export type { FaultBody, FaultWhen, Json, RawJson, RowPatch, StatusOptions, TokenDefect } from "./faults/Fault.ts"
 export type { ActiveFault } from "./faults/queue.ts"
 export { arbitraryPunches, type GenerateOptions, generatePunches } from "./generate/punches.ts"
-export { generateWeeks, type WeeksOptions } from "./generate/weeks.ts"
+export { generateWeeks, type WeeksOptions, type WeeksOptionsBase } from "./generate/weeks.ts"
 export { defaultCompany, defaultOAuthClient } from "./service/options.ts"
 export type {
   FakeAccess,

@@ -1,7 +1,8 @@
 /** What a command advises when there is no token: as much as with any other credential. */
 import { assert, describe, it } from "@effect/vitest"
 import { Option } from "effect"
-import { commandFailureOf, exitCode } from "../../src/cli/failure.ts"
+import { commandFailureOf } from "../../src/cli/describe.ts"
+import { exitCode } from "../../src/cli/failure.ts"
 import { TokenError, TransportError, UnexpectedStatus } from "../../src/index.ts"
 
 const unreached = (reason: TransportError["reason"], code: string) =>

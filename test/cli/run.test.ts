@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
-import { onFirstRequest } from "../../src/cli/run.ts"
+import { onFirstRequest } from "../../src/cli/transport.ts"
 
 /** A transport that notes when it is built and closed. */
 const noted = (events: Array<string>) =>

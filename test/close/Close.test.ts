@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
-import { Blocker } from "../../src/close/CloseError.ts"
+import { Blocker } from "../../src/close/Blocker.ts"
 import * as CloseSums from "../../src/close/CloseSums.ts"
 import { Close } from "../../src/close/index.ts"
 import { ClosedPeriod, Revision } from "../../src/close/Revision.ts"

@@ -77,7 +77,7 @@ describe("docs/13-close-a-payroll-week.md", () => {
 })
 
 describe("docs/14-payroll-files.md", () => {
-  it.live("shows the bytes of three mappings, and of a correction", (context) => {
+  it.live("shows the bytes of two mappings, and of a correction", (context) => {
     needsCurl(context)
     return Effect.gen(function*() {
       yield* runPage("docs/14-payroll-files.md", yield* temporaryFolder)

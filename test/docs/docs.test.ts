@@ -150,12 +150,13 @@ describe("the documents", () => {
     assert.deepStrictEqual(figures(prose), [])
   })
 
-  it("take what the page on performance begins with from its tables", () => {
-    const [lead = "", ...tables] = pageAt("docs/performance.md").split("\n## ")
+  it("take what the page on performance begins with from the results", () => {
+    const [lead = ""] = pageAt("docs/performance.md").split("\n## ")
+    const results = Fs.readFileSync(`${root}/benchmarks/RESULTS.md`, "utf8")
     const figures = lead.match(/\b\d+\.\d\d\b(?!\.)/g) ?? []
 
     assert.isAbove(figures.length, 4)
-    for (const figure of figures) assert.include(tables.join("\n"), figure)
+    for (const figure of figures) assert.include(results, figure)
   })
 
   it("answer questions about messages that the source writes", () => {
@@ -188,11 +189,17 @@ describe("the documents", () => {
   })
 
   it("list the metrics of the source", () => {
-    const counted = sources("src/internal").flatMap((text) =>
+    const counted = ["src/internal", "src/cli/copy"].flatMap(sources).flatMap((text) =>
       [...text.matchAll(/"(time_punches_[a-z_]+)"/g)].map(([, name = ""]) => name)
     )
+    const fleet = Fs.readFileSync(`${root}src/fleet/node/metrics.ts`, "utf8")
+    const ofFleet = [...fleet.matchAll(/(?:gauge|counter|histogram)\(\s*"(?:time_punches_fleet_)?([a-z_]+)"/g)]
 
     assert.deepStrictEqual(unique(firstCells("docs/10-looking-inside.md", "metric")), unique(counted))
+    assert.deepStrictEqual(
+      unique(firstCells("docs/10-looking-inside.md", "metric of a fleet")),
+      unique(ofFleet.map(([, name]) => `time_punches_fleet_${name}`))
+    )
   })
 
   it("list every fault of the fake service, and every condition of one", () => {

@@ -923,10 +923,11 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         yield* fleet.store.operator.add(companies(3))
         yield* fleet.store.claim(claiming("a", { room: 1 }))
         yield* setCompanies(fleet, `starts = 2, added_at = added_at - ${2 * every}`, "company_id = 3")
-        const { due, late, suspects } = yield* fleet.store.gauges
+        const { age, due, late, suspects } = yield* fleet.store.gauges
 
         assert.deepStrictEqual([due, suspects], [3, 1])
         assert.approximately(late, every, 5000)
+        assert.strictEqual(age - late, every)
       }))
   })
 

@@ -1,7 +1,7 @@
 /** The page of a fleet: what it shows and hides, who may read it, and how large it is. */
 import { NodeHttpServer } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Layer, Option, Schema } from "effect"
+import { DateTime, Effect, Layer, Metric, Option, Schema } from "effect"
 import * as Http from "node:http"
 import { CompanyStatus } from "../../src/fleet/CompanyState.ts"
 import { chart, companiesHtml, fleetPage } from "../../src/fleet/node/page/html.ts"
@@ -286,18 +286,23 @@ describe("the routes of the page of a fleet", () => {
       yield* test.store.operator.add(companies(2, 1000))
       yield* setCompanies({ sql, ...test }, "added_at = added_at - 100000", "company_id = 2")
       const lateOf = (body: string) => Number(/^time_punches_fleet_late_seconds\S* (\S+)/m.exec(body)?.[1])
-      const first = lateOf((yield* get("/metrics")).body)
+      const before = (yield* get("/metrics")).body
+      const first = lateOf(before)
       yield* Effect.orDie(sql`DROP TABLE fleet_company`)
       yield* Effect.sleep("5100 millis")
-      const away = lateOf((yield* get("/metrics")).body)
+      const after = (yield* get("/metrics")).body
+      const away = lateOf(after)
 
       assert.isAtLeast(first, 99)
       assert.isBelow(first, 105)
       assert.isAtLeast(away - first, 5)
-      // What is not known is no old value.
-      assert.match((yield* get("/metrics")).body, /^time_punches_fleet_due\S* NaN$/m)
+      assert.match(before, /^time_punches_fleet_due\S* 2$/m)
+      assert.notMatch(after, /time_punches_fleet_(?:due|suspects)/)
+      // What a scrape has read is sent by no other exporter of the process.
+      const kept = (yield* Metric.snapshot).map(({ id }) => id)
+      assert.deepStrictEqual(kept.filter((id) => /late_seconds|_age_|due|suspects/.test(id)), [])
       assert.strictEqual((yield* get("/")).status, 503)
-    }))
+    }).pipe(Effect.provideService(Metric.MetricRegistry, new Map())))
 
   it.live("are healthy while the leases are held and companies claimed, and alive while claims are tried", () =>
     Effect.gen(function*() {

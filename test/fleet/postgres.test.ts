@@ -1,11 +1,11 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Logger, Redacted, Scope } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { FleetRunner, type RunnerOptions } from "../../src/fleet/node/index.ts"
 import { routes } from "../../src/fleet/node/page/serve.ts"
-import { LeastTakeover } from "../../src/fleet/node/run.ts"
+import { LeastTakeover, prepare } from "../../src/fleet/node/run.ts"
 import type { Claim } from "../../src/fleet/store/claims.ts"
 import { type FleetStore, makeFleetStore } from "../../src/fleet/store/FleetStore.ts"
 import type { TimePunches } from "../../src/index.ts"
@@ -100,6 +100,46 @@ describe("FleetRunner.layer", () => {
         refused.map((error) => error._tag === "FleetError" ? error.reason : error._tag),
         ["AlreadyRunning", "AlreadyRunning", "AlreadyRunning"]
       )
+    })
+  )
+
+  test(
+    "takes what all processes must share from the one that has lived longest, until all have ended",
+    Effect.gen(function*() {
+      const { context, url } = yield* migrated
+      const logged: Array<string> = []
+      const prepared = (name: string, options: RunnerOptions, requestsPerSecond: number | null) =>
+        Effect.map(
+          prepare({ name, takeover, ...options }, { history: false, requestsPerSecond }),
+          ({ settings, shared }) => ({
+            sweepEvery: settings.sweepEvery,
+            requestsPerSecond: shared.requestsPerSecond
+          })
+        ).pipe(
+          Effect.provide(database(url)),
+          Effect.provideService(LeastTakeover, 500),
+          Effect.provide(Logger.layer([Logger.make(({ message }) => void logged.push(String(message)))]))
+        )
+      const first = yield* running(url, { name: "a", sweepEvery: "2 days" })
+      const settingsOfA = Effect.provideContext(
+        Effect.flatMap(
+          SqlClient.SqlClient,
+          (sql) => sql<{ readonly settings: string }>`SELECT settings FROM fleet_runner`
+        ),
+        context
+      )
+      while ((yield* settingsOfA).length === 0) yield* Effect.sleep("50 millis")
+      const day = 86_400_000
+
+      assert.deepStrictEqual(yield* prepared("b", {}, 5), { sweepEvery: 2 * day, requestsPerSecond: 5 })
+      assert.lengthOf(logged, 1)
+      assert.include(logged[0], "sweepEvery is 1d here and 2d in the process a, which started before: 2d holds")
+      // A process that starts again is not compared with itself.
+      assert.deepStrictEqual(yield* prepared("a", {}, 5), { sweepEvery: day, requestsPerSecond: 5 })
+      yield* first.end
+      assert.deepStrictEqual(yield* settingsOfA, [])
+      assert.deepStrictEqual(yield* prepared("b", {}, null), { sweepEvery: day, requestsPerSecond: null })
+      assert.lengthOf(logged, 1)
     })
   )
 

@@ -183,7 +183,7 @@ describe("the bundle of the command", () => {
     const [, program = ""] = /import\("\.\/([^"]+)"\)/.exec(codeOf("main.js")) ?? []
     assert.include(chunks(), program)
     visit(program)
-    assert.includeMembers([...eager], ["Schema.js", "TimePunches.js"])
+    assert.includeMembers([...eager], ["start.js"])
     const late = chunks().filter((chunk) => !eager.has(chunk))
 
     assert.includeMembers(late, ["Undici.js", "serve.js", "diagnose.js", "pages.js", "SqlStore.js"])

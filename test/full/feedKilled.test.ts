@@ -1,8 +1,9 @@
 /** Kills the follower of a feed while a sync writes, and replays what it has printed: nothing is omitted. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, type Scope } from "effect"
+import { Effect, Option, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Fs from "node:fs"
+import { join } from "node:path"
 import { prng } from "../../src/testing/base/prng.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { FakeService } from "../../src/testing/index.ts"
@@ -21,8 +22,17 @@ interface Line {
   readonly after: { readonly notes: string; readonly deleted: boolean } | null
 }
 
-/** Kills of each database, at random moments: half while the lines are read, half while they are not read. */
+/**
+ * Kills of each database: one in five between a line that is written and the keeping of its position, the others at random moments, half
+ * of them while the lines are read.
+ */
 const kills = 50
+
+/** The first rename of a run takes the file over; the second one keeps the position of its first lines. */
+const beforeKept = {
+  NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import=${join(import.meta.dirname, "killBefore.ts")}`,
+  KILL_BEFORE_RENAME: "2"
+}
 
 /** Writes into a copy with a history until it is ended: a sync with sweeps, or a process of a fleet. */
 type Writer = (env: Record<string, string>) => Effect.Effect<Running, never, Scope.Scope>
@@ -44,13 +54,15 @@ const followed = Effect.fnUntraced(function*(database: Database, folder: string,
   const { url } = yield* FakeServer
   const env = { ...environmentOf(url), TIME_PUNCHES_DATABASE_URL: database.url }
   const state = `${folder}/${seed}.json`
-  const follow = (...more: ReadonlyArray<string>) => started(["copy", "feed", "--state", state, ...more], env)
+  const follow = (more: ReadonlyArray<string> = [], variables = {}) =>
+    started(["copy", "feed", "--state", state, ...more], { ...env, ...variables })
   const first = yield* sync(database, ["--history"])
   assert.strictEqual(first.code, 0, first.stderr)
 
   const writer = yield* write(env)
   const printed: Array<Line> = []
   let repeated = 0
+  let between = 0
   const seen = new Set<string>()
   /** A run that is killed may leave a line without its end, which the next one prints again. */
   const take = (stdout: string) => {
@@ -64,7 +76,14 @@ const followed = Effect.fnUntraced(function*(database: Database, folder: string,
   for (let done = 0; done < kills; done++) {
     yield* changeSome(random)
     const running = yield* Effect.scoped(Effect.gen(function*() {
-      const running = yield* follow("--follow=1s")
+      if (done % 5 === 4) {
+        const running = yield* follow(["--follow=1s"], beforeKept)
+        const own = yield* Effect.timeoutOption(ended(running), "20 seconds")
+        if (Option.isSome(own)) between++
+        running.child.kill("SIGKILL")
+        return yield* ended(running)
+      }
+      const running = yield* follow(["--follow=1s"])
       // Who does not read keeps the process in the middle of a line, with a position that it must not have kept yet.
       const isRead = done % 2 === 0
       if (!isRead) running.child.stdout.pause()
@@ -84,8 +103,11 @@ const followed = Effect.fnUntraced(function*(database: Database, folder: string,
     take(last.stdout)
   }))
 
+  // A run that was killed before it kept its first position begins again, with the state of that time.
+  const begun = printed.findLast(({ kind }) => kind === "present")?.at ?? ""
+  const told = printed.slice(printed.findIndex(({ at, kind }) => kind === "present" && at === begun))
   const replayed = new Map<number, Line["after"]>()
-  for (const { after, id } of printed) {
+  for (const { after, id } of told) {
     if (after === null) replayed.delete(id)
     else replayed.set(id, after)
   }
@@ -101,8 +123,7 @@ const followed = Effect.fnUntraced(function*(database: Database, folder: string,
     (yield* rowsOf(database)).map((punch) => shownOf(Number(punch.id), punch))
   )
   // Each version that began after the state is one line, and each row of the state too.
-  const begun = printed.find(({ kind }) => kind === "present")?.at ?? ""
-  const changes = printed.filter(({ kind }) => kind !== "present").length
+  const changes = told.filter(({ kind }) => kind !== "present").length
   const [found] = yield* Effect.provide(
     Effect.flatMap(SqlClient.SqlClient, (sql) => {
       const at = sql.onDialectOrElse({ pg: () => `'${begun}'`, orElse: () => `${Date.parse(begun)}` })
@@ -116,6 +137,7 @@ const followed = Effect.fnUntraced(function*(database: Database, folder: string,
   assert.strictEqual(changes, Number(found?.count))
   assert.isAbove(changes, 10_000)
   assert.isAbove(repeated, 0)
+  assert.strictEqual(between, kills / 5)
   assert.deepStrictEqual(Fs.readdirSync(folder).filter((name) => name.endsWith(".tmp")), [])
 })
 

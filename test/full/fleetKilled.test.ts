@@ -8,7 +8,7 @@ describe.concurrent("the worst age of a fleet of two processes", () => {
   for (const signal of ["SIGKILL", "SIGSTOP"] as const) {
     row(`a process that gets ${signal}`, { most: 8, seconds: 40 }, (fleet) =>
       Effect.gen(function*() {
-        // So that some of its turns are in work: nobody may take such a company before `takeover`, 10 seconds, has passed.
+        // So that some of its turns are in work: no process may take such a company before `takeover`, 10 seconds, has passed.
         yield* fleet.b.door.set("hangs")
         const turns = queried(
           fleet,

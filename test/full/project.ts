@@ -22,19 +22,25 @@ export const succeed = async (cwd: string, command: string, ...args: ReadonlyArr
   return ran
 }
 
-/** Packs what a clone would hold: the files that git knows or would add, and nothing that was built here. */
-export const packClone = async (destination: string): Promise<string> => {
+/** Makes what a clone would hold after `npm ci`: the files that git knows or would add, and nothing that was built here. */
+export const makeClone = async (): Promise<string> => {
   const clone = await mkdtemp(join(tmpdir(), "time-punches-clone-"))
+  const { stdout } = await succeed(root, "git", "ls-files", "--cached", "--others", "--exclude-standard")
+  for (const name of stdout.split("\n").filter((name) => name !== "")) {
+    await cp(join(root, name), join(clone, name), { recursive: true }).catch((error: NodeJS.ErrnoException) => {
+      // Removed, and not committed yet.
+      if (error.code !== "ENOENT") throw error
+    })
+  }
+  // The tools that build the package.
+  await symlink(join(root, "node_modules"), join(clone, "node_modules"))
+  return clone
+}
+
+/** Packs what a clone would hold. */
+export const packClone = async (destination: string): Promise<string> => {
+  const clone = await makeClone()
   try {
-    const { stdout } = await succeed(root, "git", "ls-files", "--cached", "--others", "--exclude-standard")
-    for (const name of stdout.split("\n").filter((name) => name !== "")) {
-      await cp(join(root, name), join(clone, name), { recursive: true }).catch((error: NodeJS.ErrnoException) => {
-        // Removed, and not committed yet.
-        if (error.code !== "ENOENT") throw error
-      })
-    }
-    // What `npm ci` would install: the tools that build the package.
-    await symlink(join(root, "node_modules"), join(clone, "node_modules"))
     const packed = await succeed(clone, "npm", "pack", "--silent", "--pack-destination", destination)
     return join(destination, packed.stdout.trim().split("\n").at(-1) ?? "")
   } finally {

@@ -12,7 +12,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { printable } from "../../internal/wire/issue.ts"
-import { CommandFailure, commandFailureOf, exitCode, refused, usage } from "../failure.ts"
+import { CommandFailure, describeFileError, exitCode, refused, usage } from "../failure.ts"
 import { isAddress, plainUrl, readTarget, shownText } from "../flags/address.ts"
 import { companyVariables, withoutCompany } from "../flags/connection.ts"
 import { readInput } from "../flags/file.ts"
@@ -115,7 +115,7 @@ const readVariables = Effect.fnUntraced(
 const readSettings = (file: string) =>
   Effect.mapError(
     Effect.map(readInput(file, 1), (bytes) => new TextDecoder().decode(bytes)),
-    (error) => (error._tag === "CommandFailure" ? error : commandFailureOf(error)).message
+    (error) => (error._tag === "CommandFailure" ? error : describeFileError(error)).message
   )
 
 const invalid = (message: string, ...advice: ReadonlyArray<string>) =>

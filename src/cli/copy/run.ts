@@ -15,9 +15,11 @@ import type { SweepWindow } from "../../sync/Checkpoint.ts"
 import * as Sync from "../../sync/Sync.ts"
 import type { SyncError } from "../../sync/SyncError.ts"
 import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
+import type { SyncStore } from "../../sync/SyncStore.ts"
 import { layerDatabase, targetOfCopy } from "../database/database.ts"
-import { CommandFailure, commandFailureOf, type ExitCode, exitCode, type OutputClosed, usage } from "../failure.ts"
-import { layerClient } from "../flags/connection.ts"
+import { commandFailureOf } from "../describe.ts"
+import { CommandFailure, type ExitCode, exitCode, type OutputClosed, usage } from "../failure.ts"
+import { layerClient } from "../flags/client.ts"
 import { isJson } from "../flags/values.ts"
 import { counted, countedPunches, formatAge, formatNumber } from "../print/format.ts"
 import { isoOf } from "../print/machine.ts"
@@ -25,6 +27,7 @@ import { printFailure, printWarning, startReport } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
 import { paceFields, paceText } from "../print/progress.ts"
 import { layerTelemetry } from "../telemetry/telemetry.ts"
+import { watchAges } from "./age.ts"
 import { companiesOf, nameOf, withName } from "./companies.ts"
 import type { SweepRange, SyncInput } from "./flags.ts"
 
@@ -36,7 +39,14 @@ export const run = Effect.fnUntraced(
     const target = yield* targetOfCopy(input.database, "sync")
     if (Option.isSome(keepHistory) && !history) return yield* usage("--keep-history goes with --history")
     if (allowMissing && Option.isNone(sweep)) return yield* usage("--allow-missing goes with --sweep")
-    const taskOf = (company: Company): SyncTask => ({ ...input, company, json, named: nameOf(company.id, companies) })
+    const readAge = yield* watchAges
+    const taskOf = (company: Company): SyncTask => ({
+      ...input,
+      company,
+      json,
+      named: nameOf(company.id, companies),
+      readAge: Effect.ignore(readAge(company.id), { log: "Debug" })
+    })
     const tasks = companies.map(taskOf)
     const passes = Option.match(input.every, { onNone: () => once(tasks), onSome: (every) => forever(tasks, every) })
     yield* Effect.provide(
@@ -54,6 +64,8 @@ interface SyncTask extends Omit<SyncInput, "company" | "format" | "json"> {
   readonly json: boolean
   /** What stands before the lines of the company. */
   readonly named: string
+  /** After a pass, whether it was complete or not. */
+  readonly readAge: Effect.Effect<void, never, SyncStore>
 }
 
 type PassError = SyncError | ListError
@@ -191,13 +203,15 @@ const finished = <R>(
   pass: (onCommit: RunOptions["onCommit"]) => Effect.Effect<SyncSummary, PassError, R>
 ) =>
   Effect.gen(function*() {
-    const { company, keepHistory, json, named } = task
+    const { company, keepHistory, json, named, readAge } = task
     const { clear, onCommit, stored } = yield* startPass(task)
     const summary = yield* keepingError(company, pass(onCommit)).pipe(
       Effect.ensuring(clear),
       Effect.onInterrupt(() =>
         printWarning(`${named}interrupted: ${stored()} stored; the same command continues there`)
-      )
+      ),
+      Effect.tap(readAge),
+      Effect.tapError((error) => isOfStore(error) ? Effect.void : readAge)
     )
     const printPass = (removed: number | null) => printLines([JSON.stringify(passFields(company.id, summary, removed))])
     if (!json) yield* printLines([named + describePass(summary)])
@@ -223,9 +237,10 @@ const keepingError = <A, R>(company: Company, pass: Effect.Effect<A, PassError, 
   Effect.tapError(pass, (error) => {
     const note = SqlStore.recordError(company.id, error)
     // A database that failed was attempted for 5 seconds already: the note does not wait for it again.
-    const isStore = error._tag === "SyncError" && error.reason === "Store"
-    return Effect.ignore(isStore ? Effect.timeoutOption(note, "200 millis") : note)
+    return Effect.ignore(isOfStore(error) ? Effect.timeoutOption(note, "200 millis") : note)
   })
+
+const isOfStore = (error: PassError) => error._tag === "SyncError" && error.reason === "Store"
 
 /** Shows the counts of a pass. `clear` erases them before a result stands there; `stored` has the counts of the last commit. */
 const startPass = Effect.fnUntraced(function*({ company, named }: SyncTask) {

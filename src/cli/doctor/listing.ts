@@ -13,8 +13,8 @@ import * as Stream from "effect/Stream"
 import type { Company } from "../../Company.ts"
 import { BusinessDate } from "../../Ids.ts"
 import { timePunchNames } from "../../internal/wire/names.ts"
+import { maxPageSize } from "../../listing/pageSize.ts"
 import { idKeys } from "../../listing/parameters.ts"
-import { maxPageSize } from "../../listing/request.ts"
 import type { Page } from "../../Page.ts"
 import { modulo } from "../../payroll/Rounding.ts"
 import type { DateRange, InstantRange, PunchFilter } from "../../PunchFilter.ts"
@@ -414,14 +414,14 @@ export const checkOrderById = Effect.fnUntraced(
       case "kept":
         return warn(
           order,
-          "not by id, but sort_by=id.asc is kept beside a cursor",
+          "not by id, but sort_by=id.asc is kept with a cursor",
           "cursors",
           "Run time-punches sync with --sort-by-id: without it, an edit between two pages may hide punches."
         )
       default:
         return warn(
           order,
-          `not by id, and sort_by=id.asc is ${kept === "refused" ? "refused" : "dropped beside a cursor"}`,
+          `not by id, and sort_by=id.asc is ${kept === "refused" ? "refused" : "dropped with a cursor"}`,
           "cursors",
           "Run time-punches sync without --sort-by-id, when few punches are edited: an edit between two pages may hide " +
             "punches until a sweep, and a sweep may mark them as missing."

@@ -2,7 +2,8 @@
 import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import type { DecodeError, ListError } from "../../ApiError.ts"
-import { commandFailureOf, type ExitCode, exitCode } from "../failure.ts"
+import { commandFailureOf } from "../describe.ts"
+import { type ExitCode, exitCode } from "../failure.ts"
 import type { Styles } from "../print/colour.ts"
 
 /** The causes of findings, the most basic first: a finding may follow from one of an earlier cause. */

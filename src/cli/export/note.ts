@@ -7,7 +7,8 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Crypto from "node:crypto"
 import { Cursor } from "../../Ids.ts"
-import { issueText, usage } from "../failure.ts"
+import { issueText } from "../describe.ts"
+import { usage } from "../failure.ts"
 
 /** What an export reads and how it writes it, as flags and their values: equal specs give equal files. */
 export type ExportSpec = Readonly<Record<string, string>>

@@ -5,12 +5,9 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { ApiVersion } from "../../ApiVersion.ts"
 import type { Company } from "../../Company.ts"
-import { Endpoints } from "../../Endpoints.ts"
 import { CompanyGuid, CompanyId } from "../../Ids.ts"
 import { invalidSetting } from "../../internal/wire/issue.ts"
-import { TimePunches } from "../../TimePunches.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import { readWhole, text, wholeNumber } from "./values.ts"
 
@@ -88,11 +85,4 @@ export const withoutCompany = (provider: ConfigProvider.ConfigProvider) =>
 export const layerCompanyHidden = Layer.effect(
   ConfigProvider.ConfigProvider,
   Effect.map(ConfigProvider.ConfigProvider, withoutCompany)
-)
-
-/** The client with its endpoints and API version, from the environment. Needs an `HttpClient`. */
-export const layerClient = TimePunches.layerFromConfig.pipe(
-  Layer.provide(layerCompanyHidden),
-  Layer.merge(Endpoints.layerFromConfig),
-  Layer.merge(ApiVersion.layerFromConfig)
 )

@@ -7,20 +7,14 @@ import type { CommandFailure } from "../failure.ts"
 import { type Column, nameColumn } from "../print/table.ts"
 import { parseCsvFile, readCsvFile } from "./csvFile.ts"
 import { orDefault } from "./settings.ts"
-import { fileFlag, readWhole, wholeNumber } from "./values.ts"
-
-const nameKinds = ["user", "location", "role", "department"] as const
+import { listWords, nameKinds } from "./userFiles.ts"
+import { readWhole, wholeNumber } from "./values.ts"
 
 /** A kind of id that may have a name. */
 export type NameKind = typeof nameKinds[number]
 
 /** The name of an id of a kind, if the file has one. */
 export type Names = (kind: NameKind, id: number) => string | undefined
-
-export const namesFlag = fileFlag(
-  "names",
-  `Add names to ids, from a CSV file with the columns kind,id,name; a kind is ${listed(nameKinds)}`
-)
 
 /** The names of the file, if the flag or the profile has one. Fails on the first line that is wrong, before anything is requested. */
 export const readNames = (flag: Option.Option<string>) =>
@@ -58,7 +52,7 @@ const parseTexts = Effect.fnUntraced(function*(
   const texts = new Map<string, { readonly text: string; readonly line: number }>()
   yield* parseCsvFile(bytes, file, [`kind,id,${what}`], (cells, line) => {
     const [kind = "", id = "", text = ""] = cells
-    if (!isKind(kind)) return `the kind must be ${listed(nameKinds)}, not "${kind}"`
+    if (!isKind(kind)) return `the kind must be ${listWords(nameKinds)}, not "${kind}"`
     const number = readWhole(id)
     if (Option.isNone(number)) return `the id must be ${wholeNumber(0)}, not "${id}"`
     if (text.trim() === "") return `the ${what} is empty`
@@ -74,10 +68,6 @@ const parseTexts = Effect.fnUntraced(function*(
 })
 
 const isKind = (text: string): text is NameKind => nameKinds.some((kind) => kind === text)
-
-function listed(kinds: ReadonlyArray<string>): string {
-  return `${kinds.slice(0, -1).join(", ")} or ${kinds.at(-1)}`
-}
 
 /** The id of a kind in a punch; a department may be missing. */
 export const idOfKind = (punch: TimePunch, kind: NameKind): Option.Option<number> => {

@@ -8,9 +8,10 @@ import * as Schema from "effect/Schema"
 import { BusinessDate } from "../../Ids.ts"
 import { parseInstant } from "../../internal/wire/instant.ts"
 import { printable } from "../../internal/wire/issue.ts"
+import { timePunchNames } from "../../internal/wire/names.ts"
 import { PayCalendar } from "../../payroll/PayCalendar.ts"
 import { Rounding } from "../../payroll/Rounding.ts"
-import { TimePunch } from "../../TimePunch.ts"
+import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, refused } from "../failure.ts"
 import type { CsvStyle } from "../print/machine.ts"
 
@@ -103,7 +104,7 @@ export const readWords =
 
 type SortKey = readonly [keyof TimePunch, "asc" | "desc"]
 
-const isField = (name: string): name is keyof TimePunch => Object.hasOwn(TimePunch.fields, name)
+const isField = (name: string): name is keyof TimePunch => Object.hasOwn(timePunchNames, name)
 
 const readSortKey = (text: string): Option.Option<SortKey> => {
   const [name = "", direction = "asc", ...rest] = text.split(".")
@@ -378,7 +379,10 @@ export const isJson = (flags: JsonInput): Result.Result<boolean, CommandFailure>
 
 /** `--excel` and `--separator`, for every command that writes CSV. `csvStyleOf` makes one style of the two. */
 export const csvFlags = {
-  excel: onFlag("excel", "With --format csv: begin with a byte order mark, by which Excel shows Jürgen and Zoë right"),
+  excel: onFlag(
+    "excel",
+    "With --format csv: begin with a byte order mark, so that Excel reads Jürgen and Zoë correctly"
+  ),
   separator: Flag.ChoiceWithValue("separator", [["comma", ","], ["semicolon", ";"]]).pipe(
     Flag.withDescription("With --format csv: what stands between two cells (default: comma)"),
     Flag.optional

@@ -10,26 +10,12 @@ import type * as Period from "../../payroll/Period.ts"
 import { dayStartsOf, zoneOf } from "../../payroll/Zones.ts"
 import type { CommandFailure } from "../failure.ts"
 import { parseCsvFile, readCsvFile, wrongLine } from "./csvFile.ts"
-import {
-  dayStartsForm,
-  dayStartsText,
-  fileFlag,
-  readDayStarts,
-  readWhole,
-  readZone,
-  wholeNumber,
-  zoneForm
-} from "./values.ts"
+import { dayStartsForm, dayStartsText, readDayStarts, readWhole, readZone, wholeNumber, zoneForm } from "./values.ts"
 
 /** The day rule of each location that the file names. */
 export type LocationDayRules = ReadonlyMap<LocationId, Period.DayRule>
 
 const headers = ["location_id,zone", "location_id,zone,day_starts"]
-
-export const zoneFileFlag = fileFlag(
-  "zone-file",
-  "A zone for each location, from a CSV file with the columns location_id,zone and maybe day_starts"
-)
 
 /** A zone with the start of its days, if one is given. */
 export const dayRuleAt = (zone: DateTime.TimeZone, dayStarts: Option.Option<Duration.Duration>): Period.DayRule =>

@@ -3,15 +3,9 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Stdio from "effect/Stdio"
-import type { Company } from "../../Company.ts"
-import { CompanyGuid } from "../../Ids.ts"
 import { databaseFlag } from "../database/database.ts"
-import { usage } from "../failure.ts"
-import { readCompany, readCompanyId } from "../flags/connection.ts"
-import { parseCsvFile } from "../flags/csvFile.ts"
-import { collectBounded } from "../flags/file.ts"
-import { intervalForm, isJson, jsonFlags, readInterval, text, wholeNumber } from "../flags/values.ts"
+import { readCompany } from "../flags/connection.ts"
+import { intervalForm, isJson, jsonFlags, readInterval, text } from "../flags/values.ts"
 import { counted, formatNumber } from "../print/format.ts"
 import { printLines } from "../print/output.ts"
 import { operating } from "./arguments.ts"
@@ -37,7 +31,7 @@ export const add = Command.make(
   },
   Effect.fnUntraced(function*(input) {
     const json = yield* Effect.fromResult(isJson(input))
-    const { withNewFleet } = yield* operating
+    const { companiesOfInput, withNewFleet } = yield* operating
     const given = input.companies.length > 0 ? input.companies : yield* companiesOfInput
     const every = Option.getOrUndefined(input.every)
     const companies = given.map(({ guid, id }) => ({ id, guid, every }))
@@ -63,22 +57,3 @@ export const add = Command.make(
     { command: "time-punches fleet add --database punches.db < companies.csv", description: "Many, with their guids" }
   ])
 )
-
-/** CSV with the header `company_id,guid`; the guid may be empty. A wrong line adds nothing. */
-const companiesOfInput = Effect.gen(function*() {
-  const stdio = yield* Stdio.Stdio
-  if (yield* stdio.stdinIsTerminal) {
-    return yield* usage("no company: give ids, or CSV with the header company_id,guid on standard input")
-  }
-  const bytes = yield* collectBounded(stdio.stdin, "standard input")
-  const companies: Array<Company> = []
-  yield* parseCsvFile(bytes, "standard input", ["company_id,guid"], ([first = "", second = ""]) => {
-    const id = readCompanyId(first.trim())
-    if (Option.isNone(id)) return `company_id must be ${wholeNumber(1)}`
-    const guid = second.trim() === "" ? Option.some(undefined) : CompanyGuid.makeOption(second.trim())
-    if (Option.isNone(guid)) return "guid must be a uuid, or empty"
-    companies.push({ id: id.value, guid: guid.value })
-    return undefined
-  })
-  return companies
-})

@@ -11,13 +11,18 @@ import { hostname, userInfo } from "node:os"
 import { CompanyStatus } from "../../fleet/CompanyState.ts"
 import { Fleet } from "../../fleet/Fleet.ts"
 import * as FleetRunner from "../../fleet/node/FleetRunner.ts"
-import { type ChangeResult, FleetOperator, type FleetTurn, type Pause } from "../../fleet/store/operator.ts"
+import {
+  type ChangeResult,
+  encodePause,
+  FleetOperator,
+  type FleetTurn,
+  type Pause
+} from "../../fleet/store/operator.ts"
 import { encodeProcess, type FleetProcess } from "../../fleet/store/runners.ts"
 import { escaped } from "../../internal/wire/issue.ts"
 import { layerDatabase, targetOf } from "../database/database.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
 import { counted, formatAge, formatNumber } from "../print/format.ts"
-import { isoOf } from "../print/machine.ts"
 import { printWarning } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
 import { type Column, makeTable, type Screen } from "../print/table.ts"
@@ -26,6 +31,8 @@ import { type Column, makeTable, type Screen } from "../print/table.ts"
 const person = `${
   Result.getOrElse(Result.try(() => userInfo().username), () => `user ${process.getuid?.() ?? "unknown"}`)
 }@${hostname()}`
+
+export { companiesOfInput } from "./input.ts"
 
 interface WithDatabase {
   readonly database: Option.Option<string>
@@ -89,9 +96,7 @@ export const printChange = Effect.fnUntraced(function*(
 export const printPauses = (json: boolean, pauses: ReadonlyArray<Pause>, sentence: string) =>
   printLines([
     json
-      ? JSON.stringify({
-        pauses: pauses.map(({ by, reason, until }) => ({ reason, until: isoOf(until), by: Option.getOrNull(by) }))
-      })
+      ? JSON.stringify({ pauses: pauses.map(encodePause) })
       : sentence
   ])
 

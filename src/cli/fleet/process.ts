@@ -13,7 +13,7 @@ import { RateLimit } from "../../RateLimit.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { layerDatabase, targetOf } from "../database/database.ts"
 import { exitCode, usage } from "../failure.ts"
-import { layerClient } from "../flags/connection.ts"
+import { layerClient } from "../flags/client.ts"
 import { withServerLog } from "../print/messages.ts"
 import { layerTelemetry } from "../telemetry/telemetry.ts"
 

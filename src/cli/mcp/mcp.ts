@@ -3,9 +3,8 @@ import * as Command from "effect/cli/Command"
 import { databaseFlag } from "../database/database.ts"
 import { companyFlags } from "../flags/connection.ts"
 import { lazyCommand } from "../flags/lazy.ts"
-import { namesFlag } from "../flags/names.ts"
+import { namesFlag, zoneFileFlag } from "../flags/userFiles.ts"
 import { onFlag } from "../flags/values.ts"
-import { zoneFileFlag } from "../flags/zones.ts"
 
 export const mcp = lazyCommand(
   "mcp",

@@ -1,20 +1,14 @@
-/** What the verbs of `time-punches payroll` share: flags, and what they load only when they run. */
+/** The flags that the verbs of `time-punches payroll` share. */
 import * as Argument from "effect/cli/Argument"
-import type * as Command from "effect/cli/Command"
-import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as RevisionId from "../../close/RevisionId.ts"
-import { isZones } from "../../payroll/Zones.ts"
 import { databaseFlag, maxAgeFlag } from "../database/database.ts"
 import { outputFlags } from "../files/output.ts"
 import { companyFlags } from "../flags/connection.ts"
-import { noFilter } from "../flags/filter.ts"
-import { namesFlag } from "../flags/names.ts"
-import { orDefault } from "../flags/settings.ts"
-import { jsonFlags, nonBlank, optionalRounding, orHalfUp, readWhole, wholeNumber } from "../flags/values.ts"
-import { readZones, zoneFileFlag } from "../flags/zones.ts"
-import { dayStartsOrDefault, periodFlags, resolvePeriod } from "../select/period.ts"
-import { givenThresholds, thresholdFlags } from "../select/thresholds.ts"
+import { namesFlag, zoneFileFlag } from "../flags/userFiles.ts"
+import { jsonFlags, nonBlank, optionalRounding, readWhole, wholeNumber } from "../flags/values.ts"
+import { periodFlags } from "../select/periodFlags.ts"
+import { thresholdFlags } from "../select/thresholds.ts"
 
 /** The record that a verb reads or writes. Nothing is sent, so no guid is needed. */
 export const recordFlags = { company: companyFlags.company, database: databaseFlag, ...jsonFlags }
@@ -48,39 +42,5 @@ export const sumFlags = {
   maxAge: maxAgeFlag
 }
 
-/** Which closes are summed again, and the locations that are added to them. */
-export const readSumFlags = Effect.fnUntraced(
-  function*(input: Pick<Command.Command.Config.Infer<typeof sumFlags>, "closes" | "dayStarts" | "zoneFile">) {
-    const dayRules = yield* readZones(
-      yield* orDefault(input.zoneFile, "zoneFile"),
-      yield* dayStartsOrDefault(input.dayStarts)
-    )
-    return {
-      closes: input.closes.length === 0 ? undefined : input.closes,
-      dayRules: Option.getOrUndefined(dayRules)
-    }
-  }
-)
-
 /** What decides on the sums of a period. */
 export const termFlags = { ...periodFlags, ...thresholdFlags, rounding: optionalRounding }
-
-/** The terms of a close by the flags, but its company; `None` if they name no dates or no clock. */
-export const readTerms = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof termFlags>) {
-  const flags = yield* resolvePeriod({ ...noFilter, ...input }, {
-    countsWeeks: true,
-    takesWeekStarts: Option.isSome(input.weeklyThreshold)
-  })
-  const thresholds = yield* Effect.fromResult(givenThresholds(input))
-  const terms = Option.map(Option.all([flags.dates, flags.dayRule]), ([dates, dayRule]) => ({
-    ...dates,
-    ...thresholds,
-    dayRule: isZones(dayRule) ? Option.getOrElse(flags.locations, () => new Map()) : dayRule,
-    firstDay: Option.getOrUndefined(flags.weekStarts),
-    rounding: orHalfUp(flags.rounding)
-  }))
-  return { flags, terms }
-})
-
-/** The drivers of the databases are large, so they are loaded only by what needs them. */
-export const operating = Effect.promise(() => import("./operate.ts"))

@@ -4,9 +4,9 @@ import * as Flag from "effect/cli/Flag"
 import { databaseFlag, maxAgeFlag } from "../database/database.ts"
 import { outputFlags } from "../files/output.ts"
 import { companyFlags } from "../flags/connection.ts"
-import { namesFlag } from "../flags/names.ts"
+import { namesFlag } from "../flags/userFiles.ts"
 import { asOf, csvFlags, formatFlags, instant, optionalRounding, whole } from "../flags/values.ts"
-import { periodFlags } from "../select/period.ts"
+import { periodFlags } from "../select/periodFlags.ts"
 
 /** The forms of its result. */
 export const forms = ["table", "csv", "json"] as const

@@ -16,7 +16,8 @@ import { orDefault } from "../flags/settings.ts"
 import { readZone } from "../flags/values.ts"
 import { readZones } from "../flags/zones.ts"
 import { printHint } from "../print/messages.ts"
-import { dayStartsOrDefault, periodFlags, refuseBesideClose, textOfDates } from "../select/period.ts"
+import { dayStartsOrDefault, refuseBesideClose, textOfDates } from "../select/period.ts"
+import { periodFlags } from "../select/periodFlags.ts"
 import type { DiffInput } from "./diffFlags.ts"
 
 /** What is compared, and how its punches are read. */

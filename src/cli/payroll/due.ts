@@ -2,9 +2,9 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { intoOutput } from "../files/output.ts"
-import { readNames } from "../flags/names.ts"
 import { isJson } from "../flags/values.ts"
-import { operating, readFlags, readSumFlags, sumFlags } from "./arguments.ts"
+import { readFlags, sumFlags } from "./arguments.ts"
+import { operating } from "./operating.ts"
 
 const flags = { ...readFlags, ...sumFlags }
 
@@ -26,8 +26,8 @@ const printDue = Effect.fnUntraced(function*(input: Command.Command.Config.Infer
   const operate = yield* operating
   const { company, layer, shown } = yield* operate.recordOf(input, "due")
   const json = yield* Effect.fromResult(isJson(input))
-  const options = yield* readSumFlags(input)
-  const names = yield* readNames(input.names)
+  const options = yield* operate.readSumFlags(input)
+  const names = yield* operate.readNames(input.names)
   yield* operate.requireCopy(company, shown, input.maxAge).pipe(
     Effect.andThen(operate.Close.due(company, options)),
     Effect.flatMap((due) => operate.printDue(due, json, names)),

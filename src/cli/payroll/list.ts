@@ -4,7 +4,8 @@ import * as Effect from "effect/Effect"
 import { intoOutput } from "../files/output.ts"
 import { isJson } from "../flags/values.ts"
 import { printError } from "../print/messages.ts"
-import { operating, readFlags } from "./arguments.ts"
+import { readFlags } from "./arguments.ts"
+import { operating } from "./operating.ts"
 
 export const list = Command.make("list", readFlags, (input) => intoOutput(listCloses(input), input)).pipe(
   Command.withDescription(

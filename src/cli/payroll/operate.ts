@@ -25,8 +25,10 @@ export { notFound, refusal } from "../../close/CloseError.ts"
 export * as CloseSums from "../../close/CloseSums.ts"
 export * as CloseTerms from "../../close/CloseTerms.ts"
 export { requireCopy } from "../database/copy.ts"
+export { readNames } from "../flags/names.ts"
 export * from "./next.ts"
 export * from "./print.ts"
+export { readSumFlags } from "./terms.ts"
 
 /** The company of the flags, and the copy that has its record: a file is opened to read it alone unless the verb writes. */
 export const recordOf = Effect.fnUntraced(function*(

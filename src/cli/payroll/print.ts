@@ -178,7 +178,7 @@ const tipColumns: ReadonlyArray<Column<RevisionRow>> = [
 
 const revisionColumns: ReadonlyArray<Column<RevisionRow>> = [
   { title: "revision", cell: ({ revision }) => revision.id },
-  { title: "kind", cell: ({ revision }) => revision.kind },
+  { title: "kind", cell: ({ revision }) => revision.kind, dropOrder: 9 },
   {
     title: "of",
     cell: ({ revision }) => Option.getOrElse(Option.orElse(revision.previous, () => revision.voids), () => ""),
@@ -195,5 +195,5 @@ const revisionColumns: ReadonlyArray<Column<RevisionRow>> = [
   amountColumn("cost due", ({ due }) => formatMoney(due.cost)),
   ...tipColumns,
   { title: "user", cell: ({ revision }) => revision.user, dropOrder: 1, maxWidth: 16 },
-  { title: "note", cell: ({ revision }) => revision.note, minWidth: 12 }
+  { title: "note", cell: ({ revision }) => revision.note, minWidth: 12, dropOrder: 8 }
 ]

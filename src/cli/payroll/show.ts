@@ -3,9 +3,10 @@ import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { intoOutput } from "../files/output.ts"
-import { namesFlag, readNames } from "../flags/names.ts"
+import { namesFlag } from "../flags/userFiles.ts"
 import { isJson } from "../flags/values.ts"
-import { operating, readFlags, revisionName } from "./arguments.ts"
+import { readFlags, revisionName } from "./arguments.ts"
+import { operating } from "./operating.ts"
 
 const flags = { ...readFlags, revision: revisionName, names: namesFlag }
 
@@ -25,7 +26,7 @@ export const show = Command.make("show", flags, (input) => intoOutput(showClose(
 )
 
 const showClose = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
-  const { Close, recordOf, printPeople, printRecord, printRevisions, printRows, notFound, refusal, rowsOf } =
+  const { Close, recordOf, printPeople, printRecord, printRevisions, printRows, notFound, readNames, refusal, rowsOf } =
     yield* operating
   const { company, layer } = yield* recordOf(input, "show")
   const json = yield* Effect.fromResult(isJson(input))

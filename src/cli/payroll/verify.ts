@@ -8,7 +8,8 @@ import { isJson } from "../flags/values.ts"
 import { counted } from "../print/format.ts"
 import { printWarning } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
-import { closeNumber, operating, readFlags } from "./arguments.ts"
+import { closeNumber, readFlags } from "./arguments.ts"
+import { operating } from "./operating.ts"
 
 const flags = { ...readFlags, close: Argument.optional(closeNumber) }
 

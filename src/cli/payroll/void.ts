@@ -8,7 +8,8 @@ import { usage } from "../failure.ts"
 import { isJson } from "../flags/values.ts"
 import { printWarning } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
-import { note, operating, recordFlags } from "./arguments.ts"
+import { note, recordFlags } from "./arguments.ts"
+import { operating } from "./operating.ts"
 
 const flags = {
   ...recordFlags,

@@ -1,11 +1,11 @@
 /** The flags of `time-punches report`. */
 import type * as Command from "effect/cli/Command"
-import { sourceFlags } from "../database/source.ts"
+import { sourceFlags } from "../database/sourceFlags.ts"
 import { outputFlags } from "../files/output.ts"
-import { namesFlag } from "../flags/names.ts"
+import { namesFlag } from "../flags/userFiles.ts"
 import { asOf, optionalRounding, whole } from "../flags/values.ts"
 import { maxShift } from "../select/maxShift.ts"
-import { periodFlags } from "../select/period.ts"
+import { periodFlags } from "../select/periodFlags.ts"
 import { selectionFlags } from "../select/selection.ts"
 import { thresholdFlags } from "../select/thresholds.ts"
 

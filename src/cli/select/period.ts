@@ -1,6 +1,4 @@
-/** The flags of a period of local dates by a zone, or by one for each location, and the window of clock-ins to request. */
-import type * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
+/** What the flags of a period mean now: its dates by a zone, or by one for each location, and the window of clock-ins to request. */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -15,69 +13,18 @@ import { type CommandFailure, refused, usage } from "../failure.ts"
 import { describeFilter, type FilterInput, flagNameOf } from "../flags/filter.ts"
 import { orDefault, orReadDefault } from "../flags/settings.ts"
 import {
-  calendar,
   calendarForm,
-  date,
-  dateForm,
-  dateOrWord,
-  dayStarts,
   dayStartsForm,
   isPeriodWord,
   type PeriodWord,
   readCalendar,
-  readDate,
   readDayStarts,
-  readLastDays,
   readZone,
-  text,
-  zone,
   zoneForm
 } from "../flags/values.ts"
-import { dayRuleAt, type LocationDayRules, readZones, zoneFileFlag } from "../flags/zones.ts"
+import { dayRuleAt, type LocationDayRules, readZones } from "../flags/zones.ts"
 import { printHint } from "../print/messages.ts"
-
-export const periodFlags = {
-  week: dateOrWord(
-    "week",
-    "DATE",
-    "Clocked in during the local week of this date; every period needs --zone or --zone-file",
-    dateForm,
-    readDate
-  ),
-  month: dateOrWord(
-    "month",
-    "YYYY-MM",
-    "Clocked in during this local month",
-    "a month as YYYY-MM, from 0001-01 to 9999-12",
-    (month) => readDate(`${month}-01`)
-  ),
-  payPeriod: dateOrWord(
-    "pay-period",
-    "DATE",
-    "Clocked in during the pay period of this date; goes with --calendar",
-    dateForm,
-    readDate
-  ),
-  calendar,
-  last: text(
-    "last",
-    "DAYS",
-    "Clocked in during the last days, today included, such as 7d",
-    "a number of days from 1d to 366d, such as 7d",
-    readLastDays
-  ),
-  from: date("from", "Clocked in on this local date or later; goes with --to"),
-  to: date("to", "Clocked in on this local date or earlier; goes with --from"),
-  weekStarts: Flag.Literals("week-starts", Period.Weekday.literals).pipe(
-    Flag.withDescription("The first day of --week, and of the weeks of summary --weekly-threshold (default: monday)"),
-    Flag.optional
-  ),
-  zone,
-  zoneFile: zoneFileFlag,
-  dayStarts
-}
-
-export type PeriodInput = Command.Command.Config.Infer<typeof periodFlags>
+import type { PeriodInput } from "./periodFlags.ts"
 
 /** By which day rule the dates of a punch are: one for all locations, or one for each. */
 export type LocationDayRule = Period.DayRule | Period.Zones<Period.MissingZone>

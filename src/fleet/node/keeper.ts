@@ -12,18 +12,21 @@ import * as metrics from "./metrics.ts"
 
 /** How often the keeper works, in milliseconds. */
 const every = 60_000
+/** How often it reads what an operator watches, in milliseconds: as often as metrics are exported by default. */
+const watchEvery = 10_000
+/** A reading that takes longer is an old one. */
+const patience = 5000
 const day = 86_400_000
 
 /** Whether versions are pruned now, once a day. Pure. */
 export const isPruning = (now: number, prunedAt: number | undefined, historyDays: number | undefined): boolean =>
   historyDays !== undefined && (prunedAt === undefined || Math.abs(now - prunedAt) >= day)
 
-/** Nothing else depends on the keeper: what fails is tried again a minute later. */
+/** Nothing else depends on the keeper: what fails is tried again later. What it reads is a metric of its process, while it is the keeper. */
 export const makeKeeper = (store: FleetStore, settings: Settings) => {
   let prunedAt: number | undefined
   const runOnce: Effect.Effect<void, SqlError | SyncError> = Effect.gen(function*() {
     yield* store.correctTimes(settings)
-    yield* metrics.watched(yield* Effect.tapError(store.gauges, () => metrics.unknown()))
     yield* store.trim
     const now = yield* DateTime.now
     if (settings.historyDays === undefined || !isPruning(now.epochMilliseconds, prunedAt, settings.historyDays)) return
@@ -33,7 +36,16 @@ export const makeKeeper = (store: FleetStore, settings: Settings) => {
     }
     prunedAt = now.epochMilliseconds
   })
-  const loop = makeLoop("the keeper of the fleet", every, runOnce)
-  // Another process is the keeper then.
-  return Effect.ensuring(loop.run, metrics.unknown())
+  const watch = store.gauges.pipe(
+    Effect.timeout(patience),
+    Effect.tapCause(() => metrics.unknown),
+    Effect.flatMap(metrics.watched)
+  )
+  return Effect.raceFirst(
+    makeLoop("the keeper of the fleet", every, runOnce).run,
+    makeLoop("the watch of the fleet", watchEvery, watch).run
+  ).pipe(
+    // Another process is the keeper then.
+    Effect.ensuring(metrics.unknown)
+  )
 }

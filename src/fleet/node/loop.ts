@@ -6,6 +6,7 @@ import * as Latch from "effect/Latch"
 import * as Result from "effect/Result"
 import { isSqlError } from "effect/sql/SqlError"
 import { messageOf } from "../../internal/sql/failure.ts"
+import * as metrics from "./metrics.ts"
 
 /** Milliseconds of the monotonic clock, which cannot be set: for how long something takes. */
 export const elapsed = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))
@@ -33,6 +34,7 @@ export const makeLoop = <E>(name: string, every: number, runOnce: Effect.Effect<
       if (failures % repeatLog === 0)
         yield* Effect.logWarning(`${name} fails, and is tried again: ${reasonOf(exit.cause)}`)
       failures += 1
+      yield* metrics.failed(name)
     }
   })
   return {

@@ -118,6 +118,7 @@ export const makeRunner = Effect.fnUntraced(function*(given: RunnerBase) {
         (loop) => Effect.forkDetach(loop.run)
       )
       yield* Effect.addFinalizer(() => closing)
+      yield* metrics.watchClaims(() => state.claimedAt)
     }),
     lose: Effect.gen(function*() {
       state.isClosing = true

@@ -51,6 +51,7 @@ export const persist = <A>(
   Effect.suspend(() => {
     let failures = 0
     return Effect.sandbox(write).pipe(
+      Effect.tapError(() => metrics.failed("the end of a turn")),
       Effect.tapError((cause) =>
         failures++ % (60_000 / retryEvery) === 0
           ? Effect.logWarning(`${what} cannot be written yet: ${reasonOf(cause)}`)
@@ -82,7 +83,7 @@ export const writeEnd = Effect.fnUntraced(function*(base: TurnBase, turn: Turn, 
     yield* persist(state, `the end of company ${company}`, store.end(name, end, settings))
   )
   if (ended === undefined) return
-  yield* metrics.ended(outcomeName(end.outcome), end)
+  yield* metrics.ended(outcomeName(end.outcome), end, (yield* elapsed) - turn.beganAt)
   yield* report(state, end, ended)
 })
 

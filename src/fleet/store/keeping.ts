@@ -18,11 +18,12 @@ export interface RateState {
   readonly at: number
 }
 
-/** What an operator watches. `late` is the largest lateness of an active company, in milliseconds. */
+/** What an operator watches. `late` is the largest lateness of an active company, and `age` the largest age of its copy, in milliseconds. */
 export interface Gauges {
   readonly due: number
   readonly suspects: number
   readonly late: number
+  readonly age: number
 }
 
 /** Stores `takeover` if none is stored; the one that then holds. */
@@ -172,20 +173,22 @@ export const correctTimes = (on: FleetStatements) =>
   })
 
 /** What an operator watches: see the metrics of a runner. */
-export const gauges = ({ lateness, query, withNow }: FleetStatements): Effect.Effect<Gauges, SqlError> =>
+export const gauges = ({ age, lateness, query, withNow }: FleetStatements): Effect.Effect<Gauges, SqlError> =>
   withNow((now) =>
     Effect.map(
       query`
         SELECT
           count(*) FILTER (WHERE next_at <= ${now}) AS due,
           count(*) FILTER (WHERE starts > 1) AS suspects,
-          coalesce(max(${lateness(now)}), 0) AS late
+          coalesce(max(${lateness(now)}), 0) AS late,
+          coalesce(max(${age(now)}), 0) AS age
         FROM fleet_company
         WHERE state = 'active'`,
       ([row]) => ({
         due: numberOf(row?.due),
         suspects: numberOf(row?.suspects),
-        late: Math.max(0, numberOf(row?.late))
+        late: Math.max(0, numberOf(row?.late)),
+        age: Math.max(0, numberOf(row?.age))
       })
     )
   )

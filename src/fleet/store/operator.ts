@@ -29,6 +29,13 @@ export interface Pause {
   readonly by: Option.Option<string>
 }
 
+/** A pause as JSON. */
+export const encodePause = ({ by, reason, until }: Pause) => ({
+  reason,
+  until: Option.getOrNull(Option.map(until, DateTime.formatIso)),
+  by: Option.getOrNull(by)
+})
+
 /** A turn that ended. */
 export interface FleetTurn {
   /** The number of the turn. A later turn of the company has a higher one. */

@@ -35,6 +35,7 @@ export const makeStatements = Effect.gen(function*() {
     ))
   )
   const big = (value: number | undefined): Fragment => value === undefined ? raw("NULL") : dialect.bigint(value)
+  const age = (now: Fragment): Fragment => sql`(${now} - coalesce(last_ok_at, added_at))`
   const isOf = ({ company, epoch }: Lease): Fragment => sql`company_id = ${big(company)} AND epoch = ${big(epoch)}`
   return {
     sql,
@@ -57,6 +58,7 @@ export const makeStatements = Effect.gen(function*() {
     isPaused: (now: Fragment): Fragment =>
       sql`EXISTS (SELECT 1 FROM fleet_pause WHERE until IS NULL OR until > ${now})`,
     isSuspect: sql`starts >= ${big(suspectStarts)} AND starts < ${big(quarantineStarts)}`,
-    lateness: (now: Fragment): Fragment => sql`(${now} - coalesce(last_ok_at, added_at) - every_ms)`
+    age,
+    lateness: (now: Fragment): Fragment => sql`(${age(now)} - every_ms)`
   }
 })

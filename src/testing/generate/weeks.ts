@@ -5,7 +5,8 @@ import { plainPunch, type StoredPunch, type WireBreak } from "../base/WirePunch.
 import { makePeople, type Person } from "./people.ts"
 import { type Shift, shiftsOfWeek } from "./shifts.ts"
 
-interface WeeksOptionsBase {
+/** What both forms of `WeeksOptions` have. */
+export interface WeeksOptionsBase {
   /** Seed of the draws, an integer; the same seed gives the same punches. Default: 1. */
   readonly seed?: number | undefined
   /** Company of all punches. */

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import { commandFailureOf } from "../../../src/cli/failure.ts"
+import { commandFailureOf } from "../../../src/cli/describe.ts"
 import { CloseChanged } from "../../../src/close/index.ts"
 import { CompanyId } from "../../../src/Ids.ts"
 import { SqlStore } from "../../../src/sql/index.ts"
@@ -144,6 +144,13 @@ describe("time-punches payroll close", () => {
       assert.strictEqual(one.revisions.length, 4)
       const table = yield* run("payroll", "list")
       assert.match(table.stdout, /^revision +kind .*\n1\.1 +close .*600\.00 +600\.00.*signed\n1\.2 +correct +1\.1 /)
+      const narrow = yield* cli(["payroll", "list", "--database", file], {
+        env: companyOnly,
+        terminal: true,
+        columns: 48
+      })
+      for (const line of narrow.stdout.split("\n")) assert.isAtMost(line.length, 48, line)
+      assert.match(narrow.stdout, /cost due\n1\.1 .* 600\.00\n/)
       const verified = yield* run("payroll", "verify")
       assert.deepStrictEqual([verified.code, verified.stdout], [0, "3 revisions verified\n"])
       assert.strictEqual((yield* run("payroll", "void", "1.4", "--note", "not sent")).stderr, "")
@@ -527,6 +534,7 @@ describe("time-punches payroll close", () => {
       const gone = yield* run("payroll", "close", ...week)
       assert.strictEqual(gone.code, 2, gone.stderr)
       assert.match(gone.stderr, /has no history/)
+      assert.notInclude(gone.stderr, "--since")
     })))
 
   it.live("prints what is due as JSON where it is negative: a punch that is deleted, and one that has no hours any more", () =>

@@ -7,6 +7,7 @@ import { Effect, Scope } from "effect"
 import * as Fs from "node:fs"
 import { run } from "../../../src/cli/command.ts"
 import { layerProcess } from "../../../src/cli/run.ts"
+import { layer as layerTransport } from "../../../src/cli/transport.ts"
 
 export interface Call {
   readonly call: string
@@ -48,7 +49,7 @@ const calls: ReadonlyArray<Call> = JSON.parse(Fs.readFileSync(process.argv[2] ??
 await Effect.runPromise(Effect.scoped(
   Effect.flatMap(Effect.scope, (scope) =>
     Effect.forEach(calls, ofCall, { discard: true }).pipe(
-      Effect.provide(layerProcess()),
+      Effect.provide([layerProcess, layerTransport]),
       Effect.provideService(Scope.Scope, scope)
     ))
 ))

@@ -15,6 +15,8 @@ export interface Hover {
   readonly name: string
   /** The file of its declaration, from the root of the repository. */
   readonly file: string
+  /** The first of the files by which it was reached: what a program imports. */
+  readonly from: string
   readonly text: string
 }
 
@@ -51,7 +53,7 @@ export const readHovers = (root: string, files = publicFiles(root)): Hovers => {
       const source = project.program.getSourceFile(Path.join(root, file))
       const module = source === undefined ? undefined : project.checker.getSymbolAtLocation(source)
       if (module === undefined) throw new Error(`${file} is not a module of the project`)
-      reader.readModule("", module)
+      reader.readFile(file, module)
     }
     return reader.result()
   } finally {
@@ -63,6 +65,7 @@ const makeReader = (checker: Checker, root: string) => {
   const found = new Map<string, Hover>()
   const internal = new Set<string>()
   const read = new Set<number>()
+  let from = ""
 
   /** Where in this repository's sources a name is declared; nothing for the names of others and of the language. */
   const fileOf = (symbol: TsSymbol): string | undefined => {
@@ -81,7 +84,7 @@ const makeReader = (checker: Checker, root: string) => {
       return false
     }
     // A type and a value of one name are two symbols or one; a hover on either is enough.
-    if (!found.has(name) || found.get(name)?.text === "") found.set(name, { name, file, text })
+    if (!found.has(name) || found.get(name)?.text === "") found.set(name, { name, file, from, text })
     if (read.has(symbol.id)) return false
     read.add(symbol.id)
     return true
@@ -153,5 +156,10 @@ const makeReader = (checker: Checker, root: string) => {
     for (const exported of checker.getExportsOfModule(module)) readExport(`${prefix}${exported.name}`, exported)
   }
 
-  return { readModule, result: (): Hovers => ({ hovers: [...found.values()], internal: [...internal] }) }
+  const readFile = (file: string, module: TsSymbol): void => {
+    from = file
+    readModule("", module)
+  }
+
+  return { readFile, result: (): Hovers => ({ hovers: [...found.values()], internal: [...internal] }) }
 }

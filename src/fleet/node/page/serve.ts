@@ -5,6 +5,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Metric from "effect/Metric"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import { foreignName, foreignPage, foreignSite, isLoopbackAddress } from "../../../internal/page/guard.ts"
 import { guarded, htmlResponse, lineResponse, scriptResponse, styleResponse } from "../../../internal/page/serve.ts"
@@ -34,17 +35,27 @@ const viewed = <E>(
     (query) => Effect.match(view, { onFailure: () => unavailable, onSuccess: (view) => respond(view, query) })
   )
 
-/** The metrics of the process. With the database away the fleet becomes later, and what else the database knows is not known. */
+/**
+ * The metrics of the process. With the database away nothing becomes less late, and what else it knows is left out. They are read
+ * for this answer alone: what another exporter of the process sends must not keep them.
+ */
 const metricsOf = <E>(gauges: Effect.Effect<Gauges, E>) => {
-  let known: { readonly late: number; readonly at: number } | undefined
+  let known: { readonly gauges: Gauges; readonly at: number } | undefined
   return Effect.gen(function*() {
     const now = yield* elapsed
     const read = yield* Effect.exit(gauges)
-    if (Exit.isSuccess(read)) {
-      known = { late: read.value.late, at: now }
-      yield* metrics.watched(read.value)
-    } else yield* metrics.unknown(known === undefined ? NaN : known.late + now - known.at)
-    const body = yield* PrometheusMetrics.format()
+    if (Exit.isSuccess(read)) known = { gauges: read.value, at: now }
+    const waited = known === undefined ? 0 : now - known.at
+    const ofFleet = Exit.isSuccess(read)
+      ? metrics.watched(read.value)
+      : known === undefined
+      ? Effect.void
+      : metrics.watchedAges({ late: known.gauges.late + waited, age: known.gauges.age + waited })
+    const body = yield* metrics.unknown.pipe(
+      Effect.andThen(ofFleet),
+      Effect.andThen(PrometheusMetrics.format()),
+      Effect.provideService(Metric.MetricRegistry, new Map(yield* Metric.MetricRegistry))
+    )
     return HttpServerResponse.text(body, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
   })
 }

@@ -1,9 +1,8 @@
 /** What the page of a fleet shows, from what was read of the database, and the same as JSON. It has no secret, no cursor and no wage. Pure. */
 import * as DateTime from "effect/DateTime"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { CompanyStatus, FleetState } from "../../CompanyState.ts"
-import type { Pause } from "../../store/operator.ts"
+import { encodePause, type Pause } from "../../store/operator.ts"
 import { encodeProcess, type FleetProcess } from "../../store/runners.ts"
 
 /** A company, with the process that has it or had it last. */
@@ -138,12 +137,6 @@ export const sumsOf = ({ at, minutes }: View) => {
 }
 
 const encodeStatus = Schema.encodeSync(CompanyStatus)
-const encodePauses = (pauses: View["pauses"]) =>
-  pauses.map(({ by, reason, until }) => ({
-    reason,
-    until: Option.getOrNull(Option.map(until, DateTime.formatIso)),
-    by: Option.getOrNull(by)
-  }))
 
 /** The same as JSON. */
 export const statusJson = (view: View, query: PageQuery, runner: string) => {
@@ -152,16 +145,13 @@ export const statusJson = (view: View, query: PageQuery, runner: string) => {
     at: DateTime.formatIso(view.at),
     runner,
     ...summaryOf(view),
-    pauses: encodePauses(view.pauses),
+    pauses: view.pauses.map(encodePause),
     found: count,
     list: shown.map((company) => {
-      const encoded = encodeStatus(company)
-      const { lastError } = encoded
-      const shownError = lastError === null
-        ? null
-        : { at: lastError.at, tag: lastError.tag }
       const { isInWork, runner } = company
-      return Object.assign({}, encoded, { lastError: shownError, runner: runner ?? null, inWork: isInWork })
+      const { lastError, ...encoded } = encodeStatus(company)
+      const shownError = lastError && { at: lastError.at, tag: lastError.tag }
+      return Object.assign(encoded, { lastError: shownError, runner: runner ?? null, inWork: isInWork })
     })
   }
 }

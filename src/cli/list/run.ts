@@ -1,0 +1,141 @@
+/** Runs `time-punches list`. Loaded when it runs. */
+import type * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { printable } from "../../internal/wire/issue.ts"
+import { maxPageSize } from "../../listing/pageSize.ts"
+import * as WorkedTime from "../../payroll/WorkedTime.ts"
+import type { TimePunch } from "../../TimePunch.ts"
+import { TimePunches } from "../../TimePunches.ts"
+import { mapToCommandFailure } from "../describe.ts"
+import { fileOf, intoOutput } from "../files/output.ts"
+import { jsonText, pageText } from "../files/pageText.ts"
+import { layerClient } from "../flags/client.ts"
+import { companyOf } from "../flags/connection.ts"
+import { toFilter } from "../flags/filter.ts"
+import { idColumns, nameColumns, type Names, readNames } from "../flags/names.ts"
+import { resumeHint } from "../flags/paging.ts"
+import { csvStyleOf, formatOf } from "../flags/values.ts"
+import { counted, countedPunches, formatHours, formatShortTime, formatTime } from "../print/format.ts"
+import { jsonEnd } from "../print/machine.ts"
+import { printError, printWarning } from "../print/messages.ts"
+import { printText, screen } from "../print/output.ts"
+import { makeProgress } from "../print/progress.ts"
+import { type Column, makeTable } from "../print/table.ts"
+import { fixedWindowHint, keptOf, type LocalPeriod, resolvePeriod } from "../select/period.ts"
+import { forms, type ListInput } from "./flags.ts"
+
+export const run = Effect.fnUntraced(
+  function*(input: ListInput) {
+    const flags = yield* resolvePeriod(input)
+    const company = yield* companyOf(flags)
+    const filter = yield* Effect.fromResult(toFilter(flags))
+    const format = yield* Effect.fromResult(formatOf(flags, forms))
+    const style = yield* Effect.fromResult(csvStyleOf(flags, format))
+    const names = yield* readNames(flags.names)
+    const further = names && nameColumns(names)
+    const most = Option.getOrElse(flags.limit, () => Infinity)
+    // With several zones, not every punch of a page is in the period of its location.
+    const usual = Option.isSome(flags.locations) ? maxPageSize : Math.min(most, maxPageSize)
+    const pageSize = Option.getOrElse(flags.pageSize, () => usual)
+    const { add, totals } = yield* makeProgress({
+      printsResults: true,
+      window: { clockedIn: filter.clockedIn, zone: flags.zone }
+    })
+    const client = yield* TimePunches
+    const table = makeTable(columnsOf(flags, names), yield* screen)
+    let next = flags.cursor
+    let isPrinting = false
+    const file = fileOf(flags.output)
+    const hintAt = (cursor: typeof next) =>
+      Option.isSome(file)
+        ? [`${printable(file.value)} was not written; time-punches export resumes where it stopped.`]
+        : Option.isSome(cursor)
+        ? [...resumeHint(cursor), ...fixedWindowHint(flags)]
+        : []
+
+    yield* client.pages(company, filter, { pageSize, cursor: flags.cursor }).pipe(
+      Stream.mapEffect(({ cursor, items }) =>
+        Effect.map(Effect.fromResult(keptOf(items, flags)), (kept) => ({ cursor, items, kept }))
+      ),
+      // The page that reaches --limit is the last request.
+      Stream.takeUntil(({ kept }) => totals().punches + kept.length >= most),
+      Stream.tap(Effect.fnUntraced(function*({ cursor, items, kept }) {
+        const { pages, punches } = totals()
+        const taken = kept.slice(0, most - punches)
+        // Titles have the width of the first rows, so they wait for one.
+        const isTitled = taken.length > 0 || items.length === 0
+        const text = format === "table"
+          ? (isTitled ? table.lines(taken) : []).map((line) => `${line}\n`).join("")
+          : yield* format === "json"
+            ? jsonText(taken, punches, further)
+            : pageText(taken, format, pages === 0, style, further)
+        isPrinting = true
+        yield* printText(text)
+        isPrinting = false
+        next = cursor.next
+        yield* add(taken.length, items)
+      })),
+      Stream.runDrain,
+      mapToCommandFailure((error) =>
+        Effect.succeed(
+          // Nothing is printed of the page with that location.
+          error._tag === "MissingZone" ? hintAt(next) : "resumeFrom" in error ? hintAt(error.resumeFrom) : []
+        )
+      ),
+      Effect.onInterrupt(() => {
+        const { pages, punches } = totals()
+        return printWarning(
+          `interrupted after ${counted(pages, "page")}, ${countedPunches(punches)}`,
+          // A slow reader has an unknown part of the page that was just printed.
+          ...(isPrinting && Option.isNone(file)
+            ? [
+              `A part of the next page may be printed too: keep the first ${countedPunches(punches)} before you append.`
+            ]
+            : []),
+          ...hintAt(next)
+        )
+      })
+    )
+    if (format === "json") yield* printText(`${jsonEnd(totals().punches)}\n`)
+    if (totals().punches === 0) yield* printError("no punch matches")
+  },
+  Effect.scoped,
+  intoOutput,
+  Effect.provide(layerClient)
+)
+
+const columnsOf = (
+  { zoneOf }: LocalPeriod,
+  names: Names | undefined
+): ReadonlyArray<Column<TimePunch>> => {
+  const hasNames = names !== undefined
+  const outOf = ({ clockedOut }: TimePunch, format: (at: DateTime.Utc) => string) =>
+    Option.match(clockedOut, { onNone: () => "open", onSome: format })
+  return [
+    { title: "id", align: "right", cell: (punch) => `${punch.id}` },
+    ...idColumns<TimePunch>("user", names, ({ userId }) => Option.some(userId), { id: hasNames ? 3 : undefined }),
+    ...idColumns<TimePunch>("location", names, ({ locationId }) => Option.some(locationId), { id: 2, name: 5 }),
+    ...idColumns<TimePunch>("role", names, ({ roleId }) => Option.some(roleId), { id: 1, name: 4 }),
+    {
+      title: "clocked_in",
+      cell: (punch) => formatTime(punch.clockedIn, zoneOf(punch)),
+      short: (punch) => formatShortTime(punch.clockedIn, zoneOf(punch))
+    },
+    {
+      title: "clocked_out",
+      cell: (punch) => outOf(punch, (at) => formatTime(at, zoneOf(punch))),
+      short: (punch) => outOf(punch, (at) => formatShortTime(at, zoneOf(punch)))
+    },
+    {
+      title: "net",
+      align: "right",
+      cell: (punch) =>
+        Option.match(WorkedTime.measure(punch).durations, { onNone: () => "?", onSome: ({ net }) => formatHours(net) }),
+      warns: (punch) => Option.isNone(WorkedTime.measure(punch).durations)
+    },
+    { title: "approved", cell: (punch) => punch.approved ? "yes" : "no", dropOrder: hasNames ? 6 : undefined },
+    { title: "notes", maxWidth: 40, minWidth: 10, cell: (punch) => (punch.deleted ? "(deleted) " : "") + punch.notes }
+  ]
+}

@@ -1,0 +1,105 @@
+/** Runs `time-punches payroll check`. Loaded when it runs. */
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import * as Period from "../../payroll/Period.ts"
+import * as PeriodCheck from "../../payroll/PeriodCheck.ts"
+import type { Interval } from "../../payroll/Zones.ts"
+import type { PunchFilter } from "../../PunchFilter.ts"
+import type { TimePunch } from "../../TimePunch.ts"
+import { copyOf, openSource, punchesOf } from "../database/source.ts"
+import { Findings } from "../failure.ts"
+import { intoOutput } from "../files/output.ts"
+import { type FilterInput, noFilter } from "../flags/filter.ts"
+import { readNames } from "../flags/names.ts"
+import { csvStyleOf, formatOf } from "../flags/values.ts"
+import { printError, printWarning } from "../print/messages.ts"
+import { print, screen } from "../print/output.ts"
+import { defaultMaxShift, refuseBeyondCalendar } from "../select/maxShift.ts"
+import { type LocationDayRule, requirePeriod, resolvePeriod } from "../select/period.ts"
+import { disputedIn, disputesUnknown, type Selected, selectedOf, selects, widerFilter } from "../select/selection.ts"
+import { type CheckInput, forms } from "./checkFlags.ts"
+import { textsOf, verdictOf } from "./findings.ts"
+
+/** Kinds that are neither reported nor counted: an assistant that may not see wages must not learn which are 0. */
+export const HiddenKinds = Context.Reference<ReadonlyArray<PeriodCheck.Kind>>("effect-time-punches/cli/HiddenKinds", {
+  defaultValue: () => []
+})
+
+export const run = Effect.fnUntraced(
+  function*(flags: CheckInput) {
+    const resolved = yield* resolvePeriod({ ...noFilter, ...flags })
+    const local = yield* Effect.fromResult(requirePeriod(resolved, "payroll check"))
+    const format = yield* Effect.fromResult(formatOf(flags, forms))
+    const style = yield* Effect.fromResult(csvStyleOf(flags, format))
+    const names = yield* readNames(flags.names)
+    const knowsDisputes = Option.isNone(yield* copyOf(flags))
+    const acceptsEmpty = Option.isSome(flags.accept)
+    const source = yield* openSource(resolved)
+    const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
+    yield* refuseBeyondCalendar(resolved, maxShift)
+    const { all, checked } = yield* findAll({
+      ...local,
+      clockedIn: resolved.clockedIn,
+      selected: selectedOf(flags),
+      maxDuration: maxShift,
+      asOf: Option.getOrUndefined(flags.asOf),
+      knowsDisputes
+    }, punchesOf(source))
+
+    const hidden = yield* HiddenKinds
+    const found = hidden.length === 0 ? all : all.filter(({ kind }) => !hidden.includes(kind))
+    const printVerdict = found.length === 0 && checked > 0 ? printError : printWarning
+    yield* print(textsOf(format, found, names, yield* screen, style)).pipe(
+      Effect.andThen(printVerdict(verdictOf(found, checked, acceptsEmpty))),
+      Effect.andThen(knowsDisputes ? Effect.void : printWarning(disputesUnknown)),
+      // What was found decides the exit code, also if its reader has read enough.
+      Effect.catchTag("OutputClosed", () => Effect.void)
+    )
+    // A gate that looked at nothing must not open.
+    if (found.length > 0 || (checked === 0 && !acceptsEmpty)) return yield* new Findings()
+  },
+  Effect.scoped,
+  intoOutput
+)
+
+/** What is checked. */
+interface CheckRequest {
+  readonly dayRule: LocationDayRule
+  /** The period by a clock. */
+  readonly period: (dayRule: Period.DayRule) => Interval
+  /** The window that the flags of the period make. With a zone for each location it has the period in any zone. */
+  readonly clockedIn: FilterInput["clockedIn"]
+  readonly selected: Selected
+  readonly maxDuration: Duration.Duration
+  readonly asOf: DateTime.Utc | undefined
+  /** Whether the source of the punches knows disputes. */
+  readonly knowsDisputes: boolean
+}
+
+/** Checks the punches of a period, and reads some time around it for overlaps. `list` lists them. */
+const findAll = Effect.fnUntraced(function*<E, R>(
+  { asOf, clockedIn, dayRule, knowsDisputes, maxDuration, period, selected }: CheckRequest,
+  list: (filter: PunchFilter) => Stream.Stream<TimePunch, E, R>
+) {
+  const periods = Period.byLocation(dayRule, period)
+  const isChecked = selects(selected)
+  const disputed = knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined
+  // A copy lists by clock-in, and knows no disputes; a service may list in another order.
+  const options = { dayRule, period, asOf, maxDuration, isChecked, disputed, isSorted: !knowsDisputes }
+  let checked = 0
+  const all = yield* list(widerFilter(PeriodCheck.queryWindow(options), selected, clockedIn)).pipe(
+    Stream.mapArray((punches) => {
+      // A punch of a location without a zone is not counted: it fails the check.
+      const belong = punches.filter((punch) => Result.getOrElse(periods.contains(punch), () => false))
+      checked += belong.filter((punch) => !punch.deleted && isChecked(punch)).length
+      return punches
+    }),
+    Stream.run(PeriodCheck.findings(options))
+  )
+  return { all, checked }
+})
