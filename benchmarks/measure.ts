@@ -47,6 +47,8 @@ export interface Case {
   readonly client: string
   /** Where it differs from the target of the comparison. */
   readonly target?: string
+  /** In how many rounds it is measured; by default in all. */
+  readonly rounds?: number
 }
 
 export interface Row extends Omit<Sample, "heapEarlyMb" | "heapEndMb"> {
@@ -65,7 +67,7 @@ export interface Comparison extends Omit<SampleOptions, "client"> {
 export const compare = (cases: ReadonlyArray<Case>, { samples, ...options }: Comparison): ReadonlyArray<Row> => {
   const rounds = Array.from({ length: samples }, (_, round) =>
     new Map(
-      shuffled(cases, round).map((one) => [
+      shuffled(cases.filter(({ rounds = samples }) => round < rounds), round).map((one) => [
         one.name,
         called<Sample>("sample.ts", "sample", { ...options, client: one.client, target: one.target ?? options.target })
       ])

@@ -1,5 +1,6 @@
-/** Tables, targets, and the sections of docs/performance.md between its markers. */
-import { readFile, writeFile } from "node:fs/promises"
+/** Tables, targets, and the sections of benchmarks/RESULTS.md between its markers. */
+import { readFileSync } from "node:fs"
+import { writeFile } from "node:fs/promises"
 import { cpus } from "node:os"
 import { join } from "node:path"
 import type { Bar } from "./chart.ts"
@@ -55,23 +56,35 @@ export const number = (value: number, digits = 2): string =>
 
 export const range = ([low, high]: readonly [number, number]): string => `${number(low)}–${number(high)}`
 
-export const targetTable = (targets: ReadonlyArray<Target>): string =>
-  table(
-    ["target", "wanted", "measured", "met"],
-    targets.map((row) => [row.what, row.wanted, row.measured, row.isMet ? "yes" : "**no**"])
-  )
+const targetHead = ["target", "wanted", "measured", "met"]
+
+const rowOf = (row: Target) => [row.what, row.wanted, row.measured, row.isMet ? "yes" : "**no**"]
+
+export const targetTable = (targets: ReadonlyArray<Target>): string => table(targetHead, targets.map(rowOf))
 
 export const machine = (): string =>
   `Node ${process.versions.node}, ${cpus().length} cores, ${new Date().toISOString().slice(0, 10)}`
 
+const file = join(import.meta.dirname, "RESULTS.md")
+
+/** The rows of targets as RESULTS.md has them, with those that were measured now in their places. */
+export const mergedTargets = (measured: ReadonlyArray<Target>): string => {
+  const [, known = ""] = /<!-- targets -->([^]*)<!-- \/targets -->/.exec(readFileSync(file, "utf8")) ?? []
+  const rows = known.split("\n").filter((line) => line.startsWith("| ")).slice(2)
+    .map((line) => line.slice(2, -2).split(" | ").map((cell) => cell.trim()))
+  const now = new Map(measured.map((row) => [row.what, rowOf(row)]))
+  const kept = rows.map(([what = "", ...rest]) => now.get(what) ?? [what, ...rest])
+  const added = measured.filter(({ what }) => !rows.some(([known]) => known === what)).map(rowOf)
+  return table(targetHead, [...kept, ...added])
+}
+
 /** Writes each section between `<!-- name -->` and `<!-- /name -->`. */
 export const writeSections = async (sections: ReadonlyArray<Pick<Section, "name" | "text">>): Promise<void> => {
-  const file = join(import.meta.dirname, "../docs/performance.md")
   const text = sections.reduce((page, { name, text }) => {
     const [start, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`]
     const [from, to] = [page.indexOf(start), page.indexOf(end)]
-    if (from === -1 || to === -1) throw new Error(`docs/performance.md has no section ${name}`)
+    if (from === -1 || to === -1) throw new Error(`benchmarks/RESULTS.md has no section ${name}`)
     return `${page.slice(0, from + start.length)}\n\n${text}\n\n${page.slice(to)}`
-  }, await readFile(file, "utf8"))
+  }, readFileSync(file, "utf8"))
   await writeFile(file, text)
 }

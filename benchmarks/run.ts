@@ -1,5 +1,6 @@
 /**
- * `npm run bench` measures the library, its peers and its targets, and writes docs/performance.md with its chart.
+ * `npm run bench` measures the library, its peers and its targets, and writes benchmarks/RESULTS.md and docs/performance.svg.
+ * `npm run bench -- start size` measures these groups alone, and keeps the other figures.
  * `npm run bench:quick` measures without peers, in less time, and fails if a figure is far beyond its target three times.
  */
 import { writeChart } from "./chart.ts"
@@ -15,24 +16,32 @@ import { start } from "./groups/start.ts"
 import { manyStreams } from "./groups/streams.ts"
 import { sync } from "./groups/sync.ts"
 import { tokens } from "./groups/tokens.ts"
-import { machine, type Section, type Setting, targetTable, writeSections } from "./report.ts"
+import { machine, mergedTargets, type Section, type Setting, targetTable, writeSections } from "./report.ts"
 import { served } from "./served.ts"
 
 const quick = process.argv.includes("--quick")
+const named = process.argv.slice(2).filter((word) => !word.startsWith("-"))
 /** Whether a quick run writes its figures too, where there is no time for all of them. */
 const writes = !quick || process.argv.includes("--write")
 
-const groups = [
+/** By the names of their sections. */
+const all = {
   listing,
   decode,
-  manyStreams,
+  streams: manyStreams,
   memory,
-  exports,
+  export: exports,
   start,
   backfill,
   tokens,
-  ...(quick ? [] : [sync, fleet, profile, size])
-]
+  ...(quick ? {} : { sync, fleet, profile, size })
+}
+
+const unknown = named.filter((name) => !Object.hasOwn(all, name))
+if (unknown.length > 0) throw new Error(`no group ${unknown.join(", ")}; groups are ${Object.keys(all).join(", ")}`)
+
+const groups = Object.entries(all).filter(([name]) => named.length === 0 || named.includes(name))
+  .map(([, group]) => group)
 
 const show = (title: string, text: string) => process.stdout.write(`\n## ${title}\n\n${text}\n`)
 
@@ -67,8 +76,13 @@ show(`targets (${Math.round((Date.now() - begun) / 1000)} s in all)`, text)
 
 if (writes) {
   await writeSections([
-    { name: "machine", text: `Measured with \`npm run bench${quick ? ":quick -- --write" : ""}\`: ${machine()}.` },
-    { name: "targets", text },
+    ...(named.length > 0
+      ? []
+      : [{
+        name: "machine",
+        text: `Measured with \`npm run bench${quick ? ":quick -- --write" : ""}\`: ${machine()}.`
+      }]),
+    { name: "targets", text: named.length > 0 ? mergedTargets(targets) : text },
     ...sections
   ])
 }
@@ -79,5 +93,5 @@ if (quick) {
   process.exit(broken.length === 0 ? 0 : 1)
 }
 
-await writeChart(sections.flatMap(({ chart = [] }) => chart))
+if (named.length === 0) await writeChart(sections.flatMap(({ chart = [] }) => chart))
 process.exit(0)

@@ -89,7 +89,10 @@ const withProject = async <A>(use: (dir: string) => Promise<A>): Promise<A> => {
 
 /** Parts that no bundler can leave out, because one service has them all, with the files of each. */
 const parts: ReadonlyArray<readonly [what: string, files: RegExp]> = [
-  ["OAuth: token endpoint and cache", /effect-time-punches\/dist\/(Token(Cache|Endpoint)|internal\/token\/\w+)\.js$/],
+  [
+    "OAuth: token endpoint and cache",
+    /effect-time-punches\/dist\/(Token(Cache|Endpoint)|internal\/resilience\/tokenState)\.js$/
+  ],
   [
     "backfill",
     /effect-time-punches\/dist\/(Backfill|backfill\/\w+)\.js$/
@@ -135,6 +138,37 @@ const partSizes = async (dir: string): Promise<ReadonlyArray<PartRow>> => {
   const rows: Array<PartRow> = []
   for (const [what, files] of parts) rows.push({ what, bytes: whole - await byEsbuild(entry, [], files) })
   return rows
+}
+
+/** The minified bytes of the worker app without `effect`, by the folders of the library. */
+const roomSizes = async (dir: string): Promise<ReadonlyArray<PartRow>> => {
+  const entry = join(dir, "entry.js")
+  await writeFile(entry, entries.worker)
+  const { metafile, outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    minify: true,
+    format: "esm",
+    platform: "neutral",
+    mainFields: ["module", "main"],
+    preserveSymlinks: true,
+    external: ["effect", "effect/*"],
+    metafile: true,
+    write: false
+  })
+  const [output] = Object.values(metafile.outputs)
+  const rooms = new Map<string, number>()
+  for (const [file, { bytesInOutput }] of Object.entries(output?.inputs ?? {})) {
+    const [, room = ""] = /effect-time-punches\/dist\/((?:\w+\/)*)\w+\.js$/.exec(file) ?? []
+    const name = room === "" ? "names and service, `src/*.ts`" : `\`src/${room}\``
+    rooms.set(name, (rooms.get(name) ?? 0) + bytesInOutput)
+  }
+  // A bundler keeps those of each file where `effect` stays outside.
+  const lines = outputFiles[0]?.text.match(/import[^;"]*"effect[^"]*";/g) ?? []
+  return [
+    ...[...rooms].map(([what, bytes]) => ({ what, bytes })).toSorted((a, b) => b.bytes - a.bytes),
+    { what: "of all these, lines that import `effect`", bytes: lines.join("").length }
+  ]
 }
 
 const sizes = (dir: string) => async (what: string, source: string, own: boolean): Promise<SizeRow> => {
@@ -204,6 +238,7 @@ const importTimes = async (dir: string): Promise<ImportRow> => {
 export interface Sizes {
   readonly sizes: ReadonlyArray<SizeRow>
   readonly parts: ReadonlyArray<PartRow>
+  readonly rooms: ReadonlyArray<PartRow>
   readonly imports: ImportRow
 }
 
@@ -216,5 +251,5 @@ export const size = (): Promise<Sizes> =>
       await sizeOf("one function, effect left out", entries.single, true),
       await sizeOf("a loop over pages without the library", withoutLibrary, false)
     ]
-    return { sizes: rows, parts: await partSizes(dir), imports: await importTimes(dir) }
+    return { sizes: rows, parts: await partSizes(dir), rooms: await roomSizes(dir), imports: await importTimes(dir) }
   })

@@ -348,7 +348,7 @@ const beginToRead = (file: string): DatabaseSync => {
 }
 
 /** SQLite, in a file of the temporary folder. */
-export const syncSqlite = ({ pages = 50, rounds = 9 } = {}): Promise<ReadonlyArray<SyncRow>> => {
+export const syncSqlite = ({ pages = 50, rounds = 5 } = {}): Promise<ReadonlyArray<SyncRow>> => {
   let files = 0
   return measure(sqliteCases, {
     pages,
@@ -375,7 +375,7 @@ export const syncSqlite = ({ pages = 50, rounds = 9 } = {}): Promise<ReadonlyArr
 /** PostgreSQL, in a private cluster; `undefined` where none is installed. `peers` are the raw drivers. */
 export const syncPostgres = async (
   peers: ReadonlyArray<SyncCase>,
-  { pages = 50, rounds = 7 } = {}
+  { pages = 50, rounds = 5 } = {}
 ): Promise<ReadonlyArray<SyncRow> | undefined> => {
   if (!hasPostgres) return undefined
   const scope = Effect.runSync(Scope.make())

@@ -29,7 +29,7 @@ export const decode = ({ quick }: Setting): Section => {
       punches: pageSize,
       warmup: 300,
       times: quick ? 300 : 500,
-      samples: quick ? 3 : 5
+      samples: 3
     })
     const bytes = new Map(
       cases.map((

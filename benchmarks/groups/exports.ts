@@ -16,7 +16,7 @@ export const exports = ({ pages, quick, url }: Setting): Section => {
     punches: pages * 200,
     warmup: 1,
     times: quick ? 2 : 1,
-    samples: quick ? 3 : 5
+    samples: 3
   })
   return {
     name: "export",

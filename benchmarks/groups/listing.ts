@@ -15,6 +15,9 @@ const basic: ReadonlyArray<Case> = [
   { name: undici, client: "ours.ts#undici" }
 ]
 
+/** In fewer rounds: they are far from the targets, or have narrow quartiles. */
+const few = 3
+
 const others: ReadonlyArray<Case> = [
   { name: "raw undici, `dispatch()`, no validation", client: "raw.ts#dispatch" },
   { name: "raw undici with the decoder of the library", client: "decoded.ts#undici" },
@@ -80,7 +83,9 @@ const speeds = (url: string, pages: number): string => {
 export const listing = ({ pages, quick, url }: Setting): Section => {
   const measured = shapes.map((shape) => {
     const target = `${url}/${shape}`
-    const cases = quick ? basic : [...basic, ...others, ...forms(target)]
+    const cases = quick
+      ? basic
+      : [...basic, ...[...others, ...forms(target)].map((one) => Object.assign({ rounds: few }, one))]
     const rows = compare(cases, {
       target,
       punches: pages * 200,

@@ -39,6 +39,6 @@ export const start = ({ quick }: Setting): Section => {
         ]
       ]
     ),
-    targets: [atMost("`time-punches --help`, × the cpu of `node -e 0`", 8, median(ratios))]
+    targets: [atMost("`time-punches --help`, × the cpu of `node -e 0`", 4.5, median(ratios), { beyond: 2 })]
   }
 }

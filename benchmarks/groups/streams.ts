@@ -20,7 +20,7 @@ export const manyStreams = ({ quick, url }: Setting): Section => {
     atOnce: streams,
     warmup: 1,
     times: 1,
-    samples: quick ? 1 : 5
+    samples: quick ? 1 : 3
   })
   const { timers } = called<{ readonly timers: number }>("clients/idle.ts", "idle", {
     url: `${url}/small`,

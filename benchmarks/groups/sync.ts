@@ -29,7 +29,7 @@ const targetsOf = (what: string, raw: string, plain: string, least: number, rows
 export const sync = ({ pages, url }: Setting): Section => {
   const sqlite = called<ReadonlyArray<SyncRow>>("sync.ts", "syncSqlite")
   const postgres = called<ReadonlyArray<SyncRow>>("sync.ts", "syncPostgresAndPeers")
-  const copies = called<ReadonlyArray<Row>>("copy.ts", "copies", { url, pages, samples: 5 })
+  const copies = called<ReadonlyArray<Row>>("copy.ts", "copies", { url, pages, samples: 3 })
   const grown = (["SQLite", "PostgreSQL"] as const)
     .map((store) => called<GrowthRow>("copy.ts", "growth", { store, rows: 1_000_000 }))
     .filter(isMeasured)

@@ -8,13 +8,13 @@ import * as Layer from "effect/Layer"
 /** Bun has its own undici, which this transport cannot use: there requests go through fetch. */
 const layerHttp = Layer.unwrap(Effect.promise(async () => {
   if (process.versions["bun"] !== undefined) return (await import("effect/http/FetchHttpClient")).layer
-  const { layer } = await import("../node/NodeTransport.ts")
+  const [{ layer }, { setFlagsFromString }] = await Promise.all([import("../node/NodeTransport.ts"), import("node:v8")])
+  // Else V8 may decide, by chance, to keep each page until the next full collection: docs/performance.md, "Two speeds".
+  setFlagsFromString("--no-allocation-site-pretenuring")
   return Layer.orDie(layer())
 }))
 
-/**
- * The client of a layer, which is built at the first request and closed with this layer: help needs no transport.
- */
+/** The client of a layer, which is built at the first request and closed with this layer: help needs no transport. */
 export const onFirstRequest = (transport: Layer.Layer<HttpClient.HttpClient>): Layer.Layer<HttpClient.HttpClient> =>
   Layer.effect(
     HttpClient.HttpClient,
