@@ -173,7 +173,7 @@ const run = async (folder: string, database: string) => {
   const accept = ["--accept", "unapproved,overlap,tooLong,stale"]
   await command("close", "payroll", "close", ...period, ...closing, ...accept)
   await command("verify", "payroll", "verify")
-  await write(database, all.filter((row) => row % 70 === 0), hour / 4)
+  await write(database, all.filter((row) => row % 70 === 0), hour / 3)
   await command("diff", "payroll", "diff", "--format", "csv", ...period, "--since", since)
   await command("due", "payroll", "due")
   await command("correct", "payroll", "correct")

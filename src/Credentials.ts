@@ -301,7 +301,7 @@ const areSet = Effect.fnUntraced(function*(names: ReadonlyArray<string>) {
   const set = yield* setAmong(names)
   const missing = names.find((name) => !set.includes(name))
   if (set.length > 0 && missing !== undefined) {
-    return yield* invalidSetting(missing, `set beside ${set.join(" and ")}`)
+    return yield* invalidSetting(missing, `set with ${set.join(" and ")}`)
   }
   return missing === undefined
 })

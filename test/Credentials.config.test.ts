@@ -120,7 +120,7 @@ describe("Credentials.layerFromConfig", () => {
     Effect.gen(function*() {
       const error = yield* errorOf(env)
 
-      assert.include(error.message, `${name} must be set beside`)
+      assert.include(error.message, `${name} must be set with`)
       assert.notInclude(surfaces(error), "canary")
     }))
 

@@ -282,7 +282,7 @@ const flagOf: Partial<Record<string, string>> = {
   pageSize: "--page-size",
   cursor: "--cursor",
   company: "--company",
-  "company.guid": "--company ID=GUID (or TIME_PUNCHES_COMPANY_GUID beside TIME_PUNCHES_COMPANY_ID)",
+  "company.guid": "--company ID=GUID (or TIME_PUNCHES_COMPANY_GUID with TIME_PUNCHES_COMPANY_ID)",
   modifiedSince: "--modified-since",
   since: "--since",
   flags: "--flags",

@@ -95,6 +95,15 @@ export interface CloseSums {
   readonly people: ReadonlyArray<ClosePerson>
 }
 
+/** How the punches of a close arrive. */
+export interface SumOptions {
+  /**
+   * Whether they arrive by clock-in, as `SqlStore.list` gives them. Then the classes of a day are counted when it has ended at all
+   * locations, and memory grows with people and not with punches. To give them in another order is a defect. Default: false.
+   */
+  readonly isSorted?: boolean | undefined
+}
+
 /**
  * The sums of a close. It takes the punches of `queryWindow(terms)`, in any order, none deleted. A punch belongs, whole, to the
  * day on which it was clocked in, by the day rule of its location; the days before the period count for its thresholds only.
@@ -105,10 +114,11 @@ export interface CloseSums {
  */
 export const sum = (
   terms: CloseTerms,
-  others: ReadonlyArray<CloseTerms> = []
+  others: ReadonlyArray<CloseTerms> = [],
+  options: SumOptions = {}
 ): Sink.Sink<CloseSums, TimePunch, never, MissingZone | SumOverflow> =>
   Sink.foldArray(
-    () => makeSums(terms, others),
+    () => makeSums(terms, others, options),
     Function.constTrue,
     (running, punches: ReadonlyArray<TimePunch>) => {
       for (const punch of punches) {
@@ -210,7 +220,8 @@ export const byPerson = ({ people, rows }: CloseSums): ReadonlyArray<PersonSums>
 /** A row while it is summed; times in milliseconds. */
 interface RunningRow {
   readonly key: RowKey
-  amounts: Amounts.Amounts
+  /** Added to in place: a new object for each punch would be collected late. */
+  readonly amounts: { -readonly [Name in keyof Amounts.Amounts]: number }
   over: number
   double: number
 }
@@ -219,12 +230,17 @@ interface RunningRow {
 interface RunningPerson {
   /** In milliseconds, with the days before the close. */
   net: number
-  readonly parts: Array<Part>
+  /** What is not counted in the classes yet. */
+  parts: Array<Part>
+  /** When the first day of `parts` ends. */
+  due: number
+  readonly classes: RunningClasses
 }
 
 /** The time of a punch. */
 interface Part {
-  readonly date: BusinessDate
+  /** The place of its date in `datesOf`. */
+  readonly day: number
   /** Its clock-in, which with its id says where it stands in its day. */
   readonly at: number
   readonly id: number
@@ -236,22 +252,110 @@ interface Part {
 
 /** In the order in which a person worked. On a day, what lies before the close is in an earlier one. */
 const compareParts = (one: Part, other: Part): number =>
-  one.date !== other.date
-    ? one.date < other.date ? -1 : 1
-    : Number(one.row !== undefined) - Number(other.row !== undefined) || one.at - other.at || one.id - other.id
+  one.day - other.day ||
+  Number(one.row !== undefined) - Number(other.row !== undefined) || one.at - other.at || one.id - other.id
 
-const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>) => {
+/** Counts the parts of a person, which it takes in their order, by each rule of the close. */
+interface RunningClasses {
+  readonly add: (part: Part) => void
+  readonly of: (userId: UserId) => ClosePerson
+}
+
+const time = (isKnown: boolean, millis: number) => isKnown ? Option.some(Duration.millis(millis)) : Option.none()
+
+/** Classes that count together, or each threshold by itself. */
+const makeRunningClasses = (
+  terms: CloseTerms,
+  dates: ReadonlyArray<BusinessDate>,
+  weekOf: (date: BusinessDate) => BusinessDate
+) => {
+  const { dailyThreshold, doubleThreshold, weeklyThreshold } = thresholdsOf(terms)
+  const hasDouble = doubleThreshold !== undefined
+  const hasOver = hasDouble || weeklyThreshold !== undefined || dailyThreshold !== undefined
+  const isTogether = terms.thresholds === "together"
+  const counter = (thresholds: Thresholds, isInRows: boolean) => {
+    const classesOf = makeClasses(thresholds, weekOf)
+    const sums = { over: 0, double: 0 }
+    const add = ({ day, net, row }: Part) => {
+      const date = dates[day]
+      if (date === undefined) return
+      const { double, over } = classesOf(date, net)
+      if (row === undefined) return
+      for (const each of isInRows ? [sums, row] : [sums]) {
+        each.over += over
+        each.double += double
+      }
+    }
+    return { add, sums }
+  }
+  const together = (): RunningClasses => {
+    const { add, sums } = counter({ weeklyThreshold, dailyThreshold, doubleThreshold }, true)
+    return {
+      add,
+      of: (userId) => ({
+        userId,
+        over: time(hasOver, sums.over),
+        double: time(hasDouble, sums.double),
+        overDaily: Option.none()
+      })
+    }
+  }
+  const separate = (): RunningClasses => {
+    const [weekly, daily] = [counter({ weeklyThreshold }, false), counter({ dailyThreshold }, false)]
+    const isWeekly = weeklyThreshold !== undefined
+    return {
+      add: (part) => {
+        weekly.add(part)
+        daily.add(part)
+      },
+      of: (userId) => ({
+        userId,
+        over: time(hasOver, isWeekly ? weekly.sums.over : daily.sums.over),
+        double: Option.none(),
+        overDaily: time(isWeekly && dailyThreshold !== undefined, daily.sums.over)
+      })
+    }
+  }
+  return {
+    make: isTogether ? together : separate,
+    ofRow: ({ double, over }: RunningRow): Excess => ({
+      over: time(isTogether && hasOver, over),
+      double: time(isTogether && hasDouble, double)
+    })
+  }
+}
+
+const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>, { isSorted = false }: SumOptions) => {
   const isInLater = isInLaterClose(terms, others)
   const rows = new Map<string, RunningRow>()
   const people = new Map<UserId, RunningPerson>()
   const dates = datesOf(terms)
   const known = new Map<LocationId, ReturnType<typeof daysAt>>()
   const isTogether = terms.thresholds === "together"
+  const classes = makeRunningClasses(terms, dates, Period.makeFirstDateOfWeek(terms))
+  // When a day has ended by every clock, no later punch is of it or of a day before it.
+  const ends = dates.map((_, day) =>
+    isSorted
+      ? Math.max(...terms.clocks.map(({ starts }) => starts[day + 1]?.epochMilliseconds ?? Infinity))
+      : Infinity
+  )
+  let last = -Infinity
 
   const daysOf = (locationId: LocationId) => {
     const days = known.get(locationId) ?? daysAt(terms, locationId)
     if (!known.has(locationId)) known.set(locationId, days)
     return days
+  }
+
+  const endOf = ({ day }: Part): number => ends[day] ?? Infinity
+
+  /** Counts the parts of the days that have ended at an instant. */
+  const count = (person: RunningPerson, at: number): void => {
+    if (at < person.due) return
+    const hasEnded = (part: Part) => endOf(part) <= at
+    for (const part of person.parts.filter(hasEnded).toSorted(compareParts)) person.classes.add(part)
+    person.parts = person.parts.filter((part) => !hasEnded(part))
+    person.due = person.parts.reduce((due, part) => Math.min(due, endOf(part)), Infinity)
   }
 
   const add = (punch: TimePunch): MissingZone | SumOverflow | undefined => {
@@ -260,23 +364,36 @@ const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>) => {
       return isInLater(punch) ? undefined : new MissingZone({ locationId: punch.locationId })
     }
     const at = punch.clockedIn.epochMilliseconds
-    const date = dates[days.starts.findLastIndex((start) => start <= at)]
-    if (date === undefined || at >= days.interval.to) return undefined
+    if (isSorted && at < last) throw new TypeError(`isSorted, but punch ${punch.id} arrives behind a later clock-in`)
+    last = at
+    const day = days.starts.findLastIndex((start) => start <= at)
+    if (dates[day] === undefined || at >= days.interval.to) return undefined
     const { durations } = WorkedTime.measure(punch)
     // A day that begins before the close at a location has a part outside of it.
     const row = at >= days.interval.from ? rowAt(punch) : undefined
-    const person = people.get(punch.userId) ?? { net: 0, parts: [] }
-    people.set(punch.userId, person)
+    const person = personAt(punch.userId)
+    count(person, at)
     if (Option.isSome(durations)) {
       const net = Duration.toMillis(durations.value.net)
       person.net += net
-      person.parts.push({ date, at, id: punch.id, net, row })
+      const part = { day, at, id: punch.id, net, row }
+      if (person.parts.length === 0) person.parts = [part]
+      else person.parts.push(part)
+      person.due = Math.min(person.due, endOf(part))
       if (!Number.isSafeInteger(person.net)) return new SumOverflow({ field: "net", punchId: punch.id })
     }
     if (row === undefined) return undefined
-    row.amounts = Amounts.add(row.amounts, amountsOfPunch(punch, durations, terms))
+    Object.assign(row.amounts, Amounts.add(row.amounts, amountsOfPunch(punch, durations, terms)))
     const field = Amounts.overflow(row.amounts)
     return field === undefined ? undefined : new SumOverflow({ field, punchId: punch.id })
+  }
+
+  const personAt = (userId: UserId): RunningPerson => {
+    const known = people.get(userId)
+    if (known !== undefined) return known
+    const person = { net: 0, parts: [], due: Infinity, classes: classes.make() }
+    people.set(userId, person)
+    return person
   }
 
   const rowAt = (punch: TimePunch): RunningRow => {
@@ -284,60 +401,19 @@ const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>) => {
     const text = keyOf(key)
     const known = rows.get(text)
     if (known !== undefined) return known
-    const row = { key, amounts: Amounts.zero, over: 0, double: 0 }
+    const row = { key, amounts: { ...Amounts.zero }, over: 0, double: 0 }
     rows.set(text, row)
     return row
   }
 
   const result = (): CloseSums => {
-    const weekOf = Period.makeFirstDateOfWeek(terms)
-    const thresholds = thresholdsOf(terms)
-    const { dailyThreshold, doubleThreshold, weeklyThreshold } = thresholds
-    const hasDouble = doubleThreshold !== undefined
-    const hasOver = hasDouble || weeklyThreshold !== undefined || dailyThreshold !== undefined
-    const time = (isKnown: boolean, millis: number) => isKnown ? Option.some(Duration.millis(millis)) : Option.none()
-    const personOf = (userId: UserId): ClosePerson => {
-      const parts = (people.get(userId)?.parts ?? []).toSorted(compareParts)
-      const count = (thresholds: Thresholds, isInRows: boolean) => {
-        const classesOf = makeClasses(thresholds, weekOf)
-        const sums = { over: 0, double: 0 }
-        for (const { date, net, row } of parts) {
-          const { double, over } = classesOf(date, net)
-          if (row === undefined) continue
-          for (const each of isInRows ? [sums, row] : [sums]) {
-            each.over += over
-            each.double += double
-          }
-        }
-        return sums
-      }
-      if (isTogether) {
-        const { double, over } = count(thresholds, true)
-        return {
-          userId,
-          over: time(hasOver, over),
-          double: time(hasDouble, double),
-          overDaily: Option.none()
-        }
-      }
-      const [weekly, daily] = [count({ weeklyThreshold }, false).over, count({ dailyThreshold }, false).over]
-      const isWeekly = weeklyThreshold !== undefined
-      return {
-        userId,
-        over: time(hasOver, isWeekly ? weekly : daily),
-        double: Option.none(),
-        overDaily: time(isWeekly && dailyThreshold !== undefined, daily)
-      }
+    for (const person of people.values()) count(person, Infinity)
+    const users = new Set([...rows.values()].map(({ key }) => key.userId))
+    return {
+      rows: [...rows.values()].map((row) => rowOf(row.key, row.amounts, classes.ofRow(row))).toSorted(compareRows),
+      people: [...people].flatMap(([userId, { classes }]) => users.has(userId) ? [classes.of(userId)] : [])
+        .toSorted((one, other) => one.userId - other.userId)
     }
-    const users = [...new Set([...rows.values()].map(({ key }) => key.userId))].toSorted((a, b) => a - b)
-    const counted = users.map(personOf)
-    const sorted = [...rows.values()].map(({ amounts, double, key, over }) =>
-      rowOf(key, amounts, {
-        over: time(isTogether && hasOver, over),
-        double: time(isTogether && hasDouble, double)
-      })
-    ).toSorted(compareRows)
-    return { rows: sorted, people: counted }
   }
 
   return { add, result }

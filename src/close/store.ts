@@ -274,6 +274,12 @@ const decodeStored = <S extends Schema.Constraint & { readonly DecodingServices:
     (error) => storeFailed(company, `a close cannot be read at ${firstIssue(error).path}`, error)
   )
 
+/** The cell of a column of a table. */
+const cellOf = <Table extends "row" | "person">(table: Table, cells: ReadonlyArray<unknown>) => {
+  const names: ReadonlyArray<string> = columnsOf[table]
+  return (name: (typeof columnsOf)[Table][number]): unknown => cells[names.indexOf(name)]
+}
+
 /** The sums of a revision. */
 export const readSums = Effect.fnUntraced(function*(
   { dialect, sql }: Db,
@@ -283,36 +289,41 @@ export const readSums = Effect.fnUntraced(function*(
   const { bigint, tables } = dialect
   const query = sql<Row>
   const isOurs = sql`company_id = ${bigint(company)} AND close_id = ${bigint(close)} AND number = ${bigint(number)}`
+  // By place: an object with names takes five times the memory.
   const rows = yield* query`SELECT ${Statement.csv(columnsOf.row)}
     FROM ${tables.closeRow}
     WHERE ${isOurs}
-    ORDER BY place`
+    ORDER BY place`.values
   const people = yield* query`SELECT ${Statement.csv(columnsOf.person)}
     FROM ${tables.closePerson}
     WHERE ${isOurs}
-    ORDER BY user_id`
+    ORDER BY user_id`.values
   const time = (value: unknown) => Option.map(optional(value), Duration.millis)
   return {
-    rows: rows.map((row): CloseRow => ({
-      userId: UserId.make(numberOf(row["user_id"])),
-      locationId: LocationId.make(numberOf(row["location_id"])),
-      departmentId: Option.map(optional(row["department_id"]), (id) => DepartmentId.make(id)),
-      roleId: RoleId.make(numberOf(row["role_id"])),
-      punches: numberOf(row["punches"]),
-      incomplete: numberOf(row["incomplete"]),
-      net: Duration.millis(numberOf(row["net_ms"])),
-      cost: Cents.make(numberOf(row["cost_cents"])),
-      tips: Cents.make(numberOf(row["tips_cents"])),
-      hourlyWage: Option.map(optional(row["hourly_wage"]), (wage) => Cents.make(wage)),
-      over: time(row["over_ms"]),
-      double: time(row["double_ms"])
-    })),
-    people: people.map((row): ClosePerson => {
-      const [one, daily] = [time(row["above_ms"]), time(row["above_day_ms"])]
+    rows: rows.map((cells): CloseRow => {
+      const cell = cellOf("row", cells)
       return {
-        userId: UserId.make(numberOf(row["user_id"])),
+        userId: UserId.make(numberOf(cell("user_id"))),
+        locationId: LocationId.make(numberOf(cell("location_id"))),
+        departmentId: Option.map(optional(cell("department_id")), (id) => DepartmentId.make(id)),
+        roleId: RoleId.make(numberOf(cell("role_id"))),
+        punches: numberOf(cell("punches")),
+        incomplete: numberOf(cell("incomplete")),
+        net: Duration.millis(numberOf(cell("net_ms"))),
+        cost: Cents.make(numberOf(cell("cost_cents"))),
+        tips: Cents.make(numberOf(cell("tips_cents"))),
+        hourlyWage: Option.map(optional(cell("hourly_wage")), (wage) => Cents.make(wage)),
+        over: time(cell("over_ms")),
+        double: time(cell("double_ms"))
+      }
+    }),
+    people: people.map((cells): ClosePerson => {
+      const cell = cellOf("person", cells)
+      const [one, daily] = [time(cell("above_ms")), time(cell("above_day_ms"))]
+      return {
+        userId: UserId.make(numberOf(cell("user_id"))),
         over: Option.orElse(one, () => daily),
-        double: time(row["double_ms"]),
+        double: time(cell("double_ms")),
         // A release without classes wrote the only threshold to the column of its kind.
         overDaily: Option.isSome(one) ? daily : Option.none()
       }
@@ -564,7 +575,7 @@ export const sumsOf = (
 ) =>
   Stream.run(
     punchesIn(company, queryWindow(terms), { ...tableOptions, at }),
-    sum(terms, others.map(({ terms }) => terms))
+    sum(terms, others.map(({ terms }) => terms), { isSorted: true })
   )
 
 export const punchesIn = (company: CompanyId, clockedIn: Period.Interval, options: CopyListOptions) =>

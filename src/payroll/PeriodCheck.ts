@@ -126,15 +126,17 @@ export interface Finding {
 
 /** The time of a punch, `[start, end)` in epoch milliseconds, and what an issue needs of it. */
 interface Shift {
-  readonly punchId: TimePunchId
+  punchId: TimePunchId
   readonly userId: UserId
-  readonly locationId: LocationId
-  readonly zone: DateTime.TimeZone
+  locationId: LocationId
+  zone: DateTime.TimeZone
   /** Whether it is checked, and not only read for overlaps. */
-  readonly belongs: boolean
-  readonly open: boolean
-  readonly start: number
-  readonly end: number
+  belongs: boolean
+  open: boolean
+  start: number
+  end: number
+  /** Whether a finding has it. */
+  isFound: boolean
 }
 
 const makeCheck = <E>(options: PeriodCheckOptions<E>) => {
@@ -153,7 +155,10 @@ const makeCheck = <E>(options: PeriodCheckOptions<E>) => {
     if (Result.isFailure(located)) return Result.fail(located.failure)
     const shift = located.success
     if (shift.belongs) {
-      for (const [kind, reason] of reasons(punch, options, maxDuration)) found.push({ kind, shift, reason })
+      for (const [kind, reason] of reasons(punch, options, maxDuration)) {
+        shift.isFound = true
+        found.push({ kind, shift, reason })
+      }
     }
     if (isSorted && shift.start < last) {
       throw new TypeError(`isSorted, but punch ${punch.id} arrives behind a later clock-in`)
@@ -162,9 +167,9 @@ const makeCheck = <E>(options: PeriodCheckOptions<E>) => {
     // A shift without length shares time with none.
     if (shift.start >= shift.end) return Result.void
     const earlier = people.get(shift.userId)
-    if (isSorted) people.set(shift.userId, withOverlaps(earlier ?? [], shift, found))
-    else if (earlier === undefined) people.set(shift.userId, [shift])
-    else earlier.push(shift)
+    if (earlier === undefined) people.set(shift.userId, [shift])
+    else if (!isSorted) earlier.push(shift)
+    else if (!replaces(earlier, shift)) people.set(shift.userId, withOverlaps(earlier, shift, found))
     return Result.void
   }
 
@@ -202,8 +207,19 @@ const shiftOf = <E>(
       belongs: isWithin && isChecked(punch),
       open: Option.isNone(clockedOut),
       start,
-      end
+      end,
+      isFound: false
     })))
+}
+
+/**
+ * Lets a shift take the place of the only earlier one of the person, if that has ended and is in no finding. A new object for each
+ * shift would live for a day of punches, and the engine collects such objects late: it would hold hundreds of megabytes of them.
+ */
+const replaces = ([only, ...others]: ReadonlyArray<Shift>, shift: Shift): boolean => {
+  if (only === undefined || others.length > 0 || only.isFound || only.end > shift.start) return false
+  Object.assign(only, shift)
+  return true
 }
 
 /**
@@ -215,6 +231,8 @@ const withOverlaps = (earlier: ReadonlyArray<Shift>, shift: Shift, found: Array<
   for (const other of running) {
     // The same punch, listed twice while the data changed.
     if (other.punchId === shift.punchId || !(other.belongs || shift.belongs)) continue
+    shift.isFound = true
+    other.isFound = true
     found.push({ kind: "overlap", shift, reason: other }, { kind: "overlap", shift: other, reason: shift })
   }
   return [...running, shift]

@@ -34,21 +34,23 @@ export const makeClasses = (
   const weekly = millisOf(thresholds.weeklyThreshold)
   const second = millisOf(thresholds.doubleThreshold)
   const first = Math.min(millisOf(thresholds.dailyThreshold), second)
-  const days = new Map<BusinessDate, number>()
-  const weeks = new Map<BusinessDate, number>()
+  // In the order of time only the last day and the last week can have more parts.
+  let [day, week]: ReadonlyArray<BusinessDate | undefined> = []
+  let [ofDay, ofWeek] = [0, 0]
   /** The time of a day or a week, less what lies up to a threshold. */
   const beyond = (threshold: number, from: number, to: number) =>
     Math.max(0, to - threshold) - Math.max(0, from - threshold)
   return (date, net) => {
-    const from = days.get(date) ?? 0
-    days.set(date, from + net)
-    const double = beyond(second, from, from + net)
-    const overDay = beyond(first, from, from + net) - double
+    if (date !== day) [day, ofDay] = [date, 0]
+    const from = ofDay
+    ofDay += net
+    const double = beyond(second, from, ofDay)
+    const overDay = beyond(first, from, ofDay) - double
     const left = net - double - overDay
-    const week = weekOf(date)
-    const reached = weeks.get(week) ?? 0
-    weeks.set(week, reached + left)
-    const overWeek = beyond(weekly, reached, reached + left)
+    if (weekOf(date) !== week) [week, ofWeek] = [weekOf(date), 0]
+    const reached = ofWeek
+    ofWeek += left
+    const overWeek = beyond(weekly, reached, ofWeek)
     return { regular: left - overWeek, over: overDay + overWeek, double }
   }
 }

@@ -279,7 +279,7 @@ describe("time-punches", () => {
   it.effect.each(
     [
       ["TIME_PUNCHES_BASE_URL", /TIME_PUNCHES_BASE_URL is not set/, 3],
-      ["TIME_PUNCHES_CLIENT_SECRET", /TIME_PUNCHES_CLIENT_SECRET must be set beside TIME_PUNCHES_CLIENT_ID/, 3],
+      ["TIME_PUNCHES_CLIENT_SECRET", /TIME_PUNCHES_CLIENT_SECRET must be set with TIME_PUNCHES_CLIENT_ID/, 3],
       ["TIME_PUNCHES_COMPANY_ID", /no company: give --company ID or set TIME_PUNCHES_COMPANY_ID/, 2]
     ] as const
   )("names the variable %s when it is missing", ([name, message, expected]) =>
@@ -316,7 +316,7 @@ describe("time-punches", () => {
         assert.deepStrictEqual([without.code, without.stdout, asked], [2, "", []])
         assert.include(
           without.stderr,
-          "--company ID=GUID (or TIME_PUNCHES_COMPANY_GUID beside TIME_PUNCHES_COMPANY_ID)"
+          "--company ID=GUID (or TIME_PUNCHES_COMPANY_GUID with TIME_PUNCHES_COMPANY_ID)"
         )
         assert.strictEqual(given.code, 0)
       }).pipe(Effect.provide(fake))

@@ -23,6 +23,8 @@ interface Loaded {
   /** The modules of the files, by their paths. */
   readonly modules: ReadonlySet<string>
   readonly bytes: number
+  /** Whether it has asked V8 for one speed: docs/performance.md. */
+  readonly asksV8: boolean
 }
 
 const modulesOf = (code: string): ReadonlyArray<string> =>
@@ -43,13 +45,14 @@ const loadedBy = Effect.fnUntraced(function*(
   }
   const { code, stderr } = yield* Effect.flatMap(started(args, env), ended)
   assert.strictEqual(code, 0, stderr)
-  const files = Fs.readFileSync(list, "utf8").split("\n").filter((url) => url.startsWith("file:")).map((url) =>
-    fileURLToPath(url)
-  ).filter((file) => file.startsWith(Path.dirname(bundle)))
+  const urls = Fs.readFileSync(list, "utf8").split("\n")
+  const files = urls.filter((url) => url.startsWith("file:")).map((url) => fileURLToPath(url))
+    .filter((file) => file.startsWith(Path.dirname(bundle)))
   const texts = files.map((file) => Fs.readFileSync(file, "utf8"))
   return {
     modules: new Set(texts.flatMap(modulesOf)),
-    bytes: texts.reduce((sum, { length }) => sum + length, 0)
+    bytes: texts.reduce((sum, { length }) => sum + length, 0),
+    asksV8: urls.includes("node:v8")
   } satisfies Loaded
 })
 
@@ -79,6 +82,8 @@ describe("the files that a call loads", () => {
       const beyond = ({ modules }: Loaded) => [...modules].filter((path) => !help.modules.has(path))
 
       assert.isAtMost(help.bytes, 1_060_000)
+      assert.isFalse(help.asksV8)
+      assert.isTrue(list.asksV8 && sync.asksV8)
       assert.includeMembers(beyond(sync), ["src/sync/Sync.ts"])
       for (const late of ["src/TimePunches.ts", "src/payroll/Labor.ts", "src/sql/SqlStore.ts"]) {
         assert.notInclude([...help.modules], late)

@@ -200,6 +200,10 @@ describe("the documents", () => {
       unique(firstCells("docs/10-looking-inside.md", "metric of a fleet")),
       unique(ofFleet.map(([, name]) => `time_punches_fleet_${name}`))
     )
+    // Alerts ask for metrics that exist.
+    const alerts = pageAt("docs/fleet.md").match(/time_punches_fleet_[a-z_]+/g) ?? []
+    assert.isNotEmpty(alerts)
+    assert.includeMembers(ofFleet.map(([, name]) => `time_punches_fleet_${name}`), alerts)
   })
 
   it("list every fault of the fake service, and every condition of one", () => {

@@ -36,8 +36,16 @@ const actualRows = ({ rows }: CloseSums.CloseSums) =>
 /** The rows are those of a second count; jobs add up to the person, and two parts of the period to the whole. */
 export const assertPlan = Effect.fnUntraced(function*(seed: number) {
   const plan = makePlan(seed)
-  const run = (first: BusinessDate, last: BusinessDate) =>
-    Stream.run(Stream.fromArray(plan.punches), CloseSums.sum(CloseTerms.make(termsOf(plan, first, last))))
+  const sorted = plan.punches.toSorted((one, other) =>
+    one.clockedIn.epochMilliseconds - other.clockedIn.epochMilliseconds || one.id - other.id
+  )
+  const run = Effect.fnUntraced(function*(first: BusinessDate, last: BusinessDate) {
+    const terms = CloseTerms.make(termsOf(plan, first, last))
+    const sums = yield* Stream.run(Stream.fromArray(plan.punches), CloseSums.sum(terms))
+    const inOrder = yield* Stream.run(Stream.fromArray(sorted), CloseSums.sum(terms, [], { isSorted: true }))
+    assert.deepStrictEqual(inOrder, sums, `plan ${seed}: in the order of a copy`)
+    return sums
+  })
   const after = Option.getOrThrow(Period.addDays(plan.cut, 1))
   const [whole, one, other] = [
     yield* run(plan.first, plan.last),

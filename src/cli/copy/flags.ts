@@ -35,7 +35,7 @@ export const syncFlags = {
     "With --history: after each pass, remove versions that were replaced longer ago than this (default: keep all)"
   ),
   allowMissing: onFlag("allow-missing", "With --sweep: let it mark more than 20 % of its window as missing"),
-  sortById: onFlag("sort-by-id", "Read in the order of ids, if doctor says that the service keeps it beside a cursor"),
+  sortById: onFlag("sort-by-id", "Read in the order of ids, if doctor says that the service keeps it with a cursor"),
   ...makeJsonFlags("One JSON object for each pass, a line each")
 }
 

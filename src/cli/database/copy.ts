@@ -6,6 +6,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { setFlagsFromString } from "node:v8"
 import type { CompanyId } from "../../Ids.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { inOneState } from "../../sql/connection.ts"
@@ -55,6 +56,8 @@ export const withCopy = <A, E, R>(
  */
 export const layerCopy = (company: CompanyId, target: DatabaseTarget, readonly = true) =>
   Layer.unwrap(Effect.gen(function*() {
+    // By default the heap grows to four times of what is alive before all of it is collected.
+    setFlagsFromString("--heap-growing-percent=50")
     const fs = yield* FileSystem.FileSystem
     if (target._tag === "Sqlite" && !(yield* fs.exists(target.filename))) {
       return yield* new CommandFailure({

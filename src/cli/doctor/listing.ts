@@ -414,14 +414,14 @@ export const checkOrderById = Effect.fnUntraced(
       case "kept":
         return warn(
           order,
-          "not by id, but sort_by=id.asc is kept beside a cursor",
+          "not by id, but sort_by=id.asc is kept with a cursor",
           "cursors",
           "Run time-punches sync with --sort-by-id: without it, an edit between two pages may hide punches."
         )
       default:
         return warn(
           order,
-          `not by id, and sort_by=id.asc is ${kept === "refused" ? "refused" : "dropped beside a cursor"}`,
+          `not by id, and sort_by=id.asc is ${kept === "refused" ? "refused" : "dropped with a cursor"}`,
           "cursors",
           "Run time-punches sync without --sort-by-id, when few punches are edited: an edit between two pages may hide " +
             "punches until a sweep, and a sweep may mark them as missing."

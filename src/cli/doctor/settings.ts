@@ -111,7 +111,7 @@ const checkCompany = ({ guid, id }: Company, kind: Option.Option<CredentialKind>
       "company",
       `${id} without a guid, which an OAuth client must send`,
       "settings",
-      "Give --company ID=GUID, or set TIME_PUNCHES_COMPANY_GUID beside TIME_PUNCHES_COMPANY_ID.",
+      "Give --company ID=GUID, or set TIME_PUNCHES_COMPANY_GUID with TIME_PUNCHES_COMPANY_ID.",
       exitCode.usage
     )
   }

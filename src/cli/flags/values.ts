@@ -379,7 +379,10 @@ export const isJson = (flags: JsonInput): Result.Result<boolean, CommandFailure>
 
 /** `--excel` and `--separator`, for every command that writes CSV. `csvStyleOf` makes one style of the two. */
 export const csvFlags = {
-  excel: onFlag("excel", "With --format csv: begin with a byte order mark, by which Excel shows Jürgen and Zoë right"),
+  excel: onFlag(
+    "excel",
+    "With --format csv: begin with a byte order mark, so that Excel reads Jürgen and Zoë correctly"
+  ),
   separator: Flag.ChoiceWithValue("separator", [["comma", ","], ["semicolon", ";"]]).pipe(
     Flag.withDescription("With --format csv: what stands between two cells (default: comma)"),
     Flag.optional

@@ -64,7 +64,7 @@ export const thresholdsOf = (
     return refused(
       `${flag} does not go with --by ${other}: the hours of all locations, departments and roles of a person count ` +
         "together",
-      "Give --by user; week and day may stand beside it."
+      "Give --by user; week and day may follow it."
     )
   }
   if (Option.isNone(dayRule)) {

@@ -45,7 +45,7 @@ describe("the order that time-punches doctor finds", () => {
 
         assert.deepStrictEqual([status, text, code], [
           "warn",
-          "not by id, but sort_by=id.asc is kept beside a cursor",
+          "not by id, but sort_by=id.asc is kept with a cursor",
           0
         ])
         assert.match(advice, /^Advice: Run time-punches sync with --sort-by-id: .* \[order\]$/)
@@ -56,7 +56,7 @@ describe("the order that time-punches doctor finds", () => {
         const { advice, code, status, text } = yield* orderOf()
 
         assert.deepStrictEqual([status, code], ["warn", 0])
-        assert.strictEqual(text, "not by id, and sort_by=id.asc is dropped beside a cursor")
+        assert.strictEqual(text, "not by id, and sort_by=id.asc is dropped with a cursor")
         assert.match(advice, /^Advice: Run time-punches sync without --sort-by-id, /)
       }).pipe(over({ defaultOrder, order: "dropped" })))
   }

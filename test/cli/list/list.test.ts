@@ -110,7 +110,7 @@ describe("time-punches list", () => {
       assert.strictEqual(other.code, 2, "the guid of the environment belongs to another company")
       assert.match(
         other.stderr,
-        /--company ID=GUID \(or TIME_PUNCHES_COMPANY_GUID beside TIME_PUNCHES_COMPANY_ID\) is required/
+        /--company ID=GUID \(or TIME_PUNCHES_COMPANY_GUID with TIME_PUNCHES_COMPANY_ID\) is required/
       )
     }).pipe(Effect.provide(fake)))
 
