@@ -10,7 +10,7 @@ import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService } from "../../src/testing/index.ts"
 import { bundle } from "../cli/bundle.ts"
 import { type Ended, ended, environmentOf, started } from "../cli/child.ts"
-import { flagsOf, printers, subcommands, temporaryFolder } from "../cli/support.ts"
+import { helpOf, printers, subcommands, temporaryFolder } from "../cli/support.ts"
 import { servicePunch } from "../support/wire.ts"
 
 const seed = Number(process.env["FUZZ_SEED"] ?? 1 + Date.now() % 1_000_000)
@@ -49,7 +49,8 @@ const legal: Readonly<Record<string, ReadonlyArray<string>>> = {
   "FILE|URL": ["punches.db", "none.db", "postgres://u@127.0.0.1:1/db"],
   UUID: [defaultCompany.guid],
   TEXT: ["a note"],
-  NAME: ["north"]
+  NAME: ["north"],
+  "auto|always|never": ["auto", "never"]
 }
 
 /** Values that no flag expects: text of other directions, controls, lengths, numbers, paths, shells, halves of characters. */
@@ -170,6 +171,9 @@ const makeCall = (random: Prng, path: string, flags: ReadonlyArray<FlagDoc>): Re
   ]
 }
 
+/** Flags of every command that print something else in place of running it. */
+const printing: ReadonlyArray<string> = ["help", "version", "completions"]
+
 /** A trace, a module of Node, or the text of an object. */
 const traces = /\n\s+at |node:internal|\[object |\bundefined\b|TypeError|RangeError/
 
@@ -184,7 +188,9 @@ const wrongWith = ({ code, signal, stderr, stdout }: Ended): ReadonlyArray<strin
   ...(traces.test(stderr) ? ["a trace"] : []),
   ...(raw.test(stderr) || raw.test(stdout) ? ["a raw control"] : []),
   ...(code !== 0 && code !== 130 && stderr.trim() === "" ? ["no message"] : []),
-  ...(code === 2 && !/^time-punches/m.test(stderr) ? ["no line that names the command"] : []),
+  ...(code === 2 && !/^time-punches|^\{"message":.*"code":2\}$/m.test(stderr)
+    ? ["no line that names the command"]
+    : []),
   ...(stderr.length > 8000 ? ["a message of more than 8000 characters"] : [])
 ]
 
@@ -196,11 +202,17 @@ describe("random calls of every command", () => {
         const random = prng(seed)
         const { url } = yield* FakeServer
         const folder = yield* temporaryFolder
-        const paths = [...subcommands, ...printers]
+        const groups = subcommands.flatMap((path) => path.split(" ").slice(0, -1))
+        const paths = [...new Set([...groups, ...subcommands, ...printers])]
         const flags = new Map(
           yield* Effect.forEach(
             paths,
-            (path) => Effect.map(flagsOf(path.split(" ")), (flags) => [path, flags] as const)
+            (path) =>
+              Effect.map(
+                helpOf(path.split(" ")),
+                ({ flags, globalFlags = [] }) =>
+                  [path, [...flags, ...globalFlags.filter(({ name }) => !printing.includes(name))]] as const
+              )
           )
         )
         process.stdout.write(`FUZZ_SEED=${seed}\n`)
