@@ -328,6 +328,7 @@ describe("the exports of the package", () => {
         "sync",
         "sql",
         "sql/node",
+        "sql/tables",
         "fleet",
         "fleet/node",
         "report",

@@ -1,15 +1,19 @@
 /** Traces, metrics and logs of a run, sent to an OpenTelemetry collector over HTTP. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Config, Effect, Layer, Stream } from "effect"
+import { Config, Console, Effect, Layer, Stream } from "effect"
 import { type Company, type CompanyId, TimePunches } from "effect-time-punches"
 import { Otlp } from "effect/observability"
 import { app, company, transport } from "./app.ts"
 
 /** The address of the collector comes from the usual environment variable. */
-export const telemetry = Layer.unwrap(Effect.map(
-  Config.String("OTEL_EXPORTER_OTLP_ENDPOINT"),
-  (baseUrl) => Otlp.layerJson({ baseUrl, resource: { serviceName: "punch-count" } })
-)).pipe(Layer.provide(transport))
+export const telemetry = Layer.unwrap(
+  Config.String("OTEL_EXPORTER_OTLP_ENDPOINT").pipe(
+    Effect.tapError(() =>
+      Console.error("set OTEL_EXPORTER_OTLP_ENDPOINT to a collector, such as http://localhost:4318")
+    ),
+    Effect.map((baseUrl) => Otlp.layerJson({ baseUrl, resource: { serviceName: "punch-count" } }))
+  )
+).pipe(Layer.provide(transport))
 
 /** The span of this function is the parent of `TimePunches.list`, which is the parent of every page. */
 export const count = Effect.fn("count")((company: CompanyId | Company) =>

@@ -51,7 +51,17 @@ const app = await TypeDoc.Application.bootstrap({
   highlightLanguages: languagesOf([...pages, ...code]).filter((language) => !plain.includes(language)),
   ignoredHighlightLanguages: plain,
   // Types of one expression, which say in place what a reader needs.
-  intentionallyNotExported: ["approvalStatuses", "fieldNames", "Derived", "SumName", "Links"],
+  intentionallyNotExported: [
+    "approvalStatuses",
+    "fieldNames",
+    "Derived",
+    "SumName",
+    "Links",
+    "Row",
+    "Version",
+    "Sqlite",
+    "Postgres"
+  ],
   excludeExternals: true,
   excludeInternal: true,
   disableSources: true,

@@ -214,7 +214,7 @@ export class FormulaText
   }
 }
 
-/** Reads a mapping, such as parsed JSON. Fails for a key that no mapping has, and for columns that contradict each other. */
+/** Parses and validates a mapping, such as what `JSON.parse` returned. Fails for a key that no mapping has, and for columns that contradict each other. */
 export const decodeMapping = (input: unknown): Result.Result<Mapping, MappingError> =>
   Result.flatMap(
     Result.mapError(decode(input), (error) => {

@@ -8,7 +8,7 @@ import type { CompanyId } from "../Ids.ts"
 import { raw, type SqlDialect } from "../internal/sql/dialect.ts"
 import type { Migration, Migrations } from "../internal/sql/migrate.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import type { TableNames } from "./tables.ts"
+import type { TableNames } from "./tableNames.ts"
 
 /** The tables that statements name. */
 type TableName = "rows" | "sync" | "history" | "close" | "closeState" | "closeRow" | "closePerson" | "closeFile"

@@ -16,11 +16,11 @@ export interface Column {
   readonly cell: (punch: TimePunch) => Cell
 }
 
-const column = (
-  type: ColumnType,
-  nullable: boolean,
+const column = <Type extends ColumnType, Nullable extends boolean>(
+  type: Type,
+  nullable: Nullable,
   cell: (punch: TimePunch) => Cell
-): Omit<Column, "name"> => ({ type, nullable, cell })
+) => ({ type, nullable, cell })
 
 const millis = (instant: Option.Option<DateTime.Utc>): number | null =>
   Option.isSome(instant) ? instant.value.epochMilliseconds : null
@@ -49,7 +49,7 @@ const jsonOfBreak = ({ customBreakId, id, in: start, out, paid, userId }: Break)
 type WireName = (typeof timePunchNames)[keyof typeof timePunchNames]
 
 /** In the order of the table. The compiler asks for each field of a punch. */
-const cells: { readonly [Name in WireName]: Omit<Column, "name"> } = {
+const cells = {
   company_id: column("bigint", false, ({ companyId }) => companyId),
   id: column("bigint", false, ({ id }) => id),
   user_id: column("bigint", false, ({ userId }) => userId),
@@ -72,6 +72,11 @@ const cells: { readonly [Name in WireName]: Omit<Column, "name"> } = {
   modified: column("timestamptz", true, ({ modified }) => millis(modified)),
   deleted: column("boolean", false, ({ deleted }) => deleted),
   breaks: column("jsonb", false, ({ breaks }) => jsonOf(breaks))
+} satisfies { readonly [Name in WireName]: Omit<Column, "name"> }
+
+/** The type of each column, and whether it may be null, for the types of rows. */
+export type PunchColumns = {
+  readonly [Name in keyof typeof cells]: Pick<(typeof cells)[Name], "type" | "nullable">
 }
 
 /** The columns of a punch; the table has `pass`, `missing_at` and `valid_from` behind them. The first two are its key. */

@@ -14,7 +14,7 @@ import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import type { Dialect } from "./Dialect.ts"
 import { postgres } from "./postgres.ts"
 import { sqlite } from "./sqlite.ts"
-import { defaultTable, namesOf, refused } from "./tables.ts"
+import { defaultTable, namesOf, refused } from "./tableNames.ts"
 export type { OtherSchema } from "../internal/sql/migrate.ts"
 export { inSnapshot }
 

@@ -25,7 +25,7 @@ import {
   renameGone,
   type Written
 } from "./Dialect.ts"
-import type { TableNames } from "./tables.ts"
+import type { TableNames } from "./tableNames.ts"
 
 /**
  * PostgreSQL, for the tables of these names. A migration that was published is never changed: the next one adds. A view or a

@@ -19,7 +19,7 @@ import {
   renameGone,
   type Written
 } from "./Dialect.ts"
-import type { TableNames } from "./tables.ts"
+import type { TableNames } from "./tableNames.ts"
 
 /** SQLite, for the tables of these names. A migration that was published is never changed: the next one adds. */
 export const sqlite = (names: TableNames): Dialect =>

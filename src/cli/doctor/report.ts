@@ -1,7 +1,8 @@
 /** The result of a check, also of an error, its line, and the one advice that follows from all results. */
 import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
-import type { DecodeError, ListError } from "../../ApiError.ts"
+import * as Option from "effect/Option"
+import { type DecodeError, getAdvice, type ListError, type TransportError } from "../../ApiError.ts"
 import { commandFailureOf } from "../describe.ts"
 import { type ExitCode, exitCode } from "../failure.ts"
 import type { Styles } from "../print/colour.ts"
@@ -174,11 +175,19 @@ const explain = (error: CheckError, context: Cause): Explanation => {
     case "InvalidRequest":
       return { cause: "settings", advice: "Fix the flag that this line names." }
     case "Unauthorized":
-    case "Forbidden":
       return { cause: "credential" }
+    case "Forbidden":
+      // A service answers the id or the guid of another company so, too.
+      return { cause: "credential", advice: `Check the id of the company first, and its guid. ${getAdvice(error)}` }
     case "TokenError":
-      return { cause: error.reason === "Transport" || error.reason === "Throttled" ? "reachability" : "credential" }
+      return Option.match(error.transport, {
+        onNone: () => ({
+          cause: error.reason === "Transport" || error.reason === "Throttled" ? "reachability" : "credential"
+        }),
+        onSome: ({ reason }) => explainTransport(reason)
+      })
     case "TransportError":
+      return explainTransport(error.reason)
     case "RateLimited":
     case "ServiceUnavailable":
     case "ServerError":
@@ -194,6 +203,14 @@ const explain = (error: CheckError, context: Cause): Explanation => {
         : { cause: "cursors", advice: unreliable }
   }
 }
+
+/** A doctor is asked about a new setup, where an address is wrong more often than a network is down. */
+const explainTransport = (reason: TransportError["reason"]): Explanation =>
+  reason === "Tls" || reason === "TooLarge" ? { cause: "reachability" } : { cause: "reachability", advice: unreachable }
+
+const unreachable =
+  "Check TIME_PUNCHES_BASE_URL and TIME_PUNCHES_AUTH_URL, the network, and the proxy of HTTPS_PROXY. " +
+  "If they are right, try again later."
 
 const explainRejection = (param: string | undefined, context: Cause): Explanation => {
   switch (param) {

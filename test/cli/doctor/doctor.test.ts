@@ -166,6 +166,15 @@ describe("time-punches doctor", () => {
       assert.match(token.found.get("company")?.[1] ?? "", /guid is not sent with access tokens/)
     }).pipe(Effect.provide(fake)))
 
+  it.effect("advises on the id and the guid first where the service refuses the company", () =>
+    Effect.gen(function*() {
+      const foreign = { ...environment, TIME_PUNCHES_COMPANY_GUID: "00000000-0000-4000-8000-000000000000" }
+      const { advice, code, failed } = yield* examine({ env: foreign })
+
+      assert.deepStrictEqual([code, failed], [5, ["access"]])
+      assert.match(advice, /^Advice: Check the id of the company first, and its guid\. Ask the company: /)
+    }).pipe(Effect.provide(fake)))
+
   it.effect("warns of a version with decimal tips, and of one in the future", () =>
     Effect.gen(function*() {
       const statusOf = (version: string) =>
@@ -216,6 +225,7 @@ describe("time-punches doctor", () => {
         assert.deepStrictEqual([code, failed], [6, ["service"]])
         assert.match(found.get("service")?.[1] ?? "", /ECONNRESET/)
         assert.strictEqual(advice, page.advice)
+        assert.match(advice, /^Advice: Check TIME_PUNCHES_BASE_URL .*, the network, and the proxy of HTTPS_PROXY\./)
       }
     }).pipe(Effect.provide(fake)))
 

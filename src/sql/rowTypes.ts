@@ -1,0 +1,86 @@
+/** The `./sql/tables` subpath: the types of the rows of a copy, for a query builder. It has no code. */
+import type { PunchColumns } from "./columns.ts"
+
+/** A break as the column `breaks` has it: parsed in PostgreSQL, a text in SQLite. */
+export interface BreakJson {
+  /** Identifies the break. */
+  readonly id: number
+  /** The user of the punch. */
+  readonly user_id: number
+  /** The type of break, as the company defines it. */
+  readonly custom_break_id: number
+  /** Whether the break counts as paid time. */
+  readonly paid: boolean
+  /** An instant in UTC, such as `2026-03-09T14:00:00.000Z`. */
+  readonly in: string
+  /** The same; null while the break is open. */
+  readonly out: string | null
+}
+
+/** What a driver returns for a column: `node:sqlite` and `better-sqlite3` for SQLite, `pg` for PostgreSQL. */
+interface Sqlite {
+  readonly bigint: number
+  readonly timestamptz: number
+  readonly boolean: number
+  readonly text: string
+  readonly jsonb: string
+}
+
+interface Postgres {
+  readonly bigint: string
+  readonly timestamptz: Date
+  readonly boolean: boolean
+  readonly text: string
+  readonly jsonb: ReadonlyArray<BreakJson>
+}
+
+type Value<
+  Driver extends Sqlite | Postgres,
+  Column extends { readonly type: keyof Sqlite; readonly nullable: boolean }
+> =
+  | Driver[Column["type"]]
+  | (Column["nullable"] extends true ? null : never)
+
+type PunchValues<Driver extends Sqlite | Postgres> = {
+  readonly [Name in keyof PunchColumns]: Value<Driver, PunchColumns[Name]>
+}
+
+/** A row of `time_punches`: a punch under its wire names, and what the copy knows of it. */
+interface Row<Driver extends Sqlite | Postgres> extends PunchValues<Driver> {
+  /** The sync run that wrote or saw the row last. */
+  readonly pass: Driver["bigint"]
+  /** Since when the service does not list the punch any more; null if it does. */
+  readonly missing_at: Driver["timestamptz"] | null
+  /** Since when the copy has this version; null without a history. */
+  readonly valid_from: Driver["timestamptz"] | null
+}
+
+/** A row of `time_punches_history`: a version that was replaced. */
+interface Version<Driver extends Sqlite | Postgres> extends Row<Driver> {
+  /** When the next version replaced it. */
+  readonly valid_to: Driver["timestamptz"]
+}
+
+interface Tables<Driver extends Sqlite | Postgres> {
+  /** Every row. */
+  readonly time_punches: Row<Driver>
+  /** Every version that was replaced. */
+  readonly time_punches_history: Version<Driver>
+}
+
+/**
+ * The tables of a copy in SQLite: times in milliseconds since 1970, booleans as 0 and 1, breaks as JSON text.
+ *
+ * **Example** (The database of a query builder)
+ *
+ * ```ts
+ * import type { SqliteTables } from "effect-time-punches/sql/tables"
+ *
+ * // For example `new Kysely<SqliteTables>({ dialect })`.
+ * export const isOpen = (row: SqliteTables["time_punches"]): boolean => row.clocked_out === null
+ * ```
+ */
+export interface SqliteTables extends Tables<Sqlite> {}
+
+/** The tables of a copy in PostgreSQL, as `pg` returns them by default: a `bigint` is a text, a time is a `Date`. */
+export interface PostgresTables extends Tables<Postgres> {}
