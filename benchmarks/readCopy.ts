@@ -67,7 +67,7 @@ const run = async (target: string, client: typeof fileClient | typeof pgClient) 
       await runtime.runPromise(each)
       const { system, user } = process.cpuUsage(start)
       // The first round compiles.
-      if (round > 0) spent.set(name, [...spent.get(name) ?? [], (user + system) / (Number(pages) * 200)])
+      if (round > 0) spent.set(name, (spent.get(name) ?? []).concat((user + system) / (Number(pages) * 200)))
     }
   }
   await runtime.dispose()
@@ -76,11 +76,7 @@ const run = async (target: string, client: typeof fileClient | typeof pgClient) 
   process.stdout.write(`${
     table(
       [`${number(Number(pages) * 200, 0)} rows, ${store}`, "cpu µs a row", "× arrays", "× the sum in SQL"],
-      Object.keys(cases).map((name) => [
-        name,
-        number(of(name)),
-        ...floors.map((floor) => number(of(name) / floor))
-      ])
+      Object.keys(cases).map((name) => [name, number(of(name))].concat(floors.map((floor) => number(of(name) / floor))))
     )
   }\n`)
 }
