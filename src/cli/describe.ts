@@ -284,6 +284,7 @@ const flagOf: Partial<Record<string, string>> = {
   company: "--company",
   "company.guid": "--company ID=GUID (or TIME_PUNCHES_COMPANY_GUID with TIME_PUNCHES_COMPANY_ID)",
   modifiedSince: "--modified-since",
+  since: "--since",
   flags: "--flags",
   employeeApprovalStatuses: "--employee-approval-statuses",
   localizeSearchTime: "--localize-search-time",

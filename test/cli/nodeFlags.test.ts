@@ -18,7 +18,9 @@ const prepared = Effect.map(temporaryFolder, (folder) => {
   Fs.writeFileSync(hostile, `NODE_OPTIONS=--require=${module}\nTIME_PUNCHES_COMPANY_ID=77\n`)
   const plain = `${folder}/plain.env`
   Fs.writeFileSync(plain, "TIME_PUNCHES_COMPANY_ID=77\n")
-  return { folder, hostile, module, plain, hasRun: () => Fs.existsSync(trace) }
+  const config = `${folder}/node.config.json`
+  Fs.writeFileSync(config, "{}")
+  return { config, folder, hostile, module, plain, hasRun: () => Fs.existsSync(trace) }
 })
 
 const run = (args: ReadonlyArray<string>) => Effect.flatMap(started(args, env), ended)
@@ -78,11 +80,12 @@ describe("a flag of Node", () => {
     "--env-file=PLAIN",
     "--env-file-if-exists PLAIN",
     "--env-file-if-exists=PLAIN",
-    "--env-file-if-exists=/nowhere/x.env"
+    "--env-file-if-exists=/nowhere/x.env",
+    "--experimental-config-file=CONFIG"
   ])("is refused, and --variables named: %s", (words) =>
     Effect.gen(function*() {
-      const { hasRun, plain } = yield* prepared
-      const args = words.replace("PLAIN", plain).split(" ")
+      const { config, hasRun, plain } = yield* prepared
+      const args = words.replace("PLAIN", plain).replace("CONFIG", config).split(" ")
       const { code, stderr, stdout } = yield* run(["config", "show", ...args])
       const [flag] = `${args[0]}`.split("=")
 

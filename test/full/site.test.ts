@@ -133,15 +133,15 @@ describe("the site", () => {
       const at = yield* served
       const { open } = yield* browser
       const page = yield* open(at("index.html"))
-      const first = Effect.fnUntraced(function*(query: string, title: string) {
+      const find = Effect.fnUntraced(function*(query: string, result: RegExp, title: RegExp) {
         yield* Effect.promise(() => page.locator("#tsd-search-trigger").click())
         yield* Effect.promise(() => page.locator("#tsd-search-input").fill(query))
-        yield* Effect.promise(() => page.locator("#tsd-search-results a").first().click())
+        yield* Effect.promise(() => page.locator("#tsd-search-results a", { hasText: result }).first().click())
         yield* Effect.promise(() => page.locator("h1", { hasText: title }).waitFor())
       })
 
-      yield* first("resumeFrom", "resuming")
-      yield* first("RetryPolicy", "Class RetryPolicy")
+      yield* find("resumeFrom", /^(?:\d+\. )?[^.]*resum/i, /resum/i)
+      yield* find("RetryPolicy", /\.RetryPolicy$/, /Class RetryPolicy/)
     }).pipe(Effect.scoped)
   })
 })

@@ -45,7 +45,7 @@ export const withProfile = <A, E, R>(
   use: (args: ReadonlyArray<string>) => Effect.Effect<A, E, R>
 ) =>
   Effect.gen(function*() {
-    yield* Effect.fromResult(refuseEnvFile(args))
+    yield* Effect.fromResult(refuseFileOfNode(args))
     const { values, rest } = yield* Effect.fromResult(
       takeFlags(args, { profile: "a name", variables: "the name of a file" })
     )
@@ -93,11 +93,11 @@ const fileOfProfiles = Effect.gen(function*() {
   return path.join(yield* directories.config("time-punches"), "config.json")
 }).pipe(Effect.provide(UserDirectories.layer))
 
-/** Node reads the file of such a flag wherever it stands, and runs what its NODE_OPTIONS names, before this line. */
-const refuseEnvFile = (args: ReadonlyArray<string>) => {
+/** Node reads the file of such a flag wherever it stands, and runs what its options name, before this line. */
+const refuseFileOfNode = (args: ReadonlyArray<string>) => {
   const [before] = splitAtOperands(args)
   const flag = before
-    .map((arg) => /^--env-file(?:-if-exists)?(?==|$)/.exec(arg)?.[0])
+    .map((arg) => /^--(?:env-file(?:-if-exists)?|experimental-(?:default-)?config-file)(?==|$)/.exec(arg)?.[0])
     .find(Predicate.isNotUndefined)
   return flag === undefined
     ? Result.void

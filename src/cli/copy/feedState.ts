@@ -29,7 +29,7 @@ const about = "How far time-punches copy feed has printed. The same command cont
  * whole, once it is on disk.
  */
 export const openState = Effect.fnUntraced(function*(file: string, company: CompanyId, database: string) {
-  const target = yield* resolveTarget(file)
+  const target = yield* resolveTarget(file, "--state")
   yield* asOutput(target, `--state ${file}`)
   const run = Crypto.randomUUID()
   const read = Effect.gen(function*() {

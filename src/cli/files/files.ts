@@ -14,28 +14,30 @@ const maxLinks = 40
 
 /**
  * Follows `output` to the path of a regular file, which may not exist yet. A command works on that path alone, so that
- * a link stays and the file it points to is replaced. Rejects at the start what cannot be replaced by a file.
+ * a link stays and the file it points to is replaced. Rejects at the start, by the name of its flag, what cannot be replaced
+ * by a file.
  */
 export const resolveTarget = Effect.fnUntraced(function*(
-  output: string
+  output: string,
+  flag = "--output"
 ): Effect.fn.Return<string, CommandFailure | PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  if (output.endsWith(path.sep)) return yield* isFolder(output)
+  if (output.endsWith(path.sep)) return yield* isFolder(output, flag)
 
   let named = path.resolve(output)
   for (let links = 0; links <= maxLinks; links++) {
     const folder = yield* fs.realPath(path.dirname(named))
     const file = path.join(folder, path.basename(named))
-    if (isDescriptorFolder(folder)) return yield* isStream(output, "an open file of a process")
+    if (isDescriptorFolder(folder)) return yield* isStream(output, flag, "an open file of a process")
     const found = yield* ifExists(fs.lstat(file))
     if (Option.isNone(found) || found.value.type === "File") return file
-    if (found.value.type === "Directory") return yield* isFolder(output)
+    if (found.value.type === "Directory") return yield* isFolder(output, flag)
     if (found.value.type !== "SymbolicLink")
-      return yield* isStream(output, kinds[found.value.type] ?? "of another kind")
+      return yield* isStream(output, flag, kinds[found.value.type] ?? "of another kind")
     named = path.resolve(folder, yield* fs.readLink(file))
   }
-  return yield* usage(`--output ${output} is a link that leads to itself`, "Choose another file.")
+  return yield* usage(`${flag} ${output} is a link that leads to itself`, "Choose another file.")
 })
 
 /** `None` if there is no such file. */
@@ -59,13 +61,13 @@ const kinds: Partial<Record<FileSystem.File.Type, string>> = {
   Socket: "a socket"
 }
 
-const isFolder = (output: string) =>
-  usage(`--output ${output} is not a file but a folder`, "Name a file in it, such as punches.ndjson.")
+const isFolder = (output: string, flag: string) =>
+  usage(`${flag} ${output} is not a file but a folder`, "Name a file in it.")
 
-const isStream = (output: string, kind: string) =>
+const isStream = (output: string, flag: string, kind: string) =>
   usage(
-    `--output ${output} is not a regular file but ${kind}: a file appears under its name when it is complete`,
-    "To write to standard output, a pipe or a device: --output - > FILE"
+    `${flag} ${output} is not a regular file but ${kind}: a file appears under its name when it is complete`,
+    ...(flag === "--output" ? ["To write to standard output, a pipe or a device: --output - > FILE"] : [])
   )
 
 /** Removes `FILE.*.tmp`: what runs that were killed have half written beside a file. */

@@ -99,6 +99,24 @@ describe("time-punches copy feed", () => {
       assert.strictEqual(read(state), "{}")
     })))
 
+  it.effect("names --state where that file cannot be replaced, and --since where its position is of another company", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+      const device = yield* feed(file, "--state", "/dev/null")
+      const folder = yield* feed(file, "--state", "/tmp/")
+      const company = yield* feed(file, "--since", "77/2026-03-09T15:00:00.123Z/451")
+
+      assert.deepStrictEqual([device, folder, company].map(({ code, stdout }) => [code, stdout]), [
+        [2, ""],
+        [2, ""],
+        [2, ""]
+      ])
+      assert.match(device.stderr, /--state \/dev\/null is not a regular file but a device/)
+      assert.match(folder.stderr, /--state \/tmp\/ is not a file but a folder/)
+      assert.notInclude(device.stderr + folder.stderr, "--output")
+      assert.match(company.stderr, /--since is a position of company 77/)
+    })))
+
   it.effect("prints a line for people, with escaped texts", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       yield* sync(file)

@@ -46,6 +46,17 @@ const prepared = Effect.map(temporaryFolder, (folder) => {
   return { config, folder, names, variables, zones }
 })
 
+/** Waits until a process has taken signals over, where the system tells, and then for what it does next. */
+const takesSignals = (pid: number | undefined, most = 100): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const status = `/proc/${pid}/status`
+    const caught = Fs.existsSync(status) ? /^SigCgt:\s*(\w+)/m.exec(Fs.readFileSync(status, "utf8"))?.[1] : undefined
+    // The bit of SIGTERM, which is signal 15.
+    return most === 0 || (caught !== undefined && (BigInt(`0x${caught}`) >> 14n) % 2n === 1n)
+      ? Effect.sleep("500 millis")
+      : Effect.andThen(Effect.sleep("100 millis"), takesSignals(pid, most - 1))
+  })
+
 const timeout = 30_000
 
 describe("a file that a call names", () => {
@@ -101,7 +112,7 @@ describe("a file that a call names", () => {
       inService(Effect.gen(function*() {
         const { folder } = yield* prepared
         const { child, ended } = yield* spawn(["list", "--names", `${folder}/pipe`])
-        yield* Effect.sleep("1500 millis")
+        yield* takesSignals(child.pid)
         assert.isNull(child.exitCode)
         child.kill(signal)
 
