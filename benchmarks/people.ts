@@ -72,18 +72,21 @@ const punchOf = (row: number, longer = 0): TimePunch => {
 const load = async () => {
   const own = (path: string) => import(join(build, "dist", path))
   const core: typeof import("effect") = await import(createRequire(join(build, "package.json")).resolve("effect"))
+  const coreSql: typeof import("effect/sql") = await import(
+    createRequire(join(build, "package.json")).resolve("effect/sql")
+  )
   const sql: typeof import("../src/sql/index.ts") = await own("sql/index.js")
   const sqlite: typeof import("../src/sql/node/index.ts") = await own("sql/node/index.js")
   const sync: typeof import("../src/sync/index.ts") = await own("sync/index.js")
   const pg: typeof import("@effect/sql-pg") = await import(
     createRequire(join(build, "package.json")).resolve("@effect/sql-pg")
   )
-  return { core, sql, sqlite, sync, pg }
+  return { core, coreSql, sql, sqlite, sync, pg }
 }
 
 /** Writes batches of 1 000 rows into a copy, which is complete after the last one, and returns the instant of its last commit. */
 const write = async (database: string, rows: ReadonlyArray<number>, longer?: number): Promise<string> => {
-  const { core, pg, sql, sqlite, sync } = await load()
+  const { core, coreSql, pg, sql, sqlite, sync } = await load()
   const client = database.startsWith("postgres:")
     ? pg.PgClient.layer({ url: core.Redacted.make(database) })
     : sqlite.NodeSqlite.layer({ filename: database })
@@ -109,6 +112,8 @@ const write = async (database: string, rows: ReadonlyArray<number>, longer?: num
         yield* store.commit(batch, last)
         last = core.Option.some(checkpoint)
       }
+      // As the server does by itself, some time after many rows were written.
+      if (database.startsWith("postgres:")) yield* (yield* coreSql.SqlClient.SqlClient).unsafe("ANALYZE")
       const { history } = yield* sql.SqlStore.status(company)
       return DateTime.formatIso(core.Option.getOrThrow(history).last)
     }).pipe(

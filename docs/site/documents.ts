@@ -10,6 +10,7 @@ import {
   normalizePath,
   type ProjectReflection,
   type Reflection,
+  ReflectionKind,
   StructureRouter
 } from "typedoc"
 import type { SitePage } from "./pages.ts"
@@ -58,10 +59,11 @@ const entries = (elements: ReadonlyArray<NavigationElement>): Array<NavigationEl
       : { text: element.text, children: [{ text: "Overview", path: element.path ?? "" }, ...entries(element.children)] }
   )
 
-/** The theme of TypeDoc with that navigation. */
+/** The theme of TypeDoc with that navigation, pages first. */
 export class SiteTheme extends DefaultTheme {
   override buildNavigation(project: ProjectReflection): Array<NavigationElement> {
-    return entries(super.buildNavigation(project))
+    const isPage = ({ kind }: NavigationElement) => kind === ReflectionKind.Document
+    return entries(super.buildNavigation(project).toSorted((a, b) => Number(isPage(b)) - Number(isPage(a))))
   }
 }
 

@@ -6,6 +6,7 @@ import { rm } from "node:fs/promises"
 import * as Http from "node:http"
 import { dirname, extname, join, relative } from "node:path"
 import { afterAll, beforeAll } from "vitest"
+import { mostLinked } from "../../docs/site/pages.ts"
 import { needs } from "../support/needs.ts"
 import { browser, fits, hasChromium, looksRight, noChromium, widths } from "./browser.ts"
 import { makeClone, succeed } from "./project.ts"
@@ -127,12 +128,17 @@ describe("the site", () => {
     }).pipe(Effect.scoped)
   })
 
-  it.live("finds the page of resuming by resumeFrom, and a class by its name", (context) => {
+  it.live("begins its navigation as the README does, and finds the page of resuming by resumeFrom", (context) => {
     needs(context, hasChromium, noChromium)
     return Effect.gen(function*() {
       const at = yield* served
       const { open } = yield* browser
       const page = yield* open(at("index.html"))
+      const first = yield* Effect.promise(() => page.locator("#tsd-nav-container a").first().getAttribute("href"))
+      const section = mostLinked(Fs.readFileSync(join(clone, "README.md"), "utf8"))
+      const linked = /\]\(([^)]+)\.md\)/.exec(section)?.[1] ?? ""
+      assert.include(first ?? "", `${linked}.html`)
+
       const find = Effect.fnUntraced(function*(query: string, result: RegExp, title: RegExp) {
         yield* Effect.promise(() => page.locator("#tsd-search-trigger").click())
         yield* Effect.promise(() => page.locator("#tsd-search-input").fill(query))
