@@ -1,6 +1,7 @@
 /** What `time-punches copy feed` does: prints the events of a feed, and keeps the position of the last one that was printed. */
 import * as Arr from "effect/Array"
 import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -111,16 +112,20 @@ const tableLine = (width: number) => ({ after, at, before, id, kind, userId }: S
 const indent = " ".repeat(4)
 
 const resumeHint = (
-  { company, database, state }: FeedInput,
+  { changed, company, database, follow, format, kind, state }: FeedInput,
   last: SqlStore.FeedPosition | undefined
 ): ReadonlyArray<string> =>
   Option.isSome(state)
     ? ["The same command continues after the last printed event."]
     : last === undefined
     ? []
-    : [
-      `To continue: time-punches copy feed${companyWords(company)}${databaseWords(database)} --since ${last}`
-    ]
+    : [[
+      `To continue: time-punches copy feed${companyWords(company)}${databaseWords(database)} --since ${last}`,
+      ...Option.toArray(Option.map(follow, (interval) => `--follow=${Duration.toSeconds(interval)}s`)),
+      ...Option.toArray(Option.map(kind, (kinds) => `--kind ${kinds.join(",")}`)),
+      ...Option.toArray(Option.map(changed, (fields) => `--changed ${fields.join(",")}`)),
+      ...Option.toArray(Option.map(format, (form) => `--format ${form}`))
+    ].join(" ")]
 
 /** The copy of a position is not known: no later run of the same command can do better. */
 const describe = (error: SqlStore.HistoryUnavailable, { state }: FeedInput) => {

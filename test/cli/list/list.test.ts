@@ -67,6 +67,21 @@ describe("time-punches list", () => {
       assert.include(stdout, "long ".repeat(20).trim())
     }).pipe(Effect.provide(fake)))
 
+  it.effect("escapes what turns text around in JSON on a terminal, and writes it as it is into a pipe", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const [first] = generated
+      const notes = "\u202eclear\u009b2J \u2066me"
+      if (first !== undefined) yield* service.seed([{ ...toWire(first), notes }])
+      const args = ["list", "--user-id", `${first?.user_id}`, "--format", "ndjson", "--limit", "1"]
+      const shown = yield* cli(args, { terminal: true })
+      const piped = yield* cli(args)
+
+      assert.include(shown.stdout, String.raw`"\u202eclear\u009b2J \u2066me"`)
+      assert.include(piped.stdout, `"${notes}"`)
+      assert.deepStrictEqual(JSON.parse(shown.stdout), JSON.parse(piped.stdout))
+    }).pipe(Effect.provide(fake)))
+
   it.effect("says so when no punch matches", () =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* cli(["list", "--user-id", "1"])
