@@ -76,7 +76,7 @@ describe.concurrent("the worst age of a fleet of two processes", () => {
 
   row(
     "a database whose name leads to another address after 20 seconds, while the old one drops all",
-    { most: 65, seconds: 100 },
+    { most: 45, seconds: 100 },
     (fleet) =>
       Effect.gen(function*() {
         const doors = [fleet.a.database, fleet.b.database]
