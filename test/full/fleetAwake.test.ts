@@ -75,6 +75,19 @@ describe.concurrent("the worst age of a fleet of two processes", () => {
   )
 
   row(
+    "a database whose name leads to another address after 20 seconds, while the old one drops all",
+    { most: 45, seconds: 100 },
+    (fleet) =>
+      Effect.gen(function*() {
+        const doors = [fleet.a.database, fleet.b.database]
+        for (const door of doors) door.forget()
+        for (const door of doors) door.setAway(true)
+        yield* Effect.sleep("20 seconds")
+        for (const door of doors) door.setAway(false)
+      })
+  )
+
+  row(
     "a database that forgets every connection of one process",
     { most: 45, seconds: 80 },
     (fleet) =>

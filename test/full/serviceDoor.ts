@@ -79,6 +79,8 @@ export interface DatabaseDoor {
   readonly url: string
   /** Forgets the connections that there are, as a load balancer does: nothing is sent on, and none is closed. New ones work. */
   readonly forget: () => void
+  /** Whether new connections are forgotten too: the name of the database leads to a place that drops all packets. */
+  readonly setAway: (isAway: boolean) => void
 }
 
 export const doorToDatabase = (url: string): Effect.Effect<DatabaseDoor, never, Scope.Scope> =>
@@ -88,7 +90,13 @@ export const doorToDatabase = (url: string): Effect.Effect<DatabaseDoor, never, 
         const { hostname, port } = new URL(url)
         const open = new Set<readonly [Net.Socket, Net.Socket]>()
         const forgotten = new Set<Net.Socket>()
+        const unanswered = new Set<Net.Socket>()
+        let isAway = false
         const server = Net.createServer((client) => {
+          if (isAway) {
+            unanswered.add(client.on("error", () => client.destroy()))
+            return
+          }
           const pair = [client, Net.connect(Number(port), hostname)] as const
           open.add(pair)
           for (const [at, socket] of pair.entries()) {
@@ -111,10 +119,13 @@ export const doorToDatabase = (url: string): Effect.Effect<DatabaseDoor, never, 
           url: through.href,
           forget: () => {
             for (const pair of open) for (const socket of pair) forgotten.add(socket)
+          },
+          setAway: (value) => {
+            isAway = value
           }
         }
         const end = async () => {
-          for (const pair of open) for (const socket of pair) socket.destroy()
+          for (const socket of [...open].flat().concat(...unanswered)) socket.destroy()
           server.close()
           await once(server, "close")
         }
