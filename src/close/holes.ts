@@ -138,6 +138,7 @@ const termsOf = Effect.fnUntraced(function*(company: CompanyId, { close, terms }
  * The holes between active closes that were not accepted; with the terms of a new close, those before it, as they will be with
  * it: what it leaves behind it is closed after it, so that several periods are closed again one by one. A hole is accepted by
  * a `gap` of a close behind it, which was accepted when both of its closes were there and no other close had time of it.
+ * @internal
  */
 export const openHoles = (
   all: ReadonlyArray<StoredClose>,

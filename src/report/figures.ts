@@ -47,6 +47,7 @@ export interface Figures {
   /** The hours of each person over the thresholds; empty without a threshold. */
   readonly hours: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
   readonly presence: Presence
+  /** @internal */
   readonly found: ReadonlyArray<PeriodCheck.Finding>
 }
 

@@ -316,7 +316,7 @@ const peopleQuantity = (people: number): Parts.Quantity => ({ value: people, tex
 
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
 
-/** What a check found. */
+/** What a check found. @internal */
 export const issuesSection = (
   found: ReadonlyArray<Finding>,
   names: NameLookup | undefined,

@@ -56,6 +56,17 @@ export default {
 }
 `
 
+/** Every entry, so that a compiler that checks declarations reads all of them. */
+const every = async (): Promise<string> => {
+  const manifest: { readonly exports: Readonly<Record<string, unknown>> } = JSON.parse(
+    await readFile(join(import.meta.dirname, "../../package.json"), "utf8")
+  )
+  const entries = Object.entries(manifest.exports).flatMap(([path, target]) =>
+    target === null || /[*]|json$/.test(path) ? [] : [`effect-time-punches${path.slice(1)}`]
+  )
+  return entries.map((entry, at) => `export * as entry${at} from "${entry}"`).join("\n")
+}
+
 const single = `
 import { CompanyId } from "effect-time-punches"
 console.log(CompanyId.make(7))
@@ -85,7 +96,7 @@ const tsconfig = (skipLibCheck: boolean) => ({
     types: ["node"],
     outDir: "out"
   },
-  files: ["consumer.ts", "names.ts", "copy.ts"]
+  files: ["consumer.ts", "names.ts", "copy.ts", "every.ts"]
 })
 
 const bundle = async (entry: string, ...flags: ReadonlyArray<string>) => {
@@ -109,6 +120,7 @@ beforeAll(async () => {
   const copy = await readFile(join(import.meta.dirname, "copy.program.ts"), "utf8")
   const files = {
     "consumer.ts": consumer,
+    "every.ts": await every(),
     "names.ts": names,
     "copy.ts": copy,
     "worker.ts": worker,
