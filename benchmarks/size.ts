@@ -1,5 +1,5 @@
 /** What the library adds to a bundle of esbuild and of rolldown, and how long it takes to import. */
-import { build } from "esbuild"
+import { build, type BuildOptions } from "esbuild"
 import { spawnSync } from "node:child_process"
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -108,16 +108,21 @@ export interface PartRow {
   readonly bytes: number
 }
 
+/** How esbuild bundles what is measured. */
+const minified: BuildOptions = {
+  bundle: true,
+  minify: true,
+  format: "esm",
+  platform: "neutral",
+  mainFields: ["module", "main"],
+  preserveSymlinks: true
+}
+
 /** The size, minified by esbuild and gzipped, with `external` left out and the files of `empty` emptied. */
 const byEsbuild = async (entry: string, external: ReadonlyArray<string>, empty?: RegExp): Promise<number> => {
   const { outputFiles } = await build({
     entryPoints: [entry],
-    bundle: true,
-    minify: true,
-    format: "esm",
-    platform: "neutral",
-    mainFields: ["module", "main"],
-    preserveSymlinks: true,
+    ...minified,
     external: [...external],
     // esbuild warns about each name that is imported from an empty file.
     logLevel: "error",
@@ -146,12 +151,7 @@ const roomSizes = async (dir: string): Promise<ReadonlyArray<PartRow>> => {
   await writeFile(entry, entries.worker)
   const { metafile, outputFiles } = await build({
     entryPoints: [entry],
-    bundle: true,
-    minify: true,
-    format: "esm",
-    platform: "neutral",
-    mainFields: ["module", "main"],
-    preserveSymlinks: true,
+    ...minified,
     external: ["effect", "effect/*"],
     metafile: true,
     write: false

@@ -87,7 +87,7 @@ export const refused: Effect.Effect<void> = Metric.update(refusals, 1)
 /** Counts a turn that lost its company. */
 export const lost: Effect.Effect<void> = Metric.update(losses, 1)
 
-/** What is known of the whole fleet no longer: an old value would look like one of now. */
+/** Removes the values of the whole fleet: an old value would look like a current one. */
 export const unknown: Effect.Effect<void> = Effect.forEach([late, age, due, suspects], Metric.remove, { discard: true })
 
 /** How old the copies of the fleet are. */
