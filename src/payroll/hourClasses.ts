@@ -12,7 +12,7 @@ export interface Classes {
   readonly double: number
 }
 
-/** The thresholds. One that is left out is infinite; a negative one counts as zero. */
+/** The thresholds of a day and a week: one that is left out is infinite, a negative one counts as zero. */
 export interface Thresholds {
   /** The threshold for the net time of a local week. Default: none, so that no time is over it. */
   readonly weeklyThreshold?: Duration.Input | undefined
