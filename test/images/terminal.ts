@@ -308,7 +308,7 @@ export const takeTerminal = async (): Promise<void> => {
       Fs.writeFileSync(
         `${root}/docs/images/terminal-${name}.svg`,
         drawTerminal(
-          `time-punches ${name.replace("-", " ")} in a terminal`,
+          `${call.split(" --")[0] ?? call} in a terminal`,
           `\u001b[1m$ ${shown}\u001b[0m\n${output}`,
           100
         )
