@@ -182,7 +182,7 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
         advice: ["Use that release. The copy is as it was, and nothing was sent."]
       }
     case "CursorLost":
-      return { code: exitCode.data, advice: ["The next run begins the pass again."] }
+      return { code: exitCode.data, advice: ["The next sync begins the run again."] }
     case "TooManyMissing":
       return {
         code: exitCode.data,

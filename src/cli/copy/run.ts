@@ -167,7 +167,7 @@ const forever = (tasks: ReadonlyArray<SyncTask>, every: Duration.Duration) =>
       isWaiting = true
     })
     return Effect.repeat(slot, Schedule.windowed(every)).pipe(
-      Effect.onInterrupt(() => isWaiting ? printWarning("interrupted: no pass was running") : Effect.void)
+      Effect.onInterrupt(() => isWaiting ? printWarning("interrupted: no sync run was in progress") : Effect.void)
     )
   })
 

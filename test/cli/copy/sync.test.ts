@@ -304,7 +304,7 @@ describe("time-punches sync", () => {
       yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))
       yield* Fiber.interrupt(running)
 
-      assert.deepStrictEqual(stderr, ["interrupted: no pass was running\n"])
+      assert.deepStrictEqual(stderr, ["interrupted: no sync run was in progress\n"])
     })))
 
   it.effect("sends nothing where the checkpoint cannot be read, and says so", () =>
@@ -459,7 +459,7 @@ describe("time-punches doctor --database", () => {
 
       assert.strictEqual(sample.code, 0)
       assert.deepStrictEqual(sample.copy, [
-        "ok  copy: age  450 rows, the last pass ended 0 ago",
+        "ok  copy: age  450 rows, the last sync run ended 0 ago",
         "ok  copy: rows  20 rows read, all are punches",
         "ok  copy: service  20 punches compared, all are equal"
       ])
