@@ -70,7 +70,7 @@ describe("--max-age", () => {
 
         assert.strictEqual(near.code, code, near.stderr)
         assert.strictEqual(ahead.code, 10)
-        assert.match(ahead.stderr, /ended 31m from now, and --max-age is 30m\n {2}A clock was ahead at that pass/)
+        assert.match(ahead.stderr, /ended 31m from now, and --max-age is 30m\n {2}A clock was ahead at that run/)
       }))
   )
 
