@@ -30,7 +30,7 @@ const statusMessage = (
   error: Where & { readonly status: number; readonly problem: Problem }
 ): string => `${error.status} ${meaning}${explain(error.problem)} [${place(error)}]`
 
-/** 401. The service does not accept the credential, even after a refresh, if it can be refreshed: replace it. */
+/** 401. The service does not accept the credential, nor a refreshed one if it can be refreshed: replace it. */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>("effect-time-punches/ApiError/Unauthorized")(
   "Unauthorized",
   statusFields("unauthorized")
@@ -319,8 +319,8 @@ export class TokenError
   extends Schema.TaggedError<TokenError>("effect-time-punches/ApiError/TokenError")("TokenError", {
     ...where,
     /**
-     * Requests that were sent for the token, retries included; an error that `TokenCache` repeats without a request keeps
-     * its number. Default: 0.
+     * Requests that were sent for the token, retries included. If `TokenCache` repeats an error without a request, the
+     * number stays. Default: 0.
      */
     attempts: whereUnsent.attempts,
     /**
