@@ -646,6 +646,6 @@ const stalenessOf = (terms: CloseTerms.CloseTerms, { passBegan }: Copy): string 
   if (passBegan !== undefined && passBegan.epochMilliseconds >= end) return undefined
   const ends = `the period ends ${DateTime.formatIso(DateTime.makeUnsafe(end))}`
   return passBegan === undefined
-    ? `no pass is complete, and ${ends}`
-    : `the last complete pass began ${DateTime.formatIso(passBegan)}, and ${ends}: run a sync`
+    ? `no sync run is complete, and ${ends}`
+    : `the last complete sync run began ${DateTime.formatIso(passBegan)}, and ${ends}: run a sync`
 }
