@@ -43,7 +43,7 @@ while IFS= read -r line; do offer "$line"; done < lines`
 const fish = `source ./script
 while read -l line; echo (complete -C "$line" | string replace -r '\\t.*' ''); end < lines`
 
-/** An interactive zsh in a terminal of its own: the words are what its completion adds, and no word is put into the line. */
+/** An interactive zsh in a pseudo-terminal: the words are what its completion adds, and no word is put into the line. */
 const zsh = `zmodload zsh/zpty; zpty z zsh -f -i
 zpty -w z ". $PWD/setup"; zpty -r -m z out '*READY-*' || exit 1
 while IFS= read -r line; do
