@@ -254,7 +254,8 @@ const missingGuid = (companyId: CompanyId) =>
   new InvalidRequest({
     companyId,
     field: "company.guid",
-    detail: "is required for an OAuth client: give the guid of this company"
+    detail:
+      "is required for an OAuth client: give { id, guid }, as Company.fromConfig does with TIME_PUNCHES_COMPANY_GUID"
   })
 
 const variable = {

@@ -188,9 +188,7 @@ describe("the documents", () => {
     const listed = (page: string) =>
       tables(pageAt(page)).map((table) => table.slice(1).map(([cell = ""]) => cell.replaceAll("`", "")))
 
-    for (const page of ["docs/07-worked-time-and-labour.md", "docs/09-command-line.md"]) {
-      assert.deepInclude(listed(page), [...PeriodCheck.Kind.literals], page)
-    }
+    assert.deepInclude(listed("docs/09-command-line.md"), [...PeriodCheck.Kind.literals])
   })
 
   it("list the metrics of the source", () => {

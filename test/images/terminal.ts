@@ -277,7 +277,8 @@ export const takeTerminal = async (): Promise<void> => {
       // A position of a feed may be an instant of a company.
       let shown = call.replace("SINCE", `${settings["TIME_PUNCHES_COMPANY_ID"]}/${since}`)
       if (name === "diff") {
-        since = new Date().toISOString()
+        // To the second, so that the call fits into a line. The first load ended some calls before.
+        since = new Date().toISOString().replace(/\.\d+/, "")
         shown = call.replace("SINCE", since)
         for (const [id, out] of [[1002, "2026-03-03T03:00:00Z"], [1005, "2026-03-03T04:10:00Z"]] as const) {
           const { status } = await fetch(`${settings["TIME_PUNCHES_BASE_URL"]}/sandbox/time_punches/${id}`, {
