@@ -325,6 +325,11 @@ describe("time-punches payroll close", () => {
       assert.match(missing.stderr, /location 303 has no zone/)
       Fs.writeFileSync(zones, `location_id,zone\n${location},America/New_York\n303,America/New_York\n`)
       const added = yield* run("payroll", "due", "--zone-file", zones)
+      for (const verb of ["due", "correct"]) {
+        const alone = yield* run("payroll", verb, "--day-starts", "04:00")
+        assert.deepStrictEqual([alone.code, alone.stdout], [2, ""])
+        assert.include(alone.stderr, "--day-starts goes with --zone-file")
+      }
 
       assert.strictEqual(added.code, 0, added.stderr)
       assert.match(added.stdout, /^due after 1\.1\n.*\n +506 +1 +\+?8:00 +120\.00 /)
