@@ -30,7 +30,7 @@ export interface HeldClose {
 /** What the copy holds of a company. */
 export interface Holdings {
   readonly company: CompanyId
-  /** Whether it holds anything: no row, no close and not even a checkpoint is no copy. */
+  /** Whether it holds anything: a row, a close, or at least a checkpoint. */
   readonly isCopy: boolean
   readonly punches: number
   /** Versions that later ones have replaced. */

@@ -421,7 +421,7 @@ describe("time-punches payroll close", () => {
       for (const args of [["due"], ["correct", "--dry-run"], ["correct"]]) {
         const old = yield* run("payroll", ...args, "--max-age", "1s")
         assert.deepStrictEqual([old.code, old.stdout], [10, ""], old.stderr)
-        assert.match(old.stderr, /ended 1s ago, and --max-age is 1s/)
+        assert.match(old.stderr, /ended \d+s ago, and --max-age is 1s/)
         const { code, stderr } = yield* run("payroll", ...args, "--max-age", "1h")
         assert.strictEqual(code, 0, stderr)
         assert.match(stderr, /^The copy in .* has the changes up to .*; its last sync run ended \ds ago/)
