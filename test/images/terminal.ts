@@ -5,7 +5,7 @@
 import { displayWidth } from "effect/cli/CliOutput"
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
-import { tmpdir } from "node:os"
+import { hostname, tmpdir, userInfo } from "node:os"
 import * as Path from "node:path"
 
 /** How a cell of a terminal looks. A colour is one of the sixteen of the terminal, or `#rrggbb`. */
@@ -234,6 +234,10 @@ const typed = (folder: string, env: Readonly<Record<string, string>>, columns: n
   return stdout
 }
 
+/** Who pauses a company, as `fleet list` shows it. A picture has another name, in the same width. */
+const person = `(${userInfo().username}@${hostname()})`
+const shownPerson = "(ops@db1)".padEnd(person.length)
+
 const week = "--week 2026-03-02 --zone America/New_York"
 
 /** The pictures, in the order in which their calls run: a name, and the call. */
@@ -310,7 +314,7 @@ export const takeTerminal = async (): Promise<void> => {
         `${root}/docs/images/terminal-${name}.svg`,
         drawTerminal(
           `${call.split(" --")[0] ?? call} in a terminal`,
-          `\u001b[1m$ ${shown}\u001b[0m\n${output}`,
+          `\u001b[1m$ ${shown}\u001b[0m\n${output.replaceAll(person, shownPerson)}`,
           100
         )
       )
