@@ -103,8 +103,7 @@ export const check = <E = never>(
  */
 export const findings = <E = never>(
   options: PeriodCheckOptions<E>
-): Sink.Sink<ReadonlyArray<Finding>, TimePunch, never, E> =>
-  toSink(() => makeCheck(options), (check) => check.result())
+): Sink.Sink<ReadonlyArray<Finding>, TimePunch, never, E> => toSink(() => makeCheck(options), (check) => check.result())
 
 /** @internal */
 export interface Finding {

@@ -97,8 +97,11 @@ export class HistoryUnavailable
   }
 }
 
-/** Rows of a page: more of them save little time, and a page is in memory twice. */
-const pageSize = 1000
+/**
+ * Rows of a page: with a quarter of them PostgreSQL takes half as much time again, and more of them save little. A page is in
+ * memory twice.
+ */
+const pageSize = 4000
 
 /** `listWithin` with pages of `size` rows. @internal */
 export const readPages = (

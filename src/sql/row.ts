@@ -27,9 +27,11 @@ export interface StoredRow {
 
 /** The columns of a punch, for `punchesOf`. */
 export const punchColumns = (dialect: Dialect): Statement.Fragment =>
-  Statement.csv(columns.map(({ name, type }) =>
-    Statement.fragment([...cellOf(dialect, name, type).segments, Statement.literal(` AS ${name}`)])
-  ))
+  Statement.csv(
+    columns.map(({ name, type }) =>
+      Statement.fragment([...cellOf(dialect, name, type).segments, Statement.literal(` AS ${name}`)])
+    )
+  )
 
 /** The columns of a row, or of a version, from which it is read. */
 export const rowColumns = (dialect: Dialect): Statement.Fragment =>
