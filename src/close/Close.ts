@@ -75,7 +75,7 @@ export type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUna
 /** Why a revision is not written, or is not known to be. */
 export type WriteError = CloseChanged | OutcomeUnknown
 
-/** What is closed. */
+/** The period to close, and how it is summed. */
 export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "companyId">, WriteOptions {
   /** A punch that is longer than this is `tooLong`. Default: 16 hours. */
   readonly maxDuration?: Duration.Input | undefined
@@ -87,18 +87,18 @@ export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "compan
 export interface Created extends Revision {
   /** The active close before it. */
   readonly before: Option.Option<number>
-  /** What it counts by other terms than the close before it. */
+  /** The terms that differ from the close before it. */
   readonly changedTerms: ReadonlyArray<CloseTerms.TermChange>
 }
 
 /**
- * Closes a period of a copy with a history: finds what must be looked at, sums the period, and records the sums as its first
- * revision, all of one snapshot of the copy. All of it is due. The time of an open punch is due when it has ended.
+ * Closes a period of a copy with a history, in one snapshot: checks it, sums it, and records the sums as its first revision.
+ * All of it is due. The time of an open punch is due when it has ended.
  *
- * Fails with `NotReady` while `PeriodCheck` finds something, or with a gap, a stale copy or an empty period, unless the kind is
- * accepted; with `PeriodClosed` if another active close has an instant of it; with `CloseChanged` if the copy was erased
- * meanwhile, or a close was written that moves its beginning; with `HistoryUnavailable` if the copy has no history. Nothing is
- * written then. Fails with `OutcomeUnknown` if the connection is lost at the COMMIT, and it cannot be found out what it did.
+ * Fails with `NotReady` for an issue of `PeriodCheck`, a gap, a stale copy or an empty period, unless the kind is accepted; with
+ * `PeriodClosed` if another active close has an instant of the period; with `CloseChanged` if the copy was erased meanwhile, or
+ * a close was written that moves its beginning; with `HistoryUnavailable` if the copy has no history. Nothing is written then.
+ * Fails with `OutcomeUnknown` if the connection is lost at the COMMIT, and the outcome cannot be found out.
  */
 export const create = (
   company: CompanyId,
@@ -224,9 +224,9 @@ export type CorrectError = ReadError | NotReady | PeriodClosed | UnknownClose | 
  * of them are read in one snapshot of the copy, and written in one transaction: a punch that was moved between two closes leaves
  * one and enters the other.
  *
- * The revision before is computed again from the history first. Fails with `VerificationFailed` if that is not what was
- * recorded: the history was edited, or the rules of the sums are others. If the history does not reach its instant, the rules
- * alone are compared. Fails with `MissingZone` for a location that a record lacks and `dayRules` too, with `PeriodClosed` and
+ * First, the revision before is computed again from the history. Fails with `VerificationFailed` if the result is not what was
+ * recorded: the history was edited, or the rules of the sums changed. If the history does not reach its instant, only the rules
+ * are compared. Fails with `MissingZone` for a location that neither the record nor `dayRules` has, with `PeriodClosed` and
  * `NotReady` as `create` does for an added location, with `UnknownClose` for a close that does not exist or is over, and with
  * `CloseChanged` if another process wrote a revision meanwhile. Nothing is written then. Fails with `OutcomeUnknown` as
  * `create` does.
@@ -354,8 +354,8 @@ export interface VoidOptions extends WriteOptions {
 }
 
 /**
- * Records that the newest revision of a close was not paid: its amounts are due again, with the next revision. The close is over
- * if it was the first one, since none is active then. Fails with `UnknownClose` unless the revision is the newest active one,
+ * Records that the newest revision of a close was not paid: its amounts are due again, with the next revision. If it was the
+ * first one, no revision is active, and the close is over. Fails with `UnknownClose` unless the revision is the newest active one,
  * and with `OutcomeUnknown` as `create` does.
  */
 export const voidRevision = (
@@ -660,6 +660,6 @@ const stalenessOf = (terms: CloseTerms.CloseTerms, { passBegan }: Copy): string 
   if (passBegan !== undefined && passBegan.epochMilliseconds >= end) return undefined
   const ends = `the period ends ${DateTime.formatIso(DateTime.makeUnsafe(end))}`
   return passBegan === undefined
-    ? `no pass is complete, and ${ends}`
-    : `the last complete pass began ${DateTime.formatIso(passBegan)}, and ${ends}: run a sync`
+    ? `no sync run is complete, and ${ends}`
+    : `the last complete sync run began ${DateTime.formatIso(passBegan)}, and ${ends}: run a sync`
 }

@@ -99,8 +99,8 @@ export interface CloseSums {
 /** How the punches of a close arrive. */
 export interface SumOptions {
   /**
-   * Whether they arrive by clock-in, as `SqlStore.list` gives them. Then the classes of a day are counted when it has ended at all
-   * locations, and memory grows with people and not with punches. To give them in another order is a defect. Default: false.
+   * Whether they arrive by clock-in, as `SqlStore.list` gives them. Then a day is counted when it has ended at all locations, and
+   * memory grows with people and not with punches; another order is a defect. Default: false.
    */
   readonly isSorted?: boolean | undefined
 }
@@ -110,8 +110,8 @@ export interface SumOptions {
  * day on which it was clocked in, by the day rule of its location; the days before the period count for its thresholds only.
  * The time of a punch without a clock-out is due when it has ended.
  *
- * A punch of a location without an entry belongs to a later close that has it; such a close is one of `others`. Fails with
- * `MissingZone` if there is none, and with `SumOverflow` before a sum could be wrong.
+ * A punch of a location without an entry must belong to a later close of `others`. Fails with `MissingZone` if it does not, and
+ * with `SumOverflow` before a sum could be wrong.
  */
 export const sum = (
   terms: CloseTerms,
@@ -120,7 +120,7 @@ export const sum = (
 ): Sink.Sink<CloseSums, TimePunch, never, MissingZone | SumOverflow> =>
   toSink(() => makeSums(terms, others, options), (sums) => sums.result())
 
-/** What a revision has more than another, by row and by the classes of each person. What does not differ is left out. */
+/** `revision` less `previous`, by row and by person. What does not differ is left out. */
 export const difference = (revision: CloseSums, previous: CloseSums): CloseSums => ({
   rows: differences(keyOf, revision.rows, previous.rows, (one, other, known) => {
     const amounts = Amounts.subtract(amountsOf(one), amountsOf(other))

@@ -147,8 +147,8 @@ const sums: ReadonlyArray<readonly [csv: CsvSum, json: SumName, value: (totals: 
 ]
 
 /**
- * The columns before the sums: a name, and the value of it for a key and its sums, such as hours with two decimals. The
- * columns of the sums have names already, and no other column may have one of these.
+ * The columns before the sums: for each name, its value for a key and its sums, such as hours with two decimals. No column may
+ * have the name of a sum.
  */
 export type KeyColumns<K> =
   & { readonly [name: string]: (key: K, totals: Totals) => string | number | boolean | null | undefined }
@@ -229,8 +229,9 @@ export interface HoursOverThresholdOptions<out E = never> extends Thresholds, Wo
   /** The day rule of all locations, or `Period.zones`: each location by its own. */
   readonly dayRule: DayRule | Zones<E>
   /**
-   * The period whose time counts, by a day rule: `(dayRule) => Period.localDays(dayRule, first, last)`. List `Labor.queryWindow`, since
-   * time before it, in its first week, brings the sum of that week nearer to the threshold. Default: all punches count.
+   * The period whose time counts, by a day rule: `(dayRule) => Period.localDays(dayRule, first, last)`. List
+   * `Labor.queryWindow`: it has the days before the period in its first week too, which count for the threshold. Default: all
+   * punches count.
    */
   readonly period?: ((dayRule: DayRule) => Interval) | undefined
   /** The first day of a week. Default: `"monday"`. */
@@ -280,18 +281,18 @@ export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Sche
  * `weeklyThreshold` they are `over` too. These are figures, not a pay rule: they know no rate, no law and no agreement.
  *
  * A punch counts, whole, in the day and the week in which it was clocked in, by the day rule of its location. A person who
- * works at several locations has one sum for each date. The time over the threshold of a week stands on the days on which
- * the sum of that week, date by date, is over it: a period that cuts a week has what is over on its own dates.
+ * works at several locations has one sum for each date. A week is summed date by date, and the time over its threshold belongs
+ * to the dates that exceed it: a period that cuts a week has the excess of its own dates.
  *
- * With `period`, only the time of the period counts. Of the days before it, those of its first week are added to the sum
- * of that week; later punches change nothing. Without `period`, list whole weeks: of a part of a week, only that part counts.
+ * With `period`, only the time of the period is returned. Earlier days of its first week add to the sum of that week; later
+ * punches change nothing. Without `period`, list whole weeks: days that are not listed do not count.
  *
  * One pass; memory grows with the number of persons and their days. Every punch that arrives counts, a deleted one too.
  * Fails with the error of `dayRule`, and with `SumOverflow` before a sum could be wrong.
  *
- * Laws: the classes of a day, of a week and of all add up to `net`, and each is the sum over the days, and over the weeks. Those
- * of periods that tile add up to those of the whole, also if they cut a week. A threshold of zero leaves nothing below it, an
- * infinite one has no effect. The order of the punches does not matter.
+ * Laws: the classes of a day, of a week and of the person add up to `net`. Each class is the sum of its days, and of its weeks.
+ * Periods that tile add up to the whole, also if they cut a week. With a threshold of zero all time is over it; an infinite one
+ * has no effect. The order of the punches does not matter.
  *
  * **Example** (Hours over 40 in a week and 8 in a day, in half a month that cuts weeks)
  *
@@ -346,8 +347,8 @@ export interface PeriodHoursOptions<out E = never> extends HoursOverThresholdOpt
 }
 
 /**
- * What to list for `hoursOverThreshold` of a period: the period by the day rule of each location, and with `weeklyThreshold` the days
- * before it in its first week.
+ * What to list for `hoursOverThreshold` of a period: the period by the day rule of each location, and with `weeklyThreshold`
+ * also the days before it in its first week.
  */
 export const queryWindow = <E = never>(options: PeriodHoursOptions<E>): Interval => {
   const { firstDay, period, weeklyThreshold } = options

@@ -47,15 +47,15 @@ export interface PeriodCheckOptions<out E = never> extends WorkedTime.WorkedTime
    */
   readonly isChecked?: ((punch: TimePunch) => boolean) | undefined
   /**
-   * Whether the punches arrive by clock-in, as `SqlStore.list` gives them. Then only those that have not ended are kept. To give
-   * them in another order is a defect. Default: false.
+   * Whether the punches arrive by clock-in, as `SqlStore.list` gives them. Then only punches that have not ended are kept, and
+   * another order is a defect. Default: false.
    */
   readonly isSorted?: boolean | undefined
 }
 
 /**
  * What to list for a check: the period by the day rule of each location, and `maxDuration` more on each side, so that an
- * overlap across an edge of the period is found. A punch that reaches into the period from before that is `tooLong` or
+ * overlap across an edge of the period is found. A punch that began still earlier and reaches into the period is `tooLong` or
  * `open` in an earlier period.
  */
 export const queryWindow = <E = never>(options: PeriodCheckOptions<E>): Interval => {
@@ -72,9 +72,8 @@ export const queryWindow = <E = never>(options: PeriodCheckOptions<E>): Interval
  * Two punches overlap if they share time; two that only touch do not. An open punch reaches to `asOf`. Without it its end
  * is not known, and only the instant of its clock-in counts.
  *
- * One pass, in any order. It keeps the issues, and the times of each punch that is not deleted: about 130 bytes a punch. With
- * `isSorted` it keeps those times of the punches alone that have not ended: one or two a person. It fails with the error of
- * `dayRule`, for any punch that is not deleted.
+ * One pass, in any order. It keeps the issues, and about 130 bytes for each punch that is not deleted; with `isSorted` only for
+ * the punches that have not ended, one or two a person. Fails with the error of `dayRule`, for any punch that is not deleted.
  *
  * **Example** (Is the week ready to close?)
  *

@@ -2,8 +2,8 @@
 import * as Schema from "effect/Schema"
 
 /**
- * How a fraction is rounded: `down` and `up` to the next integer below and above, `halfUp` and `halfEven` to the nearest
- * one, and a half up, or to the even one.
+ * How a fraction is rounded: `down` to the next integer below, `up` to the next one above, `halfUp` and `halfEven` to the nearest
+ * one. A half goes up, or to the even one.
  */
 export const Rounding = Schema.Literals(["halfUp", "halfEven", "down", "up"])
 

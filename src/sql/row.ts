@@ -99,6 +99,9 @@ export const punchesOf = (
 
 const idPlace = names.indexOf("id")
 
+/** Where a row of `rowColumns` says whether it is missing: behind the columns of the punch and its pass. */
+export const missingPlace = columns.length + 1
+
 const none = Option.none()
 
 /** A number as it is, and what drivers return for one that may be larger. */

@@ -34,8 +34,15 @@ export const text = <A>(
 export const nonBlank = (name: string, metavar: string, description: string, expected: string) =>
   text(name, metavar, description, expected, (text) => text.trim() === "" ? Option.none() : Option.some(text))
 
-/** An optional flag that names a file. */
-export const fileFlag = (name: string, description: string) => nonBlank(name, "FILE", description, "the name of a file")
+/** An optional flag that names a file. `-`, which is a stream elsewhere, would be a file of that name. */
+export const fileFlag = (name: string, description: string) =>
+  text(
+    name,
+    "FILE",
+    description,
+    "the name of a file, not -",
+    (file) => file.trim() === "" || file === "-" ? Option.none() : Option.some(file)
+  )
 
 /** A flag without a value, off by default. */
 export const onFlag = (name: string, description: string) =>

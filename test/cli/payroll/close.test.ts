@@ -419,7 +419,7 @@ describe("time-punches payroll close", () => {
         assert.match(old.stderr, /ended 1s ago, and --max-age is 1s/)
         const { code, stderr } = yield* run("payroll", ...args, "--max-age", "1h")
         assert.strictEqual(code, 0, stderr)
-        assert.match(stderr, /^The copy in .* has the changes up to .*; its last pass ended \ds ago/)
+        assert.match(stderr, /^The copy in .* has the changes up to .*; its last sync run ended \ds ago/)
       }
     })))
 
