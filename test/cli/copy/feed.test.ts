@@ -147,6 +147,7 @@ describe("time-punches copy feed", () => {
         7,
         ""
       ]])
+      assert.include(none.stderr, `the copy has no history of company ${defaultCompany.id}\n`)
       assert.include(none.stderr, "copy sync --history")
       assert.include(pruned.stderr, "its history is known since")
       assert.include(foreign.stderr, "of another database")
