@@ -70,13 +70,13 @@ const cuts: Readonly<Record<string, ReadonlyArray<readonly [code: string, instea
   ],
   // Modules of Node that take milliseconds, for temporary files and for keys.
   "@effect/platform-node-shared/dist/NodeFileSystem.js": [
-    ['import * as Crypto from "node:crypto";', ""],
-    ["Crypto.randomBytes", 'process.getBuiltinModule("node:crypto").randomBytes']
+    ["import * as Crypto from \"node:crypto\";", ""],
+    ["Crypto.randomBytes", "process.getBuiltinModule(\"node:crypto\").randomBytes"]
   ],
   "@effect/platform-node-shared/dist/NodeTerminal.js": [
-    ['import * as readline from "node:readline";', ""],
-    ["readline.createInterface", 'process.getBuiltinModule("node:readline").createInterface'],
-    ["readline.emitKeypressEvents", 'process.getBuiltinModule("node:readline").emitKeypressEvents']
+    ["import * as readline from \"node:readline\";", ""],
+    ["readline.createInterface", "process.getBuiltinModule(\"node:readline\").createInterface"],
+    ["readline.emitKeypressEvents", "process.getBuiltinModule(\"node:readline\").emitKeypressEvents"]
   ]
 }
 

@@ -1,7 +1,7 @@
 /** Runs the command as a Node process: its platform, log, signals and exit code. */
-import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeStdio from "@effect/platform-node/NodeStdio"
 import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
 import * as Cause from "effect/Cause"
