@@ -120,9 +120,9 @@ export const storeFailed = (error: ExpectedError | CommandFailure): CheckResult 
 
 const ageOf = ({ checkpoint, lastError, rows }: SqlStore.CopyStatus, now: DateTime.Utc): CheckResult => {
   const completedAt = Option.flatMap(checkpoint, ({ completedAt }) => completedAt)
-  if (Option.isNone(completedAt)) return warn("copy: age", "no pass is complete", "copy", runSync)
+  if (Option.isNone(completedAt)) return warn("copy: age", "no sync run is complete", "copy", runSync)
   const age = Duration.format(Duration.max(Duration.zero, DateTime.distance(completedAt.value, now)))
-  const detail = `${counted(rows, "row")}, the last pass ended ${age} ago`
+  const detail = `${counted(rows, "row")}, the last sync run ended ${age} ago`
   return Option.match(lastError, {
     onNone: () => ok("copy: age", detail),
     onSome: ({ tag }) => warn("copy: age", `${detail}; since then ${tag}`, "copy", runSync)

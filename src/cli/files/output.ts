@@ -46,6 +46,9 @@ export const fileOf = (output: Option.Option<string>): Option.Option<string> =>
 export const fileExists = (output: string) =>
   usage(`--output ${printable(output)} exists`, "Add --force to replace it, or choose another name.")
 
+/** Standard output replaces nothing. */
+export const forceNeedsFile = usage("--force goes with --output FILE: it replaces that file")
+
 /**
  * Runs a command that prints to standard output, and lets it print into the file of `--output`. The file appears when the
  * command has succeeded, or has printed what it found; only its owner may read a new one. One that exists is refused at the
@@ -56,7 +59,7 @@ export const intoOutput = <A, E, R>(
   { force, output }: OutputInput
 ): Effect.Effect<A, E | Refusal, R | FileSystem.FileSystem | Path | Stdio.Stdio> =>
   Option.match(fileOf(output), {
-    onNone: () => self,
+    onNone: () => force ? Effect.fail(forceNeedsFile) : self,
     onSome: Effect.fnUntraced(function*(
       file
     ): Effect.fn.Return<A, E | Refusal, R | FileSystem.FileSystem | Path | Stdio.Stdio | Scope> {

@@ -46,7 +46,7 @@ describe("--max-age", () => {
         assert.strictEqual(old.code, 10, old.stderr)
         assert.include(
           old.stderr,
-          `time-punches: the last complete pass of the copy in ${file} ended 30m 1s ago, and --max-age is 30m\n` +
+          `time-punches: the last complete sync run of the copy in ${file} ended 30m 1s ago, and --max-age is 30m\n` +
             `  Run time-punches sync --company ${defaultCompany.id} --database '${file}', then try again.\n`
         )
         // A status is printed all the same; nothing is summed.
@@ -70,7 +70,7 @@ describe("--max-age", () => {
 
         assert.strictEqual(near.code, code, near.stderr)
         assert.strictEqual(ahead.code, 10)
-        assert.match(ahead.stderr, /ended 31m from now, and --max-age is 30m\n {2}A clock was ahead at that pass/)
+        assert.match(ahead.stderr, /ended 31m from now, and --max-age is 30m\n {2}A clock was ahead at that run/)
       }))
   )
 
@@ -86,7 +86,7 @@ describe("--max-age", () => {
       assert.strictEqual(status.code, 10, status.stderr)
       assert.match(
         status.stderr,
-        /no pass of the copy in .* is complete, and --max-age is 30m\n {2}Run time-punches sync/
+        /no sync run of the copy in .* is complete, and --max-age is 30m\n {2}Run time-punches sync/
       )
       assert.match(status.stdout, /never/)
       assert.strictEqual(unlimited.code, 0)
