@@ -4,6 +4,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
@@ -11,10 +12,12 @@ import type { CompanyId, LocationId } from "../Ids.ts"
 import type * as Labor from "../payroll/Labor.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
-import type { MissingZone } from "../payroll/Zones.ts"
+import { toSink } from "../payroll/running.ts"
+import { isWithin, type MissingZone, union } from "../payroll/Zones.ts"
 import type { TableOptions } from "../sql/connection.ts"
 import type { HistoryUnavailable } from "../sql/read.ts"
 import type { SyncError } from "../sync/SyncError.ts"
+import type { TimePunch } from "../TimePunch.ts"
 import type { Blocker } from "./Blocker.ts"
 import {
   CloseChanged,
@@ -114,9 +117,7 @@ export const create = (
         const copy = yield* readCopy(database, company)
         const active = activeOf(yield* readCloses(database, company))
         const terms = termsBeside(active)
-        const issues = yield* issuesIn(company, terms, active, options, tableOptions)
-        const sums = yield* sumsOf(company, terms, active, tableOptions)
-        return { database, copy, terms, issues, sums }
+        return { database, copy, terms, ...yield* checkedSums(company, terms, active, options, tableOptions) }
       })
     )
     const { issues, sums, terms } = seen
@@ -624,7 +625,8 @@ const isDue = Effect.fnUntraced(function*(
  * What `PeriodCheck` finds in the close, with what it reads around it. A punch of a later close, at a location that opened with
  * it, needs no day rule here.
  */
-const issuesIn = (
+/** What must be looked at, and the sums, of one reading of the punches that either needs. */
+const checkedSums = (
   company: CompanyId,
   terms: CloseTerms.CloseTerms,
   active: ReadonlyArray<ActiveClose>,
@@ -632,11 +634,23 @@ const issuesIn = (
   tableOptions: TableOptions
 ) => {
   const zones = CloseTerms.isByLocation(dayRule) ? Period.zones(dayRule) : dayRule
-  const options = CloseTerms.checkOptions(terms, zones, maxDuration)
-  const isInLater = CloseTerms.isInLaterClose(terms, active.map(({ terms }) => terms))
-  return punchesIn(company, PeriodCheck.queryWindow(options), tableOptions).pipe(
-    Stream.filter((punch) => CloseTerms.getLocation(terms, punch.locationId) !== undefined || !isInLater(punch)),
-    Stream.run(PeriodCheck.findings({ ...options, isSorted: true }))
+  const checkOptions = { ...CloseTerms.checkOptions(terms, zones, maxDuration), isSorted: true }
+  const others = active.map(({ terms }) => terms)
+  const isInLater = CloseTerms.isInLaterClose(terms, others)
+  const [checked, summed] = [PeriodCheck.queryWindow(checkOptions), CloseTerms.queryWindow(terms)]
+  return Stream.run(
+    punchesIn(company, union([checked, summed]), tableOptions),
+    toSink(() => {
+      const check = PeriodCheck.makeCheck(checkOptions)
+      const sums = CloseSums.makeSums(terms, others, { isSorted: true })
+      const add = (punch: TimePunch): Result.Result<void, MissingZone | Labor.SumOverflow> => {
+        const isChecked = isWithin(checked, punch.clockedIn) &&
+          (!isInLater(punch) || CloseTerms.getLocation(terms, punch.locationId) !== undefined)
+        const found = isChecked ? check.add(punch) : Result.void
+        return Result.isFailure(found) || !isWithin(summed, punch.clockedIn) ? found : sums.add(punch)
+      }
+      return { add, result: () => ({ issues: check.result(), sums: sums.result() }) }
+    }, ({ result }) => result())
   )
 }
 

@@ -1,7 +1,6 @@
 /** The issues to resolve before a period is closed: open, unapproved, overlapping, long and odd punches. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -10,6 +9,7 @@ import * as Sink from "effect/Sink"
 import { LocationId, TimePunchId, UserId } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { Kind } from "./IssueKind.ts"
+import { toSink } from "./running.ts"
 import * as WorkedTime from "./WorkedTime.ts"
 import { byLocation, type DayRule, type Interval, type LocalPeriods, zoneOf, type Zones, zonesOf } from "./Zones.ts"
 
@@ -102,18 +102,7 @@ export const check = <E = never>(
  */
 export const findings = <E = never>(
   options: PeriodCheckOptions<E>
-): Sink.Sink<ReadonlyArray<Finding>, TimePunch, never, E> =>
-  Sink.foldArray(
-    () => makeCheck(options),
-    Function.constTrue,
-    (check, punches: ReadonlyArray<TimePunch>) => {
-      for (const punch of punches) {
-        const added = check.add(punch)
-        if (Result.isFailure(added)) return Effect.fail(added.failure)
-      }
-      return Effect.succeed(check)
-    }
-  ).pipe(Sink.map((check) => check.result()))
+): Sink.Sink<ReadonlyArray<Finding>, TimePunch, never, E> => toSink(() => makeCheck(options), (check) => check.result())
 
 /** @internal */
 export interface Finding {
@@ -138,7 +127,8 @@ interface Shift {
   isFound: boolean
 }
 
-const makeCheck = <E>(options: PeriodCheckOptions<E>) => {
+/** `findings` punch by punch. @internal */
+export const makeCheck = <E>(options: PeriodCheckOptions<E>) => {
   const { isSorted = false } = options
   const found: Array<Finding> = []
   /** Of sorted punches the shifts that may share time with a later one; else all. */
@@ -253,13 +243,13 @@ const reasons = (
   options: PeriodCheckOptions<unknown>,
   maxDuration: Duration.Duration
 ): ReadonlyArray<readonly [Kind, string]> => {
-  const { anomalies, durations, open } = WorkedTime.measure(punch, options)
+  const { anomalies, open, times } = WorkedTime.measureMillis(punch, options)
   const found: Array<readonly [Kind, string]> = []
   if (open) found.push(["open", "It has no clock-out."])
   if (!punch.approved) found.push(["unapproved", "It is not approved."])
   if (options.disputed?.has(punch.id) === true) found.push(["disputed", "The employee disputes it."])
-  if (Option.isSome(durations) && Duration.isGreaterThan(durations.value.gross, maxDuration)) {
-    const [lasts, limit] = [durations.value.gross, maxDuration].map(Duration.format)
+  if (times !== undefined && times.gross > Duration.toMillis(maxDuration)) {
+    const [lasts, limit] = [Duration.millis(times.gross), maxDuration].map(Duration.format)
     found.push(["tooLong", `It lasts ${lasts}, longer than ${limit}.`])
   }
   for (const anomaly of anomalies) {

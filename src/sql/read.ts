@@ -20,7 +20,7 @@ import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { connect, failedWith, opened, type TableOptions } from "./connection.ts"
 import { type Dialect, knownSince } from "./Dialect.ts"
-import { cellsOf, punchesOf, rowColumns, rowOf, type StoredRow } from "./row.ts"
+import { cellsOf, punchColumns, punchesOf, rowColumns, rowOf, type StoredRow } from "./row.ts"
 
 /** Which copy is listed. */
 export interface CopyListOptions extends TableOptions {
@@ -97,8 +97,11 @@ export class HistoryUnavailable
   }
 }
 
-/** Rows of a page: more of them save little time, and a page is in memory twice. */
-const pageSize = 1000
+/**
+ * Rows of a page: with a quarter of them PostgreSQL takes half as much time again, and more of them save little. A page is in
+ * memory twice.
+ */
+const pageSize = 4000
 
 /** `listWithin` with pages of `size` rows. @internal */
 export const readPages = (
@@ -135,7 +138,7 @@ const readAt = (
     const database = yield* opened(company, options)
     const { dialect, sql } = database
     const tests = sql.and([...ofCompany(database, company), ...conditions.map(testOf(database))])
-    const columns = rowColumns(dialect)
+    const columns = punchColumns(dialect)
     const then = isAtInstant(database, at)
     const rows = sql<Row>`SELECT ${columns}
       FROM ${dialect.tables.rows} AS t
@@ -276,7 +279,7 @@ const pageAfter = (
   const rest = conditions.filter(({ test }) => after.length === 0 || test !== "t.clocked_in >=")
   const tests = sql.and([...ofCompany({ dialect, sql }, company), ...after, ...rest.map(testOf({ dialect, sql }))])
   // `t.`: without it the order would be by the columns of the result, which have the same names and no index.
-  return sql`SELECT ${rowColumns(dialect)}
+  return sql`SELECT ${punchColumns(dialect)}
     FROM ${tables.rows} AS t
     WHERE ${tests}
     ORDER BY t.clocked_in, t.id
@@ -312,7 +315,7 @@ export const readRows = (
     const { dialect, sql } = yield* connect()
     const { bigint, tables, timestamp } = dialect
     const select = sql`SELECT ${rowColumns(dialect)}
-      FROM ${tables.rows}
+      FROM ${tables.rows} AS t
       WHERE company_id = ${bigint(company)}`
     const statementOf = (): Statement.Statement<Row> => {
       switch (selection._tag) {
@@ -328,7 +331,7 @@ export const readRows = (
           return sql`${select} AND id IN (${sql.csv([raw("NULL"), ...selection.ids.map(bigint)])})`
         case "After":
           return sql`${select} AND id > ${bigint(selection.id)}
-            ORDER BY id
+            ORDER BY t.id
             LIMIT ${bigint(selection.count)}`
       }
     }
