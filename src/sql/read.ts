@@ -32,8 +32,8 @@ export interface CopyListOptions extends TableOptions {
 }
 
 /**
- * Lists the punches of a copy by clock-in, then by id: those that the service would list for this filter, as of the last pass.
- * Rows that are missing are not listed. It holds one page in memory, however many rows there are.
+ * Lists the punches of a copy by clock-in, then by id: those that the service would list for this filter, as of the last
+ * sync run. Rows that are missing are not listed. It holds one page in memory, however many rows there are.
  *
  * All rows are of the state that the copy has at the first page. The stream does not see what a sync commits meanwhile, and
  * does not delay the sync. Inside a transaction of the caller, the isolation of that transaction decides instead. The stream

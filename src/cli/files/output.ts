@@ -9,7 +9,6 @@ import type { PlatformError } from "effect/PlatformError"
 import type { Scope } from "effect/Scope"
 import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
-import * as Crypto from "node:crypto"
 import { printable } from "../../internal/wire/issue.ts"
 import { type CommandFailure, Findings, usage } from "../failure.ts"
 import { asOutput, naming } from "../flags/file.ts"
@@ -69,7 +68,7 @@ export const intoOutput = <A, E, R>(
       const target = yield* resolveTarget(file)
       yield* asOutput(target, `--output ${file}`)
       if (!force && (yield* fs.exists(target))) return yield* fileExists(file)
-      const part = `${target}.${Crypto.randomUUID()}.tmp`
+      const part = `${target}.${globalThis.crypto.randomUUID()}.tmp`
       yield* Effect.addFinalizer(() => Effect.ignore(fs.remove(part, { force: true })))
       // Closed before the file gets its name: some systems rename no open file.
       const exit = yield* Effect.gen(function*() {
