@@ -52,6 +52,48 @@ const leanUndici: Plugin = {
   load: { filter: { id: /\/@effect\/platform-node\/dist\/Undici\.js$/ }, handler: () => undici }
 }
 
+/**
+ * Code of core that every call would load or run, for what few calls need: its file, and what stands in its place. The build fails
+ * if core no longer has it.
+ */
+const cuts: Readonly<Record<string, ReadonlyArray<readonly [code: string, instead: string]>>> = {
+  // The wizard is not among the flags of this command, and its questions are an eighteenth of the code of each call.
+  "effect/dist/cli/Command.js": [["flag === GlobalFlag.Wizard", "false"]],
+  // The first use of Intl takes 6 ms, and the width of most texts is their length.
+  "effect/dist/cli/CliOutput.js": [
+    ["const graphemeSegmenter = /*#__PURE__*/new", "let segmenter;\nconst makeSegmenter = () => new"],
+    ["graphemeSegmenter.segment", "(segmenter ??= makeSegmenter()).segment"],
+    [
+      "displayWidth = text => {",
+      "displayWidth = text => {\n  text = stripAnsi(text);\n  if (/^[ -~]*$/.test(text)) return text.length;"
+    ]
+  ],
+  // Modules of Node that take milliseconds, for temporary files and for keys.
+  "@effect/platform-node-shared/dist/NodeFileSystem.js": [
+    ["import * as Crypto from \"node:crypto\";", ""],
+    ["Crypto.randomBytes", "process.getBuiltinModule(\"node:crypto\").randomBytes"]
+  ],
+  "@effect/platform-node-shared/dist/NodeTerminal.js": [
+    ["import * as readline from \"node:readline\";", ""],
+    ["readline.createInterface", "process.getBuiltinModule(\"node:readline\").createInterface"],
+    ["readline.emitKeypressEvents", "process.getBuiltinModule(\"node:readline\").emitKeypressEvents"]
+  ]
+}
+
+const leanCore: Plugin = {
+  name: "lean-core",
+  transform: {
+    filter: { id: Object.keys(cuts).map((file) => new RegExp(`/node_modules/${file}$`)) },
+    handler(code, id) {
+      const [, file = ""] = /.*\/node_modules\/(.*)/.exec(id) ?? []
+      return (cuts[file] ?? []).reduce((left, [cut, instead]) => {
+        if (left.split(cut).length !== 2) this.error(`${file} must have this once: ${cut}`)
+        return left.replace(cut, instead)
+      }, code)
+    }
+  }
+}
+
 interface Package {
   readonly folder: string
   readonly name: string
@@ -147,7 +189,7 @@ export default defineConfig({
   },
   // The two native helpers of `ws`, which it can do without.
   transform: { define: { "process.env.WS_NO_BUFFER_UTIL": "'1'", "process.env.WS_NO_UTF_8_VALIDATE": "'1'" } },
-  plugins: [selfContained, leanUndici, licences, executable],
+  plugins: [selfContained, leanUndici, leanCore, licences, executable],
   onLog: (_, log) => {
     throw new Error(log.message)
   },

@@ -9,15 +9,17 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type TimePunch, TimePunchId } from "../src/index.ts"
 import { cluster, hasPostgres } from "../test/support/postgres.ts"
-import { called, type Case, compare, type Row } from "./measure.ts"
+import { called, type Case, compare, type Row, rowOf } from "./measure.ts"
 import { number, range, table } from "./report.ts"
 import { served } from "./served.ts"
 import { fileClient, makePages, own, pgClient } from "./syncCases.ts"
 
 const list = "`list` alone, a page ahead"
+const rawLoad = "raw undici, `node:sqlite`, a plain upsert for each row"
 
 const sqliteCases: ReadonlyArray<Case> = [
   { name: list, client: "lean.ts#ahead" },
+  { name: rawLoad, client: "rawCopy.ts#sqlite" },
   { name: "`Sync.run` into SQLite", client: "copy.ts#sqlite" },
   { name: "`Sync.run` into SQLite, five pages a transaction", client: "copy.ts#sqliteFive" }
 ]
@@ -61,7 +63,8 @@ export const copyTable = (rows: ReadonlyArray<Row>): string =>
       "cpu µs a page",
       "× list, wall",
       "× list, cpu",
-      "quartiles"
+      "quartiles",
+      "× the raw load, cpu"
     ],
     rows.map((row) => [
       row.name,
@@ -69,7 +72,8 @@ export const copyTable = (rows: ReadonlyArray<Row>): string =>
       number(row.cpu * 200, 0),
       number(row.wallRatio),
       number(row.cpuRatio),
-      range(row.cpuRange)
+      range(row.cpuRange),
+      number(row.cpu / rowOf(rows, rawLoad).cpu)
     ])
   )
 

@@ -30,7 +30,7 @@ const statusMessage = (
   error: Where & { readonly status: number; readonly problem: Problem }
 ): string => `${error.status} ${meaning}${explain(error.problem)} [${place(error)}]`
 
-/** 401. The service does not accept the credential, even after a refresh, if it can be refreshed: replace it. */
+/** 401. The service does not accept the credential, nor a refreshed one if it can be refreshed: replace it. */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>("effect-time-punches/ApiError/Unauthorized")(
   "Unauthorized",
   statusFields("unauthorized")
@@ -319,8 +319,8 @@ export class TokenError
   extends Schema.TaggedError<TokenError>("effect-time-punches/ApiError/TokenError")("TokenError", {
     ...where,
     /**
-     * Requests that were sent for the token, retries included; an error that `TokenCache` repeats without a request keeps
-     * its number. Default: 0.
+     * Requests that were sent for the token, retries included. If `TokenCache` repeats an error without a request, the
+     * number stays. Default: 0.
      */
     attempts: whereUnsent.attempts,
     /**
@@ -391,7 +391,10 @@ export type ListError = typeof ListError.Type
 /** Whether a value is an error of a listing, such as the `cause` of another error, or what untyped code caught. */
 export const isListError: (value: unknown) => value is ListError = Schema.is(ListError)
 
-/** What a person may do about an error of a listing: one sentence or two for a log or a screen, without a value of the call. */
+/**
+ * What a person may do about an error of a listing: one sentence or two for a log or a screen, without a value of the call. A
+ * setting is named by the option of a program and by its variable.
+ */
 export const getAdvice = (error: ListError): string => {
   switch (error._tag) {
     case "InvalidRequest":
@@ -405,7 +408,7 @@ export const getAdvice = (error: ListError): string => {
         ? "The service does not know the cursor (any more): start over, without a cursor."
         : "Change the filter, the order or the API version: the service refused a parameter."
     case "UnexpectedStatus":
-      return "Check TIME_PUNCHES_BASE_URL: something else may answer there."
+      return "Check the base URL (baseUrl, or TIME_PUNCHES_BASE_URL): something else may answer there."
     case "DecodeError":
       return findCause
     case "PaginationError":
@@ -443,10 +446,13 @@ const transportAdvice = (reason: TransportError["reason"]): string =>
 const tokenAdvice = ({ code, isRetryable, reason }: TokenError): string => {
   if (isRetryable) return retryLater
   if (reason === "Lookup") return "Check the lookup of access tokens: it failed by itself, and nothing was sent."
-  if (Option.contains(code, "invalid_scope")) return "Check TIME_PUNCHES_SCOPES: the client may not have all of them."
+  if (Option.contains(code, "invalid_scope")) {
+    return "Check the scopes (scopes, or TIME_PUNCHES_SCOPES): the client may not have all of them."
+  }
   return reason === "Malformed" || (reason === "Rejected" && Option.isNone(code))
-    ? "Check TIME_PUNCHES_AUTH_URL, by default TIME_PUNCHES_BASE_URL: something else may answer there."
-    : "Check TIME_PUNCHES_CLIENT_ID, TIME_PUNCHES_CLIENT_SECRET and TIME_PUNCHES_SCOPES."
+    ? "Check the auth URL (authUrl, or TIME_PUNCHES_AUTH_URL), by default the base URL: something else may answer there."
+    : "Check the OAuth client: its id, secret and scopes (clientId, clientSecret and scopes, or TIME_PUNCHES_CLIENT_ID, " +
+      "TIME_PUNCHES_CLIENT_SECRET and TIME_PUNCHES_SCOPES)."
 }
 
 /** One row of `listResults` that is not a punch. */

@@ -24,8 +24,8 @@ export const BackfillSegment = Schema.Struct({
   /** Whether rows came out of the requested order: the query is then read to its end. Absent: no. */
   unordered: Schema.optionalKey(Schema.Boolean),
   /**
-   * The length of window, in milliseconds, with which a service that ignores the order was read. A resumed run starts with
-   * it instead of shorter ones, and does not test the order again. Absent: not known.
+   * If the service ignores the order: the length of its windows, in milliseconds. A resumed run starts with it instead of
+   * shorter ones, and does not test the order again. Absent: not known.
    */
   windowLength: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0)))
 })
@@ -73,8 +73,8 @@ export interface BackfillOptions extends RunOptions {
 }
 
 /**
- * A backfill that failed. The pages in flight are read to their end before, and none is begun. Each row was either
- * emitted or lies in `unfinished`: continue with `segments: error.unfinished`.
+ * A backfill that failed, after the pages in flight were read to their end. Each row was either emitted or lies in
+ * `unfinished`: continue with `segments: error.unfinished`.
  */
 export class BackfillError
   extends Schema.TaggedError<BackfillError>("effect-time-punches/Backfill/BackfillError")("BackfillError", {

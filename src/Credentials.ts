@@ -115,8 +115,8 @@ export class Credentials extends Context.Service<Credentials, {
   /**
    * An OAuth client with its own standard `TokenCache` and `TokenEndpoint`; `layerOAuthNoDeps` takes a given cache. After a
    * 401 a page is sent once more with a new token. Every request carries a guid: `Company.guid`, or the guid of the option
-   * `company` for that id only, since a guid never crosses companies; without one the call is an `InvalidRequest`, and
-   * nothing is sent. Fails with a `ConfigError` on an id, a secret or a company that cannot be sent.
+   * `company`, for that id only. Without a guid the call is an `InvalidRequest`, and nothing is sent. Fails with a
+   * `ConfigError` on an id, a secret or a company that cannot be sent.
    */
   static readonly layerOAuth = (
     options: OAuthClient & Pick<OAuthOptions, "company">
@@ -128,9 +128,9 @@ export class Credentials extends Context.Service<Credentials, {
 
   /**
    * As `layerOAuth`, with the tokens of the `TokenCache` that it is provided with: one that several clients share, one
-   * over another `TokenEndpoint`, or a fixed token in a test. A token of it that a header cannot carry, or of fewer than 4
-   * characters, is an `InvalidRequest`, and nothing is sent. Fails with a `ConfigError` on a company that cannot be sent. Clients
-   * share a cache that is provided outside of `layerWith`, as here; within its `credentials` each client builds its own.
+   * over another `TokenEndpoint`, or a fixed token in a test. A token that a header cannot carry, or of fewer than 4 characters,
+   * is an `InvalidRequest`, and nothing is sent. Fails with a `ConfigError` on a company that cannot be sent. Clients share a
+   * cache that is provided outside of `layerWith`, as here; within its `credentials` each client builds another one.
    *
    * **Example** (A client with a given cache)
    *
@@ -170,7 +170,7 @@ export class Credentials extends Context.Service<Credentials, {
 
 /** The options of an OAuth client that do not concern its token requests. */
 export interface OAuthOptions {
-  /** Gives the guid of calls for this company id that have none; no default. A company without a guid does not compile. */
+  /** The company, with the guid for calls that name its id alone. Default: none. */
   readonly company?: (Company & { readonly guid: CompanyGuid }) | undefined
   /** Scrubbed from the problem bodies of the service, although no page request carries it. Default: none is known. */
   readonly clientSecret?: Redacted.Redacted | undefined
@@ -254,7 +254,8 @@ const missingGuid = (companyId: CompanyId) =>
   new InvalidRequest({
     companyId,
     field: "company.guid",
-    detail: "is required for an OAuth client: give the guid of this company"
+    detail:
+      "is required for an OAuth client: give { id, guid }, as Company.fromConfig does with TIME_PUNCHES_COMPANY_GUID"
   })
 
 const variable = {

@@ -15,7 +15,8 @@ export class Endpoints extends Context.Service<Endpoints, {
 }>()("effect-time-punches/Endpoints") {
   /**
    * Both addresses as options. Fails with a `ConfigError` that names the option on a URL that is not absolute, on
-   * another scheme than https (http is for loopback only), and on user names, queries and fragments.
+   * another scheme than https (http is for loopback only), on user names, queries and fragments, and on the path that is
+   * appended: a base URL that ends in `/v2`, an auth URL that ends in `/oauth2/token`.
    */
   static readonly layer = (options: {
     /** The base URL of the listing. */
@@ -26,8 +27,8 @@ export class Endpoints extends Context.Service<Endpoints, {
     Layer.effect(
       Endpoints,
       Effect.gen(function*() {
-        const baseUrl = yield* normalize("baseUrl", options.baseUrl)
-        const authUrl = options.authUrl === undefined ? baseUrl : yield* normalize("authUrl", options.authUrl)
+        const baseUrl = yield* normalize("baseUrl", options.baseUrl, ofPages)
+        const authUrl = options.authUrl === undefined ? baseUrl : yield* normalize("authUrl", options.authUrl, ofTokens)
         return { baseUrl, authUrl }
       })
     )
@@ -41,14 +42,29 @@ export class Endpoints extends Context.Service<Endpoints, {
     Effect.gen(function*() {
       const base = yield* requiredSetting("TIME_PUNCHES_BASE_URL")
       const auth = yield* Config.option(Config.NonEmptyString("TIME_PUNCHES_AUTH_URL"))
-      const baseUrl = yield* normalize("TIME_PUNCHES_BASE_URL", base)
-      const authUrl = Option.isNone(auth) ? baseUrl : yield* normalize("TIME_PUNCHES_AUTH_URL", auth.value)
+      const baseUrl = yield* normalize("TIME_PUNCHES_BASE_URL", base, ofPages)
+      const authUrl = Option.isNone(auth) ? baseUrl : yield* normalize("TIME_PUNCHES_AUTH_URL", auth.value, ofTokens)
       return { baseUrl, authUrl }
     })
   )
 }
 
-const normalize = Effect.fnUntraced(function*(name: string, address: string | URL) {
+/** A path that the client appends: with it, every answer would be a 404. */
+interface Appended {
+  readonly end: RegExp
+  readonly begins: string
+  readonly path: string
+}
+
+const ofPages: Appended = {
+  end: /\/v2(?:\/company(?:\/.*)?)?$/,
+  begins: "/v2",
+  path: "/v2/company/…/time_punches"
+}
+
+const ofTokens: Appended = { end: /\/oauth2\/token$/, begins: "/oauth2", path: "/oauth2/token" }
+
+const normalize = Effect.fnUntraced(function*(name: string, address: string | URL, { begins, end, path }: Appended) {
   const url = URL.parse(address)
   if (url === null) return yield* invalidSetting(name, "an absolute URL")
   if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname))) {
@@ -59,5 +75,9 @@ const normalize = Effect.fnUntraced(function*(name: string, address: string | UR
     return yield* invalidSetting(name, "a URL without user or password")
   }
   if (/[?#]/.test(url.href)) return yield* invalidSetting(name, "a URL without query or fragment")
-  return url.href.replace(/\/+$/, "")
+  const trimmed = url.href.replace(/\/+$/, "")
+  if (end.test(trimmed)) {
+    return yield* invalidSetting(name, `a URL that ends before ${begins}: remove the rest, the client appends ${path}`)
+  }
+  return trimmed
 })

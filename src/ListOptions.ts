@@ -6,7 +6,7 @@ import type { ListError } from "./ApiError.ts"
 import type { Cursor } from "./Ids.ts"
 import type { RetryOptions } from "./RetryPolicy.ts"
 
-/** What one run has instead of the settings of its client. It also hears the services that are provided to the run. */
+/** The settings of one run, in place of its client's. Settings that are provided to the run as services count too. */
 export interface RunOptions {
   /**
    * The version that requests name, a date as `YYYY-MM-DD`; `Option.none()` sends none, so that the version of the access
@@ -21,9 +21,9 @@ export interface RunOptions {
   /**
    * The time of the whole run, from its start to its last page, waits and the work of the consumer included. When it is
    * over, the request in flight is interrupted, and the run fails with `PaginationError`, reason `Deadline`, whose
-   * `resumeFrom` continues it; in a `BackfillError` this is the `cause`. Work on rows that were emitted is not interrupted. A
-   * failure whose next attempt would come later fails the run at once. For a limit of one request or page see `attemptTimeout`
-   * and `pageTimeout` of `retry`. Default: none.
+   * `resumeFrom` continues it; in a `BackfillError` this is the `cause`. Work on rows that were emitted is not interrupted. If
+   * the next attempt would begin after the deadline, the run fails at once. `attemptTimeout` and `pageTimeout` of `retry` limit
+   * one request and one page. Default: none.
    */
   readonly deadline?: Duration.Input | undefined
 }
@@ -42,10 +42,10 @@ export interface ListOptions extends RunOptions {
   /** Pages to read ahead of the consumer. Default 0: no request beyond what is consumed. */
   readonly prefetchPages?: number | undefined
   /**
-   * Resumes the run by itself: a page that failed with an error whose `isRetryable` is true is requested again when the
-   * schedule says so, and not before a `retryAfter` of the error has passed. `RetryPolicy` has its own attempts each time. The schedule
-   * starts again for each page that fails; when it ends, the stream fails with the last error. No row comes twice and none
-   * is lost. Each resumption is counted and logged. Default: the stream fails.
+   * Resumes the run by itself: after an error whose `isRetryable` is true, the page is requested again when the schedule says
+   * so, and not before `retryAfter` of the error has passed. Each time `RetryPolicy` makes all its attempts. The schedule starts
+   * again for each page that fails; when it ends, the stream fails with the last error. No row comes twice and none is lost.
+   * Each resumption is counted and logged. Default: the stream fails.
    *
    * Give it an end (`Schedule.upTo`, `Schedule.recurs`), or the run a `deadline`.
    */

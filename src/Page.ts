@@ -13,7 +13,7 @@ export const PageCursor = Schema.Struct({
   prev: Schema.Option(Cursor),
   /** The page after this one; `None` on the last page only. */
   next: Schema.Option(Cursor),
-  /** How many rows the service says it sent, before any that `lt` drops; `None` if it does not say. */
+  /** How many rows the service says it sent, with the rows that `lt` drops here; `None` if it does not say. */
   count: Schema.Option(Schema.Int)
 })
 
@@ -22,8 +22,8 @@ export type PageCursor = typeof PageCursor.Type
 /** What the response of a page says beside its rows. No other header is kept. */
 export const PageResponse = Schema.Struct({
   /**
-   * The service's clock when it read the page, at the latest: its `Date` header less the time that the request took.
-   * `None` without a valid `Date`.
+   * The page has every change before this time of the service's clock: its `Date` header less the time that the request
+   * took. `None` without a valid `Date`.
    */
   asOf: Schema.Option(Schema.DateTimeUtc),
   /** The local clock when the request that brought the page was sent. */

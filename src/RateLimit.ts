@@ -55,8 +55,8 @@ const limited = Effect.fnUntraced(function*({ key = "time-punches", perSecond }:
  */
 export const RateLimit = {
   /**
-   * Wraps the `HttpClient` that it is provided with: put it between the client and its transport. The limit is for this layer; requests for tokens
-   * count too. Fails with a `ConfigError` on a `perSecond` that is not a whole number from 1 on.
+   * Wraps the `HttpClient` that it is provided with: put it between the client and its transport. The limit is for this
+   * layer; requests for tokens count too. Fails with a `ConfigError` on a `perSecond` that is not a whole number from 1 on.
    *
    * **Example** (At most ten requests a second)
    *

@@ -39,9 +39,9 @@ export type Listing<A, R = never> = (
  * Lists the time punches of a company.
  *
  * On data that does not change, every matching punch is emitted exactly once, in the service's order. While data
- * changes, every punch that exists throughout is emitted at least once, on the premise that an edit does not move a
- * cursor (see `list`). A run ends when the service says so, or fails with an error whose `resumeFrom` continues it: it
- * never stops early in silence. No request is sent before its page is pulled.
+ * changes, every punch that exists throughout is emitted at least once, if no edit moves a cursor (see `list`). A run ends
+ * when the service says so, or fails with an error whose `resumeFrom` continues it: it never stops early in silence. No
+ * request is sent before its page is pulled.
  *
  * **Example** (Print the punches of last week)
  *
@@ -195,10 +195,9 @@ export class TimePunches extends Context.Service<TimePunches, {
    * Streams every punch that matches the filter, page after page, in the service's order. Fails with a `ListError`
    * whose `resumeFrom` continues the run.
    *
-   * Premise: an edit does not move a cursor. It does if the service's cursor names a record and its order is by a field
-   * that is edited: when that record is edited between two pages, the rows between its old and its new place are skipped
-   * or come twice, without an error. If the service keeps the order beside a cursor, `sortBy: [["id", "asc"]]` avoids
-   * this; otherwise only a second run shows it.
+   * An edit can move a cursor: if the cursor names a record, and the order is by a field of it that is edited between two
+   * pages. The rows between the old and the new place of the record are then skipped or come twice, without an error.
+   * `sortBy: [["id", "asc"]]` avoids this, if the service keeps that order with a cursor; otherwise only a second run shows it.
    *
    * **Example** (Resume a run that failed)
    *
@@ -296,9 +295,9 @@ export interface ClientOptions<E, R> {
    */
   readonly apiVersion?: string | Option.Option<string> | undefined
   /**
-   * Changes the client that sends the page requests; it never sees a token request. It works inside the guards: no
-   * redirect is followed, and no trace header sent, whatever it sets. One attempt of `retry` covers all that it does: its own retries and waits
-   * count against `attemptTimeout`. It sees the credential in the headers, so trust it as you trust the transport.
+   * Changes the client that sends the page requests; it never sees a token request. It works inside the guards: whatever it
+   * sets, no redirect is followed and no trace header sent. Its own retries and waits are part of one attempt, and count
+   * against `attemptTimeout`. It sees the credential in the headers, so trust it as you trust the transport.
    */
   readonly transformClient?: ((client: HttpClient.HttpClient) => HttpClient.HttpClient) | undefined
 }

@@ -32,15 +32,14 @@ export class TokenCache extends Context.Service<TokenCache, {
   readonly get: Effect.Effect<CachedToken, TokenError>
   /**
    * Drops `used` if it is still the current token, so that a late 401 cannot evict its successor. Sends nothing: the
-   * next `get` requests a token, at once the first time, one second after the last request if that was for a refused
-   * token as well.
+   * next `get` requests a token, at once, or one second after the last request if that one replaced a refused token too.
    */
   readonly invalidate: (used: CachedToken) => Effect.Effect<void>
 }>()("effect-time-punches/TokenCache") {
   /**
    * An empty cache. The first `get` sends the first request. Requests run with the services and settings that this
-   * layer was built with, not with those of a caller; closing its scope aborts a background renewal. Each use of the name is
-   * another layer, since one layer is built once: two clients must not sign with one token. Keep it in a constant to share it.
+   * layer was built with, not with a caller's; closing its scope aborts a background renewal. Each use of the name is
+   * another cache, so that two clients do not share a token by accident. Keep the layer in a constant to share it.
    */
   static get layer(): Layer.Layer<TokenCache, never, TokenEndpoint> {
     return Layer.effect(TokenCache, Effect.suspend(() => make()))

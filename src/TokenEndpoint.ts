@@ -34,13 +34,13 @@ export interface IssuedToken {
 /** Why no token was issued, and whether another request may succeed. */
 export interface TokenFailure {
   /**
-   * What `TokenCache.get` fails with after the last attempt, with the number of them in `attempts`. With the reason `InvalidClient` the cache sends no request
-   * for 30 seconds, with `Throttled` none until `retryAfter` (at most 5 minutes).
+   * What `TokenCache.get` fails with after the last attempt; the cache sets `attempts`. After `InvalidClient` it sends no
+   * request for 30 seconds, after `Throttled` none until `retryAfter` has passed (at most 5 minutes).
    */
   readonly error: TokenError
   /** Whether another request may succeed. `TokenCache` sends at most three. */
   readonly retryable: boolean
-  /** How long the service wants the next request to wait; none if it does not say. */
+  /** How long the service asks to wait before the next request; `None` if it does not say. */
   readonly retryAfter: Option.Option<Duration.Duration>
 }
 
@@ -77,7 +77,7 @@ export interface OAuthClient {
   readonly clientId: string
   /** The `client_secret`: 4 or more visible ASCII characters, without spaces or line ends around it. */
   readonly clientSecret: Redacted.Redacted
-  /** The scopes that the token is limited to; `["time_punches:read"]` by default, `[]` sends none. */
+  /** The scopes of the token. Default: `["time_punches:read"]`. `[]` sends none. */
   readonly scopes?: ReadonlyArray<OAuthScope> | undefined
 }
 

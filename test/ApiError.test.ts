@@ -219,6 +219,23 @@ describe("an error that may be retried", () => {
     assert.include(getAdvice(new PaginationError({ reason: "Deadline" })), "deadline")
     assert.include(getAdvice(new TokenError({ reason: "Lookup" })), "lookup")
   })
+
+  it("names a setting by its option and by its variable: a program may use either", () => {
+    const advised = [...plain.map(([, , error]) => error), ...tokens].map(getAdvice)
+    const options = {
+      BASE_URL: "baseUrl",
+      AUTH_URL: "authUrl",
+      CLIENT_ID: "clientId",
+      CLIENT_SECRET: "clientSecret",
+      SCOPES: "scopes"
+    }
+
+    for (const [variable, option] of Object.entries(options)) {
+      const naming = advised.filter((advice) => advice.includes(`TIME_PUNCHES_${variable}`))
+      assert.isNotEmpty(naming, variable)
+      for (const advice of naming) assert.match(advice, new RegExp(`\\(.*\\b${option}\\b.*TIME_PUNCHES_${variable}`))
+    }
+  })
 })
 
 describe("TokenError", () => {

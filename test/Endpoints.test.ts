@@ -38,6 +38,15 @@ const bad: ReadonlyArray<readonly [string, string]> = [
   ["no host", "https://"]
 ]
 
+/** Addresses that have what the client appends. */
+const whole: ReadonlyArray<readonly [option: "baseUrl" | "authUrl", address: string, before: string]> = [
+  ["baseUrl", "https://api.test/v2", "/v2"],
+  ["baseUrl", "https://api.test/canary/v2/", "/v2"],
+  ["baseUrl", "https://api.test/v2/company", "/v2"],
+  ["baseUrl", "https://api.test/v2/company/4021/time_punches", "/v2"],
+  ["authUrl", "https://auth.test/canary/oauth2/token/", "/oauth2"]
+]
+
 const good: ReadonlyArray<readonly [string, string]> = [
   ["https://api.test", "https://api.test"],
   ["https://api.test/", "https://api.test"],
@@ -45,6 +54,10 @@ const good: ReadonlyArray<readonly [string, string]> = [
   ["https://api.test/base", "https://api.test/base"],
   ["https://api.test/base/", "https://api.test/base"],
   ["https://api.test/a/b//", "https://api.test/a/b"],
+  ["https://api.test/gateway", "https://api.test/gateway"],
+  ["https://api.test/v2/gateway", "https://api.test/v2/gateway"],
+  ["https://api.test/apiv2", "https://api.test/apiv2"],
+  ["https://api.test/v20", "https://api.test/v20"],
   ["https://api.test:8443/a", "https://api.test:8443/a"],
   ["https://api.test:443", "https://api.test"],
   ["HTTPS://API.Test/Base", "https://api.test/Base"],
@@ -76,6 +89,24 @@ describe("Endpoints.layer", () => {
         assert.include(error.message, "baseUrl must be")
         assert.include(authError.message, "authUrl must be")
         assert.notInclude(surfaces([error, authError]), "canary")
+      })
+  )
+
+  it.effect.each(whole)(
+    "refuses %s %s, and says what to remove",
+    ([option, address, before]) =>
+      Effect.gen(function*() {
+        const variable = option === "baseUrl" ? base : auth
+        const given = yield* Effect.flip(building(Endpoints.layer({ baseUrl: "https://api.test", [option]: address })))
+        const set = yield* Effect.flip(building(
+          Endpoints.layerFromConfig.pipe(
+            Layer.provide(environment({ [base]: "https://api.test", [variable]: address }))
+          )
+        ))
+
+        assert.include(given.message, `${option} must be a URL that ends before ${before}: remove the rest`)
+        assert.include(set.message, `${variable} must be a URL that ends before ${before}: remove the rest`)
+        assert.notInclude(surfaces([given, set]), "canary")
       })
   )
 

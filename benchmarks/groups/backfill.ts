@@ -47,7 +47,7 @@ const measured = (count: number, workers: ReadonlyArray<number>) =>
 
 export const backfill = ({ quick }: Setting): Section => {
   const few = called<ReadonlyArray<BackfillRow>>("backfill.ts", "smallBackfills", quick ? [53] : [5, 20, 53])
-  const many = quick ? [] : measured(100_000, [4, 8, 16])
+  const many = quick ? [] : measured(100_000, [8, 16])
   return {
     name: "backfill",
     text: [smallTable(few), ...(quick ? [] : [tableOf("500 pages", many)])].join("\n\n"),

@@ -27,8 +27,8 @@ export const decode = ({ quick }: Setting): Section => {
     const rows = compare(cases, {
       target,
       punches: pageSize,
-      warmup: 300,
-      times: quick ? 300 : 500,
+      warmup: 200,
+      times: 200,
       samples: 3
     })
     const bytes = new Map(

@@ -4,7 +4,7 @@ import { called } from "../measure.ts"
 import type { Section } from "../report.ts"
 
 export const fleet = (): Section => {
-  const figures = called<FleetFigures | Record<string, never>>("fleet.ts", "fleet", { rounds: 3 })
+  const figures = called<FleetFigures | Record<string, never>>("fleet.ts", "fleet", { rounds: 2 })
   return isMeasured(figures)
     ? { name: "fleet", text: fleetTable(figures), targets: fleetTargets(figures) }
     : { name: "fleet", text: "PostgreSQL was not there.", targets: [] }

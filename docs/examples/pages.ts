@@ -1,8 +1,8 @@
 /** Pages, cursors, and resuming a run that failed. */
-import { Console, Effect, Option, Ref, Result, Stream } from "effect"
+import { Console, Effect, FileSystem, Option, Result, Schema, Stream } from "effect"
 import {
   type Company,
-  type Cursor,
+  Cursor,
   type ListError,
   type PunchFilter,
   type TimePunch,
@@ -38,17 +38,30 @@ export const resuming = (
         : Stream.unwrap(Effect.as(Effect.sleep("1 minute"), resuming(company, filter, rounds - 1, error.resumeFrom))))
   )
 
-/** Resumes across processes, if `checkpoint` is durable. At most one page is written twice. */
-export const copy = <E, R>(
+/** What the cursor file holds: the page to request next, or `null` once the listing has ended. */
+const Progress = Schema.fromJsonString(Schema.Struct({ next: Schema.OptionFromNullOr(Cursor) }))
+
+/** Resumes across processes, with the cursor in a file. At most one page is written twice. */
+export const copy = Effect.fn("copy")(function*<E, R>(
   company: Company,
   filter: PunchFilter,
-  checkpoint: Ref.Ref<Option.Option<Cursor>>,
+  file: string,
   write: (punches: ReadonlyArray<TimePunch>) => Effect.Effect<void, E, R>
-) =>
-  Effect.flatMap(Ref.get(checkpoint), (cursor) =>
-    TimePunches.pages(company, filter, { cursor }).pipe(
-      Stream.runForEach((page) => Effect.andThen(write(page.items), Ref.set(checkpoint, page.cursor.next)))
-    ))
+) {
+  const fs = yield* FileSystem.FileSystem
+  const text = (yield* fs.exists(file)) ? yield* fs.readFileString(file) : undefined
+  const progress = text === undefined ? undefined : yield* Schema.decodeEffect(Progress)(text)
+  if (progress !== undefined && Option.isNone(progress.next)) return
+
+  // A rename is whole or not at all: a kill leaves the file as it was before the page or as it is after it.
+  const save = Effect.fnUntraced(function*(next: Option.Option<Cursor>) {
+    yield* fs.writeFileString(`${file}.new`, yield* Schema.encodeEffect(Progress)({ next }))
+    yield* fs.rename(`${file}.new`, file)
+  })
+  yield* TimePunches.pages(company, filter, { cursor: progress?.next }).pipe(
+    Stream.runForEach((page) => Effect.andThen(write(page.items), save(page.cursor.next)))
+  )
+})
 
 /** A deadline on the whole run fails it, so that some rows never pass for all rows. */
 export const countInTime = (company: Company) =>

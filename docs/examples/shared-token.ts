@@ -1,6 +1,14 @@
 /** A token of an OAuth client that several processes share: encrypted, in a store that all of them reach. */
 import { Clock, Duration, Effect, Layer, Option, Redacted, Ref, Schema } from "effect"
-import { type IssuedToken, type OAuthClient, TokenCache, TokenEndpoint } from "effect-time-punches"
+import {
+  Credentials,
+  Endpoints,
+  type IssuedToken,
+  type OAuthClient,
+  TimePunches,
+  TokenCache,
+  TokenEndpoint
+} from "effect-time-punches"
 import { KeyValueStore } from "effect/persistence"
 
 const Shared = Schema.fromJsonString(Schema.Struct({ token: Schema.String, expiresAt: Schema.Number }))
@@ -62,6 +70,12 @@ export const layerShared = (key: CryptoKey) =>
     })
   )
 
-/** The standard cache over it, for `Credentials.layerOAuthNoDeps`. */
-export const sharedTokens = (oauth: OAuthClient, key: CryptoKey) =>
-  TokenCache.layer.pipe(Layer.provide(layerShared(key)), Layer.provide(TokenEndpoint.layer(oauth)))
+/** The client of a process. It needs an `HttpClient`, and the `KeyValueStore` that all processes reach. */
+export const layerOfProcess = (oauth: OAuthClient, key: CryptoKey, baseUrl: string) =>
+  TimePunches.layer.pipe(
+    Layer.provide(Credentials.layerOAuthNoDeps({ clientSecret: oauth.clientSecret })),
+    Layer.provide(TokenCache.layer),
+    Layer.provide(layerShared(key)),
+    Layer.provide(TokenEndpoint.layer(oauth)),
+    Layer.provide(Endpoints.layer({ baseUrl }))
+  )

@@ -1,6 +1,6 @@
 /** Traces, metrics and logs of a run, sent to an OpenTelemetry collector over HTTP. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Config, Console, Effect, Layer, Stream } from "effect"
+import { Config, Console, Effect, Layer, Stream, Tracer } from "effect"
 import { type Company, type CompanyId, TimePunches } from "effect-time-punches"
 import { Otlp } from "effect/observability"
 import { app, company, transport } from "./app.ts"
@@ -14,6 +14,17 @@ export const telemetry = Layer.unwrap(
     Effect.map((baseUrl) => Otlp.layerJson({ baseUrl, resource: { serviceName: "punch-count" } }))
   )
 ).pipe(Layer.provide(transport))
+
+/** Exports no span of a statement or a transaction of SQLite: `Layer.provideMerge(app, Layer.provideMerge(withoutSql, telemetry))`. */
+export const withoutSql = Layer.effect(
+  Tracer.Tracer,
+  Effect.map(Tracer.Tracer, (tracer) =>
+    Tracer.make({
+      ...tracer,
+      span: (options) =>
+        tracer.span({ ...options, sampled: options.sampled && !["sqlite", "sql.transaction"].includes(options.name) })
+    }))
+)
 
 /** The span of this function is the parent of `TimePunches.list`, which is the parent of every page. */
 export const count = Effect.fn("count")((company: CompanyId | Company) =>

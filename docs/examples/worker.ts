@@ -1,8 +1,17 @@
-/** A worker without Node: `GET /?company=4021` returns the labour cost by location as JSON. */
-import { ConfigProvider, Duration, Effect, HashMap, Layer, Schema, Stream } from "effect"
+/**
+ * A worker without Node: `GET /?company=4021` returns the labour cost by location as JSON. It imports Effect module by module,
+ * since esbuild keeps all of what is imported from `effect` itself.
+ */
 import { CompanyId, type ListError, TimePunches } from "effect-time-punches"
 import { Labor } from "effect-time-punches/payroll"
-import { FetchHttpClient } from "effect/http"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as HashMap from "effect/HashMap"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 
 /** The environment variables, as the platform passes them to a worker. */
 type Env = Readonly<Record<string, string>>

@@ -57,7 +57,10 @@ const app = await TypeDoc.Application.bootstrap({
     "Derived",
     "SumName",
     "Links",
+    "Current",
+    "PunchBreak",
     "Row",
+    "SqliteViews",
     "Version",
     "Sqlite",
     "Postgres"

@@ -6,6 +6,7 @@ import type { FlagDoc, HelpDoc } from "effect/cli/HelpDoc"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { topicNames } from "./help.ts"
 
 /** A word of the form of a value: what is in capitals stands for something else, as in `DATE|last|current`. */
 const word = /^[a-z][A-Za-z_-]*$/
@@ -67,6 +68,22 @@ const described = Effect.fnUntraced(function*(
   }
 })
 
+/** What `help` takes: a command or a topic. */
+const withWords = ({ subcommands, ...descriptor }: Descriptor): Descriptor => {
+  const values = [...subcommands.map(({ name }) => name), ...topicNames]
+  return {
+    ...descriptor,
+    subcommands: subcommands.map((each) =>
+      each.name === "help"
+        ? { ...each, arguments: each.arguments.map((words) => ({ ...words, type: { _tag: "Choice", values } })) }
+        : each
+    )
+  }
+}
+
+/** In zsh a flag of every command that follows a command would hide it: behind the first word, all words are the command's. */
+const afterCommand = (script: string): string => script.replaceAll("_arguments -C \"", "_arguments -C -A \"-*\" \"")
+
 /** The flag of core, with what it does not know: that a text names a file, or is one of some words. */
 export const completionsFlag = GlobalFlag.Action({
   flag: GlobalFlag.Completions.flag,
@@ -74,6 +91,7 @@ export const completionsFlag = GlobalFlag.Action({
     if (Option.isNone(shell)) return
     const { command } = context
     const descriptor = yield* described(context, Completions.fromCommand(command), [command.name])
-    yield* Console.log(Completions.generate(command.name, shell.value, descriptor))
+    const script = Completions.generate(command.name, shell.value, withWords(descriptor))
+    yield* Console.log(shell.value === "zsh" ? afterCommand(script) : script)
   })
 })

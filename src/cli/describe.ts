@@ -89,7 +89,7 @@ const describe = (error: ExpectedError): Description => {
         advice: [
           getAdvice(error),
           ...(error.status === 404
-            ? [`The path is /v2/company/${error.companyId}/time_punches: the URL must not end in /v2.`]
+            ? [`The client appends /v2/company/${error.companyId}/time_punches to it.`]
             : [])
         ]
       }
@@ -182,7 +182,7 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
         advice: ["Use that release. The copy is as it was, and nothing was sent."]
       }
     case "CursorLost":
-      return { code: exitCode.data, advice: ["The next run begins the pass again."] }
+      return { code: exitCode.data, advice: ["The next sync begins the run again."] }
     case "TooManyMissing":
       return {
         code: exitCode.data,
@@ -282,7 +282,7 @@ const flagOf: Partial<Record<string, string>> = {
   pageSize: "--page-size",
   cursor: "--cursor",
   company: "--company",
-  "company.guid": "--company ID=GUID (or TIME_PUNCHES_COMPANY_GUID with TIME_PUNCHES_COMPANY_ID)",
+  "company.guid": "the guid of the company",
   modifiedSince: "--modified-since",
   since: "--since",
   flags: "--flags",
@@ -298,6 +298,7 @@ const flagOf: Partial<Record<string, string>> = {
 
 /** Flags by the name of an argument within a message of the library. */
 const flagNames: ReadonlyArray<readonly [RegExp, string]> = [
+  [/\{ id, guid \}.*/, "--company ID=GUID, or set TIME_PUNCHES_COMPANY_GUID with TIME_PUNCHES_COMPANY_ID"],
   [/\blocalizeSearchTime\b/g, "--localize-search-time"],
   [/\bclockedIn\b/g, "--clocked-in-…"],
   [/\bclockedOut\b/g, "--clocked-out-…"]

@@ -68,8 +68,10 @@ const topics = {
 const isTopic = (name: string | undefined): name is keyof typeof topics =>
   name !== undefined && Object.hasOwn(topics, name)
 
+export const topicNames = Struct.keys(topics)
+
 /** The topics, a line each. */
-export const topicList = Struct.keys(topics).map((name) => `    ${name.padEnd(12)} ${topics[name].title}`).join("\n")
+export const topicList = topicNames.map((name) => `    ${name.padEnd(12)} ${topics[name].title}`).join("\n")
 
 /** Shows a topic as the help of a command that has its flags. */
 const showTopic = (name: keyof typeof topics) =>

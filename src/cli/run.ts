@@ -1,12 +1,16 @@
 /** Runs the command as a Node process: its platform, log, signals and exit code. */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as NodeStdio from "@effect/platform-node/NodeStdio"
+import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
 import * as Cause from "effect/Cause"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as PlatformError from "effect/PlatformError"
+import * as ChildProcessSpawner from "effect/process/ChildProcessSpawner"
 import type * as Runtime from "effect/Runtime"
 import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
@@ -72,11 +76,25 @@ const stdout = () =>
     })
   )
 
+/** The types of core ask for it, and neither core nor a command starts a process: the code that does is not loaded. */
+const layerSpawner = Layer.succeed(
+  ChildProcessSpawner.ChildProcessSpawner,
+  ChildProcessSpawner.make(() => Effect.die(new Error("the command starts no process")))
+)
+
+const layerNode = Layer.mergeAll(
+  NodeFileSystem.layer,
+  NodePath.layer,
+  NodeStdio.layer,
+  NodeTerminal.layer,
+  layerSpawner
+)
+
 /** The platform of a run: the outputs of this process. */
 export const layerProcess = Layer.effect(
   Stdio.Stdio,
   Effect.map(Stdio.Stdio, (stdio) => Stdio.make({ ...stdio, stdout }))
-).pipe(Layer.provideMerge(NodeServices.layer))
+).pipe(Layer.provideMerge(layerNode))
 
 /** Only what runs a command needs a client: help does not load its modules. */
 const layerTransport = Layer.unwrap(Effect.map(Effect.promise(() => import("./transport.ts")), ({ layer }) => layer))

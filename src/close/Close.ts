@@ -4,6 +4,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
@@ -11,10 +12,12 @@ import type { CompanyId, LocationId } from "../Ids.ts"
 import type * as Labor from "../payroll/Labor.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
-import type { MissingZone } from "../payroll/Zones.ts"
+import { toSink } from "../payroll/running.ts"
+import { isWithin, type MissingZone, union } from "../payroll/Zones.ts"
 import type { TableOptions } from "../sql/connection.ts"
 import type { HistoryUnavailable } from "../sql/read.ts"
 import type { SyncError } from "../sync/SyncError.ts"
+import type { TimePunch } from "../TimePunch.ts"
 import type { Blocker } from "./Blocker.ts"
 import {
   CloseChanged,
@@ -72,7 +75,7 @@ export type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUna
 /** Why a revision is not written, or is not known to be. */
 export type WriteError = CloseChanged | OutcomeUnknown
 
-/** What is closed. */
+/** The period to close, and how it is summed. */
 export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "companyId">, WriteOptions {
   /** A punch that is longer than this is `tooLong`. Default: 16 hours. */
   readonly maxDuration?: Duration.Input | undefined
@@ -84,18 +87,18 @@ export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "compan
 export interface Created extends Revision {
   /** The active close before it. */
   readonly before: Option.Option<number>
-  /** What it counts by other terms than the close before it. */
+  /** The terms that differ from the close before it. */
   readonly changedTerms: ReadonlyArray<CloseTerms.TermChange>
 }
 
 /**
- * Closes a period of a copy with a history: finds what must be looked at, sums the period, and records the sums as its first
- * revision, all of one snapshot of the copy. All of it is due. The time of an open punch is due when it has ended.
+ * Closes a period of a copy with a history, in one snapshot: checks it, sums it, and records the sums as its first revision.
+ * All of it is due. The time of an open punch is due when it has ended.
  *
- * Fails with `NotReady` while `PeriodCheck` finds something, or with a gap, a stale copy or an empty period, unless the kind is
- * accepted; with `PeriodClosed` if another active close has an instant of it; with `CloseChanged` if the copy was erased
- * meanwhile, or a close was written that moves its beginning; with `HistoryUnavailable` if the copy has no history. Nothing is
- * written then. Fails with `OutcomeUnknown` if the connection is lost at the COMMIT, and it cannot be found out what it did.
+ * Fails with `NotReady` for an issue of `PeriodCheck`, a gap, a stale copy or an empty period, unless the kind is accepted; with
+ * `PeriodClosed` if another active close has an instant of the period; with `CloseChanged` if the copy was erased meanwhile, or
+ * a close was written that moves its beginning; with `HistoryUnavailable` if the copy has no history. Nothing is written then.
+ * Fails with `OutcomeUnknown` if the connection is lost at the COMMIT, and the outcome cannot be found out.
  */
 export const create = (
   company: CompanyId,
@@ -114,9 +117,7 @@ export const create = (
         const copy = yield* readCopy(database, company)
         const active = activeOf(yield* readCloses(database, company))
         const terms = termsBeside(active)
-        const issues = yield* issuesIn(company, terms, active, options, tableOptions)
-        const sums = yield* sumsOf(company, terms, active, tableOptions)
-        return { database, copy, terms, issues, sums }
+        return { database, copy, terms, ...yield* checkedSums(company, terms, active, options, tableOptions) }
       })
     )
     const { issues, sums, terms } = seen
@@ -223,9 +224,9 @@ export type CorrectError = ReadError | NotReady | PeriodClosed | UnknownClose | 
  * of them are read in one snapshot of the copy, and written in one transaction: a punch that was moved between two closes leaves
  * one and enters the other.
  *
- * The revision before is computed again from the history first. Fails with `VerificationFailed` if that is not what was
- * recorded: the history was edited, or the rules of the sums are others. If the history does not reach its instant, the rules
- * alone are compared. Fails with `MissingZone` for a location that a record lacks and `dayRules` too, with `PeriodClosed` and
+ * First, the revision before is computed again from the history. Fails with `VerificationFailed` if the result is not what was
+ * recorded: the history was edited, or the rules of the sums changed. If the history does not reach its instant, only the rules
+ * are compared. Fails with `MissingZone` for a location that neither the record nor `dayRules` has, with `PeriodClosed` and
  * `NotReady` as `create` does for an added location, with `UnknownClose` for a close that does not exist or is over, and with
  * `CloseChanged` if another process wrote a revision meanwhile. Nothing is written then. Fails with `OutcomeUnknown` as
  * `create` does.
@@ -353,8 +354,8 @@ export interface VoidOptions extends WriteOptions {
 }
 
 /**
- * Records that the newest revision of a close was not paid: its amounts are due again, with the next revision. The close is over
- * if it was the first one, since none is active then. Fails with `UnknownClose` unless the revision is the newest active one,
+ * Records that the newest revision of a close was not paid: its amounts are due again, with the next revision. If it was the
+ * first one, no revision is active, and the close is over. Fails with `UnknownClose` unless the revision is the newest active one,
  * and with `OutcomeUnknown` as `create` does.
  */
 export const voidRevision = (
@@ -621,10 +622,10 @@ const isDue = Effect.fnUntraced(function*(
 })
 
 /**
- * What `PeriodCheck` finds in the close, with what it reads around it. A punch of a later close, at a location that opened with
- * it, needs no day rule here.
+ * What `PeriodCheck` finds in the close, with what it reads around it, and the sums, in one reading. A punch of a later close, at a
+ * location that opened with it, needs no day rule here.
  */
-const issuesIn = (
+const checkedSums = (
   company: CompanyId,
   terms: CloseTerms.CloseTerms,
   active: ReadonlyArray<ActiveClose>,
@@ -632,11 +633,23 @@ const issuesIn = (
   tableOptions: TableOptions
 ) => {
   const zones = CloseTerms.isByLocation(dayRule) ? Period.zones(dayRule) : dayRule
-  const options = CloseTerms.checkOptions(terms, zones, maxDuration)
-  const isInLater = CloseTerms.isInLaterClose(terms, active.map(({ terms }) => terms))
-  return punchesIn(company, PeriodCheck.queryWindow(options), tableOptions).pipe(
-    Stream.filter((punch) => CloseTerms.getLocation(terms, punch.locationId) !== undefined || !isInLater(punch)),
-    Stream.run(PeriodCheck.findings({ ...options, isSorted: true }))
+  const checkOptions = { ...CloseTerms.checkOptions(terms, zones, maxDuration), isSorted: true }
+  const others = active.map(({ terms }) => terms)
+  const isInLater = CloseTerms.isInLaterClose(terms, others)
+  const [checked, summed] = [PeriodCheck.queryWindow(checkOptions), CloseTerms.queryWindow(terms)]
+  return Stream.run(
+    punchesIn(company, union([checked, summed]), tableOptions),
+    toSink(() => {
+      const check = PeriodCheck.makeCheck(checkOptions)
+      const sums = CloseSums.makeSums(terms, others, { isSorted: true })
+      const add = (punch: TimePunch): Result.Result<void, MissingZone | Labor.SumOverflow> => {
+        const isChecked = isWithin(checked, punch.clockedIn) &&
+          (!isInLater(punch) || CloseTerms.getLocation(terms, punch.locationId) !== undefined)
+        const found = isChecked ? check.add(punch) : Result.void
+        return Result.isFailure(found) || !isWithin(summed, punch.clockedIn) ? found : sums.add(punch)
+      }
+      return { add, result: () => ({ issues: check.result(), sums: sums.result() }) }
+    }, ({ result }) => result())
   )
 }
 
@@ -646,6 +659,6 @@ const stalenessOf = (terms: CloseTerms.CloseTerms, { passBegan }: Copy): string 
   if (passBegan !== undefined && passBegan.epochMilliseconds >= end) return undefined
   const ends = `the period ends ${DateTime.formatIso(DateTime.makeUnsafe(end))}`
   return passBegan === undefined
-    ? `no pass is complete, and ${ends}`
-    : `the last complete pass began ${DateTime.formatIso(passBegan)}, and ${ends}: run a sync`
+    ? `no sync run is complete, and ${ends}`
+    : `the last complete sync run began ${DateTime.formatIso(passBegan)}, and ${ends}: run a sync`
 }

@@ -7,7 +7,7 @@ import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 export const foundText = (found: Readonly<Record<string, number>>): string =>
   Object.entries(found).map(([kind, count]) => `${kind} ${count}`).join(", ")
 
-/** The period is not ready: something is to be looked at, or to be accepted by name. Nothing was written. */
+/** The period has issues to resolve, or to accept by their kind. Nothing was written. */
 export class NotReady extends Schema.TaggedError<NotReady>("effect-time-punches/close/NotReady")("NotReady", {
   /** The company. */
   companyId: CompanyId,
@@ -23,7 +23,7 @@ export class NotReady extends Schema.TaggedError<NotReady>("effect-time-punches/
     return `the period is not ready: ${[foundText(this.found), ...this.details].join("; ")} [company ${this.companyId}]`
   }
 
-  /** Whether the same call may succeed later with nothing changed. No: look at what is found, or accept it. */
+  /** Whether the same call may succeed later with nothing changed. No: resolve the issues, or accept them. */
   get isRetryable(): boolean {
     return false
   }
@@ -51,18 +51,18 @@ export class PeriodClosed
   }
 }
 
-/** No close or revision of that name can be meant. Nothing was written. */
+/** The name fits no close or revision that the call can take. Nothing was written. */
 export class UnknownClose
   extends Schema.TaggedError<UnknownClose>("effect-time-punches/close/UnknownClose")("UnknownClose", {
     /** The company. */
     companyId: CompanyId,
     /** What was named. */
     name: Schema.String,
-    /** Why it cannot be meant. */
+    /** Why it does not fit. */
     detail: Schema.String
   })
 {
-  /** What was named, and why it cannot be meant. */
+  /** What was named, and why it does not fit. */
   override get message(): string {
     return `${this.name}: ${this.detail} [company ${this.companyId}]`
   }
@@ -73,7 +73,7 @@ export class UnknownClose
   }
 }
 
-/** Why a name of a close or of a revision cannot be meant. */
+/** Why the name of a close or of a revision is refused. */
 export const notFound = {
   close: "there is no such close",
   revision: "there is no such revision",
@@ -105,8 +105,8 @@ export class CloseChanged
 }
 
 /**
- * The connection was lost before the COMMIT was answered, and for as long as it was attempted to ask again: the revisions were
- * written, or nothing was. `Close.list` shows which, once the database can be reached.
+ * The connection was lost before the COMMIT was answered, and the database could not be asked again: all revisions were written,
+ * or nothing was. `Close.list` shows which, once the database can be reached.
  */
 export class OutcomeUnknown
   extends Schema.TaggedError<OutcomeUnknown>("effect-time-punches/close/OutcomeUnknown")("OutcomeUnknown", {

@@ -1,16 +1,17 @@
 /** The sums of a close: rows and people, what one revision has more than another, and the sums of each person. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Function from "effect/Function"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Sink from "effect/Sink"
+import type * as Sink from "effect/Sink"
 import { type BusinessDate, Cents, DepartmentId, LocationId, RoleId, UserId } from "../Ids.ts"
 import { Seconds } from "../internal/wire/schema.ts"
 import * as Amounts from "../payroll/Amounts.ts"
 import { makeClasses, type Thresholds } from "../payroll/hourClasses.ts"
-import { cost, SumOverflow } from "../payroll/Labor.ts"
+import { amountOf, SumOverflow } from "../payroll/Labor.ts"
 import * as Period from "../payroll/Period.ts"
+import { toSink } from "../payroll/running.ts"
 import * as WorkedTime from "../payroll/WorkedTime.ts"
 import { MissingZone } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
@@ -98,8 +99,8 @@ export interface CloseSums {
 /** How the punches of a close arrive. */
 export interface SumOptions {
   /**
-   * Whether they arrive by clock-in, as `SqlStore.list` gives them. Then the classes of a day are counted when it has ended at all
-   * locations, and memory grows with people and not with punches. To give them in another order is a defect. Default: false.
+   * Whether they arrive by clock-in, as `SqlStore.list` gives them. Then a day is counted when it has ended at all locations, and
+   * memory grows with people and not with punches; another order is a defect. Default: false.
    */
   readonly isSorted?: boolean | undefined
 }
@@ -109,34 +110,24 @@ export interface SumOptions {
  * day on which it was clocked in, by the day rule of its location; the days before the period count for its thresholds only.
  * The time of a punch without a clock-out is due when it has ended.
  *
- * A punch of a location without an entry belongs to a later close that has it; such a close is one of `others`. Fails with
- * `MissingZone` if there is none, and with `SumOverflow` before a sum could be wrong.
+ * A punch of a location without an entry must belong to a later close of `others`. Fails with `MissingZone` if it does not, and
+ * with `SumOverflow` before a sum could be wrong.
  */
 export const sum = (
   terms: CloseTerms,
   others: ReadonlyArray<CloseTerms> = [],
   options: SumOptions = {}
 ): Sink.Sink<CloseSums, TimePunch, never, MissingZone | SumOverflow> =>
-  Sink.foldArray(
-    () => makeSums(terms, others, options),
-    Function.constTrue,
-    (running, punches: ReadonlyArray<TimePunch>) => {
-      for (const punch of punches) {
-        const failure = running.add(punch)
-        if (failure !== undefined) return Effect.fail(failure)
-      }
-      return Effect.succeed(running)
-    }
-  ).pipe(Sink.map((running) => running.result()))
+  toSink(() => makeSums(terms, others, options), (sums) => sums.result())
 
-/** What a revision has more than another, by row and by the classes of each person. What does not differ is left out. */
+/** `revision` less `previous`, by row and by person. What does not differ is left out. */
 export const difference = (revision: CloseSums, previous: CloseSums): CloseSums => ({
-  rows: differences(keyOf, revision.rows, previous.rows, (one, other, known) => {
+  rows: differences(compareKeys, revision.rows, previous.rows, (one, other, known) => {
     const amounts = Amounts.subtract(amountsOf(one), amountsOf(other))
     const row = rowOf(known, amounts, { over: between("over", one, other), double: between("double", one, other) })
     return Amounts.isZero(amounts) && isZero(row.over) && isZero(row.double) ? [] : [row]
   }).toSorted(compareRows),
-  people: differences(({ userId }) => userId, revision.people, previous.people, (one, other, { userId }) => {
+  people: differences(comparePeople, revision.people, previous.people, (one, other, { userId }) => {
     const person: ClosePerson = {
       userId,
       over: between("over", one, other),
@@ -144,20 +135,31 @@ export const difference = (revision: CloseSums, previous: CloseSums): CloseSums 
       overDaily: between("overDaily", one, other)
     }
     return isZero(person.over) && isZero(person.double) && isZero(person.overDaily) ? [] : [person]
-  }).toSorted((one, other) => one.userId - other.userId)
+  })
 })
 
-/** What each key has in both lists, either of which may lack it. */
+const comparePeople = (one: ClosePerson, other: ClosePerson): number => one.userId - other.userId
+
+/** What each key has in both lists, either of which may lack it, in their order. Maps would take more memory than the lists. */
 const differences = <A>(
-  keyOf: (each: A) => string | number,
+  compare: (one: A, other: A) => number,
   now: ReadonlyArray<A>,
   then: ReadonlyArray<A>,
   differ: (one: A | undefined, other: A | undefined, known: A) => ReadonlyArray<A>
 ): ReadonlyArray<A> => {
-  const later = new Map(now.map((each) => [keyOf(each), each]))
-  const earlier = new Map(then.map((each) => [keyOf(each), each]))
-  return Array.from(new Map([...earlier, ...later]), ([key, known]) => differ(later.get(key), earlier.get(key), known))
-    .flat()
+  // They are sorted by a release that may have sorted in another way.
+  const [later, earlier] = [now.toSorted(compare), then.toSorted(compare)]
+  const found: Array<A> = []
+  for (let [at, before] = [0, 0]; at < later.length || before < earlier.length;) {
+    const [one, other] = [later[at], earlier[before]]
+    const order = one === undefined ? 1 : other === undefined ? -1 : compare(one, other)
+    const known = order <= 0 ? one : other
+    if (known === undefined) break
+    found.push(...differ(order <= 0 ? one : undefined, order >= 0 ? other : undefined, known))
+    if (order <= 0) at++
+    if (order >= 0) before++
+  }
+  return found
 }
 
 /** Times over thresholds. */
@@ -234,6 +236,8 @@ interface RunningPerson {
   parts: Array<Part>
   /** When the first day of `parts` ends. */
   due: number
+  /** The row of the last punch: most have the same one, and to find a row by its text takes longer than all else. */
+  row: RunningRow | undefined
   readonly classes: RunningClasses
 }
 
@@ -325,7 +329,8 @@ const makeRunningClasses = (
   }
 }
 
-const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>, { isSorted = false }: SumOptions) => {
+/** `sum` punch by punch. @internal */
+export const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>, { isSorted = false }: SumOptions) => {
   const isInLater = isInLaterClose(terms, others)
   const rows = new Map<string, RunningRow>()
   const people = new Map<UserId, RunningPerson>()
@@ -358,51 +363,56 @@ const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>, { isSort
     person.due = person.parts.reduce((due, part) => Math.min(due, endOf(part)), Infinity)
   }
 
-  const add = (punch: TimePunch): MissingZone | SumOverflow | undefined => {
+  const add = (punch: TimePunch): Result.Result<void, MissingZone | SumOverflow> => {
     const days = daysOf(punch.locationId)
     if (days === undefined) {
-      return isInLater(punch) ? undefined : new MissingZone({ locationId: punch.locationId })
+      return isInLater(punch) ? Result.void : Result.fail(new MissingZone({ locationId: punch.locationId }))
     }
     const at = punch.clockedIn.epochMilliseconds
     if (isSorted && at < last) throw new TypeError(`isSorted, but punch ${punch.id} arrives behind a later clock-in`)
     last = at
     const day = days.starts.findLastIndex((start) => start <= at)
-    if (dates[day] === undefined || at >= days.interval.to) return undefined
-    const { durations } = WorkedTime.measure(punch)
+    if (dates[day] === undefined || at >= days.interval.to) return Result.void
+    const net = WorkedTime.measureMillis(punch).times?.net
     // A day that begins before the close at a location has a part outside of it.
-    const row = at >= days.interval.from ? rowAt(punch) : undefined
     const person = personAt(punch.userId)
+    const row = at >= days.interval.from ? rowAt(person, punch) : undefined
     count(person, at)
-    if (Option.isSome(durations)) {
-      const net = Duration.toMillis(durations.value.net)
+    if (net !== undefined) {
       person.net += net
       const part = { day, at, id: punch.id, net, row }
       if (person.parts.length === 0) person.parts = [part]
       else person.parts.push(part)
       person.due = Math.min(person.due, endOf(part))
-      if (!Number.isSafeInteger(person.net)) return new SumOverflow({ field: "net", punchId: punch.id })
+      if (!Number.isSafeInteger(person.net)) return Result.fail(new SumOverflow({ field: "net", punchId: punch.id }))
     }
-    if (row === undefined) return undefined
-    Object.assign(row.amounts, Amounts.add(row.amounts, amountsOfPunch(punch, durations, terms)))
+    if (row === undefined) return Result.void
+    row.amounts.punches += 1
+    row.amounts.tips += punch.tips
+    if (net === undefined) row.amounts.incomplete += 1
+    else {
+      row.amounts.net += net
+      row.amounts.cost += amountOf(net, punch, terms.rounding)
+    }
     const field = Amounts.overflow(row.amounts)
-    return field === undefined ? undefined : new SumOverflow({ field, punchId: punch.id })
+    return field === undefined ? Result.void : Result.fail(new SumOverflow({ field, punchId: punch.id }))
   }
 
   const personAt = (userId: UserId): RunningPerson => {
     const known = people.get(userId)
     if (known !== undefined) return known
-    const person = { net: 0, parts: [], due: Infinity, classes: classes.make() }
+    const person = { net: 0, parts: [], due: Infinity, row: undefined, classes: classes.make() }
     people.set(userId, person)
     return person
   }
 
-  const rowAt = (punch: TimePunch): RunningRow => {
+  const rowAt = (person: RunningPerson, punch: TimePunch): RunningRow => {
+    if (person.row !== undefined && isOfRow(person.row.key, punch)) return person.row
     const key = keyOfPunch(punch, isTogether)
     const text = keyOf(key)
-    const known = rows.get(text)
-    if (known !== undefined) return known
-    const row = { key, amounts: { ...Amounts.zero }, over: 0, double: 0 }
+    const row = rows.get(text) ?? { key, amounts: { ...Amounts.zero }, over: 0, double: 0 }
     rows.set(text, row)
+    person.row = row
     return row
   }
 
@@ -417,21 +427,6 @@ const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>, { isSort
   }
 
   return { add, result }
-}
-
-const amountsOfPunch = (
-  punch: TimePunch,
-  durations: WorkedTime.WorkedTime["durations"],
-  terms: CloseTerms
-): Amounts.Amounts => {
-  if (Option.isNone(durations)) return { punches: 1, incomplete: 1, net: 0, cost: 0, tips: punch.tips }
-  return {
-    punches: 1,
-    incomplete: 0,
-    net: Duration.toMillis(durations.value.net),
-    cost: Option.getOrElse(cost(punch, terms), () => Infinity),
-    tips: punch.tips
-  }
 }
 
 type RowKey = Pick<CloseRow, "departmentId" | "hourlyWage" | "locationId" | "roleId" | "userId">
@@ -469,6 +464,20 @@ const rowOf = (
 
 const amountsOf = (row: CloseRow | undefined): Amounts.Amounts =>
   row === undefined ? Amounts.zero : { ...row, net: Duration.toMillis(row.net) }
+
+/** Whether a punch of the same person belongs to a row. */
+const isOfRow = (key: RowKey, { departmentId, hourlyWage, locationId, roleId }: TimePunch): boolean =>
+  key.locationId === locationId && key.roleId === roleId &&
+  Option.getOrNull(key.departmentId) === Option.getOrNull(departmentId) &&
+  (Option.isNone(key.hourlyWage) || key.hourlyWage.value === hourlyWage)
+
+/** Rows with another key differ: one of no wage is not one of the wage 0. */
+const compareKeys = (one: RowKey, other: RowKey): number =>
+  one.userId - other.userId ||
+  one.locationId - other.locationId ||
+  Option.getOrElse(one.departmentId, () => -1) - Option.getOrElse(other.departmentId, () => -1) ||
+  one.roleId - other.roleId ||
+  Option.getOrElse(one.hourlyWage, () => -1) - Option.getOrElse(other.hourlyWage, () => -1)
 
 const compareRows = (one: CloseRow, other: CloseRow): number =>
   one.userId - other.userId ||

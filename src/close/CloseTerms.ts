@@ -61,7 +61,7 @@ export const CloseTerms = Schema.Struct({
   doubleThreshold: Schema.OptionFromNullOr(Seconds).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   /**
    * How the thresholds count. `together`: an hour counts once, and a row has its wage and its classes. `separate`: each
-   * threshold by itself, for a person; so it stays in the closes of releases that knew nothing else.
+   * threshold by itself, for a person, as in the closes of older releases.
    */
   thresholds: Schema.Literals(["together", "separate"]).pipe(
     Schema.withDecodingDefaultKey(Effect.succeed("separate"))
@@ -82,7 +82,7 @@ export interface MillisInterval {
   readonly to: number
 }
 
-/** What a close is of. */
+/** The period of a close, and how it is summed. */
 export interface CloseTermsOptions extends Thresholds {
   /** The company. */
   readonly companyId: CompanyId
@@ -90,7 +90,7 @@ export interface CloseTermsOptions extends Thresholds {
   readonly first: BusinessDate
   /** The last date of the period. */
   readonly last: BusinessDate
-  /** One day rule for all locations, or a map with the one of each: the map, not `Period.zones`, since the record lists it. */
+  /** One day rule for all locations, or a map with one for each location. `Period.zones` has no list for the record. */
   readonly dayRule: DayRule | ReadonlyMap<LocationId, DayRule>
   /** The first day of a week. Default: `"monday"`. */
   readonly firstDay?: Period.Weekday | undefined
@@ -105,7 +105,7 @@ export const thresholdsOf = (terms: CloseTerms): Required<Thresholds> => ({
   doubleThreshold: Option.getOrUndefined(terms.doubleThreshold)
 })
 
-/** A term that two closes should share: in a week that both have, its hours would count twice, or not at all. */
+/** A term that differs between two closes: in a week that both have, hours would count twice, or not at all. */
 export interface TermChange {
   /** The term. */
   readonly term: typeof shared[number]
@@ -117,7 +117,7 @@ export interface TermChange {
 
 const shared = ["weeklyThreshold", "dailyThreshold", "doubleThreshold", "thresholds", "rounding", "firstDay"] as const
 
-/** What a close has other than the one before it. */
+/** The terms in which a close differs from the one before it. */
 export const changesFrom = (before: CloseTerms, now: CloseTerms): ReadonlyArray<TermChange> => {
   const [one, other] = [Schema.encodeSync(CloseTerms)(before), Schema.encodeSync(CloseTerms)(now)]
   return shared.flatMap((term) => {

@@ -40,13 +40,13 @@ export interface WrittenFile extends FileNote {
   readonly codes: ReadonlyArray<UsedCode>
 }
 
-/** What a file has that differs from one that was written out. */
+/** How a file differs from one that was written out. */
 export interface FormChange {
   /** The file that was written out. */
   readonly file: WrittenFile
   /** The paths in the mapping that differ, such as `rounding` and `columns[3].format`. */
   readonly mapping: ReadonlyArray<string>
-  /** The ids whose code was `before`, and is another one now. */
+  /** The ids whose code changed; `before` is the old one. */
   readonly codes: ReadonlyArray<UsedCode & { readonly before: string }>
 }
 
@@ -83,10 +83,9 @@ const sorted = (json: Schema.Json): Schema.Json => {
 }
 
 /**
- * What a file of a revision has that differs from the files of the other active revisions, one of each: the one that is most
- * like it. Empty if each of them has one of the same mapping, and no code of an id that both use differs: then the files add up.
- * If no other one was written out, it is compared with the earlier files of the same revision. `files`: those of revisions that
- * are active.
+ * How a file of a revision differs from the files of the other active revisions. Of each revision, the file that is most like it
+ * is compared. Empty if the mappings are the same, and each id that both use has the same code: then the files add up. If no
+ * other revision has a file, the earlier files of the same revision are compared. `files`: of active revisions only.
  */
 export const formChanges = (
   files: ReadonlyArray<WrittenFile>,

@@ -3,13 +3,13 @@ import * as Arr from "effect/Array"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { Row } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import type { CompanyId, UserId } from "../Ids.ts"
+import { numberOf } from "../internal/sql/dialect.ts"
 import type { TableOptions } from "../sql/connection.ts"
-import { punchOf, rowColumns, rowOf } from "../sql/row.ts"
+import { missingPlace, punchesOf, rowColumns } from "../sql/row.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import type { CloseSums } from "./CloseSums.ts"
@@ -128,17 +128,11 @@ const readRows = (
   { dialect, sql }: Db,
   company: CompanyId,
   condition: Statement.Fragment
-): Effect.Effect<ReadonlyArray<CopiedPunch>, SqlError | SyncError> => {
-  const query = sql<Row>
-  return query`SELECT ${rowColumns(dialect)}
+): Effect.Effect<ReadonlyArray<CopiedPunch>, SqlError | SyncError> =>
+  Effect.gen(function*() {
+    const rows = yield* sql`SELECT ${rowColumns(dialect)}
       FROM ${dialect.tables.rows}
-      WHERE company_id = ${dialect.bigint(company)} AND ${condition}`.pipe(
-    Effect.flatMap(Effect.forEach((row) => {
-      const stored = rowOf(row)
-      return Effect.map(
-        Effect.fromResult(punchOf(company, stored)),
-        (punch) => ({ isMissing: stored.isMissing, punch })
-      )
-    }))
-  )
-}
+      WHERE company_id = ${dialect.bigint(company)} AND ${condition}`.values
+    const punches = yield* Effect.fromResult(punchesOf(company, rows))
+    return punches.map((punch, at) => ({ isMissing: numberOf(rows[at]?.[missingPlace]) === 1, punch }))
+  })

@@ -103,7 +103,8 @@ export const find = (
     const { close, number } = parsed.value
     const { revisions } = yield* get(company, close, tableOptions)
     if (Option.isNone(number) && revisions.length > 1) {
-      return yield* refuse(`the close has several revisions, so name one: ${revisions.map(({ id }) => id).join(", ")}`)
+      const active = activeRevisions(revisions).map(({ id }) => id).join(", ")
+      return yield* refuse(`the close has several revisions; name one that is active: ${active || "none is"}`)
     }
     const wanted = RevisionId.print({ close, number: Option.getOrElse(number, () => 1) })
     const revision = revisions.find(({ id }) => id === wanted)

@@ -51,7 +51,7 @@ export interface CloseReportOptions extends Pick<PeriodCheck.PeriodCheckOptions,
   readonly names?: Page.NameLookup | undefined
   /**
    * The terms of the other closes, as `Close.newest` gives them: a punch right after the close, at a location that opened then,
-   * is not of it if a later one has it. Default: none.
+   * belongs to a later close that has it. Default: none.
    */
   readonly otherTerms?: ReadonlyArray<CloseTerms.CloseTerms> | undefined
   /** The title of the page. Default: the number of the close, its company and its dates. */

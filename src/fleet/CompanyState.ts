@@ -21,7 +21,7 @@ export const FleetState = Schema.Literals(["active", "paused", "blocked", "quara
 
 export type FleetState = typeof FleetState.Type
 
-/** What the sync of a company is at: `first` until a first pass is complete, `sweep` within a sweep, else `increment`. */
+/** What the sync of a company is at: `first` until a first sync run is complete, `sweep` within a sweep, else `increment`. */
 export const FleetPhase = Schema.Literals(["first", "increment", "sweep"])
 
 export type FleetPhase = typeof FleetPhase.Type
@@ -52,13 +52,13 @@ export const CompanyStatus = Schema.Struct({
   everySeconds: Schema.Finite,
   /** When it is due. */
   nextAt: Schema.DateTimeUtcFromString,
-  /** The start of the last complete pass: the copy has every change before it. `None` before the first one. */
+  /** The start of the last complete sync run: the copy has every change before it. `None` before the first one. */
   lastOkAt: Schema.OptionFromNullOr(Schema.DateTimeUtcFromString),
-  /** How much older than its interval the last complete pass is, or the company if there was none. At least 0. */
+  /** How much older than its interval the last complete sync run is, or the company if there was none. At least 0. */
   lateSeconds: Schema.Finite,
   /** Failed turns in a row. */
   failures: Schema.Int,
-  /** The error of the last turn that failed; `None` if a pass was completed since. */
+  /** The error of the last turn that failed; `None` if a sync run was completed since. */
   lastError: Schema.OptionFromNullOr(CompanyError),
   /** Rows that turns have written since the company was added: not the rows of the copy. */
   rows: Schema.Int

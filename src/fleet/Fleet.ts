@@ -27,7 +27,7 @@ export interface FleetCompany extends Company {
 export interface AddResult {
   /** Companies that were not in the fleet. */
   readonly added: ReadonlyArray<CompanyId>
-  /** Known companies whose interval or guid is another one now. */
+  /** Known companies whose interval or guid changed. */
   readonly changed: ReadonlyArray<CompanyId>
 }
 

@@ -1,20 +1,20 @@
 /** The cost of punches in cents, sums by any key with their text as CSV and JSON, and the hours over a threshold. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as HashMap from "effect/HashMap"
 import * as MutableHashMap from "effect/MutableHashMap"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Sink from "effect/Sink"
+import type * as Sink from "effect/Sink"
 import { BusinessDate, Cents, TimePunchId, type UserId } from "../Ids.ts"
 import { type Cell, csvRecord } from "../internal/wire/csv.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { type Classes, makeClasses, type Thresholds } from "./hourClasses.ts"
 import * as Period from "./Period.ts"
-import { divide, type Rounding } from "./Rounding.ts"
+import { divide, divideSafe, type Rounding } from "./Rounding.ts"
+import { toSink } from "./running.ts"
 import * as WorkedTime from "./WorkedTime.ts"
 import { byLocation, type DayRule, type Interval, type Zones, zonesOf } from "./Zones.ts"
 
@@ -39,8 +39,8 @@ export interface LaborOptions extends WorkedTime.WorkedTimeOptions {
  */
 export const cost = (punch: TimePunch, options: LaborOptions): Option.Option<Cents> =>
   Option.flatMap(
-    WorkedTime.measure(punch, options).durations,
-    ({ net }) => Cents.makeOption(amount(net, punch, options.rounding))
+    Option.fromUndefinedOr(WorkedTime.measureMillis(punch, options).times),
+    ({ net }) => Cents.makeOption(amountOf(net, punch, options.rounding))
   )
 
 /**
@@ -70,17 +70,17 @@ export const rollup = <K>(
   key: (punch: TimePunch) => K,
   options: LaborOptions
 ): Sink.Sink<HashMap.HashMap<K, Totals>, TimePunch, never, SumOverflow> =>
-  Sink.foldArray(
-    () => MutableHashMap.empty<K, RunningTotals>(),
-    Function.constTrue,
-    (byKey: MutableHashMap.MutableHashMap<K, RunningTotals>, punches: ReadonlyArray<TimePunch>) => {
-      for (const punch of punches) {
-        const field = add(sumsOf(byKey, key(punch)), punch, options)
-        if (field !== undefined) return Effect.fail(new SumOverflow({ field, punchId: punch.id }))
-      }
-      return Effect.succeed(byKey)
-    }
-  ).pipe(Sink.map((byKey) => HashMap.map(HashMap.fromIterable(byKey), totalsOf)))
+  toSink(() => makeRollup(key, options), (rollup) => HashMap.fromIterable(rollup.result()))
+
+/** `rollup` punch by punch. @internal */
+export const makeRollup = <K>(key: (punch: TimePunch) => K, options: LaborOptions) => {
+  const byKey = MutableHashMap.empty<K, RunningTotals>()
+  const add = (punch: TimePunch): Result.Result<void, SumOverflow> => {
+    const field = addPunch(sumsOf(byKey, key(punch)), punch, options)
+    return field === undefined ? Result.void : Result.fail(new SumOverflow({ field, punchId: punch.id }))
+  }
+  return { add, result: () => Array.from(byKey, ([key, sums]) => [key, totalsOf(sums)] as const) }
+}
 
 /** The sums over the punches of one key. */
 export class Totals extends Schema.Opaque<Totals>()(Schema.Struct({
@@ -147,8 +147,8 @@ const sums: ReadonlyArray<readonly [csv: CsvSum, json: SumName, value: (totals: 
 ]
 
 /**
- * The columns before the sums: a name, and the value of it for a key and its sums, such as hours with two decimals. The
- * columns of the sums have names already, and no other column may have one of these.
+ * The columns before the sums: for each name, its value for a key and its sums, such as hours with two decimals. No column may
+ * have the name of a sum.
  */
 export type KeyColumns<K> =
   & { readonly [name: string]: (key: K, totals: Totals) => string | number | boolean | null | undefined }
@@ -229,8 +229,9 @@ export interface HoursOverThresholdOptions<out E = never> extends Thresholds, Wo
   /** The day rule of all locations, or `Period.zones`: each location by its own. */
   readonly dayRule: DayRule | Zones<E>
   /**
-   * The period whose time counts, by a day rule: `(dayRule) => Period.localDays(dayRule, first, last)`. List `Labor.queryWindow`, since
-   * time before it, in its first week, brings the sum of that week nearer to the threshold. Default: all punches count.
+   * The period whose time counts, by a day rule: `(dayRule) => Period.localDays(dayRule, first, last)`. List
+   * `Labor.queryWindow`: it has the days before the period in its first week too, which count for the threshold. Default: all
+   * punches count.
    */
   readonly period?: ((dayRule: DayRule) => Interval) | undefined
   /** The first day of a week. Default: `"monday"`. */
@@ -280,18 +281,18 @@ export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Sche
  * `weeklyThreshold` they are `over` too. These are figures, not a pay rule: they know no rate, no law and no agreement.
  *
  * A punch counts, whole, in the day and the week in which it was clocked in, by the day rule of its location. A person who
- * works at several locations has one sum for each date. The time over the threshold of a week stands on the days on which
- * the sum of that week, date by date, is over it: a period that cuts a week has what is over on its own dates.
+ * works at several locations has one sum for each date. A week is summed date by date, and the time over its threshold belongs
+ * to the dates that exceed it: a period that cuts a week has the excess of its own dates.
  *
- * With `period`, only the time of the period counts. Of the days before it, those of its first week are added to the sum
- * of that week; later punches change nothing. Without `period`, list whole weeks: of a part of a week, only that part counts.
+ * With `period`, only the time of the period is returned. Earlier days of its first week add to the sum of that week; later
+ * punches change nothing. Without `period`, list whole weeks: days that are not listed do not count.
  *
  * One pass; memory grows with the number of persons and their days. Every punch that arrives counts, a deleted one too.
  * Fails with the error of `dayRule`, and with `SumOverflow` before a sum could be wrong.
  *
- * Laws: the classes of a day, of a week and of all add up to `net`, and each is the sum over the days, and over the weeks. Those
- * of periods that tile add up to those of the whole, also if they cut a week. A threshold of zero leaves nothing below it, an
- * infinite one has no effect. The order of the punches does not matter.
+ * Laws: the classes of a day, of a week and of the person add up to `net`. Each class is the sum of its days, and of its weeks.
+ * Periods that tile add up to the whole, also if they cut a week. With a threshold of zero all time is over it; an infinite one
+ * has no effect. The order of the punches does not matter.
  *
  * **Example** (Hours over 40 in a week and 8 in a day, in half a month that cuts weeks)
  *
@@ -316,28 +317,29 @@ export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Sche
 export const hoursOverThreshold = <E = never>(
   options: HoursOverThresholdOptions<E>
 ): Sink.Sink<HashMap.HashMap<UserId, HoursOverThreshold>, TimePunch, never, E | SumOverflow> =>
-  Sink.foldArray(
-    () => ({ people: new Map<UserId, PersonTime>(), dayOf: makeDayOf(options) }),
-    Function.constTrue,
-    (state, punches: ReadonlyArray<TimePunch>) => {
-      for (const punch of punches) {
-        const day = state.dayOf(punch)
-        if (Result.isFailure(day)) return Effect.fail<E | SumOverflow>(day.failure)
-        const { durations } = WorkedTime.measure(punch, options)
-        if (!addTime(timeOf(state.people, punch.userId), day.success, durations)) {
-          return Effect.fail(new SumOverflow({ field: "net", punchId: punch.id }))
-        }
-      }
-      return Effect.succeed(state)
-    }
-  ).pipe(
-    Sink.map(({ people }) => {
-      const weekOf = Period.makeFirstDateOfWeek(options)
-      // Who has no punch in the period has no hours in it.
-      const present = [...people].filter(([, { punches }]) => punches > 0)
-      return HashMap.map(HashMap.fromIterable(present), (person) => hoursOf(person, options, weekOf))
-    })
-  )
+  toSink(() => makeHours(options), (hours) => HashMap.fromIterable(hours.result(Function.identity)))
+
+/** `hoursOverThreshold` punch by punch. What `select` leaves out of the hours of a person takes no memory. @internal */
+export const makeHours = <E = never>(options: HoursOverThresholdOptions<E>) => {
+  const people = new Map<UserId, PersonTime>()
+  const dayOf = makeDayOf(options)
+  const add = (punch: TimePunch): Result.Result<void, E | SumOverflow> => {
+    const day = dayOf(punch)
+    if (Result.isFailure(day)) return Result.fail(day.failure)
+    const net = WorkedTime.measureMillis(punch, options).times?.net
+    return addTime(timeOf(people, punch.userId), day.success, net)
+      ? Result.void
+      : Result.fail(new SumOverflow({ field: "net", punchId: punch.id }))
+  }
+  const result = <A>(select: (hours: HoursOverThreshold) => A): ReadonlyArray<readonly [UserId, A]> => {
+    const weekOf = Period.makeFirstDateOfWeek(options)
+    // Who has no punch in the period has no hours in it.
+    return [...people].flatMap(([userId, person]) =>
+      person.punches === 0 ? [] : [[userId, select(hoursOf(person, options, weekOf))] as const]
+    )
+  }
+  return { add, result }
+}
 
 /** `HoursOverThresholdOptions` with a period. */
 export interface PeriodHoursOptions<out E = never> extends HoursOverThresholdOptions<E> {
@@ -345,8 +347,8 @@ export interface PeriodHoursOptions<out E = never> extends HoursOverThresholdOpt
 }
 
 /**
- * What to list for `hoursOverThreshold` of a period: the period by the day rule of each location, and with `weeklyThreshold` the days
- * before it in its first week.
+ * What to list for `hoursOverThreshold` of a period: the period by the day rule of each location, and with `weeklyThreshold`
+ * also the days before it in its first week.
  */
 export const queryWindow = <E = never>(options: PeriodHoursOptions<E>): Interval => {
   const { firstDay, period, weeklyThreshold } = options
@@ -358,11 +360,15 @@ export const queryWindow = <E = never>(options: PeriodHoursOptions<E>): Interval
   }).queryWindow
 }
 
-const hourMillis = 3_600_000n
+const hourMillis = 3_600_000
 
-/** The rounded wages as an integer, which may exceed the safe ones. Neither factor is negative. */
-const amount = (net: Duration.Duration, punch: TimePunch, rounding: Rounding): number =>
-  Number(divide(BigInt(Duration.toMillis(net)) * BigInt(punch.hourlyWage), hourMillis, rounding))
+/** The rounded wages of a net time in milliseconds, an integer that may exceed the safe ones. Neither factor is negative. @internal */
+export const amountOf = (net: number, { hourlyWage }: TimePunch, rounding: Rounding): number => {
+  const product = net * hourlyWage
+  return Number.isSafeInteger(product)
+    ? divideSafe(product, hourMillis, rounding)
+    : Number(divide(BigInt(net) * BigInt(hourlyWage), BigInt(hourMillis), rounding))
+}
 
 /** Running sums: durations in milliseconds, amounts in cents. */
 interface RunningTotals {
@@ -396,22 +402,21 @@ const sumsOf = <K>(byKey: MutableHashMap.MutableHashMap<K, RunningTotals>, key: 
 }
 
 /** Adds the punch, or returns the sum that overflows. No other duration exceeds the gross one. */
-const add = (sums: RunningTotals, punch: TimePunch, options: LaborOptions): SumOverflow["field"] | undefined => {
-  const worked = WorkedTime.measure(punch, options)
+const addPunch = (sums: RunningTotals, punch: TimePunch, options: LaborOptions): SumOverflow["field"] | undefined => {
+  const { anomalies, times } = WorkedTime.measureMillis(punch, options)
   sums.punches += 1
-  if (worked.anomalies.length > 0) sums.anomalous += 1
+  if (anomalies.length > 0) sums.anomalous += 1
   sums.tips += punch.tips
   if (!Number.isSafeInteger(sums.tips)) return "tips"
-  if (Option.isNone(worked.durations)) {
+  if (times === undefined) {
     sums.incomplete += 1
     return undefined
   }
-  const { gross, net, paidBreaks, unpaidBreaks } = worked.durations.value
-  sums.gross += Duration.toMillis(gross)
-  sums.paidBreaks += Duration.toMillis(paidBreaks)
-  sums.unpaidBreaks += Duration.toMillis(unpaidBreaks)
-  sums.net += Duration.toMillis(net)
-  sums.cost += amount(net, punch, options.rounding)
+  sums.gross += times.gross
+  sums.paidBreaks += times.paidBreaks
+  sums.unpaidBreaks += times.unpaidBreaks
+  sums.net += times.net
+  sums.cost += amountOf(times.net, punch, options.rounding)
   return !Number.isSafeInteger(sums.gross) ? "gross" : !Number.isSafeInteger(sums.cost) ? "cost" : undefined
 }
 
@@ -493,15 +498,14 @@ interface DayOf {
 const addTime = (
   person: PersonTime,
   { date, place }: DayOf,
-  durations: WorkedTime.WorkedTime["durations"]
+  net: number | undefined
 ): boolean => {
   if (place === "after") return true
   if (place === "within") person.punches += 1
-  if (Option.isNone(durations)) {
+  if (net === undefined) {
     if (place === "within") person.incomplete += 1
     return true
   }
-  const net = Duration.toMillis(durations.value.net)
   person.net += net
   const day = person.days.get(date) ?? { before: 0, within: undefined }
   person.days.set(date, day)

@@ -23,7 +23,7 @@ const Months = Schema.Struct({
   /** Periods from fixed days of the month. */
   kind: Schema.Literal("months"),
   /**
-   * The days on which a period begins: one, or two in their order. A day that a month does not have is its last. Of two,
+   * The days on which a period begins: one, or two in their order. In a month without the day, its last day counts. Of two,
    * the first is at most 27: in February the period from the 28th would have no day.
    */
   firstDays: Schema.Union([

@@ -9,7 +9,7 @@ import { csvCell } from "../internal/wire/csv.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import { divide, Rounding } from "./Rounding.ts"
 
-/** What the rows of a file may be by, and what has a code and a name. */
+/** What the rows of a file may be by. Each has a code and a name. */
 export const Grouping = Schema.Literals(["user", "location", "department", "role"])
 
 export type Grouping = typeof Grouping.Type
@@ -45,7 +45,7 @@ const isHourValue = isOneOf(Struct.keys(hourValues))
 const numberValues = [...Struct.keys(hourValues), "amount", "cost", "tips", "punches"] as const
 const isNumberValue = isOneOf(numberValues)
 
-/** What the cells of a column have. */
+/** What the cells of a column hold. */
 export const Value = Schema.Literals([
   ...Struct.keys(idValues),
   "payCode",
@@ -76,7 +76,7 @@ export const Column = Schema.Union([
   Schema.Struct({
     /** The title of the column. */
     header: Schema.String,
-    /** What its cells have. */
+    /** What its cells hold. */
     value: Value,
     /** How a date is written. Default: `YYYY-MM-DD`. */
     format: Schema.optionalKey(DateFormat)
@@ -104,9 +104,9 @@ const Code = Schema.String.check(Schema.isNonEmpty())
 export class Mapping extends Schema.Opaque<Mapping>()(Schema.Struct({
   /** The version of this form. */
   v: Schema.Literal(1),
-  /** What a row is by: each once. */
+  /** What a row is by, such as `["user"]`. No word twice. */
   by: Schema.NonEmptyArray(Grouping),
-  /** The codes of hours and tips: `hours`, or `regular` and `over` with `double`, and `tips`. Each is another text. */
+  /** The codes of hours and tips: `hours`, or `regular` and `over` with `double`, and `tips`. No two are equal. */
   payCodes: Schema.optionalKey(Schema.Struct({
     /** All hours. */
     hours: Schema.optionalKey(Code),
@@ -139,7 +139,7 @@ export class Mapping extends Schema.Opaque<Mapping>()(Schema.Struct({
   lineEnd: Schema.optionalKey(Schema.Literals(["\r\n", "\n"])),
   /** Which cells are in quotes. Default: `whenNeeded`, by RFC 4180. */
   quote: Schema.optionalKey(Schema.Literals(["whenNeeded", "always"])),
-  /** `keep`: names, codes, titles and constants may begin as a formula of a spreadsheet does. Default: they are an error. */
+  /** `keep`: names, codes, titles and constants may begin as a formula of a spreadsheet does. Default: that is an error. */
   formulas: Schema.optionalKey(Schema.Literals(["refuse", "keep"]))
 })) {}
 
@@ -214,7 +214,10 @@ export class FormulaText
   }
 }
 
-/** Parses and validates a mapping, such as what `JSON.parse` returned. Fails for a key that no mapping has, and for columns that contradict each other. */
+/**
+ * Parses and validates a mapping, such as what `JSON.parse` returned. Fails for a key that no mapping has, and for columns that
+ * contradict each other.
+ */
 export const decodeMapping = (input: unknown): Result.Result<Mapping, MappingError> =>
   Result.flatMap(
     Result.mapError(decode(input), (error) => {
@@ -307,11 +310,11 @@ export interface PayrollFile {
   readonly text: string
   /** Number of rows, without titles. */
   readonly rows: number
-  /** Of each column of hours, how much the exact sum has more than the cells: what rounding has left out. */
+  /** For each column of hours, the exact sum less the sum of its cells: what rounding left out. */
   readonly remainders: ReadonlyArray<{ readonly header: string; readonly remainder: Duration.Duration }>
   /** The codes that it uses, by kind and id. */
   readonly codes: ReadonlyArray<UsedCode>
-  /** Users of one code, which makes one employee of them. Hours over a threshold are those of each user alone. */
+  /** Users who share a code: one employee in the file. Hours over a threshold are counted for each user alone. */
   readonly sharedCodes: ReadonlyArray<SharedCode>
   /** The hours, the cost and the tips, if a person has some and no column has them. */
   readonly omitted: ReadonlyArray<OmittedAmount>
@@ -349,11 +352,11 @@ export interface SharedCode {
 }
 
 /**
- * Writes the sums as the file of a mapping; with `previous`, the difference to the file of `previous`: what is still to pay.
+ * Writes the sums as the file of a mapping; with `previous`, what is still to pay: the difference to the file of `previous`.
  * Rows with the same texts are one row, which is summed before it is rounded. Rows that are zero in every number are left
  * out.
  *
- * Laws: equal arguments are equal bytes. The file of `previous` and the difference add up, cell by cell, to the file of the
+ * Laws: equal arguments give equal bytes. The file of `previous` and the difference add up, cell by cell, to the file of the
  * sums: time that rounding left out of one is in the next. The classes of a row add up to its hours.
  *
  * **Example** (Hours of each employee as a row for each code)

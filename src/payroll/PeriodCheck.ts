@@ -1,7 +1,6 @@
 /** The issues to resolve before a period is closed: open, unapproved, overlapping, long and odd punches. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -10,6 +9,7 @@ import * as Sink from "effect/Sink"
 import { LocationId, TimePunchId, UserId } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { Kind } from "./IssueKind.ts"
+import { toSink } from "./running.ts"
 import * as WorkedTime from "./WorkedTime.ts"
 import { byLocation, type DayRule, type Interval, type LocalPeriods, zoneOf, type Zones, zonesOf } from "./Zones.ts"
 
@@ -47,15 +47,15 @@ export interface PeriodCheckOptions<out E = never> extends WorkedTime.WorkedTime
    */
   readonly isChecked?: ((punch: TimePunch) => boolean) | undefined
   /**
-   * Whether the punches arrive by clock-in, as `SqlStore.list` gives them. Then only those that have not ended are kept. To give
-   * them in another order is a defect. Default: false.
+   * Whether the punches arrive by clock-in, as `SqlStore.list` gives them. Then only punches that have not ended are kept, and
+   * another order is a defect. Default: false.
    */
   readonly isSorted?: boolean | undefined
 }
 
 /**
  * What to list for a check: the period by the day rule of each location, and `maxDuration` more on each side, so that an
- * overlap across an edge of the period is found. A punch that reaches into the period from before that is `tooLong` or
+ * overlap across an edge of the period is found. A punch that began still earlier and reaches into the period is `tooLong` or
  * `open` in an earlier period.
  */
 export const queryWindow = <E = never>(options: PeriodCheckOptions<E>): Interval => {
@@ -72,9 +72,8 @@ export const queryWindow = <E = never>(options: PeriodCheckOptions<E>): Interval
  * Two punches overlap if they share time; two that only touch do not. An open punch reaches to `asOf`. Without it its end
  * is not known, and only the instant of its clock-in counts.
  *
- * One pass, in any order. It keeps the issues, and the times of each punch that is not deleted: about 130 bytes a punch. With
- * `isSorted` it keeps those times of the punches alone that have not ended: one or two a person. It fails with the error of
- * `dayRule`, for any punch that is not deleted.
+ * One pass, in any order. It keeps the issues, and about 130 bytes for each punch that is not deleted; with `isSorted` only for
+ * the punches that have not ended, one or two a person. Fails with the error of `dayRule`, for any punch that is not deleted.
  *
  * **Example** (Is the week ready to close?)
  *
@@ -103,26 +102,17 @@ export const check = <E = never>(
  */
 export const findings = <E = never>(
   options: PeriodCheckOptions<E>
-): Sink.Sink<ReadonlyArray<Finding>, TimePunch, never, E> =>
-  Sink.foldArray(
-    () => makeCheck(options),
-    Function.constTrue,
-    (check, punches: ReadonlyArray<TimePunch>) => {
-      for (const punch of punches) {
-        const added = check.add(punch)
-        if (Result.isFailure(added)) return Effect.fail(added.failure)
-      }
-      return Effect.succeed(check)
-    }
-  ).pipe(Sink.map((check) => check.result()))
+): Sink.Sink<ReadonlyArray<Finding>, TimePunch, never, E> => toSink(() => makeCheck(options), (check) => check.result())
 
 /** @internal */
 export interface Finding {
   readonly kind: Kind
   readonly shift: Shift
-  /** The reason, or the shift that it overlaps. */
-  readonly reason: string | Shift
+  readonly reason: Reason
 }
+
+/** A sentence, the shift that it overlaps, or what it is longer than: sentences of millions of findings take gigabytes. */
+type Reason = string | Shift | Duration.Duration
 
 /** The time of a punch, `[start, end)` in epoch milliseconds, and what an issue needs of it. */
 interface Shift {
@@ -139,7 +129,8 @@ interface Shift {
   isFound: boolean
 }
 
-const makeCheck = <E>(options: PeriodCheckOptions<E>) => {
+/** `findings` punch by punch. @internal */
+export const makeCheck = <E>(options: PeriodCheckOptions<E>) => {
   const { isSorted = false } = options
   const found: Array<Finding> = []
   /** Of sorted punches the shifts that may share time with a later one; else all. */
@@ -246,23 +237,24 @@ export const issueOf = (finding: Finding): Issue => {
 }
 
 const textOf = ({ reason, shift }: Finding): string =>
-  typeof reason === "string" ? reason : overlapText(reason, shift.zone)
+  typeof reason === "string"
+    ? reason
+    : Duration.isDuration(reason)
+    ? `It lasts ${Duration.format(Duration.millis(shift.end - shift.start))}, longer than ${Duration.format(reason)}.`
+    : overlapText(reason, shift.zone)
 
 /** What the punch alone shows. */
 const reasons = (
   punch: TimePunch,
   options: PeriodCheckOptions<unknown>,
   maxDuration: Duration.Duration
-): ReadonlyArray<readonly [Kind, string]> => {
-  const { anomalies, durations, open } = WorkedTime.measure(punch, options)
-  const found: Array<readonly [Kind, string]> = []
+): ReadonlyArray<readonly [Kind, Reason]> => {
+  const { anomalies, open, times } = WorkedTime.measureMillis(punch, options)
+  const found: Array<readonly [Kind, Reason]> = []
   if (open) found.push(["open", "It has no clock-out."])
   if (!punch.approved) found.push(["unapproved", "It is not approved."])
   if (options.disputed?.has(punch.id) === true) found.push(["disputed", "The employee disputes it."])
-  if (Option.isSome(durations) && Duration.isGreaterThan(durations.value.gross, maxDuration)) {
-    const [lasts, limit] = [durations.value.gross, maxDuration].map(Duration.format)
-    found.push(["tooLong", `It lasts ${lasts}, longer than ${limit}.`])
-  }
+  if (times !== undefined && times.gross > Duration.toMillis(maxDuration)) found.push(["tooLong", maxDuration])
   for (const anomaly of anomalies) {
     if (anomaly !== "OpenPunch") found.push(["anomaly", `${anomaly}: ${anomalyTexts[anomaly]}.`])
   }
@@ -293,13 +285,14 @@ const overlapText = (other: Shift, zone: DateTime.TimeZone): string => {
 const localTime = (iso: string, withOffset: boolean): string =>
   iso.replace(/^(.*)T(\d\d:\d\d).*(.{6})$/, withOffset ? "$1 $2$3" : "$1 $2")
 
-/** By person, clock-in, punch and kind. A punch that was listed twice has each issue once. */
-const inOrder = (found: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
-  const sorted = found.toSorted(compare)
-  return sorted.filter((finding, index) => {
-    const before = sorted[index - 1]
-    return before === undefined || compare(before, finding) !== 0
-  })
+/** By person, clock-in, punch and kind. A punch that was listed twice has each issue once. Sorts the array itself. */
+const inOrder = (found: Array<Finding>): ReadonlyArray<Finding> => {
+  found.sort(compare)
+  const isAgain = (finding: Finding, at: number) => {
+    const before = found[at - 1]
+    return before !== undefined && compare(before, finding) === 0
+  }
+  return found.some(isAgain) ? found.filter((finding, at) => !isAgain(finding, at)) : found
 }
 
 const compare = (a: Finding, b: Finding): number =>
@@ -309,11 +302,12 @@ const compare = (a: Finding, b: Finding): number =>
   Kind.literals.indexOf(a.kind) - Kind.literals.indexOf(b.kind) ||
   compareTexts(a, b)
 
+const isShift = (reason: Reason): reason is Shift => typeof reason !== "string" && !Duration.isDuration(reason)
+
 /** By the sentences. Those of two overlaps differ at the id already, unless a punch was listed twice. */
 const compareTexts = (a: Finding, b: Finding): number => {
-  const [one, other] = typeof a.reason === "string" || typeof b.reason === "string" ||
-      a.reason.punchId === b.reason.punchId
-    ? [textOf(a), textOf(b)]
-    : [`${a.reason.punchId},`, `${b.reason.punchId},`]
+  const [one, other] = isShift(a.reason) && isShift(b.reason) && a.reason.punchId !== b.reason.punchId
+    ? [`${a.reason.punchId},`, `${b.reason.punchId},`]
+    : [textOf(a), textOf(b)]
   return one < other ? -1 : one > other ? 1 : 0
 }

@@ -2,8 +2,8 @@
 import * as Schema from "effect/Schema"
 
 /**
- * How a fraction is rounded: `down` and `up` to the next integer below and above, `halfUp` and `halfEven` to the nearest
- * one, and a half up, or to the even one.
+ * How a fraction is rounded: `down` to the next integer below, `up` to the next one above, `halfUp` and `halfEven` to the nearest
+ * one. A half goes up, or to the even one.
  */
 export const Rounding = Schema.Literals(["halfUp", "halfEven", "down", "up"])
 
@@ -12,19 +12,28 @@ export type Rounding = typeof Rounding.Type
 /** The rounded quotient of two integers, of which the dividend is not negative and the divisor positive. */
 export const divide = (dividend: bigint, divisor: bigint, rounding: Rounding): bigint => {
   const whole = dividend / divisor
-  return whole + (roundsUp(whole, dividend % divisor, divisor, rounding) ? 1n : 0n)
+  const rest = dividend % divisor
+  return whole + (roundsUp(rounding, rest > 0n, Number(rest * 2n - divisor), whole % 2n === 1n) ? 1n : 0n)
 }
 
-const roundsUp = (whole: bigint, rest: bigint, divisor: bigint, rounding: Rounding): boolean => {
+/** The same of safe integers, with a divisor of at most 2^52: remainder, difference and quotient are exact. */
+export const divideSafe = (dividend: number, divisor: number, rounding: Rounding): number => {
+  const rest = dividend % divisor
+  const whole = (dividend - rest) / divisor
+  return whole + (roundsUp(rounding, rest > 0, rest * 2 - divisor, whole % 2 === 1) ? 1 : 0)
+}
+
+/** `beyondHalf`: of which sign the rest less a half is. */
+const roundsUp = (rounding: Rounding, hasRest: boolean, beyondHalf: number, isOdd: boolean): boolean => {
   switch (rounding) {
     case "down":
       return false
     case "up":
-      return rest > 0n
+      return hasRest
     case "halfUp":
-      return rest * 2n >= divisor
+      return beyondHalf >= 0
     case "halfEven":
-      return rest * 2n > divisor || (rest * 2n === divisor && whole % 2n === 1n)
+      return beyondHalf > 0 || (beyondHalf === 0 && isOdd)
   }
 }
 

@@ -86,12 +86,29 @@ export interface WorkedTimeOptions {
  * ```
  */
 export const measure = (punch: TimePunch, options?: WorkedTimeOptions): WorkedTime => {
+  const { anomalies, open, times } = measureMillis(punch, options)
+  return { durations: times === undefined ? Option.none() : Option.some(durationsOf(times)), open, anomalies }
+}
+
+/** `Durations` in milliseconds. */
+interface Times {
+  readonly gross: number
+  readonly paidBreaks: number
+  readonly unpaidBreaks: number
+  readonly net: number
+}
+
+/**
+ * `measure` in milliseconds, for sums: the `Duration`s of a punch cost more than its arithmetic. `times` is `undefined` where
+ * `durations` is none. @internal
+ */
+export const measureMillis = (punch: TimePunch, options?: WorkedTimeOptions) => {
   const start = punch.clockedIn.epochMilliseconds
   const out = epochOf(punch.clockedOut)
   const end = out ?? options?.asOf?.epochMilliseconds
-  const spans = punch.breaks.map((rest) => spanOf(rest, out)).toSorted((a, b) => a.start - b.start)
+  const spans = spansOf(punch.breaks, out)
   return {
-    durations: end === undefined || end < start ? Option.none() : Option.some(durationsOf(spans, start, end)),
+    times: end === undefined || end < start ? undefined : timesOf(spans, start, end),
     open: out === undefined,
     anomalies: anomaliesOf(spans, start, out, end)
   }
@@ -116,11 +133,20 @@ const spanOf = (rest: Break, clockedOut: number | undefined): Span => {
   return { start, end, paid: rest.paid, open: out === undefined }
 }
 
-/** The milliseconds of `[from, to)` that lie in at least one of the spans, which are sorted by their start. */
-const covered = (spans: ReadonlyArray<Span>, from: number, to: number): number => {
+const noSpans: ReadonlyArray<Span> = []
+
+/** The breaks, sorted by their start. */
+const spansOf = (breaks: TimePunch["breaks"], clockedOut: number | undefined): ReadonlyArray<Span> =>
+  breaks.length === 0
+    ? noSpans
+    : breaks.map((rest) => spanOf(rest, clockedOut)).toSorted((a, b) => a.start - b.start)
+
+/** The milliseconds of `[from, to)` that lie in at least one of the spans, or of those that are unpaid, sorted by their start. */
+const covered = (spans: ReadonlyArray<Span>, from: number, to: number, isUnpaid: boolean): number => {
   let total = 0
   let reached = from
   for (const span of spans) {
+    if (isUnpaid && span.paid) continue
     const start = Math.max(span.start, reached)
     const end = Math.min(span.end, to)
     if (end <= start) continue
@@ -130,35 +156,45 @@ const covered = (spans: ReadonlyArray<Span>, from: number, to: number): number =
   return total
 }
 
-const durationsOf = (spans: ReadonlyArray<Span>, start: number, end: number): Durations => {
-  const unpaid = covered(spans.filter((span) => !span.paid), start, end)
+const timesOf = (spans: ReadonlyArray<Span>, start: number, end: number): Times => {
+  const unpaid = covered(spans, start, end, true)
   return {
-    gross: Duration.millis(end - start),
-    paidBreaks: Duration.millis(covered(spans, start, end) - unpaid),
-    unpaidBreaks: Duration.millis(unpaid),
-    net: Duration.millis(end - start - unpaid)
+    gross: end - start,
+    paidBreaks: covered(spans, start, end, false) - unpaid,
+    unpaidBreaks: unpaid,
+    net: end - start - unpaid
   }
 }
 
+const durationsOf = ({ gross, net, paidBreaks, unpaidBreaks }: Times): Durations => ({
+  gross: Duration.millis(gross),
+  paidBreaks: Duration.millis(paidBreaks),
+  unpaidBreaks: Duration.millis(unpaidBreaks),
+  net: Duration.millis(net)
+})
+
+/** In the order of `Anomaly`. */
 const anomaliesOf = (
   spans: ReadonlyArray<Span>,
   start: number,
   out: number | undefined,
   end: number | undefined
 ): ReadonlyArray<Anomaly> => {
+  const found: Array<Anomaly> = []
   const negative = out !== undefined && out < start
-  const holds: Record<Anomaly, boolean> = {
-    OpenPunch: out === undefined,
-    AsOfBeforeClockIn: out === undefined && end !== undefined && end < start,
-    NegativeSpan: negative,
-    ZeroLength: out === start,
-    // A punch of negative span contains nothing, so no break is outside of it.
-    BreakOutsidePunch: !negative && spans.some((span) => isOutside(span, start, out ?? Number.POSITIVE_INFINITY)),
-    BreaksOverlap: overlap(spans),
-    NegativeBreak: spans.some((span) => span.end < span.start),
-    OpenBreakInClosedPunch: out !== undefined && spans.some((span) => span.open)
+  if (out === undefined) found.push("OpenPunch")
+  if (out === undefined && end !== undefined && end < start) found.push("AsOfBeforeClockIn")
+  if (negative) found.push("NegativeSpan")
+  if (out === start) found.push("ZeroLength")
+  if (spans.length === 0) return found
+  // A punch of negative span contains nothing, so no break is outside of it.
+  if (!negative && spans.some((span) => isOutside(span, start, out ?? Number.POSITIVE_INFINITY))) {
+    found.push("BreakOutsidePunch")
   }
-  return Anomaly.literals.filter((anomaly) => holds[anomaly])
+  if (overlap(spans)) found.push("BreaksOverlap")
+  if (spans.some((span) => span.end < span.start)) found.push("NegativeBreak")
+  if (out !== undefined && spans.some((span) => span.open)) found.push("OpenBreakInClosedPunch")
+  return found
 }
 
 const isOutside = (span: Span, start: number, out: number): boolean =>

@@ -170,7 +170,8 @@ const withChange = ({ gte, lt }: Interval): Interval => ({
   lt: DateTime.add(lt, { hours: 3 })
 })
 
-const isWithin = ({ gte, lt }: Interval, { epochMilliseconds }: DateTime.Utc): boolean =>
+/** @internal */
+export const isWithin = ({ gte, lt }: Interval, { epochMilliseconds }: DateTime.Utc): boolean =>
   gte.epochMilliseconds <= epochMilliseconds && epochMilliseconds < lt.epochMilliseconds
 
 /** From the earliest start of these ranges to their latest end. */

@@ -12,7 +12,7 @@ export interface Classes {
   readonly double: number
 }
 
-/** A threshold that is left out is infinite. A negative one counts as zero: no more than all time is over it. */
+/** The thresholds of a day and a week: one that is left out is infinite, a negative one counts as zero. */
 export interface Thresholds {
   /** The threshold for the net time of a local week. Default: none, so that no time is over it. */
   readonly weeklyThreshold?: Duration.Input | undefined

@@ -1,7 +1,6 @@
 /** The figures of a report, in one pass over its punches. */
 import * as DateTime from "effect/DateTime"
-import * as Effect from "effect/Effect"
-import * as HashMap from "effect/HashMap"
+import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
@@ -9,6 +8,7 @@ import type { BusinessDate, LocationId, UserId } from "../Ids.ts"
 import * as Labor from "../payroll/Labor.ts"
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
+import { toSink } from "../payroll/running.ts"
 import { byLocation, type DayRule, isZones } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { makePresence, type Presence } from "./presence.ts"
@@ -45,7 +45,7 @@ export interface Figures {
   /** None without a punch. */
   readonly total: Option.Option<Labor.Totals>
   /** The hours of each person over the thresholds; empty without a threshold. */
-  readonly hours: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
+  readonly hours: ReadonlyMap<UserId, Pick<Labor.HoursOverThreshold, "double" | "over">>
   readonly presence: Presence
   /** @internal */
   readonly found: ReadonlyArray<PeriodCheck.Finding>
@@ -54,59 +54,57 @@ export interface Figures {
 /** Counts punches in one pass: no part keeps them for another. Deleted ones are left out. */
 export const figuresOf = <E, E2, R>(
   punches: Stream.Stream<TimePunch, E2, R>,
-  { check, datesOf, hours, labor, placeOf }: FiguresOptions<E>
+  options: FiguresOptions<E>
 ): Effect.Effect<Figures, E | E2 | Labor.SumOverflow, R> =>
-  Effect.gen(function*() {
-    const presence = makePresence(labor.asOf)
-    const groups = new Map<string, CountedDay & { readonly locationId: LocationId }>()
-    const keyOf = (punch: TimePunch): string => {
-      const place = Option.getOrUndefined(Result.getSuccess(placeOf(punch)))
-      const key = `${punch.locationId} ${place?.date}`
-      if (place !== undefined && !groups.has(key)) groups.set(key, { ...place, locationId: punch.locationId })
-      return key
-    }
-    const pages = punches.pipe(
-      Stream.filter(({ deleted }) => !deleted),
-      Stream.rechunk(pageSize),
-      Stream.chunks,
-      Stream.mapEffect((all) =>
-        Effect.fromResult(Result.map(Result.all(all.map(placeOf)), (places) => {
-          const placed = all.filter((punch, at) => {
-            const place = places[at]
-            if (place !== undefined) presence.add(punch, place.dayRule)
-            return place !== undefined
-          })
-          return { all, placed }
-        }))
-      )
-    )
-    const [forDays, forPeople, forTotal, forHours, forCheck] = yield* Stream.broadcastN(pages, { n: 5, capacity: 2 })
-    const placedOf = (each: typeof forDays) => Stream.flatMap(each, ({ placed }) => Stream.fromArray(placed))
-    const allOf = (each: typeof forDays) => Stream.flatMap(each, ({ all }) => Stream.fromArray(all))
-    const counted = yield* Effect.all({
-      days: Stream.run(placedOf(forDays), Labor.rollup(keyOf, labor)),
-      people: Stream.run(placedOf(forPeople), Labor.rollup(({ userId }) => userId, labor)),
-      total: Stream.run(placedOf(forTotal), Labor.rollup(() => "total", labor)),
-      hours: hours === undefined
-        ? Effect.as(Stream.runDrain(forHours), HashMap.empty<UserId, Labor.HoursOverThreshold>())
-        : Stream.run(Stream.filter(allOf(forHours), hours.isCounted), Labor.hoursOverThreshold(hours)),
-      found: Stream.run(Stream.filter(allOf(forCheck), isRead(check)), PeriodCheck.findings(check))
-    }, { concurrency: "unbounded" })
-    return {
-      days: [...counted.days].flatMap(([key, totals]) => {
-        const group = groups.get(key)
-        return group === undefined ? [] : [{ ...totals, locationId: group.locationId, date: group.date }]
-      }),
-      people: [...counted.people],
-      total: HashMap.get(counted.total, "total"),
-      hours: counted.hours,
-      presence: presence.result(datesOf),
-      found: counted.found
-    }
-  }).pipe(Effect.scoped)
+  Stream.run(punches, toSink(() => makeFigures(options), (figures) => figures.result()))
 
-/** How many punches the parts share at a time. */
-const pageSize = 1024
+const makeFigures = <E>({ check, datesOf, hours, labor, placeOf }: FiguresOptions<E>) => {
+  const presence = makePresence(labor.asOf)
+  const groups = new Map<string, Pick<DayOfLocation, "locationId" | "date">>()
+  let place: CountedDay | undefined
+  const keyOf = ({ locationId }: TimePunch): string => {
+    const key = `${locationId} ${place?.date}`
+    if (place !== undefined && !groups.has(key)) groups.set(key, { locationId, date: place.date })
+    return key
+  }
+  const days = Labor.makeRollup(keyOf, labor)
+  const people = Labor.makeRollup(({ userId }) => userId, labor)
+  const total = Labor.makeRollup(() => "total", labor)
+  const over = hours && Labor.makeHours(hours)
+  const found = PeriodCheck.makeCheck(check)
+  const isChecked = isRead(check)
+
+  const add = (punch: TimePunch): Result.Result<void, E | Labor.SumOverflow> => {
+    if (punch.deleted) return Result.void
+    const placed = placeOf(punch)
+    if (Result.isFailure(placed)) return Result.fail(placed.failure)
+    place = placed.success
+    if (place !== undefined) {
+      presence.add(punch, place.dayRule)
+      for (const sums of [days, people, total]) {
+        const added = sums.add(punch)
+        if (Result.isFailure(added)) return added
+      }
+    }
+    const counted = hours?.isCounted(punch) === true && over !== undefined ? over.add(punch) : Result.void
+    if (Result.isFailure(counted)) return counted
+    return isChecked(punch) ? found.add(punch) : Result.void
+  }
+
+  const result = (): Figures => ({
+    days: days.result().flatMap(([key, totals]) => {
+      const group = groups.get(key)
+      return group === undefined ? [] : [{ ...totals, locationId: group.locationId, date: group.date }]
+    }),
+    people: people.result(),
+    total: Option.map(Option.fromUndefinedOr(total.result()[0]), ([, totals]) => totals),
+    hours: new Map(over?.result(({ double, over }) => ({ double, over }))),
+    presence: presence.result(datesOf),
+    found: found.result()
+  })
+
+  return { add, result }
+}
 
 /**
  * Whether `check` of the command would have read a punch. The thresholds read more days before the period, whose open punches

@@ -88,19 +88,23 @@ const addSpan = (hours: Array<number>, offset: (at: number) => number, { from, t
   }
 }
 
-/** `offsetAt` of a day rule. It caches the days on which the offset stays. */
+/** `offsetAt` of a day rule. It caches the days on which the offset stays, and of other days the quarters of an hour. */
 const offsets = (dayRule: DayRule) => {
   const zone = zoneOf(dayRule)
-  const byDay = new Map<number, number | undefined>()
-  const ofDay = (day: number): number | undefined => {
-    const [first, last] = [offsetAt(zone, day * dayMillis), offsetAt(zone, (day + 1) * dayMillis - 1)]
-    return first === last ? first : undefined
+  /** `undefined`: the offset changes within it. */
+  const ofSpan = (length: number) => {
+    const known = new Map<number, number | undefined>()
+    return (at: number): number | undefined => {
+      const span = Math.floor(at / length)
+      if (!known.has(span)) {
+        const [first, last] = [offsetAt(zone, span * length), offsetAt(zone, (span + 1) * length - 1)]
+        known.set(span, first === last ? first : undefined)
+      }
+      return known.get(span)
+    }
   }
-  return (at: number): number => {
-    const day = Math.floor(at / dayMillis)
-    if (!byDay.has(day)) byDay.set(day, ofDay(day))
-    return byDay.get(day) ?? offsetAt(zone, at)
-  }
+  const [ofDay, ofQuarter] = [ofSpan(dayMillis), ofSpan(quarterMillis)]
+  return (at: number): number => ofDay(at) ?? ofQuarter(at) ?? offsetAt(zone, at)
 }
 
 /** How often a range of dates has each weekday, from Sunday. */

@@ -3,7 +3,6 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
-import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type * as Stream from "effect/Stream"
@@ -170,7 +169,7 @@ const peopleOf = (
   options: Labor.Thresholds
 ): ReadonlyArray<ReportSums> =>
   people.map(([key, totals]) => {
-    const over = Option.getOrUndefined(HashMap.get(hours, key))
+    const over = hours.get(key)
     return {
       ...totals,
       key,

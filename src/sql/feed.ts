@@ -14,7 +14,7 @@ import { isTransient, messageOf } from "../internal/sql/failure.ts"
 import { inSnapshot, retried } from "../internal/sql/transaction.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { columns, isOnlyTouched } from "./columns.ts"
+import { isOnlyTouched } from "./columns.ts"
 import { failedWith, opened, type TableOptions } from "./connection.ts"
 import { type Dialect, knownSince } from "./Dialect.ts"
 import {
@@ -28,7 +28,7 @@ import {
   wholeInstant
 } from "./feedEvent.ts"
 import { HistoryUnavailable, isAtInstant } from "./read.ts"
-import { punchesOf, rowColumns } from "./row.ts"
+import { missingPlace, punchesOf, rowColumns } from "./row.ts"
 
 /** Where a feed begins, and whether it ends. */
 export interface FeedOptions extends TableOptions {
@@ -312,10 +312,8 @@ const readState = Effect.fnUntraced(
   }
 )
 
-/** Behind the columns of a punch and its pass. */
-const missingPlace = columns.length + 1
-const atPlace = columns.length + 2
-const isAfterPlace = columns.length + 3
+const atPlace = missingPlace + 1
+const isAfterPlace = missingPlace + 2
 
 /** The versions that began after a place, each behind the one that it replaced. */
 const readChanges = Effect.fnUntraced(

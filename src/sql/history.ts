@@ -414,12 +414,11 @@ export const makePeople = (options: Labor.LaborOptions): People => {
       if (punch === undefined) return undefined
       const sums = people.get(punch.userId) ?? { net: 0, cost: 0, tips: 0 }
       people.set(punch.userId, sums)
-      const { durations } = WorkedTime.measure(punch, options)
-      const net = Option.match(durations, { onNone: () => 0, onSome: ({ net }) => Duration.toMillis(net) })
-      // Unknown without durations; with them, a sum that exceeds the safe integers.
-      const cost = Option.getOrElse(Labor.cost(punch, options), () => Option.isNone(durations) ? 0 : Infinity)
+      // Unknown time adds nothing.
+      const net = WorkedTime.measureMillis(punch, options).times?.net ?? 0
+      const cost = Labor.amountOf(net, punch, options.rounding)
       sums.net += sign * net
-      sums.cost += sign * cost
+      sums.cost += sign * (Number.isSafeInteger(cost) ? cost : Infinity)
       sums.tips += sign * punch.tips
       const field = (["net", "cost", "tips"] as const).find((name) => !Number.isSafeInteger(sums[name]))
       return field === undefined ? undefined : new Labor.SumOverflow({ field, punchId: punch.id })

@@ -30,6 +30,8 @@ export interface HeldClose {
 /** What the copy holds of a company. */
 export interface Holdings {
   readonly company: CompanyId
+  /** Whether it holds anything: a row, a close, or at least a checkpoint. */
+  readonly isCopy: boolean
   readonly punches: number
   /** Versions that later ones have replaced. */
   readonly versions: number
@@ -50,7 +52,7 @@ export const holdingsOf = (company: CompanyId): Effect.Effect<Holdings, SyncErro
     const isOurs = sql`company_id = ${bigint(company)}`
     return yield* Effect.gen(function*() {
       // A close holds up this row while it is written.
-      yield* sql`SELECT company_id FROM ${tables.sync} WHERE ${isOurs} ${forUpdate}`
+      const known = yield* sql`SELECT company_id FROM ${tables.sync} WHERE ${isOurs} ${forUpdate}`
       const [counts] = yield* sql<Row>`SELECT
         (SELECT count(*) FROM ${tables.rows} WHERE ${isOurs}) AS punches,
         (SELECT count(*) FROM ${tables.history} WHERE ${isOurs}) AS versions`
@@ -63,10 +65,13 @@ export const holdingsOf = (company: CompanyId): Effect.Effect<Holdings, SyncErro
         FROM ${tables.closeRow} WHERE ${isOurs} GROUP BY close_id, number`
       const nameOf = (row: Row) => `${numberOf(row["close_id"])}.${numberOf(row["number"])}`
       const sumsBy = new Map(sums.map((row) => [nameOf(row), row] as const))
+      const punches = numberOf(counts?.["punches"])
+      const versions = numberOf(counts?.["versions"])
       return {
         company,
-        punches: numberOf(counts?.["punches"]),
-        versions: numberOf(counts?.["versions"]),
+        isCopy: known.length + punches + versions + closes.length > 0,
+        punches,
+        versions,
         closes: closes.map(({ close_id: close, terms }) => ({
           close: numberOf(close),
           period: readPeriod(terms),

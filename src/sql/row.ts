@@ -13,7 +13,7 @@ import { formatInstant, isWritable, utc } from "../internal/wire/instant.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import { TimePunch } from "../TimePunch.ts"
-import { columns } from "./columns.ts"
+import { columns, type ColumnType } from "./columns.ts"
 import type { Dialect } from "./Dialect.ts"
 
 /** A row of a copy. */
@@ -25,17 +25,35 @@ export interface StoredRow {
   readonly isMissing: boolean
 }
 
+/** The columns of a punch, for `punchesOf`. */
+export const punchColumns = (dialect: Dialect): Statement.Fragment =>
+  Statement.csv(
+    columns.map(({ name, type }) =>
+      Statement.fragment([...cellOf(dialect, name, type).segments, Statement.literal(` AS ${name}`)])
+    )
+  )
+
 /** The columns of a row, or of a version, from which it is read. */
-export const rowColumns = ({ millisOf }: Dialect): Statement.Fragment =>
+export const rowColumns = (dialect: Dialect): Statement.Fragment =>
   Statement.csv([
-    ...columns.map(({ name, type }) =>
-      type === "timestamptz"
-        ? Statement.fragment([...millisOf(name).segments, Statement.literal(` AS ${name}`)])
-        : raw(type === "jsonb" ? `CAST(${name} AS text) AS ${name}` : name)
-    ),
+    punchColumns(dialect),
     raw("pass"),
     raw("CASE WHEN missing_at IS NULL THEN 0 ELSE 1 END AS is_missing")
   ])
+
+const cellOf = ({ millisOf, wholeOf }: Dialect, name: string, type: ColumnType): Statement.Fragment => {
+  switch (type) {
+    case "timestamptz":
+      return millisOf(name)
+    case "bigint":
+      return wholeOf(name)
+    case "jsonb":
+      return raw(`CAST(${name} AS text)`)
+    case "boolean":
+    case "text":
+      return raw(name)
+  }
+}
 
 /** The values of a punch in the order of `columns`, as a driver returns them. There may be more behind them. */
 type Cells = ReadonlyArray<unknown>
@@ -80,6 +98,9 @@ export const punchesOf = (
 }
 
 const idPlace = names.indexOf("id")
+
+/** Where a row of `rowColumns` says whether it is missing: behind the columns of the punch and its pass. */
+export const missingPlace = columns.length + 1
 
 const none = Option.none()
 
@@ -184,7 +205,7 @@ const straight = (cells: Cells) => {
 const parse = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
 
 /** A value as the wire has it. What cannot be one is left to the codec, which names it. */
-const wireOf = (value: unknown, type: (typeof columns)[number]["type"]): unknown => {
+const wireOf = (value: unknown, type: ColumnType): unknown => {
   if (value === null) return null
   switch (type) {
     case "bigint":

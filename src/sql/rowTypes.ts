@@ -24,6 +24,13 @@ interface Sqlite {
   readonly boolean: number
   readonly text: string
   readonly jsonb: string
+  /** An amount in units. */
+  readonly numeric: number
+}
+
+/** The views of SQLite write times as ISO texts. */
+interface SqliteViews extends Omit<Sqlite, "timestamptz"> {
+  readonly timestamptz: string
 }
 
 interface Postgres {
@@ -32,16 +39,19 @@ interface Postgres {
   readonly boolean: boolean
   readonly text: string
   readonly jsonb: ReadonlyArray<BreakJson>
+  readonly numeric: string
 }
 
+type AnyDriver = Sqlite | SqliteViews | Postgres
+
 type Value<
-  Driver extends Sqlite | Postgres,
+  Driver extends AnyDriver,
   Column extends { readonly type: keyof Sqlite; readonly nullable: boolean }
 > =
   | Driver[Column["type"]]
   | (Column["nullable"] extends true ? null : never)
 
-type PunchValues<Driver extends Sqlite | Postgres> = {
+type PunchValues<Driver extends AnyDriver> = {
   readonly [Name in keyof PunchColumns]: Value<Driver, PunchColumns[Name]>
 }
 
@@ -61,15 +71,52 @@ interface Version<Driver extends Sqlite | Postgres> extends Row<Driver> {
   readonly valid_to: Driver["timestamptz"]
 }
 
-interface Tables<Driver extends Sqlite | Postgres> {
+/** A row of the view `time_punches_current`: a punch that is neither deleted nor missing. */
+interface Current<Driver extends AnyDriver> extends Omit<PunchValues<Driver>, "deleted" | "hourly_wage" | "tips"> {
+  /** In units of the currency, not in cents. */
+  readonly hourly_wage: Driver["numeric"]
+  /** In units of the currency, not in cents. */
+  readonly tips: Driver["numeric"]
+  /** Hours net of unpaid breaks; null if they are not known. */
+  readonly hours_worked: number | null
+}
+
+/** A row of the view `time_punches_breaks`: a break of such a punch. */
+interface PunchBreak<Driver extends AnyDriver> {
+  /** The company of the punch. */
+  readonly company_id: Driver["bigint"]
+  /** The punch. */
+  readonly time_punch_id: Driver["bigint"]
+  /** The place of the break in its punch, from 1. */
+  readonly place: Driver["bigint"]
+  /** Identifies the break. */
+  readonly id: Driver["bigint"]
+  /** The user of the punch. */
+  readonly user_id: Driver["bigint"]
+  /** The type of break, as the company defines it. */
+  readonly custom_break_id: Driver["bigint"]
+  /** Whether the break counts as paid time. */
+  readonly paid: Driver["boolean"]
+  /** When the break began. */
+  readonly break_in: Driver["timestamptz"]
+  /** When it ended; null while it is open. */
+  readonly break_out: Driver["timestamptz"] | null
+}
+
+interface Tables<Driver extends Sqlite | Postgres, Views extends AnyDriver> {
   /** Every row. */
   readonly time_punches: Row<Driver>
   /** Every version that was replaced. */
   readonly time_punches_history: Version<Driver>
+  /** A view of the rows that are neither deleted nor missing, with hours worked and amounts in units. */
+  readonly time_punches_current: Current<Views>
+  /** A view of their breaks. */
+  readonly time_punches_breaks: PunchBreak<Views>
 }
 
 /**
- * The tables of a copy in SQLite: times in milliseconds since 1970, booleans as 0 and 1, breaks as JSON text.
+ * The tables and views of a copy in SQLite: times in milliseconds since 1970 (in the views ISO texts), booleans as 0 and 1,
+ * breaks as JSON text.
  *
  * **Example** (The database of a query builder)
  *
@@ -80,7 +127,10 @@ interface Tables<Driver extends Sqlite | Postgres> {
  * export const isOpen = (row: SqliteTables["time_punches"]): boolean => row.clocked_out === null
  * ```
  */
-export interface SqliteTables extends Tables<Sqlite> {}
+export interface SqliteTables extends Tables<Sqlite, SqliteViews> {}
 
-/** The tables of a copy in PostgreSQL, as `pg` returns them by default: a `bigint` is a text, a time is a `Date`. */
-export interface PostgresTables extends Tables<Postgres> {}
+/**
+ * The tables and views of a copy in PostgreSQL, as `pg` returns them by default: a `bigint` or an amount in units is a text, a
+ * time is a `Date`.
+ */
+export interface PostgresTables extends Tables<Postgres, Postgres> {}

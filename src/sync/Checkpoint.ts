@@ -42,8 +42,8 @@ export const RunningPass = Schema.Struct({
   /** The service's clock at the first page of the attempt; `None` before it, and if it came without a valid `Date`. */
   horizon: Schema.OptionFromNullOr(Instant),
   /**
-   * The local clock when the first page of the attempt was requested; before it, when the page was that was discarded because
-   * the service's clock was set back, else `None`.
+   * The local clock when the first page of the attempt was requested. Before that page: when a page was requested that was
+   * discarded because the service's clock was set back, else `None`.
    */
   at: Schema.OptionFromNullOr(Instant),
   /** The latest `modified` seen, less the time since the first page: the watermark of a pass without a `Date`. */

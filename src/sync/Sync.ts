@@ -28,7 +28,7 @@ import {
 import { SyncStore } from "./SyncStore.ts"
 
 /**
- * Carries one pass into the store: completes the pass that is running, or else does what is due, a first load or an
+ * Carries one pass into the store: completes the pass that is running, or begins the one that is due: a first load or an
  * increment. After a failure everything that was committed stays, and the next call continues there. Run it on a schedule;
  * of two calls at once, one fails with `Superseded` and no row is lost.
  *
@@ -54,8 +54,8 @@ export const sweep = (
   Effect.flatMap(sweepCallOf(company, options), (call) => execute(call, options)).pipe(Effect.withSpan("Sync.sweep"))
 
 /**
- * The batches of one pass, for a store of the caller's own: completes the pass that is running, or else does what is due, a
- * first load or an increment, and ends. Store the rows and the checkpoint of a batch together, or neither, before the next
+ * The batches of one pass, for a store of the caller's own: completes the pass that is running, or begins the one that is due,
+ * a first load or an increment, and ends. Store the rows and the checkpoint of a batch together, or neither, before the next
  * is pulled. Fails with a `SyncError` or a `ListError`; a later call continues from the last checkpoint that was stored.
  */
 export const batches = (

@@ -25,9 +25,9 @@ export interface BatchesOptions {
   /** Pages to read ahead of the consumer. Default 0. */
   readonly prefetchPages?: number | undefined
   /**
-   * Whether each pass asks for the order of ids. A cursor that names a record marks a place in the service's order: if an
-   * edit moves that record, rows between are skipped until a sweep. The order of ids cures that on a service that keeps it
-   * beside a cursor, and makes it worse on one that drops it there: `time-punches doctor` tests which. Default `false`.
+   * Whether each pass asks for the order of ids. If a cursor names a record, an edit that moves the record makes a pass skip the
+   * rows between, until a sweep. The order of ids prevents this if the service keeps it with a cursor, and makes it worse if the
+   * service drops it there: `time-punches doctor` tests which. Default `false`.
    */
   readonly sortById?: boolean | undefined
 }
@@ -44,7 +44,7 @@ export interface RunOptions extends BatchesOptions {
   readonly stopAfter?: StopAfter | undefined
   /**
    * Whether the call first commits the stored checkpoint under its own name, or a blank one if there is none, and then calls
-   * `onCommit`: no older call can commit any more, a first load in flight neither. Default `false`: its first page does that.
+   * `onCommit`. From then on no older call can commit, not even a first load. Default `false`: the first page does that.
    */
   readonly claim?: boolean | undefined
   /** Called after each commit, with the counts of this call so far. `false` stops the call here. */

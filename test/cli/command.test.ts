@@ -316,7 +316,8 @@ describe("time-punches", () => {
         assert.deepStrictEqual([without.code, without.stdout, asked], [2, "", []])
         assert.include(
           without.stderr,
-          "--company ID=GUID (or TIME_PUNCHES_COMPANY_GUID with TIME_PUNCHES_COMPANY_ID)"
+          "the guid of the company is required for an OAuth client: give --company ID=GUID, or set " +
+            "TIME_PUNCHES_COMPANY_GUID with TIME_PUNCHES_COMPANY_ID\n"
         )
         assert.strictEqual(given.code, 0)
       }).pipe(Effect.provide(fake))

@@ -200,7 +200,7 @@ for (const database of databases()) {
         })
     )
 
-    itWithCopy("is stale unless the last complete pass began after the period", (copy) =>
+    itWithCopy("is stale unless the last complete sync run began after the period", (copy) =>
       Effect.gen(function*() {
         yield* commit(copy.kept, company, week)
         const began = (instant: string) => {
@@ -213,7 +213,7 @@ for (const database of databases()) {
         const error = yield* Effect.flip(create(copy, { ...march, accept: [] }))
         assert.match(
           error.message,
-          /stale 1; the last complete pass began 2026-03-16T03:59:59\.999Z, and the period ends/
+          /stale 1; the last complete sync run began 2026-03-16T03:59:59\.999Z, and the period ends/
         )
         yield* began("2026-03-16T04:00:00Z")
         assert.deepStrictEqual((yield* create(copy, { ...march, accept: [] })).accepted, {})

@@ -7,8 +7,8 @@ import { KeyValueStore } from "effect/persistence"
 import { TestClock } from "effect/testing"
 import { layerTokenFile, withAccessToken, withOAuth, withSession } from "../../docs/examples/credentials.ts"
 import { countAll, tokenOfEach } from "../../docs/examples/many-companies.ts"
-import { sharedTokens } from "../../docs/examples/shared-token.ts"
-import { CompanyGuid, CompanyId, Credentials, Endpoints, TimePunches } from "../../src/index.ts"
+import { layerOfProcess } from "../../docs/examples/shared-token.ts"
+import { CompanyGuid, CompanyId, Endpoints, TimePunches } from "../../src/index.ts"
 import { defaultCompany, defaultOAuthClient, FakeService, Fault } from "../../src/testing/index.ts"
 import { defaultSession, otherCompany } from "../../src/testing/service/options.ts"
 
@@ -92,7 +92,6 @@ describe("docs/examples/shared-token.ts", () => {
   const makeKey = Effect.promise(() =>
     crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"])
   )
-  const endpoints = Endpoints.layer({ baseUrl: "http://localhost" })
   const oauth = {
     clientId: defaultOAuthClient.clientId,
     clientSecret: Redacted.make(defaultOAuthClient.clientSecret)
@@ -101,12 +100,7 @@ describe("docs/examples/shared-token.ts", () => {
   /** The client of one process: its own cache, over the store and the service that all of them reach. */
   const makeProcess = (key: CryptoKey) =>
     Layer.build(
-      TimePunches.layer.pipe(
-        Layer.provide(Credentials.layerOAuthNoDeps()),
-        Layer.provide(sharedTokens(oauth, key)),
-        Layer.provide(endpoints),
-        Layer.provide(FakeService.layerClient)
-      )
+      layerOfProcess(oauth, key, "http://localhost").pipe(Layer.provide(FakeService.layerClient))
     ).pipe(Effect.map((context) => Context.get(context, TimePunches).page(company)))
 
   const shared = Layer.merge(FakeService.layer(), KeyValueStore.layerMemory)

@@ -28,6 +28,7 @@ describe("a hover over a public name", () => {
 
   it("is left out for the few names that the declarations leave out", () => {
     assert.deepStrictEqual(internal.toSorted(), [
+      "CloseSums.makeSums",
       "CloseTerms.CountedInterval",
       "CloseTerms.NumberedTerms",
       "CloseTerms.checkOptions",
@@ -39,10 +40,15 @@ describe("a hover over a public name", () => {
       "CloseTerms.periodsBefore",
       "CloseTerms.touches",
       "CompanySchema",
+      "Labor.amountOf",
+      "Labor.makeHours",
+      "Labor.makeRollup",
       "NodeSqlite.createFile",
       "PeriodCheck.Finding",
       "PeriodCheck.findings",
       "PeriodCheck.issueOf",
+      "PeriodCheck.makeCheck",
+      "WorkedTime.measureMillis",
       "explain"
     ])
   })

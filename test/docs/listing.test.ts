@@ -1,6 +1,7 @@
 /** The examples of pages, backfill and errors do what their pages say. */
+import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { type Config, ConfigProvider, Effect, Fiber, Layer, Option, Ref, Schema, Stream } from "effect"
+import { type Config, ConfigProvider, Effect, Fiber, FileSystem, Layer, Option, Ref, Schema, Stream } from "effect"
 import type { HttpClient } from "effect/http"
 import { TestClock, TestConsole } from "effect/testing"
 import { copyMarch, Unfinished } from "../../docs/examples/backfill.ts"
@@ -15,7 +16,7 @@ import {
   salvage,
   thereAndBack
 } from "../../docs/examples/pages.ts"
-import { CompanyGuid, CompanyId, type Cursor, Forbidden, RateLimit, ServerError, TimePunches } from "../../src/index.ts"
+import { CompanyGuid, CompanyId, Forbidden, RateLimit, ServerError, TimePunches } from "../../src/index.ts"
 import {
   defaultCompany,
   FakeService,
@@ -100,19 +101,23 @@ describe("docs/examples/pages.ts", () => {
 
   it.effect("resumes at its checkpoint, and repeats the page that was not written", () =>
     Effect.gen(function*() {
-      const checkpoint = yield* Ref.make(Option.none<Cursor>())
+      const file = `${yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()}/cursor.json`
       const written = yield* Ref.make<ReadonlyArray<number>>([])
       const write = (page: ReadonlyArray<{ readonly id: number }>) =>
         Ref.update(written, (before) => [...before, ...page.map(({ id }) => id)])
       const diskIsFull = (page: ReadonlyArray<{ readonly id: number }>) =>
         Effect.flatMap(Ref.get(written), (before) => before.length === 400 ? Effect.fail("disk is full") : write(page))
-      assert.strictEqual(yield* Effect.flip(copy(company, {}, checkpoint, diskIsFull)), "disk is full")
+      assert.strictEqual(yield* Effect.flip(copy(company, {}, file, diskIsFull)), "disk is full")
 
-      yield* copy(company, {}, checkpoint, write)
+      yield* copy(company, {}, file, write)
 
       assert.deepStrictEqual(yield* Ref.get(written), ids)
       assert.strictEqual((yield* pageRequests).length, 6)
-    }).pipe(Effect.provide(withService())))
+
+      // The file says that the listing has ended.
+      yield* copy(company, {}, file, write)
+      assert.strictEqual((yield* pageRequests).length, 6)
+    }).pipe(Effect.scoped, Effect.provide(Layer.merge(withService(), NodeServices.layer))))
 
   it.effect("fails at the deadline, instead of ending with some of the rows", () =>
     Effect.gen(function*() {

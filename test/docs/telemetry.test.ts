@@ -1,10 +1,12 @@
 /** What a collector receives from a run: nested spans, metrics, logs, and nothing private. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Metric } from "effect"
+import { SqlClient } from "effect/sql"
 import { app } from "../../docs/examples/app.ts"
 import { loopback } from "../../docs/examples/loopback.ts"
-import { main, telemetry } from "../../docs/examples/telemetry.ts"
+import { main, telemetry, withoutSql } from "../../docs/examples/telemetry.ts"
 import { Endpoints } from "../../src/index.ts"
+import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { defaultCompany, defaultOAuthClient, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { Collector, metricsOf, objectsWith, spansOf } from "../support/collector.ts"
 import { environment } from "./support/examples.ts"
@@ -58,6 +60,24 @@ describe("docs/examples/telemetry.ts", () => {
 
       const logs = objectsWith(exports.filter(({ path }) => path === "/v1/logs"), "severityText", "body")
       assert.include(JSON.stringify(logs), "300 punches")
+    }).pipe(Effect.provide(served)), 10_000)
+
+  it.live("exports the statements of SQLite, and leaves them out on request", () =>
+    Effect.gen(function*() {
+      const statement = SqlClient.SqlClient.use((sql) => sql.withTransaction(sql`SELECT 1`)).pipe(
+        Effect.withSpan("store"),
+        Effect.provide(NodeSqlite.layer({ filename: ":memory:" }))
+      )
+      const collector = yield* Collector
+      const namesBy = (layer: typeof telemetry) =>
+        Effect.gen(function*() {
+          const before = spansOf(yield* collector.exports).length
+          yield* Effect.provide(statement, layer)
+          return spansOf(yield* collector.exports).slice(before).map(({ name }) => name).toSorted()
+        })
+
+      assert.deepStrictEqual(yield* namesBy(telemetry), ["sql.transaction", "sqlite", "store"])
+      assert.deepStrictEqual(yield* namesBy(Layer.provideMerge(withoutSql, telemetry)), ["store"])
     }).pipe(Effect.provide(served)), 10_000)
 
   it.live("exports no secret, no guid and no cursor", () =>

@@ -167,12 +167,15 @@ const makeCall = (random: Prng, path: string, flags: ReadonlyArray<FlagDoc>): Re
     ...(takesWord && usual !== undefined && random.chance(0.8) ? [random.pick(usual)] : []),
     ...period,
     ...given,
+    ...(random.chance(0.1) ? [random.pick(printingCalls)] : []),
     ...(random.chance(share / 2) ? [random.pick(hostile)] : [])
   ]
 }
 
-/** Flags of every command that print something else in place of running it. */
-const printing: ReadonlyArray<string> = ["help", "version", "completions"]
+/** Flags of every command that print something else in place of running it: rare, or they would hide the others. */
+const printing = ["help", "version", "completions"]
+
+const printingCalls = ["--help", "-h", "--version", "--completions", "--completions=bash", "--completions=x"] as const
 
 /** A trace, a module of Node, or the text of an object. */
 const traces = /\n\s+at |node:internal|\[object |\bundefined\b|TypeError|RangeError/

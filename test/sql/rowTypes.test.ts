@@ -1,10 +1,13 @@
 /** The types of rows that a program gives to a query builder name the columns that the databases have. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { Effect, Layer, Option } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
 import { expectTypeOf } from "vitest"
+import { DepartmentId, ShiftId, TimePunchId } from "../../src/Ids.ts"
 import type { PostgresTables, SqliteTables } from "../../src/sql/rowTypes.ts"
+import { at, punch, rest } from "../support/arbitraryPunch.ts"
 import { databases, itWithTable } from "../support/databases.ts"
+import { batchOf } from "../support/storeBatches.ts"
 import { openSql } from "../support/stores.ts"
 
 type Nulls<Row> = { readonly [Name in keyof Row]: null extends Row[Name] ? "null" : "value" }
@@ -43,12 +46,138 @@ const version: Nulls<SqliteTables["time_punches_history"]> & Nulls<PostgresTable
   valid_to: "value"
 }
 
+/** The type of each column by the name of `kindOf`, and whether it may be null. */
+type Kinds<Row> = {
+  readonly [Name in keyof Row]: readonly [
+    NonNullable<Row[Name]> extends number ? "number"
+      : NonNullable<Row[Name]> extends string ? "string"
+      : NonNullable<Row[Name]> extends boolean ? "boolean"
+      : NonNullable<Row[Name]> extends Date ? "date"
+      : "array",
+    null extends Row[Name] ? "null" : "value"
+  ]
+}
+
+interface ViewKinds<Tables extends SqliteTables | PostgresTables> {
+  readonly current: Kinds<Tables["time_punches_current"]>
+  readonly breaks: Kinds<Tables["time_punches_breaks"]>
+}
+
+const viewKinds = <
+  const Id extends string,
+  const Time extends string,
+  const Flag extends string,
+  const Amount extends string,
+  const Json extends string
+>(
+  [id, time, flag, amount, json]: readonly [Id, Time, Flag, Amount, Json]
+) => ({
+  current: {
+    company_id: [id, "value"],
+    id: [id, "value"],
+    user_id: [id, "value"],
+    role_id: [id, "value"],
+    location_id: [id, "value"],
+    department_id: [id, "null"],
+    shift_id: [id, "null"],
+    clocked_in: [time, "value"],
+    clocked_out: [time, "null"],
+    hourly_wage: [amount, "value"],
+    tips: [amount, "value"],
+    approved: [flag, "value"],
+    editable_punch: [flag, "value"],
+    auto_clocked_out: [flag, "value"],
+    clocked_in_offline: [flag, "value"],
+    clocked_out_offline: [flag, "value"],
+    pos_type: ["string", "null"],
+    notes: ["string", "value"],
+    created: [time, "null"],
+    modified: [time, "null"],
+    breaks: [json, "value"],
+    hours_worked: ["number", "null"]
+  },
+  breaks: {
+    company_id: [id, "value"],
+    time_punch_id: [id, "value"],
+    place: [id, "value"],
+    id: [id, "value"],
+    user_id: [id, "value"],
+    custom_break_id: [id, "value"],
+    paid: [flag, "value"],
+    break_in: [time, "value"],
+    break_out: [time, "null"]
+  }
+} as const)
+
+/** The compiler holds them to the types, and the test to the views. */
+const sqliteViews: ViewKinds<SqliteTables> = viewKinds(["number", "string", "number", "number", "string"])
+const postgresViews: ViewKinds<PostgresTables> = viewKinds(["string", "date", "boolean", "string", "array"])
+
+/** What `pg` returns by default for a type of a column. */
+const kindOfType: Readonly<Record<string, string>> = {
+  bigint: "string",
+  numeric: "string",
+  "double precision": "number",
+  "timestamp with time zone": "date",
+  boolean: "boolean",
+  text: "string",
+  jsonb: "array"
+}
+
+/** A punch with a value in each column, and one with as few as a punch may have; each break likewise. */
+const fullAndSparse = [
+  punch({
+    id: TimePunchId.make(1),
+    departmentId: Option.some(DepartmentId.make(3)),
+    shiftId: Option.some(ShiftId.make(4)),
+    posType: Option.some("till"),
+    modified: Option.some(at(0)),
+    breaks: [rest({ in: 60, out: 120, paid: true }), rest({ in: 180, out: null, paid: false })]
+  }),
+  punch({
+    id: TimePunchId.make(2),
+    shiftId: Option.none(),
+    clockedOut: Option.none(),
+    posType: Option.none(),
+    created: Option.none(),
+    modified: Option.none()
+  })
+]
+
 describe.each(databases())("the types of rows, in $name", (database) => {
   const test = itWithTable(database, "row_types", (table) =>
     Effect.gen(function*() {
       const context = yield* Layer.build(database.client)
-      yield* openSql(Layer.succeedContext(context), { table })
-      return { table, sql: yield* Effect.provideContext(SqlClient.SqlClient, context) }
+      const { store } = yield* openSql(Layer.succeedContext(context), { table })
+      return { store, table, sql: yield* Effect.provideContext(SqlClient.SqlClient, context) }
+    }))
+
+  test("have the columns of the views, with what the driver returns", ({ sql, store, table }) =>
+    Effect.gen(function*() {
+      yield* store.commit(batchOf(1, { punches: fullAndSparse }), Option.none())
+      const kindsOf = Effect.fnUntraced(function*(name: string): Effect.fn.Return<unknown, SqlError.SqlError> {
+        const rows = yield* sql`SELECT * FROM ${sql(name)}`
+        const types = database.dialect === "sqlite" ? [] : yield* sql<
+          { name: string; type: string }
+        >`SELECT column_name AS name, data_type AS type FROM information_schema.columns WHERE table_name = ${name}`
+        const kindOf = (column: string) =>
+          database.dialect === "sqlite"
+            ? [
+              ...new Set(rows.map((row) => row[column]).filter((value) => value !== null).map((value) => typeof value))
+            ]
+              .join(" or ")
+            : kindOfType[types.find(({ name }) => name === column)?.type ?? ""]
+        return Object.fromEntries(
+          Object.keys(rows[0] ?? {}).map((column) => [
+            column,
+            [kindOf(column), rows.some((row) => row[column] === null) ? "null" : "value"]
+          ])
+        )
+      })
+      const views = database.dialect === "sqlite" ? sqliteViews : postgresViews
+
+      assert.deepStrictEqual(yield* kindsOf(`${table}_current`), views.current)
+      assert.deepStrictEqual(yield* kindsOf(`${table}_breaks`), views.breaks)
     }))
 
   test("have the columns of the tables", ({ sql, table }) =>

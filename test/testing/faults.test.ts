@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Cause, Effect, Exit } from "effect"
 import { defaultCompany, defaultOAuthClient, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { otherCompany } from "../../src/testing/service/options.ts"
+import { untyped } from "../support/untyped.ts"
 import {
   ask,
   type Envelope,
@@ -23,6 +24,20 @@ const statuses = (count: number) =>
   Effect.map(Effect.replicateEffect(ask({ limit: "1" }), count), (responses) => responses.map(({ status }) => status))
 
 describe("a fault", () => {
+  it.effect("that is a function is refused by its name", () =>
+    Effect.gen(function*() {
+      const died = (fault: unknown) =>
+        Effect.map(
+          Effect.exit(inject(untyped(fault))),
+          (exit) => String(Exit.isFailure(exit) ? Cause.squash(exit.cause) : exit)
+        )
+
+      assert.strictEqual(yield* died(Fault.status), "TypeError: inject: Fault.status is a function: call it")
+      assert.strictEqual(yield* died(Fault.stallBody), "TypeError: inject: Fault.stallBody is a function: call it")
+      assert.strictEqual(yield* died(() => Fault.reset), "TypeError: inject: the fault is a function: call it")
+      assert.deepStrictEqual(yield* statuses(1), [200])
+    }).pipe(Effect.provide(withPunches)))
+
   it.effect("affects every request until the faults are cleared", () =>
     Effect.gen(function*() {
       yield* inject(Fault.status(503))

@@ -8,7 +8,7 @@ import type { CompanyId } from "../../Ids.ts"
 import { SyncStore } from "../../sync/SyncStore.ts"
 
 const age = Metric.gauge("time_punches_copy_age_seconds", {
-  description: "Since the last complete pass of the copies that this process keeps; of several the oldest one",
+  description: "Since the last complete sync run of the copies that this process keeps; of several the oldest one",
   attributes: { unit: "s" }
 })
 

@@ -15,7 +15,7 @@ export const copy = Command.make("copy").pipe(
   ),
   Command.withShortDescription("Keep a copy of the punches in a database"),
   Command.withExamples([
-    { command: "time-punches copy sync --database punches.db", description: "One pass, into a file of SQLite" },
+    { command: "time-punches copy sync --database punches.db", description: "One sync run, into a file of SQLite" },
     { command: "time-punches copy status --database punches.db", description: "How old the copy is" }
   ]),
   Command.withSubcommands([sync, status, feed, erase])

@@ -31,11 +31,20 @@ const eraseCopy = Effect.fnUntraced(function*(input: Command.Command.Config.Infe
   const { id } = yield* companyOf(input)
   const target = yield* targetOfCopy(input.database, "copy erase")
   const call = `time-punches copy erase --company ${id}`
-  yield* Effect.provide(
-    operate.erase({ ...input, ids: [id], call, asked: "copy erase" }, Effect.void),
+  const isErased = yield* Effect.provide(
+    Effect.gen(function*() {
+      // A mistyped company must not pass for one that is erased.
+      if (!(yield* operate.holdingsOf(id)).isCopy) return false
+      yield* operate.erase({ ...input, ids: [id], call, asked: "copy erase" }, Effect.void)
+      return true
+    }),
     operate.layerCopy(id, target, false)
   )
   yield* printLines([
-    `the copy of company ${id} is erased, with its checkpoint and history${input.closesToo ? ", and its closes" : ""}`
+    isErased
+      ? `the copy of company ${id} is erased, with its checkpoint and history${
+        input.closesToo ? ", and its closes" : ""
+      }`
+      : `there is no copy of company ${id}: nothing was erased`
   ])
 })

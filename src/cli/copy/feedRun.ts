@@ -136,5 +136,8 @@ const describe = (error: SqlStore.HistoryUnavailable, { state }: FeedInput) => {
   const advice = Option.isSome(error.since)
     ? [again]
     : ["Run time-punches copy sync --history: from the end of its first load on, the copy keeps what it replaces."]
-  return new CommandFailure({ message: printable(error.message), advice, code: exitCode.data })
+  const message = Option.isSome(error.since)
+    ? printable(error.message)
+    : `the copy has no history of company ${error.companyId}`
+  return new CommandFailure({ message, advice, code: exitCode.data })
 }

@@ -19,7 +19,7 @@ export const syncFlags = {
   every: text(
     "every",
     "TIME",
-    "Repeat: one pass in each period of this length, such as 5s, 15m or 2h",
+    "Repeat: one sync run in each period of this length, such as 5s, 15m or 2h",
     intervalForm("15m"),
     readInterval
   ),
@@ -30,13 +30,13 @@ export const syncFlags = {
     `${intervalForm("35d")}, or all`,
     readSweepRange
   ),
-  history: onFlag("history", "Keep each version that a pass replaces, for time-punches payroll diff"),
+  history: onFlag("history", "Keep each version that a sync run replaces, for time-punches payroll diff"),
   keepHistory: keepHistory(
-    "With --history: after each pass, remove versions that were replaced longer ago than this (default: keep all)"
+    "With --history: after each sync run, remove versions that were replaced longer ago than this (default: keep all)"
   ),
   allowMissing: onFlag("allow-missing", "With --sweep: let it mark more than 20 % of its window as missing"),
   sortById: onFlag("sort-by-id", "Read in the order of ids, if doctor says that the service keeps it with a cursor"),
-  ...makeJsonFlags("One JSON object for each pass, a line each")
+  ...makeJsonFlags("One JSON object for each sync run, a line each")
 }
 
 export type SyncInput = Command.Command.Config.Infer<typeof syncFlags>

@@ -26,7 +26,7 @@ import { isoOf } from "../print/machine.ts"
 import { printFailure, printWarning, startReport } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
 import { paceFields, paceText } from "../print/progress.ts"
-import { layerTelemetry } from "../telemetry/telemetry.ts"
+import { hasCollector, layerTelemetry } from "../telemetry/telemetry.ts"
 import { watchAges } from "./age.ts"
 import { companiesOf, nameOf, withName } from "./companies.ts"
 import type { SweepRange, SyncInput } from "./flags.ts"
@@ -39,13 +39,13 @@ export const run = Effect.fnUntraced(
     const target = yield* targetOfCopy(input.database, "sync")
     if (Option.isSome(keepHistory) && !history) return yield* usage("--keep-history goes with --history")
     if (allowMissing && Option.isNone(sweep)) return yield* usage("--allow-missing goes with --sweep")
-    const readAge = yield* watchAges
+    const readAge = (yield* hasCollector) ? yield* watchAges : undefined
     const taskOf = (company: Company): SyncTask => ({
       ...input,
       company,
       json,
       named: nameOf(company.id, companies),
-      readAge: Effect.ignore(readAge(company.id), { log: "Debug" })
+      readAge: readAge === undefined ? Effect.void : Effect.ignore(readAge(company.id), { log: "Debug" })
     })
     const tasks = companies.map(taskOf)
     const passes = Option.match(input.every, { onNone: () => once(tasks), onSome: (every) => forever(tasks, every) })
@@ -64,7 +64,7 @@ interface SyncTask extends Omit<SyncInput, "company" | "format" | "json"> {
   readonly json: boolean
   /** What stands before the lines of the company. */
   readonly named: string
-  /** After a pass, whether it was complete or not. */
+  /** After a pass, whether it was complete or not. Reads the store only for a collector. */
   readonly readAge: Effect.Effect<void, never, SyncStore>
 }
 
@@ -167,7 +167,7 @@ const forever = (tasks: ReadonlyArray<SyncTask>, every: Duration.Duration) =>
       isWaiting = true
     })
     return Effect.repeat(slot, Schedule.windowed(every)).pipe(
-      Effect.onInterrupt(() => isWaiting ? printWarning("interrupted: no pass was running") : Effect.void)
+      Effect.onInterrupt(() => isWaiting ? printWarning("interrupted: no sync run was in progress") : Effect.void)
     )
   })
 

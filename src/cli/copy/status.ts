@@ -12,8 +12,8 @@ export const status = lazyCommand(
   Command.withDescription(
     `Print how old and how complete a copy is, and send nothing.
 
-  With --max-age the exit code is 10 if the last complete pass ended longer
-  ago: for a monitor.`
+  With --max-age the exit code is 10 if the last complete sync run ended
+  longer ago: for a monitor.`
   ),
   Command.withShortDescription("Print how old a copy is"),
   Command.withExamples([

@@ -19,7 +19,7 @@ import { printHint, printWarning } from "../print/messages.ts"
 import { layerDatabase } from "./database.ts"
 
 /**
- * Prints the age of the copy of a company on standard error. Fails if its first load did not end, or if its last pass ended
+ * Prints the age of the copy of a company on standard error. Fails if its first load did not end, or if its last sync run ended
  * further away than `maxAge`.
  */
 export const requireCopy = Effect.fnUntraced(function*(
@@ -84,8 +84,8 @@ export const incomplete = (company: CompanyId, shown: string, isBegun: boolean) 
   })
 
 /**
- * Fails with the exit code of an old copy if now and the end of its last complete pass are further apart than `maxAge`, in
- * either direction: after a pass by a clock that was ahead, a copy that is no longer kept would look new.
+ * Fails with the exit code of an old copy if now and the end of its last complete sync run are further apart than `maxAge`, in
+ * either direction: after a run by a clock that was ahead, a copy that is no longer kept would look new.
  */
 export const requireAge = Effect.fnUntraced(function*(
   company: CompanyId,
@@ -98,15 +98,15 @@ export const requireAge = Effect.fnUntraced(function*(
   const old = (message: string, ...advice: ReadonlyArray<string>) =>
     new CommandFailure({ message, advice: [...advice, ...syncFirst(company, shown)], code: exitCode.age })
   if (Option.isNone(completedAt)) {
-    return yield* old(`no pass of the copy in ${printable(shown)} is complete, and ${limit}`)
+    return yield* old(`no sync run of the copy in ${printable(shown)} is complete, and ${limit}`)
   }
   const age = DateTime.distance(completedAt.value, yield* DateTime.now)
   if (Duration.isLessThanOrEqualTo(Duration.abs(age), maxAge.value)) return
-  const ended = `the last complete pass of the copy in ${printable(shown)} ended`
+  const ended = `the last complete sync run of the copy in ${printable(shown)} ended`
   if (Duration.isPositive(age)) return yield* old(`${ended} ${formatAge(age)} ago, and ${limit}`)
   return yield* old(
     `${ended} ${formatAge(Duration.abs(age))} from now, and ${limit}`,
-    "A clock was ahead at that pass, or the clock of this machine is behind: set it."
+    "A clock was ahead at that run, or the clock of this machine is behind: set it."
   )
 })
 
@@ -120,7 +120,7 @@ const ageOf = (
   const age = formatAge(Duration.max(Duration.zero, DateTime.distance(completedAt, now)))
   return `The copy in ${printable(shown)} has the changes up to ${
     Option.match(watermark, { onNone: () => "an unknown instant", onSome: DateTime.formatIso })
-  }; its last pass ended ${age} ago${
+  }; its last sync run ended ${age} ago${
     Option.match(lastError, { onNone: () => "", onSome: ({ tag }) => `, and a later one with ${tag}` })
   }.${
     // The instant of the state that is read, so that no commit is between the sums of now and the changes since.

@@ -32,7 +32,7 @@ export const databaseFlag = nonBlank(
 export const maxAgeFlag = text(
   "max-age",
   "TIME",
-  "Exit with 10 if the last complete pass of the copy ended longer ago than this, such as 30m",
+  "Exit with 10 if the last complete sync run of the copy ended longer ago than this, such as 30m",
   intervalForm("30m"),
   readInterval
 )

@@ -120,9 +120,9 @@ export const storeFailed = (error: ExpectedError | CommandFailure): CheckResult 
 
 const ageOf = ({ checkpoint, lastError, rows }: SqlStore.CopyStatus, now: DateTime.Utc): CheckResult => {
   const completedAt = Option.flatMap(checkpoint, ({ completedAt }) => completedAt)
-  if (Option.isNone(completedAt)) return warn("copy: age", "no pass is complete", "copy", runSync)
+  if (Option.isNone(completedAt)) return warn("copy: age", "no sync run is complete", "copy", runSync)
   const age = Duration.format(Duration.max(Duration.zero, DateTime.distance(completedAt.value, now)))
-  const detail = `${counted(rows, "row")}, the last pass ended ${age} ago`
+  const detail = `${counted(rows, "row")}, the last sync run ended ${age} ago`
   return Option.match(lastError, {
     onNone: () => ok("copy: age", detail),
     onSome: ({ tag }) => warn("copy: age", `${detail}; since then ${tag}`, "copy", runSync)
@@ -142,7 +142,7 @@ const invalidResult = (invalid: string | undefined, seen: number): CheckResult =
     ? ok("copy: rows", `${counted(seen, "row")} read, all are punches`)
     : fail("copy: rows", invalid, "copy", "Something else writes into the tables of the copy: find it.")
 
-/** A change that the next pass brings is not a fault of the copy. */
+/** A change that the next sync run brings is not a fault of the copy. */
 const comparisonResult = (
   differences: ReadonlyArray<Difference>,
   changed: ReadonlySet<number>,

@@ -14,13 +14,13 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import type * as Stdio from "effect/Stdio"
+import * as Stream from "effect/Stream"
 import * as Crypto from "node:crypto"
 import type { Cursor } from "../../Ids.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { CommandFailure, exitCode, type OutputClosed, usage } from "../failure.ts"
 import {
   copyMode,
-  hashStart,
   ifExists,
   openAt,
   removeScratch,
@@ -346,3 +346,22 @@ const windowHint = (then: ExportSpec, now: ExportSpec): ReadonlyArray<string> =>
     ? [`Its window, in place of a period: ${ends.map((name) => `${name} ${then[name]}`).join(" ")}`]
     : []
 }
+
+/** The SHA-256 of the first bytes of a file, still open for more, and whether a line ends with them. */
+const hashStart = Effect.fnUntraced(function*(file: string, bytes: number) {
+  const fs = yield* FileSystem.FileSystem
+  const hash = Crypto.createHash("sha256")
+  let last: number | undefined
+  yield* fs.stream(file, { bytesToRead: bytes, chunkSize: 1 << 20 }).pipe(
+    Stream.runForEach((chunk) =>
+      Effect.sync(() => {
+        hash.update(chunk)
+        last = chunk.at(-1)
+      })
+    ),
+    naming(file)
+  )
+  return { hash, endsLine: last === newline }
+})
+
+const newline = 0x0a

@@ -9,7 +9,7 @@ import type { CompanyId } from "../../Ids.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { mapToCommandFailure } from "../describe.ts"
 import { type ExpectedError, usage } from "../failure.ts"
-import { fileOf } from "../files/output.ts"
+import { fileOf, forceNeedsFile } from "../files/output.ts"
 import { pageText } from "../files/pageText.ts"
 import { layerClient } from "../flags/client.ts"
 import { companyOf } from "../flags/connection.ts"
@@ -29,6 +29,7 @@ export const run = Effect.fnUntraced(
   function*(input: ExportInput) {
     const resolved = yield* resolvePeriod(input)
     const output = fileOf(Option.some(input.output))
+    if (input.force && Option.isNone(output)) return yield* forceNeedsFile
     const format = yield* Effect.fromResult(formatOf({ ...input, output }, fileFormats))
     const flags = { ...resolved, format }
     if (Option.isSome(flags.dayRule) && !isPeriodGiven(flags)) {

@@ -4,8 +4,6 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as PlatformError from "effect/PlatformError"
-import * as Stream from "effect/Stream"
-import * as Crypto from "node:crypto"
 import { type CommandFailure, usage } from "../failure.ts"
 import { naming } from "../flags/file.ts"
 
@@ -175,7 +173,7 @@ export const writeNew = Effect.fnUntraced(function*(file: string, text: string, 
  */
 export const replaceWhole = Effect.fnUntraced(function*(file: string, text: string, named = file) {
   const fs = yield* FileSystem.FileSystem
-  const scratch = `${file}.${Crypto.randomUUID()}.tmp`
+  const scratch = `${file}.${globalThis.crypto.randomUUID()}.tmp`
   return yield* openAt(scratch, 0).pipe(
     Effect.tap((handle) => handle.writeAll(new TextEncoder().encode(text))),
     Effect.tap((handle) => handle.sync),
@@ -186,22 +184,3 @@ export const replaceWhole = Effect.fnUntraced(function*(file: string, text: stri
     Effect.onError(() => Effect.ignore(fs.remove(scratch, { force: true })))
   )
 })
-
-/** The SHA-256 of the first bytes of a file, still open for more, and whether a line ends with them. */
-export const hashStart = Effect.fnUntraced(function*(file: string, bytes: number) {
-  const fs = yield* FileSystem.FileSystem
-  const hash = Crypto.createHash("sha256")
-  let last: number | undefined
-  yield* fs.stream(file, { bytesToRead: bytes, chunkSize: 1 << 20 }).pipe(
-    Stream.runForEach((chunk) =>
-      Effect.sync(() => {
-        hash.update(chunk)
-        last = chunk.at(-1)
-      })
-    ),
-    naming(file)
-  )
-  return { hash, endsLine: last === newline }
-})
-
-const newline = 0x0a

@@ -9,7 +9,6 @@ import type { PlatformError } from "effect/PlatformError"
 import type { Scope } from "effect/Scope"
 import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
-import * as Crypto from "node:crypto"
 import { printable } from "../../internal/wire/issue.ts"
 import { type CommandFailure, Findings, usage } from "../failure.ts"
 import { asOutput, naming } from "../flags/file.ts"
@@ -47,6 +46,9 @@ export const fileOf = (output: Option.Option<string>): Option.Option<string> =>
 export const fileExists = (output: string) =>
   usage(`--output ${printable(output)} exists`, "Add --force to replace it, or choose another name.")
 
+/** Standard output replaces nothing. */
+export const forceNeedsFile = usage("--force goes with --output FILE: it replaces that file")
+
 /**
  * Runs a command that prints to standard output, and lets it print into the file of `--output`. The file appears when the
  * command has succeeded, or has printed what it found; only its owner may read a new one. One that exists is refused at the
@@ -57,7 +59,7 @@ export const intoOutput = <A, E, R>(
   { force, output }: OutputInput
 ): Effect.Effect<A, E | Refusal, R | FileSystem.FileSystem | Path | Stdio.Stdio> =>
   Option.match(fileOf(output), {
-    onNone: () => self,
+    onNone: () => force ? Effect.fail(forceNeedsFile) : self,
     onSome: Effect.fnUntraced(function*(
       file
     ): Effect.fn.Return<A, E | Refusal, R | FileSystem.FileSystem | Path | Stdio.Stdio | Scope> {
@@ -66,7 +68,7 @@ export const intoOutput = <A, E, R>(
       const target = yield* resolveTarget(file)
       yield* asOutput(target, `--output ${file}`)
       if (!force && (yield* fs.exists(target))) return yield* fileExists(file)
-      const part = `${target}.${Crypto.randomUUID()}.tmp`
+      const part = `${target}.${globalThis.crypto.randomUUID()}.tmp`
       yield* Effect.addFinalizer(() => Effect.ignore(fs.remove(part, { force: true })))
       // Closed before the file gets its name: some systems rename no open file.
       const exit = yield* Effect.gen(function*() {

@@ -78,7 +78,7 @@ export const isAddress = (text: string): boolean => {
 export const readTarget = (given: string, source: string): Result.Result<DatabaseTarget, CommandFailure> => {
   const text = given.trim()
   if (/^postgres(?:ql)?:\/\//i.test(text)) return readUrl(text, source)
-  return text === "" || text === ":memory:" || isAddress(text)
+  return text === "" || text === "-" || text === ":memory:" || isAddress(text)
     ? refused(`${source} must be the name of a file, or a URL of PostgreSQL: postgres://host/database`, ...encoded)
     : Result.succeed({ _tag: "Sqlite", filename: text, shown: text })
 }

@@ -7,7 +7,6 @@ import * as Option from "effect/Option"
 import * as PlatformError from "effect/PlatformError"
 import * as Stream from "effect/Stream"
 import * as Fs from "node:fs"
-import * as Net from "node:net"
 import { printable } from "../../internal/wire/issue.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 
@@ -68,17 +67,17 @@ export const collectBounded = <E, R>(
 const pipe = (file: string) => {
   const failed = (method: string) => (cause: unknown) =>
     PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method, pathOrDescriptor: file, cause })
-  return Stream.unwrap(Effect.map(
-    Effect.try({
+  return Stream.unwrap(Effect.gen(function*() {
+    const { Socket } = yield* Effect.promise(() => import("node:net"))
+    const fd = yield* Effect.try({
       try: () => Fs.openSync(file, Fs.constants.O_RDONLY | Fs.constants.O_NONBLOCK),
       catch: failed("open")
-    }),
-    (fd) =>
-      NodeStream.fromReadable({
-        evaluate: () => new Net.Socket({ fd, readable: true, writable: false }),
-        onError: failed("read")
-      })
-  ))
+    })
+    return NodeStream.fromReadable({
+      evaluate: () => new Socket({ fd, readable: true, writable: false }),
+      onError: failed("read")
+    })
+  }))
 }
 
 /**

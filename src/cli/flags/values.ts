@@ -34,8 +34,15 @@ export const text = <A>(
 export const nonBlank = (name: string, metavar: string, description: string, expected: string) =>
   text(name, metavar, description, expected, (text) => text.trim() === "" ? Option.none() : Option.some(text))
 
-/** An optional flag that names a file. */
-export const fileFlag = (name: string, description: string) => nonBlank(name, "FILE", description, "the name of a file")
+/** An optional flag that names a file. `-`, which is a stream elsewhere, would be a file of that name. */
+export const fileFlag = (name: string, description: string) =>
+  text(
+    name,
+    "FILE",
+    description,
+    "the name of a file, not -",
+    (file) => file.trim() === "" || file === "-" ? Option.none() : Option.some(file)
+  )
 
 /** A flag without a value, off by default. */
 export const onFlag = (name: string, description: string) =>
@@ -308,6 +315,9 @@ const endings: Readonly<Partial<Record<string, Format>>> = {
   txt: "table"
 }
 
+/** The endings of forms that no command writes: a program that opens such a file would refuse it. */
+const foreign = /\.(?:bz2|gz|ods|pdf|tsv|xls|xlsx|xml|zip|zst)$/i
+
 /** The forms of a file of punches, which `list` and `export` share. `pageText` writes them. */
 export const fileFormats = ["ndjson", "csv"] as const
 
@@ -350,6 +360,12 @@ export const formatOf = <F extends Format>(
   const file = Option.getOrElse(output, () => "")
   const ending = endings[/\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? ""]
   const given = named ?? (json ? "json" : undefined)
+  if (foreign.test(file)) {
+    return refused(
+      `--output ${printable(file)} ends like another form: this command writes ${forms.join(" or ")}`,
+      "Choose another ending."
+    )
+  }
   // A text may have any form.
   if (given !== undefined && ending !== undefined && ending !== "table" && ending !== given) {
     return refused(`--output ${printable(file)} ends like ${ending}, and the form is ${given}`, "Choose one of them.")

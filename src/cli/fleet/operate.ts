@@ -157,7 +157,7 @@ const statusColumns: ReadonlyArray<Column<CompanyStatus>> = [
   { title: "phase", cell: ({ phase }) => phase, dropOrder: 2 },
   { title: "every", cell: ({ everySeconds }) => age(everySeconds), align: "right", dropOrder: 3 },
   {
-    title: "last pass",
+    title: "last sync run",
     cell: ({ lastOkAt }) => Option.match(lastOkAt, { onNone: () => "never", onSome: DateTime.formatIso }),
     dropOrder: 4
   },

@@ -15,11 +15,11 @@ export const close = lazyCommand(
   It reads a copy with a history as of one time, and sends nothing.
 
   With an issue it writes nothing and exits with 9: what payroll check finds,
-  time that no close has (gap), a copy whose last complete pass began before the
-  period ended (stale), or a period without a punch (empty). --accept lets kinds
-  through by name. Two closes never overlap at a location. --accept edge begins
-  the close at the end of the one before if the two are less than 48 hours
-  apart, such as after a zone was corrected.
+  time that no close has (gap), a copy whose last complete sync run began before
+  the period ended (stale), or a period without a punch (empty). --accept lets
+  kinds through by name. Two closes never overlap at a location. --accept edge
+  begins the close at the end of the one before if the two are less than 48
+  hours apart, such as after a zone was corrected.
 
   --next takes the terms and the calendar of the record, so that no flag can be
   forgotten: the oldest period that fell out of every close, else the one behind

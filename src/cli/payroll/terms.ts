@@ -3,6 +3,7 @@ import type * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { isZones } from "../../payroll/Zones.ts"
+import { usage } from "../failure.ts"
 import { noFilter } from "../flags/filter.ts"
 import { orDefault } from "../flags/settings.ts"
 import { orHalfUp } from "../flags/values.ts"
@@ -14,10 +15,13 @@ import type { sumFlags, termFlags } from "./arguments.ts"
 /** Which closes are summed again, and the locations that are added to them. */
 export const readSumFlags = Effect.fnUntraced(
   function*(input: Pick<Command.Command.Config.Infer<typeof sumFlags>, "closes" | "dayStarts" | "zoneFile">) {
-    const dayRules = yield* readZones(
-      yield* orDefault(input.zoneFile, "zoneFile"),
-      yield* dayStartsOrDefault(input.dayStarts)
-    )
+    const zoneFile = yield* orDefault(input.zoneFile, "zoneFile")
+    if (Option.isSome(input.dayStarts) && Option.isNone(zoneFile)) {
+      return yield* usage(
+        "--day-starts goes with --zone-file: the days of the other locations begin as the record has them"
+      )
+    }
+    const dayRules = yield* readZones(zoneFile, yield* dayStartsOrDefault(input.dayStarts))
     return {
       closes: input.closes.length === 0 ? undefined : input.closes,
       dayRules: Option.getOrUndefined(dayRules)

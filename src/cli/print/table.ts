@@ -52,14 +52,18 @@ export const nameColumn = <A>(
 
 const widthOf = (text: string): number => ascii.test(text) ? text.length : displayWidth(text)
 
-const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" })
+let segmenter: Intl.Segmenter | undefined
+
+/** Made for the first text that needs it: Intl takes milliseconds to load its data. */
+const graphemesOf = (text: string) =>
+  (segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" })).segment(text)
 
 /** Fits text of foreign origin into a cell: escapes control characters and cuts to a display width. */
 export const fit = (text: string, maxWidth: number): string => {
   const line = escaped(text)
   if (widthOf(line) <= maxWidth) return line
   let taken = ""
-  for (const { segment } of graphemes.segment(line)) {
+  for (const { segment } of graphemesOf(line)) {
     if (widthOf(taken + segment) >= maxWidth) break
     taken += segment
   }
@@ -217,7 +221,7 @@ export const wrap = (text: string, width: number): ReadonlyArray<string> => {
 
 const broken = (word: string, width: number): ReadonlyArray<string> => {
   const parts = [""]
-  for (const { segment } of graphemes.segment(word)) {
+  for (const { segment } of graphemesOf(word)) {
     const last = parts.at(-1) ?? ""
     if (last === "" || widthOf(last + segment) <= width) parts[parts.length - 1] = last + segment
     else parts.push(segment)

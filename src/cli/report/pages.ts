@@ -15,7 +15,7 @@ import { usage } from "../failure.ts"
 import { companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
 import { readNames } from "../flags/names.ts"
-import { orHalfUp } from "../flags/values.ts"
+import { formatOf, orHalfUp } from "../flags/values.ts"
 import { printError } from "../print/messages.ts"
 import { printText } from "../print/output.ts"
 import { defaultMaxShift, refuseBeyondCalendar } from "../select/maxShift.ts"
@@ -25,6 +25,7 @@ import { givenThresholds } from "../select/thresholds.ts"
 import { periodInput, type ReportInput } from "./flags.ts"
 
 export const run = Effect.fnUntraced(function*(input: ReportInput) {
+  yield* Effect.fromResult(formatOf({ format: Option.none(), output: input.output }, ["html"]))
   yield* printText(
     Option.isSome(input.close) ? yield* closePage(input, input.close.value) : yield* periodPage(input)
   )

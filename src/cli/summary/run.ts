@@ -1,12 +1,15 @@
 /** Runs `time-punches summary`. Loaded when it runs. */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Function from "effect/Function"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { UserId } from "../../Ids.ts"
 import * as Labor from "../../payroll/Labor.ts"
 import type { MissingZone } from "../../payroll/Period.ts"
+import { addAll } from "../../payroll/running.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { openSource } from "../database/source.ts"
 import { intoOutput } from "../files/output.ts"
@@ -43,7 +46,7 @@ export const run = Effect.fnUntraced(
       limits
     )
     const further = { names, overThreshold: thresholdColumns(flags, people) }
-    const entries = Array.from(groups, ([id, totals]) => [keysOf(id), totals] as const)
+    const entries = groups.map(([id, totals]) => [keysOf(id), totals] as const)
     if (format === "json") yield* printText(jsonOf(flags.by, entries, further))
     else if (format === "csv") yield* printText(csvOf(flags.by, entries, further, style))
     else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, further, yield* screen))
@@ -51,7 +54,7 @@ export const run = Effect.fnUntraced(
     if (Option.isSome(flags.weeklyThreshold) && Option.isNone(flags.period)) {
       yield* printWarning("--weekly-threshold: a week that the listed punches cover in part counts with that part")
     }
-    const incomplete = HashMap.reduce(groups, 0, (sum, totals) => sum + totals.incomplete)
+    const incomplete = groups.reduce((sum, [, totals]) => sum + totals.incomplete, 0)
     if (incomplete > 0) {
       yield* printWarning(
         `The time of ${countedPunches(incomplete)} is unknown and not in the sums` +
@@ -76,7 +79,7 @@ const readWindow = (
 
 /** What a summary shows. */
 interface SummarySums {
-  readonly groups: HashMap.HashMap<Key, Labor.Totals>
+  readonly groups: ReadonlyArray<readonly [Key, Labor.Totals]>
   /** The hours of each person; empty without a threshold. */
   readonly people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
   /** Number of punches without a clock-out. */
@@ -91,28 +94,16 @@ const sumsOf = Effect.fnUntraced(function*<E, R>(
   options: Labor.LaborOptions,
   limits: Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>
 ): Effect.fn.Return<SummarySums, E | Labor.SumOverflow | MissingZone, R> {
-  const rollup = Labor.rollup(idOf, options)
+  const groups = Labor.makeRollup(idOf, options)
+  const hours = Option.map(limits, (limits) => Labor.makeHours({ ...limits, ...options }))
   let open = 0
-  const kept = <E2, R2>(each: Stream.Stream<ReadonlyArray<TimePunch>, E2, R2>) =>
-    Stream.flatMap(
-      Stream.mapEffect(each, (page) => Effect.fromResult(keptOf(page, period))),
-      (punches) => {
-        open += punches.filter(({ clockedOut }) => Option.isNone(clockedOut)).length
-        return Stream.fromIterable(punches)
-      }
-    )
-  if (Option.isNone(limits)) {
-    const groups = yield* Stream.run(kept(pages), rollup)
-    return { groups, people: HashMap.empty(), open }
-  }
-  const hours = Labor.hoursOverThreshold({ ...limits.value, ...options })
-  return yield* Effect.gen(function*() {
-    // The two read side by side: neither keeps the punches for the other.
-    const [one, other] = yield* Stream.broadcastN(pages, { n: 2, capacity: 2 })
-    const all = Stream.flatMap(other, (punches) => Stream.fromIterable(punches))
-    const [groups, people] = yield* Effect.all([Stream.run(kept(one), rollup), Stream.run(all, hours)], {
-      concurrency: 2
-    })
-    return { groups, people, open }
-  }).pipe(Effect.scoped)
+  yield* Stream.runForEach(pages, (punches) =>
+    Effect.fromResult(Result.gen(function*() {
+      const kept = yield* keptOf(punches, period)
+      open += kept.filter(({ clockedOut }) => Option.isNone(clockedOut)).length
+      yield* addAll<Labor.SumOverflow>(groups, kept)
+      if (Option.isSome(hours)) yield* addAll<Labor.SumOverflow | MissingZone>(hours.value, punches)
+    })))
+  const people = Option.match(hours, { onNone: () => [], onSome: ({ result }) => result(Function.identity) })
+  return { groups: groups.result(), people: HashMap.fromIterable(people), open }
 })

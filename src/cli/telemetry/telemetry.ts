@@ -8,11 +8,16 @@ import * as Option from "effect/Option"
 /** The address of a collector, for all signals or for one. */
 const addresses = ["", "TRACES_", "METRICS_", "LOGS_"].map((signal) => `OTEL_EXPORTER_OTLP_${signal}ENDPOINT`)
 
+/** Whether a variable names a collector. */
+export const hasCollector: Effect.Effect<boolean, Config.ConfigError> = Effect.map(
+  Effect.forEach(addresses, (name) => Config.option(Config.NonEmptyString(name))),
+  (given) => given.some(Option.isSome)
+)
+
 /** `instance`: what tells this process from others that run the same command. Default: the name of the host. */
 export const layerTelemetry = (instance?: string): Layer.Layer<never, Config.ConfigError, HttpClient> =>
   Layer.unwrap(Effect.gen(function*() {
-    const given = yield* Effect.forEach(addresses, (name) => Config.option(Config.NonEmptyString(name)))
-    if (given.every(Option.isNone)) return Layer.empty
+    if (!(yield* hasCollector)) return Layer.empty
     const { layerExporter } = yield* Effect.promise(() => import("./otlp.ts"))
     return layerExporter(instance)
   }))

@@ -16,8 +16,8 @@ export { type EmbeddedOptions, migrate, type RunnerOptions } from "./run.ts"
 
 /**
  * One process of many over PostgreSQL, which share nothing but the database. `SyncStore` must be `SqlStore.layer` over the same
- * `SqlClient`, whose client needs `clientOptions`, and whose pool at least four connections more than syncs that store at once.
- * Fails if the tables are older (`migrate`), or another process has this name. Once started it outlives the database.
+ * `SqlClient`. That client needs `clientOptions`, and at least four connections more than syncs that store at once. Fails if the
+ * tables are older (`migrate`), or another process has this name. Once started, it survives outages of the database.
  *
  * **Example** (One of several processes)
  *

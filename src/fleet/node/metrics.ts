@@ -17,7 +17,11 @@ const counter = (name: string, description: string, unit: string) =>
 const late = gauge("late_seconds", "Largest lateness of an active company: the one metric to alert on", "s")
 const due = gauge("due", "Active companies that are due, with those in work")
 const suspects = gauge("suspects", "Active companies with more than one start without an end")
-const age = gauge("age_seconds", "Largest age of a copy of an active company: since its last complete pass began", "s")
+const age = gauge(
+  "age_seconds",
+  "Largest age of a copy of an active company: since its last complete sync run began",
+  "s"
+)
 const sinceClaim = gauge("claim_age_seconds", "Since this process claimed companies, or found none due", "s")
 const inFlight = gauge("in_work", "Companies in work in this process")
 

@@ -1,10 +1,14 @@
 /** Counts, times and amounts as people read them. Pure. */
 import * as Duration from "effect/Duration"
 
-const whole = new Intl.NumberFormat("en-US")
+/** A format that is made where it is first used: Intl takes milliseconds to load its data. */
+const lazyFormat = (options?: Intl.NumberFormatOptions) => {
+  let made: Intl.NumberFormat | undefined
+  return (value: number): string => (made ??= new Intl.NumberFormat("en-US", options)).format(value)
+}
 
 /** `1,234`. */
-export const formatNumber = (value: number): string => whole.format(value)
+export const formatNumber: (value: number) => string = lazyFormat()
 
 /** `1 page`, `1,234 pages`. */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
@@ -34,7 +38,7 @@ export const formatAge = (age: Duration.Duration): string => {
   return seconds === 0 ? "0s" : Duration.format(Duration.seconds(seconds)).split(" ").slice(0, 2).join(" ")
 }
 
-const hundredths = new Intl.NumberFormat("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+const formatHundredths = lazyFormat({ minimumFractionDigits: 2, maximumFractionDigits: 2 })
 
 /** Minor units as major units, without a currency: the service does not name one. */
-export const formatMoney = (cents: number): string => hundredths.format(cents / 100)
+export const formatMoney = (cents: number): string => formatHundredths(cents / 100)

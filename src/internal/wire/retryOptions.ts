@@ -16,8 +16,8 @@ export interface RetryOptions {
   /** Before retry `i`, counted from 0, the wait is random up to `baseDelay · 2^i`. Default: 200 milliseconds. */
   readonly baseDelay: Duration.Input
   /**
-   * Unit of the waits after a 429 without `Retry-After`: about 1, 3, then 8 times this. Infinity: none is retried, with a
-   * `Retry-After` neither. Default: 5 seconds.
+   * Unit of the waits after a 429 without `Retry-After`: about 1, 3, then 8 times this. `Infinity`: no 429 is retried, with
+   * or without `Retry-After`. Default: 5 seconds.
    */
   readonly throttleDelay: Duration.Input
   /** Upper bound of the random waits. Default: 20 seconds. */
@@ -25,8 +25,8 @@ export interface RetryOptions {
   /** Longest `Retry-After` that the client waits for; a longer one fails at once. Default: 1 minute. */
   readonly retryAfterCap: Duration.Input
   /**
-   * Tokens that all retries of the client share, so that an outage is not met with a flood: a transient retry takes 14,
-   * a throttled one 5, success refunds them, and no retry is made without enough of them. Default: 500.
+   * Tokens that all retries of the client share, so that a client does not flood a service that fails. A transient retry
+   * takes 14, a throttled one 5, and a success refunds them; without enough tokens there is no retry. Default: 500.
    */
   readonly budget: number
 }

@@ -24,8 +24,8 @@ export interface NodeSqliteOptions {
    */
   readonly filename: string
   /**
-   * Whether the database is only read: the file must exist, and its journal mode stays as it is. A permission to read it is
-   * enough, also on a read-only file system; a statement fails if the file changed since it was opened so. Default `false`.
+   * Whether the database is only read: the file must exist, and its journal mode stays as it is. The permission to read it is
+   * enough, also on a read-only file system; a statement then fails if the file changed since it was opened. Default `false`.
    */
   readonly readonly?: boolean | undefined
 }

@@ -1,7 +1,7 @@
 /** The injected faults, and the one that affects a request. */
 import type { RecordedRequest } from "../base/message.ts"
 import { prng } from "../base/prng.ts"
-import type { Fault, FaultWhen } from "./Fault.ts"
+import { Fault, type FaultWhen } from "./Fault.ts"
 import { type FaultHooks, hooksOf } from "./hooks.ts"
 
 /** A fault that affects a request. */
@@ -51,12 +51,19 @@ const matches = (when: FaultWhen, target: "page" | "token", request: RecordedReq
   return cursor === undefined || (request.query["cursor"] ?? null) === cursor
 }
 
+/** Untyped code may pass a constructor that it has not called. */
+const called = (fault: Fault): Fault => {
+  if (typeof fault !== "function") return fault
+  const name = Object.entries(Fault).find(([, each]) => each === fault)?.[0]
+  throw new TypeError(`inject: ${name === undefined ? "the fault" : `Fault.${name}`} is a function: call it`)
+}
+
 /** A queue without faults. */
 export const makeFaultQueue = (): FaultQueue => {
   let injected: ReadonlyArray<Injection> = []
 
   const injection = (fault: Fault, when: FaultWhen): Injection => {
-    const hooks = hooksOf(fault)
+    const hooks = hooksOf(called(fault))
     const target = when.target ?? (hooks.writeToken === undefined ? "page" : "token")
     const random = prng(when.probability?.seed ?? 0)
     const chance = when.probability?.chance ?? 1

@@ -184,7 +184,7 @@ describe("sync of several companies", () => {
       )
       assert.match(
         old.stderr,
-        /^time-punches: company 5002: no pass of the copy in .* is complete, and --max-age is 1h\n/m
+        /^time-punches: company 5002: no sync run of the copy in .* is complete, and --max-age is 1h\n/m
       )
       assert.strictEqual((yield* queries).length, sent)
     })))

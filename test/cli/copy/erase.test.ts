@@ -73,6 +73,16 @@ describe("time-punches copy erase", () => {
       })
     ))
 
+  it.live("says that there is no copy of a company that is misspelt", () =>
+    inCopy((file, run) =>
+      Effect.gen(function*() {
+        const none = yield* run("copy erase --company 4099 --yes")
+
+        assert.deepStrictEqual([none.code, none.stdout], [0, "there is no copy of company 4099: nothing was erased\n"])
+        assert.deepStrictEqual(rowsIn(file), [1, 1, 0])
+      })
+    ))
+
   it.live("creates no file whose name is misspelt", () =>
     inCopy((file, run) =>
       Effect.gen(function*() {

@@ -104,15 +104,18 @@ describe("time-punches copy feed", () => {
       yield* sync(file)
       const device = yield* feed(file, "--state", "/dev/null")
       const folder = yield* feed(file, "--state", "/tmp/")
+      const output = yield* feed(file, "--state", "-")
       const company = yield* feed(file, "--since", "77/2026-03-09T15:00:00.123Z/451")
 
-      assert.deepStrictEqual([device, folder, company].map(({ code, stdout }) => [code, stdout]), [
+      assert.deepStrictEqual([device, folder, output, company].map(({ code, stdout }) => [code, stdout]), [
+        [2, ""],
         [2, ""],
         [2, ""],
         [2, ""]
       ])
       assert.match(device.stderr, /--state \/dev\/null is not a regular file but a device/)
       assert.match(folder.stderr, /--state \/tmp\/ is not a file but a folder/)
+      assert.match(output.stderr, /--state: "-"\. Expected: the name of a file, not -/)
       assert.notInclude(device.stderr + folder.stderr, "--output")
       assert.match(company.stderr, /--since is a position of company 77/)
     })))
@@ -144,6 +147,7 @@ describe("time-punches copy feed", () => {
         7,
         ""
       ]])
+      assert.include(none.stderr, `the copy has no history of company ${defaultCompany.id}\n`)
       assert.include(none.stderr, "copy sync --history")
       assert.include(pruned.stderr, "its history is known since")
       assert.include(foreign.stderr, "of another database")

@@ -2,11 +2,21 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
-import { DatabaseSync } from "node:sqlite"
+import { DatabaseSync, StatementSync } from "node:sqlite"
 import { vi } from "vitest"
 import { Patience } from "../../../src/internal/sql/transaction.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
-import { cli, environment, execute, inCopyOf, linesOf, queries, temporaryFolder, without } from "../support.ts"
+import {
+  cli,
+  type Environment,
+  environment,
+  execute,
+  inCopyOf,
+  linesOf,
+  queries,
+  temporaryFolder,
+  without
+} from "../support.ts"
 
 const punches = generatePunches({ seed: 6, count: 450, companyId: defaultCompany.id })
 
@@ -42,6 +52,32 @@ describe("time-punches sync", () => {
       assert.deepStrictEqual([first.code, second.code], [0, 0])
       assert.match(first.stdout, /^first load: 450 punches, 3 pages, 450 written, 0 unchanged, watermark 2026-07-01T/)
       assert.match(second.stdout, /^increment: 4 punches, 1 page, 4 written, 0 unchanged, watermark 2026-07-01T13/)
+    })))
+
+  it.effect("reads the checkpoint for the age of the copy only if a variable names a collector", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      const { all } = StatementSync.prototype
+      const readsOf = (env: Environment) => {
+        let reads = 0
+        const read = vi.spyOn(StatementSync.prototype, "all").mockImplementation(
+          function(this: StatementSync, ...parameters: ReadonlyArray<unknown>) {
+            if (this.sourceSQL.startsWith("SELECT checkpoint")) reads++
+            return Reflect.apply(all, this, parameters)
+          }
+        )
+        return cli(["sync", "--database", file], { env }).pipe(
+          Effect.map(({ code }) => ({ code, reads })),
+          Effect.ensuring(Effect.sync(() => read.mockRestore()))
+        )
+      }
+      yield* sync(file)
+      const [none, one] = [
+        yield* readsOf(environment),
+        yield* readsOf({ ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1" })
+      ]
+
+      assert.isAbove(none.reads, 0)
+      assert.deepStrictEqual([none.code, one], [0, { code: 0, reads: none.reads + 1 }])
     })))
 
   it.effect("leaves the checkpoint of a newer release as it is, and advises neither to reset nor to load again", () =>
@@ -304,7 +340,7 @@ describe("time-punches sync", () => {
       yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))
       yield* Fiber.interrupt(running)
 
-      assert.deepStrictEqual(stderr, ["interrupted: no pass was running\n"])
+      assert.deepStrictEqual(stderr, ["interrupted: no sync run was in progress\n"])
     })))
 
   it.effect("sends nothing where the checkpoint cannot be read, and says so", () =>
@@ -459,7 +495,7 @@ describe("time-punches doctor --database", () => {
 
       assert.strictEqual(sample.code, 0)
       assert.deepStrictEqual(sample.copy, [
-        "ok  copy: age  450 rows, the last pass ended 0 ago",
+        "ok  copy: age  450 rows, the last sync run ended 0 ago",
         "ok  copy: rows  20 rows read, all are punches",
         "ok  copy: service  20 punches compared, all are equal"
       ])

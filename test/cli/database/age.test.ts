@@ -46,7 +46,7 @@ describe("--max-age", () => {
         assert.strictEqual(old.code, 10, old.stderr)
         assert.include(
           old.stderr,
-          `time-punches: the last complete pass of the copy in ${file} ended 30m 1s ago, and --max-age is 30m\n` +
+          `time-punches: the last complete sync run of the copy in ${file} ended 30m 1s ago, and --max-age is 30m\n` +
             `  Run time-punches sync --company ${defaultCompany.id} --database '${file}', then try again.\n`
         )
         // A status is printed all the same; nothing is summed.
@@ -57,7 +57,7 @@ describe("--max-age", () => {
   )
 
   it.effect.each(readers)(
-    "refuses a copy whose last pass ended by a clock that was ahead: %j",
+    "refuses a copy whose last sync run ended by a clock that was ahead: %j",
     ([args, code]) =>
       withFile(Effect.fnUntraced(function*(file) {
         yield* cli(["sync", "--database", file, "--history"])
@@ -70,11 +70,11 @@ describe("--max-age", () => {
 
         assert.strictEqual(near.code, code, near.stderr)
         assert.strictEqual(ahead.code, 10)
-        assert.match(ahead.stderr, /ended 31m from now, and --max-age is 30m\n {2}A clock was ahead at that pass/)
+        assert.match(ahead.stderr, /ended 31m from now, and --max-age is 30m\n {2}A clock was ahead at that run/)
       }))
   )
 
-  it.effect("is 10 for a status without a complete pass, and 7 for a sum", () =>
+  it.effect("is 10 for a status without a complete sync run, and 7 for a sum", () =>
     withFile(Effect.fnUntraced(function*(file) {
       const service = yield* FakeService
       yield* service.inject(Fault.status(403), { requests: [3] })
@@ -86,7 +86,7 @@ describe("--max-age", () => {
       assert.strictEqual(status.code, 10, status.stderr)
       assert.match(
         status.stderr,
-        /no pass of the copy in .* is complete, and --max-age is 30m\n {2}Run time-punches sync/
+        /no sync run of the copy in .* is complete, and --max-age is 30m\n {2}Run time-punches sync/
       )
       assert.match(status.stdout, /never/)
       assert.strictEqual(unlimited.code, 0)

@@ -60,6 +60,7 @@ describe("the database of a copy", () => {
   it.each([
     ["", "must be the name of a file, or a URL of PostgreSQL"],
     [":memory:", "must be the name of a file, or a URL of PostgreSQL"],
+    ["-", "must be the name of a file, or a URL of PostgreSQL"],
     ["mysql://localhost/punches", "must be the name of a file, or a URL of PostgreSQL"],
     ["https://localhost/punches", "must be the name of a file, or a URL of PostgreSQL"],
     ["postgres://localhost", "names no database"],

@@ -114,6 +114,21 @@ describe("--output of", () => {
   )
 
   it.live.each(names)(
+    "%s refuses --force without a file to replace",
+    (name) =>
+      inFake((folder) =>
+        Effect.gen(function*() {
+          const asked = yield* queries
+          const { code, stderr, stdout } = yield* cli([...argsOf(name, folder), "--output", "-", "--force"])
+
+          assert.deepStrictEqual([code, stdout], [2, ""])
+          assert.include(stderr, "--force goes with --output FILE")
+          assert.deepStrictEqual(yield* queries, asked)
+        })
+      )
+  )
+
+  it.live.each(names)(
     "%s keeps the old file, and no part of a new one, when the disk is full",
     (name) =>
       inFake((folder) =>
@@ -164,7 +179,8 @@ describe("--output of", () => {
     ["payroll verify", "a.json", ["--json"]],
     // The mapping decides on its form.
     ["payroll file", "a.json", []],
-    ["report", "a.csv", []]
+    ["payroll file", "a.xlsx", []],
+    ["report", "a.html", []]
   ])("%s to %s has the form of %j", ([name, file, flags]) =>
     inFake((folder) =>
       Effect.gen(function*() {
@@ -186,7 +202,11 @@ describe("--output of", () => {
     ["list", "a.html", [], /ends like html, and this command writes table or json or ndjson or csv/],
     ["export", "a.json", [], /ends like json, and this command writes ndjson or csv/],
     ["summary", "a.ndjson", [], /ends like ndjson, and this command writes table or csv or json/],
-    ["payroll list", "a.csv", [], /ends like csv, and this command writes table or json/]
+    ["payroll list", "a.csv", [], /ends like csv, and this command writes table or json/],
+    ["report", "a.csv", [], /ends like csv, and this command writes html/],
+    ["report", "a.pdf", [], /ends like another form: this command writes html/],
+    ["list", "a.xlsx", [], /ends like another form: this command writes table or json or ndjson or csv/],
+    ["export", "a.csv.gz", ["--format", "csv"], /ends like another form: this command writes ndjson or csv/]
   ])("%s to %s with %j is refused", ([name, file, flags, message]) =>
     inFake((folder) =>
       Effect.gen(function*() {

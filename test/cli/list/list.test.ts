@@ -125,7 +125,7 @@ describe("time-punches list", () => {
       assert.strictEqual(other.code, 2, "the guid of the environment belongs to another company")
       assert.match(
         other.stderr,
-        /--company ID=GUID \(or TIME_PUNCHES_COMPANY_GUID with TIME_PUNCHES_COMPANY_ID\) is required/
+        /the guid of the company is required for an OAuth client: give --company ID=GUID, or set TIME_PUNCHES_COMPANY_GUID/
       )
     }).pipe(Effect.provide(fake)))
 

@@ -252,7 +252,7 @@ describe("time-punches payroll file --mapping", () => {
           assert.deepStrictEqual([code, stdout], [2, ""], stderr)
           return stderr
         })
-      assert.match(yield* why("1"), /1: the close has several revisions, so name one: 1\.1, 1\.2, 1\.3 /)
+      assert.match(yield* why("1"), /1: the close has several revisions; name one that is active: 1\.1 \[/)
       assert.match(yield* why("1.2"), /1\.2: it was voided by 1\.3/)
       assert.match(yield* why("1.3"), /1\.3: it is itself a void, of 1\.2/)
       assert.match(yield* why("1.4"), /1\.4: there is no such revision/)

@@ -219,6 +219,7 @@ describe("time-punches sandbox --companies", () => {
       [["--churn=60"], /a time from 1s to 366d, such as 60s/],
       [["--seed", "99999999999999999"], /a whole number from 0 to 9007199254740991/],
       [["--write-env", " "], /the name of a file/],
+      [["--write-env", "-"], /the name of a file, not -/],
       [["--companies", "20001"], /a whole number from 1 to 20000/],
       [["--companies-csv", "companies.csv"], /--companies-csv goes with --companies/],
       [["--companies", "2", "--companies-csv", ""], /the name of a file, or -/]

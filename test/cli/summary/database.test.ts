@@ -162,7 +162,7 @@ describe("time-punches summary --database", () => {
       assert.isAbove(JSON.parse(stdout).length, 0)
       assert.strictEqual(
         linesOf(stderr)[0],
-        `The copy in ${file} has the changes up to 2026-07-01T12:00:00.000Z; its last pass ended 2h 5m ago.`
+        `The copy in ${file} has the changes up to 2026-07-01T12:00:00.000Z; its last sync run ended 2h 5m ago.`
       )
       assert.strictEqual((yield* queries).length, requests)
       assert.isTrue(before.equals(Fs.readFileSync(file)))

@@ -161,7 +161,7 @@ const companyColumns: ReadonlyArray<Column<Watched>> = [
       })
   },
   {
-    title: "Last pass (UTC)",
+    title: "Last sync run (UTC)",
     isTime: true,
     cell: ({ lastOkAt }) => Option.match(lastOkAt, { onNone: () => "never", onSome: timeText })
   },
