@@ -73,7 +73,7 @@ const syncFirst = (company: CompanyId, shown: string): ReadonlyArray<string> => 
   `Run time-punches sync --company ${company} --database ${shellWord(shown)}, then try again.`
 ]
 
-/** Closes need a history, and one cannot be had for what was synced without it. */
+/** Closes need a history, and what was synced without one has none. */
 const newCopy = (company: CompanyId, shown: string, what: string): ReadonlyArray<string> => [
   `Check ${what}; for a new copy, run time-punches sync --history --company ${company} --database ${shellWord(shown)}.`
 ]
