@@ -622,10 +622,9 @@ const isDue = Effect.fnUntraced(function*(
 })
 
 /**
- * What `PeriodCheck` finds in the close, with what it reads around it. A punch of a later close, at a location that opened with
- * it, needs no day rule here.
+ * What `PeriodCheck` finds in the close, with what it reads around it, and the sums, in one reading. A punch of a later close, at a
+ * location that opened with it, needs no day rule here.
  */
-/** What must be looked at, and the sums, of one reading of the punches that either needs. */
 const checkedSums = (
   company: CompanyId,
   terms: CloseTerms.CloseTerms,

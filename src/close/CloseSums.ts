@@ -122,12 +122,12 @@ export const sum = (
 
 /** `revision` less `previous`, by row and by person. What does not differ is left out. */
 export const difference = (revision: CloseSums, previous: CloseSums): CloseSums => ({
-  rows: differences(keyOf, revision.rows, previous.rows, (one, other, known) => {
+  rows: differences(compareKeys, revision.rows, previous.rows, (one, other, known) => {
     const amounts = Amounts.subtract(amountsOf(one), amountsOf(other))
     const row = rowOf(known, amounts, { over: between("over", one, other), double: between("double", one, other) })
     return Amounts.isZero(amounts) && isZero(row.over) && isZero(row.double) ? [] : [row]
   }).toSorted(compareRows),
-  people: differences(({ userId }) => userId, revision.people, previous.people, (one, other, { userId }) => {
+  people: differences(comparePeople, revision.people, previous.people, (one, other, { userId }) => {
     const person: ClosePerson = {
       userId,
       over: between("over", one, other),
@@ -135,20 +135,31 @@ export const difference = (revision: CloseSums, previous: CloseSums): CloseSums 
       overDaily: between("overDaily", one, other)
     }
     return isZero(person.over) && isZero(person.double) && isZero(person.overDaily) ? [] : [person]
-  }).toSorted((one, other) => one.userId - other.userId)
+  })
 })
 
-/** What each key has in both lists, either of which may lack it. */
+const comparePeople = (one: ClosePerson, other: ClosePerson): number => one.userId - other.userId
+
+/** What each key has in both lists, either of which may lack it, in their order. Maps would take more memory than the lists. */
 const differences = <A>(
-  keyOf: (each: A) => string | number,
+  compare: (one: A, other: A) => number,
   now: ReadonlyArray<A>,
   then: ReadonlyArray<A>,
   differ: (one: A | undefined, other: A | undefined, known: A) => ReadonlyArray<A>
 ): ReadonlyArray<A> => {
-  const later = new Map(now.map((each) => [keyOf(each), each]))
-  const earlier = new Map(then.map((each) => [keyOf(each), each]))
-  return Array.from(new Map([...earlier, ...later]), ([key, known]) => differ(later.get(key), earlier.get(key), known))
-    .flat()
+  // They are sorted by a release that may have sorted in another way.
+  const [later, earlier] = [now.toSorted(compare), then.toSorted(compare)]
+  const found: Array<A> = []
+  for (let [at, before] = [0, 0]; at < later.length || before < earlier.length;) {
+    const [one, other] = [later[at], earlier[before]]
+    const order = one === undefined ? 1 : other === undefined ? -1 : compare(one, other)
+    const known = order <= 0 ? one : other
+    if (known === undefined) break
+    found.push(...differ(order <= 0 ? one : undefined, order >= 0 ? other : undefined, known))
+    if (order <= 0) at++
+    if (order >= 0) before++
+  }
+  return found
 }
 
 /** Times over thresholds. */
@@ -459,6 +470,14 @@ const isOfRow = (key: RowKey, { departmentId, hourlyWage, locationId, roleId }: 
   key.locationId === locationId && key.roleId === roleId &&
   Option.getOrNull(key.departmentId) === Option.getOrNull(departmentId) &&
   (Option.isNone(key.hourlyWage) || key.hourlyWage.value === hourlyWage)
+
+/** Rows with another key differ: one of no wage is not one of the wage 0. */
+const compareKeys = (one: RowKey, other: RowKey): number =>
+  one.userId - other.userId ||
+  one.locationId - other.locationId ||
+  Option.getOrElse(one.departmentId, () => -1) - Option.getOrElse(other.departmentId, () => -1) ||
+  one.roleId - other.roleId ||
+  Option.getOrElse(one.hourlyWage, () => -1) - Option.getOrElse(other.hourlyWage, () => -1)
 
 const compareRows = (one: CloseRow, other: CloseRow): number =>
   one.userId - other.userId ||

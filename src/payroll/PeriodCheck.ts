@@ -108,9 +108,11 @@ export const findings = <E = never>(
 export interface Finding {
   readonly kind: Kind
   readonly shift: Shift
-  /** The reason, or the shift that it overlaps. */
-  readonly reason: string | Shift
+  readonly reason: Reason
 }
+
+/** A sentence, the shift that it overlaps, or what it is longer than: sentences of millions of findings take gigabytes. */
+type Reason = string | Shift | Duration.Duration
 
 /** The time of a punch, `[start, end)` in epoch milliseconds, and what an issue needs of it. */
 interface Shift {
@@ -235,23 +237,24 @@ export const issueOf = (finding: Finding): Issue => {
 }
 
 const textOf = ({ reason, shift }: Finding): string =>
-  typeof reason === "string" ? reason : overlapText(reason, shift.zone)
+  typeof reason === "string"
+    ? reason
+    : Duration.isDuration(reason)
+    ? `It lasts ${Duration.format(Duration.millis(shift.end - shift.start))}, longer than ${Duration.format(reason)}.`
+    : overlapText(reason, shift.zone)
 
 /** What the punch alone shows. */
 const reasons = (
   punch: TimePunch,
   options: PeriodCheckOptions<unknown>,
   maxDuration: Duration.Duration
-): ReadonlyArray<readonly [Kind, string]> => {
+): ReadonlyArray<readonly [Kind, Reason]> => {
   const { anomalies, open, times } = WorkedTime.measureMillis(punch, options)
-  const found: Array<readonly [Kind, string]> = []
+  const found: Array<readonly [Kind, Reason]> = []
   if (open) found.push(["open", "It has no clock-out."])
   if (!punch.approved) found.push(["unapproved", "It is not approved."])
   if (options.disputed?.has(punch.id) === true) found.push(["disputed", "The employee disputes it."])
-  if (times !== undefined && times.gross > Duration.toMillis(maxDuration)) {
-    const [lasts, limit] = [Duration.millis(times.gross), maxDuration].map(Duration.format)
-    found.push(["tooLong", `It lasts ${lasts}, longer than ${limit}.`])
-  }
+  if (times !== undefined && times.gross > Duration.toMillis(maxDuration)) found.push(["tooLong", maxDuration])
   for (const anomaly of anomalies) {
     if (anomaly !== "OpenPunch") found.push(["anomaly", `${anomaly}: ${anomalyTexts[anomaly]}.`])
   }
@@ -282,13 +285,14 @@ const overlapText = (other: Shift, zone: DateTime.TimeZone): string => {
 const localTime = (iso: string, withOffset: boolean): string =>
   iso.replace(/^(.*)T(\d\d:\d\d).*(.{6})$/, withOffset ? "$1 $2$3" : "$1 $2")
 
-/** By person, clock-in, punch and kind. A punch that was listed twice has each issue once. */
-const inOrder = (found: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
-  const sorted = found.toSorted(compare)
-  return sorted.filter((finding, index) => {
-    const before = sorted[index - 1]
-    return before === undefined || compare(before, finding) !== 0
-  })
+/** By person, clock-in, punch and kind. A punch that was listed twice has each issue once. Sorts the array itself. */
+const inOrder = (found: Array<Finding>): ReadonlyArray<Finding> => {
+  found.sort(compare)
+  const isAgain = (finding: Finding, at: number) => {
+    const before = found[at - 1]
+    return before !== undefined && compare(before, finding) === 0
+  }
+  return found.some(isAgain) ? found.filter((finding, at) => !isAgain(finding, at)) : found
 }
 
 const compare = (a: Finding, b: Finding): number =>
@@ -298,11 +302,12 @@ const compare = (a: Finding, b: Finding): number =>
   Kind.literals.indexOf(a.kind) - Kind.literals.indexOf(b.kind) ||
   compareTexts(a, b)
 
+const isShift = (reason: Reason): reason is Shift => typeof reason !== "string" && !Duration.isDuration(reason)
+
 /** By the sentences. Those of two overlaps differ at the id already, unless a punch was listed twice. */
 const compareTexts = (a: Finding, b: Finding): number => {
-  const [one, other] = typeof a.reason === "string" || typeof b.reason === "string" ||
-      a.reason.punchId === b.reason.punchId
-    ? [textOf(a), textOf(b)]
-    : [`${a.reason.punchId},`, `${b.reason.punchId},`]
+  const [one, other] = isShift(a.reason) && isShift(b.reason) && a.reason.punchId !== b.reason.punchId
+    ? [`${a.reason.punchId},`, `${b.reason.punchId},`]
+    : [textOf(a), textOf(b)]
   return one < other ? -1 : one > other ? 1 : 0
 }

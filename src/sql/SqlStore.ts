@@ -148,7 +148,7 @@ export class CopyStatus extends Schema.Opaque<CopyStatus>()(Schema.Struct({
   deleted: Schema.Natural,
   /** Rows that the service no longer shows. */
   missing: Schema.Natural,
-  /** The last error that `recordError` kept; `None` if there was none, or a pass was completed since. */
+  /** The last error that `recordError` kept; `None` if there was none, or a sync run was completed since. */
   lastError: Schema.OptionFromNullOr(LastError),
   /** Since when the past of the copy is known; `None` if no history is kept, or the first load has not ended. */
   history: Schema.OptionFromNullOr(HistoryRange),
@@ -234,7 +234,7 @@ export interface ErrorToRecord {
 /** Characters of an error that are kept. */
 const mostText = 2000
 
-/** Keeps the error that a sync ended with, for `status`. The next complete pass clears it. */
+/** Keeps the error that a sync ended with, for `status`. The next complete sync run clears it. */
 export const recordError = (
   company: CompanyId,
   error: ErrorToRecord,

@@ -11,7 +11,7 @@ import type * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { InvalidRequest } from "../ApiError.ts"
 import { CompanyId } from "../Ids.ts"
-import { type Database, orUndefined, raw } from "../internal/sql/dialect.ts"
+import { type Database, type DialectName, orUndefined, raw } from "../internal/sql/dialect.ts"
 import { inSnapshot, retried } from "../internal/sql/transaction.ts"
 import { Instant } from "../internal/wire/schema.ts"
 import { validFilter } from "../listing/request.ts"
@@ -32,8 +32,8 @@ export interface CopyListOptions extends TableOptions {
 }
 
 /**
- * Lists the punches of a copy by clock-in, then by id: those that the service would list for this filter, as of the last pass.
- * Rows that are missing are not listed. It holds one page in memory, however many rows there are.
+ * Lists the punches of a copy by clock-in, then by id: those that the service would list for this filter, as of the last
+ * sync run. Rows that are missing are not listed. It holds one page in memory, however many rows there are.
  *
  * All rows are of the state that the copy has at the first page. The stream does not see what a sync commits meanwhile, and
  * does not delay the sync. Inside a transaction of the caller, the isolation of that transaction decides instead. The stream
@@ -62,7 +62,7 @@ export const listWithin = (
   filter: PunchFilter,
   { at, ...options }: CopyListOptions
 ): Stream.Stream<TimePunch, SqlError | SyncError | InvalidRequest | HistoryUnavailable, SqlClient> =>
-  at === undefined ? readPages(company, filter, options, pageSize) : readAt(company, filter, options, at)
+  at === undefined ? readPages(company, filter, options) : readAt(company, filter, options, at)
 
 /**
  * The copy at that instant is not known: no history was kept, its first load ended later, its older part was pruned,
@@ -97,30 +97,28 @@ export class HistoryUnavailable
   }
 }
 
-/**
- * Rows of a page: with a quarter of them PostgreSQL takes half as much time again, and more of them save little. A page is in
- * memory twice.
- */
-const pageSize = 4000
+/** Rows of a page, which is in memory twice. With a quarter of them PostgreSQL takes half as much time again; SQLite does not. */
+const pageSizes: Readonly<Record<DialectName, number>> = { sqlite: 1000, pg: 4000 }
 
 /** `listWithin` with pages of `size` rows. @internal */
 export const readPages = (
   company: CompanyId,
   filter: PunchFilter,
   options: TableOptions,
-  size: number
+  size?: number
 ): Stream.Stream<TimePunch, SqlError | SyncError | InvalidRequest, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
     const conditions = yield* Effect.fromResult(conditionsOf(company, filter))
     const database = yield* opened(company, options)
+    const most = size ?? pageSizes[database.dialect.name]
 
     const pages = Stream.paginate(
       Option.none<TimePunch>(),
       Effect.fnUntraced(function*(last) {
-        const rows = yield* pageAfter(database, company, conditions, last, size).values
+        const rows = yield* pageAfter(database, company, conditions, last, most).values
         const punches = yield* Effect.fromResult(punchesOf(company, rows))
         const end = Option.fromUndefinedOr(punches.at(-1))
-        return [punches, rows.length < size ? Option.none() : Option.map(end, Option.some)] as const
+        return [punches, rows.length < most ? Option.none() : Option.map(end, Option.some)] as const
       })
     )
     return inSnapshot(database, pages)

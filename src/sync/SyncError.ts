@@ -15,7 +15,7 @@ export class SyncError extends Schema.TaggedError<SyncError>("effect-time-punche
    * - `Checkpoint`: the stored checkpoint cannot be read, or is of another company. Nothing was sent.
    * - `NewerCheckpoint`: a newer release wrote the stored checkpoint. Nothing was sent, and nothing is wrong with the copy: use
    *   that release.
-   * - `CursorLost`: the service refused the cursors of the pass four times. The next call begins the pass again.
+   * - `CursorLost`: the service refused the cursors of a sync run four times. The next call begins it again.
    * - `Superseded`: another sync of the company wrote since this one read the checkpoint. Nothing of the batch was stored.
    * - `TooManyMissing`: a sweep would mark more than 20 % of its window and more than 100 rows. No row was marked.
    * - `Store`: the store failed; `cause` says how.

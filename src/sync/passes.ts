@@ -187,7 +187,7 @@ const stepKept = (call: Call, state: Reading, page: Page, now: Now): Step => {
   const verdict = stepPage(read.checkpoint, running, page, { overlap, sortById, writer, now: now.local, elapsed })
   switch (verdict._tag) {
     case "Cycle":
-      return beginAgain(call, read, "the cursors of the pass lead in a circle")
+      return beginAgain(call, read, "the cursors of the sync run lead in a circle")
     case "Earlier":
       return { state: { ...read, running: verdict.running, isStored: false }, batch: Option.none(), isEnded: true }
     case "Kept": {

@@ -5,7 +5,7 @@
 import { displayWidth } from "effect/cli/CliOutput"
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
-import { tmpdir } from "node:os"
+import { hostname, tmpdir, userInfo } from "node:os"
 import * as Path from "node:path"
 
 /** How a cell of a terminal looks. A colour is one of the sixteen of the terminal, or `#rrggbb`. */
@@ -234,6 +234,10 @@ const typed = (folder: string, env: Readonly<Record<string, string>>, columns: n
   return stdout
 }
 
+/** Who pauses a company, as `fleet list` shows it. A picture has another name, in the same width. */
+const person = `(${userInfo().username}@${hostname()})`
+const shownPerson = "(ops@db1)".padEnd(person.length)
+
 const week = "--week 2026-03-02 --zone America/New_York"
 
 /** The pictures, in the order in which their calls run: a name, and the call. */
@@ -277,7 +281,8 @@ export const takeTerminal = async (): Promise<void> => {
       // A position of a feed may be an instant of a company.
       let shown = call.replace("SINCE", `${settings["TIME_PUNCHES_COMPANY_ID"]}/${since}`)
       if (name === "diff") {
-        since = new Date().toISOString()
+        // To the second, so that the call fits into a line. The first load ended some calls before.
+        since = new Date().toISOString().replace(/\.\d+/, "")
         shown = call.replace("SINCE", since)
         for (const [id, out] of [[1002, "2026-03-03T03:00:00Z"], [1005, "2026-03-03T04:10:00Z"]] as const) {
           const { status } = await fetch(`${settings["TIME_PUNCHES_BASE_URL"]}/sandbox/time_punches/${id}`, {
@@ -308,8 +313,8 @@ export const takeTerminal = async (): Promise<void> => {
       Fs.writeFileSync(
         `${root}/docs/images/terminal-${name}.svg`,
         drawTerminal(
-          `time-punches ${name.replace("-", " ")} in a terminal`,
-          `\u001b[1m$ ${shown}\u001b[0m\n${output}`,
+          `${call.split(" --")[0] ?? call} in a terminal`,
+          `\u001b[1m$ ${shown}\u001b[0m\n${output.replaceAll(person, shownPerson)}`,
           100
         )
       )

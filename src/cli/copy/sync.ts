@@ -12,11 +12,10 @@ export const sync = lazyCommand(
   Command.withDescription(
     `Keep a copy of the punches of a company in a database.
 
-  It does one sync run: the first reads everything, a later one what has changed
-  since. Rows and progress are stored together, page by page:
-  after an interruption the same command continues at the page where it
-  stopped. --sweep finds rows that the service no longer shows, and marks them
-  as missing.
+  It does one sync run: the first reads everything, a later one what has
+  changed since. Rows and progress are stored together, page by page: after an
+  interruption the same command continues at the page where it stopped. --sweep
+  finds rows that the service no longer shows, and marks them as missing.
 
   Set a password in PGPASSWORD, or in the URL of TIME_PUNCHES_DATABASE_URL;
   --database refuses one. time-punches sync is the same command.`

@@ -84,8 +84,8 @@ export const incomplete = (company: CompanyId, shown: string, isBegun: boolean) 
   })
 
 /**
- * Fails with the exit code of an old copy if now and the end of its last complete pass are further apart than `maxAge`, in
- * either direction: after a pass by a clock that was ahead, a copy that is no longer kept would look new.
+ * Fails with the exit code of an old copy if now and the end of its last complete sync run are further apart than `maxAge`, in
+ * either direction: after a run by a clock that was ahead, a copy that is no longer kept would look new.
  */
 export const requireAge = Effect.fnUntraced(function*(
   company: CompanyId,

@@ -142,7 +142,7 @@ const invalidResult = (invalid: string | undefined, seen: number): CheckResult =
     ? ok("copy: rows", `${counted(seen, "row")} read, all are punches`)
     : fail("copy: rows", invalid, "copy", "Something else writes into the tables of the copy: find it.")
 
-/** A change that the next pass brings is not a fault of the copy. */
+/** A change that the next sync run brings is not a fault of the copy. */
 const comparisonResult = (
   differences: ReadonlyArray<Difference>,
   changed: ReadonlySet<number>,

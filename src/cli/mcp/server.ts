@@ -138,11 +138,11 @@ const selection = {
 
 /** The age of the copy, in every answer. */
 const CopyAge = Schema.Struct({
-  /** Seconds since the last complete pass ended. */
+  /** Seconds since the last complete sync run ended. */
   ageSeconds: Schema.Finite,
   /** The copy has the changes of the service up to this instant; null if the service did not say it. */
   changesUpTo: Schema.NullOr(Schema.String),
-  /** The failure of a later pass, or null. */
+  /** The failure of a later run, or null. */
   lastFailure: Schema.NullOr(Schema.String)
 })
 

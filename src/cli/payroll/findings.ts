@@ -132,6 +132,8 @@ export const verdictOf = (found: ReadonlyArray<Finding>, checked: number, accept
   }
   const were = `${countedPunches(checked)} ${checked === 1 ? "was" : "were"} checked`
   if (found.length === 0) return `no issues: ${were}`
-  const punches = new Set(found.map(({ shift }) => shift.punchId)).size
+  const ids = new Set<number>()
+  for (const { shift } of found) ids.add(shift.punchId)
+  const punches = ids.size
   return `${counted(found.length, "issue")} of ${countedPunches(punches)}; ${were}`
 }

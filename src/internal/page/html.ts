@@ -38,8 +38,11 @@ const render = (part: Part): string =>
 export const hiddenCharacters: string = unprintable.source
 
 /** A template of markup: strings are escaped, numbers and `Html` stand as they are, `undefined` is left out. */
-export const html = (strings: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Html =>
-  markup(strings.map((text, index) => text + render(parts[index])).join(""))
+export const html = (strings: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Html => {
+  const texts = strings.flatMap((text, index) => [text, render(parts[index])])
+  // A join copies a table of megabytes in each template around it. Short texts that are added keep all their parts in memory.
+  return markup(texts.some((text) => text.length > 10_000) ? texts.reduce((all, text) => all + text) : texts.join(""))
+}
 
 /** What every page has. `head` follows the title: links, styles, a policy. */
 export const page = (options: { readonly title: string; readonly head?: Html; readonly body: Html }): string =>

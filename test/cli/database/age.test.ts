@@ -57,7 +57,7 @@ describe("--max-age", () => {
   )
 
   it.effect.each(readers)(
-    "refuses a copy whose last pass ended by a clock that was ahead: %j",
+    "refuses a copy whose last sync run ended by a clock that was ahead: %j",
     ([args, code]) =>
       withFile(Effect.fnUntraced(function*(file) {
         yield* cli(["sync", "--database", file, "--history"])
@@ -74,7 +74,7 @@ describe("--max-age", () => {
       }))
   )
 
-  it.effect("is 10 for a status without a complete pass, and 7 for a sum", () =>
+  it.effect("is 10 for a status without a complete sync run, and 7 for a sum", () =>
     withFile(Effect.fnUntraced(function*(file) {
       const service = yield* FakeService
       yield* service.inject(Fault.status(403), { requests: [3] })

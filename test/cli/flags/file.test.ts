@@ -41,21 +41,27 @@ const prepared = Effect.map(temporaryFolder, (folder) => {
   const names = write("names.csv", "kind,id,name\nuser,501,Dana Levi\n")
   const variables = write("set.env", "TIME_PUNCHES_API_VERSION=2026-06-01\n")
   Fs.linkSync(zones, `${folder}/hard.csv`)
+  Fs.linkSync(zones, `${folder}/hard.html`)
   Fs.symlinkSync(zones, `${folder}/soft.csv`)
   ChildProcess.execFileSync("mkfifo", [`${folder}/pipe`])
   return { config, folder, names, variables, zones }
 })
 
-/** Waits until a process has taken signals over, where the system tells, and then for what it does next. */
-const takesSignals = (pid: number | undefined, most = 100): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    const status = `/proc/${pid}/status`
-    const caught = Fs.existsSync(status) ? /^SigCgt:\s*(\w+)/m.exec(Fs.readFileSync(status, "utf8"))?.[1] : undefined
-    // The bit of SIGTERM, which is signal 15.
-    return most === 0 || (caught !== undefined && (BigInt(`0x${caught}`) >> 14n) % 2n === 1n)
-      ? Effect.sleep("500 millis")
-      : Effect.andThen(Effect.sleep("100 millis"), takesSignals(pid, most - 1))
-  })
+/** What each thread of a process waits for in the kernel, where the system tells. */
+const waits = (pid: number | undefined): ReadonlyArray<string> => {
+  const threads = `/proc/${pid}/task`
+  return Fs.existsSync(threads)
+    ? Fs.readdirSync(threads).map((thread) => Fs.readFileSync(`${threads}/${thread}/wchan`, "utf8"))
+    : []
+}
+
+/** Waits until a process has begun to open a pipe without a writer; five seconds where the system does not tell. */
+const opensPipe = (pid: number | undefined, most = 50): Effect.Effect<void> =>
+  Effect.suspend(() =>
+    most === 0 || waits(pid).includes("wait_for_partner")
+      ? Effect.void
+      : Effect.andThen(Effect.sleep("100 millis"), opensPipe(pid, most - 1))
+  )
 
 const timeout = 30_000
 
@@ -112,7 +118,7 @@ describe("a file that a call names", () => {
       inService(Effect.gen(function*() {
         const { folder } = yield* prepared
         const { child, ended } = yield* spawn(["list", "--names", `${folder}/pipe`])
-        yield* takesSignals(child.pid)
+        yield* opensPipe(child.pid)
         assert.isNull(child.exitCode)
         child.kill(signal)
 
@@ -163,7 +169,7 @@ describe("no input is the output", () => {
     "list --names names.csv --output names.csv",
     "list --names /dev/stdin --output names.csv",
     `summary --source service ${week} --zone-file zones.csv --output zones.csv`,
-    `report --source service ${week} --zone-file zones.csv --output zones.csv`,
+    `report --source service ${week} --zone-file zones.csv --output hard.html`,
     "summary --database copy.db --by user --output copy.db --format csv",
     "sandbox --companies 2 --variables set.env --companies-csv set.env"
   ])("%s", (words) =>
