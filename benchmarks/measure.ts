@@ -4,14 +4,17 @@ import { join } from "node:path"
 import { prng } from "../src/testing/base/prng.ts"
 import type { Sample, SampleOptions } from "./sample.ts"
 
-export const quartile = (values: ReadonlyArray<number>, quarter: 1 | 2 | 3): number => {
+/** The value that a part of all values, from 0 to 1, does not exceed. */
+export const quantile = (values: ReadonlyArray<number>, part: number): number => {
   const sorted = values.toSorted((a, b) => a - b)
-  const at = (quarter / 4) * (sorted.length - 1)
+  const at = part * (sorted.length - 1)
   const [low = NaN, high = NaN] = [sorted[Math.floor(at)], sorted[Math.ceil(at)]]
   return low + (high - low) * (at - Math.floor(at))
 }
 
-export const median = (values: ReadonlyArray<number>): number => quartile(values, 2)
+export const quartile = (values: ReadonlyArray<number>, quarter: 1 | 2 | 3): number => quantile(values, quarter / 4)
+
+export const median = (values: ReadonlyArray<number>): number => quantile(values, 0.5)
 
 /** A random order that depends only on the seed. */
 export const shuffled = <A>(items: ReadonlyArray<A>, seed: number): ReadonlyArray<A> => {
@@ -20,17 +23,21 @@ export const shuffled = <A>(items: ReadonlyArray<A>, seed: number): ReadonlyArra
 }
 
 /**
- * V8 moves objects that lived long into the old space from their birth on. Whether it decides so for the punches of a page
- * is chance, and then each page stays until the next full collection: a process is at one of two speeds. With this flag
- * all are at the same one; `slowProcesses` counts the slow ones without it.
+ * With these flags all processes of a client are alike, and a fifth of them is not without: docs/performance.md, "Two speeds".
+ * `speeds.ts` counts both. The command sets what comes to the same while it runs.
  */
-export const oneSpeed = "--no-allocation-site-pretenuring"
+export const v8Flags = ["--max-semi-space-size=16", "--no-allocation-site-pretenuring"] as const
 
 /**
  * What a function of a file returns, called in a separate process. This process stays small: a peak of memory that a
  * child reports is never below that of its parent at the fork.
  */
-export const called = <A>(file: string, name: string, argument: object = {}, flags = [oneSpeed]): A =>
+export const called = <A>(
+  file: string,
+  name: string,
+  argument: object = {},
+  flags: ReadonlyArray<string> = v8Flags
+): A =>
   JSON.parse(
     execFileSync(process.execPath, ["--expose-gc", ...flags, call, file, name, JSON.stringify(argument)], {
       encoding: "utf8",
@@ -58,6 +65,9 @@ export interface Row extends Omit<Sample, "heapEarlyMb" | "heapEndMb"> {
   readonly wallRatio: number
   /** The quartiles of the ratios of processor time. */
   readonly cpuRange: readonly [number, number]
+  /** How many processes peak a fifth above the leanest one, and how many there are. */
+  readonly large: number
+  readonly processes: number
 }
 
 export interface Comparison extends Omit<SampleOptions, "client"> {
@@ -84,7 +94,9 @@ export const compare = (cases: ReadonlyArray<Case>, { samples, ...options }: Com
       peakRssMb: median(own.map((sample) => sample.peakRssMb)),
       cpuRatio: median(cpu),
       wallRatio: median(ratios("wall")),
-      cpuRange: [quartile(cpu, 1), quartile(cpu, 3)]
+      cpuRange: [quartile(cpu, 1), quartile(cpu, 3)],
+      large: largeOf(own.map((sample) => sample.peakRssMb)),
+      processes: own.length
     }
   })
 }
@@ -95,9 +107,8 @@ export const rowOf = (rows: ReadonlyArray<Row>, name: string): Row => {
   return row
 }
 
-/** How many of the processes of a client peak a fifth above the memory of the leanest one, without the flag of V8. */
-export const slowProcesses = (options: SampleOptions, processes: number): number => {
-  const peaks = Array.from({ length: processes }, () => called<Sample>("sample.ts", "sample", options, []).peakRssMb)
+/** How many of the peaks of processes that do the same are a fifth above the leanest one. */
+export const largeOf = (peaks: ReadonlyArray<number>): number => {
   const lean = Math.min(...peaks)
   return peaks.filter((peak) => peak > 1.2 * lean).length
 }

@@ -8,10 +8,10 @@
 import { createRequire } from "node:module"
 import { join, resolve } from "node:path"
 import { parseArgs } from "node:util"
-import { setFlagsFromString } from "node:v8"
+import { collectSteadily } from "../src/cli/garbage.ts"
 import { prng } from "../src/testing/base/prng.ts"
 import { bodies } from "./data.ts"
-import { median, oneSpeed, quartile, shuffled } from "./measure.ts"
+import { median, quartile, shuffled } from "./measure.ts"
 import { served } from "./served.ts"
 
 const { positionals: [folder, ...names], values: { pages, pairs, rounds } } = parseArgs({
@@ -23,7 +23,7 @@ const { positionals: [folder, ...names], values: { pages, pairs, rounds } } = pa
   }
 })
 
-setFlagsFromString(oneSpeed)
+collectSteadily()
 
 /** Pages of one run: few keep a run within one slice of a busy processor, many have all of the collector in each run. */
 const listedPages = Number(pages)

@@ -1,4 +1,5 @@
-/** One sample of one client, alone in its process: processor time of all its threads, wall time, peak memory. */
+/** One sample of one client, alone in its process: processor time of all its threads, wall time, peak memory, collections. */
+import { GCProfiler } from "node:v8"
 
 /** Does its work once and returns the number of punches that it saw. */
 export type Run = () => number | Promise<number>
@@ -65,4 +66,34 @@ export const sample = async (options: SampleOptions): Promise<Sample> => {
   const peakRssMb = process.resourceUsage().maxRSS / 1000
   const heapEndMb = heap ? liveHeapMb() : 0
   return { cpu: (user + system) / all, wall: wall / all, peakRssMb, heapEarlyMb, heapEndMb }
+}
+
+/** What the collector did in a sample. */
+export interface Collections {
+  readonly minor: number
+  readonly major: number
+  /** What minor collections moved to the old space: pages among it stay until the next major collection. */
+  readonly keptMb: number
+  /** The largest size of the new space, both halves. */
+  readonly newSpaceMb: number
+}
+
+/** A sample, warm-up included, with its collections. */
+export const collected = async (options: SampleOptions): Promise<Sample & Collections> => {
+  const profiler = new GCProfiler()
+  profiler.start()
+  const measured = await sample(options)
+  const { statistics } = profiler.stop()
+  const sizeOf = ({ heapSpaceStatistics }: (typeof statistics)[number]["beforeGC"], name: string) =>
+    heapSpaceStatistics.find(({ spaceName }) => spaceName === name)
+  const old = (heap: (typeof statistics)[number]["beforeGC"]) =>
+    (sizeOf(heap, "old_space")?.spaceUsedSize ?? 0) + (sizeOf(heap, "large_object_space")?.spaceUsedSize ?? 0)
+  const minor = statistics.filter(({ gcType }) => gcType === "Scavenge")
+  return {
+    ...measured,
+    minor: minor.length,
+    major: statistics.filter(({ gcType }) => gcType === "MarkSweepCompact").length,
+    keptMb: minor.reduce((sum, { afterGC, beforeGC }) => sum + old(afterGC) - old(beforeGC), 0) / 1e6,
+    newSpaceMb: Math.max(0, ...statistics.map(({ beforeGC }) => sizeOf(beforeGC, "new_space")?.spaceSize ?? 0)) / 1e6
+  }
 }

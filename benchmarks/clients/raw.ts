@@ -63,12 +63,15 @@ export const gzip: Client = (url) =>
     { "accept-encoding": "gzip" }
   )
 
-/** `dispatch()` and `JSON.parse`: no Readable for each body, no status judged, no validation. */
-export const dispatch: Client = (url) => {
+/** Dispatches page after page, and reads the bytes of each body as `read` does: no Readable for each body, no status judged. */
+export const dispatching = (
+  url: string,
+  read: (bytes: Buffer) => readonly [punches: number, next: string | null]
+) => {
   const agent = new Agent({ connections: 16 })
   const { origin, pathname } = new URL(url)
-  const read = (cursor: string) =>
-    new Promise<WirePage>((resolve, reject) => {
+  const bytesOf = (cursor: string) =>
+    new Promise<Buffer>((resolve, reject) => {
       const chunks: Array<Buffer> = []
       agent.dispatch({ origin, path: pathname + pathOf(cursor), method: "GET", headers }, {
         onRequestStart: () => {},
@@ -76,9 +79,12 @@ export const dispatch: Client = (url) => {
         onResponseData: (_, chunk) => {
           chunks.push(chunk)
         },
-        onResponseEnd: () => resolve(JSON.parse(Buffer.concat(chunks).toString())),
+        onResponseEnd: () => resolve(Buffer.concat(chunks)),
         onResponseError: (_, error) => reject(error)
       })
     })
-  return () => walk(async (cursor) => looked(await read(cursor)))
+  return () => walk(async (cursor) => read(await bytesOf(cursor)))
 }
+
+/** `dispatch()` and `JSON.parse`, no validation. */
+export const dispatch: Client = (url) => dispatching(url, (bytes) => looked(JSON.parse(bytes.toString())))

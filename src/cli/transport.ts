@@ -8,9 +8,11 @@ import * as Layer from "effect/Layer"
 /** Bun has its own undici, which this transport cannot use: there requests go through fetch. */
 const layerHttp = Layer.unwrap(Effect.promise(async () => {
   if (process.versions["bun"] !== undefined) return (await import("effect/http/FetchHttpClient")).layer
-  const [{ layer }, { setFlagsFromString }] = await Promise.all([import("../node/NodeTransport.ts"), import("node:v8")])
-  // Else V8 may decide, by chance, to keep each page until the next full collection: docs/performance.md, "Two speeds".
-  setFlagsFromString("--no-allocation-site-pretenuring")
+  const [{ layer }, { collectSteadily }] = await Promise.all([
+    import("../node/NodeTransport.ts"),
+    import("./garbage.ts")
+  ])
+  collectSteadily()
   return Layer.orDie(layer())
 }))
 
