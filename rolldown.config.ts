@@ -59,6 +59,14 @@ const leanUndici: Plugin = {
 const cuts: Readonly<Record<string, ReadonlyArray<readonly [code: string, instead: string]>>> = {
   // The wizard is not among the flags of this command, and its questions are an eighteenth of the code of each call.
   "effect/dist/cli/Command.js": [["flag === GlobalFlag.Wizard", "false"]],
+  // The scripts for shells are written once.
+  "effect/dist/cli/GlobalFlag.js": [
+    ["import * as Completions_ from \"./Completions.js\";", ""],
+    [
+      "const descriptor =",
+      "const Completions_ = yield* Effect.promise(() => import(\"./Completions.js\"));\n    const descriptor ="
+    ]
+  ],
   // The first use of Intl takes 6 ms, and the width of most texts is their length.
   "effect/dist/cli/CliOutput.js": [
     ["const graphemeSegmenter = /*#__PURE__*/new", "let segmenter;\nconst makeSegmenter = () => new"],
@@ -92,6 +100,22 @@ const leanCore: Plugin = {
       }, code)
     }
   }
+}
+
+/**
+ * Takes the modules of Node without an import: an import lists all their names, for which Node loads what some of them stand for,
+ * such as its promises of files.
+ */
+const plainBuiltins: Plugin = {
+  name: "plain-builtins",
+  renderChunk: (code, { name }) =>
+    name === "start"
+      ? code.replace(
+        /^import (?:\* as (\w+)|(\{[^}]*\})) from "(node:\w+)";$/gm,
+        (_, all: string | undefined, some: string, id: string) =>
+          `const ${all ?? some.replaceAll(" as ", ": ")} = process.getBuiltinModule("${id}");`
+      )
+      : null
 }
 
 interface Package {
@@ -189,7 +213,7 @@ export default defineConfig({
   },
   // The two native helpers of `ws`, which it can do without.
   transform: { define: { "process.env.WS_NO_BUFFER_UTIL": "'1'", "process.env.WS_NO_UTF_8_VALIDATE": "'1'" } },
-  plugins: [selfContained, leanUndici, leanCore, licences, executable],
+  plugins: [selfContained, leanUndici, leanCore, plainBuiltins, licences, executable],
   onLog: (_, log) => {
     throw new Error(log.message)
   },

@@ -22,7 +22,8 @@ export interface RunOptions {
    * The time of the whole run, from its start to its last page, waits and the work of the consumer included. When it is
    * over, the request in flight is interrupted, and the run fails with `PaginationError`, reason `Deadline`, whose
    * `resumeFrom` continues it; in a `BackfillError` this is the `cause`. Work on rows that were emitted is not interrupted. If
-   * the next attempt would begin after the deadline, the run fails at once. `attemptTimeout` and `pageTimeout` of `retry` limit
+   * the next attempt would begin after the deadline, the run fails at once with the error of the last attempt, such as
+   * `RateLimited`. `attemptTimeout` and `pageTimeout` of `retry` limit
    * one request and one page. Default: none.
    */
   readonly deadline?: Duration.Input | undefined

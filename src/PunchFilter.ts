@@ -6,18 +6,19 @@ import * as Schema from "effect/Schema"
 import * as Getter from "effect/SchemaGetter"
 import * as SchemaParser from "effect/SchemaParser"
 import { BusinessDate, DepartmentId, LocationId, RoleId, UserId } from "./Ids.ts"
+import { approvalStatuses, punchFlags, timePunchNames } from "./internal/wire/names.ts"
 import { instantFromText } from "./internal/wire/schema.ts"
-import { TimePunch } from "./TimePunch.ts"
+import type { TimePunch } from "./TimePunch.ts"
 
 /**
  * A mark that the service puts on a punch: clocked in late, clocked out by the service, or a break that was not taken.
  */
-export const PunchFlag = Schema.Literals(["late", "auto_clocked_out", "missed_break"])
+export const PunchFlag = Schema.Literals(punchFlags)
 
 export type PunchFlag = typeof PunchFlag.Type
 
 /** The employee's own approval of a punch: not given yet, given, or disputed. */
-export const EmployeeApprovalStatus = Schema.Literals(["pending", "approved", "disputed"])
+export const EmployeeApprovalStatus = Schema.Literals(approvalStatuses)
 
 export type EmployeeApprovalStatus = typeof EmployeeApprovalStatus.Type
 
@@ -164,7 +165,7 @@ const Range = Schema.Struct({ gte: key(Instant), lte: key(Instant), lt: key(Inst
 const Dates = Schema.Struct({ start: key(BusinessDate), end: key(BusinessDate) })
 
 const SortField = Schema.String.pipe(Schema.refine(
-  (field): field is keyof TimePunch => Object.hasOwn(TimePunch.fields, field),
+  (field): field is keyof TimePunch => Object.hasOwn(timePunchNames, field),
   { expected: "a field of a time punch" }
 ))
 

@@ -3,7 +3,7 @@ import * as CliConfig from "effect/cli/CliConfig"
 import * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
-import { type CommandDescriptor, fromCommand } from "effect/cli/Completions"
+import type { CommandDescriptor } from "effect/cli/Completions"
 import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import type { HelpDoc } from "effect/cli/HelpDoc"
@@ -142,8 +142,10 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
       return yield* Effect.ignore(printLines([formatVersion(event.name, event.version)]))
     case "InvalidInvocation": {
       const path = event.commandPath.join(" ")
+      const { fromCommand } = yield* Effect.promise(() => import("effect/cli/Completions"))
+      const known = fromCommand(command)
       const early = event.errors.flatMap((error) =>
-        error._tag === "UnrecognizedOption" ? Option.toArray(earlyFlag(error.option, event.commandPath)) : []
+        error._tag === "UnrecognizedOption" ? Option.toArray(earlyFlag(known, error.option, event.commandPath)) : []
       )
       // The value of a flag that stands too early is not a command.
       const messages = early.length > 0 ? early : event.errors.map((error) =>
@@ -173,7 +175,11 @@ const unknownFlag = (flag: string, { flags, globalFlags = [] }: HelpDoc): string
   `${printable(flag)} ${unknownKey(flag, [...flags, ...globalFlags].map(({ name }) => `--${name}`), "a flag")}`
 
 /** The words of a command that has the flag, if the flag stands before the last of these words. */
-const earlyFlag = (flag: string, path: ReadonlyArray<string>): Option.Option<string> => {
+const earlyFlag = (
+  known: CommandDescriptor,
+  flag: string,
+  path: ReadonlyArray<string>
+): Option.Option<string> => {
   const find = (each: CommandDescriptor, above: ReadonlyArray<string>): ReadonlyArray<string> | undefined => {
     const words = [...above, each.name]
     const isOn = words.every((word, at) => at >= path.length || word === path[at])
@@ -183,7 +189,7 @@ const earlyFlag = (flag: string, path: ReadonlyArray<string>): Option.Option<str
       : each.subcommands.flatMap((subcommand) => Option.toArray(Option.fromUndefinedOr(find(subcommand, words))))[0]
   }
   return Option.map(
-    Option.fromUndefinedOr(find(fromCommand(command), [])),
+    Option.fromUndefinedOr(find(known, [])),
     (words) => `${printable(flag)} goes after the command, as in ${words.join(" ")} ${printable(flag)}`
   )
 }

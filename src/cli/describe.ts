@@ -117,7 +117,7 @@ const describe = (error: ExpectedError): Description => {
       return {
         code: exitCode.usage,
         advice: [
-          "Close another period, or correct that one. If a zone or a start of the day changed, --accept edge begins at its end."
+          `Close another period, or correct that one. If you corrected a zone, add --accept edge: the new close then begins where close ${error.close} ends.`
         ]
       }
     case "UnknownClose":

@@ -1,4 +1,5 @@
 /** START HERE for closes. A period of a copy that is closed, corrected and voided, as a record of revisions that is only added to. */
+import * as Arr from "effect/Array"
 import * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -10,6 +11,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import type { CompanyId, LocationId } from "../Ids.ts"
 import type * as Labor from "../payroll/Labor.ts"
+import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import { toSink } from "../payroll/running.ts"
@@ -524,13 +526,39 @@ const namedOf = (
     ? Effect.succeed(active)
     : Effect.forEach([...new Set(names)], (name) => activeOne(company, all, active, name))
 
-const noCloseHas = (hole: CloseTerms.HoleBetween<unknown>): string => `no close has ${formatInterval(hole)}`
+type Gap = CloseTerms.HoleBetween<CloseTerms.NumberedTerms>
 
-const formatInterval = (
-  { interval, locationId }: Pick<CloseTerms.Neighbour<unknown>, "locationId" | "interval">
+/** A line for each period that no close has: its local dates, or the instants of a part of a day. */
+const gapLines = (gaps: ReadonlyArray<Gap>): ReadonlyArray<string> => {
+  const textOf = ({ earlier, interval, later }: Gap) =>
+    timeText(CloseTerms.datesBetween(earlier.terms, later.terms), interval)
+  const groups = Arr.groupBy(gaps, (gap) => `${gap.earlier.close} ${gap.later.close} ${textOf(gap)}`)
+  return Object.values(groups).map((group) => {
+    const [gap] = group
+    return `no close has ${textOf(gap)}${placesText(group, [gap.earlier.terms, gap.later.terms])}`
+  })
+}
+
+const timeText = (dates: Option.Option<PayPeriod>, { from, to }: CloseTerms.Neighbour<unknown>["interval"]): string =>
+  Option.match(dates, {
+    onNone: () => [from, to].map((millis) => DateTime.formatIso(DateTime.makeUnsafe(millis))).join(" to "),
+    onSome: datesText
+  })
+
+const datesText = ({ first, last }: PayPeriod): string => first === last ? first : `${first} to ${last}`
+
+/** Where it is; empty if that is wherever one of the closes is. */
+const placesText = (
+  found: ReadonlyArray<Pick<CloseTerms.Neighbour<unknown>, "locationId">>,
+  closes: ReadonlyArray<CloseTerms.CloseTerms>
 ): string => {
-  const [from, to] = [interval.from, interval.to].map((millis) => DateTime.formatIso(DateTime.makeUnsafe(millis)))
-  return `${from} to ${to}${locationId === undefined ? "" : ` at location ${locationId}`}`
+  const ids = new Set(found.map(({ locationId }) => locationId))
+  const isAll = closes.some(({ locations }) =>
+    locations.every((each) => ids.has(Option.getOrUndefined(each.locationId)))
+  )
+  if (isAll) return ""
+  if (ids.size > 3) return ` at ${ids.size} locations`
+  return ` at ${[...ids].map((id) => id === undefined ? "every other location" : `location ${id}`).join(", ")}`
 }
 
 const refuseOverlap = (
@@ -539,16 +567,24 @@ const refuseOverlap = (
   active: ReadonlyArray<ActiveClose>,
   isCompared: (each: CloseTerms.Neighbour<unknown>) => boolean = () => true
 ): Effect.Effect<void, PeriodClosed> => {
-  const overlap = CloseTerms.overlaps(terms, active).find(isCompared)
-  return overlap === undefined
-    ? Effect.void
-    : new PeriodClosed({ companyId: company, close: overlap.other.close, detail: formatInterval(overlap) })
+  const overlaps = CloseTerms.overlaps(terms, active).filter(isCompared)
+  const [overlap] = overlaps
+  if (overlap === undefined) return Effect.void
+  const { interval, other } = overlap
+  const both = {
+    first: terms.first < other.terms.first ? other.terms.first : terms.first,
+    last: terms.last < other.terms.last ? terms.last : other.terms.last
+  }
+  const time = timeText(both.first > both.last ? Option.none() : Option.some(both), interval)
+  const places = placesText(overlaps.filter((each) => each.other === other), [terms, other.terms])
+  const detail = `${datesText(other.terms)}; both have ${time}${places}`
+  return new PeriodClosed({ companyId: company, close: other.close, detail })
 }
 
 const notReady = (
   companyId: CompanyId,
   found: NotReady["found"],
-  gaps: ReadonlyArray<CloseTerms.HoleBetween<unknown>>,
+  gaps: ReadonlyArray<Gap>,
   issues: NotReady["issues"] = [],
   more: ReadonlyArray<string> = []
 ) =>
@@ -556,7 +592,7 @@ const notReady = (
     companyId,
     found,
     issues,
-    details: [...gaps.map(noCloseHas), ...more]
+    details: [...gapLines(gaps), ...more]
   })
 
 /** An added location is compared with the other closes as a new close is. Gives the accepted gaps of each close. */

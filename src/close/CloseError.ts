@@ -36,11 +36,11 @@ export class PeriodClosed
     companyId: CompanyId,
     /** The other close. */
     close: Schema.Natural,
-    /** The instants that both have, and where. */
+    /** The dates of the other close, and what both have: local dates, or the instants of a part of a day. */
     detail: Schema.String
   })
 {
-  /** The other close, and the instants that both have. */
+  /** The other close, its dates, and the time that both have. */
   override get message(): string {
     return `close ${this.close} has ${this.detail} [company ${this.companyId}]`
   }

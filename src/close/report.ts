@@ -252,7 +252,7 @@ const revisionsSection = (close: ClosedPeriod): Html => {
     { title: "of", cell: ({ previous, voids }) => Option.getOrElse(Option.orElse(previous, () => voids), () => "") },
     {
       title: "active",
-      cell: ({ id, kind }) => kind === "void" ? "" : active.has(id) ? "yes" : "no: it was not paid"
+      cell: ({ id }) => active.has(id) ? "yes" : "no"
     },
     {
       title: "written",
@@ -268,15 +268,17 @@ const revisionsSection = (close: ClosedPeriod): Html => {
     }
   ]
   const has = (revision: RecordedRevision) => totalOf(peopleOf(revision))
-  const due = (revision: RecordedRevision) => totalOf(peopleOf(differenceOf(close, revision)))
+  // Empty unless it is active, so that the column adds up to what was paid.
+  const due = (revision: RecordedRevision, text: (due: ReturnType<typeof totalOf>) => ReturnType<typeof Page.money>) =>
+    active.has(revision.id) ? text(totalOf(peopleOf(differenceOf(close, revision)))) : ""
   const amounts: ReadonlyArray<Column<RecordedRevision>> = [
     { title: "revision", cell: ({ id }) => id },
     { title: "net", isNumber: true, cell: (revision) => Page.time(has(revision).net) },
-    { title: "net due", isNumber: true, cell: (revision) => Page.time(due(revision).net) },
+    { title: "net due", isNumber: true, cell: (revision) => due(revision, ({ net }) => Page.time(net)) },
     { title: "cost", isNumber: true, cell: (revision) => Page.money(has(revision).cost) },
-    { title: "cost due", isNumber: true, cell: (revision) => Page.money(due(revision).cost) },
+    { title: "cost due", isNumber: true, cell: (revision) => due(revision, ({ cost }) => Page.money(cost)) },
     { title: "tips", isNumber: true, cell: (revision) => Page.money(has(revision).tips) },
-    { title: "tips due", isNumber: true, cell: (revision) => Page.money(due(revision).tips) }
+    { title: "tips due", isNumber: true, cell: (revision) => due(revision, ({ tips }) => Page.money(tips)) }
   ]
   return Page.section(
     "Revisions",

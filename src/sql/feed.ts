@@ -17,16 +17,16 @@ import type { TimePunch } from "../TimePunch.ts"
 import { isOnlyTouched } from "./columns.ts"
 import { failedWith, opened, type TableOptions } from "./connection.ts"
 import { type Dialect, knownSince } from "./Dialect.ts"
+import type { FeedEvent } from "./feedEvent.ts"
 import {
   beforeAll,
-  type FeedEvent,
   type FeedKind,
   type FeedPosition,
   type Place,
   placeOf,
   textOf,
   wholeInstant
-} from "./feedEvent.ts"
+} from "./feedPosition.ts"
 import { HistoryUnavailable, isAtInstant } from "./read.ts"
 import { missingPlace, punchesOf, rowColumns } from "./row.ts"
 

@@ -62,7 +62,7 @@ export const layerCopy = (company: CompanyId, target: DatabaseTarget, readonly =
     if (target._tag === "Sqlite" && !(yield* fs.exists(target.filename))) {
       return yield* new CommandFailure({
         message: `there is no file ${printable(target.shown)}`,
-        advice: syncFirst(company, target.shown),
+        advice: newCopy(company, target.shown, "its name"),
         code: exitCode.system
       })
     }
@@ -73,13 +73,18 @@ const syncFirst = (company: CompanyId, shown: string): ReadonlyArray<string> => 
   `Run time-punches sync --company ${company} --database ${shellWord(shown)}, then try again.`
 ]
 
+/** Closes need a history, and what was synced without one has none. */
+const newCopy = (company: CompanyId, shown: string, what: string): ReadonlyArray<string> => [
+  `Check ${what}; for a new copy, run time-punches sync --history --company ${company} --database ${shellWord(shown)}.`
+]
+
 /** A sum over a part of the punches would look like a sum over all of them. */
 export const incomplete = (company: CompanyId, shown: string, isBegun: boolean) =>
   new CommandFailure({
     message: isBegun
       ? `the copy of company ${company} in ${printable(shown)} is not complete: its first load did not end`
       : `${printable(shown)} has no copy of company ${company}`,
-    advice: syncFirst(company, shown),
+    advice: isBegun ? syncFirst(company, shown) : newCopy(company, shown, "the company and the database"),
     code: exitCode.data
   })
 

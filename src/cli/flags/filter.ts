@@ -8,14 +8,8 @@ import * as Record from "effect/Record"
 import * as Result from "effect/Result"
 import { type BusinessDate, DepartmentId, LocationId, RoleId, UserId } from "../../Ids.ts"
 import { formatInstant } from "../../internal/wire/instant.ts"
-import {
-  type DateRange,
-  EmployeeApprovalStatus,
-  type InstantRange,
-  type PunchCriteria,
-  type PunchFilter,
-  PunchFlag
-} from "../../PunchFilter.ts"
+import { approvalStatuses, punchFlags } from "../../internal/wire/names.ts"
+import type { DateRange, InstantRange, PunchCriteria, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, refused } from "../failure.ts"
 import { date, id, instant, sortBy, words } from "./values.ts"
@@ -59,9 +53,8 @@ const flagsByKey = {
     start: date(`${name}-start`, "Business date on or after this date; not with --clocked-…"),
     end: date(`${name}-end`, "Business date on or before this date; not with --clocked-…")
   }),
-  flags: (name) => words(name, PunchFlag.literals, "Punches with any of these flags"),
-  employeeApprovalStatuses: (name) =>
-    words(name, EmployeeApprovalStatus.literals, "Punches with any of these statuses"),
+  flags: (name) => words(name, punchFlags, "Punches with any of these flags"),
+  employeeApprovalStatuses: (name) => words(name, approvalStatuses, "Punches with any of these statuses"),
   localizeSearchTime: (name) =>
     Flag.Boolean(name).pipe(
       Flag.withDescription("Read windows as wall-clock time at the location of the punch, instead of UTC"),

@@ -36,7 +36,11 @@ export const run = Effect.fnUntraced(function*(input: CloseInput) {
       accept: Option.getOrUndefined(input.accept),
       ...authorship(input.note)
     }
-    const revision = yield* Effect.catchTag(Close.create(company, options), "NotReady", printNotReady(names, "close"))
+    const revision = yield* Effect.catchTag(
+      Close.create(company, options),
+      "NotReady",
+      printNotReady(names, "close", shown)
+    )
     yield* printWritten([revision], [CloseSums.difference(revision, CloseSums.empty)], { ...input, json }, names, shown)
     yield* printWarning(
       ...revision.changedTerms.map(({ before, now, term }) =>

@@ -42,7 +42,7 @@ export const run = Effect.fnUntraced(function*(input: CorrectInput) {
   })
   yield* requireCopy(company, shown, input.maxAge).pipe(
     Effect.andThen(input.dryRun ? rehearse : record),
-    Effect.catchTag("NotReady", printNotReady(names, "correct")),
+    Effect.catchTag("NotReady", printNotReady(names, "correct", shown)),
     Effect.andThen(warnOfHoles(company)),
     Effect.provide(layer)
   )

@@ -11,6 +11,8 @@ export const list = Command.make("list", readFlags, (input) => intoOutput(listCl
   Command.withDescription(
     `List the closes of a company with all their revisions.
 
+  A revision that was not paid is not active, and neither is its void: nothing
+  is due with them, so that each column of amounts due adds up to what is paid.
   --json prints an array of revisions with their whole sums.`
   ),
   Command.withShortDescription("List the closes and their revisions"),
@@ -21,12 +23,12 @@ export const list = Command.make("list", readFlags, (input) => intoOutput(listCl
 )
 
 const listCloses = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof readFlags>) {
-  const { Close, recordOf, printRevisions, printRows, rowsOf, warnOfHoles } = yield* operating
+  const { Close, recordOf, printRows, printRowsAsJson, rowsOf, warnOfHoles } = yield* operating
   const { company, layer } = yield* recordOf(input, "list")
   const json = yield* Effect.fromResult(isJson(input))
   yield* Effect.gen(function*() {
     const rows = rowsOf(yield* Close.list(company))
-    if (json) yield* printRevisions(rows.map(({ revision }) => revision))
+    if (json) yield* printRowsAsJson(rows)
     else if (rows.length === 0) yield* printError("no period was closed yet")
     else yield* printRows(rows)
     yield* warnOfHoles(company)

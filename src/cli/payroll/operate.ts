@@ -8,7 +8,7 @@ import * as Close from "../../close/Close.ts"
 import { foundText, type NotReady } from "../../close/CloseError.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { version } from "../../internal/wire/userAgent.ts"
-import { layerCopy } from "../database/copy.ts"
+import { layerCopy, requireCopy } from "../database/copy.ts"
 import { targetOfCopy } from "../database/database.ts"
 import { Findings } from "../failure.ts"
 import type { DatabaseTarget } from "../flags/address.ts"
@@ -24,7 +24,7 @@ export * as Close from "../../close/Close.ts"
 export { notFound, refusal } from "../../close/CloseError.ts"
 export * as CloseSums from "../../close/CloseSums.ts"
 export * as CloseTerms from "../../close/CloseTerms.ts"
-export { requireCopy } from "../database/copy.ts"
+export { requireCopy }
 export { readNames } from "../flags/names.ts"
 export * from "./next.ts"
 export * from "./print.ts"
@@ -65,8 +65,10 @@ export const userName = (): string => {
 }
 
 /** Prints why a period is not ready to be closed, or a close to be corrected, and ends the command with findings. */
-export const printNotReady = (names: Names | undefined, verb: "close" | "correct") =>
-  Effect.fnUntraced(function*({ details, found, issues }: NotReady) {
+export const printNotReady = (names: Names | undefined, verb: "close" | "correct", shown: string) =>
+  Effect.fnUntraced(function*({ companyId, details, found, issues }: NotReady) {
+    // A correction has printed the age before.
+    if (verb === "close") yield* requireCopy(companyId, shown, Option.none())
     yield* printText(tableOf(issues, names, yield* screen))
     const done = verb === "close" ? "closed" : "corrected"
     yield* printWarning(
@@ -79,15 +81,27 @@ export const printNotReady = (names: Names | undefined, verb: "close" | "correct
     return yield* new Findings()
   })
 
+/** The period that `--next` closes; `None` if the record does not say which. */
+export const nextPeriod = (company: CompanyId) =>
+  Effect.catchTag(Effect.asSome(Close.next(company)), "UnknownClose", () => Effect.succeedNone)
+
 /** Warns of time that fell out of every close. The verb has done its work: if the record cannot be read, that is a warning too. */
 export const warnOfHoles = (company: CompanyId) =>
-  Close.holes(company).pipe(
-    Effect.map(Arr.groupBy(({ earlier, later }) => `${earlier} ${later}`)),
-    Effect.flatMap((byNeighbours) => printWarning(...Object.values(byNeighbours).map(holeLine))),
+  Effect.gen(function*() {
+    const byNeighbours = Object.values(
+      Arr.groupBy(yield* Close.holes(company), ({ earlier, later }) => `${earlier} ${later}`)
+    )
+    if (byNeighbours.length === 0) return
+    const next = Option.filter(yield* nextPeriod(company), ({ before }) => Option.isSome(before))
+    yield* printWarning(...byNeighbours.map((holes) => holeLine(holes, next)))
+  }).pipe(
     Effect.catchTag("SyncError", ({ message }) => printWarning(`holes between closes are not known: ${message}`))
   )
 
-const holeLine = (holes: Arr.NonEmptyReadonlyArray<Close.Hole>): string => {
+const holeLine = (
+  holes: Arr.NonEmptyReadonlyArray<Close.Hole>,
+  next: Option.Option<Pick<Close.NextPeriod, "first" | "before">>
+): string => {
   const [{ dates, earlier, interval, later }] = holes
   const locations = holes.flatMap(({ locationId }) => Option.toArray(locationId))
   const at = locations.length === 0 ? "" : ` at ${counted(locations.length, "location")}`
@@ -96,8 +110,12 @@ const holeLine = (holes: Arr.NonEmptyReadonlyArray<Close.Hole>): string => {
       `no close has ${DateTime.formatIso(interval.gte)} to ${
         DateTime.formatIso(interval.lt)
       }${at}, between close ${earlier} and close ${later}`,
-    onSome: ({ first, last }) =>
-      `no close has ${first} to ${last}${at}: close it with ` +
-      `--from ${first} --to ${last}, or let it through with --accept gap at the next close`
+    onSome: ({ first, last }) => {
+      // The other holes are next when the ones before are closed, or only some locations have them.
+      const isNext = Option.exists(next, (next) => next.first === first && Option.contains(next.before, later))
+      const how = isNext ? "payroll close --next" : `--from ${first} --to ${last} and the terms of close ${earlier}`
+      return `no close has ${first} to ${last}${at}: close it with ${how}, ` +
+        "or let it through with --accept gap at the next close"
+    }
   })
 }

@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import type * as Close from "../../close/Close.ts"
 import { foundText } from "../../close/CloseError.ts"
 import * as CloseSums from "../../close/CloseSums.ts"
-import { ClosedPeriod, getPrevious, Revision } from "../../close/Revision.ts"
+import { activeRevisions, ClosedPeriod, getPrevious, Revision } from "../../close/Revision.ts"
 import { type CompanyInput, companyWords } from "../flags/connection.ts"
 import type { Names } from "../flags/names.ts"
 import { shellWord } from "../flags/values.ts"
@@ -33,6 +33,10 @@ const encodeDue = ({ after, difference: { people, rows } }: Close.AmountDue) => 
 /** Revisions with their sums, as JSON. */
 export const printRevisions = (revisions: ReadonlyArray<Revision>) =>
   printLines([jsonArray(revisions.map((revision) => encodeRevision(revision)))])
+
+/** The rows of `payroll list`, as JSON: revisions, and whether each is active. */
+export const printRowsAsJson = (rows: ReadonlyArray<RevisionRow>) =>
+  printLines([jsonArray(rows.map(({ isActive, revision }) => ({ ...encodeRevision(revision), active: isActive })))])
 
 /** A whole close, as JSON. */
 export const printRecord = (close: ClosedPeriod) => printLines([JSON.stringify(Schema.encodeSync(ClosedPeriod)(close))])
@@ -114,6 +118,8 @@ export const printPeople = Effect.fnUntraced(function*(sums: CloseSums.CloseSums
 
 interface RevisionRow {
   readonly revision: Revision
+  /** Whether it was paid, as far as the record says: only then its amounts count. */
+  readonly isActive: boolean
   /** Its sums. */
   readonly sum: Sum
   /** What they have more than those of the revision that it follows. */
@@ -133,17 +139,19 @@ const sumOf = ({ rows }: CloseSums.CloseSums) => ({
 
 /** The revisions of closes with their sums, and what is due with each. */
 export const rowsOf = (closes: ReadonlyArray<ClosedPeriod>): ReadonlyArray<RevisionRow> =>
-  closes.flatMap(({ revisions }) =>
-    revisions.map((revision) => {
+  closes.flatMap(({ revisions }) => {
+    const active = new Set(activeRevisions(revisions).map(({ id }) => id))
+    return revisions.map((revision) => {
       const previous = getPrevious(revisions, revision) ?? CloseSums.empty
       return {
         revision,
+        isActive: active.has(revision.id),
         sum: sumOf(revision),
         due: sumOf(CloseSums.difference(revision, previous)),
         hasTips: [...previous.rows, ...revision.rows].some(({ tips }) => tips !== 0)
       }
     })
-  )
+  })
 
 /** A line for each revision. */
 export const printRows = Effect.fnUntraced(function*(rows: ReadonlyArray<RevisionRow>) {
@@ -171,9 +179,13 @@ const amountColumn = (title: string, cell: (row: RevisionRow) => string, dropOrd
   dropOrder
 })
 
+/** What is due with a revision. Empty unless it is active, so that the column adds up to what was paid. */
+const dueColumn = (title: string, cell: (due: Sum) => string, dropOrder?: number) =>
+  amountColumn(title, ({ due, isActive }) => isActive ? cell(due) : "", dropOrder)
+
 const tipColumns: ReadonlyArray<Column<RevisionRow>> = [
   amountColumn("tips", ({ sum }) => formatMoney(sum.tips), 6),
-  amountColumn("tips due", ({ due }) => formatMoney(due.tips))
+  dueColumn("tips due", ({ tips }) => formatMoney(tips))
 ]
 
 const revisionColumns: ReadonlyArray<Column<RevisionRow>> = [
@@ -184,15 +196,16 @@ const revisionColumns: ReadonlyArray<Column<RevisionRow>> = [
     cell: ({ revision }) => Option.getOrElse(Option.orElse(revision.previous, () => revision.voids), () => ""),
     dropOrder: 4
   },
+  { title: "active", cell: ({ isActive }) => isActive ? "yes" : "no", dropOrder: 10 },
   { title: "first", cell: ({ revision }) => revision.first },
   { title: "last", cell: ({ revision }) => revision.last },
   { title: "written", cell: ({ revision }) => minuteOf(revision.closedAt), dropOrder: 2 },
   fileColumn,
   amountColumn("people", ({ sum }) => `${sum.people}`, 3),
   amountColumn("net", ({ sum }) => formatSignedHours(sum.net), 5),
-  amountColumn("net due", ({ due }) => formatSignedHours(due.net), 7),
+  dueColumn("net due", ({ net }) => formatSignedHours(net), 7),
   amountColumn("cost", ({ sum }) => formatMoney(sum.cost), 6),
-  amountColumn("cost due", ({ due }) => formatMoney(due.cost)),
+  dueColumn("cost due", ({ cost }) => formatMoney(cost)),
   ...tipColumns,
   { title: "user", cell: ({ revision }) => revision.user, dropOrder: 1, maxWidth: 16 },
   { title: "note", cell: ({ revision }) => revision.note, minWidth: 12, dropOrder: 8 }

@@ -39,7 +39,7 @@ export const voidCommand = Command.make("void", flags, (input) => voidRevision(i
 )
 
 const voidRevision = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
-  const { authorship, Close, recordOf, printRevisions, warnOfHoles } = yield* operating
+  const { authorship, Close, nextPeriod, recordOf, printRevisions, warnOfHoles } = yield* operating
   const { company, layer } = yield* recordOf(input, "void", true)
   const json = yield* Effect.fromResult(isJson(input))
   if (Option.isNone(input.note)) return yield* usage("payroll void needs --note WHY: why the revision was not paid")
@@ -51,7 +51,11 @@ const voidRevision = Effect.fnUntraced(function*(input: Command.Command.Config.I
     const isOver = Option.contains(revision.voids, RevisionId.print({ close, number: 1 }))
     if (json) yield* printRevisions([revision])
     else yield* printLines([isOver ? `${voided}, and close ${close} is over` : `${voided}; its amounts are due again`])
-    if (isOver) yield* printWarning(`close ${first} to ${last} again: no close has its amounts now`)
+    if (isOver) {
+      const isNext = Option.exists(yield* nextPeriod(company), (next) => next.first === first && next.last === last)
+      const how = isNext ? " with payroll close --next" : ""
+      yield* printWarning(`close ${first} to ${last} again${how}: no close has its amounts now`)
+    }
     yield* warnOfHoles(company)
   }).pipe(Effect.provide(layer))
 })

@@ -78,3 +78,9 @@ export const credentialVariables = {
   oauth: ["TIME_PUNCHES_CLIENT_ID", "TIME_PUNCHES_CLIENT_SECRET"],
   sessionCookie: ["TIME_PUNCHES_SESSION_COOKIE"]
 } as const
+
+/** The marks of a punch by which a filter selects. */
+export const punchFlags = ["late", "auto_clocked_out", "missed_break"] as const
+
+/** The approvals of an employee by which a filter selects. */
+export const approvalStatuses = ["pending", "approved", "disputed"] as const

@@ -134,6 +134,10 @@ describe("time-punches payroll close", () => {
         ["1.3", null, "1.2"],
         ["1.4", "1.1", null]
       ])
+      assert.deepStrictEqual(
+        JSON.parse(all.stdout).map(({ active }: { readonly active: boolean }) => active),
+        [true, false, false, true]
+      )
       const one = JSON.parse((yield* run("payroll", "show", "1", "--json")).stdout)
       assert.deepInclude(one.terms, {
         first: "2026-03-02",
@@ -144,6 +148,8 @@ describe("time-punches payroll close", () => {
       assert.strictEqual(one.revisions.length, 4)
       const table = yield* run("payroll", "list")
       assert.match(table.stdout, /^revision +kind .*\n1\.1 +close .*600\.00 +600\.00.*signed\n1\.2 +correct +1\.1 /)
+      // Nothing is due with what was not paid.
+      assert.match(table.stdout, /\n1\.2 +correct +1\.1 +no +2026\S* +2026\S* +2026\S* +\d+ +[\d:]+ +[\d.]+ +[a-z]/)
       const narrow = yield* cli(["payroll", "list", "--database", file], {
         env: companyOnly,
         terminal: true,
@@ -266,13 +272,16 @@ describe("time-punches payroll close", () => {
         assert.strictEqual(code, 0, stderr)
         assert.notInclude(stderr, "no close has")
       }
+      const over = yield* run("payroll", "close", "--from", "2026-03-20", "--to", "2026-03-26", ...weekOf("").slice(2))
+      assert.strictEqual(over.code, 2)
+      assert.match(over.stderr, /: close 3 has 2026-03-16 to 2026-03-22; both have 2026-03-20 to 2026-03-22 \[/)
       const hole = "no close has 2026-03-09 to 2026-03-15: close it with " +
-        "--from 2026-03-09 --to 2026-03-15, or let it through with --accept gap at the next close\n"
+        "payroll close --next, or let it through with --accept gap at the next close\n"
       const voided = yield* run("payroll", "void", "2.1", "--note", "wrong week")
       assert.strictEqual(voided.stdout, "2.2: 2.1 was not paid, and close 2 is over\n")
       assert.strictEqual(
         voided.stderr,
-        `close 2026-03-09 to 2026-03-15 again: no close has its amounts now\n${hole}`
+        `close 2026-03-09 to 2026-03-15 again with payroll close --next: no close has its amounts now\n${hole}`
       )
       for (const args of [["list"], ["list", "--json"], ["due"], ["correct"], ["correct", "--dry-run"]]) {
         const { code, stderr } = yield* run("payroll", ...args)
@@ -283,7 +292,7 @@ describe("time-punches payroll close", () => {
       assert.strictEqual(held.code, 9)
       assert.match(
         held.stderr,
-        /not closed: .*gap 1\nno close has 2026-03-09T04:00:00\.000Z to 2026-03-16T04:00:00\.000Z\n/
+        /not closed: .*gap 1\nno close has 2026-03-09 to 2026-03-15\n/
       )
       const through = yield* run("payroll", "close", ...weekOf("2026-03-23"), "--accept", "empty,gap")
       assert.strictEqual(through.code, 0, through.stderr)
@@ -375,13 +384,14 @@ describe("time-punches payroll close", () => {
       const refused = yield* run("payroll", "close", ...week)
       assert.strictEqual(refused.code, 9)
       assert.match(refused.stdout, /unapproved/)
+      assert.match(refused.stderr, /^The copy in .* ended .* ago\./)
       assert.match(refused.stderr, /not closed: unapproved 1\n--accept unapproved closes all the same/)
       assert.deepStrictEqual(closes((yield* run("payroll", "list", "--json")).stdout), [])
       const accepted = yield* run("payroll", "close", ...week, "--accept", "unapproved", "--json")
       assert.deepStrictEqual(JSON.parse(accepted.stdout)[0].accepted, { unapproved: 1 })
       const again = yield* run("payroll", "close", ...week, "--accept", "unapproved")
       assert.deepStrictEqual([again.code, again.stdout], [2, ""])
-      assert.match(again.stderr, /close 1 has 2026-03-02T05:00:00\.000Z to 2026-03-09T04:00:00\.000Z/)
+      assert.match(again.stderr, /close 1 has 2026-03-02 to 2026-03-08; both have 2026-03-02 to 2026-03-08 \[/)
       const empty = yield* run("payroll", "close", "--week", "2026-02-23", "--zone", "America/New_York")
       assert.deepStrictEqual([empty.code, /empty 1/.test(empty.stderr)], [9, true])
       const disputed = yield* run("payroll", "close", ...week, "--accept", "unapproved,disputed")

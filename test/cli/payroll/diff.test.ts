@@ -339,8 +339,11 @@ describe("time-punches payroll diff", () => {
       const empty = yield* changes({ file, at: "2026-03-09T15:00:00Z" })
 
       assert.deepStrictEqual([missing.code, isCreated, empty.code, empty.stdout], [8, false, 7, ""])
-      assert.include(missing.stderr, `there is no file ${file}\n  Run time-punches sync --company`)
+      assert.include(
+        missing.stderr,
+        `there is no file ${file}\n  Check its name; for a new copy, run time-punches sync --history --company`
+      )
       assert.include(empty.stderr, `${file} has no copy of company ${defaultCompany.id}`)
-      assert.include(empty.stderr, "Run time-punches sync")
+      assert.include(empty.stderr, "run time-punches sync --history")
     })))
 })

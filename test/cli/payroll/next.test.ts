@@ -286,7 +286,11 @@ describe("time-punches payroll close --next", () => {
           yield* closed(run, "--week", "2026-03-02", "--zone-file", both)
           yield* closed(run, "--week", "2026-03-09", "--zone-file", one)
           const third = yield* run("close", "--week", "2026-03-16", "--zone-file", both)
-          assert.match(third.stderr, /gap 1\nno close has 2026-03-09T.* at location 304/)
+          assert.match(third.stderr, /gap 1\nno close has 2026-03-09 to 2026-03-15 at location 304\n/)
+
+          // One line for all locations, and none is named.
+          const over = yield* run("close", "--from", "2026-03-03", "--to", "2026-03-03", "--zone-file", both)
+          assert.match(over.stderr, /: close 1 has 2026-03-02 to 2026-03-08; both have 2026-03-03 \[/)
 
           yield* closed(run, "--week", "2026-03-16", "--zone-file", both, "--accept", "gap")
           assert.strictEqual(yield* closed(run, "--next"), "4.1: 2026-03-23 to 2026-03-29")

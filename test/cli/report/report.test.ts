@@ -250,7 +250,7 @@ describe("time-punches report --close", () => {
         rowsOf(page, "What each revision has, and what is due with it").map((
           { revision, ...due }
         ) => [revision, due["cost due"]]),
-        [["1.1", 24_000], ["1.2", 1000], ["1.3", -1000], ["1.4", -24_000]]
+        [["1.1", ""], ["1.2", ""], ["1.3", ""], ["1.4", ""]]
       )
       assert.deepStrictEqual(
         rowsOf(page, "1.3: 1.2 was not paid").map(({ cost, net, person }) => [person, net, cost]),

@@ -188,7 +188,10 @@ describe("time-punches summary --database", () => {
       assert.include(partial.stderr, `the copy of company 4021 in ${file} is not complete: its first load did not end`)
       assert.deepStrictEqual([other.code, other.stdout], [7, ""])
       assert.include(other.stderr, `${file} has no copy of company 77`)
-      assert.include(other.stderr, `time-punches sync --company 77 --database '${file}'`)
+      assert.include(
+        other.stderr,
+        `Check the company and the database; for a new copy, run time-punches sync --history --company 77 --database '${file}'`
+      )
     })))
 
   it.effect.each<readonly [what: string, statement: string, message: string]>([

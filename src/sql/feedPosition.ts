@@ -1,0 +1,74 @@
+/** The position of an event of a feed, where a feed resumes, and the kinds of events. */
+import * as Schema from "effect/Schema"
+import { formatInstant, parseInstant } from "../internal/wire/instant.ts"
+
+/**
+ * The place of an event in the feed of a company. It is opaque: keep it, and give it back as `since`. It is one line of ASCII
+ * without spaces.
+ * `.make` is for literals only: it throws. Read a text with `Schema.decodeUnknownEffect(FeedPosition)`.
+ */
+export const FeedPosition = Schema.String
+  .check(Schema.makeFilter((text: string) => placeOf(text) !== undefined, { expected: "a position of a feed" }))
+  .pipe(Schema.brand("FeedPosition")).annotate({ identifier: "FeedPosition" })
+
+export type FeedPosition = typeof FeedPosition.Type
+
+/**
+ * What an event tells of a punch.
+ *
+ * - `present`: it is part of the state that the feed begins with.
+ * - `added`: the copy did not have it.
+ * - `edited`: something other than `modified` differs. `touched`: only `modified` does.
+ * - `deleted`, `undeleted`: the service shows it as deleted, or no longer does; other fields may differ too.
+ * - `missing`, `back`: the service no longer shows it, or shows it again.
+ */
+export const FeedKind = Schema.Literals([
+  "present",
+  "added",
+  "edited",
+  "touched",
+  "deleted",
+  "undeleted",
+  "missing",
+  "back"
+])
+
+export type FeedKind = typeof FeedKind.Type
+
+/** A place in a feed: behind an id of the state of an instant, or behind an id among the changes of an instant. */
+export interface Place {
+  readonly company: number
+  readonly phase: "state" | "after"
+  /** Milliseconds. */
+  readonly at: number
+  readonly id: number
+}
+
+/** The id of a place behind all changes of its instant. */
+export const wholeInstant = Number.MAX_SAFE_INTEGER
+
+/** The id of a place before all rows of a state. */
+export const beforeAll = -1
+
+/** `7/2026-03-09T15:00:00.123Z/451`, `7/…/state/451`, or `7/…` behind all of an instant. */
+const form = /^(\d{1,16})\/([-\d]+T[\d:.]+Z)(\/state)?(?:\/(\d{1,16}))?$/
+
+export const textOf = ({ at, company, id, phase }: Place): FeedPosition =>
+  FeedPosition.make(
+    `${company}/${formatInstant(at)}${phase === "state" ? "/state" : ""}${id === wholeInstant ? "" : `/${id}`}`,
+    // Each event has one: to parse it again would cost as much as to read the punch.
+    { disableChecks: true }
+  )
+
+export const placeOf = (text: string): Place | undefined => {
+  const [, company, instant = "", state, id] = form.exec(text) ?? []
+  const at = parseInstant(instant)
+  if (company === undefined || Number.isNaN(at) || (state !== undefined && id === undefined)) return undefined
+  const place: Place = {
+    company: Number(company),
+    phase: state === undefined ? "after" : "state",
+    at,
+    id: id === undefined ? wholeInstant : Number(id)
+  }
+  return Number.isSafeInteger(place.company) && Number.isSafeInteger(place.id) ? place : undefined
+}
