@@ -85,7 +85,7 @@ export const readPages = (root: string): Record<"pages" | "examples", ReadonlyAr
   return { pages: linkedFrom(root, "README.md").filter(({ path }) => !path.startsWith(folder)).map(withNext), examples }
 }
 
-/** The text of the README: whoever reads the site uses the package, and has no clone yet. */
+/** The README with the commands of the package first: a reader of the site has no clone yet. */
 export const packageFirst = (readme: string): string =>
   readme.replace(/^(In a clone:\n[^]*?^```\n\n)(As a package[^]*?)(?=^!\[)/m, "$2$1")
 
