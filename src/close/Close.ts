@@ -278,8 +278,8 @@ export const correct = (
       ...seen.remarks,
       revisions,
       due: revisions.map((revision) => {
-        const stored = seen.corrected.find(({ close }) => close.close === revision.close)?.stored ?? CloseSums.empty
-        return CloseSums.difference(revision, stored)
+        const corrected = seen.corrected.find(({ close }) => close.close === revision.close)
+        return corrected?.due ?? CloseSums.empty
       })
     }
   })
@@ -299,11 +299,11 @@ export const rehearse = (
     Effect.fnUntraced(function*(database: Db) {
       const { active, corrected, remarks } = yield* correctionOf(database, company, options, tableOptions)
       yield* refuseAdded(company, active, corrected, options)
-      const due = corrected.map(({ close, stored, sums }): AmountDue => ({
+      const amounts = corrected.map(({ close, due }): AmountDue => ({
         after: close.newest.id,
-        difference: CloseSums.difference(sums, stored)
+        difference: due
       }))
-      return { ...remarks, due } satisfies Rehearsal
+      return { ...remarks, due: amounts } satisfies Rehearsal
     })
   )
 
@@ -428,9 +428,8 @@ export const verify = (
       const verified = close === undefined ? all : [yield* storedOf(company, all, close)]
       for (const each of verified) {
         for (const newest of each.revisions.filter(({ kind }) => kind !== "void")) {
-          const stored = yield* readSums(database, company, newest)
           const at = { newest, terms: termsAt(each, newest) }
-          const verdict = yield* verdictOf(company, at, all, stored, copy, tableOptions)
+          const verdict = yield* verdictOf(database, company, at, all, copy, tableOptions)
           if (verdict === "outOfReach") unverifiable++
           else if (verdict === "same") revisions++
           else differing.push(verdict)
@@ -460,18 +459,18 @@ const correctionOf = Effect.fnUntraced(function*(
   const named = yield* namedOf(company, all, active, closes)
   const corrected: Array<Corrected> = []
   for (const close of named) {
-    const stored = yield* readSums(database, company, close.newest)
     const now = yield* sumsWith(company, close.terms, active, dayRules, tableOptions)
+    const due = CloseSums.difference(now.sums, yield* readSums(database, company, close.newest))
     // A location that is added without a sum is recorded too, so that its punches after the period need no clock any more.
-    if (now.added.locations.length > 0 || !CloseSums.equals(stored, now.sums)) {
-      corrected.push({ close, stored, ...now })
+    if (now.added.locations.length > 0 || due.rows.length > 0 || due.people.length > 0) {
+      corrected.push({ close, due, ...now })
     }
   }
   const otherCloses = yield* Effect.filter(
     active.filter((each) => !named.includes(each)),
     (close) => isDue(database, company, close, active, tableOptions)
   )
-  const unverified = yield* verifyBefore(company, corrected, all, copy, options, tableOptions)
+  const unverified = yield* verifyBefore(database, company, corrected, all, copy, options, tableOptions)
   const losses = yield* Effect.forEach(corrected, (each) => lossesOf(database, company, each, copy, tableOptions))
   const remarks: CorrectionRemarks = {
     unverified,
@@ -486,6 +485,7 @@ const correctionOf = Effect.fnUntraced(function*(
 
 /** Computes the revisions before again; gives those that the history does not reach. */
 const verifyBefore = Effect.fnUntraced(function*(
+  database: Db,
   company: CompanyId,
   corrected: ReadonlyArray<Corrected>,
   all: ReadonlyArray<StoredClose>,
@@ -495,8 +495,8 @@ const verifyBefore = Effect.fnUntraced(function*(
 ) {
   const unverified: Array<string> = []
   const differing: Array<Differing> = []
-  for (const { close: { newest, terms }, stored } of corrected) {
-    const verdict = yield* verdictOf(company, { newest, terms }, all, stored, copy, tableOptions)
+  for (const { close: { newest, terms } } of corrected) {
+    const verdict = yield* verdictOf(database, company, { newest, terms }, all, copy, tableOptions)
     const hasOtherRules = newest.rules !== sumRules
     const acceptsRules = hasOtherRules && accepts(options, "rules")
     if (verdict === "same") continue

@@ -12,7 +12,6 @@ import type { TableOptions } from "../sql/connection.ts"
 import { missingPlace, punchesOf, rowColumns } from "../sql/row.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import type { CloseSums } from "./CloseSums.ts"
 import { contains, queryWindow } from "./CloseTerms.ts"
 import { chunkSize, type Copy, type Corrected, type Db, punchesIn } from "./store.ts"
 
@@ -49,12 +48,10 @@ export const lossesOf = Effect.fnUntraced(function*(
   copy: Copy,
   tableOptions: TableOptions
 ) {
-  const { close, stored, sums } = corrected
-  const hoursOf = ({ rows }: CloseSums) =>
-    new Set(rows.flatMap(({ net, userId }) => Duration.toMillis(net) === 0 ? [] : [userId]))
-  const now = hoursOf(sums)
+  const { close, due, sums } = corrected
+  const now = new Set(sums.rows.flatMap(({ net, userId }) => Duration.toMillis(net) === 0 ? [] : [userId]))
   const losses = new Map(
-    [...hoursOf(stored)].filter((userId) => !now.has(userId)).map((userId) =>
+    due.rows.filter(({ net, userId }) => Duration.toMillis(net) < 0 && !now.has(userId)).map(({ userId }) =>
       [userId, new Map<LossCause, number>()] as const
     )
   )

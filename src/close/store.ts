@@ -592,17 +592,18 @@ export type Differing = VerificationFailed["revisions"][number]
 
 /** Whether the history gives a revision again; if not, the people whose sums differ, and why. */
 export const verdictOf = Effect.fnUntraced(function*(
+  database: Db,
   company: CompanyId,
   { newest, terms }: Pick<ActiveClose, "newest" | "terms">,
   // With those that are over: they may have been active at the instant.
   all: ReadonlyArray<StoredClose>,
-  stored: CloseSums,
   copy: Copy,
   tableOptions: TableOptions
 ) {
   if (newest.at.epochMilliseconds < copy.since.epochMilliseconds) return "outOfReach"
   const again = yield* sumsOf(company, terms, all.flatMap(everyTerms), tableOptions, newest.at)
-  const { people, rows } = difference(again, stored)
+  // Only now: what was recorded of many people would be in memory beside all that is summed.
+  const { people, rows } = difference(again, yield* readSums(database, company, newest))
   const userIds = new Set([...rows, ...people].map(({ userId }) => userId))
   if (userIds.size === 0) return "same"
   return {
@@ -612,10 +613,10 @@ export const verdictOf = Effect.fnUntraced(function*(
   } satisfies Differing
 })
 
-/** A close to correct: its recorded sums, and those of now. */
+/** A close to correct: the sums of now, and what they have more than the recorded ones. */
 export interface Corrected {
   readonly close: ActiveClose
-  readonly stored: CloseSums
+  readonly due: CloseSums
   readonly terms: CloseTerms
   readonly added: Added
   readonly sums: CloseSums
