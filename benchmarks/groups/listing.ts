@@ -67,7 +67,8 @@ const targetsOf = (text: string, rows: ReadonlyArray<Row>, quick: boolean): Read
     atMost(
       `listing over \`NodeTransport\`, × cpu of dispatch, strict text and our decoder, ${text}`,
       1.25,
-      own.cpuRatio / rowOf(rows, decoding).cpuRatio
+      own.cpuRatio / rowOf(rows, decoding).cpuRatio,
+      { beyond: 2 }
     ),
     atMost(`listing over core's undici layer, × raw cpu, ${text}`, 1.5, overUndici.cpuRatio),
     ...(quick ? [] : [
