@@ -457,7 +457,7 @@ const shown = {
     companyId userId locationId roleId departmentId day week anomalous incomplete
     grossSeconds paidBreakSeconds unpaidBreakSeconds netSeconds
     regularSeconds overSeconds doubleSeconds overDailySeconds
-    close revision revisions previous voids first last closedAt accepted files mappingHash rows release rules added terms
+    close revision revisions previous voids first last closedAt active accepted files mappingHash rows release rules added terms
     clocks locations clock begins zone dayStarts starts daysFrom firstDay rounding weeklyThreshold dailyThreshold
     doubleThreshold thresholds
     open unapproved disputed overlap tooLong anomaly gap stale empty edge

@@ -495,7 +495,7 @@ describe("time-punches doctor --database", () => {
 
       assert.strictEqual(sample.code, 0)
       assert.deepStrictEqual(sample.copy, [
-        "ok  copy: age  450 rows, the last sync run ended 0 ago",
+        "ok  copy: age  450 rows, the last sync run ended 0s ago",
         "ok  copy: rows  20 rows read, all are punches",
         "ok  copy: service  20 punches compared, all are equal"
       ])
