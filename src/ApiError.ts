@@ -414,9 +414,13 @@ export const getAdvice = (error: ListError): string => {
     case "PaginationError":
       return paginationAdvice(error.reason)
     case "TransportError":
-      return transportAdvice(error.reason)
+      return transportAdvice(error.reason, "there", "the base URL (baseUrl, or TIME_PUNCHES_BASE_URL)")
     case "TokenError":
-      return Option.isSome(error.transport) ? transportAdvice(error.transport.value.reason) : tokenAdvice(error)
+      return Option.match(error.transport, {
+        onNone: () => tokenAdvice(error),
+        onSome: ({ origin, reason }) =>
+          transportAdvice(reason, printable(origin), "the auth URL (authUrl, or TIME_PUNCHES_AUTH_URL)")
+      })
     case "ServerError":
     case "RateLimited":
     case "ServiceUnavailable":
@@ -435,8 +439,10 @@ const paginationAdvice = (reason: PaginationError["reason"]): string =>
     ? "Continue from the cursor of the error, or raise deadline."
     : findCause
 
-const transportAdvice = (reason: TransportError["reason"]): string =>
-  reason === "Tls"
+const transportAdvice = (reason: TransportError["reason"], where: string, address: string): string =>
+  reason === "Connect"
+    ? `Nothing answers ${where === "there" ? where : `at ${where}`}: check ${address} and the network. ${retryLater}`
+    : reason === "Tls"
     ? "The certificate is not trusted, so a retry does not help. NODE_EXTRA_CA_CERTS adds trusted ones."
     : reason === "TooLarge"
     ? "Ask for smaller pages."

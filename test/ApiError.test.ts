@@ -215,6 +215,16 @@ describe("an error that may be retried", () => {
 
     assert.include(getAdvice(cursor), "without a cursor")
     assert.include(getAdvice(new TransportError({ reason: "Tls" })), "NODE_EXTRA_CA_CERTS")
+    assert.include(getAdvice(new TransportError({ reason: "Connect" })), "Nothing answers there: check the base URL (")
+    const transport = Option.some({
+      reason: "Connect" as const,
+      code: Option.none(),
+      origin: "https://auth.example.com"
+    })
+    assert.include(
+      getAdvice(new TokenError({ reason: "Transport", transport })),
+      "Nothing answers at https://auth.example.com: check the auth URL ("
+    )
     assert.include(getAdvice(new PaginationError({ reason: "MaxPages" })), "maxPages")
     assert.include(getAdvice(new PaginationError({ reason: "Deadline" })), "deadline")
     assert.include(getAdvice(new TokenError({ reason: "Lookup" })), "lookup")

@@ -41,7 +41,7 @@ export const manyStreams = ({ quick, url }: Setting): Section => {
       )
     }\n\nTen thousand streams that have read a page and wait for their consumer keep ${timers} timers alive.`,
     targets: [
-      atMost("1 000 streams at once over `NodeTransport`, × raw cpu", 1.6, rowOf(rows, lean).cpuRatio),
+      atMost("1 000 streams at once over `NodeTransport`, × raw cpu", 1.25, rowOf(rows, lean).cpuRatio),
       atMost("live timers of 10 000 idle streams", 100, timers, { digits: 0 })
     ]
   }

@@ -2,13 +2,13 @@
  * Writes the site: the pages, the examples and the reference of what was built, with search over all of it. Fails if TypeDoc
  * warns of anything. `npm run docs` builds the package first.
  */
-import { readFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as TypeDoc from "typedoc"
 import { addPages, PageRouter, reachable, SiteTheme } from "./documents.ts"
-import { languagesOf, readPages } from "./pages.ts"
+import { languagesOf, packageFirst, readPages } from "./pages.ts"
 import { callFunctions, foldCore, linkNames, nameModules } from "./reference.ts"
-import { rank } from "./search.ts"
+import { type Entry, namesOf, scriptOf, sectionsOf } from "./search.ts"
 
 const root = join(import.meta.dirname, "../..")
 
@@ -31,7 +31,7 @@ const subpaths = Object.entries(manifest.exports).flatMap(([subpath, target]) =>
     }]
 )
 
-const { code, pages } = readPages(root)
+const { examples, pages } = readPages(root)
 
 /** Fences that have no grammar: what a program prints, and a diagram as text. */
 const plain = ["output", "mermaid", "txt"]
@@ -48,7 +48,7 @@ const app = await TypeDoc.Application.bootstrap({
   headings: { readme: false, document: false },
   lightHighlightTheme: "github-light-high-contrast",
   darkHighlightTheme: "dark-plus",
-  highlightLanguages: languagesOf([...pages, ...code]).filter((language) => !plain.includes(language)),
+  highlightLanguages: languagesOf([...pages, ...examples]).filter((language) => !plain.includes(language)),
   ignoredHighlightLanguages: plain,
   // Types of one expression, which say in place what a reader needs.
   intentionallyNotExported: [
@@ -76,8 +76,6 @@ const app = await TypeDoc.Application.bootstrap({
   useFirstParagraphOfCommentAsSummary: true,
   includeHierarchySummary: false,
   visibilityFilters: {},
-  searchInComments: true,
-  searchInDocuments: true,
   includeVersion: true,
   validation: {
     notExported: true,
@@ -100,19 +98,31 @@ app.renderer.defineTheme("site", SiteTheme)
 app.renderer.defineRouter("pages", PageRouter)
 // Without an icon, a browser would ask the host for one.
 app.renderer.hooks.on("head.end", () => TypeDoc.JSX.createElement("link", { rel: "icon", href: "data:," }))
+const entries: Array<Entry> = []
 app.renderer.on(TypeDoc.PageEvent.END, (page) => {
   page.contents = reachable(page.contents ?? "")
+  entries.push(...sectionsOf(page))
+})
+app.renderer.on(TypeDoc.RendererEvent.END, ({ outputDirectory }) => {
+  const { router } = app.renderer
+  if (router === undefined) throw new Error("TypeDoc has no router: the search has no addresses of names")
+  const names = namesOf(router.getLinkTargets(), (target) => router.getFullUrl(target))
+  writeFileSync(join(outputDirectory, "assets/search.js"), scriptOf([...entries, ...names]))
 })
 app.converter.on(TypeDoc.Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
   callFunctions(project)
   nameModules(app.converter, project, new Map(subpaths.map(({ name, source }) => [source, name])))
   addPages(app.converter, project, root, pages)
-  addPages(app.converter, project, root, code, "Examples")
+  addPages(app.converter, project, root, examples, "Examples")
 }, 1000)
+app.converter.on(TypeDoc.Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
+  const file = TypeDoc.normalizePath(join(root, "README.md"))
+  const readme = new TypeDoc.MinimalSourceFile(packageFirst(readFileSync(file, "utf8")), file)
+  project.readme = app.converter.parseRawComment(readme, project.files).content
+}, -1000)
 app.converter.on(TypeDoc.Converter.EVENT_RESOLVE_END, ({ project }) => {
   foldCore(project)
   linkNames(project)
-  rank(project)
 }, -1000)
 
 const project = await app.convert()

@@ -10,35 +10,47 @@ import {
   normalizePath,
   type ProjectReflection,
   type Reflection,
-  ReflectionKind,
   StructureRouter
 } from "typedoc"
-import type { SitePage } from "./pages.ts"
+import { further, type SitePage } from "./pages.ts"
 
 const addresses = new WeakMap<Reflection, string>()
 
-/** Adds pages to the project, so that links to their files lead to them; those of a group stand below its heading. */
+/** The group of the examples, and of the names. */
+const reference = "Reference and examples"
+
+/** The group of a page. */
+export const groups = new WeakMap<Reflection, string>()
+
+/** Adds pages to the project, so that links to their files lead to them; those of a list stand below its page. */
 export const addPages = (
   converter: Converter,
   project: ProjectReflection,
   root: string,
   pages: ReadonlyArray<SitePage>,
-  group?: string
+  listed?: string
 ): void => {
   const contentOf = (text: string, file: string): Array<CommentDisplayPart> =>
     converter.parseRawComment(new MinimalSourceFile(text, normalizePath(file)), project.files).content
-  const add = (parent: ProjectReflection | DocumentReflection, title: string, text: string, path: string) => {
+  const add = (
+    parent: ProjectReflection | DocumentReflection,
+    title: string,
+    text: string,
+    path: string,
+    group: string
+  ) => {
     const document = new DocumentReflection(title, parent, contentOf(text, join(root, path)), {})
     addresses.set(document, path.replace(/\.(?:md|ts)$/, ""))
+    groups.set(document, group)
     parent.addChild(document)
     project.registerReflection(document, undefined, normalizePath(join(root, path)))
     return document
   }
   const list = pages.map(({ path, summary, title }) => `- [${title}](${path}): ${summary}`)
-  const parent = group === undefined
+  const parent = listed === undefined
     ? project
-    : add(project, group, `# ${group}\n\n${list.join("\n")}\n`, `${group.toLowerCase()}.md`)
-  for (const { path, text, title } of pages) add(parent, title, text, path)
+    : add(project, listed, `# ${listed}\n\n${list.join("\n")}\n`, `${listed.toLowerCase()}.md`, reference)
+  for (const { group, path, text, title } of pages) add(parent, title, text, path, group)
 }
 
 /** A page has the address of its file, and a name of the reference that of the path to it. */
@@ -59,11 +71,18 @@ const entries = (elements: ReadonlyArray<NavigationElement>): Array<NavigationEl
       : { text: element.text, children: [{ text: "Overview", path: element.path ?? "" }, ...entries(element.children)] }
   )
 
-/** The theme of TypeDoc with that navigation, pages first. */
+/** The theme of TypeDoc with that navigation, under the headings of the groups. */
 export class SiteTheme extends DefaultTheme {
   override buildNavigation(project: ProjectReflection): Array<NavigationElement> {
-    const isPage = ({ kind }: NavigationElement) => kind === ReflectionKind.Document
-    return entries(super.buildNavigation(project).toSorted((a, b) => Number(isPage(b)) - Number(isPage(a))))
+    const elements = super.buildNavigation(project)
+    const groupOf = new Map(
+      project.documents?.map((page) => [this.router.getFullUrl(page), groups.get(page) ?? further])
+    )
+    const headings = new Set([...groupOf.values()].filter((group) => group !== further))
+    return [...headings, further].flatMap((text) => {
+      const below = elements.filter(({ path = "" }) => (groupOf.get(path) ?? reference) === text)
+      return [{ text }].concat(entries(below))
+    })
   }
 }
 

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { getAdvice } from "../ApiError.ts"
+import { getAdvice, type ListError } from "../ApiError.ts"
 import type { FleetError } from "../fleet/FleetError.ts"
 import { messageOf } from "../internal/sql/failure.ts"
 import { firstIssue, printable } from "../internal/wire/issue.ts"
@@ -74,7 +74,7 @@ const describe = (error: ExpectedError): Description => {
       return { code: exitCode.credential, advice: [getAdvice(error)] }
     case "TokenError": {
       const isLater = Option.isSome(error.transport) || error.reason === "Transport" || error.reason === "Throttled"
-      return { code: isLater ? exitCode.later : exitCode.credential, advice: [getAdvice(error)] }
+      return { code: isLater ? exitCode.later : exitCode.credential, advice: [adviceOf(error)] }
     }
     case "Forbidden":
       return { code: exitCode.forbidden, advice: [getAdvice(error)] }
@@ -82,12 +82,12 @@ const describe = (error: ExpectedError): Description => {
     case "RateLimited":
     case "ServiceUnavailable":
     case "ServerError":
-      return { code: exitCode.later, advice: [getAdvice(error)] }
+      return { code: exitCode.later, advice: [adviceOf(error)] }
     case "UnexpectedStatus":
       return {
         code: exitCode.data,
         advice: [
-          getAdvice(error),
+          adviceOf(error),
           ...(error.status === 404
             ? [`The client appends /v2/company/${error.companyId}/time_punches to it.`]
             : [])
@@ -165,6 +165,10 @@ const describe = (error: ExpectedError): Description => {
       return { code: exitCode.system, ...describeFileError(error) }
   }
 }
+
+/** Without the options of a program: the command has the variables alone. */
+const adviceOf = (error: ListError): string =>
+  getAdvice(error).replaceAll(/\([\w, ]*?or (TIME_PUNCHES_[^)]*)\)/g, "($1)")
 
 const describeSync = ({ cause, companyId, detail, reason }: SyncError): Description => {
   switch (reason) {

@@ -1,12 +1,13 @@
 /** Sums of a pay period as the file that a payroll program takes, by a mapping of the user: its columns, codes and rounding. */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { type BusinessDate, Cents, type DepartmentId, type LocationId, type RoleId, type UserId } from "../Ids.ts"
 import { csvCell } from "../internal/wire/csv.ts"
-import { firstIssue } from "../internal/wire/issue.ts"
+import { firstIssue, unknownValue } from "../internal/wire/issue.ts"
 import { divide, Rounding } from "./Rounding.ts"
 
 /** What the rows of a file may be by. Each has a code and a name. */
@@ -221,14 +222,24 @@ export class FormulaText
 export const decodeMapping = (input: unknown): Result.Result<Mapping, MappingError> =>
   Result.flatMap(
     Result.mapError(decode(input), (error) => {
-      const { detail, path } = firstIssue(error)
-      return new MappingError({ path, detail })
+      const { at, detail, path } = firstIssue(error)
+      return new MappingError({ path, detail: `${wrongWord(input, at, detail)}${detail}` })
     }),
     (mapping) => {
       const problem = problemOf(mapping)
       return problem === undefined ? Result.succeed(mapping) : Result.fail(problem)
     }
   )
+
+/** The text that is none of the words that are expected, and the word that was meant. */
+const wrongWord = (input: unknown, at: ReadonlyArray<PropertyKey>, detail: string): string => {
+  let found = input
+  for (const key of at) found = Predicate.hasProperty(found, key) ? found[key] : undefined
+  const words = [...detail.matchAll(/"([^"]+)"/g)].map(([, word = ""]) => word)
+  if (!Predicate.isString(found) || !detail.startsWith("Expected \"")) return ""
+  const text = `${JSON.stringify(found)} ${unknownValue(found, words)}`
+  return text.endsWith("?") ? `${text} ` : `${text}. `
+}
 
 const decode = Schema.decodeUnknownResult(Mapping, { onExcessProperty: "error" })
 

@@ -238,6 +238,8 @@ describe("time-punches", () => {
       [["export"], /--output/],
       [["summary", "--by", "year"], /--by/],
       [["summary", "--zone", "Mars/Olympus"], /--zone/],
+      [["summary", "--week-starts", "sun"], /; did you mean sunday\?/],
+      [["list", "--clocked-in-gte", "2026-03-02"], /Expected: a local date with --from and --to, or an RFC 3339/],
       [["list", "--page-size", "201"], /1 to 200/],
       [["list", "--cursor", ""], /--cursor/]
     ] as const

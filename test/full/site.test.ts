@@ -6,9 +6,9 @@ import { rm } from "node:fs/promises"
 import * as Http from "node:http"
 import { dirname, extname, join, relative } from "node:path"
 import { afterAll, beforeAll } from "vitest"
-import { mostLinked } from "../../docs/site/pages.ts"
+import { groupsOf } from "../../docs/site/pages.ts"
 import { needs } from "../support/needs.ts"
-import { browser, fits, hasChromium, looksRight, noChromium, widths } from "./browser.ts"
+import { axe, browser, fits, hasChromium, looksRight, noChromium, widths } from "./browser.ts"
 import { makeClone, succeed } from "./project.ts"
 
 let clone = ""
@@ -25,6 +25,11 @@ afterAll(() => rm(clone, { recursive: true, force: true }), 60_000)
 
 const pagesBelow = (folder: string): ReadonlyArray<string> =>
   Fs.readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".html"))
+
+/** The addresses of the pages that Markdown links. */
+const pagesOf = (links: string): ReadonlyArray<string> => [
+  ...new Set([...links.matchAll(/\]\(([\w/-]+)\.md/g)].map(([, path = ""]) => `${path}.html`))
+]
 
 /** Every address that a page names, and every place in it that an address may name. */
 const readPage = (path: string) => {
@@ -128,26 +133,83 @@ describe("the site", () => {
     }).pipe(Effect.scoped)
   })
 
-  it.live("begins its navigation as the README does, and finds the page of resuming by resumeFrom", (context) => {
+  it("has a link to the next page at the end of each page of the README's groups but the last", () => {
+    const pages = groupsOf(Fs.readFileSync(join(clone, "README.md"), "utf8")).flatMap(([, links]) => pagesOf(links))
+    pages.forEach((path, at) => {
+      const [, next] =
+        /<p>Next: <a href="([^"]+)"[^]*?<\/p>\s*<\/div>/.exec(Fs.readFileSync(join(site, path), "utf8")) ?? []
+      assert.strictEqual(next === undefined ? undefined : join(dirname(path), next), pages[at + 1], path)
+    })
+  })
+
+  it.live("has the README's groups as headings of its menu, and columns that hold code and text", (context) => {
     needs(context, hasChromium, noChromium)
     return Effect.gen(function*() {
       const at = yield* served
       const { open } = yield* browser
       const page = yield* open(at("index.html"))
-      const first = yield* Effect.promise(() => page.locator("#tsd-nav-container a").first().getAttribute("href"))
-      const section = mostLinked(Fs.readFileSync(join(clone, "README.md"), "utf8"))
-      const linked = /\]\(([^)]+)\.md\)/.exec(section)?.[1] ?? ""
-      assert.include(first ?? "", `${linked}.html`)
+      const menu = page.locator("#tsd-nav-container > li")
+      yield* Effect.promise(() => menu.first().waitFor())
+      const shown = yield* Effect.promise(() =>
+        menu.evaluateAll((items) =>
+          items.map((item) => item.querySelector(":scope > a")?.getAttribute("href") ?? item.textContent)
+        )
+      )
+      const groups = groupsOf(Fs.readFileSync(join(clone, "README.md"), "utf8"))
+      assert.strictEqual(groups.length, 4)
+      const expected = groups.flatMap(([name, links]) => [name].concat(pagesOf(links)))
+      assert.deepStrictEqual(shown.slice(0, expected.length).map((item) => item?.replace("./", "")), expected)
+      assert.notInclude(Fs.readFileSync(join(site, "examples.html"), "utf8"), "START HERE")
+      assert.match(
+        yield* Effect.promise(() => page.locator("pre").first().innerText()),
+        /^npm install effect-time-punches/
+      )
 
-      const find = Effect.fnUntraced(function*(query: string, result: RegExp, title: RegExp) {
-        yield* Effect.promise(() => page.locator("#tsd-search-trigger").click())
+      yield* Effect.promise(() => page.goto(at("docs/13-close-a-payroll-week.html")))
+      assert.isFalse(yield* Effect.promise(() => page.locator(".tsd-breadcrumb").isVisible()))
+      for (const width of [1280, 1440]) {
+        yield* Effect.promise(() => page.setViewportSize({ width, height: 900 }))
+        const widthOf = (name: string) =>
+          Effect.promise(() => page.locator(`.tsd-typography > ${name}`).first().evaluate((found) => found.clientWidth))
+        assert.isAtLeast(yield* widthOf("pre"), 750)
+        assert.isAtMost(yield* widthOf("p"), 720)
+      }
+    }).pipe(Effect.scoped)
+  })
+
+  it.live("finds sections, flags and names with the text around the words, the best first", (context) => {
+    needs(context, hasChromium, noChromium)
+    return Effect.gen(function*() {
+      const at = yield* served
+      const { open } = yield* browser
+      const page = yield* open(at("index.html"))
+      const results = page.locator("#tsd-search-results a")
+      const search = Effect.fnUntraced(function*(query: string) {
         yield* Effect.promise(() => page.locator("#tsd-search-input").fill(query))
-        yield* Effect.promise(() => page.locator("#tsd-search-results a", { hasText: result }).first().click())
-        yield* Effect.promise(() => page.locator("h1", { hasText: title }).waitFor())
+        return yield* Effect.promise(() => results.allInnerTexts())
       })
-
-      yield* find("resumeFrom", /^(?:\d+\. )?[^.]*resum/i, /resum/i)
-      yield* find("RetryPolicy", /\.RetryPolicy$/, /Class RetryPolicy/)
+      yield* Effect.promise(() => page.locator("#tsd-search-trigger").click())
+      const first = {
+        "resumeFrom": /resum/i,
+        "deadline": /^Read and resume › Deadlines\n.*deadline/,
+        "time zone": /zone.*\n.*time zone/i,
+        "overtime": /^(?!Changelog).*overtime/i,
+        "is not set": /^Errors and retries › .*\n.*is not set/,
+        "--week": /› --week .+\n.*\w/,
+        "TIME_PUNCHES_COMPANY_ID": /› TIME_PUNCHES_COMPANY_ID\n/
+      }
+      for (const [query, shows] of Object.entries(first)) assert.match((yield* search(query))[0] ?? "", shows, query)
+      assert.include((yield* search("deadline")).join("\n"), "› ListOptions.deadline\n")
+      assert.deepStrictEqual(yield* search("--no-such-flag"), [])
+      assert.strictEqual(
+        yield* Effect.promise(() => page.locator("#tsd-search-status").innerText()),
+        "No results for “--no-such-flag”"
+      )
+      yield* search("RetryPolicy")
+      yield* axe(page)
+      yield* Effect.promise(() => page.keyboard.press("ArrowDown"))
+      yield* Effect.promise(() => page.keyboard.press("Enter"))
+      yield* Effect.promise(() => page.locator("h1", { hasText: /Class RetryPolicy/ }).waitFor())
     }).pipe(Effect.scoped)
   })
 })

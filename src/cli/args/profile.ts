@@ -15,7 +15,7 @@ import { printable } from "../../internal/wire/issue.ts"
 import { CommandFailure, describeFileError, exitCode, refused, usage } from "../failure.ts"
 import { isAddress, plainUrl, readTarget, shownText } from "../flags/address.ts"
 import { companyVariables, withoutCompany } from "../flags/connection.ts"
-import { readInput } from "../flags/file.ts"
+import { parseJson, readInput } from "../flags/file.ts"
 import { type DefaultKey, defaults, keyed, Profile, type SettingSource } from "../flags/settings.ts"
 import { splitAtOperands, takeFlags } from "./arguments.ts"
 
@@ -121,7 +121,7 @@ const readSettings = (file: string) =>
 const invalid = (message: string, ...advice: ReadonlyArray<string>) =>
   new CommandFailure({ message, advice, code: exitCode.configuration })
 
-const decodeProfiles = Schema.decodeEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
+const decodeProfiles = Schema.decodeUnknownEffect(Schema.Record(Schema.String, Schema.Json))
 
 const secret = /token|secret|cookie|password/i
 
@@ -136,8 +136,9 @@ const readProfile = Effect.fnUntraced(function*(file: string, name: string) {
     readSettings(file),
     (why) => invalid(`profile ${printable(name)} is not known: ${why}`)
   )
+  const json = yield* Effect.fromResult(Result.mapError(parseJson(text), (why) => invalid(`${shown} ${why}`)))
   const profiles = yield* Effect.mapError(
-    decodeProfiles(text),
+    decodeProfiles(json),
     () => invalid(`${shown} must be a JSON object with an object for each profile`)
   )
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined

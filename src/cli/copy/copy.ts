@@ -13,7 +13,7 @@ export const copy = Command.make("copy").pipe(
   changes in it, and erase removes it.
   time-punches fleet keeps the copies of many companies.`
   ),
-  Command.withShortDescription("Keep a copy of the punches in a database"),
+  Command.withShortDescription("Keep, look at, follow and erase a copy"),
   Command.withExamples([
     { command: "time-punches copy sync --database punches.db", description: "One sync run, into a file of SQLite" },
     { command: "time-punches copy status --database punches.db", description: "How old the copy is" }

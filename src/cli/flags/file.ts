@@ -5,6 +5,8 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as PlatformError from "effect/PlatformError"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Fs from "node:fs"
 import { printable } from "../../internal/wire/issue.ts"
@@ -91,6 +93,41 @@ export class RunFiles extends Context.Reference<
   /** No files yet. */
   static readonly make = Effect.sync(() => ({ inputs: new Map<string, string>(), outputs: new Map<string, string>() }))
 }
+
+/** The value of a text of JSON, or that it is none, and at which line. The text is not quoted: it may hold a secret. */
+export const parseJson = (text: string): Result.Result<unknown, string> =>
+  Result.try({
+    try: (): unknown => JSON.parse(text),
+    catch: (cause) => {
+      const line = brokenLine(text, Predicate.isError(cause) ? cause.message : "")
+      return `is not JSON${line === undefined ? "" : `: look at line ${line}`}`
+    }
+  })
+
+/** The line with the first error. V8 names the place of some errors only, so the lines up to it are sought. */
+const brokenLine = (text: string, message: string): number | undefined => {
+  // Another engine has other words for a text that is cut.
+  if (!/JSON input|in JSON|valid JSON|after JSON/.test(message)) return undefined
+  const lines = text.trimEnd().split("\n")
+  let [whole, broken] = [0, lines.length]
+  while (whole + 1 < broken) {
+    const middle = Math.floor((whole + broken) / 2)
+    if (isBroken(`${lines.slice(0, middle).join("\n")}\n`)) broken = middle
+    else whole = middle
+  }
+  return broken
+}
+
+/** Whether a text is the beginning of no JSON. */
+const isBroken = (text: string): boolean =>
+  Result.match(Result.try(() => JSON.parse(text)), {
+    onFailure: (cause) => {
+      const message = Predicate.isError(cause) ? cause.message : ""
+      const at = / position (\d+)/.exec(message)?.[1]
+      return !/end of JSON/.test(message) && (at === undefined || Number(at) < text.length)
+    },
+    onSuccess: () => false
+  })
 
 const identityOf = Effect.fnUntraced(function*(file: string) {
   const fs = yield* FileSystem.FileSystem

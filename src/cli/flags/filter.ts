@@ -24,10 +24,10 @@ type FlagsByKey =
 
 type Ends<Range, A> = { readonly [K in keyof Range]-?: OptionalFlag<A> }
 
-const ends = (what: string) => (name: string) => ({
-  gte: instant(`${name}-gte`, `${what} at this instant or later`),
-  lte: instant(`${name}-lte`, `${what} at this instant or earlier`),
-  lt: instant(`${name}-lt`, `${what} before this instant`)
+const ends = (what: string, ofDates?: string) => (name: string) => ({
+  gte: instant(`${name}-gte`, `${what} at this instant or later`, ofDates),
+  lte: instant(`${name}-lte`, `${what} at this instant or earlier`, ofDates),
+  lt: instant(`${name}-lt`, `${what} before this instant`, ofDates)
 })
 
 const flagsByKey = {
@@ -47,7 +47,7 @@ const flagsByKey = {
       Flag.optional
     ),
   modifiedSince: (name) => instant(name, "Punches modified after this instant"),
-  clockedIn: ends("Clocked in"),
+  clockedIn: ends("Clocked in", "a local date with --from and --to"),
   clockedOut: ends("Clocked out"),
   businessDate: (name) => ({
     start: date(`${name}-start`, "Business date on or after this date; not with --clocked-…"),

@@ -11,7 +11,7 @@ export const makePageSizeFlag = (usual: number = maxPageSize) =>
 export const cursorFlag = text(
   "cursor",
   "CURSOR",
-  "Resume at this cursor, which the message of an earlier run names",
+  "Resume at this cursor; the message of a failed run prints it",
   "a cursor",
   (value) => Cursor.makeOption(value)
 )

@@ -80,12 +80,14 @@ export const readInstant = (text: string): Option.Option<DateTime.Utc> => {
   return Number.isNaN(millis) ? Option.none() : Option.some(DateTime.makeUnsafe(millis))
 }
 
-export const instant = (name: string, description: string) =>
+/** `ofDates`: the flags that take a local date instead. */
+export const instant = (name: string, description: string, ofDates = "") =>
   text(
     name,
     "INSTANT",
     description,
-    "an RFC 3339 instant with a zone, of the years 0001 to 9999, such as 2026-03-01T00:00:00Z or 2026-03-01T08:00:00+01:00",
+    (ofDates === "" ? "" : `${ofDates}, or `) +
+      "an RFC 3339 instant with a zone, of the years 0001 to 9999, such as 2026-03-01T00:00:00Z or 2026-03-01T08:00:00+01:00",
     readInstant
   )
 
@@ -316,7 +318,20 @@ const endings: Readonly<Partial<Record<string, Format>>> = {
 }
 
 /** The endings of forms that no command writes: a program that opens such a file would refuse it. */
-const foreign = /\.(?:bz2|gz|ods|pdf|tsv|xls|xlsx|xml|zip|zst)$/i
+const foreign =
+  /\.(?:7z|avro|bz2|docx?|gz|htm|md|numbers|odt|ods|parquet|pdf|rtf|tar|tgz|tsv|xls[bmx]?|xml|xz|ya?ml|zip|zst)$/i
+
+/** Refuses a file whose ending is that of a form that no command writes. */
+export const refuseForeign = (
+  output: Option.Option<string>,
+  writes: string,
+  advice = "Choose another ending."
+): Result.Result<void, CommandFailure> => {
+  const file = Option.getOrElse(output, () => "")
+  return foreign.test(file)
+    ? refused(`--output ${printable(file)} ends like another form: this command writes ${writes}`, advice)
+    : Result.void
+}
 
 /** The forms of a file of punches, which `list` and `export` share. `pageText` writes them. */
 export const fileFormats = ["ndjson", "csv"] as const
@@ -360,12 +375,12 @@ export const formatOf = <F extends Format>(
   const file = Option.getOrElse(output, () => "")
   const ending = endings[/\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? ""]
   const given = named ?? (json ? "json" : undefined)
-  if (foreign.test(file)) {
-    return refused(
-      `--output ${printable(file)} ends like another form: this command writes ${forms.join(" or ")}`,
-      "Choose another ending."
-    )
-  }
+  const own = Object.entries(endings).flatMap(([ending, form]) =>
+    forms.some((each) => each === form) ? [`.${ending}`] : []
+  )
+  const advice = `Choose another ending: ${own.join(", ")}.`
+  const allowed = refuseForeign(output, forms.join(" or "), advice)
+  if (Result.isFailure(allowed)) return Result.fail(allowed.failure)
   // A text may have any form.
   if (given !== undefined && ending !== undefined && ending !== "table" && ending !== given) {
     return refused(`--output ${printable(file)} ends like ${ending}, and the form is ${given}`, "Choose one of them.")
@@ -376,7 +391,7 @@ export const formatOf = <F extends Format>(
     ? Result.succeed(form ?? forms[0])
     : refused(
       `--output ${printable(file)} ends like ${wanted}, and this command writes ${forms.join(" or ")}`,
-      "Choose another ending."
+      advice
     )
 }
 

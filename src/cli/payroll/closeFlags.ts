@@ -4,6 +4,7 @@ import { Blocker } from "../../close/Blocker.ts"
 import { namesFlag } from "../flags/userFiles.ts"
 import { onFlag, words } from "../flags/values.ts"
 import { maxShift } from "../select/maxShift.ts"
+import { makeThresholdFlags } from "../select/thresholds.ts"
 import { note, recordFlags, termFlags } from "./arguments.ts"
 
 export const closeFlags = {
@@ -13,6 +14,7 @@ export const closeFlags = {
     "The period that follows the newest close, with its zones, starts of days, thresholds, rounding and first day of a week"
   ),
   ...termFlags,
+  ...makeThresholdFlags("Record"),
   maxShift,
   accept: words(
     "accept",

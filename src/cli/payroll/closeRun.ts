@@ -2,8 +2,9 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import type { TermChange } from "../../close/CloseTerms.ts"
-import { usage } from "../failure.ts"
+import { CommandFailure, usage } from "../failure.ts"
 import { readNames } from "../flags/names.ts"
 import { isJson } from "../flags/values.ts"
 import { formatExactHours } from "../print/format.ts"
@@ -56,7 +57,14 @@ export const run = Effect.fnUntraced(function*(input: CloseInput) {
 /** The period and the terms of the flags. */
 const givenTerms = Effect.fnUntraced(function*(input: CloseInput) {
   const { flags, terms } = yield* readTerms(input)
-  yield* Effect.fromResult(requirePeriod(flags, "payroll close"))
+  yield* Effect.fromResult(
+    Result.mapError(requirePeriod(flags, "payroll close"), ({ advice, code, message }) =>
+      new CommandFailure({
+        message,
+        advice: [...advice, "Or --next: the period behind the last close, by its terms."],
+        code
+      }))
+  )
   if (Option.isSome(terms)) return terms.value
   return yield* usage(
     "payroll close takes no --last: its dates depend on the day",

@@ -12,10 +12,11 @@ import { openSource, punchesOf } from "../database/source.ts"
 import { usage } from "../failure.ts"
 import { fileOf } from "../files/output.ts"
 import { companyOf } from "../flags/connection.ts"
-import { readInput } from "../flags/file.ts"
+import { parseJson, readInput } from "../flags/file.ts"
 import { flagNameOf } from "../flags/filter.ts"
 import { type Names, readCodes, readNames } from "../flags/names.ts"
 import { orDefault } from "../flags/settings.ts"
+import { refuseForeign } from "../flags/values.ts"
 import { counted, formatExactHours, formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
 import { printText } from "../print/output.ts"
@@ -28,6 +29,9 @@ import { readTerms } from "./terms.ts"
 export const run = Effect.fnUntraced(function*(input: FileInput) {
   const names = yield* readNames(input.names)
   const form = yield* readForm(input, names)
+  // The mapping says how cells are separated, so any ending of a text is right.
+  const isTabbed = form.mapping.separator === "\t" && Option.exists(input.output, (file) => /\.tsv$/i.test(file))
+  if (!isTabbed) yield* Effect.fromResult(refuseForeign(input.output, "the text of its mapping"))
   if (input.preview) {
     yield* printPreview(input, form)
     return Effect.void
@@ -127,11 +131,12 @@ const readForm = Effect.fnUntraced(function*(input: FileInput, names: Names | un
   }
   const codes = yield* orDefault(input.codes, "codes")
   const text = new TextDecoder().decode(yield* readInput(mappingFile))
-  const json = yield* Effect.fromResult(Result.try({
-    try: (): unknown => JSON.parse(text),
-    catch: () =>
-      usage(`${printable(mappingFile)} is not JSON`, "It is the mapping: docs/14-payroll-files.md has examples.")
-  }))
+  const json = yield* Effect.fromResult(
+    Result.mapError(
+      parseJson(text),
+      (why) => usage(`${printable(mappingFile)} ${why}`, "It is the mapping: docs/14-payroll-files.md has examples.")
+    )
+  )
   const { decodeMapping } = yield* lazily
   const mapping = yield* Effect.mapError(
     Effect.fromResult(decodeMapping(json)),

@@ -220,6 +220,7 @@ export const wrap = (text: string, width: number): ReadonlyArray<string> => {
 }
 
 const broken = (word: string, width: number): ReadonlyArray<string> => {
+  if (widthOf(word) <= width) return [word]
   const parts = [""]
   for (const { segment } of graphemesOf(word)) {
     const last = parts.at(-1) ?? ""

@@ -189,6 +189,14 @@ export const resolvePeriod = Effect.fnUntraced(function*<Input extends FilterInp
   if (Option.isSome(resolved.word)) {
     const { dates, given } = resolved.word.value
     yield* printHint(`${given}: ${textOfDates(dates)}`)
+  } else if (Option.isSome(completed.last)) {
+    const { dayRule } = resolved
+    // With a zone for each location there may be two todays.
+    if (Option.isSome(dayRule) && !isZones(dayRule.value)) {
+      const last = Period.businessDate(dayRule.value, yield* DateTime.now)
+      const first = Option.getOrThrow(Period.addDays(last, 1 - completed.last.value))
+      yield* printHint(`--last ${completed.last.value}d: ${textOfDates({ first, last })}`)
+    }
   }
   return resolved
 })

@@ -13,21 +13,24 @@ import type { LocalPeriod } from "./period.ts"
 
 const hours = (name: string, description: string) => text(name, "HOURS", description, hoursForm, readHours)
 
-export const thresholdFlags = {
+/** `verb`: what the command does with the time over a threshold. */
+export const makeThresholdFlags = (verb: "Show" | "Record") => ({
   weeklyThreshold: hours(
     "weekly-threshold",
-    "Show the net time of each person over this in each local week, such as 40h, without what is over a daily threshold: " +
+    `${verb} the net time of each person over this in each local week, such as 40h, without what is over a daily threshold: ` +
       "a figure, not a pay rule"
   ),
   dailyThreshold: hours(
     "daily-threshold",
-    "Show the net time of each person over this on each local day, such as 8h: a figure, not a pay rule"
+    `${verb} the net time of each person over this on each local day, such as 8h: a figure, not a pay rule`
   ),
   doubleThreshold: hours(
     "double-threshold",
-    "Show the net time of each person over this second threshold of a local day, such as 12h, as a separate class"
+    `${verb} the net time of each person over this second threshold of a local day, such as 12h, as a separate class`
   )
-}
+})
+
+export const thresholdFlags = makeThresholdFlags("Show")
 
 export type ThresholdInput = Command.Command.Config.Infer<typeof thresholdFlags>
 

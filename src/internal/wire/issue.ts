@@ -136,8 +136,16 @@ const nearest = (key: string, known: ReadonlyArray<string>): ReadonlyArray<strin
 
 /** What is wrong with a key that is none of `known`: the name that was meant follows, or up to three that are equally near. */
 export const unknownKey = (key: string, known: ReadonlyArray<string>, what = "an option"): string => {
-  const near = nearest(key, known)
-  return `is not ${what}${near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`}`
+  return `is not ${what}${didYouMean(nearest(key, known))}`
+}
+
+const didYouMean = (near: ReadonlyArray<string>): string =>
+  near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`
+
+/** The same of a value: its beginning stands for it too, if no other one begins so. */
+export const unknownValue = (value: string, known: ReadonlyArray<string>): string => {
+  const begun = plain(value).length < 2 ? [] : known.filter((each) => plain(each).startsWith(plain(value)))
+  return `is none of the values${didYouMean(begun.length === 1 ? begun : nearest(value, known))}`
 }
 
 /** The number itself, or what it must be, as in `pageSize must be …`. Infinity is not a whole number. */

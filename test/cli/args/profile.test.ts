@@ -106,7 +106,8 @@ describe("a profile", () => {
     ["no such profile", { south: {} }, "has no profile north"],
     ["two clocks", { north: { zone: "UTC", zoneFile: "zones.csv" } }, "has zone and zoneFile"],
     ["an array", { north: [] }, "must be an object"],
-    ["no JSON", "{", "must be a JSON object"],
+    ["no JSON", `{\n"north": hunter2 }\n`, "is not JSON: look at line 2"],
+    ["JSON that is no object", "3", "must be a JSON object"],
     [
       "a URL with a password",
       { north: { database: "postgres://me:hunter2@localhost/a" } },

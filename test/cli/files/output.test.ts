@@ -179,7 +179,7 @@ describe("--output of", () => {
     ["payroll verify", "a.json", ["--json"]],
     // The mapping decides on its form.
     ["payroll file", "a.json", []],
-    ["payroll file", "a.xlsx", []],
+    ["payroll file", "a.txt", []],
     ["report", "a.html", []]
   ])("%s to %s has the form of %j", ([name, file, flags]) =>
     inFake((folder) =>
@@ -206,6 +206,16 @@ describe("--output of", () => {
     ["report", "a.csv", [], /ends like csv, and this command writes html/],
     ["report", "a.pdf", [], /ends like another form: this command writes html/],
     ["list", "a.xlsx", [], /ends like another form: this command writes table or json or ndjson or csv/],
+    [
+      "export",
+      "a.xlsx",
+      [],
+      /ends like another form: this command writes ndjson or csv\n  Choose another ending: \.csv, /
+    ],
+    ["summary", "a.parquet", [], /ends like another form: this command writes table or csv or json/],
+    ["payroll check", "a.xls", [], /ends like another form: this command writes table or csv or json/],
+    ["payroll due", "a.ods", [], /ends like another form: this command writes table or json/],
+    ["payroll file", "a.xlsx", [], /ends like another form: this command writes the text of its mapping/],
     ["export", "a.csv.gz", ["--format", "csv"], /ends like another form: this command writes ndjson or csv/]
   ])("%s to %s with %j is refused", ([name, file, flags, message]) =>
     inFake((folder) =>

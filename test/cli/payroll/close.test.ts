@@ -606,8 +606,8 @@ describe("time-punches payroll close", () => {
           return stderr
         })
 
-      assert.match(yield* why("payroll", "close"), /close needs a period/)
       assert.match(yield* why("payroll", "close", "--last", "7d", "--zone", "UTC"), /close takes no --last/)
+      assert.match(yield* why("payroll", "close"), /close needs a period\n.*\n {2}Or --next: /)
       assert.match(yield* why("payroll", "void", "1.1"), /void needs --note WHY/)
       assert.match(yield* why("payroll", "void", "1", "--note", "x"), /such as 7\.2/)
       assert.match(yield* why("payroll", "correct", "7"), /7: there is no such close/)

@@ -449,8 +449,24 @@ describe("time-punches payroll file --mapping", () => {
       write("wrong.json", JSON.stringify({ ...mappings.codes, rounding: "bankers" }))
       write("dated.json", JSON.stringify({ ...mappings.people, columns: mappings.people.columns.slice(1) }))
       const map = ["--mapping", "codes.json", "--codes", "codes.csv"]
-      assert.match(yield* why("payroll", "file", "1", "--mapping", "broken.json"), /broken\.json is not JSON/)
-      assert.match(yield* why("payroll", "file", "1", "--mapping", "wrong.json"), /wrong\.json: rounding/)
+      assert.match(
+        yield* why("payroll", "file", "1", "--mapping", "broken.json"),
+        /broken\.json is not JSON: look at line 1\n/
+      )
+      write("broken.json", "{\n\"v\": 1,\n\"by\": user\n}\n")
+      assert.match(
+        yield* why("payroll", "file", "1", "--mapping", "broken.json"),
+        /broken\.json is not JSON: look at line 3\n/
+      )
+      assert.match(
+        yield* why("payroll", "file", "1", "--mapping", "wrong.json"),
+        /wrong\.json: rounding: "bankers" is none of the values\. Expected/
+      )
+      write("cased.json", JSON.stringify(mappings.codes).replace(/"value":"hours"/, "\"value\":\"Hours\""))
+      assert.match(
+        yield* why("payroll", "file", "1", "--mapping", "cased.json"),
+        /"Hours" is none of the values; did you mean hours\? Expected/
+      )
       assert.match(
         yield* why("payroll", "file", "1", "--mapping", "dated.json", "--codes", "codes.csv"),
         /dated\.json: columns\[5\]\.value: no pay date is given\n  Add --pay-date DATE/

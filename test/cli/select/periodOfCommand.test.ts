@@ -107,6 +107,7 @@ describe("a period of the command", () => {
       const rest = yield* cli([...call, `--cursor=${from}`, ...window.split(" ")])
 
       assert.deepStrictEqual([broken.code, rest.code], [7, 0])
+      assert.include(broken.stderr, "--last 7d: 2026-03-05 to 2026-03-11\n")
       assert.deepStrictEqual(idsIn(broken.stdout + rest.stdout), idsAt("UTC", "2026-03-05", "2026-03-11"))
     }).pipe(Effect.provide(fake)))
 })
