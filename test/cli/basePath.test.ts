@@ -27,6 +27,6 @@ it.effect("with another path that the service does not have, the advice names wh
     const { code, stderr } = yield* cli(["list"], { env: withPath("/v1") })
 
     assert.strictEqual(code, 7)
-    assert.include(stderr, "Check the base URL (baseUrl, or TIME_PUNCHES_BASE_URL): something else may answer there.")
+    assert.include(stderr, "Check the base URL (TIME_PUNCHES_BASE_URL): something else may answer there.")
     assert.include(stderr, `The client appends /v2/company/${defaultCompany.id}/time_punches to it.`)
   }).pipe(Effect.provide(FakeService.layer())))
