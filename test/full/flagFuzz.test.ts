@@ -183,13 +183,18 @@ const traces = /\n\s+at |node:internal|\[object |\bundefined\b|TypeError|RangeEr
 /** Controls except tab and line feed, and characters that turn the direction of text. */
 const raw = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/
 
+/** The colours of help, which `--color always` asks for. */
+const colors = /\u001b\[\d+m/g
+
 /** What is wrong with the end of a call. */
-const wrongWith = ({ code, signal, stderr, stdout }: Ended): ReadonlyArray<string> => [
+const wrongWith = (args: ReadonlyArray<string>, { code, signal, stderr, stdout }: Ended): ReadonlyArray<string> => [
   ...(code === null || ![0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 130].includes(code)
     ? [`exit code ${code}, signal ${signal}`]
     : []),
   ...(traces.test(stderr) ? ["a trace"] : []),
-  ...(raw.test(stderr) || raw.test(stdout) ? ["a raw control"] : []),
+  ...(raw.test(stderr) || raw.test(args.some((arg) => arg.endsWith("always")) ? stdout.replaceAll(colors, "") : stdout)
+    ? ["a raw control"]
+    : []),
   ...(code !== 0 && code !== 130 && stderr.trim() === "" ? ["no message"] : []),
   ...(code === 2 && !/^time-punches|^\{"message":.*"code":2\}$/m.test(stderr)
     ? ["no line that names the command"]
@@ -261,7 +266,7 @@ describe("random calls of every command", () => {
             }
             const done = yield* run(args, `${number}`, env)
             codes.set(done.code, (codes.get(done.code) ?? 0) + 1)
-            const wrong = wrongWith(done)
+            const wrong = wrongWith(args, done)
             if (wrong.length > 0)
               failed.push({ args, wrong, stderr: done.stderr.slice(0, 600), millis: Math.round(done.millis) })
           }
