@@ -57,7 +57,7 @@ export const withCopy = <A, E, R>(
 export const layerCopy = (company: CompanyId, target: DatabaseTarget, readonly = true) =>
   Layer.unwrap(Effect.gen(function*() {
     // By default the heap grows to four times of what is alive before all of it is collected.
-    setFlagsFromString("--heap-growing-percent=50")
+    setFlagsFromString("--heap-growing-percent=30")
     const fs = yield* FileSystem.FileSystem
     if (target._tag === "Sqlite" && !(yield* fs.exists(target.filename))) {
       return yield* new CommandFailure({
