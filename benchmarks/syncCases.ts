@@ -11,6 +11,7 @@ import { NodeSqlite } from "../src/sql/node/index.ts"
 import { type Checkpoint, SyncStore } from "../src/sync/index.ts"
 import { generatePunches } from "../src/testing/index.ts"
 import { clientOf, cluster, hasPostgres } from "../test/support/postgres.ts"
+import { names as punchNames } from "./clients/rawCopy.ts"
 import { median } from "./measure.ts"
 import { number, table } from "./report.ts"
 
@@ -53,32 +54,8 @@ export const makePages = (count: number) => {
 const decodeChanged = (pages: ReadonlyArray<ReadonlyArray<unknown>>) =>
   pages.map((page) => Schema.decodeUnknownSync(Schema.Array(Schema.toType(TimePunch)))(page))
 
-/** The columns, as someone writes them who has no library. */
-export const names = [
-  "company_id",
-  "id",
-  "user_id",
-  "role_id",
-  "location_id",
-  "department_id",
-  "shift_id",
-  "clocked_in",
-  "clocked_out",
-  "hourly_wage",
-  "tips",
-  "approved",
-  "editable_punch",
-  "auto_clocked_out",
-  "clocked_in_offline",
-  "clocked_out_offline",
-  "pos_type",
-  "notes",
-  "created",
-  "modified",
-  "deleted",
-  "breaks",
-  "pass"
-]
+/** The columns that a page writes. */
+export const names = [...punchNames, "pass"]
 const content = names.slice(2, -1)
 const millis = (at: TimePunch["modified"]) => Option.isSome(at) ? at.value.epochMilliseconds : null
 const iso = (at: number) => new Date(at).toISOString()

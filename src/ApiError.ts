@@ -419,7 +419,7 @@ export const getAdvice = (error: ListError): string => {
       return Option.match(error.transport, {
         onNone: () => tokenAdvice(error),
         onSome: ({ origin, reason }) =>
-          transportAdvice(reason, printable(origin), "the auth URL (authUrl, or TIME_PUNCHES_AUTH_URL)")
+          transportAdvice(reason, `at ${printable(origin)}`, "the auth URL (authUrl, or TIME_PUNCHES_AUTH_URL)")
       })
     case "ServerError":
     case "RateLimited":
@@ -441,7 +441,7 @@ const paginationAdvice = (reason: PaginationError["reason"]): string =>
 
 const transportAdvice = (reason: TransportError["reason"], where: string, address: string): string =>
   reason === "Connect"
-    ? `Nothing answers ${where === "there" ? where : `at ${where}`}: check ${address} and the network. ${retryLater}`
+    ? `Nothing answers ${where}: check ${address} and the network. ${retryLater}`
     : reason === "Tls"
     ? "The certificate is not trusted, so a retry does not help. NODE_EXTRA_CA_CERTS adds trusted ones."
     : reason === "TooLarge"

@@ -6,8 +6,8 @@ import { DatabaseSync, type SQLInputValue } from "node:sqlite"
 import type { Client } from "../sample.ts"
 import { looked, requesting } from "./raw.ts"
 
-/** The columns of the copy, in their order; JSON has all of them. */
-const names = [
+/** The columns of the copy, as someone writes them who has no library. JSON has all of them. */
+export const names = [
   "company_id",
   "id",
   "user_id",

@@ -17,7 +17,7 @@ import type {
 } from "../close/CloseError.ts"
 import type { UnwritablePunch } from "../export/rows.ts"
 import type { FleetError } from "../fleet/FleetError.ts"
-import { escaped, printable, unknownValue } from "../internal/wire/issue.ts"
+import { escaped, meantWord, printable } from "../internal/wire/issue.ts"
 import type { SumOverflow } from "../payroll/Labor.ts"
 import type { MissingZone } from "../payroll/Period.ts"
 import type { HistoryUnavailable } from "../sql/SqlStore.ts"
@@ -87,16 +87,10 @@ export const usageText = (error: CliError.CliError): string =>
       ? new CliError.InvalidValue({
         ...error,
         value: printable(error.value),
-        expected: printable(`${error.expected}${meant(error)}`)
+        expected: printable(`${error.expected}${meantWord(error.value, error.expected)}`)
       }).message
       : printable(error.message)
   )
-
-/** The word that was meant, where words are expected. */
-const meant = ({ expected, value }: CliError.InvalidValue): string => {
-  const words = [...expected.matchAll(/"([^"]+)"/g)].map(([, word = ""]) => word)
-  return expected.startsWith("\"") ? (/;.*$/.exec(unknownValue(value, words))?.[0] ?? "") : ""
-}
 
 interface Reason {
   readonly what: string

@@ -126,7 +126,7 @@ export const difference = (revision: CloseSums, previous: CloseSums): CloseSums 
     const amounts = Amounts.subtract(amountsOf(one), amountsOf(other))
     const row = rowOf(known, amounts, { over: between("over", one, other), double: between("double", one, other) })
     return Amounts.isZero(amounts) && isZero(row.over) && isZero(row.double) ? [] : [row]
-  }).toSorted(compareRows),
+  }),
   people: differences(comparePeople, revision.people, previous.people, (one, other, { userId }) => {
     const person: ClosePerson = {
       userId,
@@ -420,7 +420,7 @@ export const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>, {
     for (const person of people.values()) count(person, Infinity)
     const users = new Set([...rows.values()].map(({ key }) => key.userId))
     return {
-      rows: [...rows.values()].map((row) => rowOf(row.key, row.amounts, classes.ofRow(row))).toSorted(compareRows),
+      rows: [...rows.values()].map((row) => rowOf(row.key, row.amounts, classes.ofRow(row))).toSorted(compareKeys),
       people: [...people].flatMap(([userId, { classes }]) => users.has(userId) ? [classes.of(userId)] : [])
         .toSorted((one, other) => one.userId - other.userId)
     }
@@ -478,13 +478,6 @@ const compareKeys = (one: RowKey, other: RowKey): number =>
   Option.getOrElse(one.departmentId, () => -1) - Option.getOrElse(other.departmentId, () => -1) ||
   one.roleId - other.roleId ||
   Option.getOrElse(one.hourlyWage, () => -1) - Option.getOrElse(other.hourlyWage, () => -1)
-
-const compareRows = (one: CloseRow, other: CloseRow): number =>
-  one.userId - other.userId ||
-  one.locationId - other.locationId ||
-  Option.getOrElse(one.departmentId, () => 0) - Option.getOrElse(other.departmentId, () => 0) ||
-  one.roleId - other.roleId ||
-  Option.getOrElse(one.hourlyWage, () => 0) - Option.getOrElse(other.hourlyWage, () => 0)
 
 const keyOf = ({ departmentId, hourlyWage, locationId, roleId, userId }: RowKey): string =>
   [

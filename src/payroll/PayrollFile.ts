@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { type BusinessDate, Cents, type DepartmentId, type LocationId, type RoleId, type UserId } from "../Ids.ts"
 import { csvCell } from "../internal/wire/csv.ts"
-import { firstIssue, unknownValue } from "../internal/wire/issue.ts"
+import { firstIssue, meantWord } from "../internal/wire/issue.ts"
 import { divide, Rounding } from "./Rounding.ts"
 
 /** What the rows of a file may be by. Each has a code and a name. */
@@ -235,10 +235,9 @@ export const decodeMapping = (input: unknown): Result.Result<Mapping, MappingErr
 const wrongWord = (input: unknown, at: ReadonlyArray<PropertyKey>, detail: string): string => {
   let found = input
   for (const key of at) found = Predicate.hasProperty(found, key) ? found[key] : undefined
-  const words = [...detail.matchAll(/"([^"]+)"/g)].map(([, word = ""]) => word)
   if (!Predicate.isString(found) || !detail.startsWith("Expected \"")) return ""
-  const text = `${JSON.stringify(found)} ${unknownValue(found, words)}`
-  return text.endsWith("?") ? `${text} ` : `${text}. `
+  const meant = meantWord(found, detail)
+  return `${JSON.stringify(found)} is none of the values${meant === "" ? "." : meant} `
 }
 
 const decode = Schema.decodeUnknownResult(Mapping, { onExcessProperty: "error" })

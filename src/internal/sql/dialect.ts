@@ -22,8 +22,8 @@ export interface SqlDialect {
   /** The value of a column of instants, as epoch milliseconds. */
   readonly millisOf: (expression: string) => Statement.Fragment
   /**
-   * The value of a column of whole numbers in the type that a driver reads as a number. Above 2^53 it is another number, also above
-   * 2^53. The database finds no index by it.
+   * The value of a column of whole numbers, in a type that a driver reads as a number. A value above 2^53 is rounded, and stays
+   * above 2^53. A condition on it uses no index.
    */
   readonly wholeOf: (expression: string) => Statement.Fragment
   /** The clock of the database as the value of a column, in whole milliseconds. */

@@ -142,10 +142,15 @@ export const unknownKey = (key: string, known: ReadonlyArray<string>, what = "an
 const didYouMean = (near: ReadonlyArray<string>): string =>
   near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`
 
-/** The same of a value: its beginning stands for it too, if no other one begins so. */
-export const unknownValue = (value: string, known: ReadonlyArray<string>): string => {
-  const begun = plain(value).length < 2 ? [] : known.filter((each) => plain(each).startsWith(plain(value)))
-  return `is none of the values${didYouMean(begun.length === 1 ? begun : nearest(value, known))}`
+/**
+ * The word of `expected` that a value means, as `; did you mean sunday?`; empty if none is near. `expected` begins with the
+ * words, as `"monday" | "sunday"` does, also behind `Expected `. The beginning of one word alone means it too.
+ */
+export const meantWord = (value: string, expected: string): string => {
+  if (!/^(?:Expected )?"/.test(expected)) return ""
+  const words = [...expected.matchAll(/"([^"]+)"/g)].map(([, word = ""]) => word)
+  const begun = plain(value).length < 2 ? [] : words.filter((each) => plain(each).startsWith(plain(value)))
+  return didYouMean(begun.length === 1 ? begun : nearest(value, words))
 }
 
 /** The number itself, or what it must be, as in `pageSize must be …`. Infinity is not a whole number. */
