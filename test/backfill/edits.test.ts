@@ -1,6 +1,6 @@
 /**
  * A clock-in that is edited while its row is the cursor of a page, on services that look cursors up by position and by
- * record. `EDIT_PLANS=1000` runs so many plans of each kind, and prints the figures of docs/how-it-is-tested.md.
+ * record. `EDIT_PLANS=1000` runs so many plans of each kind, and prints the figures of docs/reliability-faults.md.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Stream } from "effect"
