@@ -176,8 +176,8 @@ const zoneAdvice =
 const intervalOf = (dayRule: Period.DayRule, { first, last }: PayPeriod) => Period.localDays(dayRule, first, last)
 
 /**
- * The same, at the current time, with the day rules of the file. What `last` or `current` means is printed on standard error:
- * on another day it means another period.
+ * The same, at the current time, with the day rules of the file. The dates of the period are printed on standard error if its
+ * first one is not in the call: a word means another period on another day, and a week may begin on another day than expected.
  */
 export const resolvePeriod = Effect.fnUntraced(function*<Input extends FilterInput & PeriodInput>(
   flags: Input,
@@ -186,9 +186,14 @@ export const resolvePeriod = Effect.fnUntraced(function*<Input extends FilterInp
   const completed = yield* withDefaults(flags, { takesWeekStarts: countsWeeks, ...options })
   const locations = yield* readZones(completed.zoneFile, completed.dayStarts)
   const resolved = yield* Effect.fromResult(withPeriod(completed, yield* DateTime.now, { countsWeeks, locations }))
-  if (Option.isSome(resolved.word)) {
-    const { dates, given } = resolved.word.value
-    yield* printHint(`${given}: ${textOfDates(dates)}`)
+  const { dates, periodFlag, word } = resolved
+  const day = Option.orElse(completed.week, () => completed.payPeriod)
+  if (Option.isSome(word)) {
+    yield* printHint(`${word.value.given}: ${textOfDates(word.value.dates)}`)
+  } else if (Option.isSome(day) && Option.isSome(dates) && Option.isSome(periodFlag)) {
+    if (day.value !== dates.value.first) {
+      yield* printHint(`${periodFlag.value} ${day.value}: ${textOfDates(dates.value)}`)
+    }
   } else if (Option.isSome(completed.last)) {
     const { dayRule } = resolved
     // With a zone for each location there may be two todays.

@@ -164,7 +164,7 @@ describe("a location that is not in the file of --zone-file", () => {
         assert.strictEqual(code, 2)
         assert.match(
           stderr,
-          /^time-punches: location 309 has no zone\n {2}Add it and its zone to the file of --zone-file/
+          /^time-punches: location 309 has no zone\n {2}Add it and its zone to the file of --zone-file/m
         )
         assert.throws(() => JSON.parse(stdout))
       }))
@@ -242,7 +242,7 @@ describe("an unfinished export with --zone-file", () => {
       assert.deepStrictEqual([refused.code, single.code, resumed.code], [2, 2, 0])
       assert.match(refused.stderr, /--zone-file 3 with sha256 .*period in Europe\/London \(none\), now /)
       assert.include(single.stderr, "--zone-file 3 with sha256")
-      assert.match(resumed.stderr, /^resuming after /)
+      assert.match(resumed.stderr, /^resuming after /m)
       assert.strictEqual(read(output), whole)
     })))
 

@@ -20,8 +20,8 @@ const punches = generatePunches({
 
 const calls = (zones: string): ReadonlyArray<ReadonlyArray<string>> => [
   ["--month", "2026-03", "--zone", "America/New_York"],
-  ["--week", "2026-03-10", "--zone-file", zones],
-  ["--week", "2026-03-24", "--zone-file", zones, "--max-shift", "6h", "--as-of", "2026-04-01T00:00:00Z"],
+  ["--week", "2026-03-09", "--zone-file", zones],
+  ["--week", "2026-03-23", "--zone-file", zones, "--max-shift", "6h", "--as-of", "2026-04-01T00:00:00Z"],
   ["--from", "2026-03-05", "--to", "2026-03-20", "--zone", "Asia/Kolkata", "--location-id", "303"],
   ["--month", "2026-03", "--zone", "+05:30", "--user-id", "507", "--role-id", "12"],
   ["--month", "2026-03", "--zone", "UTC", "--department-id", "22"],

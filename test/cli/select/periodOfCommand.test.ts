@@ -85,6 +85,23 @@ describe("a period of the command", () => {
       }).pipe(Effect.provide(fake))
   )
 
+  it.effect.each<readonly [call: string, hint: string]>([
+    ["--week 2026-03-04", "--week 2026-03-04: 2026-03-02 to 2026-03-08\n"],
+    ["--week 2026-03-04 --quiet", ""],
+    ["--week 2026-03-02", ""],
+    ["--week 2026-03-01 --week-starts sunday", ""],
+    ["--week 2026-03-01", "--week 2026-03-01: 2026-02-23 to 2026-03-01\n"],
+    ["--pay-period 2026-03-04 --calendar 1,16", "--pay-period 2026-03-04: 2026-03-01 to 2026-03-15\n"],
+    ["--pay-period 2026-03-16 --calendar 1,16", ""],
+    ["--month 2026-03", ""],
+    ["--from 2026-03-02 --to 2026-03-08", ""]
+  ])("says its dates unless its first one was typed: %s", ([call, hint]) =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* cli(["summary", ...call.split(" "), "--zone", "UTC"])
+
+      assert.deepStrictEqual([code, stderr], [0, hint])
+    }).pipe(Effect.provide(fake)))
+
   it.effect("of an export must be one, where a zone is given: the file has UTC", () =>
     Effect.gen(function*() {
       const window = ["--clocked-in-gte", "2026-03-09T00:00:00Z"]

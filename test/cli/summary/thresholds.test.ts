@@ -23,7 +23,7 @@ const zonesFile = Effect.map(
   (folder) => writeZones(folder, [["301", "America/New_York"], ["303", "Pacific/Honolulu"]])
 )
 
-const week = ["summary", "--by", "user", "--week", "2026-03-11"]
+const week = ["summary", "--by", "user", "--week", "2026-03-09"]
 const thresholds = ["--weekly-threshold", "40h", "--daily-threshold", "8h", "--double-threshold", "12h"]
 
 const rowsOf = (json: string): ReadonlyArray<Record<string, unknown>> => JSON.parse(json)
