@@ -1,17 +1,21 @@
 /** Every branded identifier and value of the interface. A brand is made with `.make`, never cast. */
 import * as Schema from "effect/Schema"
 import { parseInstant } from "./internal/wire/instant.ts"
+import { named } from "./internal/wire/issue.ts"
 
-const Id = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+/** 2^53 is an integer too. */
+const SafeInt = Schema.Int.annotate({ expected: "a safe integer" })
 
-const PositiveId = Schema.Int.check(Schema.isGreaterThan(0))
+const Id = SafeInt.check(Schema.isGreaterThanOrEqualTo(0))
+
+const PositiveId = SafeInt.check(Schema.isGreaterThan(0))
 
 /**
  * Identifies a time punch. A safe integer, 0 or more; a larger int64 is refused, not rounded.
  * `.make` is for literals only: it throws. Read a user's input with
  * `Schema.decodeUnknownEffect(TimePunchId)`.
  */
-export const TimePunchId = Id.pipe(Schema.brand("TimePunchId")).annotate({ identifier: "TimePunchId" })
+export const TimePunchId = Id.pipe(Schema.brand("TimePunchId"), named)
 
 export type TimePunchId = typeof TimePunchId.Type
 
@@ -20,7 +24,7 @@ export type TimePunchId = typeof TimePunchId.Type
  * `.make` is for literals only: it throws. Read a user's input with
  * `Schema.decodeUnknownEffect(CompanyId)`.
  */
-export const CompanyId = PositiveId.pipe(Schema.brand("CompanyId")).annotate({ identifier: "CompanyId" })
+export const CompanyId = PositiveId.pipe(Schema.brand("CompanyId"), named)
 
 export type CompanyId = typeof CompanyId.Type
 
@@ -29,7 +33,7 @@ export type CompanyId = typeof CompanyId.Type
  * `.make` is for literals only: it throws. Read a user's input with
  * `Schema.decodeUnknownEffect(UserId)`.
  */
-export const UserId = Id.pipe(Schema.brand("UserId")).annotate({ identifier: "UserId" })
+export const UserId = Id.pipe(Schema.brand("UserId"), named)
 
 export type UserId = typeof UserId.Type
 
@@ -38,7 +42,7 @@ export type UserId = typeof UserId.Type
  * `.make` is for literals only: it throws. Read a user's input with
  * `Schema.decodeUnknownEffect(LocationId)`.
  */
-export const LocationId = Id.pipe(Schema.brand("LocationId")).annotate({ identifier: "LocationId" })
+export const LocationId = Id.pipe(Schema.brand("LocationId"), named)
 
 export type LocationId = typeof LocationId.Type
 
@@ -48,7 +52,7 @@ export type LocationId = typeof LocationId.Type
  * `.make` is for literals only: it throws. Read a user's input with
  * `Schema.decodeUnknownEffect(DepartmentId)`.
  */
-export const DepartmentId = Id.pipe(Schema.brand("DepartmentId")).annotate({ identifier: "DepartmentId" })
+export const DepartmentId = Id.pipe(Schema.brand("DepartmentId"), named)
 
 export type DepartmentId = typeof DepartmentId.Type
 
@@ -57,7 +61,7 @@ export type DepartmentId = typeof DepartmentId.Type
  * `.make` is for literals only: it throws. Read a user's input with
  * `Schema.decodeUnknownEffect(RoleId)`.
  */
-export const RoleId = Id.pipe(Schema.brand("RoleId")).annotate({ identifier: "RoleId" })
+export const RoleId = Id.pipe(Schema.brand("RoleId"), named)
 
 export type RoleId = typeof RoleId.Type
 
@@ -67,7 +71,7 @@ export type RoleId = typeof RoleId.Type
  * `.make` is for literals only: it throws. Read a user's input with
  * `Schema.decodeUnknownEffect(ShiftId)`.
  */
-export const ShiftId = Id.pipe(Schema.brand("ShiftId")).annotate({ identifier: "ShiftId" })
+export const ShiftId = Id.pipe(Schema.brand("ShiftId"), named)
 
 export type ShiftId = typeof ShiftId.Type
 
@@ -76,7 +80,7 @@ export type ShiftId = typeof ShiftId.Type
  * `.make` is for literals only: it throws. Read a user's input with
  * `Schema.decodeUnknownEffect(BreakId)`.
  */
-export const BreakId = Id.pipe(Schema.brand("BreakId")).annotate({ identifier: "BreakId" })
+export const BreakId = Id.pipe(Schema.brand("BreakId"), named)
 
 export type BreakId = typeof BreakId.Type
 
@@ -86,7 +90,7 @@ export type BreakId = typeof BreakId.Type
  * `.make` is for literals only: it throws. Read a user's input with
  * `Schema.decodeUnknownEffect(CustomBreakId)`.
  */
-export const CustomBreakId = Id.pipe(Schema.brand("CustomBreakId")).annotate({ identifier: "CustomBreakId" })
+export const CustomBreakId = Id.pipe(Schema.brand("CustomBreakId"), named)
 
 export type CustomBreakId = typeof CustomBreakId.Type
 
@@ -95,9 +99,7 @@ export type CustomBreakId = typeof CustomBreakId.Type
  * `.make` is for literals only: it throws. Read a user's input with
  * `Schema.decodeUnknownEffect(CompanyGuid)`.
  */
-export const CompanyGuid = Schema.String.check(Schema.isGUID()).pipe(Schema.brand("CompanyGuid")).annotate({
-  identifier: "CompanyGuid"
-})
+export const CompanyGuid = Schema.String.check(Schema.isGUID()).pipe(Schema.brand("CompanyGuid"), named)
 
 export type CompanyGuid = typeof CompanyGuid.Type
 
@@ -109,7 +111,7 @@ export type CompanyGuid = typeof CompanyGuid.Type
  */
 export const Cursor = Schema.NonEmptyString
   .check(Schema.makeFilter((text: string) => !/\p{Surrogate}/u.test(text), { expected: "a text that a URL can carry" }))
-  .pipe(Schema.brand("Cursor")).annotate({ identifier: "Cursor" })
+  .pipe(Schema.brand("Cursor"), named)
 
 export type Cursor = typeof Cursor.Type
 
@@ -123,7 +125,7 @@ const isCalendarDate = (text: string): boolean => text.length === 10 && !Number.
  */
 export const BusinessDate = Schema.String
   .check(Schema.makeFilter(isCalendarDate, { expected: "a real date as YYYY-MM-DD" }))
-  .pipe(Schema.brand("BusinessDate")).annotate({ identifier: "BusinessDate" })
+  .pipe(Schema.brand("BusinessDate"), named)
 
 export type BusinessDate = typeof BusinessDate.Type
 
@@ -132,6 +134,6 @@ export type BusinessDate = typeof BusinessDate.Type
  * `.make` is for literals only: it throws. Read a user's input with
  * `Schema.decodeUnknownEffect(Cents)`.
  */
-export const Cents = Schema.Int.pipe(Schema.brand("Cents")).annotate({ identifier: "Cents" })
+export const Cents = SafeInt.pipe(Schema.brand("Cents"), named)
 
 export type Cents = typeof Cents.Type

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Option, Result, Schema } from "effect"
+import { Option, Result, Schema, SchemaIssue } from "effect"
+import { inspect } from "node:util"
 import {
   BreakId,
   BusinessDate,
@@ -15,6 +16,7 @@ import {
   TimePunchId,
   UserId
 } from "../src/index.ts"
+import { FeedPosition } from "../src/sql/index.ts"
 import { prng } from "../src/testing/base/prng.ts"
 
 const ids = [
@@ -30,6 +32,56 @@ const ids = [
 ] as const
 
 const twoTo53 = 2 ** 53
+
+/** What `make` throws. */
+const thrown = (make: () => unknown): Error => {
+  try {
+    make()
+  } catch (error) {
+    if (error instanceof Error) return error
+  }
+  return assert.fail("took it")
+}
+
+describe("make", () => {
+  it.each(
+    [
+      ...ids.filter(([name]) => name !== "CompanyId").flatMap(([name, id]) =>
+        [
+          [name, id, 1.5, "Expected a safe integer"],
+          [name, id, -1, "Expected a value greater than or equal to 0"]
+        ] as const
+      ),
+      ["CompanyId", CompanyId, twoTo53, "Expected a safe integer"],
+      ["CompanyId", CompanyId, 0, "Expected a value greater than 0"],
+      ["Cents", Cents, 15.5, "Expected a safe integer"],
+      ["CompanyGuid", CompanyGuid, "x", "Expected a GUID"],
+      ["Cursor", Cursor, "", "Expected a value with a length of at least 1"],
+      ["BusinessDate", BusinessDate, "2026-2-3", "Expected a real date as YYYY-MM-DD"],
+      ["FeedPosition", FeedPosition, "x", "Expected a position of a feed"]
+    ] as const
+  )("of %s says what it expected instead of $2", (name, brand, value, what) => {
+    // @ts-expect-error a value of the table is not tied to its brand
+    const error = thrown(() => brand.make(value))
+
+    assert.strictEqual(error.message, `${name}.make: ${what}`)
+  })
+
+  it("says the type that it expects of another one", () => {
+    // @ts-expect-error a program without types has a text where a number is due
+    assert.strictEqual(thrown(() => CompanyId.make("4021")).message, "CompanyId.make: Expected a number")
+    // @ts-expect-error
+    assert.strictEqual(thrown(() => BusinessDate.make(20260203)).message, "BusinessDate.make: Expected a string")
+  })
+
+  it("throws at the line of the call, in a few lines, and has the issue as its cause", () => {
+    const error = thrown(() => BusinessDate.make("x"))
+
+    assert.match(error.stack?.split("\n")[1] ?? "", /Ids\.test\.ts/)
+    assert.isTrue(SchemaIssue.isIssue(error.cause))
+    assert.notInclude(inspect(error, { customInspect: false }), "InvalidValue")
+  })
+})
 
 describe.each(ids)("%s", (name, id) => {
   const isId = Schema.is(id)

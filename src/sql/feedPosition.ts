@@ -1,6 +1,7 @@
 /** The position of an event of a feed, where a feed resumes, and the kinds of events. */
 import * as Schema from "effect/Schema"
 import { formatInstant, parseInstant } from "../internal/wire/instant.ts"
+import { named } from "../internal/wire/issue.ts"
 
 /**
  * The place of an event in the feed of a company. It is opaque: keep it, and give it back as `since`. It is one line of ASCII
@@ -9,7 +10,7 @@ import { formatInstant, parseInstant } from "../internal/wire/instant.ts"
  */
 export const FeedPosition = Schema.String
   .check(Schema.makeFilter((text: string) => placeOf(text) !== undefined, { expected: "a position of a feed" }))
-  .pipe(Schema.brand("FeedPosition")).annotate({ identifier: "FeedPosition" })
+  .pipe(Schema.brand("FeedPosition"), named)
 
 export type FeedPosition = typeof FeedPosition.Type
 

@@ -5,6 +5,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
+import * as SchemaParser from "effect/SchemaParser"
 
 /** The first issue: `path` as in `data[3].clocked_in`, `at` the same path as keys, `detail` the expectation. */
 interface IssueSummary {
@@ -29,6 +30,36 @@ export const firstIssue = (error: Schema.SchemaError): IssueSummary => {
   const issue = format(error.issue).issues[0]
   const at = (issue?.path ?? []).map(keyOf)
   return { path: render(at), at, detail: issue?.message ?? "" }
+}
+
+/** A brand that names itself: as the identifier of its schema, and in what `make` throws, which in core says nothing. */
+export const named = <S extends Schema.Constraint & Named<S>>(brand: S): S => {
+  const schema = brand.annotate({ identifier: brand.identifier })
+  const coreMake = SchemaParser.make(schema)
+  const make = (input: S["~type.make.in"], options?: Schema.MakeOptions): S["Type"] => {
+    try {
+      return coreMake(input, options)
+    } catch (error) {
+      const issue = error instanceof Error ? error.cause : undefined
+      if (!SchemaIssue.isIssue(issue)) throw error
+      // Of another type, core's message is the name of the brand alone.
+      const expected = issue._tag === "InvalidType"
+        ? `Expected a ${issue.ast._tag.toLowerCase()}`
+        : new Schema.SchemaError(issue).message
+      const clear = new Error(`${brand.identifier}.make: ${expected}`)
+      // For a program, as core has it. Printed, its fifty lines would end an uncaught error.
+      Object.defineProperty(clear, "cause", { get: () => issue })
+      // The trace begins at the call.
+      Error.captureStackTrace(clear, make)
+      throw clear
+    }
+  }
+  return Object.defineProperty(schema, "make", { value: make })
+}
+
+interface Named<S> {
+  readonly identifier: string
+  readonly annotate: (annotations: { readonly identifier: string }) => S
 }
 
 const maxLength = 500
