@@ -1,5 +1,5 @@
 /** The plan of `src`: which room may import which, and which rooms are closed to a program. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expect, it } from "@effect/vitest"
 import * as Fs from "node:fs"
 import { createRequire } from "node:module"
 import * as Path from "node:path"
@@ -223,6 +223,28 @@ const findCircle = (files: ReadonlyMap<string, string>): ReadonlyArray<string> =
   return []
 }
 
+/** What the first comment of a file says, in one line. */
+const subjectOf = (text: string): string =>
+  /\/\*\*([\s\S]*?)\*\//.exec(text)?.[1]?.replaceAll(/\s*\n \*/g, "").trim() ?? ""
+
+/** What the file says that is to be read before the others of its folder. */
+const mark = "START HERE. "
+
+/** The folders of some files, from the highest room to the lowest. */
+const foldersOf = (files: ReadonlyMap<string, string>): ReadonlyArray<string> => {
+  const order = Object.keys(mayImport)
+  const place = (file: string) => order.indexOf(roomOf(file))
+  return [...new Set([...files.keys()].toSorted((a, b) => place(a) - place(b)).map((file) => Path.dirname(file)))]
+}
+
+/** The files of a folder to read first: those that say so, else the one with its name, else that of the subpath. */
+const firstFiles = (files: ReadonlyMap<string, string>, folder: string): ReadonlyArray<string> => {
+  const marked = [...files].filter(([file, text]) => Path.dirname(file) === folder && subjectOf(text).startsWith(mark))
+  const named = [`${Path.basename(folder)}.ts`, "index.ts"].map((name) => `${folder}/${name}`)
+    .filter((file) => files.has(file))
+  return marked.length > 0 ? marked.map(([file]) => file) : named.slice(0, 1)
+}
+
 describe("the rooms of src", () => {
   it("have one table that knows them all", () => {
     const rooms = new Set([...sources.keys()].map(roomOf))
@@ -283,6 +305,38 @@ describe("the rooms of src", () => {
     const mute = [...sources].filter(([, text]) => !/^(#!.*\n\s*)?\/\*\*/.test(text)).map(([file]) => file)
 
     assert.deepStrictEqual(mute, [])
+  })
+
+  it("have one file each to read first", () => {
+    const unclear = foldersOf(sources).filter((folder) => firstFiles(sources, folder).length !== 1)
+
+    assert.deepStrictEqual(unclear, [])
+  })
+
+  it.each([
+    ["none", ["a.ts", "b.ts"], []],
+    ["two that say so", ["a.ts START HERE. A.", "b.ts START HERE. B."], ["src/sync/a.ts", "src/sync/b.ts"]],
+    ["one that says so", ["index.ts", "sync.ts", "a.ts START HERE. A."], ["src/sync/a.ts"]],
+    ["one with the name of the folder", ["index.ts", "sync.ts"], ["src/sync/sync.ts"]],
+    ["the one of the subpath", ["a.ts", "index.ts"], ["src/sync/index.ts"]]
+  ])("would show %s as the first", (_, planted, first) => {
+    const files = planted.map((each) => {
+      const [name = "", ...words] = each.split(" ")
+      return [`src/sync/${name}`, `/** ${words.join(" ")} */`] as const
+    })
+
+    assert.deepStrictEqual(firstFiles(new Map(files), "src/sync"), first)
+  })
+
+  it("match their map", async () => {
+    const rows = foldersOf(sources).flatMap((folder) => firstFiles(sources, folder)).map((file) => {
+      const [sentence = ""] = subjectOf(sources.get(file) ?? "").replace(mark, "").split(/\.(?:\s|$)/)
+      return [file, sentence] as const
+    })
+    const width = Math.max(...rows.map(([file]) => file.length))
+    const map = rows.map(([file, sentence]) => `${file.padEnd(width)}  ${sentence}\n`).join("")
+
+    await expect(map).toMatchFileSnapshot("../docs/api/rooms.txt")
   })
 })
 

@@ -1,4 +1,7 @@
-/** From a call of `backfill` to the segments and queries to read: everything is validated before anything is sent. */
+/**
+ * START HERE. A long range, in windows that are read at once. From a call of `backfill` to the segments and queries to read:
+ * everything is validated before anything is sent.
+ */
 import type * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Entry point of the `time-punches` command: starts it, or names the Node that it needs. */
+/** START HERE. Entry point of the `time-punches` command: starts it, or names the Node that it needs. */
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
 

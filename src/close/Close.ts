@@ -1,4 +1,4 @@
-/** START HERE for closes. A period of a copy that is closed, corrected and voided, as a record of revisions that is only added to. */
+/** START HERE. A period of a copy that is closed, corrected and voided, as a record of revisions that is only added to. */
 import * as Arr from "effect/Array"
 import * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"

@@ -1,4 +1,4 @@
-/** The listings of a client: a stream of what its pages hold, or one page. */
+/** START HERE. From a filter to the rows of a page: a stream of what its pages hold, or one page. */
 import * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"
 import * as Duration from "effect/Duration"

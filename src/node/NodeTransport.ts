@@ -1,4 +1,4 @@
-/** The transport for Node: an `HttpClient` on undici's dispatcher that reads whole bodies under a cap. */
+/** START HERE. The transport for Node: an `HttpClient` on undici's dispatcher that reads whole bodies under a cap. */
 import type * as Undici from "@effect/platform-node/Undici"
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"

@@ -1,4 +1,4 @@
-/** START HERE for reports. The punches of a period as one page of HTML: hours, cost, people on the clock, findings and sums. */
+/** START HERE. The punches of a period as one page of HTML: hours, cost, people on the clock, findings and sums. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

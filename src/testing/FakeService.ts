@@ -1,5 +1,5 @@
 /**
- * The fake service: the whole interface of the spec over punches in memory, with faults on demand. Start here:
+ * START HERE. The fake service: the whole interface of the spec over punches in memory, with faults on demand.
  * `service/engine.ts` handles requests, `faults/` changes the handling, `transports/` connects it to HTTP.
  *
  * It shares no code with the client, so that a mistake in one cannot hide in the other.

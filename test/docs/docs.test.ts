@@ -1,7 +1,6 @@
 /** The documents are true: their code is compiled, their links resolve, their tables agree with the source. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Fs from "node:fs"
-import * as Path from "node:path"
 import { command } from "../../src/cli/command.ts"
 import { settings } from "../../src/cli/flags/settings.ts"
 import { environment } from "../../src/cli/help.ts"
@@ -118,23 +117,6 @@ describe("the documents", () => {
 
     assert.isAbove(named.length, 100)
     assert.deepStrictEqual(unique(missing.map(({ file, path }) => `${path} names ${file}`)), [])
-  })
-
-  it("map every room of the source, with the file to read first", () => {
-    const [, map = ""] = /```txt\n(src\/[\s\S]*?)```/.exec(pageAt("docs/design.md")) ?? []
-    const mapped = [...map.matchAll(/^(src\/\S+\.ts) +\S/gm)].map(([, file = ""]) => file)
-    const files = Fs.readdirSync(`${root}src`, { recursive: true, encoding: "utf8" })
-      .filter((name) => name.endsWith(".ts"))
-      .map((name) => `src/${name.replaceAll("\\", "/")}`)
-    const ofSubcommands = command.subcommands
-      .flatMap(({ commands }) => commands.map(({ name }) => `src/cli/${name}/${name}.ts`))
-      .filter((file) => files.includes(file))
-
-    assert.includeMembers(files, mapped)
-    assert.deepStrictEqual(
-      [...mapped, ...ofSubcommands].map((file) => Path.dirname(file)).toSorted(),
-      unique(files.map((file) => Path.dirname(file)))
-    )
   })
 
   it("name every page of the documents in the README", () => {

@@ -1,4 +1,6 @@
-/** The arguments of a call before they are parsed: values that begin with a minus, and flags that are taken first. */
+/**
+ * START HERE. The arguments of a call before they are parsed: values that begin with a minus, and flags that are taken first.
+ */
 import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Effect from "effect/Effect"

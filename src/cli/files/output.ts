@@ -1,4 +1,7 @@
-/** `--output`: the file that a command prints into, by one rule for all: whole or not at all, and replaced only with `--force`. */
+/**
+ * START HERE. Files that a command writes. `--output`: the file that a command prints into, by one rule for all: whole or not
+ * at all, and replaced only with `--force`.
+ */
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -16,7 +19,7 @@ import { onFlag } from "../flags/values.ts"
 import { Colours, plain } from "../print/colour.ts"
 import { copyMode, ownerOnly, resolveTarget } from "./files.ts"
 
-/** START HERE. `--output`, for a command that needs it. */
+/** `--output`, for a command that needs it. */
 export const requiredOutput = Flag.String("output").pipe(
   Flag.withAlias("o"),
   Flag.withMetavar("FILE"),

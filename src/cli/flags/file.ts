@@ -12,7 +12,7 @@ import * as Fs from "node:fs"
 import { printable } from "../../internal/wire/issue.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 
-/** START HERE. The bytes of a file or a pipe that the run only reads, whole. Fails if the run also writes that file. */
+/** The bytes of a file or a pipe that the run only reads, whole. Fails if the run also writes that file. */
 export const readInput = (file: string, most?: number) => Effect.andThen(asInput(file), readBounded(file, most))
 
 /** The same for a file that the run may replace, such as its own note. Fails for a device, and above `most` MiB. */

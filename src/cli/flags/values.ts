@@ -1,4 +1,4 @@
-/** Flags that parse one value strictly: ids, instants, dates, words, zones, times, formats. */
+/** START HERE. Flags that several commands share. These parse one value strictly: ids, instants, dates, words, zones, formats. */
 import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"

@@ -1,4 +1,7 @@
-/** Writes results to standard output, and fits them and the help to a terminal. */
+/**
+ * START HERE. Results, tables, messages and progress. Writes results to standard output, and fits them and the help to a
+ * terminal.
+ */
 import { displayWidth } from "effect/cli/CliOutput"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -1,4 +1,4 @@
-/** The flags of a period of local dates, and of the clock that it follows. */
+/** START HERE. Which punches a command reads. The flags of a period of local dates, and of the clock that it follows. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { Weekday } from "../../payroll/Weekday.ts"

@@ -1,7 +1,8 @@
 /**
- * Every statement of a fleet, for SQLite and PostgreSQL: the claim, the heartbeat and the end of turns, suspects, pauses, what an
- * operator does, the tables. A company is held by the turn with its `epoch`, as long as its `heartbeat_at` is not older than
- * `takeover`. All times are milliseconds of the database's clock; SQLite has none and takes Effect's.
+ * START HERE. The tables and statements of a fleet, for SQLite and PostgreSQL. They are for the claim, the heartbeat and the
+ * end of turns, suspects, pauses, and what an operator does. A company is held by the turn with its `epoch`, as long as its
+ * `heartbeat_at` is not older than `takeover`. All times are milliseconds of the database's clock; SQLite has none and takes
+ * Effect's.
  */
 import * as Effect from "effect/Effect"
 import {

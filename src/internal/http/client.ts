@@ -1,5 +1,6 @@
 /**
- * The caller's `HttpClient` with guards: no redirect is followed, no trace header is sent, no credential is recorded.
+ * START HERE. Requests, bodies, statuses and secrets. The caller's `HttpClient` with guards: no redirect is followed, no trace
+ * header is sent, no credential is recorded.
  *
  *     request ──▶ outside ──▶ preprocess ──▶ inside ──▶ transport
  *                   │            │             │

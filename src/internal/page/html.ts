@@ -1,4 +1,4 @@
-/** Pages of HTML whose text cannot become markup, with the one stylesheet of all pages. */
+/** START HERE. Pages of HTML, and who may read them. Their text cannot become markup; all have one stylesheet. */
 import { escaped, unprintable } from "../wire/issue.ts"
 
 /** Text that is markup already. */

@@ -1,4 +1,4 @@
-/** `@effect/platform-node`, the peer that a program may do without: loaded where it is first needed. */
+/** START HERE. `@effect/platform-node`, the peer that a program may do without: loaded where it is first needed. */
 import * as Effect from "effect/Effect"
 
 /** Loads a module of the peer for a subpath. Without the peer it dies with what to install, since no retry brings it. */

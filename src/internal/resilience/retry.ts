@@ -1,4 +1,7 @@
-/** Retries what may succeed: the one loop for a page and for a token. */
+/**
+ * START HERE. Attempts, waits, budget, deadlines, and the state of a token. The one loop for a page and for a token retries
+ * what may succeed.
+ */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

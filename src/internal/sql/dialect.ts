@@ -1,4 +1,7 @@
-/** What SQLite and PostgreSQL do differently for any table: one object for each dialect, and readers of what drivers return. */
+/**
+ * START HERE. What SQLite and PostgreSQL do differently for any table: one object for each dialect, and readers of what
+ * drivers return.
+ */
 import * as Result from "effect/Result"
 import type { SqlClient } from "effect/sql/SqlClient"
 import * as Statement from "effect/sql/Statement"

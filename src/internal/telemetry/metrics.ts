@@ -1,4 +1,7 @@
-/** What an operator counts: pages, punches, retries and token renewals, without ids; and a log line for each retry. */
+/**
+ * START HERE. Spans, metrics and log lines. What an operator counts: pages, punches, retries and token renewals, without ids;
+ * and a log line for each retry.
+ */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"

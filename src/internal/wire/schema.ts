@@ -1,4 +1,4 @@
-/** The shapes of the wire, under their wire names: instants, breaks, punches, and the envelope of a page. */
+/** START HERE. The shapes of the wire, under their wire names: instants, breaks, punches, and the envelope of a page. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

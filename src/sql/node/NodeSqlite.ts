@@ -1,4 +1,4 @@
-/** The `SqlClient` of `effect/sql` over `node:sqlite`: one connection, for one file. */
+/** START HERE. The `SqlClient` of `effect/sql` over `node:sqlite`: one connection, for one file. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"

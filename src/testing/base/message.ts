@@ -1,4 +1,4 @@
-/** Requests of the fake service and its responses as plain data, before any transport: problems, tokens, pages. */
+/** START HERE. Requests of the fake service and its responses as plain data, before any transport: problems, tokens, pages. */
 import type { WirePunch } from "./WirePunch.ts"
 
 /** A request as the service sees it. */

@@ -1,4 +1,6 @@
-/** The faults of the fake service as values, and the requests that they affect; `hooks.ts` says what each one does. */
+/**
+ * START HERE. The faults of the fake service as values, and the requests that they affect; `hooks.ts` says what each one does.
+ */
 import type * as Duration from "effect/Duration"
 
 /** A fault to inject, as plain data. Make one with the constructors of the same name, which say what it does. */

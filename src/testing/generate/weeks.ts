@@ -1,4 +1,4 @@
-/** Weeks of work as a company has them, from a seed: people, shifts, approvals, a few mistakes. */
+/** START HERE. Weeks of work as a company has them, from a seed: people, shifts, approvals, a few mistakes. */
 import { type Prng, prng } from "../base/prng.ts"
 import { day, formatInstant, makeZones, parseDate, sampleForm } from "../base/wireDate.ts"
 import { plainPunch, type StoredPunch, type WireBreak } from "../base/WirePunch.ts"

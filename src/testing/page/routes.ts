@@ -1,4 +1,4 @@
-/** START HERE for the page of a fake service: `/`, `/docs`, and below `/sandbox` what they need. Loaded on request. */
+/** START HERE. The page of a fake service: `/`, `/docs`, and below `/sandbox` what they need. Loaded on request. */
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"

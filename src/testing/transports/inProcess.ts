@@ -1,4 +1,7 @@
-/** An `HttpClient` that calls the fake service directly: no socket, no promise, so `TestClock` controls its time. */
+/**
+ * START HERE. The fake service in process, or over HTTP. An `HttpClient` that calls the fake service directly: no socket, no
+ * promise, so `TestClock` controls its time.
+ */
 import * as Effect from "effect/Effect"
 import type * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"

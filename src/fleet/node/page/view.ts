@@ -1,4 +1,7 @@
-/** What the page of a fleet shows, from what was read of the database, and the same as JSON. It has no secret, no cursor and no wage. Pure. */
+/**
+ * START HERE. What the page of a fleet shows, from what was read of the database, and the same as JSON. It has no secret, no
+ * cursor and no wage. Pure.
+ */
 import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import { CompanyStatus, FleetState } from "../../CompanyState.ts"

@@ -1,4 +1,4 @@
-/** START HERE for the script of the page. It makes one text of the functions of this room, which the browser runs. */
+/** START HERE. The script of the page: one text of the functions of this room, each of which runs from its parameters alone. */
 import { connectClient } from "./client.ts"
 import { makeCorrection } from "./correction.ts"
 import { showFaults } from "./faults.ts"
