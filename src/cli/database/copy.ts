@@ -117,20 +117,14 @@ export const requireAge = Effect.fnUntraced(function*(
 
 const ageOf = (
   shown: string,
-  { checkpoint, history, lastError }: SqlStore.CopyStatus,
+  { history, lastError }: SqlStore.CopyStatus,
   completedAt: DateTime.Utc,
   now: DateTime.Utc
 ): string => {
-  const watermark = Option.flatMap(checkpoint, ({ watermark }) => watermark)
+  // The instant of the state that is read, for `payroll diff --since`: no commit is between its sums and the changes since.
+  const at = Option.match(history, { onNone: () => completedAt, onSome: ({ last }) => last })
   const age = formatAge(Duration.max(Duration.zero, DateTime.distance(completedAt, now)))
-  return `The copy in ${printable(shown)} has the changes up to ${
-    Option.match(watermark, { onNone: () => "an unknown instant", onSome: DateTime.formatIso })
-  }; its last sync run ended ${age} ago${
-    Option.match(lastError, { onNone: () => "", onSome: ({ tag }) => `, and a later one with ${tag}` })
-  }.${
-    // The instant of the state that is read, so that no commit is between the sums of now and the changes since.
-    Option.match(history, {
-      onNone: () => "",
-      onSome: ({ last }) => ` To compare with it later: payroll diff --since ${DateTime.formatIso(last)}.`
-    })}`
+  return `copy in ${printable(shown)} as of ${DateTime.formatIso(at)}, ${age} old${
+    Option.match(lastError, { onNone: () => "", onSome: ({ tag }) => `; a later sync run failed with ${tag}` })
+  }`
 }

@@ -112,7 +112,7 @@ describe.each(readers)("%s", (command) => {
         }
         assert.strictEqual(code, command === "payroll check" ? 9 : 0, cell)
         const copies = [
-          ...stderr.matchAll(/The copy in \S+\/(\S+) has the changes up to .*; its last sync run ended .* ago/g)
+          ...stderr.matchAll(/^copy in \S+\/(\S+) as of \S+Z, \d+s old$/gm)
         ]
         assert.deepStrictEqual(copies.map(([, name]) => name), reads === "service" ? [] : [reads], cell)
         const disputes = command === "report" ? stdout : command === "payroll check" ? stderr : undefined

@@ -40,7 +40,7 @@ const assertSame = Effect.fn(function*(database: string) {
 
     assert.deepStrictEqual(issuesIn(copy.stdout), expected, flags.join(" "))
     assert.strictEqual(copy.code, expected.length === 0 ? 0 : 9)
-    assert.match(copy.stderr, /^The copy in .*\n.*\nDisputes are not in a copy: only the service knows them\.\n$/)
+    assert.match(copy.stderr, /^copy in .*\n.*\nDisputes are not in a copy: only the service knows them\.\n$/)
     assert.strictEqual((yield* queries).length, requests)
   }
 })

@@ -120,7 +120,7 @@ describe("time-punches payroll close", () => {
       assert.deepStrictEqual(closes(corrected.stdout), [["1.2", "1.1", null]])
       const nothing = yield* run("payroll", "correct")
       assert.deepStrictEqual([nothing.code, nothing.stdout], [0, ""])
-      assert.match(nothing.stderr, /^The copy in .*\nnothing to correct\n/)
+      assert.match(nothing.stderr, /^copy in .*\nnothing to correct\n/)
 
       assert.strictEqual((yield* run("payroll", "void", "1.2", "--note", "not sent")).code, 0)
       const twice = yield* run("payroll", "void", "1.2", "--note", "not sent")
@@ -189,7 +189,7 @@ describe("time-punches payroll close", () => {
       yield* run("payroll", "correct")
       const nothing = yield* run("payroll", "correct", "--dry-run")
       assert.deepStrictEqual([nothing.code, nothing.stdout], [0, ""])
-      assert.match(nothing.stderr, /^The copy in .*\nnothing is due\n$/)
+      assert.match(nothing.stderr, /^copy in .*\nnothing is due\n$/)
     })))
 
   it.live("correct --dry-run says that it would record a location without a sum, and who would lose all hours", () =>
@@ -384,7 +384,7 @@ describe("time-punches payroll close", () => {
       const refused = yield* run("payroll", "close", ...week)
       assert.strictEqual(refused.code, 9)
       assert.match(refused.stdout, /unapproved/)
-      assert.match(refused.stderr, /^The copy in .* ended .* ago\./)
+      assert.match(refused.stderr, /^copy in .* as of \S+Z, \d+s old\n/)
       assert.match(refused.stderr, /not closed: unapproved 1\n--accept unapproved closes all the same/)
       assert.deepStrictEqual(closes((yield* run("payroll", "list", "--json")).stdout), [])
       const accepted = yield* run("payroll", "close", ...week, "--accept", "unapproved", "--json")
@@ -434,7 +434,7 @@ describe("time-punches payroll close", () => {
         assert.match(old.stderr, /ended \d+s ago, and --max-age is 1s/)
         const { code, stderr } = yield* run("payroll", ...args, "--max-age", "1h")
         assert.strictEqual(code, 0, stderr)
-        assert.match(stderr, /^The copy in .* has the changes up to .*; its last sync run ended \ds ago/)
+        assert.match(stderr, /^copy in .* as of \S+Z, \ds old\n/)
       }
     })))
 

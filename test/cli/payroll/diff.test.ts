@@ -79,7 +79,7 @@ describe("time-punches payroll diff", () => {
         "502       0:00  +16.00   0.00",
         "503      -8:00  -80.00   0.00"
       ]])
-      assert.strictEqual(stderr.split(" has the changes up to ")[0], `The copy in ${week.file}`)
+      assert.strictEqual(stderr.split(" as of ")[0], `copy in ${week.file}`)
       assert.strictEqual((yield* queries).length, requests)
     })))
 
@@ -208,7 +208,7 @@ describe("time-punches payroll diff", () => {
       for (const { stderr } of forms)
         assert.match(
           stderr,
-          /^The copy in .* ago\. To compare with it later: payroll diff --since 2.*Z\.\nnothing has changed since 2.*Z\n$/
+          /^copy in .* as of 2\S+Z, \d+s old\nnothing has changed since 2.*Z\n$/
         )
     })))
 
@@ -265,7 +265,7 @@ describe("time-punches payroll diff", () => {
       const week = yield* corrected
       const { stderr } = yield* changes(week)
       const summed = yield* onCopy(week.file)("summary")
-      const [at = "", other] = [stderr, summed.stderr].map((text) => / payroll diff --since (\S+)\.\n/.exec(text)?.[1])
+      const [at = "", other] = [stderr, summed.stderr].map((text) => /^copy in .* as of (\S+),/.exec(text)?.[1])
       assert.strictEqual(other, at)
       yield* (yield* FakeService).edit([4], { tips: 1 })
       yield* sync(week.file)
