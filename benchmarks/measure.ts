@@ -23,7 +23,7 @@ export const shuffled = <A>(items: ReadonlyArray<A>, seed: number): ReadonlyArra
 }
 
 /**
- * With these flags all processes of a client are alike, and a fifth of them is not without: docs/performance.md, "Two speeds".
+ * With these flags all processes of a client are alike, and a fifth of them is not without: benchmarks/RESULTS.md, "Two speeds".
  * `speeds.ts` counts both. The command sets what comes to the same while it runs.
  */
 export const v8Flags = ["--max-semi-space-size=16", "--no-allocation-site-pretenuring"] as const

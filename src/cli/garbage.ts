@@ -1,4 +1,4 @@
-/** How V8 collects the garbage of a call that lists: docs/performance.md, "Two speeds". Loaded with the transport. */
+/** How V8 collects the garbage of a call that lists: benchmarks/RESULTS.md, "Two speeds". Loaded with the transport. */
 import { PerformanceObserver } from "node:perf_hooks"
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8"
 
