@@ -1,17 +1,6 @@
-/** Handling errors by tag, by policy, and with a rate limiter. */
+/** Handling errors by tag and by policy. */
 import { Duration, Effect, Layer, Option, Schedule, Stream } from "effect"
-import {
-  type Company,
-  Credentials,
-  getAdvice,
-  type ListError,
-  RateLimit,
-  RetryPolicy,
-  type TimePunch,
-  TimePunches
-} from "effect-time-punches"
-import { HttpClient, HttpClientRequest } from "effect/http"
-import { transport } from "./app.ts"
+import { type Company, getAdvice, type ListError, RetryPolicy, type TimePunch, TimePunches } from "effect-time-punches"
 
 /** Handles recoverable errors; the rest propagate. */
 export const count = (company: Company) =>
@@ -47,20 +36,6 @@ export const quick = (company: Company) =>
 
 /** The same policy for all runs of a part of a program. */
 export const atOnce = <A, E, R>(part: Effect.Effect<A, E, R>) => Effect.provide(part, RetryPolicy.layerNone)
-
-/** The settings as options: an address, credentials, and what differs from the defaults. */
-export const withOptions = TimePunches.layerWith({
-  baseUrl: "https://punches.example.com",
-  credentials: Credentials.layerFromConfig,
-  retry: { attempts: 6 },
-  transformClient: HttpClient.mapRequest(HttpClientRequest.setHeader("user-agent", "payroll/1.0"))
-})
-
-/** At most ten requests per second from this client. The retry policy, not the limiter, handles a 429. */
-export const limited = TimePunches.layerFromConfig.pipe(
-  Layer.provide(RateLimit.layer({ perSecond: 10 })),
-  Layer.provide(transport)
-)
 
 /** Resumes by itself for up to two hours of each outage, and says what a person may do about any other failure. */
 export const overnight = (company: Company, save: (punch: TimePunch) => Effect.Effect<void>) =>
