@@ -165,7 +165,7 @@ export class TimePunches extends Context.Service<TimePunches, {
     )
 
   /**
-   * The client with credentials, endpoints and API version from `Config`, by default the environment; `docs/settings.md` lists
+   * The client with credentials, endpoints and API version from `Config`, by default the environment; `docs/commands.md` lists
    * the variables. Fails with a `ConfigError` that names a missing or malformed variable, never its value.
    *
    * **Example** (Wire the client from the environment)

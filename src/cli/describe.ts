@@ -14,6 +14,7 @@ import type { HistoryUnavailable } from "../sql/SqlStore.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import {
   byCode,
+  codeOf,
   CommandFailure,
   describeFileError,
   errorCode,
@@ -63,29 +64,29 @@ interface Description {
 const describe = (error: ExpectedError): Description => {
   switch (error._tag) {
     case "InvalidRequest":
-      return { code: exitCode.usage, advice: [], message: flagMessage(error.field, error.detail) }
+      return { code: codeOf[error._tag], advice: [], message: flagMessage(error.field, error.detail) }
     case "ConfigError":
       return {
-        code: exitCode.configuration,
+        code: codeOf[error._tag],
         advice: ["Settings are read from the environment: see time-punches help environment, and time-punches doctor."],
         message: settingMessage(error)
       }
     case "Unauthorized":
-      return { code: exitCode.credential, advice: [getAdvice(error)] }
+      return { code: codeOf[error._tag], advice: [getAdvice(error)] }
     case "TokenError": {
       const isLater = Option.isSome(error.transport) || error.reason === "Transport" || error.reason === "Throttled"
-      return { code: isLater ? exitCode.later : exitCode.credential, advice: [adviceOf(error)] }
+      return { code: isLater ? exitCode.later : codeOf.TokenError, advice: [adviceOf(error)] }
     }
     case "Forbidden":
-      return { code: exitCode.forbidden, advice: [getAdvice(error)] }
+      return { code: codeOf[error._tag], advice: [getAdvice(error)] }
     case "TransportError":
     case "RateLimited":
     case "ServiceUnavailable":
     case "ServerError":
-      return { code: exitCode.later, advice: [adviceOf(error)] }
+      return { code: codeOf[error._tag], advice: [adviceOf(error)] }
     case "UnexpectedStatus":
       return {
-        code: exitCode.data,
+        code: codeOf[error._tag],
         advice: [
           adviceOf(error),
           ...(error.status === 404
@@ -95,38 +96,38 @@ const describe = (error: ExpectedError): Description => {
       }
     case "DecodeError":
     case "PaginationError":
-      return { code: exitCode.data, advice: [getAdvice(error)] }
+      return { code: codeOf[error._tag], advice: [getAdvice(error)] }
     case "UnprocessableEntity":
       return {
-        code: exitCode.data,
+        code: codeOf[error._tag],
         advice: [`${getAdvice(error)}${isCursorRejected(error) ? " Leave --cursor out; an export needs --force." : ""}`]
       }
     case "UnwritablePunch":
-      return { code: exitCode.data, advice: ["Run time-punches doctor to find the cause."] }
+      return { code: codeOf[error._tag], advice: ["Run time-punches doctor to find the cause."] }
     case "SumOverflow":
       return {
-        code: exitCode.data,
+        code: codeOf[error._tag],
         advice: ["Look at the amounts of that punch. If they are right, sum fewer punches at a time."]
       }
     case "MissingZone":
       return {
-        code: exitCode.usage,
+        code: codeOf[error._tag],
         advice: ["Add it and its zone to the file of --zone-file: without one, its punches belong to no local day."]
       }
     case "PeriodClosed":
       return {
-        code: exitCode.usage,
+        code: codeOf[error._tag],
         advice: [
           `Close another period, or correct that one. If you corrected a zone, add --accept edge: the new close then begins where close ${error.close} ends.`
         ]
       }
     case "UnknownClose":
-      return { code: exitCode.usage, advice: ["time-punches payroll list lists the closes and their revisions."] }
+      return { code: codeOf[error._tag], advice: ["time-punches payroll list lists the closes and their revisions."] }
     case "CloseChanged":
-      return { code: exitCode.system, advice: ["Nothing was written. Run the same command again."] }
+      return { code: codeOf[error._tag], advice: ["Nothing was written. Run the same command again."] }
     case "OutcomeUnknown":
       return {
-        code: exitCode.system,
+        code: codeOf[error._tag],
         advice: [
           checkDatabase,
           ...error.revisions.map((id) =>
@@ -136,7 +137,7 @@ const describe = (error: ExpectedError): Description => {
       }
     case "VerificationFailed":
       return {
-        code: exitCode.data,
+        code: codeOf[error._tag],
         advice: [
           "Nothing was written. Look at these people before anything is paid; --accept rules corrects after a release with other rules."
         ]
@@ -155,14 +156,14 @@ const describe = (error: ExpectedError): Description => {
     case "SqlError":
     case "MigrationError":
       return {
-        code: exitCode.system,
+        code: codeOf[error._tag],
         advice: [databaseAdvice(error)],
         message: error._tag === "SqlError"
           ? `the database failed: ${printable(messageOf(error))}${explained(error)}`
           : `the database failed: ${printable(error.message)}`
       }
     case "PlatformError":
-      return { code: exitCode.system, ...describeFileError(error) }
+      return { code: codeOf[error._tag], ...describeFileError(error) }
   }
 }
 
@@ -246,7 +247,7 @@ const describeSchema = ({ needed, version }: OtherSchema): Description => ({
 })
 
 const describeUnknown = ({ companyId, requested, since }: HistoryUnavailable): Description => ({
-  code: exitCode.usage,
+  code: codeOf.HistoryUnavailable,
   message: Option.match(since, {
     onNone: () => `the copy has no history of company ${companyId}, so what it had before is not known`,
     onSome: (since) =>

@@ -23,7 +23,7 @@ import type { MissingZone } from "../payroll/Period.ts"
 import type { HistoryUnavailable } from "../sql/SqlStore.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 
-/** Exit codes by kind of error, the same as in the table of `docs/09-command-line.md`. */
+/** Exit codes by kind of error. */
 export const exitCode = {
   ok: 0,
   bug: 1,
@@ -72,6 +72,36 @@ export type ExpectedError =
   | CloseChanged
   | OutcomeUnknown
   | VerificationFailed
+
+/** The exit code of each error, except of those whose reason decides it. `help exit-codes` lists them. */
+export const codeOf = {
+  InvalidRequest: exitCode.usage,
+  MissingZone: exitCode.usage,
+  PeriodClosed: exitCode.usage,
+  UnknownClose: exitCode.usage,
+  HistoryUnavailable: exitCode.usage,
+  ConfigError: exitCode.configuration,
+  Unauthorized: exitCode.credential,
+  // One that a later attempt may not have is `later`.
+  TokenError: exitCode.credential,
+  Forbidden: exitCode.forbidden,
+  RateLimited: exitCode.later,
+  ServiceUnavailable: exitCode.later,
+  ServerError: exitCode.later,
+  TransportError: exitCode.later,
+  DecodeError: exitCode.data,
+  PaginationError: exitCode.data,
+  UnprocessableEntity: exitCode.data,
+  UnexpectedStatus: exitCode.data,
+  SumOverflow: exitCode.data,
+  UnwritablePunch: exitCode.data,
+  VerificationFailed: exitCode.data,
+  PlatformError: exitCode.system,
+  SqlError: exitCode.system,
+  MigrationError: exitCode.system,
+  CloseChanged: exitCode.system,
+  OutcomeUnknown: exitCode.system
+} as const satisfies Record<Exclude<ExpectedError["_tag"], "SyncError" | "FleetError">, ExitCode>
 
 /** The command was called wrongly. */
 export const usage = (message: string, ...advice: ReadonlyArray<string>) =>

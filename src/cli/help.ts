@@ -10,36 +10,26 @@ import * as Struct from "effect/Struct"
 import { version as current } from "../internal/wire/userAgent.ts"
 import { filterFlags, flagNameOf } from "./flags/filter.ts"
 import { makePageSizeFlag } from "./flags/paging.ts"
-import { settings } from "./flags/settings.ts"
 import { csvFlags } from "./flags/values.ts"
 import type { Style } from "./print/colour.ts"
+import { outputWidth } from "./print/output.ts"
+import type { reference } from "./reference.ts"
 import { periodFlags } from "./select/periodFlags.ts"
 
 const root = "time-punches"
 
-/** Every variable, as `help environment` lists it. */
-export const environment = `Settings come from the environment; secrets are read from nowhere else. A
-  variable comes after its flag, and before --variables and --profile.
+/** A topic of tables, whose texts few calls need. */
+const tables = (name: keyof typeof reference) => (width: number) =>
+  import("./reference.ts").then(({ reference, textOf }) => textOf(reference[name], width))
 
-${
-  [...settings, { variable: "NO_COLOR, FORCE_COLOR, TERM", what: "see --color" }]
-    .map(({ variable, what }) => `  ${variable.padEnd(27)}  ${what}`).join("\n")
-}`
+/** No line of a topic is longer. */
+const topicWidth = 80
 
-const exitCodes = `Every command exits with one of these codes.
-
-  0    success
-  1    a bug
-  2    invalid usage
-  3    an invalid or missing setting
-  4    the credential is rejected
-  5    the credential may not do this
-  6    the service fails: try again later
-  7    data that cannot be right
-  8    a local error: a file, a port, the database
-  9    payroll check or payroll close found an issue
-  10   the copy is older than --max-age
-  130  interrupted`
+interface Topic {
+  readonly title: string
+  readonly text: string | ((width: number) => Promise<string>)
+  readonly flags: Command.Command.Config
+}
 
 /** What a topic says, and the flags that it lists. Their descriptions are those of the commands. */
 const topics = {
@@ -61,9 +51,11 @@ const topics = {
     text: "How CSV is written, by --format csv or into a file that ends in .csv.",
     flags: csvFlags
   },
-  environment: { title: "the variables that hold settings and secrets", text: environment, flags: {} },
-  "exit-codes": { title: "what the exit code of a command says", text: exitCodes, flags: {} }
-} as const
+  columns: { title: "the columns of CSV and the keys of JSON, by command", text: tables("columns"), flags: {} },
+  messages: { title: "what --log-format json writes to standard error", text: tables("messages"), flags: {} },
+  environment: { title: "the variables that hold settings and secrets", text: tables("environment"), flags: {} },
+  "exit-codes": { title: "what the exit code of a command says", text: tables("exit-codes"), flags: {} }
+} as const satisfies Readonly<Record<string, Topic>>
 
 const isTopic = (name: string | undefined): name is keyof typeof topics =>
   name !== undefined && Object.hasOwn(topics, name)
@@ -74,24 +66,27 @@ export const topicNames = Struct.keys(topics)
 export const topicList = topicNames.map((name) => `    ${name.padEnd(12)} ${topics[name].title}`).join("\n")
 
 /** Shows a topic as the help of a command that has its flags. */
-const showTopic = (name: keyof typeof topics) =>
-  CliOutput.Presenter.use((presenter) =>
-    Command.runWith(
-      Command.make(name, topics[name].flags).pipe(Command.withDescription(topics[name].text)),
-      { version: current }
-    )(["--help"]).pipe(Effect.provideService(CliOutput.Presenter, {
-      present: (event) =>
-        presenter.present(
-          event._tag === "Help"
-            ? {
-              ...event,
-              reason: "Implicit",
-              helpDoc: { ...event.helpDoc, usage: `${root} COMMAND [flags]`, globalFlags: [] }
-            }
-            : event
-        )
-    }))
-  )
+const showTopic = Effect.fnUntraced(function*(name: keyof typeof topics) {
+  const { flags, text }: Topic = topics[name]
+  const width = Math.min(yield* outputWidth, topicWidth)
+  const description = typeof text === "string" ? text : yield* Effect.promise(() => text(width))
+  const presenter = yield* CliOutput.Presenter
+  yield* Command.runWith(
+    Command.make(name, flags).pipe(Command.withDescription(description)),
+    { version: current }
+  )(["--help"]).pipe(Effect.provideService(CliOutput.Presenter, {
+    present: (event) =>
+      presenter.present(
+        event._tag === "Help"
+          ? {
+            ...event,
+            reason: "Implicit",
+            helpDoc: { ...event.helpDoc, usage: `${root} COMMAND [flags]`, globalFlags: [] }
+          }
+          : event
+      )
+  }))
+})
 
 /** Flags that few calls need. */
 const rare = /^(clocked-|business-date-|(localize-search-time|page-size|excel|separator|sort-by-id|allow-missing)$)/

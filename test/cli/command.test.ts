@@ -4,7 +4,9 @@ import { displayWidth } from "effect/cli/CliOutput"
 import * as Fs from "node:fs"
 import { stripVTControlCharacters } from "node:util"
 import { command } from "../../src/cli/command.ts"
-import { exitCode } from "../../src/cli/failure.ts"
+import { codeOf, exitCode } from "../../src/cli/failure.ts"
+import { settings } from "../../src/cli/flags/settings.ts"
+import { reference } from "../../src/cli/reference.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { defaultSession } from "../../src/testing/service/options.ts"
 import {
@@ -27,7 +29,7 @@ const subcommands = command.subcommands
   .flatMap(({ commands }) => commands.map(({ name }) => name))
   .filter((name) => !printers.includes(name))
 
-const topics = ["periods", "filters", "csv", "environment", "exit-codes"]
+const topics = ["periods", "filters", "csv", ...Object.keys(reference)]
 
 /** A help whose descriptions stand behind their flags again. */
 const inLines = (help: string) => help.replace(/^( {2}--\S.*)\n {8}/gm, "$1    ").replace(/\n {8}(?=\S)/g, " ")
@@ -144,9 +146,10 @@ describe("time-punches", () => {
       assert.deepStrictEqual([code, stderr], [0, ""])
       assert.notInclude(stdout, "GLOBAL FLAGS")
       for (const line of narrow.split("\n")) assert.isAtMost(displayWidth(line), 80, line)
-      if (topic === "environment") { for (const name of Object.keys(environment)) assert.include(stdout, name) }
-      else if (topic === "exit-codes") {
-        for (const code of Object.values(exitCode)) assert.match(stdout, new RegExp(`^.* ${code} +[a-z]`, "m"))
+      if (topic in reference) {
+        // In a pipe as in a terminal.
+        assert.strictEqual(stdout, narrow)
+        assert.deepStrictEqual([...flags], [])
       } else {
         assert.isAbove(flags.size, 1)
         const ofList = flagsIn((yield* cli(["help", "list"])).stdout)
@@ -213,11 +216,27 @@ describe("time-punches", () => {
       yield* Effect.forEach(callsOfDocs, runs)
     }))
 
-  it("has a line in its page for every exit code", () => {
-    const named = [...page.matchAll(/^\| *(\d+) *\|/gm)].map(([, code]) => Number(code))
+  it.effect.each([50, 80])(
+    "names each variable and the errors of each exit code in %d columns",
+    (columns) =>
+      Effect.gen(function*() {
+        const shown = (topic: string) =>
+          Effect.map(cli(["help", topic], { terminal: true, columns }), ({ stdout }) => {
+            for (const line of stdout.split("\n")) assert.isAtMost(displayWidth(line), columns, line)
+            return stdout.replaceAll(/\s+/g, " ")
+          })
+        const [variables, codes] = [yield* shown("environment"), yield* shown("exit-codes")]
 
-    assert.deepStrictEqual(named, Object.values(exitCode))
-  })
+        for (const { what, ...each } of settings) {
+          const notes = [each.readBy === "command" ? "command only" : "", "isSecret" in each ? "secret" : ""]
+            .filter((note) => note !== "").join(", ")
+          assert.include(variables, `${each.variable} ${what}${notes === "" ? "" : ` [${notes}]`} `)
+        }
+        for (const [tag, code] of Object.entries(codeOf)) {
+          assert.match(codes, new RegExp(` ${code} [^[]+\\[[\\w, ]*\\b${tag}\\b`))
+        }
+      }).pipe(Effect.provide(fake))
+  )
 
   it.effect.each(
     [

@@ -1,8 +1,9 @@
-/** The reference of the command, written from its tree: `npm run api` writes it, and a change of a flag shows in review. */
-import { Array as Arr, Effect, Option } from "effect"
+/** The reference of the command, written from its tree and from the tables of its topics: `npm run api` writes it. */
+import { Array as Arr, Effect, Option, Struct } from "effect"
 import type { FlagDoc } from "effect/cli/HelpDoc"
 import { assert, describe, expect, it } from "vitest"
 import { titleOf, withChoices } from "../../src/cli/help.ts"
+import { reference, type Table } from "../../src/cli/reference.ts"
 import { flagsOf, helpOf, subcommands } from "../cli/support.ts"
 
 /** In how many commands a flag has the same meaning before it stands once, at the end. */
@@ -23,6 +24,27 @@ const rowOf = (flag: FlagDoc) => {
 }
 
 const keyOf = (flag: FlagDoc) => rowOf(flag).join("\n")
+
+/** What a person or a program writes, or an exit code. */
+const termOf = (term: string) => /^\d+$/.test(term) ? term : term.split(/,\s+/).map(code).join(", ")
+
+/** A table of a topic, with what stands before it. */
+const linesOfTable = ({ lead, rows, titles }: Table): ReadonlyArray<string> => [
+  lead.replaceAll(/\s+/g, " "),
+  table(
+    titles.filter((title) => title !== undefined),
+    rows.map(([term, ...cells]) => [termOf(term), ...titles.slice(1).map((_, at) => oneLine(cells[at] ?? ""))])
+  )
+]
+
+const oneLine = (text: string) => text.replaceAll(/\s+/g, " ")
+
+const headingOf: Readonly<Record<keyof typeof reference, string>> = {
+  columns: "Columns and keys",
+  messages: "Messages",
+  environment: "Environment",
+  "exit-codes": "Exit codes"
+}
 
 const page = Effect.gen(function*() {
   const docs = yield* Effect.forEach(subcommands, (name) => helpOf(name.split(" ")))
@@ -57,13 +79,17 @@ const page = Effect.gen(function*() {
   })
   const globals = (docs[0]?.globalFlags ?? []).map(rowOf)
   return [
-    "# The flags of the command",
-    "Every command with its arguments and flags, as its help shows them. [9. The command line](09-command-line.md) explains " +
-    "them. `npm run api` writes this page.",
+    "# The reference of the command",
+    "Every command with its arguments and flags, as its help shows them, then [columns and keys](#columns-and-keys), " +
+    "[messages](#messages), [variables](#environment) and [exit codes](#exit-codes). " +
+    "[9. The command line](09-command-line.md) explains them. `npm run api` writes this page.",
     ...sections,
     ...groups.flatMap(({ flags, heading }) => [`## ${heading}`, table(["flag", "meaning"], flags.map(rowOf))]),
     "## Flags of every command",
-    table(["flag", "meaning"], globals)
+    table(["flag", "meaning"], globals),
+    ...Struct.keys(reference).map((name) =>
+      [`## ${headingOf[name]}`].concat(reference[name].flatMap(linesOfTable)).join("\n\n")
+    )
   ].join("\n\n")
 })
 

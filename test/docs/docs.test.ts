@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Fs from "node:fs"
 import { command } from "../../src/cli/command.ts"
 import { settings } from "../../src/cli/flags/settings.ts"
-import { environment } from "../../src/cli/help.ts"
+import { reference } from "../../src/cli/reference.ts"
 import { variables } from "../../src/cli/telemetry/otlp.ts"
 import { ListError } from "../../src/index.ts"
 import { PeriodCheck } from "../../src/payroll/index.ts"
@@ -35,17 +35,6 @@ const firstCells = (page: string, header: string) =>
   )
 
 describe("the settings", () => {
-  it("are those of the table of the command, on the page and in the help", () => {
-    const table = tables(pageAt("docs/settings.md")).find(([head]) => head?.[0] === "variable")
-
-    assert.deepStrictEqual(
-      table?.slice(1),
-      settings.map((each) => [`\`${each.variable}\``, each.what, each.readBy, "isSecret" in each ? "secret" : ""])
-    )
-    const lines = environment.split("\n").map((line) => line.trim().split(/\s{2,}/))
-    for (const { variable, what } of settings) assert.deepInclude(lines, [variable, what])
-  })
-
   it("are all variables that the sources name", () => {
     const named = sources("src").flatMap((text) => text.match(/\bTIME_PUNCHES_[A-Z_]+\b|\bPGPASSWORD\b/g) ?? [])
 
@@ -55,8 +44,9 @@ describe("the settings", () => {
 })
 
 describe("the variables of OpenTelemetry", () => {
-  it("are those of the page that explains them", () => {
-    const explained = firstCells("docs/10-looking-inside.md", "variable").flatMap((cell) => cell.split(", "))
+  it("are those that the reference explains", () => {
+    const explained = reference.environment.flatMap(({ rows }) => rows.flatMap(([names]) => names.split(/,\s+/)))
+      .filter((name) => name.startsWith("OTEL_"))
     const whole = explained.flatMap((name) =>
       ["TRACES", "METRICS", "LOGS"].map((signal) => name.replace("_SIGNAL_", `_${signal}_`))
     )

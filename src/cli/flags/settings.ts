@@ -16,7 +16,7 @@ interface Setting {
   /** An address of the service, of which a plain URL is shown. */
   readonly isUrl?: true
   readonly readBy: "library, command" | "command"
-  /** For the help and for docs/settings.md. */
+  /** For the help and for docs/commands.md. */
   readonly what: string
 }
 
