@@ -27,5 +27,5 @@ ALTER ROLE punches_fleet SET search_path = public;
 GRANT SELECT ON ALL TABLES IN SCHEMA public TO punches_fleet;
 GRANT INSERT, UPDATE, DELETE ON time_punches, time_punches_history, time_punches_sync TO punches_fleet;
 GRANT INSERT, UPDATE, DELETE ON fleet_company, fleet_run, fleet_minute, fleet_pause, fleet_solo, fleet_setting, fleet_rate,
-  fleet_trouble, fleet_runner, fleet_cluster_locks, fleet_cluster_runners TO punches_fleet;
+  fleet_trouble, fleet_runner, fleet_removal, fleet_cluster_locks, fleet_cluster_runners TO punches_fleet;
 GRANT USAGE ON SEQUENCE fleet_cluster_runners_machine_id_seq TO punches_fleet;

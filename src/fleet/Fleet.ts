@@ -14,7 +14,7 @@ import { FleetError, invalidInput, translated } from "./FleetError.ts"
 import { makeRateLimiterStore } from "./RateLimit.ts"
 import { durationForm, readMillis } from "./Settings.ts"
 import { type FleetStore, makeFleetStore } from "./store/FleetStore.ts"
-import type { Addition, ChangeResult, FleetTurn, Pause } from "./store/operator.ts"
+import type { Addition, ChangeResult, FleetTurn, Pause, Removal } from "./store/operator.ts"
 import type { FleetProcess } from "./store/runners.ts"
 
 /** A company to add to a fleet. */
@@ -65,7 +65,10 @@ export class Fleet extends Context.Service<Fleet, {
    * given twice with different guids or intervals.
    */
   readonly add: (companies: Iterable<FleetCompany>) => Effect.Effect<AddResult, FleetError>
-  /** Removes companies and their runs. Punches and checkpoints stay in the copy: `SqlStore.purge` erases those. */
+  /**
+   * Removes companies and their runs, in the name of the `FleetOperator`. Punches and checkpoints stay in the copy:
+   * `SqlStore.purge` erases those.
+   */
   readonly remove: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError>
   /** Pauses active companies. Their reason is the `FleetOperator`. */
   readonly pause: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError>
@@ -86,6 +89,8 @@ export class Fleet extends Context.Service<Fleet, {
   readonly list: (options?: FleetListOptions) => Effect.Effect<ReadonlyArray<CompanyStatus>, FleetError>
   /** What is known of a company; `None` if it is not in the fleet. */
   readonly status: (id: CompanyId) => Effect.Effect<Option.Option<CompanyStatus>, FleetError>
+  /** When a company was last removed, and by whom; `None` if it never was. It may have been added again. */
+  readonly removal: (id: CompanyId) => Effect.Effect<Option.Option<Removal>, FleetError>
   /** The last turns of a company, the latest first. */
   readonly runs: (id: CompanyId) => Effect.Effect<ReadonlyArray<FleetTurn>, FleetError>
   /** The processes that were seen in the last hour, by name. */
@@ -154,6 +159,7 @@ export const operatorOf = ({ operator, runners }: FleetStore): Fleet["Service"] 
       const [status] = yield* failed(operator.list({ states: undefined, isLate: false, id: yield* checked(id) }))
       return Option.fromUndefinedOr(status)
     }),
+    removal: Effect.fn("Fleet.removal")((id) => failed(Effect.flatMap(checked(id), operator.removal))),
     runs: Effect.fn("Fleet.runs")((id) => failed(Effect.flatMap(checked(id), operator.runs))),
     runners: failed(runners),
     pauses: failed(operator.pauses),

@@ -2,5 +2,5 @@
 export { CompanyError, CompanyStatus, FleetPhase, FleetState } from "./CompanyState.ts"
 export { type AddResult, Fleet, type FleetCompany, type FleetListOptions } from "./Fleet.ts"
 export { FleetError, isFleetError } from "./FleetError.ts"
-export { type ChangeResult, FleetOperator, type FleetTurn, type Pause } from "./store/operator.ts"
+export { type ChangeResult, FleetOperator, type FleetTurn, type Pause, type Removal } from "./store/operator.ts"
 export type { FleetProcess } from "./store/runners.ts"

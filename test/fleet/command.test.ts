@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, type Scope } from "effect"
+import { DateTime, Effect, Fiber, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
@@ -355,6 +355,44 @@ describe("time-punches fleet", () => {
       assert.strictEqual(purged.stdout, "1 company removed, with all their punches, checkpoints and histories\n")
       assert.deepStrictEqual(left.map(({ company_id }) => company_id), [2])
     })
+  )
+
+  it.live.each(["SQLite", "PostgreSQL"] as const)(
+    "status says who removed a company, and when, also after --purge and a second removal: %s",
+    (kind, context) => {
+      needs(context, kind === "SQLite" || hasPostgres, noPostgres)
+      return Effect.gen(function*() {
+        const database = kind === "SQLite" ? `${yield* temporaryFolder}/punches.db` : yield* emptyDatabase
+        const run = (args: string) => cli(["fleet", ...args.split(" "), "--database", database])
+        const statusOf = Effect.fnUntraced(function*(id: number) {
+          const { code, stderr, stdout } = yield* run(`status ${id}`)
+          const [, who, at = ""] =
+            /^time-punches: not in the fleet: \d+(?:, which (\S+) removed at (\S+Z))?\n/.exec(stderr) ?? []
+          return { code, stdout, who, at }
+        })
+        yield* cli(["sync", "--company", "1", "--database", database])
+        yield* run("migrate")
+        yield* run("add 1 2 3")
+        const before = DateTime.formatIso(yield* DateTime.now)
+        assert.strictEqual((yield* run("remove 1 --purge --yes")).code, 0)
+        assert.strictEqual((yield* run("remove 2 9")).code, 2)
+        const [purged, left, never] = [yield* statusOf(1), yield* statusOf(2), yield* statusOf(9)]
+        yield* run("add 2")
+        const again = yield* run("status 2")
+        yield* run("remove 2")
+        const twice = yield* statusOf(2)
+        const after = DateTime.formatIso(yield* DateTime.now)
+
+        for (const { at, code, stdout, who } of [purged, left, twice]) {
+          assert.deepStrictEqual([code, stdout, who], [2, "", person])
+          assert.isTrue(before <= at && at <= after, at)
+        }
+        assert.isBelow(Date.parse(left.at), Date.parse(twice.at))
+        assert.deepStrictEqual([never.code, never.who], [2, undefined])
+        assert.strictEqual(again.code, 0)
+      }).pipe(Effect.scoped, Effect.provide(FakeService.layer()))
+    },
+    60_000
   )
 
   test(

@@ -46,7 +46,7 @@ export const emptied = ({ sql }: TestStore) =>
   Effect.forEach(
     ["DELETE FROM fleet_company", "DELETE FROM fleet_run", "DELETE FROM fleet_minute", "DELETE FROM fleet_pause"]
       .concat("UPDATE fleet_solo SET runner = NULL, until = 0", "DELETE FROM fleet_setting", "DELETE FROM fleet_rate")
-      .concat("DELETE FROM fleet_trouble", "DELETE FROM fleet_runner"),
+      .concat("DELETE FROM fleet_trouble", "DELETE FROM fleet_runner", "DELETE FROM fleet_removal"),
     (text) => sql.unsafe(text),
     { discard: true }
   ).pipe(Effect.orDie)

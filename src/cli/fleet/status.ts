@@ -3,6 +3,7 @@ import * as Command from "effect/cli/Command"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type { Removal } from "../../fleet/store/operator.ts"
 import { escaped } from "../../internal/wire/issue.ts"
 import { databaseFlag } from "../database/database.ts"
 import { usage } from "../failure.ts"
@@ -23,9 +24,10 @@ export const status = Command.make(
     const found = yield* withFleet(
       input,
       "reads",
-      (fleet) => Effect.all({ status: fleet.status(input.id), all: fleet.runs(input.id) })
+      ({ removal, runs, status }) =>
+        Effect.all({ status: status(input.id), all: runs(input.id), removal: removal(input.id) })
     )
-    if (Option.isNone(found.status)) return yield* usage(`not in the fleet: ${input.id}`)
+    if (Option.isNone(found.status)) return yield* usage(`not in the fleet: ${input.id}${removedText(found.removal)}`)
     const { value } = found.status
     const runs = found.all.slice(0, shownTurns)
     if (json) {
@@ -46,7 +48,8 @@ export const status = Command.make(
     if (runs.length === 0) yield* printError("no turn has ended yet")
   })
 ).pipe(
-  Command.withDescription(`Show a company, its last error, and its last ten turns, the latest first.
+  Command.withDescription(`Show a company, its last error, and its last ten turns, the latest first. Of a
+  company that was removed, say who removed it, and when, and exit with 2.
 
   JSON has times as ISO 8601, and null for what is missing.`),
   Command.withShortDescription("Show a company and its last turns"),
@@ -54,3 +57,12 @@ export const status = Command.make(
     { command: "time-punches fleet status --database punches.db 4021", description: "One company" }
   ])
 )
+
+const removedText = (removal: Option.Option<Removal>): string =>
+  Option.match(removal, {
+    onNone: () => "",
+    onSome: ({ at, by }) =>
+      `, which ${Option.match(by, { onNone: () => "was removed", onSome: (by) => `${escaped(by)} removed` })} at ${
+        DateTime.formatIso(at)
+      }`
+  })

@@ -14,7 +14,7 @@ import { insertPause } from "./ends.ts"
 import { companyIdsOf, instantOf, statusOf } from "./rows.ts"
 import type { FleetStatements } from "./statements.ts"
 
-/** Who operates a fleet, as pauses name them. Default: no name. The command says `user@host`. */
+/** Who operates a fleet, as pauses and removals name them. Default: no name. The command says `user@host`. */
 export const FleetOperator = Context.Reference<string | undefined>("effect-time-punches/fleet/FleetOperator", {
   defaultValue: () => undefined
 })
@@ -35,6 +35,14 @@ export const encodePause = ({ by, reason, until }: Pause) => ({
   until: Option.getOrNull(Option.map(until, DateTime.formatIso)),
   by: Option.getOrNull(by)
 })
+
+/** That a company was removed. It stays known when the copy is erased and when the company is added again. */
+export interface Removal {
+  /** When, by the clock of the database. */
+  readonly at: DateTime.Utc
+  /** Who removed it: the `FleetOperator` of that call. */
+  readonly by: Option.Option<string>
+}
 
 /** A turn that ended. */
 export interface FleetTurn {
@@ -185,13 +193,31 @@ const change = (
     }
   }))
 
-const remove = (on: FleetStatements) =>
-  change(on, (_, which) =>
-    Effect.gen(function*() {
-      const removed = yield* on.query`DELETE FROM fleet_company WHERE ${which} RETURNING company_id`
-      yield* on.query`DELETE FROM fleet_run WHERE ${which}`
-      return removed
-    }))
+const remove = (on: FleetStatements) => (ids: ReadonlyArray<CompanyId>) =>
+  Effect.flatMap(FleetOperator, (by) =>
+    change(on, (now, which) =>
+      Effect.gen(function*() {
+        const { dialect: { table, text }, query } = on
+        const removed = yield* query`DELETE FROM fleet_company WHERE ${which} RETURNING company_id`
+        yield* query`DELETE FROM fleet_run WHERE ${which}`
+        yield* query`
+          INSERT INTO fleet_removal (company_id, removed_at, removed_by)
+          SELECT id, ${now}, ${text(by)}
+          FROM ${table(["id"], companyIdsOf(removed).map((id) => [id]))}
+          WHERE true
+          ON CONFLICT (company_id) DO UPDATE SET removed_at = excluded.removed_at, removed_by = excluded.removed_by`
+        return removed
+      }))(ids))
+
+const removal = ({ big, query }: FleetStatements) => (id: CompanyId): Effect.Effect<Option.Option<Removal>, SqlError> =>
+  Effect.map(
+    retried(query`SELECT removed_at, removed_by FROM fleet_removal WHERE company_id = ${big(id)}`),
+    ([row]) =>
+      Option.map(Option.fromUndefinedOr(row), ({ removed_at, removed_by }) => ({
+        at: instantOf(removed_at),
+        by: Option.fromUndefinedOr(textOrUndefined(removed_by))
+      }))
+  )
 
 /** Sets columns of the companies that are in these states. */
 const set = (on: FleetStatements, columns: (now: Fragment) => Fragment, where: Fragment = on.sql`state = 'active'`) =>
@@ -294,6 +320,7 @@ export const makeOperator = (on: FleetStatements) => {
   return {
     add: add(on),
     remove: remove(on),
+    removal: removal(on),
     pause: (ids: ReadonlyArray<CompanyId>) =>
       Effect.flatMap(FleetOperator, (by) => set(on, () => sql`state = 'paused', reason = ${text(by)}`)(ids)),
     resume: set(on, resumed(on), sql`state <> 'active'`),

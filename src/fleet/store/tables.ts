@@ -129,4 +129,14 @@ const stepsOf = (dialect: SqlDialect): ReadonlyArray<Migrate.Migration> => [{
     "ALTER TABLE fleet_company ADD COLUMN claimed_at bigint",
     "ALTER TABLE fleet_pause ADD COLUMN paused_by text"
   ]
+}, {
+  id: 4,
+  name: "removals",
+  statements: [
+    `CREATE TABLE fleet_removal (
+  company_id bigint NOT NULL PRIMARY KEY,
+  removed_at bigint NOT NULL,
+  removed_by text
+)`
+  ]
 }]
