@@ -34,6 +34,9 @@ const firstCells = (page: string, header: string) =>
     rows.map(([cell = ""]) => cell.replaceAll("`", ""))
   )
 
+/** What the bullets of a page explain: a word, then a colon. */
+const bullets = (page: string) => [...pageAt(page).matchAll(/^- `(\w+)`: /gm)].map(([, name = ""]) => name)
+
 describe("the settings", () => {
   it("are all variables that the sources name", () => {
     const named = sources("src").flatMap((text) => text.match(/\bTIME_PUNCHES_[A-Z_]+\b|\bPGPASSWORD\b/g) ?? [])
@@ -161,10 +164,7 @@ describe("the documents", () => {
   })
 
   it("list the kinds of issue of a check, in their order", () => {
-    const listed = (page: string) =>
-      tables(pageAt(page)).map((table) => table.slice(1).map(([cell = ""]) => cell.replaceAll("`", "")))
-
-    assert.deepInclude(listed("docs/09-command-line.md"), [...PeriodCheck.Kind.literals])
+    assert.deepStrictEqual(bullets("docs/09-command-line.md"), [...PeriodCheck.Kind.literals])
   })
 
   it("list the metrics of the source", () => {
@@ -174,10 +174,10 @@ describe("the documents", () => {
     const fleet = Fs.readFileSync(`${root}src/fleet/node/metrics.ts`, "utf8")
     const ofFleet = [...fleet.matchAll(/(?:gauge|counter|histogram)\(\s*"(?:time_punches_fleet_)?([a-z_]+)"/g)]
 
-    assert.deepStrictEqual(unique(firstCells("docs/10-looking-inside.md", "metric")), unique(counted))
+    assert.isNotEmpty(counted)
     assert.deepStrictEqual(
-      unique(firstCells("docs/10-looking-inside.md", "metric of a fleet")),
-      unique(ofFleet.map(([, name]) => `time_punches_fleet_${name}`))
+      unique(bullets("docs/10-looking-inside.md")),
+      unique([...counted, ...ofFleet.map(([, name]) => `time_punches_fleet_${name}`)])
     )
     // Alerts ask for metrics that exist.
     const alerts = pageAt("docs/fleet.md").match(/time_punches_fleet_[a-z_]+/g) ?? []

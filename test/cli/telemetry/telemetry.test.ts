@@ -4,7 +4,6 @@ import { Effect, Layer } from "effect"
 import { FakeServer } from "../../../src/testing/FakeServer.ts"
 import { defaultCompany, defaultOAuthClient, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
 import { pages } from "../../docs/support/pages.ts"
-import { tables } from "../../docs/support/tables.ts"
 import { type Answer, Collector, type Export, metricsOf, objectsWith, spansOf } from "../../support/collector.ts"
 import { canary, findHidden } from "../canaries.ts"
 import { ended, environmentOf, start, started } from "../child.ts"
@@ -57,8 +56,11 @@ const leaksOf = (exports: ReadonlyArray<Export>) =>
   })
 
 /** The metrics of a fleet that the page of metrics names. */
-const ofFleet = tables(pages.find(({ path }) => path === "docs/10-looking-inside.md")?.text ?? "")
-  .flat().map(([name = ""]) => name.replaceAll("`", "")).filter((name) => name.startsWith("time_punches_fleet_"))
+const ofFleet = [
+  ...(pages.find(({ path }) => path === "docs/10-looking-inside.md")?.text ?? "").matchAll(
+    /^- `(time_punches_fleet_\w+)`:/gm
+  )
+].map(([, name = ""]) => name)
 
 const pathsOf = (exports: ReadonlyArray<Export>) => new Set(exports.map(({ path }) => path))
 
