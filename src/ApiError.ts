@@ -188,12 +188,18 @@ export class TransportError
      */
     reason: transportReason,
     /** The code of the platform, such as `ECONNRESET`. `None` (the default): it gave none. */
-    code: withDefault(Schema.OptionFromNullOr(Schema.String), Option.none())
+    code: withDefault(Schema.OptionFromNullOr(Schema.String), Option.none()),
+    /**
+     * The origin of the base URL, such as `https://api.example.com`: scheme, host and port. It is the service's also if a
+     * proxy on the way failed. `None` (the default): a mock named none.
+     */
+    origin: withDefault(Schema.OptionFromNullOr(Schema.String), Option.none())
   })
 {
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
-    return `no whole response: ${this.reason}${inParentheses(this.code)} [${place(this)}]`
+    const from = Option.match(this.origin, { onNone: () => "", onSome: (text) => ` from ${printable(text)}` })
+    return `no whole response${from}: ${this.reason}${inParentheses(this.code)} [${place(this)}]`
   }
 
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. Not for `Tls` and `TooLarge`. */
@@ -414,12 +420,12 @@ export const getAdvice = (error: ListError): string => {
     case "PaginationError":
       return paginationAdvice(error.reason)
     case "TransportError":
-      return transportAdvice(error.reason, "there", "the base URL (baseUrl, or TIME_PUNCHES_BASE_URL)")
+      return transportAdvice(error, "the base URL (baseUrl, or TIME_PUNCHES_BASE_URL)")
     case "TokenError":
       return Option.match(error.transport, {
         onNone: () => tokenAdvice(error),
         onSome: ({ origin, reason }) =>
-          transportAdvice(reason, `at ${printable(origin)}`, "the auth URL (authUrl, or TIME_PUNCHES_AUTH_URL)")
+          transportAdvice({ origin: Option.some(origin), reason }, "the auth URL (authUrl, or TIME_PUNCHES_AUTH_URL)")
       })
     case "ServerError":
     case "RateLimited":
@@ -439,9 +445,11 @@ const paginationAdvice = (reason: PaginationError["reason"]): string =>
     ? "Continue from the cursor of the error, or raise deadline."
     : findCause
 
-const transportAdvice = (reason: TransportError["reason"], where: string, address: string): string =>
+const transportAdvice = ({ origin, reason }: Pick<TransportError, "origin" | "reason">, address: string): string =>
   reason === "Connect"
-    ? `Nothing answers ${where}: check ${address} and the network. ${retryLater}`
+    ? `Nothing answers ${
+      Option.match(origin, { onNone: () => "there", onSome: (text) => `at ${printable(text)}` })
+    }: check ${address}, the network and any proxy. ${retryLater}`
     : reason === "Tls"
     ? "The certificate is not trusted, so a retry does not help. NODE_EXTRA_CA_CERTS adds trusted ones."
     : reason === "TooLarge"

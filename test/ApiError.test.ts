@@ -119,7 +119,12 @@ const AnyError = Arbitrary.map(Arbitrary.schema(Fields), (fields): ReadonlyArray
     }),
     new ServiceUnavailable(ofStatus),
     new UnexpectedStatus(ofStatus),
-    new TransportError({ ...where, reason: "Tls", code: Option.as(Option.fromNullOr(text), "EPROTO") }),
+    new TransportError({
+      ...where,
+      reason: "Tls",
+      code: Option.as(Option.fromNullOr(text), "EPROTO"),
+      origin: Option.fromNullOr(text)
+    }),
     new DecodeError({ ...where, reason: "Schema", path: words, detail: words, punchId: Option.fromNullOr(code) }),
     ...PaginationError.fields.reason.literals.map((reason) => new PaginationError({ ...where, reason })),
     new InvalidRequest({ ...where, field: words, detail: words }),
@@ -216,6 +221,10 @@ describe("an error that may be retried", () => {
     assert.include(getAdvice(cursor), "without a cursor")
     assert.include(getAdvice(new TransportError({ reason: "Tls" })), "NODE_EXTRA_CA_CERTS")
     assert.include(getAdvice(new TransportError({ reason: "Connect" })), "Nothing answers there: check the base URL (")
+    assert.include(
+      getAdvice(new TransportError({ reason: "Connect", origin: Option.some("https://api.example.com") })),
+      "Nothing answers at https://api.example.com: check the base URL ("
+    )
     const transport = Option.some({
       reason: "Connect" as const,
       code: Option.none(),
@@ -245,6 +254,21 @@ describe("an error that may be retried", () => {
       assert.isNotEmpty(naming, variable)
       for (const advice of naming) assert.match(advice, new RegExp(`\\(.*\\b${option}\\b.*TIME_PUNCHES_${variable}`))
     }
+  })
+})
+
+describe("TransportError", () => {
+  it("names what failed, and the origin that did not answer", () => {
+    const error = new TransportError({
+      reason: "Connect",
+      code: Option.some("ECONNREFUSED"),
+      origin: Option.some("https://api.test:8443")
+    })
+
+    assert.strictEqual(
+      error.message,
+      "no whole response from https://api.test:8443: Connect (ECONNREFUSED) [company 1, page 1, 1 request]"
+    )
   })
 })
 

@@ -13,14 +13,15 @@ export interface Failure {
   readonly retry: Retry | undefined
   /** Whether the service refused the credential, so that a fresh one may succeed. */
   readonly unauthorized: boolean
-  readonly error: (at: Where) => ApiError.ListError
+  /** `origin`: where the page was requested from. */
+  readonly error: (at: Where, origin: Option.Option<string>) => ApiError.ListError
 }
 
 const failure = (error: Failure["error"], retry?: Retry): Failure => ({ error, retry, unauthorized: false })
 
 /** The connection, the headers or the body failed, or time ran out. */
 export const transportFailure = ({ code, reason, retry }: TransportFailure): Failure =>
-  failure((at) => new ApiError.TransportError({ ...at, code, reason }), retry)
+  failure((at, origin) => new ApiError.TransportError({ ...at, code, origin, reason }), retry)
 
 /** A 200 whose body is not a page of this company; `limit` is how many retries it is worth. */
 export const decodeFailure = (

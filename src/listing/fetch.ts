@@ -93,8 +93,11 @@ interface Fetching {
 }
 
 /** The listing error of a failure, with its place in the run. */
-const locate = (failure: Failure, { attempts, cursor, pagesCompleted, query, requestId }: Fetching): ListError =>
-  failure.error({ companyId: query.company.id, resumeFrom: cursor, pagesCompleted, attempts, requestId })
+const locate = (failure: Failure, { attempts, cursor, pagesCompleted, query, requestId, run }: Fetching): ListError =>
+  failure.error(
+    { companyId: query.company.id, resumeFrom: cursor, pagesCompleted, attempts, requestId },
+    Option.fromUndefinedOr(URL.parse(run.baseUrl)?.origin)
+  )
 
 /** A page before it is decoded. */
 interface Received {

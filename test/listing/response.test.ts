@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Option, Stream } from "effect"
-import { type ListError, TimePunches } from "../../src/index.ts"
+import { Duration, Effect, Layer, Option, Stream } from "effect"
+import { HttpClient, HttpClientError } from "effect/http"
+import { inspect } from "node:util"
+import { Endpoints, type ListError, TimePunches } from "../../src/index.ts"
 import { prng } from "../../src/testing/base/prng.ts"
 import { defaultCompany, FakeService, Fault, generatePunches, type StatusOptions } from "../../src/testing/index.ts"
-import { app, company, inject, oauth, pageRequests } from "../support/client.ts"
+import { accessToken, app, company, inject, oauth, pageRequests } from "../support/client.ts"
 import { says, scripted } from "../support/scripted.ts"
 import { letTimePass } from "../support/time.ts"
 import { wirePage, wirePunch } from "../support/wire.ts"
@@ -35,6 +37,38 @@ const tags: ReadonlyArray<readonly [number, ListError["_tag"], number]> = [
     [status, "UnexpectedStatus", 1] as const
   )
 ]
+
+describe("no whole response", () => {
+  const failing = HttpClient.make((request) =>
+    Effect.fail(new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request }) }))
+  )
+
+  /** The error of a page of a service whose transport never gives a response. */
+  const errorAt = (baseUrl: string, transport = failing) =>
+    letTimePass(Effect.flip(TimePunches.page(company))).pipe(
+      Effect.provide(TimePunches.layer.pipe(
+        Layer.provide(accessToken),
+        Layer.provide(Layer.succeed(Endpoints, { baseUrl, authUrl: baseUrl })),
+        Layer.provide(Layer.succeed(HttpClient.HttpClient, transport))
+      ))
+    )
+
+  it.effect("says its origin, and nothing else of the base URL", () =>
+    Effect.gen(function*() {
+      const error = yield* errorAt("https://Cnry-user:Cnry-password@api.test:8443/Cnry-path?key=Cnry-query")
+
+      assert.deepInclude<object>(error, { _tag: "TransportError", origin: Option.some("https://api.test:8443") })
+      assert.include(error.message, "no whole response from https://api.test:8443: Unknown")
+      assert.notInclude(inspect(error, { depth: Infinity }), "Cnry")
+    }))
+
+  it.effect("says its origin also if time ran out", () =>
+    Effect.gen(function*() {
+      const error = yield* errorAt("http://localhost", HttpClient.make(() => Effect.never))
+
+      assert.deepInclude<object>(error, { reason: "Timeout", origin: Option.some("http://localhost") })
+    }))
+})
 
 describe("a status", () => {
   it.effect.each(tags)(

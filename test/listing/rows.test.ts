@@ -16,7 +16,10 @@ const where = {
 
 /** The error of a page, if it has one. */
 const errorOf = <A>(decode: Decode<A>, json: unknown): ListError | undefined =>
-  Result.match(decode(json, company), { onSuccess: () => undefined, onFailure: ({ error }) => error(where) })
+  Result.match(decode(json, company), {
+    onSuccess: () => undefined,
+    onFailure: ({ error }) => error(where, Option.none())
+  })
 
 const decoders = [["decodePunches", decodePunches], ["decodeResults", decodeResults]] as const
 

@@ -66,9 +66,11 @@ const failingLookup = (code: string) =>
 describe.each(transports)("a listing over $transport", ({ http }) => {
   it.live("[C1] fails after four attempts where no server listens", () =>
     Effect.gen(function*() {
-      const run = yield* listingOutcome().pipe(Effect.provide(client(`http://127.0.0.1:${yield* closedPort}`, http)))
+      const url = `http://127.0.0.1:${yield* closedPort}`
+      const run = yield* listingOutcome().pipe(Effect.provide(client(url, http)))
 
       assert.strictEqual(errorName(run.error), "TransportError Connect ECONNREFUSED")
+      assert.deepInclude<object | undefined>(run.error, { origin: Option.some(url) })
       assert.strictEqual(run.error?.attempts, 4)
     }))
 
