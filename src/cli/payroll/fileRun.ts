@@ -134,7 +134,7 @@ const readForm = Effect.fnUntraced(function*(input: FileInput, names: Names | un
   const json = yield* Effect.fromResult(
     Result.mapError(
       parseJson(text),
-      (why) => usage(`${printable(mappingFile)} ${why}`, "It is the mapping: docs/14-payroll-files.md has examples.")
+      (why) => usage(`${printable(mappingFile)} ${why}`, "It is the mapping: docs/14-payroll-files.md has an example.")
     )
   )
   const { decodeMapping } = yield* lazily
