@@ -133,6 +133,18 @@ const columns: Table = {
         the punch or marks it as missing), and \`people\`, each with \`userId\`, \`netSeconds\`, \`costCents\`, \`tipsCents\``
     ],
     [
+      "payroll list --json",
+      `an array of revisions, as of close, correct and void: \`close\`, \`revision\`, \`previous\`, \`voids\`, \`kind\`,
+        \`first\`, \`last\`, \`at\`, \`closedAt\`, \`user\`, \`note\`, \`accepted\` (counts, such as \`unapproved\`), \`files\` (that were
+        written out), \`rows\`, each with \`userId\`, \`locationId\`, \`departmentId\`, \`roleId\`, \`punches\`, \`incomplete\`,
+        \`netSeconds\`, \`costCents\`, \`tipsCents\`, \`hourlyWageCents\`, \`overSeconds\`, \`doubleSeconds\`; \`people\`, each with
+        \`userId\`, \`overSeconds\`, \`doubleSeconds\`, \`overDailySeconds\`; \`active\``
+    ],
+    [
+      "payroll show --json",
+      "of a revision the same; of a close `close`, `terms` and `revisions`, which have those keys and more"
+    ],
+    [
       "copy sync --json",
       `\`company\`, \`kind\` (first, increment or sweep), \`resumed\`, \`complete\`, \`punches\`, \`pages\`, \`written\`,
         \`unchanged\`, \`missing\`, \`restarts\`, \`latenessSeconds\`, \`watermark\`, \`removed\` (from the history)`

@@ -30,16 +30,25 @@ const encodeDue = ({ after, difference: { people, rows } }: Close.AmountDue) => 
   people: people.map((person) => encodePerson(person))
 })
 
-/** Revisions with their sums, as JSON. */
-export const printRevisions = (revisions: ReadonlyArray<Revision>) =>
-  printLines([jsonArray(revisions.map((revision) => encodeRevision(revision)))])
-
-/** The rows of `payroll list`, as JSON: revisions, and whether each is active. */
-export const printRowsAsJson = (rows: ReadonlyArray<RevisionRow>) =>
+/** Revisions with their sums, and whether each is active, as JSON. */
+export const printRowsAsJson = (rows: ReadonlyArray<Pick<RevisionRow, "revision" | "isActive">>) =>
   printLines([jsonArray(rows.map(({ isActive, revision }) => ({ ...encodeRevision(revision), active: isActive })))])
 
-/** A whole close, as JSON. */
-export const printRecord = (close: ClosedPeriod) => printLines([JSON.stringify(Schema.encodeSync(ClosedPeriod)(close))])
+/** Revisions that were just written, as JSON. */
+export const printRevisions = (revisions: ReadonlyArray<Revision>) =>
+  printRowsAsJson(revisions.map((revision) => ({ revision, isActive: Option.isNone(revision.voids) })))
+
+/** A whole close, and whether each of its revisions is active, as JSON. */
+export const printRecord = (close: ClosedPeriod) => {
+  const active = new Set(activeRevisions(close.revisions).map(({ id }) => id))
+  const { revisions, ...rest } = Schema.encodeSync(ClosedPeriod)(close)
+  return printLines([
+    JSON.stringify({
+      ...rest,
+      revisions: revisions.map((each) => Object.assign(each, { active: active.has(each.revision) }))
+    })
+  ])
+}
 
 /** What is due of closes now, by person. */
 export const printDue = Effect.fnUntraced(function*(

@@ -26,8 +26,18 @@ export const show = Command.make("show", flags, (input) => intoOutput(showClose(
 )
 
 const showClose = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
-  const { Close, recordOf, printPeople, printRecord, printRevisions, printRows, notFound, readNames, refusal, rowsOf } =
-    yield* operating
+  const {
+    Close,
+    recordOf,
+    printPeople,
+    printRecord,
+    printRows,
+    printRowsAsJson,
+    notFound,
+    readNames,
+    refusal,
+    rowsOf
+  } = yield* operating
   const { company, layer } = yield* recordOf(input, "show")
   const json = yield* Effect.fromResult(isJson(input))
   const names = yield* readNames(input.names)
@@ -37,7 +47,7 @@ const showClose = Effect.fnUntraced(function*(input: Command.Command.Config.Infe
   if (Option.isNone(number)) return yield* json ? printRecord(whole) : printRows(rows)
   const row = rows.find(({ revision }) => revision.id === name)
   if (row === undefined) return yield* refusal(company, name)(notFound.revision)
-  if (json) return yield* printRevisions([row.revision])
+  if (json) return yield* printRowsAsJson([row])
   yield* printRows([row])
   yield* printPeople(row.revision, names)
 })

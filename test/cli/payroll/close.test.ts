@@ -122,7 +122,8 @@ describe("time-punches payroll close", () => {
       assert.deepStrictEqual([nothing.code, nothing.stdout], [0, ""])
       assert.match(nothing.stderr, /^copy in .*\nnothing to correct\n/)
 
-      assert.strictEqual((yield* run("payroll", "void", "1.2", "--note", "not sent")).code, 0)
+      const voided = yield* run("payroll", "void", "1.2", "--note", "not sent", "--json")
+      assert.strictEqual(voided.code, 0, voided.stderr)
       const twice = yield* run("payroll", "void", "1.2", "--note", "not sent")
       assert.deepStrictEqual([twice.code, twice.stdout], [2, ""])
       assert.match(twice.stderr, /1\.2: it was voided already, by 1\.3/)
@@ -145,6 +146,12 @@ describe("time-punches payroll close", () => {
         rounding: "halfUp",
         weeklyThreshold: 25_200
       })
+      assert.deepStrictEqual(JSON.parse(voided.stdout), [JSON.parse(all.stdout)[2]])
+      for (const [at, each] of JSON.parse(all.stdout).entries()) {
+        assert.deepInclude(one.revisions[at], each)
+        const alone = yield* run("payroll", "show", each.revision, "--json")
+        assert.deepStrictEqual(JSON.parse(alone.stdout), [each])
+      }
       assert.strictEqual(one.revisions.length, 4)
       const table = yield* run("payroll", "list")
       assert.match(table.stdout, /^revision +kind .*\n1\.1 +close .*600\.00 +600\.00.*signed\n1\.2 +correct +1\.1 /)
