@@ -26,7 +26,7 @@ import { sync } from "./copy/sync.ts"
 import { doctor } from "./doctor/doctor.ts"
 import { exportCommand } from "./export/export.ts"
 import {
-  type CommandFailure,
+  CommandFailure,
   type ExitCode,
   exitCode,
   type ExpectedError,
@@ -51,7 +51,7 @@ import { mcp } from "./mcp/mcp.ts"
 import { payroll } from "./payroll/payroll.ts"
 import { Colours, plain } from "./print/colour.ts"
 import { printFailure } from "./print/messages.ts"
-import { narrowHelp, outputWidth, printLines } from "./print/output.ts"
+import { narrowHelp, outputWidth, PrintForCore, printLines } from "./print/output.ts"
 import { report } from "./report/report.ts"
 import { sandbox } from "./sandbox/sandbox.ts"
 import { summary } from "./summary/summary.ts"
@@ -110,6 +110,16 @@ const globalsHint = "Flags of every command: time-punches --help"
 /** A page of help is read, also in a pipe: longer lines are hard to follow. */
 const helpWidth = 100
 
+/** Writes lines. Core has no failure for what cannot be written, so it is a defect, which the run prints as a failure. */
+const printOrDie = (lines: ReadonlyArray<string>) =>
+  Effect.catch(printLines(lines), (error) =>
+    error._tag === "OutputClosed"
+      ? Effect.void
+      : Effect.flatMap(
+        Effect.promise(() => import("./describe.ts")),
+        ({ commandFailureOf }) => Effect.die(commandFailureOf(error))
+      ))
+
 /** A usage error writes nothing to standard output, and refers to the help instead of printing it. */
 const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
   const { formatHelpDoc, formatVersion } = yield* formatter
@@ -136,10 +146,10 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
       const { stdout } = yield* Colours
       // Core leaves no line between a list of subcommands and the examples.
       const titled = withHeadings(text, flags, stdout.bold).replace(/(?<!\n)\n(?=\S*EXAMPLES)/, "\n\n")
-      return yield* Effect.ignore(printLines([narrowHelp(titled, Math.min(yield* outputWidth, helpWidth))]))
+      return yield* printOrDie([narrowHelp(titled, Math.min(yield* outputWidth, helpWidth))])
     }
     case "Version":
-      return yield* Effect.ignore(printLines([formatVersion(event.name, event.version)]))
+      return yield* printOrDie([formatVersion(event.name, event.version)])
     case "InvalidInvocation": {
       const path = event.commandPath.join(" ")
       const { fromCommand } = yield* Effect.promise(() => import("effect/cli/Completions"))
@@ -196,7 +206,10 @@ const earlyFlag = (
 
 const layerPresenter = Effect.map(
   Effect.context<Stdio.Stdio | Terminal>(),
-  (context) => Context.make(CliOutput.Presenter, { present: (event) => Effect.provideContext(present(event), context) })
+  (context) =>
+    Context.make(CliOutput.Presenter, { present: (event) => Effect.provideContext(present(event), context) }).pipe(
+      Context.add(PrintForCore, (lines) => Effect.provideContext(printOrDie(lines), context))
+    )
 )
 
 /** What a command ends with, except success. */
@@ -218,9 +231,9 @@ const handleError = Effect.fnUntraced(function*(
   return failure.code
 })
 
-/** The end of a run that could not load a module, because too many files are open. */
+/** The end of a run that could not load a module, because too many files are open, or that core could not let fail. */
 const handleDefect = (defect: unknown) =>
-  Option.match(tooManyOpenOf(defect), {
+  Option.match(defect instanceof CommandFailure ? Option.some(defect) : tooManyOpenOf(defect), {
     onNone: () => Effect.die(defect),
     onSome: (failure) => Effect.as(printFailure(failure), failure.code)
   })

@@ -3,10 +3,10 @@ import * as CliOutput from "effect/cli/CliOutput"
 import type * as Completions from "effect/cli/Completions"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import type { FlagDoc, HelpDoc } from "effect/cli/HelpDoc"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { topicNames } from "./help.ts"
+import { PrintForCore } from "./print/output.ts"
 
 /** A word of the form of a value: what is in capitals stands for something else, as in `DATE|last|current`. */
 const word = /^[a-z][A-Za-z_-]*$/
@@ -93,6 +93,6 @@ export const completionsFlag = GlobalFlag.Action({
     const { fromCommand, generate } = yield* Effect.promise(() => import("effect/cli/Completions"))
     const descriptor = yield* described(context, fromCommand(command), [command.name])
     const script = generate(command.name, shell.value, withWords(descriptor))
-    yield* Console.log(shell.value === "zsh" ? afterCommand(script) : script)
+    yield* (yield* PrintForCore)([shell.value === "zsh" ? afterCommand(script) : script])
   })
 })

@@ -33,6 +33,27 @@ const limited = Effect.fnUntraced(function*(limit: string, words: string) {
 
 const timeout = 60_000
 
+describe("standard output that cannot be written", () => {
+  it.live.each([
+    "list --format csv",
+    "summary --source service --month 2026-03 --zone UTC",
+    "payroll check --source service --month 2026-03 --zone UTC",
+    "export --output -",
+    "help",
+    "help columns",
+    "list --help",
+    "version",
+    "--version",
+    "--completions bash"
+  ])("exits with 8, and says why: %s", (words) =>
+    inService(Effect.gen(function*() {
+      const { code, stderr } = yield* limited("exec > /dev/full", words)
+
+      assert.strictEqual(code, 8, stderr)
+      assert.match(stderr, /^time-punches: stdout: no space is left on the disk \(ENOSPC\)$/m)
+    })), timeout)
+})
+
 describe("a file that cannot be written", () => {
   it.live.each<readonly [words: string, message: RegExp]>([
     ["export --output a.csv", /a\.csv\.part: it is larger than a file may be here \(EFBIG\)/],

@@ -3,6 +3,8 @@
  * terminal.
  */
 import { displayWidth } from "effect/cli/CliOutput"
+import * as Console from "effect/Console"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
@@ -43,6 +45,15 @@ export const printText = (text: string) => text === "" ? Effect.void : print(Str
 
 /** Writes lines to standard output. */
 export const printLines = (lines: ReadonlyArray<string>) => printText(lines.map((line) => `${line}\n`).join(""))
+
+/**
+ * Writes lines for what core runs itself, such as `--completions`: it has neither services nor failures. Outside of a run they are
+ * the console's.
+ */
+export class PrintForCore extends Context.Reference<(lines: ReadonlyArray<string>) => Effect.Effect<void>>(
+  "effect-time-punches/cli/PrintForCore",
+  { defaultValue: () => (lines) => Console.log(lines.join("\n")) }
+) {}
 
 /** How wide a line of standard output may be: no limit outside a terminal. */
 export const outputWidth = Effect.gen(function*() {
