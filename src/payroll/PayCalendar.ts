@@ -1,6 +1,7 @@
 /** The periods by which people are paid: every number of days, or from fixed days of the month. `Period.payPeriod` counts them. */
 import * as Schema from "effect/Schema"
 import { BusinessDate } from "../Ids.ts"
+import { withClearMake } from "../internal/wire/issue.ts"
 
 /**
  * A period of a fixed number of days, such as a fortnight.
@@ -43,7 +44,7 @@ const Months = Schema.Struct({
  *
  * `PayCalendar.make` throws for a calendar that has no such periods; `Schema.decodeUnknownEffect(PayCalendar)` fails.
  */
-export const PayCalendar = Schema.Union([Days, Months])
+export const PayCalendar = withClearMake(Schema.Union([Days, Months]), "PayCalendar")
 
 export type PayCalendar = typeof PayCalendar.Type
 

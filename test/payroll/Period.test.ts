@@ -262,6 +262,18 @@ describe("A pay calendar", () => {
   ])("is refused where a period would have no day, or the days no order: %j", (calendar) => {
     assert.isTrue(Option.isNone(decode(calendar)))
   })
+
+  it("says why it cannot be made, and of which field", () => {
+    assert.throws(
+      () => PayCalendar.make({ kind: "days", days: 0, anchor: day("2026-01-05") }),
+      "PayCalendar.make: Expected a value between 1 and 10000000 at days"
+    )
+    assert.throws(() => months(16, 1), "Expected two days of a month, the earlier one first at firstDays")
+    assert.throws(
+      () => months(32),
+      /^PayCalendar\.make: Expected a value between 1 and 31 at firstDays\[0\]; Expected a value between 1 and 27 at firstDays\[0\]$/
+    )
+  })
 })
 
 describe("Period.addDays", () => {

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 
@@ -32,9 +33,8 @@ export const firstIssue = (error: Schema.SchemaError): IssueSummary => {
   return { path: render(at), at, detail: issue?.message ?? "" }
 }
 
-/** A brand that names itself: as the identifier of its schema, and in what `make` throws, which in core says nothing. */
-export const named = <S extends Schema.Constraint & Named<S>>(brand: S): S => {
-  const schema = brand.annotate({ identifier: brand.identifier })
+/** A schema whose `make` says what is wrong and where: what it throws in core says only that something is. */
+export const withClearMake = <S extends Schema.Constraint>(schema: S, name: string): S => {
   const coreMake = SchemaParser.make(schema)
   const make = (input: S["~type.make.in"], options?: Schema.MakeOptions): S["Type"] => {
     try {
@@ -43,10 +43,12 @@ export const named = <S extends Schema.Constraint & Named<S>>(brand: S): S => {
       const issue = error instanceof Error ? error.cause : undefined
       if (!SchemaIssue.isIssue(issue)) throw error
       // Of another type, core's message is the name of the brand alone.
-      const expected = issue._tag === "InvalidType"
-        ? `Expected a ${issue.ast._tag.toLowerCase()}`
-        : new Schema.SchemaError(issue).message
-      const clear = new Error(`${brand.identifier}.make: ${expected}`)
+      const found = issue._tag === "InvalidType" && !SchemaAST.isUnion(issue.ast)
+        ? [`Expected a ${issue.ast._tag.toLowerCase()}`]
+        : format(issue).issues.map(({ message, path = [] }) =>
+          path.length === 0 ? message : `${message} at ${render(path.map(keyOf))}`
+        )
+      const clear = new Error(`${name}.make: ${[...new Set(found)].join("; ")}`)
       // For a program, as core has it. Printed, its fifty lines would end an uncaught error.
       Object.defineProperty(clear, "cause", { get: () => issue })
       // The trace begins at the call.
@@ -56,6 +58,10 @@ export const named = <S extends Schema.Constraint & Named<S>>(brand: S): S => {
   }
   return Object.defineProperty(schema, "make", { value: make })
 }
+
+/** A brand that names itself: as the identifier of its schema, and in what `make` throws. */
+export const named = <S extends Schema.Constraint & Named<S>>(brand: S): S =>
+  withClearMake(brand.annotate({ identifier: brand.identifier }), brand.identifier)
 
 interface Named<S> {
   readonly identifier: string
