@@ -51,6 +51,9 @@ export const withProfile = <A, E, R>(
     )
     const fromFlag = Option.fromUndefinedOr(values.get("profile"))
     const variables = Option.fromUndefinedOr(values.get("variables"))
+    if (Option.contains(variables, "-")) {
+      return yield* usage("--variables must be the name of a file, not -", "Standard input is /dev/stdin.")
+    }
     const environment = yield* ConfigProvider.ConfigProvider
     // Only a profile needs the folder: a run without one does not fail if this user has no home.
     const file = yield* Effect.cached(Effect.provideContext(fileOfProfiles, yield* Effect.context<Path.Path>()))

@@ -150,6 +150,7 @@ describe("a profile", () => {
     [["list", "--profile", "--json"], "--profile needs a name"],
     [["--profile", "a", "list", "--profile=b"], "--profile is given twice"],
     [["list", "--profile="], "--profile needs a name"],
+    [["list", "--variables", "-"], "--variables must be the name of a file, not -\n  Standard input is /dev/stdin."],
     [["list", "--env-file", "x.env"], "--env-file is a flag of Node, which reads it first\n  --variables FILE"],
     [["list", "--env-file=x.env", "--json"], "--env-file is a flag of Node"],
     [["--env-file-if-exists=x.env", "list"], "--env-file-if-exists is a flag of Node"],

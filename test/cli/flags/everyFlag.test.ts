@@ -46,6 +46,9 @@ const unlimited = [
   "HOST"
 ]
 
+/** The flags of a file for which - is a stream. For any other it would be a file of that name. */
+const takesStream = ["output", "companies-csv"]
+
 /** The flags for which a value with a minus is legal: a file name, a cursor, a note, a name. */
 const takesMinus = ["FILE", "FILE|URL", "CURSOR", "TEXT", "NAME", "TAG", "HOST"]
 
@@ -107,6 +110,7 @@ describe("every flag of", () => {
           }
           yield* refused([...given, `--${flag}`, ""], flag)
           yield* refused([...given, `--${flag}`, "x", `--${flag}`, "x"], flag)
+          if (type === "FILE" && !takesStream.includes(flag)) yield* refused([...given, `--${flag}`, "-"], flag)
           if (!takesMinus.includes(type)) {
             for (const value of ["-16h", "-1", "-x1"]) {
               yield* refused([...given, `--${flag}`, value], flag)
