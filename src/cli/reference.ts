@@ -23,7 +23,8 @@ const meanings: Readonly<Record<ExitCode, string>> = {
   [exitCode.credential]: "the credential is rejected",
   [exitCode.forbidden]: "the credential may not do this. Ask the company: plan, scope, grant",
   [exitCode.later]: "the service fails, or its token endpoint. Try again later",
-  [exitCode.data]: "data that cannot be right, too large a sum, an incomplete copy. Run `doctor`",
+  [exitCode.data]:
+    "data that cannot be right, too large a sum, an incomplete copy. Run `doctor`. Also `HistoryUnavailable` of `copy feed`",
   [exitCode.system]: "a local error: a file, a port, the database, another run that took over",
   [exitCode.findings]: "`payroll check` or `payroll close` found an issue, or no punch; not a failure",
   [exitCode.age]:

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
+import { reference } from "../../../src/cli/reference.ts"
 import { defaultCompany, FakeService, generatePunches } from "../../../src/testing/index.ts"
 import { cli, companyOnly, execute, inCopyOf, linesOf, read } from "../support.ts"
 
@@ -151,6 +152,9 @@ describe("time-punches copy feed", () => {
       assert.include(none.stderr, "copy sync --history")
       assert.include(pruned.stderr, "its history is known since")
       assert.include(foreign.stderr, "of another database")
+      const [codes] = reference["exit-codes"]
+      const named = codes.rows.filter(([, meaning]) => meaning.includes("`HistoryUnavailable` of `copy feed`"))
+      assert.deepStrictEqual(named.map(([code]) => code), [`${none.code}`])
     })))
 
   it.effect("refuses positions, kinds, fields and intervals that are none, before it opens the database", () =>
