@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { SqlClient } from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { InvalidRequest } from "../ApiError.ts"
 import type { CompanyId } from "../Ids.ts"
@@ -25,6 +26,7 @@ import {
   type Place,
   placeOf,
   textOf,
+  type Version,
   wholeInstant
 } from "./feedPosition.ts"
 import { HistoryUnavailable, isAtInstant } from "./read.ts"
@@ -112,15 +114,15 @@ export const feedInBatches = (
         Effect.repeat({ until: ({ last }) => last !== seen })
       )
     return Stream.paginate(
-      { place: first, isProven: begin === undefined },
-      Effect.fnUntraced(function*({ isProven, place }) {
-        const { events, last, next } = yield* patient(readBatch(database, company, place, { isProven, size }))
-        if (next !== undefined) return [events, Option.some({ place: next, isProven: true })] as const
+      first,
+      Effect.fnUntraced(function*(place: Place) {
+        const { events, last, next } = yield* patient(readBatch(database, company, place, size))
+        if (next !== undefined) return [events, Option.some(next)] as const
         const end = events.at(-1)
         const reached = end === undefined ? place : placeOf(end.position) ?? place
         if (interval === undefined) return [events, Option.none()] as const
         if (events.length === 0) yield* nextCommit(interval, reached, last)
-        return [events, Option.some({ place: reached, isProven: true })] as const
+        return [events, Option.some(reached)] as const
       })
     )
   })).pipe(
@@ -136,9 +138,11 @@ export const feedPosition = (
   options: TableOptions = {}
 ): Effect.Effect<FeedPosition, SyncError | HistoryUnavailable, SqlClient> =>
   Effect.gen(function*() {
-    const status = yield* retried(statusOf(yield* opened(company, options), company))
+    const database = yield* opened(company, options)
+    const status = yield* retried(statusOf(database, company))
     if (status.known === undefined) return yield* unknown(company, status, undefined)
-    return textOf({ company, phase: "after", at: status.last, id: wholeInstant })
+    const place: Place = { company, phase: "after", at: status.last, id: wholeInstant }
+    return textOf({ ...place, newest: yield* retried(newestOf(database, place)) })
   }).pipe(
     Effect.mapError((error) => isSqlError(error) ? failedWith(company, "the status cannot be read")(error) : error)
   )
@@ -239,12 +243,12 @@ interface BatchOfEvents {
   readonly last: number
 }
 
-/** The events after a place. One that is not proven came from outside, and may be of another database. */
+/** The events after a place. The copy may be another one since the place was given out, or since the last batch. */
 const readBatch = (
   database: Database<Dialect>,
   company: CompanyId,
   place: Place,
-  { isProven, size }: { readonly isProven: boolean; readonly size: number }
+  size: number
 ): Effect.Effect<BatchOfEvents, SqlError | SyncError | HistoryUnavailable> =>
   Stream.runHead(inSnapshot(
     database,
@@ -253,28 +257,59 @@ const readBatch = (
         statusOf(database, company),
         (status) => requirePlace(company, status, place)
       )
-      if (!isProven && !(yield* isOfThisCopy(database, place))) return yield* unknown(company, status, place.at)
+      const newest = isOfChange(place) ? undefined : yield* newestOf(database, place)
+      if (!(yield* isOfThisCopy(database, place, newest))) return yield* unknown(company, status, place.at)
+      const from = { ...place, newest }
       const batch = place.phase === "state"
-        ? yield* readState(database, company, place, size)
-        : yield* readChanges(database, company, place, size)
+        ? yield* readState(database, company, from, size)
+        : yield* readChanges(database, company, from, size)
       return { ...batch, last: status.last }
     }))
   )).pipe(
     Effect.map(Option.getOrThrow)
   )
 
-/** Whether the copy has the version that a position names. One that was restored from a backup, or erased, does not. */
-const isOfThisCopy = Effect.fnUntraced(function*(database: Database<Dialect>, { at, company, id, phase }: Place) {
-  if (id === wholeInstant) return true
-  const { dialect: { bigint, tables, timestamp }, sql } = database
-  const is = sql`company_id = ${bigint(company)} AND id = ${bigint(id)}`
-  const then = isAtInstant(database, DateTime.makeUnsafe(at))
-  const began = sql`valid_from = ${timestamp(at)}`
-  const [row, version] = phase === "state" ? [then.row, then.version] : [began, began]
-  const found = yield* sql`SELECT 1 FROM ${tables.rows} WHERE ${is} AND ${row}
-    UNION ALL SELECT 1 FROM ${tables.history} WHERE ${is} AND ${version}`
-  return found.length > 0
-})
+/** Whether a place names a change itself. */
+const isOfChange = ({ id, phase }: Place): boolean => phase === "after" && id !== wholeInstant
+
+/** The last change up to the instant of a place, or the beginning of the history. */
+const newestOf = (
+  { dialect: { bigint, millisOf, tables, timestamp }, sql }: Database<Dialect>,
+  { at, company }: Place
+): Effect.Effect<Version, SqlError> => {
+  const isOurs = sql`company_id = ${bigint(company)}`
+  const lastOf = (table: Fragment) =>
+    sql`SELECT * FROM (SELECT valid_from, id FROM ${table}
+      WHERE ${isOurs} AND valid_from IS NOT NULL AND valid_from <= ${timestamp(at)}
+      ORDER BY valid_from DESC, id DESC LIMIT 1) AS last`
+  return Effect.map(
+    sql`SELECT ${millisOf("valid_from")} AS at, id FROM (
+      SELECT history_since AS valid_from, 0 AS id FROM ${tables.sync} WHERE ${isOurs}
+      UNION ALL ${lastOf(tables.rows)} UNION ALL ${lastOf(tables.history)}
+    ) AS versions ORDER BY valid_from DESC, id DESC LIMIT 1`,
+    ([row]) => ({ at: numberOf(row?.["at"]), id: numberOf(row?.["id"]) })
+  )
+}
+
+/**
+ * Whether the copy has what a place names. One that was restored from a backup, or erased, does not. If the newest version
+ * of an instant is in a backup, all before it are too, and what was committed from it to the instant was no change.
+ */
+const isOfThisCopy = Effect.fnUntraced(
+  function*(database: Database<Dialect>, place: Place, newest: Version | undefined) {
+    const { at, company, id, phase } = place
+    if (place.newest !== undefined) return place.newest.at === newest?.at && place.newest.id === newest.id
+    if (id === wholeInstant || id === beforeAll) return true
+    const { dialect: { bigint, tables, timestamp }, sql } = database
+    const is = sql`company_id = ${bigint(company)} AND id = ${bigint(id)}`
+    const then = isAtInstant(database, DateTime.makeUnsafe(at))
+    const began = sql`valid_from = ${timestamp(at)}`
+    const [row, version] = phase === "state" ? [then.row, then.version] : [began, began]
+    const found = yield* sql`SELECT 1 FROM ${tables.rows} WHERE ${is} AND ${row}
+      UNION ALL SELECT 1 FROM ${tables.history} WHERE ${is} AND ${version}`
+    return found.length > 0
+  }
+)
 
 /** The rows of an instant by id: of a range of ids, each as it was then. A row is never removed. */
 const readState = Effect.fnUntraced(

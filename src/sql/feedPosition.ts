@@ -43,6 +43,17 @@ export interface Place {
   /** Milliseconds. */
   readonly at: number
   readonly id: number
+  /**
+   * The last change up to the instant, of a place that names none itself: a copy that has it had the same state then. A
+   * position of an early release has none.
+   */
+  readonly newest?: Version | undefined
+}
+
+/** A version of a punch by its first instant; the beginning of a history has the id 0. */
+export interface Version {
+  readonly at: number
+  readonly id: number
 }
 
 /** The id of a place behind all changes of its instant. */
@@ -51,25 +62,34 @@ export const wholeInstant = Number.MAX_SAFE_INTEGER
 /** The id of a place before all rows of a state. */
 export const beforeAll = -1
 
-/** `7/2026-03-09T15:00:00.123Z/451`, `7/…/state/451`, or `7/…` behind all of an instant. */
-const form = /^(\d{1,16})\/([-\d]+T[\d:.]+Z)(\/state)?(?:\/(\d{1,16}))?$/
+/** `7/2026-03-09T15:00:00.123Z/451`, `7/…/state/451@…/17` or, behind all of an instant, `7/…@…/17`: after `@` the newest version. */
+const form = /^(\d{1,16})\/([-\d]+T[\d:.]+Z)(\/state)?(?:\/(\d{1,16}))?(?:@([-\d]+T[\d:.]+Z)\/(\d{1,16}))?$/
 
-export const textOf = ({ at, company, id, phase }: Place): FeedPosition =>
-  FeedPosition.make(
-    `${company}/${formatInstant(at)}${phase === "state" ? "/state" : ""}${id === wholeInstant ? "" : `/${id}`}`,
+export const textOf = ({ at, company, id, newest, phase }: Place): FeedPosition => {
+  const state = phase === "state" ? "/state" : ""
+  const last = newest === undefined ? "" : `@${formatInstant(newest.at)}/${newest.id}`
+  return FeedPosition.make(
+    `${company}/${formatInstant(at)}${state}${id === wholeInstant ? "" : `/${id}`}${last}`,
     // Each event has one: to parse it again would cost as much as to read the punch.
     { disableChecks: true }
   )
+}
 
 export const placeOf = (text: string): Place | undefined => {
-  const [, company, instant = "", state, id] = form.exec(text) ?? []
+  const [, company, instant = "", state, id, newestInstant, newestId] = form.exec(text) ?? []
   const at = parseInstant(instant)
   if (company === undefined || Number.isNaN(at) || (state !== undefined && id === undefined)) return undefined
+  const newest = newestInstant === undefined
+    ? undefined
+    : { at: parseInstant(newestInstant), id: Number(newestId) }
+  // The place of a change names it already.
+  if (newest !== undefined && (!(newest.at <= at) || (state === undefined && id !== undefined))) return undefined
   const place: Place = {
     company: Number(company),
     phase: state === undefined ? "after" : "state",
     at,
-    id: id === undefined ? wholeInstant : Number(id)
+    id: id === undefined ? wholeInstant : Number(id),
+    newest
   }
-  return Number.isSafeInteger(place.company) && Number.isSafeInteger(place.id) ? place : undefined
+  return [place.company, place.id, newest?.id ?? 0].every(Number.isSafeInteger) ? place : undefined
 }

@@ -1,6 +1,7 @@
 /** A feed of a copy: each kind of event, the laws on random histories, positions that are not known, and following. */
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, DateTime, Effect, Fiber, Option, Queue, Schema, Stream } from "effect"
+import { Arbitrary, DateTime, Effect, Fiber, Layer, Option, Queue, Result, Schema, Stream } from "effect"
+import { SqlClient } from "effect/sql"
 import { CompanyId } from "../../src/Ids.ts"
 import { feedInBatches } from "../../src/sql/feed.ts"
 import { FeedEvent, type FeedKind, FeedPosition, SqlStore } from "../../src/sql/index.ts"
@@ -241,6 +242,58 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
     { arbitrary: { runs: 40 } }
   )
 
+  it.live.prop(
+    "adds up, or fails, at every position after a restore from a backup and syncs of the restored copy",
+    [Arbitrary.schema(Plan), Arbitrary.schema(Plan)],
+    ([{ size, steps }, { steps: later }], context) => {
+      needs(context, isHere, noPostgres)
+      return Effect.scoped(Effect.gen(function*() {
+        const lost = yield* openHistory(client, `feed_lost_${laws}`)
+        const shared = Layer.effectContext(Effect.orDie(lost.run(Effect.context<SqlClient.SqlClient>())))
+        const restored = yield* openHistory(shared, `feed_back_${laws++}`)
+        const halfway = Math.floor((steps.length - 1) / 2)
+        /** Positions of the three kinds, each with the state of the copy that its consumer has. */
+        const kept: Array<{ readonly position: FeedPosition; readonly state: ReadonlyMap<number, TimePunch> }> = []
+        const keep = (position: FeedPosition, state: ReadonlyMap<number, TimePunch>) => kept.push({ position, state })
+        const statesOf = Effect.fnUntraced(function*(since?: FeedPosition, begin = new Map<number, TimePunch>()) {
+          let state: ReadonlyMap<number, TimePunch> = begin
+          for (const event of yield* eventsOf(lost, since, { size })) {
+            state = applied(state, [event])
+            keep(event.position, state)
+          }
+          return state
+        })
+        yield* commit(lost.kept, company, [])
+        const start = yield* positionOf(lost)
+        keep(start, new Map())
+        let inBackup = 0
+        for (const [place, { isWhole, rows }] of steps.entries()) {
+          yield* commit(lost.kept, company, punchesOf(rows), isWhole)
+          keep(yield* positionOf(lost), yield* statesOf())
+          if (place !== halfway) continue
+          for (const suffix of ["", "_history", "_sync"]) {
+            yield* lost.query(`INSERT INTO ${restored.table}${suffix} SELECT * FROM ${lost.table}${suffix}`)
+          }
+          inBackup = kept.length
+        }
+        yield* statesOf(start)
+        // A restored copy is synced later than any commit that it lost.
+        const ahead = dialect === "pg" ? "interval '1 hour'" : "3600000"
+        yield* restored.query(`UPDATE ${restored.table}_sync SET history_last = history_last + ${ahead}`)
+        for (const { isWhole, rows } of later) yield* commit(restored.kept, company, punchesOf(rows), isWhole)
+        const now = (yield* copyNow(restored, company)).flatMap(({ isMissing, punch }) =>
+          isMissing ? [] : [[Number(punch.id), punch] as const]
+        )
+        for (const [place, { position, state }] of kept.entries()) {
+          const rest = yield* Effect.result(eventsOf(restored, position, { size }))
+          if (Result.isSuccess(rest)) assert.deepStrictEqual(sorted(applied(state, rest.success)), now, position)
+          else assert.deepStrictEqual([rest.failure._tag, place >= inBackup], ["HistoryUnavailable", true], position)
+        }
+      }))
+    },
+    { arbitrary: { runs: 15 } }
+  )
+
   const failureOf = (opened: OpenHistory, since?: FeedPosition) => Effect.flip(eventsOf(opened, since))
 
   test("fails where no history is kept, and during a first load", (opened) =>
@@ -301,15 +354,22 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
       const [edited] = yield* eventsOf(opened, whole)
       const made = (text: string) => FeedPosition.make(text)
       const foreign = [
-        // Another punch at this commit, another commit, an instant after the last one, and no such row in the state.
+        // Another punch at this commit, another commit, and an instant after the last one.
         made((edited?.position ?? "").replace(/\/2$/, "/1")),
         made((edited?.position ?? "").replace(/\.(\d)/, (_, digit) => `.${(Number(digit) + 1) % 10}`)),
         made(whole.replace(/\/\d{4}/, "/9999")),
-        made((first?.position ?? "").replace(/\/1$/, "/77"))
+        // Another newest change of the state, and of now.
+        made((first?.position ?? "").replace(/\/2$/, "/1")),
+        made(whole.replace(/\/2$/, "/1")),
+        // Of an early release, which names a row alone.
+        made((first?.position ?? "").replace(/\/1@.*$/, "/77"))
       ]
       for (const position of foreign) {
         const error = yield* failureOf(opened, position)
         assert.strictEqual(error._tag, "HistoryUnavailable", position)
+      }
+      for (const early of [whole, first?.position ?? ""].map((text) => made(text.replace(/@.*$/, "")))) {
+        assert.strictEqual((yield* eventsOf(opened, early)).at(-1)?.position, edited?.position)
       }
       assert.include((yield* failureOf(opened, foreign[0])).message, "of another database")
     }))
@@ -371,9 +431,27 @@ describe("FeedPosition", () => {
   it.effect("refuses what no feed gives out", () =>
     Effect.gen(function*() {
       const decode = Schema.decodeUnknownEffect(FeedPosition)
-      const good = ["7/2026-03-09T15:00:00.123Z/451", "7/2026-03-09T15:00:00Z", "7/2026-03-09T15:00:00Z/state/0"]
+      const good = [
+        "7/2026-03-09T15:00:00.123Z/451",
+        "7/2026-03-09T15:00:00Z@2026-03-09T14:59:00.123Z/17",
+        "7/2026-03-09T15:00:00Z/state/0@2026-03-09T15:00:00Z/17",
+        // Of an early release.
+        "7/2026-03-09T15:00:00Z",
+        "7/2026-03-09T15:00:00Z/state/0"
+      ]
       for (const text of good) assert.strictEqual(yield* decode(text), text)
-      const bad = ["", "now", "7", "7/2026-13-09T15:00:00Z", "7/2026-03-09T15:00:00Z/", "7/2026-03-09T15:00:00Z/state"]
+      const bad = [
+        "",
+        "now",
+        "7",
+        "7/2026-13-09T15:00:00Z",
+        "7/2026-03-09T15:00:00Z/",
+        "7/2026-03-09T15:00:00Z/state",
+        "7/2026-03-09T15:00:00Z/451@2026-03-09T15:00:00Z/17",
+        "7/2026-03-09T15:00:00Z@2026-03-09T15:00:00.001Z/17",
+        "7/2026-03-09T15:00:00Z@2026-03-39T15:00:00Z/17",
+        "7/2026-03-09T15:00:00Z@2026-03-09T15:00:00Z"
+      ]
       for (const text of [...bad, `${good[0]}\n`, ` ${good[0]}`, "7/2026-03-09T15:00:00Z/9999999999999999"]) {
         const error = yield* Effect.flip(decode(text))
         assert.include(error.message, "a position of a feed", text)
