@@ -14,6 +14,7 @@ import * as ChildProcessSpawner from "effect/process/ChildProcessSpawner"
 import type * as Runtime from "effect/Runtime"
 import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
+import * as Fs from "node:fs"
 import { readProxies } from "../node/proxy.ts"
 import { command, makeRun } from "./command.ts"
 import { exitCode } from "./failure.ts"
@@ -66,15 +67,56 @@ const teardown: Runtime.Teardown = (exit, onExit) => {
  */
 const stdout = () =>
   Sink.forEach((text: string | Uint8Array) =>
-    Effect.callback<void, PlatformError.PlatformError>((resume) => {
-      process.stdout.write(text, (cause) =>
-        resume(
-          cause === null || cause === undefined
-            ? Effect.void
-            : Effect.fail(PlatformError.systemError({ _tag: "Unknown", module: "Stdio", method: "stdout", cause }))
-        ))
-    })
+    isFile()
+      ? writeWhole(text)
+      : Effect.callback<void, PlatformError.PlatformError>((resume) => {
+        process.stdout.write(
+          text,
+          (cause) => resume(cause === null || cause === undefined ? Effect.void : Effect.fail(outputError(cause)))
+        )
+      })
   )
+
+const outputError = (cause: unknown, pathOrDescriptor?: string) =>
+  PlatformError.systemError({ _tag: "Unknown", module: "Stdio", method: "stdout", pathOrDescriptor, cause })
+
+const isFile = (): boolean => {
+  try {
+    return Fs.fstatSync(1).isFile()
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Writes a text to the file that is standard output, or takes back what was written of it: the next run appends to whole
+ * lines. Node writes to a file once and ignores how much the system took, which on a disk that is nearly full is only a part.
+ */
+const writeWhole = Effect.fnUntraced(function*(text: string | Uint8Array) {
+  const bytes = typeof text === "string" ? Buffer.from(text) : text
+  const { size } = Fs.fstatSync(1)
+  let written = 0
+  try {
+    while (written < bytes.length) {
+      const count = Fs.writeSync(1, bytes, written)
+      if (count === 0) throw new Error("it takes nothing more")
+      written += count
+    }
+  } catch (cause) {
+    return yield* outputError(cause, takeBack(size, written) ? undefined : "stdout, whose last line is cut")
+  }
+})
+
+/** Whether what was written is gone again: what another process has written behind it stays. */
+const takeBack = (size: number, written: number): boolean => {
+  try {
+    if (Fs.fstatSync(1).size !== size + written) return false
+    if (written > 0) Fs.ftruncateSync(1, size)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** The types of core ask for it, and neither core nor a command starts a process: the code that does is not loaded. */
 const layerSpawner = Layer.succeed(

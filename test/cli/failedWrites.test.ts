@@ -4,32 +4,78 @@ import { Effect, Layer } from "effect"
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
-import { defaultCompany, FakeService, generatePunches } from "../../src/testing/index.ts"
+import { defaultCompany, FakeService, generateWeeks } from "../../src/testing/index.ts"
 import { bundle } from "./bundle.ts"
 import { environmentOf } from "./child.ts"
 import { temporaryFolder } from "./support.ts"
 
 const served = FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({
-  punches: generatePunches({ seed: 9, count: 400, companyId: defaultCompany.id, deletedShare: 0 })
+  punches: generateWeeks({ seed: 9, count: 1300, people: 14, companyId: defaultCompany.id })
 })))
 
 const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect.pipe(Effect.scoped, Effect.provide(served))
 
-/** The end of a call in a folder, after the shell has run `limit`. */
-const limited = Effect.fnUntraced(function*(limit: string, words: string) {
+/** The end of a call in a folder: `shell` runs it as `"$@"`. */
+const runIn = Effect.fnUntraced(function*(folder: string, shell: string, words: string) {
   const { url } = yield* FakeServer
-  const folder = yield* temporaryFolder
   const child = ChildProcess.spawn(
     "bash",
-    ["-c", `${limit}; exec "$@"`, "bash", process.execPath, bundle, ...words.split(" ")],
-    { cwd: folder, env: environmentOf(url), stdio: ["ignore", "pipe", "pipe"], timeout: 20_000 }
+    ["-c", shell, "bash", process.execPath, bundle, ...words.split(" ")],
+    {
+      cwd: folder,
+      env: { ...environmentOf(url), TIME_PUNCHES_DATABASE_URL: `${folder}/p.db` },
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: 20_000
+    }
   )
-  let stderr = ""
-  child.stdout.resume()
+  let [stdout, stderr] = ["", ""]
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text))
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text))
   const code = yield* Effect.promise(() => new Promise<number | null>((resolve) => child.on("close", resolve)))
-  return { code, stderr, files: Fs.readdirSync(folder) }
+  return { code, stdout, stderr }
 })
+
+/** The end of a call in a new folder, after the shell has run `limit`. */
+const limited = Effect.fnUntraced(function*(limit: string, words: string) {
+  const folder = yield* temporaryFolder
+  return { ...(yield* runIn(folder, `${limit}; exec "$@"`, words)), files: Fs.readdirSync(folder) }
+})
+
+/** More than any other file of these calls has. */
+const mebibytes = 16
+
+/**
+ * The end of a call whose standard output is a file that can grow by so many bytes, and what it has written there. A process
+ * sees a full disk in the same way: first the system takes a part of a text, and then nothing.
+ */
+const withRoom = Effect.fnUntraced(function*(folder: string, room: number, words: string) {
+  const file = `${folder}/out`
+  const size = mebibytes * 1024 * 1024 - room
+  Fs.writeFileSync(file, "")
+  Fs.truncateSync(file, size)
+  const ended = yield* runIn(folder, `ulimit -f ${mebibytes * 1024}; exec "$@" >> out`, words)
+  return { ...ended, written: Fs.readFileSync(file).subarray(size).toString() }
+})
+
+/** Puts a copy of all punches and a close of one week into a folder. */
+const copied = Effect.fnUntraced(function*(folder: string) {
+  const columns = [{ header: "User", value: "userId" }, { header: "Hours", value: "hours" }]
+  Fs.writeFileSync(
+    `${folder}/m.json`,
+    JSON.stringify({ v: 1, by: ["user"], hours: "minutes", rounding: "halfUp", columns, lineEnd: "\n" })
+  )
+  const sync = yield* runIn(folder, `exec "$@"`, "sync --history")
+  const close = yield* runIn(
+    folder,
+    `exec "$@"`,
+    `payroll close ${week} --accept open,unapproved,zeroWage,tooLong,overlap,anomaly`
+  )
+  assert.deepStrictEqual([sync.code, close.code], [0, 0], sync.stderr + close.stderr)
+})
+
+const week = "--week 2026-03-02 --zone America/New_York"
+
+const ids = (text: string): ReadonlyArray<number> => text.trimEnd().split("\n").map((line) => JSON.parse(line).id)
 
 const timeout = 60_000
 
@@ -85,5 +131,85 @@ describe("a file that cannot be written", () => {
         if (code !== 0) assert.match(stderr, /EMFILE|unable to open database file/)
       }
       assert.isNotEmpty(codes.filter((code) => code !== 0))
+    })), timeout)
+})
+
+describe("a file that is standard output, on a full disk", () => {
+  it.live("has whole texts, and the command ends with 8", () =>
+    inService(Effect.gen(function*() {
+      const folder = yield* temporaryFolder
+      yield* copied(folder)
+      for (
+        const words of [
+          "payroll file 1.1 --mapping m.json",
+          "payroll show 1 --json",
+          "payroll list",
+          "payroll check --week 2026-03-16 --zone UTC",
+          `summary ${week} --format csv`,
+          `report ${week}`,
+          "list --json",
+          "list --format csv",
+          "list --format ndjson",
+          "export --output - --format csv",
+          "copy status",
+          "payroll --help",
+          "--completions bash",
+          "--version"
+        ]
+      ) {
+        const { stdout } = yield* runIn(folder, `exec "$@"`, words)
+        const { code, stderr, written } = yield* withRoom(folder, Math.floor(stdout.length / 2), words)
+
+        assert.strictEqual(code, 8, `${words}\n${stderr}`)
+        assert.include(stderr, "stdout: it is larger than a file may be here (EFBIG)\n  Raise the limit (ulimit -f)")
+        assert.isTrue(stdout.startsWith(written), words)
+        assert.match(written, /^$|[\n}]$/, words)
+      }
+    })), timeout * 2)
+
+  it.live(
+    "has each event of a feed once with those of the next run, whose first one is behind the last line",
+    () =>
+      inService(Effect.gen(function*() {
+        const folder = yield* temporaryFolder
+        yield* copied(folder)
+        const all = yield* runIn(folder, `exec "$@"`, "copy feed")
+        const room = Math.floor(all.stdout.length * 0.9)
+        for (const follow of ["", " --follow=1s"]) {
+          const first = yield* withRoom(folder, room, `copy feed --state state.json${follow}`)
+          const next = yield* runIn(folder, `exec "$@"`, "copy feed --state state.json")
+
+          assert.deepStrictEqual([first.code, next.code], [8, 0], first.stderr)
+          assert.isAbove(first.written.length, 0)
+          assert.deepStrictEqual(ids(first.written + next.stdout), ids(all.stdout))
+          Fs.rmSync(`${folder}/state.json`)
+        }
+      })),
+    timeout
+  )
+
+  it.live(
+    "keeps what is behind the text, and the error says that a line is cut",
+    () =>
+      inService(Effect.gen(function*() {
+        const folder = yield* temporaryFolder
+        Fs.writeFileSync(`${folder}/out`, "x".repeat(3000))
+        const { code, stderr } = yield* runIn(folder, `ulimit -f 1; exec "$@" 1<> out`, "list --format csv")
+        const text = Fs.readFileSync(`${folder}/out`, "utf8")
+
+        assert.strictEqual(code, 8)
+        assert.include(stderr, "stdout, whose last line is cut: it is larger than a file may be here (EFBIG)")
+        assert.match(text, /^id,[^]{1021}x{1976}$/)
+      })),
+    timeout
+  )
+
+  it.live("has the lines of both outputs in their order", () =>
+    inService(Effect.gen(function*() {
+      const folder = yield* temporaryFolder
+      yield* copied(folder)
+      yield* runIn(folder, `exec "$@" > out 2>&1`, "payroll file 1.1 --mapping m.json")
+
+      assert.match(Fs.readFileSync(`${folder}/out`, "utf8"), /^User,Hours\n[\d,\n]+1\.1: \d+ rows\n/)
     })), timeout)
 })
