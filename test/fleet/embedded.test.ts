@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Layer, Option, Result, Scope, Stream, Tracer } from "effect"
+import { Duration, Effect, Exit, Fiber, Layer, Option, Result, Scope, Stream, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
 import { Fleet } from "../../src/fleet/index.ts"
 import { type EmbeddedOptions, FleetRunner } from "../../src/fleet/node/index.ts"
+import { startEmbedded } from "../../src/fleet/node/run.ts"
 import { CompanyGuid, CompanyId, type ListError, TimePunches, UnexpectedStatus } from "../../src/index.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import { readRows } from "../../src/sql/read.ts"
@@ -79,6 +80,25 @@ const test = <E>(title: string, body: Effect.Effect<void, E, Scope.Scope | TimeP
   it.effect(title, () => Effect.andThen(TestClock.setTime(noon), body).pipe(Effect.provide(service)))
 
 describe("FleetRunner.layerEmbedded", () => {
+  test(
+    "ends once its file was removed",
+    Effect.gen(function*() {
+      const filename = yield* file
+      const { lost } = yield* startEmbedded({ filename })
+      const ending = yield* Effect.forkChild(Effect.flip(lost))
+      yield* passing("1 minute")
+      assert.isUndefined(ending.pollUnsafe())
+      Fs.rmSync(filename)
+      yield* passing("1 minute")
+
+      const error = yield* Fiber.join(ending)
+      assert.deepStrictEqual([error.reason, error.detail], [
+        "Store",
+        `the fleet cannot go on: the file ${filename} was removed, after this process had opened it`
+      ])
+    })
+  )
+
   test(
     "loads what is added, follows it on its interval, and sweeps on its own",
     inRunner({ sweepEvery: "5 minutes", sweepWindow: "1000 days" }, (fleet) =>

@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
 import { join } from "node:path"
+import { isMoved } from "../../src/internal/sql/failure.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { temporaryFolder } from "../cli/support.ts"
@@ -113,6 +114,40 @@ describe("NodeSqlite", () => {
         }
       }
     }).pipe(Effect.scoped))
+
+  for (const readonly of [false, true]) {
+    it.live(`fails at the next transaction once another file has the name, or none has${readonly ? ", as a reader" : ""}`, () =>
+      Effect.gen(function*() {
+        const folder = yield* temporaryFolder
+        const filename = join(folder, "punches.db")
+        const written = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`CREATE TABLE t (a)`)
+        const open = (options: { readonly readonly: boolean }) =>
+          Layer.build(NodeSqlite.layer({ filename, ...options }))
+        const failures: Array<string> = []
+        for (const change of ["moved", "removed"]) {
+          const writer = yield* open({ readonly: false })
+          yield* Effect.provideContext(written, writer)
+          const context = readonly ? yield* open({ readonly }) : writer
+          const read = Effect.provideContext(
+            Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(sql`SELECT * FROM t`)),
+            context
+          )
+          assert.deepStrictEqual(yield* read, [])
+          if (change === "moved") {
+            Fs.writeFileSync(join(folder, "backup.db"), "")
+            Fs.renameSync(join(folder, "backup.db"), filename)
+          } else Fs.rmSync(filename)
+          const error = yield* Effect.flip(read)
+          failures.push(error.message)
+          assert.isTrue(isMoved(error))
+        }
+
+        assert.deepStrictEqual(failures, [
+          `another file is now named ${filename}, after this process had opened it`,
+          `the file ${filename} was removed, after this process had opened it`
+        ])
+      }).pipe(Effect.scoped))
+  }
 
   it.live("opens a file that two layers open at once", () =>
     Effect.gen(function*() {

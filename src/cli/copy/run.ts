@@ -10,6 +10,7 @@ import * as Stdio from "effect/Stdio"
 import type { ListError } from "../../ApiError.ts"
 import type { Company } from "../../Company.ts"
 import type { CompanyId } from "../../Ids.ts"
+import { isMoved } from "../../internal/sql/failure.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import type { SweepWindow } from "../../sync/Checkpoint.ts"
 import * as Sync from "../../sync/Sync.ts"
@@ -175,7 +176,7 @@ const forever = (tasks: ReadonlyArray<SyncTask>, every: Duration.Duration) =>
 const isFinal = (error: PassError): boolean => {
   const { code } = commandFailureOf(error)
   return code === exitCode.usage || code === exitCode.configuration || code === exitCode.credential ||
-    code === exitCode.forbidden
+    code === exitCode.forbidden || isMoved(error)
 }
 
 const passNow = (task: SyncTask) => {

@@ -14,6 +14,7 @@ import { hostname } from "node:os"
 import * as Path from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { numberOf } from "../../internal/sql/dialect.ts"
+import { isMoved } from "../../internal/sql/failure.ts"
 import * as Migrate from "../../internal/sql/migrate.ts"
 import { retried, transact } from "../../internal/sql/transaction.ts"
 import { connect } from "../../sql/connection.ts"
@@ -51,7 +52,7 @@ export interface Started {
   readonly runner: Runner
   /** What a page of it needs. */
   readonly served: Served
-  /** Fails when another process has taken the name of this one; its turns have ended then. */
+  /** Fails when another process has taken the name of this one, whose turns have ended then; or its file was removed or replaced. */
   readonly lost: Effect.Effect<never, FleetError>
 }
 
@@ -185,7 +186,11 @@ export const startEmbedded = Effect.fnUntraced(function*(
   const begun = yield* begin(store, runner, { name: embeddedName, takeover: settings.takeover })
   // A snapshot that the program holds on the connection of the fleet would stop everything.
   const context = Context.merge(Context.merge(stored, yield* open), Context.make(Fleet, begun.fleet))
-  return { ...begun, lost: Effect.never, context }
+  const look = Effect.catchIf(Effect.asVoid(sql`SELECT 1`), (error) => !isMoved(error), () => Effect.void)
+  const lost = Effect.forever(Effect.andThen(look, Effect.sleep(settings.takeover / 5))).pipe(
+    translated("the fleet cannot go on")
+  )
+  return { ...begun, lost, context }
 })
 
 /** A container has a new host name at each start: the one process of a file has a name that stays. */

@@ -11,6 +11,15 @@ export const isTransient = (error: Reason.SqlError): boolean => {
   return error.isRetryable || (code !== undefined && transientStates.test(code))
 }
 
+/**
+ * Whether an error, or its cause, is that the file of SQLite was removed or replaced since it was opened: this process cannot
+ * reach what has the name now.
+ */
+export const isMoved = (error: unknown): boolean =>
+  Reason.isSqlError(error)
+    ? Predicate.hasProperty(error.reason.cause, "code") && error.reason.cause.code === 1032
+    : Predicate.hasProperty(error, "cause") && isMoved(error.cause)
+
 /** The SQLSTATE of PostgreSQL. */
 const codeOf = ({ reason: { cause } }: Reason.SqlError): string | undefined =>
   Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : undefined

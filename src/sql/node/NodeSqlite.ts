@@ -34,19 +34,21 @@ export interface NodeSqliteOptions {
  * A `SqlClient` over `node:sqlite`. The journal is a write-ahead log, so that other processes read while one writes. A lock
  * of another process is waited for at most 50 ms, since the wait holds up the whole process: retry the transaction.
  * Transactions begin with `BEGIN IMMEDIATE`. Fails if the file cannot be opened, is not a regular file, or is not a database.
+ * Once the file was removed, or another one has its name, each transaction fails: what it would write no one would find.
  */
 export const layer = (options: NodeSqliteOptions): Layer.Layer<SqlClient.SqlClient, SqlError> =>
   Layer.effect(SqlClient.SqlClient, make(options)).pipe(Layer.provide(Reactivity.layer))
 
 const make = Effect.fnUntraced(function*({ filename, readonly = false }: NodeSqliteOptions) {
-  const { checkUnchanged, database } = yield* Effect.acquireRelease(
+  const opened = yield* Effect.acquireRelease(
     attempt("connect", () => readonly ? openToRead(filename) : openToWrite(filename)).pipe(
       // To change the journal needs the file for itself.
       Effect.retry({ schedule: shortWaits, times: 50, while: ({ reason }) => reason._tag === "LockTimeoutError" })
     ),
     ({ database }) => Effect.sync(() => database.close())
   )
-  const connection = makeConnection(database, checkUnchanged)
+  const { database } = opened
+  const connection = makeConnection(opened)
   const { acquirer, ...acquirers } = SqlClient.makeSqliteAcquirers({
     connection: Effect.succeed(connection),
     semaphore: yield* Semaphore.make(1),
@@ -66,12 +68,14 @@ const make = Effect.fnUntraced(function*({ filename, readonly = false }: NodeSql
 
 interface Opened {
   readonly database: DatabaseSync
+  /** Throws, outside of a transaction, if the name of the file no longer names what was opened. */
+  readonly checkNamed: () => void
   /** Throws if what was read may be a mix of two states. */
   readonly checkUnchanged: () => void
 }
 
 /** A database that a statement has read: to open a file does not read it. */
-const opened = (path: string | URL, options: DatabaseSyncOptions, statements: string): Opened => {
+const open = (path: string | URL, options: DatabaseSyncOptions, statements: string): Opened => {
   const database = new DatabaseSync(path, { ...options, timeout: 50 })
   try {
     database.exec(statements)
@@ -79,19 +83,38 @@ const opened = (path: string | URL, options: DatabaseSyncOptions, statements: st
     database.close()
     throw error
   }
-  return { database, checkUnchanged: () => {} }
+  return { database, checkNamed: namedBy(path, database), checkUnchanged: () => {} }
+}
+
+/** `SQLITE_READONLY_DBMOVED`. With a write-ahead log SQLite does not look. */
+const movedCode = 1032
+
+const namedBy = (path: string | URL, database: DatabaseSync) => {
+  if (typeof path !== "string" || !isFile(path)) return () => {}
+  const file = resolve(path)
+  const find = () => Fs.statSync(file, { throwIfNoEntry: false })
+  const before = find()
+  // Some file systems number no files.
+  if (before === undefined || before.ino === 0) return () => {}
+  return () => {
+    if (database.isTransaction) return
+    const now = find()
+    if (now?.ino === before.ino && now.dev === before.dev) return
+    const what = now === undefined ? `the file ${path} was removed` : `another file is now named ${path}`
+    throw Object.assign(new Error(`${what}, after this process had opened it`), { errcode: movedCode })
+  }
 }
 
 const openToWrite = (filename: string): Opened => {
   if (isFile(filename) && !isThere(filename)) createFile(filename)
-  return opened(filename, {}, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON")
+  return open(filename, {}, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON")
 }
 
 /** To read a file with a write-ahead log, SQLite creates `-shm` beside it. If it may not, and there is no log, it need not. */
 const openToRead = (filename: string): Opened => {
   if (isFile(filename) && !isThere(filename)) throw new Error(`there is no file ${filename}`)
   try {
-    return opened(filename, { readOnly: true }, firstRead)
+    return open(filename, { readOnly: true }, firstRead)
   } catch (error) {
     if (!isFile(filename) || !isRefused(error) || hasLog(filename)) throw error
     return openImmutable(filename)
@@ -104,7 +127,7 @@ const openImmutable = (filename: string): Opened => {
   const url = pathToFileURL(filename)
   url.searchParams.set("immutable", "1")
   return {
-    ...opened(url, { readOnly: true }, firstRead),
+    ...open(url, { readOnly: true }, firstRead),
     checkUnchanged: () => {
       const now = Fs.statSync(filename, { bigint: true })
       if (now.ino !== before.ino || now.size !== before.size || now.mtimeNs !== before.mtimeNs) {
@@ -154,7 +177,7 @@ const shortWaits = Schedule.jittered(Schedule.spaced("50 millis"))
 /** Prepared statements that are kept; the one that was made first makes room. */
 const mostStatements = 200
 
-const makeConnection = (database: DatabaseSync, checkUnchanged: () => void): Connection => {
+const makeConnection = ({ checkNamed, checkUnchanged, database }: Opened): Connection => {
   const statements = new Map<string, StatementSync>()
 
   const prepared = (sql: string): StatementSync => {
@@ -170,6 +193,7 @@ const makeConnection = (database: DatabaseSync, checkUnchanged: () => void): Con
   const rows = (prepare: (sql: string) => StatementSync): Connection["execute"] => (sql, params, transformRows) =>
     Effect.withFiber((fiber) =>
       attempt("execute", () => {
+        checkNamed()
         const statement = prepare(sql)
         statement.setReadBigInts(fiber.getRef(SqlClient.SafeIntegers))
         const found = statement.all(...bound(params))
@@ -181,6 +205,7 @@ const makeConnection = (database: DatabaseSync, checkUnchanged: () => void): Con
   const values = (prepare: (sql: string) => StatementSync): Connection["executeValues"] => (sql, params) =>
     Effect.withFiber((fiber) =>
       attempt("execute", () => {
+        checkNamed()
         const statement = prepare(sql)
         statement.setReadBigInts(fiber.getRef(SqlClient.SafeIntegers))
         // By place, not by name: two columns may have one name.
@@ -204,6 +229,7 @@ const makeConnection = (database: DatabaseSync, checkUnchanged: () => void): Con
     executeValuesUnprepared: values((sql) => database.prepare(sql)),
     executeRaw: (sql, params) =>
       attempt("execute", () => {
+        checkNamed()
         const statement = prepared(sql)
         const values = bound(params)
         const done = statement.columns().length > 0 ? statement.all(...values) : statement.run(...values)
@@ -213,7 +239,10 @@ const makeConnection = (database: DatabaseSync, checkUnchanged: () => void): Con
     executeStream: (sql, params, transformRows) =>
       Stream.unwrap(Effect.map(
         // A separate statement: another run of a shared one would end the iteration.
-        attempt("execute", () => database.prepare(sql).iterate(...bound(params))),
+        attempt("execute", () => {
+          checkNamed()
+          return database.prepare(sql).iterate(...bound(params))
+        }),
         (rows) =>
           Stream.paginate(undefined, () =>
             attempt("execute", () => {

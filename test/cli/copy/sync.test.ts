@@ -313,6 +313,22 @@ describe("time-punches sync", () => {
       assert.lengthOf(linesOf(stdout), 3)
     })))
 
+  it.effect("stops repeating once another file has the name of its copy", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      const screen: Array<string> = []
+      const running = yield* Effect.forkChild(cli(["sync", "--database", file, "--every", "15m"], { screen }))
+      yield* Effect.promise(() => vi.waitUntil(() => screen.join("").includes("first load: "), { timeout: 20_000 }))
+      yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))
+      Fs.writeFileSync(`${file}.backup`, "")
+      Fs.renameSync(`${file}.backup`, file)
+      yield* TestClock.adjust("15 minutes")
+      const { code, stderr } = yield* Fiber.join(running)
+
+      assert.strictEqual(code, 8)
+      assert.include(stderr, "another file is now named")
+      assert.include(stderr, "end every process that has it open")
+    })))
+
   it.effect("says what is stored when a pass is interrupted, and continues there", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       const service = yield* FakeService
