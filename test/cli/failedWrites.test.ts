@@ -9,9 +9,9 @@ import { bundle } from "./bundle.ts"
 import { environmentOf } from "./child.ts"
 import { temporaryFolder } from "./support.ts"
 
-const served = FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({
-  punches: generateWeeks({ seed: 9, count: 1300, people: 14, companyId: defaultCompany.id })
-})))
+const punches = generateWeeks({ seed: 9, count: 1300, people: 14, companyId: defaultCompany.id })
+
+const served = FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({ punches })))
 
 const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect.pipe(Effect.scoped, Effect.provide(served))
 
@@ -68,12 +68,13 @@ const copied = Effect.fnUntraced(function*(folder: string) {
   const close = yield* runIn(
     folder,
     `exec "$@"`,
-    `payroll close ${week} --accept open,unapproved,zeroWage,tooLong,overlap,anomaly`
+    `payroll close ${week} ${accept}`
   )
   assert.deepStrictEqual([sync.code, close.code], [0, 0], sync.stderr + close.stderr)
 })
 
 const week = "--week 2026-03-02 --zone America/New_York"
+const accept = "--accept open,unapproved,zeroWage,tooLong,overlap,anomaly"
 
 const ids = (text: string): ReadonlyArray<number> => text.trimEnd().split("\n").map((line) => JSON.parse(line).id)
 
@@ -211,5 +212,59 @@ describe("a file that is standard output, on a full disk", () => {
       yield* runIn(folder, `exec "$@" > out 2>&1`, "payroll file 1.1 --mapping m.json")
 
       assert.match(Fs.readFileSync(`${folder}/out`, "utf8"), /^User,Hours\n[\d,\n]+1\.1: \d+ rows\n/)
+    })), timeout)
+})
+
+describe("a command that changes something and cannot print it", () => {
+  const full = `exec "$@" > /dev/full`
+
+  it.live("ends with 8, and standard error names the change", () =>
+    inService(Effect.gen(function*() {
+      const folder = yield* temporaryFolder
+      yield* copied(folder)
+      const paid = punches.find(({ clocked_in, clocked_out, deleted }) =>
+        clocked_in.startsWith("2026-03-04T") && clocked_out !== null && deleted !== true
+      )
+      yield* (yield* FakeService).edit([paid?.id ?? 0], { tips: 77_700 })
+      const inFull = (words: string) => runIn(folder, full, words)
+      const ends = [
+        yield* inFull("sync"),
+        yield* inFull(`payroll close --next ${accept}`),
+        // A reader that has gone is no failure, and has not read it either.
+        yield* runIn(folder, `"$@" | true; exit "\${PIPESTATUS[0]}"`, "payroll correct --json"),
+        yield* inFull("payroll void 1.2 --note unsent"),
+        yield* inFull("fleet add 4021 --json"),
+        yield* inFull("fleet pause --all"),
+        yield* inFull("fleet remove 4021"),
+        yield* inFull("copy erase --yes --closes-too")
+      ]
+
+      assert.deepStrictEqual(ends.map(({ code }) => code), [8, 8, 0, 8, 8, 8, 8, 8])
+      for (
+        const [at, text] of [
+          "increment: 1 punch",
+          "2.1 was recorded, and not printed. To see it: time-punches payroll show 2.1 --database ",
+          "1.2 was recorded, and not printed. To see it: time-punches payroll show 1.2 --database ",
+          "1.3 was recorded, and not printed. To see it: time-punches payroll show 1.3 --database ",
+          "1 company added",
+          "The fleet is paused",
+          "1 company removed",
+          "the copy of company 4021 is erased"
+        ].entries()
+      ) {
+        assert.include(ends[at]?.stderr, text)
+      }
+    })), timeout * 2)
+
+  it.live("continues if it repeats, and says so once", () =>
+    inService(Effect.gen(function*() {
+      const folder = yield* temporaryFolder
+      const shell = `"$@" > /dev/full & sleep 6; kill $!; wait $!`
+      const { code, stderr } = yield* runIn(folder, shell, "sync --every 1s")
+
+      assert.strictEqual(code, 130, stderr)
+      assert.isAbove(stderr.split("increment: ").length, 2, stderr)
+      assert.strictEqual(stderr.split("stdout: no space is left on the disk (ENOSPC)").length, 2, stderr)
+      assert.include(stderr, "The sync runs continue.")
     })), timeout)
 })

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { databaseFlag, targetOfCopy } from "../database/database.ts"
 import { companyFlags, companyOf } from "../flags/connection.ts"
 import { onFlag } from "../flags/values.ts"
-import { printLines } from "../print/output.ts"
+import { printDone } from "../print/output.ts"
 
 const flags = {
   company: companyFlags.company,
@@ -40,11 +40,11 @@ const eraseCopy = Effect.fnUntraced(function*(input: Command.Command.Config.Infe
     }),
     operate.layerCopy(id, target, false)
   )
-  yield* printLines([
+  yield* printDone(
     isErased
       ? `the copy of company ${id} is erased, with its checkpoint and history${
         input.closesToo ? ", and its closes" : ""
       }`
       : `there is no copy of company ${id}: nothing was erased`
-  ])
+  )
 })

@@ -25,7 +25,7 @@ import { isJson } from "../flags/values.ts"
 import { counted, countedPunches, formatAge, formatNumber } from "../print/format.ts"
 import { isoOf } from "../print/machine.ts"
 import { printFailure, printWarning, startReport } from "../print/messages.ts"
-import { printLines } from "../print/output.ts"
+import { printDone } from "../print/output.ts"
 import { paceFields, paceText } from "../print/progress.ts"
 import { hasCollector, layerTelemetry } from "../telemetry/telemetry.ts"
 import { watchAges } from "./age.ts"
@@ -41,10 +41,12 @@ export const run = Effect.fnUntraced(
     if (Option.isSome(keepHistory) && !history) return yield* usage("--keep-history goes with --history")
     if (allowMissing && Option.isNone(sweep)) return yield* usage("--allow-missing goes with --sweep")
     const readAge = (yield* hasCollector) ? yield* watchAges : undefined
+    const print = Option.isNone(input.every) ? printDone : yield* makeLastingPrint
     const taskOf = (company: Company): SyncTask => ({
       ...input,
       company,
       json,
+      print,
       named: nameOf(company.id, companies),
       readAge: readAge === undefined ? Effect.void : Effect.ignore(readAge(company.id), { log: "Debug" })
     })
@@ -63,11 +65,27 @@ export const run = Effect.fnUntraced(
 interface SyncTask extends Omit<SyncInput, "company" | "format" | "json"> {
   readonly company: Company
   readonly json: boolean
+  readonly print: typeof printDone
   /** What stands before the lines of the company. */
   readonly named: string
   /** After a pass, whether it was complete or not. Reads the store only for a collector. */
   readonly readAge: Effect.Effect<void, never, SyncStore>
 }
+
+/** Prints the passes of a command that repeats. What cannot be printed does not end the copy: the first time is a warning. */
+const makeLastingPrint = Effect.sync((): typeof printDone => {
+  let isWarned = false
+  return (sentence, json) =>
+    printDone(sentence, json).pipe(
+      Effect.tap(() => Effect.sync(() => void (isWarned = false))),
+      Effect.catchTag("PlatformError", (error) => {
+        if (isWarned) return Effect.void
+        isWarned = true
+        const { advice, message } = commandFailureOf(error)
+        return printWarning(message, ...advice, "The sync runs continue.")
+      })
+    )
+})
 
 type PassError = SyncError | ListError
 
@@ -204,7 +222,7 @@ const finished = <R>(
   pass: (onCommit: RunOptions["onCommit"]) => Effect.Effect<SyncSummary, PassError, R>
 ) =>
   Effect.gen(function*() {
-    const { company, keepHistory, json, named, readAge } = task
+    const { company, json, keepHistory, named, print, readAge } = task
     const { clear, onCommit, stored } = yield* startPass(task)
     const summary = yield* keepingError(company, pass(onCommit)).pipe(
       Effect.ensuring(clear),
@@ -214,8 +232,10 @@ const finished = <R>(
       Effect.tap(readAge),
       Effect.tapError((error) => isOfStore(error) ? Effect.void : readAge)
     )
-    const printPass = (removed: number | null) => printLines([JSON.stringify(passFields(company.id, summary, removed))])
-    if (!json) yield* printLines([named + describePass(summary)])
+    const sentence = named + describePass(summary)
+    const printPass = (removed: number | null) =>
+      print(sentence, JSON.stringify(passFields(company.id, summary, removed)))
+    if (!json) yield* print(sentence)
     if (Option.isNone(keepHistory)) {
       if (json) yield* printPass(null)
       return summary
@@ -228,7 +248,7 @@ const finished = <R>(
     if (json) yield* printPass(removed)
     else if (removed > 0) {
       const age = counted(keepHistory.value, "day")
-      yield* printLines([`${named}history: ${counted(removed, "version")} removed, replaced more than ${age} ago`])
+      yield* print(`${named}history: ${counted(removed, "version")} removed, replaced more than ${age} ago`)
     }
     return summary
   })

@@ -7,7 +7,7 @@ import { databaseFlag } from "../database/database.ts"
 import { readCompany } from "../flags/connection.ts"
 import { intervalForm, isJson, jsonFlags, readInterval, text } from "../flags/values.ts"
 import { counted, formatNumber } from "../print/format.ts"
-import { printLines } from "../print/output.ts"
+import { printDone } from "../print/output.ts"
 import { operating } from "./arguments.ts"
 
 export const add = Command.make(
@@ -36,11 +36,10 @@ export const add = Command.make(
     const every = Option.getOrUndefined(input.every)
     const companies = given.map(({ guid, id }) => ({ id, guid, every }))
     const { added, changed } = yield* withNewFleet(input, (fleet) => fleet.add(companies))
-    yield* printLines([
-      json
-        ? JSON.stringify({ added, changed })
-        : `${counted(added.length, "company", "companies")} added, ${formatNumber(changed.length)} changed`
-    ])
+    yield* printDone(
+      `${counted(added.length, "company", "companies")} added, ${formatNumber(changed.length)} changed`,
+      json ? JSON.stringify({ added, changed }) : undefined
+    )
   })
 ).pipe(
   Command.withDescription(

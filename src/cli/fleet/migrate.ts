@@ -3,7 +3,7 @@ import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { databaseFlag } from "../database/database.ts"
 import { isJson, jsonFlags } from "../flags/values.ts"
-import { printLines } from "../print/output.ts"
+import { printDone } from "../print/output.ts"
 import { operating } from "./arguments.ts"
 
 export const migrate = Command.make(
@@ -12,7 +12,7 @@ export const migrate = Command.make(
   Effect.fnUntraced(function*(input) {
     const json = yield* Effect.fromResult(isJson(input))
     yield* (yield* operating).migrated(input)
-    yield* printLines([json ? JSON.stringify({ migrated: true }) : "The tables are those of this release."])
+    yield* printDone("The tables are those of this release.", json ? JSON.stringify({ migrated: true }) : undefined)
   })
 ).pipe(
   Command.withDescription("Create the tables of the fleet and of its copy, or bring them to this release."),

@@ -24,7 +24,7 @@ import { layerDatabase, targetOf } from "../database/database.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
 import { counted, formatAge, formatNumber } from "../print/format.ts"
 import { printWarning } from "../print/messages.ts"
-import { printLines } from "../print/output.ts"
+import { printDone } from "../print/output.ts"
 import { type Column, makeTable, type Screen } from "../print/table.ts"
 
 /** As pauses name who made them. A container may run as a user without a name. */
@@ -85,20 +85,17 @@ export const printChange = Effect.fnUntraced(function*(
   sentence: (companies: string) => string,
   why: string
 ) {
-  yield* printLines([
-    json ? JSON.stringify({ changed, inactive, unknown }) : sentence(counted(changed.length, "company", "companies"))
-  ])
+  yield* printDone(
+    sentence(counted(changed.length, "company", "companies")),
+    json ? JSON.stringify({ changed, inactive, unknown }) : undefined
+  )
   if (inactive.length > 0) yield* printWarning(`time-punches: ${why}: ${inactive.join(", ")}`)
   if (unknown.length > 0) return yield* usage(`not in the fleet: ${unknown.join(", ")}`)
 })
 
 /** The pauses of the whole fleet that hold after a change, as JSON; for people the sentence says it. */
 export const printPauses = (json: boolean, pauses: ReadonlyArray<Pause>, sentence: string) =>
-  printLines([
-    json
-      ? JSON.stringify({ pauses: pauses.map(encodePause) })
-      : sentence
-  ])
+  printDone(sentence, json ? JSON.stringify({ pauses: pauses.map(encodePause) }) : undefined)
 
 export const encodeTurn = ({ beganAt, endedAt, epoch, outcome, pages, rows, runner }: FleetTurn) => ({
   epoch,

@@ -27,9 +27,14 @@ export const run = Effect.fnUntraced(function*(input: CorrectInput) {
   const options = { ...summed, accept: Option.getOrUndefined(input.accept), ...authorship(input.note) }
   const record = Effect.gen(function*() {
     const correction = yield* Close.correct(company, options)
-    yield* printWritten(correction.revisions, correction.due, { ...input, json }, names, shown)
+    // They say what the record does not.
+    const remarks = printRemarks(correction, names)
+    yield* Effect.onError(
+      printWritten(correction.revisions, correction.due, { ...input, json }, names, shown),
+      () => remarks
+    )
     if (correction.revisions.length === 0) yield* printError("nothing to correct")
-    yield* printRemarks(correction, names)
+    yield* remarks
   })
   const rehearse = Effect.gen(function*() {
     const rehearsal = yield* Close.rehearse(company, options)

@@ -63,11 +63,43 @@ export const printDue = Effect.fnUntraced(function*(
   if (due.length === 0) yield* printError("nothing is due")
 })
 
+/** The words of a command that shows a part of the record. The environment may name another company than the flag. */
+const showWords = (what: string, company: CompanyInput["company"], shown: string) =>
+  `time-punches payroll show ${what}${companyWords(company)} --database ${shellWord(shown)}`
+
+/**
+ * Prints revisions that were just written. If that fails, standard error names them: the record has them, and the same command
+ * may write others.
+ */
+export const printRecorded = <A, E, R>(
+  print: Effect.Effect<A, E, R>,
+  revisions: ReadonlyArray<Revision>,
+  company: CompanyInput["company"],
+  shown: string
+) =>
+  Effect.onError(
+    print,
+    () =>
+      printWarning(
+        ...revisions.map(({ id }) => `${id} was recorded, and not printed. To see it: ${showWords(id, company, shown)}`)
+      )
+  )
+
 /** What was written: each revision, and what is due with it by person. */
-export const printWritten = Effect.fnUntraced(function*(
+export const printWritten = (
   revisions: ReadonlyArray<Revision>,
   due: ReadonlyArray<CloseSums.CloseSums>,
-  { company, json }: Pick<CompanyInput, "company"> & { readonly json: boolean },
+  input: WrittenInput,
+  names: Names | undefined,
+  shown: string
+) => printRecorded(printDueOf(revisions, due, input, names, shown), revisions, input.company, shown)
+
+type WrittenInput = Pick<CompanyInput, "company"> & { readonly json: boolean }
+
+const printDueOf = Effect.fnUntraced(function*(
+  revisions: ReadonlyArray<Revision>,
+  due: ReadonlyArray<CloseSums.CloseSums>,
+  { company, json }: WrittenInput,
   names: Names | undefined,
   shown: string
 ) {
@@ -83,11 +115,7 @@ export const printWritten = Effect.fnUntraced(function*(
       ...(accepted === "" ? [] : [`accepted: ${accepted}`]),
       ...(revision.kind === "close" ? [disputesUnknown] : [])
     )
-    // The environment may name another company than the flag.
-    const flag = companyWords(company)
-    yield* printHint(
-      `The record: time-punches payroll show ${revision.close} --json${flag} --database ${shellWord(shown)}`
-    )
+    yield* printHint(`The record: ${showWords(`${revision.close} --json`, company, shown)}`)
   }
 })
 

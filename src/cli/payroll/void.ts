@@ -39,8 +39,8 @@ export const voidCommand = Command.make("void", flags, (input) => voidRevision(i
 )
 
 const voidRevision = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
-  const { authorship, Close, nextPeriod, recordOf, printRevisions, warnOfHoles } = yield* operating
-  const { company, layer } = yield* recordOf(input, "void", true)
+  const { authorship, Close, nextPeriod, recordOf, printRecorded, printRevisions, warnOfHoles } = yield* operating
+  const { company, layer, shown } = yield* recordOf(input, "void", true)
   const json = yield* Effect.fromResult(isJson(input))
   if (Option.isNone(input.note)) return yield* usage("payroll void needs --note WHY: why the revision was not paid")
   yield* Effect.gen(function*() {
@@ -49,8 +49,13 @@ const voidRevision = Effect.fnUntraced(function*(input: Command.Command.Config.I
     const voided = `${id}: ${Option.getOrElse(revision.voids, () => "")} was not paid`
     // The newest active one was voided: if that is the first, none is active.
     const isOver = Option.contains(revision.voids, RevisionId.print({ close, number: 1 }))
-    if (json) yield* printRevisions([revision])
-    else yield* printLines([isOver ? `${voided}, and close ${close} is over` : `${voided}; its amounts are due again`])
+    const line = isOver ? `${voided}, and close ${close} is over` : `${voided}; its amounts are due again`
+    yield* printRecorded(
+      json ? printRevisions([revision]) : printLines([line]),
+      [revision],
+      input.company,
+      shown
+    )
     if (isOver) {
       const isNext = Option.exists(yield* nextPeriod(company), (next) => next.first === first && next.last === last)
       const how = isNext ? " with payroll close --next" : ""

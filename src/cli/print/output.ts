@@ -15,7 +15,7 @@ import * as Terminal from "effect/Terminal"
 import { escaped } from "../../internal/wire/issue.ts"
 import { errorCode, OutputClosed } from "../failure.ts"
 import { Colours } from "./colour.ts"
-import { clearLine } from "./messages.ts"
+import { clearLine, printWarning } from "./messages.ts"
 import { type Screen, wrap } from "./table.ts"
 
 const closedCodes = ["EPIPE", "ERR_STREAM_DESTROYED", "EOF"]
@@ -45,6 +45,13 @@ export const printText = (text: string) => text === "" ? Effect.void : print(Str
 
 /** Writes lines to standard output. */
 export const printLines = (lines: ReadonlyArray<string>) => printText(lines.map((line) => `${line}\n`).join(""))
+
+/**
+ * Writes what a command has changed, as JSON if that is given. If it cannot be written, standard error has the sentence: the
+ * change stays.
+ */
+export const printDone = (sentence: string, json?: string) =>
+  Effect.onError(printLines([json ?? sentence]), () => printWarning(sentence))
 
 /**
  * Writes lines for what core runs itself, such as `--completions`: it has neither services nor failures. Outside of a run they are
