@@ -30,6 +30,13 @@ export const issueText = (error: Schema.SchemaError): string => {
   return printable([path, detail].filter((part) => part !== "").join(": "))
 }
 
+/** Whether an error ends a command that repeats: no later run of the same process can cure it. */
+export const isFinal = (error: ExpectedError): boolean => {
+  const { code } = commandFailureOf(error)
+  return code === exitCode.usage || code === exitCode.configuration || code === exitCode.credential ||
+    code === exitCode.forbidden || isMoved(error)
+}
+
 /**
  * Describes an error in the terms of the command line; `resumeHint` adds how to resume. A run whose cursor the service
  * rejects cannot be resumed, so the hint is left out.

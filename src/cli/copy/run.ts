@@ -10,7 +10,6 @@ import * as Stdio from "effect/Stdio"
 import type { ListError } from "../../ApiError.ts"
 import type { Company } from "../../Company.ts"
 import type { CompanyId } from "../../Ids.ts"
-import { isMoved } from "../../internal/sql/failure.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import type { SweepWindow } from "../../sync/Checkpoint.ts"
 import * as Sync from "../../sync/Sync.ts"
@@ -18,7 +17,7 @@ import type { SyncError } from "../../sync/SyncError.ts"
 import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
 import type { SyncStore } from "../../sync/SyncStore.ts"
 import { layerDatabase, targetOfCopy } from "../database/database.ts"
-import { commandFailureOf } from "../describe.ts"
+import { commandFailureOf, isFinal } from "../describe.ts"
 import { CommandFailure, type ExitCode, exitCode, type OutputClosed, usage } from "../failure.ts"
 import { layerClient } from "../flags/client.ts"
 import { isJson } from "../flags/values.ts"
@@ -189,13 +188,6 @@ const forever = (tasks: ReadonlyArray<SyncTask>, every: Duration.Duration) =>
       Effect.onInterrupt(() => isWaiting ? printWarning("interrupted: no sync run was in progress") : Effect.void)
     )
   })
-
-/** Whether an error ends a command that repeats: no later slot can cure it. */
-const isFinal = (error: PassError): boolean => {
-  const { code } = commandFailureOf(error)
-  return code === exitCode.usage || code === exitCode.configuration || code === exitCode.credential ||
-    code === exitCode.forbidden || isMoved(error)
-}
 
 const passNow = (task: SyncTask) => {
   const { company, sortById } = task
