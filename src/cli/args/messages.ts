@@ -11,8 +11,10 @@ import * as Terminal from "effect/Terminal"
 import { OnRetry, type RetryNotice } from "../../internal/telemetry/metrics.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { type CommandFailure, refused } from "../failure.ts"
+import { shellWord } from "../flags/values.ts"
 import { clearLine, formats, logOf, makeMode, Messages, showRetry } from "../print/messages.ts"
 import { takeFlags } from "./arguments.ts"
+import { takeSettings } from "./profile.ts"
 
 /** Declared for the help: their values are taken before the arguments are parsed, so that every message follows them. */
 export const messageFlags = [
@@ -45,6 +47,9 @@ export const messageFlags = [
 const takeMessages = (args: ReadonlyArray<string>) =>
   takeFlags(args, { "log-format": "lines or json" }, { quiet: "q", verbose: "v" })
 
+const wordsOf = ({ values }: { readonly values: ReadonlyMap<string, string> }): string =>
+  Array.from(values, ([name, value]) => `--${name} ${shellWord(value)} `).join("")
+
 /** The other arguments, or why these flags are refused. */
 const restOf = (args: ReadonlyArray<string>): Result.Result<ReadonlyArray<string>, CommandFailure> =>
   Result.flatMap(takeMessages(args), ({ rest, values }) => {
@@ -73,11 +78,12 @@ export const withMessages = <A, E, R>(
       onSuccess: ({ values }) => values
     })
     const { columns } = yield* Terminal.Terminal
-    const mode = makeMode(
-      values.get("log-format") === "json" ? "json" : "lines",
-      values.has("quiet") ? "quiet" : values.has("verbose") ? "verbose" : "normal",
-      columns
-    )
+    const mode = makeMode({
+      format: values.get("log-format") === "json" ? "json" : "lines",
+      detail: values.has("quiet") ? "quiet" : values.has("verbose") ? "verbose" : "normal",
+      columns,
+      settings: Result.match(takeSettings(args), { onFailure: () => "", onSuccess: wordsOf })
+    })
     const context = Context.add(yield* Effect.context<Stdio.Stdio>(), Messages, mode)
     const showNotice = (notice: RetryNotice) => Effect.provideContext(showRetry(notice), context)
     return yield* use((args) => Effect.fromResult(restOf(args))).pipe(

@@ -39,6 +39,10 @@ export const profileFlags = [
   })
 ]
 
+/** Takes the flags out of the arguments. */
+export const takeSettings = (args: ReadonlyArray<string>) =>
+  takeFlags(args, { profile: "a name", variables: "the name of a file" })
+
 /** Runs with the settings and the defaults of the profile, below the environment and the flags. */
 export const withProfile = <A, E, R>(
   args: ReadonlyArray<string>,
@@ -46,9 +50,7 @@ export const withProfile = <A, E, R>(
 ) =>
   Effect.gen(function*() {
     yield* Effect.fromResult(refuseFileOfNode(args))
-    const { values, rest } = yield* Effect.fromResult(
-      takeFlags(args, { profile: "a name", variables: "the name of a file" })
-    )
+    const { values, rest } = yield* Effect.fromResult(takeSettings(args))
     const fromFlag = Option.fromUndefinedOr(values.get("profile"))
     const variables = Option.fromUndefinedOr(values.get("variables"))
     if (Option.contains(variables, "-")) {

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Struct from "effect/Struct"
 import type { Company } from "../../Company.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import { RetryPolicy } from "../../RetryPolicy.ts"
@@ -15,6 +16,7 @@ import type { CompanyInput } from "../flags/connection.ts"
 import { describeFilter, type FilterInput, toFilter } from "../flags/filter.ts"
 import { isJson, type JsonInput } from "../flags/values.ts"
 import { counted } from "../print/format.ts"
+import { runnable } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
 import { checkCopy, storeFailed } from "./copy.ts"
 import { checkDeleted, checkOrder, checkRows, checkStatuses, probesOf, runProbe } from "./filters.ts"
@@ -51,7 +53,11 @@ export const diagnose = Effect.fnUntraced(function*(
   const target = yield* optionalTargetOf(database)
   if (full && Option.isNone(target)) return yield* usage("--full goes with --database")
   const all: Array<CheckResult> = []
-  const report = (...results: ReadonlyArray<CheckResult>) => {
+  const withSettings = yield* runnable
+  const runnableReason = (reason: CheckResult["reason"]) =>
+    reason && { cause: reason.cause, advice: withSettings(reason.advice) }
+  const report = (...found: ReadonlyArray<CheckResult>) => {
+    const results = found.map((result) => Struct.assign(result, { reason: runnableReason(result.reason) }))
     all.push(...results)
     return json ? Effect.void : printLines(results.map((result) => render(result, styles)))
   }

@@ -33,13 +33,13 @@ interface Mode {
   readonly detail: "quiet" | "normal" | "verbose"
   /** The width of the terminal now. */
   readonly columns: Effect.Effect<number>
+  /** The flags of this run, as words of a shell, without which a command that is advised would have other settings. */
+  readonly settings: string
   readonly live: Live
 }
 
-export const makeMode = (format: Mode["format"], detail: Mode["detail"], columns: Mode["columns"]): Mode => ({
-  format,
-  detail,
-  columns,
+export const makeMode = (options: Omit<Mode, "live">): Mode => ({
+  ...options,
   live: { progress: "", retry: "", retryUntil: -Infinity, isShown: false }
 })
 
@@ -121,36 +121,59 @@ const message = (
     yield* writeEvent(event === "warning" ? "WARN" : "INFO", first, { event, ...more })
   })
 
+/** Each command that a text advises, with the flags that give it the settings of this run. */
+export const runnable = Effect.map(Messages, (mode) => {
+  const settings = mode?.settings ?? ""
+  return (text: string) => text.replaceAll(/(?<!\S)time-punches (?=[a-z])(?!help )/g, () => `time-punches ${settings}`)
+})
+
 /**
  * What a message shows of its texts: every message passes here once, before it is coloured. A value within it is cut and
  * escaped where it is quoted; this keeps a text that was not from controlling the terminal.
  */
-const shown = (lines: ReadonlyArray<string>): ReadonlyArray<string> =>
-  lines.map((line) => line.split("\n").map(escaped).join("\n"))
+const shown = (lines: ReadonlyArray<string>) =>
+  Effect.map(runnable, (runnable) => lines.map(runnable).map(escapedLines))
+
+const escapedLines = (text: string): string => text.split("\n").map(escaped).join("\n")
 
 /** Writes lines about the result to standard error, also with `--quiet`: nothing was found, or what was. */
-export const printError = (...lines: ReadonlyArray<string>) => message("remark", shown(lines))
+export const printError = (...lines: ReadonlyArray<string>) =>
+  Effect.flatMap(shown(lines), (lines) => message("remark", lines))
 
 /** The same for what somebody loses. */
 export const printLoss = (...lines: ReadonlyArray<string>) =>
-  Effect.flatMap(Colours, ({ stderr }) => message("remark", shown(lines).map(stderr.red)))
+  Effect.flatMap(
+    Colours,
+    ({ stderr }) => Effect.flatMap(shown(lines), (lines) => message("remark", lines.map(stderr.red)))
+  )
 
 /** Writes warnings to standard error: what a result does not have, or what needs a look. */
 export const printWarning = (...lines: ReadonlyArray<string>) =>
-  Effect.flatMap(Colours, ({ stderr }) => message("warning", shown(lines).map(stderr.yellow)))
+  Effect.flatMap(
+    Colours,
+    ({ stderr }) => Effect.flatMap(shown(lines), (lines) => message("warning", lines.map(stderr.yellow)))
+  )
 
 /** Writes what is good to know to standard error, but not with `--quiet`. */
-export const printHint = (...lines: ReadonlyArray<string>) => message("hint", shown(lines))
+export const printHint = (...lines: ReadonlyArray<string>) =>
+  Effect.flatMap(shown(lines), (lines) => message("hint", lines))
 
 /** Writes a failure to standard error: what happened, what to do, and the exit code that it has. `lines`: its text for people. */
 export const printFailure = (
   { advice, code, message }: Pick<CommandFailure, "advice" | "code" | "message">,
-  lines: ReadonlyArray<string> = [`time-punches: ${message}`, ...advice.map((line) => `  ${line}`)]
+  lines?: ReadonlyArray<string>
 ) =>
-  Effect.flatMap(Messages, (mode) =>
-    mode?.format === "json"
-      ? writeEvent("ERROR", escaped(message), { event: "error", advice: shown(advice), code })
-      : writeLines(shown(lines)))
+  Effect.gen(function*() {
+    const mode = yield* Messages
+    const advised = yield* shown(advice)
+    if (mode?.format === "json") {
+      return yield* writeEvent("ERROR", escaped(message), { event: "error", advice: advised, code })
+    }
+    yield* writeLines(
+      lines?.map(escapedLines) ??
+        [escapedLines(`time-punches: ${message}`), ...advised.map((line) => `  ${line}`)]
+    )
+  })
 
 /** `503, retrying in 1 s (2nd of 4)`. */
 export const retryText = ({ attempt, attempts, delay, reason, what }: RetryNotice): string =>
@@ -222,7 +245,8 @@ const eventInterval = 10_000
  */
 export const startReport = Effect.fnUntraced(function*({ printsResults }: { readonly printsResults: boolean }) {
   const stdio = yield* Stdio.Stdio
-  const mode = (yield* Messages) ?? makeMode("lines", "normal", Effect.succeed(Infinity))
+  const mode = (yield* Messages) ??
+    makeMode({ format: "lines", detail: "normal", columns: Effect.succeed(Infinity), settings: "" })
   const started = yield* Clock.currentTimeMillis
   const isJson = mode.format === "json"
   const isLine = (yield* stdio.stderrIsTerminal) && !(printsResults && (yield* stdio.stdoutIsTerminal))

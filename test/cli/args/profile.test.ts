@@ -1,10 +1,22 @@
 /** Profiles: which settings and defaults they give, what comes before them, and what they refuse. */
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
 import { defaultCompany, FakeService } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
-import { cli, type Environment, environment, inFakeOf, queries, temporaryFolder, without } from "../support.ts"
+import {
+  cli,
+  type Environment,
+  environment,
+  execute,
+  inCopyOf,
+  inFakeOf,
+  queries,
+  temporaryFolder,
+  without
+} from "../support.ts"
 
 const inFake = inFakeOf([])
 
@@ -464,4 +476,46 @@ describe("the help", () => {
       assert.notInclude(stdout, "--wizard")
       assert.include(stdout, "--profile")
     })))
+})
+
+describe("a command that a message advises", () => {
+  it.effect("runs as it is printed, with the settings of the run that advised it", () =>
+    inCopyOf([servicePunch({ id: 1 })])(
+      Effect.fnUntraced(function*(file) {
+        // A name that a shell splits, and no other setting.
+        const variables = `${file} it's.env`
+        const lines = Object.entries({ ...environment, TIME_PUNCHES_DATABASE_URL: file })
+        Fs.writeFileSync(variables, lines.map(([name, value]) => `${name}=${value}\n`).join(""))
+        const call = (...args: ReadonlyArray<string>) => cli(args, { env: {} })
+        const given = (...args: ReadonlyArray<string>) => call(...args, "--variables", variables)
+        const loaded = yield* given("sync", "--history", "--database", file)
+        assert.strictEqual(loaded.code, 0, loaded.stderr)
+        yield* TestClock.adjust("1 hour")
+        const stderr: Array<string> = []
+        const following = yield* Effect.forkChild(
+          cli(["copy", "feed", "--follow=1s", "--variables", variables], { env: {}, stderr })
+        )
+        yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 500)))
+        yield* Fiber.interrupt(following)
+        const period = ["--from", "2026-01-01", "--to", "2026-01-07", "--zone", "UTC"]
+        const old = yield* given("summary", ...period, "--database", file, "--max-age", "30m")
+        const closed = yield* given("payroll", "close", ...period, "--accept", "empty", "--database", file)
+        const erasing = yield* given("copy", "erase", "--closes-too", "--database", file)
+        execute(file, "UPDATE time_punches_sync SET checkpoint = NULL")
+        const doctor = yield* given("doctor", "--database", file)
+        const advised = [
+          [stderr.join(""), /To continue: (time-punches .* --since \S+)/],
+          [old.stderr, /Run (time-punches .*), then try again/],
+          [closed.stderr, /The record: (time-punches .*)/],
+          [doctor.stdout, /Run (time-punches .*), then check again/],
+          [erasing.stderr, /To erase this: (time-punches .*)/]
+        ] as const
+        for (const [text, form] of advised) {
+          const [, line = assert.fail(text)] = form.exec(text) ?? []
+          const words = execFileSync("sh", ["-c", `printf '%s\\0' ${line}`], { encoding: "utf8" }).split("\0")
+          const { code, stderr } = yield* call(...words.slice(1, -1))
+          assert.strictEqual(code, 0, `${line}\n${stderr}`)
+        }
+      })
+    ))
 })
