@@ -1,6 +1,6 @@
 /** Three programs on the feed of a copy: an alert, a board of who is on the clock, and a queue. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Console, Effect, HashMap, Option, Stream } from "effect"
+import { Console, Effect, HashMap, Layer, Option, Stream } from "effect"
 import { CompanyId, type TimePunch } from "effect-time-punches"
 import { type FeedEvent, type FeedOptions, FeedPosition, SqlStore } from "effect-time-punches/sql"
 import { Sync } from "effect-time-punches/sync"
@@ -26,7 +26,10 @@ export const board = (options: FeedOptions) =>
       Option.exists(after, isOnTheClock) ? HashMap.set(open, id, userId) : HashMap.remove(open, id))
   )
 
-/** Puts each event into a queue at least once: the position is kept after `put`, so a restart repeats one event at most. */
+/**
+ * Puts each event into a queue at least once: the position is kept after `put`, so a restart repeats one event at most. The store
+ * must replace a value whole, as `KeyValueStore.layerSql` does.
+ */
 export const fillQueue = <E, R>(put: (event: FeedEvent) => Effect.Effect<void, E, R>, options: FeedOptions = {}) =>
   Effect.gen(function*() {
     const positions = KeyValueStore.toSchemaStore(yield* KeyValueStore.KeyValueStore, FeedPosition)
@@ -64,4 +67,4 @@ export const main = Effect.gen(function*() {
   }
 })
 
-if (import.meta.main) NodeRuntime.runMain(main.pipe(Effect.provide(app), Effect.provide(KeyValueStore.layerMemory)))
+if (import.meta.main) NodeRuntime.runMain(Effect.provide(main, Layer.provideMerge(KeyValueStore.layerSql(), app)))

@@ -146,6 +146,15 @@ const columns: Table = {
       "of a revision the same; of a close `close`, `terms` and `revisions`, which have those keys and more"
     ],
     [
+      "payroll due --json",
+      `an array: \`after\` (the revision to which the amounts are the difference), \`rows\` and \`people\`, each with the keys of a
+        revision`
+    ],
+    [
+      "payroll verify --json",
+      "`revisions` and `unverifiable`: how many the history gives, and how many it does not reach"
+    ],
+    [
       "copy sync --json",
       `\`company\`, \`kind\` (first, increment or sweep), \`resumed\`, \`complete\`, \`punches\`, \`pages\`, \`written\`,
         \`unchanged\`, \`missing\`, \`restarts\`, \`latenessSeconds\`, \`watermark\`, \`removed\` (from the history)`
@@ -156,6 +165,17 @@ const columns: Table = {
         the run), \`history\` (\`since\`, from when the copy is known, and \`last\`, its last commit), \`lastError\` (\`at\`,
         \`tag\`, \`text\`), \`unknown\` (paths of fields)`
     ],
+    [
+      "copy feed",
+      `one object a line: \`position\`, \`at\`, \`kind\`, \`company\`, \`id\`, \`userId\`, \`changed\` (the fields that differ),
+        \`before\` and \`after\` (in wire form, or null)`
+    ],
+    [
+      "fleet list --json",
+      `\`company\`, \`state\`, \`phase\`, \`reason\`, \`everySeconds\`, \`nextAt\`, \`lastOkAt\`, \`lateSeconds\`, \`failures\`,
+        \`lastError\`, \`rows\``
+    ],
+    ["fleet status --json", "the same, and `runs`, its last ten turns"],
     ["doctor --json", "`checks`, each with `check`, `status`, `detail`, `cause` and `advice`, then one `advice`"]
   ]
 }
@@ -171,7 +191,8 @@ const messages: Table = {
     [
       "progress",
       `every ten seconds: \`pages\`, \`punches\`, \`reached\` and \`share\` (of a window), \`elapsedSeconds\`, \`perSecond\`; of a
-        sync \`company\`, \`pages\`, \`punches\`, \`written\`, \`unchanged\`, \`elapsedSeconds\`, \`perSecond\``
+        sync \`company\`, \`pages\`, \`punches\`, \`written\`, \`unchanged\`, \`elapsedSeconds\`, \`perSecond\`; of a feed
+        \`events\`, \`position\``
     ],
     ["warning", "`details`, further lines"],
     ["remark", "about the result, such as no punch matches: `details`"],

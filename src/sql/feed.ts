@@ -293,7 +293,7 @@ const newestOf = (
 
 /**
  * Whether the copy has what a place names. One that was restored from a backup, or erased, does not. If the newest version
- * of an instant is in a backup, all before it are too, and what was committed from it to the instant was no change.
+ * of an instant is in a backup, all before it are too, and later commits up to the instant changed nothing.
  */
 const isOfThisCopy = Effect.fnUntraced(
   function*(database: Database<Dialect>, place: Place, newest: Version | undefined) {

@@ -83,6 +83,15 @@ describe("help columns", () => {
         const revisions = yield* call("payroll list --json", database)
         const record = yield* call("payroll show --json", "1", database)
         const revision = yield* cli(`payroll show 1.1 --json ${database}`.split(" "))
+        const verified = yield* call("payroll verify --json", database)
+        yield* service.edit([1], { clocked_out: "2026-06-01T18:00:00Z" })
+        yield* cli(`copy sync ${database}`.split(" "))
+        const due = yield* call("payroll due --json", database)
+        const feed = yield* call("copy feed", database)
+        const fleet = `--database ${folder}/fleet.db`
+        yield* cli(`fleet add 4021=3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60 ${fleet}`.split(" "))
+        const companies = yield* call("fleet list --json", fleet)
+        const oneCompany = yield* call("fleet status --json", "4021", fleet)
         yield* service.inject(Fault.status(403))
         yield* cli(`copy sync ${database}`.split(" "))
         const status = yield* call("copy status --json", database)
@@ -112,6 +121,17 @@ describe("help columns", () => {
         assert.deepStrictEqual([closed.stdout, revision.stdout], [revisions.stdout, revisions.stdout])
         assert.deepStrictEqual(Object.keys(JSON.parse(record.stdout)), words("payroll show --json"))
         assert.deepInclude(JSON.parse(record.stdout).revisions[0], JSON.parse(revisions.stdout)[0])
+        assert.deepStrictEqual(keysOf(verified), words("payroll verify --json"))
+        const [amounts] = JSON.parse(due.stdout)
+        assert.deepStrictEqual(Object.keys(amounts), words("payroll due --json"))
+        for (const part of ["rows", "people"]) {
+          assert.deepStrictEqual(Object.keys(amounts[part][0]), Object.keys(JSON.parse(revisions.stdout)[0][part][0]))
+        }
+        for (const line of feed.stdout.trimEnd().split("\n")) {
+          assert.deepStrictEqual(Object.keys(JSON.parse(line)), words("copy feed"))
+        }
+        assert.deepStrictEqual(keysOf(companies), words("fleet list --json"))
+        assert.deepStrictEqual(keysOf(oneCompany), [...keysOf(companies), ...words("fleet status --json")])
         assert.deepStrictEqual(keysOf(sync), words("copy sync --json"))
         assert.deepStrictEqual(keysOf(status), words("copy status --json"))
         assert.deepStrictEqual(keysOf(doctor), words("doctor --json"))
@@ -143,6 +163,9 @@ const ofListing = Object.keys(progressFields({
   )
 }))
 
+/** The keys of the progress of a feed (`feedRun.ts`). */
+const ofFeed = ["events", "position"]
+
 describe("help messages", () => {
   const later = FakeService.use((service) => service.inject(Fault.retryAfter("30", 503), { times: 1, target: "page" }))
 
@@ -166,9 +189,10 @@ describe("help messages", () => {
       const words = (event: string) => wordsOf(messages, event)
       assert.deepStrictEqual(seen, [
         ["retry", words("retry")],
-        ["progress", words("progress").slice(ofListing.length)],
+        ["progress", words("progress").slice(ofListing.length, -ofFeed.length)],
         ["error", words("error")]
       ])
       assert.deepStrictEqual(words("progress").slice(0, ofListing.length), ofListing)
+      assert.deepStrictEqual(words("progress").slice(-ofFeed.length), ofFeed)
     })))
 })

@@ -94,7 +94,7 @@ describe("FleetRunner.layerEmbedded", () => {
       const error = yield* Fiber.join(ending)
       assert.deepStrictEqual([error.reason, error.detail], [
         "Store",
-        `the fleet cannot go on: the file ${filename} was removed, after this process had opened it`
+        `the fleet cannot continue: the file ${filename} was removed, after this process had opened it`
       ])
     })
   )

@@ -19,8 +19,10 @@ export const feed = lazyCommand(
   --follow it waits for more.
 
   Each line has a position. A run with --since POSITION begins with the next
-  event. --state FILE keeps it: after the lines are written, so that a run that
-  was killed repeats lines and never omits one.`
+  event. --state FILE keeps it after the lines are written: a run that was
+  killed repeats lines of the file that they are appended to, and never omits
+  one. A program behind a pipe keeps the position of the last line that it has
+  handled, and begins with --since.`
   ),
   Command.withShortDescription("Tell what changes in a copy, as it happens"),
   Command.withExamples([
@@ -29,8 +31,8 @@ export const feed = lazyCommand(
       description: "Watch what changes"
     },
     {
-      command: "time-punches copy feed --database punches.db --follow --state feed.json",
-      description: "Everything once for another program, also after a restart"
+      command: "time-punches copy feed --database punches.db --follow --state feed.json >> changes.ndjson",
+      description: "Everything into a file, also after a restart"
     },
     {
       command: "time-punches copy feed --database punches.db --since now --follow --kind edited --changed approved",

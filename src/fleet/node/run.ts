@@ -188,7 +188,7 @@ export const startEmbedded = Effect.fnUntraced(function*(
   const context = Context.merge(Context.merge(stored, yield* open), Context.make(Fleet, begun.fleet))
   const look = Effect.catchIf(Effect.asVoid(sql`SELECT 1`), (error) => !isMoved(error), () => Effect.void)
   const lost = Effect.forever(Effect.andThen(look, Effect.sleep(settings.takeover / 5))).pipe(
-    translated("the fleet cannot go on")
+    translated("the fleet cannot continue")
   )
   return { ...begun, lost, context }
 })
