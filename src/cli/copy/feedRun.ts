@@ -128,10 +128,13 @@ const resumeHint = (
     ].join(" ")]
 
 /** The copy of a position is not known: no later run of the same command can do better. */
-const describe = (error: SqlStore.HistoryUnavailable, { state }: FeedInput) => {
+const describe = (error: SqlStore.HistoryUnavailable, { since, state }: FeedInput) => {
   const again = Option.match(state, {
     onNone: () => "Run it without --since: it begins with the state of the copy.",
-    onSome: (file) => `Remove ${printable(file)}: the next run begins with the state of the copy.`
+    onSome: (file) =>
+      Option.isSome(since)
+        ? `Remove ${printable(file)}, and run without --since: the run begins with the state of the copy.`
+        : `Remove ${printable(file)}: the next run begins with the state of the copy.`
   })
   const advice = Option.isSome(error.since)
     ? [again]

@@ -16,6 +16,7 @@ import * as Sync from "../../sync/Sync.ts"
 import type { SyncError } from "../../sync/SyncError.ts"
 import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
 import type { SyncStore } from "../../sync/SyncStore.ts"
+import { layerWaiting } from "../database/copy.ts"
 import { layerDatabase, targetOfCopy } from "../database/database.ts"
 import { commandFailureOf, isFinal } from "../describe.ts"
 import { CommandFailure, type ExitCode, exitCode, type OutputClosed, usage } from "../failure.ts"
@@ -51,9 +52,11 @@ export const run = Effect.fnUntraced(
     })
     const tasks = companies.map(taskOf)
     const passes = Option.match(input.every, { onNone: () => once(tasks), onSome: (every) => forever(tasks, every) })
+    const store = SqlStore.layer({ history })
+    const layerStore = Option.isNone(input.every) ? store : layerWaiting(store)
     yield* Effect.provide(
       passes,
-      Layer.merge(layerClient, Layer.provideMerge(SqlStore.layer({ history }), layerDatabase(target)))
+      Layer.merge(layerClient, Layer.provideMerge(layerStore, layerDatabase(target)))
     )
   },
   Effect.provide(layerTelemetry()),

@@ -1,17 +1,21 @@
 /** Reads a copy: opens its database without writing, refuses one that is not complete, and says how old it is. */
+import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { setFlagsFromString } from "node:v8"
 import type { CompanyId } from "../../Ids.ts"
+import { mayPass } from "../../internal/sql/failure.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { inOneState } from "../../sql/connection.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
-import { CommandFailure, exitCode } from "../failure.ts"
+import { commandFailureOf } from "../describe.ts"
+import { CommandFailure, exitCode, type ExpectedError } from "../failure.ts"
 import type { DatabaseTarget } from "../flags/address.ts"
 import { shellWord } from "../flags/values.ts"
 import { formatAge } from "../print/format.ts"
@@ -67,6 +71,22 @@ export const layerCopy = (company: CompanyId, target: DatabaseTarget, readonly =
       })
     }
     return layerDatabase(target, { readonly })
+  }))
+
+/** A layer over a database, which is built again each second while the database is locked or away; says so once a minute. */
+export const layerWaiting = <A, E extends ExpectedError, R>(layer: Layer.Layer<A, E, R>) =>
+  Layer.effectContext(Effect.suspend(() => {
+    let saidAt = -Infinity
+    const say = Effect.fnUntraced(function*(error: E) {
+      const now = yield* Clock.currentTimeMillis
+      if (!mayPass(error) || now - saidAt < 60_000) return
+      saidAt = now
+      yield* printWarning(`sync waits for its database: ${commandFailureOf(error).message}`)
+    })
+    return Layer.build(Layer.fresh(layer)).pipe(
+      Effect.tapError(say),
+      Effect.retry({ while: mayPass, schedule: Schedule.spaced("1 second") })
+    )
   }))
 
 const syncFirst = (company: CompanyId, shown: string): ReadonlyArray<string> => [

@@ -11,6 +11,10 @@ export const isTransient = (error: Reason.SqlError): boolean => {
   return error.isRetryable || (code !== undefined && transientStates.test(code))
 }
 
+/** The same of an error, or of its cause. */
+export const mayPass = (error: unknown): boolean =>
+  Reason.isSqlError(error) ? isTransient(error) : Predicate.hasProperty(error, "cause") && mayPass(error.cause)
+
 /**
  * Whether an error, or its cause, is that the file of SQLite was removed or replaced since it was opened: this process cannot
  * reach what has the name now.

@@ -151,6 +151,12 @@ describe("time-punches copy feed", () => {
       assert.include(none.stderr, `the copy has no history of company ${defaultCompany.id}\n`)
       assert.include(none.stderr, "copy sync --history")
       assert.include(pruned.stderr, "its history is known since")
+      Fs.writeFileSync(
+        `${file}.json`,
+        JSON.stringify({ about: "", form: 1, run: "", company: defaultCompany.id, database: file, position })
+      )
+      const fromNow = yield* feed(file, "--since", "now", "--state", `${file}.json`)
+      assert.include(fromNow.stderr, `Remove ${file}.json, and run without --since: the run begins with the state`)
       assert.include(foreign.stderr, "of another database")
       const [codes] = reference["exit-codes"]
       const named = codes.rows.filter(([, meaning]) => meaning.includes("`HistoryUnavailable` of `copy feed`"))

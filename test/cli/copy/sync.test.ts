@@ -313,6 +313,34 @@ describe("time-punches sync", () => {
       assert.lengthOf(linesOf(stdout), 3)
     })))
 
+  it.effect("waits for a database that is locked or away when it starts, and says so", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      const until = Effect.fnUntraced(function*(texts: ReadonlyArray<string>, part: string) {
+        while (!texts.join("").includes(part)) {
+          yield* TestClock.adjust("1 second")
+          yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5)))
+        }
+      })
+      const repeated = (database: string, texts: Array<string>) =>
+        cli(["sync", "--database", database, "--every", "15m"], { screen: texts })
+      const away: Array<string> = []
+      const waiting = yield* Effect.forkChild(repeated("postgres://postgres@127.0.0.1:1/x", away))
+      yield* until(away, "sync waits for its database: the database failed: connect ECONNREFUSED")
+      yield* Fiber.interrupt(waiting)
+
+      const writer = new DatabaseSync(file)
+      writer.exec("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE")
+      const locked: Array<string> = []
+      const running = yield* Effect.forkChild(repeated(file, locked))
+      yield* until(locked, "sync waits for its database")
+      writer.close()
+      yield* until(locked, "first load: ")
+      yield* Fiber.interrupt(running)
+
+      const { code } = yield* repeated(`${file}/folder/punches.db`, [])
+      assert.strictEqual(code, 8)
+    })))
+
   it.effect("stops repeating once another file has the name of its copy", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       const screen: Array<string> = []
