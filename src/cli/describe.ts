@@ -146,7 +146,9 @@ const describe = (error: ExpectedError): Description => {
       return {
         code: codeOf[error._tag],
         advice: [
-          "Nothing was written. Look at these people before anything is paid; --accept rules corrects after a release with other rules."
+          error.revisions.length === 0
+            ? "The history was pruned, or begins after them. The record is as it was; to verify closes, keep the history longer."
+            : "Nothing was written. Look at these people before anything is paid; payroll correct --accept rules corrects after a release with other rules."
         ]
       }
     case "SyncError":

@@ -435,10 +435,9 @@ export const verify = (
           else differing.push(verdict)
         }
       }
-      if (revisions === 0 && unverifiable > 0) {
-        differing.push({ id: `all ${unverifiable} revisions`, people: [], cause: "the history does not reach them" })
-      }
-      if (differing.length > 0) return yield* new VerificationFailed({ companyId: company, revisions: differing })
+      const isNoneReached = revisions === 0 && unverifiable > 0
+      if (differing.length > 0 || isNoneReached)
+        return yield* new VerificationFailed({ companyId: company, revisions: differing })
       return { revisions, unverifiable }
     })
   )

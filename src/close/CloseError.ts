@@ -131,17 +131,22 @@ export class OutcomeUnknown
   }
 }
 
-/** A revision that is computed again from the history is not what was recorded. Nothing was written. */
+/** A revision that is computed again from the history is not what was recorded, or the history reaches none. Nothing was written. */
 export class VerificationFailed
   extends Schema.TaggedError<VerificationFailed>("effect-time-punches/close/VerificationFailed")("VerificationFailed", {
     /** The company. */
     companyId: CompanyId,
-    /** The revisions that differ, with the people whose sums do; without people if the history does not reach the revision. */
+    /**
+     * The revisions that differ, with the people whose sums do; without people if the history does not reach the revision. Empty
+     * if it reaches none.
+     */
     revisions: Schema.Array(Schema.Struct({ id: Schema.String, people: Schema.Array(UserId), cause: Schema.String }))
   })
 {
   /** The revisions, the people and the cause. */
   override get message(): string {
+    if (this.revisions.length === 0)
+      return `the history reaches no revision: none was compared [company ${this.companyId}]`
     const revisions = this.revisions.map(({ cause, id, people }) =>
       `${id}: ${cause}${people.length === 0 ? "" : `, users ${people.join(", ")}`}`
     )

@@ -104,13 +104,18 @@ describe("standard output that cannot be written", () => {
 describe("a file that cannot be written", () => {
   it.live.each<readonly [words: string, message: RegExp]>([
     ["export --output a.csv", /a\.csv\.part: it is larger than a file may be here \(EFBIG\)/],
+    [
+      "sandbox --port 0 --companies 300 --companies-csv a.csv",
+      /a\.csv: it is larger than a file may be here \(EFBIG\)/
+    ],
     ["list --format csv --output a.csv", /a\.csv: it is larger than a file may be here \(EFBIG\)/],
     ["report --source service --month 2026-03 --zone UTC --output a.html", /a\.html: it is larger than .* \(EFBIG\)/]
   ])("is named with the limit of the shell: %s", ([words, message]) =>
     inService(Effect.gen(function*() {
-      const { code, stderr } = yield* limited("ulimit -f 4", words)
+      const { code, files, stderr } = yield* limited("ulimit -f 4", words)
 
       assert.strictEqual(code, 8, stderr)
+      assert.notInclude(files, "a.csv")
       assert.match(stderr, message)
       assert.include(stderr, "Raise the limit (ulimit -f), or choose another file system.")
     })), timeout)

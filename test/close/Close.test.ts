@@ -476,10 +476,11 @@ for (const database of databases()) {
             SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table: copy.table })
           )
 
-          assert.strictEqual(
-            (yield* Effect.flip(copy.run(Close.verify(company, undefined, { table: copy.table }))))._tag,
-            "VerificationFailed"
-          )
+          const error = yield* Effect.flip(copy.run(Close.verify(company, undefined, { table: copy.table })))
+          assert.deepStrictEqual([error._tag, error.message], [
+            "VerificationFailed",
+            `the history reaches no revision: none was compared [company ${company}]`
+          ])
           yield* copy.query(`UPDATE ${copy.table}_close_state SET rules = 0`)
           assert.match((yield* Effect.flip(correct(copy))).message, /its rules are others/)
           assert.lengthOf((yield* correct(copy, { accept: ["rules"] })).revisions, 1)

@@ -1,20 +1,24 @@
 /** `time-punches payroll void`: records that a revision was not paid. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as RevisionId from "../../close/RevisionId.ts"
-import { usage } from "../failure.ts"
 import { isJson } from "../flags/values.ts"
 import { printWarning } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
-import { note, recordFlags } from "./arguments.ts"
+import { recordFlags } from "./arguments.ts"
 import { operating } from "./operating.ts"
 
 const flags = {
   ...recordFlags,
   revision: Argument.String("REVISION").pipe(Argument.withDescription("The newest revision of a close, such as 7.2")),
-  note
+  note: Flag.String("note").pipe(
+    Flag.withMetavar("TEXT"),
+    Flag.withDescription("Why the revision was not paid: it is kept with the void"),
+    Flag.filter((text) => text.trim() !== "", () => "a text that is not blank")
+  )
 }
 
 export const voidCommand = Command.make("void", flags, (input) => voidRevision(input)).pipe(
@@ -42,9 +46,11 @@ const voidRevision = Effect.fnUntraced(function*(input: Command.Command.Config.I
   const { authorship, Close, nextPeriod, recordOf, printRecorded, printRevisions, warnOfHoles } = yield* operating
   const { company, layer, shown } = yield* recordOf(input, "void", true)
   const json = yield* Effect.fromResult(isJson(input))
-  if (Option.isNone(input.note)) return yield* usage("payroll void needs --note WHY: why the revision was not paid")
   yield* Effect.gen(function*() {
-    const revision = yield* Close.voidRevision(company, { revision: input.revision, ...authorship(input.note) })
+    const revision = yield* Close.voidRevision(company, {
+      revision: input.revision,
+      ...authorship(Option.some(input.note))
+    })
     const { close, first, id, last } = revision
     const voided = `${id}: ${Option.getOrElse(revision.voids, () => "")} was not paid`
     // The newest active one was voided: if that is the first, none is active.

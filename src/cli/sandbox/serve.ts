@@ -10,7 +10,7 @@ import { editPath } from "../../testing/page/edits.ts"
 import { clientVariables, environmentLines } from "../../testing/page/environment.ts"
 import type { FakeAccess } from "../../testing/service/options.ts"
 import { cannotListen, CommandFailure, exitCode, usage } from "../failure.ts"
-import { ifExists, ownerOnly, replaceWhole, writeNew } from "../files/files.ts"
+import { ifExists, replaceWhole, resolveTarget, writeNew } from "../files/files.ts"
 import { asOutput } from "../flags/file.ts"
 import { isJson } from "../flags/values.ts"
 import { counted, countedPunches } from "../print/format.ts"
@@ -137,9 +137,9 @@ const writeCompanies = Effect.fnUntraced(function*(
     yield* printLines(lines)
     return true
   }
-  const fs = yield* FileSystem.FileSystem
-  yield* asOutput(target.value, `--companies-csv ${target.value}`)
-  yield* fs.writeFileString(target.value, `${lines.join("\n")}\n`, { mode: ownerOnly })
+  const file = yield* resolveTarget(target.value, "--companies-csv")
+  yield* asOutput(file, `--companies-csv ${target.value}`)
+  yield* replaceWhole(file, `${lines.join("\n")}\n`, target.value)
   return false
 })
 

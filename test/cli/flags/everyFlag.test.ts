@@ -67,7 +67,7 @@ const refused = Effect.fnUntraced(function*(args: ReadonlyArray<string>, flag: s
 /** What a subcommand requires, so that nothing else is missing. */
 const required: Readonly<Record<string, (folder: string) => ReadonlyArray<string>>> = {
   export: (folder) => [`--output=${folder}/punches`],
-  "payroll void": () => ["1.1"],
+  "payroll void": () => ["1.1", "--note=unsent"],
   "payroll show": () => ["7"],
   "payroll file": (folder) => ["7.1", `--mapping=${folder}/mapping.json`],
   ...Object.fromEntries(

@@ -615,7 +615,7 @@ describe("time-punches payroll close", () => {
 
       assert.match(yield* why("payroll", "close", "--last", "7d", "--zone", "UTC"), /close takes no --last/)
       assert.match(yield* why("payroll", "close"), /close needs a period\n.*\n {2}Or --next: /)
-      assert.match(yield* why("payroll", "void", "1.1"), /void needs --note WHY/)
+      assert.match(yield* why("payroll", "void", "1.1"), /Missing required flag: --note/)
       assert.match(yield* why("payroll", "void", "1", "--note", "x"), /such as 7\.2/)
       assert.match(yield* why("payroll", "correct", "7"), /7: there is no such close/)
       assert.match(yield* why("payroll", "show", "7"), /7: there is no such close/)
