@@ -1,8 +1,12 @@
 /** Streams punches to a caller as NDJSON: the first page decides the status, and the others follow as they arrive. */
-import { Effect, Option, Schema, Stream } from "effect"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { Effect, Layer, Option, Schema, Stream } from "effect"
 import { CompanyId, getAdvice, type ListError, TimePunches } from "effect-time-punches"
 import { toNdjson } from "effect-time-punches/export"
 import { HttpRouter, HttpServerResponse } from "effect/http"
+import { createServer } from "node:http"
+import { app } from "./app.ts"
 import { toPublic } from "./http-api.ts"
 
 const Params = Schema.Struct({ company: Schema.NumberFromString.pipe(Schema.decodeTo(CompanyId)) })
@@ -39,7 +43,7 @@ export const streamPunches = Effect.fn("streamPunches")(
 )
 
 /** `GET /companies/4021/punches`. */
-export const routes = HttpRouter.add(
+const routes = HttpRouter.add(
   "GET",
   "/companies/:company/punches",
   HttpRouter.schemaPathParams(Params).pipe(
@@ -47,3 +51,11 @@ export const routes = HttpRouter.add(
     Effect.catchTag("SchemaError", () => Effect.succeed(HttpServerResponse.empty({ status: 400 })))
   )
 )
+
+/** The server over a client. Interrupting it ends the requests that are in flight. */
+export const makeServer = <E>(app: Layer.Layer<TimePunches, E>, port: number) =>
+  HttpRouter.serve(routes.pipe(HttpRouter.provideRequest(app))).pipe(
+    Layer.provideMerge(NodeHttpServer.layer(createServer, { port }))
+  )
+
+if (import.meta.main) NodeRuntime.runMain(Layer.launch(makeServer(app, 3000)))

@@ -14,6 +14,10 @@ import { KeyValueStore } from "effect/persistence"
 const Shared = Schema.fromJsonString(Schema.Struct({ token: Schema.String, expiresAt: Schema.Number }))
 const name = "time-punches-token"
 
+/** The key of all processes, from the same 32 random bytes. */
+export const importKey = (bytes: Uint8Array<ArrayBuffer>) =>
+  Effect.promise(() => crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]))
+
 /** AES-256-GCM of the platform. The key stays with the processes, and the store has what it cannot read. */
 const seal = (key: CryptoKey, text: string) =>
   Effect.promise(async () => {

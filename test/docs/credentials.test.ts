@@ -7,7 +7,7 @@ import { KeyValueStore } from "effect/persistence"
 import { TestClock } from "effect/testing"
 import { layerTokenFile, withAccessToken, withOAuth, withSession } from "../../docs/examples/credentials.ts"
 import { countAll, tokenOfEach } from "../../docs/examples/many-companies.ts"
-import { layerOfProcess } from "../../docs/examples/shared-token.ts"
+import { importKey, layerOfProcess } from "../../docs/examples/shared-token.ts"
 import { CompanyGuid, CompanyId, Endpoints, TimePunches } from "../../src/index.ts"
 import { defaultCompany, defaultOAuthClient, FakeService, Fault } from "../../src/testing/index.ts"
 import { defaultSession, otherCompany } from "../../src/testing/service/options.ts"
@@ -89,9 +89,7 @@ describe("docs/examples/credentials.ts", () => {
 })
 
 describe("docs/examples/shared-token.ts", () => {
-  const makeKey = Effect.promise(() =>
-    crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"])
-  )
+  const makeKey = Effect.suspend(() => importKey(crypto.getRandomValues(new Uint8Array(32))))
   const oauth = {
     clientId: defaultOAuthClient.clientId,
     clientSecret: Redacted.make(defaultOAuthClient.clientSecret)

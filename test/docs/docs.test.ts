@@ -6,6 +6,7 @@ import { settings } from "../../src/cli/flags/settings.ts"
 import { reference } from "../../src/cli/reference.ts"
 import { variables } from "../../src/cli/telemetry/otlp.ts"
 import { ListError } from "../../src/index.ts"
+import { breakNames, timePunchNames } from "../../src/internal/wire/names.ts"
 import { PeriodCheck } from "../../src/payroll/index.ts"
 import { Fault } from "../../src/testing/index.ts"
 import { root } from "./support/examples.ts"
@@ -55,6 +56,15 @@ describe("the variables of OpenTelemetry", () => {
     )
 
     assert.deepStrictEqual(unique(whole), Object.keys(variables).toSorted())
+  })
+})
+
+describe("the fields of a punch", () => {
+  it("are those that the first page names", () => {
+    const section = /^## A punch\n+([^]*?)\n\n/m.exec(pageAt("docs/01-start.md"))?.[1] ?? ""
+    const named = [...section.matchAll(/`(\w+)`/g)].map(([, name]) => name)
+
+    assert.deepStrictEqual(named, ["TimePunch", ...Object.keys(timePunchNames), ...Object.keys(breakNames)])
   })
 })
 

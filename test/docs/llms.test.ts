@@ -96,7 +96,7 @@ describe("llms.txt", () => {
 })
 
 describe("llms-full.txt", () => {
-  it("has a line for each page, and for each public name under the subpath that a program imports", async () => {
+  it("has a line for each page of the package, and for each public name under the subpath that a program imports", async () => {
     const { hovers } = readHovers(root)
     // A member of a member is read where its owner is, and what every error has stands once in the pages.
     const names = hovers.filter(({ file, name }) =>
@@ -110,7 +110,7 @@ describe("llms-full.txt", () => {
       ...head,
       "## Pages",
       "",
-      ...pages.map(pageLine),
+      ...pages.filter(({ path }) => !manifest.files.includes(`!${path}`)).map(pageLine),
       "",
       ...[...imports.values()].map((subpath) => `## ${subpath}\n\n${namesOf(subpath)}`)
     ]

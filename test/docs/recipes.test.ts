@@ -1,14 +1,12 @@
 /** The recipes that no page shows an output of: ids, the shortest test, a handler. */
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Context, Duration, Effect, Layer, Option, Stream } from "effect"
-import { HttpRouter, HttpServer } from "effect/http"
-import { createServer } from "node:http"
+import { HttpServer } from "effect/http"
 import { ofTwoLocations, twoLocations } from "../../docs/examples/filters.ts"
 import { countIfAllowed, outcome } from "../../docs/examples/from-promises.ts"
 import { makeHandler } from "../../docs/examples/http-api.ts"
 import { makeServer } from "../../docs/examples/http-server.ts"
-import { routes } from "../../docs/examples/http-stream.ts"
+import { makeServer as makeStreamServer } from "../../docs/examples/http-stream.ts"
 import { userFrom, userFromText } from "../../docs/examples/ids.ts"
 import { users } from "../../docs/examples/kit.ts"
 import { PunchProvider } from "../../docs/examples/promises.ts"
@@ -112,10 +110,7 @@ describe("the recipes", () => {
         const punches = Array.from({ length: 300 }, (_, id) => punch({ id: id + 1 }))
         const client = yield* Layer.build(layerTest({ punches }))
         const service = Context.get(client, FakeService)
-        const server = HttpRouter.serve(
-          routes.pipe(HttpRouter.provideRequest(Layer.succeedContext(client))),
-          { disableListenLog: true, disableLogger: true }
-        ).pipe(Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })))
+        const server = makeStreamServer(Layer.succeedContext(client), 0)
         const { address } = yield* Effect.provideContext(HttpServer.HttpServer, yield* Layer.build(server))
         const port = "port" in address ? address.port : assert.fail(address._tag)
         const get = (path: string) =>

@@ -1,9 +1,10 @@
 /** The package as its users get it: packed, installed into an empty project, compiled, run and bundled. */
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
+import { links } from "../docs/support/pages.ts"
 import { bin, makeProject, succeed, versionOf } from "./project.ts"
 import { run } from "./run.ts"
 
@@ -99,6 +100,9 @@ const tsconfig = (skipLibCheck: boolean) => ({
   files: ["consumer.ts", "names.ts", "copy.ts", "every.ts"]
 })
 
+/** Compilers that page 1 names, by the folder that npm installs them in. */
+const compilers = [["7.0", "typescript"], ["5.9", "typescript-before"]] as const
+
 const bundle = async (entry: string, ...flags: ReadonlyArray<string>) => {
   await sh(
     bin(project, "esbuild"),
@@ -126,7 +130,12 @@ beforeAll(async () => {
     "worker.ts": worker,
     "single.ts": single
   }
-  const checkers = ["esbuild@0.28.2", "publint@0.3.25", "@arethetypeswrong/cli@0.18.5"]
+  const checkers = [
+    "typescript-before@npm:typescript@~5.9.0",
+    "esbuild@0.28.2",
+    "publint@0.3.25",
+    "@arethetypeswrong/cli@0.18.5"
+  ]
   const made = await makeProject(files, [...tools, ...checkers])
   project = made.folder
   tarball = made.tarball
@@ -142,6 +151,41 @@ describe("the packed package", () => {
 
     assert.strictEqual(stdout, "rows 450\nchunks true\n")
   }, 120_000)
+
+  it.each(compilers)("compiles with TypeScript %s and the settings of page 1", async (version, name) => {
+    const docs = join(project, "node_modules/effect-time-punches/docs")
+    const page = await readFile(join(docs, "01-start.md"), "utf8")
+    const settings: object = JSON.parse(/^```json\n([^]*?)^```$/m.exec(page)?.[1] ?? "")
+    const { version: installed }: { readonly version: string } = JSON.parse(
+      await readFile(join(project, "node_modules", name, "package.json"), "utf8")
+    )
+    // A file below node_modules is never checked as one of the project.
+    const examples = ["app.ts", "http-api.ts", "http-server.ts", "http-stream.ts", "start.ts"]
+    for (const example of examples) await cp(join(docs, "examples", example), join(project, example))
+    await writeFile(join(project, "tsconfig.page.json"), JSON.stringify({ ...settings, files: examples }))
+
+    assert.isTrue(installed.startsWith(`${version}.`), installed)
+    assert.include(page, version)
+    await sh(process.execPath, join("node_modules", name, "bin/tsc"), "-p", "tsconfig.page.json")
+  }, 120_000)
+
+  it("links from its pages only to files that it has", async () => {
+    const top = join(project, "node_modules/effect-time-punches")
+    const files = await readdir(top, { recursive: true })
+    const pages = files.filter((path) => /\.md$|^llms.*\.txt$/.test(path))
+    const targets = await Promise.all(
+      pages.map(async (path) => links({ path, text: await readFile(join(top, path), "utf8") }))
+    )
+    const missing = targets.flat().map(({ file }) => file).filter((file) => !files.includes(file))
+
+    assert.isAbove(targets.flat().length, 100)
+    assert.deepStrictEqual([...new Set(missing)].toSorted(), [
+      // The declarations in `dist` say the same.
+      "docs/api/listing.txt",
+      // Of 130 kB, and the page says in words what it shows.
+      "docs/images/fleet-1440.png"
+    ])
+  })
 
   it("keeps a copy in SQLite, beside the optional peer alone", async () => {
     const { stdout } = await sh(process.execPath, "--disable-warning=ExperimentalWarning", "out/copy.js")
