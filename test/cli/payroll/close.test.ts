@@ -426,6 +426,24 @@ describe("time-punches payroll close", () => {
       }
     })))
 
+  it.live("says that a pruned history reaches no revision, with exit code 7", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const run = onCopy(file)
+      yield* run("payroll", "close", ...week)
+      yield* sync(file)
+      // As a pruning leaves it.
+      execute(file, "UPDATE time_punches_sync SET known_since = history_last, history_since = history_last")
+      const { code, stderr, stdout } = yield* run("payroll", "verify")
+
+      assert.deepStrictEqual([code, stdout], [7, ""])
+      assert.match(
+        stderr,
+        /the history reaches no revision: none was compared.*\n {2}The history was pruned, or begins/
+      )
+      assert.notInclude(stderr, "these people")
+    })))
+
   it.live("due and correct say how old the copy is, and end with 10 if it is older than --max-age", () =>
     inFake(Effect.gen(function*() {
       const file = yield* copy
