@@ -413,6 +413,36 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
       assert.strictEqual(error._tag, "HistoryUnavailable")
     }))
 
+  test("fails while it follows a copy that is restored and synced again", (opened) =>
+    Effect.gen(function*() {
+      const seen = yield* Queue.unbounded<Event>()
+      const { run, table } = opened
+      yield* commit(opened.kept, company, rows(2))
+      const since = yield* positionOf(opened)
+      const following = yield* Effect.forkChild(
+        run(
+          Stream.runForEach(
+            SqlStore.feed(company, { table, since, follow: "100 millis" }),
+            (event) => Queue.offer(seen, event)
+          )
+        )
+      )
+      yield* commit(opened.kept, company, [row(2, { notes: "lost" })])
+      yield* Queue.take(seen)
+      // As if the commit had never been, and a later one had another change.
+      const later = `history_last + ${dialect === "pg" ? "interval '1 second'" : "1000"}`
+      yield* run(Effect.flatMap(SqlClient.SqlClient, (sql) =>
+        sql.withTransaction(Effect.gen(function*() {
+          yield* sql.unsafe(`UPDATE ${table} SET valid_from = (SELECT ${later} FROM ${table}_sync) WHERE id = 2`)
+          yield* sql.unsafe(`DELETE FROM ${table}_history`)
+          yield* sql.unsafe(`UPDATE ${table}_sync SET history_last = ${later}`)
+        }))))
+      const error = yield* Effect.flip(Fiber.join(following))
+
+      assert.strictEqual(error._tag, "HistoryUnavailable")
+      assert.strictEqual(yield* Queue.size(seen), 0)
+    }))
+
   test("is encoded and decoded whole", (opened) =>
     Effect.gen(function*() {
       const events = [
