@@ -107,21 +107,19 @@ export const feedInBatches = (
     const look = patient(statusOf(database, company))
     const first = begin ?? (yield* stateNow(company, look, interval, sayOnceAMinute))
     /** Waits for a commit after the one that was seen. A commit that changed no punch is one too. */
-    const nextCommit = (interval: Duration.Duration, place: Place, seen: number) =>
+    const nextCommit = (interval: Duration.Duration, place: Place) =>
       Effect.sleep(interval).pipe(
         Effect.andThen(look),
         Effect.flatMap((status) => requirePlace(company, status, place)),
-        Effect.repeat({ until: ({ last }) => last !== seen })
+        Effect.repeat({ until: ({ last }) => last !== place.at })
       )
     return Stream.paginate(
       first,
       Effect.fnUntraced(function*(place: Place) {
-        const { events, last, next } = yield* patient(readBatch(database, company, place, size))
+        const { events, next, reached } = yield* patient(readBatch(database, company, place, size))
         if (next !== undefined) return [events, Option.some(next)] as const
-        const end = events.at(-1)
-        const reached = end === undefined ? place : placeOf(end.position) ?? place
         if (interval === undefined) return [events, Option.none()] as const
-        if (events.length === 0) yield* nextCommit(interval, reached, last)
+        if (events.length === 0) yield* nextCommit(interval, reached)
         return [events, Option.some(reached)] as const
       })
     )
@@ -236,11 +234,15 @@ const sqlErrorOf = (error: unknown): SqlError | undefined => {
   return isSqlError(error) ? error : isSqlError(cause) ? cause : undefined
 }
 
-/** Events of one snapshot, and the place of the next batch; without a `next` there are no more up to the commit at `last`. */
+/** Events of one snapshot, and the place of the next batch; without a `next` there are no more. */
 interface BatchOfEvents {
   readonly events: ReadonlyArray<FeedEvent>
   readonly next: Place | undefined
-  readonly last: number
+  /**
+   * The place behind the events. Without any it is the last commit: a history may be pruned up to there, although no punch has
+   * changed for long.
+   */
+  readonly reached: Place
 }
 
 /** The events after a place. The copy may be another one since the place was given out, or since the last batch. */
@@ -263,7 +265,15 @@ const readBatch = (
       const batch = place.phase === "state"
         ? yield* readState(database, company, from, size)
         : yield* readChanges(database, company, from, size)
-      return { ...batch, last: status.last }
+      const end = batch.events.at(-1)
+      const quiet: Place = {
+        company,
+        phase: "after",
+        at: status.last,
+        id: wholeInstant,
+        newest: newest ?? { at: place.at, id: place.id }
+      }
+      return { ...batch, reached: end === undefined ? quiet : placeOf(end.position) ?? quiet }
     }))
   )).pipe(
     Effect.map(Option.getOrThrow)
@@ -272,7 +282,7 @@ const readBatch = (
 /** Whether a place names a change itself. */
 const isOfChange = ({ id, phase }: Place): boolean => phase === "after" && id !== wholeInstant
 
-/** The last change up to the instant of a place, or the beginning of the history. */
+/** The last change up to the instant of a place, which no pruning removes; 0 for a copy in which nothing has changed. */
 const newestOf = (
   { dialect: { bigint, millisOf, tables, timestamp }, sql }: Database<Dialect>,
   { at, company }: Place
@@ -284,10 +294,9 @@ const newestOf = (
       ORDER BY valid_from DESC, id DESC LIMIT 1) AS last`
   return Effect.map(
     sql`SELECT ${millisOf("valid_from")} AS at, id FROM (
-      SELECT history_since AS valid_from, 0 AS id FROM ${tables.sync} WHERE ${isOurs}
-      UNION ALL ${lastOf(tables.rows)} UNION ALL ${lastOf(tables.history)}
+      ${lastOf(tables.rows)} UNION ALL ${lastOf(tables.history)}
     ) AS versions ORDER BY valid_from DESC, id DESC LIMIT 1`,
-    ([row]) => ({ at: numberOf(row?.["at"]), id: numberOf(row?.["id"]) })
+    ([row]) => ({ at: numberOf(row?.["at"] ?? 0), id: numberOf(row?.["id"] ?? 0) })
   )
 }
 

@@ -50,7 +50,7 @@ export interface Place {
   readonly newest?: Version | undefined
 }
 
-/** A version of a punch by its first instant; the beginning of a history has the id 0. */
+/** A version of a punch by its first instant; that of a copy in which nothing has changed is 0. */
 export interface Version {
   readonly at: number
   readonly id: number

@@ -331,6 +331,48 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
       assert.deepStrictEqual(kinds(yield* eventsOf(opened, kept)), ["edited", "edited"])
     }))
 
+  /** Removes what was replaced up to the last commit. */
+  const prune = (opened: OpenHistory) =>
+    Effect.flatMap(
+      lastOf(opened, company),
+      (before) => opened.run(SqlStore.pruneHistory(company, { before }, { table: opened.table }))
+    )
+
+  test("continues behind a pruned history if nothing has changed since", (opened) =>
+    Effect.gen(function*() {
+      yield* commit(opened.kept, company, rows(2))
+      yield* commit(opened.kept, company, [row(1, { notes: "edited" })])
+      yield* prune(opened)
+      yield* commit(opened.kept, company, [])
+      const state = (yield* eventsOf(opened)).at(-1)?.position
+      const now = yield* positionOf(opened)
+      yield* prune(opened)
+      yield* commit(opened.kept, company, [row(2, { notes: "edited" })])
+
+      for (const position of [state, now]) {
+        assert.deepStrictEqual(told(yield* eventsOf(opened, position)), [[2, "edited"]], position)
+      }
+    }))
+
+  test("follows a copy in which nothing changes for longer than its history is kept", (opened) =>
+    Effect.gen(function*() {
+      const { run, table } = opened
+      yield* commit(opened.kept, company, rows(2))
+      yield* commit(opened.kept, company, [row(1, { notes: "edited" })])
+      const since = (yield* eventsOf(opened)).at(-1)?.position
+      const following = yield* Effect.forkChild(
+        run(Stream.runHead(SqlStore.feed(company, { table, since, follow: "100 millis" })))
+      )
+      for (let times = 0; times < 3; times++) {
+        yield* commit(opened.kept, company, [])
+        yield* Effect.sleep("300 millis")
+        yield* prune(opened)
+      }
+      yield* commit(opened.kept, company, [row(2, { notes: "edited" })])
+
+      assert.deepStrictEqual(told(Option.toArray(yield* Fiber.join(following))), [[2, "edited"]])
+    }))
+
   test("fails after an erasure, and after rows were removed by hand", (opened) =>
     Effect.gen(function*() {
       yield* commit(opened.kept, company, rows(2))
