@@ -66,39 +66,44 @@ const teardown: Runtime.Teardown = (exit, onExit) => {
  * background: text still buffered at exit would be lost, and the cursor for resuming would be past it.
  */
 const stdout = () =>
-  Sink.forEach((text: string | Uint8Array) =>
-    isFile()
-      ? writeWhole(text)
-      : Effect.callback<void, PlatformError.PlatformError>((resume) => {
+  Sink.forEach((text: string | Uint8Array) => {
+    const size = sizeOfFile()
+    return size === undefined
+      ? Effect.callback<void, PlatformError.PlatformError>((resume) => {
         process.stdout.write(
           text,
           (cause) => resume(cause === null || cause === undefined ? Effect.void : Effect.fail(outputError(cause)))
         )
       })
-  )
+      : writeWhole(text, size)
+  })
 
 const outputError = (cause: unknown, pathOrDescriptor?: string) =>
   PlatformError.systemError({ _tag: "Unknown", module: "Stdio", method: "stdout", pathOrDescriptor, cause })
 
-const isFile = (): boolean => {
+/** The size of the file that is standard output, if it is one. */
+const sizeOfFile = (): number | undefined => {
   try {
-    return Fs.fstatSync(1).isFile()
+    const stat = Fs.fstatSync(1)
+    return stat.isFile() ? stat.size : undefined
   } catch {
-    return false
+    return undefined
   }
 }
+
+/** A text was taken back. Without append, the system would write the next one where that one ended, behind a gap. */
+let hasGap = false
 
 /**
  * Writes a text to the file that is standard output, or takes back what was written of it: the next run appends to whole
  * lines. Node writes to a file once and ignores how much the system took, which on a disk that is nearly full is only a part.
  */
-const writeWhole = Effect.fnUntraced(function*(text: string | Uint8Array) {
+const writeWhole = Effect.fnUntraced(function*(text: string | Uint8Array, size: number) {
   const bytes = typeof text === "string" ? Buffer.from(text) : text
-  const { size } = Fs.fstatSync(1)
   let written = 0
   try {
     while (written < bytes.length) {
-      const count = Fs.writeSync(1, bytes, written)
+      const count = Fs.writeSync(1, bytes, written, bytes.length - written, hasGap ? size + written : null)
       if (count === 0) throw new Error("it takes nothing more")
       written += count
     }
@@ -110,8 +115,10 @@ const writeWhole = Effect.fnUntraced(function*(text: string | Uint8Array) {
 /** Whether what was written is gone again: what another process has written behind it stays. */
 const takeBack = (size: number, written: number): boolean => {
   try {
+    if (written === 0) return true
     if (Fs.fstatSync(1).size !== size + written) return false
-    if (written > 0) Fs.ftruncateSync(1, size)
+    Fs.ftruncateSync(1, size)
+    hasGap = true
     return true
   } catch {
     return false

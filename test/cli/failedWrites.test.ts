@@ -272,4 +272,27 @@ describe("a command that changes something and cannot print it", () => {
       assert.strictEqual(stderr.split("stdout: no space is left on the disk (ENOSPC)").length, 2, stderr)
       assert.include(stderr, "The sync runs continue.")
     })), timeout)
+
+  it.live(
+    "leave no gap in a file that is not appended to, once it can grow again",
+    () =>
+      inService(Effect.gen(function*() {
+        const folder = yield* temporaryFolder
+        yield* copied(folder)
+        const file = `${folder}/out`
+        const size = mebibytes * 1024 * 1024 - 40
+        Fs.writeFileSync(file, "")
+        Fs.truncateSync(file, size)
+        const limit = `ulimit -S -f ${mebibytes * 1024}; exec 3<> out; cat <&3 > /dev/null`
+        const shell = `${limit}; "$@" >&3 & sleep 4; prlimit --pid $! --fsize=unlimited; sleep 3; kill $!; wait $!`
+        const { code, stderr } = yield* runIn(folder, shell, "sync --every 1s --json")
+        const lines = Fs.readFileSync(file).subarray(size).toString().trimEnd().split("\n")
+
+        assert.strictEqual(code, 130, stderr)
+        assert.include(stderr, "The sync runs continue.")
+        assert.isAbove(lines.length, 1)
+        for (const line of lines) assert.strictEqual(JSON.parse(line).kind, "increment")
+      })),
+    timeout
+  )
 })
