@@ -53,11 +53,10 @@ export const run = Effect.fnUntraced(
     const tasks = companies.map(taskOf)
     const passes = Option.match(input.every, { onNone: () => once(tasks), onSome: (every) => forever(tasks, every) })
     const store = SqlStore.layer({ history })
-    const layerStore = Option.isNone(input.every) ? store : layerWaiting(store)
-    yield* Effect.provide(
-      passes,
-      Layer.merge(layerClient, Layer.provideMerge(layerStore, layerDatabase(target)))
-    )
+    const layerCopy = Option.isNone(input.every)
+      ? Layer.provideMerge(store, layerDatabase(target))
+      : layerWaiting(store, target)
+    yield* Effect.provide(passes, Layer.merge(layerClient, layerCopy))
   },
   Effect.provide(layerTelemetry()),
   Effect.scoped

@@ -10,7 +10,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { setFlagsFromString } from "node:v8"
 import type { CompanyId } from "../../Ids.ts"
-import { mayPass } from "../../internal/sql/failure.ts"
+import { isLocked, mayPass } from "../../internal/sql/failure.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { inOneState } from "../../sql/connection.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
@@ -73,19 +73,27 @@ export const layerCopy = (company: CompanyId, target: DatabaseTarget, readonly =
     return layerDatabase(target, { readonly })
   }))
 
-/** A layer over a database, which is built again each second while the database is locked or away; says so once a minute. */
-export const layerWaiting = <A, E extends ExpectedError, R>(layer: Layer.Layer<A, E, R>) =>
+/** A store over its database, which waits while the database is locked or away. A wrong name of a file never passes. */
+export const layerWaiting = <A, E extends ExpectedError, R>(store: Layer.Layer<A, E, R>, target: DatabaseTarget) =>
+  // Around both, each failed attempt would keep its connection.
+  Layer.provideMerge(waiting(store, mayPass), waiting(layerDatabase(target), isLocked))
+
+/** A layer that is built again each second after an error that is waited for; says so once a minute. */
+const waiting = <A, E extends ExpectedError | CommandFailure, R>(
+  layer: Layer.Layer<A, E, R>,
+  isWaitedFor: (error: unknown) => boolean
+) =>
   Layer.effectContext(Effect.suspend(() => {
     let saidAt = -Infinity
-    const say = Effect.fnUntraced(function*(error: E) {
+    const say = Effect.fnUntraced(function*(error: ExpectedError | CommandFailure) {
       const now = yield* Clock.currentTimeMillis
-      if (!mayPass(error) || now - saidAt < 60_000) return
+      if (error._tag === "CommandFailure" || !isWaitedFor(error) || now - saidAt < 60_000) return
       saidAt = now
       yield* printWarning(`sync waits for its database: ${commandFailureOf(error).message}`)
     })
     return Layer.build(Layer.fresh(layer)).pipe(
       Effect.tapError(say),
-      Effect.retry({ while: mayPass, schedule: Schedule.spaced("1 second") })
+      Effect.retry({ while: isWaitedFor, schedule: Schedule.spaced("1 second") })
     )
   }))
 

@@ -15,6 +15,10 @@ export const isTransient = (error: Reason.SqlError): boolean => {
 export const mayPass = (error: unknown): boolean =>
   Reason.isSqlError(error) ? isTransient(error) : Predicate.hasProperty(error, "cause") && mayPass(error.cause)
 
+/** Whether another process has locked the file of SQLite. A file that cannot be opened also counts as transient. */
+export const isLocked = (error: unknown): boolean =>
+  Reason.isSqlError(error) && error.reason._tag === "LockTimeoutError"
+
 /**
  * Whether an error, or its cause, is that the file of SQLite was removed or replaced since it was opened: this process cannot
  * reach what has the name now.

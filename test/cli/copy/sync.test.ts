@@ -337,6 +337,17 @@ describe("time-punches sync", () => {
       yield* until(locked, "first load: ")
       yield* Fiber.interrupt(running)
 
+      // To open a file that is not in WAL mode needs the file for itself.
+      const other = `${yield* temporaryFolder}/other.db`
+      const owner = new DatabaseSync(other)
+      owner.exec("CREATE TABLE t (a); BEGIN EXCLUSIVE")
+      const unopened: Array<string> = []
+      const opening = yield* Effect.forkChild(repeated(other, unopened))
+      yield* until(unopened, "sync waits for its database: the database failed: database is locked")
+      owner.close()
+      yield* until(unopened, "first load: ")
+      yield* Fiber.interrupt(opening)
+
       const { code } = yield* repeated(`${file}/folder/punches.db`, [])
       assert.strictEqual(code, 8)
     })))
