@@ -47,8 +47,12 @@ export const messageFlags = [
 const takeMessages = (args: ReadonlyArray<string>) =>
   takeFlags(args, { "log-format": "lines or json" }, { quiet: "q", verbose: "v" })
 
+/** A pipe of the shell, as in `--variables <(sops …)`, names nothing after this run. */
 const wordsOf = ({ values }: { readonly values: ReadonlyMap<string, string> }): string =>
-  Array.from(values, ([name, value]) => `--${name} ${shellWord(value)} `).join("")
+  Array.from(
+    values,
+    ([name, value]) => name === "variables" && /^\/(dev|proc)\//.test(value) ? "" : `--${name} ${shellWord(value)} `
+  ).join("")
 
 /** The other arguments, or why these flags are refused. */
 const restOf = (args: ReadonlyArray<string>): Result.Result<ReadonlyArray<string>, CommandFailure> =>

@@ -32,7 +32,7 @@ export const companiesOf = Effect.fnUntraced(function*(
   if (given.length > mostCompanies) {
     return yield* usage(
       `--company names ${given.length} companies, and a call takes up to ${mostCompanies}`,
-      "time-punches fleet keeps many in sync: see time-punches fleet --help."
+      "A fleet keeps many in sync: see time-punches fleet --help."
     )
   }
   const twice = given.find(({ id }, at) => given.findIndex((other) => other.id === id) !== at)

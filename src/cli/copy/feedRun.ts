@@ -28,7 +28,7 @@ export const run = Effect.fnUntraced(function*(input: FeedInput) {
   const target = yield* targetOfCopy(
     input.database,
     "copy feed",
-    "The service does not tell what changes; a copy that time-punches copy sync --history keeps does."
+    "The service does not tell what changes; a copy that is synced with --history does."
   )
   const form = yield* Effect.fromResult(formatOf(input, forms))
   const lineOf = form === "ndjson" ? jsonLine : tableLine(yield* outputWidth)

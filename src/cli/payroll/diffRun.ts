@@ -29,7 +29,7 @@ export const run = Effect.fnUntraced(function*(input: DiffInput) {
   const target = yield* targetOfCopy(
     input.database,
     "payroll diff",
-    "The service does not show earlier versions of a punch; a copy that time-punches copy sync --history keeps has them."
+    "The service does not show earlier versions of a punch; a copy that is synced with --history has them."
   )
   const period = Option.isSome(close) ? undefined : yield* ofPeriod(input)
   const format = yield* Effect.fromResult(formatOf(input, forms))

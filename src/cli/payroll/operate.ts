@@ -40,7 +40,7 @@ export const recordOf = Effect.fnUntraced(function*(
   const target = yield* targetOfCopy(
     input.database,
     `payroll ${verb}`,
-    "Closes are recorded in a copy that time-punches copy sync --history keeps."
+    "Closes are recorded in a copy that is synced with --history."
   )
   return { company, target, shown: target.shown, layer: layerCopy(company, target, !writes) }
 })

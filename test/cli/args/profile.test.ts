@@ -500,6 +500,8 @@ describe("a command that a message advises", () => {
         const period = ["--from", "2026-01-01", "--to", "2026-01-07", "--zone", "UTC"]
         const old = yield* given("summary", ...period, "--database", file, "--max-age", "30m")
         const closed = yield* given("payroll", "close", ...period, "--accept", "empty", "--database", file)
+        const companies = Array.from({ length: 21 }, (_, at) => at + 1).join(",")
+        const many = yield* given("sync", "--company", companies, "--database", file)
         const erasing = yield* given("copy", "erase", "--closes-too", "--database", file)
         execute(file, "UPDATE time_punches_sync SET checkpoint = NULL")
         const doctor = yield* given("doctor", "--database", file)
@@ -508,6 +510,7 @@ describe("a command that a message advises", () => {
           [old.stderr, /Run (time-punches .*), then try again/],
           [closed.stderr, /The record: (time-punches .*)/],
           [doctor.stdout, /Run (time-punches .*), then check again/],
+          [many.stderr, /A fleet keeps many in sync: see (time-punches .*)\./],
           [erasing.stderr, /To erase this: (time-punches .*)/]
         ] as const
         for (const [text, form] of advised) {
@@ -518,4 +521,31 @@ describe("a command that a message advises", () => {
         }
       })
     ))
+
+  it.live.each(["/dev/fd", "/proc/self/fd"])(
+    "names no pipe of this run: %s",
+    (folder) =>
+      inFake(Effect.gen(function*() {
+        const file = `${yield* temporaryFolder}/open.env`
+        Fs.writeFileSync(file, "")
+        const open = Fs.openSync(file, "r")
+        const given = ["--company", "1", "--database", `${file}.db`, "--variables", `${folder}/${open}`]
+        const { stderr } = yield* cli(["copy", "status", ...given], { env: {} })
+        Fs.closeSync(open)
+
+        assert.include(stderr, "run time-punches sync --history --company 1")
+      }))
+  )
+
+  it.effect.each(["copy feed", "payroll diff", "payroll list"])(
+    "has no flags of this run in a sentence that is no command: %s",
+    (words) =>
+      inFake(Effect.gen(function*() {
+        const { call } = yield* withProfiles({ north })
+        const { stderr } = yield* call([...words.split(" "), "--profile", "north"])
+
+        assert.match(stderr, /needs a database: .*\n.* synced with --history/)
+        assert.notInclude(stderr, "--profile")
+      }))
+  )
 })

@@ -194,7 +194,7 @@ describe("sync of several companies", () => {
   it.effect.each<readonly [ReadonlyArray<string>, string]>([
     [["--company", "5001,5002,5001"], "--company names 5001 twice"],
     [["--company", `5001,5001=${guid}`], "--company names 5001 twice"],
-    [["--company", Array.from({ length: 21 }, (_, at) => at + 1).join(",")], "time-punches fleet keeps many in sync"],
+    [["--company", Array.from({ length: 21 }, (_, at) => at + 1).join(",")], "A fleet keeps many in sync"],
     [["--company", "5001,"], "--company"],
     [["--company", "5001,x"], "several of ID or ID=GUID joined by commas"],
     [["--company", "5001=x"], "several of ID or ID=GUID joined by commas"]
