@@ -357,6 +357,18 @@ describe("time-punches fleet", () => {
     })
   )
 
+  test(
+    "status shows a company also without the right to read who was removed",
+    Effect.gen(function*() {
+      const { fleet, sql } = yield* inFile
+      yield* fleet("add 1")
+      yield* sql((sql) => sql`DROP TABLE fleet_removal`)
+      const [there, missing] = [yield* fleet("status 1"), yield* fleet("status 2")]
+
+      assert.deepStrictEqual([there.code, missing.code], [0, 8], there.stderr)
+    })
+  )
+
   it.live.each(["SQLite", "PostgreSQL"] as const)(
     "status says who removed a company, and when, also after --purge and a second removal: %s",
     (kind, context) => {

@@ -21,15 +21,17 @@ export const status = Command.make(
   Effect.fnUntraced(function*(input) {
     const json = yield* Effect.fromResult(isJson(input))
     const { encodeStatus, encodeTurn, turnTable, statusTable, withFleet } = yield* operating
-    const found = yield* withFleet(
+    const { all, value } = yield* withFleet(
       input,
       "reads",
-      ({ removal, runs, status }) =>
-        Effect.all({ status: status(input.id), all: runs(input.id), removal: removal(input.id) })
+      Effect.fnUntraced(function*({ removal, runs, status }) {
+        const found = yield* status(input.id)
+        if (Option.isSome(found)) return { value: found.value, all: yield* runs(input.id) }
+        // Only now: the table is new, and a role may have no right to it yet.
+        return yield* usage(`not in the fleet: ${input.id}${removedText(yield* removal(input.id))}`)
+      })
     )
-    if (Option.isNone(found.status)) return yield* usage(`not in the fleet: ${input.id}${removedText(found.removal)}`)
-    const { value } = found.status
-    const runs = found.all.slice(0, shownTurns)
+    const runs = all.slice(0, shownTurns)
     if (json) {
       return yield* printLines([JSON.stringify({ ...encodeStatus(value), runs: runs.map(encodeTurn) })])
     }
