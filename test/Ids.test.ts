@@ -74,6 +74,17 @@ describe("make", () => {
     assert.strictEqual(thrown(() => BusinessDate.make(20260203)).message, "BusinessDate.make: Expected a string")
   })
 
+  it("says it where an engine cannot cut the trace", () => {
+    const { captureStackTrace } = Error
+    // @ts-expect-error older engines have none
+    delete Error.captureStackTrace
+    try {
+      assert.strictEqual(thrown(() => CompanyId.make(0)).message, "CompanyId.make: Expected a value greater than 0")
+    } finally {
+      Error.captureStackTrace = captureStackTrace
+    }
+  })
+
   it("throws at the line of the call, in a few lines, and has the issue as its cause", () => {
     const error = thrown(() => BusinessDate.make("x"))
 

@@ -2,6 +2,7 @@
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
@@ -51,8 +52,8 @@ export const withClearMake = <S extends Schema.Constraint>(schema: S, name: stri
       const clear = new Error(`${name}.make: ${[...new Set(found)].join("; ")}`)
       // For a program, as core has it. Printed, its fifty lines would end an uncaught error.
       Object.defineProperty(clear, "cause", { get: () => issue })
-      // The trace begins at the call.
-      Error.captureStackTrace(clear, make)
+      // The trace begins at the call, but not in older engines.
+      if (Predicate.hasProperty(Error, "captureStackTrace")) Error.captureStackTrace(clear, make)
       throw clear
     }
   }
