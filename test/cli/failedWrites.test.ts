@@ -248,9 +248,9 @@ describe("a command that changes something and cannot print it", () => {
       for (
         const [at, text] of [
           "increment: 1 punch",
-          "2.1 was recorded, and not printed. To see it: time-punches payroll show 2.1 --database ",
-          "1.2 was recorded, and not printed. To see it: time-punches payroll show 1.2 --database ",
-          "1.3 was recorded, and not printed. To see it: time-punches payroll show 1.3 --database ",
+          "2.1 was recorded; its output may be incomplete. To see it: time-punches payroll show 2.1 --database ",
+          "1.2 was recorded; its output may be incomplete. To see it: time-punches payroll show 1.2 --database ",
+          "1.3 was recorded; its output may be incomplete. To see it: time-punches payroll show 1.3 --database ",
           "1 company added",
           "The fleet is paused",
           "1 company removed",

@@ -81,7 +81,9 @@ export const printRecorded = <A, E, R>(
     print,
     () =>
       printWarning(
-        ...revisions.map(({ id }) => `${id} was recorded, and not printed. To see it: ${showWords(id, company, shown)}`)
+        ...revisions.map(({ id }) =>
+          `${id} was recorded; its output may be incomplete. To see it: ${showWords(id, company, shown)}`
+        )
       )
   )
 
