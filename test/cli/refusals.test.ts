@@ -289,6 +289,8 @@ const writers: Readonly<
       readonly files: ReadonlyArray<string>
       readonly exit?: number
       readonly until?: (stderr: string, pages: number) => boolean
+      /** Another call does the same: it is looked at again if its files were missed. */
+      readonly repeats?: true
     }
   >
 > = {
@@ -329,7 +331,8 @@ const writers: Readonly<
   },
   "payroll correct": {
     args: (folder) => ["--database", `${folder}/punches.db`],
-    files: ["punches.db-shm", "punches.db-wal"]
+    files: ["punches.db-shm", "punches.db-wal"],
+    repeats: true
   },
   "payroll void": {
     args: (folder) => ["1.1", "--note", "not sent", "--database", `${folder}/punches.db`],
@@ -448,33 +451,44 @@ describe("a file that a command writes", () => {
         if (writer === undefined) continue
         yield* service.inject(Fault.slow("100 millis"))
         const args = [...name.split(" "), ...writer.args(folder)]
-        const looked = yield* Effect.promise(() => lookingAt(folder))
-        // A process takes seconds to start, so only what a signal ends has its own.
-        const { until } = writer
-        const { code, stderr: errors } = until === undefined
-          ? yield* cli(args)
-          : yield* Effect.gen(function*() {
-            const { child, ended } = start(args, environmentOf(url))
-            yield* Effect.addFinalizer(() => Effect.sync(() => child.kill("SIGKILL")))
-            const requested = (yield* queries).length
-            let errors = ""
-            child.stderr.on("data", (text: string) => (errors += text))
-            while (child.exitCode === null && child.signalCode === null) {
-              const pages = (yield* queries).length - requested
-              // A second signal would end it at once.
-              if (!child.killed && until(errors, pages)) child.kill("SIGINT")
-              yield* Effect.sleep("2 millis")
-            }
-            return yield* Effect.promise(() => ended)
-          })
         const names = new Set<string>()
-        for (const [file, mode] of yield* Effect.promise(looked)) {
-          const known = file.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, "ID")
-          names.add(known)
-          if (mode !== 0o600) seen.set(`${name}: ${known}`, mode.toString(8))
+        const looking = Effect.gen(function*() {
+          const looked = yield* Effect.promise(() => lookingAt(folder))
+          // A process takes seconds to start, so only what a signal ends has its own.
+          const { until } = writer
+          const { code, stderr: errors } = until === undefined
+            ? yield* cli(args)
+            : yield* Effect.gen(function*() {
+              const { child, ended } = start(args, environmentOf(url))
+              yield* Effect.addFinalizer(() => Effect.sync(() => child.kill("SIGKILL")))
+              const requested = (yield* queries).length
+              let errors = ""
+              child.stderr.on("data", (text: string) => (errors += text))
+              while (child.exitCode === null && child.signalCode === null) {
+                const pages = (yield* queries).length - requested
+                // A second signal would end it at once.
+                if (!child.killed && until(errors, pages)) child.kill("SIGINT")
+                yield* Effect.sleep("2 millis")
+              }
+              return yield* Effect.promise(() => ended)
+            })
+          for (const [file, mode] of yield* Effect.promise(looked)) {
+            const known = file.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, "ID")
+            names.add(known)
+            if (mode !== 0o600) seen.set(`${name}: ${known}`, mode.toString(8))
+          }
+          assert.strictEqual(code, writer.exit ?? 0, `${name}\n${errors}`)
+        })
+        yield* looking
+        // On a busy machine the thread that looks may miss files that are there for a few milliseconds.
+        for (
+          let times = 0;
+          times < 9 && writer.repeats === true && writer.files.some((file) => !names.has(file));
+          times++
+        ) {
+          yield* looking
         }
-        assert.strictEqual(code, writer.exit ?? 0, `${name}\n${errors}`)
-        assert.includeMembers([...names], [...writer.files], `${name}\n${errors}`)
+        assert.includeMembers([...names], [...writer.files], name)
       }
       assert.deepStrictEqual([...seen], [])
     }).pipe(
