@@ -63,6 +63,8 @@ export interface RunnerState {
   hasLostName: boolean
   /** Why this process leaves companies to others; `undefined`: it does not. */
   trouble: Trouble | undefined
+  /** A turn has shown a trouble that nothing has said yet: of several turns that end at once, one has it said. */
+  isTroubleNew: boolean
   /** Turns in a row that did not reach the service. */
   failedInRow: number
   /** Turns in a row that failed for any reason. */
@@ -96,6 +98,7 @@ export const initialState = (): RunnerState => ({
   isNoted: false,
   hasLostName: false,
   trouble: undefined,
+  isTroubleNew: false,
   failedInRow: 0,
   failedTurns: 0,
   saidOfAllAt: -Infinity,

@@ -69,6 +69,7 @@ export const noteOutcome = (base: TurnBase, claim: Claim, outcome: Outcome): Eff
     state.trouble = after.trouble
     if (outcome._tag === "Transient" || outcome._tag === "NoCredential") state.askFor = companyOf(claim)
     if (before?.kind === after.trouble?.kind) return Effect.void
+    state.isTroubleNew = after.trouble !== undefined
     return before !== undefined && after.trouble === undefined ? over(base, before) : Effect.ignore(note(base))
   })
 

@@ -217,10 +217,12 @@ const runTurn = (base: WakingBase, turn: Turn) =>
       })
       const exit = yield* Effect.exit(restore(worked))
       turn.isEnding = true
-      const { trouble } = state
       yield* writeEnd(base, turn, exit)
       // Said at once, and from then on once a minute.
-      if (state.trouble !== undefined && state.trouble.kind !== trouble?.kind) yield* base.wakeAsks
+      if (state.isTroubleNew) {
+        state.isTroubleNew = false
+        yield* base.wakeAsks
+      }
       // After a freeze this runner may have claimed the company again.
       if (turns.get(turn.claim.company) === turn) turns.delete(turn.claim.company)
       yield* metrics.inWork(turns.size)
