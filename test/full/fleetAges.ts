@@ -28,7 +28,7 @@ export const now = "(extract(epoch from statement_timestamp()) * 1000)::bigint"
 interface Process extends Running {
   readonly door: Door
   readonly database: DatabaseDoor
-  /** The status of `/healthz`. */
+  /** The status of `/healthz`; 0 without an answer in five seconds. */
   readonly health: Effect.Effect<number>
   /** What it has logged. */
   readonly log: () => string
@@ -63,7 +63,12 @@ export const fleetOf = (env: Readonly<Record<string, string>> = {}, ...flags: Re
         yield* within(`process ${name} runs`, Effect.sync(() => text.includes("the fleet runs")), Effect.sync(log))
         const address = () => /http:\/\/127\.0\.0\.1:\d+/.exec(text.slice(text.indexOf("the fleet runs")))?.[0]
         yield* within(`the page of ${name}`, Effect.sync(() => address() !== undefined), Effect.sync(log))
-        const health = Effect.promise(async () => (await fetch(`${address()}/healthz`)).status)
+        const health = Effect.promise(async () => {
+          const signal = AbortSignal.timeout(5000)
+          const response = await fetch(`${address()}/healthz`, { signal }).catch(() => undefined)
+          await response?.arrayBuffer()
+          return response?.status ?? 0
+        })
         return { ...running, door, database, health, log }
       })
     const [a, b] = yield* Effect.all([start("a"), start("b")], { concurrency: 2 })

@@ -65,7 +65,11 @@ describe.concurrent("the worst age of a fleet of two processes", () => {
         assert.strictEqual(yield* fleet.a.health, 200)
         for (const { database } of [fleet.a, fleet.b]) database.forget()
         // While nothing is claimed.
-        yield* within("health says so", Effect.map(fleet.a.health, (status) => status === 503))
+        yield* within(
+          "health says so",
+          Effect.map(fleet.a.health, (status) => status === 503),
+          Effect.map(fleet.a.health, (status) => `${status} ${fleet.a.log()}`)
+        )
         const after = Effect.gen(function*() {
           assert.deepStrictEqual(yield* Effect.all([fleet.a.health, fleet.b.health]), [200, 200])
           assert.include(fleet.a.log(), "the database sent nothing for 30 seconds")
