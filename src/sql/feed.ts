@@ -11,7 +11,7 @@ import * as Stream from "effect/Stream"
 import { InvalidRequest } from "../ApiError.ts"
 import type { CompanyId } from "../Ids.ts"
 import { type Database, numberOf, orUndefined, raw } from "../internal/sql/dialect.ts"
-import { isTransient, messageOf } from "../internal/sql/failure.ts"
+import { isTransient, messageOf, sqlErrorOf } from "../internal/sql/failure.ts"
 import { inSnapshot, retried } from "../internal/sql/transaction.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
@@ -227,12 +227,6 @@ const waiting =
     })
     return attempt
   }
-
-/** A `SyncError` has the error of the database as its cause. */
-const sqlErrorOf = (error: unknown): SqlError | undefined => {
-  const cause = typeof error === "object" && error !== null && "cause" in error ? error.cause : undefined
-  return isSqlError(error) ? error : isSqlError(cause) ? cause : undefined
-}
 
 /** Events of one snapshot, and the place of the next batch; without a `next` there are no more. */
 interface BatchOfEvents {

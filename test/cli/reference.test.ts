@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
+import { feedFields } from "../../src/cli/copy/feedRun.ts"
 import { nothingSeen, positionOf, progressFields, seenAfter } from "../../src/cli/print/progress.ts"
 import { reference, type Table } from "../../src/cli/reference.ts"
 import { csvColumns } from "../../src/export/Csv.ts"
@@ -163,8 +164,8 @@ const ofListing = Object.keys(progressFields({
   )
 }))
 
-/** The keys of the progress of a feed (`feedRun.ts`). */
-const ofFeed = ["events", "position"]
+/** The keys of the progress of a feed. */
+const ofFeed = Object.keys(feedFields(1, undefined))
 
 describe("help messages", () => {
   const later = FakeService.use((service) => service.inject(Fault.retryAfter("30", 503), { times: 1, target: "page" }))

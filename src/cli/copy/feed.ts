@@ -19,10 +19,10 @@ export const feed = lazyCommand(
   --follow it waits for more.
 
   Each line has a position. A run with --since POSITION begins with the next
-  event. --state FILE keeps it after the lines are written: a run that was
-  killed repeats lines of the file that they are appended to, and never omits
-  one. A program behind a pipe keeps the position of the last line that it has
-  handled, and begins with --since.`
+  event. --state FILE keeps the position of the last line that was written, for
+  output that is appended to a file: after a kill, the next run repeats lines
+  and omits none. A program behind a pipe keeps the position of the last line
+  that it has handled, and begins with --since.`
   ),
   Command.withShortDescription("Tell what changes in a copy, as it happens"),
   Command.withExamples([

@@ -51,7 +51,7 @@ export const run = Effect.fnUntraced(function*(input: FeedInput) {
         last = Arr.lastNonEmpty(events).position
         printed += shown.length
         if (state !== undefined) yield* state.save(last)
-        yield* show(() => ({ text: counted(printed, "event"), fields: { events: printed, position: last } }))
+        yield* show(() => ({ text: counted(printed, "event"), fields: feedFields(printed, last) }))
       })),
       Effect.ensuring(clear),
       Effect.onInterrupt(() => printWarning("interrupted", ...resumeHint(input, last)))
@@ -61,6 +61,9 @@ export const run = Effect.fnUntraced(function*(input: FeedInput) {
     Effect.provide(layerCopy(company.id, target))
   )
 })
+
+/** The progress of a feed, in a message as JSON. */
+export const feedFields = (events: number, position: SqlStore.FeedPosition | undefined) => ({ events, position })
 
 const isAsked = (event: SqlStore.FeedEvent, { changed, kind }: FeedInput): boolean =>
   Option.match(kind, { onNone: () => true, onSome: (kinds) => kinds.includes(event.kind) }) &&

@@ -4,6 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Logger from "effect/Logger"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
@@ -110,10 +111,13 @@ const writeEvent = (level: "INFO" | "WARN" | "ERROR", message: string, fields: R
 
 const message = (
   event: "remark" | "warning" | "hint",
-  lines: ReadonlyArray<string>
+  texts: ReadonlyArray<string>,
+  colour?: "red" | "yellow"
 ): Effect.Effect<void, never, Stdio.Stdio> =>
   Effect.gen(function*() {
     const mode = yield* Messages
+    const { stderr } = yield* Colours
+    const lines = (yield* shown(texts)).map(colour === undefined ? identity : stderr[colour])
     const [first, ...details] = lines
     if (first === undefined || (event === "hint" && mode?.detail === "quiet")) return
     if (mode?.format !== "json") return yield* writeLines(lines)
@@ -137,26 +141,16 @@ const shown = (lines: ReadonlyArray<string>) =>
 const escapedLines = (text: string): string => text.split("\n").map(escaped).join("\n")
 
 /** Writes lines about the result to standard error, also with `--quiet`: nothing was found, or what was. */
-export const printError = (...lines: ReadonlyArray<string>) =>
-  Effect.flatMap(shown(lines), (lines) => message("remark", lines))
+export const printError = (...lines: ReadonlyArray<string>) => message("remark", lines)
 
 /** The same for what somebody loses. */
-export const printLoss = (...lines: ReadonlyArray<string>) =>
-  Effect.flatMap(
-    Colours,
-    ({ stderr }) => Effect.flatMap(shown(lines), (lines) => message("remark", lines.map(stderr.red)))
-  )
+export const printLoss = (...lines: ReadonlyArray<string>) => message("remark", lines, "red")
 
 /** Writes warnings to standard error: what a result does not have, or what needs a look. */
-export const printWarning = (...lines: ReadonlyArray<string>) =>
-  Effect.flatMap(
-    Colours,
-    ({ stderr }) => Effect.flatMap(shown(lines), (lines) => message("warning", lines.map(stderr.yellow)))
-  )
+export const printWarning = (...lines: ReadonlyArray<string>) => message("warning", lines, "yellow")
 
 /** Writes what is good to know to standard error, but not with `--quiet`. */
-export const printHint = (...lines: ReadonlyArray<string>) =>
-  Effect.flatMap(shown(lines), (lines) => message("hint", lines))
+export const printHint = (...lines: ReadonlyArray<string>) => message("hint", lines)
 
 /** Writes a failure to standard error: what happened, what to do, and the exit code that it has. `lines`: its text for people. */
 export const printFailure = (

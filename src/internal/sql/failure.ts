@@ -11,22 +11,28 @@ export const isTransient = (error: Reason.SqlError): boolean => {
   return error.isRetryable || (code !== undefined && transientStates.test(code))
 }
 
-/** The same of an error, or of its cause. */
-export const mayPass = (error: unknown): boolean =>
-  Reason.isSqlError(error) ? isTransient(error) : Predicate.hasProperty(error, "cause") && mayPass(error.cause)
+/** The error of the database that an error is, or has as its cause, as a `SyncError` has. */
+export const sqlErrorOf = (error: unknown): Reason.SqlError | undefined =>
+  Reason.isSqlError(error) ? error : Predicate.hasProperty(error, "cause") ? sqlErrorOf(error.cause) : undefined
+
+/** Whether another attempt may succeed after an error of any kind. */
+export const mayPass = (error: unknown): boolean => {
+  const found = sqlErrorOf(error)
+  return found !== undefined && isTransient(found)
+}
 
 /** Whether another process has locked the file of SQLite. A file that cannot be opened also counts as transient. */
 export const isLocked = (error: unknown): boolean =>
   Reason.isSqlError(error) && error.reason._tag === "LockTimeoutError"
 
-/**
- * Whether an error, or its cause, is that the file of SQLite was removed or replaced since it was opened: this process cannot
- * reach what has the name now.
- */
-export const isMoved = (error: unknown): boolean =>
-  Reason.isSqlError(error)
-    ? Predicate.hasProperty(error.reason.cause, "code") && error.reason.cause.code === 1032
-    : Predicate.hasProperty(error, "cause") && isMoved(error.cause)
+/** `SQLITE_READONLY_DBMOVED`, as `sql/node` says it too, which imports nothing of ours. */
+const movedCode = 1032
+
+/** Whether the file of SQLite was removed or replaced since it was opened: this process cannot reach the file of that name. */
+export const isMoved = (error: unknown): boolean => {
+  const cause = sqlErrorOf(error)?.reason.cause
+  return Predicate.hasProperty(cause, "code") && cause.code === movedCode
+}
 
 /** The SQLSTATE of PostgreSQL. */
 const codeOf = ({ reason: { cause } }: Reason.SqlError): string | undefined =>
