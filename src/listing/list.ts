@@ -76,31 +76,29 @@ const resuming = <A>(
   schedule: Schedule.Schedule<unknown, ListError>,
   end: number
 ): Effect.Effect<A, ListError> =>
-  Effect.catch(fetch, (first) => {
-    if (!first.isRetryable) return Effect.fail(first)
-    return Effect.flatMap(Schedule.toStep(schedule), (step) => {
+  Effect.catchIf(fetch, isRetryable, (first) =>
+    Effect.flatMap(Schedule.toStep(schedule), (step) => {
       const again = (error: ListError): Effect.Effect<A, ListError> =>
-        error.isRetryable
-          ? Effect.flatMap(Clock.currentTimeMillis, (now) =>
-            Pull.matchEffect(step(now, error), {
-              onSuccess: ([, delay]) => {
-                const wait = Duration.max(delay, retryAfterOf(error))
-                const next = resumed(error, wait).pipe(
-                  Effect.andThen(Effect.sleep(wait)),
-                  Effect.andThen(Effect.catch(fetch, again))
-                )
-                return Effect.flatMap(
-                  monotonicMillis,
-                  (at) => at + Duration.toMillis(wait) < end ? next : Effect.fail(error)
-                )
-              },
-              onFailure: Effect.failCause,
-              onDone: () => Effect.fail(error)
-            }))
-          : Effect.fail(error)
+        Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          Pull.matchEffect(step(now, error), {
+            onSuccess: ([, delay]) => {
+              const wait = Duration.max(delay, retryAfterOf(error))
+              const next = resumed(error, wait).pipe(
+                Effect.andThen(Effect.sleep(wait)),
+                Effect.andThen(Effect.catchIf(fetch, isRetryable, again))
+              )
+              return Effect.flatMap(
+                monotonicMillis,
+                (at) => at + Duration.toMillis(wait) < end ? next : Effect.fail(error)
+              )
+            },
+            onFailure: Effect.failCause,
+            onDone: () => Effect.fail(error)
+          }))
       return again(first)
-    })
-  })
+    }))
+
+const isRetryable = (error: ListError): boolean => error.isRetryable
 
 const retryAfterOf = (error: ListError): Duration.Duration =>
   "retryAfter" in error ? Option.getOrElse(error.retryAfter, () => Duration.zero) : Duration.zero

@@ -384,12 +384,10 @@ const keepsOrder = Effect.fnUntraced(
     return undefined
   },
   (effect) =>
-    Effect.catch(
+    Effect.catchIf(
       effect,
-      (error) =>
-        error._tag === "UnprocessableEntity" || (error._tag === "UnexpectedStatus" && error.status === 400)
-          ? Effect.succeed("refused" as const)
-          : Effect.fail(error)
+      (error) => error._tag === "UnprocessableEntity" || (error._tag === "UnexpectedStatus" && error.status === 400),
+      () => Effect.succeed("refused" as const)
     )
 )
 
