@@ -38,4 +38,4 @@ const isDate = Schema.is(BusinessDate)
 
 /** A service answers an unknown version with its oldest one, in silence: a slip must not get that far. */
 const validateDate = (name: string, date: string) =>
-  isDate(date) ? Effect.succeed(Option.some<string>(date)) : invalidSetting(name, "a real date as YYYY-MM-DD")
+  isDate(date) ? Effect.succeedSome(date) : invalidSetting(name, "a real date as YYYY-MM-DD")

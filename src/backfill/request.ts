@@ -12,7 +12,7 @@ import { BackfillError, type BackfillFilter, type BackfillOptions, BackfillSegme
 import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import { fetchRows } from "../listing/fetch.ts"
-import { maxPageSize } from "../listing/pageSize.ts"
+import { maxPageSize } from "../listing/parameters.ts"
 import { buildQuery, checkOptions, invalid, validateCount } from "../listing/request.ts"
 import { decodePunches } from "../listing/rows.ts"
 import { type Client, type Run, runOptions, settingsOf } from "../listing/run.ts"

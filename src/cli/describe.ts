@@ -53,12 +53,11 @@ const isCursorRejected = (error: ExpectedError): boolean =>
 export const mapToCommandFailure =
   (resumeHint: (error: ExpectedError) => Effect.Effect<ReadonlyArray<string>>) =>
   <A, E extends ExpectedError | CommandFailure | OutputClosed, R>(self: Effect.Effect<A, E, R>) =>
-    Effect.catch(
+    Effect.catchIf(
       self,
-      (error: ExpectedError | CommandFailure | OutputClosed) =>
-        error._tag === "CommandFailure" || error._tag === "OutputClosed"
-          ? Effect.fail(error)
-          : Effect.flatMap(resumeHint(error), (lines) => Effect.fail(commandFailureOf(error, ...lines)))
+      (error): error is Exclude<E, CommandFailure | OutputClosed> =>
+        error._tag !== "CommandFailure" && error._tag !== "OutputClosed",
+      (error) => Effect.flatMap(resumeHint(error), (lines) => Effect.fail(commandFailureOf(error, ...lines)))
     )
 
 interface Description {

@@ -94,7 +94,7 @@ export class UnreadableLine
     /** What was expected there. Default empty. */
     detail: Schema.String.pipe(Schema.withConstructorDefault(Effect.succeed(""))),
     /** The id of the punch, if the line has one that is a safe integer. Default `None`. */
-    punchId: Schema.OptionFromNullOr(Schema.Number).pipe(Schema.withConstructorDefault(Effect.succeed(Option.none())))
+    punchId: Schema.OptionFromNullOr(Schema.Number).pipe(Schema.withConstructorDefault(Effect.succeedNone))
   })
 {
   /** One line for people, with the number of the line, the reason and, where known, punch, path and expectation. */

@@ -13,8 +13,7 @@ import { isWritable } from "../internal/wire/instant.ts"
 import { firstIssue, unknownKey, wholeNumber } from "../internal/wire/issue.ts"
 import { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { maxPageSize } from "./pageSize.ts"
-import { isKey, keys, lastInstant, writeParameters } from "./parameters.ts"
+import { isKey, keys, lastInstant, maxPageSize, writeParameters } from "./parameters.ts"
 
 /** A listing that passed every local check: what its pages have in common. */
 export interface Query {

@@ -72,9 +72,7 @@ export const layer = (
     Effect.gen(function*() {
       const { history = false, migrate: isMigrating = true, pagesPerTransaction = 1, table } = options
       if (!Number.isSafeInteger(pagesPerTransaction) || pagesPerTransaction < 1) {
-        return yield* Effect.fail(
-          refused(`pagesPerTransaction is ${pagesPerTransaction}, and not a whole number of at least 1`)
-        )
+        return yield* refused(`pagesPerTransaction is ${pagesPerTransaction}, and not a whole number of at least 1`)
       }
       const database = yield* connect(table)
       if (isMigrating) yield* migrate(database)

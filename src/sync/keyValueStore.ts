@@ -42,12 +42,12 @@ export const makeKeyValueStore = <E, R>(write: (batch: Batch) => Effect.Effect<v
       const failures = found.flatMap((entry) => Option.toArray(Result.getFailure(entry)))
       const newer = failures.find(({ reason }) => reason === "NewerCheckpoint")
       // The other key has what that release has replaced.
-      if (newer !== undefined) return yield* Effect.fail(unreadable(company, newer))
+      if (newer !== undefined) return yield* unreadable(company, newer)
       const [newest] = found.flatMap((entry) => Option.toArray(Result.getSuccess(entry)))
         .toSorted((one, other) => other.commit - one.commit)
       if (newest !== undefined) return newest
       const [why] = failures
-      return why === undefined ? empty : yield* Effect.fail(unreadable(company, why))
+      return why === undefined ? empty : yield* unreadable(company, why)
     })
 
     /** Overwrites the older key, so that a write that is cut leaves the newer one. */
@@ -60,7 +60,7 @@ export const makeKeyValueStore = <E, R>(write: (batch: Batch) => Effect.Effect<v
     const commit = Effect.fnUntraced(function*(batch: Batch, previous: Option.Option<Checkpoint>) {
       const { checkpoint: { writer }, company } = batch
       let stored = yield* read(company)
-      if (!isContinued(stored.checkpoint, previous, batch)) return yield* Effect.fail(superseded(company))
+      if (!isContinued(stored.checkpoint, previous, batch)) return yield* superseded(company)
       if (batch.pass > Option.match(stored.checkpoint, { onNone: () => 0, onSome: ({ pass }) => pass })) {
         // A number is recorded before a row bears it: after a kill, no later attempt takes a lower one.
         const raised = {
@@ -75,7 +75,7 @@ export const makeKeyValueStore = <E, R>(write: (batch: Batch) => Effect.Effect<v
         failed(company, "the rows cannot be written")
       )
       const now = yield* read(company)
-      if (now.commit !== stored.commit || textOf(now) !== textOf(stored)) return yield* Effect.fail(superseded(company))
+      if (now.commit !== stored.commit || textOf(now) !== textOf(stored)) return yield* superseded(company)
       yield* put(company, stored.commit + 1, batch.checkpoint)
       return {
         written: batch.punches.length,

@@ -348,7 +348,7 @@ export const makePasses = (
           case "End":
             return Option.none()
           case "Fail":
-            return yield* Effect.fail(request.error)
+            return yield* request.error
           case "Store":
             state = request.state
             return Option.some(request.batch)
@@ -358,7 +358,7 @@ export const makePasses = (
             const now = { local: yield* Clock.currentTimeMillis, monotonic: yield* monotonicMillis }
             const stepped = step(call, request.state, Result.map(outcome, ([page]) => page), now)
             if (Result.isFailure(stepped) || stepped.success.isEnded) yield* close
-            if (Result.isFailure(stepped)) return yield* Effect.fail(stepped.failure)
+            if (Result.isFailure(stepped)) return yield* stepped.failure
             state = stepped.success.state
             if (state.emptyRuns > request.state.emptyRuns) yield* pause(call, state.emptyRuns, now.monotonic)
             if (Option.isSome(stepped.success.batch)) return stepped.success.batch

@@ -75,7 +75,7 @@ const churning = ({ punches }: Source) =>
         yield* Effect.sleep("300 millis")
       }
     })
-    return Effect.asVoid(Fiber.interrupt(yield* Effect.forkScoped(churn)))
+    return yield* Effect.map(Effect.forkScoped(churn), (fiber) => Effect.asVoid(Fiber.interrupt(fiber)))
   })
 
 /** A server with the tables, and the companies of the service, which change all the time. */

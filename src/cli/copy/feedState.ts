@@ -35,7 +35,7 @@ export const openState = Effect.fnUntraced(function*(file: string, company: Comp
   const read = Effect.gen(function*() {
     const bytes = yield* ifExists(readBounded(target))
     if (Option.isNone(bytes)) return undefined
-    return yield* Schema.decodeUnknownEffect(State)(new TextDecoder().decode(bytes.value)).pipe(
+    return yield* Schema.decodeEffect(State)(new TextDecoder().decode(bytes.value)).pipe(
       Effect.catchTag("SchemaError", (error) =>
         usage(
           `${printable(file)} is not the state of a feed: ${issueText(error)}`,

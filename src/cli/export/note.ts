@@ -89,9 +89,9 @@ export const writeNote = (
 
 /** Reads the text of `file`. Rejects a note that contradicts itself, or has another form. */
 export const readNote = (text: string, file: string) =>
-  Schema.decodeUnknownEffect(NoteJson)(text).pipe(
+  Schema.decodeEffect(NoteJson)(text).pipe(
     Effect.catch((error) => {
-      if (Option.isSome(Schema.decodeUnknownOption(OtherForm)(text))) {
+      if (Option.isSome(Schema.decodeOption(OtherForm)(text))) {
         return usage(`${file} was written by another version of time-punches`, forceHint)
       }
       return usage(`${file} cannot be read: ${issueText(error)}`, forceHint)

@@ -40,7 +40,7 @@ export const resolveTarget = Effect.fnUntraced(function*(
 
 /** `None` if there is no such file. */
 export const ifExists = <A, E extends CommandFailure | PlatformError.PlatformError, R>(self: Effect.Effect<A, E, R>) =>
-  Effect.map(self, Option.some).pipe(
+  Effect.asSome(self).pipe(
     Effect.catchIf(
       (error: CommandFailure | PlatformError.PlatformError) =>
         error._tag === "PlatformError" && error.reason._tag === "NotFound",

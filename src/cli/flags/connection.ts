@@ -74,7 +74,7 @@ export const companyOf = Effect.fnUntraced(
 export const withoutCompany = (provider: ConfigProvider.ConfigProvider) =>
   ConfigProvider.make((path) =>
     path[0] === companyVariables.id || path[0] === companyVariables.guid
-      ? Effect.succeed(undefined)
+      ? Effect.undefined
       : provider.load(path)
   )
 

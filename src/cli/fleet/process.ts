@@ -99,7 +99,7 @@ export const run = Effect.fnUntraced(function*(input: RunInput) {
       const { showPage } = yield* Effect.promise(() => import("./page.ts"))
       yield* showPage(served, input.http.value, Option.getOrUndefined(input.httpHost))
     }
-    yield* lost
+    return yield* lost
   })
   yield* Effect.raceFirst(signal, running).pipe(
     Effect.andThen(Effect.logInfo("the fleet ends: turns in flight are put back")),

@@ -550,8 +550,7 @@ const runCommand = Effect.fnUntraced(function*(args: ReadonlyArray<string>) {
     Effect.updateService(Profile, (profile) => ({ ...profile, defaults: {} })),
     Effect.updateService(
       ConfigProvider.ConfigProvider,
-      (provider) =>
-        ConfigProvider.make((path) => variables.test(`${path[0]}`) ? provider.load(path) : Effect.succeed(undefined))
+      (provider) => ConfigProvider.make((path) => variables.test(`${path[0]}`) ? provider.load(path) : Effect.undefined)
     ),
     Effect.catchIf(CliError.isCliError, () => Effect.fail(new Refused({ message: usages.join("\n") }))),
     // A check with findings, and a reader that has read enough, are answers.

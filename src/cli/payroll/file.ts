@@ -11,7 +11,7 @@ export const file = lazyCommand(
   () => import("./fileRun.ts"),
   ({ run }) => (flags) =>
     // The file has its name before it is noted.
-    Effect.flatten(intoOutput(run(flags), flags))
+    Effect.flatMap(intoOutput(run(flags), flags), ({ note }) => note)
 ).pipe(
   Command.withDescription(
     `Print the file of a revision for a payroll program.

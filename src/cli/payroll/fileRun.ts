@@ -34,7 +34,7 @@ export const run = Effect.fnUntraced(function*(input: FileInput) {
   if (!isTabbed) yield* Effect.fromResult(refuseForeign(input.output, "the text of its mapping"))
   if (input.preview) {
     yield* printPreview(input, form)
-    return Effect.void
+    return { note: Effect.void }
   }
   const recorded = firstGiven(Struct.pick(input, Struct.keys(termFlags)))
   if (recorded !== undefined) return yield* usage(`--${recorded} goes with --preview: a revision has it in its record`)
@@ -55,11 +55,11 @@ export const run = Effect.fnUntraced(function*(input: FileInput) {
   const { files, previous, revision } = yield* Effect.provide(found, layer)
   const shown = previous === undefined ? revision.id : `${revision.id} less ${previous.id}`
   const { codes } = yield* printFile(form, shown, revision, previous)
-  if (!isWritten) return Effect.void
+  if (!isWritten) return { note: Effect.void }
   const used = { mapping: form.mapping, codes }
   const changes = Close.formChanges(files, revision.id, used)
   if (changes.length > 0) yield* printWarning(...changes.map(changeLine), addsUp)
-  return Close.noteFile(company, revision.id, { ...used, user: userName() }).pipe(
+  const note = Close.noteFile(company, revision.id, { ...used, user: userName() }).pipe(
     Effect.provide(writable(company, target)),
     Effect.asVoid,
     // The file is there: it is as good as without a note.
@@ -67,6 +67,7 @@ export const run = Effect.fnUntraced(function*(input: FileInput) {
       printWarning(`the file was written, and close ${revision.close} has no note of it: ${printable(message)}`)
     )
   )
+  return { note }
 }, Effect.scoped)
 
 const addsUp = "The files of all active revisions add up only with one mapping and one code of each id."
