@@ -15,9 +15,8 @@ import * as Stdio from "effect/Stdio"
 import type { Terminal } from "effect/Terminal"
 import { printable, unknownKey } from "../internal/wire/issue.ts"
 import { version } from "../internal/wire/userAgent.ts"
-import { colourFlag, joinMinusValues, withColours } from "./args/arguments.ts"
-import { messageFlags, withMessages } from "./args/messages.ts"
-import { profileFlags, withProfile } from "./args/profile.ts"
+import { globalFlags, readGlobals, withMessages } from "./args/globals.ts"
+import { withProfile } from "./args/profile.ts"
 import { completionsFlag } from "./completions.ts"
 import { CommandFailure, type Ending, type ExitCode, exitCode, tooManyOpenOf, usageText } from "./failure.ts"
 import { RunFiles } from "./flags/file.ts"
@@ -72,7 +71,7 @@ ${topicList}`
         }))
       )
     ),
-    Command.withGlobalFlags([colourFlag, ...messageFlags, ...profileFlags]),
+    Command.withGlobalFlags(globalFlags),
     Command.withExamples(examplesOf([
       ["list --limit 20", "Print the first punches"],
       ["doctor", "A payroll week: 1. the settings, and what the service can do"],
@@ -228,33 +227,28 @@ export const makeRun = <Name extends string, Input, Parsed, R>(
   provided: (command: WholeCommand) => Command.Command<Name, Input, Parsed, Ending | CliError.CliError, R>
 ) =>
 (args: ReadonlyArray<string>, readable: Effect.Effect<void, Config.ConfigError> = Effect.void) =>
-  Effect.flatMap(
-    layerPresenter,
-    (context) =>
-      withMessages(args, (takeRest) =>
-        withColours(args, (rest) =>
-          rest.pipe(
-            Effect.flatMap(takeRest),
-            Effect.flatMap((args) => Effect.fromResult(joinMinusValues(args))),
-            Effect.flatMap((args) =>
-              withProfile(args, (args) =>
-                Effect.promise(() => loadCommand(namesIn(args))).pipe(
-                  Effect.tap(readable),
-                  Effect.flatMap((command) =>
-                    Command.runWith(provided(command), { version })(args).pipe(
-                      Effect.provideService(Called, command.subcommands.flatMap(({ commands }) => commands))
-                    )
-                  )
-                ))
-            ),
-            Effect.as<ExitCode>(exitCode.ok),
-            Effect.catch(handleError),
-            Effect.catchDefect(handleDefect),
-            Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns })),
-            Effect.provideServiceEffect(RunFiles, RunFiles.make),
-            Effect.provideContext(context)
-          )))
-  )
+  Effect.flatMap(layerPresenter, (context) => {
+    const globals = readGlobals(args)
+    const call = Effect.fnUntraced(function*(rest: ReadonlyArray<string>) {
+      const command = yield* Effect.promise(() => loadCommand(namesIn(rest)))
+      yield* readable
+      return yield* Command.runWith(provided(command), { version })(rest).pipe(
+        Effect.provideService(Called, command.subcommands.flatMap(({ commands }) => commands))
+      )
+    })
+    return withMessages(
+      globals,
+      Effect.fromResult(globals.rest).pipe(
+        Effect.flatMap((rest) => withProfile(globals, call(rest))),
+        Effect.as<ExitCode>(exitCode.ok),
+        Effect.catch(handleError),
+        Effect.catchDefect(handleDefect),
+        Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns })),
+        Effect.provideServiceEffect(RunFiles, RunFiles.make),
+        Effect.provideContext(context)
+      )
+    )
+  })
 
 /** Runs the command, whose client is in the context. */
 export const run = makeRun((command) => command)
