@@ -20,7 +20,7 @@ const sources = read("src")
 const roomOf = (file: string): string => {
   const folder = Path.dirname(file).replace(/^src\/?/, "")
   // What ends a command: every room of the command may name it.
-  if (/^src\/cli\/(failure|describe)\.ts$/.test(file)) return "cli/base"
+  if (/^src\/cli\/(failure|describe|verb)\.ts$/.test(file)) return "cli/base"
   // What the statements of a fleet and its operator both stand on.
   if (/^src\/fleet\/(CompanyState|FleetError|Schedule|Settings)\.ts$/.test(file)) return "fleet/base"
   if (folder !== "") return folder

@@ -73,6 +73,9 @@ export type ExpectedError =
   | OutcomeUnknown
   | VerificationFailed
 
+/** What a command ends with, except success. */
+export type Ending = ExpectedError | CommandFailure | OutputClosed | Findings
+
 /** The exit code of each error, except of those whose reason decides it. `help exit-codes` lists them. */
 export const codeOf = {
   InvalidRequest: exitCode.usage,

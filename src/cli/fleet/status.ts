@@ -1,5 +1,4 @@
 /** `time-punches fleet status`: one company, its last error and its last turns. */
-import * as Command from "effect/cli/Command"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -10,17 +9,17 @@ import { usage } from "../failure.ts"
 import { isJson, jsonFlags } from "../flags/values.ts"
 import { printError } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
-import { idArgument, operating } from "./arguments.ts"
+import { makeVerb } from "../verb.ts"
+import { encodeStatus, encodeTurn, idArgument, statusTable, turnTable, withFleet } from "./operate.ts"
 
 /** How many turns are shown. */
 const shownTurns = 10
 
-export const status = Command.make(
+export const verb = makeVerb(
   "status",
   { database: databaseFlag, id: idArgument("The company"), ...jsonFlags },
   Effect.fnUntraced(function*(input) {
     const json = yield* Effect.fromResult(isJson(input))
-    const { encodeStatus, encodeTurn, turnTable, statusTable, withFleet } = yield* operating
     const { all, value } = yield* withFleet(
       input,
       "reads",
@@ -48,16 +47,14 @@ export const status = Command.make(
       ...(runs.length === 0 ? [] : ["", ...turnTable(shownOn, runs)])
     ])
     if (runs.length === 0) yield* printError("no turn has ended yet")
-  })
-).pipe(
-  Command.withDescription(`Show a company, its last error, and its last ten turns, the latest first. Of a
+  }),
+  {
+    text: `Show a company, its last error, and its last ten turns, the latest first. Of a
   company that was removed, say who removed it, and when, and exit with 2.
 
-  JSON has times as ISO 8601, and null for what is missing.`),
-  Command.withShortDescription("Show a company and its last turns"),
-  Command.withExamples([
-    { command: "time-punches fleet status --database punches.db 4021", description: "One company" }
-  ])
+  JSON has times as ISO 8601, and null for what is missing.`,
+    examples: [["fleet status --database punches.db 4021", "One company"]]
+  }
 )
 
 const removedText = (removal: Option.Option<Removal>): string =>

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import * as Fs from "node:fs"
-import { joinMinusValues } from "../../../src/cli/args/arguments.ts"
+import { readGlobals } from "../../../src/cli/args/globals.ts"
 import { FakeService } from "../../../src/testing/index.ts"
 import { cli, flagsOf, queries, subcommands, temporaryFolder } from "../support.ts"
 
@@ -219,7 +219,7 @@ describe("an argument that begins with a minus", () => {
     [["list", "--", "-16h"], ["list", "--", "-16h"]],
     [["list", "--cursor", "-abc", "--json"], ["list", "--cursor=-abc", "--json"]]
   ])("%j becomes %j", (args, joined) => {
-    assert.deepStrictEqual(joinMinusValues(args), Result.succeed(joined))
+    assert.deepStrictEqual(readGlobals(args).rest, Result.succeed(joined))
   })
 
   it.effect.each(["-16h", "check -16h", "list --zone=UTC -5h", "-vh"])(

@@ -1,38 +1,55 @@
 /** What the verbs of a record share when they run: its copy, who writes, and how a failure to close is printed. */
 import * as Arr from "effect/Array"
+import * as Argument from "effect/cli/Argument"
+import type * as Command from "effect/cli/Command"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Os from "node:os"
 import * as Close from "../../close/Close.ts"
 import { foundText, type NotReady } from "../../close/CloseError.ts"
+import * as RevisionId from "../../close/RevisionId.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { version } from "../../internal/wire/userAgent.ts"
+import { isZones } from "../../payroll/Zones.ts"
 import { layerCopy, requireCopy } from "../database/copy.ts"
-import { targetOfCopy } from "../database/database.ts"
-import { Findings } from "../failure.ts"
+import { databaseFlag, maxAgeFlag, targetOfCopy } from "../database/database.ts"
+import { Findings, usage } from "../failure.ts"
+import { outputFlags } from "../files/output.ts"
 import type { DatabaseTarget } from "../flags/address.ts"
-import { type CompanyInput, companyOf } from "../flags/connection.ts"
-import type { Names } from "../flags/names.ts"
+import { companyFlags, type CompanyInput, companyOf } from "../flags/connection.ts"
+import { noFilter } from "../flags/filter.ts"
+import { type Names, readNames } from "../flags/names.ts"
+import { orDefault } from "../flags/settings.ts"
+import { namesFlag, zoneFileFlag } from "../flags/userFiles.ts"
+import {
+  isJson,
+  jsonFlags,
+  type JsonInput,
+  nonBlank,
+  optionalRounding,
+  orHalfUp,
+  readWhole,
+  wholeNumber
+} from "../flags/values.ts"
+import { readZones } from "../flags/zones.ts"
 import { counted } from "../print/format.ts"
 import { printWarning } from "../print/messages.ts"
 import { printText, screen } from "../print/output.ts"
+import { dayStartsOrDefault, resolvePeriod } from "../select/period.ts"
+import { periodFlags } from "../select/periodFlags.ts"
 import { disputesUnknown } from "../select/selection.ts"
+import { givenThresholds, thresholdFlags } from "../select/thresholds.ts"
 import { tableOf } from "./findings.ts"
 
-export * as Close from "../../close/Close.ts"
-export { notFound, refusal } from "../../close/CloseError.ts"
-export * as CloseSums from "../../close/CloseSums.ts"
-export * as CloseTerms from "../../close/CloseTerms.ts"
-export { requireCopy }
-export { readNames } from "../flags/names.ts"
-export * from "./next.ts"
-export * from "./print.ts"
-export { readSumFlags } from "./terms.ts"
+interface RecordInput extends Pick<CompanyInput, "company">, JsonInput {
+  readonly database: Option.Option<string>
+  readonly names?: Option.Option<string>
+}
 
 /** The company of the flags, and the copy that has its record: a file is opened to read it alone unless the verb writes. */
 export const recordOf = Effect.fnUntraced(function*(
-  input: Pick<CompanyInput, "company"> & { readonly database: Option.Option<string> },
+  input: Pick<RecordInput, "company" | "database">,
   verb: string,
   writes = false
 ) {
@@ -42,7 +59,19 @@ export const recordOf = Effect.fnUntraced(function*(
     `payroll ${verb}`,
     "Closes are recorded in a copy that is synced with --history."
   )
-  return { company, target, shown: target.shown, layer: layerCopy(company, target, !writes) }
+  return {
+    company,
+    target,
+    shown: target.shown,
+    layer: layerCopy(company, target, !writes)
+  }
+})
+
+/** The same, with what decides how it is printed. */
+export const openRecord = Effect.fnUntraced(function*(input: RecordInput, verb: string, writes = false) {
+  const record = yield* recordOf(input, verb, writes)
+  const json = yield* Effect.fromResult(isJson(input))
+  return { ...record, json, names: yield* readNames(input.names ?? Option.none()) }
 })
 
 /** The same copy, to write to it. */
@@ -119,3 +148,72 @@ const holeLine = (
     }
   })
 }
+
+/** The record that a verb reads or writes. Nothing is sent, so no guid is needed. */
+export const recordFlags = { company: companyFlags.company, database: databaseFlag, ...jsonFlags }
+
+/** What a verb needs that reads the record and prints it. */
+export const readFlags = { ...recordFlags, ...outputFlags }
+
+export const note = nonBlank("note", "TEXT", "A note that is kept with the revision", "a text that is not blank")
+
+export const closeNumber = Argument.String("ID").pipe(
+  Argument.withDescription("A close, such as 7; without one: all that are active"),
+  Argument.filterMap((text) => readWhole(text, 1), () => wholeNumber(1))
+)
+
+/** `7` is a close, `7.2` a revision of it. */
+export const revisionName = Argument.String("ID").pipe(
+  Argument.withMetavar("ID|REVISION"),
+  Argument.withDescription("A close, such as 7, or a revision of it, such as 7.2"),
+  Argument.filterMap(
+    (name) => Option.map(RevisionId.parse(name), (parsed) => ({ ...parsed, name })),
+    () => "a close such as 7, or a revision such as 7.2"
+  )
+)
+
+/** What a verb needs that sums closes again. */
+export const sumFlags = {
+  closes: closeNumber.pipe(Argument.variadic()),
+  zoneFile: zoneFileFlag,
+  dayStarts: periodFlags.dayStarts,
+  names: namesFlag,
+  maxAge: maxAgeFlag
+}
+
+/** What decides on the sums of a period. */
+export const termFlags = { ...periodFlags, ...thresholdFlags, rounding: optionalRounding }
+
+/** Which closes are summed again, and the locations that are added to them. */
+export const readSumFlags = Effect.fnUntraced(
+  function*(input: Pick<Command.Command.Config.Infer<typeof sumFlags>, "closes" | "dayStarts" | "zoneFile">) {
+    const zoneFile = yield* orDefault(input.zoneFile, "zoneFile")
+    if (Option.isSome(input.dayStarts) && Option.isNone(zoneFile)) {
+      return yield* usage(
+        "--day-starts goes with --zone-file: the days of the other locations begin as the record has them"
+      )
+    }
+    const dayRules = yield* readZones(zoneFile, yield* dayStartsOrDefault(input.dayStarts))
+    return {
+      closes: input.closes.length === 0 ? undefined : input.closes,
+      dayRules: Option.getOrUndefined(dayRules)
+    }
+  }
+)
+
+/** The terms of a close by the flags, but its company; `None` if they name no dates or no clock. */
+export const readTerms = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof termFlags>) {
+  const flags = yield* resolvePeriod({ ...noFilter, ...input }, {
+    countsWeeks: true,
+    takesWeekStarts: Option.isSome(input.weeklyThreshold)
+  })
+  const thresholds = yield* Effect.fromResult(givenThresholds(input))
+  const terms = Option.map(Option.all([flags.dates, flags.dayRule]), ([dates, dayRule]) => ({
+    ...dates,
+    ...thresholds,
+    dayRule: isZones(dayRule) ? Option.getOrElse(flags.locations, () => new Map()) : dayRule,
+    firstDay: Option.getOrUndefined(flags.weekStarts),
+    rounding: orHalfUp(flags.rounding)
+  }))
+  return { flags, terms }
+})
