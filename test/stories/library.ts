@@ -39,7 +39,7 @@ const rowsOf = ({ rows }: CloseSums.CloseSums): ReadonlyArray<Row> =>
     user: row.userId,
     location: row.locationId,
     role: row.roleId,
-    wage: Option.getOrNull(row.hourlyWage),
+    wage: row.hourlyWage,
     punches: row.punches,
     incomplete: row.incomplete,
     net: Duration.toSeconds(row.net),
@@ -87,7 +87,6 @@ const termNames: Readonly<Record<CloseTerms.TermChange["term"], string>> = {
   weeklyThreshold: "the weekly threshold is",
   dailyThreshold: "the daily threshold is",
   doubleThreshold: "the second daily threshold is",
-  thresholds: "the thresholds count",
   rounding: "the rounding is",
   firstDay: "the first day of the week is"
 }
