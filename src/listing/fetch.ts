@@ -18,6 +18,7 @@ import { timed, type Watch } from "../internal/resilience/deadline.ts"
 import { retry } from "../internal/resilience/retry.ts"
 import { pageRead, retrying } from "../internal/telemetry/metrics.ts"
 import { span } from "../internal/telemetry/tracing.ts"
+import { unknownPaths } from "../internal/wire/unknown.ts"
 import { userAgent } from "../internal/wire/userAgent.ts"
 import type { PageResponse } from "../Page.ts"
 import { type Failure, foreignOrigin, signFailure, transportFailure } from "./failure.ts"
@@ -54,7 +55,11 @@ export const fetchRows = <A>(
       Effect.flatMap(
         readOnce(page, watch),
         ({ json, receipt }) =>
-          Effect.fromResult(Result.map(decode(json, query.company.id), (rows) => ({ ...rows, receipt })))
+          Effect.fromResult(Result.map(decode(json, query.company.id), (rows) => ({
+            ...rows,
+            unknown: Option.isNone(cursor) ? unknownPaths(json) : [],
+            receipt
+          })))
       )
     const attempts = retry({
       attempt: deadlines.bounded(at + total, attempt),
@@ -68,7 +73,7 @@ export const fetchRows = <A>(
       onSuccess: ({ receipt, ...decoded }) =>
         Effect.as(
           pageRead(decoded.rows.length, started),
-          { ...decoded, response: { ...receipt, attempts: page.attempts } }
+          { ...decoded, index: pagesCompleted, sent: cursor, response: { ...receipt, attempts: page.attempts } }
         ),
       onFailure: (failure) => Effect.fail(locate(failure, page))
     })

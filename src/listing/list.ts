@@ -10,7 +10,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import type { ListError } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
-import type { CompanyId, Cursor } from "../Ids.ts"
+import type { CompanyId } from "../Ids.ts"
 import { monotonicMillis } from "../internal/resilience/retry.ts"
 import { resumed } from "../internal/telemetry/metrics.ts"
 import { streamSpan } from "../internal/telemetry/tracing.ts"
@@ -20,13 +20,13 @@ import type { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { fetchRows } from "./fetch.ts"
 import { buildQuery, checkOptions, invalid, type Query, startAt, validateCount } from "./request.ts"
-import { type Decode, decodeFirst, decodePunches, decodeResults } from "./rows.ts"
+import { type Decode, decodePunches, decodeResults, type FetchedPage } from "./rows.ts"
 import { type Client, runOptions, settingsOf, startRun } from "./run.ts"
-import { type Step, walk } from "./walk.ts"
+import { walk } from "./walk.ts"
 
 export const makeListings = (client: Client) => {
   const listing =
-    <A, B>(decoders: Decoders<A>, select: (page: Step<A>, query: Query) => ReadonlyArray<B>) =>
+    <A, B>(decode: Decode<A>, select: (page: FetchedPage<A>, query: Query) => ReadonlyArray<B>) =>
     (company: CompanyId | Company, filter?: PunchFilter, options?: ListOptions): Stream.Stream<B, ListError> =>
       streamSpan(
         Stream.unwrap(Effect.gen(function*() {
@@ -36,10 +36,10 @@ export const makeListings = (client: Client) => {
           return walk({
             companyId: query.company.id,
             ...bounds,
-            fetch: resumeSchedule === undefined
-              ? (cursor, index) => fetchRows(run, decoderOf(decoders, cursor), query, cursor, index)
-              : (cursor, index) =>
-                resuming(fetchRows(run, decoderOf(decoders, cursor), query, cursor, index), resumeSchedule, run.end),
+            fetch: (cursor, index) => {
+              const page = fetchRows(run, decode, query, cursor, index)
+              return resumeSchedule === undefined ? page : resuming(page, resumeSchedule, run.end)
+            },
             select: (page) => select(page, query)
           })
         })),
@@ -47,10 +47,10 @@ export const makeListings = (client: Client) => {
       )
 
   return {
-    list: listing({ first: decodePunches, later: decodePunches }, itemsOf),
-    pages: listing(ofPages, (page, query) => [toPage(page, query)]),
+    list: listing(decodePunches, itemsOf),
+    pages: listing(decodePunches, (page, query) => [toPage(page, query)]),
     listResults: listing(
-      { first: decodeResults, later: decodeResults },
+      decodeResults,
       ({ rows }, { isInRange }) =>
         isInRange === undefined ? rows : rows.filter((row) => Result.isFailure(row) || isInRange(row.success))
     ),
@@ -61,8 +61,7 @@ export const makeListings = (client: Client) => {
         const sent = yield* Effect.fromResult(startAt(query.company.id, options?.cursor))
         const settings = settingsOf(client, yield* Effect.context(), query.company.id, { ...options })
         const run = yield* startRun(client, yield* Effect.fromResult(settings))
-        const page = yield* fetchRows(run, decoderOf(ofPages, sent), query, sent, 0)
-        return toPage({ ...page, sent, index: 0 }, query)
+        return toPage(yield* fetchRows(run, decodePunches, query, sent, 0), query)
       }).pipe(Effect.scoped)
   }
 }
@@ -102,17 +101,6 @@ const isRetryable = (error: ListError): boolean => error.isRetryable
 
 const retryAfterOf = (error: ListError): Duration.Duration =>
   "retryAfter" in error ? Option.getOrElse(error.retryAfter, () => Duration.zero) : Duration.zero
-
-/** How the first page of a listing is decoded, and how a page at a cursor is. */
-interface Decoders<A> {
-  readonly first: Decode<A>
-  readonly later: Decode<A>
-}
-
-const ofPages: Decoders<TimePunch> = { first: decodeFirst, later: decodePunches }
-
-const decoderOf = <A>({ first, later }: Decoders<A>, cursor: Option.Option<Cursor>): Decode<A> =>
-  Option.isNone(cursor) ? first : later
 
 /** The most pages that may be read ahead. */
 const mostPrefetchPages = 100
@@ -157,13 +145,13 @@ const plan = (
     return { query, from, maxPages, prefetchPages, resumeSchedule, settings }
   })
 
-const itemsOf = ({ rows }: Step<TimePunch>, { isInRange }: Query): ReadonlyArray<TimePunch> =>
+const itemsOf = ({ rows }: FetchedPage<TimePunch>, { isInRange }: Query): ReadonlyArray<TimePunch> =>
   isInRange === undefined ? rows : rows.filter(isInRange)
 
-const toPage = (page: Step<TimePunch>, query: Query): Page => ({
+const toPage = (page: FetchedPage<TimePunch>, query: Query): Page => ({
   items: itemsOf(page, query),
   index: page.index,
   cursor: { sent: page.sent, ...page.cursor },
   response: page.response,
-  unknown: page.unknown ?? []
+  unknown: page.unknown
 })

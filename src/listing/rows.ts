@@ -8,7 +8,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { InvalidPunch } from "../ApiError.ts"
-import type { CompanyId } from "../Ids.ts"
+import type { CompanyId, Cursor } from "../Ids.ts"
 import { contentType, isEncoded, isJson, parseJson, readBytes, tooLarge } from "../internal/http/body.ts"
 import { readProblem, retryAfterOf } from "../internal/http/problem.ts"
 import { statusOf } from "../internal/http/status.ts"
@@ -16,7 +16,6 @@ import { overflowed, transportFailureOf } from "../internal/http/transportFailur
 import { compiled, decodeEnvelope, idOf } from "../internal/wire/decoder.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import { wireEnvelope } from "../internal/wire/schema.ts"
-import { unknownPaths } from "../internal/wire/unknown.ts"
 import type { PageCursor, PageResponse } from "../Page.ts"
 import { TimePunch } from "../TimePunch.ts"
 import { decodeFailure, type Failure, paginationFailure, statusFailure, transportFailure } from "./failure.ts"
@@ -25,13 +24,15 @@ import { decodeFailure, type Failure, paginationFailure, statusFailure, transpor
 export interface DecodedPage<A> {
   readonly rows: ReadonlyArray<A>
   readonly cursor: Omit<PageCursor, "sent">
-  /** Paths of fields that this version does not know. Absent unless `decodeFirst` looked for them. */
-  readonly unknown?: ReadonlyArray<string>
 }
 
-/** A page, with what its response says. */
+/** A page with its place in the run, and what its response says. */
 export interface FetchedPage<A> extends DecodedPage<A> {
+  readonly index: number
+  readonly sent: Option.Option<Cursor>
   readonly response: PageResponse
+  /** Paths of fields that this version does not know: looked for on a first page only, a tenth of the time of its JSON. */
+  readonly unknown: ReadonlyArray<string>
 }
 
 /** Reads the JSON of a page of a company. */
@@ -98,10 +99,6 @@ export const decodePunches: Decode<TimePunch> = (json, companyId) => {
   const { data, meta, object } = page.success
   return verifyEnvelope(object, data, meta.cursor, (punch) => punch.companyId === companyId)
 }
-
-/** The same, with the fields that this version does not know: a tenth of the time of its JSON, so for a first page only. */
-export const decodeFirst: Decode<TimePunch> = (json, companyId) =>
-  Result.map(decodePunches(json, companyId), (page) => ({ ...page, unknown: unknownPaths(json) }))
 
 /** A bad row is a value; a bad envelope still fails the page. */
 export const decodeResults: Decode<Result.Result<TimePunch, InvalidPunch>> = (json, companyId) => {

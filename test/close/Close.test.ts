@@ -5,7 +5,7 @@ import { SqlClient, SqlError } from "effect/sql"
 import { Blocker } from "../../src/close/Blocker.ts"
 import * as CloseSums from "../../src/close/CloseSums.ts"
 import { Close } from "../../src/close/index.ts"
-import { ClosedPeriod, Revision } from "../../src/close/Revision.ts"
+import { ClosedPeriod, Revision, termsAt } from "../../src/close/Revision.ts"
 import type { FileForm, FileNote } from "../../src/close/WrittenFile.ts"
 import { BusinessDate, Cents, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
 import { Patience } from "../../src/internal/sql/transaction.ts"
@@ -276,6 +276,13 @@ for (const database of databases()) {
         // Its clock is that of the record from now on.
         yield* commit(copy.kept, company, [shift(31, "2026-03-05T14:00:00Z", 1, { locationId: late })])
         assert.deepStrictEqual((yield* correct(copy)).revisions.map(hours), [21])
+        // A void has the terms of the revision that it takes back.
+        yield* voidRevision(copy, "1.3")
+        const [close] = yield* list(copy)
+        const located = close?.revisions.map((revision) =>
+          termsAt(close, revision).locations.some(({ locationId }) => Option.contains(locationId, late))
+        )
+        assert.deepStrictEqual(located, [false, true, true, true])
         // As Berlin in the one and New York in the next, five hours would be in no close, or in both.
         const error = yield* Effect.flip(
           create(copy, { ...next, dayRule: new Map([[late, newYork]]), accept: ["stale", "empty"] })
@@ -671,11 +678,16 @@ for (const database of databases()) {
           yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
           const voiding = yield* between(copy, voidRevision(copy, "1.2"))
           assert.strictEqual((yield* Effect.flip(voiding(Close.correct(company, {}, { table }))))._tag, "CloseChanged")
+          // The newest active revision is the same again, and the number of the next one is not.
+          const undoing = yield* between(copy, Effect.andThen(correct(copy), voidRevision(copy, "1.4")))
+          assert.strictEqual((yield* Effect.flip(undoing(Close.correct(company, {}, { table }))))._tag, "CloseChanged")
 
           assert.deepStrictEqual((yield* list(copy)).flatMap(({ revisions }) => revisions.map(({ id }) => id)), [
             "1.1",
             "1.2",
-            "1.3"
+            "1.3",
+            "1.4",
+            "1.5"
           ])
         })
     )
