@@ -11,7 +11,7 @@ import { MissingZone } from "../../payroll/Zones.ts"
 import type { Comparison } from "../../sql/history.ts"
 import type { CopyStatus } from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { usage } from "../failure.ts"
+import { codeOf, CommandFailure, usage } from "../failure.ts"
 import { orDefault } from "../flags/settings.ts"
 import { readZone } from "../flags/values.ts"
 import { readZones } from "../flags/zones.ts"
@@ -35,15 +35,15 @@ export const ofClose = Effect.fnUntraced(
     const terms = yield* withZones(id, recorded, input)
     const known = Option.map(history, ({ since }) => since)
     if (!Option.exists(known, (since) => DateTime.isLessThanOrEqualTo(since, revision.at))) {
-      return yield* usage(
-        `${
-          Option.match(known, {
-            onNone: () => "the copy has no history",
-            onSome: (since) => `the history is known since ${DateTime.formatIso(since)}`
-          })
-        }, and revision ${revision.id} sums the copy of ${DateTime.formatIso(revision.at)}`,
-        `time-punches payroll due ${id} prints what is due, without the punches.`
-      )
+      const history = Option.match(known, {
+        onNone: () => "the copy has no history",
+        onSome: (since) => `the history is known since ${DateTime.formatIso(since)}`
+      })
+      return yield* new CommandFailure({
+        message: `${history}, and revision ${revision.id} sums the copy of ${DateTime.formatIso(revision.at)}`,
+        advice: [`time-punches payroll due ${id} prints what is due, without the punches.`],
+        code: codeOf.HistoryUnavailable
+      })
     }
     yield* printHint(`revision ${revision.id}: ${textOfDates(terms)}, as of ${DateTime.formatIso(revision.at)}`)
     return {
