@@ -40,6 +40,11 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>("effect-time-
     return statusMessage("the credential was not accepted", this)
   }
 
+  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  get kind() {
+    return "credential" as const
+  }
+
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
   get isRetryable(): boolean {
     return false
@@ -56,6 +61,11 @@ export class Forbidden extends Schema.TaggedError<Forbidden>("effect-time-punche
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("the credential may not do this", this)
+  }
+
+  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  get kind() {
+    return "permission" as const
   }
 
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
@@ -79,6 +89,11 @@ export class UnprocessableEntity
     return statusMessage("the service refused a parameter", this)
   }
 
+  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  get kind() {
+    return "answer" as const
+  }
+
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
   get isRetryable(): boolean {
     return false
@@ -93,6 +108,11 @@ export class ServerError extends Schema.TaggedError<ServerError>("effect-time-pu
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("the service failed", this)
+  }
+
+  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  get kind() {
+    return "service" as const
   }
 
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
@@ -115,6 +135,11 @@ export class RateLimited extends Schema.TaggedError<RateLimited>("effect-time-pu
     return statusMessage(`too many requests${waitText(this.retryAfter)}`, this)
   }
 
+  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  get kind() {
+    return "throttled" as const
+  }
+
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. Wait for `retryAfter` first. */
   get isRetryable(): boolean {
     return true
@@ -131,6 +156,11 @@ export class ServiceUnavailable
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("the service cannot be reached for now", this)
+  }
+
+  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  get kind() {
+    return "service" as const
   }
 
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
@@ -158,6 +188,11 @@ export class UnexpectedStatus
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("is not a status of this interface", this)
+  }
+
+  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  get kind() {
+    return "answer" as const
   }
 
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
@@ -200,6 +235,11 @@ export class TransportError
   override get message(): string {
     const from = Option.match(this.origin, { onNone: () => "", onSome: (text) => ` from ${printable(text)}` })
     return `no whole response${from}: ${this.reason}${inParentheses(this.code)} [${place(this)}]`
+  }
+
+  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  get kind() {
+    return "service" as const
   }
 
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. Not for `Tls` and `TooLarge`. */
@@ -251,6 +291,11 @@ export class DecodeError
     return `the response cannot be read (${this.reason})${at}${punch}${detail} [${place(this)}]`
   }
 
+  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  get kind() {
+    return "answer" as const
+  }
+
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. Only for `NotJson`, `Empty` and `ContentType`. */
   get isRetryable(): boolean {
     return this.reason === "NotJson" || this.reason === "Empty" || this.reason === "ContentType"
@@ -291,6 +336,11 @@ export class PaginationError
     return `the listing stopped (${this.reason}): ${paginationSentences[this.reason]} [${place(this)}]`
   }
 
+  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  get kind() {
+    return "answer" as const
+  }
+
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
   get isRetryable(): boolean {
     return false
@@ -314,11 +364,26 @@ export class InvalidRequest
     return `invalid ${printable(this.field)}: ${printable(this.detail)}${company}`
   }
 
+  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  get kind() {
+    return "request" as const
+  }
+
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
   get isRetryable(): boolean {
     return false
   }
 }
+
+/** A response that is not one of a token endpoint may be an outage of what stands before it, as a failed lookup may. */
+const tokenKinds = {
+  InvalidClient: "credential",
+  Rejected: "credential",
+  Transport: "service",
+  Malformed: "service",
+  Throttled: "throttled",
+  Lookup: "service"
+} as const satisfies { readonly [R in TokenError["reason"]]: ErrorKind }
 
 /** No token: an OAuth client has none after all retries of the token request, or the lookup of access tokens failed. */
 export class TokenError
@@ -370,6 +435,11 @@ export class TokenError
     return `no token: ${tokenFailureText(this)} [${place(this, "token ")}]`
   }
 
+  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  get kind() {
+    return tokenKinds[this.reason]
+  }
+
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. Only for `Transport` (not for its `Tls`) and `Throttled`. */
   get isRetryable(): boolean {
     return this.reason === "Throttled" ||
@@ -393,6 +463,12 @@ export const ListError = Schema.Union([
   TokenError
 ])
 export type ListError = typeof ListError.Type
+
+/**
+ * What failed, in six words: the call (`request`), the credential, what it may do (`permission`), too many requests
+ * (`throttled`), the service or the way to it (`service`), or what it answered (`answer`).
+ */
+export type ErrorKind = "request" | "credential" | "permission" | "throttled" | "service" | "answer"
 
 /** Whether a value is an error of a listing, such as the `cause` of another error, or what untyped code caught. */
 export const isListError: (value: unknown) => value is ListError = Schema.is(ListError)

@@ -15,6 +15,7 @@ import type { SyncError } from "../sync/SyncError.ts"
 import {
   byCode,
   codeOf,
+  codeOfKind,
   CommandFailure,
   describeFileError,
   errorCode,
@@ -70,29 +71,16 @@ interface Description {
 const describe = (error: ExpectedError): Description => {
   switch (error._tag) {
     case "InvalidRequest":
-      return { code: codeOf[error._tag], advice: [], message: flagMessage(error.field, error.detail) }
+      return { code: codeOfKind[error.kind], advice: [], message: flagMessage(error.field, error.detail) }
     case "ConfigError":
       return {
         code: codeOf[error._tag],
         advice: ["Settings are read from the environment: see time-punches help environment, and time-punches doctor."],
         message: settingMessage(error)
       }
-    case "Unauthorized":
-      return { code: codeOf[error._tag], advice: [getAdvice(error)] }
-    case "TokenError": {
-      const isLater = Option.isSome(error.transport) || error.reason === "Transport" || error.reason === "Throttled"
-      return { code: isLater ? exitCode.later : codeOf.TokenError, advice: [adviceOf(error)] }
-    }
-    case "Forbidden":
-      return { code: codeOf[error._tag], advice: [getAdvice(error)] }
-    case "TransportError":
-    case "RateLimited":
-    case "ServiceUnavailable":
-    case "ServerError":
-      return { code: codeOf[error._tag], advice: [adviceOf(error)] }
     case "UnexpectedStatus":
       return {
-        code: codeOf[error._tag],
+        code: codeOfKind[error.kind],
         advice: [
           adviceOf(error),
           ...(error.status === 404
@@ -100,12 +88,9 @@ const describe = (error: ExpectedError): Description => {
             : [])
         ]
       }
-    case "DecodeError":
-    case "PaginationError":
-      return { code: codeOf[error._tag], advice: [getAdvice(error)] }
     case "UnprocessableEntity":
       return {
-        code: codeOf[error._tag],
+        code: codeOfKind[error.kind],
         advice: [`${getAdvice(error)}${isCursorRejected(error) ? " Leave --cursor out; an export needs --force." : ""}`]
       }
     case "UnwritablePunch":
@@ -172,6 +157,8 @@ const describe = (error: ExpectedError): Description => {
       }
     case "PlatformError":
       return { code: codeOf[error._tag], ...describeFileError(error) }
+    default:
+      return { code: codeOfKind[error.kind], advice: [adviceOf(error)] }
   }
 }
 

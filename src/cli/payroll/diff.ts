@@ -18,7 +18,7 @@ import type { CopyStatus } from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { withCopy } from "../database/copy.ts"
 import { databaseFlag, maxAgeFlag, targetOfCopy } from "../database/database.ts"
-import { usage } from "../failure.ts"
+import { codeOf, CommandFailure, usage } from "../failure.ts"
 import { intoOutput, outputFlags } from "../files/output.ts"
 import { companyFlags, companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
@@ -198,15 +198,15 @@ export const ofClose = Effect.fnUntraced(
     const terms = yield* withZones(id, recorded, input)
     const known = Option.map(history, ({ since }) => since)
     if (!Option.exists(known, (since) => DateTime.isLessThanOrEqualTo(since, revision.at))) {
-      return yield* usage(
-        `${
-          Option.match(known, {
-            onNone: () => "the copy has no history",
-            onSome: (since) => `the history is known since ${DateTime.formatIso(since)}`
-          })
-        }, and revision ${revision.id} sums the copy of ${DateTime.formatIso(revision.at)}`,
-        `time-punches payroll due ${id} prints what is due, without the punches.`
-      )
+      const reach = Option.match(known, {
+        onNone: () => "the copy has no history",
+        onSome: (since) => `the history is known since ${DateTime.formatIso(since)}`
+      })
+      return yield* new CommandFailure({
+        message: `${reach}, and revision ${revision.id} sums the copy of ${DateTime.formatIso(revision.at)}`,
+        advice: [`time-punches payroll due ${id} prints what is due, without the punches.`],
+        code: codeOf.HistoryUnavailable
+      })
     }
     yield* printHint(`revision ${revision.id}: ${textOfDates(terms)}, as of ${DateTime.formatIso(revision.at)}`)
     return {

@@ -159,7 +159,7 @@ describe("time-punches copy feed", () => {
       assert.include(fromNow.stderr, `Remove ${file}.json, and run without --since: the run begins with the state`)
       assert.include(foreign.stderr, "of another database")
       const [codes] = reference["exit-codes"]
-      const named = codes.rows.filter(([, meaning]) => meaning.includes("`HistoryUnavailable` of `copy feed`"))
+      const named = codes.rows.filter(([, , errors]) => errors?.includes("`HistoryUnavailable`"))
       assert.deepStrictEqual(named.map(([code]) => code), [`${none.code}`])
     })))
 
