@@ -62,10 +62,7 @@ export const RunningPass = Schema.Struct({
   before: Schema.OptionFromNullOr(Schema.Natural),
   /** Whether the pass asks for the order of ids. Absent: it asks for no order. */
   sorted: Schema.optionalKey(Schema.Boolean)
-}).pipe(
-  // The name in checkpoints that are stored.
-  Schema.encodeKeys({ cycleGuard: "landmark" })
-)
+})
 
 export type RunningPass = typeof RunningPass.Type
 
@@ -141,7 +138,7 @@ const runningJson = ({ at, before, cursor, cycleGuard, horizon, latest, since, w
   at: Option.match(at, nullOrText),
   latest: Option.match(latest, nullOrText),
   cursor: Option.getOrNull(cursor),
-  landmark: Option.getOrNull(cycleGuard),
+  cycleGuard: Option.getOrNull(cycleGuard),
   pages: running.pages,
   restarts: running.restarts,
   window: Option.match(window, {
