@@ -187,7 +187,8 @@ const newer = (how: string): NoCheckpoint => ({
 
 /**
  * Reads the checkpoint of a company, or says why it cannot be one. A key that is not known is of a newer release: to leave it
- * out would undo what that release has stored. No part of the text is quoted. @internal
+ * out would undo what that release has stored. A text that this library would write otherwise was edited by hand, and no commit
+ * could replace it: stores compare texts. No part of the text is quoted. @internal
  */
 export const readCheckpoint = (stored: string, company: CompanyId): Result.Result<Checkpoint, NoCheckpoint> => {
   const json = decodeJson(stored)
@@ -208,20 +209,13 @@ export const readCheckpoint = (stored: string, company: CompanyId): Result.Resul
     Result.filterOrFail(
       () => Result.isSuccess(decodeKnown(stored)),
       () => newer("it has a key that this release does not know")
+    ),
+    Result.filterOrFail(
+      (checkpoint) => checkpointText(checkpoint) === stored,
+      () => invalid("its text was edited: it is not in the form that this library writes")
     )
   )
 }
-
-/**
- * Reads the checkpoint of a store that compares texts. A text that this library would write otherwise was edited by hand, and
- * no commit could replace it. @internal
- */
-export const readCanonical = (stored: string, company: CompanyId): Result.Result<Checkpoint, NoCheckpoint> =>
-  Result.filterOrFail(
-    readCheckpoint(stored, company),
-    (checkpoint) => checkpointText(checkpoint) === stored,
-    () => invalid("its text was edited: it is not in the form that this library writes")
-  )
 
 const first = Date.parse("0001-01-01T00:00:00.000Z")
 const last = Date.parse("9999-12-31T23:59:59.999Z")
