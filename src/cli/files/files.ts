@@ -169,9 +169,14 @@ export const writeNew = Effect.fnUntraced(function*(file: string, text: string, 
 
 /**
  * Replaces a file as a whole, once the text is on disk beside it, and returns what the new file is. A full disk leaves the file
- * that was there. Errors name `named`.
+ * that was there, and so does a failure of `guard`, which runs right before the step. Errors name `named`.
  */
-export const replaceWhole = Effect.fnUntraced(function*(file: string, text: string, named = file) {
+export const replaceWhole = Effect.fnUntraced(function*<E = never>(
+  file: string,
+  text: string,
+  named = file,
+  guard: Effect.Effect<void, E, FileSystem.FileSystem> = Effect.void
+) {
   const fs = yield* FileSystem.FileSystem
   const scratch = `${file}.${globalThis.crypto.randomUUID()}.tmp`
   return yield* openAt(scratch, 0).pipe(
@@ -180,6 +185,7 @@ export const replaceWhole = Effect.fnUntraced(function*(file: string, text: stri
     Effect.flatMap((handle) => handle.stat),
     Effect.scoped,
     naming(named),
+    Effect.tap(guard),
     Effect.tap(fs.rename(scratch, file)),
     Effect.onError(() => Effect.ignore(fs.remove(scratch, { force: true })))
   )
