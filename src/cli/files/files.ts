@@ -27,12 +27,11 @@ export const resolveTarget = Effect.fnUntraced(function*(
   for (let links = 0; links <= maxLinks; links++) {
     const folder = yield* fs.realPath(path.dirname(named))
     const file = path.join(folder, path.basename(named))
-    if (isDescriptorFolder(folder)) return yield* isStream(output, flag, "an open file of a process")
+    if (isDescriptorFolder(folder)) return yield* isStream(output, flag)
     const found = yield* ifExists(fs.lstat(file))
     if (Option.isNone(found) || found.value.type === "File") return file
     if (found.value.type === "Directory") return yield* isFolder(output, flag)
-    if (found.value.type !== "SymbolicLink")
-      return yield* isStream(output, flag, kinds[found.value.type] ?? "of another kind")
+    if (found.value.type !== "SymbolicLink") return yield* isStream(output, flag)
     named = path.resolve(folder, yield* fs.readLink(file))
   }
   return yield* usage(`${flag} ${output} is a link that leads to itself`, "Choose another file.")
@@ -52,19 +51,12 @@ export const ifExists = <A, E extends CommandFailure | PlatformError.PlatformErr
 const isDescriptorFolder = (folder: string): boolean =>
   /^\/(dev\/fd|proc\/\d+\/(task\/\d+\/)?fd)$/.test(folder.replaceAll("\\", "/"))
 
-const kinds: Partial<Record<FileSystem.File.Type, string>> = {
-  BlockDevice: "a device",
-  CharacterDevice: "a device",
-  FIFO: "a pipe",
-  Socket: "a socket"
-}
-
 const isFolder = (output: string, flag: string) =>
   usage(`${flag} ${output} is not a file but a folder`, "Name a file in it.")
 
-const isStream = (output: string, flag: string, kind: string) =>
+const isStream = (output: string, flag: string) =>
   usage(
-    `${flag} ${output} is not a regular file but ${kind}: a file appears under its name when it is complete`,
+    `${flag} ${output} is not a regular file: a file appears under its name when it is complete`,
     ...(flag === "--output" ? ["To write to standard output, a pipe or a device: --output - > FILE"] : [])
   )
 
