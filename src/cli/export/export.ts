@@ -26,8 +26,7 @@ import { isPeriodGiven, keptOf, type LocalPeriod, resolvePeriod } from "../selec
 import { periodFlags } from "../select/periodFlags.ts"
 import { layerTelemetry } from "../telemetry/telemetry.ts"
 import { makeVerb } from "../verb.ts"
-import { openCheckpoint, standardOutput } from "./checkpoint.ts"
-import type { ExportProgress, ExportSpec } from "./note.ts"
+import { type ExportProgress, type ExportSpec, openCheckpoint, standardOutput } from "./checkpoint.ts"
 
 const exportFlags = {
   ...companyFlags,
@@ -112,7 +111,9 @@ const run = Effect.fnUntraced(
         yield* progress.add(kept.length, items)
       }))
     )
-    yield* Effect.raceFirst(listing, checkpoint.saveEverySecond).pipe(
+    // A kill loses about a second of pages.
+    const saving = Effect.forever(Effect.andThen(Effect.sleep("1 second"), checkpoint.save))
+    yield* Effect.raceFirst(listing, saving).pipe(
       // Pages that were received are saved before the process ends. An interrupt after the last one stops nothing.
       Effect.catch((error) =>
         Effect.matchEffect(checkpoint.save, {

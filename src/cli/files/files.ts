@@ -27,12 +27,11 @@ export const resolveTarget = Effect.fnUntraced(function*(
   for (let links = 0; links <= maxLinks; links++) {
     const folder = yield* fs.realPath(path.dirname(named))
     const file = path.join(folder, path.basename(named))
-    if (isDescriptorFolder(folder)) return yield* isStream(output, flag, "an open file of a process")
+    if (isDescriptorFolder(folder)) return yield* isStream(output, flag)
     const found = yield* ifExists(fs.lstat(file))
     if (Option.isNone(found) || found.value.type === "File") return file
     if (found.value.type === "Directory") return yield* isFolder(output, flag)
-    if (found.value.type !== "SymbolicLink")
-      return yield* isStream(output, flag, kinds[found.value.type] ?? "of another kind")
+    if (found.value.type !== "SymbolicLink") return yield* isStream(output, flag)
     named = path.resolve(folder, yield* fs.readLink(file))
   }
   return yield* usage(`${flag} ${output} is a link that leads to itself`, "Choose another file.")
@@ -52,19 +51,12 @@ export const ifExists = <A, E extends CommandFailure | PlatformError.PlatformErr
 const isDescriptorFolder = (folder: string): boolean =>
   /^\/(dev\/fd|proc\/\d+\/(task\/\d+\/)?fd)$/.test(folder.replaceAll("\\", "/"))
 
-const kinds: Partial<Record<FileSystem.File.Type, string>> = {
-  BlockDevice: "a device",
-  CharacterDevice: "a device",
-  FIFO: "a pipe",
-  Socket: "a socket"
-}
-
 const isFolder = (output: string, flag: string) =>
   usage(`${flag} ${output} is not a file but a folder`, "Name a file in it.")
 
-const isStream = (output: string, flag: string, kind: string) =>
+const isStream = (output: string, flag: string) =>
   usage(
-    `${flag} ${output} is not a regular file but ${kind}: a file appears under its name when it is complete`,
+    `${flag} ${output} is not a regular file: a file appears under its name when it is complete`,
     ...(flag === "--output" ? ["To write to standard output, a pipe or a device: --output - > FILE"] : [])
   )
 
@@ -169,9 +161,14 @@ export const writeNew = Effect.fnUntraced(function*(file: string, text: string, 
 
 /**
  * Replaces a file as a whole, once the text is on disk beside it, and returns what the new file is. A full disk leaves the file
- * that was there. Errors name `named`.
+ * that was there, and so does a failure of `guard`, which runs right before the step. Errors name `named`.
  */
-export const replaceWhole = Effect.fnUntraced(function*(file: string, text: string, named = file) {
+export const replaceWhole = Effect.fnUntraced(function*<E = never>(
+  file: string,
+  text: string,
+  named = file,
+  guard: Effect.Effect<void, E, FileSystem.FileSystem> = Effect.void
+) {
   const fs = yield* FileSystem.FileSystem
   const scratch = `${file}.${globalThis.crypto.randomUUID()}.tmp`
   return yield* openAt(scratch, 0).pipe(
@@ -180,6 +177,7 @@ export const replaceWhole = Effect.fnUntraced(function*(file: string, text: stri
     Effect.flatMap((handle) => handle.stat),
     Effect.scoped,
     naming(named),
+    Effect.tap(guard),
     Effect.tap(fs.rename(scratch, file)),
     Effect.onError(() => Effect.ignore(fs.remove(scratch, { force: true })))
   )

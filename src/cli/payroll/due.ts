@@ -1,30 +1,48 @@
-/** `time-punches payroll due`: what is due of closes now. Writes nothing. */
+/** `time-punches payroll due`: what is due of closes now, and what holds up their correction. Writes nothing. */
+import type * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Close from "../../close/Close.ts"
 import { requireCopy } from "../database/copy.ts"
 import { intoOutput } from "../files/output.ts"
+import { printError } from "../print/messages.ts"
 import { makeVerb } from "../verb.ts"
-import { printDue } from "./print.ts"
-import { openRecord, readFlags, readSumFlags, sumFlags, warnOfHoles } from "./record.ts"
+import { printDue, printRemarks } from "./print.ts"
+import { openRecord, printNotReady, readFlags, readSumFlags, recordFlags, sumFlags, warnOfHoles } from "./record.ts"
+
+const rehearsalFlags = { ...recordFlags, ...sumFlags }
+
+/** Does all that a correction does but the write: prints what is due, or why it would be refused. */
+export const rehearse = Effect.fnUntraced(
+  function*(input: Command.Command.Config.Infer<typeof rehearsalFlags>, verb: "due" | "correct") {
+    const { company, json, layer, names, shown } = yield* openRecord(input, verb)
+    const options = yield* readSumFlags(input)
+    yield* Effect.gen(function*() {
+      yield* requireCopy(company, shown, input.maxAge)
+      const rehearsal = yield* Close.rehearse(company, options)
+      const hasSum = ({ difference: { rows } }: Close.AmountDue) => rows.length > 0
+      yield* printDue(rehearsal.due.filter(hasSum), json, names)
+      for (const { after } of rehearsal.due.filter((each) => !hasSum(each))) {
+        yield* printError(`after ${after} a revision without a sum: it records the added locations`)
+      }
+      yield* printRemarks(rehearsal, names)
+    }).pipe(
+      Effect.catchTag("NotReady", printNotReady(names, "correct", shown)),
+      Effect.andThen(warnOfHoles(company)),
+      Effect.provide(layer)
+    )
+  }
+)
 
 export const verb = makeVerb(
   "due",
   { ...readFlags, ...sumFlags },
-  Effect.fnUntraced(function*(input) {
-    const { company, json, layer, names, shown } = yield* openRecord(input, "due")
-    const options = yield* readSumFlags(input)
-    yield* requireCopy(company, shown, input.maxAge).pipe(
-      Effect.andThen(Close.due(company, options)),
-      Effect.flatMap((due) => printDue(due, json, names)),
-      Effect.andThen(warnOfHoles(company)),
-      Effect.provide(layer)
-    )
-  }, intoOutput),
+  (input) => intoOutput(rehearse(input, "due"), input),
   {
     text: `Sum closes again, and print what is due now; writes nothing.
 
-  It is what payroll correct would record. Without an ID it sums every active
-  close. --zone-file adds locations that a record lacks.`,
+  It is what payroll correct would record, or why that would be refused.
+  Without an ID it sums every active close. --zone-file adds locations that a
+  record lacks.`,
     examples: [
       ["payroll due --database punches.db", "Of every close"],
       ["payroll due 7 --database punches.db --json", "Of close 7, as JSON"]

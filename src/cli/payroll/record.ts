@@ -30,7 +30,8 @@ import {
   optionalRounding,
   orHalfUp,
   readWhole,
-  wholeNumber
+  wholeNumber,
+  words
 } from "../flags/values.ts"
 import { readZones } from "../flags/zones.ts"
 import { counted } from "../print/format.ts"
@@ -178,15 +179,16 @@ export const sumFlags = {
   zoneFile: zoneFileFlag,
   dayStarts: periodFlags.dayStarts,
   names: namesFlag,
-  maxAge: maxAgeFlag
+  maxAge: maxAgeFlag,
+  accept: words("accept", ["rules", "gap"], "Correct although the sums had other rules, or leave a gap")
 }
 
 /** What decides on the sums of a period. */
 export const termFlags = { ...periodFlags, ...thresholdFlags, rounding: optionalRounding }
 
-/** Which closes are summed again, and the locations that are added to them. */
+/** Which closes are summed again, the locations that are added to them, and what is accepted. */
 export const readSumFlags = Effect.fnUntraced(
-  function*(input: Pick<Command.Command.Config.Infer<typeof sumFlags>, "closes" | "dayStarts" | "zoneFile">) {
+  function*(input: Omit<Command.Command.Config.Infer<typeof sumFlags>, "names" | "maxAge">) {
     const zoneFile = yield* orDefault(input.zoneFile, "zoneFile")
     if (Option.isSome(input.dayStarts) && Option.isNone(zoneFile)) {
       return yield* usage(
@@ -196,7 +198,8 @@ export const readSumFlags = Effect.fnUntraced(
     const dayRules = yield* readZones(zoneFile, yield* dayStartsOrDefault(input.dayStarts))
     return {
       closes: input.closes.length === 0 ? undefined : input.closes,
-      dayRules: Option.getOrUndefined(dayRules)
+      dayRules: Option.getOrUndefined(dayRules),
+      accept: Option.getOrUndefined(input.accept)
     }
   }
 )

@@ -124,7 +124,7 @@ export const verb = makeVerb("sandbox", sandboxFlags, (input) => serve(input), {
   --companies it prints no company: --companies-csv writes their ids and guids.
 
   In a browser its address shows the requests that it gets, injects faults, and
-  lists and corrects punches; /docs has the reference of the interface.`,
+  lists and corrects punches.`,
   examples: [
     ["sandbox --port 4010", "50,000 punches on port 4010"],
     ["sandbox --port 4010 --error-rate 0.1 --latency 200ms", "A slow service that often fails"],
@@ -196,7 +196,7 @@ const spanOf = (punches: ReadonlyArray<StoredPunch>): string => {
   return first === undefined ? "" : ` of ${first} to ${last}`
 }
 
-const seeAlso = (url: string) => `${url}/ shows its requests, faults and punches, ${url}/docs the interface.`
+const seeAlso = (url: string) => `${url}/ shows its requests, faults and punches.`
 
 /** Lines for a shell: the settings of a client, and commented out two requests. */
 const companySettings = (

@@ -114,7 +114,7 @@ describe("time-punches copy feed", () => {
         [2, ""],
         [2, ""]
       ])
-      assert.match(device.stderr, /--state \/dev\/null is not a regular file but a device/)
+      assert.match(device.stderr, /--state \/dev\/null is not a regular file: /)
       assert.match(folder.stderr, /--state \/tmp\/ is not a file but a folder/)
       assert.match(output.stderr, /--state: "-"\. Expected: the name of a file, not -/)
       assert.notInclude(device.stderr + folder.stderr, "--output")

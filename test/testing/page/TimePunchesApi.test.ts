@@ -21,10 +21,10 @@ import {
   Fault,
   generatePunches
 } from "../../../src/testing/index.ts"
-import { TimePunchesApi } from "../../../src/testing/page/TimePunchesApi.ts"
 import { accessToken, client, company, inject, oauth, sessionCookie } from "../../support/client.ts"
 import { isRecord, violations } from "../../support/jsonSchema.ts"
 import { bearer, textOf } from "../support.ts"
+import { TimePunchesApi } from "./TimePunchesApi.ts"
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 /**
  * The interface as data: a third reading of its specification, beside the client and the fake service, with which it shares no
- * code. The tests hold both to it. `openapi.json` of the package and `/docs` of a sandbox are made of it.
+ * code. The tests hold both to it. `openapi.json` of the package is made of it.
  */
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
