@@ -1,4 +1,5 @@
 /** Plays a story on the library, over a copy in a database. */
+import { assert } from "@effect/vitest"
 import { Array as Arr, DateTime, Duration, Effect, Option, Result } from "effect"
 import {
   Blocker,
@@ -162,17 +163,28 @@ export const libraryPlayer = ({ kept, run, table }: OpenHistory): Player => {
         Effect.catch(refused)
       ),
     correct: (closes, options) =>
-      run(Close.correct(company, correctOptions(closes, options), on)).pipe(
-        Effect.map((correction) => ({
-          revisions: correction.revisions.map(writtenOf),
-          due: correction.revisions.map(({ previous }, at) => ({
-            after: Option.getOrThrow(previous),
-            rows: rowsOf(correction.due[at] ?? CloseSums.empty)
-          })),
-          remarks: remarksOf(correction)
-        })),
-        Effect.catch(refused)
-      ),
+      Effect.gen(function*() {
+        const rehearsed = yield* Effect.result(run(Close.rehearse(company, correctOptions(closes, options), on)))
+        const corrected = yield* Effect.result(run(Close.correct(company, correctOptions(closes, options), on)))
+        const { due, revisions, ...remarks } = yield* Effect.fromResult(Result.mapError(corrected, (error) => {
+          assert.deepStrictEqual<unknown>(Result.merge(rehearsed), error, "a rehearsal is refused as the correction is")
+          return error
+        }))
+        const amounts = revisions.map(({ previous }, at) => ({
+          after: Option.getOrThrow(previous),
+          difference: due[at] ?? CloseSums.empty
+        }))
+        assert.deepStrictEqual(
+          Result.merge(rehearsed),
+          { ...remarks, due: amounts },
+          "a rehearsal says what is written"
+        )
+        return {
+          revisions: revisions.map(writtenOf),
+          due: amounts.map(({ after, difference }) => ({ after, rows: rowsOf(difference) })),
+          remarks: remarksOf(remarks)
+        }
+      }).pipe(Effect.catch(refused)),
     voidRevision: (revision) =>
       run(Close.voidRevision(company, { revision, note: "not paid" }, on)).pipe(
         Effect.map(writtenOf),
