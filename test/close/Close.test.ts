@@ -2,17 +2,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
-import { Blocker } from "../../src/close/Blocker.ts"
 import * as CloseSums from "../../src/close/CloseSums.ts"
 import { Close } from "../../src/close/index.ts"
 import { ClosedPeriod } from "../../src/close/Revision.ts"
 import type { FileForm, FileNote } from "../../src/close/WrittenFile.ts"
-import { BusinessDate, Cents, CompanyId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
+import { BusinessDate, Cents, CompanyId, TimePunchId, UserId } from "../../src/Ids.ts"
 import { Patience } from "../../src/internal/sql/transaction.ts"
 import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
 import * as Period from "../../src/payroll/Period.ts"
 import { SqlStore } from "../../src/sql/index.ts"
-import { prng } from "../../src/testing/base/prng.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { shift as shiftOf } from "../support/arbitraryPunch.ts"
 import { databases, hookedClient, type Hooks, itWithTable } from "../support/databases.ts"
@@ -334,127 +332,6 @@ for (const database of databases()) {
             unverifiable: 0
           })
           assert.deepStrictEqual((yield* correct(copy)).revisions.map(hours), [20])
-        })
-    )
-
-    itWithCopy(
-      "prints files that add up, over random edits, corrections, voids, forms, codes and pay codes",
-      (copy) =>
-        Effect.gen(function*() {
-          const { run, table } = copy
-          const random = prng(9153)
-          let printed = 0
-          let voidedWithCodes = 0
-          const coded = new Map<string, number>()
-          for (let plan = 0; plan < 12; plan++) {
-            const firstDay = DateTime.add(DateTime.makeUnsafe("2026-03-02"), { days: 14 * plan })
-            const dateOf = (days: number) =>
-              BusinessDate.make(DateTime.formatIsoDate(DateTime.toUtc(DateTime.add(firstDay, { days }))))
-            // Three people, two of them with one code. Each plan has its own fortnight and ids.
-            const edit = () => {
-              const id = random.between(0, 8)
-              const clockedIn = DateTime.add(firstDay, { days: id % 5, hours: 14 })
-              const clockedOut = DateTime.add(clockedIn, { seconds: random.between(1, 60_000) })
-              return shift(100 * plan + id, DateTime.formatIso(clockedIn), 0, {
-                userId: UserId.make(501 + (id % 3)),
-                clockedOut: Option.some(DateTime.toUtc(clockedOut)),
-                roleId: RoleId.make(random.pick([11, 12])),
-                hourlyWage: Cents.make(random.pick([1500, 1650])),
-                tips: Cents.make(random.between(0, 900))
-              })
-            }
-            yield* commit(copy.kept, company, [edit(), edit(), edit()])
-            const { close } = yield* create(copy, {
-              ...march,
-              first: dateOf(0),
-              last: dateOf(13),
-              weeklyThreshold: Duration.hours(9),
-              dailyThreshold: Duration.hours(6),
-              doubleThreshold: Duration.hours(11),
-              accept: [...Blocker.literals]
-            })
-            const active: Array<string> = [`${close}.1`]
-            const voids: Array<string> = []
-            for (let step = 0; step < 8; step++) {
-              if (active.length > 1 && random.between(0, 2) === 0) {
-                const revision = active.pop() ?? ""
-                voids.push(revision, (yield* voidRevision(copy, revision)).id)
-              } else {
-                yield* commit(copy.kept, company, [edit()])
-                const { revisions } = yield* correct(copy, { closes: [close] })
-                active.push(...revisions.map(({ id }) => id))
-              }
-            }
-            const classes = { regular: "REG", over: "OT", double: "DT", tips: "TIPS" }
-            const forms = [
-              { by: ["user", "role"], texts: ["userCode", "roleId"], numbers: ["hours", "cost", "tips", "punches"] },
-              { by: ["user"], payCodes: classes, texts: ["userCode", "payCode"], numbers: ["hours", "amount"] },
-              {
-                by: ["user", "role"],
-                payCodes: classes,
-                texts: ["userCode", "payCode", "roleId", "rate"],
-                numbers: ["hours", "amount"]
-              },
-              {
-                by: ["user"],
-                payCodes: { hours: "ALL", tips: "TIPS" },
-                texts: ["userCode", "payCode"],
-                numbers: ["hours", "amount"]
-              }
-            ] as const
-            const { numbers, texts, ...form } = forms[plan % 4] ?? forms[0]
-            const mapping = Result.getOrThrow(PayrollFile.decodeMapping({
-              v: 1,
-              ...form,
-              hours: random.pick(["decimal:2", "decimal:4", "h:mm", "minutes", "seconds"]),
-              rounding: random.pick(["halfUp", "halfEven", "down", "up"]),
-              columns: [...texts, ...numbers].map((value) => ({ header: value, value })),
-              header: false,
-              lineEnd: "\n"
-            }))
-            const codes: PayrollFile.PayrollCodes = { getCode: (_, id) => id === 501 ? "A" : "B" }
-            const numbersOf = (revision: CloseSums.CloseSums & PayrollFile.PayrollState, before?: typeof revision) => {
-              const { text } = Result.getOrThrow(PayrollFile.encode(mapping, codes, revision, before))
-              return text.split("\n").filter((line) => line !== "").flatMap((line) => {
-                const cells = line.split(",")
-                return cells.slice(texts.length).flatMap((cell, at) => {
-                  // With pay codes a row has hours or an amount.
-                  if (cell === "") return []
-
-                  const [, sign, whole, mark, part = ""] = /^(-?)(\d+)(?:([.:])(\d+))?$/.exec(cell) ?? []
-                  const value = Number(whole) * (mark === ":" ? 60 : 10 ** part.length) + Number(part)
-                  return [[`${cells.slice(0, texts.length).join(" ")} ${at}`, sign === "-" ? -value : value] as const]
-                })
-              })
-            }
-            const sumOf = (numbers: ReadonlyArray<readonly [string, number]>) => {
-              const sums = new Map<string, number>()
-              for (const [key, value] of numbers) sums.set(key, (sums.get(key) ?? 0) + value)
-              return [...sums].filter(([, value]) => value !== 0).toSorted()
-            }
-            const files = yield* Effect.forEach(active, (name) => run(Close.find(company, name, { table })))
-            printed += files.length
-
-            assert.deepStrictEqual(
-              sumOf(files.flatMap(({ previous, revision }) => numbersOf(revision, previous))),
-              sumOf(numbersOf((files.at(-1) ?? assert.fail("no revision")).revision))
-            )
-            for (const name of voids) {
-              assert.strictEqual((yield* Effect.flip(run(Close.find(company, name, { table }))))._tag, "UnknownClose")
-            }
-            if ("payCodes" in form) {
-              const newest = files.at(-1)?.revision ?? assert.fail("no revision")
-              for (const [key, value] of numbersOf(newest)) {
-                const [, code = "", ...rest] = key.split(" ")
-                const place = `${code} ${rest.at(-1)}`
-                coded.set(place, (coded.get(place) ?? 0) + value)
-              }
-              voidedWithCodes += voids.length
-            }
-          }
-          assert.isAbove(printed, 30)
-          assert.isAbove(voidedWithCodes, 4)
-          assert.deepStrictEqual([...coded.keys()].toSorted(), ["ALL 0", "DT 0", "OT 0", "REG 0", "TIPS 1"])
         })
     )
 

@@ -16,7 +16,17 @@ import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { shift as shiftOf } from "../support/arbitraryPunch.ts"
 import { commit, type OpenHistory } from "../support/histories.ts"
-import { type Dates, foundLine, mappings, type Options, type Player, Refused, type Row, type Shift } from "./story.ts"
+import {
+  assertPeople,
+  type Dates,
+  foundLine,
+  mappings,
+  type Options,
+  type Player,
+  Refused,
+  type Row,
+  type Shift
+} from "./story.ts"
 
 const company = CompanyId.make(2)
 
@@ -35,8 +45,8 @@ const punchOf = ({ deleted, from, id, location, role, tips, to, user, wage }: Sh
 const secondsOf = (time: Option.Option<Duration.Duration>): number =>
   Option.match(time, { onNone: () => 0, onSome: Duration.toSeconds })
 
-const rowsOf = ({ rows }: CloseSums.CloseSums): ReadonlyArray<Row> =>
-  rows.map((row) => ({
+const rowsOf = ({ people, rows }: CloseSums.CloseSums): ReadonlyArray<Row> => {
+  const found = rows.map((row) => ({
     user: row.userId,
     location: row.locationId,
     role: row.roleId,
@@ -49,6 +59,9 @@ const rowsOf = ({ rows }: CloseSums.CloseSums): ReadonlyArray<Row> =>
     cost: row.cost,
     tips: row.tips
   }))
+  assertPeople(found, people.map(({ double, over, userId }) => [userId, secondsOf(over), secondsOf(double)]))
+  return found
+}
 
 const writtenOf = (revision: Revision) => ({
   id: revision.id,
