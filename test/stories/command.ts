@@ -5,7 +5,17 @@ import * as Fs from "node:fs"
 import { FakeService } from "../../src/testing/index.ts"
 import { punch } from "../cli/payroll/checkSupport.ts"
 import { linesOf } from "../cli/support.ts"
-import { type Due, type Listed, mappings, type Options, type Player, Refused, type Row, type Shift } from "./story.ts"
+import {
+  assertPeople,
+  type Due,
+  type Listed,
+  mappings,
+  type Options,
+  type Player,
+  Refused,
+  type Row,
+  type Shift
+} from "./story.ts"
 
 /** How a call ended. */
 export interface Called {
@@ -49,6 +59,13 @@ interface JsonRevision {
   readonly active: boolean
   readonly accepted: Readonly<Record<string, number>>
   readonly rows: ReadonlyArray<JsonRow>
+  readonly people: ReadonlyArray<JsonPerson>
+}
+
+interface JsonPerson {
+  readonly userId: number
+  readonly overSeconds: number | null
+  readonly doubleSeconds: number | null
 }
 
 interface JsonLocation {
@@ -76,9 +93,20 @@ const rowOf = (row: JsonRow): Row => ({
   tips: row.tipsCents
 })
 
+const rowsOf = (
+  { people, rows }: { readonly rows: ReadonlyArray<JsonRow>; readonly people: ReadonlyArray<JsonPerson> }
+): ReadonlyArray<Row> => {
+  const found = rows.map(rowOf)
+  assertPeople(
+    found,
+    people.map(({ doubleSeconds, overSeconds, userId }) => [userId, overSeconds ?? 0, doubleSeconds ?? 0])
+  )
+  return found
+}
+
 const writtenOf = (revision: JsonRevision) => {
-  const { accepted, first, kind, last, previous, revision: id, rows, voids } = revision
-  return { id, kind, first, last, previous, voids, accepted, rows: rows.map(rowOf) }
+  const { accepted, first, kind, last, previous, revision: id, voids } = revision
+  return { id, kind, first, last, previous, voids, accepted, rows: rowsOf(revision) }
 }
 
 /** The locations of each revision: those of the terms and of each revision that it follows, or that it takes back. */
@@ -156,12 +184,12 @@ export const commandPlayer = (
     const acceptFlags = ({ accept }: Options) => accept.length === 0 ? [] : ["--accept", accept.join(",")]
     const dueOf = (closes: ReadonlyArray<number>, options: Options, verb: ReadonlyArray<string>) =>
       Effect.map(
-        json<ReadonlyArray<{ readonly after: string; readonly rows: ReadonlyArray<JsonRow> }>>(
+        json<ReadonlyArray<Pick<JsonRevision, "rows" | "people"> & { readonly after: string }>>(
           ...verb,
           ...closes.map(String),
           ...clockFlags(options)
         ),
-        ({ printed }): ReadonlyArray<Due> => printed.map(({ after, rows }) => ({ after, rows: rows.map(rowOf) }))
+        ({ printed }): ReadonlyArray<Due> => printed.map((each) => ({ after: each.after, rows: rowsOf(each) }))
       )
     const shown = Effect.flatMap(
       json<ReadonlyArray<JsonRevision>>("list"),

@@ -1,4 +1,5 @@
 /** Plays a story on the library, over a copy in a database. */
+import { assert } from "@effect/vitest"
 import { Array as Arr, DateTime, Duration, Effect, Option, Result } from "effect"
 import {
   Blocker,
@@ -15,7 +16,17 @@ import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { shift as shiftOf } from "../support/arbitraryPunch.ts"
 import { commit, type OpenHistory } from "../support/histories.ts"
-import { type Dates, foundLine, mappings, type Options, type Player, Refused, type Row, type Shift } from "./story.ts"
+import {
+  assertPeople,
+  type Dates,
+  foundLine,
+  mappings,
+  type Options,
+  type Player,
+  Refused,
+  type Row,
+  type Shift
+} from "./story.ts"
 
 const company = CompanyId.make(2)
 
@@ -34,8 +45,8 @@ const punchOf = ({ deleted, from, id, location, role, tips, to, user, wage }: Sh
 const secondsOf = (time: Option.Option<Duration.Duration>): number =>
   Option.match(time, { onNone: () => 0, onSome: Duration.toSeconds })
 
-const rowsOf = ({ rows }: CloseSums.CloseSums): ReadonlyArray<Row> =>
-  rows.map((row) => ({
+const rowsOf = ({ people, rows }: CloseSums.CloseSums): ReadonlyArray<Row> => {
+  const found = rows.map((row) => ({
     user: row.userId,
     location: row.locationId,
     role: row.roleId,
@@ -48,6 +59,9 @@ const rowsOf = ({ rows }: CloseSums.CloseSums): ReadonlyArray<Row> =>
     cost: row.cost,
     tips: row.tips
   }))
+  assertPeople(found, people.map(({ double, over, userId }) => [userId, secondsOf(over), secondsOf(double)]))
+  return found
+}
 
 const writtenOf = (revision: Revision) => ({
   id: revision.id,
@@ -161,17 +175,28 @@ export const libraryPlayer = ({ kept, run, table }: OpenHistory): Player => {
         Effect.catch(refused)
       ),
     correct: (closes, options) =>
-      run(Close.correct(company, correctOptions(closes, options), on)).pipe(
-        Effect.map((correction) => ({
-          revisions: correction.revisions.map(writtenOf),
-          due: correction.revisions.map(({ previous }, at) => ({
-            after: Option.getOrThrow(previous),
-            rows: rowsOf(correction.due[at] ?? CloseSums.empty)
-          })),
-          remarks: remarksOf(correction)
-        })),
-        Effect.catch(refused)
-      ),
+      Effect.gen(function*() {
+        const rehearsed = yield* Effect.result(run(Close.rehearse(company, correctOptions(closes, options), on)))
+        const corrected = yield* Effect.result(run(Close.correct(company, correctOptions(closes, options), on)))
+        const { due, revisions, ...remarks } = yield* Effect.fromResult(Result.mapError(corrected, (error) => {
+          assert.deepStrictEqual<unknown>(Result.merge(rehearsed), error, "a rehearsal is refused as the correction is")
+          return error
+        }))
+        const amounts = revisions.map(({ previous }, at) => ({
+          after: Option.getOrThrow(previous),
+          difference: due[at] ?? CloseSums.empty
+        }))
+        assert.deepStrictEqual(
+          Result.merge(rehearsed),
+          { ...remarks, due: amounts },
+          "a rehearsal says what is written"
+        )
+        return {
+          revisions: revisions.map(writtenOf),
+          due: amounts.map(({ after, difference }) => ({ after, rows: rowsOf(difference) })),
+          remarks: remarksOf(remarks)
+        }
+      }).pipe(Effect.catch(refused)),
     voidRevision: (revision) =>
       run(Close.voidRevision(company, { revision, note: "not paid" }, on)).pipe(
         Effect.map(writtenOf),

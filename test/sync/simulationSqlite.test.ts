@@ -1,6 +1,6 @@
 /** A copy in SQLite under random faults, several at once: one page in a transaction, and three with a history. */
 import { describe, it } from "@effect/vitest"
-import { seedsFrom } from "./simulation/series.ts"
+import { seedsFrom } from "../support/series.ts"
 import { inSqlite, sqliteCases } from "./simulation/suite.ts"
 
 describe("Sync under random faults", () => {

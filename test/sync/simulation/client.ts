@@ -11,10 +11,10 @@ import { type Prng, prng } from "../../../src/testing/base/prng.ts"
 import { FakeService, type FakeServiceOptions, Fault } from "../../../src/testing/index.ts"
 import { app, company } from "../../support/client.ts"
 import { generatePlain } from "../../support/densities.ts"
+import { isReplay } from "../../support/series.ts"
 import { makeCopy, noon } from "../support.ts"
 import { Broken } from "./judge.ts"
 import { minute, pickAny, second } from "./plan.ts"
-import { isReplay } from "./series.ts"
 
 /** What a plan draws once. */
 interface ClientPlan {

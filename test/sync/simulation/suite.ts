@@ -1,7 +1,8 @@
 /** What the series of plans share: their stores, and what each of them must have met. */
 import { assert } from "@effect/vitest"
+import { isReplay } from "../../support/series.ts"
 import { collectMarks, marked, unmet } from "./marks.ts"
-import { type Figures, isReplay, series, type Stores } from "./series.ts"
+import { type Figures, series, type Stores } from "./series.ts"
 import { openSqlite } from "./sqlite.ts"
 import { plant, real } from "./subject.ts"
 
