@@ -117,11 +117,7 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
       return yield* printOrDie([formatVersion(event.name, event.version)])
     case "InvalidInvocation": {
       const path = event.commandPath.join(" ")
-      const { fromCommand } = yield* Effect.promise(() => import("effect/cli/Completions"))
-      const known = fromCommand(yield* Effect.promise(() => loadCommand()))
-      const early = event.errors.flatMap((error) =>
-        error._tag === "UnrecognizedOption" ? Option.toArray(earlyFlag(known, error.option, event.commandPath)) : []
-      )
+      const early = yield* earlyFlags(event)
       // The value of a flag that stands too early is not a command.
       const messages = early.length > 0 ? early : event.errors.map((error) =>
         error._tag === "UnrecognizedOption"
@@ -148,6 +144,22 @@ const unknownCommand = (name: string, { subcommands = [] }: HelpDoc): string => 
 
 const unknownFlag = (flag: string, { flags, globalFlags = [] }: HelpDoc): string =>
   `${printable(flag)} ${unknownKey(flag, [...flags, ...globalFlags].map(({ name }) => `--${name}`), "a flag")}`
+
+/** What is said of flags that stand before the verb that has them. Only then are all verbs loaded. */
+const earlyFlags = Effect.fnUntraced(
+  function*({ commandPath, errors, helpDoc }: CliOutput.Presenter.InvalidInvocation) {
+    // A verb that was named has no other verbs, and does not know its own flag before its name.
+    const mayBeEarly = (flag: string) =>
+      helpDoc.subcommands !== undefined || helpDoc.flags.some(({ name }) => flag === `--${name}`)
+    const flags = errors.flatMap((error) =>
+      error._tag === "UnrecognizedOption" && mayBeEarly(error.option) ? [error.option] : []
+    )
+    if (flags.length === 0) return []
+    const { fromCommand } = yield* Effect.promise(() => import("effect/cli/Completions"))
+    const known = fromCommand(yield* Effect.promise(() => loadCommand()))
+    return flags.flatMap((flag) => Option.toArray(earlyFlag(known, flag, commandPath)))
+  }
+)
 
 /** The words of a command that has the flag, if the flag stands before the last of these words. */
 const earlyFlag = (

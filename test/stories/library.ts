@@ -45,8 +45,8 @@ const punchOf = ({ deleted, from, id, location, role, tips, to, user, wage }: Sh
 const secondsOf = (time: Option.Option<Duration.Duration>): number =>
   Option.match(time, { onNone: () => 0, onSome: Duration.toSeconds })
 
-const rowsOf = ({ people, rows }: CloseSums.CloseSums): ReadonlyArray<Row> => {
-  const found = rows.map((row) => ({
+const rowsOf = (sums: CloseSums.CloseSums): ReadonlyArray<Row> => {
+  const found = sums.rows.map((row) => ({
     user: row.userId,
     location: row.locationId,
     role: row.roleId,
@@ -59,7 +59,10 @@ const rowsOf = ({ people, rows }: CloseSums.CloseSums): ReadonlyArray<Row> => {
     cost: row.cost,
     tips: row.tips
   }))
-  assertPeople(found, people.map(({ double, over, userId }) => [userId, secondsOf(over), secondsOf(double)]))
+  assertPeople(
+    found,
+    CloseSums.byPerson(sums).map(({ double, over, userId }) => [userId, secondsOf(over), secondsOf(double)])
+  )
   return found
 }
 

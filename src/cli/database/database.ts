@@ -6,8 +6,10 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
+import * as Result from "effect/Result"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
+import { hostname, userInfo } from "node:os"
 import { type CommandFailure, usage } from "../failure.ts"
 import {
   type DatabaseTarget,
@@ -36,6 +38,12 @@ export const maxAgeFlag = text(
   intervalForm("30m"),
   readInterval
 )
+
+/** Who writes to a database, as closes, payroll files and pauses name them. A container may run as a user without a name. */
+export const personOf = (): string => {
+  const user = Result.try(() => userInfo().username)
+  return `${Result.getOrElse(user, () => `user ${process.getuid?.() ?? "unknown"}`)}@${hostname()}`
+}
 
 /** The flag as words of a printed call, which must mean the same database; without the flag the variable names it. */
 export const databaseWords = (flag: Option.Option<string>): string =>

@@ -6,10 +6,8 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stdio from "effect/Stdio"
-import { hostname, userInfo } from "node:os"
 import type { Company } from "../../Company.ts"
 import { CompanyStatus } from "../../fleet/CompanyState.ts"
 import { Fleet } from "../../fleet/Fleet.ts"
@@ -24,7 +22,7 @@ import {
 import { encodeProcess, type FleetProcess } from "../../fleet/store/runners.ts"
 import { CompanyGuid } from "../../Ids.ts"
 import { escaped } from "../../internal/wire/issue.ts"
-import { layerDatabase, targetOf } from "../database/database.ts"
+import { layerDatabase, personOf, targetOf } from "../database/database.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
 import { readCompanyId } from "../flags/connection.ts"
 import { parseCsvFile } from "../flags/csvFile.ts"
@@ -34,11 +32,6 @@ import { counted, formatAge, formatNumber } from "../print/format.ts"
 import { printWarning } from "../print/messages.ts"
 import { printDone } from "../print/output.ts"
 import { type Column, makeTable, type Screen } from "../print/table.ts"
-
-/** As pauses name who made them. A container may run as a user without a name. */
-const person = `${
-  Result.getOrElse(Result.try(() => userInfo().username), () => `user ${process.getuid?.() ?? "unknown"}`)
-}@${hostname()}`
 
 interface WithDatabase {
   readonly database: Option.Option<string>
@@ -62,7 +55,7 @@ export const withFleet = Effect.fnUntraced(function*<A, E, R>(
   const client = layerDatabase(target, { readonly: kind === "reads" })
   return yield* Fleet.use(use).pipe(
     Effect.provide(Layer.provideMerge(Fleet.layer, client)),
-    Effect.provideService(FleetOperator, person)
+    Effect.provideService(FleetOperator, personOf())
   )
 })
 

@@ -13,6 +13,7 @@ import * as CloseTerms from "../../close/CloseTerms.ts"
 import type { FormChange } from "../../close/WrittenFile.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import type * as PayrollFile from "../../payroll/PayrollFile.ts"
+import { personOf } from "../database/database.ts"
 import { openSource, punchesOf } from "../database/source.ts"
 import { sourceFlags } from "../database/sourceFlags.ts"
 import { usage } from "../failure.ts"
@@ -29,7 +30,7 @@ import { printHint, printWarning } from "../print/messages.ts"
 import { printText } from "../print/output.ts"
 import { textOfDates } from "../select/period.ts"
 import { makeVerb } from "../verb.ts"
-import { readTerms, recordOf, revisionName, termFlags, userName, writable } from "./record.ts"
+import { readTerms, recordOf, revisionName, termFlags, writable } from "./record.ts"
 
 const fileFlags = {
   revision: Argument.optional(revisionName),
@@ -110,7 +111,7 @@ const run = Effect.fnUntraced(function*(input: FileInput) {
   const used = { mapping: form.mapping, codes }
   const changes = Close.formChanges(files, revision.id, used)
   if (changes.length > 0) yield* printWarning(...changes.map(changeLine), addsUp)
-  const note = Close.noteFile(company, revision.id, { ...used, user: userName() }).pipe(
+  const note = Close.noteFile(company, revision.id, { ...used, user: personOf() }).pipe(
     Effect.provide(writable(company, target)),
     Effect.asVoid,
     // The file is there: it is as good as without a note.

@@ -5,7 +5,6 @@ import type * as Command from "effect/cli/Command"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Os from "node:os"
 import * as Close from "../../close/Close.ts"
 import { foundText, type NotReady } from "../../close/CloseError.ts"
 import * as RevisionId from "../../close/RevisionId.ts"
@@ -13,7 +12,7 @@ import type { CompanyId } from "../../Ids.ts"
 import { version } from "../../internal/wire/userAgent.ts"
 import { isZones } from "../../payroll/Zones.ts"
 import { layerCopy, requireCopy } from "../database/copy.ts"
-import { databaseFlag, maxAgeFlag, targetOfCopy } from "../database/database.ts"
+import { databaseFlag, maxAgeFlag, personOf, targetOfCopy } from "../database/database.ts"
 import { Findings, usage } from "../failure.ts"
 import { outputFlags } from "../files/output.ts"
 import type { DatabaseTarget } from "../flags/address.ts"
@@ -81,18 +80,9 @@ export const writable = (company: CompanyId, target: DatabaseTarget) => layerCop
 /** Who writes a revision, and with which note. */
 export const authorship = (note: Option.Option<string>) => ({
   note: Option.getOrElse(note, () => ""),
-  user: userName(),
+  user: personOf(),
   release: version
 })
-
-/** The user of the machine; `unknown` if it has no name for it. */
-export const userName = (): string => {
-  try {
-    return Os.userInfo().username
-  } catch {
-    return "unknown"
-  }
-}
 
 /** Prints why a period is not ready to be closed, or a close to be corrected, and ends the command with findings. */
 export const printNotReady = (names: Names | undefined, verb: "close" | "correct", shown: string) =>
