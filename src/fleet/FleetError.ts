@@ -12,7 +12,8 @@ export class FleetError extends Schema.TaggedError<FleetError>("effect-time-punc
   /**
    * Why.
    *
-   * - `NotMigrated`: the tables are missing or older than this release needs: run `FleetRunner.migrate`.
+   * - `NotMigrated`: the tables are missing or older than this release needs: run `FleetRunner.migrate`. It fails so itself if the
+   *   copy was made before the first publication.
    * - `InvalidInput`: an argument or a setting is invalid. Nothing was changed.
    * - `AlreadyRunning`: another process runs under this name, or with this file.
    * - `Store`: the database failed; `cause` says how.

@@ -8,10 +8,11 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Migrator from "effect/sql/Migrator"
 import type { SqlClient } from "effect/sql/SqlClient"
-import type { SqlError } from "effect/sql/SqlError"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { CompanyId } from "../Ids.ts"
 import { type DialectName, numberOf, orUndefined, textOrUndefined } from "../internal/sql/dialect.ts"
-import { migrate, statementsOf } from "../internal/sql/migrate.ts"
+import { messageOf } from "../internal/sql/failure.ts"
+import { migrate, OtherSchema, statementsOf } from "../internal/sql/migrate.ts"
 import { retried, transact } from "../internal/sql/transaction.ts"
 import { Instant } from "../internal/wire/schema.ts"
 import { Checkpoint } from "../sync/Checkpoint.ts"
@@ -36,7 +37,7 @@ export type { CopyListOptions } from "./read.ts"
 export interface SqlStoreOptions extends TableOptions {
   /**
    * Whether the layer creates the tables and brings them to the schema of this release. Default `true`. With `false` it
-   * fails if the schema is older. A newer one fails in either case.
+   * fails if the schema is older. A newer one fails in either case, and so does one of before the first publication.
    */
   readonly migrate?: boolean | undefined
   /**
@@ -96,16 +97,25 @@ export interface Migrations {
   readonly ddl: (dialect: DialectName) => Result.Result<ReadonlyArray<string>, SyncError>
 }
 
-/** What `layer` runs with `migrate`. Later releases only add to it. */
+/** What `layer` runs with `migrate`. Later releases only add to it. The loader refuses tables that `layer` refuses. */
 export const migrations = (table: string = defaultTable): Migrations => ({
   table: `${table}_migrations`,
-  loader: Effect.map(
-    Effect.mapError(connect(table), ({ detail }) => new Migrator.MigrationError({ kind: "BadState", message: detail })),
-    ({ dialect: { migrations }, sql }) =>
-      migrations.steps.map((step) => {
-        const run = Effect.forEach(statementsOf(migrations, step), (text) => sql.unsafe(text).unprepared)
-        return [step.id, step.name, Effect.succeed(run)] as const
+  loader: Effect.gen(function*() {
+    const database = yield* connect(table)
+    // A Migrator runs what follows any number, also that of a copy which is refused.
+    yield* Effect.catchIf(verify(database, "newer"), hasNoTables, () => Effect.void)
+    const { dialect: { migrations }, sql } = database
+    return migrations.steps.map((step) => {
+      const run = Effect.forEach(statementsOf(migrations, step), (text) => sql.unsafe(text).unprepared)
+      return [step.id, step.name, Effect.succeed(run)] as const
+    })
+  }).pipe(
+    Effect.mapError((error) =>
+      new Migrator.MigrationError({
+        kind: "BadState",
+        message: isSqlError(error) ? messageOf(error) : error.detail
       })
+    )
   ),
   ddl: (name) =>
     Result.map(
@@ -113,6 +123,8 @@ export const migrations = (table: string = defaultTable): Migrations => ({
       ({ migrations }) => migrations.steps.flatMap((step) => statementsOf(migrations, step))
     )
 })
+
+const hasNoTables = ({ cause }: SqlError | SyncError): boolean => cause instanceof OtherSchema && cause.version === 0
 
 /** What is known of the past of a copy. */
 export class HistoryRange extends Schema.Opaque<HistoryRange>()(Schema.Struct({

@@ -98,7 +98,11 @@ export const verify = (
 ): Effect.Effect<void, SqlError | SyncError> =>
   Effect.catchTag(Migrate.verify({ dialect, sql }, dialect.migrations, others), "OtherSchema", (error) => {
     const { needed, version } = error
-    const advice = version > needed ? "use the release that made it" : "run SqlStore.migrations"
+    const advice = version > needed
+      ? "use the release that made it"
+      : version === 0
+      ? "run SqlStore.migrations"
+      : "it was made before the first publication, so sync into a new file or database"
     return Effect.fail(refused(
       `${dialect.migrations.title} has schema ${version} (0: no tables), and this release needs ${needed}: ${advice}`,
       error

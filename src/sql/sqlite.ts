@@ -90,6 +90,12 @@ export const sqlite = (names: TableNames): Dialect =>
         id: 8,
         name: "feed",
         statements: indexBegun(names)
+      },
+      {
+        // The texts of the breaks tell of `deleted`. The views of 2 read it: no copy of an older schema is changed to this one.
+        id: 9,
+        name: "deleted_breaks",
+        statements: []
       }
     ]
   })
@@ -258,6 +264,9 @@ const millisOfIso = (text: string) =>
 const isoOfMillis = (millis: string) =>
   `strftime('%Y-%m-%dT%H:%M:%S', (${millis} - (${millis} % 1000 + 1000) % 1000) / 1000, 'unixepoch') || printf('.%03dZ', (${millis} % 1000 + 1000) % 1000)`
 
+/** Only a deleted break has the key: without it a plain test would be NULL. */
+const isBreakDeleted = "coalesce(json_extract(b.value, '$.deleted'), 0)"
+
 /** Milliseconds of unpaid breaks, clipped to the punch and united. A break without an end lasts as long as the punch. */
 const unpaidMillis = `(
     SELECT coalesce(sum(max(0, ended - max(started, coalesce(reached, started)))), 0) FROM (
@@ -267,7 +276,7 @@ const unpaidMillis = `(
         SELECT
           max(t.clocked_in, ${millisOfIso("json_extract(b.value, '$.in')")}) AS started,
           min(t.clocked_out, coalesce(${millisOfIso("json_extract(b.value, '$.out')")}, t.clocked_out)) AS ended
-        FROM json_each(t.breaks) AS b WHERE NOT json_extract(b.value, '$.paid')
+        FROM json_each(t.breaks) AS b WHERE NOT json_extract(b.value, '$.paid') AND NOT ${isBreakDeleted}
       ) WHERE ended > started
     )
   )`
@@ -301,7 +310,7 @@ const createBreaks = ({ breaks, rows }: TableNames) =>
   json_extract(b.value, '$.paid') AS paid,
   json_extract(b.value, '$.in') AS break_in,
   json_extract(b.value, '$.out') AS break_out
-FROM ${rows} AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.gone_at IS NULL`
+FROM ${rows} AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.gone_at IS NULL AND NOT ${isBreakDeleted}`
 
 /** Rows of one statement. More save little, and each size of a last chunk has a separate text. */
 const rowsPerStatement = 100

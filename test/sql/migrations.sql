@@ -129,7 +129,7 @@ CREATE VIEW "time_punches_current" AS SELECT
         SELECT
           max(t.clocked_in, (unixepoch(substr(json_extract(b.value, '$.in'), 1, 19)) * 1000 + CAST(substr(json_extract(b.value, '$.in'), 21, 3) AS INTEGER))) AS started,
           min(t.clocked_out, coalesce((unixepoch(substr(json_extract(b.value, '$.out'), 1, 19)) * 1000 + CAST(substr(json_extract(b.value, '$.out'), 21, 3) AS INTEGER)), t.clocked_out)) AS ended
-        FROM json_each(t.breaks) AS b WHERE NOT json_extract(b.value, '$.paid')
+        FROM json_each(t.breaks) AS b WHERE NOT json_extract(b.value, '$.paid') AND NOT coalesce(json_extract(b.value, '$.deleted'), 0)
       ) WHERE ended > started
     )
   ) END) / 3600000.0 END AS hours_worked
@@ -145,7 +145,7 @@ CREATE VIEW "time_punches_breaks" AS SELECT
   json_extract(b.value, '$.paid') AS paid,
   json_extract(b.value, '$.in') AS break_in,
   json_extract(b.value, '$.out') AS break_out
-FROM "time_punches" AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.gone_at IS NULL;
+FROM "time_punches" AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.gone_at IS NULL AND NOT coalesce(json_extract(b.value, '$.deleted'), 0);
 
 INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (2, 'tables') ON CONFLICT (migration_id) DO NOTHING;
 
@@ -275,6 +275,8 @@ CREATE INDEX "time_punches_begun" ON "time_punches" (company_id, valid_from, id)
 CREATE INDEX "time_punches_history_begun" ON "time_punches_history" (company_id, valid_from, id) WHERE valid_from IS NOT NULL;
 
 INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (8, 'feed') ON CONFLICT (migration_id) DO NOTHING;
+
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (9, 'deleted_breaks') ON CONFLICT (migration_id) DO NOTHING;
 
 -- pg
 
@@ -415,7 +417,7 @@ CREATE VIEW "time_punches_current" AS SELECT
         SELECT
           greatest(t.clocked_in, (b.value->>'in')::timestamptz) AS started,
           least(t.clocked_out, coalesce((b.value->>'out')::timestamptz, t.clocked_out)) AS ended
-        FROM jsonb_array_elements(t.breaks) AS b(value) WHERE NOT (b.value->>'paid')::boolean
+        FROM jsonb_array_elements(t.breaks) AS b(value) WHERE NOT (b.value->>'paid')::boolean AND NOT coalesce((b.value->>'deleted')::boolean, false)
       ) AS clipped WHERE ended > started
     ) AS ordered
   ) END)::double precision / 3600000 END AS hours_worked
@@ -431,7 +433,7 @@ CREATE VIEW "time_punches_breaks" AS SELECT
   (b.value->>'paid')::boolean AS paid,
   (b.value->>'in')::timestamptz AS break_in,
   (b.value->>'out')::timestamptz AS break_out
-FROM "time_punches" AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.gone_at IS NULL;
+FROM "time_punches" AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.gone_at IS NULL AND NOT coalesce((b.value->>'deleted')::boolean, false);
 
 INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (2, 'tables') ON CONFLICT (migration_id) DO NOTHING;
 
@@ -591,3 +593,5 @@ CREATE INDEX "time_punches_begun" ON "time_punches" (company_id, valid_from, id)
 CREATE INDEX "time_punches_history_begun" ON "time_punches_history" (company_id, valid_from, id) WHERE valid_from IS NOT NULL;
 
 INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (8, 'feed') ON CONFLICT (migration_id) DO NOTHING;
+
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (9, 'deleted_breaks') ON CONFLICT (migration_id) DO NOTHING;

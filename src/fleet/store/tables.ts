@@ -10,6 +10,7 @@ const migrationsOf = (dialect: SqlDialect): Migrate.Migrations => ({
   table: { name: "fleet_migrations", quoted: "fleet_migrations" },
   // "fleet_mi", as a number: any other lock of the database is as good.
   lock: 7378705536486387049n,
+  oldest: 1,
   steps: stepsOf(dialect)
 })
 

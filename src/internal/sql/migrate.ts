@@ -23,6 +23,8 @@ export interface Migrations {
   readonly table: { readonly name: string; readonly quoted: string }
   /** Holds up every other migration of such tables. */
   readonly lock: bigint
+  /** The oldest schema that is changed to a later one. One below is left as it is, and `verify` refuses it. */
+  readonly oldest: number
   /** In turn. */
   readonly steps: ReadonlyArray<Migration>
 }
@@ -44,17 +46,20 @@ const versionOf = Effect.fnUntraced(function*({ dialect, sql }: Database, { tabl
 /** The schema of this release. */
 const newest = ({ steps }: Migrations): number => Math.max(...steps.map(({ id }) => id))
 
-/** Runs the migrations that are missing, in one transaction. A newer schema is left as it is. */
+/** The steps from a schema to the one of this release. None lead on from one below `oldest`. */
+const stepsFrom = (version: number, { oldest, steps }: Migrations): ReadonlyArray<Migration> =>
+  version === 0 || version >= oldest ? steps.filter(({ id }) => id > version) : []
+
+/** Runs the migrations that are missing, in one transaction. A newer schema is left as it is, and one below `oldest` too. */
 export const migrate = Effect.fnUntraced(function*(database: Database, migrations: Migrations) {
-  if ((yield* retried(versionOf(database, migrations))) >= newest(migrations)) return
+  if (stepsFrom(yield* retried(versionOf(database, migrations)), migrations).length === 0) return
   const { dialect, sql } = database
   const run = (text: string) => sql.unsafe(text).unprepared
   yield* transact(
     database,
     Effect.gen(function*() {
       yield* Effect.forEach(dialect.lock(migrations.lock), run, { discard: true })
-      const version = yield* versionOf(database, migrations)
-      for (const step of migrations.steps.filter(({ id }) => id > version)) {
+      for (const step of stepsFrom(yield* versionOf(database, migrations), migrations)) {
         yield* Effect.forEach(statementsOf(migrations, step), run, { discard: true }).pipe(
           Effect.mapError((error) => isTransient(error) ? error : migrationFailed(migrations, step, error))
         )
