@@ -5,7 +5,7 @@
 import { assert } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { RetryPolicy, TimePunches } from "../../../src/index.ts"
+import { RetryPolicy, type TimePunch, TimePunches } from "../../../src/index.ts"
 import { Sync } from "../../../src/sync/index.ts"
 import { type Prng, prng } from "../../../src/testing/base/prng.ts"
 import { FakeService, type FakeServiceOptions, Fault } from "../../../src/testing/index.ts"
@@ -15,6 +15,15 @@ import { makeCopy, noon } from "../support.ts"
 import { Broken } from "./judge.ts"
 import { minute, pickAny, second } from "./plan.ts"
 import { isReplay } from "./series.ts"
+
+const lunch = {
+  id: 1,
+  user_id: 1,
+  custom_break_id: 0,
+  paid: false,
+  in: "2026-03-01T12:00:00Z",
+  out: "2026-03-01T12:30:00Z"
+}
 
 /** What a plan draws once. */
 interface ClientPlan {
@@ -113,6 +122,7 @@ const runPlan = (seed: number, ends: Ends) => {
         service.edit(some, { notes }),
         service.edit(some, { notes, clocked_in: dayOf(), clocked_out: null, breaks: [] }),
         service.edit(some, { notes, deleted: random.chance(0.5) }),
+        service.edit(some, { notes, breaks: [{ ...lunch, deleted: random.pick([true, true, false, null]) }] }),
         service.remove(some.slice(0, 1)),
         // Also an id that was free.
         service.add(some.slice(0, 2).map(rowOf)),
@@ -220,8 +230,8 @@ const runPlan = (seed: number, ends: Ends) => {
       ended(Stream.runCollect(TimePunches.list(company, { deleted: "include" }))),
       (exit) => [...Exit.getSuccess(exit).pipe(Option.getOrThrow)].toSorted((one, other) => one.id - other.id)
     )
-    const textOf = (rows: ReadonlyArray<{ readonly id: number; readonly notes: string; readonly deleted: boolean }>) =>
-      rows.map(({ deleted, id, notes }) => `${id} ${notes} ${deleted}`)
+    const textOf = (rows: ReadonlyArray<TimePunch>) =>
+      rows.map(({ breaks, deleted, id, notes }) => `${id} ${notes} ${deleted} ${breaks.map((each) => each.deleted)}`)
     yield* complete(Sync.run)
     yield* complete(Sync.run)
     const rows = textOf(yield* listed)

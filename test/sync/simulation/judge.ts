@@ -2,7 +2,7 @@
 import { Option } from "effect"
 import type { Batch, Checkpoint } from "../../../src/sync/index.ts"
 import type { Plan } from "./plan.ts"
-import type { Source } from "./source.ts"
+import { type Source, stateOf } from "./source.ts"
 import type { Copies } from "./stores.ts"
 
 /** A promise that a plan broke. */
@@ -92,7 +92,7 @@ export const makeJudge = (plan: Plan, source: Source, copies: Copies) => {
         if (isFenced) continue
         if (row.isMissing) throw new Broken(`row ${punch.id} was just returned and is missing`)
         // Another process may have read it later, and written before.
-        if (row.notes !== punch.notes && plan.store !== "processes")
+        if (row.state !== stateOf(punch) && plan.store !== "processes")
           throw new Broken(`row ${punch.id} is not as it was just returned`)
       }
       // After a checkpoint was put back, a number may come again.
@@ -121,8 +121,8 @@ export const makeJudge = (plan: Plan, source: Source, copies: Copies) => {
         }
         if (copied === undefined) throw new Broken(`${when}: row ${row.id} is missing`)
         if (copied.isMissing) throw new Broken(`${when}: row ${row.id} is falsely missing`)
-        if (copied.notes !== punch.notes || copied.deleted !== punch.deleted) {
-          throw new Broken(`${when}: row ${row.id} is ${copied.notes}, not ${punch.notes}`)
+        if (copied.state !== stateOf(punch) || copied.deleted !== punch.deleted) {
+          throw new Broken(`${when}: row ${row.id} is ${copied.state}, not ${stateOf(punch)}`)
         }
       }
     }
