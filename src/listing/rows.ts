@@ -9,7 +9,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { InvalidPunch } from "../ApiError.ts"
 import type { CompanyId } from "../Ids.ts"
-import { contentType, isEncoded, isJson, parseJson, readBytes, tooLarge } from "../internal/http/body.ts"
+import { contentType, isEncoded, isHtml, isJson, parseJson, readBytes, tooLarge } from "../internal/http/body.ts"
 import { readProblem, retryAfterOf } from "../internal/http/problem.ts"
 import { statusOf } from "../internal/http/status.ts"
 import { overflowed, transportFailureOf } from "../internal/http/transportFailure.ts"
@@ -74,7 +74,7 @@ const failWithStatus = Effect.fnUntraced(function*(
 ) {
   const problem = yield* readProblem(response, secrets)
   const retryAfter = yield* retryAfterOf(response)
-  return yield* Effect.fail(statusFailure(response.status, problem, retryAfter))
+  return yield* Effect.fail(statusFailure(response.status, { problem, isHtml: isHtml(response) }, retryAfter))
 })
 
 const Punches = wireEnvelope(TimePunch.fromWire)
