@@ -1,7 +1,7 @@
 /** Every way that a listing can fail: one tag for each thing that a caller would do differently. */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { isNotFound, isServerSide, usualStatus } from "./internal/http/status.ts"
+import { isBadRequest, isNotFound, isServerSide, usualStatus } from "./internal/http/status.ts"
 import {
   inParentheses,
   place,
@@ -431,6 +431,10 @@ export const isOutage = (error: ListError): boolean => {
       return false
   }
 }
+
+/** Whether the service refused a parameter of a request: with 422, or with 400 as some do. @internal */
+export const isRefused = (error: ListError): boolean =>
+  error._tag === "UnprocessableEntity" || (error._tag === "UnexpectedStatus" && isBadRequest(error.status))
 
 /**
  * What a person may do about an error of a listing: one sentence or two for a log or a screen, without a value of the call. A

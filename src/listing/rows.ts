@@ -16,6 +16,7 @@ import { overflowed, transportFailureOf } from "../internal/http/transportFailur
 import { compiled, decodeEnvelope, idOf } from "../internal/wire/decoder.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import { wireEnvelope } from "../internal/wire/schema.ts"
+import type { Spelling } from "../internal/wire/spelling.ts"
 import { unknownPaths } from "../internal/wire/unknown.ts"
 import type { PageCursor, PageResponse } from "../Page.ts"
 import { TimePunch } from "../TimePunch.ts"
@@ -32,6 +33,8 @@ export interface DecodedPage<A> {
 /** A page, with what its response says. */
 export interface FetchedPage<A> extends DecodedPage<A> {
   readonly response: PageResponse
+  /** How its request asked for deleted punches and others alike; absent if it did not. */
+  readonly spelling?: Spelling
 }
 
 /** Reads the JSON of a page of a company. */

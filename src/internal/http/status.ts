@@ -51,3 +51,6 @@ export const isRedirect = (status: number): boolean => status >= 300 && status <
 
 /** Whether nothing is at an address. */
 export const isNotFound = (status: number): boolean => status === 404
+
+/** Whether a request is refused as a whole, without naming a parameter. */
+export const isBadRequest = (status: number): boolean => status === 400
