@@ -241,6 +241,18 @@ export const readCanonical = (stored: string, company: CompanyId): Result.Result
     () => invalid("its text was edited: it is not in the form that this library writes")
   )
 
+/** What a reader of a copy must know of deletions that it may not have. @internal */
+export const missedDeletions = (
+  { deletions }: { readonly deletions?: Checkpoint["deletions"] | undefined }
+): string | undefined =>
+  deletions === undefined
+    ? undefined
+    : "the copy may have punches that were deleted: " + (
+      deletions === "hidden"
+        ? "the service leaves deleted ones out of its answers"
+        : "it did not hear of deletions for a while. Run a sweep without a window"
+    )
+
 const first = Date.parse("0001-01-01T00:00:00.000Z")
 const last = Date.parse("9999-12-31T23:59:59.999Z")
 
