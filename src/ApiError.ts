@@ -1,7 +1,7 @@
 /** Every way that a listing can fail: one tag for each thing that a caller would do differently. */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { usualStatus } from "./internal/http/status.ts"
+import { isBadRequest, isNotFound, isServerSide, usualStatus } from "./internal/http/status.ts"
 import {
   inParentheses,
   place,
@@ -15,13 +15,23 @@ import {
 import { printable } from "./internal/wire/issue.ts"
 import { explain, Problem } from "./Problem.ts"
 
+/** What the body of an error says. */
+const bodyFields = {
+  /** What the body said about it; empty if nothing in it was well-typed. */
+  problem: withDefault(Problem, {}),
+  /**
+   * Whether the body was a page for a browser, by its content type. Something in front of the service sends one, such as a
+   * content network. Default: `false`.
+   */
+  isHtml: withDefault(Schema.Boolean, false)
+}
+
 /** The fields of an error that a status decides. */
 const statusFields = (kind: keyof typeof usualStatus) => ({
   ...where,
   /** The status of the response. Default for a mock: the usual status of this error. */
   status: withDefault(Schema.Int, usualStatus[kind]),
-  /** What the body said about it; empty if nothing in it was well-typed. */
-  problem: withDefault(Problem, {})
+  ...bodyFields
 })
 
 /** The message of an error that a status decides. */
@@ -121,7 +131,10 @@ export class RateLimited extends Schema.TaggedError<RateLimited>("effect-time-pu
   }
 }
 
-/** 408, 502, 503 or 504, after all retries. The service, or a proxy before it, is down or slow: resume later. */
+/**
+ * 408, 425, or a 5xx other than 500, 501, 505 and 511, after all retries. The service, or what stands in front of it, is down or
+ * slow: resume later.
+ */
 export class ServiceUnavailable
   extends Schema.TaggedError<ServiceUnavailable>("effect-time-punches/ApiError/ServiceUnavailable")(
     "ServiceUnavailable",
@@ -150,8 +163,7 @@ export class UnexpectedStatus
       ...where,
       /** The status of the response. */
       status: Schema.Int,
-      /** What the body said about it; empty if nothing in it was well-typed. */
-      problem: withDefault(Problem, {})
+      ...bodyFields
     }
   )
 {
@@ -332,10 +344,10 @@ export class TokenError
     /**
      * Why the client has no token.
      *
-     * - `InvalidClient`: the endpoint does not accept the client id or the secret: replace them.
+     * - `InvalidClient`: the endpoint does not accept the client id or the secret, whatever its status: replace them.
      * - `Rejected`: the endpoint refused the request; `code` may say why, such as `invalid_scope`.
      * - `Transport`: no whole response arrived, and `transport` says why; or the endpoint failed, and `status` says how:
-     *   resume later. For `Tls`, fix the trust store first.
+     *   resume later. For `Tls`, fix the trust store first. Every status from 500 on is one, unless `code` says more.
      * - `Malformed`: the response is not a token.
      * - `Throttled`: 429, after all retries: resume later.
      * - `Lookup`: the lookup of `Credentials.layerAccessTokens` failed with another error, which is not kept: it may
@@ -345,8 +357,8 @@ export class TokenError
     /** The status of the token response. `None` (the default): there was no response. */
     status: withDefault(Schema.OptionFromNullOr(Schema.Int), Option.none()),
     /**
-     * The error code of the token response, such as `invalid_scope`: one of the six of RFC 6749, section 5.2. `None` (the
-     * default): the response names none of them; other text is not kept.
+     * The error code of the token response, such as `invalid_scope`: one of the six of RFC 6749, section 5.2, or
+     * `invalid_credentials` or `access_denied`. `None` (the default): the response names none of them; other text is not kept.
      */
     code: withDefault(Schema.OptionFromNullOr(Schema.String), Option.none()),
     /** How long the last response asked to wait, from `Retry-After`. `None` (the default): it did not say. */
@@ -398,6 +410,33 @@ export type ListError = typeof ListError.Type
 export const isListError: (value: unknown) => value is ListError = Schema.is(ListError)
 
 /**
+ * Whether the service failed, or something in front of it answered, whatever the tag says: nothing that a person can change, and
+ * it passes. A content network sends its own 5xx, pages for a browser with a 401, 403 or 404, and a 200 that is no JSON.
+ * @internal
+ */
+export const isOutage = (error: ListError): boolean => {
+  switch (error._tag) {
+    case "ServerError":
+    case "ServiceUnavailable":
+    case "TransportError":
+      return true
+    case "UnexpectedStatus":
+      return isServerSide(error.status) || (error.isHtml && isNotFound(error.status))
+    case "Unauthorized":
+    case "Forbidden":
+      return error.isHtml
+    case "DecodeError":
+      return error.isRetryable
+    default:
+      return false
+  }
+}
+
+/** Whether the service refused a parameter of a request: with 422, or with 400 as some do. @internal */
+export const isRefused = (error: ListError): boolean =>
+  error._tag === "UnprocessableEntity" || (error._tag === "UnexpectedStatus" && isBadRequest(error.status))
+
+/**
  * What a person may do about an error of a listing: one sentence or two for a log or a screen, without a value of the call. A
  * setting is named by the option of a program and by its variable.
  */
@@ -406,15 +445,17 @@ export const getAdvice = (error: ListError): string => {
     case "InvalidRequest":
       return "Nothing was sent. Change the call."
     case "Unauthorized":
-      return "Replace the credential."
+      return isOutage(error) ? inFront : "Replace the credential."
     case "Forbidden":
-      return "Ask the company: its plan, the scope time_punches:read, or the grant of this company is missing."
+      return isOutage(error)
+        ? inFront
+        : "Ask the company: its plan, the scope time_punches:read, or the grant of this company is missing."
     case "UnprocessableEntity":
       return error.problem.param === "cursor"
         ? "The service does not know the cursor (any more): start over, without a cursor."
         : "Change the filter, the order or the API version: the service refused a parameter."
     case "UnexpectedStatus":
-      return "Check the base URL (baseUrl, or TIME_PUNCHES_BASE_URL): something else may answer there."
+      return isOutage(error) ? inFront : wrongAddress
     case "DecodeError":
       return findCause
     case "PaginationError":
@@ -435,6 +476,10 @@ export const getAdvice = (error: ListError): string => {
 }
 
 const retryLater = "This may pass: try again later."
+
+const wrongAddress = "Check the base URL (baseUrl, or TIME_PUNCHES_BASE_URL): something else may answer there."
+
+const inFront = `${wrongAddress} If it is right, this may pass: try again later.`
 
 const findCause = "Run time-punches doctor to find the cause."
 

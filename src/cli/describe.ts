@@ -5,7 +5,15 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { getAdvice, type ListError } from "../ApiError.ts"
+import {
+  type DecodeError,
+  type Forbidden,
+  getAdvice,
+  isOutage,
+  type ListError,
+  type Unauthorized,
+  type UnexpectedStatus
+} from "../ApiError.ts"
 import type { FleetError } from "../fleet/FleetError.ts"
 import { isMoved, messageOf } from "../internal/sql/failure.ts"
 import { firstIssue, printable } from "../internal/wire/issue.ts"
@@ -68,6 +76,10 @@ interface Description {
   readonly message?: string
 }
 
+/** Whatever the tag says, a later attempt may be answered if something in front of the service did. */
+const codeIn = (error: Unauthorized | Forbidden | UnexpectedStatus | DecodeError): ExitCode =>
+  isOutage(error) ? exitCode.later : codeOf[error._tag]
+
 const describe = (error: ExpectedError): Description => {
   switch (error._tag) {
     case "InvalidRequest":
@@ -79,13 +91,13 @@ const describe = (error: ExpectedError): Description => {
         message: settingMessage(error)
       }
     case "Unauthorized":
-      return { code: codeOf[error._tag], advice: [getAdvice(error)] }
+      return { code: codeIn(error), advice: [adviceOf(error)] }
     case "TokenError": {
       const isLater = Option.isSome(error.transport) || error.reason === "Transport" || error.reason === "Throttled"
       return { code: isLater ? exitCode.later : codeOf.TokenError, advice: [adviceOf(error)] }
     }
     case "Forbidden":
-      return { code: codeOf[error._tag], advice: [getAdvice(error)] }
+      return { code: codeIn(error), advice: [adviceOf(error)] }
     case "TransportError":
     case "RateLimited":
     case "ServiceUnavailable":
@@ -93,7 +105,7 @@ const describe = (error: ExpectedError): Description => {
       return { code: codeOf[error._tag], advice: [adviceOf(error)] }
     case "UnexpectedStatus":
       return {
-        code: codeOf[error._tag],
+        code: codeIn(error),
         advice: [
           adviceOf(error),
           ...(error.status === 404
@@ -102,6 +114,7 @@ const describe = (error: ExpectedError): Description => {
         ]
       }
     case "DecodeError":
+      return { code: codeIn(error), advice: [getAdvice(error)] }
     case "PaginationError":
       return { code: codeOf[error._tag], advice: [getAdvice(error)] }
     case "UnprocessableEntity":

@@ -81,8 +81,8 @@ export const codeOf = {
   UnknownClose: exitCode.usage,
   HistoryUnavailable: exitCode.usage,
   ConfigError: exitCode.configuration,
+  // Of these and of those below, one that a later attempt may not have is `later`.
   Unauthorized: exitCode.credential,
-  // One that a later attempt may not have is `later`.
   TokenError: exitCode.credential,
   Forbidden: exitCode.forbidden,
   RateLimited: exitCode.later,

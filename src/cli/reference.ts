@@ -22,7 +22,7 @@ const meanings: Readonly<Record<ExitCode, string>> = {
   [exitCode.configuration]: "an invalid or missing setting, or a Node that is too old",
   [exitCode.credential]: "the credential is rejected",
   [exitCode.forbidden]: "the credential may not do this. Ask the company: plan, scope, grant",
-  [exitCode.later]: "the service fails, or its token endpoint. Try again later",
+  [exitCode.later]: "the service fails, or its token endpoint, or what answers in front of them. Try again later",
   [exitCode.data]:
     "data that cannot be right, too large a sum, an incomplete copy. Run `doctor`. Also `HistoryUnavailable` of `copy feed`",
   [exitCode.system]: "a local error: a file, a port, the database, another run that took over",

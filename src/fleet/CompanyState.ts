@@ -3,7 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Match from "effect/Match"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type { ListError, TokenError } from "../ApiError.ts"
+import { isOutage, type ListError, type TokenError } from "../ApiError.ts"
 import { CompanyId } from "../Ids.ts"
 import { printable } from "../internal/wire/issue.ts"
 import type { SyncError } from "../sync/SyncError.ts"
@@ -302,6 +302,7 @@ const syncOutcomes: { readonly [R in SyncError["reason"]]: (failure: Failure) =>
 /** What an error of a sync is to the fleet. An error without a kind does not compile. */
 export const outcomeOf = (error: ListError | SyncError): Outcome => {
   const named = (tag: string) => failureOf(tag, error.message)
+  if (error._tag !== "SyncError" && isOutage(error)) return { _tag: "Transient", failure: named(error._tag) }
   switch (error._tag) {
     case "SyncError":
       return syncOutcomes[error.reason](named(`SyncError.${error.reason}`))

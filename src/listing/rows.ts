@@ -9,13 +9,14 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { InvalidPunch } from "../ApiError.ts"
 import type { CompanyId } from "../Ids.ts"
-import { contentType, isEncoded, isJson, parseJson, readBytes, tooLarge } from "../internal/http/body.ts"
+import { contentType, isEncoded, isHtml, isJson, parseJson, readBytes, tooLarge } from "../internal/http/body.ts"
 import { readProblem, retryAfterOf } from "../internal/http/problem.ts"
 import { statusOf } from "../internal/http/status.ts"
 import { overflowed, transportFailureOf } from "../internal/http/transportFailure.ts"
 import { compiled, decodeEnvelope, idOf } from "../internal/wire/decoder.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import { wireEnvelope } from "../internal/wire/schema.ts"
+import type { Spelling } from "../internal/wire/spelling.ts"
 import { unknownPaths } from "../internal/wire/unknown.ts"
 import type { PageCursor, PageResponse } from "../Page.ts"
 import { TimePunch } from "../TimePunch.ts"
@@ -32,6 +33,8 @@ export interface DecodedPage<A> {
 /** A page, with what its response says. */
 export interface FetchedPage<A> extends DecodedPage<A> {
   readonly response: PageResponse
+  /** How its request asked for deleted punches and others alike; absent if it did not. */
+  readonly spelling?: Spelling
 }
 
 /** Reads the JSON of a page of a company. */
@@ -74,7 +77,7 @@ const failWithStatus = Effect.fnUntraced(function*(
 ) {
   const problem = yield* readProblem(response, secrets)
   const retryAfter = yield* retryAfterOf(response)
-  return yield* Effect.fail(statusFailure(response.status, problem, retryAfter))
+  return yield* Effect.fail(statusFailure(response.status, { problem, isHtml: isHtml(response) }, retryAfter))
 })
 
 const Punches = wireEnvelope(TimePunch.fromWire)

@@ -226,6 +226,21 @@ describe("outcomeOf", () => {
     [new Errors.PaginationError({ reason: "CursorCycle" }), "Unreadable", "PaginationError"],
     [new Errors.UnprocessableEntity({}), "Unreadable", "UnprocessableEntity"],
     [new Errors.UnexpectedStatus({ status: 302 }), "Unreadable", "UnexpectedStatus"],
+    [new Errors.UnexpectedStatus({ status: 404 }), "Unreadable", "UnexpectedStatus"],
+    [new Errors.UnexpectedStatus({ status: 400, isHtml: true }), "Unreadable", "UnexpectedStatus"],
+    [new Errors.UnexpectedStatus({ status: 999 }), "Unreadable", "UnexpectedStatus"],
+    // Of what stands in front of the service, whatever the tag.
+    [new Errors.UnexpectedStatus({ status: 404, isHtml: true }), "Transient", "UnexpectedStatus"],
+    [new Errors.UnexpectedStatus({ status: 501 }), "Transient", "UnexpectedStatus"],
+    [new Errors.UnexpectedStatus({ status: 511, isHtml: true }), "Transient", "UnexpectedStatus"],
+    [new Errors.ServiceUnavailable({ status: 522, isHtml: true }), "Transient", "ServiceUnavailable"],
+    [new Errors.Unauthorized({ isHtml: true }), "Transient", "Unauthorized"],
+    [new Errors.Forbidden({ isHtml: true }), "Transient", "Forbidden"],
+    [new Errors.DecodeError({ reason: "ContentType" }), "Transient", "DecodeError"],
+    [new Errors.DecodeError({ reason: "NotJson" }), "Transient", "DecodeError"],
+    [new Errors.DecodeError({ reason: "Empty" }), "Transient", "DecodeError"],
+    [new Errors.DecodeError({ reason: "Charset" }), "Unreadable", "DecodeError"],
+    [new Errors.RateLimited({ isHtml: true }), "Throttled", "RateLimited"],
     [sync("CursorLost"), "Unreadable", "SyncError.CursorLost"],
     [sync("TooManyMissing"), "TooManyMissing", "SyncError.TooManyMissing"]
   ])("knows every error of a sync: %#", (error, kind, tag) => {

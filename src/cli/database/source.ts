@@ -35,6 +35,14 @@ export const copyOf = Effect.fnUntraced(function*({ database, source }: Pick<Sou
   return yield* usage("--database names a copy, and --source service reads none", "Give one or the other.")
 })
 
+/** Whether the source is a copy that may have punches that were deleted. */
+export const mayHaveDeleted = Effect.fnUntraced(function*(flags: SourceInput) {
+  const copy = yield* copyOf(flags)
+  if (Option.isNone(copy)) return false
+  const { missesDeletions } = yield* Effect.promise(() => import("./fromCopy.ts"))
+  return yield* missesDeletions(yield* companyOf(flags), copy.value)
+})
+
 /**
  * The punches of a filter, page by page, with a line of progress on a terminal. The line is erased when the stream ends,
  * before a result is printed.

@@ -19,7 +19,7 @@ import { counted } from "../print/format.ts"
 import { runnable } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
 import { checkCopy, storeFailed } from "./copy.ts"
-import { checkDeleted, checkOrder, checkRows, checkStatuses, probesOf, runProbe } from "./filters.ts"
+import { checkDeleted, checkDeletions, checkOrder, checkRows, checkStatuses, probesOf, runProbe } from "./filters.ts"
 import {
   checkBackward,
   checkClock,
@@ -145,6 +145,7 @@ const checkService = Effect.fnUntraced(function*<E, R>(options: {
     one(checkFilteredCursors(survey)),
     one(checkOrderById(survey)),
     checkDeleted(survey),
+    one(checkDeletions(survey)),
     ...probesOf(known.punches, yield* DateTime.now).map((probe) => one(runProbe(survey, probe))),
     one(checkStatuses(survey)),
     one(checkOrder(survey)),

@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import { isRefused } from "../../ApiError.ts"
 import type { Company } from "../../Company.ts"
 import { BusinessDate } from "../../Ids.ts"
 import { timePunchNames } from "../../internal/wire/names.ts"
@@ -387,7 +388,7 @@ const keepsOrder = Effect.fnUntraced(
     Effect.catch(
       effect,
       (error) =>
-        error._tag === "UnprocessableEntity" || (error._tag === "UnexpectedStatus" && error.status === 400)
+        isRefused(error)
           ? Effect.succeed("refused" as const)
           : Effect.fail(error)
     )

@@ -2,7 +2,7 @@
 import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { type DecodeError, getAdvice, type ListError, type TransportError } from "../../ApiError.ts"
+import { type DecodeError, getAdvice, isOutage, type ListError, type TransportError } from "../../ApiError.ts"
 import { commandFailureOf } from "../describe.ts"
 import { type ExitCode, exitCode } from "../failure.ts"
 import type { Styles } from "../print/colour.ts"
@@ -166,6 +166,7 @@ const checkOf: Readonly<Record<Cause, string>> = {
 }
 
 const explain = (error: CheckError, context: Cause): Explanation => {
+  if ((error._tag === "Unauthorized" || error._tag === "Forbidden") && isOutage(error)) return { cause: "reachability" }
   switch (error._tag) {
     case "ConfigError":
       return {

@@ -11,7 +11,7 @@ import * as PeriodCheck from "../../payroll/PeriodCheck.ts"
 import type { Interval } from "../../payroll/Zones.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { copyOf, openSource, punchesOf } from "../database/source.ts"
+import { copyOf, mayHaveDeleted, openSource, punchesOf } from "../database/source.ts"
 import { Findings } from "../failure.ts"
 import { intoOutput } from "../files/output.ts"
 import { type FilterInput, noFilter } from "../flags/filter.ts"
@@ -38,7 +38,8 @@ export const run = Effect.fnUntraced(
     const style = yield* Effect.fromResult(csvStyleOf(flags, format))
     const names = yield* readNames(flags.names)
     const knowsDisputes = Option.isNone(yield* copyOf(flags))
-    const acceptsEmpty = Option.isSome(flags.accept)
+    const accepts = (kind: "empty" | "deletionsUnseen") => Option.exists(flags.accept, (kinds) => kinds.includes(kind))
+    const acceptsEmpty = accepts("empty")
     const source = yield* openSource(resolved)
     const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
     yield* refuseBeyondCalendar(resolved, maxShift)
@@ -51,21 +52,26 @@ export const run = Effect.fnUntraced(
       knowsDisputes
     }, punchesOf(source))
 
+    const missesDeletions = !accepts("deletionsUnseen") && (yield* mayHaveDeleted(flags))
     const hidden = yield* HiddenKinds
     const found = hidden.length === 0 ? all : all.filter(({ kind }) => !hidden.includes(kind))
     const printVerdict = found.length === 0 && checked > 0 ? printError : printWarning
     yield* print(textsOf(format, found, names, yield* screen, style)).pipe(
       Effect.andThen(printVerdict(verdictOf(found, checked, acceptsEmpty))),
+      Effect.andThen(missesDeletions ? printWarning(deletionsUnseen) : Effect.void),
       Effect.andThen(knowsDisputes ? Effect.void : printWarning(disputesUnknown)),
       // What was found decides the exit code, also if its reader has read enough.
       Effect.catchTag("OutputClosed", () => Effect.void)
     )
     // A gate that looked at nothing must not open.
-    if (found.length > 0 || (checked === 0 && !acceptsEmpty)) return yield* new Findings()
+    if (found.length > 0 || missesDeletions || (checked === 0 && !acceptsEmpty)) return yield* new Findings()
   },
   Effect.scoped,
   intoOutput
 )
+
+const deletionsUnseen =
+  "deletionsUnseen: the copy may have punches that were deleted, and they count here; --accept deletionsUnseen lets it pass"
 
 /** What is checked. */
 interface CheckRequest {

@@ -20,7 +20,7 @@ import { type FaultMatch, type FaultQueue, makeFaultQueue } from "../faults/queu
 import { makeAuthorize, makeTokenIssuer, type TokenIssuer } from "./authentication.ts"
 import type { Settings } from "./options.ts"
 import { type CursorAges, cursorAtSamePosition, cutPage, makeCursorAges, readCursor } from "./pages.ts"
-import { decodeQuery, isRefusal, parseListQuery, type Refusal } from "./query.ts"
+import { decodeQuery, isNullBoolean, isRefusal, parseListQuery, type Refusal } from "./query.ts"
 import { type Changes, makeChanges, makeTable, type Table } from "./table.ts"
 
 /** A response and its delay in milliseconds. */
@@ -220,7 +220,18 @@ const respondWithPage = (
 ): FakeResponse => {
   const pairs = decodeQuery(rawQuery)
   if (isRefusal(pairs)) return refuse(pairs)
-  const query = parseListQuery(pairs.filter(([name]) => !settings.ignores.includes(name)), settings.maxLimit)
+  const refused = pairs.find(([name, value]) =>
+    [name, `${name}=${value}`].some((each) => settings.refuses.includes(each))
+  )
+  if (refused !== undefined) return refuse({ param: refused[0], detail: "The parameter is not supported." })
+  const asNull = pairs.find(([name, value]) => isNullBoolean(name, value))
+  if (asNull !== undefined && typeof settings.nulls === "number") {
+    return problem(settings.nulls, { param: asNull[0], detail: "The parameter must be true or false." })
+  }
+  const known = pairs
+    .filter(([name]) => !settings.ignores.includes(name))
+    .map((pair) => settings.nulls === "false" && isNullBoolean(...pair) ? [pair[0], "false"] as const : pair)
+  const query = parseListQuery(known, settings.maxLimit)
   if (isRefusal(query)) return refuse(query)
   const listing = table.list(companyId, pairs, query)
   const sent = query.cursor

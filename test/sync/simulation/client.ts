@@ -39,7 +39,9 @@ interface ClientPlan {
 /** Seven rows a page: the service ignores the limit of the client. */
 const rowsOfPage = 7
 
-const drawPlan = (random: Prng, dates: { frozen: string | undefined }): ClientPlan => {
+const drawPlan = (seed: number, random: Prng, dates: { frozen: string | undefined }): ClientPlan => {
+  // Of its own: the other draws stay as they were.
+  const nulls = prng(seed ^ 0x51ed27).pick(["both", "both", 400, 422] as const)
   const sortById = random.chance(0.4)
   const defaultOrder = random.pick(["id", "id", "clocked_in", "modified"] as const)
   const isById = defaultOrder === "id"
@@ -55,6 +57,7 @@ const drawPlan = (random: Prng, dates: { frozen: string | undefined }): ClientPl
     losesCursors: isById || cursors === "position",
     pages: random.chance(0.4) ? random.between(1, 4) : undefined,
     options: {
+      nulls,
       defaultOrder,
       cursors,
       defaultLimit: rowsOfPage,
@@ -99,7 +102,7 @@ export const runPlans = Effect.fnUntraced(function*(seeds: Iterable<number>) {
 const runPlan = (seed: number, ends: Ends) => {
   const random = prng(seed)
   const dates: { frozen: string | undefined } = { frozen: undefined }
-  const plan = drawPlan(random, dates)
+  const plan = drawPlan(seed, random, dates)
   const copy = makeCopy()
   const retries = RetryPolicy.layer({ attempts: plan.attempts, baseDelay: "1 second", maxDelay: "2 seconds" })
   const layer = Layer.merge(app(plan.options).pipe(Layer.provide(retries)), copy.layer)
