@@ -16,7 +16,7 @@ export interface RetryOptions {
   /** Before retry `i`, counted from 0, the wait is random up to `baseDelay · 2^i`. Default: 200 milliseconds. */
   readonly baseDelay: Duration.Input
   /**
-   * Unit of the waits after a 429 without `Retry-After`: about 1, 3, then 8 times this. `Infinity`: no 429 is retried, with
+   * Unit of the waits after a 429 without `Retry-After`: 1, 3, then 10 times this or up to a fifth more. `Infinity`: no 429 is retried, with
    * or without `Retry-After`. Default: 5 seconds.
    */
   readonly throttleDelay: Duration.Input
