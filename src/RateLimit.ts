@@ -90,7 +90,7 @@ export const RateLimit = {
    * Wraps the `HttpClient` that it is provided with: put it between the client and its transport. The limit is for this
    * layer; requests for tokens count too. Fails with a `ConfigError` on a `perSecond` that is not a whole number from 1 on.
    *
-   * **Example** (At most ten requests a second)
+   * **Example** (For a service that takes ten requests a second)
    *
    * ```ts
    * import { Layer } from "effect"
@@ -98,7 +98,7 @@ export const RateLimit = {
    * import { NodeTransport } from "effect-time-punches/node"
    *
    * export const layer = TimePunches.layerFromConfig.pipe(
-   *   Layer.provide(RateLimit.layer({ perSecond: 10 })),
+   *   Layer.provide(RateLimit.layer({ perSecond: 8 })),
    *   Layer.provide(NodeTransport.layer())
    * )
    * ```
