@@ -35,7 +35,7 @@ export interface IssuedToken {
 export interface TokenFailure {
   /**
    * What `TokenCache.get` fails with after the last attempt; the cache sets `attempts`. After `InvalidClient` it sends no
-   * request for 30 seconds, after `Throttled` none until `retryAfter` has passed (at most 5 minutes).
+   * request for 30 seconds, after `Throttled` none until `retryAfter` has passed (at most 5 minutes; without it a minute).
    */
   readonly error: TokenError
   /** Whether another request may succeed. `TokenCache` sends at most three. */

@@ -175,7 +175,10 @@ const columns: Table = {
       `\`company\`, \`state\`, \`phase\`, \`reason\`, \`everySeconds\`, \`nextAt\`, \`lastOkAt\`, \`lateSeconds\`, \`failures\`,
         \`lastError\`, \`rows\``
     ],
-    ["fleet status --json", "the same, and `runs`, its last ten turns"],
+    [
+      "fleet status --json",
+      "the same, and `runs`, its last ten turns, and `requests` a second of the fleet: `needed`, `limit`"
+    ],
     ["doctor --json", "`checks`, each with `check`, `status`, `detail`, `cause` and `advice`, then one `advice`"]
   ]
 }

@@ -119,6 +119,17 @@ describe("decide", () => {
       const { next } = decide({ ...every.Throttled, retryAfter: Option.some(Duration.minutes(minutes)) }, row, context)
       assert.deepStrictEqual(next, { _tag: "In", millis: 24 * 60 * minute }, "a wait of years is one for ever")
     }
+    for (const minutes of [1, 15, 24 * 60]) {
+      for (let random = 0; random <= 1; random += 0.001) {
+        for (const retryAfter of [Option.none(), Option.some(Duration.zero)]) {
+          const bare: Outcome = { ...every.Throttled, retryAfter }
+          const { next } = decide(bare, { ...row, failures: 0, every: minutes * minute }, { ...context, random })
+          const millis = next._tag === "In" ? next.millis : 0
+          assert.isAtLeast(millis, minute, "a block of a minute that the service does not name")
+          assert.isAtMost(millis, Math.max(1.2, minutes) * minute)
+        }
+      }
+    }
     for (const [retryAfter, millis] of [[1, 1], [2, 2], [60, 15]] as const) {
       const outcome: Outcome = { ...every.Throttled, retryAfter: Option.some(Duration.minutes(retryAfter)) }
       const { pause } = decide(outcome, row, { ...context, throttledOthers: 2 })

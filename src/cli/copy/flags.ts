@@ -3,6 +3,7 @@ import type * as Command from "effect/cli/Command"
 import type * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import { databaseFlag } from "../database/database.ts"
+import { limitFlags } from "../flags/connection.ts"
 import { intervalForm, keepHistory, makeJsonFlags, onFlag, readInterval, text } from "../flags/values.ts"
 import { companiesFlags } from "./companies.ts"
 
@@ -15,6 +16,7 @@ export const readSweepRange = (text: string): Option.Option<SweepRange> =>
 
 export const syncFlags = {
   ...companiesFlags,
+  ...limitFlags,
   database: databaseFlag,
   every: text(
     "every",

@@ -56,7 +56,7 @@ export const run = Effect.fnUntraced(
     const layerCopy = Option.isNone(input.every)
       ? Layer.provideMerge(store, layerDatabase(target))
       : layerWaiting(store, target)
-    yield* Effect.provide(passes, Layer.merge(layerClient, layerCopy))
+    yield* Effect.provide(passes, Layer.merge(layerClient(input), layerCopy))
   },
   Effect.provide(layerTelemetry()),
   Effect.scoped

@@ -12,7 +12,7 @@ import { layerCopy } from "../database/copy.ts"
 import { optionalTargetOf } from "../database/database.ts"
 import { CommandFailure, usage } from "../failure.ts"
 import { layerClient } from "../flags/client.ts"
-import type { CompanyInput } from "../flags/connection.ts"
+import type { CompanyInput, LimitInput } from "../flags/connection.ts"
 import { describeFilter, type FilterInput, toFilter } from "../flags/filter.ts"
 import { isJson, type JsonInput } from "../flags/values.ts"
 import { counted } from "../print/format.ts"
@@ -41,7 +41,7 @@ const layerImpatient = RetryPolicy.layer({ attempts: 2, attemptTimeout: "10 seco
 
 /** Prints one line a check as it ends; or all of them at the end, as one JSON object. */
 export const diagnose = Effect.fnUntraced(function*(
-  { database, full, ...flags }: CompanyInput & FilterInput & JsonInput & {
+  { database, full, ...flags }: CompanyInput & LimitInput & FilterInput & JsonInput & {
     readonly database: Option.Option<string>
     readonly full: boolean
   },
@@ -66,7 +66,7 @@ export const diagnose = Effect.fnUntraced(function*(
   yield* report(...settings.results)
   if (Option.isSome(settings.company)) {
     let skew: number | undefined
-    const layer = layerClient.pipe(
+    const layer = layerClient(flags).pipe(
       Layer.provide(layerImpatient),
       Layer.provide(layerClockSkew((value) => (skew = value)))
     )

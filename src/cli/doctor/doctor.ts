@@ -2,7 +2,7 @@
 import * as Command from "effect/cli/Command"
 import * as Option from "effect/Option"
 import { databaseFlag } from "../database/database.ts"
-import { companyFlags } from "../flags/connection.ts"
+import { companyFlags, limitFlags } from "../flags/connection.ts"
 import { filterFlags } from "../flags/filter.ts"
 import { lazyCommand } from "../flags/lazy.ts"
 import { makePageSizeFlag } from "../flags/paging.ts"
@@ -15,6 +15,7 @@ export const doctor = lazyCommand(
   "doctor",
   {
     ...companyFlags,
+    ...limitFlags,
     ...filterFlags,
     database: databaseFlag,
     full: onFlag("full", "With --database: compare every punch, not a sample"),

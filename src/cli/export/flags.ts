@@ -2,7 +2,7 @@
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { outputFlags, requiredOutput } from "../files/output.ts"
-import { companyFlags } from "../flags/connection.ts"
+import { companyFlags, limitFlags } from "../flags/connection.ts"
 import { filterFlags } from "../flags/filter.ts"
 import { cursorFlag, makePageSizeFlag } from "../flags/paging.ts"
 import { csvFlags, fileFormats, formatFlag } from "../flags/values.ts"
@@ -10,6 +10,7 @@ import { periodFlags } from "../select/periodFlags.ts"
 
 export const exportFlags = {
   ...companyFlags,
+  ...limitFlags,
   ...filterFlags,
   ...periodFlags,
   format: Flag.optional(formatFlag(fileFormats, "One JSON object a line, or columns for a spreadsheet")),

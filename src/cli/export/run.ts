@@ -96,7 +96,7 @@ export const run = Effect.fnUntraced(
     yield* printHint(`${shown}: ${sizeOf(yield* saved)}`)
   },
   Effect.scoped,
-  Effect.provide(Layer.provideMerge(layerClient, layerTelemetry()))
+  (run, input) => Effect.provide(run, Layer.provideMerge(layerClient(input), layerTelemetry()))
 )
 
 /**

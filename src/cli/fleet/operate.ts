@@ -32,6 +32,7 @@ const person = `${
   Result.getOrElse(Result.try(() => userInfo().username), () => `user ${process.getuid?.() ?? "unknown"}`)
 }@${hostname()}`
 
+export { overloadText } from "../../fleet/store/runners.ts"
 export { companiesOfInput } from "./input.ts"
 
 interface WithDatabase {

@@ -4,6 +4,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import { databaseFlag } from "../database/database.ts"
+import { makeLimitFlag } from "../flags/connection.ts"
 import { lazyCommand } from "../flags/lazy.ts"
 import { intervalForm, keepHistory, nonBlank, onFlag, readInterval, text, whole } from "../flags/values.ts"
 
@@ -21,7 +22,13 @@ export const run = lazyCommand(
     keepHistory: keepHistory(
       "With --history: once a day, remove versions that were replaced longer ago than this (default: keep all)"
     ),
-    concurrency: whole("concurrency", "N", "Companies that this process syncs at once (default: 32)", 1, 1000),
+    concurrency: whole(
+      "concurrency",
+      "N",
+      "Companies that this process syncs at once (default: 32, and at most twice --requests-per-second)",
+      1,
+      1000
+    ),
     pagesPerTurn: whole(
       "pages-per-turn",
       "N",
@@ -29,12 +36,8 @@ export const run = lazyCommand(
       1,
       1_000_000
     ),
-    requestsPerSecond: whole(
-      "requests-per-second",
-      "N",
-      "The most requests a second of all processes of the fleet together; give each the same (default: no limit)",
-      1,
-      100_000
+    requestsPerSecond: makeLimitFlag(
+      " of all processes of the fleet together; give each the same, or none with --credentials per-company"
     ),
     sweepEvery: text(
       "sweep-every",

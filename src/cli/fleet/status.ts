@@ -20,23 +20,34 @@ export const status = Command.make(
   { database: databaseFlag, id: idArgument("The company"), ...jsonFlags },
   Effect.fnUntraced(function*(input) {
     const json = yield* Effect.fromResult(isJson(input))
-    const { encodeStatus, encodeTurn, turnTable, statusTable, withFleet } = yield* operating
-    const { all, value } = yield* withFleet(
+    const { encodeStatus, encodeTurn, overloadText, turnTable, statusTable, withFleet } = yield* operating
+    const { all, requests, value } = yield* withFleet(
       input,
       "reads",
-      Effect.fnUntraced(function*({ removal, runs, status }) {
+      Effect.fnUntraced(function*({ removal, requests, runs, status }) {
         const found = yield* status(input.id)
-        if (Option.isSome(found)) return { value: found.value, all: yield* runs(input.id) }
+        if (Option.isSome(found)) {
+          return { value: found.value, all: yield* runs(input.id), requests: yield* requests }
+        }
         // Only now: the table is new, and a role may have no right to it yet.
         return yield* usage(`not in the fleet: ${input.id}${removedText(yield* removal(input.id))}`)
       })
     )
     const runs = all.slice(0, shownTurns)
     if (json) {
-      return yield* printLines([JSON.stringify({ ...encodeStatus(value), runs: runs.map(encodeTurn) })])
+      const { limit, needed } = requests
+      return yield* printLines([
+        JSON.stringify({
+          ...encodeStatus(value),
+          runs: runs.map(encodeTurn),
+          requests: { needed, limit: Option.getOrNull(limit) }
+        })
+      ])
     }
     const shownOn = yield* screen
+    const overload = overloadText(requests)
     yield* printLines([
+      ...(overload === undefined ? [] : [shownOn.styles.yellow(`LATE: ${overload}`)]),
       ...statusTable(shownOn, [value]),
       ...Option.toArray(
         Option.map(
@@ -51,7 +62,9 @@ export const status = Command.make(
   })
 ).pipe(
   Command.withDescription(`Show a company, its last error, and its last ten turns, the latest first. Of a
-  company that was removed, say who removed it, and when, and exit with 2.
+  company that was removed, say who removed it, and when, and exit with 2. If
+  the intervals of the fleet need more requests a second than its limit gives,
+  say both numbers.
 
   JSON has times as ISO 8601, and null for what is missing.`),
   Command.withShortDescription("Show a company and its last turns"),

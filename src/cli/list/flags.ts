@@ -1,7 +1,7 @@
 /** The flags of `time-punches list`. */
 import type * as Command from "effect/cli/Command"
 import { outputFlags } from "../files/output.ts"
-import { companyFlags } from "../flags/connection.ts"
+import { companyFlags, limitFlags } from "../flags/connection.ts"
 import { filterFlags } from "../flags/filter.ts"
 import { cursorFlag, limitFlag, makePageSizeFlag } from "../flags/paging.ts"
 import { namesFlag } from "../flags/userFiles.ts"
@@ -13,6 +13,7 @@ export const forms = ["table", "json", ...fileFormats] as const
 
 export const listFlags = {
   ...companyFlags,
+  ...limitFlags,
   ...filterFlags,
   ...periodFlags,
   ...formatFlags(forms, "table for people; json (an array), ndjson and csv have every field"),

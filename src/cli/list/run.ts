@@ -103,7 +103,7 @@ export const run = Effect.fnUntraced(
   },
   Effect.scoped,
   intoOutput,
-  Effect.provide(layerClient)
+  (run, input) => Effect.provide(run, layerClient(input))
 )
 
 const columnsOf = (

@@ -152,7 +152,8 @@ export interface EmbeddedOptions extends GivenSettings {
 
 /** The one process of a file: the runner, and what it opened. */
 export const startEmbedded = Effect.fnUntraced(function*(
-  { filename, history, ...given }: EmbeddedOptions
+  { filename, history, ...given }: EmbeddedOptions,
+  more: Pick<Shared, "requestsPerSecond"> = {}
 ): Effect.fn.Return<
   Started & { readonly context: Context.Context<Fleet | SyncStore | SqlClient.SqlClient> },
   FleetError,
@@ -178,7 +179,7 @@ export const startEmbedded = Effect.fnUntraced(function*(
       settings,
       name: embeddedName,
       mine: () => undefined,
-      shared: encodeShared(sharedOf(settings))
+      shared: encodeShared({ ...sharedOf(settings), ...more })
     }),
     stored
   )

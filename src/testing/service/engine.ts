@@ -77,9 +77,16 @@ const parseCompany = (text: string): number | undefined => {
 /** The hooks of a fault, which count as used only when they change something. */
 const countedHooks = ({ hooks, markUsed }: FaultMatch): FaultHooks => {
   const { delay, editPage, editResponse, replaceResponse, revokesTokens, writeToken } = hooks
-  if (replaceResponse !== undefined || revokesTokens === true || delay !== undefined) markUsed()
+  if (revokesTokens === true || delay !== undefined) markUsed()
   return {
     ...hooks,
+    ...(replaceResponse && {
+      replaceResponse: (request, now) => {
+        const response = replaceResponse(request, now)
+        if (response !== undefined) markUsed()
+        return response
+      }
+    }),
     ...(editPage && {
       editPage: (envelope, origin) => {
         markUsed()
@@ -153,7 +160,8 @@ export const makeEngine = (settings: Settings): Engine => {
     now: number,
     hooks: FaultHooks
   ) => {
-    if (hooks.replaceResponse !== undefined) return hooks.replaceResponse(request)
+    const replaced = hooks.replaceResponse?.(request, now)
+    if (replaced !== undefined) return replaced
     if (hooks.revokesTokens === true) tokenIssuer.revokeAll()
     switch (endpoint) {
       case "page":
