@@ -1,7 +1,7 @@
 /** Every way that a listing can fail: one tag for each thing that a caller would do differently. */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { usualStatus } from "./internal/http/status.ts"
+import { isBadRequest, isNotFound, isServerSide, usualStatus } from "./internal/http/status.ts"
 import {
   inParentheses,
   place,
@@ -15,13 +15,23 @@ import {
 import { printable } from "./internal/wire/issue.ts"
 import { explain, Problem } from "./Problem.ts"
 
+/** What the body of an error says. */
+const bodyFields = {
+  /** What the body said about it; empty if nothing in it was well-typed. */
+  problem: withDefault(Problem, {}),
+  /**
+   * Whether the body was a page for a browser, by its content type. Something in front of the service sends one, such as a
+   * content network. Default: `false`.
+   */
+  isHtml: withDefault(Schema.Boolean, false)
+}
+
 /** The fields of an error that a status decides. */
 const statusFields = (kind: keyof typeof usualStatus) => ({
   ...where,
   /** The status of the response. Default for a mock: the usual status of this error. */
   status: withDefault(Schema.Int, usualStatus[kind]),
-  /** What the body said about it; empty if nothing in it was well-typed. */
-  problem: withDefault(Problem, {})
+  ...bodyFields
 })
 
 /** The message of an error that a status decides. */
@@ -40,9 +50,12 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>("effect-time-
     return statusMessage("the credential was not accepted", this)
   }
 
-  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  /**
+   * What failed. The exit code of the command and what a fleet does follow from it. `service` if the body is a page for a browser,
+   * as a network in front of the service sends: it passes.
+   */
   get kind() {
-    return "credential" as const
+    return this.isHtml ? "service" as const : "credential" as const
   }
 
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
@@ -63,9 +76,12 @@ export class Forbidden extends Schema.TaggedError<Forbidden>("effect-time-punche
     return statusMessage("the credential may not do this", this)
   }
 
-  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  /**
+   * What failed. The exit code of the command and what a fleet does follow from it. `service` if the body is a page for a browser,
+   * as a network in front of the service sends: it passes.
+   */
   get kind() {
-    return "permission" as const
+    return this.isHtml ? "service" as const : "permission" as const
   }
 
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
@@ -146,7 +162,10 @@ export class RateLimited extends Schema.TaggedError<RateLimited>("effect-time-pu
   }
 }
 
-/** 408, 502, 503 or 504, after all retries. The service, or a proxy before it, is down or slow: resume later. */
+/**
+ * 408, 425, or a 5xx other than 500, 501, 505 and 511, after all retries. The service, or what stands in front of it, is down or
+ * slow: resume later.
+ */
 export class ServiceUnavailable
   extends Schema.TaggedError<ServiceUnavailable>("effect-time-punches/ApiError/ServiceUnavailable")(
     "ServiceUnavailable",
@@ -180,8 +199,7 @@ export class UnexpectedStatus
       ...where,
       /** The status of the response. */
       status: Schema.Int,
-      /** What the body said about it; empty if nothing in it was well-typed. */
-      problem: withDefault(Problem, {})
+      ...bodyFields
     }
   )
 {
@@ -190,9 +208,13 @@ export class UnexpectedStatus
     return statusMessage("is not a status of this interface", this)
   }
 
-  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  /**
+   * What failed. The exit code of the command and what a fleet does follow from it. `service` for a 5xx, and for a 404 whose body
+   * is a page for a browser: it passes.
+   */
   get kind() {
-    return "answer" as const
+    const isOutage = isServerSide(this.status) || (this.isHtml && isNotFound(this.status))
+    return isOutage ? "service" as const : "answer" as const
   }
 
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
@@ -291,9 +313,9 @@ export class DecodeError
     return `the response cannot be read (${this.reason})${at}${punch}${detail} [${place(this)}]`
   }
 
-  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  /** What failed. The exit code of the command and what a fleet does follow from it. `service` where `isRetryable` is true. */
   get kind() {
-    return "answer" as const
+    return this.isRetryable ? "service" as const : "answer" as const
   }
 
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. Only for `NotJson`, `Empty` and `ContentType`. */
@@ -397,10 +419,10 @@ export class TokenError
     /**
      * Why the client has no token.
      *
-     * - `InvalidClient`: the endpoint does not accept the client id or the secret: replace them.
+     * - `InvalidClient`: the endpoint does not accept the client id or the secret, whatever its status: replace them.
      * - `Rejected`: the endpoint refused the request; `code` may say why, such as `invalid_scope`.
      * - `Transport`: no whole response arrived, and `transport` says why; or the endpoint failed, and `status` says how:
-     *   resume later. For `Tls`, fix the trust store first.
+     *   resume later. For `Tls`, fix the trust store first. Every status from 500 on is one, unless `code` says more.
      * - `Malformed`: the response is not a token.
      * - `Throttled`: 429, after all retries: resume later.
      * - `Lookup`: the lookup of `Credentials.layerAccessTokens` failed with another error, which is not kept: it may
@@ -410,8 +432,8 @@ export class TokenError
     /** The status of the token response. `None` (the default): there was no response. */
     status: withDefault(Schema.OptionFromNullOr(Schema.Int), Option.none()),
     /**
-     * The error code of the token response, such as `invalid_scope`: one of the six of RFC 6749, section 5.2. `None` (the
-     * default): the response names none of them; other text is not kept.
+     * The error code of the token response, such as `invalid_scope`: one of the six of RFC 6749, section 5.2, or
+     * `invalid_credentials` or `access_denied`. `None` (the default): the response names none of them; other text is not kept.
      */
     code: withDefault(Schema.OptionFromNullOr(Schema.String), Option.none()),
     /** How long the last response asked to wait, from `Retry-After`. `None` (the default): it did not say. */
@@ -473,6 +495,10 @@ export type ErrorKind = "request" | "credential" | "permission" | "throttled" | 
 /** Whether a value is an error of a listing, such as the `cause` of another error, or what untyped code caught. */
 export const isListError: (value: unknown) => value is ListError = Schema.is(ListError)
 
+/** Whether the service refused a parameter of a request: with 422, or with 400 as some do. @internal */
+export const isRefused = (error: ListError): boolean =>
+  error._tag === "UnprocessableEntity" || (error._tag === "UnexpectedStatus" && isBadRequest(error.status))
+
 /**
  * What a person may do about an error of a listing: one sentence or two for a log or a screen, without a value of the call. A
  * setting is named by the option of a program and by its variable.
@@ -482,15 +508,17 @@ export const getAdvice = (error: ListError): string => {
     case "InvalidRequest":
       return "Nothing was sent. Change the call."
     case "Unauthorized":
-      return "Replace the credential."
+      return error.kind === "service" ? inFront : "Replace the credential."
     case "Forbidden":
-      return "Ask the company: its plan, the scope time_punches:read, or the grant of this company is missing."
+      return error.kind === "service"
+        ? inFront
+        : "Ask the company: its plan, the scope time_punches:read, or the grant of this company is missing."
     case "UnprocessableEntity":
       return error.problem.param === "cursor"
         ? "The service does not know the cursor (any more): start over, without a cursor."
         : "Change the filter, the order or the API version: the service refused a parameter."
     case "UnexpectedStatus":
-      return "Check the base URL (baseUrl, or TIME_PUNCHES_BASE_URL): something else may answer there."
+      return error.kind === "service" ? inFront : wrongAddress
     case "DecodeError":
       return findCause
     case "PaginationError":
@@ -511,6 +539,10 @@ export const getAdvice = (error: ListError): string => {
 }
 
 const retryLater = "This may pass: try again later."
+
+const wrongAddress = "Check the base URL (baseUrl, or TIME_PUNCHES_BASE_URL): something else may answer there."
+
+const inFront = `${wrongAddress} If it is right, this may pass: try again later.`
 
 const findCause = "Run time-punches doctor to find the cause."
 

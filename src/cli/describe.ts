@@ -242,7 +242,7 @@ const describeSchema = ({ kind, needed, version }: OtherSchema): Description => 
       advice: [
         kind === "later"
           ? "A later release changed them: use that release. Nothing was written."
-          : "Run time-punches sync with this database: it changes the tables, and keeps their rows."
+          : "They were made before the first publication: sync into a new file or database. Nothing was written."
       ]
     })
 })

@@ -22,7 +22,7 @@ const meanings: Readonly<Record<ExitCode, string>> = {
   [exitCode.configuration]: "an invalid or missing setting, or a Node that is too old",
   [exitCode.credential]: "the credential is rejected",
   [exitCode.forbidden]: "the credential may not do this. Ask the company: plan, scope, grant",
-  [exitCode.later]: "the service fails, or its token endpoint. Try again later",
+  [exitCode.later]: "the service fails, or its token endpoint, or what answers in front of them. Try again later",
   [exitCode.data]:
     "data that cannot be right, too large a sum, an incomplete copy, or a time before its history. Run `doctor`",
   [exitCode.system]: "a local error: a file, a port, the database, another run that took over",
@@ -177,7 +177,10 @@ const columns: Table = {
       `\`company\`, \`state\`, \`phase\`, \`reason\`, \`everySeconds\`, \`nextAt\`, \`lastOkAt\`, \`lateSeconds\`, \`failures\`,
         \`lastError\`, \`rows\``
     ],
-    ["fleet status --json", "the same, and `runs`, its last ten turns"],
+    [
+      "fleet status --json",
+      "the same, and `runs`, its last ten turns, and `requests` a second of the fleet: `needed`, `limit`"
+    ],
     ["doctor --json", "`checks`, each with `check`, `status`, `detail`, `cause` and `advice`, then one `advice`"]
   ]
 }

@@ -3,6 +3,8 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Row } from "effect/sql/SqlConnection"
 import { isSqlError } from "effect/sql/SqlError"
@@ -18,6 +20,7 @@ import { storable } from "../sql/columns.ts"
 import { failedWith, inOneState, opened, type TableOptions } from "../sql/connection.ts"
 import type { Dialect } from "../sql/Dialect.ts"
 import { type CopyListOptions, HistoryUnavailable, listWithin } from "../sql/read.ts"
+import { missedDeletions, readCheckpoint } from "../sync/Checkpoint.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import { CloseChanged, notFound, OutcomeUnknown, refusal, type VerificationFailed } from "./CloseError.ts"
 import { type CloseRow, type CloseSums, difference, sum } from "./CloseSums.ts"
@@ -62,6 +65,8 @@ export interface Copy {
   readonly at: DateTime.Utc
   /** When the last complete pass began, by the service's clock. */
   readonly passBegan: DateTime.Utc | undefined
+  /** Why it may have punches that were deleted; `undefined` if it has none as far as is known. */
+  readonly missedDeletions: string | undefined
 }
 
 export const readCopy = Effect.fnUntraced(function*({ dialect, sql }: Db, company: CompanyId) {
@@ -69,7 +74,7 @@ export const readCopy = Effect.fnUntraced(function*({ dialect, sql }: Db, compan
   const query = sql<Row>
   const [row] = yield* query`SELECT ${millisOf("known_since")} AS known_since,
       ${millisOf("history_last")} AS history_last,
-      ${millisOf("pass_began")} AS pass_began
+      ${millisOf("pass_began")} AS pass_began, checkpoint
     FROM ${tables.sync}
     WHERE company_id = ${bigint(company)}`
   const [since, at, passBegan] = ["known_since", "history_last", "pass_began"].map((name) => orUndefined(row?.[name]))
@@ -79,9 +84,16 @@ export const readCopy = Effect.fnUntraced(function*({ dialect, sql }: Db, compan
   return {
     since: DateTime.makeUnsafe(since),
     at: DateTime.makeUnsafe(at),
-    passBegan: passBegan === undefined ? undefined : DateTime.makeUnsafe(passBegan)
+    passBegan: passBegan === undefined ? undefined : DateTime.makeUnsafe(passBegan),
+    missedDeletions: missedIn(row?.["checkpoint"], company)
   } satisfies Copy
 })
+
+/** A checkpoint that was set to NULL, or cannot be read, says nothing: the sync itself refuses it. */
+const missedIn = (text: unknown, company: CompanyId): string | undefined =>
+  Predicate.isString(text)
+    ? Option.getOrUndefined(Option.flatMapNullishOr(Result.getSuccess(readCheckpoint(text, company)), missedDeletions))
+    : undefined
 
 /** A revision as it is stored, without its sums. */
 export interface StoredRevision extends Omit<RecordedRevision, "first" | "last" | "rows"> {

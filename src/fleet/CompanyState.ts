@@ -169,10 +169,15 @@ const judge = (outcome: Outcome, row: RowAtEnd, context: EndContext): Verdict =>
     },
     Throttled: ({ failure, retryAfter }): Verdict => {
       const verdict = failed(failure, row, context)
-      const millis = Option.map(retryAfter, (wait) => Math.min(Duration.toMillis(wait), longestWait))
+      // Zero is what a date of the past says. A page ignores it too.
+      const demanded = Option.filter(retryAfter, Duration.isPositive)
+      const millis = Option.map(demanded, (wait) => Math.min(Duration.toMillis(wait), longestWait))
       return {
         ...verdict,
-        next: Option.match(millis, { onNone: () => verdict.next, onSome: (millis) => ({ _tag: "In", millis }) }),
+        next: Option.match(millis, {
+          onNone: () => notBefore(verdict.next, minute * (1 + 0.2 * context.random)),
+          onSome: (millis) => ({ _tag: "In", millis })
+        }),
         pause: context.throttledOthers < 2 ? undefined : {
           reason: "RateLimited",
           millis: Math.min(Math.max(minute, Option.getOrElse(millis, () => 0)), 15 * minute)
@@ -236,6 +241,10 @@ const emptyWait = 5000
 
 /** The longest wait after a failure of the database, which other turns show as soon as it is over. */
 const longestStoreWait = 30_000
+
+/** Services of this kind block for a minute, and do not say so: an earlier turn would only be refused. */
+const notBefore = (next: Next, millis: number): Next =>
+  next._tag === "In" ? { _tag: "In", millis: Math.max(next.millis, Math.floor(millis)) } : next
 
 const within = (next: Next, millis: number): Next =>
   next._tag === "In" ? { _tag: "In", millis: Math.min(next.millis, millis) } : next

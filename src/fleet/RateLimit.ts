@@ -63,7 +63,8 @@ const tokenBucket = (
   // If the clock was set back, the time lies in the future, and nothing would be refilled until then.
   const state = known === undefined ? { tokens: limit, at: now } : { tokens: known.tokens, at: Math.min(known.at, now) }
   const refills = Math.max(0, Math.floor((now - state.at) / refillMillis))
-  const held = refills === 0 ? state.tokens : Math.min(limit, state.tokens + refills)
+  // The limit may have been lowered since.
+  const held = Math.min(limit, state.tokens + refills)
   const at = held >= limit ? now : state.at + refills * refillMillis
   const left = held - tokens
   return [[left, Math.max(0, now - at)], { tokens: allowOverflow || left >= 0 ? left : held, at }]

@@ -14,7 +14,7 @@ import { wasRedirected } from "../internal/http/client.ts"
 import { requestIdOf } from "../internal/http/problem.ts"
 import { secretsOf } from "../internal/http/secret.ts"
 import { transportFailureOf } from "../internal/http/transportFailure.ts"
-import { timed, type Watch } from "../internal/resilience/deadline.ts"
+import { AttemptWatch, type Queued, timed, type Watch } from "../internal/resilience/deadline.ts"
 import { retry } from "../internal/resilience/retry.ts"
 import { pageRead, retrying } from "../internal/telemetry/metrics.ts"
 import { span } from "../internal/telemetry/tracing.ts"
@@ -51,6 +51,7 @@ export const fetchRows = <A>(
     const at = Number(started) / 1e6
     if (at >= end) return Effect.fail(locate(deadlineFailure, page))
     const total = Math.min(policy.total, end - at)
+    const queued: Queued = { waited: 0, latest: end }
     const attempt = (watch: Watch) =>
       Effect.flatMap(
         readOnce(page, watch),
@@ -62,8 +63,9 @@ export const fetchRows = <A>(
           })))
       )
     const attempts = retry({
-      attempt: deadlines.bounded(at + total, attempt),
+      attempt: deadlines.bounded(at + total, attempt, queued),
       started,
+      uncounted: () => queued.waited,
       retryOf: (failure) => failure.retry,
       limits: total === policy.total ? policy : { ...policy, total },
       budget: policy.budget,
@@ -148,19 +150,23 @@ const sendOnce = (
     const secretsOfRequest = () => [...secrets, ...secretsOf(request)]
     return timed(
       watch,
-      page.run.send(request, {
-        error: (error) => transportFailure(transportFailureOf(error, "Headers")),
-        response: (response) =>
-          wasRedirected(request.url, response.url)
-            ? Effect.fail(foreignOrigin(response.status))
-            : Effect.flatMap(
-              takeReceipt(response.headers, secretsOfRequest),
-              (receipt) => {
-                page.requestId = receipt.requestId
-                return Effect.map(readPage(response, secretsOfRequest), (json) => ({ json, receipt }))
-              }
-            )
-      })
+      Effect.provideService(
+        page.run.send(request, {
+          error: (error) => transportFailure(transportFailureOf(error, "Headers")),
+          response: (response) =>
+            wasRedirected(request.url, response.url)
+              ? Effect.fail(foreignOrigin(response.status))
+              : Effect.flatMap(
+                takeReceipt(response.headers, secretsOfRequest),
+                (receipt) => {
+                  page.requestId = receipt.requestId
+                  return Effect.map(readPage(response, secretsOfRequest), (json) => ({ json, receipt }))
+                }
+              )
+        }),
+        AttemptWatch,
+        watch
+      )
     )
   })
 

@@ -1,6 +1,6 @@
 /** START HERE. From a filter to the rows of a page: a stream of what its pages hold, or one page. */
 import * as Clock from "effect/Clock"
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -22,6 +22,7 @@ import { fetchRows } from "./fetch.ts"
 import { buildQuery, checkOptions, invalid, type Query, startAt, validateCount } from "./request.ts"
 import { type Decode, decodePunches, decodeResults, type FetchedPage } from "./rows.ts"
 import { type Client, runOptions, settingsOf, startRun } from "./run.ts"
+import { RunSpelling, spelled } from "./spelling.ts"
 import { walk } from "./walk.ts"
 
 export const makeListings = (client: Client) => {
@@ -30,16 +31,17 @@ export const makeListings = (client: Client) => {
     (company: CompanyId | Company, filter?: PunchFilter, options?: ListOptions): Stream.Stream<B, ListError> =>
       streamSpan(
         Stream.unwrap(Effect.gen(function*() {
-          const planned = plan(client, yield* Effect.context(), company, filter, options)
+          const context = yield* Effect.context()
+          const planned = plan(client, context, company, filter, options)
           const { query, resumeSchedule, settings, ...bounds } = yield* Effect.fromResult(planned)
           const run = yield* startRun(client, settings)
           return walk({
             companyId: query.company.id,
             ...bounds,
-            fetch: (cursor, index) => {
+            fetch: spelled<A>(client, Context.get(context, RunSpelling), query, (query, cursor, index) => {
               const page = fetchRows(run, decode, query, cursor, index)
               return resumeSchedule === undefined ? page : resuming(page, resumeSchedule, run.end)
-            },
+            }),
             select: (page) => select(page, query)
           })
         })),
@@ -59,9 +61,16 @@ export const makeListings = (client: Client) => {
         const query = yield* Effect.fromResult(buildQuery(company, filter, options?.pageSize))
         yield* Effect.fromResult(checkOptions(query.company.id, options, pageOptions))
         const sent = yield* Effect.fromResult(startAt(query.company.id, options?.cursor))
-        const settings = settingsOf(client, yield* Effect.context(), query.company.id, { ...options })
+        const context = yield* Effect.context()
+        const settings = settingsOf(client, context, query.company.id, { ...options })
         const run = yield* startRun(client, yield* Effect.fromResult(settings))
-        return toPage(yield* fetchRows(run, decodePunches, query, sent, 0), query)
+        const fetch = spelled(
+          client,
+          Context.get(context, RunSpelling),
+          query,
+          (query, cursor, index) => fetchRows(run, decodePunches, query, cursor, index)
+        )
+        return toPage(yield* fetch(sent, 0), query)
       }).pipe(Effect.scoped)
   }
 }
@@ -153,5 +162,6 @@ const toPage = (page: FetchedPage<TimePunch>, query: Query): Page => ({
   index: page.index,
   cursor: { sent: page.sent, ...page.cursor },
   response: page.response,
-  unknown: page.unknown
+  unknown: page.unknown,
+  ...(page.spelling === undefined ? undefined : { spelling: page.spelling })
 })

@@ -11,6 +11,7 @@ import { CompanyId, Cursor } from "../Ids.ts"
 import { unnamedCompany } from "../internal/wire/errorFields.ts"
 import { isWritable } from "../internal/wire/instant.ts"
 import { firstIssue, unknownKey, wholeNumber } from "../internal/wire/issue.ts"
+import { type Spelling, usualSpelling } from "../internal/wire/spelling.ts"
 import { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { isKey, keys, lastInstant, maxPageSize, writeParameters } from "./parameters.ts"
@@ -20,6 +21,8 @@ export interface Query {
   readonly company: Company
   /** Path and query without the cursor, from the base URL on. */
   readonly target: string
+  /** The target in a spelling of deleted punches and others alike; `undefined` if it does not ask for both. */
+  readonly targetIn: ((spelling: Spelling) => string) | undefined
   /** Whether a row is before every exclusive end; `undefined` if no end is exclusive. */
   readonly isInRange: ((punch: TimePunch) => boolean) | undefined
 }
@@ -41,9 +44,12 @@ export const buildQuery = (
     const query = [["limit", pageSize] as const, ...writeParameters(valid)].flatMap(([name, value]) =>
       value === undefined ? [] : [`${encode(name)}=${encode(`${value}`)}`]
     )
+    const targetIn = (spelling: Spelling) =>
+      `v2/company/${id}/time_punches?${query.map((part) => part === usualSpelling ? spelling : part).join("&")}`
     return {
       company: guid === undefined ? { id } : { id, guid },
-      target: `v2/company/${id}/time_punches?${query.join("&")}`,
+      target: targetIn(usualSpelling),
+      targetIn: valid.deleted === "include" ? targetIn : undefined,
       isInRange: rowFilter(valid)
     }
   })

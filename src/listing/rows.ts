@@ -9,13 +9,14 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { InvalidPunch } from "../ApiError.ts"
 import type { CompanyId, Cursor } from "../Ids.ts"
-import { contentType, isEncoded, isJson, parseJson, readBytes, tooLarge } from "../internal/http/body.ts"
+import { contentType, isEncoded, isHtml, isJson, parseJson, readBytes, tooLarge } from "../internal/http/body.ts"
 import { readProblem, retryAfterOf } from "../internal/http/problem.ts"
 import { statusOf } from "../internal/http/status.ts"
 import { overflowed, transportFailureOf } from "../internal/http/transportFailure.ts"
 import { compiled, decodeEnvelope, idOf } from "../internal/wire/decoder.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import { wireEnvelope } from "../internal/wire/schema.ts"
+import type { Spelling } from "../internal/wire/spelling.ts"
 import type { PageCursor, PageResponse } from "../Page.ts"
 import { TimePunch } from "../TimePunch.ts"
 import { decodeFailure, type Failure, paginationFailure, statusFailure, transportFailure } from "./failure.ts"
@@ -33,6 +34,8 @@ export interface FetchedPage<A> extends DecodedPage<A> {
   readonly response: PageResponse
   /** Paths of fields that this version does not know: looked for on a first page only, a tenth of the time of its JSON. */
   readonly unknown: ReadonlyArray<string>
+  /** How its request asked for deleted punches and others alike; absent if it did not. */
+  readonly spelling?: Spelling
 }
 
 /** Reads the JSON of a page of a company. */
@@ -75,7 +78,7 @@ const failWithStatus = Effect.fnUntraced(function*(
 ) {
   const problem = yield* readProblem(response, secrets)
   const retryAfter = yield* retryAfterOf(response)
-  return yield* Effect.fail(statusFailure(response.status, problem, retryAfter))
+  return yield* Effect.fail(statusFailure(response.status, { problem, isHtml: isHtml(response) }, retryAfter))
 })
 
 const Punches = wireEnvelope(TimePunch.fromWire)

@@ -67,7 +67,8 @@ export interface WorkedTimeOptions {
 
 /**
  * Measures a punch. Breaks are clipped to it and united, so that no instant counts twice: an instant in both a paid and
- * an unpaid break is unpaid, so a paid break never changes `net`. `asOf` does not affect a closed punch.
+ * an unpaid break is unpaid, so a paid break never changes `net`. A deleted break counts nowhere, and is no anomaly. `asOf` does
+ * not affect a closed punch.
  *
  * Laws: the order of the breaks does not matter, and moving the punch in time, with its breaks and `asOf`, changes
  * nothing.
@@ -106,7 +107,7 @@ export const measureMillis = (punch: TimePunch, options?: WorkedTimeOptions) => 
   const start = punch.clockedIn.epochMilliseconds
   const out = epochOf(punch.clockedOut)
   const end = out ?? options?.asOf?.epochMilliseconds
-  const spans = spansOf(punch.breaks, out)
+  const spans = spansOf(punch, out)
   return {
     times: end === undefined || end < start ? undefined : timesOf(spans, start, end),
     open: out === undefined,
@@ -133,13 +134,17 @@ const spanOf = (rest: Break, clockedOut: number | undefined): Span => {
   return { start, end, paid: rest.paid, open: out === undefined }
 }
 
+/** The breaks of a punch that count: all but the deleted ones. @internal */
+export const breaksOf = ({ breaks }: TimePunch): ReadonlyArray<Break> =>
+  breaks.some(({ deleted }) => deleted) ? breaks.filter(({ deleted }) => !deleted) : breaks
+
 const noSpans: ReadonlyArray<Span> = []
 
-/** The breaks, sorted by their start. */
-const spansOf = (breaks: TimePunch["breaks"], clockedOut: number | undefined): ReadonlyArray<Span> =>
-  breaks.length === 0
+/** The breaks that count, sorted by their start. */
+const spansOf = (punch: TimePunch, clockedOut: number | undefined): ReadonlyArray<Span> =>
+  punch.breaks.length === 0
     ? noSpans
-    : breaks.map((rest) => spanOf(rest, clockedOut)).toSorted((a, b) => a.start - b.start)
+    : breaksOf(punch).map((rest) => spanOf(rest, clockedOut)).toSorted((a, b) => a.start - b.start)
 
 /** The milliseconds of `[from, to)` that lie in at least one of the spans, or of those that are unpaid, sorted by their start. */
 const covered = (spans: ReadonlyArray<Span>, from: number, to: number, isUnpaid: boolean): number => {

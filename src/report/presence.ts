@@ -4,6 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import { modulo } from "../payroll/Rounding.ts"
+import { breaksOf } from "../payroll/WorkedTime.ts"
 import { type DayRule, offsetAt, zoneOf } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
 
@@ -60,7 +61,7 @@ const spansOf = (punch: TimePunch, asOf: DateTime.DateTime | undefined): Readonl
   if (end === undefined) return []
   const spans: Array<Span> = []
   let from = punch.clockedIn.epochMilliseconds
-  const breaks = punch.breaks.filter(({ paid }) => !paid).map((rest) => ({
+  const breaks = breaksOf(punch).filter(({ paid }) => !paid).map((rest) => ({
     from: rest.in.epochMilliseconds,
     to: Option.match(rest.out, { onNone: () => end, onSome: ({ epochMilliseconds }) => epochMilliseconds })
   })).filter((rest) => rest.from < rest.to)

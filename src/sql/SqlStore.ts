@@ -36,7 +36,7 @@ export type { CopyListOptions } from "./read.ts"
 export interface SqlStoreOptions extends TableOptions {
   /**
    * Whether the layer creates the tables and brings them to the schema of this release. Default `true`. With `false` it
-   * fails if the schema is older. A newer one fails in either case.
+   * fails if the schema is older. A newer one fails in either case, and so does one of before the first publication.
    */
   readonly migrate?: boolean | undefined
   /**
@@ -94,7 +94,7 @@ export interface Migrations {
   readonly ddl: (dialect: DialectName) => Result.Result<ReadonlyArray<string>, SyncError>
 }
 
-/** What `layer` runs with `migrate`. Later releases only add to it. */
+/** What `layer` runs with `migrate`. Later releases only add to it. The loader refuses tables that `layer` refuses. */
 export const migrations = (table: string = defaultTable): Migrations => ({
   table: `${table}_migrations`,
   loader: connect(table).pipe(

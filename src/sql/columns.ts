@@ -38,13 +38,16 @@ const unstorable = /[\0\p{Surrogate}]/gu
 
 const isoOf = (instant: DateTime.Utc): string => new Date(instant.epochMilliseconds).toISOString()
 
-/** Breaks under their wire names, in one order of the keys, so that equal breaks have equal texts. */
+/**
+ * Breaks under their wire names, in one order of the keys, so that equal breaks have equal texts. `deleted` is written only
+ * where it is true.
+ */
 const jsonOf = (breaks: ReadonlyArray<Break>): string => `[${breaks.map(jsonOfBreak).join(",")}]`
 
-const jsonOfBreak = ({ customBreakId, id, in: start, out, paid, userId }: Break): string =>
+const jsonOfBreak = ({ customBreakId, deleted, id, in: start, out, paid, userId }: Break): string =>
   `{"id":${id},"user_id":${userId},"custom_break_id":${customBreakId},"paid":${paid},"in":"${isoOf(start)}","out":${
     Option.isSome(out) ? `"${isoOf(out.value)}"` : "null"
-  }}`
+  }${deleted ? ",\"deleted\":true" : ""}}`
 
 type WireName = (typeof timePunchNames)[keyof typeof timePunchNames]
 

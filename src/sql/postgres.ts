@@ -227,6 +227,9 @@ const createRowRemoved = ({ rowRemoved, rowRemovedFunction, rows, sync, tableEmp
 /** Whole milliseconds between two instants. */
 const millisBetween = (from: string, to: string) => `(extract(epoch FROM ${to} - ${from}) * 1000)::bigint`
 
+/** Only a deleted break has the key: without it a plain test would be NULL. */
+const isBreakDeleted = "coalesce((b.value->>'deleted')::boolean, false)"
+
 /** Milliseconds of unpaid breaks, clipped to the punch and united. A break without an end lasts as long as the punch. */
 const unpaidMillis = `(
     SELECT coalesce(sum(greatest(0, ${
@@ -238,7 +241,7 @@ const unpaidMillis = `(
         SELECT
           greatest(t.clocked_in, (b.value->>'in')::timestamptz) AS started,
           least(t.clocked_out, coalesce((b.value->>'out')::timestamptz, t.clocked_out)) AS ended
-        FROM jsonb_array_elements(t.breaks) AS b(value) WHERE NOT (b.value->>'paid')::boolean
+        FROM jsonb_array_elements(t.breaks) AS b(value) WHERE NOT (b.value->>'paid')::boolean AND NOT ${isBreakDeleted}
       ) AS clipped WHERE ended > started
     ) AS ordered
   )`
@@ -271,7 +274,7 @@ const createBreaks = ({ breaks, rows }: TableNames) =>
   (b.value->>'paid')::boolean AS paid,
   (b.value->>'in')::timestamptz AS break_in,
   (b.value->>'out')::timestamptz AS break_out
-FROM ${rows} AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.missing_at IS NULL`
+FROM ${rows} AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.missing_at IS NULL AND NOT ${isBreakDeleted}`
 
 /** Rows of one statement: as many as the largest of common transactions has. */
 const rowsPerStatement = 1000

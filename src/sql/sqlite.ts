@@ -204,6 +204,9 @@ const millisOfIso = (text: string) =>
 const isoOfMillis = (millis: string) =>
   `strftime('%Y-%m-%dT%H:%M:%S', (${millis} - (${millis} % 1000 + 1000) % 1000) / 1000, 'unixepoch') || printf('.%03dZ', (${millis} % 1000 + 1000) % 1000)`
 
+/** Only a deleted break has the key: without it a plain test would be NULL. */
+const isBreakDeleted = "coalesce(json_extract(b.value, '$.deleted'), 0)"
+
 /** Milliseconds of unpaid breaks, clipped to the punch and united. A break without an end lasts as long as the punch. */
 const unpaidMillis = `(
     SELECT coalesce(sum(max(0, ended - max(started, coalesce(reached, started)))), 0) FROM (
@@ -213,7 +216,7 @@ const unpaidMillis = `(
         SELECT
           max(t.clocked_in, ${millisOfIso("json_extract(b.value, '$.in')")}) AS started,
           min(t.clocked_out, coalesce(${millisOfIso("json_extract(b.value, '$.out')")}, t.clocked_out)) AS ended
-        FROM json_each(t.breaks) AS b WHERE NOT json_extract(b.value, '$.paid')
+        FROM json_each(t.breaks) AS b WHERE NOT json_extract(b.value, '$.paid') AND NOT ${isBreakDeleted}
       ) WHERE ended > started
     )
   )`
@@ -247,7 +250,7 @@ const createBreaks = ({ breaks, rows }: TableNames) =>
   json_extract(b.value, '$.paid') AS paid,
   json_extract(b.value, '$.in') AS break_in,
   json_extract(b.value, '$.out') AS break_out
-FROM ${rows} AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.missing_at IS NULL`
+FROM ${rows} AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.missing_at IS NULL AND NOT ${isBreakDeleted}`
 
 /** Rows of one statement. More save little, and each size of a last chunk has a separate text. */
 const rowsPerStatement = 100

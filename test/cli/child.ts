@@ -23,6 +23,7 @@ export interface Running {
 export const environmentOf = (url: string): Record<string, string> => ({
   PATH: process.env["PATH"] ?? "",
   TIME_PUNCHES_BASE_URL: url,
+  TIME_PUNCHES_REQUESTS_PER_SECOND: "none",
   TIME_PUNCHES_CLIENT_ID: defaultOAuthClient.clientId,
   TIME_PUNCHES_CLIENT_SECRET: defaultOAuthClient.clientSecret,
   TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}`,

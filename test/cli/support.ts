@@ -31,6 +31,7 @@ export type Environment = Readonly<Record<string, string>>
 /** The variables that `time-punches sandbox` prints. */
 export const environment: Environment = {
   TIME_PUNCHES_BASE_URL: "https://api.test",
+  TIME_PUNCHES_REQUESTS_PER_SECOND: "none",
   TIME_PUNCHES_CLIENT_ID: defaultOAuthClient.clientId,
   TIME_PUNCHES_CLIENT_SECRET: defaultOAuthClient.clientSecret,
   TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}`,

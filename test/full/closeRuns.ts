@@ -50,7 +50,8 @@ const punchOf = (work: Oracle.Work): TimePunch =>
       customBreakId: CustomBreakId.make(0),
       paid: rest.paid,
       in: instant(rest.from),
-      out: Option.map(Option.fromUndefinedOr(rest.to), instant)
+      out: Option.map(Option.fromUndefinedOr(rest.to), instant),
+      deleted: rest.isDeleted
     })),
     deleted: work.isDeleted
   })

@@ -317,6 +317,7 @@ export const inFile = (given: ReadonlyArray<Target>) =>
     const env = {
       PATH: process.env["PATH"] ?? "",
       TIME_PUNCHES_BASE_URL: url,
+      TIME_PUNCHES_REQUESTS_PER_SECOND: "none",
       TIME_PUNCHES_CLIENT_ID: defaultOAuthClient.clientId,
       TIME_PUNCHES_CLIENT_SECRET: defaultOAuthClient.clientSecret,
       TIME_PUNCHES_DATABASE_URL: database

@@ -68,7 +68,8 @@ export const makePlan = (seed: number) => {
         customBreakId: CustomBreakId.make(0),
         paid: random.between(0, 1) === 0,
         in: DateTime.makeUnsafe(clockedIn + from * minute),
-        out: Option.some(DateTime.makeUnsafe(clockedIn + Math.min(length, from + rest) * minute))
+        out: Option.some(DateTime.makeUnsafe(clockedIn + Math.min(length, from + rest) * minute)),
+        deleted: random.between(0, 3) === 0
       }]
     })
   })
@@ -125,7 +126,9 @@ const dateOf = ({ clockedIn, locationId }: TimePunch): string => {
 const minutesOf = ({ breaks, clockedIn, clockedOut }: TimePunch): number | undefined => {
   if (Option.isNone(clockedOut)) return undefined
   const unpaid = breaks.map((rest) =>
-    rest.paid || Option.isNone(rest.out) ? 0 : rest.out.value.epochMilliseconds - rest.in.epochMilliseconds
+    rest.paid || rest.deleted || Option.isNone(rest.out)
+      ? 0
+      : rest.out.value.epochMilliseconds - rest.in.epochMilliseconds
   )
   return (clockedOut.value.epochMilliseconds - clockedIn.epochMilliseconds - (unpaid[0] ?? 0)) / minute
 }

@@ -7,8 +7,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { CompanyId } from "../../Ids.ts"
 import { escaped } from "../../internal/wire/issue.ts"
+import { usualSpelling } from "../../internal/wire/spelling.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
-import { blankCheckpoint } from "../../sync/Checkpoint.ts"
+import { blankCheckpoint, missedDeletions } from "../../sync/Checkpoint.ts"
 import { layerCopy, requireAge } from "../database/copy.ts"
 import { databaseFlag, maxAgeFlag, targetOfCopy } from "../database/database.ts"
 import { isJson, makeJsonFlags } from "../flags/values.ts"
@@ -62,7 +63,10 @@ const run = Effect.fnUntraced(function*(input: StatusInput) {
 /** The copy of a company, as the columns of a table and the members of its JSON. */
 const statusFields = (company: CompanyId, status: SqlStore.CopyStatus, now: DateTime.Utc) => {
   const { checkpoint, deleted, history, lastError, missing, rows, unknown } = status
-  const { completedAt, running, watermark } = Option.getOrElse(checkpoint, () => blankCheckpoint(company, ""))
+  const { completedAt, deletions, looked, running, spelling, watermark } = Option.getOrElse(
+    checkpoint,
+    () => blankCheckpoint(company, "")
+  )
   return {
     company,
     watermark: isoOf(watermark),
@@ -80,6 +84,11 @@ const statusFields = (company: CompanyId, status: SqlStore.CopyStatus, now: Date
     lastError: Option.getOrNull(
       Option.map(lastError, ({ at, tag, text }) => ({ at: DateTime.formatIso(at), tag, text }))
     ),
+    deletions: {
+      askedBy: spelling ?? usualSpelling,
+      lookedAt: isoOf(Option.fromUndefinedOr(looked)),
+      missed: deletions ?? null
+    },
     unknown
   }
 }
@@ -117,9 +126,12 @@ const statusLines = (statuses: ReadonlyArray<StatusFields>, screen: Screen): Rea
   const { yellow } = screen.styles
   return [
     ...table.lines(statuses),
-    ...statuses.flatMap(({ company, lastError, unknown }) => {
+    ...statuses.flatMap(({ company, deletions: { askedBy, missed }, lastError, unknown }) => {
       const named = nameOf(company, statuses)
+      const missing = missedDeletions({ deletions: missed ?? undefined })
       return [
+        ...(askedBy === usualSpelling ? [] : [`${named}deleted punches are asked for by ${askedBy}`]),
+        ...(missing === undefined ? [] : [yellow(`${named}${missing}`)]),
         ...(lastError === null
           ? []
           : [yellow(`${named}last error, ${lastError.at}: ${lastError.tag}: ${escaped(lastError.text)}`)]),

@@ -25,6 +25,7 @@ import { databaseFlag, layerDatabase, targetOfCopy } from "../database/database.
 import { commandFailureOf, isFinal } from "../describe.ts"
 import { CommandFailure, type ExitCode, exitCode, type OutputClosed, usage } from "../failure.ts"
 import { layerClient } from "../flags/client.ts"
+import { limitFlags } from "../flags/connection.ts"
 import { intervalForm, isJson, keepHistory, makeJsonFlags, onFlag, readInterval, text } from "../flags/values.ts"
 import { counted, countedPunches, formatAge, formatNumber } from "../print/format.ts"
 import { isoOf } from "../print/machine.ts"
@@ -44,6 +45,7 @@ export const readSweepRange = (text: string): Option.Option<SweepRange> =>
 
 const syncFlags = {
   ...companiesFlags,
+  ...limitFlags,
   database: databaseFlag,
   every: text(
     "every",
@@ -111,7 +113,7 @@ const run = Effect.fnUntraced(
     const layerCopy = Option.isNone(input.every)
       ? Layer.provideMerge(store, layerDatabase(target))
       : layerWaiting(store, target)
-    yield* Effect.provide(passes, Layer.merge(layerClient, layerCopy))
+    yield* Effect.provide(passes, Layer.merge(layerClient(input), layerCopy))
   },
   Effect.provide(layerTelemetry()),
   Effect.scoped

@@ -12,7 +12,7 @@ import { layerCopy } from "../database/copy.ts"
 import { databaseFlag, optionalTargetOf } from "../database/database.ts"
 import { CommandFailure, usage } from "../failure.ts"
 import { layerClient } from "../flags/client.ts"
-import { companyFlags, type CompanyInput } from "../flags/connection.ts"
+import { companyFlags, type CompanyInput, limitFlags, type LimitInput } from "../flags/connection.ts"
 import { describeFilter, filterFlags, type FilterInput, toFilter } from "../flags/filter.ts"
 import { makePageSizeFlag } from "../flags/paging.ts"
 import { isJson, jsonFlags, type JsonInput, onFlag } from "../flags/values.ts"
@@ -21,7 +21,7 @@ import { runnable } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
 import { makeVerb } from "../verb.ts"
 import { checkCopy, storeFailed } from "./copy.ts"
-import { checkDeleted, checkOrder, checkRows, checkStatuses, probesOf, runProbe } from "./filters.ts"
+import { checkDeleted, checkDeletions, checkOrder, checkRows, checkStatuses, probesOf, runProbe } from "./filters.ts"
 import {
   checkBackward,
   checkClock,
@@ -45,6 +45,8 @@ export const verb = makeVerb(
   "doctor",
   {
     ...companyFlags,
+    ...limitFlags,
+    ...limitFlags,
     ...filterFlags,
     database: databaseFlag,
     full: onFlag("full", "With --database: compare every punch, not a sample"),
@@ -81,7 +83,7 @@ const layerImpatient = RetryPolicy.layer({ attempts: 2, attemptTimeout: "10 seco
 
 /** Prints one line a check as it ends; or all of them at the end, as one JSON object. */
 export const diagnose = Effect.fnUntraced(function*(
-  { database, full, ...flags }: CompanyInput & FilterInput & JsonInput & {
+  { database, full, ...flags }: CompanyInput & LimitInput & FilterInput & JsonInput & {
     readonly database: Option.Option<string>
     readonly full: boolean
   },
@@ -106,7 +108,7 @@ export const diagnose = Effect.fnUntraced(function*(
   yield* report(...settings.results)
   if (Option.isSome(settings.company)) {
     let skew: number | undefined
-    const layer = layerClient.pipe(
+    const layer = layerClient(flags).pipe(
       Layer.provide(layerImpatient),
       Layer.provide(layerClockSkew((value) => (skew = value)))
     )
@@ -185,6 +187,7 @@ const checkService = Effect.fnUntraced(function*<E, R>(options: {
     one(checkFilteredCursors(survey)),
     one(checkOrderById(survey)),
     checkDeleted(survey),
+    one(checkDeletions(survey)),
     ...probesOf(known.punches, yield* DateTime.now).map((probe) => one(runProbe(survey, probe))),
     one(checkStatuses(survey)),
     one(checkOrder(survey)),

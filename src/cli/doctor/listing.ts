@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import { isRefused } from "../../ApiError.ts"
 import type { Company } from "../../Company.ts"
 import { BusinessDate } from "../../Ids.ts"
 import { timePunchNames } from "../../internal/wire/names.ts"
@@ -385,7 +386,7 @@ const keepsOrder = Effect.fnUntraced(
   (effect) =>
     Effect.catchIf(
       effect,
-      (error) => error._tag === "UnprocessableEntity" || (error._tag === "UnexpectedStatus" && error.status === 400),
+      isRefused,
       () => Effect.succeed("refused" as const)
     )
 )

@@ -166,6 +166,8 @@ const checkOf: Readonly<Record<Cause, string>> = {
 }
 
 const explain = (error: CheckError, context: Cause): Explanation => {
+  if ((error._tag === "Unauthorized" || error._tag === "Forbidden") && error.kind === "service")
+    return { cause: "reachability" }
   switch (error._tag) {
     case "ConfigError":
       return {

@@ -14,7 +14,7 @@ import { type ExpectedError, usage } from "../failure.ts"
 import { fileOf, forceNeedsFile, outputFlags, requiredOutput } from "../files/output.ts"
 import { pageText } from "../files/pageText.ts"
 import { layerClient } from "../flags/client.ts"
-import { companyFlags, companyOf } from "../flags/connection.ts"
+import { companyFlags, companyOf, limitFlags } from "../flags/connection.ts"
 import { describeFilter, filterFlags, toFilter } from "../flags/filter.ts"
 import { cursorFlag, makePageSizeFlag } from "../flags/paging.ts"
 import { csvFlags, csvStyleOf, type FileFormat, fileFormats, formatFlag, formatOf } from "../flags/values.ts"
@@ -30,6 +30,7 @@ import { type ExportProgress, type ExportSpec, openCheckpoint, standardOutput } 
 
 const exportFlags = {
   ...companyFlags,
+  ...limitFlags,
   ...filterFlags,
   ...periodFlags,
   format: Flag.optional(formatFlag(fileFormats, "One JSON object a line, or columns for a spreadsheet")),
@@ -140,7 +141,7 @@ const run = Effect.fnUntraced(
     yield* printHint(`${shown}: ${sizeOf(yield* saved)}`)
   },
   Effect.scoped,
-  Effect.provide(Layer.provideMerge(layerClient, layerTelemetry()))
+  (run, input) => Effect.provide(run, Layer.provideMerge(layerClient(input), layerTelemetry()))
 )
 
 /**

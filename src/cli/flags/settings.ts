@@ -74,6 +74,12 @@ export const settings = [
     readBy: "library, command",
     what: "version to request, as YYYY-MM-DD (default: 2026-06-01)"
   },
+  {
+    variable: "TIME_PUNCHES_REQUESTS_PER_SECOND",
+    key: "requestsPerSecond",
+    readBy: "command",
+    what: "the most requests a second, or none (default: 8); --requests-per-second comes first"
+  },
   { variable: "TIME_PUNCHES_PROFILE", readBy: "command", what: "a profile of the command; --profile comes first" },
   {
     variable: "TIME_PUNCHES_DATABASE_URL",

@@ -11,13 +11,14 @@ import { Fleet } from "../../fleet/Fleet.ts"
 import * as FleetRunner from "../../fleet/node/FleetRunner.ts"
 import { servePage } from "../../fleet/node/page/serve.ts"
 import { launch, prepare, type Served, startEmbedded } from "../../fleet/node/run.ts"
-import type { GivenSettings } from "../../fleet/Settings.ts"
+import { defaultSettings, type GivenSettings } from "../../fleet/Settings.ts"
 import { invalidSetting } from "../../internal/wire/issue.ts"
 import { RateLimit } from "../../RateLimit.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { databaseFlag, layerDatabase, targetOf } from "../database/database.ts"
 import { cannotListen, exitCode, usage } from "../failure.ts"
-import { layerClient } from "../flags/client.ts"
+import { layerUnlimited } from "../flags/client.ts"
+import { type LimitInput, limitOf, makeLimitFlag, usualLimit } from "../flags/connection.ts"
 import { intervalForm, keepHistory, nonBlank, onFlag, readInterval, text, whole } from "../flags/values.ts"
 import { withServerLog } from "../print/messages.ts"
 import { layerTelemetry } from "../telemetry/telemetry.ts"
@@ -37,7 +38,13 @@ export const verb = makeVerb(
     keepHistory: keepHistory(
       "With --history: once a day, remove versions that were replaced longer ago than this (default: keep all)"
     ),
-    concurrency: whole("concurrency", "N", "Companies that this process syncs at once (default: 32)", 1, 1000),
+    concurrency: whole(
+      "concurrency",
+      "N",
+      "Companies that this process syncs at once (default: 32, and at most twice --requests-per-second)",
+      1,
+      1000
+    ),
     pagesPerTurn: whole(
       "pages-per-turn",
       "N",
@@ -45,12 +52,8 @@ export const verb = makeVerb(
       1,
       1_000_000
     ),
-    requestsPerSecond: whole(
-      "requests-per-second",
-      "N",
-      "The most requests a second of all processes of the fleet together; give each the same (default: no limit)",
-      1,
-      100_000
+    requestsPerSecond: makeLimitFlag(
+      " of all processes of the fleet together; give each the same, or none with --credentials per-company"
     ),
     sweepEvery: text(
       "sweep-every",
@@ -110,7 +113,7 @@ interface RunInput {
   readonly keepHistory: Option.Option<number>
   readonly concurrency: Option.Option<number>
   readonly pagesPerTurn: Option.Option<number>
-  readonly requestsPerSecond: Option.Option<number>
+  readonly requestsPerSecond: LimitInput["requestsPerSecond"]
   readonly sweepEvery: Option.Option<Duration.Duration>
   readonly fullSweepEvery: Option.Option<Duration.Duration>
   readonly credentials: Option.Option<GivenSettings["credentials"]>
@@ -128,9 +131,12 @@ export const run = Effect.fnUntraced(function*(input: RunInput) {
   if (Option.isSome(input.keepHistory) && !input.history) return yield* usage("--keep-history goes with --history")
   const target = yield* targetOf(input.database, "fleet")
   yield* requireOAuth
+  const isPerCompany = Option.contains(input.credentials, "perCompany")
+  // One limit for the one token of all companies: with a token for each, it would be too little.
+  const limit = yield* limitOf(input, isPerCompany ? "none" : usualLimit)
   const settings: GivenSettings = {
     historyDays: Option.getOrUndefined(input.keepHistory),
-    maxConcurrentSyncs: Option.getOrUndefined(input.concurrency),
+    maxConcurrentSyncs: Option.getOrElse(input.concurrency, () => atOnce(limit)),
     pagesPerTurn: Option.getOrUndefined(input.pagesPerTurn),
     sweepEvery: Option.getOrUndefined(input.sweepEvery),
     fullSweepEvery: Option.getOrUndefined(input.fullSweepEvery),
@@ -142,12 +148,13 @@ export const run = Effect.fnUntraced(function*(input: RunInput) {
   }
   if (Option.isSome(input.httpHost) && Option.isNone(input.http)) return yield* usage("--http-host goes with --http")
   const signal = yield* firstSignal
-  const limit = Option.getOrUndefined(Option.map(input.requestsPerSecond, (perSecond) => ({ perSecond })))
   const started = target._tag === "Sqlite"
     ? built(
       // A limit of the one process of a file needs no store.
-      limit === undefined ? layerClient : Layer.provide(layerClient, RateLimit.layer(limit)),
-      startEmbedded({ ...settings, filename: target.filename, history: input.history })
+      limit === undefined ? layerUnlimited : Layer.provide(layerUnlimited, RateLimit.layer({ perSecond: limit })),
+      startEmbedded({ ...settings, filename: target.filename, history: input.history }, {
+        requestsPerSecond: limit ?? null
+      })
     )
     : built(
       layerDatabase(target, {
@@ -158,16 +165,19 @@ export const run = Effect.fnUntraced(function*(input: RunInput) {
         // Fails first if the tables are not there, and names the command that makes them.
         const prepared = yield* prepare({ ...settings, name }, {
           history: input.history,
-          requestsPerSecond: Option.getOrNull(input.requestsPerSecond)
+          requestsPerSecond: limit ?? null
         })
         const { history, requestsPerSecond: perSecond } = prepared.shared
         const client = perSecond === undefined || perSecond === null
-          ? layerClient
-          : layerClient.pipe(
+          ? layerUnlimited
+          : layerUnlimited.pipe(
             Layer.provide(RateLimit.layerWithStore({ perSecond })),
             Layer.provide(Fleet.layerRateLimiterStore)
           )
-        return yield* built(Layer.merge(SqlStore.layer({ migrate: false, history }), client), launch(prepared))
+        // The limit that holds may be that of another process.
+        const maxConcurrentSyncs = Option.getOrElse(input.concurrency, () => atOnce(perSecond ?? undefined))
+        const held = { ...prepared, settings: { ...prepared.settings, maxConcurrentSyncs } }
+        return yield* built(Layer.merge(SqlStore.layer({ migrate: false, history }), client), launch(held))
       })
     )
   const running = Effect.gen(function*() {
@@ -194,6 +204,10 @@ export const run = Effect.fnUntraced(function*(input: RunInput) {
     withServerLog
   )
 }, Effect.scoped)
+
+/** More companies at once would only wait for each other's requests. */
+const atOnce = (limit: number | undefined): number =>
+  Math.min(defaultSettings.maxConcurrentSyncs, limit === undefined ? Infinity : 2 * limit)
 
 /** Provides a layer that lives as long as the scope, and not only until the effect has ended: what it starts continues. */
 const built = <ROut, E, RIn, A, E2, R>(layer: Layer.Layer<ROut, E, RIn>, effect: Effect.Effect<A, E2, R>) =>

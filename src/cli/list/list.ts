@@ -13,7 +13,7 @@ import { mapToCommandFailure } from "../describe.ts"
 import { fileOf, intoOutput, outputFlags } from "../files/output.ts"
 import { jsonText, pageText } from "../files/pageText.ts"
 import { layerClient } from "../flags/client.ts"
-import { companyFlags, companyOf } from "../flags/connection.ts"
+import { companyFlags, companyOf, limitFlags } from "../flags/connection.ts"
 import { filterFlags, toFilter } from "../flags/filter.ts"
 import { idColumns, nameColumns, type Names, readNames } from "../flags/names.ts"
 import { cursorFlag, limitFlag, makePageSizeFlag, resumeHint } from "../flags/paging.ts"
@@ -34,6 +34,7 @@ const forms = ["table", "json", ...fileFormats] as const
 
 const listFlags = {
   ...companyFlags,
+  ...limitFlags,
   ...filterFlags,
   ...periodFlags,
   ...formatFlags(forms, "table for people; json (an array), ndjson and csv have every field"),
@@ -138,7 +139,7 @@ const run = Effect.fnUntraced(
   },
   Effect.scoped,
   intoOutput,
-  Effect.provide(layerClient)
+  (run, input) => Effect.provide(run, layerClient(input))
 )
 
 const columnsOf = (

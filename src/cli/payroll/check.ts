@@ -1,6 +1,5 @@
 /** `time-punches payroll check`: what a person must look at before a period is closed. */
 import type * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -13,14 +12,14 @@ import * as PeriodCheck from "../../payroll/PeriodCheck.ts"
 import type { Interval } from "../../payroll/Zones.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { copyOf, openSource, punchesOf } from "../database/source.ts"
+import { copyOf, mayHaveDeleted, openSource, punchesOf } from "../database/source.ts"
 import { sourceFlags } from "../database/sourceFlags.ts"
 import { Findings } from "../failure.ts"
 import { intoOutput, outputFlags } from "../files/output.ts"
 import { type FilterInput, noFilter } from "../flags/filter.ts"
 import { readNames } from "../flags/names.ts"
 import { namesFlag } from "../flags/userFiles.ts"
-import { csvFlags, csvStyleOf, formatFlags, formatOf, instant } from "../flags/values.ts"
+import { csvFlags, csvStyleOf, formatFlags, formatOf, instant, words } from "../flags/values.ts"
 import { printError, printWarning } from "../print/messages.ts"
 import { print, screen } from "../print/output.ts"
 import { defaultMaxShift, maxShift, refuseBeyondCalendar } from "../select/maxShift.ts"
@@ -41,14 +40,19 @@ import { textsOf, verdictOf } from "./findings.ts"
 /** The forms of its result. */
 const forms = ["table", "csv", "json"] as const
 
+/** What is found of the source as a whole. */
+const accepted = ["empty", "deletionsUnseen"] as const
+
 const checkFlags = {
   ...sourceFlags,
   ...selectionFlags,
   ...periodFlags,
   maxShift,
-  accept: Flag.Literals("accept", ["empty"]).pipe(
-    Flag.withDescription("empty: exit with 0 if no punch matches; without it the exit code is then 9"),
-    Flag.optional
+  accept: words(
+    "accept",
+    accepted,
+    "Exit with 0 all the same: empty, if no punch matches; deletionsUnseen, if the copy may have punches that were deleted",
+    "KINDS"
   ),
   asOf: instant("as-of", "Treat open punches as clocked out at this instant; without it only their clock-in counts"),
   ...formatFlags(forms, "table for people; csv and json for programs"),
@@ -98,7 +102,8 @@ const run = Effect.fnUntraced(
     const style = yield* Effect.fromResult(csvStyleOf(flags, format))
     const names = yield* readNames(flags.names)
     const knowsDisputes = Option.isNone(yield* copyOf(flags))
-    const acceptsEmpty = Option.isSome(flags.accept)
+    const accepts = (kind: "empty" | "deletionsUnseen") => Option.exists(flags.accept, (kinds) => kinds.includes(kind))
+    const acceptsEmpty = accepts("empty")
     const source = yield* openSource(resolved)
     const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
     yield* refuseBeyondCalendar(resolved, maxShift)
@@ -111,21 +116,26 @@ const run = Effect.fnUntraced(
       knowsDisputes
     }, punchesOf(source))
 
+    const missesDeletions = !accepts("deletionsUnseen") && (yield* mayHaveDeleted(flags))
     const hidden = yield* HiddenKinds
     const found = hidden.length === 0 ? all : all.filter(({ kind }) => !hidden.includes(kind))
     const printVerdict = found.length === 0 && checked > 0 ? printError : printWarning
     yield* print(textsOf(format, found, names, yield* screen, style)).pipe(
       Effect.andThen(printVerdict(verdictOf(found, checked, acceptsEmpty))),
+      Effect.andThen(missesDeletions ? printWarning(deletionsUnseen) : Effect.void),
       Effect.andThen(knowsDisputes ? Effect.void : printWarning(disputesUnknown)),
       // What was found decides the exit code, also if its reader has read enough.
       Effect.catchTag("OutputClosed", () => Effect.void)
     )
     // A gate that looked at nothing must not open.
-    if (found.length > 0 || (checked === 0 && !acceptsEmpty)) return yield* new Findings()
+    if (found.length > 0 || missesDeletions || (checked === 0 && !acceptsEmpty)) return yield* new Findings()
   },
   Effect.scoped,
   intoOutput
 )
+
+const deletionsUnseen =
+  "deletionsUnseen: the copy may have punches that were deleted, and they count here; --accept deletionsUnseen lets it pass"
 
 /** What is checked. */
 interface CheckRequest {

@@ -36,7 +36,8 @@ export const breakNames = {
   customBreakId: "custom_break_id",
   paid: "paid",
   in: "in",
-  out: "out"
+  out: "out",
+  deleted: "deleted"
 } as const
 
 type Names = Readonly<Record<string, string>>

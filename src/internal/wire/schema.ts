@@ -65,6 +65,12 @@ const optionalDepartment = optional(DepartmentId).pipe(Schema.decode({
   encode: Getter.passthrough()
 }))
 
+/** Null and an absent key are false. */
+const optionalMark = optional(Schema.Boolean).pipe(Schema.decodeTo(Schema.Boolean, {
+  decode: Getter.transform(Option.getOrElse(() => false)),
+  encode: Getter.transform(Option.some)
+}))
+
 /** An amount that cannot be negative. */
 export const Wage = Cents.check(Schema.isGreaterThanOrEqualTo(0))
 
@@ -74,7 +80,8 @@ export const WireBreak = Schema.Struct({
   custom_break_id: CustomBreakId,
   paid: Schema.Boolean,
   in: Instant,
-  out: NullableInstant
+  out: NullableInstant,
+  deleted: optionalMark
 })
 
 /** A punch; `item` is the codec of its breaks. */

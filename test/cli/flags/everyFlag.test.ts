@@ -17,6 +17,7 @@ const limits: Readonly<Record<string, readonly [value: string, limit: RegExp]>> 
   TIME: ["367d", /to (366d|1d)/],
   "TIME|all": ["3650d", /to 366d/],
   "TIME|never": ["3650d", /to 366d/],
+  "N|none": ["100001", /from 1 to 100000, or none/],
   DAYS: ["99999d", /to (366d|36525)/],
   HOURS: ["1000000h", /up to 99999.99h/],
   INSTANT: ["99999-01-01T00:00:00Z", /years 0001 to 9999/],

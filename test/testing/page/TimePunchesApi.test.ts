@@ -161,7 +161,8 @@ describe("the document of the interface", () => {
       custom_break_id: "integer",
       paid: "boolean",
       in: "date-time",
-      out: "date-time or null"
+      out: "date-time or null",
+      "deleted?": "boolean or null"
     })
     assert.deepStrictEqual(membersOf(schemaOf("TimePunchPage")), {
       object: "time_punches",

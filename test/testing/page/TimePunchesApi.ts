@@ -31,7 +31,8 @@ const Break = Schema.Struct({
   custom_break_id: integer("Id of the type of break."),
   paid: truth("Whether the break is paid."),
   in: instant("Start of the break, ISO 8601."),
-  out: nullable(plainInstant, "End of the break, ISO 8601; null while it is open.")
+  out: nullable(plainInstant, "End of the break, ISO 8601; null while it is open."),
+  deleted: Schema.optionalKey(nullable(Schema.Boolean, "Whether the break is deleted: it did not happen."))
 }).annotate({ identifier: "Break", description: "A break that was taken during a punch." })
 
 const TimePunch = Schema.Struct({
