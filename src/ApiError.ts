@@ -411,7 +411,7 @@ export const isListError: (value: unknown) => value is ListError = Schema.is(Lis
 
 /**
  * Whether the service failed, or something in front of it answered, whatever the tag says: nothing that a person can change, and
- * it passes. A content network sends its own 5xx, pages for a browser with a 401, 403 or 404, and a 200 that is no JSON.
+ * it passes. A content network sends its own 5xx, pages for a browser with a 401, 403 or 404, and a 200 without JSON.
  * @internal
  */
 export const isOutage = (error: ListError): boolean => {
