@@ -242,6 +242,12 @@ describe("NodeSqlite", () => {
       yield* Effect.all(Array.from({ length: 4 }, () => store), { concurrency: "unbounded" })
     }).pipe(Effect.scoped))
 
+  test("waits for the disk at each COMMIT", (sql) =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual((yield* sql`PRAGMA synchronous`.values).flat(), [2])
+      assert.deepStrictEqual((yield* sql`PRAGMA fullfsync`.values).flat(), [1])
+    }))
+
   test("returns objects again, where a statement failed that was to return values", (sql) =>
     Effect.gen(function*() {
       yield* sql`CREATE TABLE t (a INTEGER PRIMARY KEY) STRICT`

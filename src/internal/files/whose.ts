@@ -149,3 +149,51 @@ export const openFolderOf = (filename: string): string | undefined => {
   const mode = Fs.statSync(folder, { throwIfNoEntry: false })?.mode ?? 0
   return (mode & 0o1002) === 0o002 ? folder : undefined
 }
+
+/** A file that was opened, by what the file system knows it by. */
+export interface Opened {
+  readonly dev: bigint
+  readonly ino: bigint
+}
+
+/** Whether a path names the file that was opened under it, and not a link. Some file systems number no files. */
+export const isStill = (path: string, { dev, ino }: Opened): boolean => {
+  const found = Fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
+  return found !== undefined && found.isFile() && (ino === 0n || (found.ino === ino && found.dev === dev))
+}
+
+/**
+ * Gives the file that was opened under a path the owner, the group and then the rights of the one that it will replace, and waits for
+ * the disk: on a descriptor, since the path may lead to another file meanwhile. `false` if it does. Without the group of the
+ * old file others keep what the group had too, because it is now among them.
+ */
+export const giveRights = (path: string, opened: Opened, replaced: string): boolean => {
+  if (!isStill(path, opened)) return false
+  const old = find(replaced)
+  if (old?.isFile() !== true) return true
+  const descriptor = Fs.openSync(path, Fs.constants.O_RDWR | (Fs.constants.O_NOFOLLOW ?? 0))
+  try {
+    const same = Fs.fstatSync(descriptor, { bigint: true })
+    if (opened.ino !== 0n && (same.ino !== opened.ino || same.dev !== opened.dev)) return false
+    const now = Fs.fstatSync(descriptor)
+    const isGroupKept = (now.uid === old.uid && now.gid === old.gid) || isGiven(descriptor, old.uid, old.gid) ||
+      isGiven(descriptor, now.uid, old.gid)
+    const mode = isGroupKept ? old.mode & 0o777 : (old.mode & 0o700) | (old.mode & (old.mode >> 3) & 0o007)
+    // A new owner of the file may have changed its mode already.
+    if ((Fs.fstatSync(descriptor).mode & 0o777) !== mode) Fs.fchmodSync(descriptor, mode)
+    Fs.fsyncSync(descriptor)
+    return true
+  } finally {
+    Fs.closeSync(descriptor)
+  }
+}
+
+/** Only an administrator can give a file to another owner, and a user only to a group of that user. */
+const isGiven = (descriptor: number, owner: number, group: number): boolean => {
+  try {
+    Fs.fchownSync(descriptor, owner, group)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -37,7 +37,7 @@ export interface NodeSqliteOptions {
  * of another process is waited for at most 50 ms, since the wait holds up the whole process: retry the transaction.
  * Transactions begin with `BEGIN IMMEDIATE`. Fails if the file cannot be opened, is not a regular file, or is not a database.
  * Once the file was removed, or another one has its name, each transaction fails: what it would write no one would find.
- * Fails if a file beside the database (`-wal`, `-shm`, `-journal`) may
+ * A COMMIT is on disk when it returns (`synchronous = FULL`). Fails if a file beside the database (`-wal`, `-shm`, `-journal`) may
  * be from another user, whose content SQLite would believe.
  */
 export const layer = (options: NodeSqliteOptions): Layer.Layer<SqlClient.SqlClient, SqlError> =>
@@ -152,11 +152,15 @@ const openToWrite = (filename: string): Opened => {
   return open(filename, {}, firstWrite)
 }
 
-/** The last statement reads, so that SQLite has the files beside the database open.
+/**
+ * With `FULL` a COMMIT of a write-ahead log is on disk when it returns; with `NORMAL` a power cut takes a close whose payroll file
+ * stays. It cannot change within a transaction, so it holds for every one. macOS needs `fullfsync` for it; others ignore that.
+ * The last statement reads, so that SQLite has the files beside the database open.
  */
 const firstWrite = [
   "PRAGMA journal_mode = WAL",
-  "PRAGMA synchronous = NORMAL",
+  "PRAGMA synchronous = FULL",
+  "PRAGMA fullfsync = ON",
   "PRAGMA foreign_keys = ON",
   "PRAGMA schema_version"
 ].join(";")
