@@ -20,19 +20,20 @@ import type { Cursor } from "../../Ids.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { CommandFailure, exitCode, type OutputClosed, usage } from "../failure.ts"
 import {
+  assertStill,
   copyMode,
   ifExists,
   openAt,
+  openedOf,
   removeScratch,
   replaceWhole,
   resolveTarget,
-  restrictMode,
-  truncate
+  restrictMode
 } from "../files/files.ts"
 import { fileExists } from "../files/output.ts"
 import { asOutput, naming, readBounded } from "../flags/file.ts"
 import { readInstant } from "../flags/values.ts"
-import { printText } from "../print/output.ts"
+import type { print } from "../print/output.ts"
 import {
   type ExportProgress,
   type ExportSpec,
@@ -176,6 +177,14 @@ export const openCheckpoint = Effect.fnUntraced(function*(
   )
   const closePart = Scope.close(partScope, Exit.void)
 
+  /** Cuts it to its first bytes, on disk, and returns what it is known by. */
+  const cut = (file: FileSystem.File, bytes: number) =>
+    Effect.gen(function*() {
+      const info = yield* file.stat
+      if (Number(info.size) !== bytes) yield* Effect.andThen(file.truncate(bytes), file.sync)
+      return openedOf(info)
+    }).pipe(naming(partFile))
+
   /** One at a time: a note must not replace a later one. */
   const saving = Semaphore.makeUnsafe(1)
 
@@ -210,14 +219,16 @@ export const openCheckpoint = Effect.fnUntraced(function*(
     saveEverySecond: Effect.forever(Effect.andThen(Effect.sleep("1 second"), save)),
     finish: Effect.gen(function*() {
       yield* save
-      yield* closePart
       yield* assertOwner
       if (!isRenamed) {
-        yield* truncate(partFile, saved.bytes)
+        const opened = yield* cut(yield* part, saved.bytes)
+        yield* closePart
         yield* verifyRows(partFile, saved.bytes, hash)
-        yield* copyMode(partFile, target)
         // The rows took a while to read. A run that took over meanwhile has put its own rows under this name.
         yield* assertOwner
+        yield* copyMode(partFile, opened, target)
+        yield* assertOwner
+        yield* assertStill(partFile, opened)
         yield* fs.rename(partFile, target)
         yield* assertOwner
       }
@@ -235,24 +246,25 @@ export const openCheckpoint = Effect.fnUntraced(function*(
 })
 
 /** Standard output in place of a file: each page is printed as it comes, and nothing can be resumed. */
-export const standardOutput = Effect.map(Effect.context<Stdio.Stdio>(), (context): Checkpoint => {
-  let printed = atStart
-  return {
-    start: atStart,
-    saved: Effect.sync(() => printed),
-    append: (page) =>
-      Effect.andThen(
-        Effect.provideContext(printText(page.text), context),
-        Effect.sync(() => {
-          printed = after(printed, page, Buffer.byteLength(page.text))
-        })
-      ),
-    save: Effect.void,
-    saveEverySecond: Effect.never,
-    finish: Effect.void,
-    abandon: Effect.void
-  }
-})
+export const standardOutput = (write: typeof print) =>
+  Effect.map(Effect.context<Stdio.Stdio>(), (context): Checkpoint => {
+    let printed = atStart
+    return {
+      start: atStart,
+      saved: Effect.sync(() => printed),
+      append: (page) =>
+        Effect.andThen(
+          Effect.provideContext(write(Stream.make(page.text)), context),
+          Effect.sync(() => {
+            printed = after(printed, page, Buffer.byteLength(page.text))
+          })
+        ),
+      save: Effect.void,
+      saveEverySecond: Effect.never,
+      finish: Effect.void,
+      abandon: Effect.void
+    }
+  })
 
 const encoder = new TextEncoder()
 

@@ -20,7 +20,7 @@ import { csvStyleOf, formatOf } from "../flags/values.ts"
 import { counted, countedPunches, formatHours, formatShortTime, formatTime } from "../print/format.ts"
 import { jsonEnd } from "../print/machine.ts"
 import { printError, printWarning } from "../print/messages.ts"
-import { printText, screen } from "../print/output.ts"
+import { printCells, printText, screen } from "../print/output.ts"
 import { makeProgress } from "../print/progress.ts"
 import { type Column, makeTable } from "../print/table.ts"
 import { fixedWindowHint, keptOf, type LocalPeriod, resolvePeriod } from "../select/period.ts"
@@ -72,7 +72,7 @@ export const run = Effect.fnUntraced(
             ? jsonText(taken, punches, further)
             : pageText(taken, format, pages === 0, style, further)
         isPrinting = true
-        yield* printText(text)
+        yield* (format === "csv" ? printCells(Stream.make(text)) : printText(text))
         isPrinting = false
         next = cursor.next
         yield* add(taken.length, items)

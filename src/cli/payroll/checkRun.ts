@@ -18,7 +18,7 @@ import { type FilterInput, noFilter } from "../flags/filter.ts"
 import { readNames } from "../flags/names.ts"
 import { csvStyleOf, formatOf } from "../flags/values.ts"
 import { printError, printWarning } from "../print/messages.ts"
-import { print, screen } from "../print/output.ts"
+import { print, printCells, screen } from "../print/output.ts"
 import { defaultMaxShift, refuseBeyondCalendar } from "../select/maxShift.ts"
 import { type LocationDayRule, requirePeriod, resolvePeriod } from "../select/period.ts"
 import { disputedIn, disputesUnknown, type Selected, selectedOf, selects, widerFilter } from "../select/selection.ts"
@@ -56,7 +56,8 @@ export const run = Effect.fnUntraced(
     const hidden = yield* HiddenKinds
     const found = hidden.length === 0 ? all : all.filter(({ kind }) => !hidden.includes(kind))
     const printVerdict = found.length === 0 && checked > 0 ? printError : printWarning
-    yield* print(textsOf(format, found, names, yield* screen, style)).pipe(
+    const write = format === "csv" ? printCells : print
+    yield* write(textsOf(format, found, names, yield* screen, style)).pipe(
       Effect.andThen(printVerdict(verdictOf(found, checked, acceptsEmpty))),
       Effect.andThen(missesDeletions ? printWarning(deletionsUnseen) : Effect.void),
       Effect.andThen(knowsDisputes ? Effect.void : printWarning(disputesUnknown)),

@@ -16,7 +16,7 @@ import { noFilter } from "../flags/filter.ts"
 import { readNames } from "../flags/names.ts"
 import { csvStyleOf, formatOf, orHalfUp } from "../flags/values.ts"
 import { printError } from "../print/messages.ts"
-import { print, screen } from "../print/output.ts"
+import { print, printCells, screen } from "../print/output.ts"
 import { requirePeriod, resolvePeriod } from "../select/period.ts"
 import { type DiffInput, forms } from "./diffFlags.ts"
 import { type ChangeQuery, ofClose, refuseRecorded } from "./diffOfClose.ts"
@@ -65,7 +65,8 @@ export const run = Effect.fnUntraced(function*(input: DiffInput) {
     return lines.length === 0 ? Stream.empty : Stream.make(`${lines.join("\n")}\n`)
   }, Stream.unwrap)
 
-  yield* print(withCopy(company.id, target, texts, input.maxAge))
+  const write = format === "csv" ? printCells : print
+  yield* write(withCopy(company.id, target, texts, input.maxAge))
   if (count === 0 && Option.isSome(since)) {
     yield* printError(`nothing has changed since ${DateTime.formatIso(since.value)}`)
   }

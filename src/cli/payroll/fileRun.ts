@@ -19,7 +19,7 @@ import { orDefault } from "../flags/settings.ts"
 import { refuseForeign } from "../flags/values.ts"
 import { counted, formatExactHours, formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
-import { printText } from "../print/output.ts"
+import { printCells } from "../print/output.ts"
 import { textOfDates } from "../select/period.ts"
 import { termFlags } from "./arguments.ts"
 import type { FileInput } from "./fileFlags.ts"
@@ -178,7 +178,7 @@ const printFile = Effect.fnUntraced(function*(
       }
     }
   )
-  yield* printText(file.text)
+  yield* printCells(Stream.make(file.text), mapping.separator)
   yield* printHint(`${shown}: ${counted(file.rows, "row")}`)
   yield* printWarning(
     ...file.remainders.map(({ header, remainder }) => {

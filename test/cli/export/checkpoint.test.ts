@@ -1,6 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, FileSystem, Option, type Path, type Scope } from "effect"
+import { Effect, Fiber, FileSystem, Option, type Path, type Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
 import { type Checkpoint, openCheckpoint, type WrittenPage } from "../../../src/cli/export/checkpoint.ts"
@@ -281,10 +281,13 @@ describe("Checkpoint.finish", () => {
         Fs.writeFileSync(output, "old")
         const fs = yield* FileSystem.FileSystem
         let takesOver: Effect.Effect<unknown, unknown> = Effect.void
-        // The rights of the output are read after its rows were verified, right before it is replaced.
+        // Once its rows were read, right before it is replaced.
         const checkpoint = yield* Effect.provideService(open(output, spec, true), FileSystem.FileSystem, {
           ...fs,
-          stat: (file) => Effect.andThen(file === output ? Effect.orDie(takesOver) : Effect.void, fs.stat(file))
+          stream: (file, options) =>
+            file === `${output}.part`
+              ? Stream.concat(fs.stream(file, options), Stream.drain(Stream.fromEffect(Effect.orDie(takesOver))))
+              : fs.stream(file, options)
         })
         yield* appended(checkpoint, page("a\n", 1, Option.none()))
         const services = yield* Effect.context<FileSystem.FileSystem | Path.Path | Scope.Scope>()
