@@ -82,7 +82,10 @@ describe("controls in text of others", () => {
           yield* cli(["sync", "--history", ...database])
         }
         Fs.writeFileSync(`${folder}/names.csv`, `kind,id,name\nuser,501,${inFiles}\n`)
-        const columns = [{ header: "Id", value: "userId" }, { header: "User", value: "userName" }, { header: "Hours", value: "hours" }]
+        const columns = [{ header: "Id", value: "userId" }, { header: "User", value: "userName" }, {
+          header: "Hours",
+          value: "hours"
+        }]
         Fs.writeFileSync(
           `${folder}/mapping.json`,
           JSON.stringify({
