@@ -85,8 +85,8 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   "cli/mcp": ["cli/payroll", "cli/summary", "export", ...ofCopy],
   ...verbs,
-  "cli/files": ["cli/flags", "cli/print", "cli/base", "export", "payroll", "names", "internal/wire"],
-  "cli/database": ["sql/node", "sql", "sync", "internal/sql", ...shared],
+  "cli/files": ["cli/flags", "cli/print", "cli/base", "export", "payroll", "names", "internal/files", "internal/wire"],
+  "cli/database": ["sql/node", "sql", "sync", "internal/files", "internal/sql", ...shared],
   "cli/telemetry": ["cli/flags", "internal/telemetry", "internal/wire"],
   "cli/args": ["cli/flags", "cli/print", "cli/base", "names", "internal/telemetry", "internal/wire"],
   "cli/select": ["cli/flags", "cli/print", "cli/base", "payroll", "names", "internal/wire"],
@@ -138,6 +138,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "sync",
     "client",
     "names",
+    "internal/files",
     "internal/http",
     "internal/sql",
     "internal/wire"
@@ -148,7 +149,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "fleet/store": ["fleet/base", "names", "internal/sql"],
   "fleet/base": ["sync", "names", "internal/sql", "internal/wire"],
   sql: ["sync", "listing", "payroll", "names", "internal/sql", "internal/wire"],
-  "sql/node": [],
+  "sql/node": ["internal/files"],
   sync: ["client", "listing", "names", "internal/resilience", "internal/wire"],
   export: ["payroll", "names", "internal/wire"],
   payroll: ["names", "internal/wire"],
@@ -159,6 +160,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   names: ground,
   "internal/page": ["internal/wire"],
   "internal/peer": [],
+  "internal/files": [],
   "internal/http": ["internal/telemetry", "internal/resilience", "internal/wire"],
   "internal/sql": ["internal/wire"],
   "internal/telemetry": [],
@@ -177,6 +179,7 @@ const outside: ReadonlyArray<readonly [files: RegExp, packages: RegExp]> = [
   [/^src\/cli\//, /^(node:|@effect\/(platform-node|sql-pg))/],
   [/^src\/sql\/node\//, /^node:/],
   [/^src\/fleet\/node\//, /^node:/],
+  [/^src\/internal\/files\//, /^node:/],
   [/^src\/node\//, /^(node:|@effect\/platform-node)/],
   [/^src\/testing\/FakeServer\.ts$/, /^(node:|@effect\/platform-node)/]
 ]

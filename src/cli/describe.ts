@@ -7,7 +7,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { getAdvice, type ListError } from "../ApiError.ts"
 import type { FleetError } from "../fleet/FleetError.ts"
-import { isMoved, messageOf } from "../internal/sql/failure.ts"
+import { isMoved, messageOf, ownAdviceOf } from "../internal/sql/failure.ts"
 import { firstIssue, printable } from "../internal/wire/issue.ts"
 import type { OtherSchema } from "../sql/connection.ts"
 import type { HistoryUnavailable } from "../sql/SqlStore.ts"
@@ -265,6 +265,8 @@ const describeUnknown = ({ companyId, requested, since }: HistoryUnavailable): D
 
 /** What to do about an error of the database, by the reason that core gives it. */
 const databaseAdvice = (error: unknown): string => {
+  const own = ownAdviceOf(error)
+  if (own !== undefined) return own
   if (isMoved(error)) return "Run it again. Before a file is restored, end every process that has it open."
   if (!Predicate.isTagged(error, "SqlError") || !Predicate.hasProperty(error, "reason")) return checkDatabase
   // A password that is wrong or missing, or a user that does not exist.

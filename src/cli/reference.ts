@@ -165,7 +165,8 @@ const columns: Table = {
       "copy status --json",
       `\`company\`, \`watermark\`, \`completedAt\`, \`ageSeconds\`, \`rows\`, \`deleted\`, \`missing\`, \`running\` (the kind of
         the run), \`history\` (\`since\`, from when the copy is known, and \`last\`, its last commit), \`lastError\` (\`at\`,
-        \`tag\`, \`text\`), \`unknown\` (paths of fields)`
+        \`tag\`, \`text\`), \`deletions\` (\`requestedWith\`, \`lookedAt\`, and \`missed\`: why deletions may be missing, or null),
+        \`unknown\` (paths of fields)`
     ],
     [
       "copy feed",

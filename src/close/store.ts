@@ -7,7 +7,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Row } from "effect/sql/SqlConnection"
-import { isSqlError } from "effect/sql/SqlError"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { Cents, type CompanyId, DepartmentId, LocationId, RoleId, UserId } from "../Ids.ts"
@@ -362,6 +362,10 @@ export interface Planned extends RevisionId.RevisionId {
   readonly options: WriteOptions
 }
 
+/** The body of a transaction that is on disk once it has returned: what it records is paid. */
+const durably = <A, E, R>({ dialect, sql }: Db, body: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
+  dialect.durable === undefined ? body : Effect.andThen(sql.unsafe(dialect.durable), body)
+
 /**
  * Writes revisions in one transaction, which holds up every commit of the company: `plan` sees the closes as they are then. The
  * history must still be known at the instant that was summed. A COMMIT without an answer is looked up by a random token. Fails
@@ -410,7 +414,7 @@ export const write = <E>(
       open = yield* written(yield* readCloses(database, company))
       return open
     })
-    return transact(database, body, () => open.length > 0).pipe(
+    return transact(database, durably(database, body), () => open.length > 0).pipe(
       Effect.catchIf(isSqlError, (error) =>
         Effect.fail(
           open.length === 0
@@ -476,7 +480,7 @@ export const insertFile = Effect.fnUntraced(function*(
     isOpen = true
     return file === undefined ? yield* Effect.die("a note that is not there") : file
   })
-  return yield* transact(database, body, () => isOpen).pipe(
+  return yield* transact(database, durably(database, body), () => isOpen).pipe(
     Effect.catchIf(isSqlError, (error) =>
       Effect.fail(
         failedWith(company, isOpen ? "the file may have been noted" : "the file cannot be noted")(error)

@@ -67,7 +67,7 @@ export interface WorkedTimeOptions {
 
 /**
  * Measures a punch. Breaks are clipped to it and united, so that no instant counts twice: an instant in both a paid and
- * an unpaid break is unpaid, so a paid break never changes `net`. A deleted break counts nowhere, and is no anomaly. `asOf` does
+ * an unpaid break is unpaid, so a paid break never changes `net`. A deleted break counts nowhere, and makes no anomaly. `asOf` does
  * not affect a closed punch.
  *
  * Laws: the order of the breaks does not matter, and moving the punch in time, with its breaks and `asOf`, changes

@@ -86,9 +86,9 @@ export class Checkpoint extends Schema.Opaque<Checkpoint>()(Schema.Struct({
   horizon: Schema.optionalKey(Instant),
   /** The local clock at the end of the last complete pass. */
   completedAt: Schema.OptionFromNullOr(Instant),
-  /** How deleted punches and others alike are asked for, and how the cursor was. Absent: `deleted=null`. */
+  /** How requests name deleted punches and others alike, also the one that gave the cursor. Absent: `deleted=null`. */
   spelling: Schema.optionalKey(Spelling),
-  /** The local clock at the last look whether deleted punches show. Absent: none since the spelling changed. */
+  /** The local clock at the last look for deleted punches. Absent: none since the spelling changed. */
   looked: Schema.optionalKey(Instant),
   /**
    * Deletions that the copy may not have. Absent: none that is known.

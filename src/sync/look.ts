@@ -67,7 +67,7 @@ export const look = (
     return { _tag: "hidden", proven: inOther === "shown" ? other : undefined } as const
   }).pipe(
     Effect.catch((error: ListError) => failed(company, error.message)),
-    // Also of a client without `page`, as a test may have one: what is looked for is no part of the sync.
+    // Also of a client without `page`, as a test may have one: the sync does not need the look.
     Effect.catchDefect((defect) => failed(company, String(defect)))
   )
 

@@ -636,6 +636,34 @@ for (const database of databases()) {
   })
 }
 
+describe("A server of PostgreSQL whose commits need not reach the disk", () => {
+  it.live("has each revision and each note of a file there, once it was written", (context) => {
+    needs(context, hasPrograms, noPostgres)
+    return Effect.gen(function*() {
+      const url = (yield* cluster({ synchronous_commit: "off" })).url()
+      const { kept, run, table } = yield* openHistory(clientOf(url), "durable")
+      yield* commit(kept, company, [shift(1, "2026-03-02T14:00:00Z", 8)])
+      const real = yield* run(SqlClient.SqlClient)
+      const asked = Effect.map(
+        real<{ readonly synchronous_commit: string }>`SHOW synchronous_commit`,
+        (rows) => rows.map((row) => row.synchronous_commit).join()
+      )
+      const seen: Array<string> = []
+      const beforeCommit = Effect.tap(asked, (value) => Effect.sync(() => seen.push(value)))
+      const writing = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+        Effect.provideService(effect, SqlClient.SqlClient, hookedClient(real, () => ({ beforeCommit })))
+      yield* writing(Close.create(company, { ...march, accept: ["stale"] }, { table }))
+      yield* writing(Close.noteFile(company, "1.1", { ...formOf(), user: "payroll" }, { table }))
+      yield* commit(kept, company, [shift(1, "2026-03-02T14:00:00Z", 9)])
+      yield* writing(Close.correct(company, { closes: [1] }, { table }))
+      yield* writing(Close.voidRevision(company, { revision: "1.2", note: "not sent" }, { table }))
+
+      assert.deepStrictEqual(seen, ["on", "on", "on", "on"])
+      assert.strictEqual(yield* asked, "off")
+    }).pipe(Effect.scoped)
+  }, 60_000)
+})
+
 describe("Rights in PostgreSQL", () => {
   const week = [shift(1, "2026-03-02T14:00:00Z", 8), shift(2, "2026-03-03T14:00:00Z", 8)]
 

@@ -19,7 +19,7 @@ describe("the migrations", () => {
   })
 })
 
-/** What a copy of an older schema is told, everywhere. */
+/** The message about a copy of an older schema, everywhere. */
 const refusal = "made before the first publication: sync into a new file or database"
 
 describe.each(databases())("a copy of an older schema, in $name", (database) => {

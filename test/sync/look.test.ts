@@ -98,7 +98,7 @@ describe("the look for deleted punches", () => {
     kept: "usual none looked"
   })
   looking(
-    "is unclear where a whole answer cannot be had, and fails no pass",
+    "is unclear where a request of it fails, and fails no pass",
     { nulls: "false" },
     { requests: "null true null@", kept: "usual none looked" },
     inject(Fault.status(503), { requests: 3 })
@@ -225,7 +225,7 @@ describe("the look for deleted punches", () => {
       ],
       ["null", { nulls: 400 }, "null^ other^ null^", "other^~"]
     ] as const
-  )("is behind the tries of a pass by ids over a service that refuses %s", ([, options, first, later]) => {
+  )("follows the attempts of a pass by ids over a service that refuses %s", ([, options, first, later]) => {
     const copy = makeCopy()
     return Effect.gen(function*() {
       yield* TestClock.setTime(noon)

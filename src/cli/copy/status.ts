@@ -85,7 +85,7 @@ const statusFields = (company: CompanyId, status: SqlStore.CopyStatus, now: Date
       Option.map(lastError, ({ at, tag, text }) => ({ at: DateTime.formatIso(at), tag, text }))
     ),
     deletions: {
-      askedBy: spelling ?? usualSpelling,
+      requestedWith: spelling ?? usualSpelling,
       lookedAt: isoOf(Option.fromUndefinedOr(looked)),
       missed: deletions ?? null
     },
@@ -126,11 +126,11 @@ const statusLines = (statuses: ReadonlyArray<StatusFields>, screen: Screen): Rea
   const { yellow } = screen.styles
   return [
     ...table.lines(statuses),
-    ...statuses.flatMap(({ company, deletions: { askedBy, missed }, lastError, unknown }) => {
+    ...statuses.flatMap(({ company, deletions: { missed, requestedWith }, lastError, unknown }) => {
       const named = nameOf(company, statuses)
       const missing = missedDeletions({ deletions: missed ?? undefined })
       return [
-        ...(askedBy === usualSpelling ? [] : [`${named}deleted punches are asked for by ${askedBy}`]),
+        ...(requestedWith === usualSpelling ? [] : [`${named}deleted punches are requested with ${requestedWith}`]),
         ...(missing === undefined ? [] : [yellow(`${named}${missing}`)]),
         ...(lastError === null
           ? []

@@ -15,25 +15,27 @@ import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import type * as Stdio from "effect/Stdio"
+import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
 import { Cursor } from "../../Ids.ts"
 import { printable } from "../../internal/wire/issue.ts"
 import { issueText } from "../describe.ts"
 import { CommandFailure, exitCode, type OutputClosed, usage } from "../failure.ts"
 import {
+  assertStill,
   copyMode,
   ifExists,
   openAt,
+  openedOf,
   removeScratch,
   replaceWhole,
   resolveTarget,
-  restrictMode,
-  truncate
+  restrictMode
 } from "../files/files.ts"
 import { fileExists } from "../files/output.ts"
 import { asOutput, naming, readBounded } from "../flags/file.ts"
 import { readInstant } from "../flags/values.ts"
-import { printText } from "../print/output.ts"
+import type { print } from "../print/output.ts"
 
 /** What an export reads and how it writes it, as flags and their values: equal specs give equal files. */
 export type ExportSpec = Readonly<Record<string, string>>
@@ -167,6 +169,14 @@ export const openCheckpoint = Effect.fnUntraced(function*(
   /** `FILE.part`, from the first page on. */
   const rows = yield* Effect.cached(Scope.provide(naming(partFile)(openAt(partFile, start.bytes)), scope))
 
+  /** Cuts it to its first bytes, on disk, and returns what it is known by. */
+  const cut = (file: FileSystem.File, bytes: number) =>
+    Effect.gen(function*() {
+      const info = yield* file.stat
+      if (Number(info.size) !== bytes) yield* Effect.andThen(file.truncate(bytes), file.sync)
+      return openedOf(info)
+    }).pipe(naming(partFile))
+
   /** One at a time: a note must not replace a later one. */
   const saving = Semaphore.makeUnsafe(1)
   const save = Effect.gen(function*() {
@@ -194,13 +204,15 @@ export const openCheckpoint = Effect.fnUntraced(function*(
     save,
     finish: Effect.gen(function*() {
       yield* save
-      yield* Scope.close(scope, Exit.void)
       yield* assertOwner
       if (!isRenamed) {
         // Behind the last row may stand what a killed run, or one that this run has taken over, has not saved.
-        yield* truncate(partFile, saved.bytes)
-        yield* copyMode(partFile, target)
+        const opened = yield* cut(yield* rows, saved.bytes)
+        yield* Scope.close(scope, Exit.void)
         yield* assertOwner
+        yield* copyMode(partFile, opened, target)
+        yield* assertOwner
+        yield* assertStill(partFile, opened)
         yield* fs.rename(partFile, target)
         // A run that took over meanwhile may have written to these rows, and needs its note.
         yield* assertOwner
@@ -217,20 +229,21 @@ export const openCheckpoint = Effect.fnUntraced(function*(
 })
 
 /** Standard output in place of a file: each page is printed as it comes, and nothing can be resumed. */
-export const standardOutput = Effect.map(Effect.context<Stdio.Stdio>(), (context): Checkpoint => {
-  let printed = atStart
-  return {
-    start: atStart,
-    saved: Effect.sync(() => printed),
-    append: (page) =>
-      Effect.map(Effect.provideContext(printText(page.text), context), () => {
-        printed = after(printed, page, Buffer.byteLength(page.text))
-      }),
-    save: Effect.void,
-    finish: Effect.void,
-    abandon: Effect.void
-  }
-})
+export const standardOutput = (write: typeof print) =>
+  Effect.map(Effect.context<Stdio.Stdio>(), (context): Checkpoint => {
+    let printed = atStart
+    return {
+      start: atStart,
+      saved: Effect.sync(() => printed),
+      append: (page) =>
+        Effect.map(Effect.provideContext(write(Stream.make(page.text)), context), () => {
+          printed = after(printed, page, Buffer.byteLength(page.text))
+        }),
+      save: Effect.void,
+      finish: Effect.void,
+      abandon: Effect.void
+    }
+  })
 
 /** What differs between two notes: each is another file, renamed to its name when it is whole. */
 const stampOf = ({ ino, mtime, size }: FileSystem.File.Info): string =>

@@ -21,6 +21,7 @@ import { csvFlags, csvStyleOf, type FileFormat, fileFormats, formatFlag, formatO
 import { describeZones } from "../flags/zones.ts"
 import { counted, countedPunches, formatNumber } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
+import { print, printCells } from "../print/output.ts"
 import { makeProgress } from "../print/progress.ts"
 import { isPeriodGiven, keptOf, type LocalPeriod, resolvePeriod } from "../select/period.ts"
 import { periodFlags } from "../select/periodFlags.ts"
@@ -83,7 +84,7 @@ const run = Effect.fnUntraced(
     const company = yield* companyOf(flags)
     const filter = yield* Effect.fromResult(toFilter(flags))
     const checkpoint = Option.isNone(output)
-      ? yield* standardOutput
+      ? yield* standardOutput(format === "csv" ? printCells : print)
       : yield* openCheckpoint(output.value, yield* specOf(flags, company.id), flags.force)
     const shown = Option.getOrElse(output, () => "standard output")
     yield* Effect.addFinalizer(() => checkpoint.abandon)

@@ -4,7 +4,9 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as PlatformError from "effect/PlatformError"
-import { type CommandFailure, usage } from "../failure.ts"
+import { giveRights, isStill, type Opened } from "../../internal/files/whose.ts"
+import { printable } from "../../internal/wire/issue.ts"
+import { CommandFailure, exitCode, usage } from "../failure.ts"
 import { naming } from "../flags/file.ts"
 
 /** As many as Linux follows. */
@@ -87,17 +89,6 @@ export const openAt = Effect.fnUntraced(function*(file: string, at: number) {
   return handle
 })
 
-/** Cuts a file to its first bytes, on disk. */
-export const truncate = Effect.fnUntraced(function*(file: string, bytes: number) {
-  const fs = yield* FileSystem.FileSystem
-  yield* Effect.gen(function*() {
-    const handle = yield* fs.open(file, { flag: "r+" })
-    if (Number((yield* handle.stat).size) === bytes) return
-    yield* handle.truncate(bytes)
-    yield* handle.sync
-  }).pipe(Effect.scoped, naming(file))
-})
-
 /**
  * Gives a file the rights of a file in progress: an earlier version, or another program, may have left it open to others,
  * and a run that was killed before its last step may have left it without the right to write.
@@ -113,33 +104,44 @@ export const restrictMode = Effect.fnUntraced(function*(file: string, { mode }: 
   )
 })
 
+/** What a file that is open is known by. */
+export const openedOf = ({ dev, ino }: FileSystem.File.Info): Opened => ({
+  dev,
+  ino: Option.getOrElse(ino, () => 0n)
+})
+
 /**
  * Gives a finished file the owner and the rights of the file that it will replace, before it does: at no moment may
- * anybody read the rows who could not read the file. Without such a file its owner alone may.
+ * anybody read the rows who could not read the file. Without such a file its owner alone may. Fails if another file is there now.
  */
-export const copyMode = Effect.fnUntraced(function*(file: string, replaced: string) {
-  const fs = yield* FileSystem.FileSystem
-  const old = yield* ifExists(fs.stat(replaced))
-  if (Option.isNone(old)) return
-  const now = yield* fs.stat(file)
-  const isGroupKept = yield* takeOwner(file, now, old.value)
-  const mode = isGroupKept ? old.value.mode & 0o777 : withoutGroup(old.value.mode)
-  if ((now.mode & 0o777) !== mode) yield* fs.chmod(file, mode)
-})
+export const copyMode = (file: string, opened: Opened, replaced: string) =>
+  Effect.flatMap(
+    Effect.try({
+      try: () => giveRights(file, opened, replaced),
+      catch: (cause) =>
+        PlatformError.systemError({
+          _tag: "Unknown",
+          module: "FileSystem",
+          method: "chmod",
+          pathOrDescriptor: file,
+          cause
+        })
+    }),
+    (isSame) => isSame ? Effect.void : exchanged(file)
+  )
 
-/** Without the rights of the group. Others keep what the group had too: the old group is now among them. */
-const withoutGroup = (mode: number): number => (mode & 0o700) | (mode & (mode >> 3) & 0o007)
+/** Fails unless a path still names the file that was opened under it. */
+export const assertStill = (file: string, opened: Opened) =>
+  Effect.suspend(() => isStill(file, opened) ? Effect.void : exchanged(file))
 
-/** Whether the file now has the group of `old`. Only an administrator can give a file to another owner. */
-const takeOwner = Effect.fnUntraced(function*(file: string, now: FileSystem.File.Info, old: FileSystem.File.Info) {
-  const fs = yield* FileSystem.FileSystem
-  const ids = Option.all({ owner: old.uid, group: old.gid, self: now.uid })
-  if (Option.isNone(ids)) return true
-  const { group, owner, self } = ids.value
-  if (owner === self && Option.contains(now.gid, group)) return true
-  if (yield* Effect.isSuccess(fs.chown(file, owner, group))) return true
-  return yield* Effect.isSuccess(fs.chown(file, self, group))
-})
+const exchanged = (file: string) =>
+  Effect.fail(
+    new CommandFailure({
+      message: `${printable(file)} was replaced by another user or program while it was written`,
+      advice: ["Write into a folder that only you may write."],
+      code: exitCode.system
+    })
+  )
 
 /**
  * Writes a new file for its owner alone, and returns once it is on disk: it holds wages or secrets. A file that exists is left
@@ -177,6 +179,7 @@ export const replaceWhole = Effect.fnUntraced(function*<E = never>(
     Effect.flatMap((handle) => handle.stat),
     Effect.scoped,
     naming(named),
+    Effect.tap((info) => assertStill(scratch, openedOf(info))),
     Effect.tap(guard),
     Effect.tap(fs.rename(scratch, file)),
     Effect.onError(() => Effect.ignore(fs.remove(scratch, { force: true })))

@@ -22,7 +22,7 @@ import { csvFlags, csvStyleOf, fileFormats, formatFlags, formatOf } from "../fla
 import { counted, countedPunches, formatHours, formatShortTime, formatTime } from "../print/format.ts"
 import { jsonEnd } from "../print/machine.ts"
 import { printError, printWarning } from "../print/messages.ts"
-import { printText, screen } from "../print/output.ts"
+import { printCells, printText, screen } from "../print/output.ts"
 import { makeProgress } from "../print/progress.ts"
 import { type Column, makeTable } from "../print/table.ts"
 import { fixedWindowHint, keptOf, type LocalPeriod, resolvePeriod } from "../select/period.ts"
@@ -108,7 +108,7 @@ const run = Effect.fnUntraced(
             ? jsonText(taken, punches, further)
             : pageText(taken, format, pages === 0, style, further)
         isPrinting = true
-        yield* printText(text)
+        yield* (format === "csv" ? printCells(Stream.make(text)) : printText(text))
         isPrinting = false
         next = cursor.next
         yield* add(taken.length, items)

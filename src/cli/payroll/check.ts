@@ -21,7 +21,7 @@ import { readNames } from "../flags/names.ts"
 import { namesFlag } from "../flags/userFiles.ts"
 import { csvFlags, csvStyleOf, formatFlags, formatOf, instant, words } from "../flags/values.ts"
 import { printError, printWarning } from "../print/messages.ts"
-import { print, screen } from "../print/output.ts"
+import { print, printCells, screen } from "../print/output.ts"
 import { defaultMaxShift, maxShift, refuseBeyondCalendar } from "../select/maxShift.ts"
 import { type LocationDayRule, requirePeriod, resolvePeriod } from "../select/period.ts"
 import { periodFlags } from "../select/periodFlags.ts"
@@ -120,7 +120,8 @@ const run = Effect.fnUntraced(
     const hidden = yield* HiddenKinds
     const found = hidden.length === 0 ? all : all.filter(({ kind }) => !hidden.includes(kind))
     const printVerdict = found.length === 0 && checked > 0 ? printError : printWarning
-    yield* print(textsOf(format, found, names, yield* screen, style)).pipe(
+    const write = format === "csv" ? printCells : print
+    yield* write(textsOf(format, found, names, yield* screen, style)).pipe(
       Effect.andThen(printVerdict(verdictOf(found, checked, acceptsEmpty))),
       Effect.andThen(missesDeletions ? printWarning(deletionsUnseen) : Effect.void),
       Effect.andThen(knowsDisputes ? Effect.void : printWarning(disputesUnknown)),

@@ -39,7 +39,7 @@ import {
 } from "../flags/values.ts"
 import { readZones } from "../flags/zones.ts"
 import { printError, printHint } from "../print/messages.ts"
-import { print, screen } from "../print/output.ts"
+import { print, printCells, screen } from "../print/output.ts"
 import { dayStartsOrDefault, refuseBesideClose, requirePeriod, resolvePeriod, textOfDates } from "../select/period.ts"
 import { periodFlags } from "../select/periodFlags.ts"
 import { makeVerb } from "../verb.ts"
@@ -150,7 +150,8 @@ const run = Effect.fnUntraced(function*(input: DiffInput) {
     return lines.length === 0 ? Stream.empty : Stream.make(`${lines.join("\n")}\n`)
   }, Stream.unwrap)
 
-  yield* print(withCopy(company.id, target, texts, input.maxAge))
+  const write = format === "csv" ? printCells : print
+  yield* write(withCopy(company.id, target, texts, input.maxAge))
   if (count === 0 && Option.isSome(since)) {
     yield* printError(`nothing has changed since ${DateTime.formatIso(since.value)}`)
   }

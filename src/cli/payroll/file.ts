@@ -27,7 +27,7 @@ import { namesFlag } from "../flags/userFiles.ts"
 import { date, fileFlag, onFlag, refuseForeign } from "../flags/values.ts"
 import { counted, formatExactHours, formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
-import { printText } from "../print/output.ts"
+import { printCells } from "../print/output.ts"
 import { textOfDates } from "../select/period.ts"
 import { makeVerb } from "../verb.ts"
 import { readTerms, recordOf, revisionName, termFlags, writable } from "./record.ts"
@@ -231,7 +231,7 @@ const printFile = Effect.fnUntraced(function*(
       }
     }
   )
-  yield* printText(file.text)
+  yield* printCells(Stream.make(file.text), mapping.separator)
   yield* printHint(`${shown}: ${counted(file.rows, "row")}`)
   yield* printWarning(
     ...file.remainders.map(({ header, remainder }) => {

@@ -18,7 +18,7 @@ import { readNames } from "../flags/names.ts"
 import { csvStyleOf, formatOf } from "../flags/values.ts"
 import { countedPunches } from "../print/format.ts"
 import { printError, printWarning } from "../print/messages.ts"
-import { printLines, printText, screen } from "../print/output.ts"
+import { printCells, printLines, printText, screen } from "../print/output.ts"
 import { keptOf, type LocalPeriod, resolvePeriod } from "../select/period.ts"
 import { thresholdsOf } from "../select/thresholds.ts"
 import { makeVerb } from "../verb.ts"
@@ -83,7 +83,7 @@ export const run = Effect.fnUntraced(
     const further = { names, overThreshold: thresholdColumns(flags, people) }
     const entries = groups.map(([id, totals]) => [keysOf(id), totals] as const)
     if (format === "json") yield* printText(jsonOf(flags.by, entries, further))
-    else if (format === "csv") yield* printText(csvOf(flags.by, entries, further, style))
+    else if (format === "csv") yield* printCells(Stream.make(csvOf(flags.by, entries, further, style)))
     else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, further, yield* screen))
     if (entries.length === 0) yield* printError("no punch matches")
     if (Option.isSome(flags.weeklyThreshold) && Option.isNone(flags.period)) {

@@ -13,6 +13,7 @@ import * as Fs from "node:fs"
 import { hostname } from "node:os"
 import * as Path from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { checkCompanions } from "../../internal/files/whose.ts"
 import { numberOf } from "../../internal/sql/dialect.ts"
 import { isMoved } from "../../internal/sql/failure.ts"
 import * as Migrate from "../../internal/sql/migrate.ts"
@@ -293,6 +294,7 @@ const lockFile = (filename: string) =>
           const lock = `${resolved(filename)}.fleet-lock`
           // Others could lock what they can read.
           NodeSqlite.createFile(lock)
+          checkCompanions(lock)
           const database = new DatabaseSync(lock, { timeout: 0 })
           try {
             database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")

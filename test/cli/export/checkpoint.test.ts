@@ -267,10 +267,19 @@ describe("Checkpoint.finish", () => {
         Fs.writeFileSync(output, "old")
         const fs = yield* FileSystem.FileSystem
         let takesOver: Effect.Effect<unknown, unknown> = Effect.void
-        // The rights of the output are read right before it is replaced.
+        // Once its part was measured, right before it is replaced.
         const checkpoint = yield* Effect.provideService(open(output, spec, true), FileSystem.FileSystem, {
           ...fs,
-          stat: (file) => Effect.andThen(file === output ? Effect.orDie(takesOver) : Effect.void, fs.stat(file))
+          open: (file, options) =>
+            Effect.map(
+              fs.open(file, options),
+              (handle) =>
+                file === `${output}.part`
+                  ? Object.create(handle, {
+                    stat: { value: Effect.tap(handle.stat, () => Effect.orDie(takesOver)) }
+                  })
+                  : handle
+            )
         })
         yield* appended(checkpoint, page("a\n", 1, Option.none()))
         const services = yield* Effect.context<FileSystem.FileSystem | Path.Path | Scope.Scope>()

@@ -40,7 +40,7 @@ interface ClientPlan {
 const rowsOfPage = 7
 
 const drawPlan = (seed: number, random: Prng, dates: { frozen: string | undefined }): ClientPlan => {
-  // Of its own: the other draws stay as they were.
+  // From a separate sequence: the other draws stay as they were.
   const nulls = prng(seed ^ 0x51ed27).pick(["both", "both", 400, 422] as const)
   const sortById = random.chance(0.4)
   const defaultOrder = random.pick(["id", "id", "clocked_in", "modified"] as const)
