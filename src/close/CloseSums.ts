@@ -205,7 +205,7 @@ export const byPerson = ({ people, rows }: CloseSums): ReadonlyArray<PersonSums>
   const excess = new Map(people.map((person) => [person.userId, person]))
   const amounts = new Map(people.map(({ userId }) => [userId, Amounts.zero]))
   for (const row of rows) {
-    amounts.set(row.userId, Amounts.add(amounts.get(row.userId) ?? Amounts.zero, amountsOf(row)))
+    amounts.set(row.userId, Amounts.add(amounts.get(row.userId) ?? Amounts.zero, Amounts.of(row)))
   }
   return [...amounts].toSorted(([one], [other]) => one - other).map(([userId, { cost, net, punches, tips }]) => ({
     userId,
@@ -462,8 +462,7 @@ const rowOf = (
   tips: Cents.make(tips)
 })
 
-const amountsOf = (row: CloseRow | undefined): Amounts.Amounts =>
-  row === undefined ? Amounts.zero : { ...row, net: Duration.toMillis(row.net) }
+const amountsOf = (row: CloseRow | undefined): Amounts.Amounts => row === undefined ? Amounts.zero : Amounts.of(row)
 
 /** Whether a punch of the same person belongs to a row. */
 const isOfRow = (key: RowKey, { departmentId, hourlyWage, locationId, roleId }: TimePunch): boolean =>

@@ -3,6 +3,7 @@ import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
+import { dayMillis } from "../../internal/wire/instant.ts"
 import { fileFlag, intervalForm, jsonFlags, nonBlank, readInterval, readWhole, text, whole } from "../flags/values.ts"
 
 const mostCompanies = 20_000
@@ -10,13 +11,11 @@ const mostCompanies = 20_000
 /** What `--churn` stands for without a value. */
 const always = "always"
 
-const aDay = 86_400_000
-
 /** In milliseconds: less than a second too, which no other time of the command is. */
 const readLatency = (text: string): Option.Option<number> =>
   text.endsWith("ms")
-    ? readWhole(text.slice(0, -"ms".length), 0, aDay)
-    : Option.filter(Option.map(readInterval(text), Duration.toMillis), (millis) => millis <= aDay)
+    ? readWhole(text.slice(0, -"ms".length), 0, dayMillis)
+    : Option.filter(Option.map(readInterval(text), Duration.toMillis), (millis) => millis <= dayMillis)
 
 const orElse = <A>(flag: Flag.Flag<Option.Option<A>>, otherwise: A) => Flag.map(flag, Option.getOrElse(() => otherwise))
 
