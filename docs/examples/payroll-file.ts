@@ -28,7 +28,7 @@ const sumsOf = (user: number, net: Duration.Input, over: Duration.Input, tips: n
   locationId: LocationId.make(301),
   departmentId: Option.none(),
   roleId: RoleId.make(11),
-  hourlyWage: Option.some(Cents.make(1500)),
+  hourlyWage: Cents.make(1500),
   punches: 5,
   net: Duration.fromInputUnsafe(net),
   over: Option.some(Duration.fromInputUnsafe(over)),

@@ -17,7 +17,7 @@ GRANT DELETE ON time_punches_history TO punches_syncer;
 CREATE ROLE punches_payroll LOGIN;
 ALTER ROLE punches_payroll SET search_path = public;
 GRANT SELECT ON ALL TABLES IN SCHEMA public TO punches_payroll;
-GRANT INSERT ON time_punches_close, time_punches_close_state, time_punches_close_row, time_punches_close_person,
+GRANT INSERT ON time_punches_close, time_punches_close_state, time_punches_close_row,
   time_punches_close_file TO punches_payroll;
 GRANT UPDATE (company_id) ON time_punches_sync TO punches_payroll;
 

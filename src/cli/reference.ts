@@ -141,8 +141,8 @@ const columns: Table = {
       `an array of revisions, as of close, correct and void: \`close\`, \`revision\`, \`previous\`, \`voids\`, \`kind\`,
         \`first\`, \`last\`, \`at\`, \`closedAt\`, \`user\`, \`note\`, \`accepted\` (counts, such as \`unapproved\`), \`files\` (that were
         written out), \`rows\`, each with \`userId\`, \`locationId\`, \`departmentId\`, \`roleId\`, \`punches\`, \`incomplete\`,
-        \`netSeconds\`, \`costCents\`, \`tipsCents\`, \`hourlyWageCents\`, \`overSeconds\`, \`doubleSeconds\`; \`people\`, each with
-        \`userId\`, \`overSeconds\`, \`doubleSeconds\`, \`overDailySeconds\`; \`active\``
+        \`netSeconds\`, \`costCents\`, \`tipsCents\`, \`hourlyWageCents\`, \`overSeconds\`, \`doubleSeconds\`;
+        \`active\``
     ],
     [
       "payroll show --json",
@@ -150,8 +150,7 @@ const columns: Table = {
     ],
     [
       "payroll due --json",
-      `an array: \`after\` (the revision to which the amounts are the difference), \`rows\` and \`people\`, each with the keys of a
-        revision`
+      `an array: \`after\` (the revision to which the amounts are the difference), \`rows\`, with the keys of a revision`
     ],
     [
       "payroll verify --json",

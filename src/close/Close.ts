@@ -461,7 +461,7 @@ const correctionOf = Effect.fnUntraced(function*(
     const now = yield* sumsWith(company, close.terms, active, dayRules, tableOptions)
     const due = CloseSums.difference(now.sums, yield* readSums(database, company, close.newest))
     // A location that is added without a sum is recorded too, so that its punches after the period need no clock any more.
-    if (now.added.locations.length > 0 || due.rows.length > 0 || due.people.length > 0) {
+    if (now.added.locations.length > 0 || due.rows.length > 0) {
       corrected.push({ close, due, ...now })
     }
   }

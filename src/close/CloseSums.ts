@@ -1,14 +1,13 @@
 /** The sums of a close: rows and people, what one revision has more than another, and the sums of each person. */
 import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Sink from "effect/Sink"
-import { type BusinessDate, Cents, DepartmentId, LocationId, RoleId, UserId } from "../Ids.ts"
+import { Cents, DepartmentId, LocationId, RoleId, UserId } from "../Ids.ts"
 import { Seconds } from "../internal/wire/schema.ts"
 import * as Amounts from "../payroll/Amounts.ts"
-import { makeClasses, type Thresholds } from "../payroll/hourClasses.ts"
+import { makeClasses } from "../payroll/hourClasses.ts"
 import { amountOf, SumOverflow } from "../payroll/Labor.ts"
 import * as Period from "../payroll/Period.ts"
 import { toSink } from "../payroll/running.ts"
@@ -16,10 +15,6 @@ import * as WorkedTime from "../payroll/WorkedTime.ts"
 import { MissingZone } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { type CloseTerms, datesOf, daysAt, isInLaterClose, thresholdsOf } from "./CloseTerms.ts"
-
-/** `null` in the JSON of a release that did not have the field yet. */
-const addedLater = <S extends Schema.Constraint>(field: S) =>
-  Schema.OptionFromNullOr(field).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 
 const rowFields = {
   /** The person. */
@@ -40,15 +35,12 @@ const rowFields = {
   cost: Cents,
   /** Tips in cents. */
   tips: Cents,
-  /** The wage of an hour in cents; `None` in a close with `separate` thresholds, whose rows are of all wages. */
-  hourlyWage: addedLater(Cents),
-  /**
-   * The part of `net` over a daily threshold and, of what is left, over the weekly one; `None` without a threshold, and in a
-   * close with `separate` ones.
-   */
-  over: addedLater(Seconds),
+  /** The wage of an hour in cents. */
+  hourlyWage: Cents,
+  /** The part of `net` over a daily threshold and, of what is left, over the weekly one; `None` without a threshold. */
+  over: Schema.OptionFromNullOr(Seconds),
   /** The part of `net` over the second daily threshold; `None` without one. */
-  double: addedLater(Seconds)
+  double: Schema.OptionFromNullOr(Seconds)
 }
 
 const rowNames = {
@@ -74,26 +66,10 @@ export const RowDifference = Schema.Struct({
   incomplete: Schema.Int
 }).pipe(Schema.encodeKeys(rowNames))
 
-/** The time of a person over the thresholds, counted on the days of the period. */
-export const ClosePerson = Schema.Struct({
-  /** The person. */
-  userId: UserId,
-  /** The sum of `over` of the rows; with `separate` thresholds time over the weekly one. `None` without a threshold. */
-  over: addedLater(Seconds),
-  /** The sum of `double` of the rows; `None` without a second daily threshold. */
-  double: addedLater(Seconds),
-  /** With `separate` thresholds: time over the daily one, if there is a weekly one too. Else `None`. */
-  overDaily: addedLater(Seconds)
-}).pipe(Schema.encodeKeys({ over: "overSeconds", double: "doubleSeconds", overDaily: "overDailySeconds" }))
-
-export type ClosePerson = typeof ClosePerson.Type
-
 /** The sums of a revision. */
 export interface CloseSums {
   /** Sorted by person, location, department, role and wage. */
   readonly rows: ReadonlyArray<CloseRow>
-  /** Sorted by person: everyone in `rows`. */
-  readonly people: ReadonlyArray<ClosePerson>
 }
 
 /** How the punches of a close arrive. */
@@ -120,51 +96,31 @@ export const sum = (
 ): Sink.Sink<CloseSums, TimePunch, never, MissingZone | SumOverflow> =>
   toSink(() => makeSums(terms, others, options), (sums) => sums.result())
 
-/** `revision` less `previous`, by row and by person. What does not differ is left out. */
-export const difference = (revision: CloseSums, previous: CloseSums): CloseSums => ({
-  rows: differences(compareKeys, revision.rows, previous.rows, (one, other, known) => {
+/** `revision` less `previous`, row by row. What does not differ is left out. */
+export const difference = (revision: CloseSums, previous: CloseSums): CloseSums => {
+  // Both lists are in the order of their keys. Maps would take more memory.
+  const [now, then] = [revision.rows, previous.rows]
+  const rows: Array<CloseRow> = []
+  for (let [at, before] = [0, 0]; at < now.length || before < then.length;) {
+    const [later, earlier] = [now[at], then[before]]
+    const order = later === undefined ? 1 : earlier === undefined ? -1 : compareKeys(later, earlier)
+    const [one, other] = [order <= 0 ? later : undefined, order >= 0 ? earlier : undefined]
+    const known = one ?? other
+    if (known === undefined) break
     const amounts = Amounts.subtract(amountsOf(one), amountsOf(other))
     const row = rowOf(known, amounts, { over: between("over", one, other), double: between("double", one, other) })
-    return Amounts.isZero(amounts) && isZero(row.over) && isZero(row.double) ? [] : [row]
-  }),
-  people: differences(comparePeople, revision.people, previous.people, (one, other, { userId }) => {
-    const person: ClosePerson = {
-      userId,
-      over: between("over", one, other),
-      double: between("double", one, other),
-      overDaily: between("overDaily", one, other)
-    }
-    return isZero(person.over) && isZero(person.double) && isZero(person.overDaily) ? [] : [person]
-  })
-})
-
-const comparePeople = (one: ClosePerson, other: ClosePerson): number => one.userId - other.userId
-
-/** What each key has in both lists, either of which may lack it, in their order. Maps would take more memory than the lists. */
-const differences = <A>(
-  compare: (one: A, other: A) => number,
-  now: ReadonlyArray<A>,
-  then: ReadonlyArray<A>,
-  differ: (one: A | undefined, other: A | undefined, known: A) => ReadonlyArray<A>
-): ReadonlyArray<A> => {
-  // They are sorted by a release that may have sorted in another way.
-  const [later, earlier] = [now.toSorted(compare), then.toSorted(compare)]
-  const found: Array<A> = []
-  for (let [at, before] = [0, 0]; at < later.length || before < earlier.length;) {
-    const [one, other] = [later[at], earlier[before]]
-    const order = one === undefined ? 1 : other === undefined ? -1 : compare(one, other)
-    const known = order <= 0 ? one : other
-    if (known === undefined) break
-    found.push(...differ(order <= 0 ? one : undefined, order >= 0 ? other : undefined, known))
+    if (!Amounts.isZero(amounts) || !isZero(row.over) || !isZero(row.double)) rows.push(row)
     if (order <= 0) at++
     if (order >= 0) before++
   }
-  return found
+  return { rows }
 }
 
 /** Times over thresholds. */
 interface Excess {
+  /** The time over the first thresholds; `None` without one. */
   readonly over: Option.Option<Duration.Duration>
+  /** The time over the second daily threshold; `None` without one. */
   readonly double: Option.Option<Duration.Duration>
 }
 
@@ -181,15 +137,16 @@ const isZero = (excess: Option.Option<Duration.Duration>): boolean => excessMill
 
 /** Whether two revisions have the same sums. */
 export const equals = (one: CloseSums, other: CloseSums): boolean => {
-  const { people, rows } = difference(one, other)
-  return rows.length === 0 && people.length === 0
+  return difference(one, other).rows.length === 0
 }
 
 /** Sums without a punch, such as those before the first revision. */
-export const empty: CloseSums = { rows: [], people: [] }
+export const empty: CloseSums = { rows: [] }
 
 /** The sums of a person over all locations, departments and roles. */
-export interface PersonSums extends ClosePerson {
+export interface PersonSums extends Excess {
+  /** The person. */
+  readonly userId: UserId
   /** Number of punches. */
   readonly punches: number
   /** Paid time. */
@@ -201,23 +158,32 @@ export interface PersonSums extends ClosePerson {
 }
 
 /** The sums of each person, sorted by person. */
-export const byPerson = ({ people, rows }: CloseSums): ReadonlyArray<PersonSums> => {
-  const excess = new Map(people.map((person) => [person.userId, person]))
-  const amounts = new Map(people.map(({ userId }) => [userId, Amounts.zero]))
-  for (const row of rows) {
-    amounts.set(row.userId, Amounts.add(amounts.get(row.userId) ?? Amounts.zero, Amounts.of(row)))
+export const byPerson = ({ rows }: CloseSums): ReadonlyArray<PersonSums> => {
+  const people = new Map<UserId, { readonly amounts: Amounts.Amounts } & Excess>()
+  for (const { userId, ...row } of rows) {
+    const known = people.get(userId) ?? { amounts: Amounts.zero, over: Option.none(), double: Option.none() }
+    people.set(userId, {
+      amounts: Amounts.add(known.amounts, Amounts.of(row)),
+      over: plus(known.over, row.over),
+      double: plus(known.double, row.double)
+    })
   }
-  return [...amounts].toSorted(([one], [other]) => one - other).map(([userId, { cost, net, punches, tips }]) => ({
+  return Array.from(people, ([userId, { amounts: { cost, net, punches, tips }, double, over }]) => ({
     userId,
-    over: excess.get(userId)?.over ?? Option.none(),
-    double: excess.get(userId)?.double ?? Option.none(),
-    overDaily: excess.get(userId)?.overDaily ?? Option.none(),
+    over,
+    double,
     punches,
     net: Duration.millis(net),
     cost,
     tips
-  }))
+  })).toSorted((one, other) => one.userId - other.userId)
 }
+
+const plus = (
+  one: Option.Option<Duration.Duration>,
+  other: Option.Option<Duration.Duration>
+): Option.Option<Duration.Duration> =>
+  Option.map(Option.orElse(other, () => one), () => Duration.millis(excessMillis(one) + excessMillis(other)))
 
 /** A row while it is summed; times in milliseconds. */
 interface RunningRow {
@@ -238,7 +204,8 @@ interface RunningPerson {
   due: number
   /** The row of the last punch: most have the same one, and to find a row by its text takes longer than all else. */
   row: RunningRow | undefined
-  readonly classes: RunningClasses
+  /** Takes its time in the order in which it was worked. */
+  readonly classesOf: ReturnType<typeof makeClasses>
 }
 
 /** The time of a punch. */
@@ -259,75 +226,7 @@ const compareParts = (one: Part, other: Part): number =>
   one.day - other.day ||
   Number(one.row !== undefined) - Number(other.row !== undefined) || one.at - other.at || one.id - other.id
 
-/** Counts the parts of a person, which it takes in their order, by each rule of the close. */
-interface RunningClasses {
-  readonly add: (part: Part) => void
-  readonly of: (userId: UserId) => ClosePerson
-}
-
 const time = (isKnown: boolean, millis: number) => isKnown ? Option.some(Duration.millis(millis)) : Option.none()
-
-/** Classes that count together, or each threshold by itself. */
-const makeRunningClasses = (
-  terms: CloseTerms,
-  dates: ReadonlyArray<BusinessDate>,
-  weekOf: (date: BusinessDate) => BusinessDate
-) => {
-  const { dailyThreshold, doubleThreshold, weeklyThreshold } = thresholdsOf(terms)
-  const hasDouble = doubleThreshold !== undefined
-  const hasOver = hasDouble || weeklyThreshold !== undefined || dailyThreshold !== undefined
-  const isTogether = terms.thresholds === "together"
-  const counter = (thresholds: Thresholds, isInRows: boolean) => {
-    const classesOf = makeClasses(thresholds, weekOf)
-    const sums = { over: 0, double: 0 }
-    const add = ({ day, net, row }: Part) => {
-      const date = dates[day]
-      if (date === undefined) return
-      const { double, over } = classesOf(date, net)
-      if (row === undefined) return
-      for (const each of isInRows ? [sums, row] : [sums]) {
-        each.over += over
-        each.double += double
-      }
-    }
-    return { add, sums }
-  }
-  const together = (): RunningClasses => {
-    const { add, sums } = counter({ weeklyThreshold, dailyThreshold, doubleThreshold }, true)
-    return {
-      add,
-      of: (userId) => ({
-        userId,
-        over: time(hasOver, sums.over),
-        double: time(hasDouble, sums.double),
-        overDaily: Option.none()
-      })
-    }
-  }
-  const separate = (): RunningClasses => {
-    const [weekly, daily] = [counter({ weeklyThreshold }, false), counter({ dailyThreshold }, false)]
-    const isWeekly = weeklyThreshold !== undefined
-    return {
-      add: (part) => {
-        weekly.add(part)
-        daily.add(part)
-      },
-      of: (userId) => ({
-        userId,
-        over: time(hasOver, isWeekly ? weekly.sums.over : daily.sums.over),
-        double: Option.none(),
-        overDaily: time(isWeekly && dailyThreshold !== undefined, daily.sums.over)
-      })
-    }
-  }
-  return {
-    make: isTogether ? together : separate,
-    ofRow: ({ double, over }: RunningRow): Excess => ({
-      over: time(isTogether && hasOver, over),
-      double: time(isTogether && hasDouble, double)
-    })
-  }
-}
 
 /** `sum` punch by punch. @internal */
 export const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>, { isSorted = false }: SumOptions) => {
@@ -336,8 +235,10 @@ export const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>, {
   const people = new Map<UserId, RunningPerson>()
   const dates = datesOf(terms)
   const known = new Map<LocationId, ReturnType<typeof daysAt>>()
-  const isTogether = terms.thresholds === "together"
-  const classes = makeRunningClasses(terms, dates, Period.makeFirstDateOfWeek(terms))
+  const thresholds = thresholdsOf(terms)
+  const hasDouble = thresholds.doubleThreshold !== undefined
+  const hasOver = hasDouble || thresholds.weeklyThreshold !== undefined || thresholds.dailyThreshold !== undefined
+  const weekOf = Period.makeFirstDateOfWeek(terms)
   // When a day has ended by every clock, no later punch is of it or of a day before it.
   const ends = dates.map((_, day) =>
     isSorted
@@ -358,7 +259,14 @@ export const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>, {
   const count = (person: RunningPerson, at: number): void => {
     if (at < person.due) return
     const hasEnded = (part: Part) => endOf(part) <= at
-    for (const part of person.parts.filter(hasEnded).toSorted(compareParts)) person.classes.add(part)
+    for (const { day, net, row } of person.parts.filter(hasEnded).toSorted(compareParts)) {
+      const date = dates[day]
+      if (date === undefined) continue
+      const { double, over } = person.classesOf(date, net)
+      if (row === undefined) continue
+      row.over += over
+      row.double += double
+    }
     person.parts = person.parts.filter((part) => !hasEnded(part))
     person.due = person.parts.reduce((due, part) => Math.min(due, endOf(part)), Infinity)
   }
@@ -401,14 +309,14 @@ export const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>, {
   const personAt = (userId: UserId): RunningPerson => {
     const known = people.get(userId)
     if (known !== undefined) return known
-    const person = { net: 0, parts: [], due: Infinity, row: undefined, classes: classes.make() }
+    const person = { net: 0, parts: [], due: Infinity, row: undefined, classesOf: makeClasses(thresholds, weekOf) }
     people.set(userId, person)
     return person
   }
 
   const rowAt = (person: RunningPerson, punch: TimePunch): RunningRow => {
     if (person.row !== undefined && isOfRow(person.row.key, punch)) return person.row
-    const key = keyOfPunch(punch, isTogether)
+    const key = keyOfPunch(punch)
     const text = keyOf(key)
     const row = rows.get(text) ?? { key, amounts: { ...Amounts.zero }, over: 0, double: 0 }
     rows.set(text, row)
@@ -418,11 +326,12 @@ export const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>, {
 
   const result = (): CloseSums => {
     for (const person of people.values()) count(person, Infinity)
-    const users = new Set([...rows.values()].map(({ key }) => key.userId))
     return {
-      rows: [...rows.values()].map((row) => rowOf(row.key, row.amounts, classes.ofRow(row))).toSorted(compareKeys),
-      people: [...people].flatMap(([userId, { classes }]) => users.has(userId) ? [classes.of(userId)] : [])
-        .toSorted((one, other) => one.userId - other.userId)
+      rows: Array.from(
+        rows.values(),
+        ({ amounts, double, key, over }) =>
+          rowOf(key, amounts, { over: time(hasOver, over), double: time(hasDouble, double) })
+      ).toSorted(compareKeys)
     }
   }
 
@@ -431,16 +340,13 @@ export const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>, {
 
 type RowKey = Pick<CloseRow, "departmentId" | "hourlyWage" | "locationId" | "roleId" | "userId">
 
-/** The row of a punch; with `separate` thresholds a row is of all wages. */
-const keyOfPunch = (
-  { departmentId, hourlyWage, locationId, roleId, userId }: TimePunch,
-  isByWage: boolean
-): RowKey => ({
+/** The row of a punch. */
+const keyOfPunch = ({ departmentId, hourlyWage, locationId, roleId, userId }: TimePunch): RowKey => ({
   userId,
   locationId,
   departmentId,
   roleId,
-  hourlyWage: isByWage ? Option.some(hourlyWage) : Option.none()
+  hourlyWage: Cents.make(hourlyWage)
 })
 
 const rowOf = (
@@ -468,24 +374,17 @@ const amountsOf = (row: CloseRow | undefined): Amounts.Amounts => row === undefi
 const isOfRow = (key: RowKey, { departmentId, hourlyWage, locationId, roleId }: TimePunch): boolean =>
   key.locationId === locationId && key.roleId === roleId &&
   Option.getOrNull(key.departmentId) === Option.getOrNull(departmentId) &&
-  (Option.isNone(key.hourlyWage) || key.hourlyWage.value === hourlyWage)
+  key.hourlyWage === hourlyWage
 
-/** Rows with another key differ: one of no wage is not one of the wage 0. */
 const compareKeys = (one: RowKey, other: RowKey): number =>
   one.userId - other.userId ||
   one.locationId - other.locationId ||
   Option.getOrElse(one.departmentId, () => -1) - Option.getOrElse(other.departmentId, () => -1) ||
   one.roleId - other.roleId ||
-  Option.getOrElse(one.hourlyWage, () => -1) - Option.getOrElse(other.hourlyWage, () => -1)
+  one.hourlyWage - other.hourlyWage
 
 const keyOf = ({ departmentId, hourlyWage, locationId, roleId, userId }: RowKey): string =>
-  [
-    userId,
-    locationId,
-    Option.getOrElse(departmentId, () => ""),
-    roleId,
-    Option.getOrElse(hourlyWage, () => "")
-  ].join(" ")
+  [userId, locationId, Option.getOrElse(departmentId, () => ""), roleId, hourlyWage].join(" ")
 
 const excessMillis = (excess: Option.Option<Duration.Duration>): number =>
   Duration.toMillis(Option.getOrElse(excess, () => Duration.zero))

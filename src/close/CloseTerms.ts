@@ -1,7 +1,6 @@
 /** The terms of a close: its days as instants, and how it lies beside other closes: intervals, edges, overlaps and gaps. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -69,14 +68,7 @@ export const CloseTerms = Schema.Struct({
   /** The threshold of a day. */
   dailyThreshold: Schema.OptionFromNullOr(Seconds),
   /** The second threshold of a day. */
-  doubleThreshold: Schema.OptionFromNullOr(Seconds).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
-  /**
-   * How the thresholds count. `together`: an hour counts once, and a row has its wage and its classes. `separate`: each
-   * threshold by itself, for a person, as in the closes of older releases.
-   */
-  thresholds: Schema.Literals(["together", "separate"]).pipe(
-    Schema.withDecodingDefaultKey(Effect.succeed("separate"))
-  ),
+  doubleThreshold: Schema.OptionFromNullOr(Seconds),
   /** The clocks of the locations, each once. */
   clocks: Schema.Array(CloseClock),
   /** The locations of the close. */
@@ -118,7 +110,7 @@ export interface TermChange {
   readonly now: string | number | null
 }
 
-const shared = ["weeklyThreshold", "dailyThreshold", "doubleThreshold", "thresholds", "rounding", "firstDay"] as const
+const shared = ["weeklyThreshold", "dailyThreshold", "doubleThreshold", "rounding", "firstDay"] as const
 
 /** The terms in which a close differs from the one before it. */
 export const changesFrom = (before: CloseTerms, now: CloseTerms): ReadonlyArray<TermChange> => {
@@ -169,7 +161,6 @@ export const make = (options: CloseTermsOptions): CloseTerms => {
     weeklyThreshold: threshold(weeklyThreshold),
     dailyThreshold: threshold(options.dailyThreshold),
     doubleThreshold: threshold(options.doubleThreshold),
-    thresholds: "together",
     clocks,
     locations
   }

@@ -3,7 +3,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { BusinessDate } from "../Ids.ts"
 import { Instant } from "../internal/wire/schema.ts"
-import { ClosePerson, CloseRow } from "./CloseSums.ts"
+import { CloseRow } from "./CloseSums.ts"
 import { CloseClock, CloseLocation, CloseTerms } from "./CloseTerms.ts"
 import { FileNote } from "./WrittenFile.ts"
 
@@ -35,9 +35,7 @@ const fields = {
   /** Its files that were written out and noted, the oldest first. */
   files: Schema.Array(FileNote),
   /** The sums, sorted by person, location, department and role. A void has none. */
-  rows: Schema.Array(CloseRow),
-  /** The time of each person over the thresholds. A void has none. */
-  people: Schema.Array(ClosePerson)
+  rows: Schema.Array(CloseRow)
 }
 
 const keys = { id: "revision" } as const

@@ -222,14 +222,13 @@ const ofPunches = <E, R>(
 /** The sums of each person, with the time over the thresholds. */
 const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<ReportSums> => {
   const groups = new Map(sumsBy(sums.rows, ({ userId }) => userId).map((group) => [group.key, group]))
-  return CloseSums.byPerson(sums).map(({ cost, double, net, over, overDaily, punches, tips, userId }) => ({
+  return CloseSums.byPerson(sums).map(({ cost, double, net, over, punches, tips, userId }) => ({
     key: userId,
     punches,
     incomplete: groups.get(userId)?.incomplete ?? 0,
     net,
     over: Option.getOrUndefined(over),
     double: Option.getOrUndefined(double),
-    overDaily: Option.getOrUndefined(overDaily),
     cost,
     tips
   }))
@@ -259,7 +258,7 @@ const revisionsSection = (close: ClosedPeriod): Html => {
       isTime: true,
       cell: ({ closedAt }) => DateTime.formatIso(closedAt).replace(/T(\d\d:\d\d).*/, " $1 UTC")
     },
-    { title: "people", isNumber: true, cell: ({ people }) => Page.count(people.length) },
+    { title: "people", isNumber: true, cell: (revision) => Page.count(peopleOf(revision).length) },
     { title: "user", cell: ({ user }) => user },
     { title: "note", cell: ({ note }) => note },
     {

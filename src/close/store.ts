@@ -1,5 +1,4 @@
 /** Closes in the tables of a copy: what is read of them, what is written, and whether the history gives a revision again. */
-import * as Arr from "effect/Array"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -21,7 +20,7 @@ import type { Dialect } from "../sql/Dialect.ts"
 import { type CopyListOptions, HistoryUnavailable, listWithin } from "../sql/read.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import { CloseChanged, notFound, OutcomeUnknown, refusal, type VerificationFailed } from "./CloseError.ts"
-import { type ClosePerson, type CloseRow, type CloseSums, difference, sum } from "./CloseSums.ts"
+import { type CloseRow, type CloseSums, difference, sum } from "./CloseSums.ts"
 import { CloseTerms, queryWindow } from "./CloseTerms.ts"
 import { newestRevision, RecordedRevision, Revision, termsAt } from "./Revision.ts"
 import * as RevisionId from "./RevisionId.ts"
@@ -85,7 +84,7 @@ export const readCopy = Effect.fnUntraced(function*({ dialect, sql }: Db, compan
 })
 
 /** A revision as it is stored, without its sums. */
-export interface StoredRevision extends Omit<RecordedRevision, "first" | "last" | "rows" | "people"> {
+export interface StoredRevision extends Omit<RecordedRevision, "first" | "last" | "rows"> {
   readonly number: number
   /** Random, one for each write. */
   readonly token: string
@@ -147,7 +146,6 @@ const columnsOf = {
     "over_ms",
     "double_ms"
   ],
-  person: ["user_id", "above_ms", "above_day_ms", "double_ms"],
   file: ["place", "noted_at", "user_name", "mapping", "mapping_hash", "codes", "codes_hash", "token"]
 } as const
 
@@ -274,11 +272,9 @@ const decodeStored = <S extends Schema.Constraint & { readonly DecodingServices:
     (error) => storeFailed(company, `a close cannot be read at ${firstIssue(error).path}`, error)
   )
 
-/** The cell of a column of a table. */
-const cellOf = <Table extends "row" | "person">(table: Table, cells: ReadonlyArray<unknown>) => {
-  const names: ReadonlyArray<string> = columnsOf[table]
-  return (name: (typeof columnsOf)[Table][number]): unknown => cells[names.indexOf(name)]
-}
+/** The cell of a column of a row of sums. */
+const cellOf = (cells: ReadonlyArray<unknown>) => (name: (typeof columnsOf.row)[number]): unknown =>
+  cells[columnsOf.row.indexOf(name)]
 
 /** The sums of a revision. */
 export const readSums = Effect.fnUntraced(function*(
@@ -294,14 +290,10 @@ export const readSums = Effect.fnUntraced(function*(
     FROM ${tables.closeRow}
     WHERE ${isOurs}
     ORDER BY place`.values
-  const people = yield* query`SELECT ${Statement.csv(columnsOf.person)}
-    FROM ${tables.closePerson}
-    WHERE ${isOurs}
-    ORDER BY user_id`.values
   const time = (value: unknown) => Option.map(optional(value), Duration.millis)
   return {
     rows: rows.map((cells): CloseRow => {
-      const cell = cellOf("row", cells)
+      const cell = cellOf(cells)
       return {
         userId: UserId.make(numberOf(cell("user_id"))),
         locationId: LocationId.make(numberOf(cell("location_id"))),
@@ -312,20 +304,9 @@ export const readSums = Effect.fnUntraced(function*(
         net: Duration.millis(numberOf(cell("net_ms"))),
         cost: Cents.make(numberOf(cell("cost_cents"))),
         tips: Cents.make(numberOf(cell("tips_cents"))),
-        hourlyWage: Option.map(optional(cell("hourly_wage")), (wage) => Cents.make(wage)),
+        hourlyWage: Cents.make(numberOf(cell("hourly_wage"))),
         over: time(cell("over_ms")),
         double: time(cell("double_ms"))
-      }
-    }),
-    people: people.map((cells): ClosePerson => {
-      const cell = cellOf("person", cells)
-      const [one, daily] = [time(cell("above_ms")), time(cell("above_day_ms"))]
-      return {
-        userId: UserId.make(numberOf(cell("user_id"))),
-        over: Option.orElse(one, () => daily),
-        double: time(cell("double_ms")),
-        // A release without classes wrote the only threshold to the column of its kind.
-        overDaily: Option.isSome(one) ? daily : Option.none()
       }
     })
   } satisfies CloseSums
@@ -550,18 +531,12 @@ const insert = Effect.fnUntraced(function*(
         bigint(Duration.toMillis(row.net)),
         bigint(row.cost),
         bigint(row.tips),
-        orNull(row.hourlyWage),
+        bigint(row.hourlyWage),
         millisOrNull(row.over),
         millisOrNull(row.double)
       ])
     )
     yield* insertInto(tables.closeRow, columnsOf.row, tuples)
-  }
-  for (const people of Arr.chunksOf(sums.people, chunkSize)) {
-    const tuples = people.map(({ double, over, overDaily, userId }) =>
-      tuple([bigint(userId), millisOrNull(over), millisOrNull(overDaily), millisOrNull(double)])
-    )
-    yield* insertInto(tables.closePerson, columnsOf.person, tuples)
   }
 })
 
@@ -603,8 +578,8 @@ export const verdictOf = Effect.fnUntraced(function*(
   if (newest.at.epochMilliseconds < copy.since.epochMilliseconds) return "outOfReach"
   const again = yield* sumsOf(company, terms, all.flatMap(everyTerms), tableOptions, newest.at)
   // Only now: what was recorded of many people would be in memory beside all that is summed.
-  const { people, rows } = difference(again, yield* readSums(database, company, newest))
-  const userIds = new Set([...rows, ...people].map(({ userId }) => userId))
+  const { rows } = difference(again, yield* readSums(database, company, newest))
+  const userIds = new Set(rows.map(({ userId }) => userId))
   if (userIds.size === 0) return "same"
   return {
     id: newest.id,

@@ -5,6 +5,7 @@ import type { MigrationError } from "effect/sql/Migrator"
 import { isSqlError } from "effect/sql/SqlError"
 import type { SqlError } from "effect/sql/SqlError"
 import { discreet, isTransient, messageOf } from "../internal/sql/failure.ts"
+import type { OtherSchema } from "../internal/sql/migrate.ts"
 import { printable } from "../internal/wire/issue.ts"
 
 /** A fleet cannot be operated or run. */
@@ -12,7 +13,8 @@ export class FleetError extends Schema.TaggedError<FleetError>("effect-time-punc
   /**
    * Why.
    *
-   * - `NotMigrated`: the tables are missing or older than this release needs: run `FleetRunner.migrate`.
+   * - `NotMigrated`: the tables are missing or older than this release needs: run `FleetRunner.migrate`. Tables of a time before
+   *   the first publication stay as they are.
    * - `InvalidInput`: an argument or a setting is invalid. Nothing was changed.
    * - `AlreadyRunning`: another process runs under this name, or with this file.
    * - `Store`: the database failed; `cause` says how.
@@ -50,16 +52,21 @@ export const isFleetError: (value: unknown) => value is FleetError = Schema.is(F
 /** An argument or a setting is invalid. @internal */
 export const invalidInput = (detail: string): FleetError => new FleetError({ reason: "InvalidInput", detail })
 
+type StoreFailure = SqlError | MigrationError | OtherSchema | FleetError
+
 /** Translates an error of the database or of its migrations. @internal */
-export const storeError = (what: string) => (error: SqlError | MigrationError | FleetError): FleetError =>
+export const storeError = (what: string) => (error: StoreFailure): FleetError =>
   isSqlError(error)
     ? new FleetError({ reason: "Store", detail: `${what}: ${messageOf(error)}`, cause: discreet(error) })
     : error._tag === "MigrationError"
     ? new FleetError({ reason: "Store", detail: error.message })
+    : error._tag === "OtherSchema"
+    ? new FleetError({
+      reason: "NotMigrated",
+      detail: error.detail("run FleetRunner.migrate, or time-punches fleet migrate")
+    })
     : error
 
 /** The effect with those errors translated. @internal */
-export const translated = (what: string) =>
-<A, R>(
-  self: Effect.Effect<A, SqlError | MigrationError | FleetError, R>
-) => Effect.mapError(self, storeError(what))
+export const translated = (what: string) => <A, R>(self: Effect.Effect<A, StoreFailure, R>) =>
+  Effect.mapError(self, storeError(what))

@@ -252,8 +252,8 @@ export interface PayrollRow {
   readonly departmentId: Option.Option<DepartmentId>
   /** The role. */
   readonly roleId: RoleId
-  /** The wage of an hour in cents; `None` if the row is of several wages. */
-  readonly hourlyWage: Option.Option<Cents>
+  /** The wage of an hour in cents. */
+  readonly hourlyWage: Cents
   /** Number of punches. */
   readonly punches: number
   /** Paid time. */
@@ -268,16 +268,6 @@ export interface PayrollRow {
   readonly tips: Cents
 }
 
-/** The time of a person over a threshold, for rows that do not have it. */
-export interface PayrollPerson {
-  /** The person. */
-  readonly userId: UserId
-  /** Time over the threshold; `None` if the sums have none. */
-  readonly over: Option.Option<Duration.Duration>
-  /** Time over a daily threshold that counts beside that of a week; `None` if an hour counts once. */
-  readonly overDaily: Option.Option<Duration.Duration>
-}
-
 /** The sums of a pay period: whole sums, never differences. A revision of a close is one. */
 export interface PayrollState {
   /** The first date of the period. */
@@ -290,8 +280,6 @@ export interface PayrollState {
   readonly payDate?: BusinessDate | undefined
   /** The sums of each person, location, department, role and wage. */
   readonly rows: ReadonlyArray<PayrollRow>
-  /** The time of each person over a threshold, if the rows do not have it. Default: none. */
-  readonly people?: ReadonlyArray<PayrollPerson> | undefined
 }
 
 /** The codes by which the payroll program knows users, locations, departments and roles, and their names. */
@@ -524,7 +512,7 @@ interface Group {
     readonly department?: DepartmentId | undefined
     readonly role?: RoleId | undefined
   }
-  readonly wage: number | undefined
+  readonly wage: number
 }
 
 /** A row before it is rounded: the sums of all groups with its texts. */
@@ -574,16 +562,16 @@ const compare = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): numb
   return at < 0 ? 0 : (one[at] ?? 0) < (other[at] ?? 0) ? -1 : 1
 }
 
-/** The rows of a state, and of rows without classes the time of each person over the threshold. */
-const groupsOf = ({ people = [], rows }: PayrollState): ReadonlyArray<Group & { readonly sums: GroupSums }> => [
-  ...rows.map((row) => ({
+/** The rows of a state. */
+const groupsOf = ({ rows }: PayrollState): ReadonlyArray<Group & { readonly sums: GroupSums }> =>
+  rows.map((row) => ({
     ids: {
       user: row.userId,
       location: row.locationId,
       department: Option.getOrUndefined(row.departmentId),
       role: row.roleId
     },
-    wage: Option.getOrUndefined(row.hourlyWage),
+    wage: row.hourlyWage,
     sums: {
       net: millisOf(row.net),
       over: excessOf(row.over),
@@ -592,15 +580,7 @@ const groupsOf = ({ people = [], rows }: PayrollState): ReadonlyArray<Group & { 
       tips: BigInt(row.tips),
       punches: BigInt(row.punches)
     }
-  })),
-  ...(hasClasses(rows) ? [] : people.map(({ over, userId }) => ({
-    ids: { user: userId },
-    wage: undefined,
-    sums: { ...nothing, over: excessOf(over) }
-  })))
-]
-
-const hasClasses = (rows: ReadonlyArray<PayrollRow>): boolean => rows.some(({ over }) => Option.isSome(over))
+  }))
 
 const millisOf = (duration: Duration.Duration): bigint => BigInt(Duration.toMillis(duration))
 
@@ -680,9 +660,7 @@ const makeTexts = (mapping: Mapping, { getCode, getName }: PayrollCodes) => {
         case "payCode":
           return kind === "all" ? "" : mapping.payCodes?.[kind] ?? ""
         case "rate":
-          return wage === undefined || kind === "tips"
-            ? ""
-            : fraction(BigInt(wage), 100n, mapping.decimal ?? defaults.decimal)
+          return kind === "tips" ? "" : fraction(BigInt(wage), 100n, mapping.decimal ?? defaults.decimal)
         case "revisionId":
           return shown.id ?? ""
         case "periodStart":
@@ -838,16 +816,10 @@ const problemOf = (mapping: Mapping): MappingError | undefined => {
 
 /** What contradicts itself, or does not fit the sums. Sums without a row fit any mapping. */
 const refusalOf = (mapping: Mapping, states: ReadonlyArray<PayrollState>): MappingError | undefined => {
-  const { by, columns, payCodes } = mapping
+  const { columns, payCodes } = mapping
   const rows = states.flatMap((state) => state.rows)
-  const people = states.flatMap((state) => state.people ?? [])
-  const isEmpty = rows.length === 0 && people.length === 0
-  const isOfPeople = !hasClasses(rows)
-  const hasOver = !isOfPeople || people.some(({ over }) => Option.isSome(over))
+  const hasOver = rows.some(({ over }) => Option.isSome(over))
   const hasDouble = rows.some(({ double }) => Option.isSome(double))
-  const isSeparate = people.some(({ overDaily }) => Option.isSome(overDaily))
-  const hasWages = rows.every(({ hourlyWage }) => Option.isSome(hourlyWage))
-  const ofPerson = by.every((each) => each === "user")
   /** Each place of a class of hours, and what it is called there. */
   const places: ReadonlyArray<readonly [path: string, name: string, part: string]> = [
     ...payCodeKinds.filter((kind) => payCodes?.[kind] !== undefined && kind !== "tips").map((kind) =>
@@ -867,31 +839,15 @@ const refusalOf = (mapping: Mapping, states: ReadonlyArray<PayrollState>): Mappi
       `columns[${at}].value`,
       "no pay date is given"
     ]),
-    ...columns.map((column, at): Refusal => [
-      valueOf(column) === "rate" && !hasWages,
-      `columns[${at}].value`,
-      "the sums have no wages: an older release closed the period"
-    ]),
-    ...places.filter(([, , part]) => part !== "hours" && !isEmpty).flatMap((
+    ...places.filter(([, , part]) => part !== "hours" && rows.length > 0).flatMap((
       [path, name, part]
     ): ReadonlyArray<Refusal> => [
       [!hasOver, path, `${name} needs a threshold, and the sums have none`],
-      [
-        part === "regular" && isSeparate,
-        path,
-        "the two thresholds count separately, since an older release closed the period: no hours are regular"
-      ],
       [part === "double" && !hasDouble, path, `${name} needs a second daily threshold, and the sums have none`],
       [
         part === "regular" && hasDouble && !hasDoublePlace,
         path,
         "the sums have hours over a second daily threshold, and nothing shows them: add the class double"
-      ],
-      [
-        isOfPeople && !ofPerson,
-        path,
-        `${name} needs by to be user alone: an older release closed the period, and its hours over a threshold have no ` +
-        `${by.find((each) => each !== "user")}`
       ]
     ])
   ])

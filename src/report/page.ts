@@ -136,7 +136,6 @@ export const sumsTable = (
     { title: "net", isNumber: true, cell: ({ net }) => time(net) },
     ...hours("over", "over"),
     ...hours("double", "double"),
-    ...hours("over daily", "overDaily"),
     { title: "cost", isNumber: true, cell: ({ cost }) => money(cost) },
     { title: "tips", isNumber: true, cell: ({ tips }) => money(tips) }
   ]

@@ -9,8 +9,6 @@ type Counts = Amounts.Sums
 export interface Excess {
   readonly over?: Duration.Duration | undefined
   readonly double?: Duration.Duration | undefined
-  /** Only in a close whose thresholds count separately. */
-  readonly overDaily?: Duration.Duration | undefined
 }
 
 /** The sums of a location, a person or a day. */
@@ -30,8 +28,7 @@ export const totalOf = (rows: ReadonlyArray<Counts & Excess>): ReportSums => {
     ...countsOf(rows),
     key: "total",
     over: excess("over"),
-    double: excess("double"),
-    overDaily: excess("overDaily")
+    double: excess("double")
   }
 }
 

@@ -6,12 +6,12 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type { CompanyId } from "../Ids.ts"
 import { raw, type SqlDialect } from "../internal/sql/dialect.ts"
-import type { Migration, Migrations } from "../internal/sql/migrate.ts"
+import type { Migrations } from "../internal/sql/migrate.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import type { TableNames } from "./tableNames.ts"
 
 /** The tables that statements name. */
-type TableName = "rows" | "sync" | "history" | "close" | "closeState" | "closeRow" | "closePerson" | "closeFile"
+type TableName = "rows" | "sync" | "history" | "close" | "closeState" | "closeRow" | "closeFile"
 
 export interface Dialect extends SqlDialect {
   /** The tables as parts of a template. */
@@ -48,7 +48,7 @@ export class AmbiguousWrite extends Data.TaggedError("AmbiguousWrite") {}
 export const dialectFor = (
   ground: SqlDialect,
   names: TableNames,
-  { steps, write }: { readonly steps: ReadonlyArray<Migration>; readonly write: Dialect["write"] }
+  { steps, write }: { readonly steps: Migrations["steps"]; readonly write: Dialect["write"] }
 ): Dialect => ({
   ...ground,
   tables: {
@@ -58,7 +58,6 @@ export const dialectFor = (
     close: raw(names.close),
     closeState: raw(names.closeState),
     closeRow: raw(names.closeRow),
-    closePerson: raw(names.closePerson),
     closeFile: raw(names.closeFile)
   },
   migrations: {
@@ -70,13 +69,6 @@ export const dialectFor = (
   },
   write
 })
-
-/**
- * Since when the copy in the row `s` of a sync is known; NULL: it is not. `history_since` says since when versions are kept, of
- * a first load from its first page on; the copy is whole, and so known, from its end on. A release without `known_since`
- * prunes by `history_since` alone.
- */
-export const knownSince = "CASE WHEN s.known_since < s.history_since THEN s.history_since ELSE s.known_since END"
 
 /**
  * Whether a write of the checkpoint leaves a hole in a history that has begun: each commit moves `history_last`. A release
@@ -97,22 +89,11 @@ export const endsHistory = "OLD.history_since IS NOT NULL"
 export const deletionRefused =
   "the history of this company is known by this row: set its checkpoint to NULL to load everything, or purge the company with a release that keeps histories"
 
-/** Names the mark of a row that a sweep did not see. */
-export const renameGone = ({ history, rows }: TableNames): ReadonlyArray<string> =>
-  [rows, history].map((table) => `ALTER TABLE ${table} RENAME COLUMN gone_at TO missing_at`)
-
 /** Finds the versions that began after an instant. A copy without a history has none of them, and pays nothing. */
 export const indexBegun = ({ begun, history, historyBegun, rows }: TableNames): ReadonlyArray<string> =>
   [[begun, rows], [historyBegun, history]].map(([index, table]) =>
     `CREATE INDEX ${index} ON ${table} (company_id, valid_from, id) WHERE valid_from IS NOT NULL`
   )
-
-/**
- * Sets since when a copy of an older schema is known: its last commit, because it does not say when its first pass
- * ended. The text of a checkpoint has its keys in one form.
- */
-export const knowOlder = (sync: string): string =>
-  `UPDATE ${sync} SET known_since = history_last WHERE history_since IS NOT NULL AND checkpoint LIKE '%"completedAt":"%'`
 
 /** What the hours of a punch `t` are made of, in the words of a dialect. */
 interface HoursWords {

@@ -8,18 +8,18 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Migrator from "effect/sql/Migrator"
 import type { SqlClient } from "effect/sql/SqlClient"
-import type { SqlError } from "effect/sql/SqlError"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { CompanyId } from "../Ids.ts"
 import { type DialectName, numberOf, orUndefined, textOrUndefined } from "../internal/sql/dialect.ts"
-import { migrate, statementsOf } from "../internal/sql/migrate.ts"
+import { messageOf } from "../internal/sql/failure.ts"
+import { statementsOf } from "../internal/sql/migrate.ts"
 import { retried, transact } from "../internal/sql/transaction.ts"
 import { Instant } from "../internal/wire/schema.ts"
 import { Checkpoint } from "../sync/Checkpoint.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { SyncStore } from "../sync/SyncStore.ts"
 import { storable } from "./columns.ts"
-import { connect, dialectIn, failedWith, opened, type TableOptions, verify } from "./connection.ts"
-import { knownSince } from "./Dialect.ts"
+import { connect, dialectIn, failedWith, migrate, opened, type TableOptions, verify } from "./connection.ts"
 import { checkpointOf, makeStore, unknownIn } from "./store.ts"
 import { defaultTable, refused } from "./tableNames.ts"
 export type { TableOptions } from "./connection.ts"
@@ -75,7 +75,7 @@ export const layer = (
         return yield* refused(`pagesPerTransaction is ${pagesPerTransaction}, and not a whole number of at least 1`)
       }
       const database = yield* connect(table)
-      if (isMigrating) yield* migrate(database, database.dialect.migrations)
+      if (isMigrating) yield* migrate(database)
       yield* verify(database, "none")
       return SyncStore.of({ ...makeStore(database, history), pagesPerCommit: pagesPerTransaction })
     })
@@ -97,13 +97,17 @@ export interface Migrations {
 /** What `layer` runs with `migrate`. Later releases only add to it. */
 export const migrations = (table: string = defaultTable): Migrations => ({
   table: `${table}_migrations`,
-  loader: Effect.map(
-    Effect.mapError(connect(table), ({ detail }) => new Migrator.MigrationError({ kind: "BadState", message: detail })),
-    ({ dialect: { migrations }, sql }) =>
+  loader: connect(table).pipe(
+    Effect.tap((database) => verify(database, "any")),
+    Effect.mapError((error) =>
+      new Migrator.MigrationError({ kind: "BadState", message: isSqlError(error) ? messageOf(error) : error.detail })
+    ),
+    Effect.map(({ dialect: { migrations }, sql }) =>
       migrations.steps.map((step) => {
         const run = Effect.forEach(statementsOf(migrations, step), (text) => sql.unsafe(text).unprepared)
         return [step.id, step.name, Effect.succeed(run)] as const
       })
+    )
   ),
   ddl: (name) =>
     Result.map(
@@ -171,7 +175,7 @@ export const status = (
     const [row] = yield* retried(
       sql`SELECT c.total, c.deleted, c.missing, s.checkpoint, s.unknown, s.error_tag, s.error_text,
         ${millisOf("s.error_at")} AS error_at,
-        ${millisOf(knownSince)} AS known_since,
+        ${millisOf("s.known_since")} AS known_since,
         ${millisOf("s.history_last")} AS history_last
       FROM (
         SELECT count(*) AS total,

@@ -95,15 +95,10 @@ export const differingColumns = (one: TimePunch, other: TimePunch): ReadonlyArra
 export const isOnlyTouched = (one: TimePunch, other: TimePunch): boolean =>
   differingColumns(one, other).every((name) => name === "modified")
 
-const versionColumnsWith = (mark: string): ReadonlyArray<string> => [
+/** The names of the columns that a row and its versions have. A version ends at its `valid_to`. */
+export const versionColumns: ReadonlyArray<string> = [
   ...columns.map(({ name }) => name),
   "pass",
-  mark,
+  "missing_at",
   "valid_from"
 ]
-
-/** The names of the columns that a row and its versions have. A version ends at its `valid_to`. */
-export const versionColumns = versionColumnsWith("missing_at")
-
-/** The same before migration 5: the texts of older migrations stay. */
-export const versionColumnsBefore5 = versionColumnsWith("gone_at")

@@ -2,6 +2,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import type { MigrationError } from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
@@ -91,19 +92,20 @@ export const inOneState = <A, E, R>(
     return inSnapshot(client, Stream.unwrap(checked))
   }))
 
+/** Creates the tables, or brings them to the schema of this release. @internal */
+export const migrate = (
+  database: Ground.Database<Dialect>
+): Effect.Effect<void, SqlError | SyncError | MigrationError> =>
+  Effect.catchTag(Migrate.migrate(database, database.dialect.migrations), "OtherSchema", otherSchema)
+
 /** Fails if the schema is older than the one of this release, or is newer and `others` is `none`. @internal */
 export const verify = (
-  { dialect, sql }: Ground.Database<Dialect>,
+  database: Ground.Database<Dialect>,
   others: Migrate.Others
 ): Effect.Effect<void, SqlError | SyncError> =>
-  Effect.catchTag(Migrate.verify({ dialect, sql }, dialect.migrations, others), "OtherSchema", (error) => {
-    const { needed, version } = error
-    const advice = version > needed ? "use the release that made it" : "run SqlStore.migrations"
-    return Effect.fail(refused(
-      `${dialect.migrations.title} has schema ${version} (0: no tables), and this release needs ${needed}: ${advice}`,
-      error
-    ))
-  })
+  Effect.catchTag(Migrate.verify(database, database.dialect.migrations, others), "OtherSchema", otherSchema)
+
+const otherSchema = (error: Migrate.OtherSchema) => Effect.fail(refused(error.detail("run SqlStore.migrations"), error))
 
 /**
  * A `SyncError` with the reason `Store`, without what a server quotes of the rows; one that is a `SyncError` already stays.

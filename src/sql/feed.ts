@@ -17,7 +17,7 @@ import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { isOnlyTouched } from "./columns.ts"
 import { failedWith, opened, type TableOptions } from "./connection.ts"
-import { type Dialect, knownSince } from "./Dialect.ts"
+import type { Dialect } from "./Dialect.ts"
 import type { FeedEvent } from "./feedEvent.ts"
 import {
   beforeAll,
@@ -25,6 +25,7 @@ import {
   type FeedPosition,
   type Place,
   placeOf,
+  type StatePlace,
   textOf,
   type Version,
   wholeInstant
@@ -105,7 +106,10 @@ export const feedInBatches = (
     const patient = interval === undefined ? retried : waiting(interval, company, sayOnceAMinute)
     const database = yield* patient(Effect.suspend(() => opened(company, tableOptions)))
     const look = patient(statusOf(database, company))
-    const first = begin ?? (yield* stateNow(company, look, interval, sayOnceAMinute))
+    const first = begin ?? (yield* Effect.flatMap(
+      stateNow(company, look, interval, sayOnceAMinute),
+      (at) => patient(placeAt(database, { company, phase: "state", at, id: beforeAll }))
+    ))
     /** Waits for a commit after the one that was seen. A commit that changed no punch is one too. */
     const nextCommit = (interval: Duration.Duration, place: Place) =>
       Effect.sleep(interval).pipe(
@@ -139,8 +143,8 @@ export const feedPosition = (
     const database = yield* opened(company, options)
     const status = yield* retried(statusOf(database, company))
     if (status.known === undefined) return yield* unknown(company, status, undefined)
-    const place: Place = { company, phase: "after", at: status.last, id: wholeInstant }
-    return textOf({ ...place, newest: yield* retried(newestOf(database, place)) })
+    const place = placeAt(database, { company, phase: "instant", at: status.last, id: wholeInstant })
+    return textOf(yield* retried(place))
   }).pipe(
     Effect.mapError((error) => isSqlError(error) ? failedWith(company, "the status cannot be read")(error) : error)
   )
@@ -158,7 +162,7 @@ const statusOf = (
   company: CompanyId
 ): Effect.Effect<Status, SqlError> =>
   Effect.map(
-    sql`SELECT ${millisOf(knownSince)} AS known_since, ${millisOf("s.history_last")} AS history_last,
+    sql`SELECT ${millisOf("s.known_since")} AS known_since, ${millisOf("s.history_last")} AS history_last,
       CASE WHEN s.history_since IS NULL AND s.checkpoint IS NOT NULL THEN 0 ELSE 1 END AS may_begin
       FROM ${tables.sync} AS s WHERE s.company_id = ${bigint(company)}`,
     ([row]) => ({
@@ -182,7 +186,7 @@ const requirePlace = (company: CompanyId, status: Status, { at }: Place) =>
     ? unknown(company, status, at)
     : Effect.succeed(status)
 
-/** The place before the state of the last commit. With an interval it waits for a first load to end. */
+/** The instant of the last commit. With an interval it waits for a first load to end. */
 const stateNow = <E, R>(
   company: CompanyId,
   look: Effect.Effect<Status, E, R>,
@@ -192,9 +196,7 @@ const stateNow = <E, R>(
   Effect.gen(function*() {
     while (true) {
       const status = yield* look
-      if (status.known !== undefined) {
-        return { company, phase: "state", at: status.last, id: beforeAll } satisfies Place
-      }
+      if (status.known !== undefined) return status.last
       if (interval === undefined || !status.mayBegin) return yield* unknown(company, status, undefined)
       yield* say(`the feed of company ${company} waits: its first load with a history has not ended`)
       yield* Effect.sleep(interval)
@@ -253,19 +255,17 @@ const readBatch = (
         statusOf(database, company),
         (status) => requirePlace(company, status, place)
       )
-      const newest = isOfChange(place) ? undefined : yield* newestOf(database, place)
-      if (!(yield* isOfThisCopy(database, place, newest))) return yield* unknown(company, status, place.at)
-      const from = { ...place, newest }
+      if (!(yield* isOfThisCopy(database, place))) return yield* unknown(company, status, place.at)
       const batch = place.phase === "state"
-        ? yield* readState(database, company, from, size)
-        : yield* readChanges(database, company, from, size)
+        ? yield* readState(database, company, place, size)
+        : yield* readChanges(database, company, place, size)
       const end = batch.events.at(-1)
       const quiet: Place = {
         company,
-        phase: "after",
+        phase: "instant",
         at: status.last,
         id: wholeInstant,
-        newest: newest ?? { at: place.at, id: place.id }
+        newest: place.phase === "change" ? { at: place.at, id: place.id } : place.newest
       }
       return { ...batch, reached: end === undefined ? quiet : placeOf(end.position) ?? quiet }
     }))
@@ -273,13 +273,14 @@ const readBatch = (
     Effect.map(Option.getOrThrow)
   )
 
-/** Whether a place names a change itself. */
-const isOfChange = ({ id, phase }: Place): boolean => phase === "after" && id !== wholeInstant
+/** A place that names the last change up to its instant. */
+const placeAt = (database: Database<Dialect>, place: Omit<StatePlace, "newest">): Effect.Effect<StatePlace, SqlError> =>
+  Effect.map(newestOf(database, place), (newest) => ({ ...place, newest }))
 
 /** The last change up to the instant of a place, which no pruning removes; 0 for a copy in which nothing has changed. */
 const newestOf = (
   { dialect: { bigint, millisOf, tables, timestamp }, sql }: Database<Dialect>,
-  { at, company }: Place
+  { at, company }: Pick<Place, "at" | "company">
 ): Effect.Effect<Version, SqlError> => {
   const isOurs = sql`company_id = ${bigint(company)}`
   const lastOf = (table: Fragment) =>
@@ -298,25 +299,23 @@ const newestOf = (
  * Whether the copy has what a place names. One that was restored from a backup, or erased, does not. If the newest version
  * of an instant is in a backup, all before it are too, and later commits up to the instant changed nothing.
  */
-const isOfThisCopy = Effect.fnUntraced(
-  function*(database: Database<Dialect>, place: Place, newest: Version | undefined) {
-    const { at, company, id, phase } = place
-    if (place.newest !== undefined) return place.newest.at === newest?.at && place.newest.id === newest.id
-    if (id === wholeInstant || id === beforeAll) return true
-    const { dialect: { bigint, tables, timestamp }, sql } = database
-    const is = sql`company_id = ${bigint(company)} AND id = ${bigint(id)}`
-    const then = isAtInstant(database, DateTime.makeUnsafe(at))
-    const began = sql`valid_from = ${timestamp(at)}`
-    const [row, version] = phase === "state" ? [then.row, then.version] : [began, began]
-    const found = yield* sql`SELECT 1 FROM ${tables.rows} WHERE ${is} AND ${row}
-      UNION ALL SELECT 1 FROM ${tables.history} WHERE ${is} AND ${version}`
-    return found.length > 0
+const isOfThisCopy = Effect.fnUntraced(function*(database: Database<Dialect>, place: Place) {
+  if (place.phase !== "change") {
+    const { at, id } = yield* newestOf(database, place)
+    return place.newest.at === at && place.newest.id === id
   }
-)
+  const { dialect: { bigint, tables, timestamp }, sql } = database
+  const is = sql`company_id = ${bigint(place.company)} AND id = ${bigint(place.id)} AND valid_from = ${
+    timestamp(place.at)
+  }`
+  const found = yield* sql`SELECT 1 FROM ${tables.rows} WHERE ${is}
+    UNION ALL SELECT 1 FROM ${tables.history} WHERE ${is}`
+  return found.length > 0
+})
 
 /** The rows of an instant by id: of a range of ids, each as it was then. A row is never removed. */
 const readState = Effect.fnUntraced(
-  function*(database: Database<Dialect>, company: CompanyId, place: Place, size: number) {
+  function*(database: Database<Dialect>, company: CompanyId, place: StatePlace, size: number) {
     const { dialect, sql } = database
     const { bigint, tables } = dialect
     const isOurs = sql`company_id = ${bigint(company)} AND id > ${bigint(place.id)}`
@@ -344,7 +343,7 @@ const readState = Effect.fnUntraced(
       after: Option.some(punch)
     }))
     const next: Place = lastId === undefined
-      ? { ...place, phase: "after", id: wholeInstant }
+      ? { ...place, phase: "instant", id: wholeInstant }
       : { ...place, id: lastId }
     return { events, next }
   }
@@ -408,7 +407,7 @@ const eventOf = (company: CompanyId, at: number, before: State | undefined, afte
   const { id, userId } = after.punch
   return {
     companyId: company,
-    position: textOf({ company, phase: "after", at, id }),
+    position: textOf({ company, phase: "change", at, id }),
     at: DateTime.makeUnsafe(at),
     kind: kindOf(before, after),
     id,

@@ -36,18 +36,26 @@ export const FeedKind = Schema.Literals([
 
 export type FeedKind = typeof FeedKind.Type
 
-/** A place in a feed: behind an id of the state of an instant, or behind an id among the changes of an instant. */
-export interface Place {
+interface AnyPlace {
   readonly company: number
-  readonly phase: "state" | "after"
   /** Milliseconds. */
   readonly at: number
   readonly id: number
-  /**
-   * The last change up to the instant, of a place that names none itself: a copy that has it had the same state then. A
-   * position of an early release has none.
-   */
-  readonly newest?: Version | undefined
+}
+
+/** A place in a feed. */
+export type Place = ChangePlace | StatePlace
+
+/** The place behind a change. */
+interface ChangePlace extends AnyPlace {
+  readonly phase: "change"
+}
+
+/** The place behind an id of the state of an instant, or behind all changes of an instant (`wholeInstant`). */
+export interface StatePlace extends AnyPlace {
+  readonly phase: "state" | "instant"
+  /** The last change up to the instant: a copy that has it had the same state then. */
+  readonly newest: Version
 }
 
 /** A version of a punch by its first instant; that of a copy in which nothing has changed is 0. */
@@ -65,11 +73,12 @@ export const beforeAll = -1
 /** `7/2026-03-09T15:00:00.123Z/451`, `7/…/state/451@…/17` or, behind all of an instant, `7/…@…/17`: after `@` the newest version. */
 const form = /^(\d{1,16})\/([-\d]+T[\d:.]+Z)(\/state)?(?:\/(\d{1,16}))?(?:@([-\d]+T[\d:.]+Z)\/(\d{1,16}))?$/
 
-export const textOf = ({ at, company, id, newest, phase }: Place): FeedPosition => {
+export const textOf = (place: Place): FeedPosition => {
+  const { at, company, id, phase } = place
   const state = phase === "state" ? "/state" : ""
-  const last = newest === undefined ? "" : `@${formatInstant(newest.at)}/${newest.id}`
+  const last = phase === "change" ? "" : `@${formatInstant(place.newest.at)}/${place.newest.id}`
   return FeedPosition.make(
-    `${company}/${formatInstant(at)}${state}${id === wholeInstant ? "" : `/${id}`}${last}`,
+    `${company}/${formatInstant(at)}${state}${phase === "instant" ? "" : `/${id}`}${last}`,
     // Each event has one: to parse it again would cost as much as to read the punch.
     { disableChecks: true }
   )
@@ -77,19 +86,15 @@ export const textOf = ({ at, company, id, newest, phase }: Place): FeedPosition 
 
 export const placeOf = (text: string): Place | undefined => {
   const [, company, instant = "", state, id, newestInstant, newestId] = form.exec(text) ?? []
-  const at = parseInstant(instant)
-  if (company === undefined || Number.isNaN(at) || (state !== undefined && id === undefined)) return undefined
-  const newest = newestInstant === undefined
-    ? undefined
-    : { at: parseInstant(newestInstant), id: Number(newestId) }
-  // The place of a change names it already.
-  if (newest !== undefined && (!(newest.at <= at) || (state === undefined && id !== undefined))) return undefined
-  const place: Place = {
+  const ground = {
     company: Number(company),
-    phase: state === undefined ? "after" : "state",
-    at,
-    id: id === undefined ? wholeInstant : Number(id),
-    newest
+    at: parseInstant(instant),
+    id: id === undefined ? wholeInstant : Number(id)
   }
-  return [place.company, place.id, newest?.id ?? 0].every(Number.isSafeInteger) ? place : undefined
+  const newest = { at: parseInstant(newestInstant ?? ""), id: Number(newestId ?? 0) }
+  if (Number.isNaN(ground.at) || ![ground.company, ground.id, newest.id].every(Number.isSafeInteger)) return undefined
+  const phase = state !== undefined ? "state" : id === undefined ? "instant" : "change"
+  // The place of a change names it already.
+  if (phase === "change") return newestInstant === undefined ? { ...ground, phase } : undefined
+  return newest.at <= ground.at && (phase === "instant" || id !== undefined) ? { ...ground, phase, newest } : undefined
 }

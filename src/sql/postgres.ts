@@ -3,15 +3,7 @@ import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import { numberOf, orUndefined, postgres as ground, timestamptzOf } from "../internal/sql/dialect.ts"
-import {
-  type Cell,
-  type Column,
-  columns,
-  type ColumnType,
-  contentColumns,
-  versionColumns,
-  versionColumnsBefore5
-} from "./columns.ts"
+import { type Cell, type Column, columns, type ColumnType, contentColumns, versionColumns } from "./columns.ts"
 import {
   type BatchRows,
   deletionRefused,
@@ -21,9 +13,7 @@ import {
   historyGap,
   hoursWorked,
   indexBegun,
-  knowOlder,
   makesGap,
-  renameGone,
   type Written
 } from "./Dialect.ts"
 import type { TableNames } from "./tableNames.ts"
@@ -37,8 +27,7 @@ export const postgres = (names: TableNames): Dialect =>
     write: writer(names),
     steps: [
       {
-        // A copy that was made before releases has 1 and 2 of the same tables.
-        id: 2,
+        id: 10,
         name: "tables",
         statements: [
           ground.createMigrations(names.migrations),
@@ -47,58 +36,15 @@ export const postgres = (names: TableNames): Dialect =>
           createSync(names),
           createHistory(names),
           `CREATE INDEX ${names.historyEnded} ON ${names.history} (company_id, valid_to)`,
-          createKeepFunction(names, "CREATE", versionColumnsBefore5),
+          ...indexBegun(names),
+          createKeepFunction(names),
           createKeepTrigger(names),
           ...createRefusals(names),
           createCurrent(names),
-          createBreaks(names)
-        ]
-      },
-      {
-        id: 3,
-        name: "known_since",
-        statements: [
-          `ALTER TABLE ${names.sync} ADD COLUMN known_since timestamptz`,
-          knowOlder(names.sync),
-          ...createRowRemoved(names)
-        ]
-      },
-      {
-        id: 4,
-        name: "closes",
-        statements: [
-          `ALTER TABLE ${names.sync} ADD COLUMN pass_began timestamptz, ADD COLUMN unknown text`,
+          createBreaks(names),
+          ...createRowRemoved(names),
           ...createCloses(names)
         ]
-      },
-      {
-        // Views follow; the text of a function does not.
-        id: 5,
-        name: "missing_at",
-        statements: [...renameGone(names), createKeepFunction(names, "CREATE OR REPLACE", versionColumns)]
-      },
-      {
-        id: 6,
-        name: "classes",
-        statements: [
-          ...["hourly_wage", "over_ms", "double_ms"].map((column) =>
-            `ALTER TABLE ${names.closeRow} ADD COLUMN ${column} bigint`
-          ),
-          `ALTER TABLE ${names.closePerson} ADD COLUMN double_ms bigint`
-        ]
-      },
-      {
-        id: 7,
-        name: "files",
-        statements: [
-          createCloseFile(names),
-          createEraseFunction(names, "CREATE OR REPLACE", [...suffixesBefore7, "_close_file"])
-        ]
-      },
-      {
-        id: 8,
-        name: "feed",
-        statements: indexBegun(names)
       }
     ]
   })
@@ -110,7 +56,7 @@ const createRows = ({ rows }: TableNames) =>
   `CREATE TABLE ${rows} (
 ${columnsOfPunch}
   pass bigint NOT NULL,
-  gone_at timestamptz,
+  missing_at timestamptz,
   valid_from timestamptz,
   PRIMARY KEY (company_id, id)
 )`
@@ -119,11 +65,14 @@ const createSync = ({ sync }: TableNames) =>
   `CREATE TABLE ${sync} (
   company_id bigint NOT NULL PRIMARY KEY,
   checkpoint text,
+  pass_began timestamptz,
+  unknown text,
   error_at timestamptz,
   error_tag text,
   error_text text,
   history_since timestamptz,
-  history_last timestamptz
+  history_last timestamptz,
+  known_since timestamptz
 )`
 
 /** A version: the row as it was from `valid_from` (NULL: since before the history began) to `valid_to`, which is not in it. */
@@ -131,22 +80,20 @@ const createHistory = ({ history }: TableNames) =>
   `CREATE TABLE ${history} (
 ${columnsOfPunch}
   pass bigint NOT NULL,
-  gone_at timestamptz,
+  missing_at timestamptz,
   valid_from timestamptz,
   valid_to timestamptz NOT NULL,
   PRIMARY KEY (company_id, id, valid_to),
   CHECK (valid_from < valid_to)
 )`
 
-type Create = "CREATE" | "CREATE OR REPLACE"
-
 /**
  * The function of a trigger, whose body names a table as `%I.%I`. This binds the schema of the table now: by its search path,
  * a later session may find the table of another copy.
  */
-const createFunction = (name: string, table: string, body: string, create: Create = "CREATE") =>
+const createFunction = (name: string, table: string, body: string) =>
   `DO $do$ BEGIN
-EXECUTE (SELECT format($format$${create} FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$
+EXECUTE (SELECT format($format$CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
 ${body}
   RETURN NULL;
@@ -154,17 +101,12 @@ END $$
 $format$, n.nspname, c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '${table}'::regclass);
 END $do$`
 
-const createKeepFunction = (
-  { history, keepVersionFunction }: TableNames,
-  create: Create,
-  columns: ReadonlyArray<string>
-) =>
+const createKeepFunction = ({ history, keepVersionFunction }: TableNames) =>
   createFunction(
     keepVersionFunction,
     history,
-    `  INSERT INTO %I.%I (${columns.join(", ")}, valid_to)
-  VALUES (${columns.map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);`,
-    create
+    `  INSERT INTO %I.%I (${versionColumns.join(", ")}, valid_to)
+  VALUES (${versionColumns.map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);`
   )
 
 /** A statement that sets no `valid_from` does not meet this trigger, so that a copy without history pays nothing. */
@@ -225,37 +167,27 @@ const createCloses = (
   location_id bigint NOT NULL,
   department_id bigint,
   role_id bigint NOT NULL,
+  hourly_wage bigint NOT NULL,
   punches bigint NOT NULL,
   incomplete bigint NOT NULL,
   net_ms bigint NOT NULL,
   cost_cents bigint NOT NULL,
   tips_cents bigint NOT NULL,
+  over_ms bigint,
+  double_ms bigint,
   PRIMARY KEY (company_id, close_id, number, place)
 )`,
-  `CREATE TABLE ${names.closePerson} (
-  company_id bigint NOT NULL,
-  close_id bigint NOT NULL,
-  number bigint NOT NULL,
-  user_id bigint NOT NULL,
-  above_ms bigint,
-  above_day_ms bigint,
-  PRIMARY KEY (company_id, close_id, number, user_id)
-)`,
-  createEraseFunction(names, "CREATE", suffixesBefore7),
+  createCloseFile(names),
+  createEraseFunction(names),
   // A role that may execute it could put it on its own table, and erase closes with that.
   `REVOKE EXECUTE ON FUNCTION ${names.eraseClosesFunction}() FROM PUBLIC`,
   `CREATE TRIGGER ${names.eraseCloses} AFTER DELETE ON ${names.sync} FOR EACH ROW EXECUTE FUNCTION ${names.eraseClosesFunction}()`
 ]
 
-const suffixesBefore7 = ["_close", "_close_state", "_close_row", "_close_person"]
-
-const createEraseFunction = (
-  { eraseClosesFunction, rows }: TableNames,
-  create: Create,
-  suffixes: ReadonlyArray<string>
-) =>
-  `DO $do$ BEGIN
-EXECUTE (SELECT format($format$${create} FUNCTION ${eraseClosesFunction}() RETURNS trigger LANGUAGE plpgsql
+const createEraseFunction = ({ eraseClosesFunction, rows }: TableNames) => {
+  const suffixes = ["_close", "_close_state", "_close_row", "_close_file"]
+  return `DO $do$ BEGIN
+EXECUTE (SELECT format($format$CREATE FUNCTION ${eraseClosesFunction}() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
 ${suffixes.map((_, at) => `  DELETE FROM %1$I.%${at + 2}$I WHERE company_id = OLD.company_id;`).join("\n")}
@@ -264,6 +196,7 @@ END $$
 $format$, n.nspname, ${suffixes.map((suffix) => `c.relname || '${suffix}'`).join(", ")})
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '${rows}'::regclass);
 END $do$`
+}
 
 const createCloseFile = ({ closeFile }: TableNames) =>
   `CREATE TABLE ${closeFile} (
@@ -314,7 +247,7 @@ ${
     [...columns.filter(({ name }) => name !== "deleted").map(currentColumn), hours].map((text) => `  ${text}`)
       .join(",\n")
   }
-FROM ${rows} AS t WHERE NOT t.deleted AND t.gone_at IS NULL`
+FROM ${rows} AS t WHERE NOT t.deleted AND t.missing_at IS NULL`
 
 const createBreaks = ({ breaks, rows }: TableNames) =>
   `CREATE VIEW ${breaks} AS SELECT
@@ -327,7 +260,7 @@ const createBreaks = ({ breaks, rows }: TableNames) =>
   (b.value->>'paid')::boolean AS paid,
   (b.value->>'in')::timestamptz AS break_in,
   (b.value->>'out')::timestamptz AS break_out
-FROM ${rows} AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.gone_at IS NULL`
+FROM ${rows} AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.missing_at IS NULL`
 
 /** Rows of one statement: as many as the largest of common transactions has. */
 const rowsPerStatement = 1000

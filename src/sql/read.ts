@@ -19,7 +19,7 @@ import type { InstantRange, PunchFilter } from "../PunchFilter.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { connect, failedWith, opened, type TableOptions } from "./connection.ts"
-import { type Dialect, knownSince } from "./Dialect.ts"
+import type { Dialect } from "./Dialect.ts"
 import { cellsOf, punchColumns, punchesOf, rowColumns, rowOf, type StoredRow } from "./row.ts"
 
 /** Which copy is listed. */
@@ -167,8 +167,8 @@ export const requireKnown = Effect.fnUntraced(function*(
   companyId: CompanyId,
   requested: DateTime.DateTime
 ) {
-  const [row] = yield* sql`SELECT ${millisOf(knownSince)} AS known_since FROM ${tables.sync} AS s
-    WHERE s.company_id = ${bigint(companyId)}`
+  const [row] = yield* sql`SELECT ${millisOf("known_since")} AS known_since FROM ${tables.sync}
+    WHERE company_id = ${bigint(companyId)}`
   const since = orUndefined(row?.["known_since"])
   if (since === undefined || requested.epochMilliseconds < since) {
     return yield* new HistoryUnavailable({

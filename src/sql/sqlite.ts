@@ -4,7 +4,7 @@ import * as Option from "effect/Option"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import { numberOf, orUndefined, sqlite as ground } from "../internal/sql/dialect.ts"
-import { type Cell, type Column, columns, type ColumnType, contentColumns, versionColumnsBefore5 } from "./columns.ts"
+import { type Cell, type Column, columns, type ColumnType, contentColumns, versionColumns } from "./columns.ts"
 import {
   AmbiguousWrite,
   type BatchRows,
@@ -15,9 +15,7 @@ import {
   historyGap,
   hoursWorked,
   indexBegun,
-  knowOlder,
   makesGap,
-  renameGone,
   type Written
 } from "./Dialect.ts"
 import type { TableNames } from "./tableNames.ts"
@@ -28,8 +26,7 @@ export const sqlite = (names: TableNames): Dialect =>
     write: writer(names),
     steps: [
       {
-        // A copy that was made before releases has 1 and 2 of the same tables.
-        id: 2,
+        id: 10,
         name: "tables",
         statements: [
           ground.createMigrations(names.migrations),
@@ -38,59 +35,14 @@ export const sqlite = (names: TableNames): Dialect =>
           createSync(names),
           createHistory(names),
           `CREATE INDEX ${names.historyEnded} ON ${names.history} (company_id, valid_to)`,
+          ...indexBegun(names),
           createKeepVersion(names),
           ...createRefusals(names),
           createCurrent(names),
-          createBreaks(names)
-        ]
-      },
-      {
-        id: 3,
-        name: "known_since",
-        statements: [
-          `ALTER TABLE ${names.sync} ADD COLUMN known_since INTEGER`,
-          knowOlder(names.sync),
-          createRowRemoved(names)
-        ]
-      },
-      {
-        id: 4,
-        name: "closes",
-        statements: [
-          `ALTER TABLE ${names.sync} ADD COLUMN pass_began INTEGER`,
-          `ALTER TABLE ${names.sync} ADD COLUMN unknown TEXT`,
+          createBreaks(names),
+          createRowRemoved(names),
           ...createCloses(names)
         ]
-      },
-      {
-        // Views and triggers follow.
-        id: 5,
-        name: "missing_at",
-        statements: renameGone(names)
-      },
-      {
-        id: 6,
-        name: "classes",
-        statements: [
-          ...["hourly_wage", "over_ms", "double_ms"].map((column) =>
-            `ALTER TABLE ${names.closeRow} ADD COLUMN ${column} INTEGER`
-          ),
-          `ALTER TABLE ${names.closePerson} ADD COLUMN double_ms INTEGER`
-        ]
-      },
-      {
-        id: 7,
-        name: "files",
-        statements: [
-          createCloseFile(names),
-          `DROP TRIGGER ${names.eraseCloses}`,
-          createEraseCloses(names, [...tablesBefore7(names), names.closeFile])
-        ]
-      },
-      {
-        id: 8,
-        name: "feed",
-        statements: indexBegun(names)
       }
     ]
   })
@@ -112,7 +64,7 @@ const createRows = ({ rows }: TableNames) =>
   `CREATE TABLE ${rows} (
 ${columnsOfPunch}
   pass INTEGER NOT NULL,
-  gone_at INTEGER,
+  missing_at INTEGER,
   valid_from INTEGER,
   PRIMARY KEY (company_id, id)
 ) STRICT`
@@ -121,11 +73,14 @@ const createSync = ({ sync }: TableNames) =>
   `CREATE TABLE ${sync} (
   company_id INTEGER NOT NULL PRIMARY KEY,
   checkpoint TEXT,
+  pass_began INTEGER,
+  unknown TEXT,
   error_at INTEGER,
   error_tag TEXT,
   error_text TEXT,
   history_since INTEGER,
-  history_last INTEGER
+  history_last INTEGER,
+  known_since INTEGER
 ) STRICT`
 
 /** A version: the row as it was from `valid_from` (NULL: since before the history began) to `valid_to`, which is not in it. */
@@ -133,7 +88,7 @@ const createHistory = ({ history }: TableNames) =>
   `CREATE TABLE ${history} (
 ${columnsOfPunch}
   pass INTEGER NOT NULL,
-  gone_at INTEGER,
+  missing_at INTEGER,
   valid_from INTEGER,
   valid_to INTEGER NOT NULL,
   PRIMARY KEY (company_id, id, valid_to),
@@ -145,8 +100,8 @@ const createKeepVersion = ({ history, keepVersion, rows }: TableNames) =>
   `CREATE TRIGGER ${keepVersion} AFTER UPDATE OF valid_from ON ${rows}
 WHEN NEW.valid_from IS NOT NULL AND NEW.valid_from IS NOT OLD.valid_from
 BEGIN
-  INSERT INTO ${history} (${versionColumnsBefore5.join(", ")}, valid_to)
-  VALUES (${versionColumnsBefore5.map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);
+  INSERT INTO ${history} (${versionColumns.join(", ")}, valid_to)
+  VALUES (${versionColumns.map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);
 END`
 
 const createRefusals = ({ refuseEnd, refuseHole, sync }: TableNames) => [
@@ -196,36 +151,27 @@ const createCloses = (names: TableNames) => [
   location_id INTEGER NOT NULL,
   department_id INTEGER,
   role_id INTEGER NOT NULL,
+  hourly_wage INTEGER NOT NULL,
   punches INTEGER NOT NULL,
   incomplete INTEGER NOT NULL,
   net_ms INTEGER NOT NULL,
   cost_cents INTEGER NOT NULL,
   tips_cents INTEGER NOT NULL,
+  over_ms INTEGER,
+  double_ms INTEGER,
   PRIMARY KEY (company_id, close_id, number, place)
 ) STRICT`,
-  `CREATE TABLE ${names.closePerson} (
-  company_id INTEGER NOT NULL,
-  close_id INTEGER NOT NULL,
-  number INTEGER NOT NULL,
-  user_id INTEGER NOT NULL,
-  above_ms INTEGER,
-  above_day_ms INTEGER,
-  PRIMARY KEY (company_id, close_id, number, user_id)
-) STRICT`,
-  createEraseCloses(names, tablesBefore7(names))
+  createCloseFile(names),
+  createEraseCloses(names)
 ]
 
-const tablesBefore7 = ({ close, closePerson, closeRow, closeState }: TableNames) => [
-  close,
-  closeState,
-  closeRow,
-  closePerson
-]
-
-const createEraseCloses = ({ eraseCloses, sync }: TableNames, tables: ReadonlyArray<string>) =>
+const createEraseCloses = ({ close, closeFile, closeRow, closeState, eraseCloses, sync }: TableNames) =>
   `CREATE TRIGGER ${eraseCloses} AFTER DELETE ON ${sync}
 BEGIN
-${tables.map((table) => `  DELETE FROM ${table} WHERE company_id = OLD.company_id;`).join("\n")}
+${
+    [close, closeState, closeRow, closeFile].map((table) => `  DELETE FROM ${table} WHERE company_id = OLD.company_id;`)
+      .join("\n")
+  }
 END`
 
 const createCloseFile = ({ closeFile }: TableNames) =>
@@ -283,7 +229,7 @@ ${
     [...columns.filter(({ name }) => name !== "deleted").map(currentColumn), hours].map((text) => `  ${text}`)
       .join(",\n")
   }
-FROM ${rows} AS t WHERE NOT t.deleted AND t.gone_at IS NULL`
+FROM ${rows} AS t WHERE NOT t.deleted AND t.missing_at IS NULL`
 
 const createBreaks = ({ breaks, rows }: TableNames) =>
   `CREATE VIEW ${breaks} AS SELECT
@@ -296,7 +242,7 @@ const createBreaks = ({ breaks, rows }: TableNames) =>
   json_extract(b.value, '$.paid') AS paid,
   json_extract(b.value, '$.in') AS break_in,
   json_extract(b.value, '$.out') AS break_out
-FROM ${rows} AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.gone_at IS NULL`
+FROM ${rows} AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.missing_at IS NULL`
 
 /** Rows of one statement. More save little, and each size of a last chunk has a separate text. */
 const rowsPerStatement = 100

@@ -12,7 +12,7 @@ import { type Database, numberOf, orUndefined, raw, textOrUndefined } from "../i
 import { retried, transact } from "../internal/sql/transaction.ts"
 import { unknownOf } from "../internal/wire/unknown.ts"
 import type { Batch, Committed, Missing } from "../sync/Batch.ts"
-import { type Checkpoint, checkpointText, readCanonical } from "../sync/Checkpoint.ts"
+import { type Checkpoint, checkpointText, readCheckpoint } from "../sync/Checkpoint.ts"
 import { isTooManyMissing, superseded, type SyncError, tooManyMissing, unreadable } from "../sync/SyncError.ts"
 import { failedWith } from "./connection.ts"
 import type { AmbiguousWrite, BatchRows, Dialect } from "./Dialect.ts"
@@ -206,7 +206,7 @@ export const checkpointOf = (
   const text = textOrUndefined(stored)
   return text === undefined
     ? Effect.succeedNone
-    : Effect.fromResult(Result.mapBoth(readCanonical(text, company), {
+    : Effect.fromResult(Result.mapBoth(readCheckpoint(text, company), {
       onFailure: (why) => unreadable(company, why),
       onSuccess: Option.some
     }))

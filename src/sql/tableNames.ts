@@ -15,11 +15,10 @@ export interface TableNames {
   readonly breaks: string
   /** The versions that were replaced. */
   readonly history: string
-  /** The closes, their revisions, and the sums and people of each revision. */
+  /** The closes, their revisions, and the sums of each revision. */
   readonly close: string
   readonly closeState: string
   readonly closeRow: string
-  readonly closePerson: string
   /** The files of states that were written out. */
   readonly closeFile: string
   /** An index is in the schema of its table, and its name never has one. */
@@ -76,7 +75,6 @@ export const namesOf = (
     close: quoted("_close"),
     closeState: quoted("_close_state"),
     closeRow: quoted("_close_row"),
-    closePerson: quoted("_close_person"),
     closeFile: quoted("_close_file"),
     clockedIn: `"${name}_clocked_in"`,
     historyEnded: `"${name}_history_ended"`,

@@ -62,10 +62,7 @@ export const RunningPass = Schema.Struct({
   before: Schema.OptionFromNullOr(Schema.Natural),
   /** Whether the pass asks for the order of ids. Absent: it asks for no order. */
   sorted: Schema.optionalKey(Schema.Boolean)
-}).pipe(
-  // The name in checkpoints that are stored.
-  Schema.encodeKeys({ cycleGuard: "landmark" })
-)
+})
 
 export type RunningPass = typeof RunningPass.Type
 
@@ -141,7 +138,7 @@ const runningJson = ({ at, before, cursor, cycleGuard, horizon, latest, since, w
   at: Option.match(at, nullOrText),
   latest: Option.match(latest, nullOrText),
   cursor: Option.getOrNull(cursor),
-  landmark: Option.getOrNull(cycleGuard),
+  cycleGuard: Option.getOrNull(cycleGuard),
   pages: running.pages,
   restarts: running.restarts,
   window: Option.match(window, {
@@ -190,7 +187,8 @@ const newer = (how: string): NoCheckpoint => ({
 
 /**
  * Reads the checkpoint of a company, or says why it cannot be one. A key that is not known is of a newer release: to leave it
- * out would undo what that release has stored. No part of the text is quoted. @internal
+ * out would undo what that release has stored. A text that this library would write otherwise was edited by hand, and no commit
+ * could replace it: stores compare texts. No part of the text is quoted. @internal
  */
 export const readCheckpoint = (stored: string, company: CompanyId): Result.Result<Checkpoint, NoCheckpoint> => {
   const json = decodeJson(stored)
@@ -211,20 +209,13 @@ export const readCheckpoint = (stored: string, company: CompanyId): Result.Resul
     Result.filterOrFail(
       () => Result.isSuccess(decodeKnown(stored)),
       () => newer("it has a key that this release does not know")
+    ),
+    Result.filterOrFail(
+      (checkpoint) => checkpointText(checkpoint) === stored,
+      () => invalid("its text was edited: it is not in the form that this library writes")
     )
   )
 }
-
-/**
- * Reads the checkpoint of a store that compares texts. A text that this library would write otherwise was edited by hand, and
- * no commit could replace it. @internal
- */
-export const readCanonical = (stored: string, company: CompanyId): Result.Result<Checkpoint, NoCheckpoint> =>
-  Result.filterOrFail(
-    readCheckpoint(stored, company),
-    (checkpoint) => checkpointText(checkpoint) === stored,
-    () => invalid("its text was edited: it is not in the form that this library writes")
-  )
 
 const first = Date.parse("0001-01-01T00:00:00.000Z")
 const last = Date.parse("9999-12-31T23:59:59.999Z")

@@ -27,7 +27,7 @@ export class SyncError extends Schema.TaggedError<SyncError>("effect-time-punche
   detail: withDefault(Schema.String, ""),
   /** The last checkpoint of this call that is durable. `None` (the default): it has none, or the store knows. */
   checkpoint: withDefault(Schema.OptionFromNullOr(Checkpoint), Option.none()),
-  /** The error of the store, or of the caller's `write`. Absent: there is none. */
+  /** The error of the store. Absent: there is none. */
   cause: Schema.optionalKey(Schema.Defect())
 }) {
   /** What stopped the sync of which company, on one printable line for a log. */

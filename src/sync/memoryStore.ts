@@ -7,7 +7,7 @@ import * as Result from "effect/Result"
 import type { CompanyId, TimePunchId } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import type { Batch, Committed, Missing } from "./Batch.ts"
-import { type Checkpoint, checkpointText, readCanonical, type SweepWindow } from "./Checkpoint.ts"
+import { type Checkpoint, checkpointText, readCheckpoint, type SweepWindow } from "./Checkpoint.ts"
 import { isTooManyMissing, superseded, type SyncError, tooManyMissing, unreadable } from "./SyncError.ts"
 
 /** A row of a copy. */
@@ -33,7 +33,7 @@ export const makeStoreOf = (copies: Map<CompanyId, Copy>) => ({
     Effect.suspend(() => {
       const stored = copies.get(company)?.checkpoint
       if (stored === undefined) return Effect.succeedNone
-      const checkpoint = Result.mapError(readCanonical(stored, company), (why) => unreadable(company, why))
+      const checkpoint = Result.mapError(readCheckpoint(stored, company), (why) => unreadable(company, why))
       return Effect.fromResult(Result.map(checkpoint, Option.some))
     }),
   commit: (batch: Batch, previous: Option.Option<Checkpoint>): Effect.Effect<Committed, SyncError> =>

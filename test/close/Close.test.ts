@@ -40,7 +40,7 @@ const next: Close.CloseOptions = { ...march, first: date("2026-03-16"), last: da
 const shift = (id: number, clockedIn: string, hours: number, changes: Partial<TimePunch> = {}) =>
   shiftOf(clockedIn, hours, { id: TimePunchId.make(id), userId: UserId.make(501), ...changes })
 
-const closeTables = ["close", "close_state", "close_row", "close_person", "close_file"]
+const closeTables = ["close", "close_state", "close_row", "close_file"]
 
 const mapping = {
   v: 1,
@@ -244,7 +244,7 @@ for (const database of databases()) {
           yield* commit(copy.kept, company, [...days, shift(20, "2026-03-12T14:00:00Z", 8)])
           const half = { ...march, first: date("2026-03-12"), last: date("2026-03-31") }
           const over = (revision: Revision) =>
-            revision.people.map(({ over }) => Option.getOrNull(Option.map(over, Duration.toHours)))
+            CloseSums.byPerson(revision).map(({ over }) => Option.getOrNull(Option.map(over, Duration.toHours)))
 
           assert.deepStrictEqual(over(yield* create(copy, half)), [4])
           yield* commit(copy.kept, company, [shift(12, "2026-03-11T12:00:00Z", 8)])
@@ -996,40 +996,6 @@ for (const database of databases()) {
       }))
 
     itWithCopy(
-      "keeps what a close of an older release counts: each threshold by itself, in rows of all wages",
-      (copy) =>
-        Effect.gen(function*() {
-          const { run, table } = copy
-          yield* commit(copy.kept, company, week)
-          yield* create(copy, { ...march, weeklyThreshold: Duration.hours(14), dailyThreshold: Duration.hours(7) })
-          // As that release wrote it.
-          yield* run(Effect.gen(function*() {
-            const sql = yield* SqlClient.SqlClient
-            const [row] = yield* sql.unsafe<{ readonly terms: string }>(`SELECT terms FROM ${table}_close`)
-            const { doubleThreshold: _double, thresholds: _thresholds, ...terms } = JSON.parse(row?.terms ?? "")
-            yield* sql.unsafe(`UPDATE ${table}_close SET terms = '${JSON.stringify(terms)}'`)
-            yield* sql.unsafe(`UPDATE ${table}_close_row SET hourly_wage = NULL, over_ms = NULL, double_ms = NULL`)
-            yield* sql.unsafe(`UPDATE ${table}_close_person SET above_ms = 7200000, above_day_ms = 7200000`)
-          }))
-          assert.deepStrictEqual((yield* run(Close.verify(company, undefined, { table }))).revisions, 1)
-          assert.deepStrictEqual((yield* correct(copy)).revisions, [])
-
-          // An hour more at another wage: 17 hours, 3 of them over 14 a week, and 3 over 7 a day.
-          yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 9, { hourlyWage: Cents.make(2000) })])
-          const { revisions: [revision] } = yield* correct(copy)
-          assert.deepStrictEqual(
-            revision?.people.map(({ double, over, overDaily }) => [over, overDaily, double]),
-            [[Option.some(Duration.hours(3)), Option.some(Duration.hours(3)), Option.none()]]
-          )
-          assert.deepStrictEqual(
-            revision?.rows.map(({ hourlyWage, net, over }) => [Duration.toHours(net), hourlyWage, over]),
-            [[17, Option.none(), Option.none()]]
-          )
-          assert.strictEqual((yield* run(Close.verify(company, undefined, { table }))).revisions, 2)
-        })
-    )
-
-    itWithCopy(
       "asks for gaps and edges again when it writes, since another close may be there by then",
       (copy) =>
         Effect.gen(function*() {
@@ -1352,7 +1318,7 @@ describe("Rights in PostgreSQL", () => {
           "CREATE ROLE closer LOGIN",
           "GRANT SELECT ON ALL TABLES IN SCHEMA public TO closer",
           "GRANT INSERT ON time_punches_close, time_punches_close_state, time_punches_close_row, " +
-          "time_punches_close_person, time_punches_close_file TO closer",
+          "time_punches_close_file TO closer",
           "CREATE ROLE reader LOGIN",
           "GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader"
         ]

@@ -9,11 +9,14 @@ import { punch } from "../support/arbitraryPunch.ts"
 import { berlin, date, east, far, newYork, run, shift, terms } from "./terms.ts"
 
 /** The hours of each person over the thresholds. */
-const overs = ({ people }: CloseSums.CloseSums) =>
-  people.map(({ double, over, userId }) => [
+const overs = (sums: CloseSums.CloseSums) =>
+  CloseSums.byPerson(sums).map(({ double, over, userId }) => [
     userId,
-    ...[over, double].map((each) => Option.getOrNull(Option.map(each, Duration.toHours)))
+    hoursOf(over),
+    hoursOf(double)
   ])
+
+const hoursOf = Option.match({ onNone: () => null, onSome: Duration.toHours })
 
 describe("CloseSums.sum", () => {
   it.effect("has a row for each person, location, department and role", () =>
@@ -57,7 +60,7 @@ describe("CloseSums.sum", () => {
       const wage = (cents: number) => ({ hourlyWage: Cents.make(cents) })
       const bar = { departmentId: Option.some(DepartmentId.make(21)) }
       const none = { departmentId: Option.none() }
-      const { people, rows } = yield* run(
+      const { rows } = yield* run(
         [
           // Monday: 6 hours as a cook, then 7 as a host, of which 5 are over 8, and 1 of them over 12.
           shift("2026-03-02T21:00:00Z", 7, { roleId: host, ...bar, ...wage(1200) }),
@@ -80,14 +83,14 @@ describe("CloseSums.sum", () => {
       assert.deepStrictEqual(
         rows.map(({ double, hourlyWage, incomplete, net, over, roleId }) => [
           roleId,
-          Option.getOrNull(hourlyWage),
+          hourlyWage,
           incomplete,
           Duration.toHours(net),
           ...[over, double].map((each) => Option.getOrNull(Option.map(each, Duration.toHours)))
         ]),
         [[cook, 1500, 0, 38, 0, 0], [cook, 1600, 0, 9, 9, 0], [host, 1200, 1, 7, 4, 1]]
       )
-      assert.deepStrictEqual(overs({ people, rows }), [[7, 13, 1]])
+      assert.deepStrictEqual(overs({ rows }), [[7, 13, 1]])
     }))
 
   it.effect("counts dates in their order, also where the days of one location begin before those of another", () =>
@@ -126,37 +129,6 @@ describe("CloseSums.sum", () => {
       assert.deepStrictEqual(rows.map(({ locationId, over }) => [locationId, Option.map(over, Duration.toHours)]), [
         [far, Option.some(4)]
       ])
-    }))
-
-  it.effect("counts each threshold by itself, and rows of all wages, in a close of an older release", () =>
-    Effect.gen(function*() {
-      const thresholds = { weeklyThreshold: Duration.hours(40), dailyThreshold: Duration.hours(8) }
-      const week = ["02", "03", "04", "05", "06"].map((day, at) =>
-        shift(`2026-03-${day}T14:00:00Z`, 9, { hourlyWage: Cents.make(1500 + at) })
-      )
-      const sumsOf = (own: CloseTerms.CloseTerms) => run(week, { ...own, thresholds: "separate" })
-      const both = yield* sumsOf(terms(thresholds))
-      const daily = yield* sumsOf(terms({ dailyThreshold: Duration.hours(8) }))
-
-      assert.deepStrictEqual(
-        both.rows.map(({ double, hourlyWage, net, over }) => [Duration.toHours(net), hourlyWage, over, double]),
-        [[45, Option.none(), Option.none(), Option.none()]]
-      )
-      assert.deepStrictEqual(
-        both.people.map(({ over, overDaily }) => [over, overDaily].map(Option.map(Duration.toHours))),
-        [
-          [Option.some(5), Option.some(5)]
-        ]
-      )
-      assert.deepStrictEqual(
-        daily.people.map(({ over, overDaily }) => [over, overDaily].map(Option.map(Duration.toHours))),
-        [[Option.some(5), Option.none()]]
-      )
-      // Together an hour counts once.
-      assert.deepStrictEqual(overs(yield* run(week, terms(thresholds))), [[7, 5, null]])
-      const text = JSON.stringify(Schema.encodeSync(CloseTerms.CloseTerms)(terms(thresholds)))
-      const { doubleThreshold: _double, thresholds: _thresholds, ...older } = JSON.parse(text)
-      assert.strictEqual(Schema.decodeSync(CloseTerms.CloseTerms)(older).thresholds, "separate")
     }))
 
   it.effect("fails for a location without an entry", () =>

@@ -9,8 +9,11 @@ const read = (path: string) => Fs.readFileSync(root + path, "utf8")
 /** `C1` to `C26` and so on: the number of rows of each letter. */
 const sizes = { C: 26, H: 37, J: 21, P: 20, A: 28, K: 8, Q: 10, R: 13, S: 14, Y: 82, M: 13 }
 
+/** Rows of a store without a transaction, which the library no longer has. */
+const withdrawn = ["Y56", "Y73"]
+
 const every = Object.entries(sizes).flatMap(([letter, size]) =>
-  Array.from({ length: size }, (_, index) => `${letter}${index + 1}`)
+  Array.from({ length: size }, (_, index) => `${letter}${index + 1}`).filter((row) => !withdrawn.includes(row))
 )
 
 /** Faults of a copy that lose no row where they are not handled, or cannot be. */
@@ -30,6 +33,7 @@ const core = [
   ["Y", ...Array.from({ length: sizes.Y }, (_, index) => index + 1).filter((row) => !minor.includes(row))],
   ["M", 1, 2, 3, 5, 6]
 ].flatMap(([letter, ...numbers]) => numbers.map((number) => `${letter}${number}`))
+  .filter((row) => !withdrawn.includes(row))
 
 const rows = faultRows(read("docs/reliability-faults.md"))
 
@@ -37,7 +41,7 @@ const cited = rows.flatMap(({ shown }) => shown)
 
 describe("the table of faults", () => {
   it("has every row once, in order, with what the library does", () => {
-    assert.strictEqual(every.length, 272)
+    assert.strictEqual(every.length, 270)
     assert.deepStrictEqual(rows.map(({ row }) => row), every)
     for (const { does, fault, row } of rows) assert.isTrue(fault !== "" && does !== "", row)
   })
@@ -46,7 +50,7 @@ describe("the table of faults", () => {
     const untested = rows.filter(({ shown }) => shown.length === 0)
     const [, reasons = ""] = read("docs/reliability-faults.md").split("\n## Left out, or done differently\n")
 
-    assert.strictEqual(core.length, 179)
+    assert.strictEqual(core.length, 177)
     for (const { row } of untested) {
       assert.notInclude(core, row)
       assert.match(reasons, new RegExp(`^\\| ${row}\\s*\\|`, "m"))

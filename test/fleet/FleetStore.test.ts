@@ -987,13 +987,13 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
       yield* fleet.store.verify
       yield* Effect.orDie(fleet.sql.unsafe("DELETE FROM fleet_migrations"))
       const error = yield* Effect.flip(fleet.store.verify)
-      yield* Effect.orDie(
-        fleet.sql.unsafe(
-          "INSERT INTO fleet_migrations (migration_id, name) VALUES (1, 'fleet'), (2, 'trouble'), (3, 'runners')"
-        )
-      )
-
       assert.strictEqual(error.reason, "NotMigrated")
       assert.include(error.message, "fleet migrate")
+      yield* Effect.orDie(fleet.sql.unsafe("INSERT INTO fleet_migrations (migration_id, name) VALUES (4, 'removals')"))
+      for (const call of [fleet.store.migrate, fleet.store.verify]) {
+        const error = yield* Effect.flip(call)
+        assert.strictEqual(error.reason, "NotMigrated")
+        assert.include(error.detail, "the fleet has schema 4, made before the first publication")
+      }
     }))
 })

@@ -302,7 +302,7 @@ describe("time-punches fleet", () => {
       )
       yield* sql((sql) => sql`INSERT INTO fleet_run VALUES (1, 7, 'a', 1000, 3000, 2, 300, 'Complete')`)
       yield* sql((sql) =>
-        sql`INSERT INTO fleet_company SELECT 3, guid, state, phase, reason, every_ms, added_at, next_at, sweep_at, full_sweep_at, heartbeat_at, runner, epoch, starts, failures, tag, tag_count, tag_since, probed_at, last_ok_at, last_error, rows, claimed_at FROM fleet_company`
+        sql`INSERT INTO fleet_company SELECT 3, guid, state, phase, reason, every_ms, added_at, next_at, sweep_at, full_sweep_at, heartbeat_at, claimed_at, runner, epoch, starts, failures, tag, tag_count, tag_since, probed_at, last_ok_at, last_error, rows FROM fleet_company`
       )
       yield* sql((sql) => sql`INSERT INTO fleet_run VALUES (3, 7, 'a', 9000, 3000, 2, 300, 'Complete')`)
       const back = yield* fleet("status 3")

@@ -95,14 +95,14 @@ const millisOf = (time: Option.Option<Duration.Duration>, isKnown: boolean): num
 }
 
 /** The rows of the library as those of the oracle; the classes of people are those of their rows. */
-const rowsOf = (terms: Oracle.Terms, { people, rows }: CloseSums.CloseSums): Oracle.Rows => {
+const rowsOf = (terms: Oracle.Terms, sums: CloseSums.CloseSums): Oracle.Rows => {
   const hasOver = Oracle.hasOver(terms)
-  const own = rows.map((row): Oracle.Row => ({
+  const own = sums.rows.map((row): Oracle.Row => ({
     person: row.userId,
     place: row.locationId,
     department: Option.getOrUndefined(row.departmentId),
     role: row.roleId,
-    wage: Option.getOrThrow(row.hourlyWage),
+    wage: row.hourlyWage,
     punches: row.punches,
     incomplete: row.incomplete,
     net: Duration.toMillis(row.net),
@@ -114,7 +114,7 @@ const rowsOf = (terms: Oracle.Terms, { people, rows }: CloseSums.CloseSums): Ora
   const found = new Map(own.map((row) => [Oracle.keyOf(row), row]))
   assert.strictEqual(found.size, own.length, "each row once")
   const classes = Oracle.peopleOf(found)
-  for (const { double, over, userId } of people) {
+  for (const { double, over, userId } of CloseSums.byPerson(sums)) {
     const given = [millisOf(over, hasOver), millisOf(double, terms.double !== undefined)]
     assert.deepStrictEqual(given, [...classes.get(userId) ?? [0, 0]], `the classes of person ${userId}`)
   }

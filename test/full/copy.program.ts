@@ -39,7 +39,6 @@ export const names = {
   text: (checkpoint: Checkpoint): string => Schema.encodeSync(Checkpoint.text)(checkpoint),
   lateness: ({ lateness }: SyncSummary): number =>
     Option.match(lateness, { onNone: () => 0, onSome: Duration.toMillis }),
-  keys: SyncStore.layerKeyValueStore((batch) => Effect.log(batch.punches.length)),
   memory: SyncStore.layerMemory satisfies Layer.Layer<SyncStore>,
   committed: (
     { missing, oldestModified, unchanged, written }: Committed

@@ -21,27 +21,20 @@ interface RowParts {
 const time = (seconds: number | undefined) => Option.map(Option.fromUndefinedOr(seconds), Duration.seconds)
 
 const row = (
-  { cost = 0, department, double, location = 301, over, punches = 1, role = 11, seconds, tips = 0, user, wage }:
+  { cost = 0, department, double, location = 301, over, punches = 1, role = 11, seconds, tips = 0, user, wage = 1500 }:
     RowParts
 ): PayrollFile.PayrollRow => ({
   userId: UserId.make(user),
   locationId: LocationId.make(location),
   departmentId: Option.map(Option.fromUndefinedOr(department), (id) => DepartmentId.make(id)),
   roleId: RoleId.make(role),
-  hourlyWage: Option.map(Option.fromUndefinedOr(wage), (wage) => Cents.make(wage)),
+  hourlyWage: Cents.make(wage),
   punches,
   net: Duration.seconds(seconds),
   over: time(over),
   double: time(double),
   cost: Cents.make(cost),
   tips: Cents.make(tips)
-})
-
-/** The time of a person in a close of an older release, whose rows have no classes. */
-const person = (user: number, over: number | null, overDaily: number | null = null): PayrollFile.PayrollPerson => ({
-  userId: UserId.make(user),
-  over: Option.map(Option.fromNullOr(over), Duration.seconds),
-  overDaily: Option.map(Option.fromNullOr(overDaily), Duration.seconds)
 })
 
 const fortnight = { first: BusinessDate.make("2026-03-02"), last: BusinessDate.make("2026-03-15") }
@@ -52,12 +45,11 @@ const state: PayrollFile.PayrollState = {
   id: "7.2",
   payDate: BusinessDate.make("2026-03-20"),
   rows: [
-    row({ user: 501, seconds: 108_017, cost: 60_009, tips: 1250, punches: 4 }),
-    row({ user: 501, location: 302, role: 12, seconds: 57_600, cost: 40_000, punches: 2 }),
-    row({ user: 502, department: 21, seconds: 138_600, cost: 57_750, tips: -100, punches: 5 }),
-    row({ user: 503, seconds: 0, tips: 500 })
-  ],
-  people: [person(501, 21_617), person(502, 0), person(503, 0)]
+    row({ user: 501, seconds: 108_017, over: 21_617, cost: 60_009, tips: 1250, punches: 4 }),
+    row({ user: 501, location: 302, role: 12, over: 0, seconds: 57_600, cost: 40_000, punches: 2 }),
+    row({ user: 502, department: 21, over: 0, seconds: 138_600, cost: 57_750, tips: -100, punches: 5 }),
+    row({ user: 503, seconds: 0, over: 0, tips: 500 })
+  ]
 }
 
 const codeTable: Readonly<Record<string, string>> = {
@@ -206,7 +198,7 @@ describe("A payroll file", () => {
     }
 
     assert.strictEqual(
-      fileOf(simple, { ...fortnight, rows: [row({ user: 5, seconds: 45_018 })], people: [] }).text,
+      fileOf(simple, { ...fortnight, rows: [row({ user: 5, seconds: 45_018 })] }).text,
       `5,${expected}\n`
     )
   })
@@ -236,8 +228,7 @@ describe("A payroll file", () => {
     const two: PayrollFile.PayrollState = {
       ...fortnight,
       // 0.0042 h each: none if it is rounded alone.
-      rows: [row({ user: 1, seconds: 15 }), row({ user: 2, seconds: 15 })],
-      people: [person(1, 0), person(2, 0)]
+      rows: [row({ user: 1, seconds: 15, over: 0 }), row({ user: 2, seconds: 15, over: 0 })]
     }
     const { sharedCodes, text } = fileOf(byCode, two, undefined, one)
 
@@ -251,20 +242,6 @@ describe("A payroll file", () => {
     )
     // A correction of neither: they still are one person for the payroll program.
     assert.deepStrictEqual(fileOf(byCode, two, two, one).sharedCodes, [{ ...shared, rows: [] }])
-  })
-
-  it("has the hours over a threshold of an older release, which are those of a person", () => {
-    const both = { ...state, people: [person(501, 21_600, 7200), person(502, 0, 3600), person(503, 0, 0)] }
-    const { payCodes: _, ...plain } = { ...byCode, hours: "seconds", header: false, lineEnd: "\n" }
-
-    assert.strictEqual(
-      fileOf({ ...plain, columns: columns("userId", "hours", "hoursOver") }, both).text,
-      "501,165617,21600\n502,138600,0\n"
-    )
-    assert.strictEqual(
-      fileOf({ ...plain, columns: columns("userId", "hoursRegular", "hoursOver") }, state).text,
-      "501,144000,21617\n502,138600,0\n"
-    )
   })
 
   it("has the classes of each job, with its rate, and tips once for a job", () => {
@@ -327,8 +304,7 @@ describe("The payroll file of a correction", () => {
   }
   const sums = (...rows: ReadonlyArray<RowParts>): PayrollFile.PayrollState => ({
     ...fortnight,
-    rows: rows.map(row),
-    people: rows.map(({ user }) => person(user, 0))
+    rows: rows.map((each) => row({ over: 0, ...each }))
   })
 
   it("is the file of its sums less that of the sums before, without rows of zeros", () => {
@@ -382,7 +358,7 @@ describe("The payroll file of a correction", () => {
 
   it("has the texts of the newer sums, and a person whose excess disappears", () => {
     const before = { ...state, payDate: BusinessDate.make("2026-03-06") }
-    const now = { ...state, people: [person(501, 0), person(502, 0), person(503, 0)] }
+    const now = { ...state, rows: state.rows.map((each) => ({ ...each, over: Option.some(Duration.zero) })) }
 
     assert.strictEqual(
       fileOf({ ...byCode, header: false, lineEnd: "\n" }, now, before).text,
@@ -405,8 +381,7 @@ const failureOf = (mapping: unknown, sums = state, table = codes) => {
 }
 
 const { payCodes: _codes, ...noCodes } = byCode
-const both = { ...state, people: [person(501, 0, 0)] }
-const none = { ...state, people: [person(501, null, null)] }
+const none = { ...state, rows: state.rows.map((each) => ({ ...each, over: Option.none() })) }
 
 describe("A mapping is refused", () => {
   it.each<[what: string, mapping: unknown, path: string, sums?: PayrollFile.PayrollState]>([
@@ -438,11 +413,6 @@ describe("A mapping is refused", () => {
       { ...noCodes, columns: [{ header: "h", value: "hours", format: "YYYYMMDD" }] },
       "columns[0].format"
     ],
-    ["for hours over a threshold by role, which an older release does not have", {
-      ...noCodes,
-      by: ["user", "role"],
-      columns: columns("userId", "roleId", "hoursOver")
-    }, "columns[2].value"],
     ["for regular hours without those over", { ...noCodes, columns: columns("userId", "hoursRegular") }, "columns"],
     [
       "for a pay code without codes",
@@ -462,28 +432,11 @@ describe("A mapping is refused", () => {
     ["for equal codes", { ...byCode, payCodes: { regular: "A", over: "A" } }, "payCodes"],
     ["for an empty code", { ...byCode, payCodes: { hours: "" } }, "payCodes.hours"],
     ["without a code", { ...byCode, payCodes: {} }, "payCodes"],
-    ["for classes by location, which an older release does not have", {
-      ...byCode,
-      by: ["location"],
-      columns: columns("locationId", "payCode", "hours", "amount")
-    }, "payCodes.regular"],
-    [
-      "for the rate of an older release",
-      { ...noCodes, columns: columns("userId", "rate", "hours") },
-      "columns[1].value"
-    ],
     ["for codes that no column shows", { ...byCode, columns: columns("userId", "hours", "amount") }, "columns"],
     ["for hours that no column shows", { ...byCode, columns: columns("userId", "payCode", "amount") }, "columns"],
     ["for tips that no column shows", { ...byCode, columns: columns("userId", "payCode", "hours") }, "columns"],
     ["for a separator that is the decimal sign", { ...byCode, decimal: "," }, "separator"],
-    ["for classes with two thresholds of an older release", byCode, "payCodes.regular", both],
     ["for classes without a threshold", byCode, "payCodes.regular", none],
-    [
-      "for regular hours with two thresholds of an older release",
-      { ...noCodes, columns: columns("userId", "hoursRegular", "hoursOver") },
-      "columns[1].value",
-      both
-    ],
     [
       "for hours over no threshold",
       { ...noCodes, columns: columns("userId", "hoursOver") },
@@ -548,7 +501,7 @@ describe("A payroll file fails", () => {
   it("with all ids that have no code, also of people who are only in the sums before", () => {
     const few: PayrollFile.PayrollCodes = { getCode: (kind, id) => kind === "user" && id === 502 ? "0018" : undefined }
     const error = failureOf(byCode, state, few)
-    const gone = PayrollFile.encode(mappingOf(byCode), few, { ...state, rows: [], people: [] }, state)
+    const gone = PayrollFile.encode(mappingOf(byCode), few, { ...state, rows: [] }, state)
 
     assert.strictEqual(error?.message, "no code for user 501, user 503")
     assert.deepStrictEqual(Result.isFailure(gone) ? gone.failure : undefined, error)
@@ -589,7 +542,7 @@ describe("A payroll file fails", () => {
   })
 })
 
-/** Sums of three people at two places in two roles at two wages, in seconds, with classes or as an older release has them. */
+/** Sums of three people at two places in two roles at two wages, in seconds, with classes. */
 const States = Arbitrary.array(
   Arbitrary.schema(
     Schema.Array(Schema.Struct({

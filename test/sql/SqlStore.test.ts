@@ -89,6 +89,34 @@ describe.each(kinds)("SqlStore in $name", (database) => {
       assert.include((yield* Effect.flip(build({ table, migrate: false }))).message, `needs ${newest}`)
     }))
 
+  test("refuses the tables of a time before the first publication, and changes nothing", (table) =>
+    Effect.gen(function*() {
+      yield* build({ table })
+      const sql = yield* SqlClient.SqlClient
+      yield* sql.unsafe(`UPDATE ${table}_migrations SET migration_id = 8`)
+      const calls: ReadonlyArray<Effect.Effect<unknown, unknown, SqlClient.SqlClient>> = [
+        build({ table }),
+        build({ table, migrate: false }),
+        Migrator.make({})(SqlStore.migrations(table)),
+        SqlStore.status(company, { table }),
+        SqlStore.purge(company, { table }),
+        SqlStore.recordError(company, { _tag: "Error", message: "x" }, { table }),
+        SqlStore.feedPosition(company, { table }),
+        SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe(0) }, { table }),
+        Stream.runDrain(SqlStore.list(company, {}, { table })),
+        Stream.runDrain(SqlStore.feed(company, { table })),
+        Close.list(company, { table })
+      ]
+      for (const call of calls) {
+        assert.include(
+          String(yield* Effect.flip(call)),
+          `"${table}" has schema 8, made before the first publication: sync into a new file or database`
+        )
+      }
+      const found = yield* sql.unsafe<{ migration_id: unknown }>(`SELECT migration_id FROM ${table}_migrations`)
+      assert.deepStrictEqual(found.map(({ migration_id }) => Number(migration_id)), [8])
+    }))
+
   test("leaves a table alone that another program has under its name", (table) =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
@@ -97,7 +125,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
       const error = yield* Effect.flip(build({ table }))
 
       assert.strictEqual(error._tag, "MigrationError")
-      assert.include(error.message, "2_tables")
+      assert.include(error.message, "10_tables")
       // All or nothing: the tables before it are not there either.
       assert.lengthOf(yield* sql.unsafe(`SELECT * FROM ${table}_sync`), 0)
       yield* Effect.flip(sql.unsafe(`SELECT * FROM ${table}`))

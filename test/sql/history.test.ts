@@ -282,16 +282,6 @@ describe.each(databases())("a history in $name", (database) => {
         const { since } = Option.getOrThrow(yield* historyOf(opened, company))
         assert.isAbove(since.epochMilliseconds, before.epochMilliseconds)
       }))
-
-    test("is known since what a release prunes that knows history_since alone", (opened) =>
-      Effect.gen(function*() {
-        yield* commit(opened.kept, company, rows(2))
-        yield* commit(opened.kept, company, rows(2, "x"))
-        yield* opened.query(`UPDATE ${opened.table}_sync SET history_since = history_last`)
-
-        const { last, since } = Option.getOrThrow(yield* historyOf(opened, company))
-        assert.deepStrictEqual(since, last)
-      }))
   })
 
   test("is kept by nothing that was rolled back", (opened) =>

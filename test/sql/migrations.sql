@@ -30,7 +30,7 @@ CREATE TABLE "time_punches" (
   deleted INTEGER NOT NULL,
   breaks TEXT NOT NULL,
   pass INTEGER NOT NULL,
-  gone_at INTEGER,
+  missing_at INTEGER,
   valid_from INTEGER,
   PRIMARY KEY (company_id, id)
 ) STRICT;
@@ -40,11 +40,14 @@ CREATE INDEX "time_punches_clocked_in" ON "time_punches" (company_id, clocked_in
 CREATE TABLE "time_punches_sync" (
   company_id INTEGER NOT NULL PRIMARY KEY,
   checkpoint TEXT,
+  pass_began INTEGER,
+  unknown TEXT,
   error_at INTEGER,
   error_tag TEXT,
   error_text TEXT,
   history_since INTEGER,
-  history_last INTEGER
+  history_last INTEGER,
+  known_since INTEGER
 ) STRICT;
 
 CREATE TABLE "time_punches_history" (
@@ -71,7 +74,7 @@ CREATE TABLE "time_punches_history" (
   deleted INTEGER NOT NULL,
   breaks TEXT NOT NULL,
   pass INTEGER NOT NULL,
-  gone_at INTEGER,
+  missing_at INTEGER,
   valid_from INTEGER,
   valid_to INTEGER NOT NULL,
   PRIMARY KEY (company_id, id, valid_to),
@@ -80,11 +83,15 @@ CREATE TABLE "time_punches_history" (
 
 CREATE INDEX "time_punches_history_ended" ON "time_punches_history" (company_id, valid_to);
 
+CREATE INDEX "time_punches_begun" ON "time_punches" (company_id, valid_from, id) WHERE valid_from IS NOT NULL;
+
+CREATE INDEX "time_punches_history_begun" ON "time_punches_history" (company_id, valid_from, id) WHERE valid_from IS NOT NULL;
+
 CREATE TRIGGER "time_punches_keep_version" AFTER UPDATE OF valid_from ON "time_punches"
 WHEN NEW.valid_from IS NOT NULL AND NEW.valid_from IS NOT OLD.valid_from
 BEGIN
-  INSERT INTO "time_punches_history" (company_id, id, user_id, role_id, location_id, department_id, shift_id, clocked_in, clocked_out, hourly_wage, tips, approved, editable_punch, auto_clocked_out, clocked_in_offline, clocked_out_offline, pos_type, notes, created, modified, deleted, breaks, pass, gone_at, valid_from, valid_to)
-  VALUES (OLD.company_id, OLD.id, OLD.user_id, OLD.role_id, OLD.location_id, OLD.department_id, OLD.shift_id, OLD.clocked_in, OLD.clocked_out, OLD.hourly_wage, OLD.tips, OLD.approved, OLD.editable_punch, OLD.auto_clocked_out, OLD.clocked_in_offline, OLD.clocked_out_offline, OLD.pos_type, OLD.notes, OLD.created, OLD.modified, OLD.deleted, OLD.breaks, OLD.pass, OLD.gone_at, OLD.valid_from, NEW.valid_from);
+  INSERT INTO "time_punches_history" (company_id, id, user_id, role_id, location_id, department_id, shift_id, clocked_in, clocked_out, hourly_wage, tips, approved, editable_punch, auto_clocked_out, clocked_in_offline, clocked_out_offline, pos_type, notes, created, modified, deleted, breaks, pass, missing_at, valid_from, valid_to)
+  VALUES (OLD.company_id, OLD.id, OLD.user_id, OLD.role_id, OLD.location_id, OLD.department_id, OLD.shift_id, OLD.clocked_in, OLD.clocked_out, OLD.hourly_wage, OLD.tips, OLD.approved, OLD.editable_punch, OLD.auto_clocked_out, OLD.clocked_in_offline, OLD.clocked_out_offline, OLD.pos_type, OLD.notes, OLD.created, OLD.modified, OLD.deleted, OLD.breaks, OLD.pass, OLD.missing_at, OLD.valid_from, NEW.valid_from);
 END;
 
 CREATE TRIGGER "time_punches_refuse_hole" BEFORE UPDATE OF checkpoint ON "time_punches_sync"
@@ -133,7 +140,7 @@ CREATE VIEW "time_punches_current" AS SELECT
       ) WHERE ended > started
     )
   ) END) / 3600000.0 END AS hours_worked
-FROM "time_punches" AS t WHERE NOT t.deleted AND t.gone_at IS NULL;
+FROM "time_punches" AS t WHERE NOT t.deleted AND t.missing_at IS NULL;
 
 CREATE VIEW "time_punches_breaks" AS SELECT
   t.company_id,
@@ -145,24 +152,12 @@ CREATE VIEW "time_punches_breaks" AS SELECT
   json_extract(b.value, '$.paid') AS paid,
   json_extract(b.value, '$.in') AS break_in,
   json_extract(b.value, '$.out') AS break_out
-FROM "time_punches" AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.gone_at IS NULL;
-
-INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (2, 'tables') ON CONFLICT (migration_id) DO NOTHING;
-
-ALTER TABLE "time_punches_sync" ADD COLUMN known_since INTEGER;
-
-UPDATE "time_punches_sync" SET known_since = history_last WHERE history_since IS NOT NULL AND checkpoint LIKE '%"completedAt":"%';
+FROM "time_punches" AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.missing_at IS NULL;
 
 CREATE TRIGGER "time_punches_row_removed" AFTER DELETE ON "time_punches"
 BEGIN
   UPDATE "time_punches_sync" SET known_since = NULL WHERE company_id = OLD.company_id AND known_since IS NOT NULL;
 END;
-
-INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (3, 'known_since') ON CONFLICT (migration_id) DO NOTHING;
-
-ALTER TABLE "time_punches_sync" ADD COLUMN pass_began INTEGER;
-
-ALTER TABLE "time_punches_sync" ADD COLUMN unknown TEXT;
 
 CREATE TABLE "time_punches_close" (
   company_id INTEGER NOT NULL,
@@ -198,49 +193,16 @@ CREATE TABLE "time_punches_close_row" (
   location_id INTEGER NOT NULL,
   department_id INTEGER,
   role_id INTEGER NOT NULL,
+  hourly_wage INTEGER NOT NULL,
   punches INTEGER NOT NULL,
   incomplete INTEGER NOT NULL,
   net_ms INTEGER NOT NULL,
   cost_cents INTEGER NOT NULL,
   tips_cents INTEGER NOT NULL,
+  over_ms INTEGER,
+  double_ms INTEGER,
   PRIMARY KEY (company_id, close_id, number, place)
 ) STRICT;
-
-CREATE TABLE "time_punches_close_person" (
-  company_id INTEGER NOT NULL,
-  close_id INTEGER NOT NULL,
-  number INTEGER NOT NULL,
-  user_id INTEGER NOT NULL,
-  above_ms INTEGER,
-  above_day_ms INTEGER,
-  PRIMARY KEY (company_id, close_id, number, user_id)
-) STRICT;
-
-CREATE TRIGGER "time_punches_erase_closes" AFTER DELETE ON "time_punches_sync"
-BEGIN
-  DELETE FROM "time_punches_close" WHERE company_id = OLD.company_id;
-  DELETE FROM "time_punches_close_state" WHERE company_id = OLD.company_id;
-  DELETE FROM "time_punches_close_row" WHERE company_id = OLD.company_id;
-  DELETE FROM "time_punches_close_person" WHERE company_id = OLD.company_id;
-END;
-
-INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (4, 'closes') ON CONFLICT (migration_id) DO NOTHING;
-
-ALTER TABLE "time_punches" RENAME COLUMN gone_at TO missing_at;
-
-ALTER TABLE "time_punches_history" RENAME COLUMN gone_at TO missing_at;
-
-INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (5, 'missing_at') ON CONFLICT (migration_id) DO NOTHING;
-
-ALTER TABLE "time_punches_close_row" ADD COLUMN hourly_wage INTEGER;
-
-ALTER TABLE "time_punches_close_row" ADD COLUMN over_ms INTEGER;
-
-ALTER TABLE "time_punches_close_row" ADD COLUMN double_ms INTEGER;
-
-ALTER TABLE "time_punches_close_person" ADD COLUMN double_ms INTEGER;
-
-INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (6, 'classes') ON CONFLICT (migration_id) DO NOTHING;
 
 CREATE TABLE "time_punches_close_file" (
   company_id INTEGER NOT NULL,
@@ -257,24 +219,15 @@ CREATE TABLE "time_punches_close_file" (
   PRIMARY KEY (company_id, close_id, number, place)
 ) STRICT;
 
-DROP TRIGGER "time_punches_erase_closes";
-
 CREATE TRIGGER "time_punches_erase_closes" AFTER DELETE ON "time_punches_sync"
 BEGIN
   DELETE FROM "time_punches_close" WHERE company_id = OLD.company_id;
   DELETE FROM "time_punches_close_state" WHERE company_id = OLD.company_id;
   DELETE FROM "time_punches_close_row" WHERE company_id = OLD.company_id;
-  DELETE FROM "time_punches_close_person" WHERE company_id = OLD.company_id;
   DELETE FROM "time_punches_close_file" WHERE company_id = OLD.company_id;
 END;
 
-INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (7, 'files') ON CONFLICT (migration_id) DO NOTHING;
-
-CREATE INDEX "time_punches_begun" ON "time_punches" (company_id, valid_from, id) WHERE valid_from IS NOT NULL;
-
-CREATE INDEX "time_punches_history_begun" ON "time_punches_history" (company_id, valid_from, id) WHERE valid_from IS NOT NULL;
-
-INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (8, 'feed') ON CONFLICT (migration_id) DO NOTHING;
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (10, 'tables') ON CONFLICT (migration_id) DO NOTHING;
 
 -- pg
 
@@ -308,7 +261,7 @@ CREATE TABLE "time_punches" (
   deleted boolean NOT NULL,
   breaks jsonb NOT NULL,
   pass bigint NOT NULL,
-  gone_at timestamptz,
+  missing_at timestamptz,
   valid_from timestamptz,
   PRIMARY KEY (company_id, id)
 );
@@ -318,11 +271,14 @@ CREATE INDEX "time_punches_clocked_in" ON "time_punches" (company_id, clocked_in
 CREATE TABLE "time_punches_sync" (
   company_id bigint NOT NULL PRIMARY KEY,
   checkpoint text,
+  pass_began timestamptz,
+  unknown text,
   error_at timestamptz,
   error_tag text,
   error_text text,
   history_since timestamptz,
-  history_last timestamptz
+  history_last timestamptz,
+  known_since timestamptz
 );
 
 CREATE TABLE "time_punches_history" (
@@ -349,7 +305,7 @@ CREATE TABLE "time_punches_history" (
   deleted boolean NOT NULL,
   breaks jsonb NOT NULL,
   pass bigint NOT NULL,
-  gone_at timestamptz,
+  missing_at timestamptz,
   valid_from timestamptz,
   valid_to timestamptz NOT NULL,
   PRIMARY KEY (company_id, id, valid_to),
@@ -358,11 +314,15 @@ CREATE TABLE "time_punches_history" (
 
 CREATE INDEX "time_punches_history_ended" ON "time_punches_history" (company_id, valid_to);
 
+CREATE INDEX "time_punches_begun" ON "time_punches" (company_id, valid_from, id) WHERE valid_from IS NOT NULL;
+
+CREATE INDEX "time_punches_history_begun" ON "time_punches_history" (company_id, valid_from, id) WHERE valid_from IS NOT NULL;
+
 DO $do$ BEGIN
 EXECUTE (SELECT format($format$CREATE FUNCTION "time_punches_keep_version"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO %I.%I (company_id, id, user_id, role_id, location_id, department_id, shift_id, clocked_in, clocked_out, hourly_wage, tips, approved, editable_punch, auto_clocked_out, clocked_in_offline, clocked_out_offline, pos_type, notes, created, modified, deleted, breaks, pass, gone_at, valid_from, valid_to)
-  VALUES (OLD.company_id, OLD.id, OLD.user_id, OLD.role_id, OLD.location_id, OLD.department_id, OLD.shift_id, OLD.clocked_in, OLD.clocked_out, OLD.hourly_wage, OLD.tips, OLD.approved, OLD.editable_punch, OLD.auto_clocked_out, OLD.clocked_in_offline, OLD.clocked_out_offline, OLD.pos_type, OLD.notes, OLD.created, OLD.modified, OLD.deleted, OLD.breaks, OLD.pass, OLD.gone_at, OLD.valid_from, NEW.valid_from);
+  INSERT INTO %I.%I (company_id, id, user_id, role_id, location_id, department_id, shift_id, clocked_in, clocked_out, hourly_wage, tips, approved, editable_punch, auto_clocked_out, clocked_in_offline, clocked_out_offline, pos_type, notes, created, modified, deleted, breaks, pass, missing_at, valid_from, valid_to)
+  VALUES (OLD.company_id, OLD.id, OLD.user_id, OLD.role_id, OLD.location_id, OLD.department_id, OLD.shift_id, OLD.clocked_in, OLD.clocked_out, OLD.hourly_wage, OLD.tips, OLD.approved, OLD.editable_punch, OLD.auto_clocked_out, OLD.clocked_in_offline, OLD.clocked_out_offline, OLD.pos_type, OLD.notes, OLD.created, OLD.modified, OLD.deleted, OLD.breaks, OLD.pass, OLD.missing_at, OLD.valid_from, NEW.valid_from);
   RETURN NULL;
 END $$
 $format$, n.nspname, c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '"time_punches_history"'::regclass);
@@ -419,7 +379,7 @@ CREATE VIEW "time_punches_current" AS SELECT
       ) AS clipped WHERE ended > started
     ) AS ordered
   ) END)::double precision / 3600000 END AS hours_worked
-FROM "time_punches" AS t WHERE NOT t.deleted AND t.gone_at IS NULL;
+FROM "time_punches" AS t WHERE NOT t.deleted AND t.missing_at IS NULL;
 
 CREATE VIEW "time_punches_breaks" AS SELECT
   t.company_id,
@@ -431,13 +391,7 @@ CREATE VIEW "time_punches_breaks" AS SELECT
   (b.value->>'paid')::boolean AS paid,
   (b.value->>'in')::timestamptz AS break_in,
   (b.value->>'out')::timestamptz AS break_out
-FROM "time_punches" AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.gone_at IS NULL;
-
-INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (2, 'tables') ON CONFLICT (migration_id) DO NOTHING;
-
-ALTER TABLE "time_punches_sync" ADD COLUMN known_since timestamptz;
-
-UPDATE "time_punches_sync" SET known_since = history_last WHERE history_since IS NOT NULL AND checkpoint LIKE '%"completedAt":"%';
+FROM "time_punches" AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.missing_at IS NULL;
 
 DO $do$ BEGIN
 EXECUTE (SELECT format($format$CREATE FUNCTION "time_punches_row_removed"() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -451,10 +405,6 @@ END $do$;
 CREATE TRIGGER "time_punches_row_removed" AFTER DELETE ON "time_punches" FOR EACH ROW EXECUTE FUNCTION "time_punches_row_removed"();
 
 CREATE TRIGGER "time_punches_table_emptied" AFTER TRUNCATE ON "time_punches" FOR EACH STATEMENT EXECUTE FUNCTION "time_punches_row_removed"();
-
-INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (3, 'known_since') ON CONFLICT (migration_id) DO NOTHING;
-
-ALTER TABLE "time_punches_sync" ADD COLUMN pass_began timestamptz, ADD COLUMN unknown text;
 
 CREATE TABLE "time_punches_close" (
   company_id bigint NOT NULL,
@@ -490,69 +440,16 @@ CREATE TABLE "time_punches_close_row" (
   location_id bigint NOT NULL,
   department_id bigint,
   role_id bigint NOT NULL,
+  hourly_wage bigint NOT NULL,
   punches bigint NOT NULL,
   incomplete bigint NOT NULL,
   net_ms bigint NOT NULL,
   cost_cents bigint NOT NULL,
   tips_cents bigint NOT NULL,
+  over_ms bigint,
+  double_ms bigint,
   PRIMARY KEY (company_id, close_id, number, place)
 );
-
-CREATE TABLE "time_punches_close_person" (
-  company_id bigint NOT NULL,
-  close_id bigint NOT NULL,
-  number bigint NOT NULL,
-  user_id bigint NOT NULL,
-  above_ms bigint,
-  above_day_ms bigint,
-  PRIMARY KEY (company_id, close_id, number, user_id)
-);
-
-DO $do$ BEGIN
-EXECUTE (SELECT format($format$CREATE FUNCTION "time_punches_erase_closes"() RETURNS trigger LANGUAGE plpgsql
-SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-  DELETE FROM %1$I.%2$I WHERE company_id = OLD.company_id;
-  DELETE FROM %1$I.%3$I WHERE company_id = OLD.company_id;
-  DELETE FROM %1$I.%4$I WHERE company_id = OLD.company_id;
-  DELETE FROM %1$I.%5$I WHERE company_id = OLD.company_id;
-  RETURN NULL;
-END $$
-$format$, n.nspname, c.relname || '_close', c.relname || '_close_state', c.relname || '_close_row', c.relname || '_close_person')
-FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '"time_punches"'::regclass);
-END $do$;
-
-REVOKE EXECUTE ON FUNCTION "time_punches_erase_closes"() FROM PUBLIC;
-
-CREATE TRIGGER "time_punches_erase_closes" AFTER DELETE ON "time_punches_sync" FOR EACH ROW EXECUTE FUNCTION "time_punches_erase_closes"();
-
-INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (4, 'closes') ON CONFLICT (migration_id) DO NOTHING;
-
-ALTER TABLE "time_punches" RENAME COLUMN gone_at TO missing_at;
-
-ALTER TABLE "time_punches_history" RENAME COLUMN gone_at TO missing_at;
-
-DO $do$ BEGIN
-EXECUTE (SELECT format($format$CREATE OR REPLACE FUNCTION "time_punches_keep_version"() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO %I.%I (company_id, id, user_id, role_id, location_id, department_id, shift_id, clocked_in, clocked_out, hourly_wage, tips, approved, editable_punch, auto_clocked_out, clocked_in_offline, clocked_out_offline, pos_type, notes, created, modified, deleted, breaks, pass, missing_at, valid_from, valid_to)
-  VALUES (OLD.company_id, OLD.id, OLD.user_id, OLD.role_id, OLD.location_id, OLD.department_id, OLD.shift_id, OLD.clocked_in, OLD.clocked_out, OLD.hourly_wage, OLD.tips, OLD.approved, OLD.editable_punch, OLD.auto_clocked_out, OLD.clocked_in_offline, OLD.clocked_out_offline, OLD.pos_type, OLD.notes, OLD.created, OLD.modified, OLD.deleted, OLD.breaks, OLD.pass, OLD.missing_at, OLD.valid_from, NEW.valid_from);
-  RETURN NULL;
-END $$
-$format$, n.nspname, c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '"time_punches_history"'::regclass);
-END $do$;
-
-INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (5, 'missing_at') ON CONFLICT (migration_id) DO NOTHING;
-
-ALTER TABLE "time_punches_close_row" ADD COLUMN hourly_wage bigint;
-
-ALTER TABLE "time_punches_close_row" ADD COLUMN over_ms bigint;
-
-ALTER TABLE "time_punches_close_row" ADD COLUMN double_ms bigint;
-
-ALTER TABLE "time_punches_close_person" ADD COLUMN double_ms bigint;
-
-INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (6, 'classes') ON CONFLICT (migration_id) DO NOTHING;
 
 CREATE TABLE "time_punches_close_file" (
   company_id bigint NOT NULL,
@@ -570,24 +467,21 @@ CREATE TABLE "time_punches_close_file" (
 );
 
 DO $do$ BEGIN
-EXECUTE (SELECT format($format$CREATE OR REPLACE FUNCTION "time_punches_erase_closes"() RETURNS trigger LANGUAGE plpgsql
+EXECUTE (SELECT format($format$CREATE FUNCTION "time_punches_erase_closes"() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   DELETE FROM %1$I.%2$I WHERE company_id = OLD.company_id;
   DELETE FROM %1$I.%3$I WHERE company_id = OLD.company_id;
   DELETE FROM %1$I.%4$I WHERE company_id = OLD.company_id;
   DELETE FROM %1$I.%5$I WHERE company_id = OLD.company_id;
-  DELETE FROM %1$I.%6$I WHERE company_id = OLD.company_id;
   RETURN NULL;
 END $$
-$format$, n.nspname, c.relname || '_close', c.relname || '_close_state', c.relname || '_close_row', c.relname || '_close_person', c.relname || '_close_file')
+$format$, n.nspname, c.relname || '_close', c.relname || '_close_state', c.relname || '_close_row', c.relname || '_close_file')
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '"time_punches"'::regclass);
 END $do$;
 
-INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (7, 'files') ON CONFLICT (migration_id) DO NOTHING;
+REVOKE EXECUTE ON FUNCTION "time_punches_erase_closes"() FROM PUBLIC;
 
-CREATE INDEX "time_punches_begun" ON "time_punches" (company_id, valid_from, id) WHERE valid_from IS NOT NULL;
+CREATE TRIGGER "time_punches_erase_closes" AFTER DELETE ON "time_punches_sync" FOR EACH ROW EXECUTE FUNCTION "time_punches_erase_closes"();
 
-CREATE INDEX "time_punches_history_begun" ON "time_punches_history" (company_id, valid_from, id) WHERE valid_from IS NOT NULL;
-
-INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (8, 'feed') ON CONFLICT (migration_id) DO NOTHING;
+INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (10, 'tables') ON CONFLICT (migration_id) DO NOTHING;

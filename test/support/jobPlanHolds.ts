@@ -19,7 +19,7 @@ const actualRows = ({ rows }: CloseSums.CloseSums) =>
         row.locationId,
         Option.getOrElse(row.departmentId, () => "-"),
         row.roleId,
-        Option.getOrElse(row.hourlyWage, () => "-")
+        row.hourlyWage
       ].join(" "),
       [
         row.punches,
@@ -69,7 +69,7 @@ export const assertPlan = Effect.fnUntraced(function*(seed: number) {
       period: (dayRule) => Period.localDays(dayRule, plan.first, plan.last)
     })
   )
-  for (const { double, over, userId } of whole.people) {
+  for (const { double, over, userId } of CloseSums.byPerson(whole)) {
     const jobs = whole.rows.filter((row) => row.userId === userId)
     const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
     const person = HashMap.getUnsafe(people, userId)

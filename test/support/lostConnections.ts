@@ -79,7 +79,7 @@ export const openLossy = <R>(run: Run<R>) =>
     /** Removes the revisions after these. */
     const restore = (known: ReadonlyArray<string>) =>
       Effect.forEach(
-        ["close_state", "close_row", "close_person", "close_file", ...(known.length === 0 ? ["close"] : [])],
+        ["close_state", "close_row", "close_file", ...(known.length === 0 ? ["close"] : [])],
         (table) =>
           ask(`DELETE FROM time_punches_${table} ${known.length === 0 ? "" : `WHERE number > ${known.length}`}`),
         {

@@ -51,7 +51,7 @@ describe("Checkpoint.text", () => {
       text,
       `{"v":1,"company":${company.id},"pass":${noon},"watermark":"2026-04-05T12:00:00Z","at":"2026-04-05T12:00:00Z",` +
         `"completedAt":null,"writer":"w","running":{"kind":"confirm","pass":${noon},"since":"2026-04-05T12:00:00Z",` +
-        `"horizon":null,"at":"2026-04-05T12:00:00Z","latest":"2026-04-05T12:00:00Z","cursor":"next","landmark":"mark",` +
+        `"horizon":null,"at":"2026-04-05T12:00:00Z","latest":"2026-04-05T12:00:00Z","cursor":"next","cycleGuard":"mark",` +
         `"pages":3,"restarts":1,"window":{"gte":"2026-04-05T12:00:00Z"},"before":7,"sorted":true}}`
     )
     assert.deepStrictEqual(Schema.decodeSync(Checkpoint.text)(text), running)

@@ -1,11 +1,9 @@
 /** Who may commit, and what is marked: claims, calls that sleep, the limit of a sweep, a COMMIT whose answer is lost. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { DateTime, Deferred, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
-import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import { TestClock } from "effect/testing"
 import { checkpointText } from "../../src/sync/Checkpoint.ts"
-import { type Batch, Sync, SyncError, SyncStore, type SyncSummary } from "../../src/sync/index.ts"
-import { makeKeyValueStore } from "../../src/sync/keyValueStore.ts"
+import { type Checkpoint, Sync, SyncError, SyncStore, type SyncSummary } from "../../src/sync/index.ts"
 import { company } from "../support/client.ts"
 import {
   assertEqual,
@@ -188,93 +186,27 @@ describe("Sync.sweep, where more than 20 % and 100 rows are missing,", () => {
   )
 })
 
-describe("SyncStore.layerKeyValueStore", () => {
-  /** A store over keys that the test can cut. */
-  const overKeys = (write: (batch: Batch) => Effect.Effect<void> = () => Effect.void) =>
-    Effect.gen(function*() {
-      const keys = new Map<string, string>()
-      const texts = KeyValueStore.makeStringOnly({
-        get: (key) => Effect.sync(() => keys.get(key)),
-        set: (key, value) => Effect.sync(() => keys.set(key, value)),
-        remove: (key) => Effect.sync(() => keys.delete(key)),
-        clear: Effect.sync(() => keys.clear()),
-        size: Effect.sync(() => keys.size),
-        keys: Effect.sync(() => [...keys.keys()])
-      })
-      const store = yield* Effect.provideService(makeKeyValueStore(write), KeyValueStore.KeyValueStore, texts)
-      return { keys, store, layer: Layer.succeed(SyncStore, store) }
-    })
-
-  itWithCopy("[Y73] reads the other key where one is cut, and the page comes again", () =>
+describe("Sync.batches, whose reader is killed,", () => {
+  itWithCopy("[Y2] [Y4] gives a page again whose checkpoint was not stored", () =>
     Effect.gen(function*() {
       yield* seeded
-      const written: Array<number> = []
-      const { keys, layer, store } = yield* overKeys((batch) => Effect.sync(() => written.push(batch.punches.length)))
-      yield* Effect.provide(Sync.run(company, { stopAfter: { pages: 1 } }), layer)
-      const before = Option.getOrThrow(yield* store.load(company.id))
-      yield* Effect.provide(Sync.run(company, { stopAfter: { pages: 1 } }), layer)
-      const newest = [...keys].toSorted(([, one], [, other]) => commitOf(other) - commitOf(one))[0]
-      assert.isDefined(newest)
-      keys.set(newest[0], newest[1].slice(0, 50))
-
-      assert.deepStrictEqual(yield* store.load(company.id), Option.some(before))
-      assert.include(yield* Effect.provide(Sync.run(company), layer), { complete: true, resumed: true })
-      assert.deepStrictEqual(written, [200, 200, 200, 50])
-    }))
-
-  it.effect("[Y73] begins again where the first write of all was cut, and fails where a later one has no other key", () =>
-    Effect.gen(function*() {
-      const { keys, store } = yield* overKeys()
-      keys.set(`time-punches-sync-${company.id}-1`, `{"commit":1,"chec`)
-      assert.deepStrictEqual(yield* store.load(company.id), Option.none())
-      keys.set(`time-punches-sync-${company.id}-0`, `{"commit":2,"chec`)
-
-      assert.strictEqual((yield* Effect.flip(store.load(company.id))).reason, "Checkpoint")
-    }))
-
-  itWithCopy(
-    "[Y77] supersedes a first load whose first page is on its way, and a write that a kill cut after that",
-    () =>
-      Effect.gen(function*() {
-        yield* seeded
-        let writes = 0
-        const { layer, store } = yield* overKeys(() =>
-          Effect.suspend(() => ++writes === 2 ? Effect.die("killed") : Effect.void)
-        )
-        const slept = yield* sleepy({ store }, 1)
-        const asleep = yield* Effect.forkChild(Effect.flip(Effect.provide(Sync.run(company), slept.layer)))
-        yield* Deferred.await(slept.reached)
-        // The claim writes no row; the first page of the same call raises the number, and is killed before its rows.
-        assert.isTrue(Exit.hasDies(yield* Effect.exit(Effect.provide(Sync.run(company, { claim: true }), layer))))
-        yield* TestClock.adjust("1 hour")
-        yield* Deferred.succeed(slept.wake, undefined)
-
-        assert.strictEqual(reasonOf(yield* Fiber.join(asleep)), "Superseded")
-        assert.strictEqual(writes, 2)
-      })
-  )
-
-  itWithCopy(
-    "[Y2] [Y4] is never ahead of the rows: a page whose rows fail is written again",
-    () =>
-      Effect.gen(function*() {
-        yield* seeded
-        let calls = 0
-        const rows: Array<number> = []
-        const { layer, store } = yield* overKeys((batch) =>
+      let stored = Option.none<Checkpoint>()
+      let pages = 0
+      const rows: Array<number> = []
+      const read = Effect.suspend(() =>
+        Stream.runForEach(Sync.batches(company, stored), (batch) =>
           Effect.suspend(() => {
             rows.push(...batch.punches.map(({ id }) => id))
-            return ++calls === 3 ? Effect.die(new Error("killed")) : Effect.void
-          })
-        )
-        yield* Effect.exit(Effect.provide(Sync.run(company), layer))
-        const { watermark } = Option.getOrThrow(yield* store.load(company.id))
-        assert.deepStrictEqual(watermark, Option.none())
+            if (++pages === 3) return Effect.die(new Error("killed"))
+            stored = Option.some(batch.checkpoint)
+            return Effect.void
+          }))
+      )
+      assert.isTrue(Exit.hasDies(yield* Effect.exit(read)))
+      assert.deepStrictEqual(Option.getOrThrow(stored).watermark, Option.none())
+      yield* read
 
-        assert.include(yield* Effect.provide(Sync.run(company), layer), { complete: true, resumed: true, pages: 1 })
-        assert.deepStrictEqual([rows[0], rows.length, new Set(rows).size], [firstId, 500, 450])
-      })
-  )
+      assert.isTrue(Option.isSome(Option.getOrThrow(stored).watermark))
+      assert.deepStrictEqual([rows[0], rows.length, new Set(rows).size], [firstId, 500, 450])
+    }))
 })
-
-const commitOf = (entry: string): number => Number(/"commit":(\d+)/.exec(entry)?.[1])

@@ -1,4 +1,4 @@
-/** A copy under random faults, several at once, in memory and over keys. */
+/** A copy under random faults, several at once, in memory. */
 import { assert, describe, it } from "@effect/vitest"
 import { plantings } from "./simulation/plantings.ts"
 import { isReplay, seedsFrom } from "./simulation/series.ts"

@@ -76,7 +76,6 @@ const termNames = {
   weeklyThreshold: "the weekly threshold is",
   dailyThreshold: "the daily threshold is",
   doubleThreshold: "the second daily threshold is",
-  thresholds: "the thresholds count",
   rounding: "the rounding is",
   firstDay: "the first day of the week is"
 } as const satisfies Readonly<Record<TermChange["term"], string>>

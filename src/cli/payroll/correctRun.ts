@@ -38,7 +38,7 @@ export const run = Effect.fnUntraced(function*(input: CorrectInput) {
   })
   const rehearse = Effect.gen(function*() {
     const rehearsal = yield* Close.rehearse(company, options)
-    const hasSum = ({ difference: { people, rows } }: Close.AmountDue) => people.length + rows.length > 0
+    const hasSum = ({ difference: { rows } }: Close.AmountDue) => rows.length > 0
     yield* printDue(rehearsal.due.filter(hasSum), json, names)
     for (const { after } of rehearsal.due.filter((each) => !hasSum(each))) {
       yield* printError(`after ${after} a revision without a sum: it records the added locations`)

@@ -23,12 +23,10 @@ import { disputesUnknown } from "../select/selection.ts"
 const encodeRevision = Schema.encodeSync(Revision)
 
 const encodeRow = Schema.encodeSync(CloseSums.RowDifference)
-const encodePerson = Schema.encodeSync(CloseSums.ClosePerson)
 
-const encodeDue = ({ after, difference: { people, rows } }: Close.AmountDue) => ({
+const encodeDue = ({ after, difference: { rows } }: Close.AmountDue) => ({
   after,
-  rows: rows.map((row) => encodeRow(row)),
-  people: people.map((person) => encodePerson(person))
+  rows: rows.map((row) => encodeRow(row))
 })
 
 /** Revisions with their sums, and whether each is active, as JSON. */
@@ -125,7 +123,7 @@ const printDueOf = Effect.fnUntraced(function*(
 /** A line for each person, with what is due. */
 const peopleLines = (sums: CloseSums.CloseSums, names: Names | undefined, screen: Screen): ReadonlyArray<string> => {
   const people = CloseSums.byPerson(sums)
-  const over = (title: string, field: "over" | "double" | "overDaily"): ReadonlyArray<Column<CloseSums.PersonSums>> => {
+  const over = (title: string, field: "over" | "double"): ReadonlyArray<Column<CloseSums.PersonSums>> => {
     const cell = (person: CloseSums.PersonSums) =>
       Option.match(Option.filter(person[field], (time) => !Duration.isZero(time)), {
         onNone: () => "",
@@ -144,7 +142,6 @@ const peopleLines = (sums: CloseSums.CloseSums, names: Names | undefined, screen
     { title: "net", align: "right", cell: ({ net }) => formatSignedHours(net) },
     ...over("over", "over"),
     ...over("double", "double"),
-    ...over("over_daily", "overDaily"),
     { title: "cost", align: "right", cell: ({ cost }) => formatMoney(cost) },
     { title: "tips", align: "right", cell: ({ tips }) => formatMoney(tips) }
   ]

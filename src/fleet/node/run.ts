@@ -26,7 +26,6 @@ import { Fleet, operatorOf } from "../Fleet.ts"
 import { FleetError, invalidInput, storeError, translated } from "../FleetError.ts"
 import { type GivenSettings, readSettings, type Settings } from "../Settings.ts"
 import { type FleetStore, makeFleetStore } from "../store/FleetStore.ts"
-import { notMigrated } from "../store/tables.ts"
 import { engineVersions, migrateEngine, startEngine } from "./engine.ts"
 import { makeKeeper } from "./keeper.ts"
 import { reasonOf } from "./loop.ts"
@@ -244,7 +243,9 @@ const migrationsLock = 7378705536284975468n
 const verifyEngine = ({ sql }: FleetStore): Effect.Effect<void, FleetError> =>
   Effect.gen(function*() {
     const { at, needed } = yield* retried(Effect.provideService(engineVersions, SqlClient.SqlClient, sql))
-    if (at < needed) return yield* notMigrated("the engine", at, needed)
+    if (at < needed) {
+      return yield* new Migrate.OtherSchema({ title: "the engine", version: at, needed, kind: "older" })
+    }
   }).pipe(
     translated("the schema of the engine cannot be read")
   )

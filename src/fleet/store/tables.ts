@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import type { SqlDialect } from "../../internal/sql/dialect.ts"
 import * as Migrate from "../../internal/sql/migrate.ts"
-import { FleetError, translated } from "../FleetError.ts"
+import { type FleetError, translated } from "../FleetError.ts"
 import type { FleetStatements } from "./statements.ts"
 
 const migrationsOf = (dialect: SqlDialect): Migrate.Migrations => ({
@@ -19,22 +19,11 @@ export const migrateTables = ({ dialect, sql }: FleetStatements): Effect.Effect<
 
 /** Fails if the schema is older than the one of this release. */
 export const verifyTables = ({ dialect, sql }: FleetStatements): Effect.Effect<void, FleetError> =>
-  Migrate.verify({ sql, dialect }, migrationsOf(dialect)).pipe(
-    Effect.catchTag("OtherSchema", ({ needed, version }) => Effect.fail(notMigrated("the fleet", version, needed))),
-    translated("the schema cannot be read")
-  )
-
-/** Tables that are older than this release needs. */
-export const notMigrated = (what: string, version: number, needed: number): FleetError =>
-  new FleetError({
-    reason: "NotMigrated",
-    detail:
-      `${what} has schema ${version} (0: no tables), and this release needs ${needed}: run FleetRunner.migrate, or time-punches fleet migrate`
-  })
+  translated("the schema cannot be read")(Migrate.verify({ sql, dialect }, migrationsOf(dialect)))
 
 /** The tables of a fleet. A migration that was published is never changed: the next one adds. */
-const stepsOf = (dialect: SqlDialect): ReadonlyArray<Migrate.Migration> => [{
-  id: 1,
+const stepsOf = (dialect: SqlDialect): Migrate.Migrations["steps"] => [{
+  id: 5,
   name: "fleet",
   statements: [
     dialect.createMigrations("fleet_migrations"),
@@ -50,6 +39,7 @@ const stepsOf = (dialect: SqlDialect): ReadonlyArray<Migrate.Migration> => [{
   sweep_at bigint,
   full_sweep_at bigint,
   heartbeat_at bigint,
+  claimed_at bigint,
   runner text,
   epoch bigint NOT NULL,
   starts integer NOT NULL,
@@ -76,6 +66,8 @@ const stepsOf = (dialect: SqlDialect): ReadonlyArray<Migrate.Migration> => [{
   PRIMARY KEY (company_id, epoch)
 )`,
     "CREATE INDEX fleet_run_ended ON fleet_run (ended_at)",
+    // What the end of a failed turn reads of the fleet. Without it every run of its window is read.
+    "CREATE INDEX fleet_run_outcome ON fleet_run (outcome, ended_at)",
     `CREATE TABLE fleet_minute (
   minute bigint NOT NULL,
   runner text NOT NULL,
@@ -90,7 +82,8 @@ const stepsOf = (dialect: SqlDialect): ReadonlyArray<Migrate.Migration> => [{
   until bigint,
   probed_at bigint NOT NULL,
   probe_company bigint,
-  probe_epoch bigint
+  probe_epoch bigint,
+  paused_by text
 )`,
     "CREATE TABLE fleet_solo (id integer NOT NULL PRIMARY KEY, runner text, until bigint NOT NULL)",
     "INSERT INTO fleet_solo (id, runner, until) VALUES (1, NULL, 0)",
@@ -99,26 +92,14 @@ const stepsOf = (dialect: SqlDialect): ReadonlyArray<Migrate.Migration> => [{
   key text NOT NULL PRIMARY KEY,
   tokens double precision,
   at double precision
-)`
-  ]
-}, {
-  id: 2,
-  name: "trouble",
-  statements: [
-    // What the end of a failed turn reads of the fleet. Without it every run of its window is read.
-    "CREATE INDEX fleet_run_outcome ON fleet_run (outcome, ended_at)",
+)`,
     `CREATE TABLE fleet_trouble (
   runner text NOT NULL PRIMARY KEY,
   kind text NOT NULL,
   since bigint NOT NULL,
   noted_at bigint NOT NULL,
   text text NOT NULL
-)`
-  ]
-}, {
-  id: 3,
-  name: "runners",
-  statements: [
+)`,
     `CREATE TABLE fleet_runner (
   runner text NOT NULL PRIMARY KEY,
   release text NOT NULL,
@@ -126,13 +107,6 @@ const stepsOf = (dialect: SqlDialect): ReadonlyArray<Migrate.Migration> => [{
   seen_at bigint NOT NULL,
   settings text NOT NULL
 )`,
-    "ALTER TABLE fleet_company ADD COLUMN claimed_at bigint",
-    "ALTER TABLE fleet_pause ADD COLUMN paused_by text"
-  ]
-}, {
-  id: 4,
-  name: "removals",
-  statements: [
     `CREATE TABLE fleet_removal (
   company_id bigint NOT NULL PRIMARY KEY,
   removed_at bigint NOT NULL,

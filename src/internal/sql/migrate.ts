@@ -1,4 +1,5 @@
-/** Brings a set of tables to the schema of this release, or says how old it is. */
+/** Brings a set of tables to the schema of this release, or says which one it has. */
+import type * as Arr from "effect/Array"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { MigrationError } from "effect/sql/Migrator"
@@ -23,8 +24,8 @@ export interface Migrations {
   readonly table: { readonly name: string; readonly quoted: string }
   /** Holds up every other migration of such tables. */
   readonly lock: bigint
-  /** In turn. */
-  readonly steps: ReadonlyArray<Migration>
+  /** In turn. The first makes the tables of the first publication: no step leads on from a lower schema. */
+  readonly steps: Arr.NonEmptyReadonlyArray<Migration>
 }
 
 /** The statements of a migration, with the record of it: who runs them by hand has done all that `migrate` does. */
@@ -33,16 +34,41 @@ export const statementsOf = ({ table }: Migrations, { id, name, statements }: Mi
   `INSERT INTO ${table.quoted} (migration_id, name) VALUES (${id}, '${name}') ON CONFLICT (migration_id) DO NOTHING`
 ]
 
-/** The schema that the tables have; 0: there are none. */
-const versionOf = Effect.fnUntraced(function*({ dialect, sql }: Database, { table }: Migrations) {
-  const found = yield* sql`${dialect.hasTable(table.name)}`
-  if (found.length === 0) return 0
-  const [latest] = yield* sql<Row>`SELECT coalesce(max(migration_id), 0) AS version FROM ${raw(table.quoted)}`
-  return numberOf(latest?.["version"])
-})
+/** The tables have not the schema that this release needs. */
+export class OtherSchema extends Data.TaggedError("OtherSchema")<{
+  /** What the messages call the tables. */
+  readonly title: string
+  /** 0: there are none. */
+  readonly version: number
+  readonly needed: number
+  /** `unpublished`: of a time before the first publication, so that nothing brings them to this release. */
+  readonly kind: "unpublished" | "older" | "later"
+}> {
+  /** What is wrong, and what to do about it. `migrate` says what makes the tables. */
+  detail(migrate: string): string {
+    const { kind, needed, title, version } = this
+    const advice = { older: migrate, later: "use the release that made it" }
+    return kind === "unpublished"
+      ? `${title} has schema ${version}, made before the first publication: sync into a new file or database`
+      : `${title} has schema ${version} (0: no tables), and this release needs ${needed}: ${advice[kind]}`
+  }
+}
+
+const otherSchema = (migrations: Migrations, version: number, kind: OtherSchema["kind"]) =>
+  new OtherSchema({ title: migrations.title, version, needed: newest(migrations), kind })
 
 /** The schema of this release. */
 const newest = ({ steps }: Migrations): number => Math.max(...steps.map(({ id }) => id))
+
+/** The schema that the tables have; 0: there are none. Fails if it is of a time before the first publication. */
+const versionOf = Effect.fnUntraced(function*({ dialect, sql }: Database, migrations: Migrations) {
+  const { steps: [first], table } = migrations
+  const found = yield* sql`${dialect.hasTable(table.name)}`
+  if (found.length === 0) return 0
+  const [latest] = yield* sql<Row>`SELECT coalesce(max(migration_id), 0) AS version FROM ${raw(table.quoted)}`
+  const version = numberOf(latest?.["version"])
+  return version === 0 || version >= first.id ? version : yield* otherSchema(migrations, version, "unpublished")
+})
 
 /** Runs the migrations that are missing, in one transaction. A newer schema is left as it is. */
 export const migrate = Effect.fnUntraced(function*(database: Database, migrations: Migrations) {
@@ -63,19 +89,14 @@ export const migrate = Effect.fnUntraced(function*(database: Database, migration
   )
 })
 
-/** The tables have not the schema that this release needs; 0: there are none. */
-export class OtherSchema extends Data.TaggedError("OtherSchema")<{
-  readonly version: number
-  readonly needed: number
-}> {}
-
 /**
  * Which schemas will do beside that of this release. `newer`: for what reads columns that no migration changes. `none`: for
- * what writes, or reads what a later release may have written in a way that this one would take for something else.
+ * what writes, or reads what a later release may have written in a way that this one would take for something else. `any`: for
+ * what runs the migrations.
  */
-export type Others = "newer" | "none"
+export type Others = "newer" | "none" | "any"
 
-/** Fails if the schema is older than the one of this release, or is newer and `others` is `none`. */
+/** Fails if the schema will not do. One of a time before the first publication never does. */
 export const verify = Effect.fnUntraced(function*(
   database: Database,
   migrations: Migrations,
@@ -83,7 +104,8 @@ export const verify = Effect.fnUntraced(function*(
 ) {
   const version = yield* retried(versionOf(database, migrations))
   const needed = newest(migrations)
-  if (version < needed || (version > needed && others === "none")) return yield* new OtherSchema({ version, needed })
+  if (version < needed && others !== "any") return yield* otherSchema(migrations, version, "older")
+  if (version > needed && others === "none") return yield* otherSchema(migrations, version, "later")
 })
 
 const migrationFailed = ({ title }: Migrations, { id, name }: Migration, error: SqlError) =>

@@ -140,7 +140,7 @@ describe("time-punches copy feed", () => {
       const none = yield* feed(file)
       yield* sync(file)
       const [{ position }] = eventsOf((yield* feed(file)).stdout)
-      execute(file, "UPDATE time_punches_sync SET history_since = history_last + 1, history_last = history_last + 1")
+      execute(file, "UPDATE time_punches_sync SET known_since = history_last + 1, history_last = history_last + 1")
       const pruned = yield* feed(file, "--since", position)
       const foreign = yield* feed(file, "--since", position.replace(/\/state.*$/, "/1").replace(/^(\d+\/)2/, "$19"))
 
@@ -180,10 +180,10 @@ describe("time-punches copy feed", () => {
         assert.deepStrictEqual([code, stdout], [2, ""], args.join(" "))
         assert.include(stderr, "Expected", args.join(" "))
       }
-      const { code, stderr } = yield* feed(file, "--since", "77/2026-03-09T15:00:00Z")
+      const { code, stderr } = yield* feed(file, "--since", "77/2026-03-09T15:00:00Z/1")
       assert.strictEqual(code, 8, stderr)
       yield* sync(file)
-      const other = yield* feed(file, "--since", "77/2026-03-09T15:00:00Z")
+      const other = yield* feed(file, "--since", "77/2026-03-09T15:00:00Z/1")
       assert.deepStrictEqual([other.code, other.stderr.includes("is a position of company 77")], [2, true])
     })))
 })

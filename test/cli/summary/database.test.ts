@@ -197,25 +197,46 @@ describe("time-punches summary --database", () => {
       )
     })))
 
-  it.effect.each<readonly [what: string, statement: string, message: string]>([
-    [
-      "an older schema",
-      "DELETE FROM time_punches_migrations WHERE migration_id > 2",
-      "the tables of the copy have schema 2, and this release needs 8"
-    ],
-    ["no tables", "DROP TABLE time_punches_migrations", "the database has no copy"]
-  ])(
-    "refuses a copy with %s, and names the command that helps",
-    ([, statement, message]) =>
-      withCopy(Effect.fnUntraced(function*(file) {
-        yield* sync(file)
-        execute(file, statement)
-        const { code, stderr, stdout } = yield* cli(["summary", "--database", file])
+  it.effect("refuses a database without a copy, and names the command that helps", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+      execute(file, "DROP TABLE time_punches_migrations")
+      const { code, stderr, stdout } = yield* cli(["summary", "--database", file])
 
-        assert.deepStrictEqual([code, stdout], [7, ""])
-        assert.include(stderr, `time-punches: ${message}\n  Run time-punches sync with this database`)
-      }))
-  )
+      assert.deepStrictEqual([code, stdout], [7, ""])
+      assert.include(
+        stderr,
+        "time-punches: the database has no copy\n  Run time-punches sync with this database first."
+      )
+    })))
+
+  it.effect.each([
+    "summary",
+    "sync",
+    "sync --history",
+    "copy status",
+    "copy feed",
+    "copy erase --yes",
+    "doctor",
+    "report --output report.html --week 2026-03-02 --zone America/New_York",
+    "payroll check --week 2026-03-02 --zone America/New_York",
+    "payroll diff --week 2026-03-02 --zone America/New_York --since 2026-03-16T00:00:00Z",
+    "payroll list",
+    "payroll correct"
+  ])("refuses a copy of before the first publication: %s", (command) =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+      execute(file, "UPDATE time_punches_migrations SET migration_id = 8")
+      const before = Fs.readFileSync(file)
+      const { code, stderr, stdout } = yield* cli([...command.split(" "), "--database", file])
+
+      assert.strictEqual(code, 7, stderr)
+      assert.include(
+        stdout + stderr,
+        "the tables of the copy have schema 8, made before the first publication: sync into a new file or database"
+      )
+      assert.deepStrictEqual(Fs.readFileSync(file), before)
+    })))
 
   it.effect("does not create a file that is not there", () =>
     withCopy(Effect.fnUntraced(function*(file) {

@@ -78,21 +78,16 @@ export const makeJudge = (plan: Plan, source: Source, copies: Copies) => {
     /** Judges a commit that a store accepted. */
     committed(caller: Caller, batch: Batch, previous: Option.Option<Checkpoint>): void {
       judge.commits++
-      if (plan.store !== "processes") {
-        if (caller.id !== claimer && caller.loadedAt < claimedAt) {
-          throw new Broken(`call ${caller.id} committed after a claim that is newer than what it read`)
-        }
+      if (caller.id !== claimer && caller.loadedAt < claimedAt) {
+        throw new Broken(`call ${caller.id} committed after a claim that is newer than what it read`)
       }
       caller.commits++
       const rows = copies.rows()
       for (const punch of new Map(batch.punches.map((punch) => [punch.id, punch])).values()) {
         const row = rows.get(punch.id)
         if (row === undefined) throw new Broken(`row ${punch.id} of the batch is not in the copy`)
-        const isFenced = (plan.store === "keys" || plan.store === "processes") && row.pass > batch.pass
-        if (isFenced) continue
         if (row.isMissing) throw new Broken(`row ${punch.id} was just returned and is missing`)
-        // Another process may have read it later, and written before.
-        if (row.notes !== punch.notes && plan.store !== "processes")
+        if (row.notes !== punch.notes)
           throw new Broken(`row ${punch.id} is not as it was just returned`)
       }
       // After a checkpoint was put back, a number may come again.

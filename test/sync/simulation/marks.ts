@@ -69,19 +69,6 @@ const marks = [
   value("passes.ts", "contains-the-window", "contains(window, goal.window)"),
   at("Sync.ts", "claim-without-checkpoint", "    if (claim) {\n", "if (claim && Option.isNone(loaded))"),
   value("Sync.ts", "too-many-missing", "Effect.andThen(put({ ...batch, missing: Option.none() }), Effect.fail(error))"),
-  at("keyValueStore.ts", "number-raised", "        yield* put(company, stored.commit, raised)"),
-  at(
-    "keyValueStore.ts",
-    "first-write-cut",
-    "      if (even === undefined && odd !== undefined",
-    "if (even === undefined && odd !== undefined && Result.isFailure(readEntry(odd)))"
-  ),
-  at(
-    "keyValueStore.ts",
-    "one-key-cut",
-    "      if (newest !== undefined) return newest",
-    "if (newest !== undefined && found.some(Result.isFailure))"
-  ),
   at("memoryStore.ts", "stale-stamp-lowered", "    if (row.pass >= pass) rows.set", "if (row.pass >= pass)"),
   at(
     "memoryStore.ts",

@@ -9,8 +9,8 @@ export const hour = 60 * minute
 export const pickAny = <A>(random: Prng, list: ReadonlyArray<A>): A | undefined =>
   list[Math.floor(random.next() * list.length)]
 
-/** Where a copy is kept. `keys` is one process over a KeyValueStore, `processes` are several. */
-export type StoreKind = "memory" | "sqlite" | "keys" | "processes"
+/** Where a copy is kept. */
+export type StoreKind = "memory" | "sqlite"
 
 /** Whether a response has a `Date`. */
 export type DateMode = "always" | "never" | "sometimes" | "firstOnly" | "laterOnly"
@@ -123,25 +123,14 @@ export const drawPlan = (seed: number, stores: readonly [StoreKind, ...ReadonlyA
   const replicaLag = random.chance(0.25) ? random.between(1, Math.floor((usable - 2 * skew) / 3)) : 0
   const lateness = drawn.has("lateChange") ? random.between(1, usable - 2 * skew - replicaLag) : 0
   const slack = usable - 2 * skew - replicaLag - lateness
-  const drawnDates = random.pick(
+  const dates = random.pick(
     ["always", "always", "always", "never", "sometimes", "firstOnly", "laterOnly"] as const
   )
-  // Without a transaction, an older key must not meet a clock that was set back: a limit. The pass numbers are of the
-  // local clock where there is no Date, so that a Date now and then is the same.
-  const mayMeetOldKey = store === "processes" ||
-    (store === "keys" && (drawn.has("checkpointLost") || drawn.has("checkpointPutBack")))
-  if (mayMeetOldKey) {
-    drawn.delete("frozenDate")
-    drawn.delete("wildDate")
-    drawn.delete("cachedDate")
-    if (drawnDates === "never" || drawnDates === "laterOnly") drawn.delete("localStep")
-  }
   // A `Date` that stands still hides what else becomes of the service's clock: a limit.
   if (drawn.has("frozenDate")) {
     for (const fault of ["serviceBack", "serviceForward", "localStep", "wildDate", "cachedDate"] as const)
       drawn.delete(fault)
   }
-  const dates = mayMeetOldKey && drawnDates === "sometimes" ? "always" : drawnDates
   const order = random.pick(["id", "id", "idDown", "clockedIn", "modified"] as const)
   const isBulk = drawn.has("bulk")
   // So many rows are there for a sweep that would mark too many of them.

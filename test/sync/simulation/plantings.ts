@@ -5,7 +5,6 @@ import type { Planting } from "./subject.ts"
 const pass = (find: string, replace: string) => ({ file: "pass.ts", find, replace })
 const passes = (find: string, replace: string) => ({ file: "passes.ts", find, replace })
 const memory = (find: string, replace: string) => ({ file: "memoryStore.ts", find, replace })
-const keys = (find: string, replace: string) => ({ file: "keyValueStore.ts", find, replace })
 
 const having = (...faults: ReadonlyArray<Parameters<Plan["faults"]["has"]>[0]>) => (plan: Plan): Plan => ({
   ...plan,
@@ -133,7 +132,7 @@ export const plantings: ReadonlyArray<Planting> = [
     edits: [
       pass("        pass: Math.max(checkpoint.pass, read.pass),\n        writer", "        writer")
     ],
-    change: (plan) => ({ ...having("lostCursors", "serviceBack", "stop", "kill")(plan), store: "keys" })
+    change: (plan) => ({ ...having("lostCursors", "serviceBack", "stop", "kill")(plan), store: "memory" })
   },
   {
     name: "CursorLost keeps the dead run",
@@ -324,30 +323,6 @@ export const plantings: ReadonlyArray<Planting> = [
     change: (plan) => ({ ...having("cycle", "stop", "serviceBack")(plan), namesWalks: true, quietPages: 1 })
   },
   {
-    name: "a first write that was cut fails every load",
-    edits: [
-      keys(
-        "if (even === undefined && odd !== undefined && Result.isFailure(readEntry(odd))) return empty",
-        "void [even, odd]"
-      )
-    ],
-    change: (plan) => ({ ...having("kill")(plan), store: "keys" })
-  },
-  {
-    name: "the checkpoint before the rows",
-    edits: [
-      keys(
-        "      yield* Effect.mapError(\n        Effect.provideContext(write(batch), context),",
-        "      yield* put(company, stored.commit + 1, batch.checkpoint)\n      yield* Effect.mapError(\n        Effect.provideContext(write(batch), context),"
-      ),
-      keys(
-        "      const now = yield* read(company)\n      if (now.commit !== stored.commit || textOf(now) !== textOf(stored)) return yield* Effect.fail(superseded(company))\n      yield* put(company, stored.commit + 1, batch.checkpoint)\n",
-        "      void textOf\n"
-      )
-    ],
-    change: (plan) => ({ ...having("kill")(plan), store: "keys" })
-  },
-  {
     name: "stale stamps are not lowered",
     edits: [memory("lowerStamps(rows, batch.pass)", "lowerStamps(new Map(rows), batch.pass)")],
     change: (plan) => ({
@@ -379,16 +354,6 @@ export const plantings: ReadonlyArray<Planting> = [
     name: "no claim without a checkpoint",
     edits: [{ file: "Sync.ts", find: "    if (claim) {\n", replace: "    if (claim && Option.isSome(loaded)) {\n" }],
     change: (plan) => ({ ...having("claim", "concurrent", "sleeper")(plan), store: "memory" })
-  },
-  {
-    name: "a claim over keys is taken for a number that was raised",
-    edits: [
-      keys(
-        "blankCheckpoint(batch.company, batch.checkpoint.writer)",
-        "blankCheckpoint(batch.company, stored.value.writer)"
-      )
-    ],
-    change: (plan) => ({ ...having("claim", "concurrent", "sleeper", "kill")(plan), store: "keys" })
   },
   {
     name: "sortById asks for no order",

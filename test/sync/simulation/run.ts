@@ -8,7 +8,7 @@ import { Broken, type Caller, makeJudge } from "./judge.ts"
 import { hour, minute, pickAny, type Plan, second } from "./plan.ts"
 import { makeService } from "./service.ts"
 import { company, epoch, makeSource, type Source } from "./source.ts"
-import { type Copies, CurrentGate, keyCopies, memoryCopies, type Subject } from "./stores.ts"
+import { type Copies, CurrentGate, memoryCopies, type Subject } from "./stores.ts"
 
 /** What a plan did, to show that it did something. */
 export interface Outcome {
@@ -51,10 +51,7 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
   const random = prng(plan.seed ^ 0x5bd1e995)
   const source = makeSource(plan)
   const service = makeService(source, plan, random)
-  const copies = given ??
-    (plan.store === "memory" || plan.store === "sqlite"
-      ? memoryCopies(subject)
-      : keyCopies(subject, plan.store === "keys"))
+  const copies = given ?? memoryCopies(subject)
   const judge = makeJudge(plan, source, copies)
   const clock = clockOf(source)
   const log: Array<string> = []
@@ -121,20 +118,10 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
     }
     const pages = faults.has("stop") && random.chance(0.6) ? random.between(1, 4) : undefined
     const claim = faults.has("claim") && random.chance(0.4)
-    if (isSweepAlone()) return
-    const mayBeSweep = faults.has("sweep") && (plan.store !== "processes" || processes.length === 0)
-    if (mayBeSweep && random.chance(0.4)) {
+    if (faults.has("sweep") && random.chance(0.4)) {
       const window = faults.has("window") && random.chance(0.6) ? drawWindow() : {}
       start("sweep", { pages, claim, window, allowMissing: random.chance(0.2) })
     } else start("run", { pages, claim })
-  }
-
-  /** Where processes share no lock, a sweep must run alone, also one that `run` continues with. */
-  const isSweepAlone = (): boolean => {
-    if (plan.store !== "processes" || processes.length === 0) return false
-    const running = Option.flatMap(Option.fromUndefinedOr(copies.checkpoint()), ({ running }) => running)
-    return processes.some(({ kind }) => kind === "sweep") ||
-      Option.exists(running, ({ kind }) => kind === "sweep" || kind === "confirm")
   }
 
   const drawWindow = (): SweepWindow => {
@@ -225,8 +212,8 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
 
   /** Whether a clock may change: not twice between two horizons. Set back, it needs a first page with a `Date`, or a sweep. */
   const mayChangeClock = (needsHorizon: boolean): boolean => {
-    const { dates, store } = plan
-    if (needsHorizon && (store === "processes" || dates === "never" || dates === "laterOnly")) return false
+    const { dates } = plan
+    if (needsHorizon && (dates === "never" || dates === "laterOnly")) return false
     const checkpoint = copies.checkpoint()
     if (checkpoint === undefined) return !needsHorizon
     return Option.match(checkpoint.at, {
@@ -236,7 +223,6 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
   }
 
   const loseCheckpoint = (): void => {
-    if (isWithoutTransaction() && !mayTouchKeys()) return
     copies.replace(undefined)
     judge.replaced()
     forgetSweeps(0)
@@ -244,14 +230,10 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
   }
 
   const putBack = (): void => {
-    if (isWithoutTransaction() && !mayTouchKeys()) return
-    // The stamps of a sweep are set to 0 with all others: without a transaction, none may run in what is put back.
-    const isUsable = ({ running }: Checkpoint) =>
-      !isWithoutTransaction() || !Option.exists(running, ({ kind }) => kind === "sweep" || kind === "confirm")
     const older = pickAny(
       random,
       history.filter(({ checkpoint, clockChanges }) =>
-        isUsable(checkpoint) && Option.match(checkpoint.at, {
+        Option.match(checkpoint.at, {
           onNone: () => clockChanges === service.clockChanges,
           onSome: ({ epochMilliseconds }) => service.changesSince(epochMilliseconds) <= 1
         })
@@ -278,11 +260,6 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
       if (isSweep && Option.exists(running, ({ pass }) => pass >= from)) history.splice(index, 1)
     }
   }
-
-  /** Not with a clock set back, which is a limit, and not while a commit is between two of its steps. */
-  const mayTouchKeys = (): boolean => service.clockChanges === 0 && processes.length === 0
-
-  const isWithoutTransaction = (): boolean => plan.store === "keys" || plan.store === "processes"
 
   // The processes
 
@@ -409,7 +386,7 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
     source.now += plan.lateness + plan.replicaLag + minute
     if (random.chance(0.5)) { for (const row of source.rows) source.show(row) }
     log.push("quiet")
-    const sleepers = isSweepAlone() ? [] : processes.filter(() => random.chance(0.5))
+    const sleepers = processes.filter(() => random.chance(0.5))
     finish(processes.filter((process) => !sleepers.includes(process)))
     // What runs, also what a sleeper is about to store, proves nothing of the quiet: one more pass.
     for (let passes = isRunning() || sleepers.length > 0 ? 2 : 1; passes > 0; passes--) complete("run")

@@ -1,9 +1,7 @@
 /** The stores of a plan: the real ones, with gates between any two steps, and their copies to read, lose and put back. */
-import { Context, Effect, Option } from "effect"
-import * as KeyValueStore from "effect/persistence/KeyValueStore"
+import { Context, Effect } from "effect"
 import type { CompanyId, TimePunch } from "../../../src/index.ts"
-import type { Batch, Checkpoint, Sync, SyncStore } from "../../../src/sync/index.ts"
-import type { makeKeyValueStore } from "../../../src/sync/keyValueStore.ts"
+import type { Checkpoint, Sync, SyncStore } from "../../../src/sync/index.ts"
 import type { Copy, makeStoreOf } from "../../../src/sync/memoryStore.ts"
 import { company } from "./source.ts"
 
@@ -20,7 +18,6 @@ export interface Subject {
   readonly run: typeof Sync.run
   readonly sweep: typeof Sync.sweep
   readonly makeStoreOf: typeof makeStoreOf
-  readonly makeKeyValueStore: typeof makeKeyValueStore
   readonly checkpointText: (checkpoint: Checkpoint) => string
   readonly readCheckpoint: (text: string) => Checkpoint
 }
@@ -77,71 +74,5 @@ export const memoryCopies = (subject: Subject): Copies => {
       copies.set(company, { rows, checkpoint: checkpoint && subject.checkpointText(checkpoint) })
     },
     open: () => ({ ...store, commit: (batch, previous) => Effect.andThen(gate(), store.commit(batch, previous)) })
-  }
-}
-
-/** A caller's own rows beside a `KeyValueStore`. The rows follow what `layerKeyValueStore` asks of `write`. */
-export const keyCopies = (subject: Subject, isOneProcess: boolean): Copies => {
-  const rows = new Map<number, CopiedRow>()
-  const keys = new Map<string, string>()
-
-  const write = (batch: Batch) => {
-    for (const punch of new Map(batch.punches.map((punch) => [punch.id, punch])).values()) {
-      const row = rows.get(punch.id)
-      if (row === undefined || row.pass <= batch.pass) rows.set(punch.id, copied(punch, batch.pass, false))
-    }
-    if (Option.isNone(batch.missing)) return
-    const { before, window } = batch.missing.value
-    for (const [id, row] of rows) {
-      const isWithin = row.clockedIn >= (window.gte?.epochMilliseconds ?? -Infinity) &&
-        row.clockedIn < (window.lt?.epochMilliseconds ?? Infinity)
-      if (isWithin && row.pass < before) rows.set(id, { ...row, isMissing: true })
-    }
-  }
-
-  const store = KeyValueStore.makeStringOnly({
-    get: (key) => Effect.sync(() => keys.get(key)),
-    set: (key, value) =>
-      Effect.andThen(
-        gate(() => keys.set(key, value.slice(0, value.length >> 1))),
-        Effect.sync(() => {
-          keys.set(key, value)
-        })
-      ),
-    remove: (key) => Effect.sync(() => keys.delete(key)),
-    clear: Effect.sync(() => keys.clear()),
-    size: Effect.sync(() => keys.size),
-    keys: Effect.sync(() => [...keys.keys()])
-  })
-
-  const make = () => {
-    const torn = (batch: Batch) => write({ ...batch, punches: batch.punches.slice(0, 1), missing: Option.none() })
-    const made = subject.makeKeyValueStore((batch) =>
-      Effect.andThen(gate(() => torn(batch)), Effect.sync(() => write(batch)))
-    )
-    return Effect.runSync(Effect.provideService(made, KeyValueStore.KeyValueStore, store))
-  }
-  const reader = make()
-
-  return {
-    rows: () => rows,
-    // A call says what is wrong with keys that cannot be read.
-    checkpoint: () =>
-      Option.getOrUndefined(
-        Effect.runSync(Effect.orElseSucceed(reader.load(company), () => Option.none<Checkpoint>()))
-      ),
-    replace: (checkpoint) => {
-      const [commit = 0] = [...keys.values()].flatMap((text) => {
-        const found = /"commit":(\d+)/.exec(text)?.[1]
-        return found === undefined ? [] : Number(found)
-      }).toSorted((one, other) => other - one)
-      keys.clear()
-      if (checkpoint !== undefined) {
-        const text = JSON.stringify({ commit: commit + 1, checkpoint: subject.checkpointText(checkpoint) })
-        keys.set(`time-punches-sync-${company}-${(commit + 1) % 2}`, text)
-      }
-      for (const [id, row] of rows) rows.set(id, { ...row, pass: 0 })
-    },
-    open: () => isOneProcess ? reader : make()
   }
 }

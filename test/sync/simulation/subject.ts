@@ -5,7 +5,6 @@ import * as Os from "node:os"
 import * as Path from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import type * as CheckpointFile from "../../../src/sync/Checkpoint.ts"
-import type * as KeyValueStoreFile from "../../../src/sync/keyValueStore.ts"
 import type * as MemoryStoreFile from "../../../src/sync/memoryStore.ts"
 import type * as SyncFile from "../../../src/sync/Sync.ts"
 import type { Plan } from "./plan.ts"
@@ -26,13 +25,11 @@ const load = async (folder: string): Promise<Subject> => {
   const at = (name: string) => pathToFileURL(Path.join(folder, name)).href
   const sync: typeof SyncFile = await import(/* @vite-ignore */ at("Sync.ts"))
   const memory: typeof MemoryStoreFile = await import(/* @vite-ignore */ at("memoryStore.ts"))
-  const keys: typeof KeyValueStoreFile = await import(/* @vite-ignore */ at("keyValueStore.ts"))
   const checkpoint: typeof CheckpointFile = await import(/* @vite-ignore */ at("Checkpoint.ts"))
   return {
     run: sync.run,
     sweep: sync.sweep,
     makeStoreOf: memory.makeStoreOf,
-    makeKeyValueStore: keys.makeKeyValueStore,
     checkpointText: checkpoint.checkpointText,
     readCheckpoint: (text) => Result.getOrThrow(checkpoint.readCheckpoint(text, company))
   }

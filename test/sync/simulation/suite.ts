@@ -5,10 +5,10 @@ import { type Figures, isReplay, series, type Stores } from "./series.ts"
 import { openSqlite } from "./sqlite.ts"
 import { plant, real } from "./subject.ts"
 
-/** Half of the plans in the store with a transaction. */
-export const inMemory: Stores = ["memory", "memory", "keys", "processes"]
+/** The store of the plans in memory. */
+export const inMemory: Stores = ["memory"]
 
-/** Runs plans in memory and over keys. Returns the rare branches that none of them met. */
+/** Runs plans in memory. Returns the rare branches that none of them met. */
 export const unmetInMemory = async (seeds: Iterable<number>): Promise<ReadonlyArray<string>> => {
   const subject = await plant(marked)
   const met = collectMarks()
