@@ -11,6 +11,7 @@ import {
   dialectFor,
   endsHistory,
   historyGap,
+  hoursWorked,
   indexBegun,
   makesGap,
   type Written
@@ -224,41 +225,30 @@ const createRowRemoved = ({ rowRemoved, rowRemovedFunction, rows, sync, tableEmp
   `CREATE TRIGGER ${tableEmptied} AFTER TRUNCATE ON ${rows} FOR EACH STATEMENT EXECUTE FUNCTION ${rowRemovedFunction}()`
 ]
 
-/** Whole milliseconds between two instants. */
-const millisBetween = (from: string, to: string) => `(extract(epoch FROM ${to} - ${from}) * 1000)::bigint`
-
 /** Only a deleted break has the key: without it a plain test would be NULL. */
 const isBreakDeleted = "coalesce((b.value->>'deleted')::boolean, false)"
-
-/** Milliseconds of unpaid breaks, clipped to the punch and united. A break without an end lasts as long as the punch. */
-const unpaidMillis = `(
-    SELECT coalesce(sum(greatest(0, ${
-  millisBetween("greatest(started, coalesce(reached, started))", "ended")
-})), 0) FROM (
-      SELECT started, ended, max(ended) OVER (
-        ORDER BY started, ended ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-      ) AS reached FROM (
-        SELECT
-          greatest(t.clocked_in, (b.value->>'in')::timestamptz) AS started,
-          least(t.clocked_out, coalesce((b.value->>'out')::timestamptz, t.clocked_out)) AS ended
-        FROM jsonb_array_elements(t.breaks) AS b(value) WHERE NOT (b.value->>'paid')::boolean AND NOT ${isBreakDeleted}
-      ) AS clipped WHERE ended > started
-    ) AS ordered
-  )`
 
 const currentColumn = ({ name }: Column): string =>
   name === "hourly_wage" || name === "tips"
     ? `(t.${name} / 100.0)::numeric(20, 2) AS ${name}`
     : `t.${name}`
 
-const hoursWorked = `CASE WHEN t.clocked_out >= t.clocked_in THEN (${
-  millisBetween("t.clocked_in", "t.clocked_out")
-} - CASE WHEN t.breaks = '[]' THEN 0 ELSE ${unpaidMillis} END)::double precision / 3600000 END AS hours_worked`
+const hours = hoursWorked({
+  breaks: "jsonb_array_elements(t.breaks) AS b(value)",
+  isDeleted: isBreakDeleted,
+  isPaid: "(b.value->>'paid')::boolean",
+  breakIn: "(b.value->>'in')::timestamptz",
+  breakOut: "(b.value->>'out')::timestamptz",
+  greatest: "greatest",
+  least: "least",
+  millisBetween: (from, to) => `(extract(epoch FROM ${to} - ${from}) * 1000)::bigint`,
+  toHours: (millis) => `${millis}::double precision / 3600000`
+})
 
 const createCurrent = ({ current, rows }: TableNames) =>
   `CREATE VIEW ${current} AS SELECT
 ${
-    [...columns.filter(({ name }) => name !== "deleted").map(currentColumn), hoursWorked].map((text) => `  ${text}`)
+    [...columns.filter(({ name }) => name !== "deleted").map(currentColumn), hours].map((text) => `  ${text}`)
       .join(",\n")
   }
 FROM ${rows} AS t WHERE NOT t.deleted AND t.missing_at IS NULL`

@@ -13,6 +13,7 @@ import {
   dialectFor,
   endsHistory,
   historyGap,
+  hoursWorked,
   indexBegun,
   makesGap,
   type Written
@@ -207,20 +208,6 @@ const isoOfMillis = (millis: string) =>
 /** Only a deleted break has the key: without it a plain test would be NULL. */
 const isBreakDeleted = "coalesce(json_extract(b.value, '$.deleted'), 0)"
 
-/** Milliseconds of unpaid breaks, clipped to the punch and united. A break without an end lasts as long as the punch. */
-const unpaidMillis = `(
-    SELECT coalesce(sum(max(0, ended - max(started, coalesce(reached, started)))), 0) FROM (
-      SELECT started, ended, max(ended) OVER (
-        ORDER BY started, ended ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-      ) AS reached FROM (
-        SELECT
-          max(t.clocked_in, ${millisOfIso("json_extract(b.value, '$.in')")}) AS started,
-          min(t.clocked_out, coalesce(${millisOfIso("json_extract(b.value, '$.out')")}, t.clocked_out)) AS ended
-        FROM json_each(t.breaks) AS b WHERE NOT json_extract(b.value, '$.paid') AND NOT ${isBreakDeleted}
-      ) WHERE ended > started
-    )
-  )`
-
 const currentColumn = ({ name, type }: Column): string =>
   name === "hourly_wage" || name === "tips"
     ? `t.${name} / 100.0 AS ${name}`
@@ -228,13 +215,22 @@ const currentColumn = ({ name, type }: Column): string =>
     ? `${isoOfMillis(`t.${name}`)} AS ${name}`
     : `t.${name}`
 
-const hoursWorked =
-  `CASE WHEN t.clocked_out >= t.clocked_in THEN (t.clocked_out - t.clocked_in - CASE WHEN t.breaks = '[]' THEN 0 ELSE ${unpaidMillis} END) / 3600000.0 END AS hours_worked`
+const hours = hoursWorked({
+  breaks: "json_each(t.breaks) AS b",
+  isDeleted: isBreakDeleted,
+  isPaid: "json_extract(b.value, '$.paid')",
+  breakIn: millisOfIso("json_extract(b.value, '$.in')"),
+  breakOut: millisOfIso("json_extract(b.value, '$.out')"),
+  greatest: "max",
+  least: "min",
+  millisBetween: (from, to) => `${to} - ${from}`,
+  toHours: (millis) => `${millis} / 3600000.0`
+})
 
 const createCurrent = ({ current, rows }: TableNames) =>
   `CREATE VIEW ${current} AS SELECT
 ${
-    [...columns.filter(({ name }) => name !== "deleted").map(currentColumn), hoursWorked].map((text) => `  ${text}`)
+    [...columns.filter(({ name }) => name !== "deleted").map(currentColumn), hours].map((text) => `  ${text}`)
       .join(",\n")
   }
 FROM ${rows} AS t WHERE NOT t.deleted AND t.missing_at IS NULL`

@@ -10,6 +10,7 @@ import { foundText } from "../../close/CloseError.ts"
 import * as CloseSums from "../../close/CloseSums.ts"
 import { activeRevisions, ClosedPeriod, getPrevious, Revision } from "../../close/Revision.ts"
 import { printable } from "../../internal/wire/issue.ts"
+import * as Amounts from "../../payroll/Amounts.ts"
 import { type CompanyInput, companyWords } from "../flags/connection.ts"
 import type { Names } from "../flags/names.ts"
 import { shellWord } from "../flags/values.ts"
@@ -197,12 +198,10 @@ interface RevisionRow {
 
 type Sum = ReturnType<typeof sumOf>
 
-const sumOf = ({ rows }: CloseSums.CloseSums) => ({
-  net: Duration.millis(rows.reduce((sum, { net }) => sum + Duration.toMillis(net), 0)),
-  cost: rows.reduce((sum, { cost }) => sum + cost, 0),
-  tips: rows.reduce((sum, { tips }) => sum + tips, 0),
-  people: new Set(rows.map(({ userId }) => userId)).size
-})
+const sumOf = ({ rows }: CloseSums.CloseSums) => {
+  const { cost, net, tips } = Amounts.total(rows)
+  return { net: Duration.millis(net), cost, tips, people: new Set(rows.map(({ userId }) => userId)).size }
+}
 
 /** The revisions of closes with their sums, and what is due with each. */
 export const rowsOf = (closes: ReadonlyArray<ClosedPeriod>): ReadonlyArray<RevisionRow> =>

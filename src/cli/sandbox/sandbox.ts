@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import { dayMillis } from "../../internal/wire/instant.ts"
 import { FakeServer } from "../../testing/FakeServer.ts"
 import { type FakeCompany, FakeService, Fault, type StoredPunch } from "../../testing/index.ts"
 import { editPath } from "../../testing/page/edits.ts"
@@ -38,13 +39,11 @@ const mostCompanies = 20_000
 /** What `--churn` stands for without a value. */
 const always = "always"
 
-const aDay = 86_400_000
-
 /** In milliseconds: less than a second too, which no other time of the command is. */
 const readLatency = (text: string): Option.Option<number> =>
   text.endsWith("ms")
-    ? readWhole(text.slice(0, -"ms".length), 0, aDay)
-    : Option.filter(Option.map(readInterval(text), Duration.toMillis), (millis) => millis <= aDay)
+    ? readWhole(text.slice(0, -"ms".length), 0, dayMillis)
+    : Option.filter(Option.map(readInterval(text), Duration.toMillis), (millis) => millis <= dayMillis)
 
 const orElse = <A>(flag: Flag.Flag<Option.Option<A>>, otherwise: A) => Flag.map(flag, Option.getOrElse(() => otherwise))
 

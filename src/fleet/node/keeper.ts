@@ -3,6 +3,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
+import { dayMillis } from "../../internal/wire/instant.ts"
 import { pruneHistory } from "../../sql/SqlStore.ts"
 import type { SyncError } from "../../sync/SyncError.ts"
 import type { Settings } from "../Settings.ts"
@@ -17,14 +18,12 @@ const every = 60_000
 const watchEvery = 10_000
 /** A reading that takes longer is an old one. */
 const patience = 5000
-const day = 86_400_000
-
 /** How often the log says that the intervals need more requests than the limit gives, in milliseconds. */
 const overloadEvery = 3_600_000
 
 /** Whether versions are pruned now, once a day. Pure. */
 export const isPruning = (now: number, prunedAt: number | undefined, historyDays: number | undefined): boolean =>
-  historyDays !== undefined && (prunedAt === undefined || Math.abs(now - prunedAt) >= day)
+  historyDays !== undefined && (prunedAt === undefined || Math.abs(now - prunedAt) >= dayMillis)
 
 /** Nothing else depends on the keeper: what fails is tried again later. What it reads is a metric of its process, while it is the keeper. */
 export const makeKeeper = (store: FleetStore, settings: Settings) => {
