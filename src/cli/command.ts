@@ -24,7 +24,7 @@ import { Colours, plain } from "./print/colour.ts"
 import { printFailure } from "./print/messages.ts"
 import { PrintForCore, printLines } from "./print/output.ts"
 import { topicList } from "./topics.ts"
-import { Called, commandsOf, type Entries, examplesOf } from "./verb.ts"
+import { Called, commandsOf, type Entries, examplesOf, type IsNamed } from "./verb.ts"
 
 /** Every command, under the heading that lists it. */
 const groups: Readonly<Record<string, Entries>> = {
@@ -55,7 +55,7 @@ const groups: Readonly<Record<string, Entries>> = {
 const all = () => true
 
 /** The whole command, or the part of it that a call names: the files of other verbs are not loaded. */
-export const loadCommand = async (isNamed: (name: string) => boolean = all) =>
+export const loadCommand = async (isNamed: IsNamed = all) =>
   Command.make("time-punches").pipe(
     Command.withDescription(
       `Lists, exports, sums, checks, copies and compares the punches of a company.
@@ -223,10 +223,16 @@ export const builtIns = GlobalFlag.BuiltIns
   .filter((flag) => flag !== GlobalFlag.Wizard)
   .map((flag) => flag === GlobalFlag.Version ? versionFlag : flag === GlobalFlag.Completions ? completionsFlag : flag)
 
-/** The words of a call that may name a verb. Without any, and for the completions of all, everything is named. */
-const namesIn = (args: ReadonlyArray<string>) => {
+/**
+ * What a call may name: its first words, or, behind a flag whose value may look like a name, any word. Help names a command by
+ * its arguments, and completions name all.
+ */
+const namesIn = (args: ReadonlyArray<string>): IsNamed => {
+  if (args.some((arg) => arg.startsWith("--completions"))) return all
   const words = new Set(args)
-  return args.some((arg) => arg.startsWith("--completions")) ? all : (name: string) => words.has(name)
+  const firstFlag = args.findIndex((arg) => arg.startsWith("-"))
+  const path = args[0] === "help" ? [] : firstFlag === -1 ? args : args.slice(0, firstFlag)
+  return (name, depth) => depth < path.length ? name === path[depth] : words.has(name)
 }
 
 type WholeCommand = Awaited<ReturnType<typeof loadCommand>>

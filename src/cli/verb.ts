@@ -43,11 +43,14 @@ export interface Group extends Help {
   readonly entries: Entries
 }
 
+/** Whether a call may name the command. `depth`: of how many groups it is a verb. */
+export type IsNamed = (name: string, depth: number) => boolean
+
 /** The commands of some entries. Those that `isNamed` does not name have a line for the list alone: their files are not loaded. */
-export const commandsOf = (entries: Entries, isNamed: (name: string) => boolean): Promise<ReadonlyArray<Verb>> =>
+export const commandsOf = (entries: Entries, isNamed: IsNamed, depth = 0): Promise<ReadonlyArray<Verb>> =>
   Promise.all(
     Object.entries(entries).map(async ([name, [about, load]]): Promise<Verb> => {
-      if (!isNamed(name)) return Command.make(name).pipe(Command.withShortDescription(about))
+      if (!isNamed(name, depth)) return Command.make(name).pipe(Command.withShortDescription(about))
       const found = await load()
       if ("verb" in found) return found.verb.pipe(Command.withShortDescription(about))
       const { entries, examples, text } = found.group
@@ -55,7 +58,7 @@ export const commandsOf = (entries: Entries, isNamed: (name: string) => boolean)
         Command.withDescription(text),
         Command.withShortDescription(about),
         Command.withExamples(examplesOf(examples)),
-        Command.withSubcommands(await commandsOf(entries, isNamed))
+        Command.withSubcommands(await commandsOf(entries, isNamed, depth + 1))
       )
     })
   )
