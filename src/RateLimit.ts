@@ -8,7 +8,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import * as Result from "effect/Result"
-import { invalidSetting, wholeNumber } from "./internal/wire/issue.ts"
+import { invalidSetting, wholeNumber } from "./internal/setting/setting.ts"
 
 /** The settings of a limit. */
 export interface RateLimitOptions {

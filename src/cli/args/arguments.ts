@@ -6,7 +6,7 @@ import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Struct from "effect/Struct"
-import { printable } from "../../internal/wire/issue.ts"
+import { printable } from "../../internal/text/printable.ts"
 import { type CommandFailure, refused } from "../failure.ts"
 import { type ColourChoice, colourChoices, Colours, coloursOf } from "../print/colour.ts"
 

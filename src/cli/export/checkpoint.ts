@@ -17,7 +17,7 @@ import type * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import * as Crypto from "node:crypto"
 import type { Cursor } from "../../Ids.ts"
-import { printable } from "../../internal/wire/issue.ts"
+import { printable } from "../../internal/text/printable.ts"
 import { CommandFailure, exitCode, type OutputClosed, usage } from "../failure.ts"
 import {
   copyMode,

@@ -19,7 +19,7 @@ import {
   type Pause
 } from "../../fleet/store/operator.ts"
 import { encodeProcess, type FleetProcess } from "../../fleet/store/runners.ts"
-import { escaped } from "../../internal/wire/issue.ts"
+import { escaped } from "../../internal/text/printable.ts"
 import { layerDatabase, targetOf } from "../database/database.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
 import { counted, formatAge, formatNumber } from "../print/format.ts"

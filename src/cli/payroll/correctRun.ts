@@ -1,7 +1,7 @@
 /** Runs `time-punches payroll correct`. Loaded when it runs. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { printable } from "../../internal/wire/issue.ts"
+import { printable } from "../../internal/text/printable.ts"
 import { type Names, readNames } from "../flags/names.ts"
 import { isJson } from "../flags/values.ts"
 import { countedPunches } from "../print/format.ts"
