@@ -2,6 +2,7 @@
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { isBadRequest, isNotFound, isServerSide, usualStatus } from "./internal/http/status.ts"
+import { printable } from "./internal/text/printable.ts"
 import {
   inParentheses,
   place,
@@ -12,7 +13,6 @@ import {
   whereUnsent,
   withDefault
 } from "./internal/wire/errorFields.ts"
-import { printable } from "./internal/wire/issue.ts"
 import { explain, Problem } from "./Problem.ts"
 
 /** What the body of an error says. */

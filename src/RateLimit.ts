@@ -12,7 +12,7 @@ import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import { AttemptWatch } from "./internal/resilience/deadline.ts"
 import { monotonicMillis } from "./internal/resilience/retry.ts"
-import { invalidSetting, wholeNumber } from "./internal/wire/issue.ts"
+import { invalidSetting, wholeNumber } from "./internal/setting/setting.ts"
 
 /** The settings of a limit. */
 export interface RateLimitOptions {

@@ -6,7 +6,8 @@ import * as Pull from "effect/Pull"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { firstIssue, printable } from "../internal/wire/issue.ts"
+import { printable } from "../internal/text/printable.ts"
+import { firstIssue } from "../internal/wire/issue.ts"
 import { TimePunch } from "../TimePunch.ts"
 
 /** Columns that follow those of a punch, such as names. A cell without a value is empty, and null in JSON. */

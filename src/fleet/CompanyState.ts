@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { ErrorKind, ListError } from "../ApiError.ts"
 import { CompanyId } from "../Ids.ts"
-import { printable } from "../internal/wire/issue.ts"
+import { printable } from "../internal/text/printable.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { backoff, longestWait } from "./Schedule.ts"
 

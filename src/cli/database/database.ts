@@ -12,7 +12,7 @@ import type * as SqlError from "effect/sql/SqlError"
 import type * as Stdio from "effect/Stdio"
 import { hostname, userInfo } from "node:os"
 import { openFolderOf } from "../../internal/files/whose.ts"
-import { printable } from "../../internal/wire/issue.ts"
+import { printable } from "../../internal/text/printable.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import {
   type DatabaseTarget,

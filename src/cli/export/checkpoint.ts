@@ -18,7 +18,7 @@ import type * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
 import { Cursor } from "../../Ids.ts"
-import { printable } from "../../internal/wire/issue.ts"
+import { printable } from "../../internal/text/printable.ts"
 import { issueText } from "../describe.ts"
 import { CommandFailure, exitCode, type OutputClosed, usage } from "../failure.ts"
 import {

@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as PlatformError from "effect/PlatformError"
 import { giveRights, isStill, type Opened } from "../../internal/files/whose.ts"
-import { printable } from "../../internal/wire/issue.ts"
+import { printable } from "../../internal/text/printable.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
 import { naming } from "../flags/file.ts"
 

@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { Company } from "../../Company.ts"
 import { CompanyGuid, CompanyId } from "../../Ids.ts"
-import { invalidSetting } from "../../internal/wire/issue.ts"
+import { invalidSetting } from "../../internal/setting/setting.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import { readWhole, text, wholeNumber } from "./values.ts"
 

@@ -21,7 +21,7 @@ import {
 } from "../../fleet/store/operator.ts"
 import { encodeProcess, type FleetProcess } from "../../fleet/store/runners.ts"
 import { CompanyGuid } from "../../Ids.ts"
-import { escaped } from "../../internal/wire/issue.ts"
+import { escaped } from "../../internal/text/printable.ts"
 import { layerDatabase, personOf, targetOf } from "../database/database.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
 import { readCompanyId } from "../flags/connection.ts"

@@ -1,8 +1,8 @@
 /** Results for programs: a JSON array with an element a line, its instants, and CSV as records. */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
+import { escaped } from "../../internal/text/printable.ts"
 import { type Cell, csvRecord, type CsvSeparator, guardedRecord } from "../../internal/wire/csv.ts"
-import { escaped } from "../../internal/wire/issue.ts"
 
 /** Elements of a JSON array, each a line, after `printed` earlier ones. `jsonEnd` ends the array. */
 export const jsonElements = (elements: ReadonlyArray<string>, printed: number): string =>

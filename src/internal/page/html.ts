@@ -1,5 +1,5 @@
 /** START HERE. Pages of HTML, and who may read them. Their text cannot become markup; all have one stylesheet. */
-import { escaped, unprintable } from "../wire/issue.ts"
+import { escaped, unprintable } from "../text/printable.ts"
 
 /** Text that is markup already. */
 export interface Html {

@@ -3,7 +3,9 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import { printable, unknownKey, wholeNumber } from "./issue.ts"
+import { wholeNumber } from "../setting/setting.ts"
+import { unknownKey } from "../text/meant.ts"
+import { printable } from "../text/printable.ts"
 
 /** The settings of `RetryPolicy`. */
 export interface RetryOptions {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { wholeNumber } from "../../../src/internal/wire/issue.ts"
+import { wholeNumber } from "../../../src/internal/setting/setting.ts"
 import { untyped } from "../../support/untyped.ts"
 
 describe("wholeNumber", () => {

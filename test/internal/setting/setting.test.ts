@@ -1,7 +1,7 @@
 /** The error of an invalid setting. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { invalidSetting } from "../../../src/internal/wire/issue.ts"
+import { invalidSetting } from "../../../src/internal/setting/setting.ts"
 
 describe("invalidSetting", () => {
   it.effect("names the setting and what it must be", () =>

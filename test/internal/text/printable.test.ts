@@ -1,7 +1,7 @@
 /** Text of foreign origin on one line of a log. */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { printable } from "../../../src/internal/wire/issue.ts"
+import { printable } from "../../../src/internal/text/printable.ts"
 
 describe("printable", () => {
   it.each([
