@@ -37,29 +37,10 @@ import { lossesOf, type LostHours } from "./losses.ts"
 import { activeOne, revisionNamed, storedOf } from "./read.ts"
 import { getVoid, newestRevision, type Revision, termsAt } from "./Revision.ts"
 import * as RevisionId from "./RevisionId.ts"
-import {
-  type ActiveClose,
-  activeOf,
-  type Added,
-  type Copy,
-  type Corrected,
-  type Db,
-  type Differing,
-  inCopy,
-  nothingAdded,
-  openedForCloses,
-  type Planned,
-  punchesIn,
-  readCloses,
-  readCopy,
-  readSums,
-  type StoredClose,
-  sumRules,
-  sumsOf,
-  verdictOf,
-  write,
-  type WriteOptions
-} from "./store.ts"
+import { type ActiveClose, activeOf, readCloses, readSums, type StoredClose } from "./rows.ts"
+import { type Copy, type Db, inCopy, openedForCloses, readCopy } from "./snapshot.ts"
+import { type Corrected, type Differing, punchesIn, sumRules, sumsOf, verdictOf } from "./verdict.ts"
+import { type Added, nothingAdded, type Planned, write, type WriteOptions } from "./write.ts"
 
 export { type Hole, holes, next, type NextPeriod } from "./holes.ts"
 
@@ -68,7 +49,7 @@ export { files, find, get, list, newest, type NewestRevision, noteFile } from ".
 export { formChanges } from "./WrittenFile.ts"
 
 export { LossCause, type LostHours } from "./losses.ts"
-export { type WriteOptions } from "./store.ts"
+export { type WriteOptions } from "./write.ts"
 
 /** Why a copy or its closes cannot be read. */
 export type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUnavailable

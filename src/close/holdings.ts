@@ -6,8 +6,8 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import type { CompanyId } from "../Ids.ts"
 import { numberOf } from "../internal/sql/dialect.ts"
+import { failedWith, opened } from "../sql/connection.ts"
 import type { SyncError } from "../sync/SyncError.ts"
-import { failedWith, opened } from "./connection.ts"
 
 /** One revision of a close, with the sums of its rows. A void has none. */
 export interface HeldRevision {
