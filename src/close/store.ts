@@ -15,7 +15,7 @@ import { retried, transact } from "../internal/sql/transaction.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import type * as Period from "../payroll/Period.ts"
 import { storable } from "../sql/columns.ts"
-import { failedWith, inOneState, opened, type TableOptions } from "../sql/connection.ts"
+import { failedWith, inOneState, opened } from "../sql/connection.ts"
 import type { Dialect } from "../sql/Dialect.ts"
 import { type CopyListOptions, HistoryUnavailable, listWithin } from "../sql/read.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
@@ -32,7 +32,7 @@ export const sumRules = 1
 export type Db = Database<Dialect>
 
 /** The tables of this release: a later one may record what this one would sum in another way. */
-export const openedForCloses = (company: CompanyId, tableOptions: TableOptions) => opened(company, tableOptions, "none")
+export const openedForCloses = (company: CompanyId) => opened(company, "none")
 
 /**
  * Runs an effect whose statements all see one snapshot of the database, and again if the connection is lost: it only reads.
@@ -40,13 +40,11 @@ export const openedForCloses = (company: CompanyId, tableOptions: TableOptions) 
  */
 export const inCopy = <A, E, R>(
   company: CompanyId,
-  tableOptions: TableOptions,
   use: (database: Db) => Effect.Effect<A, E, R>
 ) =>
   retried(Stream.runHead(
     inOneState(
-      Stream.fromEffect(Effect.flatMap(openedForCloses(company, tableOptions), use)),
-      tableOptions,
+      Stream.fromEffect(Effect.flatMap(openedForCloses(company), use)),
       "none"
     )
   )).pipe(
@@ -545,15 +543,14 @@ export const sumsOf = (
   company: CompanyId,
   terms: CloseTerms,
   others: ReadonlyArray<Pick<StoredClose, "terms">>,
-  tableOptions: TableOptions,
   at?: DateTime.Utc
 ) =>
   Stream.run(
-    punchesIn(company, queryWindow(terms), { ...tableOptions, at }),
+    punchesIn(company, queryWindow(terms), { at }),
     sum(terms, others.map(({ terms }) => terms), { isSorted: true })
   )
 
-export const punchesIn = (company: CompanyId, clockedIn: Period.Interval, options: CopyListOptions) =>
+export const punchesIn = (company: CompanyId, clockedIn: Period.Interval, options: CopyListOptions = {}) =>
   Stream.catchTag(listWithin(company, { clockedIn }, options), "InvalidRequest", Stream.die)
 
 /** The terms that a close had, with the locations of each revision that added some: any of them may have been the newest. */
@@ -572,11 +569,10 @@ export const verdictOf = Effect.fnUntraced(function*(
   { newest, terms }: Pick<ActiveClose, "newest" | "terms">,
   // With those that are over: they may have been active at the instant.
   all: ReadonlyArray<StoredClose>,
-  copy: Copy,
-  tableOptions: TableOptions
+  copy: Copy
 ) {
   if (newest.at.epochMilliseconds < copy.since.epochMilliseconds) return "outOfReach"
-  const again = yield* sumsOf(company, terms, all.flatMap(everyTerms), tableOptions, newest.at)
+  const again = yield* sumsOf(company, terms, all.flatMap(everyTerms), newest.at)
   // Only now: what was recorded of many people would be in memory beside all that is summed.
   const { rows } = difference(again, yield* readSums(database, company, newest))
   const userIds = new Set(rows.map(({ userId }) => userId))

@@ -16,7 +16,7 @@ import { inSnapshot, retried } from "../internal/sql/transaction.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { isOnlyTouched } from "./columns.ts"
-import { failedWith, opened, type TableOptions } from "./connection.ts"
+import { failedWith, opened } from "./connection.ts"
 import type { Dialect } from "./Dialect.ts"
 import type { FeedEvent } from "./feedEvent.ts"
 import {
@@ -34,7 +34,7 @@ import { HistoryUnavailable, isAtInstant } from "./read.ts"
 import { missingPlace, punchesOf, rowColumns } from "./row.ts"
 
 /** Where a feed begins, and whether it ends. */
-export interface FeedOptions extends TableOptions {
+export interface FeedOptions {
   /** Begins with the event after this position. Default: with the state of the copy as `present`, then what changes. */
   readonly since?: FeedPosition | undefined
   /** Looks for new events at this interval, at least 100 ms, and never ends. Default: ends after the last event. */
@@ -87,7 +87,7 @@ export const feedInBatches = (
   size: number
 ): Stream.Stream<FeedEvent, SyncError | HistoryUnavailable | InvalidRequest, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
-    const { follow, since, ...tableOptions } = options
+    const { follow, since } = options
     const interval = follow === undefined
       ? undefined
       : Option.getOrElse(Duration.fromInput(follow), () => Duration.zero)
@@ -104,7 +104,7 @@ export const feedInBatches = (
     }
     const sayOnceAMinute = makeSayer()
     const patient = interval === undefined ? retried : waiting(interval, company, sayOnceAMinute)
-    const database = yield* patient(Effect.suspend(() => opened(company, tableOptions)))
+    const database = yield* patient(Effect.suspend(() => opened(company)))
     const look = patient(statusOf(database, company))
     const first = begin ?? (yield* Effect.flatMap(
       stateNow(company, look, interval, sayOnceAMinute),
@@ -136,11 +136,10 @@ export const feedInBatches = (
  * event stores this position when it starts. Fails as `feed` does.
  */
 export const feedPosition = (
-  company: CompanyId,
-  options: TableOptions = {}
+  company: CompanyId
 ): Effect.Effect<FeedPosition, SyncError | HistoryUnavailable, SqlClient> =>
   Effect.gen(function*() {
-    const database = yield* opened(company, options)
+    const database = yield* opened(company)
     const status = yield* retried(statusOf(database, company))
     if (status.known === undefined) return yield* unknown(company, status, undefined)
     const place = placeAt(database, { company, phase: "instant", at: status.last, id: wholeInstant })

@@ -48,7 +48,7 @@ const readPeriod = Schema.decodeUnknownOption(PeriodText)
  */
 export const holdingsOf = (company: CompanyId): Effect.Effect<Holdings, SyncError, SqlClient> =>
   Effect.gen(function*() {
-    const { dialect: { bigint, forUpdate, tables }, sql } = yield* opened(company, {})
+    const { dialect: { bigint, forUpdate, tables }, sql } = yield* opened(company)
     const isOurs = sql`company_id = ${bigint(company)}`
     return yield* Effect.gen(function*() {
       // A close holds up this row while it is written.

@@ -18,12 +18,12 @@ import { validFilter } from "../listing/request.ts"
 import type { InstantRange, PunchFilter } from "../PunchFilter.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { connect, failedWith, opened, type TableOptions } from "./connection.ts"
+import { connect, failedWith, opened } from "./connection.ts"
 import type { Dialect } from "./Dialect.ts"
 import { cellsOf, punchColumns, punchesOf, rowColumns, rowOf, type StoredRow } from "./row.ts"
 
 /** Which copy is listed. */
-export interface CopyListOptions extends TableOptions {
+export interface CopyListOptions {
   /**
    * Lists the copy as it was at this instant of the database's clock, such as `history.last` of `status`. Needs a history.
    * Default: as it is.
@@ -60,9 +60,9 @@ export const list = (
 export const listWithin = (
   company: CompanyId,
   filter: PunchFilter,
-  { at, ...options }: CopyListOptions
+  { at }: CopyListOptions
 ): Stream.Stream<TimePunch, SqlError | SyncError | InvalidRequest | HistoryUnavailable, SqlClient> =>
-  at === undefined ? readPages(company, filter, options) : readAt(company, filter, options, at)
+  at === undefined ? readPages(company, filter) : readAt(company, filter, at)
 
 /**
  * The copy at that instant is not known: no history was kept, its first load ended later, its older part was pruned,
@@ -104,12 +104,11 @@ const pageSizes: Readonly<Record<DialectName, number>> = { sqlite: 1000, pg: 400
 export const readPages = (
   company: CompanyId,
   filter: PunchFilter,
-  options: TableOptions,
   size?: number
 ): Stream.Stream<TimePunch, SqlError | SyncError | InvalidRequest, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
     const conditions = yield* Effect.fromResult(conditionsOf(company, filter))
-    const database = yield* opened(company, options)
+    const database = yield* opened(company)
     const most = size ?? pageSizes[database.dialect.name]
 
     const pages = Stream.paginate(
@@ -128,12 +127,11 @@ export const readPages = (
 const readAt = (
   company: CompanyId,
   filter: PunchFilter,
-  options: TableOptions,
   at: DateTime.DateTime
 ): Stream.Stream<TimePunch, SqlError | SyncError | InvalidRequest | HistoryUnavailable, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
     const conditions = yield* Effect.fromResult(conditionsOf(company, filter))
-    const database = yield* opened(company, options)
+    const database = yield* opened(company)
     const { dialect, sql } = database
     const tests = sql.and([...ofCompany(database, company), ...conditions.map(testOf(database))])
     const columns = punchColumns(dialect)
@@ -310,7 +308,7 @@ export const readRows = (
   selection: Selection
 ): Effect.Effect<ReadonlyArray<StoredRow>, SyncError, SqlClient> =>
   Effect.gen(function*() {
-    const { dialect, sql } = yield* connect()
+    const { dialect, sql } = yield* connect
     const { bigint, tables, timestamp } = dialect
     const select = sql`SELECT ${rowColumns(dialect)}
       FROM ${tables.rows} AS t
