@@ -17,7 +17,8 @@ import type * as Period from "../payroll/Period.ts"
 import { storable } from "../sql/columns.ts"
 import { failedWith, inOneState, opened } from "../sql/connection.ts"
 import type { Dialect } from "../sql/Dialect.ts"
-import { type CopyListOptions, HistoryUnavailable, listWithin } from "../sql/read.ts"
+import { readKnown, unavailable } from "../sql/known.ts"
+import { type CopyListOptions, listWithin } from "../sql/read.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import { CloseChanged, notFound, OutcomeUnknown, refusal, type VerificationFailed } from "./CloseError.ts"
 import { type CloseRow, type CloseSums, difference, sum } from "./CloseSums.ts"
@@ -62,21 +63,13 @@ export interface Copy {
   readonly passBegan: DateTime.Utc | undefined
 }
 
-export const readCopy = Effect.fnUntraced(function*({ dialect, sql }: Db, company: CompanyId) {
-  const { bigint, millisOf, tables } = dialect
-  const query = sql<Row>
-  const [row] = yield* query`SELECT ${millisOf("known_since")} AS known_since,
-      ${millisOf("history_last")} AS history_last,
-      ${millisOf("pass_began")} AS pass_began
-    FROM ${tables.sync}
-    WHERE company_id = ${bigint(company)}`
-  const [since, at, passBegan] = ["known_since", "history_last", "pass_began"].map((name) => orUndefined(row?.[name]))
-  if (since === undefined || at === undefined) {
-    return yield* new HistoryUnavailable({ companyId: company, since: Option.none(), requested: yield* DateTime.now })
-  }
+export const readCopy = Effect.fnUntraced(function*(database: Db, company: CompanyId) {
+  const known = yield* readKnown(database, company)
+  const { last, passBegan, since } = known
+  if (since === undefined) return yield* unavailable(company, known)
   return {
     since: DateTime.makeUnsafe(since),
-    at: DateTime.makeUnsafe(at),
+    at: DateTime.makeUnsafe(last),
     passBegan: passBegan === undefined ? undefined : DateTime.makeUnsafe(passBegan)
   } satisfies Copy
 })
@@ -360,9 +353,6 @@ export const write = <E>(
   plan: (closes: ReadonlyArray<StoredClose>) => Effect.Effect<ReadonlyArray<Planned>, E>
 ) =>
   Effect.suspend(() => {
-    const { dialect, sql } = database
-    const { bigint, millisOf, tables } = dialect
-    const query = sql<Row>
     const token = globalThis.crypto.randomUUID()
     /** What the last attempt wrote, until it is known whether its COMMIT took place. */
     let open: ReadonlyArray<RecordedRevision> = []
@@ -374,11 +364,7 @@ export const write = <E>(
         ({ close, revision }) => recorded(database, company, close, revision)
       )
     const body = Effect.gen(function*() {
-      const [row] = yield* query`SELECT ${millisOf("known_since")} AS known_since,
-          ${millisOf("history_last")} AS history_last
-        FROM ${tables.sync}
-        WHERE company_id = ${bigint(company)}
-        ${dialect.forUpdate}`
+      const { last, since } = yield* readKnown(database, company, database.dialect.forUpdate)
       const before = yield* readCloses(database, company)
       if (open.length > 0) {
         const done = yield* written(before)
@@ -386,8 +372,7 @@ export const write = <E>(
         open = []
       }
       const changed = (detail: string) => new CloseChanged({ companyId: company, detail })
-      const [since, last] = ["known_since", "history_last"].map((name) => orUndefined(row?.[name]))
-      if (row === undefined || last === undefined) return yield* changed("the copy was erased")
+      if (last === 0) return yield* changed("the copy was erased")
       if (at !== undefined && (since === undefined || since > at.epochMilliseconds)) {
         return yield* changed("the history of the instant that was summed is gone")
       }
