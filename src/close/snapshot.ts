@@ -2,15 +2,14 @@
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { Row } from "effect/sql/SqlConnection"
 import { isSqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import type { CompanyId } from "../Ids.ts"
-import { type Database, orUndefined } from "../internal/sql/dialect.ts"
+import type { Database } from "../internal/sql/dialect.ts"
 import { retried } from "../internal/sql/transaction.ts"
 import { failedWith, inOneState, opened } from "../sql/connection.ts"
 import type { Dialect } from "../sql/Dialect.ts"
-import { HistoryUnavailable } from "../sql/read.ts"
+import { readKnown, unavailable } from "../sql/known.ts"
 
 export type Db = Database<Dialect>
 
@@ -45,21 +44,13 @@ export interface Copy {
   readonly passBegan: DateTime.Utc | undefined
 }
 
-export const readCopy = Effect.fnUntraced(function*({ dialect, sql }: Db, company: CompanyId) {
-  const { bigint, millisOf, tables } = dialect
-  const query = sql<Row>
-  const [row] = yield* query`SELECT ${millisOf("known_since")} AS known_since,
-      ${millisOf("history_last")} AS history_last,
-      ${millisOf("pass_began")} AS pass_began
-    FROM ${tables.sync}
-    WHERE company_id = ${bigint(company)}`
-  const [since, at, passBegan] = ["known_since", "history_last", "pass_began"].map((name) => orUndefined(row?.[name]))
-  if (since === undefined || at === undefined) {
-    return yield* new HistoryUnavailable({ companyId: company, since: Option.none(), requested: yield* DateTime.now })
-  }
+export const readCopy = Effect.fnUntraced(function*(database: Db, company: CompanyId) {
+  const known = yield* readKnown(database, company)
+  const { last, passBegan, since } = known
+  if (since === undefined) return yield* unavailable(company, known)
   return {
     since: DateTime.makeUnsafe(since),
-    at: DateTime.makeUnsafe(at),
+    at: DateTime.makeUnsafe(last),
     passBegan: passBegan === undefined ? undefined : DateTime.makeUnsafe(passBegan)
   } satisfies Copy
 })

@@ -4,15 +4,15 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type { Row } from "effect/sql/SqlConnection"
 import { isSqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import type { CompanyId } from "../Ids.ts"
-import { orUndefined, raw } from "../internal/sql/dialect.ts"
+import { raw } from "../internal/sql/dialect.ts"
 import { messageOf } from "../internal/sql/failure.ts"
 import { transact } from "../internal/sql/transaction.ts"
 import { storable } from "../sql/columns.ts"
 import { failedWith } from "../sql/connection.ts"
+import { readKnown } from "../sql/known.ts"
 import { CloseChanged, OutcomeUnknown } from "./CloseError.ts"
 import type { CloseSums } from "./CloseSums.ts"
 import type { CloseTerms } from "./CloseTerms.ts"
@@ -69,9 +69,6 @@ export const write = <E>(
   plan: (closes: ReadonlyArray<StoredClose>) => Effect.Effect<ReadonlyArray<Planned>, E>
 ) =>
   Effect.suspend(() => {
-    const { dialect, sql } = database
-    const { bigint, millisOf, tables } = dialect
-    const query = sql<Row>
     const token = globalThis.crypto.randomUUID()
     /** What the last attempt wrote, until it is known whether its COMMIT took place. */
     let open: ReadonlyArray<RecordedRevision> = []
@@ -83,11 +80,7 @@ export const write = <E>(
         ({ close, revision }) => recorded(database, company, close, revision)
       )
     const body = Effect.gen(function*() {
-      const [row] = yield* query`SELECT ${millisOf("known_since")} AS known_since,
-          ${millisOf("history_last")} AS history_last
-        FROM ${tables.sync}
-        WHERE company_id = ${bigint(company)}
-        ${dialect.forUpdate}`
+      const { last, since } = yield* readKnown(database, company, database.dialect.forUpdate)
       const before = yield* readCloses(database, company)
       if (open.length > 0) {
         const done = yield* written(before)
@@ -95,8 +88,7 @@ export const write = <E>(
         open = []
       }
       const changed = (detail: string) => new CloseChanged({ companyId: company, detail })
-      const [since, last] = ["known_since", "history_last"].map((name) => orUndefined(row?.[name]))
-      if (row === undefined || last === undefined) return yield* changed("the copy was erased")
+      if (last === 0) return yield* changed("the copy was erased")
       if (at !== undefined && (since === undefined || since > at.epochMilliseconds)) {
         return yield* changed("the history of the instant that was summed is gone")
       }

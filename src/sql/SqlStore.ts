@@ -19,6 +19,7 @@ import type { SyncError } from "../sync/SyncError.ts"
 import { SyncStore } from "../sync/SyncStore.ts"
 import { storable } from "./columns.ts"
 import { connect, dialects, failedWith, migrate, opened, refused, verify } from "./connection.ts"
+import { knownColumns, knownOf } from "./known.ts"
 import { checkpointOf, makeStore, unknownIn } from "./store.ts"
 export { feed, feedPosition } from "./feed.ts"
 export type { FeedOptions } from "./feed.ts"
@@ -26,7 +27,8 @@ export { FeedEvent } from "./feedEvent.ts"
 export { FeedKind, FeedPosition } from "./feedPosition.ts"
 export { ChangeKind, Changes, changes, PersonChange, pruneHistory, PunchChange } from "./history.ts"
 export type { ChangesOptions, PruneOptions } from "./history.ts"
-export { HistoryUnavailable, list } from "./read.ts"
+export { HistoryUnavailable } from "./known.ts"
+export { list } from "./read.ts"
 export type { CopyListOptions } from "./read.ts"
 
 /** How a copy is kept. */
@@ -163,13 +165,13 @@ export class CopyStatus extends Schema.Opaque<CopyStatus>()(Schema.Struct({
  */
 export const status = (company: CompanyId): Effect.Effect<CopyStatus, SyncError, SqlClient> =>
   Effect.gen(function*() {
-    const { dialect: { bigint, millisOf, tables }, sql } = yield* opened(company)
+    const database = yield* opened(company)
+    const { dialect: { bigint, millisOf, tables }, sql } = database
     // One statement, so that the counts are those of the checkpoint.
     const [row] = yield* retried(
       sql`SELECT c.total, c.deleted, c.missing, s.checkpoint, s.unknown, s.error_tag, s.error_text,
         ${millisOf("s.error_at")} AS error_at,
-        ${millisOf("s.known_since")} AS known_since,
-        ${millisOf("s.history_last")} AS history_last
+        ${knownColumns(database)}
       FROM (
         SELECT count(*) AS total,
           coalesce(sum(CASE WHEN deleted THEN 1 ELSE 0 END), 0) AS deleted,
@@ -182,15 +184,16 @@ export const status = (company: CompanyId): Effect.Effect<CopyStatus, SyncError,
       tag: textOrUndefined(row?.["error_tag"]) ?? "",
       text: textOrUndefined(row?.["error_text"]) ?? ""
     }))
+    const known = knownOf(row)
     return {
       checkpoint: yield* checkpointOf(row?.["checkpoint"], company),
       rows: numberOf(row?.["total"]),
       deleted: numberOf(row?.["deleted"]),
       missing: numberOf(row?.["missing"]),
       lastError,
-      history: Option.map(Option.fromUndefinedOr(orUndefined(row?.["known_since"])), (since) => ({
+      history: Option.map(Option.fromUndefinedOr(known.since), (since) => ({
         since: DateTime.makeUnsafe(since),
-        last: DateTime.makeUnsafe(numberOf(row?.["history_last"]))
+        last: DateTime.makeUnsafe(known.last)
       })),
       unknown: unknownIn(row?.["unknown"])
     }

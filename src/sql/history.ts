@@ -23,7 +23,8 @@ import { TimePunch } from "../TimePunch.ts"
 import { isOnlyTouched } from "./columns.ts"
 import { failedWith, opened } from "./connection.ts"
 import type { Dialect } from "./Dialect.ts"
-import { type HistoryUnavailable, isAtInstant, requireKnown } from "./read.ts"
+import { type HistoryUnavailable, requireKnown } from "./known.ts"
+import { isAtInstant } from "./read.ts"
 import { punchOf, rowColumns, rowOf } from "./row.ts"
 
 /**
