@@ -1,5 +1,4 @@
 /** The raw driver of PostgreSQL, with the statements that are the fastest for it. */
-import { Result } from "effect"
 import { Client } from "pg"
 import type { TimePunch } from "../src/index.ts"
 import { SqlStore } from "../src/sql/index.ts"
@@ -25,7 +24,7 @@ const arraysOf = (punches: ReadonlyArray<TimePunch>): ReadonlyArray<string> => {
 const rawPg: SyncCase["open"] = async (url) => {
   const client = new Client({ connectionString: url })
   await client.connect()
-  for (const text of Result.getOrThrow(SqlStore.migrations().ddl("pg"))) await client.query(text)
+  for (const text of SqlStore.migrations.ddl("pg")) await client.query(text)
   const checkpoint =
     "INSERT INTO time_punches_sync (company_id, checkpoint) VALUES (7, $1) ON CONFLICT (company_id) DO UPDATE SET checkpoint = excluded.checkpoint"
   return {
@@ -43,7 +42,7 @@ const rawPg: SyncCase["open"] = async (url) => {
 const plainPg: SyncCase["open"] = async (url) => {
   const client = new Client({ connectionString: url })
   await client.connect()
-  for (const text of Result.getOrThrow(SqlStore.migrations().ddl("pg"))) await client.query(text)
+  for (const text of SqlStore.migrations.ddl("pg")) await client.query(text)
   const text = pgUpsert.replace(conflict("IS DISTINCT FROM"), conflict("IS DISTINCT FROM").split(" WHERE ")[0] ?? "")
   return {
     write: async (punches) => {

@@ -32,7 +32,7 @@ const company = CompanyId.make(7)
 
 /** As the columns are: a driver of PostgreSQL makes BigInts, dates and breaks of them. */
 const raw = Effect.gen(function*() {
-  const { dialect: { tables }, sql } = yield* connect()
+  const { dialect: { tables }, sql } = yield* connect
   const names = Statement.literal(columns.map(({ name }) => name).join(", "))
   const rows = yield* sql`SELECT ${Statement.fragment([names])} FROM ${tables.rows} ORDER BY clocked_in, id`.values
   return rows.length
@@ -40,7 +40,7 @@ const raw = Effect.gen(function*() {
 
 /** The statement of a page of `SqlStore.list`, for all rows. */
 const same = Effect.gen(function*() {
-  const { dialect, sql } = yield* connect()
+  const { dialect, sql } = yield* connect
   const rows = yield* sql`SELECT ${punchColumns(dialect)} FROM ${dialect.tables.rows} AS t
     ORDER BY t.clocked_in, t.id`.values
   return rows.length
@@ -51,7 +51,7 @@ const same = Effect.gen(function*() {
  * punch, without anomalies and paid breaks, and in floating point.
  */
 const summed = Effect.gen(function*() {
-  const { sql } = yield* connect()
+  const { sql } = yield* connect
   const rows = yield* sql`SELECT user_id, count(*), count(*) - count(hours_worked), sum(hours_worked),
       sum(round(CAST(hours_worked * hourly_wage AS numeric), 2)), sum(tips)
     FROM time_punches_current
@@ -61,7 +61,7 @@ const summed = Effect.gen(function*() {
 
 /** What it cannot be faster than: no breaks, no wages, no view. */
 const summedWithoutBreaks = Effect.gen(function*() {
-  const { dialect: { millisOf, tables }, sql } = yield* connect()
+  const { dialect: { millisOf, tables }, sql } = yield* connect
   const rows = yield* sql`SELECT user_id, count(*), sum(${millisOf("clocked_out")} - ${
     millisOf("clocked_in")
   }), sum(tips)

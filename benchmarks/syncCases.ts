@@ -1,5 +1,5 @@
 /** Ways to write a copy, 200 rows and a checkpoint in a transaction, and how they are measured. */
-import { Effect, Exit, Layer, ManagedRuntime, Option, Result, Schema, Scope } from "effect"
+import { Effect, Exit, Layer, ManagedRuntime, Option, Schema, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -118,7 +118,7 @@ const plain = (placeholder: (place: number) => string) =>
     [...content, "pass"].map((name) => `${name} = excluded.${name}`).join(", ")
   }`
 
-const ddl = (dialect: "sqlite" | "pg") => Result.getOrThrow(SqlStore.migrations().ddl(dialect))
+const ddl = (dialect: "sqlite" | "pg") => SqlStore.migrations.ddl(dialect)
 
 const rawSqlite = (chunk: number, text: string): SyncCase["open"] => async (file) => {
   const database = new DatabaseSync(file)

@@ -51,7 +51,7 @@ const verbs: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/payroll": ["cli/files", "close", "export", ...ofCopy],
   "cli/report": ["cli/files", "close", "report", ...ofCopy],
   "cli/summary": ["cli/files", "cli/database", ...shared],
-  "cli/copy": ["cli/files", "cli/telemetry", "export", ...ofCopy],
+  "cli/copy": ["cli/files", "cli/telemetry", "close", "export", ...ofCopy],
   "cli/doctor": ofCopy,
   "cli/fleet": [
     "close",
@@ -89,7 +89,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/mcp": ["cli/payroll", "cli/summary", "export", ...ofCopy],
   ...verbs,
   "cli/files": ["cli/flags", "cli/print", "cli/base", "export", "payroll", "names", "internal/files", "internal/wire"],
-  "cli/database": ["sql/node", "sql", "sync", "internal/files", "internal/sql", ...shared],
+  "cli/database": ["close", "sql/node", "sql", "sync", "internal/files", "internal/sql", ...shared],
   "cli/telemetry": ["cli/flags", "internal/telemetry", "internal/wire"],
   "cli/args": ["cli/flags", "cli/print", "cli/base", "names", "internal/telemetry", "internal/wire"],
   "cli/select": ["cli/flags", "cli/print", "cli/base", "payroll", "names", "internal/wire"],

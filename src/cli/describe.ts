@@ -228,25 +228,25 @@ const explained = (error: unknown): string => {
 /** By its tag: the module of the class would load what a run without a database does not need. */
 const isOtherSchema = (cause: unknown): cause is OtherSchema => Predicate.isTagged(cause, "OtherSchema")
 
-const describeSchema = ({ kind, needed, version }: OtherSchema): Description => ({
-  code: exitCode.data,
-  ...(version === 0
-    ? { message: "the database has no copy", advice: ["Run time-punches sync with this database first."] }
-    : kind === "unpublished"
-    ? {
-      message:
-        `the tables of the copy have schema ${version}, made before the first publication: sync into a new file or database`,
-      advice: []
-    }
-    : {
-      message: `the tables of the copy have schema ${version}, and this release needs ${needed}`,
-      advice: [
-        kind === "later"
-          ? "A later release changed them: use that release. Nothing was written."
-          : "They were made before the first publication: sync into a new file or database. Nothing was written."
-      ]
-    })
-})
+const describeSchema = (schema: OtherSchema): Description => {
+  const { kind, needed, version } = schema
+  if (kind === "foreign" || kind === "unpublished") {
+    return { code: kind === "foreign" ? exitCode.system : exitCode.data, message: schema.detail(""), advice: [] }
+  }
+  return {
+    code: exitCode.data,
+    ...(version === 0
+      ? { message: "the database has no copy", advice: ["Run time-punches sync with this database first."] }
+      : {
+        message: `the tables of the copy have schema ${version}, and this release needs ${needed}`,
+        advice: [
+          kind === "later"
+            ? "A later release changed them: use that release. Nothing was written."
+            : "Run time-punches sync with this database: it changes the tables, and keeps their rows."
+        ]
+      })
+  }
+}
 
 const describeUnknown = ({ companyId, requested, since }: HistoryUnavailable): Description => ({
   code: codeOf.HistoryUnavailable,

@@ -16,8 +16,7 @@ import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import { toSink } from "../payroll/running.ts"
 import { isWithin, type MissingZone, union } from "../payroll/Zones.ts"
-import type { TableOptions } from "../sql/connection.ts"
-import type { HistoryUnavailable } from "../sql/read.ts"
+import type { HistoryUnavailable } from "../sql/known.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import type { Blocker } from "./Blocker.ts"
@@ -38,29 +37,10 @@ import { lossesOf, type LostHours } from "./losses.ts"
 import { activeOne, revisionNamed, storedOf } from "./read.ts"
 import { getVoid, newestRevision, type Revision, termsAt } from "./Revision.ts"
 import * as RevisionId from "./RevisionId.ts"
-import {
-  type ActiveClose,
-  activeOf,
-  type Added,
-  type Copy,
-  type Corrected,
-  type Db,
-  type Differing,
-  inCopy,
-  nothingAdded,
-  openedForCloses,
-  type Planned,
-  punchesIn,
-  readCloses,
-  readCopy,
-  readSums,
-  type StoredClose,
-  sumRules,
-  sumsOf,
-  verdictOf,
-  write,
-  type WriteOptions
-} from "./store.ts"
+import { type ActiveClose, activeOf, readCloses, readSums, type StoredClose } from "./rows.ts"
+import { type Copy, type Db, inCopy, openedForCloses, readCopy } from "./snapshot.ts"
+import { type Corrected, type Differing, punchesIn, sumRules, sumsOf, verdictOf } from "./verdict.ts"
+import { type Added, nothingAdded, type Planned, write, type WriteOptions } from "./write.ts"
 
 export { type Hole, holes, next, type NextPeriod } from "./holes.ts"
 
@@ -69,7 +49,7 @@ export { files, find, get, list, newest, type NewestRevision, noteFile } from ".
 export { formChanges } from "./WrittenFile.ts"
 
 export { LossCause, type LostHours } from "./losses.ts"
-export { type WriteOptions } from "./store.ts"
+export { type WriteOptions } from "./write.ts"
 
 /** Why a copy or its closes cannot be read. */
 export type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUnavailable
@@ -105,8 +85,7 @@ export interface Created extends Revision {
  */
 export const create = (
   company: CompanyId,
-  options: CloseOptions,
-  tableOptions: TableOptions = {}
+  options: CloseOptions
 ): Effect.Effect<Created, ReadError | NotReady | PeriodClosed | WriteError, SqlClient> =>
   Effect.gen(function*() {
     const accept = new Set<string>(options.accept ?? [])
@@ -115,12 +94,11 @@ export const create = (
       accept.has("edge") ? CloseTerms.alignEdges(own, active.map(({ terms }) => terms)) : own
     const seen = yield* inCopy(
       company,
-      tableOptions,
       Effect.fnUntraced(function*(database: Db) {
         const copy = yield* readCopy(database, company)
         const active = activeOf(yield* readCloses(database, company))
         const terms = termsBeside(active)
-        return { database, copy, terms, ...yield* checkedSums(company, terms, active, options, tableOptions) }
+        return { database, copy, terms, ...yield* checkedSums(company, terms, active, options) }
       })
     )
     const { issues, sums, terms } = seen
@@ -241,14 +219,12 @@ export type CorrectError = ReadError | NotReady | PeriodClosed | UnknownClose | 
  */
 export const correct = (
   company: CompanyId,
-  options: CorrectOptions = {},
-  tableOptions: TableOptions = {}
+  options: CorrectOptions = {}
 ): Effect.Effect<Correction, CorrectError | WriteError, SqlClient> =>
   Effect.gen(function*() {
     const seen = yield* inCopy(
       company,
-      tableOptions,
-      (database) => correctionOf(database, company, options, tableOptions)
+      (database) => correctionOf(database, company, options)
     )
     const revisions = seen.corrected.length === 0
       ? []
@@ -296,14 +272,12 @@ export const correct = (
  */
 export const rehearse = (
   company: CompanyId,
-  options: CorrectOptions = {},
-  tableOptions: TableOptions = {}
+  options: CorrectOptions = {}
 ): Effect.Effect<Rehearsal, CorrectError, SqlClient> =>
   inCopy(
     company,
-    tableOptions,
     Effect.fnUntraced(function*(database: Db) {
-      const { active, corrected, remarks } = yield* correctionOf(database, company, options, tableOptions)
+      const { active, corrected, remarks } = yield* correctionOf(database, company, options)
       yield* refuseAdded(company, active, corrected, options)
       const amounts = corrected.map(({ close, due }): AmountDue => ({
         after: close.newest.id,
@@ -330,12 +304,10 @@ export type DueOptions = Pick<CorrectOptions, "closes" | "dayRules">
  */
 export const due = (
   company: CompanyId,
-  options: DueOptions = {},
-  tableOptions: TableOptions = {}
+  options: DueOptions = {}
 ): Effect.Effect<ReadonlyArray<AmountDue>, ReadError | UnknownClose, SqlClient> =>
   inCopy(
     company,
-    tableOptions,
     Effect.fnUntraced(function*(database: Db) {
       const all = yield* readCloses(database, company)
       const active = activeOf(all)
@@ -344,7 +316,7 @@ export const due = (
         named,
         Effect.fnUntraced(function*({ newest, terms }) {
           const stored = yield* readSums(database, company, newest)
-          const { sums } = yield* sumsWith(company, terms, active, options.dayRules ?? new Map(), tableOptions)
+          const { sums } = yield* sumsWith(company, terms, active, options.dayRules ?? new Map())
           const difference = CloseSums.difference(sums, stored)
           return { after: newest.id, difference }
         })
@@ -368,11 +340,10 @@ export interface VoidOptions extends WriteOptions {
  */
 export const voidRevision = (
   company: CompanyId,
-  options: VoidOptions,
-  tableOptions: TableOptions = {}
+  options: VoidOptions
 ): Effect.Effect<Revision, SyncError | UnknownClose | WriteError, SqlClient> =>
   Effect.gen(function*() {
-    const database = yield* openedForCloses(company, tableOptions)
+    const database = yield* openedForCloses(company)
     const refuse = refusal(company, options.revision)
     const { close } = yield* revisionNamed(company, options.revision)
     const revisions = yield* write(database, company, undefined, (closes) => {
@@ -420,12 +391,10 @@ export interface Verified {
  */
 export const verify = (
   company: CompanyId,
-  close?: number,
-  tableOptions: TableOptions = {}
+  close?: number
 ): Effect.Effect<Verified, ReadError | UnknownClose | VerificationFailed, SqlClient> =>
   inCopy(
     company,
-    tableOptions,
     Effect.fnUntraced(function*(database: Db) {
       const copy = yield* readCopy(database, company)
       const differing: Array<Differing> = []
@@ -435,7 +404,7 @@ export const verify = (
       for (const each of verified) {
         for (const newest of each.revisions.filter(({ kind }) => kind !== "void")) {
           const at = { newest, terms: termsAt(each, newest) }
-          const verdict = yield* verdictOf(database, company, at, all, copy, tableOptions)
+          const verdict = yield* verdictOf(database, company, at, all, copy)
           if (verdict === "outOfReach") unverifiable++
           else if (verdict === "same") revisions++
           else differing.push(verdict)
@@ -454,8 +423,7 @@ const accepts = ({ accept = [] }: CorrectOptions, what: "rules" | "gap"): boolea
 const correctionOf = Effect.fnUntraced(function*(
   database: Db,
   company: CompanyId,
-  options: CorrectOptions,
-  tableOptions: TableOptions
+  options: CorrectOptions
 ) {
   const { closes, dayRules = new Map() } = options
   const copy = yield* readCopy(database, company)
@@ -464,7 +432,7 @@ const correctionOf = Effect.fnUntraced(function*(
   const named = yield* namedOf(company, all, active, closes)
   const corrected: Array<Corrected> = []
   for (const close of named) {
-    const now = yield* sumsWith(company, close.terms, active, dayRules, tableOptions)
+    const now = yield* sumsWith(company, close.terms, active, dayRules)
     const due = CloseSums.difference(now.sums, yield* readSums(database, company, close.newest))
     // A location that is added without a sum is recorded too, so that its punches after the period need no clock any more.
     if (now.added.locations.length > 0 || due.rows.length > 0) {
@@ -473,10 +441,10 @@ const correctionOf = Effect.fnUntraced(function*(
   }
   const otherCloses = yield* Effect.filter(
     active.filter((each) => !named.includes(each)),
-    (close) => isDue(database, company, close, active, tableOptions)
+    (close) => isDue(database, company, close, active)
   )
-  const unverified = yield* verifyBefore(database, company, corrected, all, copy, options, tableOptions)
-  const losses = yield* Effect.forEach(corrected, (each) => lossesOf(database, company, each, copy, tableOptions))
+  const unverified = yield* verifyBefore(database, company, corrected, all, copy, options)
+  const losses = yield* Effect.forEach(corrected, (each) => lossesOf(database, company, each, copy))
   const remarks: CorrectionRemarks = {
     unverified,
     otherCloses: otherCloses.map(({ close }) => close),
@@ -495,13 +463,12 @@ const verifyBefore = Effect.fnUntraced(function*(
   corrected: ReadonlyArray<Corrected>,
   all: ReadonlyArray<StoredClose>,
   copy: Copy,
-  options: CorrectOptions,
-  tableOptions: TableOptions
+  options: CorrectOptions
 ) {
   const unverified: Array<string> = []
   const differing: Array<Differing> = []
   for (const { close: { newest, terms } } of corrected) {
-    const verdict = yield* verdictOf(database, company, { newest, terms }, all, copy, tableOptions)
+    const verdict = yield* verdictOf(database, company, { newest, terms }, all, copy)
     const hasOtherRules = newest.rules !== sumRules
     const acceptsRules = hasOtherRules && accepts(options, "rules")
     if (verdict === "same") continue
@@ -631,16 +598,15 @@ const sumsWith = (
   terms: CloseTerms.CloseTerms,
   active: ReadonlyArray<ActiveClose>,
   dayRules: ReadonlyMap<LocationId, Period.DayRule>,
-  tableOptions: TableOptions,
   added: Added = nothingAdded
 ): Effect.Effect<Pick<Corrected, "terms" | "added" | "sums">, ReadError | SqlError, SqlClient> =>
-  sumsOf(company, terms, active, tableOptions).pipe(
+  sumsOf(company, terms, active).pipe(
     Effect.map((sums) => ({ terms, added, sums })),
     Effect.catchTag("MissingZone", (error) => {
       const dayRule = dayRules.get(error.locationId)
       if (dayRule === undefined) return Effect.fail(error)
       const wider = CloseTerms.withLocation(terms, error.locationId, dayRule)
-      return sumsWith(company, wider, active, dayRules, tableOptions, {
+      return sumsWith(company, wider, active, dayRules, {
         clocks: [...added.clocks, ...wider.clocks.slice(terms.clocks.length)],
         locations: [...added.locations, ...wider.locations.slice(terms.locations.length)]
       })
@@ -652,11 +618,10 @@ const isDue = Effect.fnUntraced(function*(
   database: Db,
   company: CompanyId,
   { newest, terms }: ActiveClose,
-  active: ReadonlyArray<ActiveClose>,
-  tableOptions: TableOptions
+  active: ReadonlyArray<ActiveClose>
 ) {
   const stored = yield* readSums(database, company, newest)
-  return yield* sumsOf(company, terms, active, tableOptions).pipe(
+  return yield* sumsOf(company, terms, active).pipe(
     Effect.map((sums) => !CloseSums.equals(stored, sums)),
     Effect.catchTags({ MissingZone: () => Effect.succeed(true), SumOverflow: () => Effect.succeed(true) })
   )
@@ -670,8 +635,7 @@ const checkedSums = (
   company: CompanyId,
   terms: CloseTerms.CloseTerms,
   active: ReadonlyArray<ActiveClose>,
-  { dayRule, maxDuration }: CloseOptions,
-  tableOptions: TableOptions
+  { dayRule, maxDuration }: CloseOptions
 ) => {
   const zones = CloseTerms.isByLocation(dayRule) ? Period.zones(dayRule) : dayRule
   const checkOptions = { ...CloseTerms.checkOptions(terms, zones, maxDuration), isSorted: true }
@@ -679,7 +643,7 @@ const checkedSums = (
   const isInLater = CloseTerms.isInLaterClose(terms, others)
   const [checked, summed] = [PeriodCheck.queryWindow(checkOptions), CloseTerms.queryWindow(terms)]
   return Stream.run(
-    punchesIn(company, union([checked, summed]), tableOptions),
+    punchesIn(company, union([checked, summed])),
     toSink(() => {
       const check = PeriodCheck.makeCheck(checkOptions)
       const sums = CloseSums.makeSums(terms, others, { isSorted: true })

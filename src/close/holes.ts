@@ -6,11 +6,11 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { CompanyId, LocationId } from "../Ids.ts"
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
-import type { TableOptions } from "../sql/connection.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { refusal, type UnknownClose } from "./CloseError.ts"
 import * as CloseTerms from "./CloseTerms.ts"
-import { type ActiveClose, activeOf, type Db, inCopy, readCloses, type StoredClose } from "./store.ts"
+import { type ActiveClose, activeOf, readCloses, type StoredClose } from "./rows.ts"
+import { type Db, inCopy } from "./snapshot.ts"
 
 /** Time between two active closes that no close has, or the period of a voided close before all of them, at one location. */
 export interface Hole {
@@ -31,12 +31,10 @@ export interface Hole {
  * amounts are not due with any other close, so it must be closed again.
  */
 export const holes = (
-  company: CompanyId,
-  tableOptions: TableOptions = {}
+  company: CompanyId
 ): Effect.Effect<ReadonlyArray<Hole>, SyncError, SqlClient> =>
   inCopy(
     company,
-    tableOptions,
     Effect.fnUntraced(function*(database: Db) {
       return openHoles(yield* readCloses(database, company)).map(({ earlier, interval, later, locationId }): Hole => ({
         earlier: earlier.close,
@@ -71,12 +69,10 @@ export const next = (
   { acceptGaps = false }: {
     /** Whether the period behind the last close is next, also if time between two closes is in none. Default `false`. */
     readonly acceptGaps?: boolean | undefined
-  } = {},
-  tableOptions: TableOptions = {}
+  } = {}
 ): Effect.Effect<NextPeriod, SyncError | UnknownClose, SqlClient> =>
   inCopy(
     company,
-    tableOptions,
     Effect.fnUntraced(function*(database: Db) {
       const all = yield* readCloses(database, company)
       const active = activeOf(all).toSorted((one, other) => (one.terms.last < other.terms.last ? -1 : 1))

@@ -8,12 +8,13 @@ import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import type { CompanyId, UserId } from "../Ids.ts"
 import { numberOf } from "../internal/sql/dialect.ts"
-import type { TableOptions } from "../sql/connection.ts"
 import { missingPlace, punchesOf, rowColumns } from "../sql/row.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { contains, queryWindow } from "./CloseTerms.ts"
-import { chunkSize, type Copy, type Corrected, type Db, punchesIn } from "./store.ts"
+import type { Copy, Db } from "./snapshot.ts"
+import { type Corrected, punchesIn } from "./verdict.ts"
+import { chunkSize } from "./write.ts"
 
 /**
  * What became of a punch that counted in a revision:
@@ -45,8 +46,7 @@ export const lossesOf = Effect.fnUntraced(function*(
   database: Db,
   company: CompanyId,
   corrected: Corrected,
-  copy: Copy,
-  tableOptions: TableOptions
+  copy: Copy
 ) {
   const { close, due, sums } = corrected
   const now = new Set(sums.rows.flatMap(({ net, userId }) => Duration.toMillis(net) === 0 ? [] : [userId]))
@@ -58,7 +58,7 @@ export const lossesOf = Effect.fnUntraced(function*(
   if (losses.size === 0) return []
   const lost = close.newest.at.epochMilliseconds < copy.since.epochMilliseconds
     ? yield* lostWithoutHistory(database, company, corrected)
-    : yield* lostSince(database, company, corrected, (userId) => losses.has(userId), tableOptions)
+    : yield* lostSince(database, company, corrected, (userId) => losses.has(userId))
   for (const { cause, userId } of lost) {
     const causes = losses.get(userId)
     causes?.set(cause, (causes.get(cause) ?? 0) + 1)
@@ -93,11 +93,10 @@ const lostSince = Effect.fnUntraced(function*(
   database: Db,
   company: CompanyId,
   { close, terms }: Corrected,
-  isWanted: (userId: UserId) => boolean,
-  tableOptions: TableOptions
+  isWanted: (userId: UserId) => boolean
 ) {
   const isWithin = contains(terms)
-  const then = yield* punchesIn(company, queryWindow(terms), { ...tableOptions, at: close.newest.at }).pipe(
+  const then = yield* punchesIn(company, queryWindow(terms), { at: close.newest.at }).pipe(
     Stream.filter((punch) => isWanted(punch.userId) && isWithin(punch)),
     Stream.runCollect
   )

@@ -4,35 +4,23 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { CompanyId } from "../Ids.ts"
-import type { TableOptions } from "../sql/connection.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { notFound, refusal, type UnknownClose } from "./CloseError.ts"
 import type * as CloseTerms from "./CloseTerms.ts"
+import { insertFile, readFiles } from "./files.ts"
 import { type ActiveRevision, activeRevisions, type ClosedPeriod, getPrevious, getVoid } from "./Revision.ts"
 import * as RevisionId from "./RevisionId.ts"
-import {
-  type ActiveClose,
-  activeOf,
-  type Db,
-  inCopy,
-  insertFile,
-  openedForCloses,
-  readCloses,
-  readFiles,
-  recorded,
-  type StoredClose,
-  type WriteOptions
-} from "./store.ts"
+import { type ActiveClose, activeOf, readCloses, recorded, type StoredClose } from "./rows.ts"
+import { type Db, inCopy, openedForCloses } from "./snapshot.ts"
+import type { WriteOptions } from "./write.ts"
 import type { FileForm, WrittenFile } from "./WrittenFile.ts"
 
 /** The closes of a company, each with all its revisions and sums. */
 export const list = (
-  company: CompanyId,
-  tableOptions: TableOptions = {}
+  company: CompanyId
 ): Effect.Effect<ReadonlyArray<ClosedPeriod>, SyncError, SqlClient> =>
   inCopy(
     company,
-    tableOptions,
     (database) =>
       Effect.flatMap(
         readCloses(database, company),
@@ -43,12 +31,10 @@ export const list = (
 /** A close with all its revisions and sums. Fails with `UnknownClose` for a number that no close has. */
 export const get = (
   company: CompanyId,
-  close: number,
-  tableOptions: TableOptions = {}
+  close: number
 ): Effect.Effect<ClosedPeriod, SyncError | UnknownClose, SqlClient> =>
   inCopy(
     company,
-    tableOptions,
     Effect.fnUntraced(function*(database: Db) {
       return yield* withSums(database, company, yield* storedOf(company, yield* readCloses(database, company), close))
     })
@@ -72,12 +58,10 @@ export interface NewestRevision {
  */
 export const newest = (
   company: CompanyId,
-  close: number,
-  tableOptions: TableOptions = {}
+  close: number
 ): Effect.Effect<NewestRevision, SyncError | UnknownClose, SqlClient> =>
   inCopy(
     company,
-    tableOptions,
     Effect.fnUntraced(function*(database: Db) {
       const all = yield* readCloses(database, company)
       const active = activeOf(all)
@@ -93,15 +77,14 @@ export const newest = (
  */
 export const find = (
   company: CompanyId,
-  name: string,
-  tableOptions: TableOptions = {}
+  name: string
 ): Effect.Effect<ActiveRevision, SyncError | UnknownClose, SqlClient> =>
   Effect.gen(function*() {
     const refuse = refusal(company, name)
     const parsed = RevisionId.parse(name)
     if (Option.isNone(parsed)) return yield* refuse(notARevision)
     const { close, number } = parsed.value
-    const { revisions } = yield* get(company, close, tableOptions)
+    const { revisions } = yield* get(company, close)
     if (Option.isNone(number) && revisions.length > 1) {
       const active = activeRevisions(revisions).map(({ id }) => id).join(", ")
       return yield* refuse(`the close has several revisions; name one that is active: ${active || "none is"}`)
@@ -122,12 +105,11 @@ export const find = (
 export const noteFile = (
   company: CompanyId,
   revision: string,
-  options: FileForm & Pick<WriteOptions, "user">,
-  tableOptions: TableOptions = {}
+  options: FileForm & Pick<WriteOptions, "user">
 ): Effect.Effect<WrittenFile, SyncError | UnknownClose, SqlClient> =>
   Effect.gen(function*() {
     const id = yield* revisionNamed(company, revision)
-    const database = yield* openedForCloses(company, tableOptions)
+    const database = yield* openedForCloses(company)
     return yield* insertFile(database, company, id, options, options.user ?? "unknown")
   })
 
@@ -137,12 +119,10 @@ export const noteFile = (
  */
 export const files = (
   company: CompanyId,
-  close: number,
-  tableOptions: TableOptions = {}
+  close: number
 ): Effect.Effect<ReadonlyArray<WrittenFile>, SyncError | UnknownClose, SqlClient> =>
   inCopy(
     company,
-    tableOptions,
     Effect.fnUntraced(function*(database: Db) {
       const { revisions } = yield* storedOf(company, yield* readCloses(database, company), close)
       const active = new Set(activeRevisions(revisions).map(({ id }) => id))

@@ -8,7 +8,6 @@ import type { CompanyId } from "../Ids.ts"
 import { raw, type SqlDialect } from "../internal/sql/dialect.ts"
 import type { Migrations } from "../internal/sql/migrate.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import type { TableNames } from "./tableNames.ts"
 
 /** The tables that statements name. */
 type TableName = "rows" | "sync" | "history" | "close" | "closeState" | "closeRow" | "closeFile"
@@ -44,25 +43,24 @@ export interface Written {
 /** The write cannot say what it did. It is undone, and done exactly. */
 export class AmbiguousWrite extends Data.TaggedError("AmbiguousWrite") {}
 
-/** The dialect for the tables of these names. */
+/** A dialect with what a copy needs of it. */
 export const dialectFor = (
   ground: SqlDialect,
-  names: TableNames,
   { steps, write }: { readonly steps: Migrations["steps"]; readonly write: Dialect["write"] }
 ): Dialect => ({
   ...ground,
   tables: {
-    rows: raw(names.rows),
-    sync: raw(names.sync),
-    history: raw(names.history),
-    close: raw(names.close),
-    closeState: raw(names.closeState),
-    closeRow: raw(names.closeRow),
-    closeFile: raw(names.closeFile)
+    rows: raw("time_punches"),
+    sync: raw("time_punches_sync"),
+    history: raw("time_punches_history"),
+    close: raw("time_punches_close"),
+    closeState: raw("time_punches_close_state"),
+    closeRow: raw("time_punches_close_row"),
+    closeFile: raw("time_punches_close_file")
   },
   migrations: {
-    title: names.rows,
-    table: { name: names.migrationsName, quoted: names.migrations },
+    title: `"time_punches"`,
+    table: "time_punches_migrations",
     // "time_pun", as a number: any other lock of the database is as good.
     lock: 8388356063114589550n,
     steps
@@ -90,10 +88,10 @@ export const deletionRefused =
   "the history of this company is known by this row: set its checkpoint to NULL to load everything, or purge the company with a release that keeps histories"
 
 /** Finds the versions that began after an instant. A copy without a history has none of them, and pays nothing. */
-export const indexBegun = ({ begun, history, historyBegun, rows }: TableNames): ReadonlyArray<string> =>
-  [[begun, rows], [historyBegun, history]].map(([index, table]) =>
-    `CREATE INDEX ${index} ON ${table} (company_id, valid_from, id) WHERE valid_from IS NOT NULL`
-  )
+export const indexBegun: ReadonlyArray<string> = [
+  ["time_punches_begun", "time_punches"],
+  ["time_punches_history_begun", "time_punches_history"]
+].map(([index, table]) => `CREATE INDEX ${index} ON ${table} (company_id, valid_from, id) WHERE valid_from IS NOT NULL`)
 
 /** What the hours of a punch `t` are made of, in the words of a dialect. */
 interface HoursWords {

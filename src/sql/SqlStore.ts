@@ -4,7 +4,6 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Migrator from "effect/sql/Migrator"
 import type { SqlClient } from "effect/sql/SqlClient"
@@ -19,21 +18,21 @@ import { Checkpoint } from "../sync/Checkpoint.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { SyncStore } from "../sync/SyncStore.ts"
 import { storable } from "./columns.ts"
-import { connect, dialectIn, failedWith, migrate, opened, type TableOptions, verify } from "./connection.ts"
+import { connect, dialects, failedWith, migrate, opened, refused, verify } from "./connection.ts"
+import { knownColumns, knownOf } from "./known.ts"
 import { checkpointOf, makeStore, unknownIn } from "./store.ts"
-import { defaultTable, refused } from "./tableNames.ts"
-export type { TableOptions } from "./connection.ts"
 export { feed, feedPosition } from "./feed.ts"
 export type { FeedOptions } from "./feed.ts"
 export { FeedEvent } from "./feedEvent.ts"
 export { FeedKind, FeedPosition } from "./feedPosition.ts"
 export { ChangeKind, Changes, changes, PersonChange, pruneHistory, PunchChange } from "./history.ts"
 export type { ChangesOptions, PruneOptions } from "./history.ts"
-export { HistoryUnavailable, list } from "./read.ts"
+export { HistoryUnavailable } from "./known.ts"
+export { list } from "./read.ts"
 export type { CopyListOptions } from "./read.ts"
 
 /** How a copy is kept. */
-export interface SqlStoreOptions extends TableOptions {
+export interface SqlStoreOptions {
   /**
    * Whether the layer creates the tables and brings them to the schema of this release. Default `true`. With `false` it
    * fails if the schema is older. A newer one fails in either case, and so does one of before the first publication.
@@ -52,7 +51,7 @@ export interface SqlStoreOptions extends TableOptions {
 /**
  * Keeps a copy in the database of the `SqlClient`: SQLite, or PostgreSQL. Rows and checkpoint of a page are stored in one
  * transaction, which is attempted for 5 seconds if the database is locked or the connection is lost. Fails if the tables
- * cannot be used: another dialect, an invalid table name, a schema that is too old, or that a later release made.
+ * cannot be used: another dialect, a schema that is too old, or that a later release made.
  *
  * **Example** (A copy in a file)
  *
@@ -70,11 +69,11 @@ export const layer = (
   Layer.effect(
     SyncStore,
     Effect.gen(function*() {
-      const { history = false, migrate: isMigrating = true, pagesPerTransaction = 1, table } = options
+      const { history = false, migrate: isMigrating = true, pagesPerTransaction = 1 } = options
       if (!Number.isSafeInteger(pagesPerTransaction) || pagesPerTransaction < 1) {
         return yield* refused(`pagesPerTransaction is ${pagesPerTransaction}, and not a whole number of at least 1`)
       }
-      const database = yield* connect(table)
+      const database = yield* connect
       if (isMigrating) yield* migrate(database)
       yield* verify(database, "none")
       return SyncStore.of({ ...makeStore(database, history), pagesPerCommit: pagesPerTransaction })
@@ -82,7 +81,7 @@ export const layer = (
   )
 
 /**
- * The migrations of a copy, for a program that runs its own: `Migrator.make({})(SqlStore.migrations())`, or the statements
+ * The migrations of a copy, for a program that runs its own: `Migrator.make({})(SqlStore.migrations)`, or the statements
  * of `ddl`, which also record that they were run.
  */
 export interface Migrations {
@@ -90,14 +89,14 @@ export interface Migrations {
   readonly table: string
   /** The migrations, as `Migrator` of `effect/sql` runs them. */
   readonly loader: Migrator.Loader<SqlClient>
-  /** The statements of all of them for an empty database. Fails if the table name is invalid. */
-  readonly ddl: (dialect: DialectName) => Result.Result<ReadonlyArray<string>, SyncError>
+  /** The statements of all of them for an empty database. */
+  readonly ddl: (dialect: DialectName) => ReadonlyArray<string>
 }
 
 /** What `layer` runs with `migrate`. Later releases only add to it. The loader refuses tables that `layer` refuses. */
-export const migrations = (table: string = defaultTable): Migrations => ({
-  table: `${table}_migrations`,
-  loader: connect(table).pipe(
+export const migrations: Migrations = {
+  table: "time_punches_migrations",
+  loader: connect.pipe(
     Effect.tap((database) => verify(database, "any")),
     Effect.mapError((error) =>
       new Migrator.MigrationError({ kind: "BadState", message: isSqlError(error) ? messageOf(error) : error.detail })
@@ -109,12 +108,11 @@ export const migrations = (table: string = defaultTable): Migrations => ({
       })
     )
   ),
-  ddl: (name) =>
-    Result.map(
-      dialectIn(name, table),
-      ({ migrations }) => migrations.steps.flatMap((step) => statementsOf(migrations, step))
-    )
-})
+  ddl: (name) => {
+    const { migrations } = dialects[name]
+    return migrations.steps.flatMap((step) => statementsOf(migrations, step))
+  }
+}
 
 /** What is known of the past of a copy. */
 export class HistoryRange extends Schema.Opaque<HistoryRange>()(Schema.Struct({
@@ -165,18 +163,15 @@ export class CopyStatus extends Schema.Opaque<CopyStatus>()(Schema.Struct({
  * Says how far the copy of a company is. Fails with `Store` if there are no tables, and with `Checkpoint` if the
  * checkpoint cannot be read.
  */
-export const status = (
-  company: CompanyId,
-  options: TableOptions = {}
-): Effect.Effect<CopyStatus, SyncError, SqlClient> =>
+export const status = (company: CompanyId): Effect.Effect<CopyStatus, SyncError, SqlClient> =>
   Effect.gen(function*() {
-    const { dialect: { bigint, millisOf, tables }, sql } = yield* opened(company, options)
+    const database = yield* opened(company)
+    const { dialect: { bigint, millisOf, tables }, sql } = database
     // One statement, so that the counts are those of the checkpoint.
     const [row] = yield* retried(
       sql`SELECT c.total, c.deleted, c.missing, s.checkpoint, s.unknown, s.error_tag, s.error_text,
         ${millisOf("s.error_at")} AS error_at,
-        ${millisOf("s.known_since")} AS known_since,
-        ${millisOf("s.history_last")} AS history_last
+        ${knownColumns(database)}
       FROM (
         SELECT count(*) AS total,
           coalesce(sum(CASE WHEN deleted THEN 1 ELSE 0 END), 0) AS deleted,
@@ -189,15 +184,16 @@ export const status = (
       tag: textOrUndefined(row?.["error_tag"]) ?? "",
       text: textOrUndefined(row?.["error_text"]) ?? ""
     }))
+    const known = knownOf(row)
     return {
       checkpoint: yield* checkpointOf(row?.["checkpoint"], company),
       rows: numberOf(row?.["total"]),
       deleted: numberOf(row?.["deleted"]),
       missing: numberOf(row?.["missing"]),
       lastError,
-      history: Option.map(Option.fromUndefinedOr(orUndefined(row?.["known_since"])), (since) => ({
+      history: Option.map(Option.fromUndefinedOr(known.since), (since) => ({
         since: DateTime.makeUnsafe(since),
-        last: DateTime.makeUnsafe(numberOf(row?.["history_last"]))
+        last: DateTime.makeUnsafe(known.last)
       })),
       unknown: unknownIn(row?.["unknown"])
     }
@@ -209,9 +205,9 @@ export const status = (
  * like one that begins later, and loads a new copy. A database may keep the erased content in free pages until it is
  * vacuumed.
  */
-export const purge = (company: CompanyId, options: TableOptions = {}): Effect.Effect<void, SyncError, SqlClient> =>
+export const purge = (company: CompanyId): Effect.Effect<void, SyncError, SqlClient> =>
   Effect.gen(function*() {
-    const database = yield* opened(company, options)
+    const database = yield* opened(company)
     const { dialect: { bigint, tables }, sql } = database
     // In the order of a commit, so that the two never wait for each other. The first one holds up every commit, also one that
     // begins a copy: its rows would go, and its checkpoint stay. A history ends before its row may go.
@@ -239,11 +235,10 @@ const mostText = 2000
 /** Keeps the error that a sync ended with, for `status`. The next complete sync run clears it. */
 export const recordError = (
   company: CompanyId,
-  error: ErrorToRecord,
-  options: TableOptions = {}
+  error: ErrorToRecord
 ): Effect.Effect<void, SyncError, SqlClient> =>
   Effect.gen(function*() {
-    const { dialect: { bigint, tables, timestamp }, sql } = yield* opened(company, options)
+    const { dialect: { bigint, tables, timestamp }, sql } = yield* opened(company)
     const now = timestamp(yield* Clock.currentTimeMillis)
     const text = storable(error.message.slice(0, mostText))
     yield* retried(

@@ -1,7 +1,6 @@
-/** The tables of a copy in the database of the context: which, in which dialect, and whether they can be used. */
+/** A copy in the database of the context: in which dialect, and whether its tables can be used. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
 import type { MigrationError } from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
@@ -11,49 +10,36 @@ import * as Ground from "../internal/sql/dialect.ts"
 import { discreet, messageOf } from "../internal/sql/failure.ts"
 import * as Migrate from "../internal/sql/migrate.ts"
 import { inSnapshot } from "../internal/sql/transaction.ts"
-import { storeFailed, type SyncError } from "../sync/SyncError.ts"
+import { storeFailed, SyncError } from "../sync/SyncError.ts"
 import type { Dialect } from "./Dialect.ts"
 import { postgres } from "./postgres.ts"
 import { sqlite } from "./sqlite.ts"
-import { defaultTable, namesOf, refused } from "./tableNames.ts"
 export type { OtherSchema } from "../internal/sql/migrate.ts"
 export { inSnapshot }
 
-/** Which tables a copy is kept in. */
-export interface TableOptions {
-  /**
-   * The table of the rows: `name`, or on PostgreSQL `schema.name` of a schema that exists. Each is at most 40 characters of
-   * a-z, 0-9 and _. The other tables and the views are named after it. Default `time_punches`.
-   */
-  readonly table?: string | undefined
-}
+/** The dialects, with the statements of a copy. @internal */
+export const dialects: { readonly [Name in Ground.DialectName]: Dialect } = { sqlite, pg: postgres }
 
-/** The client of the context with the dialect that it speaks, for a copy in this table. @internal */
-export const connect = (
-  table: string = defaultTable
-): Effect.Effect<Ground.Database<Dialect>, SyncError, SqlClient.SqlClient> =>
-  Effect.gen(function*() {
+/** The client of the context with the dialect that it speaks. @internal */
+export const connect: Effect.Effect<Ground.Database<Dialect>, SyncError, SqlClient.SqlClient> = Effect.gen(
+  function*() {
     // A client may rename columns.
     const sql = (yield* SqlClient.SqlClient).withoutTransforms()
-    const { name } = yield* Effect.fromResult(Result.mapError(
-      Ground.dialectOf(sql),
+    const { name } = yield* Effect.mapError(
+      Effect.fromResult(Ground.dialectOf(sql)),
       (name) => refused(`the database is ${name}; a copy is kept in SQLite or PostgreSQL`)
-    ))
-    return { sql, dialect: yield* Effect.fromResult(dialectIn(name, table)) }
-  })
+    )
+    return { sql, dialect: dialects[name] }
+  }
+)
 
-/** A dialect, with its statements for this table. @internal */
-export const dialectIn = (name: Ground.DialectName, table: string): Result.Result<Dialect, SyncError> =>
-  Result.map(namesOf(table, grounds[name]), dialects[name])
+/** The store cannot be used as it is configured; no company is concerned. @internal */
+export const refused = (detail: string, cause?: unknown): SyncError =>
+  new SyncError({ reason: "Store", detail, ...(cause === undefined ? {} : { cause }) })
 
-const grounds = { sqlite: Ground.sqlite, pg: Ground.postgres }
-
-const dialects = { sqlite, pg: postgres }
-
-/** Set by `inOneState`, with the table that it has checked. */
+/** Set by `inOneState`, which has checked it. */
 const Checked = Context.Reference<
-  | { readonly table: string; readonly others: Migrate.Others; readonly database: Ground.Database<Dialect> }
-  | undefined
+  { readonly others: Migrate.Others; readonly database: Ground.Database<Dialect> } | undefined
 >(
   "effect-time-punches/sql/Checked",
   { defaultValue: () => undefined }
@@ -65,15 +51,14 @@ const Checked = Context.Reference<
  */
 export const opened = (
   company: CompanyId,
-  tableOptions: TableOptions,
   others: Migrate.Others = "newer"
 ): Effect.Effect<Ground.Database<Dialect>, SyncError, SqlClient.SqlClient> =>
-  Effect.mapError(verified(tableOptions, others), failedWith(company, "the schema cannot be read"))
+  Effect.mapError(verified(others), failedWith(company, "the schema cannot be read"))
 
-const verified = Effect.fnUntraced(function*({ table = defaultTable }: TableOptions, others: Migrate.Others) {
+const verified = Effect.fnUntraced(function*(others: Migrate.Others) {
   const checked = yield* Checked
-  if (checked?.table === table && (checked.others === others || checked.others === "none")) return checked.database
-  const database = yield* connect(table)
+  if (checked !== undefined && (checked.others === others || checked.others === "none")) return checked.database
+  const database = yield* connect
   yield* verify(database, others)
   return database
 })
@@ -81,14 +66,13 @@ const verified = Effect.fnUntraced(function*({ table = defaultTable }: TableOpti
 /** Runs a stream in one snapshot, in which the schema is checked once for all its reads of the copy. @internal */
 export const inOneState = <A, E, R>(
   stream: Stream.Stream<A, E, R>,
-  tableOptions: TableOptions = {},
   others: Migrate.Others = "newer"
 ): Stream.Stream<A, E | SqlError | SyncError, R | SqlClient.SqlClient> =>
-  Stream.unwrap(Effect.map(connect(tableOptions.table), (client) => {
-    const checked = Effect.map(verified(tableOptions, others), (database) => {
-      const { table = defaultTable } = tableOptions
-      return Stream.provideService(stream, Checked, { table, others, database })
-    })
+  Stream.unwrap(Effect.map(connect, (client) => {
+    const checked = Effect.map(
+      verified(others),
+      (database) => Stream.provideService(stream, Checked, { others, database })
+    )
     return inSnapshot(client, Stream.unwrap(checked))
   }))
 

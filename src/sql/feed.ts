@@ -10,13 +10,13 @@ import type { Fragment } from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { InvalidRequest } from "../ApiError.ts"
 import type { CompanyId } from "../Ids.ts"
-import { type Database, numberOf, orUndefined, raw } from "../internal/sql/dialect.ts"
+import { type Database, numberOf, raw } from "../internal/sql/dialect.ts"
 import { isTransient, messageOf, sqlErrorOf } from "../internal/sql/failure.ts"
 import { inSnapshot, retried } from "../internal/sql/transaction.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { isOnlyTouched } from "./columns.ts"
-import { failedWith, opened, type TableOptions } from "./connection.ts"
+import { failedWith, opened } from "./connection.ts"
 import type { Dialect } from "./Dialect.ts"
 import type { FeedEvent } from "./feedEvent.ts"
 import {
@@ -30,11 +30,12 @@ import {
   type Version,
   wholeInstant
 } from "./feedPosition.ts"
-import { HistoryUnavailable, isAtInstant } from "./read.ts"
+import { type HistoryUnavailable, type Known, readKnown, unavailable } from "./known.ts"
+import { isAtInstant } from "./read.ts"
 import { missingPlace, punchesOf, rowColumns } from "./row.ts"
 
 /** Where a feed begins, and whether it ends. */
-export interface FeedOptions extends TableOptions {
+export interface FeedOptions {
   /** Begins with the event after this position. Default: with the state of the copy as `present`, then what changes. */
   readonly since?: FeedPosition | undefined
   /** Looks for new events at this interval, at least 100 ms, and never ends. Default: ends after the last event. */
@@ -87,7 +88,7 @@ export const feedInBatches = (
   size: number
 ): Stream.Stream<FeedEvent, SyncError | HistoryUnavailable | InvalidRequest, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
-    const { follow, since, ...tableOptions } = options
+    const { follow, since } = options
     const interval = follow === undefined
       ? undefined
       : Option.getOrElse(Duration.fromInput(follow), () => Duration.zero)
@@ -104,8 +105,8 @@ export const feedInBatches = (
     }
     const sayOnceAMinute = makeSayer()
     const patient = interval === undefined ? retried : waiting(interval, company, sayOnceAMinute)
-    const database = yield* patient(Effect.suspend(() => opened(company, tableOptions)))
-    const look = patient(statusOf(database, company))
+    const database = yield* patient(Effect.suspend(() => opened(company)))
+    const look = patient(readKnown(database, company))
     const first = begin ?? (yield* Effect.flatMap(
       stateNow(company, look, interval, sayOnceAMinute),
       (at) => patient(placeAt(database, { company, phase: "state", at, id: beforeAll }))
@@ -114,8 +115,8 @@ export const feedInBatches = (
     const nextCommit = (interval: Duration.Duration, place: Place) =>
       Effect.sleep(interval).pipe(
         Effect.andThen(look),
-        Effect.flatMap((status) => requirePlace(company, status, place)),
-        Effect.repeat({ until: ({ last }) => last !== place.at })
+        Effect.flatMap((known) => requirePlace(company, known, place)),
+        Effect.repeat({ until: (last) => last !== place.at })
       )
     return Stream.paginate(
       first,
@@ -136,68 +137,36 @@ export const feedInBatches = (
  * event stores this position when it starts. Fails as `feed` does.
  */
 export const feedPosition = (
-  company: CompanyId,
-  options: TableOptions = {}
+  company: CompanyId
 ): Effect.Effect<FeedPosition, SyncError | HistoryUnavailable, SqlClient> =>
   Effect.gen(function*() {
-    const database = yield* opened(company, options)
-    const status = yield* retried(statusOf(database, company))
-    if (status.known === undefined) return yield* unknown(company, status, undefined)
-    const place = placeAt(database, { company, phase: "instant", at: status.last, id: wholeInstant })
+    const database = yield* opened(company)
+    const known = yield* retried(readKnown(database, company))
+    if (known.since === undefined) return yield* unavailable(company, known)
+    const place = placeAt(database, { company, phase: "instant", at: known.last, id: wholeInstant })
     return textOf(yield* retried(place))
   }).pipe(
     Effect.mapError((error) => isSqlError(error) ? failedWith(company, "the status cannot be read")(error) : error)
   )
 
-/** What is known of the past of a company; 0 for `last` if nothing is. */
-interface Status {
-  /** Whether a history begins or has begun, or nothing is there yet. */
-  readonly mayBegin: boolean
-  readonly known: number | undefined
-  readonly last: number
-}
-
-const statusOf = (
-  { dialect: { bigint, millisOf, tables }, sql }: Database<Dialect>,
-  company: CompanyId
-): Effect.Effect<Status, SqlError> =>
-  Effect.map(
-    sql`SELECT ${millisOf("s.known_since")} AS known_since, ${millisOf("s.history_last")} AS history_last,
-      CASE WHEN s.history_since IS NULL AND s.checkpoint IS NOT NULL THEN 0 ELSE 1 END AS may_begin
-      FROM ${tables.sync} AS s WHERE s.company_id = ${bigint(company)}`,
-    ([row]) => ({
-      mayBegin: row === undefined || numberOf(row["may_begin"]) === 1,
-      known: orUndefined(row?.["known_since"]),
-      last: orUndefined(row?.["history_last"]) ?? 0
-    })
-  )
-
-const unknown = Effect.fnUntraced(function*(companyId: CompanyId, { known }: Status, at: number | undefined) {
-  const requested = at === undefined ? yield* DateTime.now : DateTime.makeUnsafe(at)
-  return yield* new HistoryUnavailable({
-    companyId,
-    since: Option.map(Option.fromUndefinedOr(known), (millis) => DateTime.makeUnsafe(millis)),
-    requested
-  })
-})
-
-const requirePlace = (company: CompanyId, status: Status, { at }: Place) =>
-  status.known === undefined || at < status.known || at > status.last
-    ? unknown(company, status, at)
-    : Effect.succeed(status)
+/** Fails if a place is not in the history that is known. Returns the instant of the last commit. */
+const requirePlace = (company: CompanyId, known: Known, { at }: Place) =>
+  known.since === undefined || at < known.since || at > known.last
+    ? unavailable(company, known, DateTime.makeUnsafe(at))
+    : Effect.succeed(known.last)
 
 /** The instant of the last commit. With an interval it waits for a first load to end. */
 const stateNow = <E, R>(
   company: CompanyId,
-  look: Effect.Effect<Status, E, R>,
+  look: Effect.Effect<Known, E, R>,
   interval: Duration.Duration | undefined,
   say: (text: string) => Effect.Effect<void>
 ) =>
   Effect.gen(function*() {
     while (true) {
-      const status = yield* look
-      if (status.known !== undefined) return status.last
-      if (interval === undefined || !status.mayBegin) return yield* unknown(company, status, undefined)
+      const known = yield* look
+      if (known.since !== undefined) return known.last
+      if (interval === undefined || !known.mayBegin) return yield* unavailable(company, known)
       yield* say(`the feed of company ${company} waits: its first load with a history has not ended`)
       yield* Effect.sleep(interval)
     }
@@ -251,11 +220,11 @@ const readBatch = (
   Stream.runHead(inSnapshot(
     database,
     Stream.fromEffect(Effect.gen(function*() {
-      const status = yield* Effect.flatMap(
-        statusOf(database, company),
-        (status) => requirePlace(company, status, place)
-      )
-      if (!(yield* isOfThisCopy(database, place))) return yield* unknown(company, status, place.at)
+      const known = yield* readKnown(database, company)
+      const last = yield* requirePlace(company, known, place)
+      if (!(yield* isOfThisCopy(database, place))) {
+        return yield* unavailable(company, known, DateTime.makeUnsafe(place.at))
+      }
       const batch = place.phase === "state"
         ? yield* readState(database, company, place, size)
         : yield* readChanges(database, company, place, size)
@@ -263,7 +232,7 @@ const readBatch = (
       const quiet: Place = {
         company,
         phase: "instant",
-        at: status.last,
+        at: last,
         id: wholeInstant,
         newest: place.phase === "change" ? { at: place.at, id: place.id } : place.newest
       }

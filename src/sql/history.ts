@@ -21,9 +21,10 @@ import { byLocation, type DayRule, type Interval, type LocalPeriods, type Zones 
 import type { SyncError } from "../sync/SyncError.ts"
 import { TimePunch } from "../TimePunch.ts"
 import { isOnlyTouched } from "./columns.ts"
-import { failedWith, opened, type TableOptions } from "./connection.ts"
+import { failedWith, opened } from "./connection.ts"
 import type { Dialect } from "./Dialect.ts"
-import { type HistoryUnavailable, isAtInstant, requireKnown } from "./read.ts"
+import { type HistoryUnavailable, requireKnown } from "./known.ts"
+import { isAtInstant } from "./read.ts"
 import { punchOf, rowColumns, rowOf } from "./row.ts"
 
 /**
@@ -125,13 +126,12 @@ export class Changes extends Schema.Opaque<Changes>()(Schema.Struct({
  */
 export const changes = <E = never>(
   company: CompanyId,
-  options: ChangesOptions<E>,
-  tableOptions: TableOptions = {}
+  options: ChangesOptions<E>
 ): Effect.Effect<Changes, SyncError | HistoryUnavailable | E | Labor.SumOverflow, SqlClient> =>
   Effect.suspend(() => {
     const people = makePeople(options)
     return Effect.map(
-      Stream.runCollect(readChanges(company, comparisonOf(options), people, tableOptions)),
+      Stream.runCollect(readChanges(company, comparisonOf(options), people)),
       (punches) => ({ punches, people: people.differences() })
     )
   }).pipe(
@@ -155,11 +155,10 @@ const chunkSize = 5000
  */
 export const pruneHistory = (
   company: CompanyId,
-  { before }: PruneOptions,
-  tableOptions: TableOptions = {}
+  { before }: PruneOptions
 ): Effect.Effect<number, SyncError, SqlClient> =>
   Effect.gen(function*() {
-    const database = yield* opened(company, tableOptions)
+    const database = yield* opened(company)
     const { dialect: { bigint, deleteSelected, greatest, least, millisOf, tables, timestamp }, sql } = database
     const until = sql`${least}(${timestamp(before.epochMilliseconds)}, history_last)`
     const removeChunk = Effect.gen(function*() {
@@ -209,11 +208,10 @@ export const comparisonOf = <E>(
 export const readChanges = <E>(
   company: CompanyId,
   comparison: Comparison<E>,
-  people: People,
-  tableOptions: TableOptions = {}
+  people: People
 ): Stream.Stream<PunchChange, SyncError | HistoryUnavailable | SqlError | E | Labor.SumOverflow, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
-    const database = yield* opened(company, tableOptions)
+    const database = yield* opened(company)
     const { since, widest } = comparison
     const rows = statesOf(database, company, widest, since).stream
     const known = requireKnown(database, company, since)

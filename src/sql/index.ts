@@ -21,6 +21,5 @@ export type {
   FeedOptions,
   Migrations,
   PruneOptions,
-  SqlStoreOptions,
-  TableOptions
+  SqlStoreOptions
 } from "./SqlStore.ts"

@@ -16,44 +16,11 @@ import {
   makesGap,
   type Written
 } from "./Dialect.ts"
-import type { TableNames } from "./tableNames.ts"
-
-/**
- * PostgreSQL, for the tables of these names. A migration that was published is never changed: the next one adds. A view or a
- * function that a later one replaces (`CREATE OR REPLACE`, new columns last) keeps its grants and what depends on it.
- */
-export const postgres = (names: TableNames): Dialect =>
-  dialectFor(ground, names, {
-    write: writer(names),
-    steps: [
-      {
-        id: 10,
-        name: "tables",
-        statements: [
-          ground.createMigrations(names.migrations),
-          createRows(names),
-          `CREATE INDEX ${names.clockedIn} ON ${names.rows} (company_id, clocked_in)`,
-          createSync(names),
-          createHistory(names),
-          `CREATE INDEX ${names.historyEnded} ON ${names.history} (company_id, valid_to)`,
-          ...indexBegun(names),
-          createKeepFunction(names),
-          createKeepTrigger(names),
-          ...createRefusals(names),
-          createCurrent(names),
-          createBreaks(names),
-          ...createRowRemoved(names),
-          ...createCloses(names)
-        ]
-      }
-    ]
-  })
 
 const columnsOfPunch = columns.map(({ name, nullable, type }) => `  ${name} ${type}${nullable ? "" : " NOT NULL"},`)
   .join("\n")
 
-const createRows = ({ rows }: TableNames) =>
-  `CREATE TABLE ${rows} (
+const createRows = `CREATE TABLE time_punches (
 ${columnsOfPunch}
   pass bigint NOT NULL,
   missing_at timestamptz,
@@ -61,8 +28,7 @@ ${columnsOfPunch}
   PRIMARY KEY (company_id, id)
 )`
 
-const createSync = ({ sync }: TableNames) =>
-  `CREATE TABLE ${sync} (
+const createSync = `CREATE TABLE time_punches_sync (
   company_id bigint NOT NULL PRIMARY KEY,
   checkpoint text,
   pass_began timestamptz,
@@ -76,8 +42,7 @@ const createSync = ({ sync }: TableNames) =>
 )`
 
 /** A version: the row as it was from `valid_from` (NULL: since before the history began) to `valid_to`, which is not in it. */
-const createHistory = ({ history }: TableNames) =>
-  `CREATE TABLE ${history} (
+const createHistory = `CREATE TABLE time_punches_history (
 ${columnsOfPunch}
   pass bigint NOT NULL,
   missing_at timestamptz,
@@ -88,60 +53,79 @@ ${columnsOfPunch}
 )`
 
 /**
- * The function of a trigger, whose body names a table as `%I.%I`. This binds the schema of the table now: by its search path,
- * a later session may find the table of another copy.
+ * The function of a trigger, whose body names the schema of the copy as `%1$I`. It is bound now: by its search path, a later
+ * session may find the tables of another copy.
  */
-const createFunction = (name: string, table: string, body: string) =>
+const createFunction = (name: string, body: string, rights = "") =>
   `DO $do$ BEGIN
-EXECUTE (SELECT format($format$CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$
+EXECUTE (SELECT format($format$CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql${rights} AS $$
 BEGIN
 ${body}
   RETURN NULL;
 END $$
-$format$, n.nspname, c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '${table}'::regclass);
+$format$, n.nspname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = 'time_punches'::regclass);
 END $do$`
 
-const createKeepFunction = ({ history, keepVersionFunction }: TableNames) =>
-  createFunction(
-    keepVersionFunction,
-    history,
-    `  INSERT INTO %I.%I (${versionColumns.join(", ")}, valid_to)
+const createKeepFunction = createFunction(
+  "time_punches_keep_version",
+  `  INSERT INTO %1$I.time_punches_history (${versionColumns.join(", ")}, valid_to)
   VALUES (${versionColumns.map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);`
-  )
+)
 
 /** A statement that sets no `valid_from` does not meet this trigger, so that a copy without history pays nothing. */
-const createKeepTrigger = ({ keepVersion, keepVersionFunction, rows }: TableNames) =>
-  `CREATE TRIGGER ${keepVersion} AFTER UPDATE OF valid_from ON ${rows} FOR EACH ROW
+const createKeepTrigger =
+  `CREATE TRIGGER time_punches_keep_version AFTER UPDATE OF valid_from ON time_punches FOR EACH ROW
 WHEN (NEW.valid_from IS NOT NULL AND NEW.valid_from IS DISTINCT FROM OLD.valid_from)
-EXECUTE FUNCTION ${keepVersionFunction}()`
+EXECUTE FUNCTION time_punches_keep_version()`
 
-const createRefusals = ({ refuseEnd, refuseFunction, refuseHole, sync }: TableNames) => [
-  `CREATE FUNCTION ${refuseFunction}() RETURNS trigger LANGUAGE plpgsql AS $$
+const createRefusals = [
+  `CREATE FUNCTION time_punches_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION USING MESSAGE = TG_ARGV[0], ERRCODE = 'integrity_constraint_violation';
 END $$`,
-  `CREATE TRIGGER ${refuseHole} BEFORE UPDATE OF checkpoint ON ${sync} FOR EACH ROW
+  `CREATE TRIGGER time_punches_refuse_hole BEFORE UPDATE OF checkpoint ON time_punches_sync FOR EACH ROW
 WHEN (${makesGap})
-EXECUTE FUNCTION ${refuseFunction}('${historyGap}')`,
-  `CREATE TRIGGER ${refuseEnd} BEFORE DELETE ON ${sync} FOR EACH ROW
+EXECUTE FUNCTION time_punches_refuse('${historyGap}')`,
+  `CREATE TRIGGER time_punches_refuse_end BEFORE DELETE ON time_punches_sync FOR EACH ROW
 WHEN (${endsHistory})
-EXECUTE FUNCTION ${refuseFunction}('${deletionRefused}')`
+EXECUTE FUNCTION time_punches_refuse('${deletionRefused}')`
 ]
+
+const createCloseFile = `CREATE TABLE time_punches_close_file (
+  company_id bigint NOT NULL,
+  close_id bigint NOT NULL,
+  number bigint NOT NULL,
+  place bigint NOT NULL,
+  noted_at timestamptz NOT NULL,
+  user_name text NOT NULL,
+  mapping text NOT NULL,
+  mapping_hash text NOT NULL,
+  codes text NOT NULL,
+  codes_hash text NOT NULL,
+  token text NOT NULL,
+  PRIMARY KEY (company_id, close_id, number, place)
+)`
+
+const createEraseFunction = createFunction(
+  "time_punches_erase_closes",
+  ["close", "close_state", "close_row", "close_file"]
+    .map((table) => `  DELETE FROM %1$I.time_punches_${table} WHERE company_id = OLD.company_id;`)
+    .join("\n"),
+  "\nSECURITY DEFINER SET search_path = pg_catalog, pg_temp"
+)
 
 /**
  * Rows of these tables are only inserted, except at the erasure of a company, which removes its row of the sync. The function
  * that erases them runs with the rights of who made it: a role that keeps the copy may have none on these tables.
  */
-const createCloses = (
-  names: TableNames
-) => [
-  `CREATE TABLE ${names.close} (
+const createCloses = [
+  `CREATE TABLE time_punches_close (
   company_id bigint NOT NULL,
   close_id bigint NOT NULL,
   terms text NOT NULL,
   PRIMARY KEY (company_id, close_id)
 )`,
-  `CREATE TABLE ${names.closeState} (
+  `CREATE TABLE time_punches_close_state (
   company_id bigint NOT NULL,
   close_id bigint NOT NULL,
   number bigint NOT NULL,
@@ -158,7 +142,7 @@ const createCloses = (
   token text NOT NULL,
   PRIMARY KEY (company_id, close_id, number)
 )`,
-  `CREATE TABLE ${names.closeRow} (
+  `CREATE TABLE time_punches_close_row (
   company_id bigint NOT NULL,
   close_id bigint NOT NULL,
   number bigint NOT NULL,
@@ -177,52 +161,21 @@ const createCloses = (
   double_ms bigint,
   PRIMARY KEY (company_id, close_id, number, place)
 )`,
-  createCloseFile(names),
-  createEraseFunction(names),
+  createCloseFile,
+  createEraseFunction,
   // A role that may execute it could put it on its own table, and erase closes with that.
-  `REVOKE EXECUTE ON FUNCTION ${names.eraseClosesFunction}() FROM PUBLIC`,
-  `CREATE TRIGGER ${names.eraseCloses} AFTER DELETE ON ${names.sync} FOR EACH ROW EXECUTE FUNCTION ${names.eraseClosesFunction}()`
+  `REVOKE EXECUTE ON FUNCTION time_punches_erase_closes() FROM PUBLIC`,
+  `CREATE TRIGGER time_punches_erase_closes AFTER DELETE ON time_punches_sync FOR EACH ROW EXECUTE FUNCTION time_punches_erase_closes()`
 ]
 
-const createEraseFunction = ({ eraseClosesFunction, rows }: TableNames) => {
-  const suffixes = ["_close", "_close_state", "_close_row", "_close_file"]
-  return `DO $do$ BEGIN
-EXECUTE (SELECT format($format$CREATE FUNCTION ${eraseClosesFunction}() RETURNS trigger LANGUAGE plpgsql
-SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-${suffixes.map((_, at) => `  DELETE FROM %1$I.%${at + 2}$I WHERE company_id = OLD.company_id;`).join("\n")}
-  RETURN NULL;
-END $$
-$format$, n.nspname, ${suffixes.map((suffix) => `c.relname || '${suffix}'`).join(", ")})
-FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '${rows}'::regclass);
-END $do$`
-}
-
-const createCloseFile = ({ closeFile }: TableNames) =>
-  `CREATE TABLE ${closeFile} (
-  company_id bigint NOT NULL,
-  close_id bigint NOT NULL,
-  number bigint NOT NULL,
-  place bigint NOT NULL,
-  noted_at timestamptz NOT NULL,
-  user_name text NOT NULL,
-  mapping text NOT NULL,
-  mapping_hash text NOT NULL,
-  codes text NOT NULL,
-  codes_hash text NOT NULL,
-  token text NOT NULL,
-  PRIMARY KEY (company_id, close_id, number, place)
-)`
-
 /** Without rows that were removed by hand the copy is not whole: it is known again from the next complete pass. */
-const createRowRemoved = ({ rowRemoved, rowRemovedFunction, rows, sync, tableEmptied }: TableNames) => [
+const createRowRemoved = [
   createFunction(
-    rowRemovedFunction,
-    sync,
-    `  UPDATE %I.%I SET known_since = NULL WHERE known_since IS NOT NULL AND (TG_OP = 'TRUNCATE' OR company_id = OLD.company_id);`
+    "time_punches_row_removed",
+    `  UPDATE %1$I.time_punches_sync SET known_since = NULL WHERE known_since IS NOT NULL AND (TG_OP = 'TRUNCATE' OR company_id = OLD.company_id);`
   ),
-  `CREATE TRIGGER ${rowRemoved} AFTER DELETE ON ${rows} FOR EACH ROW EXECUTE FUNCTION ${rowRemovedFunction}()`,
-  `CREATE TRIGGER ${tableEmptied} AFTER TRUNCATE ON ${rows} FOR EACH STATEMENT EXECUTE FUNCTION ${rowRemovedFunction}()`
+  `CREATE TRIGGER time_punches_row_removed AFTER DELETE ON time_punches FOR EACH ROW EXECUTE FUNCTION time_punches_row_removed()`,
+  `CREATE TRIGGER time_punches_table_emptied AFTER TRUNCATE ON time_punches FOR EACH STATEMENT EXECUTE FUNCTION time_punches_row_removed()`
 ]
 
 /** Only a deleted break has the key: without it a plain test would be NULL. */
@@ -245,16 +198,14 @@ const hours = hoursWorked({
   toHours: (millis) => `${millis}::double precision / 3600000`
 })
 
-const createCurrent = ({ current, rows }: TableNames) =>
-  `CREATE VIEW ${current} AS SELECT
+const createCurrent = `CREATE VIEW time_punches_current AS SELECT
 ${
-    [...columns.filter(({ name }) => name !== "deleted").map(currentColumn), hours].map((text) => `  ${text}`)
-      .join(",\n")
-  }
-FROM ${rows} AS t WHERE NOT t.deleted AND t.missing_at IS NULL`
+  [...columns.filter(({ name }) => name !== "deleted").map(currentColumn), hours].map((text) => `  ${text}`)
+    .join(",\n")
+}
+FROM time_punches AS t WHERE NOT t.deleted AND t.missing_at IS NULL`
 
-const createBreaks = ({ breaks, rows }: TableNames) =>
-  `CREATE VIEW ${breaks} AS SELECT
+const createBreaks = `CREATE VIEW time_punches_breaks AS SELECT
   t.company_id,
   t.id AS time_punch_id,
   b.place,
@@ -264,42 +215,38 @@ const createBreaks = ({ breaks, rows }: TableNames) =>
   (b.value->>'paid')::boolean AS paid,
   (b.value->>'in')::timestamptz AS break_in,
   (b.value->>'out')::timestamptz AS break_out
-FROM ${rows} AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.missing_at IS NULL AND NOT ${isBreakDeleted}`
+FROM time_punches AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.missing_at IS NULL AND NOT ${isBreakDeleted}`
 
 /** Rows of one statement: as many as the largest of common transactions has. */
 const rowsPerStatement = 1000
 
-const writer = (names: TableNames): Dialect["write"] => {
-  const plain = upsertOf(names, false)
-  const withHistory = upsertOf(names, true)
-  const stamp =
-    `UPDATE ${names.rows} SET pass = $1::bigint WHERE company_id = $2::bigint AND id = ANY($3::bigint[]) AND pass <> $1::bigint`
+const stamp =
+  `UPDATE time_punches SET pass = $1::bigint WHERE company_id = $2::bigint AND id = ANY($3::bigint[]) AND pass <> $1::bigint`
 
-  const writeChunk = Effect.fnUntraced(
-    function*(sql: SqlClient, { at, company, isStamping, pass, punches }: BatchRows) {
-      const parameters = [String(company), String(pass), ...arrayColumns.map((column) => arrayOf(column, punches))]
-      const [found] = yield* at === undefined
-        ? sql.unsafe<Row>(plain, parameters)
-        : sql.unsafe<Row>(withHistory, [...parameters, timestamptzOf(at)])
-      const count = numberOf(found?.count)
-      if (isStamping && count < punches.length) {
-        yield* sql.unsafe(stamp, [String(pass), String(company), `{${punches.map(({ id }) => id).join(",")}}`])
-      }
-      return { count, oldestModified: orUndefined(found?.oldest) } satisfies Written
+const writeChunk = Effect.fnUntraced(
+  function*(sql: SqlClient, { at, company, isStamping, pass, punches }: BatchRows) {
+    const parameters = [String(company), String(pass), ...arrayColumns.map((column) => arrayOf(column, punches))]
+    const [found] = yield* at === undefined
+      ? sql.unsafe<Row>(plain, parameters)
+      : sql.unsafe<Row>(withHistory, [...parameters, timestamptzOf(at)])
+    const count = numberOf(found?.count)
+    if (isStamping && count < punches.length) {
+      yield* sql.unsafe(stamp, [String(pass), String(company), `{${punches.map(({ id }) => id).join(",")}}`])
     }
-  )
+    return { count, oldestModified: orUndefined(found?.oldest) } satisfies Written
+  }
+)
 
-  return Effect.fnUntraced(function*(sql, rows) {
-    let count = 0
-    let oldest = Infinity
-    for (let start = 0; start < rows.punches.length; start += rowsPerStatement) {
-      const written = yield* writeChunk(sql, { ...rows, punches: rows.punches.slice(start, start + rowsPerStatement) })
-      count += written.count
-      oldest = Math.min(oldest, written.oldestModified ?? Infinity)
-    }
-    return { count, oldestModified: oldest === Infinity ? undefined : oldest }
-  })
-}
+const write: Dialect["write"] = Effect.fnUntraced(function*(sql, rows) {
+  let count = 0
+  let oldest = Infinity
+  for (let start = 0; start < rows.punches.length; start += rowsPerStatement) {
+    const written = yield* writeChunk(sql, { ...rows, punches: rows.punches.slice(start, start + rowsPerStatement) })
+    count += written.count
+    oldest = Math.min(oldest, written.oldestModified ?? Infinity)
+  }
+  return { count, oldestModified: oldest === Infinity ? undefined : oldest }
+})
 
 /** All but the company, which is the same for each row. */
 const arrayColumns = columns.slice(1)
@@ -308,14 +255,14 @@ const arrayColumns = columns.slice(1)
  * The upsert of any number of rows. A row that is equal already is not rewritten, unless it is missing. Only with history it
  * sets `valid_from`, so that a trigger keeps what it replaces.
  */
-const upsertOf = ({ rows }: TableNames, hasHistory: boolean): string => {
+const upsertOf = (hasHistory: boolean): string => {
   const more = hasHistory ? ["valid_from"] : []
   const names = [...columns.map(({ name }) => name), "pass", ...more]
   const content = contentColumns.map(({ name }) => name)
   const arrays = arrayColumns.map(({ type }, at) => `$${at + 3}::${type}[]`)
   const instant = hasHistory ? `, $${arrays.length + 3}::timestamptz` : ""
   return `WITH written AS (
-INSERT INTO ${rows} AS t (${names.join(", ")})
+INSERT INTO time_punches AS t (${names.join(", ")})
 SELECT $1::bigint, u.*, $2::bigint${instant} FROM unnest(${arrays.join(", ")}) AS u
 ON CONFLICT (company_id, id) DO UPDATE SET ${
     [...content, "pass", ...more].map((name) => `${name} = excluded.${name}`).join(", ")
@@ -339,3 +286,36 @@ const elementOf = (cell: Cell, type: ColumnType): string =>
     : typeof cell === "number" && type === "timestamptz"
     ? `"${timestamptzOf(cell)}"`
     : String(cell)
+
+const plain = upsertOf(false)
+const withHistory = upsertOf(true)
+
+/**
+ * PostgreSQL. A migration that was published is never changed: the next one adds. A view or a
+ * function that a later one replaces (`CREATE OR REPLACE`, new columns last) keeps its grants and what depends on it.
+ */
+export const postgres: Dialect = dialectFor(ground, {
+  write,
+  steps: [
+    {
+      id: 10,
+      name: "tables",
+      statements: [
+        ground.createMigrations("time_punches_migrations"),
+        createRows,
+        `CREATE INDEX time_punches_clocked_in ON time_punches (company_id, clocked_in)`,
+        createSync,
+        createHistory,
+        `CREATE INDEX time_punches_history_ended ON time_punches_history (company_id, valid_to)`,
+        ...indexBegun,
+        createKeepFunction,
+        createKeepTrigger,
+        ...createRefusals,
+        createCurrent,
+        createBreaks,
+        ...createRowRemoved,
+        ...createCloses
+      ]
+    }
+  ]
+})

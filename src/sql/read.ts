@@ -1,29 +1,28 @@
 /** Lists the punches of a copy: the filters of the service as conditions on its rows, and pages of one snapshot. */
-import * as DateTime from "effect/DateTime"
+import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 import type * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { InvalidRequest } from "../ApiError.ts"
-import { CompanyId } from "../Ids.ts"
-import { type Database, type DialectName, orUndefined, raw } from "../internal/sql/dialect.ts"
+import type { CompanyId } from "../Ids.ts"
+import { type Database, type DialectName, raw } from "../internal/sql/dialect.ts"
 import { inSnapshot, retried } from "../internal/sql/transaction.ts"
-import { Instant } from "../internal/wire/schema.ts"
 import { validFilter } from "../listing/request.ts"
 import type { InstantRange, PunchFilter } from "../PunchFilter.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { connect, failedWith, opened, type TableOptions } from "./connection.ts"
+import { connect, failedWith, opened } from "./connection.ts"
 import type { Dialect } from "./Dialect.ts"
+import { type HistoryUnavailable, requireKnown } from "./known.ts"
 import { cellsOf, punchColumns, punchesOf, rowColumns, rowOf, type StoredRow } from "./row.ts"
 
 /** Which copy is listed. */
-export interface CopyListOptions extends TableOptions {
+export interface CopyListOptions {
   /**
    * Lists the copy as it was at this instant of the database's clock, such as `history.last` of `status`. Needs a history.
    * Default: as it is.
@@ -60,42 +59,9 @@ export const list = (
 export const listWithin = (
   company: CompanyId,
   filter: PunchFilter,
-  { at, ...options }: CopyListOptions
+  { at }: CopyListOptions
 ): Stream.Stream<TimePunch, SqlError | SyncError | InvalidRequest | HistoryUnavailable, SqlClient> =>
-  at === undefined ? readPages(company, filter, options) : readAt(company, filter, options, at)
-
-/**
- * The copy at that instant is not known: no history was kept, its first load ended later, its older part was pruned,
- * or rows were removed by hand since.
- */
-export class HistoryUnavailable
-  extends Schema.TaggedError<HistoryUnavailable>("effect-time-punches/sql/HistoryUnavailable")("HistoryUnavailable", {
-    /** The company of the copy. */
-    companyId: CompanyId,
-    /** The first instant at which the copy is known; `None`: no history is kept, or the first load has not ended. */
-    since: Schema.OptionFromNullOr(Instant),
-    /** The `since` that was requested. */
-    requested: Instant
-  })
-{
-  /** Whether the history of that time is known and has no such commit. */
-  get isForeign(): boolean {
-    return Option.exists(this.since, (since) => since.epochMilliseconds <= this.requested.epochMilliseconds)
-  }
-
-  /** Since when the copy is known, and how to begin a history. */
-  override get message(): string {
-    const known = Option.match(this.since, {
-      onNone: () =>
-        "no history is known: SqlStore.layer({ history: true }) keeps one from the end of the first load on",
-      onSome: (since) =>
-        this.isForeign
-          ? "no commit of this copy was then: the position is of another database, or this one was restored from a backup"
-          : `its history is known since ${DateTime.formatIso(since)}`
-    })
-    return `the copy of ${DateTime.formatIso(this.requested)} is not known; ${known} [company ${this.companyId}]`
-  }
-}
+  at === undefined ? readPages(company, filter) : readAt(company, filter, at)
 
 /** Rows of a page, which is in memory twice. With a quarter of them PostgreSQL takes half as much time again; SQLite does not. */
 const pageSizes: Readonly<Record<DialectName, number>> = { sqlite: 1000, pg: 4000 }
@@ -104,12 +70,11 @@ const pageSizes: Readonly<Record<DialectName, number>> = { sqlite: 1000, pg: 400
 export const readPages = (
   company: CompanyId,
   filter: PunchFilter,
-  options: TableOptions,
   size?: number
 ): Stream.Stream<TimePunch, SqlError | SyncError | InvalidRequest, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
     const conditions = yield* Effect.fromResult(conditionsOf(company, filter))
-    const database = yield* opened(company, options)
+    const database = yield* opened(company)
     const most = size ?? pageSizes[database.dialect.name]
 
     const pages = Stream.paginate(
@@ -128,12 +93,11 @@ export const readPages = (
 const readAt = (
   company: CompanyId,
   filter: PunchFilter,
-  options: TableOptions,
   at: DateTime.DateTime
 ): Stream.Stream<TimePunch, SqlError | SyncError | InvalidRequest | HistoryUnavailable, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
     const conditions = yield* Effect.fromResult(conditionsOf(company, filter))
-    const database = yield* opened(company, options)
+    const database = yield* opened(company)
     const { dialect, sql } = database
     const tests = sql.and([...ofCompany(database, company), ...conditions.map(testOf(database))])
     const columns = punchColumns(dialect)
@@ -160,24 +124,6 @@ export const isAtInstant = ({ dialect: { timestamp }, sql }: Database<Dialect>, 
   const row = sql`(valid_from IS NULL OR valid_from <= ${instant})`
   return { row, version: sql`valid_to > ${instant} AND ${row}` }
 }
-
-/** Fails if the copy of an instant is not known. @internal */
-export const requireKnown = Effect.fnUntraced(function*(
-  { dialect: { bigint, millisOf, tables }, sql }: Database<Dialect>,
-  companyId: CompanyId,
-  requested: DateTime.DateTime
-) {
-  const [row] = yield* sql`SELECT ${millisOf("known_since")} AS known_since FROM ${tables.sync}
-    WHERE company_id = ${bigint(companyId)}`
-  const since = orUndefined(row?.["known_since"])
-  if (since === undefined || requested.epochMilliseconds < since) {
-    return yield* new HistoryUnavailable({
-      companyId,
-      since: Option.map(Option.fromUndefinedOr(since), (millis) => DateTime.makeUnsafe(millis)),
-      requested: DateTime.toUtc(requested)
-    })
-  }
-})
 
 /** What a row must be: a column that holds, or a comparison with a parameter. @internal */
 export interface Condition {
@@ -310,7 +256,7 @@ export const readRows = (
   selection: Selection
 ): Effect.Effect<ReadonlyArray<StoredRow>, SyncError, SqlClient> =>
   Effect.gen(function*() {
-    const { dialect, sql } = yield* connect()
+    const { dialect, sql } = yield* connect
     const { bigint, tables, timestamp } = dialect
     const select = sql`SELECT ${rowColumns(dialect)}
       FROM ${tables.rows} AS t

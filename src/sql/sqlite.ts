@@ -18,34 +18,6 @@ import {
   makesGap,
   type Written
 } from "./Dialect.ts"
-import type { TableNames } from "./tableNames.ts"
-
-/** SQLite, for the tables of these names. A migration that was published is never changed: the next one adds. */
-export const sqlite = (names: TableNames): Dialect =>
-  dialectFor(ground, names, {
-    write: writer(names),
-    steps: [
-      {
-        id: 10,
-        name: "tables",
-        statements: [
-          ground.createMigrations(names.migrations),
-          createRows(names),
-          `CREATE INDEX ${names.clockedIn} ON ${names.rows} (company_id, clocked_in)`,
-          createSync(names),
-          createHistory(names),
-          `CREATE INDEX ${names.historyEnded} ON ${names.history} (company_id, valid_to)`,
-          ...indexBegun(names),
-          createKeepVersion(names),
-          ...createRefusals(names),
-          createCurrent(names),
-          createBreaks(names),
-          createRowRemoved(names),
-          ...createCloses(names)
-        ]
-      }
-    ]
-  })
 
 const types: Readonly<Record<ColumnType, string>> = {
   bigint: "INTEGER",
@@ -60,8 +32,7 @@ const columnsOfPunch = columns.map(({ name, nullable, type }) =>
 )
   .join("\n")
 
-const createRows = ({ rows }: TableNames) =>
-  `CREATE TABLE ${rows} (
+const createRows = `CREATE TABLE time_punches (
 ${columnsOfPunch}
   pass INTEGER NOT NULL,
   missing_at INTEGER,
@@ -69,8 +40,7 @@ ${columnsOfPunch}
   PRIMARY KEY (company_id, id)
 ) STRICT`
 
-const createSync = ({ sync }: TableNames) =>
-  `CREATE TABLE ${sync} (
+const createSync = `CREATE TABLE time_punches_sync (
   company_id INTEGER NOT NULL PRIMARY KEY,
   checkpoint TEXT,
   pass_began INTEGER,
@@ -84,8 +54,7 @@ const createSync = ({ sync }: TableNames) =>
 ) STRICT`
 
 /** A version: the row as it was from `valid_from` (NULL: since before the history began) to `valid_to`, which is not in it. */
-const createHistory = ({ history }: TableNames) =>
-  `CREATE TABLE ${history} (
+const createHistory = `CREATE TABLE time_punches_history (
 ${columnsOfPunch}
   pass INTEGER NOT NULL,
   missing_at INTEGER,
@@ -96,36 +65,60 @@ ${columnsOfPunch}
 ) STRICT`
 
 /** A statement that sets no `valid_from` does not meet this trigger, so that a copy without history pays nothing. */
-const createKeepVersion = ({ history, keepVersion, rows }: TableNames) =>
-  `CREATE TRIGGER ${keepVersion} AFTER UPDATE OF valid_from ON ${rows}
+const createKeepVersion = `CREATE TRIGGER time_punches_keep_version AFTER UPDATE OF valid_from ON time_punches
 WHEN NEW.valid_from IS NOT NULL AND NEW.valid_from IS NOT OLD.valid_from
 BEGIN
-  INSERT INTO ${history} (${versionColumns.join(", ")}, valid_to)
+  INSERT INTO time_punches_history (${versionColumns.join(", ")}, valid_to)
   VALUES (${versionColumns.map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);
 END`
 
-const createRefusals = ({ refuseEnd, refuseHole, sync }: TableNames) => [
-  `CREATE TRIGGER ${refuseHole} BEFORE UPDATE OF checkpoint ON ${sync}
+const createRefusals = [
+  `CREATE TRIGGER time_punches_refuse_hole BEFORE UPDATE OF checkpoint ON time_punches_sync
 WHEN ${makesGap}
 BEGIN
   SELECT RAISE(ABORT, '${historyGap}');
 END`,
-  `CREATE TRIGGER ${refuseEnd} BEFORE DELETE ON ${sync}
+  `CREATE TRIGGER time_punches_refuse_end BEFORE DELETE ON time_punches_sync
 WHEN ${endsHistory}
 BEGIN
   SELECT RAISE(ABORT, '${deletionRefused}');
 END`
 ]
 
+const createCloseFile = `CREATE TABLE time_punches_close_file (
+  company_id INTEGER NOT NULL,
+  close_id INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  noted_at INTEGER NOT NULL,
+  user_name TEXT NOT NULL,
+  mapping TEXT NOT NULL,
+  mapping_hash TEXT NOT NULL,
+  codes TEXT NOT NULL,
+  codes_hash TEXT NOT NULL,
+  token TEXT NOT NULL,
+  PRIMARY KEY (company_id, close_id, number, place)
+) STRICT`
+
+const createEraseCloses = `CREATE TRIGGER time_punches_erase_closes AFTER DELETE ON time_punches_sync
+BEGIN
+${
+  ["close", "close_state", "close_row", "close_file"].map((table) =>
+    `  DELETE FROM time_punches_${table} WHERE company_id = OLD.company_id;`
+  )
+    .join("\n")
+}
+END`
+
 /** Rows of these tables are only inserted, except at the erasure of a company, which removes its row of the sync. */
-const createCloses = (names: TableNames) => [
-  `CREATE TABLE ${names.close} (
+const createCloses = [
+  `CREATE TABLE time_punches_close (
   company_id INTEGER NOT NULL,
   close_id INTEGER NOT NULL,
   terms TEXT NOT NULL,
   PRIMARY KEY (company_id, close_id)
 ) STRICT`,
-  `CREATE TABLE ${names.closeState} (
+  `CREATE TABLE time_punches_close_state (
   company_id INTEGER NOT NULL,
   close_id INTEGER NOT NULL,
   number INTEGER NOT NULL,
@@ -142,7 +135,7 @@ const createCloses = (names: TableNames) => [
   token TEXT NOT NULL,
   PRIMARY KEY (company_id, close_id, number)
 ) STRICT`,
-  `CREATE TABLE ${names.closeRow} (
+  `CREATE TABLE time_punches_close_row (
   company_id INTEGER NOT NULL,
   close_id INTEGER NOT NULL,
   number INTEGER NOT NULL,
@@ -161,40 +154,14 @@ const createCloses = (names: TableNames) => [
   double_ms INTEGER,
   PRIMARY KEY (company_id, close_id, number, place)
 ) STRICT`,
-  createCloseFile(names),
-  createEraseCloses(names)
+  createCloseFile,
+  createEraseCloses
 ]
 
-const createEraseCloses = ({ close, closeFile, closeRow, closeState, eraseCloses, sync }: TableNames) =>
-  `CREATE TRIGGER ${eraseCloses} AFTER DELETE ON ${sync}
-BEGIN
-${
-    [close, closeState, closeRow, closeFile].map((table) => `  DELETE FROM ${table} WHERE company_id = OLD.company_id;`)
-      .join("\n")
-  }
-END`
-
-const createCloseFile = ({ closeFile }: TableNames) =>
-  `CREATE TABLE ${closeFile} (
-  company_id INTEGER NOT NULL,
-  close_id INTEGER NOT NULL,
-  number INTEGER NOT NULL,
-  place INTEGER NOT NULL,
-  noted_at INTEGER NOT NULL,
-  user_name TEXT NOT NULL,
-  mapping TEXT NOT NULL,
-  mapping_hash TEXT NOT NULL,
-  codes TEXT NOT NULL,
-  codes_hash TEXT NOT NULL,
-  token TEXT NOT NULL,
-  PRIMARY KEY (company_id, close_id, number, place)
-) STRICT`
-
 /** Without rows that were removed by hand the copy is not whole: it is known again from the next complete pass. */
-const createRowRemoved = ({ rowRemoved, rows, sync }: TableNames) =>
-  `CREATE TRIGGER ${rowRemoved} AFTER DELETE ON ${rows}
+const createRowRemoved = `CREATE TRIGGER time_punches_row_removed AFTER DELETE ON time_punches
 BEGIN
-  UPDATE ${sync} SET known_since = NULL WHERE company_id = OLD.company_id AND known_since IS NOT NULL;
+  UPDATE time_punches_sync SET known_since = NULL WHERE company_id = OLD.company_id AND known_since IS NOT NULL;
 END`
 
 /** The milliseconds of an ISO text with milliseconds, without a detour over floating-point numbers. */
@@ -227,16 +194,14 @@ const hours = hoursWorked({
   toHours: (millis) => `${millis} / 3600000.0`
 })
 
-const createCurrent = ({ current, rows }: TableNames) =>
-  `CREATE VIEW ${current} AS SELECT
+const createCurrent = `CREATE VIEW time_punches_current AS SELECT
 ${
-    [...columns.filter(({ name }) => name !== "deleted").map(currentColumn), hours].map((text) => `  ${text}`)
-      .join(",\n")
-  }
-FROM ${rows} AS t WHERE NOT t.deleted AND t.missing_at IS NULL`
+  [...columns.filter(({ name }) => name !== "deleted").map(currentColumn), hours].map((text) => `  ${text}`)
+    .join(",\n")
+}
+FROM time_punches AS t WHERE NOT t.deleted AND t.missing_at IS NULL`
 
-const createBreaks = ({ breaks, rows }: TableNames) =>
-  `CREATE VIEW ${breaks} AS SELECT
+const createBreaks = `CREATE VIEW time_punches_breaks AS SELECT
   t.company_id,
   t.id AS time_punch_id,
   b.key + 1 AS place,
@@ -246,59 +211,56 @@ const createBreaks = ({ breaks, rows }: TableNames) =>
   json_extract(b.value, '$.paid') AS paid,
   json_extract(b.value, '$.in') AS break_in,
   json_extract(b.value, '$.out') AS break_out
-FROM ${rows} AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.missing_at IS NULL AND NOT ${isBreakDeleted}`
+FROM time_punches AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.missing_at IS NULL AND NOT ${isBreakDeleted}`
 
 /** Rows of one statement. More save little, and each size of a last chunk has a separate text. */
 const rowsPerStatement = 100
 
-const writer = (names: TableNames): Dialect["write"] => {
-  const textOf = makeUpsert(names)
-  const some = "company_id = ? AND id IN (SELECT value FROM json_each(?))"
-  const stamped = `SELECT count(*) AS count, min(modified) AS oldest FROM ${names.rows} WHERE ${some} AND pass = ?`
-  const stamp = `UPDATE ${names.rows} SET pass = ? WHERE ${some} AND pass <> ?`
+const some = "company_id = ? AND id IN (SELECT value FROM json_each(?))"
+const stamped = `SELECT count(*) AS count, min(modified) AS oldest FROM time_punches WHERE ${some} AND pass = ?`
+const stamp = `UPDATE time_punches SET pass = ? WHERE ${some} AND pass <> ?`
 
-  /** To return the rows that were written costs a fifth more. */
-  const writeExactly = (sql: SqlClient, rows: BatchRows, chunk: BatchRows["punches"]) =>
-    Effect.map(
-      sql.unsafe<Row>(`${textOf(chunk.length, rows.at !== undefined)} RETURNING modified`, parametersOf(rows, chunk)),
-      (written): Written => ({
-        count: written.length,
-        oldestModified: earliest(written.map(({ modified }) => modified))
-      })
-    )
+/** To return the rows that were written costs a fifth more. */
+const writeExactly = (sql: SqlClient, rows: BatchRows, chunk: BatchRows["punches"]) =>
+  Effect.map(
+    sql.unsafe<Row>(`${textOf(chunk.length, rows.at !== undefined)} RETURNING modified`, parametersOf(rows, chunk)),
+    (written): Written => ({
+      count: written.length,
+      oldestModified: earliest(written.map(({ modified }) => modified))
+    })
+  )
 
-  /**
-   * Uses `changes()`. After a partial write, the written rows are those stamped with this pass, unless a row had that stamp
-   * before: then it is `AmbiguousWrite`.
-   */
-  const writeChunk = Effect.fnUntraced(function*(sql: SqlClient, rows: BatchRows, chunk: BatchRows["punches"]) {
-    const { at, company, pass } = rows
-    yield* sql.unsafe(textOf(chunk.length, at !== undefined), parametersOf(rows, chunk))
-    const [changes] = yield* sql.unsafe<Row>("SELECT changes() AS count")
-    const count = numberOf(changes?.count)
-    if (count === 0 || count === chunk.length) {
-      const modified = count === 0 ? [] : chunk.flatMap(({ modified }) => Option.toArray(modified))
-      return { count, oldestModified: earliest(modified.map(({ epochMilliseconds }) => epochMilliseconds)) }
-    }
-    const [found] = yield* sql.unsafe<Row>(stamped, [company, idsOf(chunk), pass])
-    if (numberOf(found?.count) !== count) return yield* new AmbiguousWrite()
-    return { count, oldestModified: orUndefined(found?.oldest) }
-  })
+/**
+ * Uses `changes()`. After a partial write, the written rows are those stamped with this pass, unless a row had that stamp
+ * before: then it is `AmbiguousWrite`.
+ */
+const writeChunk = Effect.fnUntraced(function*(sql: SqlClient, rows: BatchRows, chunk: BatchRows["punches"]) {
+  const { at, company, pass } = rows
+  yield* sql.unsafe(textOf(chunk.length, at !== undefined), parametersOf(rows, chunk))
+  const [changes] = yield* sql.unsafe<Row>("SELECT changes() AS count")
+  const count = numberOf(changes?.count)
+  if (count === 0 || count === chunk.length) {
+    const modified = count === 0 ? [] : chunk.flatMap(({ modified }) => Option.toArray(modified))
+    return { count, oldestModified: earliest(modified.map(({ epochMilliseconds }) => epochMilliseconds)) }
+  }
+  const [found] = yield* sql.unsafe<Row>(stamped, [company, idsOf(chunk), pass])
+  if (numberOf(found?.count) !== count) return yield* new AmbiguousWrite()
+  return { count, oldestModified: orUndefined(found?.oldest) }
+})
 
-  return Effect.fnUntraced(function*(sql, rows) {
-    const { company, isExact, isStamping, pass, punches } = rows
-    const write = isExact ? writeExactly : writeChunk
-    let count = 0
-    const oldest: Array<unknown> = []
-    for (let start = 0; start < punches.length; start += rowsPerStatement) {
-      const written = yield* write(sql, rows, punches.slice(start, start + rowsPerStatement))
-      count += written.count
-      oldest.push(written.oldestModified)
-    }
-    if (isStamping && count < punches.length) yield* sql.unsafe(stamp, [pass, company, idsOf(punches), pass])
-    return { count, oldestModified: earliest(oldest) }
-  })
-}
+const write: Dialect["write"] = Effect.fnUntraced(function*(sql, rows) {
+  const { company, isExact, isStamping, pass, punches } = rows
+  const writeRows = isExact ? writeExactly : writeChunk
+  let count = 0
+  const oldest: Array<unknown> = []
+  for (let start = 0; start < punches.length; start += rowsPerStatement) {
+    const written = yield* writeRows(sql, rows, punches.slice(start, start + rowsPerStatement))
+    count += written.count
+    oldest.push(written.oldestModified)
+  }
+  if (isStamping && count < punches.length) yield* sql.unsafe(stamp, [pass, company, idsOf(punches), pass])
+  return { count, oldestModified: earliest(oldest) }
+})
 
 const idsOf = (punches: BatchRows["punches"]): string => JSON.stringify(punches.map(({ id }) => id))
 
@@ -328,18 +290,14 @@ const cells = columns.slice(1).map(({ cell }) => cell)
  * The upsert for a number of rows. A row that is equal already is not rewritten, unless it is missing. Only with history it
  * sets `valid_from`, so that a trigger keeps what it replaces. `changes()` and `RETURNING` do not count what a trigger does.
  */
-const makeUpsert = ({ rows }: TableNames) => {
-  const plain = makeTexts(rows, [])
-  const withHistory = makeTexts(rows, ["valid_from"])
-  return (count: number, hasHistory: boolean): string => (hasHistory ? withHistory : plain)(count)
-}
+const textOf = (count: number, hasHistory: boolean): string => (hasHistory ? withHistory : plain)(count)
 
-const makeTexts = (rows: string, more: ReadonlyArray<string>) => {
+const makeTexts = (more: ReadonlyArray<string>) => {
   const texts = new Map<number, string>()
   const content = contentColumns.map(({ name }) => name)
   const names = [...columns.map(({ name }) => name), "pass", ...more]
   const row = `(${names.map(() => "?").join(", ")})`
-  const start = `INSERT INTO ${rows} AS t (${names.join(", ")}) VALUES `
+  const start = `INSERT INTO time_punches AS t (${names.join(", ")}) VALUES `
   const end = ` ON CONFLICT (company_id, id) DO UPDATE SET ${
     [...content, "pass", ...more].map((name) => `${name} = excluded.${name}`).join(", ")
   }, missing_at = NULL WHERE (${content.map((name) => `t.${name}`).join(", ")}) IS NOT (${
@@ -353,3 +311,32 @@ const makeTexts = (rows: string, more: ReadonlyArray<string>) => {
     return text
   }
 }
+
+const plain = makeTexts([])
+const withHistory = makeTexts(["valid_from"])
+
+/** SQLite. A migration that was published is never changed: the next one adds. */
+export const sqlite: Dialect = dialectFor(ground, {
+  write,
+  steps: [
+    {
+      id: 10,
+      name: "tables",
+      statements: [
+        ground.createMigrations("time_punches_migrations"),
+        createRows,
+        `CREATE INDEX time_punches_clocked_in ON time_punches (company_id, clocked_in)`,
+        createSync,
+        createHistory,
+        `CREATE INDEX time_punches_history_ended ON time_punches_history (company_id, valid_to)`,
+        ...indexBegun,
+        createKeepVersion,
+        ...createRefusals,
+        createCurrent,
+        createBreaks,
+        createRowRemoved,
+        ...createCloses
+      ]
+    }
+  ]
+})

@@ -13,7 +13,7 @@ import * as Period from "../../src/payroll/Period.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { shift as shiftOf } from "../support/arbitraryPunch.ts"
-import { databases, hookedClient, type Hooks, itWithTable } from "../support/databases.ts"
+import { databases, hookedClient, type Hooks, itWithDatabase } from "../support/databases.ts"
 import { commit, type OpenHistory, openHistory } from "../support/histories.ts"
 import { needs } from "../support/needs.ts"
 import { clientOf, cluster, hasPrograms, noPostgres } from "../support/postgres.ts"
@@ -59,19 +59,18 @@ const formOf = (changes: Readonly<Record<string, unknown>> = {}, codes = [code(5
 const hours = ({ rows }: CloseSums.CloseSums) => rows.reduce((sum, { net }) => sum + Duration.toHours(net), 0)
 
 for (const database of databases()) {
-  const itWithCopy = itWithTable(database, "closes", (table) => openHistory(database.client, table))
+  const itWithCopy = itWithDatabase(database, openHistory)
 
   describe(`Close in ${database.name}`, () => {
-    const create = ({ run, table }: OpenHistory, options: Close.CloseOptions = march) =>
-      run(Close.create(company, { accept: ["stale", "gap", "empty"], ...options }, { table }))
-    const correct = ({ run, table }: OpenHistory, options: Close.CorrectOptions = {}) =>
-      run(Close.correct(company, options, { table }))
-    const voidRevision = ({ run, table }: OpenHistory, revision: string) =>
-      run(Close.voidRevision(company, { revision, note: "the file was not sent" }, { table }))
-    const list = ({ run, table }: OpenHistory) => run(Close.list(company, { table }))
-    const noteFile = ({ run, table }: OpenHistory, revision: string, form: FileForm) =>
-      run(Close.noteFile(company, revision, { ...form, user: "payroll" }, { table }))
-    const files = ({ run, table }: OpenHistory) => run(Close.files(company, 1, { table }))
+    const create = ({ run }: OpenHistory, options: Close.CloseOptions = march) =>
+      run(Close.create(company, { accept: ["stale", "gap", "empty"], ...options }))
+    const correct = ({ run }: OpenHistory, options: Close.CorrectOptions = {}) => run(Close.correct(company, options))
+    const voidRevision = ({ run }: OpenHistory, revision: string) =>
+      run(Close.voidRevision(company, { revision, note: "the file was not sent" }))
+    const list = ({ run }: OpenHistory) => run(Close.list(company))
+    const noteFile = ({ run }: OpenHistory, revision: string, form: FileForm) =>
+      run(Close.noteFile(company, revision, { ...form, user: "payroll" }))
+    const files = ({ run }: OpenHistory) => run(Close.files(company, 1))
     const week = [shift(1, "2026-03-02T14:00:00Z", 8), shift(2, "2026-03-03T14:00:00Z", 8)]
 
     /** The close of the week, which it commits. */
@@ -97,7 +96,7 @@ for (const database of databases()) {
         const began = (instant: string) => {
           const millis = Date.parse(instant)
           const value = database.dialect === "pg" ? `to_timestamp(${millis / 1000})` : `${millis}`
-          return copy.query(`UPDATE ${copy.table}_sync SET pass_began = ${value}`)
+          return copy.query(`UPDATE time_punches_sync SET pass_began = ${value}`)
         }
         // 15 March ends at 04:00Z in New York.
         yield* began("2026-03-16T03:59:59.999Z")
@@ -116,9 +115,9 @@ for (const database of databases()) {
       last: Option.getOrThrow(Period.addDays(date(first), 6))
     })
     const weeks = ["2026-03-02", "2026-03-09", "2026-03-16", "2026-03-23"].map(weekOf)
-    const holes = ({ run, table }: OpenHistory) =>
+    const holes = ({ run }: OpenHistory) =>
       Effect.map(
-        run(Close.holes(company, { table })),
+        run(Close.holes(company)),
         (found) => found.map(({ dates, earlier, later }) => [earlier, later, Option.getOrNull(dates)])
       )
 
@@ -135,7 +134,7 @@ for (const database of databases()) {
           assert.deepStrictEqual(yield* holes(copy), [[1, 2, { first: date("2026-03-02"), last: date("2026-03-08") }]])
           const error = yield* Effect.flip(create(copy, { ...march, ...four, accept: strict }))
           assert.deepStrictEqual(error._tag === "NotReady" ? error.found : error, { gap: 1 })
-          const next = () => copy.run(Close.next(company, {}, { table: copy.table }))
+          const next = () => copy.run(Close.next(company, {}))
           const { before, termsOf, ...again } = yield* next()
           // The voided close's own terms may be what was wrong.
           assert.deepStrictEqual([before, termsOf], [Option.some(2), 2])
@@ -161,9 +160,9 @@ for (const database of databases()) {
         Effect.gen(function*() {
           yield* closed(copy)
           yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
-          yield* copy.query(`UPDATE ${copy.table}_history SET hourly_wage = hourly_wage + 1`)
+          yield* copy.query(`UPDATE time_punches_history SET hourly_wage = hourly_wage + 1`)
           const error = yield* Effect.flip(correct(copy))
-          const verified = yield* Effect.flip(copy.run(Close.verify(company, undefined, { table: copy.table })))
+          const verified = yield* Effect.flip(copy.run(Close.verify(company, undefined)))
 
           assert.deepStrictEqual([error._tag, verified._tag], ["VerificationFailed", "VerificationFailed"])
           assert.match(error.message, /1\.1: its history was edited, users 501/)
@@ -178,42 +177,54 @@ for (const database of databases()) {
           yield* closed(copy)
           yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
           yield* copy.run(
-            SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table: copy.table })
+            SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") })
           )
 
-          const error = yield* Effect.flip(copy.run(Close.verify(company, undefined, { table: copy.table })))
+          const error = yield* Effect.flip(copy.run(Close.verify(company, undefined)))
           assert.deepStrictEqual([error._tag, error.message], [
             "VerificationFailed",
             `the history reaches no revision: none was compared [company ${company}]`
           ])
-          yield* copy.query(`UPDATE ${copy.table}_close_state SET rules = 0`)
+          yield* copy.query(`UPDATE time_punches_close_state SET rules = 0`)
           assert.match((yield* Effect.flip(correct(copy))).message, /its rules are others/)
           assert.lengthOf((yield* correct(copy, { accept: ["rules"] })).revisions, 1)
-          yield* copy.query(`UPDATE ${copy.table}_close_state SET rules = 1`)
+          yield* copy.query(`UPDATE time_punches_close_state SET rules = 1`)
           yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 9)])
           yield* copy.run(
-            SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table: copy.table })
+            SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") })
           )
           assert.deepStrictEqual((yield* correct(copy)).unverified, ["1.2"])
         })
     )
 
     itWithCopy(
-      "says why a person lost all hours as far as it is known without the history of the revision",
+      "says why a person lost all hours, also if the history does not reach the revision",
       (copy) =>
         Effect.gen(function*() {
           const of = (id: number, user: number, changes: Partial<TimePunch> = {}) =>
             shift(id, "2026-03-03T14:00:00Z", 8, { userId: UserId.make(user), ...changes })
-          yield* commit(copy.kept, company, [of(1, 501), of(2, 502), of(3, 503), of(5, 505)])
+          const all = [of(1, 501), of(2, 502), of(3, 503), of(4, 504), of(5, 505)]
+          yield* commit(copy.kept, company, all)
           yield* create(copy)
-          // 501 is missing, 502 deleted, 503 given to 505.
-          yield* commit(copy.kept, company, [of(2, 502, { deleted: true }), of(3, 505), of(5, 505)], true)
+          // 501 is missing, 502 deleted, 503 given to 505, 504 moved to the next period.
+          const later = shift(4, "2026-03-18T14:00:00Z", 8, { userId: UserId.make(504) })
+          const now = [of(2, 502, { deleted: true }), of(3, 505), later, of(5, 505)]
+          yield* commit(copy.kept, company, now, true)
+
+          assert.deepStrictEqual((yield* correct(copy)).peopleWithoutHours, [
+            { close: 1, userId: UserId.make(501), causes: { missing: 1 } },
+            { close: 1, userId: UserId.make(502), causes: { deleted: 1 } },
+            { close: 1, userId: UserId.make(503), causes: { moved: 1 } },
+            { close: 1, userId: UserId.make(504), causes: { moved: 1 } }
+          ])
+          yield* voidRevision(copy, "1.2")
           yield* copy.run(
-            SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table: copy.table })
+            SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") })
           )
           assert.deepStrictEqual((yield* correct(copy)).peopleWithoutHours.map(({ causes }) => causes), [
             { missing: 1 },
             { deleted: 1 },
+            {},
             {}
           ])
         })
@@ -226,13 +237,13 @@ for (const database of databases()) {
         yield* closed(copy)
         yield* noteFile(copy, "1.1", formOf())
         for (const part of closeTables) {
-          assert.isNotEmpty(yield* copy.query(`SELECT 1 FROM ${copy.table}_${part}`), part)
+          assert.isNotEmpty(yield* copy.query(`SELECT 1 FROM time_punches_${part}`), part)
         }
-        yield* copy.run(SqlStore.purge(company, { table: copy.table }))
+        yield* copy.run(SqlStore.purge(company))
 
         assert.deepStrictEqual(yield* list(copy), [])
         for (const part of closeTables) {
-          assert.deepStrictEqual(yield* copy.query(`SELECT 1 FROM ${copy.table}_${part}`), [])
+          assert.deepStrictEqual(yield* copy.query(`SELECT 1 FROM time_punches_${part}`), [])
         }
       }))
 
@@ -261,11 +272,10 @@ for (const database of databases()) {
       "writes nothing where the copy is erased or pruned between snapshot and write",
       (copy) =>
         Effect.gen(function*() {
-          const { table } = copy
           yield* commit(copy.kept, company, week)
-          const purged = yield* between(copy, copy.run(SqlStore.purge(company, { table })))
+          const purged = yield* between(copy, copy.run(SqlStore.purge(company)))
           assert.match(
-            (yield* Effect.flip(purged(Close.create(company, options, { table })))).message,
+            (yield* Effect.flip(purged(Close.create(company, options)))).message,
             /the copy was erased/
           )
           assert.deepStrictEqual(yield* list(copy), [])
@@ -273,10 +283,10 @@ for (const database of databases()) {
           yield* commit(copy.kept, company, week)
           const prune = Effect.andThen(
             commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 9)]),
-            copy.run(SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }, { table }))
+            copy.run(SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }))
           )
           const pruned = yield* between(copy, prune)
-          const error = yield* Effect.flip(pruned(Close.create(company, options, { table })))
+          const error = yield* Effect.flip(pruned(Close.create(company, options)))
           assert.match(error.message, /the history of the instant that was summed is gone/)
           assert.deepStrictEqual(yield* list(copy), [])
         })
@@ -286,25 +296,24 @@ for (const database of databases()) {
       "refuses the second of two closes at once, and the second of two corrections",
       (copy) =>
         Effect.gen(function*() {
-          const { table } = copy
           yield* commit(copy.kept, company, week)
           const closing = yield* between(copy, create(copy))
           assert.strictEqual(
-            (yield* Effect.flip(closing(Close.create(company, options, { table }))))._tag,
+            (yield* Effect.flip(closing(Close.create(company, options))))._tag,
             "PeriodClosed"
           )
           yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 9)])
           const correcting = yield* between(copy, correct(copy))
           assert.strictEqual(
-            (yield* Effect.flip(correcting(Close.correct(company, {}, { table }))))._tag,
+            (yield* Effect.flip(correcting(Close.correct(company, {}))))._tag,
             "CloseChanged"
           )
           yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
           const voiding = yield* between(copy, voidRevision(copy, "1.2"))
-          assert.strictEqual((yield* Effect.flip(voiding(Close.correct(company, {}, { table }))))._tag, "CloseChanged")
-          // The newest revision is the same again, and the next number is taken.
-          const both = yield* between(copy, Effect.andThen(correct(copy), voidRevision(copy, "1.4")))
-          assert.strictEqual((yield* Effect.flip(both(Close.correct(company, {}, { table }))))._tag, "CloseChanged")
+          assert.strictEqual((yield* Effect.flip(voiding(Close.correct(company, {}))))._tag, "CloseChanged")
+          // The newest active revision is the same again, and the number of the next one is not.
+          const undoing = yield* between(copy, Effect.andThen(correct(copy), voidRevision(copy, "1.4")))
+          assert.strictEqual((yield* Effect.flip(undoing(Close.correct(company, {}))))._tag, "CloseChanged")
 
           assert.deepStrictEqual((yield* list(copy)).flatMap(({ revisions }) => revisions.map(({ id }) => id)), [
             "1.1",
@@ -320,14 +329,13 @@ for (const database of databases()) {
       "sums the snapshot where a sync commits before the write, and finds it again",
       (copy) =>
         Effect.gen(function*() {
-          const { table } = copy
           yield* commit(copy.kept, company, week)
           const synced = yield* between(
             copy,
             commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 12)])
           )
-          assert.strictEqual(hours(yield* synced(Close.create(company, options, { table }))), 16)
-          assert.deepStrictEqual(yield* copy.run(Close.verify(company, undefined, { table })), {
+          assert.strictEqual(hours(yield* synced(Close.create(company, options))), 16)
+          assert.deepStrictEqual(yield* copy.run(Close.verify(company, undefined)), {
             revisions: 1,
             unverifiable: 0
           })
@@ -339,18 +347,17 @@ for (const database of databases()) {
       "asks for gaps and edges again when it writes, since another close may be there by then",
       (copy) =>
         Effect.gen(function*() {
-          const { table } = copy
           yield* commit(copy.kept, company, week)
           const later = { ...march, first: date("2026-03-30"), last: date("2026-04-12") }
           const closing = yield* between(copy, create(copy))
           const error = yield* Effect.flip(
-            closing(Close.create(company, { ...later, accept: ["stale", "empty"] }, { table }))
+            closing(Close.create(company, { ...later, accept: ["stale", "empty"] }))
           )
           assert.deepStrictEqual(error._tag === "NotReady" ? error.found : error, { gap: 1 })
           yield* voidRevision(copy, "1.1")
           const accepting = yield* between(copy, create(copy))
           const state = yield* accepting(
-            Close.create(company, { ...later, rounding: "down", accept: ["stale", "empty", "gap"] }, { table })
+            Close.create(company, { ...later, rounding: "down", accept: ["stale", "empty", "gap"] })
           )
           assert.deepStrictEqual(state.accepted, { gap: 1, stale: 1, empty: 1 })
           assert.deepStrictEqual([state.before, state.changedTerms], [Option.some(2), [
@@ -362,7 +369,7 @@ for (const database of databases()) {
           const beside = { ...apart, first: date("2026-05-11"), last: date("2026-05-17"), dayRule: at(2) }
           const parting = yield* between(copy, create(copy, beside))
           const parted = yield* Effect.flip(
-            parting(Close.create(company, { ...apart, accept: ["stale", "empty", "gap", "edge"] }, { table }))
+            parting(Close.create(company, { ...apart, accept: ["stale", "empty", "gap", "edge"] }))
           )
           assert.match(parted.message, /another process wrote a close beside this one/)
         })
@@ -374,13 +381,12 @@ for (const database of databases()) {
 
     itWithCopy("is attempted again if the connection is lost at any statement", (copy) =>
       Effect.gen(function*() {
-        const { table } = copy
         yield* commit(copy.kept, company, week)
         let [statements, losing] = [0, -1]
         const run = yield* hooked(copy, () => ({
           before: () => Effect.suspend(() => statements++ === losing ? Effect.fail(lost) : Effect.void)
         }))
-        const closing = run(Close.create(company, options, { table }))
+        const closing = run(Close.create(company, options))
         yield* closing
         yield* voidRevision(copy, "1.1")
         const all = statements
@@ -396,7 +402,6 @@ for (const database of databases()) {
 
     itWithCopy("reads nothing after its COMMIT, and has what is due by then", (copy) =>
       Effect.gen(function*() {
-        const { table } = copy
         yield* commit(copy.kept, company, week)
         yield* create(copy, next)
         yield* create(copy)
@@ -406,7 +411,7 @@ for (const database of databases()) {
           before: (text) => isCommitted ? Effect.die(text) : Effect.void,
           afterCommit: Effect.sync(() => (isCommitted = true))
         }))
-        const { due, revisions } = yield* run(Close.correct(company, { closes: [2, 1] }, { table }))
+        const { due, revisions } = yield* run(Close.correct(company, { closes: [2, 1] }))
 
         assert.isTrue(isCommitted)
         assert.deepStrictEqual(
@@ -414,7 +419,7 @@ for (const database of databases()) {
           [["1.2", 6], ["2.2", -8]]
         )
         isCommitted = false
-        yield* run(Close.voidRevision(company, { revision: "1.2", note: "not sent" }, { table }))
+        yield* run(Close.voidRevision(company, { revision: "1.2", note: "not sent" }))
         assert.isTrue(isCommitted)
       }))
 
@@ -422,7 +427,6 @@ for (const database of databases()) {
       "names the revision that a COMMIT may have written, if the database cannot be reached again",
       (copy) =>
         Effect.gen(function*() {
-          const { table } = copy
           yield* commit(copy.kept, company, week)
           let isDown = false
           const goDown = Effect.suspend(() => {
@@ -434,7 +438,7 @@ for (const database of databases()) {
             beforeBegin: Effect.suspend(() => isDown ? Effect.fail(lost) : Effect.void),
             ...hooks
           }))
-          const closing = Effect.flip(run(Close.create(company, options, { table }))).pipe(
+          const closing = Effect.flip(run(Close.create(company, options))).pipe(
             Effect.provideService(Patience, Duration.millis(100))
           )
           hooks = { beforeCommit: goDown }
@@ -496,7 +500,7 @@ for (const database of databases()) {
             assert.strictEqual((yield* Effect.flip(noteFile(copy, name, formOf())))._tag, "UnknownClose", name)
           }
           // No name is kept, and no code that the file does not use.
-          const [row] = yield* copy.query(`SELECT codes FROM ${copy.table}_close_file ORDER BY place`)
+          const [row] = yield* copy.query(`SELECT codes FROM time_punches_close_file ORDER BY place`)
           assert.deepStrictEqual(row, {
             codes: JSON.stringify([code(501, "0017")].map(({ code, id, kind }) => ({ kind, id, code })))
           })
@@ -580,9 +584,8 @@ for (const database of databases()) {
       "notes a file once, however the connection is lost, and none of an erased copy",
       (copy) =>
         Effect.gen(function*() {
-          const { table } = copy
           yield* closed(copy)
-          const noting = Close.noteFile(company, "1.1", formOf(), { table })
+          const noting = Close.noteFile(company, "1.1", formOf())
           for (const at of ["beforeCommit", "afterCommit", "beforeBegin"] as const) {
             let isLost = false
             const known = (yield* files(copy)).length
@@ -607,15 +610,14 @@ for (const database of databases()) {
           }))
           const unanswered = yield* Effect.flip(Effect.provideService(run(noting), Patience, Duration.millis(100)))
           assert.include(unanswered.message, "the file may have been noted")
-          const erasing = yield* between(copy, copy.run(SqlStore.purge(company, { table })))
+          const erasing = yield* between(copy, copy.run(SqlStore.purge(company)))
           assert.strictEqual((yield* Effect.flip(erasing(noting)))._tag, "UnknownClose")
-          assert.deepStrictEqual(yield* copy.query(`SELECT 1 FROM ${table}_close_file`), [])
+          assert.deepStrictEqual(yield* copy.query(`SELECT 1 FROM time_punches_close_file`), [])
         })
     )
 
     itWithCopy("finds the revision that a COMMIT without an answer wrote", (copy) =>
       Effect.gen(function*() {
-        const { table } = copy
         yield* commit(copy.kept, company, week)
         let isLost = false
         const run = yield* hooked(copy, () => ({
@@ -626,43 +628,15 @@ for (const database of databases()) {
           })
         }))
 
-        assert.strictEqual((yield* run(Close.create(company, options, { table }))).id, "1.1")
+        assert.strictEqual((yield* run(Close.create(company, options))).id, "1.1")
         assert.isTrue(isLost)
         isLost = false
-        const voided = yield* run(Close.voidRevision(company, { revision: "1.1", note: "again" }, { table }))
+        const voided = yield* run(Close.voidRevision(company, { revision: "1.1", note: "again" }))
         assert.strictEqual(voided.id, "1.2")
         assert.lengthOf((yield* list(copy))[0]?.revisions ?? [], 2)
       }))
   })
 }
-
-describe("A server of PostgreSQL whose commits need not reach the disk", () => {
-  it.live("has each revision and each note of a file there, once it was written", (context) => {
-    needs(context, hasPrograms, noPostgres)
-    return Effect.gen(function*() {
-      const url = (yield* cluster({ synchronous_commit: "off" })).url()
-      const { kept, run, table } = yield* openHistory(clientOf(url), "durable")
-      yield* commit(kept, company, [shift(1, "2026-03-02T14:00:00Z", 8)])
-      const real = yield* run(SqlClient.SqlClient)
-      const asked = Effect.map(
-        real<{ readonly synchronous_commit: string }>`SHOW synchronous_commit`,
-        (rows) => rows.map((row) => row.synchronous_commit).join()
-      )
-      const seen: Array<string> = []
-      const beforeCommit = Effect.tap(asked, (value) => Effect.sync(() => seen.push(value)))
-      const writing = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
-        Effect.provideService(effect, SqlClient.SqlClient, hookedClient(real, () => ({ beforeCommit })))
-      yield* writing(Close.create(company, { ...march, accept: ["stale"] }, { table }))
-      yield* writing(Close.noteFile(company, "1.1", { ...formOf(), user: "payroll" }, { table }))
-      yield* commit(kept, company, [shift(1, "2026-03-02T14:00:00Z", 9)])
-      yield* writing(Close.correct(company, { closes: [1] }, { table }))
-      yield* writing(Close.voidRevision(company, { revision: "1.2", note: "not sent" }, { table }))
-
-      assert.deepStrictEqual(seen, ["on", "on", "on", "on"])
-      assert.strictEqual(yield* asked, "off")
-    }).pipe(Effect.scoped)
-  }, 60_000)
-})
 
 describe("Rights in PostgreSQL", () => {
   const week = [shift(1, "2026-03-02T14:00:00Z", 8), shift(2, "2026-03-03T14:00:00Z", 8)]
@@ -671,8 +645,7 @@ describe("Rights in PostgreSQL", () => {
     needs(context, hasPrograms, noPostgres)
     return Effect.gen(function*() {
       const url = (yield* cluster()).url()
-      const table = "time_punches"
-      const owner = yield* openHistory(clientOf(url), table)
+      const owner = yield* openHistory(clientOf(url))
       const as = (role: string) => <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
         Effect.provide(effect, clientOf(url.replace("postgres@", `${role}@`)))
       const ask = (role: string, text: string) =>

@@ -51,12 +51,7 @@ const missingOf = (model: Model, locationId: LocationId): ReadonlyArray<number> 
   return all.filter((week) => !has(week) && week < last && (first < week || model.voided.has(cellOf(locationId, week))))
 }
 
-const run = <A, E>(
-  { run, table }: OpenHistory,
-  verb: (table: { readonly table: string }) => Parameters<typeof run<A, E>>[0]
-) => run(verb({ table }))
-
-const holesOf = (copy: OpenHistory) => run(copy, (table) => Close.holes(company, table))
+const holesOf = ({ run }: OpenHistory) => run(Close.holes(company))
 
 /** Closes, and records in the model what the close has, and what it let through: the time before it that no close has. */
 const close = Effect.fnUntraced(function*(
@@ -65,14 +60,15 @@ const close = Effect.fnUntraced(function*(
   options: Pick<Close.CloseOptions, "dayRule" | "first" | "last">,
   acceptsGap: boolean
 ) {
-  const revision = yield* run(copy, (table) =>
+  const revision = yield* copy.run(
     Close.create(company, {
       rounding: "halfUp",
       first: options.first,
       last: options.last,
       dayRule: options.dayRule,
       accept: ["stale", "empty", ...acceptsGap ? ["gap"] as const : []]
-    }, table))
+    })
+  )
   const own = [...zones.keys()].filter((id) => !(options.dayRule instanceof Map) || options.dayRule.has(id))
   const ofPeriod = Array.from({ length: weeks }, (_, week) => week).filter((week) =>
     options.first <= weekOf(week).first && weekOf(week).last <= options.last
@@ -100,7 +96,7 @@ const voidOne = Effect.fnUntraced(function*(copy: OpenHistory, model: Model, ran
   const active = [...model.closes.keys()]
   const number = active[random.between(0, active.length - 1)]
   if (number === undefined) return
-  yield* run(copy, (table) => Close.voidRevision(company, { revision: `${number}.1`, note: "not paid" }, table))
+  yield* copy.run(Close.voidRevision(company, { revision: `${number}.1`, note: "not paid" }))
   for (const cell of model.closes.get(number) ?? []) model.voided.add(cell)
   model.closes.delete(number)
 })
@@ -110,7 +106,7 @@ const step = Effect.fnUntraced(function*(copy: OpenHistory, model: Model, random
   if (kind < 3) return yield* voidOne(copy, model, random)
   const acceptsGap = random.chance(0.3)
   if (kind < 5 && model.closes.size > 0) {
-    const next = yield* run(copy, (table) => Close.next(company, { acceptGaps: acceptsGap }, table))
+    const next = yield* copy.run(Close.next(company, { acceptGaps: acceptsGap }))
     return yield* close(copy, model, next, acceptsGap)
   }
   const week = weekOf(random.between(0, 6))
@@ -144,7 +140,7 @@ const assertTold = Effect.fnUntraced(function*(copy: OpenHistory, model: Model, 
 /** Closes what is next until no hole is left: what only some locations lack is no period, so it is let through. */
 const closeAllNext = Effect.fnUntraced(function*(copy: OpenHistory, model: Model) {
   for (let rounds = 1; rounds < 20; rounds++) {
-    const next = yield* run(copy, (table) => Close.next(company, {}, table))
+    const next = yield* copy.run(Close.next(company, {}))
     const written = yield* close(copy, model, next, false).pipe(
       Effect.as(true),
       Effect.catchTag("NotReady", ({ found }) => {
@@ -168,7 +164,7 @@ describe("Time between closes", () => {
         for (const seed of within("30 seconds", seedsFrom(0, 48))) {
           plans++
           yield* Effect.gen(function*() {
-            const copy = yield* openHistory(NodeSqlite.layer({ filename: ":memory:" }), "closes")
+            const copy = yield* openHistory(NodeSqlite.layer({ filename: ":memory:" }))
             yield* commit(copy.kept, company, [
               shift("2026-01-02T14:00:00Z", 8, { id: TimePunchId.make(1), locationId: east })
             ])

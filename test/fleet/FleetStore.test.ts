@@ -1026,6 +1026,9 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
       const error = yield* Effect.flip(fleet.store.verify)
       assert.strictEqual(error.reason, "NotMigrated")
       assert.include(error.message, "fleet migrate")
+      const taken = yield* Effect.flip(fleet.store.migrate)
+      assert.strictEqual(taken.reason, "NotMigrated")
+      assert.include(taken.detail, "fleet_company is there already, and not of the fleet: use another file or database")
       yield* Effect.orDie(fleet.sql.unsafe("INSERT INTO fleet_migrations (migration_id, name) VALUES (4, 'removals')"))
       for (const call of [fleet.store.migrate, fleet.store.verify]) {
         const error = yield* Effect.flip(call)

@@ -207,7 +207,6 @@ interface Current {
 const runPlan = Effect.fnUntraced(
   function*(seed: number, copy: OpenHistory, counts: ReturnType<typeof makeCounts>, found: Set<string>) {
     const random = prng(seed)
-    const table = { table: copy.table }
     const trail: Array<string> = []
     const hint = () => `plan ${seed}, after ${trail.join(", ")}`
     const companies = [2, 3].map((id): Current => {
@@ -238,7 +237,7 @@ const runPlan = Effect.fnUntraced(
       of.closes.find((each) => each.close === close)?.terms ?? assert.fail(`${hint()}: close ${close}`)
 
     const assertDue = Effect.fnUntraced(function*(of: Current, dues: ReturnType<typeof duesOf>) {
-      const given = yield* copy.run(Close.due(of.id, {}, table))
+      const given = yield* copy.run(Close.due(of.id, {}))
       const texts = given.map(({ after, difference }) => {
         const close = Number(after.split(".")[0])
         return { close, after, due: Oracle.textOf(rowsOf(termsOf(of, close), difference)) }
@@ -248,7 +247,7 @@ const runPlan = Effect.fnUntraced(
 
     /** Every active revision is what it was, and their files add up to that of the newest. */
     const assertRead = Effect.fnUntraced(function*(of: Current) {
-      const read = yield* copy.run(Close.list(of.id, table))
+      const read = yield* copy.run(Close.list(of.id))
       assert.deepStrictEqual(read.map(({ close }) => close), of.closes.map(({ close }) => close), hint())
       for (const known of of.closes) {
         const revisions = read.find(({ close }) => close === known.close)?.revisions ?? []
@@ -335,14 +334,14 @@ const runPlan = Effect.fnUntraced(
       trail.push(`create ${of.id}: ${dateOf(period.first)}`)
       const isAgain = of.closes.some((each) => each.terms.first === period.first)
       if (active.some((other) => Oracle.overlap(terms, other))) {
-        const error = yield* Effect.flip(copy.run(Close.create(of.id, optionsOf(terms), table)))
+        const error = yield* Effect.flip(copy.run(Close.create(of.id, optionsOf(terms))))
         assert.strictEqual(error._tag, "PeriodClosed", hint())
         counts.refused++
         return
       }
       if (isAgain) counts.again++
       if (terms.begins.size > 0) counts.moved++
-      const revision = yield* copy.run(Close.create(of.id, optionsOf(terms), table))
+      const revision = yield* copy.run(Close.create(of.id, optionsOf(terms)))
       assert.strictEqual(revision.id, `${of.closes.length + 1}.1`, hint())
       const known = made(of, terms, revision, undefined)
       of.closes.push({ close: revision.close, terms, written: 1, revisions: [known], active: [known] })
@@ -351,8 +350,8 @@ const runPlan = Effect.fnUntraced(
     const correct = Effect.fnUntraced(function*(of: Current) {
       trail.push(`correct ${of.id}`)
       const dues = duesOf(of)
-      const before = yield* copy.run(Close.list(of.id, table))
-      const { due, revisions } = yield* copy.run(Close.correct(of.id, {}, table))
+      const before = yield* copy.run(Close.list(of.id))
+      const { due, revisions } = yield* copy.run(Close.correct(of.id, {}))
       assert.deepStrictEqual(
         revisions.map(({ close, previous }, at) => ({
           close,
@@ -385,7 +384,7 @@ const runPlan = Effect.fnUntraced(
       const newest = close?.active.at(-1)
       if (close === undefined || newest === undefined) return
       trail.push(`void ${of.id}: ${newest.id}`)
-      yield* copy.run(Close.voidRevision(of.id, { revision: newest.id, note: "the file was not sent" }, table))
+      yield* copy.run(Close.voidRevision(of.id, { revision: newest.id, note: "the file was not sent" }))
       counts.voids++
       close.written++
       close.active = close.active.slice(0, -1)
@@ -397,7 +396,7 @@ const runPlan = Effect.fnUntraced(
       trail.push(`verify ${of.id}`)
       const written = of.closes.reduce((sum, { revisions }) => sum + revisions.length, 0)
       assert.deepStrictEqual(
-        yield* copy.run(Close.verify(of.id, undefined, table)),
+        yield* copy.run(Close.verify(of.id, undefined)),
         { revisions: written, unverifiable: 0 },
         hint()
       )
@@ -496,7 +495,7 @@ export const itComparesCloses = (database: TestDatabase, file: string, seeds: ()
             : database.client
           const found = new Set<string>()
           yield* Effect.scoped(Effect.flatMap(
-            openHistory(client, `closes_${seed}`),
+            openHistory(client),
             (copy) => runPlan(seed, copy, counts, found)
           )).pipe(
             Effect.catchCause((cause) =>

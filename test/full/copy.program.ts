@@ -50,9 +50,9 @@ export const names = {
   ],
   error: new SyncError({ reason: "Superseded", companyId: company }),
   status: SqlStore.status(company),
-  purge: (id: CompanyId) => SqlStore.purge(id, { table: "punches" }),
+  purge: (id: CompanyId) => SqlStore.purge(id),
   recordError: SqlStore.recordError(company, new SyncError({ reason: "Store" })),
-  ddl: SqlStore.migrations("punches").ddl("pg")
+  ddl: SqlStore.migrations.ddl("pg")
 }
 
 const program = Effect.gen(function*() {

@@ -84,17 +84,14 @@ const lineOf = ({ punchId, text, userId }: PeriodCheck.Issue) =>
   `${userId} ${punchId} overlaps ${/^It overlaps punch (\d+)/.exec(text)?.[1]}`
 
 describe.each(databases())("A sorted check of a copy in $name", ({ client, isHere }) => {
-  let tables = 0
-
   it.live.prop(
     "finds what a check of all punches finds, at two locations and after punches were moved",
     { parts: Parts, moves: Arbitrary.array(Arbitrary.schema(Part), { maxLength: 12 }), withAsOf: Schema.Boolean },
     ({ moves, parts, withAsOf }, context) => {
       needs(context, isHere, noPostgres)
-      const table = `sorted_${tables++}`
       const asOf = withAsOf ? DateTime.makeUnsafe(monday + 20 * quarter) : undefined
       return Effect.scoped(Effect.gen(function*() {
-        const context = yield* Layer.build(Layer.provideMerge(SqlStore.layer({ table }), client))
+        const context = yield* Layer.build(Layer.provideMerge(SqlStore.layer(), client))
         const listed = yield* Effect.gen(function*() {
           const store = yield* SyncStore
           const before = parts.map((part, at) => punchOf(part, at + 1))
@@ -103,7 +100,7 @@ describe.each(databases())("A sorted check of a copy in $name", ({ client, isHer
           const moved = moves.flatMap((part, at) => 3 * at < before.length ? [punchOf(part, 3 * at + 1)] : [])
           const second = batchOf(2, { punches: moved })
           yield* store.commit(second, Option.some(batchOf(1).checkpoint))
-          return yield* Stream.runCollect(SqlStore.list(company, { deleted: "include" }, { table }))
+          return yield* Stream.runCollect(SqlStore.list(company, { deleted: "include" }))
         }).pipe(Effect.provideContext(context))
         const run = (isSorted: boolean, punches: ReadonlyArray<TimePunch>) =>
           Stream.run(Stream.fromArray(punches), PeriodCheck.check({ ...options, asOf, isSorted }))

@@ -1,186 +1,186 @@
 /** The tables of a copy: names, migrations, dialects, and what the store says of a company. */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Layer, Option, Redacted, Result, Schema, Scope, Stream } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Redacted, Schema, Scope, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { Migrator, SqlClient, Statement } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Close } from "../../src/close/index.ts"
 import { CompanyId } from "../../src/Ids.ts"
-import { dialectIn } from "../../src/sql/connection.ts"
+import { dialects } from "../../src/sql/connection.ts"
 import { CopyStatus, SqlStore, type SqlStoreOptions } from "../../src/sql/index.ts"
 import { type PassKind, SyncStore } from "../../src/sync/index.ts"
 import { punch } from "../support/arbitraryPunch.ts"
-import { databases, itWithTable } from "../support/databases.ts"
+import { databases, itWithDatabase } from "../support/databases.ts"
 import { needs } from "../support/needs.ts"
-import { emptyDatabase, hasPostgres, noPostgres } from "../support/postgres.ts"
+import { clientOf, emptyDatabase, hasPostgres, noPostgres } from "../support/postgres.ts"
 import { batchOf, checkpointAt, company, rows } from "../support/storeBatches.ts"
 import { opened, openSql } from "../support/stores.ts"
 
 const kinds = databases()
-const [{ client: sqlite }, { client: postgres }] = kinds
+const [{ client: sqlite }] = kinds
 
 /** Number and name of each migration. */
-const ids = Result.getOrThrow(dialectIn("sqlite", "any")).migrations.steps.map((
-  { id, name }
-): readonly [number, string] => [id, name])
+const ids = dialects.sqlite.migrations.steps.map(({ id, name }): readonly [number, string] => [id, name])
 const newest = Math.max(...ids.map(([id]) => id))
 
 /** Builds the layer of a store, and closes it again. */
 const build = (options?: SqlStoreOptions) => Effect.scoped(Layer.build(SqlStore.layer(options)))
 
 describe.each(kinds)("SqlStore in $name", (database) => {
-  const { client, dialect } = database
-  const itWithClient = itWithTable(
-    database,
-    "store",
-    (table) => Effect.map(Layer.build(client), (context) => ({ table, context }))
+  const itWithClient = itWithDatabase(database, Layer.build)
+  const test = (title: string, body: Effect.Effect<void, unknown, SqlClient.SqlClient | Scope.Scope>) =>
+    itWithClient(title, (context) => Effect.provideContext(body, context))
+
+  const openedStore = Effect.flatMap(
+    Layer.build(SqlStore.layer()),
+    (context) => Effect.provideContext(opened, context)
   )
-  const test = (
-    title: string,
-    body: (table: string) => Effect.Effect<void, unknown, SqlClient.SqlClient | Scope.Scope>
-  ) => itWithClient(title, ({ context, table }) => Effect.provideContext(body(table), context))
 
-  const storeIn = (table: string, options?: SqlStoreOptions) =>
-    Effect.flatMap(
-      Layer.build(SqlStore.layer({ table, ...options })),
-      (context) => Effect.provideContext(opened(table), context)
-    )
-
-  test("creates its tables once, however many layers begin at once", (table) =>
+  test(
+    "creates its tables once, however many layers begin at once",
     Effect.gen(function*() {
-      yield* Effect.all(Array.from({ length: 5 }, () => build({ table })), { concurrency: "unbounded" })
+      yield* Effect.all(Array.from({ length: 5 }, () => build()), { concurrency: "unbounded" })
       const sql = yield* SqlClient.SqlClient
 
       const found = yield* sql.unsafe<{ migration_id: unknown; name: unknown }>(
-        `SELECT migration_id, name FROM ${table}_migrations`
+        `SELECT migration_id, name FROM time_punches_migrations`
       )
       assert.deepStrictEqual<unknown>(found.map(({ migration_id, name }) => [Number(migration_id), name]), ids)
-    }))
+    })
+  )
 
-  test("writes nothing to the tables of a later release, and reads them", (table) =>
+  test(
+    "writes nothing to the tables of a later release, and reads them",
     Effect.gen(function*() {
-      yield* build({ table })
+      yield* build()
       const sql = yield* SqlClient.SqlClient
-      yield* sql.unsafe(`INSERT INTO ${table}_migrations (migration_id, name) VALUES (${newest + 1}, 'later')`)
+      yield* sql.unsafe(`INSERT INTO time_punches_migrations (migration_id, name) VALUES (${newest + 1}, 'later')`)
 
       for (const migrate of [true, false]) {
-        const error = yield* Effect.flip(build({ table, migrate }))
+        const error = yield* Effect.flip(build({ migrate }))
         assert.strictEqual(error._tag, "SyncError")
-        assert.include(error.message, `"${table}" has schema ${newest + 1}`)
+        assert.include(error.message, `"time_punches" has schema ${newest + 1}`)
         assert.include(error.message, `needs ${newest}: use the release that made it`)
       }
-      assert.deepStrictEqual((yield* SqlStore.status(company, { table })).checkpoint, Option.none())
-      assert.deepStrictEqual(yield* Stream.runCollect(SqlStore.list(company, {}, { table })), [])
+      assert.deepStrictEqual((yield* SqlStore.status(company)).checkpoint, Option.none())
+      assert.deepStrictEqual(yield* Stream.runCollect(SqlStore.list(company, {})), [])
       // What it says of closes may mean something else.
-      const refused = yield* Effect.flip(Close.list(company, { table }))
+      const refused = yield* Effect.flip(Close.list(company))
       assert.include(refused.message, "use the release that made it")
-    }))
+    })
+  )
 
-  test("refuses an older schema by name where it does not migrate", (table) =>
+  test(
+    "refuses an older schema by name where it does not migrate",
     Effect.gen(function*() {
-      const error = yield* Effect.flip(build({ table, migrate: false }))
+      const error = yield* Effect.flip(build({ migrate: false }))
       assert.strictEqual(error._tag, "SyncError")
-      assert.include(error.message, `"${table}" has schema 0`)
+      assert.include(error.message, `"time_punches" has schema 0`)
 
-      yield* build({ table })
+      yield* build()
       const sql = yield* SqlClient.SqlClient
-      yield* sql.unsafe(`DELETE FROM ${table}_migrations`)
-      assert.include((yield* Effect.flip(build({ table, migrate: false }))).message, `needs ${newest}`)
-    }))
+      yield* sql.unsafe(`DELETE FROM time_punches_migrations`)
+      assert.include((yield* Effect.flip(build({ migrate: false }))).message, `needs ${newest}`)
+    })
+  )
 
-  test("refuses the tables of a time before the first publication, and changes nothing", (table) =>
+  test(
+    "refuses the tables of a time before the first publication, and changes nothing",
     Effect.gen(function*() {
-      yield* build({ table })
+      yield* build()
       const sql = yield* SqlClient.SqlClient
-      yield* sql.unsafe(`UPDATE ${table}_migrations SET migration_id = 8`)
+      yield* sql.unsafe(`UPDATE time_punches_migrations SET migration_id = 8`)
       const calls: ReadonlyArray<Effect.Effect<unknown, unknown, SqlClient.SqlClient>> = [
-        build({ table }),
-        build({ table, migrate: false }),
-        Migrator.make({})(SqlStore.migrations(table)),
-        SqlStore.status(company, { table }),
-        SqlStore.purge(company, { table }),
-        SqlStore.recordError(company, { _tag: "Error", message: "x" }, { table }),
-        SqlStore.feedPosition(company, { table }),
-        SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe(0) }, { table }),
-        Stream.runDrain(SqlStore.list(company, {}, { table })),
-        Stream.runDrain(SqlStore.feed(company, { table })),
-        Close.list(company, { table })
+        build(),
+        build({ migrate: false }),
+        Migrator.make({})(SqlStore.migrations),
+        SqlStore.status(company),
+        SqlStore.purge(company),
+        SqlStore.recordError(company, { _tag: "Error", message: "x" }),
+        SqlStore.feedPosition(company),
+        SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe(0) }),
+        Stream.runDrain(SqlStore.list(company, {})),
+        Stream.runDrain(SqlStore.feed(company)),
+        Close.list(company)
       ]
       for (const call of calls) {
         assert.include(
           String(yield* Effect.flip(call)),
-          `"${table}" has schema 8, made before the first publication: sync into a new file or database`
+          `"time_punches" has schema 8, made before the first publication: sync into a new file or database`
         )
       }
-      const found = yield* sql.unsafe<{ migration_id: unknown }>(`SELECT migration_id FROM ${table}_migrations`)
+      const found = yield* sql.unsafe<{ migration_id: unknown }>(`SELECT migration_id FROM time_punches_migrations`)
       assert.deepStrictEqual(found.map(({ migration_id }) => Number(migration_id)), [8])
-    }))
+    })
+  )
 
-  test("leaves a table alone that another program has under its name", (table) =>
+  test(
+    "leaves a table alone that another program has under the name of one of its own, and names it",
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      yield* sql.unsafe(`CREATE TABLE ${table}_sync (mine integer)`)
-
-      const error = yield* Effect.flip(build({ table }))
-
-      assert.strictEqual(error._tag, "MigrationError")
-      assert.include(error.message, "10_tables")
-      // All or nothing: the tables before it are not there either.
-      assert.lengthOf(yield* sql.unsafe(`SELECT * FROM ${table}_sync`), 0)
-      yield* Effect.flip(sql.unsafe(`SELECT * FROM ${table}`))
-      yield* Effect.flip(sql.unsafe(`SELECT * FROM ${table}_migrations`))
-    }))
-
-  test("can be migrated by a Migrator, and by the statements alone", (table) =>
-    Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const ran = yield* Migrator.make({})(SqlStore.migrations(table))
-      assert.deepStrictEqual<unknown>(ran, ids)
-      assert.deepStrictEqual(yield* Migrator.make({})(SqlStore.migrations(table)), [])
-      yield* build({ table, migrate: false })
-
-      const byHand = `${table}_by_hand`
-      for (const text of Result.getOrThrow(SqlStore.migrations(byHand).ddl(dialect))) yield* sql.unsafe(text)
-      yield* build({ table: byHand, migrate: false })
-    }))
-
-  test("takes a keyword as the name of its table", () =>
-    Effect.gen(function*() {
-      const { rows: found, store } = yield* storeIn("order")
-      yield* store.commit(batchOf(1, { punches: rows(2) }), Option.none())
-
-      assert.lengthOf(yield* found(company), 2)
-    }))
-
-  test("takes a name of 40 characters, and refuses others by name", () =>
-    Effect.gen(function*() {
-      yield* build({ table: "a".repeat(40) })
-      const names = ["a".repeat(41), "", "Punches", "1a", "a-b", `a"b`, "a;b", "a.b.c", "a.", ".a", "é", "a b"]
-      for (const table of [...names, ...(dialect === "sqlite" ? ["main.punches"] : [])]) {
-        const error = yield* Effect.flip(build({ table }))
-        assert.strictEqual(error._tag, "SyncError", table)
-        assert.include(error.message, JSON.stringify(table))
-        assert.isTrue(Result.isFailure(SqlStore.migrations(table).ddl(dialect)))
+      const taken = {
+        time_punches: "TABLE time_punches (mine integer)",
+        time_punches_sync: "TABLE time_punches_sync (mine integer)",
+        time_punches_close_file: "TABLE time_punches_close_file (mine integer)",
+        time_punches_current: "VIEW time_punches_current AS SELECT 1 AS mine",
+        time_punches_breaks: "TABLE time_punches_breaks (mine integer)"
       }
-      const byMigrator = Migrator.make({})(SqlStore.migrations("Punches"))
-      assert.strictEqual((yield* Effect.flip(byMigrator))._tag, "MigrationError")
-    }))
+      for (const [name, made] of Object.entries(taken)) {
+        yield* sql.unsafe(`CREATE ${made}`)
 
-  test("refuses a number of pages that is none", (table) =>
+        const error = yield* Effect.flip(build())
+
+        assert.strictEqual(error._tag, "SyncError")
+        assert.include(
+          error.message,
+          `${name} is there already, and not of "time_punches": use another file or database`
+        )
+        // All or nothing: no other table is there.
+        yield* sql.unsafe(`SELECT mine FROM ${name}`)
+        yield* Effect.flip(sql.unsafe("SELECT * FROM time_punches_migrations"))
+        yield* sql.unsafe(`DROP ${made.slice(0, made.indexOf(" "))} ${name}`)
+      }
+      yield* build()
+    })
+  )
+
+  test(
+    "can be migrated by a Migrator, and by the statements alone",
+    Effect.gen(function*() {
+      const ran = yield* Migrator.make({})(SqlStore.migrations)
+      assert.deepStrictEqual<unknown>(ran, ids)
+      assert.deepStrictEqual(yield* Migrator.make({})(SqlStore.migrations), [])
+      yield* build({ migrate: false })
+    })
+  )
+
+  test(
+    "can be migrated by the statements alone",
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      for (const text of SqlStore.migrations.ddl(database.dialect)) yield* sql.unsafe(text)
+      yield* build({ migrate: false })
+    })
+  )
+
+  test(
+    "refuses a number of pages that is none",
     Effect.gen(function*() {
       for (const pagesPerTransaction of [0, -1, 1.5, NaN, Infinity]) {
-        const error = yield* Effect.flip(build({ table, pagesPerTransaction }))
+        const error = yield* Effect.flip(build({ pagesPerTransaction }))
         assert.include(error.message, "pagesPerTransaction")
       }
-      const context = yield* Layer.build(SqlStore.layer({ table, pagesPerTransaction: 5 }))
+      const context = yield* Layer.build(SqlStore.layer({ pagesPerTransaction: 5 }))
       assert.strictEqual((yield* Effect.provideContext(SyncStore, context)).pagesPerCommit, 5)
-    }))
+    })
+  )
 
-  test("says how far a copy is", (table) =>
+  test(
+    "says how far a copy is",
     Effect.gen(function*() {
-      const { store } = yield* storeIn(table)
-      assert.deepStrictEqual(yield* SqlStore.status(company, { table }), {
+      const { store } = yield* openedStore
+      assert.deepStrictEqual(yield* SqlStore.status(company), {
         checkpoint: Option.none(),
         rows: 0,
         deleted: 0,
@@ -195,7 +195,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
       yield* store.commit(batchOf(2, { kind: "sweep", punches: punches.slice(2) }), Option.some(checkpointAt(1)))
       yield* store.commit(batchOf(3, { kind: "confirm", missing }), Option.some(checkpointAt(2)))
 
-      assert.deepStrictEqual(yield* SqlStore.status(company, { table }), {
+      assert.deepStrictEqual(yield* SqlStore.status(company), {
         checkpoint: Option.some(checkpointAt(3)),
         rows: 6,
         deleted: 1,
@@ -204,12 +204,14 @@ describe.each(kinds)("SqlStore in $name", (database) => {
         history: Option.none(),
         unknown: []
       })
-    }))
+    })
+  )
 
-  test("keeps the fields that are not known: a first load replaces them, every other pass adds", (table) =>
+  test(
+    "keeps the fields that are not known: a first load replaces them, every other pass adds",
     Effect.gen(function*() {
-      const { store } = yield* storeIn(table)
-      const unknown = Effect.map(SqlStore.status(company, { table }), ({ unknown }) => unknown)
+      const { store } = yield* openedStore
+      const unknown = Effect.map(SqlStore.status(company), ({ unknown }) => unknown)
       const commit = (pass: number, kind: PassKind, found?: ReadonlyArray<string>) =>
         store.commit(
           { ...batchOf(pass, { kind }), unknown: Option.fromUndefinedOr(found) },
@@ -229,22 +231,24 @@ describe.each(kinds)("SqlStore in $name", (database) => {
       assert.deepStrictEqual(yield* unknown, ["data[].overtime", "meta.total", ...many.slice(0, 18)])
       yield* commit(6, "first", [])
       assert.deepStrictEqual(yield* unknown, [])
-      // Kept by an older release, which does not know the notes of a punch; and a text that was edited by hand.
+      // Kept by a release that did not know the notes of a punch; and a text that was edited by hand.
       for (
         const [text, shown] of [[`["data[].notes","data[].shift_name"]`, ["data[].shift_name"]], ["{", []]] as const
       ) {
         const sql = yield* SqlClient.SqlClient
-        yield* sql`UPDATE ${sql(`${table}_sync`)} SET unknown = ${text}`
+        yield* sql`UPDATE time_punches_sync SET unknown = ${text}`
         assert.deepStrictEqual(yield* unknown, shown)
       }
-    }))
+    })
+  )
 
-  test("keeps the last error until a pass is complete, also before the first commit", (table) =>
+  test(
+    "keeps the last error until a pass is complete, also before the first commit",
     Effect.gen(function*() {
-      const { store } = yield* storeIn(table)
-      const lastError = Effect.map(SqlStore.status(company, { table }), ({ lastError }) => lastError)
-      yield* SqlStore.recordError(company, { _tag: "Forbidden", message: "no" }, { table })
-      yield* SqlStore.recordError(company, { _tag: "RateLimited", message: `\0\uD800${"x".repeat(5000)}` }, { table })
+      const { store } = yield* openedStore
+      const lastError = Effect.map(SqlStore.status(company), ({ lastError }) => lastError)
+      yield* SqlStore.recordError(company, { _tag: "Forbidden", message: "no" })
+      yield* SqlStore.recordError(company, { _tag: "RateLimited", message: `\0\uD800${"x".repeat(5000)}` })
       const noted = yield* lastError
       assert.deepStrictEqual(Option.map(noted, ({ tag }) => tag), Option.some("RateLimited"))
       assert.strictEqual(Option.getOrThrow(noted).text, `\uFFFD\uFFFD${"x".repeat(1998)}`)
@@ -256,34 +260,38 @@ describe.each(kinds)("SqlStore in $name", (database) => {
       const completed = { ...checkpointAt(2), completedAt: Option.some(DateTime.makeUnsafe(5)) }
       yield* store.commit(batchOf(2, { checkpoint: completed }), Option.some(checkpointAt(1)))
       assert.isTrue(Option.isNone(yield* lastError))
-    }))
+    })
+  )
 
-  test("erases one company, and a sync of it does not continue", (table) =>
+  test(
+    "erases one company, and a sync of it does not continue",
     Effect.gen(function*() {
       const other = CompanyId.make(3)
-      const { rows: found, store } = yield* storeIn(table)
+      const { rows: found, store } = yield* openedStore
       const ofOther = { ...batchOf(1), company: other, checkpoint: { ...checkpointAt(1), company: other } }
       yield* store.commit(batchOf(1, { punches: rows(3) }), Option.none())
       yield* store.commit(
         { ...ofOther, punches: rows(2).map(({ id }) => punch({ id, companyId: other })) },
         Option.none()
       )
-      yield* SqlStore.recordError(company, { _tag: "Forbidden", message: "no" }, { table })
+      yield* SqlStore.recordError(company, { _tag: "Forbidden", message: "no" })
 
-      yield* SqlStore.purge(company, { table })
+      yield* SqlStore.purge(company)
 
-      const { lastError, rows: left } = yield* SqlStore.status(company, { table })
+      const { lastError, rows: left } = yield* SqlStore.status(company)
       assert.deepStrictEqual([lastError, left], [Option.none(), 0])
       assert.lengthOf(yield* found(other), 2)
       const late = store.commit(batchOf(2, { punches: rows(1) }), Option.some(checkpointAt(1)))
       assert.strictEqual((yield* Effect.flip(late)).reason, "Superseded")
-    }))
+    })
+  )
 
-  test("ends a first load that has stored a page or a claim, and not one that has stored neither", (table) =>
+  test(
+    "ends a first load that has stored a page or a claim, and not one that has stored neither",
     Effect.gen(function*() {
-      const { store } = yield* storeIn(table)
-      const purge = SqlStore.purge(company, { table })
-      const left = Effect.map(SqlStore.status(company, { table }), ({ checkpoint, rows }) => [
+      const { store } = yield* openedStore
+      const purge = SqlStore.purge(company)
+      const left = Effect.map(SqlStore.status(company), ({ checkpoint, rows }) => [
         Option.isSome(checkpoint),
         rows
       ])
@@ -299,46 +307,50 @@ describe.each(kinds)("SqlStore in $name", (database) => {
       yield* purge
       yield* store.commit(batchOf(1, page), Option.none())
       assert.deepStrictEqual(yield* left, [true, 3])
-    }))
+    })
+  )
 
-  test("names the tables that are missing", (table) =>
+  test(
+    "names the tables that are missing",
     Effect.gen(function*() {
       const calls = [
-        SqlStore.status(company, { table }),
-        SqlStore.purge(company, { table }),
-        SqlStore.recordError(company, { _tag: "Forbidden", message: "no" }, { table })
+        SqlStore.status(company),
+        SqlStore.purge(company),
+        SqlStore.recordError(company, { _tag: "Forbidden", message: "no" })
       ]
       for (const call of calls) {
         const error = yield* Effect.flip(call)
         assert.strictEqual(error.reason, "Store")
-        assert.include(error.message, `"${table}" has schema 0`)
+        assert.include(error.message, `"time_punches" has schema 0`)
       }
-    }))
+    })
+  )
 })
 
 describe("SqlStore", () => {
-  it.live("keeps a copy in a schema of PostgreSQL", (context) => {
+  it.live("keeps a copy in the schema that a session searches first", (context) => {
     needs(context, hasPostgres, noPostgres)
     return Effect.scoped(Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
+      const url = yield* emptyDatabase
+      const sql = yield* Effect.map(Layer.build(clientOf(url)), Context.get(SqlClient.SqlClient))
       yield* sql.unsafe(`CREATE SCHEMA payroll`)
-      const table = "payroll.punches"
-      const store = yield* openSql(postgres, { table, history: true })
+      const store = yield* openSql(clientOf(url, "tests", "payroll"), { history: true })
       yield* store.store.commit(batchOf(1, { punches: rows(2) }), Option.none())
       const changed = rows(2).map((each) => punch({ ...each, notes: "changed" }))
       yield* store.store.commit(batchOf(2, { punches: changed }), Option.some(checkpointAt(1)))
 
       assert.lengthOf(yield* store.rows(company), 2)
-      assert.lengthOf(yield* sql.unsafe(`SELECT * FROM payroll.punches_history`), 2)
-      assert.lengthOf(yield* sql.unsafe(`SELECT * FROM payroll.punches_current`), 2)
+      assert.lengthOf(yield* sql.unsafe(`SELECT * FROM payroll.time_punches_history`), 2)
+      assert.lengthOf(yield* sql.unsafe(`SELECT * FROM payroll.time_punches_current`), 2)
       assert.lengthOf(
-        yield* sql.unsafe(`SELECT 1 FROM pg_indexes WHERE schemaname = 'payroll' AND indexname = 'punches_clocked_in'`),
+        yield* sql.unsafe(
+          `SELECT 1 FROM pg_indexes WHERE schemaname = 'payroll' AND indexname = 'time_punches_clocked_in'`
+        ),
         1
       )
-      assert.strictEqual((yield* SqlStore.status(company, { table })).rows, 2)
-      const [missing] = [yield* Effect.flip(build({ table: "nowhere.punches" }))]
+      const missing = yield* Effect.flip(Effect.provide(build(), clientOf(url, "tests", "nowhere")))
       assert.strictEqual(missing._tag, "MigrationError")
-    })).pipe(Effect.provide(postgres))
+    }))
   })
 
   it.live("does not mind a client that renames columns", (context) => {

@@ -16,7 +16,7 @@ import {
 import type { SyncError } from "../../src/sync/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { at, rest } from "../support/arbitraryPunch.ts"
-import { databases, itWithTable } from "../support/databases.ts"
+import { databases, itWithDatabase } from "../support/databases.ts"
 import {
   commit,
   copyAt,
@@ -174,10 +174,10 @@ const inOrder = (punches: Changes["punches"]) => {
 describe.each(databases())("SqlStore.changes in $name", (database) => {
   const { client, isHere } = database
   let companies = 0
-  const test = itWithTable(database, "changes", (table) => openHistory(client, table))
+  const test = itWithDatabase(database, openHistory)
 
-  const changesOf = <E>({ run, table }: OpenHistory, options: ChangesOptions<E>, of: CompanyId = company) =>
-    run(SqlStore.changes(of, options, { table }))
+  const changesOf = <E>({ run }: OpenHistory, options: ChangesOptions<E>, of: CompanyId = company) =>
+    run(SqlStore.changes(of, options))
 
   /** What a second commit changes of a first one. */
   const changed = (
@@ -356,7 +356,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
 
   test("fails where the copy of the instant is not known, and says since when it is", (opened) =>
     Effect.gen(function*() {
-      const { kept, plain, run, table } = opened
+      const { kept, plain, run } = opened
       const asked = at(0)
       const unknown = () => Effect.flip(changesOf(opened, { ...dayOptions(asked), dayRule: zone("UTC") }))
       assert.deepInclude(yield* unknown(), {
@@ -382,16 +382,16 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
       }
 
       yield* commit(plain, company, [row(1, { notes: "x" })])
-      yield* run(SqlStore.pruneHistory(company, { before: yield* lastOf(opened, company) }, { table }))
+      yield* run(SqlStore.pruneHistory(company, { before: yield* lastOf(opened, company) }))
       assert.strictEqual((yield* Effect.flip(changesOf(opened, dayOptions(last))))._tag, "HistoryUnavailable")
     }))
 
   test("lists the copy of an instant by a filter, and of none that is not known", (opened) =>
     Effect.gen(function*() {
-      const { kept, run, table } = opened
+      const { kept, run } = opened
       const listAt = (instant: DateTime.DateTime, filter: PunchFilter = {}) =>
         run(Effect.map(
-          Stream.runCollect(SqlStore.list(company, filter, { table, at: instant })),
+          Stream.runCollect(SqlStore.list(company, filter, { at: instant })),
           (punches) => punches.map(({ id, notes }) => [Number(id), notes])
         ))
       yield* commit(kept, company, [row(1, shift(3, 1)), row(2, shift(2, 1)), row(3, user(9))])
@@ -425,7 +425,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
       yield* commit(opened.kept, company, [row(1)])
       const since = yield* lastOf(opened, company)
       yield* commit(opened.kept, company, [row(1, { notes: "x" })])
-      yield* opened.query(`UPDATE ${opened.table} SET hourly_wage = -1`)
+      yield* opened.query(`UPDATE time_punches SET hourly_wage = -1`)
 
       const error = yield* Effect.flip(changesOf(opened, dayOptions(since)))
       assert.deepInclude(error, { _tag: "SyncError", reason: "Store" })
@@ -460,7 +460,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
       needs(context, isHere, noPostgres)
       return Effect.scoped(Effect.gen(function*() {
         // The same tables for all plans, each with its own companies.
-        const opened = yield* openHistory(client, "law")
+        const opened = yield* openHistory(client)
         const [company, other] = [1, 2].map(() => CompanyId.make(100 + companies++))
         if (company === undefined || other === undefined) return assert.fail("there are two companies")
         const past: Array<readonly [DateTime.Utc, ReadonlyArray<PastRow>]> = []
@@ -475,7 +475,7 @@ describe.each(databases())("SqlStore.changes in $name", (database) => {
         const asOf = plan.asOf === null ? undefined : at(plan.asOf * 60)
         for (const [since, then] of past) {
           assert.deepStrictEqual(yield* copyAt(opened, company, since), then)
-          const listed = SqlStore.list(company, { deleted: "include" }, { table: opened.table, at: since })
+          const listed = SqlStore.list(company, { deleted: "include" }, { at: since })
           const present = then.filter(({ isMissing }) => !isMissing).map(({ punch }) => punch)
           assert.deepStrictEqual(yield* opened.run(Stream.runCollect(listed)), byClockIn(present))
           const options = { ...dayOptions(since), asOf }

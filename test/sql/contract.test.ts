@@ -1,18 +1,17 @@
 /** What every store of a sync promises that has a transaction: one suite over memory, SQLite and PostgreSQL. */
-import { afterAll, assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, ManagedRuntime, Option } from "effect"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option } from "effect"
 import { CompanyId } from "../../src/Ids.ts"
 import { checkpointText } from "../../src/sync/Checkpoint.ts"
 import type { Batch, SweepWindow } from "../../src/sync/index.ts"
 import { at } from "../support/arbitraryPunch.ts"
+import { databases } from "../support/databases.ts"
 import { needs } from "../support/needs.ts"
-import { postgresClient } from "../support/postgres.ts"
 import { batchesOf, batchOf, checkpointAt, company, Plan, row, rowIds, rows } from "../support/storeBatches.ts"
 import { memoryKind, type OpenStore, postgresKind, sqliteHistoryKind, sqliteKind } from "../support/stores.ts"
 
-const server = ManagedRuntime.make(postgresClient)
-afterAll(() => server.dispose())
-const kinds = [memoryKind, sqliteKind, sqliteHistoryKind, postgresKind(Layer.effectContext(server.contextEffect))]
+const [, { client: postgres }] = databases()
+const kinds = [memoryKind, sqliteKind, sqliteHistoryKind, postgresKind(postgres)]
 
 describe.each(kinds)("a store $name", ({ missing, open }) => {
   const test = (title: string, body: (opened: OpenStore) => Effect.Effect<void, unknown>) =>

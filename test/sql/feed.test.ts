@@ -1,13 +1,16 @@
 /** A feed of a copy: each kind of event, the laws on random histories, positions that are not known, and following. */
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, DateTime, Effect, Fiber, Layer, Option, Queue, Result, Schema, Stream } from "effect"
+import { Arbitrary, DateTime, Effect, Fiber, Option, Queue, Result, Schema, Stream } from "effect"
 import { SqlClient } from "effect/sql"
+import { join } from "node:path"
 import { CompanyId } from "../../src/Ids.ts"
 import { feedInBatches } from "../../src/sql/feed.ts"
 import { FeedEvent, type FeedKind, FeedPosition, SqlStore } from "../../src/sql/index.ts"
+import { NodeSqlite } from "../../src/sql/node/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
+import { temporaryFolder } from "../cli/support.ts"
 import { at, rest } from "../support/arbitraryPunch.ts"
-import { databases, itWithTable } from "../support/databases.ts"
+import { databases, itWithDatabase } from "../support/databases.ts"
 import { commit, copyAt, copyNow, lastOf, type OpenHistory, openHistory } from "../support/histories.ts"
 import { needs } from "../support/needs.ts"
 import { noPostgres } from "../support/postgres.ts"
@@ -63,16 +66,15 @@ const punchesOf = (rows: (typeof Plan.Type)["steps"][number]["rows"]): ReadonlyA
 
 describe.each(databases())("SqlStore.feed in $name", (database) => {
   const { client, dialect, isHere } = database
-  let laws = 0
-  const test = itWithTable(database, "feed", (table) => openHistory(client, table))
+  const test = itWithDatabase(database, openHistory)
 
   const eventsOf = (
-    { run, table }: OpenHistory,
+    { run }: OpenHistory,
     since?: FeedPosition,
     { of = company, size = 1000 }: { readonly of?: CompanyId; readonly size?: number } = {}
-  ) => run(Stream.runCollect(feedInBatches(of, { since, table }, size)))
+  ) => run(Stream.runCollect(feedInBatches(of, { since }, size)))
 
-  const positionOf = ({ run, table }: OpenHistory, of: CompanyId = company) => run(SqlStore.feedPosition(of, { table }))
+  const positionOf = ({ run }: OpenHistory, of: CompanyId = company) => run(SqlStore.feedPosition(of))
 
   /** What one commit after these tells. */
   const tells = (
@@ -165,7 +167,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
       yield* commit(opened.kept, company, rows(6, "then"))
       const begun = yield* Queue.unbounded<Event>()
       const meanwhile = [row(1, { notes: "now" }), row(5, { notes: "now" }), row(9, { notes: "now" })]
-      yield* feedInBatches(company, { table: opened.table }, 2).pipe(
+      yield* feedInBatches(company, {}, 2).pipe(
         Stream.tap((event) =>
           Effect.andThen(
             Queue.offer(begun, event),
@@ -191,13 +193,13 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
     ([{ size, steps }], context) => {
       needs(context, isHere, noPostgres)
       return Effect.scoped(Effect.gen(function*() {
-        const opened = yield* openHistory(client, `feed_law_${laws++}`)
+        const opened = yield* openHistory(client)
         const ahead = dialect === "pg" ? "history_last + interval '1 hour'" : "history_last + 3600000"
         yield* commit(opened.kept, company, [])
         const every: Array<FeedPosition> = [yield* positionOf(opened)]
         const states = new Map<string, ReadonlyMap<number, TimePunch>>([[every[0] ?? "", new Map()]])
         for (const { isKept, isSetBack, isWhole, rows } of steps) {
-          if (isSetBack) yield* opened.query(`UPDATE ${opened.table}_sync SET history_last = ${ahead}`)
+          if (isSetBack) yield* opened.query(`UPDATE time_punches_sync SET history_last = ${ahead}`)
           yield* commit(isKept ? opened.kept : opened.plain, company, punchesOf(rows), isWhole)
         }
         // From the beginning: each event gives a position, and the state behind it.
@@ -222,8 +224,8 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
         }
         // Each version is one event, and the positions rise as the commits do.
         const [counted] = yield* opened.query(
-          `SELECT (SELECT count(*) FROM ${opened.table} WHERE valid_from IS NOT NULL) +
-            (SELECT count(*) FROM ${opened.table}_history WHERE valid_from IS NOT NULL) AS versions`
+          `SELECT (SELECT count(*) FROM time_punches WHERE valid_from IS NOT NULL) +
+            (SELECT count(*) FROM time_punches_history WHERE valid_from IS NOT NULL) AS versions`
         )
         assert.strictEqual(all.length, Number(counted?.["versions"]))
         const order = all.map(({ at, id }) => [at.epochMilliseconds, Number(id)] as const)
@@ -248,15 +250,29 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
     { arbitrary: { runs: 40 } }
   )
 
+  /** Another copy, from a backup of this one. */
+  const restoredFrom = Effect.fnUntraced(function*(lost: OpenHistory) {
+    if (dialect === "sqlite") {
+      const backup = join(yield* temporaryFolder, "backup.db")
+      yield* lost.query(`VACUUM INTO '${backup}'`)
+      return yield* openHistory(NodeSqlite.layer({ filename: backup }))
+    }
+    const restored = yield* openHistory(client)
+    const [row] = yield* lost.query("SELECT current_schema() AS lost")
+    for (const table of ["time_punches", "time_punches_history", "time_punches_sync"]) {
+      yield* restored.query(`INSERT INTO ${table} SELECT * FROM ${row?.["lost"]}.${table}`)
+    }
+    return restored
+  })
+
   it.live.prop(
     "adds up, or fails, at every position after a restore from a backup and syncs of the restored copy",
     [Arbitrary.schema(Plan), Arbitrary.schema(Plan)],
     ([{ size, steps }, { steps: later }], context) => {
       needs(context, isHere, noPostgres)
       return Effect.scoped(Effect.gen(function*() {
-        const lost = yield* openHistory(client, `feed_lost_${laws}`)
-        const shared = Layer.effectContext(Effect.orDie(lost.run(Effect.context<SqlClient.SqlClient>())))
-        const restored = yield* openHistory(shared, `feed_back_${laws++}`)
+        const lost = yield* openHistory(client)
+        let restored = lost
         const halfway = Math.floor((steps.length - 1) / 2)
         /** Positions of the three kinds, each with the state of the copy that its consumer has. */
         const kept: Array<{ readonly position: FeedPosition; readonly state: ReadonlyMap<number, TimePunch> }> = []
@@ -277,15 +293,13 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
           yield* commit(lost.kept, company, punchesOf(rows), isWhole)
           keep(yield* positionOf(lost), yield* statesOf())
           if (place !== halfway) continue
-          for (const suffix of ["", "_history", "_sync"]) {
-            yield* lost.query(`INSERT INTO ${restored.table}${suffix} SELECT * FROM ${lost.table}${suffix}`)
-          }
+          restored = yield* restoredFrom(lost)
           inBackup = kept.length
         }
         yield* statesOf(start)
         // A restored copy is synced later than any commit that it lost.
         const ahead = dialect === "pg" ? "interval '1 hour'" : "3600000"
-        yield* restored.query(`UPDATE ${restored.table}_sync SET history_last = history_last + ${ahead}`)
+        yield* restored.query(`UPDATE time_punches_sync SET history_last = history_last + ${ahead}`)
         for (const { isWhole, rows } of later) yield* commit(restored.kept, company, punchesOf(rows), isWhole)
         const now = (yield* copyNow(restored, company)).flatMap(({ isMissing, punch }) =>
           isMissing ? [] : [[Number(punch.id), punch] as const]
@@ -327,7 +341,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
       yield* commit(opened.kept, company, rows(2, "a"))
       const kept = yield* positionOf(opened)
       yield* opened.run(
-        SqlStore.pruneHistory(company, { before: yield* lastOf(opened, company) }, { table: opened.table })
+        SqlStore.pruneHistory(company, { before: yield* lastOf(opened, company) })
       )
       yield* commit(opened.kept, company, rows(2, "b"))
 
@@ -341,7 +355,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
   const prune = (opened: OpenHistory) =>
     Effect.flatMap(
       lastOf(opened, company),
-      (before) => opened.run(SqlStore.pruneHistory(company, { before }, { table: opened.table }))
+      (before) => opened.run(SqlStore.pruneHistory(company, { before }))
     )
 
   test("continues behind a pruned history if nothing has changed since", (opened) =>
@@ -362,12 +376,12 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
 
   test("follows a copy in which nothing changes for longer than its history is kept", (opened) =>
     Effect.gen(function*() {
-      const { run, table } = opened
+      const { run } = opened
       yield* commit(opened.kept, company, rows(2))
       yield* commit(opened.kept, company, [row(1, { notes: "edited" })])
       const since = (yield* eventsOf(opened)).at(-1)?.position
       const following = yield* Effect.forkChild(
-        run(Stream.runHead(SqlStore.feed(company, { table, since, follow: "100 millis" })))
+        run(Stream.runHead(SqlStore.feed(company, { since, follow: "100 millis" })))
       )
       for (let times = 0; times < 3; times++) {
         yield* commit(opened.kept, company, [])
@@ -383,13 +397,13 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
     Effect.gen(function*() {
       yield* commit(opened.kept, company, rows(2))
       const since = yield* positionOf(opened)
-      yield* opened.query(`DELETE FROM ${opened.table} WHERE company_id = ${company} AND id = 1`)
+      yield* opened.query(`DELETE FROM time_punches WHERE company_id = ${company} AND id = 1`)
       assert.strictEqual((yield* failureOf(opened, since))._tag, "HistoryUnavailable")
       yield* commit(opened.kept, company, rows(2))
       assert.strictEqual((yield* failureOf(opened, since))._tag, "HistoryUnavailable")
       const known = yield* positionOf(opened)
       assert.deepStrictEqual(yield* eventsOf(opened, known), [])
-      yield* opened.run(SqlStore.purge(company, { table: opened.table }))
+      yield* opened.run(SqlStore.purge(company))
       assert.strictEqual((yield* failureOf(opened, known))._tag, "HistoryUnavailable")
     }))
 
@@ -421,9 +435,9 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
     Effect.gen(function*() {
       yield* commit(opened.kept, company, rows(1))
       const position = yield* positionOf(opened)
-      const { run, table } = opened
+      const { run } = opened
       const other = yield* Effect.flip(eventsOf(opened, position, { of: CompanyId.make(77) }))
-      const short = yield* Effect.flip(run(Stream.runDrain(SqlStore.feed(company, { table, follow: "99 millis" }))))
+      const short = yield* Effect.flip(run(Stream.runDrain(SqlStore.feed(company, { follow: "99 millis" }))))
       assert.deepStrictEqual([other, short].map(({ _tag, message }) => [_tag, /^[^:]*: ([^[]*) /.exec(message)?.[1]]), [
         ["InvalidRequest", "is a position of company 2"],
         ["InvalidRequest", "is at least 100 ms"]
@@ -433,11 +447,11 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
   test("follows what is committed, from the end of a first load on", (opened) =>
     Effect.gen(function*() {
       const seen = yield* Queue.unbounded<Event>()
-      const { run, table } = opened
+      const { run } = opened
       const following = yield* Effect.forkChild(
         run(
           Stream.runForEach(
-            SqlStore.feed(company, { table, follow: "100 millis" }),
+            SqlStore.feed(company, { follow: "100 millis" }),
             (event) => Queue.offer(seen, event)
           )
         )
@@ -451,7 +465,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
       yield* commit(opened.kept, company, [])
       yield* commit(opened.kept, company, [row(2, { notes: "edited" })])
       assert.deepStrictEqual(yield* next, [2, "edited"])
-      yield* run(SqlStore.purge(company, { table }))
+      yield* run(SqlStore.purge(company))
       const error = yield* Effect.flip(Fiber.join(following))
       assert.strictEqual(error._tag, "HistoryUnavailable")
     }))
@@ -459,13 +473,13 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
   test("fails while it follows a copy that is restored and synced again", (opened) =>
     Effect.gen(function*() {
       const seen = yield* Queue.unbounded<Event>()
-      const { run, table } = opened
+      const { run } = opened
       yield* commit(opened.kept, company, rows(2))
       const since = yield* positionOf(opened)
       const following = yield* Effect.forkChild(
         run(
           Stream.runForEach(
-            SqlStore.feed(company, { table, since, follow: "100 millis" }),
+            SqlStore.feed(company, { since, follow: "100 millis" }),
             (event) => Queue.offer(seen, event)
           )
         )
@@ -476,9 +490,11 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
       const later = `history_last + ${dialect === "pg" ? "interval '1 second'" : "1000"}`
       yield* run(Effect.flatMap(SqlClient.SqlClient, (sql) =>
         sql.withTransaction(Effect.gen(function*() {
-          yield* sql.unsafe(`UPDATE ${table} SET valid_from = (SELECT ${later} FROM ${table}_sync) WHERE id = 2`)
-          yield* sql.unsafe(`DELETE FROM ${table}_history`)
-          yield* sql.unsafe(`UPDATE ${table}_sync SET history_last = ${later}`)
+          yield* sql.unsafe(
+            `UPDATE time_punches SET valid_from = (SELECT ${later} FROM time_punches_sync) WHERE id = 2`
+          )
+          yield* sql.unsafe(`DELETE FROM time_punches_history`)
+          yield* sql.unsafe(`UPDATE time_punches_sync SET history_last = ${later}`)
         }))))
       const error = yield* Effect.flip(Fiber.join(following))
 

@@ -7,27 +7,26 @@ import { Cents, CompanyId } from "../../src/Ids.ts"
 import { versionColumns } from "../../src/sql/columns.ts"
 import { type Changes, SqlStore } from "../../src/sql/index.ts"
 import { at } from "../support/arbitraryPunch.ts"
-import { databases, hookedClient, itWithTable } from "../support/databases.ts"
+import { databases, hookedClient, itWithDatabase } from "../support/databases.ts"
 import { commit, copyAt, copyNow, historyOf, lastOf, type OpenHistory, openHistory } from "../support/histories.ts"
 import { checkpointAt, company, row, rows } from "../support/storeBatches.ts"
-import { openSql } from "../support/stores.ts"
 
 const columnsOfVersion = versionColumns.join(", ")
 
 describe.each(databases())("a history in $name", (database) => {
-  const { client, dialect } = database
-  const test = itWithTable(database, "history", (table) => openHistory(client, table))
+  const { dialect } = database
+  const test = itWithDatabase(database, openHistory)
 
   /** Millis of a column. */
   const millis = (column: string) => dialect === "pg" ? `(extract(epoch FROM ${column}) * 1000)::bigint` : column
 
   /** The versions that are kept, oldest first: id, notes, whether it was missing, from, to. */
-  const versionsOf = ({ query, table }: OpenHistory, of: CompanyId = company) =>
+  const versionsOf = ({ query }: OpenHistory, of: CompanyId = company) =>
     Effect.map(
       query(
         `SELECT id, notes, missing_at, ${millis("valid_from")} AS since, ${
           millis("valid_to")
-        } AS until FROM ${table}_history WHERE company_id = ${of} ORDER BY valid_to, id`
+        } AS until FROM time_punches_history WHERE company_id = ${of} ORDER BY valid_to, id`
       ),
       (found) =>
         found.map(({ id, missing_at, notes, since, until }) => ({
@@ -40,14 +39,14 @@ describe.each(databases())("a history in $name", (database) => {
     )
 
   /** The `valid_from` of each row, by id. */
-  const startsOf = ({ query, table }: OpenHistory) =>
+  const startsOf = ({ query }: OpenHistory) =>
     Effect.map(
-      query(`SELECT ${millis("valid_from")} AS since FROM ${table} WHERE company_id = ${company} ORDER BY id`),
+      query(`SELECT ${millis("valid_from")} AS since FROM time_punches WHERE company_id = ${company} ORDER BY id`),
       (found) => found.map(({ since }) => since === null ? null : Number(since))
     )
 
-  const setLast = ({ query, table }: OpenHistory, ahead: string) =>
-    query(`UPDATE ${table}_sync SET history_last = ${ahead} WHERE company_id = ${company}`)
+  const setLast = ({ query }: OpenHistory, ahead: string) =>
+    query(`UPDATE time_punches_sync SET history_last = ${ahead} WHERE company_id = ${company}`)
 
   test("begins with the first commit that wants it, and every commit continues it", (opened) =>
     Effect.gen(function*() {
@@ -142,9 +141,9 @@ describe.each(databases())("a history in $name", (database) => {
       yield* commit(kept, other, rows(2, "y"))
       yield* commit(kept, company, rows(2, "y"))
       const before = yield* lastOf(opened, company)
-      assert.strictEqual(yield* opened.run(SqlStore.pruneHistory(company, { before }, { table: opened.table })), 2)
+      assert.strictEqual(yield* opened.run(SqlStore.pruneHistory(company, { before })), 2)
       assert.lengthOf(yield* versionsOf(opened, other), 2)
-      yield* opened.run(SqlStore.purge(other, { table: opened.table }))
+      yield* opened.run(SqlStore.purge(other))
 
       assert.deepStrictEqual(yield* versionsOf(opened, other), [])
       assert.deepStrictEqual(yield* historyOf(opened, other), Option.none())
@@ -176,19 +175,19 @@ describe.each(databases())("a history in $name", (database) => {
         rows(count, notes),
         (each, at) => commit(opened.kept, company, [each], false, at === count - 1)
       )
-    const asked = ({ run, table }: OpenHistory, since: DateTime.DateTime) =>
+    const asked = ({ run }: OpenHistory, since: DateTime.DateTime) =>
       Effect.result(run(SqlStore.changes(company, {
         dayRule: DateTime.zoneMakeNamedUnsafe("UTC"),
         period: () => ({ gte: at(-1e6), lt: at(1e6) }),
         since,
         rounding: "halfUp"
-      }, { table })))
+      })))
     const kindsOf = (found: Result.Result<Changes, unknown>) =>
       Result.getOrThrow(found).punches.map(({ id, kind }) => [Number(id), kind])
     /** The instant of the last commit, also of a copy that is not known. */
-    const lastCommit = ({ query, table }: OpenHistory) =>
+    const lastCommit = ({ query }: OpenHistory) =>
       Effect.map(
-        query(`SELECT ${millis("history_last")} AS last FROM ${table}_sync`),
+        query(`SELECT ${millis("history_last")} AS last FROM time_punches_sync`),
         ([row]) => DateTime.makeUnsafe(Number(row?.["last"]))
       )
 
@@ -219,7 +218,7 @@ describe.each(databases())("a history in $name", (database) => {
       Effect.gen(function*() {
         yield* pages(opened, 3)
         const { since } = Option.getOrThrow(yield* historyOf(opened, company))
-        yield* opened.query(`UPDATE ${opened.table}_sync SET checkpoint = NULL`)
+        yield* opened.query(`UPDATE time_punches_sync SET checkpoint = NULL`)
         yield* commit(opened.kept, company, [row(1, { notes: "x" })], false, false)
         const inReload = yield* lastCommit(opened)
         yield* commit(opened.kept, company, rows(4))
@@ -234,8 +233,8 @@ describe.each(databases())("a history in $name", (database) => {
         Effect.gen(function*() {
           yield* pages(opened, 3)
           const { since } = Option.getOrThrow(yield* historyOf(opened, company))
-          yield* opened.query(`${removal} ${opened.table}`)
-          yield* opened.query(`UPDATE ${opened.table}_sync SET checkpoint = NULL`)
+          yield* opened.query(`${removal} time_punches`)
+          yield* opened.query(`UPDATE time_punches_sync SET checkpoint = NULL`)
           assert.deepStrictEqual(yield* historyOf(opened, company), Option.none())
           yield* pages(opened, 3)
           const again = Option.getOrThrow(yield* historyOf(opened, company))
@@ -262,7 +261,7 @@ describe.each(databases())("a history in $name", (database) => {
         const other = CompanyId.make(3)
         yield* pages(opened, 2)
         yield* commit(opened.kept, other, rows(1))
-        yield* opened.query(`DELETE FROM ${opened.table} WHERE company_id = ${company} AND id = 1`)
+        yield* opened.query(`DELETE FROM time_punches WHERE company_id = ${company} AND id = 1`)
         yield* commit(opened.kept, other, rows(2))
 
         assert.isTrue(Option.isNone(yield* historyOf(opened, company)))
@@ -271,12 +270,12 @@ describe.each(databases())("a history in $name", (database) => {
 
     test("is pruned before it is known, and is known later than that", (opened) =>
       Effect.gen(function*() {
-        const { run, table } = opened
+        const { run } = opened
         yield* commit(opened.kept, company, [row(1)], false, false)
         yield* commit(opened.kept, company, [row(1, { notes: "x" })], false, false)
         const before = yield* lastCommit(opened)
 
-        assert.strictEqual(yield* run(SqlStore.pruneHistory(company, { before }, { table })), 1)
+        assert.strictEqual(yield* run(SqlStore.pruneHistory(company, { before })), 1)
         assert.deepStrictEqual(yield* historyOf(opened, company), Option.none())
         yield* commit(opened.kept, company, [row(2)])
         const { since } = Option.getOrThrow(yield* historyOf(opened, company))
@@ -343,7 +342,7 @@ describe.each(databases())("a history in $name", (database) => {
   test("begins where an error was noted before the first commit", (opened) =>
     Effect.gen(function*() {
       const error = { _tag: "Forbidden", message: "no access" }
-      yield* opened.run(SqlStore.recordError(company, error, { table: opened.table }))
+      yield* opened.run(SqlStore.recordError(company, error))
       yield* commit(opened.kept, company, rows(1))
       yield* commit(opened.plain, company, rows(1, "x"))
 
@@ -352,7 +351,7 @@ describe.each(databases())("a history in $name", (database) => {
 
   test("is written, read and pruned at once", (opened) =>
     Effect.gen(function*() {
-      const { kept, plain, run, table } = opened
+      const { kept, plain, run } = opened
       yield* commit(kept, company, rows(100))
       const write = Effect.forEach(Array.from({ length: 12 }, (_, each) => String(each)), (notes) =>
         commit(plain, company, rows(100, notes)))
@@ -360,7 +359,7 @@ describe.each(databases())("a history in $name", (database) => {
         let removed = 0
         for (let round = 0; round < 8; round++) {
           const before = yield* lastOf(opened, company)
-          removed += yield* run(SqlStore.pruneHistory(company, { before }, { table }))
+          removed += yield* run(SqlStore.pruneHistory(company, { before }))
           yield* Effect.sleep("3 millis")
           const since = Option.getOrThrow(yield* historyOf(opened, company)).since
           const known = yield* copyAt(opened, company, since)
@@ -380,17 +379,17 @@ describe.each(databases())("a history in $name", (database) => {
 
   test("refuses a commit that would leave a hole, and the loss of its own row", (opened) =>
     Effect.gen(function*() {
-      const { kept, query, table } = opened
+      const { kept, query } = opened
       yield* commit(kept, company, rows(1))
       const statement = (text: string) =>
         Effect.flip(opened.run(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(text))))
       // As a release writes that knows no history.
-      const older = yield* statement(`UPDATE ${table}_sync SET checkpoint = 'x' WHERE company_id = ${company}`)
+      const older = yield* statement(`UPDATE time_punches_sync SET checkpoint = 'x' WHERE company_id = ${company}`)
       assert.include(String(Object(older.reason.cause).message), "would leave a hole")
-      const ended = yield* statement(`DELETE FROM ${table}_sync WHERE company_id = ${company}`)
+      const ended = yield* statement(`DELETE FROM time_punches_sync WHERE company_id = ${company}`)
       assert.include(String(Object(ended.reason.cause).message), "set its checkpoint to NULL")
 
-      yield* query(`UPDATE ${table}_sync SET checkpoint = NULL WHERE company_id = ${company}`)
+      yield* query(`UPDATE time_punches_sync SET checkpoint = NULL WHERE company_id = ${company}`)
       const before = yield* lastOf(opened, company)
       yield* commit(opened.plain, company, rows(1, "again"))
       assert.lengthOf(yield* versionsOf(opened), 1)
@@ -411,33 +410,32 @@ describe.each(databases())("a history in $name", (database) => {
 
         const found = yield* opened.query(
           (text ?? "").replaceAll("2026-03-17T09:00:00Z", instant).replaceAll("4021", "2")
-            .replaceAll("time_punches", opened.table)
         )
         assert.deepStrictEqual(found.map(({ id }) => Number(id)).toSorted(), [1, 3, 4])
       }))
 
     test("is that of its own copy, whatever schemas a session searches", (opened) =>
-      Effect.scoped(Effect.gen(function*() {
-        const text = Result.getOrThrow(SqlStore.migrations("punches").ddl("pg"))
+      Effect.gen(function*() {
         const inSchema = (schema: string, texts: ReadonlyArray<string>) =>
           opened.run(Effect.flatMap(SqlClient.SqlClient, (sql) =>
             sql.withTransaction(
               Effect.forEach([`SET LOCAL search_path = ${schema}`, ...texts], (text) => sql.unsafe(text).unprepared)
             )))
-        for (const schema of ["paid", "other"]) yield* inSchema("public", [`CREATE SCHEMA ${schema}`])
-        for (const schema of ["paid", "other"]) yield* inSchema(schema, text)
-        const store = yield* openSql(client, { table: "paid.punches", history: true })
-        yield* commit(store, company, rows(1))
-        yield* inSchema("other", ["UPDATE paid.punches SET notes = 'x', valid_from = valid_from + interval '1 second'"])
+        const [row] = yield* opened.query("SELECT current_schema() AS own")
+        const own = `${row?.["own"]}.time_punches`
+        yield* opened.query("CREATE SCHEMA other")
+        yield* inSchema("other", SqlStore.migrations.ddl("pg"))
+        yield* commit(opened.kept, company, rows(1))
+        yield* inSchema("other", [`UPDATE ${own} SET notes = 'x', valid_from = valid_from + interval '1 second'`])
 
-        assert.lengthOf(yield* opened.query("SELECT * FROM paid.punches_history"), 1)
-        assert.lengthOf(yield* opened.query("SELECT * FROM other.punches_history"), 0)
-      })))
+        assert.lengthOf(yield* opened.query(`SELECT * FROM ${own}_history`), 1)
+        assert.lengthOf(yield* opened.query("SELECT * FROM other.time_punches_history"), 0)
+      }))
   }
 
   describe("that is pruned", () => {
-    const prune = ({ run, table }: OpenHistory, before: DateTime.DateTime) =>
-      Effect.orDie(run(SqlStore.pruneHistory(company, { before }, { table })))
+    const prune = ({ run }: OpenHistory, before: DateTime.DateTime) =>
+      Effect.orDie(run(SqlStore.pruneHistory(company, { before })))
 
     test("loses what ended before the instant, and is known since then", (opened) =>
       Effect.gen(function*() {
@@ -481,14 +479,14 @@ describe.each(databases())("a history in $name", (database) => {
     if (dialect === "pg") {
       test("is found by its index, however much stays", (opened) =>
         Effect.gen(function*() {
-          const { kept, query, run, table } = opened
+          const { kept, query, run } = opened
           yield* commit(kept, company, rows(1))
-          yield* query(`UPDATE ${table} SET valid_from = NULL`)
+          yield* query(`UPDATE time_punches SET valid_from = NULL`)
           yield* query(
-            `INSERT INTO ${table}_history (${columnsOfVersion}, valid_to) SELECT ${columnsOfVersion}, timestamptz '2000-01-01' + n * interval '1 s' FROM ${table} AS r, generate_series(1, 20000) AS n`
+            `INSERT INTO time_punches_history (${columnsOfVersion}, valid_to) SELECT ${columnsOfVersion}, timestamptz '2000-01-01' + n * interval '1 s' FROM time_punches AS r, generate_series(1, 20000) AS n`
           )
-          yield* query(`UPDATE ${table}_sync SET history_since = '2000-01-01'`)
-          yield* query(`ANALYZE ${table}_history, ${table}_sync`)
+          yield* query(`UPDATE time_punches_sync SET history_since = '2000-01-01'`)
+          yield* query(`ANALYZE time_punches_history, time_punches_sync`)
           const removals: Array<readonly [text: string, parameters: ReadonlyArray<unknown>]> = []
           const real = yield* run(SqlClient.SqlClient)
           const spy = hookedClient(real, () => ({
@@ -496,7 +494,7 @@ describe.each(databases())("a history in $name", (database) => {
           }))
           const before = DateTime.makeUnsafe("2000-01-01T00:00:10Z")
           const removed = yield* Effect.provideService(
-            SqlStore.pruneHistory(company, { before }, { table }),
+            SqlStore.pruneHistory(company, { before }),
             SqlClient.SqlClient,
             spy
           )
@@ -506,7 +504,7 @@ describe.each(databases())("a history in $name", (database) => {
           for (const [text, parameters] of removals) {
             const plan = JSON.stringify(yield* real.unsafe(`EXPLAIN ${text}`, parameters))
             assert.include(plan, "_history_ended")
-            assert.notInclude(plan, `Seq Scan on ${table}_history`)
+            assert.notInclude(plan, `Seq Scan on time_punches_history`)
           }
         }))
     }

@@ -1,6 +1,6 @@
 /** The punches of a copy: what the service lists for the same filter, of one state, whatever is written meanwhile. */
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Fiber, Layer, Option, Schema, type Scope, Stream } from "effect"
+import { Context, DateTime, Effect, Fiber, Layer, Option, Schema, type Scope, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { join } from "node:path"
 import { BusinessDate, CompanyId, DepartmentId, type PunchFilter, TimePunches } from "../../src/index.ts"
@@ -41,7 +41,15 @@ const kinds: ReadonlyArray<{
       return [client(), client()] as const
     }).pipe(Effect.orDie)
   },
-  { name: "PostgreSQL", isHere: hasPostgres, clients: Effect.succeed([postgres, postgres]) }
+  {
+    name: "PostgreSQL",
+    isHere: hasPostgres,
+    // Of its pool each has its own connections.
+    clients: Effect.map(Effect.orDie(Layer.build(postgres)), (context) => {
+      const client = Layer.succeedContext(context)
+      return [client, client] as const
+    })
+  }
 ]
 
 /** One row a second. */
@@ -50,32 +58,28 @@ const rows = (count: number) => Array.from({ length: count }, (_, each) => row(e
 const idsOf = (punches: ReadonlyArray<TimePunch>) => punches.map(({ id }) => Number(id))
 
 describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
-  let tables = 0
   const test = (
     title: string,
     body: (
-      table: string,
       store: SyncStore["Service"],
       other: SyncStore["Service"]
     ) => Effect.Effect<void, unknown, SqlClient.SqlClient | Scope.Scope>
   ) =>
     it.live(title, (context) => {
       needs(context, isHere, noPostgres)
-      const table = `list_${tables++}`
       return Effect.gen(function*() {
         const [one, other] = yield* clients
         const stores = yield* Effect.forEach([one, other], (client) =>
-          Layer.build(Layer.provideMerge(SqlStore.layer({ table }), client)))
+          Layer.build(Layer.provideMerge(SqlStore.layer(), client)))
         const [context, apart] = stores
         if (context === undefined || apart === undefined)
           return assert.fail("there are two clients")
         const store = yield* Effect.provideContext(SyncStore, context)
-        yield* Effect.provideContext(body(table, store, yield* Effect.provideContext(SyncStore, apart)), context)
+        yield* Effect.provideContext(body(store, yield* Effect.provideContext(SyncStore, apart)), context)
       }).pipe(Effect.scoped)
     })
 
-  const listed = (table: string, filter: PunchFilter = {}, size = 2) =>
-    Stream.runCollect(readPages(company, filter, { table }, size))
+  const listed = (filter: PunchFilter = {}, size = 2) => Stream.runCollect(readPages(company, filter, size))
 
   it.live.prop(
     "lists what the service lists for the same filter, in the order of clock-in and id",
@@ -99,10 +103,9 @@ describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
           modified: random.chance(0.2) ? null : each.modified
         })
       )
-      const table = `list_${tables++}`
       return Effect.gen(function*() {
         const [client] = yield* clients
-        const context = yield* Layer.build(Layer.provideMerge(SqlStore.layer({ table }), client))
+        const context = yield* Layer.build(Layer.provideMerge(SqlStore.layer(), client))
         yield* Effect.provideContext(Sync.run(served), context)
         for (let each = 0; each < 8; each++) {
           const {
@@ -116,7 +119,7 @@ describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
           // Its windows are in local digits then, and have no `lt`: as instants they select something else, which is as good.
           const wanted: PunchFilter = { ...filter, localizeSearchTime: localizeSearchTime === true ? undefined : false }
 
-          const copied = yield* readPages(served.id, wanted, { table }, random.pick([1, 2, 7, 200])).pipe(
+          const copied = yield* readPages(served.id, wanted, random.pick([1, 2, 7, 200])).pipe(
             Stream.runCollect,
             Effect.provideContext(context)
           )
@@ -136,7 +139,7 @@ describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
 
   test(
     "lists every row once where many have the same clock-in, at every size of a page",
-    (table, store) =>
+    (store) =>
       Effect.gen(function*() {
         const tied = (...ids: ReadonlyArray<number>) => ids.map((id) => row(id, { clockedIn: at(id > 2 ? 7 : id) }))
         // Late in the table and early in the list.
@@ -144,13 +147,13 @@ describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
         yield* store.commit(batchOf(2, { punches: tied(1, 2, 3) }), Option.some(checkpointAt(1)))
 
         for (const size of [1, 2, 3, 5, 6, 7]) {
-          assert.deepStrictEqual(idsOf(yield* listed(table, {}, size)), [1, 2, 3, 5, 8, 9], `${size} rows a page`)
+          assert.deepStrictEqual(idsOf(yield* listed({}, size)), [1, 2, 3, 5, 8, 9], `${size} rows a page`)
         }
-        assert.deepStrictEqual(idsOf(yield* listed(table, { clockedIn: { gte: at(2) } }, 1)), [2, 3, 5, 8, 9])
+        assert.deepStrictEqual(idsOf(yield* listed({ clockedIn: { gte: at(2) } }, 1)), [2, 3, 5, 8, 9])
       })
   )
 
-  test("has the ends of a window in it as the service has them", (table, store) =>
+  test("has the ends of a window in it as the service has them", (store) =>
     Effect.gen(function*() {
       const punches = [1, 2, 3].map((id) =>
         row(id, { clockedIn: at(id), clockedOut: Option.some(at(id * 10)), modified: Option.some(at(id * 100)) })
@@ -170,22 +173,22 @@ describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
         [{ modifiedSince: at(200) }, [3]]
       ]
       for (const [filter, ids] of cases) {
-        assert.deepStrictEqual(idsOf(yield* listed(table, filter)), ids, JSON.stringify(filter))
+        assert.deepStrictEqual(idsOf(yield* listed(filter)), ids, JSON.stringify(filter))
       }
     }))
 
-  test("lists no row that is missing, whatever the filter", (table, store) =>
+  test("lists no row that is missing, whatever the filter", (store) =>
     Effect.gen(function*() {
       yield* store.commit(batchOf(1, { kind: "first", punches: rows(4) }), Option.none())
       yield* store.commit(batchOf(2, { kind: "sweep", punches: rows(2) }), Option.some(checkpointAt(1)))
       const missing = Option.some({ window: {}, before: 2, allowed: false })
       yield* store.commit(batchOf(3, { kind: "confirm", missing }), Option.some(checkpointAt(2)))
 
-      assert.deepStrictEqual(idsOf(yield* listed(table)), [1, 2])
-      assert.deepStrictEqual(idsOf(yield* listed(table, { deleted: "include" })), [1, 2])
+      assert.deepStrictEqual(idsOf(yield* listed()), [1, 2])
+      assert.deepStrictEqual(idsOf(yield* listed({ deleted: "include" })), [1, 2])
     }))
 
-  test("lists rows of no other company", (table, store) =>
+  test("lists rows of no other company", (store) =>
     Effect.gen(function*() {
       const other = CompanyId.make(3)
       const checkpoint = { ...checkpointAt(1), company: other }
@@ -195,12 +198,12 @@ describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
         Option.none()
       )
 
-      assert.deepStrictEqual(idsOf(yield* Stream.runCollect(SqlStore.list(other, {}, { table }))), [9])
+      assert.deepStrictEqual(idsOf(yield* Stream.runCollect(SqlStore.list(other, {}))), [9])
     }))
 
   test(
     "lists one state of the copy, whatever is committed between two pages",
-    (table, store, other) =>
+    (store, other) =>
       Effect.gen(function*() {
         yield* store.commit(batchOf(1, { kind: "first", punches: rows(6) }), Option.none())
         // Row 1 moves behind what was read, row 6 before it, 4 is changed, 7 is new: a mix would repeat, lose and change rows.
@@ -212,7 +215,7 @@ describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
         ]
         let seen = 0
 
-        const punches = yield* readPages(company, {}, { table }, 2).pipe(
+        const punches = yield* readPages(company, {}, 2).pipe(
           Stream.tap(() =>
             ++seen === 2 ? other.commit(batchOf(2, { punches: moved }), Option.some(checkpointAt(1))) : Effect.void
           ),
@@ -220,30 +223,30 @@ describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
         )
 
         assert.deepStrictEqual(punches, rows(6))
-        assert.deepStrictEqual(idsOf(yield* listed(table)), [6, 2, 3, 4, 5, 7, 1])
+        assert.deepStrictEqual(idsOf(yield* listed()), [6, 2, 3, 4, 5, 7, 1])
       }).pipe(Effect.timeout("10 seconds"))
   )
 
   test(
     "reads within a transaction of the caller, with what that has written",
-    (table, store) =>
+    (store) =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         yield* store.commit(batchOf(1, { punches: rows(5) }), Option.none())
 
         const inside = yield* sql.withTransaction(Effect.gen(function*() {
-          yield* sql.unsafe(`UPDATE ${table} SET notes = 'mine' WHERE id = 3`)
-          return yield* listed(table)
+          yield* sql.unsafe(`UPDATE time_punches SET notes = 'mine' WHERE id = 3`)
+          return yield* listed()
         }))
 
         assert.deepStrictEqual(inside.map(({ notes }) => notes), ["", "", "mine", "", ""])
       }).pipe(Effect.timeout("10 seconds"))
   )
 
-  test("frees its connection where it ends early, is interrupted, or fails", (table, store) =>
+  test("frees its connection where it ends early, is interrupted, or fails", (store) =>
     Effect.gen(function*() {
       yield* store.commit(batchOf(1, { punches: rows(5) }), Option.none())
-      const pages = readPages(company, {}, { table }, 2)
+      const pages = readPages(company, {}, 2)
 
       // More of them than the client has connections.
       for (let each = 0; each < 12; each++) {
@@ -257,22 +260,22 @@ describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
 
       // SQLite could begin no transaction within one that is still open, and PostgreSQL would wait for it to change the table.
       yield* store.commit(batchOf(2, { punches: [row(9, { clockedIn: at(9) })] }), Option.some(checkpointAt(1)))
-      assert.deepStrictEqual(idsOf(yield* listed(table)), [1, 2, 3, 4, 5, 9])
+      assert.deepStrictEqual(idsOf(yield* listed()), [1, 2, 3, 4, 5, 9])
       const sql = yield* SqlClient.SqlClient
-      yield* sql.unsafe(`ALTER TABLE ${table} ADD COLUMN more integer`)
+      yield* sql.unsafe(`ALTER TABLE time_punches ADD COLUMN more integer`)
     }).pipe(Effect.timeout("20 seconds")))
 
   test(
     "fails at a row that is not a valid punch, by its id, and emits nothing after it",
-    (table, store) =>
+    (store) =>
       Effect.gen(function*() {
         yield* store.commit(batchOf(1, { punches: rows(5) }), Option.none())
         const sql = yield* SqlClient.SqlClient
-        yield* sql.unsafe(`UPDATE ${table} SET hourly_wage = -1 WHERE id = 4`)
+        yield* sql.unsafe(`UPDATE time_punches SET hourly_wage = -1 WHERE id = 4`)
         const seen: Array<number> = []
 
         const error = yield* Effect.flip(
-          Stream.runForEach(readPages(company, {}, { table }, 2), ({ id }) => Effect.sync(() => seen.push(id)))
+          Stream.runForEach(readPages(company, {}, 2), ({ id }) => Effect.sync(() => seen.push(id)))
         )
 
         assert.strictEqual(error._tag, "SyncError")
@@ -281,15 +284,20 @@ describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
       })
   )
 
+  const dropTables = Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe("DROP TABLE time_punches_migrations"))
+
   test("says what is missing where there are no tables", () =>
     Effect.gen(function*() {
-      const error = yield* Effect.flip(listed("nothing_here"))
+      yield* dropTables
+      const error = yield* Effect.flip(listed())
 
-      assert.include(error.message, `"nothing_here" has schema 0`)
+      assert.include(error.message, `"time_punches" has schema 0`)
     }))
 
   test("refuses what only the service knows, and what the client refuses, before it asks the database", () =>
     Effect.gen(function*() {
+      // Whatever asked for them would fail otherwise.
+      yield* dropTables
       const date = BusinessDate.make("2026-03-02")
       const refusals: ReadonlyArray<readonly [PunchFilter, field: string]> = [
         [{ flags: ["late"] }, "flags"],
@@ -304,38 +312,38 @@ describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
         [untyped({ businessDate: { start: date }, clockedIn: { gte: at(1) } }), "businessDate"]
       ]
       for (const [filter, field] of refusals) {
-        // A table that does not exist: whatever asked for it would fail otherwise.
-        const error = yield* Effect.flip(listed("nothing_here", filter))
+        const error = yield* Effect.flip(listed(filter))
         if (error._tag !== "InvalidRequest") return assert.fail(error.message)
         assert.strictEqual(error.field, field)
       }
       // What does not filter is not refused.
       const none: PunchFilter = { flags: undefined, localizeSearchTime: false, departmentId: DepartmentId.make(0) }
-      assert.strictEqual((yield* Effect.flip(listed("nothing_here", none)))._tag, "SyncError")
+      assert.strictEqual((yield* Effect.flip(listed(none)))._tag, "SyncError")
     }))
 })
 
 describe("SqlStore.list", () => {
   it.live("fails where its connection is lost between two pages, and does not continue in another state", (context) => {
     needs(context, hasPostgres, noPostgres)
-    const options = { table: "list_lost" }
     return Effect.gen(function*() {
-      const { store } = yield* openSql(postgres, options)
+      const context = yield* Layer.build(postgres)
+      const { store } = yield* openSql(Layer.succeedContext(context))
       yield* store.commit(batchOf(1, { punches: rows(5) }), Option.none())
-      const sql = yield* SqlClient.SqlClient
+      const sql = Context.get(context, SqlClient.SqlClient)
       const cut = sql.unsafe(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND state = 'idle in transaction'"
       )
       let seen = 0
 
+      const pages = Stream.provideContext(readPages(company, {}, 2), context)
       const error = yield* Effect.flip(Stream.runForEach(
-        readPages(company, {}, options, 2),
+        pages,
         () => ++seen === 2 ? Effect.asVoid(cut) : Effect.void
       ))
 
       assert.strictEqual(error._tag, "SqlError")
       assert.strictEqual(seen, 2)
-      assert.lengthOf(yield* Stream.runCollect(readPages(company, {}, options, 2)), 5)
-    }).pipe(Effect.scoped, Effect.provide(postgres))
+      assert.lengthOf(yield* Stream.runCollect(pages), 5)
+    }).pipe(Effect.scoped)
   })
 })

@@ -1,12 +1,12 @@
 -- sqlite
 
-CREATE TABLE IF NOT EXISTS "time_punches_migrations" (
+CREATE TABLE IF NOT EXISTS time_punches_migrations (
   migration_id integer PRIMARY KEY NOT NULL,
   created_at datetime NOT NULL DEFAULT current_timestamp,
   name VARCHAR(255) NOT NULL
 );
 
-CREATE TABLE "time_punches" (
+CREATE TABLE time_punches (
   company_id INTEGER NOT NULL,
   id INTEGER NOT NULL,
   user_id INTEGER NOT NULL,
@@ -35,9 +35,9 @@ CREATE TABLE "time_punches" (
   PRIMARY KEY (company_id, id)
 ) STRICT;
 
-CREATE INDEX "time_punches_clocked_in" ON "time_punches" (company_id, clocked_in);
+CREATE INDEX time_punches_clocked_in ON time_punches (company_id, clocked_in);
 
-CREATE TABLE "time_punches_sync" (
+CREATE TABLE time_punches_sync (
   company_id INTEGER NOT NULL PRIMARY KEY,
   checkpoint TEXT,
   pass_began INTEGER,
@@ -50,7 +50,7 @@ CREATE TABLE "time_punches_sync" (
   known_since INTEGER
 ) STRICT;
 
-CREATE TABLE "time_punches_history" (
+CREATE TABLE time_punches_history (
   company_id INTEGER NOT NULL,
   id INTEGER NOT NULL,
   user_id INTEGER NOT NULL,
@@ -81,32 +81,32 @@ CREATE TABLE "time_punches_history" (
   CHECK (valid_from < valid_to)
 ) STRICT;
 
-CREATE INDEX "time_punches_history_ended" ON "time_punches_history" (company_id, valid_to);
+CREATE INDEX time_punches_history_ended ON time_punches_history (company_id, valid_to);
 
-CREATE INDEX "time_punches_begun" ON "time_punches" (company_id, valid_from, id) WHERE valid_from IS NOT NULL;
+CREATE INDEX time_punches_begun ON time_punches (company_id, valid_from, id) WHERE valid_from IS NOT NULL;
 
-CREATE INDEX "time_punches_history_begun" ON "time_punches_history" (company_id, valid_from, id) WHERE valid_from IS NOT NULL;
+CREATE INDEX time_punches_history_begun ON time_punches_history (company_id, valid_from, id) WHERE valid_from IS NOT NULL;
 
-CREATE TRIGGER "time_punches_keep_version" AFTER UPDATE OF valid_from ON "time_punches"
+CREATE TRIGGER time_punches_keep_version AFTER UPDATE OF valid_from ON time_punches
 WHEN NEW.valid_from IS NOT NULL AND NEW.valid_from IS NOT OLD.valid_from
 BEGIN
-  INSERT INTO "time_punches_history" (company_id, id, user_id, role_id, location_id, department_id, shift_id, clocked_in, clocked_out, hourly_wage, tips, approved, editable_punch, auto_clocked_out, clocked_in_offline, clocked_out_offline, pos_type, notes, created, modified, deleted, breaks, pass, missing_at, valid_from, valid_to)
+  INSERT INTO time_punches_history (company_id, id, user_id, role_id, location_id, department_id, shift_id, clocked_in, clocked_out, hourly_wage, tips, approved, editable_punch, auto_clocked_out, clocked_in_offline, clocked_out_offline, pos_type, notes, created, modified, deleted, breaks, pass, missing_at, valid_from, valid_to)
   VALUES (OLD.company_id, OLD.id, OLD.user_id, OLD.role_id, OLD.location_id, OLD.department_id, OLD.shift_id, OLD.clocked_in, OLD.clocked_out, OLD.hourly_wage, OLD.tips, OLD.approved, OLD.editable_punch, OLD.auto_clocked_out, OLD.clocked_in_offline, OLD.clocked_out_offline, OLD.pos_type, OLD.notes, OLD.created, OLD.modified, OLD.deleted, OLD.breaks, OLD.pass, OLD.missing_at, OLD.valid_from, NEW.valid_from);
 END;
 
-CREATE TRIGGER "time_punches_refuse_hole" BEFORE UPDATE OF checkpoint ON "time_punches_sync"
+CREATE TRIGGER time_punches_refuse_hole BEFORE UPDATE OF checkpoint ON time_punches_sync
 WHEN OLD.history_since IS NOT NULL AND NEW.checkpoint IS NOT NULL AND (NEW.history_last IS NULL OR NEW.history_last <= OLD.history_last)
 BEGIN
   SELECT RAISE(ABORT, 'the history of this company has begun, and this write would leave a hole in it: use a release that keeps histories, or raise history_last too');
 END;
 
-CREATE TRIGGER "time_punches_refuse_end" BEFORE DELETE ON "time_punches_sync"
+CREATE TRIGGER time_punches_refuse_end BEFORE DELETE ON time_punches_sync
 WHEN OLD.history_since IS NOT NULL
 BEGIN
   SELECT RAISE(ABORT, 'the history of this company is known by this row: set its checkpoint to NULL to load everything, or purge the company with a release that keeps histories');
 END;
 
-CREATE VIEW "time_punches_current" AS SELECT
+CREATE VIEW time_punches_current AS SELECT
   t.company_id,
   t.id,
   t.user_id,
@@ -137,12 +137,12 @@ CREATE VIEW "time_punches_current" AS SELECT
           max(t.clocked_in, (unixepoch(substr(json_extract(b.value, '$.in'), 1, 19)) * 1000 + CAST(substr(json_extract(b.value, '$.in'), 21, 3) AS INTEGER))) AS started,
           min(t.clocked_out, coalesce((unixepoch(substr(json_extract(b.value, '$.out'), 1, 19)) * 1000 + CAST(substr(json_extract(b.value, '$.out'), 21, 3) AS INTEGER)), t.clocked_out)) AS ended
         FROM json_each(t.breaks) AS b WHERE NOT json_extract(b.value, '$.paid')
-      ) WHERE ended > started
-    )
+      ) AS clipped WHERE ended > started
+    ) AS ordered
   ) END) / 3600000.0 END AS hours_worked
-FROM "time_punches" AS t WHERE NOT t.deleted AND t.missing_at IS NULL;
+FROM time_punches AS t WHERE NOT t.deleted AND t.missing_at IS NULL;
 
-CREATE VIEW "time_punches_breaks" AS SELECT
+CREATE VIEW time_punches_breaks AS SELECT
   t.company_id,
   t.id AS time_punch_id,
   b.key + 1 AS place,
@@ -152,21 +152,21 @@ CREATE VIEW "time_punches_breaks" AS SELECT
   json_extract(b.value, '$.paid') AS paid,
   json_extract(b.value, '$.in') AS break_in,
   json_extract(b.value, '$.out') AS break_out
-FROM "time_punches" AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.missing_at IS NULL;
+FROM time_punches AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.missing_at IS NULL;
 
-CREATE TRIGGER "time_punches_row_removed" AFTER DELETE ON "time_punches"
+CREATE TRIGGER time_punches_row_removed AFTER DELETE ON time_punches
 BEGIN
-  UPDATE "time_punches_sync" SET known_since = NULL WHERE company_id = OLD.company_id AND known_since IS NOT NULL;
+  UPDATE time_punches_sync SET known_since = NULL WHERE company_id = OLD.company_id AND known_since IS NOT NULL;
 END;
 
-CREATE TABLE "time_punches_close" (
+CREATE TABLE time_punches_close (
   company_id INTEGER NOT NULL,
   close_id INTEGER NOT NULL,
   terms TEXT NOT NULL,
   PRIMARY KEY (company_id, close_id)
 ) STRICT;
 
-CREATE TABLE "time_punches_close_state" (
+CREATE TABLE time_punches_close_state (
   company_id INTEGER NOT NULL,
   close_id INTEGER NOT NULL,
   number INTEGER NOT NULL,
@@ -184,7 +184,7 @@ CREATE TABLE "time_punches_close_state" (
   PRIMARY KEY (company_id, close_id, number)
 ) STRICT;
 
-CREATE TABLE "time_punches_close_row" (
+CREATE TABLE time_punches_close_row (
   company_id INTEGER NOT NULL,
   close_id INTEGER NOT NULL,
   number INTEGER NOT NULL,
@@ -204,7 +204,7 @@ CREATE TABLE "time_punches_close_row" (
   PRIMARY KEY (company_id, close_id, number, place)
 ) STRICT;
 
-CREATE TABLE "time_punches_close_file" (
+CREATE TABLE time_punches_close_file (
   company_id INTEGER NOT NULL,
   close_id INTEGER NOT NULL,
   number INTEGER NOT NULL,
@@ -219,25 +219,25 @@ CREATE TABLE "time_punches_close_file" (
   PRIMARY KEY (company_id, close_id, number, place)
 ) STRICT;
 
-CREATE TRIGGER "time_punches_erase_closes" AFTER DELETE ON "time_punches_sync"
+CREATE TRIGGER time_punches_erase_closes AFTER DELETE ON time_punches_sync
 BEGIN
-  DELETE FROM "time_punches_close" WHERE company_id = OLD.company_id;
-  DELETE FROM "time_punches_close_state" WHERE company_id = OLD.company_id;
-  DELETE FROM "time_punches_close_row" WHERE company_id = OLD.company_id;
-  DELETE FROM "time_punches_close_file" WHERE company_id = OLD.company_id;
+  DELETE FROM time_punches_close WHERE company_id = OLD.company_id;
+  DELETE FROM time_punches_close_state WHERE company_id = OLD.company_id;
+  DELETE FROM time_punches_close_row WHERE company_id = OLD.company_id;
+  DELETE FROM time_punches_close_file WHERE company_id = OLD.company_id;
 END;
 
-INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (10, 'tables') ON CONFLICT (migration_id) DO NOTHING;
+INSERT INTO time_punches_migrations (migration_id, name) VALUES (10, 'tables') ON CONFLICT (migration_id) DO NOTHING;
 
 -- pg
 
-CREATE TABLE IF NOT EXISTS "time_punches_migrations" (
+CREATE TABLE IF NOT EXISTS time_punches_migrations (
   migration_id integer PRIMARY KEY,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   name text NOT NULL
 );
 
-CREATE TABLE "time_punches" (
+CREATE TABLE time_punches (
   company_id bigint NOT NULL,
   id bigint NOT NULL,
   user_id bigint NOT NULL,
@@ -266,9 +266,9 @@ CREATE TABLE "time_punches" (
   PRIMARY KEY (company_id, id)
 );
 
-CREATE INDEX "time_punches_clocked_in" ON "time_punches" (company_id, clocked_in);
+CREATE INDEX time_punches_clocked_in ON time_punches (company_id, clocked_in);
 
-CREATE TABLE "time_punches_sync" (
+CREATE TABLE time_punches_sync (
   company_id bigint NOT NULL PRIMARY KEY,
   checkpoint text,
   pass_began timestamptz,
@@ -281,7 +281,7 @@ CREATE TABLE "time_punches_sync" (
   known_since timestamptz
 );
 
-CREATE TABLE "time_punches_history" (
+CREATE TABLE time_punches_history (
   company_id bigint NOT NULL,
   id bigint NOT NULL,
   user_id bigint NOT NULL,
@@ -312,40 +312,40 @@ CREATE TABLE "time_punches_history" (
   CHECK (valid_from < valid_to)
 );
 
-CREATE INDEX "time_punches_history_ended" ON "time_punches_history" (company_id, valid_to);
+CREATE INDEX time_punches_history_ended ON time_punches_history (company_id, valid_to);
 
-CREATE INDEX "time_punches_begun" ON "time_punches" (company_id, valid_from, id) WHERE valid_from IS NOT NULL;
+CREATE INDEX time_punches_begun ON time_punches (company_id, valid_from, id) WHERE valid_from IS NOT NULL;
 
-CREATE INDEX "time_punches_history_begun" ON "time_punches_history" (company_id, valid_from, id) WHERE valid_from IS NOT NULL;
+CREATE INDEX time_punches_history_begun ON time_punches_history (company_id, valid_from, id) WHERE valid_from IS NOT NULL;
 
 DO $do$ BEGIN
-EXECUTE (SELECT format($format$CREATE FUNCTION "time_punches_keep_version"() RETURNS trigger LANGUAGE plpgsql AS $$
+EXECUTE (SELECT format($format$CREATE FUNCTION time_punches_keep_version() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO %I.%I (company_id, id, user_id, role_id, location_id, department_id, shift_id, clocked_in, clocked_out, hourly_wage, tips, approved, editable_punch, auto_clocked_out, clocked_in_offline, clocked_out_offline, pos_type, notes, created, modified, deleted, breaks, pass, missing_at, valid_from, valid_to)
+  INSERT INTO %1$I.time_punches_history (company_id, id, user_id, role_id, location_id, department_id, shift_id, clocked_in, clocked_out, hourly_wage, tips, approved, editable_punch, auto_clocked_out, clocked_in_offline, clocked_out_offline, pos_type, notes, created, modified, deleted, breaks, pass, missing_at, valid_from, valid_to)
   VALUES (OLD.company_id, OLD.id, OLD.user_id, OLD.role_id, OLD.location_id, OLD.department_id, OLD.shift_id, OLD.clocked_in, OLD.clocked_out, OLD.hourly_wage, OLD.tips, OLD.approved, OLD.editable_punch, OLD.auto_clocked_out, OLD.clocked_in_offline, OLD.clocked_out_offline, OLD.pos_type, OLD.notes, OLD.created, OLD.modified, OLD.deleted, OLD.breaks, OLD.pass, OLD.missing_at, OLD.valid_from, NEW.valid_from);
   RETURN NULL;
 END $$
-$format$, n.nspname, c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '"time_punches_history"'::regclass);
+$format$, n.nspname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = 'time_punches'::regclass);
 END $do$;
 
-CREATE TRIGGER "time_punches_keep_version" AFTER UPDATE OF valid_from ON "time_punches" FOR EACH ROW
+CREATE TRIGGER time_punches_keep_version AFTER UPDATE OF valid_from ON time_punches FOR EACH ROW
 WHEN (NEW.valid_from IS NOT NULL AND NEW.valid_from IS DISTINCT FROM OLD.valid_from)
-EXECUTE FUNCTION "time_punches_keep_version"();
+EXECUTE FUNCTION time_punches_keep_version();
 
-CREATE FUNCTION "time_punches_refuse"() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION time_punches_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION USING MESSAGE = TG_ARGV[0], ERRCODE = 'integrity_constraint_violation';
 END $$;
 
-CREATE TRIGGER "time_punches_refuse_hole" BEFORE UPDATE OF checkpoint ON "time_punches_sync" FOR EACH ROW
+CREATE TRIGGER time_punches_refuse_hole BEFORE UPDATE OF checkpoint ON time_punches_sync FOR EACH ROW
 WHEN (OLD.history_since IS NOT NULL AND NEW.checkpoint IS NOT NULL AND (NEW.history_last IS NULL OR NEW.history_last <= OLD.history_last))
-EXECUTE FUNCTION "time_punches_refuse"('the history of this company has begun, and this write would leave a hole in it: use a release that keeps histories, or raise history_last too');
+EXECUTE FUNCTION time_punches_refuse('the history of this company has begun, and this write would leave a hole in it: use a release that keeps histories, or raise history_last too');
 
-CREATE TRIGGER "time_punches_refuse_end" BEFORE DELETE ON "time_punches_sync" FOR EACH ROW
+CREATE TRIGGER time_punches_refuse_end BEFORE DELETE ON time_punches_sync FOR EACH ROW
 WHEN (OLD.history_since IS NOT NULL)
-EXECUTE FUNCTION "time_punches_refuse"('the history of this company is known by this row: set its checkpoint to NULL to load everything, or purge the company with a release that keeps histories');
+EXECUTE FUNCTION time_punches_refuse('the history of this company is known by this row: set its checkpoint to NULL to load everything, or purge the company with a release that keeps histories');
 
-CREATE VIEW "time_punches_current" AS SELECT
+CREATE VIEW time_punches_current AS SELECT
   t.company_id,
   t.id,
   t.user_id,
@@ -379,9 +379,9 @@ CREATE VIEW "time_punches_current" AS SELECT
       ) AS clipped WHERE ended > started
     ) AS ordered
   ) END)::double precision / 3600000 END AS hours_worked
-FROM "time_punches" AS t WHERE NOT t.deleted AND t.missing_at IS NULL;
+FROM time_punches AS t WHERE NOT t.deleted AND t.missing_at IS NULL;
 
-CREATE VIEW "time_punches_breaks" AS SELECT
+CREATE VIEW time_punches_breaks AS SELECT
   t.company_id,
   t.id AS time_punch_id,
   b.place,
@@ -391,29 +391,29 @@ CREATE VIEW "time_punches_breaks" AS SELECT
   (b.value->>'paid')::boolean AS paid,
   (b.value->>'in')::timestamptz AS break_in,
   (b.value->>'out')::timestamptz AS break_out
-FROM "time_punches" AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.missing_at IS NULL;
+FROM time_punches AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.missing_at IS NULL;
 
 DO $do$ BEGIN
-EXECUTE (SELECT format($format$CREATE FUNCTION "time_punches_row_removed"() RETURNS trigger LANGUAGE plpgsql AS $$
+EXECUTE (SELECT format($format$CREATE FUNCTION time_punches_row_removed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE %I.%I SET known_since = NULL WHERE known_since IS NOT NULL AND (TG_OP = 'TRUNCATE' OR company_id = OLD.company_id);
+  UPDATE %1$I.time_punches_sync SET known_since = NULL WHERE known_since IS NOT NULL AND (TG_OP = 'TRUNCATE' OR company_id = OLD.company_id);
   RETURN NULL;
 END $$
-$format$, n.nspname, c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '"time_punches_sync"'::regclass);
+$format$, n.nspname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = 'time_punches'::regclass);
 END $do$;
 
-CREATE TRIGGER "time_punches_row_removed" AFTER DELETE ON "time_punches" FOR EACH ROW EXECUTE FUNCTION "time_punches_row_removed"();
+CREATE TRIGGER time_punches_row_removed AFTER DELETE ON time_punches FOR EACH ROW EXECUTE FUNCTION time_punches_row_removed();
 
-CREATE TRIGGER "time_punches_table_emptied" AFTER TRUNCATE ON "time_punches" FOR EACH STATEMENT EXECUTE FUNCTION "time_punches_row_removed"();
+CREATE TRIGGER time_punches_table_emptied AFTER TRUNCATE ON time_punches FOR EACH STATEMENT EXECUTE FUNCTION time_punches_row_removed();
 
-CREATE TABLE "time_punches_close" (
+CREATE TABLE time_punches_close (
   company_id bigint NOT NULL,
   close_id bigint NOT NULL,
   terms text NOT NULL,
   PRIMARY KEY (company_id, close_id)
 );
 
-CREATE TABLE "time_punches_close_state" (
+CREATE TABLE time_punches_close_state (
   company_id bigint NOT NULL,
   close_id bigint NOT NULL,
   number bigint NOT NULL,
@@ -431,7 +431,7 @@ CREATE TABLE "time_punches_close_state" (
   PRIMARY KEY (company_id, close_id, number)
 );
 
-CREATE TABLE "time_punches_close_row" (
+CREATE TABLE time_punches_close_row (
   company_id bigint NOT NULL,
   close_id bigint NOT NULL,
   number bigint NOT NULL,
@@ -451,7 +451,7 @@ CREATE TABLE "time_punches_close_row" (
   PRIMARY KEY (company_id, close_id, number, place)
 );
 
-CREATE TABLE "time_punches_close_file" (
+CREATE TABLE time_punches_close_file (
   company_id bigint NOT NULL,
   close_id bigint NOT NULL,
   number bigint NOT NULL,
@@ -467,21 +467,20 @@ CREATE TABLE "time_punches_close_file" (
 );
 
 DO $do$ BEGIN
-EXECUTE (SELECT format($format$CREATE FUNCTION "time_punches_erase_closes"() RETURNS trigger LANGUAGE plpgsql
+EXECUTE (SELECT format($format$CREATE FUNCTION time_punches_erase_closes() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-  DELETE FROM %1$I.%2$I WHERE company_id = OLD.company_id;
-  DELETE FROM %1$I.%3$I WHERE company_id = OLD.company_id;
-  DELETE FROM %1$I.%4$I WHERE company_id = OLD.company_id;
-  DELETE FROM %1$I.%5$I WHERE company_id = OLD.company_id;
+  DELETE FROM %1$I.time_punches_close WHERE company_id = OLD.company_id;
+  DELETE FROM %1$I.time_punches_close_state WHERE company_id = OLD.company_id;
+  DELETE FROM %1$I.time_punches_close_row WHERE company_id = OLD.company_id;
+  DELETE FROM %1$I.time_punches_close_file WHERE company_id = OLD.company_id;
   RETURN NULL;
 END $$
-$format$, n.nspname, c.relname || '_close', c.relname || '_close_state', c.relname || '_close_row', c.relname || '_close_file')
-FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = '"time_punches"'::regclass);
+$format$, n.nspname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = 'time_punches'::regclass);
 END $do$;
 
-REVOKE EXECUTE ON FUNCTION "time_punches_erase_closes"() FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION time_punches_erase_closes() FROM PUBLIC;
 
-CREATE TRIGGER "time_punches_erase_closes" AFTER DELETE ON "time_punches_sync" FOR EACH ROW EXECUTE FUNCTION "time_punches_erase_closes"();
+CREATE TRIGGER time_punches_erase_closes AFTER DELETE ON time_punches_sync FOR EACH ROW EXECUTE FUNCTION time_punches_erase_closes();
 
-INSERT INTO "time_punches_migrations" (migration_id, name) VALUES (10, 'tables') ON CONFLICT (migration_id) DO NOTHING;
+INSERT INTO time_punches_migrations (migration_id, name) VALUES (10, 'tables') ON CONFLICT (migration_id) DO NOTHING;

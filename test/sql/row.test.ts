@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Layer, Option, Result, Schema, Stream } from "effect"
 import { TimePunchId } from "../../src/Ids.ts"
 import { connect } from "../../src/sql/connection.ts"
-import { SqlStore, type SqlStoreOptions } from "../../src/sql/index.ts"
+import { SqlStore } from "../../src/sql/index.ts"
 import { rowColumns, StoredPunch } from "../../src/sql/row.ts"
 import { SyncStore } from "../../src/sync/index.ts"
 import { prng } from "../../src/testing/base/prng.ts"
@@ -83,21 +83,16 @@ const breaks: readonly [string, ...ReadonlyArray<string>] = [
 ]
 
 describe.each(databases())("in $name", ({ client, isHere }) => {
-  let tables = 0
-
   /** The rows of these punches by place, as the driver returns them. */
   const rowsOf = (punches: Parameters<typeof batchOf>[1]) =>
     Effect.gen(function*() {
-      const table = `row_${tables++}`
-      const context = yield* Layer.build(
-        Layer.provideMerge(SqlStore.layer({ table } satisfies SqlStoreOptions), client)
-      )
+      const context = yield* Layer.build(Layer.provideMerge(SqlStore.layer(), client))
       return yield* Effect.gen(function*() {
         const store = yield* SyncStore
         yield* store.commit(batchOf(1, punches), Option.none())
-        const { dialect, sql } = yield* connect(table)
+        const { dialect, sql } = yield* connect
         const rows = yield* sql`SELECT ${rowColumns(dialect)} FROM ${dialect.tables.rows} ORDER BY id`.values
-        const listed = yield* Stream.runCollect(SqlStore.list(company, { deleted: "include" }, { table }))
+        const listed = yield* Stream.runCollect(SqlStore.list(company, { deleted: "include" }))
         return { rows, listed: listed.toSorted((one, other) => one.id - other.id) }
       }).pipe(Effect.provideContext(context))
     })

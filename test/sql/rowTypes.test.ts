@@ -6,7 +6,7 @@ import { expectTypeOf } from "vitest"
 import { DepartmentId, ShiftId, TimePunchId } from "../../src/Ids.ts"
 import type { PostgresTables, SqliteTables } from "../../src/sql/rowTypes.ts"
 import { at, punch, rest } from "../support/arbitraryPunch.ts"
-import { databases, itWithTable } from "../support/databases.ts"
+import { databases, itWithDatabase } from "../support/databases.ts"
 import { batchOf } from "../support/storeBatches.ts"
 import { openSql } from "../support/stores.ts"
 
@@ -145,21 +145,21 @@ const fullAndSparse = [
 ]
 
 describe.each(databases())("the types of rows, in $name", (database) => {
-  const test = itWithTable(database, "row_types", (table) =>
+  const test = itWithDatabase(database, (client) =>
     Effect.gen(function*() {
-      const context = yield* Layer.build(database.client)
-      const { store } = yield* openSql(Layer.succeedContext(context), { table })
-      return { store, table, sql: yield* Effect.provideContext(SqlClient.SqlClient, context) }
+      const context = yield* Layer.build(client)
+      const { store } = yield* openSql(Layer.succeedContext(context))
+      return { store, sql: yield* Effect.provideContext(SqlClient.SqlClient, context) }
     }))
 
-  test("have the columns of the views, with what the driver returns", ({ sql, store, table }) =>
+  test("have the columns of the views, with what the driver returns", ({ sql, store }) =>
     Effect.gen(function*() {
       yield* store.commit(batchOf(1, { punches: fullAndSparse }), Option.none())
       const kindsOf = Effect.fnUntraced(function*(name: string): Effect.fn.Return<unknown, SqlError.SqlError> {
         const rows = yield* sql`SELECT * FROM ${sql(name)}`
         const types = database.dialect === "sqlite" ? [] : yield* sql<
           { name: string; type: string }
-        >`SELECT column_name AS name, data_type AS type FROM information_schema.columns WHERE table_name = ${name}`
+        >`SELECT column_name AS name, data_type AS type FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = ${name}`
         const kindOf = (column: string) =>
           database.dialect === "sqlite"
             ? [
@@ -176,11 +176,11 @@ describe.each(databases())("the types of rows, in $name", (database) => {
       })
       const views = database.dialect === "sqlite" ? sqliteViews : postgresViews
 
-      assert.deepStrictEqual(yield* kindsOf(`${table}_current`), views.current)
-      assert.deepStrictEqual(yield* kindsOf(`${table}_breaks`), views.breaks)
+      assert.deepStrictEqual(yield* kindsOf(`time_punches_current`), views.current)
+      assert.deepStrictEqual(yield* kindsOf(`time_punches_breaks`), views.breaks)
     }))
 
-  test("have the columns of the tables", ({ sql, table }) =>
+  test("have the columns of the tables", ({ sql }) =>
     Effect.gen(function*() {
       const columnsOf = Effect.fnUntraced(function*(name: string) {
         const found = database.dialect === "sqlite"
@@ -188,12 +188,12 @@ describe.each(databases())("the types of rows, in $name", (database) => {
             { name: string; nulls: number }
           >`SELECT name, "notnull" = 0 AS nulls FROM pragma_table_info(${name})`
           : yield* sql<{ name: string; nulls: boolean }>`SELECT column_name AS name, is_nullable = 'YES' AS nulls
-            FROM information_schema.columns WHERE table_name = ${name}`
+            FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = ${name}`
         return Object.fromEntries(found.map(({ name, nulls }) => [name, nulls ? "null" : "value"]))
       })
 
-      assert.deepStrictEqual(yield* columnsOf(table), row)
-      assert.deepStrictEqual(yield* columnsOf(`${table}_history`), version)
+      assert.deepStrictEqual(yield* columnsOf("time_punches"), row)
+      assert.deepStrictEqual(yield* columnsOf(`time_punches_history`), version)
     }))
 })
 

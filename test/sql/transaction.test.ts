@@ -295,7 +295,7 @@ describe("PostgreSQL", () => {
         Effect.andThen(Deferred.await(begun), store.commit(batchOf(1, { punches: rows(3) }), Option.none()))
       )
       const atRows = Effect.andThen(Deferred.succeed(begun, undefined), Effect.sleep("300 millis"))
-      const hooks: Hooks = { before: (text) => text.startsWith(`DELETE FROM "time_punches" `) ? atRows : Effect.void }
+      const hooks: Hooks = { before: (text) => text.startsWith("DELETE FROM time_punches ") ? atRows : Effect.void }
       yield* Effect.flatMap(
         SqlClient.SqlClient,
         (real) => Effect.provideService(SqlStore.purge(company), SqlClient.SqlClient, hookedClient(real, () => hooks))
@@ -311,11 +311,11 @@ describe("PostgreSQL", () => {
     "orders two syncs also where it serialises transactions",
     hasPostgres,
     Effect.gen(function*() {
-      const url = yield* emptyDatabase
-      const database = new URL(url).pathname.slice(1)
       for (const level of ["repeatable read", "serializable"]) {
+        const url = yield* emptyDatabase
+        const database = new URL(url).pathname.slice(1)
         yield* admin(url, `ALTER DATABASE ${database} SET default_transaction_isolation = '${level}'`)
-        const { store } = yield* openSql(clientOf(url), { table: level.replace(" ", "_") })
+        const { store } = yield* openSql(clientOf(url))
         yield* store.commit(batchOf(1, { punches: rows(100) }), Option.none())
         const both = [2, 3].map((pass) =>
           Effect.result(store.commit(batchOf(pass, { punches: rows(100, `${pass}`) }), Option.some(checkpointAt(1))))

@@ -4,7 +4,6 @@ import { Arbitrary, DateTime, Duration, Effect, Layer, Option, Record } from "ef
 import { SqlClient } from "effect/sql"
 import { Cents, ShiftId, TimePunchId, UserId } from "../../src/Ids.ts"
 import * as WorkedTime from "../../src/payroll/WorkedTime.ts"
-import type { SqlStoreOptions } from "../../src/sql/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { punch, Sample } from "../support/arbitraryPunch.ts"
 import { databases } from "../support/databases.ts"
@@ -29,18 +28,18 @@ const numbered = (punches: ReadonlyArray<TimePunch>) =>
 describe.each(databases())("in $name", ({ client, dialect, isHere, name }) => {
   /** A boolean as the driver returns it. */
   const booleans = (value: unknown) => dialect === "pg" ? value : value === 1
-  let tables = 0
-  const open = Effect.suspend(() => openSql(client, { table: `values_${tables++}` } satisfies SqlStoreOptions))
+  const open = openSql(client)
 
   /** The rows of a view of the tables that hold these punches. */
   const viewOf = (view: string, punches: ReadonlyArray<TimePunch>) =>
     Effect.gen(function*() {
-      const table = `view_${tables++}`
       const context = yield* Layer.build(client)
-      const { store } = yield* openSql(Layer.succeedContext(context), { table })
+      const { store } = yield* openSql(Layer.succeedContext(context))
       yield* store.commit(batchOf(1, { punches }), Option.none())
       const sql = yield* Effect.provideContext(SqlClient.SqlClient, context)
-      return yield* sql.unsafe<{ readonly [column: string]: unknown }>(`SELECT * FROM ${table}${view} ORDER BY 1, 2, 3`)
+      return yield* sql.unsafe<{ readonly [column: string]: unknown }>(
+        `SELECT * FROM time_punches${view} ORDER BY 1, 2, 3`
+      )
     })
 
   const roundTrip = Effect.fnUntraced(function*(punches: ReadonlyArray<TimePunch>) {

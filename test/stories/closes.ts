@@ -3,7 +3,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import { itWithTable, type TestDatabase } from "../support/databases.ts"
+import { itWithDatabase, type TestDatabase } from "../support/databases.ts"
 import { openHistory } from "../support/histories.ts"
 import { libraryPlayer } from "./library.ts"
 import { play, storiesOf } from "./story.ts"
@@ -12,7 +12,7 @@ export const closes = storiesOf(Fs.readFileSync(Path.join(import.meta.dirname, "
 
 export const itPlaysCloses = (database: TestDatabase) =>
   describe(`Closes in ${database.name}`, () => {
-    const itWithCopy = itWithTable(database, "stories", (table) => openHistory(database.client, table))
+    const itWithCopy = itWithDatabase(database, openHistory)
     for (const [title, story] of closes) {
       itWithCopy(
         title,

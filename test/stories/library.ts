@@ -147,8 +147,7 @@ const remarksOf = (correction: Close.CorrectionRemarks): ReadonlyArray<string> =
   })
 ]
 
-export const libraryPlayer = ({ kept, run, table }: OpenHistory): Player => {
-  const on = { table }
+export const libraryPlayer = ({ kept, run }: OpenHistory): Player => {
   const correctOptions = (closes: ReadonlyArray<number>, options: Options): Close.CorrectOptions => ({
     closes: closes.length === 0 ? undefined : closes,
     dayRules: dayRulesOf(options),
@@ -161,11 +160,11 @@ export const libraryPlayer = ({ kept, run, table }: OpenHistory): Player => {
       Effect.gen(function*() {
         const acceptGaps = options.accept.includes("gap")
         const terms = dates === undefined
-          ? yield* run(Close.next(company, { acceptGaps }, on))
+          ? yield* run(Close.next(company, { acceptGaps }))
           : termsOf(dates, options)
         // No pass has a time here: the age of the copy has its own tests.
         const accept = Blocker.literals.filter((kind) => kind === "stale" || options.accept.includes(kind))
-        const revision = yield* run(Close.create(company, { ...terms, accept }, on))
+        const revision = yield* run(Close.create(company, { ...terms, accept }))
         const before = Option.getOrElse(revision.before, () => "")
         const remarks = revision.changedTerms.map((change) =>
           `${termNames[change.term]} ${termText(change.now)}, and close ${before} has ${termText(change.before)}`
@@ -173,14 +172,14 @@ export const libraryPlayer = ({ kept, run, table }: OpenHistory): Player => {
         return { revision: writtenOf(revision), remarks }
       }).pipe(Effect.catch(refused)),
     due: (closes, options) =>
-      run(Close.due(company, correctOptions(closes, options), on)).pipe(
+      run(Close.due(company, correctOptions(closes, options))).pipe(
         Effect.map((due) => due.map(({ after, difference }) => ({ after, rows: rowsOf(difference) }))),
         Effect.catch(refused)
       ),
     correct: (closes, options) =>
       Effect.gen(function*() {
-        const rehearsed = yield* Effect.result(run(Close.rehearse(company, correctOptions(closes, options), on)))
-        const corrected = yield* Effect.result(run(Close.correct(company, correctOptions(closes, options), on)))
+        const rehearsed = yield* Effect.result(run(Close.rehearse(company, correctOptions(closes, options))))
+        const corrected = yield* Effect.result(run(Close.correct(company, correctOptions(closes, options))))
         const { due, revisions, ...remarks } = yield* Effect.fromResult(Result.mapError(corrected, (error) => {
           assert.deepStrictEqual<unknown>(Result.merge(rehearsed), error, "a rehearsal is refused as the correction is")
           return error
@@ -201,15 +200,15 @@ export const libraryPlayer = ({ kept, run, table }: OpenHistory): Player => {
         }
       }).pipe(Effect.catch(refused)),
     voidRevision: (revision) =>
-      run(Close.voidRevision(company, { revision, note: "not paid" }, on)).pipe(
+      run(Close.voidRevision(company, { revision, note: "not paid" })).pipe(
         Effect.map(writtenOf),
         Effect.catch(refused)
       ),
-    verify: run(Close.verify(company, undefined, on)).pipe(
+    verify: run(Close.verify(company, undefined)).pipe(
       Effect.map(({ revisions }) => revisions),
       Effect.catch(refused)
     ),
-    list: run(Close.list(company, on)).pipe(
+    list: run(Close.list(company)).pipe(
       Effect.map((closes) =>
         closes.flatMap((close) =>
           close.revisions.map((revision) => ({
@@ -220,14 +219,14 @@ export const libraryPlayer = ({ kept, run, table }: OpenHistory): Player => {
       ),
       Effect.catch(refused)
     ),
-    holes: run(Close.holes(company, on)).pipe(
+    holes: run(Close.holes(company)).pipe(
       Effect.map((holes) =>
         Object.values(Arr.groupBy(holes, ({ earlier, later }) => `${earlier} ${later}`)).map(holeLine)
       ),
       Effect.catch(refused)
     ),
     file: (revision, name) =>
-      run(Close.find(company, revision, on)).pipe(
+      run(Close.find(company, revision)).pipe(
         Effect.flatMap(({ previous, revision }) =>
           Effect.fromResult(
             Result.flatMap(

@@ -1,41 +1,42 @@
-/** The databases of a copy for tests, a fixture that gives each test a table, and a client with hooks around its statements. */
+/** The databases of a copy for tests, a fixture that gives each test a client, and a client with hooks around its statements. */
 import { afterAll, it } from "@effect/vitest"
 import { Effect, Layer, ManagedRuntime, type Scope } from "effect"
 import { SqlClient, type SqlError, Statement } from "effect/sql"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { needs } from "./needs.ts"
-import { hasPostgres, noPostgres, postgresClient } from "./postgres.ts"
+import { hasPostgres, noPostgres, Schemas } from "./postgres.ts"
 
 export interface TestDatabase {
   readonly name: "SQLite" | "PostgreSQL"
   readonly dialect: "sqlite" | "pg"
   readonly isHere: boolean
+  /** An empty database, or an empty schema, for each build of the layer. */
   readonly client: Layer.Layer<SqlClient.SqlClient, SqlError.SqlError>
 }
 
-/** SQLite in memory, a new one for each build of the layer, and one server of PostgreSQL that ends with the file. */
+/** SQLite in memory, and schemas of one server of PostgreSQL that ends with the file. */
 export const databases = (): readonly [sqlite: TestDatabase, postgres: TestDatabase] => {
-  const server = ManagedRuntime.make(postgresClient)
+  const server = ManagedRuntime.make(Schemas.layer)
   afterAll(() => server.dispose())
+  const schema = Layer.unwrap(
+    Effect.map(Effect.provide(Schemas, Layer.effectContext(server.contextEffect)), ({ client }) => client)
+  )
   return [
     { name: "SQLite", dialect: "sqlite", isHere: true, client: NodeSqlite.layer({ filename: ":memory:" }) },
-    { name: "PostgreSQL", dialect: "pg", isHere: hasPostgres, client: Layer.effectContext(server.contextEffect) }
+    { name: "PostgreSQL", dialect: "pg", isHere: hasPostgres, client: schema }
   ]
 }
 
-/** Tests of a database, each with what is opened for its own table. */
-export const itWithTable = <A>(
-  { isHere }: TestDatabase,
-  prefix: string,
-  open: (table: string) => Effect.Effect<A, unknown, Scope.Scope>
-) => {
-  let tables = 0
-  return (title: string, body: (opened: A) => Effect.Effect<void, unknown, Scope.Scope>) =>
-    it.live(title, (context) => {
-      needs(context, isHere, noPostgres)
-      return Effect.scoped(Effect.flatMap(open(`${prefix}_${tables++}`), body))
-    })
-}
+/** Tests of a database, each with what is opened over a client of its own. */
+export const itWithDatabase = <A>(
+  { client, isHere }: TestDatabase,
+  open: (client: TestDatabase["client"]) => Effect.Effect<A, unknown, Scope.Scope>
+) =>
+(title: string, body: (opened: A) => Effect.Effect<void, unknown, Scope.Scope>) =>
+  it.live(title, (context) => {
+    needs(context, isHere, noPostgres)
+    return Effect.scoped(Effect.flatMap(open(client), body))
+  })
 
 /** What happens around the statements of a client. */
 export interface Hooks {

@@ -21,23 +21,20 @@ export interface OpenHistory {
   readonly kept: OpenStore
   /** Without the option. */
   readonly plain: OpenStore
-  readonly table: string
   readonly run: <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) => Effect.Effect<A, E>
   readonly query: (text: string) => Effect.Effect<ReadonlyArray<{ readonly [column: string]: unknown }>>
 }
 
 export const openHistory = <E>(
-  client: Layer.Layer<SqlClient.SqlClient, E>,
-  table: string
+  client: Layer.Layer<SqlClient.SqlClient, E>
 ): Effect.Effect<OpenHistory, never, Scope.Scope> =>
   Effect.gen(function*() {
     const context: Context.Context<SqlClient.SqlClient> = yield* Layer.build(client)
     const shared = Layer.succeedContext(context)
     const run: OpenHistory["run"] = (effect) => Effect.provideContext(effect, context)
     return {
-      kept: yield* openSql(shared, { table, history: true }),
-      plain: yield* openSql(shared, { table }),
-      table,
+      kept: yield* openSql(shared, { history: true }),
+      plain: yield* openSql(shared),
       run,
       query: (text: string) =>
         Effect.orDie(run(
@@ -84,20 +81,20 @@ export const commit = (
   }).pipe(Effect.orDie)
 
 /** Since when the history is known, and the instant of the last commit. */
-export const historyOf = ({ run, table }: OpenHistory, company: CompanyId) =>
-  Effect.map(Effect.orDie(run(SqlStore.status(company, { table }))), ({ history }) => history)
+export const historyOf = ({ run }: OpenHistory, company: CompanyId) =>
+  Effect.map(Effect.orDie(run(SqlStore.status(company))), ({ history }) => history)
 
 export const lastOf = (opened: OpenHistory, company: CompanyId): Effect.Effect<DateTime.Utc> =>
   Effect.map(historyOf(opened, company), (history) => Option.getOrThrow(history).last)
 
 /** The copy of an instant, from the rows and their versions, by id. */
 export const copyAt = (
-  { run, table }: OpenHistory,
+  { run }: OpenHistory,
   company: CompanyId,
   instant: DateTime.Utc
 ): Effect.Effect<ReadonlyArray<PastRow>> =>
   Effect.gen(function*() {
-    const { dialect, sql } = yield* connect(table)
+    const { dialect, sql } = yield* connect
     const { bigint, tables, timestamp } = dialect
     const then = timestamp(instant.epochMilliseconds)
     const was = sql`company_id = ${bigint(company)} AND (valid_from IS NULL OR valid_from <= ${then})`

@@ -3,8 +3,8 @@
  * scope. `needs(context, hasPostgres, noPostgres)` skips a test where there is neither; `npm run test:full` fails there.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Redacted, type Scope } from "effect"
-import { SqlClient } from "effect/sql"
+import { Context, Effect, Layer, Redacted, type Scope } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { once } from "node:events"
@@ -137,9 +137,33 @@ export const emptyDatabase: Effect.Effect<string, never, Scope.Scope> = Effect.g
   return url.href
 })
 
-/** The client of a database. */
-export const clientOf = (url: string, applicationName = "tests") =>
-  PgClient.layer({ url: Redacted.make(url), applicationName })
+/** The client of a database, or of a schema of it. */
+export const clientOf = (url: string, applicationName = "tests", schema?: string) =>
+  PgClient.layer({
+    url: Redacted.make(url),
+    applicationName,
+    ...(schema === undefined ? {} : { startupParameters: { search_path: schema } })
+  })
 
 /** The client of an empty database, which ends with the layer. */
 export const postgresClient = Layer.unwrap(Effect.map(emptyDatabase, (url) => clientOf(url)))
+
+/** A database, whose schemas are as good as databases to a client that names no other. */
+export class Schemas extends Context.Service<Schemas, {
+  /** A client of an empty schema, another one for each build of the layer. */
+  readonly client: Layer.Layer<SqlClient.SqlClient, SqlError.SqlError>
+}>()("test/support/Schemas") {
+  static readonly layer = Layer.effect(
+    Schemas,
+    Effect.gen(function*() {
+      const url = yield* emptyDatabase
+      const sql = yield* Effect.map(Layer.build(clientOf(url)), Context.get(SqlClient.SqlClient))
+      let schemas = 0
+      const client = Layer.unwrap(Effect.suspend(() => {
+        const name = `schema_${schemas++}`
+        return Effect.as(sql.unsafe(`CREATE SCHEMA ${name}`), clientOf(url, "tests", name))
+      }))
+      return { client: Layer.fresh(client) }
+    })
+  )
+}

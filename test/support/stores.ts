@@ -51,30 +51,29 @@ const memory: Effect.Effect<OpenStore> = Effect.sync(() => {
 })
 
 /** What the tables of a client hold. */
-export const opened = (table?: string): Effect.Effect<OpenStore, never, SqlClient.SqlClient | SyncStore> =>
-  Effect.gen(function*() {
-    const store = yield* SyncStore
-    const { dialect, sql } = yield* connect(table)
-    const { bigint, clockAfter, tables } = dialect
-    return {
-      store,
-      rows: (company: CompanyId) =>
-        sql`SELECT ${rowColumns(dialect)} FROM ${tables.rows} WHERE company_id = ${bigint(company)} ORDER BY id`.pipe(
-          // A test may have cut connections that were idle: the pool notices that at their next use.
-          retried,
-          Effect.map((rows) =>
-            rows.map(rowOf).map(({ isMissing, pass, punch }) => ({ punch: Result.getOrThrow(punch), pass, isMissing }))
-          ),
-          Effect.orDie
+export const opened: Effect.Effect<OpenStore, never, SqlClient.SqlClient | SyncStore> = Effect.gen(function*() {
+  const store = yield* SyncStore
+  const { dialect, sql } = yield* connect
+  const { bigint, clockAfter, tables } = dialect
+  return {
+    store,
+    rows: (company: CompanyId) =>
+      sql`SELECT ${rowColumns(dialect)} FROM ${tables.rows} WHERE company_id = ${bigint(company)} ORDER BY id`.pipe(
+        // A test may have cut connections that were idle: the pool notices that at their next use.
+        retried,
+        Effect.map((rows) =>
+          rows.map(rowOf).map(({ isMissing, pass, punch }) => ({ punch: Result.getOrThrow(punch), pass, isMissing }))
         ),
-      setText: (company: CompanyId, text: string) =>
-        Effect.orDie(
-          sql`UPDATE ${tables.sync} SET checkpoint = ${text},
+        Effect.orDie
+      ),
+    setText: (company: CompanyId, text: string) =>
+      Effect.orDie(
+        sql`UPDATE ${tables.sync} SET checkpoint = ${text},
             history_last = CASE WHEN history_since IS NOT NULL THEN ${clockAfter("history_last")} END
             WHERE company_id = ${bigint(company)}`
-        )
-    }
-  }).pipe(Effect.orDie)
+      )
+  }
+}).pipe(Effect.orDie)
 
 /** A store over a client, which both end with the scope. */
 export const openSql = <E, R>(
@@ -83,7 +82,7 @@ export const openSql = <E, R>(
 ): Effect.Effect<OpenStore, never, R | Scope.Scope> =>
   Effect.gen(function*() {
     const context = yield* Layer.build(Layer.provideMerge(SqlStore.layer(options), client))
-    return yield* Effect.provideContext(opened(options?.table), context)
+    return yield* Effect.provideContext(opened, context)
   }).pipe(Effect.orDie)
 
 export const memoryKind: StoreKind = { name: "in memory", missing: Option.none(), open: memory }
@@ -100,12 +99,9 @@ export const sqliteHistoryKind: StoreKind = {
   open: openSql(NodeSqlite.layer({ filename: ":memory:" }), { history: true })
 }
 
-/** Every store has separate tables, in one server. */
-export const postgresKind = <E>(client: Layer.Layer<SqlClient.SqlClient, E>): StoreKind => {
-  let tables = 0
-  return {
-    name: "in PostgreSQL",
-    missing: hasPostgres ? Option.none() : Option.some(noPostgres),
-    open: Effect.suspend(() => openSql(client, { table: `copy_${tables++}` }))
-  }
-}
+/** Each build of the client is another schema. */
+export const postgresKind = <E>(client: Layer.Layer<SqlClient.SqlClient, E>): StoreKind => ({
+  name: "in PostgreSQL",
+  missing: hasPostgres ? Option.none() : Option.some(noPostgres),
+  open: openSql(client)
+})

@@ -1,7 +1,7 @@
 /** `time-punches copy erase`: erases the copy of one company. */
 import type * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
-import { holdingsOf } from "../../sql/holdings.ts"
+import { holdingsOf } from "../../close/holdings.ts"
 import { layerCopy } from "../database/copy.ts"
 import { databaseFlag, targetOfCopy } from "../database/database.ts"
 import { erase } from "../database/erase.ts"

@@ -227,7 +227,7 @@ const begin = Effect.fnUntraced(function*(
  */
 export const migrate: Effect.Effect<void, FleetError, SqlClient.SqlClient> = Effect.gen(function*() {
   const store = yield* makeFleetStore
-  const copy = yield* Effect.mapError(connect(), ({ message }) => new FleetError({ reason: "Store", detail: message }))
+  const copy = yield* Effect.mapError(connect, ({ message }) => new FleetError({ reason: "Store", detail: message }))
   const { dialect, sql } = store
   const all = Effect.gen(function*() {
     for (const text of dialect.lock(migrationsLock)) yield* sql.unsafe(text)

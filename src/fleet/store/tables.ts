@@ -7,7 +7,7 @@ import type { FleetStatements } from "./statements.ts"
 
 const migrationsOf = (dialect: SqlDialect): Migrate.Migrations => ({
   title: "the fleet",
-  table: { name: "fleet_migrations", quoted: "fleet_migrations" },
+  table: "fleet_migrations",
   // "fleet_mi", as a number: any other lock of the database is as good.
   lock: 7378705536486387049n,
   steps: stepsOf(dialect)

@@ -13,8 +13,6 @@ export type DialectName = "sqlite" | "pg"
 /** A dialect. A `string` is text of SQL, a `Fragment` a part of a template of the client. */
 export interface SqlDialect {
   readonly name: DialectName
-  /** Whether a table may be named with a schema before it. */
-  readonly hasSchemas: boolean
   /** A parameter that is a whole number. */
   readonly bigint: (value: number) => Statement.Fragment
   /**
@@ -46,8 +44,10 @@ export interface SqlDialect {
   readonly beginSnapshot: ReadonlyArray<string>
   /** Holds up every other transaction that takes the lock of this number, until the transaction ends. */
   readonly lock: (key: bigint) => ReadonlyArray<string>
-  /** Whether there is a table of this name, which may have a schema. */
+  /** Whether there is a table of this name. */
   readonly hasTable: (name: string) => Statement.Fragment
+  /** Selects the `name` of all that a table, a view or an index which is created now must not be called. */
+  readonly namesHere: Statement.Fragment
   /** Creates the table of the migrations that were run, as `Migrator` of `effect/sql` has it. */
   readonly createMigrations: (table: string) => string
   /** Deletes the rows of a table that `rows` selects (`WHERE … ORDER BY … LIMIT …`). */
@@ -88,7 +88,6 @@ const sqliteClock = "CAST(round((julianday('now') - 2440587.5) * 86400000) AS IN
 /** Instants are whole numbers of milliseconds. */
 export const sqlite: SqlDialect = {
   name: "sqlite",
-  hasSchemas: false,
   bigint: (value) => parameter(value),
   timestamp: (millis) => parameter(Math.max(millis, earliest)),
   millisOf: raw,
@@ -107,6 +106,7 @@ export const sqlite: SqlDialect = {
   // `begin` has locked the whole database.
   lock: () => [],
   hasTable: (name) => fragmentOf("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ", parameter(name)),
+  namesHere: raw("SELECT name FROM sqlite_master"),
   createMigrations: (table) =>
     `CREATE TABLE IF NOT EXISTS ${table} (
   migration_id integer PRIMARY KEY NOT NULL,
@@ -123,7 +123,6 @@ const postgresClock = "date_trunc('milliseconds', clock_timestamp())"
 /** Parameters are texts with casts: a driver that types them by their value makes a new prepared statement for each type. */
 export const postgres: SqlDialect = {
   name: "pg",
-  hasSchemas: true,
   bigint: (value) => parameter(String(value), "::bigint"),
   timestamp: (millis) => parameter(timestamptzOf(Math.max(millis, earliest)), "::timestamptz"),
   millisOf: (expression) => raw(`(extract(epoch FROM ${expression}) * 1000)::bigint::float8`),
@@ -144,6 +143,9 @@ export const postgres: SqlDialect = {
   // To read a table of the catalogue makes the session hear of what another created while this one waited for the lock.
   hasTable: (name) =>
     fragmentOf("SELECT 1 FROM pg_catalog.pg_class WHERE oid = to_regclass(", parameter(name, "::text"), ")"),
+  namesHere: raw(
+    "SELECT relname::text AS name FROM pg_catalog.pg_class WHERE relnamespace = current_schema()::regnamespace"
+  ),
   createMigrations: (table) =>
     `CREATE TABLE IF NOT EXISTS ${table} (
   migration_id integer PRIMARY KEY,

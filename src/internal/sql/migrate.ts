@@ -2,6 +2,7 @@
 import type * as Arr from "effect/Array"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { MigrationError } from "effect/sql/Migrator"
 import type { Row } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
@@ -20,8 +21,8 @@ export interface Migration {
 export interface Migrations {
   /** What the messages call them. */
   readonly title: string
-  /** The table of the migrations that were run, as the catalogue has it and quoted for a statement. */
-  readonly table: { readonly name: string; readonly quoted: string }
+  /** The table of the migrations that were run. */
+  readonly table: string
   /** Holds up every other migration of such tables. */
   readonly lock: bigint
   /** In turn. The first makes the tables of the first publication: no step leads on from a lower schema. */
@@ -31,7 +32,7 @@ export interface Migrations {
 /** The statements of a migration, with the record of it: who runs them by hand has done all that `migrate` does. */
 export const statementsOf = ({ table }: Migrations, { id, name, statements }: Migration): ReadonlyArray<string> => [
   ...statements,
-  `INSERT INTO ${table.quoted} (migration_id, name) VALUES (${id}, '${name}') ON CONFLICT (migration_id) DO NOTHING`
+  `INSERT INTO ${table} (migration_id, name) VALUES (${id}, '${name}') ON CONFLICT (migration_id) DO NOTHING`
 ]
 
 /** The tables have not the schema that this release needs. */
@@ -41,21 +42,38 @@ export class OtherSchema extends Data.TaggedError("OtherSchema")<{
   /** 0: there are none. */
   readonly version: number
   readonly needed: number
-  /** `unpublished`: of a time before the first publication, so that nothing brings them to this release. */
-  readonly kind: "unpublished" | "older" | "later"
+  /**
+   * `unpublished`: of a time before the first publication, so that nothing brings them to this release. `foreign`: there are none,
+   * and the table `taken` of another program has the name of one.
+   */
+  readonly kind: "unpublished" | "foreign" | "older" | "later"
+  readonly taken?: string
 }> {
   /** What is wrong, and what to do about it. `migrate` says what makes the tables. */
   detail(migrate: string): string {
-    const { kind, needed, title, version } = this
-    const advice = { older: migrate, later: "use the release that made it" }
-    return kind === "unpublished"
-      ? `${title} has schema ${version}, made before the first publication: sync into a new file or database`
-      : `${title} has schema ${version} (0: no tables), and this release needs ${needed}: ${advice[kind]}`
+    const { kind, needed, taken, title, version } = this
+    const found = `${title} has schema ${version} (0: no tables), and this release needs ${needed}`
+    switch (kind) {
+      case "unpublished":
+        return `${title} has schema ${version}, made before the first publication: sync into a new file or database`
+      case "foreign":
+        return `${taken} is there already, and not of ${title}: use another file or database, which has none of that name`
+      case "older":
+        return `${found}: ${migrate}`
+      case "later":
+        return `${found}: use the release that made it`
+    }
   }
 }
 
-const otherSchema = (migrations: Migrations, version: number, kind: OtherSchema["kind"]) =>
-  new OtherSchema({ title: migrations.title, version, needed: newest(migrations), kind })
+const otherSchema = (migrations: Migrations, version: number, kind: OtherSchema["kind"], taken?: string) =>
+  new OtherSchema({
+    title: migrations.title,
+    version,
+    needed: newest(migrations),
+    kind,
+    ...(taken === undefined ? {} : { taken })
+  })
 
 /** The schema of this release. */
 const newest = ({ steps }: Migrations): number => Math.max(...steps.map(({ id }) => id))
@@ -63,11 +81,22 @@ const newest = ({ steps }: Migrations): number => Math.max(...steps.map(({ id })
 /** The schema that the tables have; 0: there are none. Fails if it is of a time before the first publication. */
 const versionOf = Effect.fnUntraced(function*({ dialect, sql }: Database, migrations: Migrations) {
   const { steps: [first], table } = migrations
-  const found = yield* sql`${dialect.hasTable(table.name)}`
+  const found = yield* sql`${dialect.hasTable(table)}`
   if (found.length === 0) return 0
-  const [latest] = yield* sql<Row>`SELECT coalesce(max(migration_id), 0) AS version FROM ${raw(table.quoted)}`
+  const [latest] = yield* sql<Row>`SELECT coalesce(max(migration_id), 0) AS version FROM ${raw(table)}`
   const version = numberOf(latest?.["version"])
   return version === 0 || version >= first.id ? version : yield* otherSchema(migrations, version, "unpublished")
+})
+
+/** Fails if a name that the first step gives is taken. What another program has under it stays. */
+const requireFree = Effect.fnUntraced(function*({ dialect, sql }: Database, migrations: Migrations) {
+  const names = migrations.steps[0].statements.flatMap((text) =>
+    Option.toArray(Option.fromUndefinedOr(/^CREATE (?:TABLE|VIEW|INDEX) (\w+)/.exec(text)?.[1]))
+  )
+  const [taken] = yield* sql<Row>`SELECT name FROM (${dialect.namesHere}) AS here WHERE ${
+    sql.in("name", names)
+  } ORDER BY name`
+  if (taken !== undefined) return yield* otherSchema(migrations, 0, "foreign", String(taken["name"]))
 })
 
 /** Runs the migrations that are missing, in one transaction. A newer schema is left as it is. */
@@ -80,6 +109,7 @@ export const migrate = Effect.fnUntraced(function*(database: Database, migration
     Effect.gen(function*() {
       yield* Effect.forEach(dialect.lock(migrations.lock), run, { discard: true })
       const version = yield* versionOf(database, migrations)
+      if (version === 0) yield* requireFree(database, migrations)
       for (const step of migrations.steps.filter(({ id }) => id > version)) {
         yield* Effect.forEach(statementsOf(migrations, step), run, { discard: true }).pipe(
           Effect.mapError((error) => isTransient(error) ? error : migrationFailed(migrations, step, error))

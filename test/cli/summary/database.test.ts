@@ -233,7 +233,7 @@ describe("time-punches summary --database", () => {
       assert.strictEqual(code, 7, stderr)
       assert.include(
         stdout + stderr,
-        "the tables of the copy have schema 8, made before the first publication: sync into a new file or database"
+        `"time_punches" has schema 8, made before the first publication: sync into a new file or database`
       )
       assert.deepStrictEqual(Fs.readFileSync(file), before)
     })))

@@ -6,8 +6,8 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import type { CompanyId } from "../Ids.ts"
 import { numberOf } from "../internal/sql/dialect.ts"
+import { failedWith, opened } from "../sql/connection.ts"
 import type { SyncError } from "../sync/SyncError.ts"
-import { failedWith, opened } from "./connection.ts"
 
 /** One revision of a close, with the sums of its rows. A void has none. */
 export interface HeldRevision {
@@ -48,7 +48,7 @@ const readPeriod = Schema.decodeUnknownOption(PeriodText)
  */
 export const holdingsOf = (company: CompanyId): Effect.Effect<Holdings, SyncError, SqlClient> =>
   Effect.gen(function*() {
-    const { dialect: { bigint, forUpdate, tables }, sql } = yield* opened(company, {})
+    const { dialect: { bigint, forUpdate, tables }, sql } = yield* opened(company)
     const isOurs = sql`company_id = ${bigint(company)}`
     return yield* Effect.gen(function*() {
       // A close holds up this row while it is written.
