@@ -126,7 +126,7 @@ const hoursFlag = (name: string, seconds: number | undefined): ReadonlyArray<str
   seconds === undefined ? [] : [name, `${seconds / 3600}h`]
 
 /** Why a call refused: what is not accepted, or the error, without the company. */
-const refusedOf = ({ code, stderr }: Called): Refused => {
+const refusedOf = ({ code, stderr, stdout }: Called): Refused => {
   const lines = linesOf(stderr)
   const found = lines.findIndex((line) => /^not (?:closed|corrected): /.test(line))
   if (code === 9) {
@@ -134,6 +134,7 @@ const refusedOf = ({ code, stderr }: Called): Refused => {
     const [, kinds = ""] = /: (.*)/.exec(lines[found] ?? "") ?? []
     return new Refused({ lines: [`not ready: ${kinds}`, ...lines.slice(found + 1, end)] })
   }
+  assert.deepStrictEqual([code, stdout], [2, ""], stderr)
   const [, message] = lines.map((line) => /^time-punches: (.*?)(?: \[company \d+\])?$/.exec(line) ?? [])
     .find(([line]) => line !== undefined) ?? assert.fail(stderr)
   return new Refused({ lines: [`refused: ${message}`] })

@@ -123,6 +123,18 @@ describe("a change that becomes visible late", () => {
       assert.deepInclude(yield* find(2), { tips: 6, notes: newcomer(2).notes })
     }).pipe(Effect.provide(FakeService.layer({ punches, visibleAfter: "1 minute" }))))
 
+  it.effect("shows in a walk from the page on that is requested after its lag", () =>
+    Effect.gen(function*() {
+      const service = yield* fake
+      yield* service.edit([2, 12], { notes: "late" })
+      const first = yield* requestPage({ limit: "6" })
+      yield* TestClock.adjust("1 minute")
+      const [second] = yield* walk({ limit: "6" }, "next", first.meta.cursor.next ?? "")
+
+      assert.isUndefined(first.data.find(({ notes }) => notes === "late"))
+      assert.deepStrictEqual(second?.data.filter(({ notes }) => notes === "late").map(({ id }) => id), [12])
+    }).pipe(Effect.provide(FakeService.layer({ punches, visibleAfter: "1 minute" }))))
+
   it.effect("is what a replay of all changes up to the lag before shows, in random runs with a fixed lag", () =>
     Effect.forEach(Array.from({ length: 40 }, (_, index) => index), (seed) =>
       Effect.gen(function*() {
