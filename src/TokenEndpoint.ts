@@ -230,7 +230,7 @@ const reasonOf = (status: number): TokenError["reason"] => {
  */
 const errorCode = (response: HttpClientResponse.HttpClientResponse) => {
   const { type } = contentType(response)
-  if (type !== "" && !isJson(type)) return Effect.succeed(undefined)
+  if (type !== "" && !isJson(type)) return Effect.undefined
   return readBytes(response, bodyCap).pipe(
     Effect.map((bytes) => {
       const body = Result.getOrUndefined(parseJson(bytes))

@@ -47,10 +47,9 @@ export const spelled = <A>(
       (refusal) =>
         send(otherSpelling(spelling), cursor, index).pipe(
           Effect.catchIf(isRefused, () => Effect.fail(refusal)),
-          Effect.flatMap((page) =>
-            isSure
-              ? Effect.succeed(page)
-              : Effect.catchIf(send(spelling, cursor, index), isRefused, () => Effect.succeed(page))
+          Effect.filterOrElse(
+            () => isSure,
+            (page) => Effect.catchIf(send(spelling, cursor, index), isRefused, () => Effect.succeed(page))
           )
         )
     )

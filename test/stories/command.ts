@@ -162,7 +162,7 @@ export const commandPlayer = (
     const run = (...args: ReadonlyArray<string>) =>
       Effect.suspend(() => call(...args, ...database)).pipe(
         Effect.provideService(FakeService, service),
-        Effect.flatMap((called) => called.code === 0 ? Effect.succeed(called) : Effect.fail(refusedOf(called)))
+        Effect.filterOrFail(({ code }) => code === 0, refusedOf)
       )
     const json = <A>(...args: ReadonlyArray<string>) =>
       Effect.map(run("payroll", ...args, "--json"), ({ stderr, stdout }) => {
