@@ -90,6 +90,7 @@ const notesOf = (file: string) => {
 }
 
 const timeout = 60_000
+const week = ["--week", "2026-03-02", "--zone", "UTC"]
 const sticky = 0o1777
 
 describe("a file that another user put beside a copy", () => {
@@ -120,6 +121,8 @@ describe("a file that another user put beside a copy", () => {
           [owner, "copy", "sync"],
           [owner, "copy", "status"],
           [{}, "copy", "erase", "--yes"],
+          [owner, "summary", ...week],
+          [owner, "payroll", "close", ...week],
           [{}, "payroll", "list"]
         ]
         for (const [what, [suffix, make, says]] of Object.entries(planted)) {
@@ -137,6 +140,7 @@ describe("a file that another user put beside a copy", () => {
         assert.strictEqual(Fs.readFileSync(secret, "utf8"), "key")
         ok(yield* sync(owner))
         assert.deepStrictEqual(notesOf(file), notes)
+        ok(yield* run(owner, "payroll", "close", ...week, "--database", "c.db"))
       })),
     120_000
   )
