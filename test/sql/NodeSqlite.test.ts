@@ -180,7 +180,7 @@ describe("NodeSqlite", () => {
       Effect.gen(function*() {
         const { exec } = DatabaseSync.prototype
         vi.spyOn(DatabaseSync.prototype, "exec").mockImplementationOnce(function(this: DatabaseSync, text) {
-          // A sticky folder lets nobody replace a file of another user.
+          // In a sticky folder no user may replace a file of another one.
           const user = process.geteuid?.() ?? 0
           if (user !== 0) {
             // As one that another process of this user has just deleted.

@@ -14,7 +14,7 @@ export class ForeignFile extends Error {
   }
 }
 
-/** What SQLite keeps beside a database, and believes whoever made it. */
+/** What SQLite keeps beside a database, and believes from any user. */
 const suffixes = ["-wal", "-journal", "-shm"]
 
 const find = (path: string) => Fs.lstatSync(path, { throwIfNoEntry: false })
@@ -112,7 +112,7 @@ const seek =
 
 const unlinked = (path: string): string => {
   const name = basename(path)
-  return `It may have commits: keep it. Once no process has the database open, make it a file of its own: cp -p ${name} ${name}.own && mv ${name}.own ${name}`
+  return `It may have commits: keep it. Once no process has the database open, make it a separate file: cp -p ${name} ${name}.own && mv ${name}.own ${name}`
 }
 
 const settled = (file: string, owner: number): string => {

@@ -17,7 +17,7 @@ const owner: User = { uid: 61_001, gid: 61_001 }
 const other: User = { uid: 61_002, gid: 61_002 }
 const team = 61_003
 
-/** Two users beside root can only be had by root, and the command must lie where they can read it. */
+/** Only root can run a process as two other users, and the command must lie where they can read it. */
 const canBecome = (user: User): boolean =>
   process.getuid?.() === 0 &&
   ChildProcess.spawnSync(process.execPath, [bundle, "--version"], { ...user, cwd: "/", env: {} }).status === 0
