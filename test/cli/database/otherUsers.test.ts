@@ -288,6 +288,39 @@ describe("a copy that several users share legally", () => {
     timeout
   )
 
+  it.live("is read by root on a read-only file system that all might write otherwise", (context) => {
+    const folder = Fs.mkdtempSync("/tmp/read-only-")
+    const mount = (...args: ReadonlyArray<string>) => ChildProcess.spawnSync("mount", [...args, folder]).status === 0
+    const isMounted = mount("-t", "tmpfs", "-o", "mode=1777", "none")
+    context.onTestFinished(() => {
+      if (isMounted) ChildProcess.spawnSync("umount", [folder])
+      Fs.rmdirSync(folder)
+    })
+    needs(context, isMounted, "root, who may mount a file system")
+    return Effect.gen(function*() {
+      const env = environmentOf((yield* FakeServer).url)
+      const run = (...args: ReadonlyArray<string>) =>
+        Effect.scoped(Effect.flatMap(started([...args, "--database", "c.db"], env, bundle, folder), ended))
+      ok(yield* run("copy", "sync"))
+      assert.isTrue(mount("-o", "remount,ro"))
+      ok(yield* run("copy", "status"))
+    }).pipe(Effect.provide(served))
+  }, timeout)
+
+  it.live(
+    "is named without a trace in a folder that its user may not enter",
+    inFolder(sticky, ({ folder, run }) =>
+      Effect.gen(function*() {
+        Fs.mkdirSync(Path.join(folder, "closed"), { mode: 0o700 })
+        for (const verb of ["sync", "status"]) {
+          const { code, stderr } = yield* run(owner, "copy", verb, "--database", "closed/inner/c.db")
+          assert.strictEqual(code, 8, stderr)
+          assert.notMatch(stderr, /at .*:\d+:\d+/)
+        }
+      })),
+    timeout
+  )
+
   it.live(
     "is used without a warning in a sticky one",
     inFolder(
