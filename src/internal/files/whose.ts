@@ -60,7 +60,7 @@ export const takeNames = (filename: string, isReadOnly: boolean): () => void => 
     try {
       descriptor = Fs.openSync(path, "wx", 0o600)
     } catch (error) {
-      // There is one, maybe of another process of this user: whose it is, is asked next. On a read-only file system nobody can.
+      // There is one, maybe of another process of this user: whose it is, is asked next. On a read-only file system no user can.
       if (isError(error, "EEXIST") || isError(error, "EROFS")) return undefined
       throw error
     }
