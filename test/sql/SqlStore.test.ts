@@ -116,7 +116,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
   )
 
   test(
-    "leaves a table alone that another program has under the name of one of its own, and names it",
+    "leaves a table alone that another program has under the name of a table of the copy, and names it",
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const taken = {
