@@ -57,8 +57,6 @@ const leanUndici: Plugin = {
  * if core no longer has it.
  */
 const cuts: Readonly<Record<string, ReadonlyArray<readonly [code: string, instead: string]>>> = {
-  // The wizard is not among the flags of this command, and its questions are an eighteenth of the code of each call.
-  "effect/dist/cli/Command.js": [["flag === GlobalFlag.Wizard", "false"]],
   // The scripts for shells are written once.
   "effect/dist/cli/GlobalFlag.js": [
     ["import * as Completions_ from \"./Completions.js\";", ""],
@@ -75,16 +73,6 @@ const cuts: Readonly<Record<string, ReadonlyArray<readonly [code: string, instea
       "displayWidth = text => {",
       "displayWidth = text => {\n  text = stripAnsi(text);\n  if (/^[ -~]*$/.test(text)) return text.length;"
     ]
-  ],
-  // Modules of Node that take milliseconds, for temporary files and for keys.
-  "@effect/platform-node-shared/dist/NodeFileSystem.js": [
-    ["import * as Crypto from \"node:crypto\";", ""],
-    ["Crypto.randomBytes", "process.getBuiltinModule(\"node:crypto\").randomBytes"]
-  ],
-  "@effect/platform-node-shared/dist/NodeTerminal.js": [
-    ["import * as readline from \"node:readline\";", ""],
-    ["readline.createInterface", "process.getBuiltinModule(\"node:readline\").createInterface"],
-    ["readline.emitKeypressEvents", "process.getBuiltinModule(\"node:readline\").emitKeypressEvents"]
   ]
 }
 

@@ -1,7 +1,8 @@
 /** Every way that a listing can fail: one tag for each thing that a caller would do differently. */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { usualStatus } from "./internal/http/status.ts"
+import { isBadRequest, isNotFound, isServerSide, usualStatus } from "./internal/http/status.ts"
+import { printable } from "./internal/text/printable.ts"
 import {
   inParentheses,
   place,
@@ -12,16 +13,25 @@ import {
   whereUnsent,
   withDefault
 } from "./internal/wire/errorFields.ts"
-import { printable } from "./internal/wire/issue.ts"
 import { explain, Problem } from "./Problem.ts"
+
+/** What the body of an error says. */
+const bodyFields = {
+  /** What the body said about it; empty if nothing in it was well-typed. */
+  problem: withDefault(Problem, {}),
+  /**
+   * Whether the body was a page for a browser, by its content type. Something in front of the service sends one, such as a
+   * content network. Default: `false`.
+   */
+  isHtml: withDefault(Schema.Boolean, false)
+}
 
 /** The fields of an error that a status decides. */
 const statusFields = (kind: keyof typeof usualStatus) => ({
   ...where,
   /** The status of the response. Default for a mock: the usual status of this error. */
   status: withDefault(Schema.Int, usualStatus[kind]),
-  /** What the body said about it; empty if nothing in it was well-typed. */
-  problem: withDefault(Problem, {})
+  ...bodyFields
 })
 
 /** The message of an error that a status decides. */
@@ -40,6 +50,14 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>("effect-time-
     return statusMessage("the credential was not accepted", this)
   }
 
+  /**
+   * What failed. The exit code of the command and what a fleet does follow from it. `service` if the body is a page for a browser,
+   * as a network in front of the service sends: it passes.
+   */
+  get kind() {
+    return this.isHtml ? "service" as const : "credential" as const
+  }
+
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
   get isRetryable(): boolean {
     return false
@@ -56,6 +74,14 @@ export class Forbidden extends Schema.TaggedError<Forbidden>("effect-time-punche
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("the credential may not do this", this)
+  }
+
+  /**
+   * What failed. The exit code of the command and what a fleet does follow from it. `service` if the body is a page for a browser,
+   * as a network in front of the service sends: it passes.
+   */
+  get kind() {
+    return this.isHtml ? "service" as const : "permission" as const
   }
 
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
@@ -79,6 +105,11 @@ export class UnprocessableEntity
     return statusMessage("the service refused a parameter", this)
   }
 
+  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  get kind() {
+    return "answer" as const
+  }
+
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
   get isRetryable(): boolean {
     return false
@@ -93,6 +124,11 @@ export class ServerError extends Schema.TaggedError<ServerError>("effect-time-pu
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("the service failed", this)
+  }
+
+  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  get kind() {
+    return "service" as const
   }
 
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
@@ -115,13 +151,21 @@ export class RateLimited extends Schema.TaggedError<RateLimited>("effect-time-pu
     return statusMessage(`too many requests${waitText(this.retryAfter)}`, this)
   }
 
+  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  get kind() {
+    return "throttled" as const
+  }
+
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. Wait for `retryAfter` first. */
   get isRetryable(): boolean {
     return true
   }
 }
 
-/** 408, 502, 503 or 504, after all retries. The service, or a proxy before it, is down or slow: resume later. */
+/**
+ * 408, 425, or a 5xx other than 500, 501, 505 and 511, after all retries. The service, or what stands in front of it, is down or
+ * slow: resume later.
+ */
 export class ServiceUnavailable
   extends Schema.TaggedError<ServiceUnavailable>("effect-time-punches/ApiError/ServiceUnavailable")(
     "ServiceUnavailable",
@@ -131,6 +175,11 @@ export class ServiceUnavailable
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("the service cannot be reached for now", this)
+  }
+
+  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  get kind() {
+    return "service" as const
   }
 
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
@@ -150,14 +199,22 @@ export class UnexpectedStatus
       ...where,
       /** The status of the response. */
       status: Schema.Int,
-      /** What the body said about it; empty if nothing in it was well-typed. */
-      problem: withDefault(Problem, {})
+      ...bodyFields
     }
   )
 {
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("is not a status of this interface", this)
+  }
+
+  /**
+   * What failed. The exit code of the command and what a fleet does follow from it. `service` for a 5xx, and for a 404 whose body
+   * is a page for a browser: it passes.
+   */
+  get kind() {
+    const isOutage = isServerSide(this.status) || (this.isHtml && isNotFound(this.status))
+    return isOutage ? "service" as const : "answer" as const
   }
 
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
@@ -200,6 +257,11 @@ export class TransportError
   override get message(): string {
     const from = Option.match(this.origin, { onNone: () => "", onSome: (text) => ` from ${printable(text)}` })
     return `no whole response${from}: ${this.reason}${inParentheses(this.code)} [${place(this)}]`
+  }
+
+  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  get kind() {
+    return "service" as const
   }
 
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. Not for `Tls` and `TooLarge`. */
@@ -251,6 +313,11 @@ export class DecodeError
     return `the response cannot be read (${this.reason})${at}${punch}${detail} [${place(this)}]`
   }
 
+  /** What failed. The exit code of the command and what a fleet does follow from it. `service` where `isRetryable` is true. */
+  get kind() {
+    return this.isRetryable ? "service" as const : "answer" as const
+  }
+
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. Only for `NotJson`, `Empty` and `ContentType`. */
   get isRetryable(): boolean {
     return this.reason === "NotJson" || this.reason === "Empty" || this.reason === "ContentType"
@@ -291,6 +358,11 @@ export class PaginationError
     return `the listing stopped (${this.reason}): ${paginationSentences[this.reason]} [${place(this)}]`
   }
 
+  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  get kind() {
+    return "answer" as const
+  }
+
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
   get isRetryable(): boolean {
     return false
@@ -314,11 +386,26 @@ export class InvalidRequest
     return `invalid ${printable(this.field)}: ${printable(this.detail)}${company}`
   }
 
+  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  get kind() {
+    return "request" as const
+  }
+
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
   get isRetryable(): boolean {
     return false
   }
 }
+
+/** A response that is not one of a token endpoint may be an outage of what stands before it, as a failed lookup may. */
+const tokenKinds = {
+  InvalidClient: "credential",
+  Rejected: "credential",
+  Transport: "service",
+  Malformed: "service",
+  Throttled: "throttled",
+  Lookup: "service"
+} as const satisfies { readonly [R in TokenError["reason"]]: ErrorKind }
 
 /** No token: an OAuth client has none after all retries of the token request, or the lookup of access tokens failed. */
 export class TokenError
@@ -332,10 +419,10 @@ export class TokenError
     /**
      * Why the client has no token.
      *
-     * - `InvalidClient`: the endpoint does not accept the client id or the secret: replace them.
+     * - `InvalidClient`: the endpoint does not accept the client id or the secret, whatever its status: replace them.
      * - `Rejected`: the endpoint refused the request; `code` may say why, such as `invalid_scope`.
      * - `Transport`: no whole response arrived, and `transport` says why; or the endpoint failed, and `status` says how:
-     *   resume later. For `Tls`, fix the trust store first.
+     *   resume later. For `Tls`, fix the trust store first. Every status from 500 on is one, unless `code` says more.
      * - `Malformed`: the response is not a token.
      * - `Throttled`: 429, after all retries: resume later.
      * - `Lookup`: the lookup of `Credentials.layerAccessTokens` failed with another error, which is not kept: it may
@@ -345,8 +432,8 @@ export class TokenError
     /** The status of the token response. `None` (the default): there was no response. */
     status: withDefault(Schema.OptionFromNullOr(Schema.Int), Option.none()),
     /**
-     * The error code of the token response, such as `invalid_scope`: one of the six of RFC 6749, section 5.2. `None` (the
-     * default): the response names none of them; other text is not kept.
+     * The error code of the token response, such as `invalid_scope`: one of the six of RFC 6749, section 5.2, or
+     * `invalid_credentials` or `access_denied`. `None` (the default): the response names none of them; other text is not kept.
      */
     code: withDefault(Schema.OptionFromNullOr(Schema.String), Option.none()),
     /** How long the last response asked to wait, from `Retry-After`. `None` (the default): it did not say. */
@@ -368,6 +455,11 @@ export class TokenError
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return `no token: ${tokenFailureText(this)} [${place(this, "token ")}]`
+  }
+
+  /** What failed. The exit code of the command and what a fleet does follow from it. */
+  get kind() {
+    return tokenKinds[this.reason]
   }
 
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. Only for `Transport` (not for its `Tls`) and `Throttled`. */
@@ -394,8 +486,18 @@ export const ListError = Schema.Union([
 ])
 export type ListError = typeof ListError.Type
 
+/**
+ * What failed, in six words: the call (`request`), the credential, what it may do (`permission`), too many requests
+ * (`throttled`), the service or the way to it (`service`), or what it answered (`answer`).
+ */
+export type ErrorKind = "request" | "credential" | "permission" | "throttled" | "service" | "answer"
+
 /** Whether a value is an error of a listing, such as the `cause` of another error, or what untyped code caught. */
 export const isListError: (value: unknown) => value is ListError = Schema.is(ListError)
+
+/** Whether the service refused a parameter of a request: with 422, or with 400 as some do. @internal */
+export const isRefused = (error: ListError): boolean =>
+  error._tag === "UnprocessableEntity" || (error._tag === "UnexpectedStatus" && isBadRequest(error.status))
 
 /**
  * What a person may do about an error of a listing: one sentence or two for a log or a screen, without a value of the call. A
@@ -406,15 +508,17 @@ export const getAdvice = (error: ListError): string => {
     case "InvalidRequest":
       return "Nothing was sent. Change the call."
     case "Unauthorized":
-      return "Replace the credential."
+      return error.kind === "service" ? inFront : "Replace the credential."
     case "Forbidden":
-      return "Ask the company: its plan, the scope time_punches:read, or the grant of this company is missing."
+      return error.kind === "service"
+        ? inFront
+        : "Ask the company: its plan, the scope time_punches:read, or the grant of this company is missing."
     case "UnprocessableEntity":
       return error.problem.param === "cursor"
         ? "The service does not know the cursor (any more): start over, without a cursor."
         : "Change the filter, the order or the API version: the service refused a parameter."
     case "UnexpectedStatus":
-      return "Check the base URL (baseUrl, or TIME_PUNCHES_BASE_URL): something else may answer there."
+      return error.kind === "service" ? inFront : wrongAddress
     case "DecodeError":
       return findCause
     case "PaginationError":
@@ -435,6 +539,10 @@ export const getAdvice = (error: ListError): string => {
 }
 
 const retryLater = "This may pass: try again later."
+
+const wrongAddress = "Check the base URL (baseUrl, or TIME_PUNCHES_BASE_URL): something else may answer there."
+
+const inFront = `${wrongAddress} If it is right, this may pass: try again later.`
 
 const findCause = "Run time-punches doctor to find the cause."
 

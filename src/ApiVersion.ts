@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { BusinessDate } from "./Ids.ts"
-import { invalidSetting } from "./internal/wire/issue.ts"
+import { invalidSetting } from "./internal/setting/setting.ts"
 
 /**
  * The version that each page request names, a date as `YYYY-MM-DD`; `None` sends none. Default: `2026-06-01`. Provide
@@ -38,4 +38,4 @@ const isDate = Schema.is(BusinessDate)
 
 /** A service answers an unknown version with its oldest one, in silence: a slip must not get that far. */
 const validateDate = (name: string, date: string) =>
-  isDate(date) ? Effect.succeed(Option.some<string>(date)) : invalidSetting(name, "a real date as YYYY-MM-DD")
+  isDate(date) ? Effect.succeedSome(date) : invalidSetting(name, "a real date as YYYY-MM-DD")

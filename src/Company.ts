@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { CompanyGuid, CompanyId } from "./Ids.ts"
-import { invalidSetting, requiredSetting } from "./internal/wire/issue.ts"
+import { invalidSetting, requiredSetting } from "./internal/setting/setting.ts"
 
 /** A company. A bare `CompanyId` is accepted wherever a `Company` is. */
 export interface Company {

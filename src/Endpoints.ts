@@ -4,7 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { invalidSetting, isLoopback, requiredSetting } from "./internal/wire/issue.ts"
+import { invalidSetting, isLoopback, requiredSetting } from "./internal/setting/setting.ts"
 
 /** The two addresses of the service. */
 export class Endpoints extends Context.Service<Endpoints, {

@@ -1,6 +1,7 @@
 /** One page of a listing: its punches, its place in the run, its cursors. */
 import * as Schema from "effect/Schema"
 import { Cursor } from "./Ids.ts"
+import { Spelling } from "./internal/wire/spelling.ts"
 import { TimePunch } from "./TimePunch.ts"
 
 /** The cursors of a page. The walk ends when `next` is `None`. */
@@ -52,5 +53,10 @@ export class Page extends Schema.Opaque<Page>()(Schema.Struct({
    * The paths of fields that this version does not know, such as `data[].overtime`, on the first page of a listing: of all its
    * rows and breaks, of `meta` and of the page itself. At most 20 paths of 100 characters, and no value. Empty on later pages.
    */
-  unknown: Schema.Array(Schema.String)
+  unknown: Schema.Array(Schema.String),
+  /**
+   * How the request asked for deleted punches and others alike; absent if it did not. The client tries the other way if the service
+   * refuses one, and sends a cursor in the way that gave it.
+   */
+  spelling: Schema.optionalKey(Spelling)
 })) {}

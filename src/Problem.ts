@@ -1,6 +1,6 @@
 /** The problem body of an error response, as far as it is well-typed. */
 import * as Schema from "effect/Schema"
-import { printable } from "./internal/wire/issue.ts"
+import { printable } from "./internal/text/printable.ts"
 
 /**
  * What the problem body of an error response said. Holds only the members that were present and well-typed, perhaps

@@ -1,4 +1,5 @@
 /** A limit on the requests of a client, for a service whose limit is known. */
+import * as Clock from "effect/Clock"
 import type * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -8,34 +9,65 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import * as Result from "effect/Result"
-import { invalidSetting, wholeNumber } from "./internal/wire/issue.ts"
+import * as Semaphore from "effect/Semaphore"
+import { AttemptWatch } from "./internal/resilience/deadline.ts"
+import { monotonicMillis } from "./internal/resilience/retry.ts"
+import { invalidSetting, wholeNumber } from "./internal/setting/setting.ts"
 
 /** The settings of a limit. */
 export interface RateLimitOptions {
-  /** The most requests in a second, at least 1. As many may be sent at once at the start. */
+  /**
+   * The most requests in a second, at least 1. They are sent one by one, a second / `perSecond` apart. A service that counts whole
+   * seconds may see one more: for one that takes 10, set 8.
+   */
   readonly perSecond: number
   /** The name of the limit in its store: clients with one name and one store share it. Default: `"time-punches"`. */
   readonly key?: string | undefined
 }
 
+/** A wall clock that is set back would hold up every request until it has caught up. */
+const layerStore = Layer.effect(
+  RateLimiter.RateLimiterStore,
+  Effect.map(RateLimiter.RateLimiterStore, (store) =>
+    RateLimiter.RateLimiterStore.of({
+      ...store,
+      tokenBucket: (options) =>
+        Effect.clockWith((clock) =>
+          Effect.provideService(store.tokenBucket(options), Clock.Clock, {
+            ...clock,
+            currentTimeMillisUnsafe: () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+          })
+        )
+    }))
+).pipe(Layer.provide(RateLimiter.layerStoreMemory))
+
+/** Timers are late. As many requests as come in 20 ms may wait for theirs at once, or a high limit would not be reached. */
+const inTurn = (perSecond: number): number => Math.ceil(perSecond / 50)
+
 const limited = Effect.fnUntraced(function*({ key = "time-punches", perSecond }: RateLimitOptions) {
   const limit = wholeNumber(perSecond, 1)
   if (Result.isFailure(limit)) return yield* invalidSetting("perSecond", limit.failure)
   const client = yield* HttpClient.HttpClient
+  const limiter = yield* RateLimiter.RateLimiter
+  // A bucket of one, or a first second would have twice the limit. Core has no window of less than a millisecond.
+  const held = Math.ceil(limit.success / 1000)
+  const window = Duration.millis(held * 1000 / limit.success)
+  const take = limiter.consume({ key, algorithm: "token-bucket", onExceeded: "delay", limit: held, window })
+  // A place is taken at its turn: a request that ends in the queue has used none, and all that a busy process sends late is not sent at once.
+  const turns = Semaphore.makeUnsafe(inTurn(limit.success))
+  const place = Effect.flatMap(AttemptWatch, (watch) => {
+    const start = Effect.map(monotonicMillis, watch.start)
+    const queue = Effect.map(monotonicMillis, watch.queue)
+    const turn = Effect.flatMap(
+      Effect.andThen(start, take),
+      ({ delay }) =>
+        Duration.isZero(delay) ? Effect.void : Effect.andThen(Effect.andThen(queue, Effect.sleep(delay)), start)
+    )
+    return Effect.andThen(queue, turns.withPermits(1)(turn))
+  })
   return client.pipe(
-    HttpClient.withRateLimiter({
-      limiter: yield* RateLimiter.RateLimiter,
-      key,
-      algorithm: "token-bucket",
-      limit: limit.success,
-      window: Duration.seconds(1),
-      // A 429 is the retry policy's. Otherwise the limiter repeats it without end.
-      times: 0,
-      // Otherwise a header `remaining: 0` can hold the client for days.
-      disableResponseInspection: true,
-      // Otherwise each request asks the store for what it has learned, which that of a fleet refuses.
-      disableAdaptiveLearning: true
-    }),
+    // The request for a token takes a place and does not wait for it: every other request waits for the token.
+    HttpClient.transform((send, request) => Effect.andThen(request.method === "POST" ? take : place, send)),
     // Only a store fails. A request without its limit must not be sent; another attempt may find the store.
     HttpClient.catchTag("RateLimiterError", ({ message }) =>
       Effect.fail(
@@ -51,14 +83,14 @@ const limited = Effect.fnUntraced(function*({ key = "time-punches", perSecond }:
 
 /**
  * Limits how many requests a second a client sends. The client itself has no limit: it answers a 429 by `RetryPolicy`. A
- * request waits for its turn, and the wait counts against `attemptTimeout`: with many streams on a low limit, raise it.
+ * request waits for its turn, and a request for a token does not. The wait counts for the deadline of the run alone, not for `attemptTimeout` and `pageTimeout`.
  */
 export const RateLimit = {
   /**
    * Wraps the `HttpClient` that it is provided with: put it between the client and its transport. The limit is for this
    * layer; requests for tokens count too. Fails with a `ConfigError` on a `perSecond` that is not a whole number from 1 on.
    *
-   * **Example** (At most ten requests a second)
+   * **Example** (For a service that takes ten requests a second)
    *
    * ```ts
    * import { Layer } from "effect"
@@ -66,7 +98,7 @@ export const RateLimit = {
    * import { NodeTransport } from "effect-time-punches/node"
    *
    * export const layer = TimePunches.layerFromConfig.pipe(
-   *   Layer.provide(RateLimit.layer({ perSecond: 10 })),
+   *   Layer.provide(RateLimit.layer({ perSecond: 8 })),
    *   Layer.provide(NodeTransport.layer())
    * )
    * ```
@@ -74,7 +106,7 @@ export const RateLimit = {
   layer: (
     options: RateLimitOptions
   ): Layer.Layer<HttpClient.HttpClient, Config.ConfigError, HttpClient.HttpClient> =>
-    Layer.provide(RateLimit.layerWithStore(options), RateLimiter.layerStoreMemory),
+    Layer.provide(RateLimit.layerWithStore(options), layerStore),
   /**
    * The same over a store of `RateLimiter`, which several processes may share, such as `Fleet.layerRateLimiterStore`. A
    * request whose store fails is not sent: it is retried, and becomes a `TransportError` with the code

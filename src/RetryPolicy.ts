@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 
-import { refusedSetting } from "./internal/wire/issue.ts"
+import { refusedSetting } from "./internal/setting/setting.ts"
 import { changeRetry, type RetryChanges, type RetryOptions } from "./internal/wire/retryOptions.ts"
 
 export type { RetryChanges, RetryOptions } from "./internal/wire/retryOptions.ts"

@@ -31,7 +31,9 @@ export class Break extends Schema.Opaque<Break>()(Schema.Struct({
   /** Start of the break, UTC to the millisecond. */
   in: Schema.DateTimeUtc,
   /** End of the break, UTC to the millisecond; `None` while the break is open. */
-  out: Schema.Option(Schema.DateTimeUtc)
+  out: Schema.Option(Schema.DateTimeUtc),
+  /** Whether the break was deleted: it counts nowhere. `false` if the wire has null or no key. */
+  deleted: Schema.Boolean
 })) {
   /**
    * The codec between a break and its JSON on the wire, whose keys are snake_case. A failure names the path by the wire
@@ -80,7 +82,7 @@ export class TimePunch extends Schema.Opaque<TimePunch>()(Schema.Struct({
   notes: Schema.String,
   /** The source of the punch, such as `web`; values that are not known yet are kept. `None` if the wire has none. */
   posType: Schema.Option(Schema.String),
-  /** The breaks in the order of the service; empty if the wire has no key. */
+  /** The breaks in the order of the service, also those that were deleted; empty if the wire has no key. */
   breaks: Schema.Array(Break),
   /** Whether the service clocked the user out. */
   autoClockedOut: Schema.Boolean,

@@ -323,6 +323,7 @@ const makeOperations = Effect.fnUntraced(
       }),
       retry,
       policy: makePolicy(retry),
+      spellings: new Map(),
       budgets: new WeakMap()
     }
     return {

@@ -26,8 +26,8 @@ export class TokenCache extends Context.Service<TokenCache, {
   /**
    * The current token. Answers from memory, or waits for the renewal in flight, which all callers share. A renewal has
    * three attempts within 30 seconds, at least one second apart. Fails with a `TokenError`, which the cache repeats
-   * without a request for 30 seconds after `InvalidClient`, and until `Retry-After` (at most 5 minutes) after
-   * `Throttled`.
+   * without a request for 30 seconds after `InvalidClient`, and after `Throttled` until `Retry-After` (at most 5 minutes),
+   * or for a minute without it.
    */
   readonly get: Effect.Effect<CachedToken, TokenError>
   /**

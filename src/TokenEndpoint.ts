@@ -18,7 +18,7 @@ import { contentType, isJson, parseJson, readBytes, tooLarge } from "./internal/
 import { secureClient, wasRedirected } from "./internal/http/client.ts"
 import { requestIdOf, retryAfterOf } from "./internal/http/problem.ts"
 import { isSendable, validateClientId, validateSecret } from "./internal/http/secret.ts"
-import { statusOf } from "./internal/http/status.ts"
+import { statusOf, usualStatus } from "./internal/http/status.ts"
 import { timedOut, type TransportFailure, transportFailureOf } from "./internal/http/transportFailure.ts"
 import { userAgent } from "./internal/wire/userAgent.ts"
 import { TracePropagation } from "./TracePropagation.ts"
@@ -35,7 +35,7 @@ export interface IssuedToken {
 export interface TokenFailure {
   /**
    * What `TokenCache.get` fails with after the last attempt; the cache sets `attempts`. After `InvalidClient` it sends no
-   * request for 30 seconds, after `Throttled` none until `retryAfter` has passed (at most 5 minutes).
+   * request for 30 seconds, after `Throttled` none until `retryAfter` has passed (at most 5 minutes; without it a minute).
    */
   readonly error: TokenError
   /** Whether another request may succeed. `TokenCache` sends at most three. */
@@ -179,44 +179,59 @@ const readToken = Effect.fnUntraced(function*(response: HttpClientResponse.HttpC
 })
 
 /**
- * What the error codes of RFC 6749, 5.2, mean. A client without the right to this grant is refused whatever it requests;
- * a scope is a matter of the request.
+ * What the error codes of a token endpoint mean: those of RFC 6749, 5.2, and two others that services send. A client without
+ * the right to this grant is refused whatever it requests; a scope is a matter of the request. `server_error` and
+ * `temporarily_unavailable` are left out: they say no more than the status.
  */
 const reasons = {
   invalid_client: "InvalidClient",
+  invalid_credentials: "InvalidClient",
   unauthorized_client: "InvalidClient",
   invalid_request: "Rejected",
   invalid_grant: "Rejected",
   unsupported_grant_type: "Rejected",
-  invalid_scope: "Rejected"
+  invalid_scope: "Rejected",
+  access_denied: "Rejected"
 } as const
 
 const isErrorCode = (code: unknown): code is keyof typeof reasons =>
   Predicate.isString(code) && Object.hasOwn(reasons, code)
 
-/** What the status means. The body is read only if it can add to that. */
+/**
+ * What a response without a token means. The code of its body goes before its status: some services refuse a client with a 500.
+ * A 429 is always a 429. A 5xx of `invalid_request` may be of what stands in front, and our request is always the same.
+ */
 const statusFailure = Effect.fnUntraced(function*(response: HttpClientResponse.HttpClientResponse) {
   const { status } = response
-  switch (statusOf(status)) {
-    case "throttled":
-      return { ...tokenFailure("Throttled", status), retryable: true, retryAfter: yield* retryAfterOf(response) }
-    case "serverError":
-    case "unavailable":
-      return { ...tokenFailure("Transport", status), retryable: true, retryAfter: yield* retryAfterOf(response) }
-    case "unauthorized":
-      return tokenFailure("InvalidClient", status, Option.fromUndefinedOr(yield* errorCode(response)))
-    default: {
-      const code = yield* errorCode(response)
-      return code === undefined
-        ? tokenFailure("Rejected", status)
-        : tokenFailure(reasons[code], status, Option.some(code))
-    }
+  const kind = statusOf(status)
+  if (kind === "throttled") {
+    return { ...tokenFailure("Throttled", status), retryable: true, retryAfter: yield* retryAfterOf(response) }
   }
+  const code = yield* errorCode(response)
+  if (code !== undefined && !(code === "invalid_request" && status >= usualStatus.serverError)) {
+    return tokenFailure(reasons[code], status, Option.some(code))
+  }
+  const failure = tokenFailure(reasonOf(status), status)
+  return kind === "serverError" || kind === "unavailable"
+    ? { ...failure, retryable: true, retryAfter: yield* retryAfterOf(response) }
+    : failure
 })
 
-/** The known `error` of the body, if it arrives whole and in time: the status is known and must not wait for it. */
-const errorCode = (response: HttpClientResponse.HttpClientResponse) =>
-  readBytes(response, bodyCap).pipe(
+/** What a status means by itself. No status from 500 on says anything of the client. */
+const reasonOf = (status: number): TokenError["reason"] => {
+  const kind = statusOf(status)
+  if (kind === "unauthorized") return "InvalidClient"
+  return kind === "unavailable" || status >= usualStatus.serverError ? "Transport" : "Rejected"
+}
+
+/**
+ * The known `error` of a body that is JSON, if it arrives whole and in time: the status is known and must not wait for it. A body
+ * of another type is not of the token endpoint.
+ */
+const errorCode = (response: HttpClientResponse.HttpClientResponse) => {
+  const { type } = contentType(response)
+  if (type !== "" && !isJson(type)) return Effect.undefined
+  return readBytes(response, bodyCap).pipe(
     Effect.map((bytes) => {
       const body = Result.getOrUndefined(parseJson(bytes))
       return Predicate.hasProperty(body, "error") && isErrorCode(body.error) ? body.error : undefined
@@ -224,6 +239,7 @@ const errorCode = (response: HttpClientResponse.HttpClientResponse) =>
     Effect.timeout(codeTimeout),
     Effect.orElseSucceed(() => undefined)
   )
+}
 
 /** Reads a token leniently, as far as that is safe: any case of the scheme; a missing lifetime, a text or a fraction. */
 const toIssued = (body: unknown): Option.Option<IssuedToken> => {

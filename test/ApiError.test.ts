@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Duration, Effect, Option, Schema } from "effect"
 import { ConnectionError, ConstraintError, SqlError, UnknownError } from "effect/sql/SqlError"
+import * as Fs from "node:fs"
+import { commandFailureOf } from "../src/cli/describe.ts"
 import {
   CloseChanged,
   isCloseError,
@@ -135,6 +137,41 @@ const AnyError = Arbitrary.map(Arbitrary.schema(Fields), (fields): ReadonlyArray
       transport: Option.some({ reason: "Connect", code: Option.some(words), origin: words })
     })
   ]
+})
+
+describe("the kind of an error", () => {
+  const tokens = TokenError.fields.reason.literals.map((reason) => new TokenError({ reason }))
+  const page = Fs.readFileSync(new URL("../docs/05-errors-and-retries.md", import.meta.url), "utf8")
+  /** The tags and reasons that a row of the page names, and its exit code. */
+  const rows = new Map(
+    [...page.matchAll(/^\| `(\w+)` +\| ([^|]*) \| (\d) /gm)].map(([, kind = "", errors = "", code = ""]) =>
+      [kind, { names: [...errors.matchAll(/`(\w+)`/g)].flatMap(([, name = ""]) => name), code: Number(code) }] as const
+    )
+  )
+
+  it("is the one under which the page lists it, with the exit code of the command", () => {
+    const found = [
+      ...plain.map(([name, , error]) => ({ name, error })),
+      ...tokens.map((error) => ({ name: error.reason, error }))
+    ]
+    for (const { error, name } of found) {
+      const row = rows.get(error.kind)
+      assert.strictEqual(row?.names.find((each) => each === name), name)
+      assert.strictEqual(row?.code, commandFailureOf(error).code)
+    }
+    assert.lengthOf([...rows], 6)
+  })
+
+  it("of a token is the reason's", () => {
+    assert.deepStrictEqual(Object.fromEntries(tokens.map(({ kind, reason }) => [reason, kind])), {
+      InvalidClient: "credential",
+      Rejected: "credential",
+      Transport: "service",
+      Malformed: "service",
+      Throttled: "throttled",
+      Lookup: "service"
+    })
+  })
 })
 
 describe("an error that may be retried", () => {

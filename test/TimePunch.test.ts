@@ -76,7 +76,8 @@ describe("TimePunch.fromWire", () => {
           customBreakId: 2,
           paid: true,
           in: "2026-03-02T12:00:00.000Z",
-          out: Option.some("2026-03-02T12:30:00.000Z")
+          out: Option.some("2026-03-02T12:30:00.000Z"),
+          deleted: false
         }],
         autoClockedOut: false,
         clockedInOffline: false,
@@ -175,6 +176,21 @@ describe("TimePunch.fromWire", () => {
 
     assert.strictEqual(fault(wirePunch({ breaks: [good, bad] }))?.path, `breaks.1.${key}`)
     assert.strictEqual(fault(wirePunch({ breaks: [good, good, less] }))?.path, `breaks.2.${key}`)
+  })
+
+  it("takes null and no key for a break that is not deleted, and refuses all but booleans", () => {
+    const marks = [{}, { deleted: null }, { deleted: false }, { deleted: true }]
+    const breaks = marks.map((mark) => Object.assign({}, without(wireBreak(), "deleted"), mark))
+
+    assert.deepStrictEqual(decoded(wirePunch({ breaks })).breaks.map(({ deleted }) => deleted), [
+      false,
+      false,
+      false,
+      true
+    ])
+    for (const deleted of ["true", "false", "", 0, 1, [], {}]) {
+      assert.strictEqual(fault(wirePunch({ breaks: [wireBreak({ deleted })] }))?.path, "breaks.0.deleted")
+    }
   })
 
   it.each([null, [], "punch", 1, true])("refuses %j for a punch", (wire) => {
@@ -276,6 +292,15 @@ describe("TimePunch", () => {
 })
 
 describe("Break.fromWire", () => {
+  it("writes whether a break is deleted, also where the wire had no key", () => {
+    const codec = Schema.decodeUnknownSync(Break.fromWire)
+
+    for (const mark of [{}, { deleted: null }, { deleted: true }]) {
+      const rest = codec({ ...without(wireBreak(), "deleted"), ...mark })
+      assert.strictEqual(Schema.encodeSync(Break.fromWire)(rest).deleted, mark.deleted === true)
+    }
+  })
+
   it("reads and writes a break by itself", () => {
     const rest = Schema.decodeUnknownSync(Break.fromWire)(wireBreak({ out: null, custom_break_id: 0 }))
 

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Stream } from "effect"
 import { Company, CompanyGuid, CompanyId, Credentials, Endpoints, TimePunches } from "../src/index.ts"
-import { unknownKey } from "../src/internal/wire/issue.ts"
+import { unknownKey } from "../src/internal/text/meant.ts"
 import { FakeService } from "../src/testing/index.ts"
 import { app, company } from "./support/client.ts"
 import { environment, surfaces } from "./support/settings.ts"

@@ -115,8 +115,8 @@ describe("A token request that fails", () => {
       const [first = 0, second = 0, third = 0] = yield* requestTimes
 
       assert.strictEqual(first, 0)
-      assert.isTrue(second >= 4.5 && second <= 5.5)
-      assert.isTrue(third - second >= 13.5 && third - second <= 16.5)
+      assert.isTrue(second >= 5 && second <= 6)
+      assert.isTrue(third - second >= 15 && third - second <= 18)
     }).pipe(Effect.provide(cacheOf())))
 
   /** For how many seconds the cache repeats the failure without a request. */
@@ -129,7 +129,7 @@ describe("A token request that fails", () => {
     ["429 until a date", Fault.retryAfter("Thu, 01 Jan 1970 00:02:00 GMT"), "Throttled 429", 120],
     ["429 until the end of time", Fault.retryAfter("99999999999999999999"), "Throttled 429", 300],
     ["429 until now", Fault.retryAfter("0"), "Throttled 429", 0],
-    ["429 without Retry-After", Fault.status(429), "Throttled 429", 0],
+    ["429 without Retry-After", Fault.status(429), "Throttled 429", 60],
     ["503 for 45 seconds", Fault.retryAfter("45", 503), "Transport 503", 0],
     ["400", Fault.status(400), "Rejected 400", 0],
     ["200 without a token", Fault.emptyBody, "Malformed 200", 0]
@@ -148,10 +148,12 @@ describe("A token request that fails", () => {
         const requests = (yield* requestTimes).length
 
         if (keep > 0) {
-          yield* TestClock.adjust(Duration.millis(keep * 1000 - 1))
+          // Its waits are drawn, so it may have failed within the last second.
+          const margin = passed > 1 ? 1000 : 1
+          yield* TestClock.adjust(Duration.millis(keep * 1000 - margin))
           assert.strictEqual(textOf(yield* Effect.result(get)), failure)
           assert.strictEqual((yield* requestTimes).length, requests)
-          yield* TestClock.adjust("1 millis")
+          yield* TestClock.adjust(Duration.millis(margin))
         } else {
           yield* TestClock.adjust("1 second")
         }

@@ -243,26 +243,56 @@ describe("A token response", () => {
     ["a 401", Fault.status(401, { body: "empty" }), "InvalidClient 401", false],
     [
       "a 401 with another code",
-      Fault.status(401, { problem: { error: "invalid_request" } }),
-      "InvalidClient 401",
+      Fault.status(401, { problem: { error: "invalid_scope" } }),
+      "Rejected 401",
       false
     ],
+    ["a 401 of HTML", Fault.status(401, { body: "html" }), "InvalidClient 401", false],
+    ["a 403 of HTML", Fault.status(403, { body: "html" }), "Rejected 403", false],
+    ["a 405 of HTML", Fault.status(405, { body: "html" }), "Rejected 405", false],
     ["a 403", Fault.status(403), "Rejected 403", false],
     ["a 404", Fault.status(404, { body: "html" }), "Rejected 404", false],
     ["a 422", Fault.status(422), "Rejected 422", false],
+    ["a 403 access_denied", Fault.status(403, { problem: { error: "access_denied" } }), "Rejected 403", false],
     ["a 408", Fault.status(408), "Transport 408", true],
     ["a 429", Fault.status(429), "Throttled 429", true],
     ["a 500", Fault.status(500, { body: "html" }), "Transport 500", true],
     [
       "a 500 that says invalid_client",
       Fault.status(500, { problem: { error: "invalid_client" } }),
-      "Transport 500",
+      "InvalidClient 500",
+      false
+    ],
+    ...["invalid_credentials", "unauthorized_client"].map((error) =>
+      [`a 500 that says ${error}`, Fault.status(500, { problem: { error } }), "InvalidClient 500", false] as const
+    ),
+    ...["invalid_scope", "invalid_grant", "unsupported_grant_type", "access_denied"].map((error) =>
+      [`a 500 that says ${error}`, Fault.status(500, { problem: { error } }), "Rejected 500", false] as const
+    ),
+    [
+      "a 503 that says invalid_client",
+      Fault.status(503, { problem: { error: "invalid_client" } }),
+      "InvalidClient 503",
+      false
+    ],
+    // What stands in front may say it of any request, and ours is always the same.
+    ...["invalid_request", "server_error", "temporarily_unavailable", "oops"].map((error) =>
+      [`a 500 that says ${error}`, Fault.status(500, { problem: { error } }), "Transport 500", true] as const
+    ),
+    [
+      "a 429 that says invalid_client",
+      Fault.status(429, { problem: { error: "invalid_client" } }),
+      "Throttled 429",
       true
     ],
+    ["a 522", Fault.status(522, { body: "html" }), "Transport 522", true],
     ["a 502", Fault.status(502), "Transport 502", true],
     ["a 503", Fault.status(503), "Transport 503", true],
     ["a 504", Fault.status(504), "Transport 504", true],
-    ["a 501", Fault.status(501), "Rejected 501", false]
+    // Not repeated at once, and never the fault of the client.
+    ...[501, 505, 511].map((status) =>
+      [`a ${status}`, Fault.status(status, { body: "html" }), `Transport ${status}`, false] as const
+    )
   ]
 
   it.effect.each(failures)(
@@ -324,6 +354,25 @@ describe("A token response", () => {
         assert.strictEqual(tokenErrorName(error), failure)
       }
     }).pipe(Effect.provide(endpointOf(oauthClient, {}, delivering(delivery)))))
+
+  it.effect.each(
+    [
+      ["text/html", "Transport 500", Option.none()],
+      ["application/problem+json", "Rejected 500", Option.some("invalid_scope")],
+      ["", "Rejected 500", Option.some("invalid_scope")]
+    ] as const
+  )("with a code and the content type %j fails with %s", ([contentType, failure, code]) =>
+    Effect.gen(function*() {
+      const { error } = yield* Effect.flip(requestToken)
+
+      assert.deepStrictEqual([tokenErrorName(error), error.code], [failure, code])
+    }).pipe(Effect.provide(endpointOf(oauthClient, {}, () =>
+      Effect.succeed({
+        status: 500,
+        headers: { "content-type": contentType },
+        body: "{\"error\":\"invalid_scope\"}",
+        delivery: { _tag: "Whole" }
+      })))))
 
   it.effect.each([429, 503])(
     "that is a %i says how long the next request is to wait",

@@ -1,6 +1,6 @@
 /** Keeps copies of three companies in a file of SQLite, each on its own schedule. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Console, Effect, Option } from "effect"
+import { Console, Effect, Layer, Option } from "effect"
 import { CompanyGuid, CompanyId } from "effect-time-punches"
 import { Fleet } from "effect-time-punches/fleet"
 import { FleetRunner } from "effect-time-punches/fleet/node"
@@ -29,4 +29,4 @@ export const main = Effect.gen(function*() {
   for (const { company, rows, state } of list) yield* Console.log(`company ${company}: ${state}, ${rows} rows written`)
 })
 
-if (import.meta.main) NodeRuntime.runMain(main.pipe(Effect.provide(fleetIn("punches.db")), Effect.provide(app)))
+if (import.meta.main) NodeRuntime.runMain(Effect.provide(main, Layer.provide(fleetIn("punches.db"), app)))

@@ -42,7 +42,7 @@ export const layerShared = (key: CryptoKey) =>
         const sealed = yield* store.getUint8Array(name)
         if (sealed === undefined) return Option.none<IssuedToken>()
         const text = new TextDecoder().decode(yield* open(key, new Uint8Array(sealed)))
-        const { expiresAt, token } = yield* Schema.decodeUnknownEffect(Shared)(text)
+        const { expiresAt, token } = yield* Schema.decodeEffect(Shared)(text)
         const lifetime = Duration.millis(expiresAt - (yield* Clock.currentTimeMillis))
         const isUseful = token !== (yield* Ref.get(last)) && Duration.isGreaterThan(lifetime, Duration.minutes(5))
         return isUseful ? Option.some({ token: Redacted.make(token), lifetime }) : Option.none<IssuedToken>()

@@ -2,7 +2,7 @@
  * START HERE. A long range, in windows that are read at once. From a call of `backfill` to the segments and queries to read:
  * everything is validated before anything is sent.
  */
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -12,10 +12,11 @@ import { BackfillError, type BackfillFilter, type BackfillOptions, BackfillSegme
 import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import { fetchRows } from "../listing/fetch.ts"
-import { maxPageSize } from "../listing/pageSize.ts"
+import { maxPageSize } from "../listing/parameters.ts"
 import { buildQuery, checkOptions, invalid, validateCount } from "../listing/request.ts"
 import { decodePunches } from "../listing/rows.ts"
 import { type Client, type Run, runOptions, settingsOf } from "../listing/run.ts"
+import { RunSpelling, spelled } from "../listing/spelling.ts"
 import type { Fetch } from "../listing/walk.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
@@ -96,8 +97,13 @@ const validateCall = (
           { ...filter, clockedIn: { gte, lte }, sortBy: [["clockedIn", direction]] },
           pageSize
         )
-        return (cursor, index) =>
-          Effect.flatMap(Effect.fromResult(part), (query) => fetchRows(run, decodePunches, query, cursor, index))
+        if (Result.isFailure(part)) return () => Effect.fail(part.failure)
+        return spelled(
+          client,
+          Context.get(context, RunSpelling),
+          part.success,
+          (query, cursor, index) => fetchRows(run, decodePunches, query, cursor, index)
+        )
       }
     const readerOf = (run: Run): Reader => {
       const fetch = fetchWith(run)

@@ -12,103 +12,89 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stdio from "effect/Stdio"
-import * as Struct from "effect/Struct"
 import type { Terminal } from "effect/Terminal"
-import { printable, unknownKey } from "../internal/wire/issue.ts"
+import { unknownKey } from "../internal/text/meant.ts"
+import { printable } from "../internal/text/printable.ts"
 import { version } from "../internal/wire/userAgent.ts"
-import { colourFlag, joinMinusValues, withColours } from "./args/arguments.ts"
-import { messageFlags, withMessages } from "./args/messages.ts"
-import { profileFlags, withProfile } from "./args/profile.ts"
+import { globalFlags, readGlobals, withMessages } from "./args/globals.ts"
+import { withProfile } from "./args/profile.ts"
 import { completionsFlag } from "./completions.ts"
-import { config } from "./config/config.ts"
-import { copy } from "./copy/copy.ts"
-import { sync } from "./copy/sync.ts"
-import { doctor } from "./doctor/doctor.ts"
-import { exportCommand } from "./export/export.ts"
-import {
-  CommandFailure,
-  type ExitCode,
-  exitCode,
-  type ExpectedError,
-  type Findings,
-  type OutputClosed,
-  tooManyOpenOf,
-  usageText
-} from "./failure.ts"
+import { CommandFailure, type Ending, type ExitCode, exitCode, tooManyOpenOf, usageText } from "./failure.ts"
 import { RunFiles } from "./flags/file.ts"
-import { fleet } from "./fleet/fleet.ts"
-import {
-  arranged,
-  makeHelp,
-  shortened,
-  topicList,
-  version as versionCommand,
-  withChoices,
-  withHeadings
-} from "./help.ts"
-import { list } from "./list/list.ts"
-import { mcp } from "./mcp/mcp.ts"
-import { payroll } from "./payroll/payroll.ts"
 import { Colours, plain } from "./print/colour.ts"
 import { printFailure } from "./print/messages.ts"
-import { narrowHelp, outputWidth, PrintForCore, printLines } from "./print/output.ts"
-import { report } from "./report/report.ts"
-import { sandbox } from "./sandbox/sandbox.ts"
-import { summary } from "./summary/summary.ts"
+import { PrintForCore, printLines } from "./print/output.ts"
+import { topicList } from "./topics.ts"
+import { Called, commandsOf, type Entries, examplesOf, type IsNamed } from "./verb.ts"
 
-const read = [list, exportCommand, summary, report] as const
-const copies = [copy, sync, fleet, mcp] as const
-const setUp = [doctor, config, sandbox] as const
-const commands = [...read, payroll, ...copies, ...setUp, versionCommand] as const
+/** Every command, under the heading that lists it. */
+const groups: Readonly<Record<string, Entries>> = {
+  Read: {
+    list: ["Print punches", () => import("./list/list.ts")],
+    export: ["Write punches to a file, resumably", () => import("./export/export.ts")],
+    summary: ["Sum punches, as a table with bars", () => import("./summary/summary.ts")],
+    report: ["Write a period, or a close, as a page of HTML", () => import("./report/report.ts")]
+  },
+  Payroll: { payroll: ["Close payroll periods, and print what they pay", () => import("./payroll/payroll.ts")] },
+  Copy: {
+    copy: ["Keep, look at, follow and erase a copy", () => import("./copy/copy.ts")],
+    sync: ["Keep a copy of the punches in a database", () => import("./copy/sync.ts")],
+    fleet: ["Keep copies of many companies on schedules", () => import("./fleet/fleet.ts")],
+    mcp: ["Let an assistant read a copy (Model Context Protocol)", () => import("./mcp/mcp.ts")]
+  },
+  "Set up": {
+    doctor: ["Diagnose settings and service", () => import("./doctor/doctor.ts")],
+    config: ["Show the settings and where they come from", () => import("./config/config.ts")],
+    sandbox: ["Run a local service to try things against", () => import("./sandbox/sandbox.ts")]
+  },
+  Help: {
+    help: ["Show all flags of a command, or a topic", () => import("./help.ts")],
+    version: ["Show the version", () => import("./version.ts")]
+  }
+}
 
-export const command = Command.make("time-punches").pipe(
-  Command.withDescription(
-    `Lists, exports, sums, checks, copies and compares the punches of a company.
+const all = () => true
+
+/** The whole command, or the part of it that a call names: the files of other verbs are not loaded. */
+export const loadCommand = async (isNamed: IsNamed = all) =>
+  Command.make("time-punches").pipe(
+    Command.withDescription(
+      `Lists, exports, sums, checks, copies and compares the punches of a company.
 
   Further help: time-punches help TOPIC, or help COMMAND for all its flags.
 ${topicList}`
-  ),
-  Command.withSubcommands([
-    { group: "Read", commands: read },
-    { group: "Payroll", commands: [payroll] },
-    { group: "Copy", commands: copies },
-    { group: "Set up", commands: setUp },
-    { group: "Help", commands: [makeHelp(commands), versionCommand] }
-  ]),
-  Command.withGlobalFlags([colourFlag, ...messageFlags, ...profileFlags]),
-  Command.withExamples([
-    { command: "time-punches list --limit 20", description: "Print the first punches" },
-    { command: "time-punches doctor", description: "A payroll week: 1. the settings, and what the service can do" },
-    { command: "time-punches copy sync --history --database punches.db", description: "2. A copy, with its history" },
-    {
-      command: "time-punches payroll check --week last --zone America/New_York --database punches.db",
-      description: "3. The issues that a person must solve"
-    },
-    {
-      command: "time-punches payroll close --week last --zone America/New_York --database punches.db",
-      description: "4. Close it"
-    },
-    {
-      command: "time-punches payroll file 1.1 --mapping payroll.json --output week.csv --database punches.db",
-      description: "5. The file for the payroll program"
-    },
-    {
-      command: "time-punches payroll correct --database punches.db",
-      description: "6. Later: pay what was corrected"
-    }
-  ])
-)
+    ),
+    Command.withSubcommands(
+      await Promise.all(
+        Object.entries(groups).map(async ([group, entries]) => ({
+          group,
+          commands: await commandsOf(entries, isNamed)
+        }))
+      )
+    ),
+    Command.withGlobalFlags(globalFlags),
+    Command.withExamples(examplesOf([
+      ["list --limit 20", "Print the first punches"],
+      ["doctor", "A payroll week: 1. the settings, and what the service can do"],
+      ["copy sync --history --database punches.db", "2. A copy, with its history"],
+      [
+        "payroll check --week last --zone America/New_York --database punches.db",
+        "3. The issues that a person must solve"
+      ],
+      ["payroll close --week last --zone America/New_York --database punches.db", "4. Close it"],
+      [
+        "payroll file 1.1 --mapping payroll.json --output week.csv --database punches.db",
+        "5. The file for the payroll program"
+      ],
+      ["payroll correct --database punches.db", "6. Later: pay what was corrected"]
+    ]))
+  )
 
 const formatter = Effect.gen(function*() {
   const context = yield* Effect.context<never>()
   return Context.getOrUndefined(context, CliOutput.Formatter) ??
     CliOutput.defaultFormatter({ colors: Context.get(context, Colours).stdout !== plain })
 })
-
-const globalsHint = "Flags of every command: time-punches --help"
-
-/** A page of help is read, also in a pipe: longer lines are hard to follow. */
-const helpWidth = 100
 
 /** Writes lines. Core has no failure for what cannot be written, so it is a defect, which the run prints as a failure. */
 const printOrDie = (lines: ReadonlyArray<string>) =>
@@ -125,38 +111,14 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
   const { formatHelpDoc, formatVersion } = yield* formatter
   switch (event._tag) {
     case "Help": {
-      // help COMMAND shows all flags, and COMMAND --help the usual ones.
-      const doc = event.reason === "Requested" ? shortened(event.helpDoc) : event.helpDoc
-      const flags = arranged(doc.flags).map((flag) =>
-        withChoices(flag.type === "[=boolean]" ? Struct.assign(flag, { type: "boolean" }) : flag)
-      )
-      const isTop = (doc.commandPath ?? []).length <= 1
-      const text = formatHelpDoc({
-        ...doc,
-        flags,
-        args: (doc.args ?? []).map((arg) =>
-          Struct.assign(arg, { name: arg.type === "string" ? arg.name : arg.type, type: "" })
-        ),
-        // They are the same for each command, and stand once.
-        globalFlags: isTop ? (doc.globalFlags ?? []).map(withChoices) : [],
-        description: isTop
-          ? doc.description
-          : `${doc.description}${doc === event.helpDoc ? "\n" : ""}\n  ${globalsHint}`
-      })
-      const { stdout } = yield* Colours
-      // Core leaves no line between a list of subcommands and the examples.
-      const titled = withHeadings(text, flags, stdout.bold).replace(/(?<!\n)\n(?=\S*EXAMPLES)/, "\n\n")
-      return yield* printOrDie([narrowHelp(titled, Math.min(yield* outputWidth, helpWidth))])
+      const { textOfHelp } = yield* Effect.promise(() => import("./help.ts"))
+      return yield* printOrDie([yield* textOfHelp(event, formatHelpDoc)])
     }
     case "Version":
       return yield* printOrDie([formatVersion(event.name, event.version)])
     case "InvalidInvocation": {
       const path = event.commandPath.join(" ")
-      const { fromCommand } = yield* Effect.promise(() => import("effect/cli/Completions"))
-      const known = fromCommand(command)
-      const early = event.errors.flatMap((error) =>
-        error._tag === "UnrecognizedOption" ? Option.toArray(earlyFlag(known, error.option, event.commandPath)) : []
-      )
+      const early = yield* earlyFlags(event)
       // The value of a flag that stands too early is not a command.
       const messages = early.length > 0 ? early : event.errors.map((error) =>
         error._tag === "UnrecognizedOption"
@@ -183,6 +145,22 @@ const unknownCommand = (name: string, { subcommands = [] }: HelpDoc): string => 
 
 const unknownFlag = (flag: string, { flags, globalFlags = [] }: HelpDoc): string =>
   `${printable(flag)} ${unknownKey(flag, [...flags, ...globalFlags].map(({ name }) => `--${name}`), "a flag")}`
+
+/** What is said of flags that stand before the verb that has them. Only then are all verbs loaded. */
+const earlyFlags = Effect.fnUntraced(
+  function*({ commandPath, errors, helpDoc }: CliOutput.Presenter.InvalidInvocation) {
+    // A verb that was named has no other verbs, and does not know its own flag before its name.
+    const mayBeEarly = (flag: string) =>
+      helpDoc.subcommands !== undefined || helpDoc.flags.some(({ name }) => flag === `--${name}`)
+    const flags = errors.flatMap((error) =>
+      error._tag === "UnrecognizedOption" && mayBeEarly(error.option) ? [error.option] : []
+    )
+    if (flags.length === 0) return []
+    const { fromCommand } = yield* Effect.promise(() => import("effect/cli/Completions"))
+    const known = fromCommand(yield* Effect.promise(() => loadCommand()))
+    return flags.flatMap((flag) => Option.toArray(earlyFlag(known, flag, commandPath)))
+  }
+)
 
 /** The words of a command that has the flag, if the flag stands before the last of these words. */
 const earlyFlag = (
@@ -211,9 +189,6 @@ const layerPresenter = Effect.map(
       Context.add(PrintForCore, (lines) => Effect.provideContext(printOrDie(lines), context))
     )
 )
-
-/** What a command ends with, except success. */
-type Ending = ExpectedError | CommandFailure | OutputClosed | Findings
 
 /** Prints what a run ended with. The words for an error of the library are loaded only here. */
 const handleError = Effect.fnUntraced(function*(
@@ -250,32 +225,49 @@ export const builtIns = GlobalFlag.BuiltIns
   .map((flag) => flag === GlobalFlag.Version ? versionFlag : flag === GlobalFlag.Completions ? completionsFlag : flag)
 
 /**
- * Makes the function that runs the command with arguments, once `readable` has read the settings of the process, which `--variables` may have. Expected
- * errors are printed and become an exit code; only bugs fail.
+ * What a call may name: its first words, or, behind a flag whose value may look like a name, any word. Help names a command by
+ * its arguments, and completions name all.
  */
-export const makeRun = <Name extends string, Input, Parsed, E extends Ending | CliError.CliError, R>(
-  program: Command.Command<Name, Input, Parsed, E, R>
+const namesIn = (args: ReadonlyArray<string>): IsNamed => {
+  if (args.some((arg) => arg.startsWith("--completions"))) return all
+  const words = new Set(args)
+  const firstFlag = args.findIndex((arg) => arg.startsWith("-"))
+  const path = args[0] === "help" ? [] : firstFlag === -1 ? args : args.slice(0, firstFlag)
+  return (name, depth) => depth < path.length ? name === path[depth] : words.has(name)
+}
+
+type WholeCommand = Awaited<ReturnType<typeof loadCommand>>
+
+/**
+ * Makes the function that runs the command with arguments, once `readable` has read the settings of the process, which `--variables` may have. Expected
+ * errors are printed and become an exit code; only bugs fail. `provided` gives its verbs a client.
+ */
+export const makeRun = <Name extends string, Input, Parsed, R>(
+  provided: (command: WholeCommand) => Command.Command<Name, Input, Parsed, Ending | CliError.CliError, R>
 ) =>
 (args: ReadonlyArray<string>, readable: Effect.Effect<void, Config.ConfigError> = Effect.void) =>
-  Effect.flatMap(
-    layerPresenter,
-    (context) =>
-      withMessages(args, (takeRest) =>
-        withColours(args, (rest) =>
-          rest.pipe(
-            Effect.flatMap(takeRest),
-            Effect.flatMap((args) => Effect.fromResult(joinMinusValues(args))),
-            Effect.flatMap((args) =>
-              withProfile(args, (args) => Effect.andThen(readable, Command.runWith(program, { version })(args)))
-            ),
-            Effect.as<ExitCode>(exitCode.ok),
-            Effect.catch(handleError),
-            Effect.catchDefect(handleDefect),
-            Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns })),
-            Effect.provideServiceEffect(RunFiles, RunFiles.make),
-            Effect.provideContext(context)
-          )))
-  )
+  Effect.flatMap(layerPresenter, (context) => {
+    const globals = readGlobals(args)
+    const call = Effect.fnUntraced(function*(rest: ReadonlyArray<string>) {
+      const command = yield* Effect.promise(() => loadCommand(namesIn(rest)))
+      yield* readable
+      return yield* Command.runWith(provided(command), { version })(rest).pipe(
+        Effect.provideService(Called, command.subcommands.flatMap(({ commands }) => commands))
+      )
+    })
+    return withMessages(
+      globals,
+      Effect.fromResult(globals.rest).pipe(
+        Effect.flatMap((rest) => withProfile(globals, call(rest))),
+        Effect.as<ExitCode>(exitCode.ok),
+        Effect.catch(handleError),
+        Effect.catchDefect(handleDefect),
+        Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns })),
+        Effect.provideServiceEffect(RunFiles, RunFiles.make),
+        Effect.provideContext(context)
+      )
+    )
+  })
 
 /** Runs the command, whose client is in the context. */
-export const run = makeRun(command)
+export const run = makeRun((command) => command)

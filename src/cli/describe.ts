@@ -7,14 +7,16 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { getAdvice, type ListError } from "../ApiError.ts"
 import type { FleetError } from "../fleet/FleetError.ts"
-import { isMoved, messageOf } from "../internal/sql/failure.ts"
-import { firstIssue, printable } from "../internal/wire/issue.ts"
+import { isMoved, messageOf, ownAdviceOf } from "../internal/sql/failure.ts"
+import { printable } from "../internal/text/printable.ts"
+import { firstIssue } from "../internal/wire/issue.ts"
 import type { OtherSchema } from "../sql/connection.ts"
 import type { HistoryUnavailable } from "../sql/SqlStore.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import {
   byCode,
   codeOf,
+  codeOfKind,
   CommandFailure,
   describeFileError,
   errorCode,
@@ -53,12 +55,11 @@ const isCursorRejected = (error: ExpectedError): boolean =>
 export const mapToCommandFailure =
   (resumeHint: (error: ExpectedError) => Effect.Effect<ReadonlyArray<string>>) =>
   <A, E extends ExpectedError | CommandFailure | OutputClosed, R>(self: Effect.Effect<A, E, R>) =>
-    Effect.catch(
+    Effect.catchIf(
       self,
-      (error: ExpectedError | CommandFailure | OutputClosed) =>
-        error._tag === "CommandFailure" || error._tag === "OutputClosed"
-          ? Effect.fail(error)
-          : Effect.flatMap(resumeHint(error), (lines) => Effect.fail(commandFailureOf(error, ...lines)))
+      (error): error is Exclude<E, CommandFailure | OutputClosed> =>
+        error._tag !== "CommandFailure" && error._tag !== "OutputClosed",
+      (error) => Effect.flatMap(resumeHint(error), (lines) => Effect.fail(commandFailureOf(error, ...lines)))
     )
 
 interface Description {
@@ -71,29 +72,16 @@ interface Description {
 const describe = (error: ExpectedError): Description => {
   switch (error._tag) {
     case "InvalidRequest":
-      return { code: codeOf[error._tag], advice: [], message: flagMessage(error.field, error.detail) }
+      return { code: codeOfKind[error.kind], advice: [], message: flagMessage(error.field, error.detail) }
     case "ConfigError":
       return {
         code: codeOf[error._tag],
         advice: ["Settings are read from the environment: see time-punches help environment, and time-punches doctor."],
         message: settingMessage(error)
       }
-    case "Unauthorized":
-      return { code: codeOf[error._tag], advice: [getAdvice(error)] }
-    case "TokenError": {
-      const isLater = Option.isSome(error.transport) || error.reason === "Transport" || error.reason === "Throttled"
-      return { code: isLater ? exitCode.later : codeOf.TokenError, advice: [adviceOf(error)] }
-    }
-    case "Forbidden":
-      return { code: codeOf[error._tag], advice: [getAdvice(error)] }
-    case "TransportError":
-    case "RateLimited":
-    case "ServiceUnavailable":
-    case "ServerError":
-      return { code: codeOf[error._tag], advice: [adviceOf(error)] }
     case "UnexpectedStatus":
       return {
-        code: codeOf[error._tag],
+        code: codeOfKind[error.kind],
         advice: [
           adviceOf(error),
           ...(error.status === 404
@@ -101,12 +89,9 @@ const describe = (error: ExpectedError): Description => {
             : [])
         ]
       }
-    case "DecodeError":
-    case "PaginationError":
-      return { code: codeOf[error._tag], advice: [getAdvice(error)] }
     case "UnprocessableEntity":
       return {
-        code: codeOf[error._tag],
+        code: codeOfKind[error.kind],
         advice: [`${getAdvice(error)}${isCursorRejected(error) ? " Leave --cursor out; an export needs --force." : ""}`]
       }
     case "UnwritablePunch":
@@ -173,6 +158,8 @@ const describe = (error: ExpectedError): Description => {
       }
     case "PlatformError":
       return { code: codeOf[error._tag], ...describeFileError(error) }
+    default:
+      return { code: codeOfKind[error.kind], advice: [adviceOf(error)] }
   }
 }
 
@@ -279,6 +266,8 @@ const describeUnknown = ({ companyId, requested, since }: HistoryUnavailable): D
 
 /** What to do about an error of the database, by the reason that core gives it. */
 const databaseAdvice = (error: unknown): string => {
+  const own = ownAdviceOf(error)
+  if (own !== undefined) return own
   if (isMoved(error)) return "Run it again. Before a file is restored, end every process that has it open."
   if (!Predicate.isTagged(error, "SqlError") || !Predicate.hasProperty(error, "reason")) return checkDatabase
   // A password that is wrong or missing, or a user that does not exist.

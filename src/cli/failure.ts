@@ -7,7 +7,7 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Result from "effect/Result"
 import type { MigrationError } from "effect/sql/Migrator"
 import type { SqlError } from "effect/sql/SqlError"
-import type { ListError } from "../ApiError.ts"
+import type { ErrorKind, ListError } from "../ApiError.ts"
 import type {
   CloseChanged,
   OutcomeUnknown,
@@ -17,7 +17,8 @@ import type {
 } from "../close/CloseError.ts"
 import type { UnwritablePunch } from "../export/rows.ts"
 import type { FleetError } from "../fleet/FleetError.ts"
-import { escaped, meantWord, printable } from "../internal/wire/issue.ts"
+import { meantWord } from "../internal/text/meant.ts"
+import { escaped, printable } from "../internal/text/printable.ts"
 import type { SumOverflow } from "../payroll/Labor.ts"
 import type { MissingZone } from "../payroll/Period.ts"
 import type { HistoryUnavailable } from "../sql/SqlStore.ts"
@@ -73,35 +74,51 @@ export type ExpectedError =
   | OutcomeUnknown
   | VerificationFailed
 
-/** The exit code of each error, except of those whose reason decides it. `help exit-codes` lists them. */
+/** What a command ends with, except success. */
+export type Ending = ExpectedError | CommandFailure | OutputClosed | Findings
+
+/** The exit code of each error but those of a listing, and those whose reason decides it. `help exit-codes` lists them. */
 export const codeOf = {
-  InvalidRequest: exitCode.usage,
   MissingZone: exitCode.usage,
   PeriodClosed: exitCode.usage,
   UnknownClose: exitCode.usage,
-  HistoryUnavailable: exitCode.usage,
   ConfigError: exitCode.configuration,
-  Unauthorized: exitCode.credential,
-  // One that a later attempt may not have is `later`.
-  TokenError: exitCode.credential,
-  Forbidden: exitCode.forbidden,
-  RateLimited: exitCode.later,
-  ServiceUnavailable: exitCode.later,
-  ServerError: exitCode.later,
-  TransportError: exitCode.later,
-  DecodeError: exitCode.data,
-  PaginationError: exitCode.data,
-  UnprocessableEntity: exitCode.data,
-  UnexpectedStatus: exitCode.data,
   SumOverflow: exitCode.data,
   UnwritablePunch: exitCode.data,
   VerificationFailed: exitCode.data,
+  HistoryUnavailable: exitCode.data,
   PlatformError: exitCode.system,
   SqlError: exitCode.system,
   MigrationError: exitCode.system,
   CloseChanged: exitCode.system,
   OutcomeUnknown: exitCode.system
-} as const satisfies Record<Exclude<ExpectedError["_tag"], "SyncError" | "FleetError">, ExitCode>
+} as const satisfies Record<Exclude<ExpectedError["_tag"], ListError["_tag"] | "SyncError" | "FleetError">, ExitCode>
+
+/** The exit code of an error of a listing. By it, `isFinal` says whether the error ends a command that repeats. */
+export const codeOfKind = {
+  request: exitCode.usage,
+  credential: exitCode.credential,
+  permission: exitCode.forbidden,
+  throttled: exitCode.later,
+  service: exitCode.later,
+  answer: exitCode.data
+} as const satisfies Record<ErrorKind, ExitCode>
+
+/** The kind of each error of a listing, as its class has it. A `TokenError` stands where its reasons of a client do. */
+export const kindOf: { readonly [E in ListError as E["_tag"]]: E["kind"] } = {
+  InvalidRequest: "request",
+  Unauthorized: "credential",
+  TokenError: "credential",
+  Forbidden: "permission",
+  RateLimited: "throttled",
+  ServiceUnavailable: "service",
+  ServerError: "service",
+  TransportError: "service",
+  DecodeError: "answer",
+  PaginationError: "answer",
+  UnprocessableEntity: "answer",
+  UnexpectedStatus: "answer"
+}
 
 /** The command was called wrongly. */
 export const usage = (message: string, ...advice: ReadonlyArray<string>) =>

@@ -11,10 +11,12 @@ import { version as current } from "../internal/wire/userAgent.ts"
 import { filterFlags, flagNameOf } from "./flags/filter.ts"
 import { makePageSizeFlag } from "./flags/paging.ts"
 import { csvFlags } from "./flags/values.ts"
-import type { Style } from "./print/colour.ts"
-import { outputWidth } from "./print/output.ts"
+import { Colours, type Style } from "./print/colour.ts"
+import { narrowHelp, outputWidth } from "./print/output.ts"
 import type { reference } from "./reference.ts"
 import { periodFlags } from "./select/periodFlags.ts"
+import { topicList, topics } from "./topics.ts"
+import { Called, makeVerb } from "./verb.ts"
 
 const root = "time-punches"
 
@@ -25,16 +27,14 @@ const tables = (name: keyof typeof reference) => (width: number) =>
 /** No line of a topic is longer. */
 const topicWidth = 80
 
+/** What a topic says, and the flags that it lists. Their descriptions are those of the commands. */
 interface Topic {
-  readonly title: string
   readonly text: string | ((width: number) => Promise<string>)
-  readonly flags: Command.Command.Config
+  readonly flags?: Command.Command.Config
 }
 
-/** What a topic says, and the flags that it lists. Their descriptions are those of the commands. */
-const topics = {
+const contents: { readonly [Name in keyof typeof topics]: Topic } = {
   periods: {
-    title: "weeks, months, pay periods, and the clock that they follow",
     text: `The period of a command, in local dates.
 
   A period needs a clock: --zone, or --zone-file with the zone of each location.
@@ -42,32 +42,22 @@ const topics = {
     flags: periodFlags
   },
   filters: {
-    title: "which punches, by place, person, state and instant",
     text: "The filters of list, export and summary. With several a punch must match all.",
     flags: { ...filterFlags, pageSize: makePageSizeFlag() }
   },
-  csv: {
-    title: "CSV for a spreadsheet",
-    text: "How CSV is written, by --format csv or into a file that ends in .csv.",
-    flags: csvFlags
-  },
-  columns: { title: "the columns of CSV and the keys of JSON, by command", text: tables("columns"), flags: {} },
-  messages: { title: "what --log-format json writes to standard error", text: tables("messages"), flags: {} },
-  environment: { title: "the variables that hold settings and secrets", text: tables("environment"), flags: {} },
-  "exit-codes": { title: "what the exit code of a command says", text: tables("exit-codes"), flags: {} }
-} as const satisfies Readonly<Record<string, Topic>>
+  csv: { text: "How CSV is written, by --format csv or into a file that ends in .csv.", flags: csvFlags },
+  columns: { text: tables("columns") },
+  messages: { text: tables("messages") },
+  environment: { text: tables("environment") },
+  "exit-codes": { text: tables("exit-codes") }
+}
 
 const isTopic = (name: string | undefined): name is keyof typeof topics =>
   name !== undefined && Object.hasOwn(topics, name)
 
-export const topicNames = Struct.keys(topics)
-
-/** The topics, a line each. */
-export const topicList = topicNames.map((name) => `    ${name.padEnd(12)} ${topics[name].title}`).join("\n")
-
 /** Shows a topic as the help of a command that has its flags. */
 const showTopic = Effect.fnUntraced(function*(name: keyof typeof topics) {
-  const { flags, text }: Topic = topics[name]
+  const { flags = {}, text } = contents[name]
   const width = Math.min(yield* outputWidth, topicWidth)
   const description = typeof text === "string" ? text : yield* Effect.promise(() => text(width))
   const presenter = yield* CliOutput.Presenter
@@ -96,7 +86,7 @@ const isFilter = (name: string) =>
   Struct.keys(filterFlags).map(flagNameOf).some((filter) => name === filter || name.startsWith(`${filter}-`))
 
 /** The help of a command without the flags that few calls need, and where these are. */
-export const shortened = (doc: HelpDoc): HelpDoc => {
+const shortened = (doc: HelpDoc): HelpDoc => {
   const [, ...path] = doc.commandPath ?? []
   const isRare = ({ name }: FlagDoc) => rare.test(name) || (path[0] === "doctor" && isFilter(name))
   const flags = doc.flags.filter((flag) => !isRare(flag))
@@ -121,11 +111,11 @@ const headingOf = ({ name }: FlagDoc) => headings.findIndex(([, has]) => has(nam
 export const titleOf = (flag: FlagDoc): string => headings[headingOf(flag)]?.[0] ?? "FLAGS"
 
 /** The flags of a command by their headings, those without one first. */
-export const arranged = (flags: ReadonlyArray<FlagDoc>): ReadonlyArray<FlagDoc> =>
+const arranged = (flags: ReadonlyArray<FlagDoc>): ReadonlyArray<FlagDoc> =>
   flags.toSorted((one, other) => headingOf(one) - headingOf(other))
 
 /** Puts the headings into a help with arranged flags. A short list of flags has none. */
-export const withHeadings = (text: string, flags: ReadonlyArray<FlagDoc>, bold: Style): string => {
+const withHeadings = (text: string, flags: ReadonlyArray<FlagDoc>, bold: Style): string => {
   const own = flags.filter((flag) => headingOf(flag) === -1)
   if (flags.length < 12 || own.length === 0) return text
   const [before, ...lines] = text.split(/^(?=\S*FLAGS)/m)
@@ -148,50 +138,67 @@ export const withChoices = (flag: FlagDoc): FlagDoc => {
   return { ...flag, type, description: Option.some(text) }
 }
 
-/** `help`, which knows these commands and theirs. */
-export const makeHelp = (commands: ReadonlyArray<Command.Command.Any>) =>
-  Command.make(
-    "help",
-    {
-      words: Argument.String("COMMAND|TOPIC").pipe(
-        Argument.withDescription("The command, such as fleet add, or a topic, such as periods"),
-        Argument.variadic()
-      )
-    },
-    ({ words }) => {
-      const [topic, ...others] = words
-      if (isTopic(topic) && others.length === 0) return showTopic(topic)
-      const commandPath = [root]
-      let known: ReadonlyArray<Pick<Command.Command.Any, "name" | "subcommands">> = [
-        ...commands,
-        { name: "help", subcommands: [] }
-      ]
-      for (const subcommand of words) {
-        const next = known.find(({ name }) => name === subcommand)
-        if (next === undefined) {
-          const unknown = new CliError.UnknownSubcommand({ subcommand, parent: commandPath, suggestions: [] })
-          return new CliError.ShowHelp({ commandPath, errors: [unknown] })
-        }
-        commandPath.push(next.name)
-        known = next.subcommands.flatMap(({ commands }) => commands)
-      }
-      return new CliError.ShowHelp({ commandPath, errors: [] })
-    }
-  ).pipe(
-    Command.withDescription(`Show the help of a command with all its flags, or of a topic.\n\n${topicList}`),
-    Command.withShortDescription("Show all flags of a command, or a topic"),
-    Command.withExamples([
-      { command: "time-punches help", description: "The commands and the topics" },
-      { command: "time-punches help periods", description: "One topic" },
-      { command: "time-punches help fleet add", description: "One command" }
-    ])
+/** The whole text of a help event: `help COMMAND` shows all flags, and `COMMAND --help` the usual ones. */
+export const textOfHelp = Effect.fnUntraced(function*(
+  event: CliOutput.Presenter.Help,
+  formatHelpDoc: (doc: HelpDoc) => string
+) {
+  const doc = event.reason === "Requested" ? shortened(event.helpDoc) : event.helpDoc
+  const flags = arranged(doc.flags).map((flag) =>
+    withChoices(flag.type === "[=boolean]" ? Struct.assign(flag, { type: "boolean" }) : flag)
   )
+  const isTop = (doc.commandPath ?? []).length <= 1
+  const text = formatHelpDoc({
+    ...doc,
+    flags,
+    args: (doc.args ?? []).map((arg) =>
+      Struct.assign(arg, { name: arg.type === "string" ? arg.name : arg.type, type: "" })
+    ),
+    // They are the same for each command, and stand once.
+    globalFlags: isTop ? (doc.globalFlags ?? []).map(withChoices) : [],
+    description: isTop ? doc.description : `${doc.description}${doc === event.helpDoc ? "\n" : ""}\n  ${globalsHint}`
+  })
+  const { stdout } = yield* Colours
+  // Core leaves no line between a list of subcommands and the examples.
+  const titled = withHeadings(text, flags, stdout.bold).replace(/(?<!\n)\n(?=\S*EXAMPLES)/, "\n\n")
+  return narrowHelp(titled, Math.min(yield* outputWidth, helpWidth))
+})
 
-export const version = Command.make(
-  "version",
-  {},
-  () => CliOutput.Presenter.use((presenter) => presenter.present({ _tag: "Version", name: root, version: current }))
-).pipe(
-  Command.withDescription("Show the version, as --version does."),
-  Command.withShortDescription("Show the version")
+const globalsHint = "Flags of every command: time-punches --help"
+
+/** A page of help is read, also in a pipe: longer lines are hard to follow. */
+const helpWidth = 100
+
+export const verb = makeVerb(
+  "help",
+  {
+    words: Argument.String("COMMAND|TOPIC").pipe(
+      Argument.withDescription("The command, such as fleet add, or a topic, such as periods"),
+      Argument.variadic()
+    )
+  },
+  Effect.fnUntraced(function*({ words }) {
+    const [topic, ...others] = words
+    if (isTopic(topic) && others.length === 0) return yield* showTopic(topic)
+    const commandPath = [root]
+    let known: ReadonlyArray<Pick<Command.Command.Any, "name" | "subcommands">> = yield* Called
+    for (const subcommand of words) {
+      const next = known.find(({ name }) => name === subcommand)
+      if (next === undefined) {
+        const unknown = new CliError.UnknownSubcommand({ subcommand, parent: commandPath, suggestions: [] })
+        return yield* new CliError.ShowHelp({ commandPath, errors: [unknown] })
+      }
+      commandPath.push(next.name)
+      known = next.subcommands.flatMap(({ commands }) => commands)
+    }
+    return yield* new CliError.ShowHelp({ commandPath, errors: [] })
+  }),
+  {
+    text: `Show the help of a command with all its flags, or of a topic.\n\n${topicList}`,
+    examples: [
+      ["help", "The commands and the topics"],
+      ["help periods", "One topic"],
+      ["help fleet add", "One command"]
+    ]
+  }
 )

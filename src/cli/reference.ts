@@ -3,7 +3,7 @@
  * read. Words in backticks are code on the page, and plain in a terminal.
  */
 import { timePunchNames } from "../internal/wire/names.ts"
-import { codeOf, type ExitCode, exitCode } from "./failure.ts"
+import { codeOf, codeOfKind, type ExitCode, exitCode, kindOf } from "./failure.ts"
 import { settings } from "./flags/settings.ts"
 import { wrap } from "./print/table.ts"
 
@@ -18,13 +18,13 @@ export interface Table {
 const meanings: Readonly<Record<ExitCode, string>> = {
   [exitCode.ok]: "success; also if the reader closed standard output",
   [exitCode.bug]: "a bug: report it with the trace",
-  [exitCode.usage]: "invalid usage: flags, or a time before the history",
+  [exitCode.usage]: "invalid usage",
   [exitCode.configuration]: "an invalid or missing setting, or a Node that is too old",
   [exitCode.credential]: "the credential is rejected",
   [exitCode.forbidden]: "the credential may not do this. Ask the company: plan, scope, grant",
-  [exitCode.later]: "the service fails, or its token endpoint. Try again later",
+  [exitCode.later]: "the service fails, or its token endpoint, or what answers in front of them. Try again later",
   [exitCode.data]:
-    "data that cannot be right, too large a sum, an incomplete copy. Run `doctor`. Also `HistoryUnavailable` of `copy feed`",
+    "data that cannot be right, too large a sum, an incomplete copy, or a time before its history. Run `doctor`",
   [exitCode.system]: "a local error: a file, a port, the database, another run that took over",
   [exitCode.findings]: "`payroll check` or `payroll close` found an issue, or no punch; not a failure",
   [exitCode.age]:
@@ -33,7 +33,10 @@ const meanings: Readonly<Record<ExitCode, string>> = {
 }
 
 const tagsOf = (code: ExitCode): string =>
-  Object.entries(codeOf).filter(([, each]) => each === code).map(([tag]) => `\`${tag}\``).join(", ")
+  [
+    ...Object.entries(kindOf).map(([tag, kind]) => [tag, codeOfKind[kind]] as const),
+    ...Object.entries(codeOf)
+  ].filter(([, each]) => each === code).map(([tag]) => `\`${tag}\``).join(", ")
 
 const exitCodes: Table = {
   lead: "Every command exits with one of these codes.",
@@ -162,7 +165,8 @@ const columns: Table = {
       "copy status --json",
       `\`company\`, \`watermark\`, \`completedAt\`, \`ageSeconds\`, \`rows\`, \`deleted\`, \`missing\`, \`running\` (the kind of
         the run), \`history\` (\`since\`, from when the copy is known, and \`last\`, its last commit), \`lastError\` (\`at\`,
-        \`tag\`, \`text\`), \`unknown\` (paths of fields)`
+        \`tag\`, \`text\`), \`deletions\` (\`requestedWith\`, \`lookedAt\`, and \`missed\`: why deletions may be missing, or null),
+        \`unknown\` (paths of fields)`
     ],
     [
       "copy feed",
@@ -174,7 +178,10 @@ const columns: Table = {
       `\`company\`, \`state\`, \`phase\`, \`reason\`, \`everySeconds\`, \`nextAt\`, \`lastOkAt\`, \`lateSeconds\`, \`failures\`,
         \`lastError\`, \`rows\``
     ],
-    ["fleet status --json", "the same, and `runs`, its last ten turns"],
+    [
+      "fleet status --json",
+      "the same, and `runs`, its last ten turns, and `requests` a second of the fleet: `needed`, `limit`"
+    ],
     ["doctor --json", "`checks`, each with `check`, `status`, `detail`, `cause` and `advice`, then one `advice`"]
   ]
 }

@@ -16,7 +16,7 @@ import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
 import * as Fs from "node:fs"
 import { readProxies } from "../node/proxy.ts"
-import { command, makeRun } from "./command.ts"
+import { makeRun } from "./command.ts"
 import { exitCode } from "./failure.ts"
 
 export const main = () => {
@@ -148,4 +148,4 @@ export const layerProcess = Layer.effect(
 /** Only what runs a command needs a client: help does not load its modules. */
 const layerTransport = Layer.unwrap(Effect.map(Effect.promise(() => import("./transport.ts")), ({ layer }) => layer))
 
-const runProcess = makeRun(Command.provide(command, layerTransport))
+const runProcess = makeRun(Command.provide(layerTransport))

@@ -13,7 +13,9 @@ export const Blocker = Schema.Literals([
   // No punch is in the period.
   "empty",
   // The close begins at the end of the one before, less than 48 hours from its own beginning.
-  "edge"
+  "edge",
+  // The copy may have punches that were deleted.
+  "deletionsUnseen"
 ])
 
 export type Blocker = typeof Blocker.Type

@@ -37,29 +37,10 @@ import { lossesOf, type LostHours } from "./losses.ts"
 import { activeOne, revisionNamed, storedOf } from "./read.ts"
 import { getVoid, newestRevision, type Revision, termsAt } from "./Revision.ts"
 import * as RevisionId from "./RevisionId.ts"
-import {
-  type ActiveClose,
-  activeOf,
-  type Added,
-  type Copy,
-  type Corrected,
-  type Db,
-  type Differing,
-  inCopy,
-  nothingAdded,
-  openedForCloses,
-  type Planned,
-  punchesIn,
-  readCloses,
-  readCopy,
-  readSums,
-  type StoredClose,
-  sumRules,
-  sumsOf,
-  verdictOf,
-  write,
-  type WriteOptions
-} from "./store.ts"
+import { type ActiveClose, activeOf, readCloses, readSums, type StoredClose } from "./rows.ts"
+import { type Copy, type Db, inCopy, openedForCloses, readCopy } from "./snapshot.ts"
+import { type Corrected, type Differing, punchesIn, sumRules, sumsOf, verdictOf } from "./verdict.ts"
+import { type Added, nothingAdded, type Planned, write, type WriteOptions } from "./write.ts"
 
 export { type Hole, holes, next, type NextPeriod } from "./holes.ts"
 
@@ -68,7 +49,7 @@ export { files, find, get, list, newest, type NewestRevision, noteFile } from ".
 export { formChanges } from "./WrittenFile.ts"
 
 export { LossCause, type LostHours } from "./losses.ts"
-export { type WriteOptions } from "./store.ts"
+export { type WriteOptions } from "./write.ts"
 
 /** Why a copy or its closes cannot be read. */
 export type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUnavailable
@@ -96,7 +77,8 @@ export interface Created extends Revision {
  * Closes a period of a copy with a history, in one snapshot: checks it, sums it, and records the sums as its first revision.
  * All of it is due. The time of an open punch is due when it has ended.
  *
- * Fails with `NotReady` for an issue of `PeriodCheck`, a gap, a stale copy or an empty period, unless the kind is accepted; with
+ * Fails with `NotReady` for an issue of `PeriodCheck`, a gap, an empty period, or a copy that is stale or may have punches that
+ * were deleted, unless the kind is accepted; with
  * `PeriodClosed` if another active close has an instant of the period; with `CloseChanged` if the copy was erased meanwhile, or
  * a close was written that moves its beginning; with `HistoryUnavailable` if the copy has no history. Nothing is written then.
  * Fails with `OutcomeUnknown` if the connection is lost at the COMMIT, and the outcome cannot be found out.
@@ -121,6 +103,7 @@ export const create = (
     )
     const { issues, sums, terms } = seen
     const staleness = stalenessOf(terms, seen.copy)
+    const { missedDeletions } = seen.copy
     /** What was found beside these closes, and accepted. */
     const requireReady = Effect.fnUntraced(function*(closes: ReadonlyArray<StoredClose>) {
       const active = activeOf(closes)
@@ -133,6 +116,7 @@ export const create = (
       for (const { kind } of issues) found[kind] = (found[kind] ?? 0) + 1
       if (gaps.length > 0) found["gap"] = gaps.length
       if (staleness !== undefined) found["stale"] = 1
+      if (missedDeletions !== undefined) found["deletionsUnseen"] = 1
       if (sums.rows.length === 0) found["empty"] = 1
       const open = Object.entries(found).filter(([kind]) => !accept.has(kind))
       if (open.length > 0) {
@@ -141,7 +125,10 @@ export const create = (
           Object.fromEntries(open),
           accept.has("gap") ? [] : gaps,
           issues.filter(({ kind }) => !accept.has(kind)).map(PeriodCheck.issueOf),
-          staleness === undefined || accept.has("stale") ? [] : [staleness]
+          [
+            ...(staleness === undefined || accept.has("stale") ? [] : [staleness]),
+            ...(missedDeletions === undefined || accept.has("deletionsUnseen") ? [] : [missedDeletions])
+          ]
         )
       }
       const edges = terms.locations.filter(({ begins }) => Option.isSome(begins)).length

@@ -163,7 +163,7 @@ export const byPerson = ({ rows }: CloseSums): ReadonlyArray<PersonSums> => {
   for (const { userId, ...row } of rows) {
     const known = people.get(userId) ?? { amounts: Amounts.zero, over: Option.none(), double: Option.none() }
     people.set(userId, {
-      amounts: Amounts.add(known.amounts, { ...row, net: Duration.toMillis(row.net) }),
+      amounts: Amounts.add(known.amounts, Amounts.of(row)),
       over: plus(known.over, row.over),
       double: plus(known.double, row.double)
     })
@@ -368,8 +368,7 @@ const rowOf = (
   tips: Cents.make(tips)
 })
 
-const amountsOf = (row: CloseRow | undefined): Amounts.Amounts =>
-  row === undefined ? Amounts.zero : { ...row, net: Duration.toMillis(row.net) }
+const amountsOf = (row: CloseRow | undefined): Amounts.Amounts => row === undefined ? Amounts.zero : Amounts.of(row)
 
 /** Whether a punch of the same person belongs to a row. */
 const isOfRow = (key: RowKey, { departmentId, hourlyWage, locationId, roleId }: TimePunch): boolean =>

@@ -5,14 +5,25 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { BusinessDate, CompanyId, LocationId } from "../Ids.ts"
+import { dayMillis } from "../internal/wire/instant.ts"
 import { Instant, Seconds } from "../internal/wire/schema.ts"
 import type { Thresholds } from "../payroll/hourClasses.ts"
 import { Rounding } from "../payroll/Labor.ts"
 import { PayCalendar, type PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
-import { type DayRule, dayRuleKey, dayStartsOf, type MissingZone, zoneOf, type Zones } from "../payroll/Zones.ts"
+import {
+  type DayRule,
+  dayRuleKey,
+  dayStartsOf,
+  type MillisInterval,
+  type MissingZone,
+  zoneOf,
+  type Zones
+} from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
+
+export type { MillisInterval } from "../payroll/Zones.ts"
 
 /** The days by one day rule, as instants: a later change of the zone's rules does not move them. */
 export const CloseClock = Schema.Struct({
@@ -65,14 +76,6 @@ export const CloseTerms = Schema.Struct({
 })
 
 export type CloseTerms = typeof CloseTerms.Type
-
-/** A half-open range of instants, in epoch milliseconds. */
-export interface MillisInterval {
-  /** The first instant. */
-  readonly from: number
-  /** The first instant after it. */
-  readonly to: number
-}
 
 /** The period of a close, and how it is summed. */
 export interface CloseTermsOptions extends Thresholds {
@@ -531,8 +534,6 @@ const closeClock = (dayRule: DayRule, from: BusinessDate, last: BusinessDate): C
 
 const hasDayRule = ({ dayStarts, zone }: CloseClock, dayRule: DayRule): boolean =>
   zone === DateTime.zoneToString(zoneOf(dayRule)) && Duration.toMillis(dayStarts) === dayStartsOf(dayRule)
-
-const dayMillis = 86_400_000
 
 const dayOf = (date: BusinessDate): number => DateTime.makeUnsafe(date).epochMilliseconds / dayMillis
 

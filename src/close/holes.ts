@@ -9,7 +9,8 @@ import * as Period from "../payroll/Period.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { refusal, type UnknownClose } from "./CloseError.ts"
 import * as CloseTerms from "./CloseTerms.ts"
-import { type ActiveClose, activeOf, type Db, inCopy, readCloses, type StoredClose } from "./store.ts"
+import { type ActiveClose, activeOf, readCloses, type StoredClose } from "./rows.ts"
+import { type Db, inCopy } from "./snapshot.ts"
 
 /** Time between two active closes that no close has, or the period of a voided close before all of them, at one location. */
 export interface Hole {

@@ -12,7 +12,9 @@ import { missingPlace, punchesOf, rowColumns } from "../sql/row.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { contains, queryWindow } from "./CloseTerms.ts"
-import { chunkSize, type Copy, type Corrected, type Db, punchesIn } from "./store.ts"
+import type { Copy, Db } from "./snapshot.ts"
+import { type Corrected, punchesIn } from "./verdict.ts"
+import { chunkSize } from "./write.ts"
 
 /**
  * What became of a punch that counted in a revision:

@@ -7,21 +7,12 @@ import type { CompanyId } from "../Ids.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { notFound, refusal, type UnknownClose } from "./CloseError.ts"
 import type * as CloseTerms from "./CloseTerms.ts"
+import { insertFile, readFiles } from "./files.ts"
 import { type ActiveRevision, activeRevisions, type ClosedPeriod, getPrevious, getVoid } from "./Revision.ts"
 import * as RevisionId from "./RevisionId.ts"
-import {
-  type ActiveClose,
-  activeOf,
-  type Db,
-  inCopy,
-  insertFile,
-  openedForCloses,
-  readCloses,
-  readFiles,
-  recorded,
-  type StoredClose,
-  type WriteOptions
-} from "./store.ts"
+import { type ActiveClose, activeOf, readCloses, recorded, type StoredClose } from "./rows.ts"
+import { type Db, inCopy, openedForCloses } from "./snapshot.ts"
+import type { WriteOptions } from "./write.ts"
 import type { FileForm, WrittenFile } from "./WrittenFile.ts"
 
 /** The closes of a company, each with all its revisions and sums. */

@@ -28,6 +28,7 @@ type Derived = typeof derivedColumns[number]
 
 /**
  * The columns, in order: the fields of a punch under their names on the wire, then what `WorkedTime.measure` makes of it.
+ * `break_count` leaves deleted breaks out.
  * Amounts are cents, durations are seconds with up to three decimals, `anomalies` are separated by spaces. A cell is
  * empty without a value, or if a duration cannot be known.
  */
@@ -99,7 +100,7 @@ export const cellsOf = (punch: TimePunch, options: CsvOptions | undefined) =>
     const seconds = (duration: keyof WorkedTime.Durations): string =>
       durations === undefined ? "" : String(Duration.toSeconds(durations[duration]))
     const derived: Record<Derived, string> = {
-      break_count: csvCell(punch.breaks.length),
+      break_count: csvCell(WorkedTime.breaksOf(punch).length),
       gross_seconds: seconds("gross"),
       paid_break_seconds: seconds("paidBreaks"),
       unpaid_break_seconds: seconds("unpaidBreaks"),

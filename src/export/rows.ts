@@ -6,7 +6,8 @@ import * as Pull from "effect/Pull"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { firstIssue, printable } from "../internal/wire/issue.ts"
+import { printable } from "../internal/text/printable.ts"
+import { firstIssue } from "../internal/wire/issue.ts"
 import { TimePunch } from "../TimePunch.ts"
 
 /** Columns that follow those of a punch, such as names. A cell without a value is empty, and null in JSON. */
@@ -94,7 +95,7 @@ export class UnreadableLine
     /** What was expected there. Default empty. */
     detail: Schema.String.pipe(Schema.withConstructorDefault(Effect.succeed(""))),
     /** The id of the punch, if the line has one that is a safe integer. Default `None`. */
-    punchId: Schema.OptionFromNullOr(Schema.Number).pipe(Schema.withConstructorDefault(Effect.succeed(Option.none())))
+    punchId: Schema.OptionFromNullOr(Schema.Number).pipe(Schema.withConstructorDefault(Effect.succeedNone))
   })
 {
   /** One line for people, with the number of the line, the reason and, where known, punch, path and expectation. */

@@ -3,9 +3,9 @@ import * as Duration from "effect/Duration"
 import * as Match from "effect/Match"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type { ListError, TokenError } from "../ApiError.ts"
+import type { ErrorKind, ListError } from "../ApiError.ts"
 import { CompanyId } from "../Ids.ts"
-import { printable } from "../internal/wire/issue.ts"
+import { printable } from "../internal/text/printable.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { backoff, longestWait } from "./Schedule.ts"
 
@@ -169,10 +169,15 @@ const judge = (outcome: Outcome, row: RowAtEnd, context: EndContext): Verdict =>
     },
     Throttled: ({ failure, retryAfter }): Verdict => {
       const verdict = failed(failure, row, context)
-      const millis = Option.map(retryAfter, (wait) => Math.min(Duration.toMillis(wait), longestWait))
+      // Zero is what a date of the past says. A page ignores it too.
+      const demanded = Option.filter(retryAfter, Duration.isPositive)
+      const millis = Option.map(demanded, (wait) => Math.min(Duration.toMillis(wait), longestWait))
       return {
         ...verdict,
-        next: Option.match(millis, { onNone: () => verdict.next, onSome: (millis) => ({ _tag: "In", millis }) }),
+        next: Option.match(millis, {
+          onNone: () => notBefore(verdict.next, minute * (1 + 0.2 * context.random)),
+          onSome: (millis) => ({ _tag: "In", millis })
+        }),
         pause: context.throttledOthers < 2 ? undefined : {
           reason: "RateLimited",
           millis: Math.min(Math.max(minute, Option.getOrElse(millis, () => 0)), 15 * minute)
@@ -237,6 +242,10 @@ const emptyWait = 5000
 /** The longest wait after a failure of the database, which other turns show as soon as it is over. */
 const longestStoreWait = 30_000
 
+/** Services of this kind block for a minute, and do not say so: an earlier turn would only be refused. */
+const notBefore = (next: Next, millis: number): Next =>
+  next._tag === "In" ? { _tag: "In", millis: Math.max(next.millis, Math.floor(millis)) } : next
+
 const within = (next: Next, millis: number): Next =>
   next._tag === "In" ? { _tag: "In", millis: Math.min(next.millis, millis) } : next
 
@@ -279,15 +288,6 @@ const mostText = 500
 
 const failureOf = (tag: string, text: string): Failure => ({ tag, text: printable(text).slice(0, mostText) })
 
-const tokenOutcomes: { readonly [R in TokenError["reason"]]: (failure: Failure, error: TokenError) => Outcome } = {
-  InvalidClient: (failure) => ({ _tag: "NoCredential", failure, reason: "InvalidClient" }),
-  Rejected: (failure) => ({ _tag: "NoCredential", failure, reason: "Rejected" }),
-  Transport: (failure) => ({ _tag: "Transient", failure }),
-  Malformed: (failure) => ({ _tag: "Transient", failure }),
-  Throttled: (failure, { retryAfter }) => ({ _tag: "Throttled", failure, retryAfter }),
-  Lookup: (failure) => ({ _tag: "Transient", failure })
-}
-
 const syncOutcomes: { readonly [R in SyncError["reason"]]: (failure: Failure) => Outcome } = {
   Checkpoint: (failure) => ({ _tag: "Invalid", failure }),
   // Of a rollout: a process of that release may take the next turn, so the company waits little and is never blocked.
@@ -299,31 +299,27 @@ const syncOutcomes: { readonly [R in SyncError["reason"]]: (failure: Failure) =>
   Store: (failure) => ({ _tag: "StoreFailed", failure })
 }
 
+const outcomes: { readonly [K in ErrorKind]: (failure: Failure, error: ListError) => Outcome } = {
+  request: (failure) => ({ _tag: "Invalid", failure }),
+  credential: (failure, error) =>
+    error._tag === "TokenError" && (error.reason === "InvalidClient" || error.reason === "Rejected")
+      ? { _tag: "NoCredential", failure, reason: error.reason }
+      : { _tag: "Refused", failure },
+  permission: (failure) => ({ _tag: "Refused", failure }),
+  throttled: (failure, error) => ({
+    _tag: "Throttled",
+    failure,
+    retryAfter: "retryAfter" in error ? error.retryAfter : Option.none()
+  }),
+  service: (failure) => ({ _tag: "Transient", failure }),
+  answer: (failure) => ({ _tag: "Unreadable", failure })
+}
+
 /** What an error of a sync is to the fleet. An error without a kind does not compile. */
 export const outcomeOf = (error: ListError | SyncError): Outcome => {
-  const named = (tag: string) => failureOf(tag, error.message)
-  switch (error._tag) {
-    case "SyncError":
-      return syncOutcomes[error.reason](named(`SyncError.${error.reason}`))
-    case "TokenError":
-      return tokenOutcomes[error.reason](named(`TokenError.${error.reason}`), error)
-    case "RateLimited":
-      return { _tag: "Throttled", failure: named(error._tag), retryAfter: error.retryAfter }
-    case "Unauthorized":
-    case "Forbidden":
-      return { _tag: "Refused", failure: named(error._tag) }
-    case "InvalidRequest":
-      return { _tag: "Invalid", failure: named(error._tag) }
-    case "UnprocessableEntity":
-    case "UnexpectedStatus":
-    case "DecodeError":
-    case "PaginationError":
-      return { _tag: "Unreadable", failure: named(error._tag) }
-    case "ServerError":
-    case "ServiceUnavailable":
-    case "TransportError":
-      return { _tag: "Transient", failure: named(error._tag) }
-  }
+  const tag = error._tag === "SyncError" || error._tag === "TokenError" ? `${error._tag}.${error.reason}` : error._tag
+  const failure = failureOf(tag, error.message)
+  return error._tag === "SyncError" ? syncOutcomes[error.reason](failure) : outcomes[error.kind](failure, error)
 }
 
 /** A turn that did not end in time. */

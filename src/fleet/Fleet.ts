@@ -15,7 +15,7 @@ import { makeRateLimiterStore } from "./RateLimit.ts"
 import { durationForm, readMillis } from "./Settings.ts"
 import { type FleetStore, makeFleetStore } from "./store/FleetStore.ts"
 import type { Addition, ChangeResult, FleetTurn, Pause, Removal } from "./store/operator.ts"
-import type { FleetProcess } from "./store/runners.ts"
+import type { FleetProcess, FleetRequests } from "./store/runners.ts"
 
 /** A company to add to a fleet. */
 export interface FleetCompany extends Company {
@@ -95,6 +95,8 @@ export class Fleet extends Context.Service<Fleet, {
   readonly runs: (id: CompanyId) => Effect.Effect<ReadonlyArray<FleetTurn>, FleetError>
   /** The processes that were seen in the last hour, by name. */
   readonly runners: Effect.Effect<ReadonlyArray<FleetProcess>, FleetError>
+  /** How many requests a second the intervals need, and how many the processes send at most. */
+  readonly requests: Effect.Effect<FleetRequests, FleetError>
   /** The pauses that hold: while there is one, no sync begins. */
   readonly pauses: Effect.Effect<ReadonlyArray<Pause>, FleetError>
   /** Pauses the fleet until `resumeAll`, in the name of the `FleetOperator`. */
@@ -119,7 +121,7 @@ export class Fleet extends Context.Service<Fleet, {
 }
 
 /** The operator's side over a store. @internal */
-export const operatorOf = ({ operator, runners }: FleetStore): Fleet["Service"] => {
+export const operatorOf = ({ operator, requests, runners }: FleetStore): Fleet["Service"] => {
   const failed = translated("the statement failed")
   const change = (what: "remove" | "pause" | "resume" | "trigger" | "sweep") =>
     Effect.fn(`Fleet.${what}`)(function*(ids: Iterable<CompanyId>) {
@@ -162,6 +164,7 @@ export const operatorOf = ({ operator, runners }: FleetStore): Fleet["Service"] 
     removal: Effect.fn("Fleet.removal")((id) => failed(Effect.flatMap(checked(id), operator.removal))),
     runs: Effect.fn("Fleet.runs")((id) => failed(Effect.flatMap(checked(id), operator.runs))),
     runners: failed(runners),
+    requests: failed(requests),
     pauses: failed(operator.pauses),
     pauseAll: failed(operator.pauseAll),
     resumeAll: failed(operator.resumeAll)

@@ -6,7 +6,7 @@ import { isSqlError } from "effect/sql/SqlError"
 import type { SqlError } from "effect/sql/SqlError"
 import { discreet, isTransient, messageOf } from "../internal/sql/failure.ts"
 import type { OtherSchema } from "../internal/sql/migrate.ts"
-import { printable } from "../internal/wire/issue.ts"
+import { printable } from "../internal/text/printable.ts"
 
 /** A fleet cannot be operated or run. */
 export class FleetError extends Schema.TaggedError<FleetError>("effect-time-punches/fleet/FleetError")("FleetError", {

@@ -51,6 +51,12 @@ const fixedWindow = (
   return [[taken, at - now], { tokens: taken, at }]
 }
 
+/**
+ * A statement that waits for the row has the time of its start, and the row that of a later one: its place is as far away as both
+ * say, or processes that wait for each other would get more than the limit. In milliseconds.
+ */
+const longestLock = 2000
+
 /** `tokens` is what the bucket holds, `at` when its refill interval began. */
 const tokenBucket = (
   now: number,
@@ -61,10 +67,13 @@ const tokenBucket = (
   allowOverflow: boolean
 ): Step => {
   // If the clock was set back, the time lies in the future, and nothing would be refilled until then.
-  const state = known === undefined ? { tokens: limit, at: now } : { tokens: known.tokens, at: Math.min(known.at, now) }
+  const state = known === undefined || known.at > now + longestLock
+    ? { tokens: known?.tokens ?? limit, at: now }
+    : known
   const refills = Math.max(0, Math.floor((now - state.at) / refillMillis))
-  const held = refills === 0 ? state.tokens : Math.min(limit, state.tokens + refills)
-  const at = held >= limit ? now : state.at + refills * refillMillis
+  // The limit may have been lowered since.
+  const held = Math.min(limit, state.tokens + refills)
+  const at = held >= limit ? Math.max(now, state.at) : state.at + refills * refillMillis
   const left = held - tokens
-  return [[left, Math.max(0, now - at)], { tokens: allowOverflow || left >= 0 ? left : held, at }]
+  return [[left, now - at], { tokens: allowOverflow || left >= 0 ? left : held, at }]
 }

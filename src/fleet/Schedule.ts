@@ -1,4 +1,5 @@
 /** When a company is synced next: the grid of its interval, and the backoff after a failure. All times are in milliseconds. Pure. */
+import { dayMillis } from "../internal/wire/instant.ts"
 
 /**
  * The place of a company within an interval, in milliseconds. It depends on the company alone, so the companies of a fleet
@@ -24,7 +25,7 @@ const hash = (id: number): number => {
 const longestBackoff = 6 * 3_600_000
 
 /** The longest wait that a service may ask for, in milliseconds: a company that sleeps for years is as good as removed. */
-export const longestWait = 24 * 3_600_000
+export const longestWait = dayMillis
 
 /**
  * The wait after a failure, in milliseconds: drawn evenly from 0 to `every` × 2^`failures`, at most 6 hours. `failures` counts

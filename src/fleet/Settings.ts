@@ -2,6 +2,7 @@
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import { dayMillis } from "../internal/wire/instant.ts"
 
 /** The longest of all durations of a fleet, in days: sums with the clock stay instants that every database and `Date` hold. */
 const mostDays = 36_525
@@ -9,7 +10,7 @@ const mostDays = 36_525
 /** Reads a duration in whole milliseconds, from `least` to 36,525 days; `undefined`: it is none, or not among these. */
 export const readMillis = (input: Duration.Input, least: number): number | undefined => {
   const millis = Option.getOrElse(Option.map(Duration.fromInput(input), Duration.toMillis), () => NaN)
-  return millis >= least && millis <= mostDays * 86_400_000 ? Math.round(millis) : undefined
+  return millis >= least && millis <= mostDays * dayMillis ? Math.round(millis) : undefined
 }
 
 /** What `readMillis` reads; it completes "must be …". */

@@ -3,4 +3,4 @@ export { CompanyError, CompanyStatus, FleetPhase, FleetState } from "./CompanySt
 export { type AddResult, Fleet, type FleetCompany, type FleetListOptions } from "./Fleet.ts"
 export { FleetError, isFleetError } from "./FleetError.ts"
 export { type ChangeResult, FleetOperator, type FleetTurn, type Pause, type Removal } from "./store/operator.ts"
-export type { FleetProcess } from "./store/runners.ts"
+export type { FleetProcess, FleetRequests } from "./store/runners.ts"

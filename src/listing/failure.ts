@@ -53,28 +53,28 @@ export const signFailure = (error: ApiError.TokenError | ApiError.InvalidRequest
 /** A status other than 200. The status decides the error; the problem only adds detail. */
 export const statusFailure = (
   status: number,
-  problem: Problem,
+  body: { readonly problem: Problem; readonly isHtml: boolean },
   retryAfter: Option.Option<Duration.Duration>
 ): Failure => {
   const transient = transientRetry(`${status}`, { retryAfter })
   switch (statusOf(status)) {
     case "unauthorized":
-      return { ...failure((at) => new ApiError.Unauthorized({ ...at, status, problem })), unauthorized: true }
+      return { ...failure((at) => new ApiError.Unauthorized({ ...at, status, ...body })), unauthorized: true }
     case "forbidden":
-      return failure((at) => new ApiError.Forbidden({ ...at, status, problem }))
+      return failure((at) => new ApiError.Forbidden({ ...at, status, ...body }))
     case "unprocessable":
-      return failure((at) => new ApiError.UnprocessableEntity({ ...at, status, problem }))
+      return failure((at) => new ApiError.UnprocessableEntity({ ...at, status, ...body }))
     case "throttled":
       return failure(
-        (at) => new ApiError.RateLimited({ ...at, status, problem, retryAfter }),
+        (at) => new ApiError.RateLimited({ ...at, status, ...body, retryAfter }),
         transientRetry(`${status}`, { throttled: true, retryAfter })
       )
     case "serverError":
-      return failure((at) => new ApiError.ServerError({ ...at, status, problem }), transient)
+      return failure((at) => new ApiError.ServerError({ ...at, status, ...body }), transient)
     case "unavailable":
-      return failure((at) => new ApiError.ServiceUnavailable({ ...at, status, problem }), transient)
+      return failure((at) => new ApiError.ServiceUnavailable({ ...at, status, ...body }), transient)
     case "ok":
     case "other":
-      return failure((at) => new ApiError.UnexpectedStatus({ ...at, status, problem }))
+      return failure((at) => new ApiError.UnexpectedStatus({ ...at, status, ...body }))
   }
 }

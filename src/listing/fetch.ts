@@ -14,10 +14,11 @@ import { wasRedirected } from "../internal/http/client.ts"
 import { requestIdOf } from "../internal/http/problem.ts"
 import { secretsOf } from "../internal/http/secret.ts"
 import { transportFailureOf } from "../internal/http/transportFailure.ts"
-import { timed, type Watch } from "../internal/resilience/deadline.ts"
+import { AttemptWatch, type Queued, timed, type Watch } from "../internal/resilience/deadline.ts"
 import { retry } from "../internal/resilience/retry.ts"
 import { pageRead, retrying } from "../internal/telemetry/metrics.ts"
 import { span } from "../internal/telemetry/tracing.ts"
+import { unknownPaths } from "../internal/wire/unknown.ts"
 import { userAgent } from "../internal/wire/userAgent.ts"
 import type { PageResponse } from "../Page.ts"
 import { type Failure, foreignOrigin, signFailure, transportFailure } from "./failure.ts"
@@ -50,15 +51,21 @@ export const fetchRows = <A>(
     const at = Number(started) / 1e6
     if (at >= end) return Effect.fail(locate(deadlineFailure, page))
     const total = Math.min(policy.total, end - at)
+    const queued: Queued = { waited: 0, latest: end }
     const attempt = (watch: Watch) =>
       Effect.flatMap(
         readOnce(page, watch),
         ({ json, receipt }) =>
-          Effect.fromResult(Result.map(decode(json, query.company.id), (rows) => ({ ...rows, receipt })))
+          Effect.fromResult(Result.map(decode(json, query.company.id), (rows) => ({
+            ...rows,
+            unknown: Option.isNone(cursor) ? unknownPaths(json) : [],
+            receipt
+          })))
       )
     const attempts = retry({
-      attempt: deadlines.bounded(at + total, attempt),
+      attempt: deadlines.bounded(at + total, attempt, queued),
       started,
+      uncounted: () => queued.waited,
       retryOf: (failure) => failure.retry,
       limits: total === policy.total ? policy : { ...policy, total },
       budget: policy.budget,
@@ -68,7 +75,7 @@ export const fetchRows = <A>(
       onSuccess: ({ receipt, ...decoded }) =>
         Effect.as(
           pageRead(decoded.rows.length, started),
-          { ...decoded, response: { ...receipt, attempts: page.attempts } }
+          { ...decoded, index: pagesCompleted, sent: cursor, response: { ...receipt, attempts: page.attempts } }
         ),
       onFailure: (failure) => Effect.fail(locate(failure, page))
     })
@@ -143,19 +150,23 @@ const sendOnce = (
     const secretsOfRequest = () => [...secrets, ...secretsOf(request)]
     return timed(
       watch,
-      page.run.send(request, {
-        error: (error) => transportFailure(transportFailureOf(error, "Headers")),
-        response: (response) =>
-          wasRedirected(request.url, response.url)
-            ? Effect.fail(foreignOrigin(response.status))
-            : Effect.flatMap(
-              takeReceipt(response.headers, secretsOfRequest),
-              (receipt) => {
-                page.requestId = receipt.requestId
-                return Effect.map(readPage(response, secretsOfRequest), (json) => ({ json, receipt }))
-              }
-            )
-      })
+      Effect.provideService(
+        page.run.send(request, {
+          error: (error) => transportFailure(transportFailureOf(error, "Headers")),
+          response: (response) =>
+            wasRedirected(request.url, response.url)
+              ? Effect.fail(foreignOrigin(response.status))
+              : Effect.flatMap(
+                takeReceipt(response.headers, secretsOfRequest),
+                (receipt) => {
+                  page.requestId = receipt.requestId
+                  return Effect.map(readPage(response, secretsOfRequest), (json) => ({ json, receipt }))
+                }
+              )
+        }),
+        AttemptWatch,
+        watch
+      )
     )
   })
 

@@ -1,6 +1,6 @@
 /** START HERE. From a filter to the rows of a page: a stream of what its pages hold, or one page. */
 import * as Clock from "effect/Clock"
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -10,7 +10,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import type { ListError } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
-import type { CompanyId, Cursor } from "../Ids.ts"
+import type { CompanyId } from "../Ids.ts"
 import { monotonicMillis } from "../internal/resilience/retry.ts"
 import { resumed } from "../internal/telemetry/metrics.ts"
 import { streamSpan } from "../internal/telemetry/tracing.ts"
@@ -20,26 +20,28 @@ import type { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { fetchRows } from "./fetch.ts"
 import { buildQuery, checkOptions, invalid, type Query, startAt, validateCount } from "./request.ts"
-import { type Decode, decodeFirst, decodePunches, decodeResults } from "./rows.ts"
+import { type Decode, decodePunches, decodeResults, type FetchedPage } from "./rows.ts"
 import { type Client, runOptions, settingsOf, startRun } from "./run.ts"
-import { type Step, walk } from "./walk.ts"
+import { RunSpelling, spelled } from "./spelling.ts"
+import { walk } from "./walk.ts"
 
 export const makeListings = (client: Client) => {
   const listing =
-    <A, B>(decoders: Decoders<A>, select: (page: Step<A>, query: Query) => ReadonlyArray<B>) =>
+    <A, B>(decode: Decode<A>, select: (page: FetchedPage<A>, query: Query) => ReadonlyArray<B>) =>
     (company: CompanyId | Company, filter?: PunchFilter, options?: ListOptions): Stream.Stream<B, ListError> =>
       streamSpan(
         Stream.unwrap(Effect.gen(function*() {
-          const planned = plan(client, yield* Effect.context(), company, filter, options)
+          const context = yield* Effect.context()
+          const planned = plan(client, context, company, filter, options)
           const { query, resumeSchedule, settings, ...bounds } = yield* Effect.fromResult(planned)
           const run = yield* startRun(client, settings)
           return walk({
             companyId: query.company.id,
             ...bounds,
-            fetch: resumeSchedule === undefined
-              ? (cursor, index) => fetchRows(run, decoderOf(decoders, cursor), query, cursor, index)
-              : (cursor, index) =>
-                resuming(fetchRows(run, decoderOf(decoders, cursor), query, cursor, index), resumeSchedule, run.end),
+            fetch: spelled<A>(client, Context.get(context, RunSpelling), query, (query, cursor, index) => {
+              const page = fetchRows(run, decode, query, cursor, index)
+              return resumeSchedule === undefined ? page : resuming(page, resumeSchedule, run.end)
+            }),
             select: (page) => select(page, query)
           })
         })),
@@ -47,10 +49,10 @@ export const makeListings = (client: Client) => {
       )
 
   return {
-    list: listing({ first: decodePunches, later: decodePunches }, itemsOf),
-    pages: listing(ofPages, (page, query) => [toPage(page, query)]),
+    list: listing(decodePunches, itemsOf),
+    pages: listing(decodePunches, (page, query) => [toPage(page, query)]),
     listResults: listing(
-      { first: decodeResults, later: decodeResults },
+      decodeResults,
       ({ rows }, { isInRange }) =>
         isInRange === undefined ? rows : rows.filter((row) => Result.isFailure(row) || isInRange(row.success))
     ),
@@ -59,10 +61,16 @@ export const makeListings = (client: Client) => {
         const query = yield* Effect.fromResult(buildQuery(company, filter, options?.pageSize))
         yield* Effect.fromResult(checkOptions(query.company.id, options, pageOptions))
         const sent = yield* Effect.fromResult(startAt(query.company.id, options?.cursor))
-        const settings = settingsOf(client, yield* Effect.context(), query.company.id, { ...options })
+        const context = yield* Effect.context()
+        const settings = settingsOf(client, context, query.company.id, { ...options })
         const run = yield* startRun(client, yield* Effect.fromResult(settings))
-        const page = yield* fetchRows(run, decoderOf(ofPages, sent), query, sent, 0)
-        return toPage({ ...page, sent, index: 0 }, query)
+        const fetch = spelled(
+          client,
+          Context.get(context, RunSpelling),
+          query,
+          (query, cursor, index) => fetchRows(run, decodePunches, query, cursor, index)
+        )
+        return toPage(yield* fetch(sent, 0), query)
       }).pipe(Effect.scoped)
   }
 }
@@ -76,45 +84,32 @@ const resuming = <A>(
   schedule: Schedule.Schedule<unknown, ListError>,
   end: number
 ): Effect.Effect<A, ListError> =>
-  Effect.catch(fetch, (first) => {
-    if (!first.isRetryable) return Effect.fail(first)
-    return Effect.flatMap(Schedule.toStep(schedule), (step) => {
+  Effect.catchIf(fetch, isRetryable, (first) =>
+    Effect.flatMap(Schedule.toStep(schedule), (step) => {
       const again = (error: ListError): Effect.Effect<A, ListError> =>
-        error.isRetryable
-          ? Effect.flatMap(Clock.currentTimeMillis, (now) =>
-            Pull.matchEffect(step(now, error), {
-              onSuccess: ([, delay]) => {
-                const wait = Duration.max(delay, retryAfterOf(error))
-                const next = resumed(error, wait).pipe(
-                  Effect.andThen(Effect.sleep(wait)),
-                  Effect.andThen(Effect.catch(fetch, again))
-                )
-                return Effect.flatMap(
-                  monotonicMillis,
-                  (at) => at + Duration.toMillis(wait) < end ? next : Effect.fail(error)
-                )
-              },
-              onFailure: Effect.failCause,
-              onDone: () => Effect.fail(error)
-            }))
-          : Effect.fail(error)
+        Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          Pull.matchEffect(step(now, error), {
+            onSuccess: ([, delay]) => {
+              const wait = Duration.max(delay, retryAfterOf(error))
+              const next = resumed(error, wait).pipe(
+                Effect.andThen(Effect.sleep(wait)),
+                Effect.andThen(Effect.catchIf(fetch, isRetryable, again))
+              )
+              return Effect.flatMap(
+                monotonicMillis,
+                (at) => at + Duration.toMillis(wait) < end ? next : Effect.fail(error)
+              )
+            },
+            onFailure: Effect.failCause,
+            onDone: () => Effect.fail(error)
+          }))
       return again(first)
-    })
-  })
+    }))
+
+const isRetryable = (error: ListError): boolean => error.isRetryable
 
 const retryAfterOf = (error: ListError): Duration.Duration =>
   "retryAfter" in error ? Option.getOrElse(error.retryAfter, () => Duration.zero) : Duration.zero
-
-/** How the first page of a listing is decoded, and how a page at a cursor is. */
-interface Decoders<A> {
-  readonly first: Decode<A>
-  readonly later: Decode<A>
-}
-
-const ofPages: Decoders<TimePunch> = { first: decodeFirst, later: decodePunches }
-
-const decoderOf = <A>({ first, later }: Decoders<A>, cursor: Option.Option<Cursor>): Decode<A> =>
-  Option.isNone(cursor) ? first : later
 
 /** The most pages that may be read ahead. */
 const mostPrefetchPages = 100
@@ -159,13 +154,14 @@ const plan = (
     return { query, from, maxPages, prefetchPages, resumeSchedule, settings }
   })
 
-const itemsOf = ({ rows }: Step<TimePunch>, { isInRange }: Query): ReadonlyArray<TimePunch> =>
+const itemsOf = ({ rows }: FetchedPage<TimePunch>, { isInRange }: Query): ReadonlyArray<TimePunch> =>
   isInRange === undefined ? rows : rows.filter(isInRange)
 
-const toPage = (page: Step<TimePunch>, query: Query): Page => ({
+const toPage = (page: FetchedPage<TimePunch>, query: Query): Page => ({
   items: itemsOf(page, query),
   index: page.index,
   cursor: { sent: page.sent, ...page.cursor },
   response: page.response,
-  unknown: page.unknown ?? []
+  unknown: page.unknown,
+  ...(page.spelling === undefined ? undefined : { spelling: page.spelling })
 })

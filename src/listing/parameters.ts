@@ -4,6 +4,9 @@ import { formatInstant } from "../internal/wire/instant.ts"
 import { timePunchNames } from "../internal/wire/names.ts"
 import type { InstantRange, PunchFilter } from "../PunchFilter.ts"
 
+/** The most rows that a page may have, and the default. */
+export const maxPageSize = 200
+
 /** The value of a parameter; `undefined` is not sent. */
 type Value = string | number | boolean | undefined
 

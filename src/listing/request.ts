@@ -8,19 +8,23 @@ import * as Schema from "effect/Schema"
 import { InvalidRequest } from "../ApiError.ts"
 import { type Company, CompanySchema } from "../Company.ts"
 import { CompanyId, Cursor } from "../Ids.ts"
+import { wholeNumber } from "../internal/setting/setting.ts"
+import { unknownKey } from "../internal/text/meant.ts"
 import { unnamedCompany } from "../internal/wire/errorFields.ts"
 import { isWritable } from "../internal/wire/instant.ts"
-import { firstIssue, unknownKey, wholeNumber } from "../internal/wire/issue.ts"
+import { firstIssue } from "../internal/wire/issue.ts"
+import { type Spelling, usualSpelling } from "../internal/wire/spelling.ts"
 import { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { maxPageSize } from "./pageSize.ts"
-import { isKey, keys, lastInstant, writeParameters } from "./parameters.ts"
+import { isKey, keys, lastInstant, maxPageSize, writeParameters } from "./parameters.ts"
 
 /** A listing that passed every local check: what its pages have in common. */
 export interface Query {
   readonly company: Company
   /** Path and query without the cursor, from the base URL on. */
   readonly target: string
+  /** The target in a spelling of deleted punches and others alike; `undefined` if it does not ask for both. */
+  readonly targetIn: ((spelling: Spelling) => string) | undefined
   /** Whether a row is before every exclusive end; `undefined` if no end is exclusive. */
   readonly isInRange: ((punch: TimePunch) => boolean) | undefined
 }
@@ -42,9 +46,12 @@ export const buildQuery = (
     const query = [["limit", pageSize] as const, ...writeParameters(valid)].flatMap(([name, value]) =>
       value === undefined ? [] : [`${encode(name)}=${encode(`${value}`)}`]
     )
+    const targetIn = (spelling: Spelling) =>
+      `v2/company/${id}/time_punches?${query.map((part) => part === usualSpelling ? spelling : part).join("&")}`
     return {
       company: guid === undefined ? { id } : { id, guid },
-      target: `v2/company/${id}/time_punches?${query.join("&")}`,
+      target: targetIn(usualSpelling),
+      targetIn: valid.deleted === "include" ? targetIn : undefined,
       isInRange: rowFilter(valid)
     }
   })

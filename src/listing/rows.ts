@@ -8,15 +8,15 @@ import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { InvalidPunch } from "../ApiError.ts"
-import type { CompanyId } from "../Ids.ts"
-import { contentType, isEncoded, isJson, parseJson, readBytes, tooLarge } from "../internal/http/body.ts"
+import type { CompanyId, Cursor } from "../Ids.ts"
+import { contentType, isEncoded, isHtml, isJson, parseJson, readBytes, tooLarge } from "../internal/http/body.ts"
 import { readProblem, retryAfterOf } from "../internal/http/problem.ts"
 import { statusOf } from "../internal/http/status.ts"
 import { overflowed, transportFailureOf } from "../internal/http/transportFailure.ts"
 import { compiled, decodeEnvelope, idOf } from "../internal/wire/decoder.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import { wireEnvelope } from "../internal/wire/schema.ts"
-import { unknownPaths } from "../internal/wire/unknown.ts"
+import type { Spelling } from "../internal/wire/spelling.ts"
 import type { PageCursor, PageResponse } from "../Page.ts"
 import { TimePunch } from "../TimePunch.ts"
 import { decodeFailure, type Failure, paginationFailure, statusFailure, transportFailure } from "./failure.ts"
@@ -25,13 +25,17 @@ import { decodeFailure, type Failure, paginationFailure, statusFailure, transpor
 export interface DecodedPage<A> {
   readonly rows: ReadonlyArray<A>
   readonly cursor: Omit<PageCursor, "sent">
-  /** Paths of fields that this version does not know. Absent unless `decodeFirst` looked for them. */
-  readonly unknown?: ReadonlyArray<string>
 }
 
-/** A page, with what its response says. */
+/** A page with its place in the run, and what its response says. */
 export interface FetchedPage<A> extends DecodedPage<A> {
+  readonly index: number
+  readonly sent: Option.Option<Cursor>
   readonly response: PageResponse
+  /** Paths of fields that this version does not know: looked for on a first page only, a tenth of the time of its JSON. */
+  readonly unknown: ReadonlyArray<string>
+  /** How its request asked for deleted punches and others alike; absent if it did not. */
+  readonly spelling?: Spelling
 }
 
 /** Reads the JSON of a page of a company. */
@@ -74,7 +78,7 @@ const failWithStatus = Effect.fnUntraced(function*(
 ) {
   const problem = yield* readProblem(response, secrets)
   const retryAfter = yield* retryAfterOf(response)
-  return yield* Effect.fail(statusFailure(response.status, problem, retryAfter))
+  return yield* Effect.fail(statusFailure(response.status, { problem, isHtml: isHtml(response) }, retryAfter))
 })
 
 const Punches = wireEnvelope(TimePunch.fromWire)
@@ -98,10 +102,6 @@ export const decodePunches: Decode<TimePunch> = (json, companyId) => {
   const { data, meta, object } = page.success
   return verifyEnvelope(object, data, meta.cursor, (punch) => punch.companyId === companyId)
 }
-
-/** The same, with the fields that this version does not know: a tenth of the time of its JSON, so for a first page only. */
-export const decodeFirst: Decode<TimePunch> = (json, companyId) =>
-  Result.map(decodePunches(json, companyId), (page) => ({ ...page, unknown: unknownPaths(json) }))
 
 /** A bad row is a value; a bad envelope still fails the page. */
 export const decodeResults: Decode<Result.Result<TimePunch, InvalidPunch>> = (json, companyId) => {

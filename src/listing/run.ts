@@ -15,6 +15,7 @@ import { timedOut } from "../internal/http/transportFailure.ts"
 import { type Deadlines, makeDeadlines } from "../internal/resilience/deadline.ts"
 import { type Budget, type Limits, makeBudget, monotonicMillis } from "../internal/resilience/retry.ts"
 import { changeRetry, durationOf } from "../internal/wire/retryOptions.ts"
+import type { Spelling } from "../internal/wire/spelling.ts"
 import type { RunOptions } from "../ListOptions.ts"
 import { type RetryOptions, RetryPolicy } from "../RetryPolicy.ts"
 import { type Failure, paginationFailure, transportFailure } from "./failure.ts"
@@ -31,6 +32,8 @@ export interface Client {
   readonly policy: Policy
   /** The budgets of policies that are provided to runs and name another one, by the policy. */
   readonly budgets: WeakMap<RetryOptions, Budget>
+  /** How requests name deleted punches and others alike, for the companies whose service refuses the usual spelling. */
+  readonly spellings: Map<CompanyId, Spelling>
 }
 
 /** A client with what the pages of one run share. */

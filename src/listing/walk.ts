@@ -7,12 +7,6 @@ import type { CompanyId, Cursor } from "../Ids.ts"
 import type { PageResponse } from "../Page.ts"
 import type { FetchedPage } from "./rows.ts"
 
-/** A page with its place in the run. */
-export interface Step<A> extends FetchedPage<A> {
-  readonly index: number
-  readonly sent: Option.Option<Cursor>
-}
-
 /** The most empty pages in a row. A service may send some; one that sends only those would be read forever. */
 export const mostEmptyPages = 100
 
@@ -31,7 +25,7 @@ export const follow = <A>(options: {
   readonly from: Option.Option<Cursor>
   readonly maxPages: number
   readonly fetch: Fetch<A>
-}): (cursor: Option.Option<Cursor>) => Effect.Effect<Step<A>, ListError> => {
+}): (cursor: Option.Option<Cursor>) => Effect.Effect<FetchedPage<A>, ListError> => {
   const { companyId, fetch, from, maxPages } = options
   const seen = new Set<Cursor>(Option.toArray(from))
   let index = 0
@@ -52,7 +46,8 @@ export const follow = <A>(options: {
         seen.add(cursor.next.value)
       }
       empty = rows.length === 0 ? empty + 1 : 0
-      return Effect.succeed({ ...page, index: index++, sent })
+      index++
+      return Effect.succeed(page)
     })
   }
 }
@@ -64,7 +59,7 @@ export const walk = <A, B>(options: {
   readonly maxPages: number
   readonly prefetchPages: number
   readonly fetch: Fetch<A>
-  readonly select: (page: Step<A>) => ReadonlyArray<B>
+  readonly select: (page: FetchedPage<A>) => ReadonlyArray<B>
 }): Stream.Stream<B, ListError> => {
   const { from, prefetchPages, select } = options
   const steps = Stream.suspend(() => {

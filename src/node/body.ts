@@ -38,6 +38,8 @@ export interface Body extends Receiver {
 /** The bytes that wait for a reader before the sender is paused. */
 const highWater = 64 * 1024
 
+const readBefore = () => new Error("the body was read before")
+
 const tooLarge = () => codedError("UND_ERR_RES_EXCEEDED_MAX_SIZE", "the body exceeds its cap")
 
 /** A body from `source`. `length` is known if the framing declares it; `onSettled` is called when nothing more arrives. */
@@ -105,7 +107,7 @@ export const makeBody = (from: Source, length: number | undefined, onSettled: ()
   }
   const whole = (cap: number, release: boolean): Effect.Effect<ArrayBuffer, unknown> =>
     Effect.suspend(() => {
-      if (reader === "gone") return Effect.fail(new Error("the body was read before"))
+      if (reader === "gone") return Effect.fail(readBefore())
       const gathered = reader ?? startGathering(cap)
       if (state !== "open") return bytesOf(gathered, cap, release)
       return Effect.flatMap(Effect.onInterrupt(change, () => Effect.sync(abort)), () => bytesOf(gathered, cap, release))
@@ -123,7 +125,7 @@ export const makeBody = (from: Source, length: number | undefined, onSettled: ()
     return state === "failed" ? Effect.fail(cause) : Effect.flatMap(change, () => pull)
   })
   const parts = Stream.suspend((): Stream.Stream<Uint8Array, unknown> => {
-    if (reader === "gone") return Stream.fail(new Error("the body was read before"))
+    if (reader === "gone") return Stream.fail(readBefore())
     if (reader !== undefined) {
       return Stream.map(Stream.fromEffect(whole(Infinity, false)), (bytes) => new Uint8Array(bytes))
     }

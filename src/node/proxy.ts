@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { ConnectionOptions } from "node:tls"
-import { invalidSetting, isLoopback } from "../internal/wire/issue.ts"
+import { invalidSetting, isLoopback } from "../internal/setting/setting.ts"
 
 /** The proxies of a process. Their URLs may have a password. */
 export interface Proxies {

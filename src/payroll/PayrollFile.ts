@@ -6,8 +6,9 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { type BusinessDate, Cents, type DepartmentId, type LocationId, type RoleId, type UserId } from "../Ids.ts"
+import { meantWord } from "../internal/text/meant.ts"
 import { csvCell } from "../internal/wire/csv.ts"
-import { firstIssue, meantWord } from "../internal/wire/issue.ts"
+import { firstIssue } from "../internal/wire/issue.ts"
 import { divide, Rounding } from "./Rounding.ts"
 
 /** What the rows of a file may be by. Each has a code and a name. */

@@ -2,6 +2,7 @@
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import { BusinessDate } from "../Ids.ts"
+import { dayMillis } from "../internal/wire/instant.ts"
 import type { PayCalendar, PayPeriod } from "./PayCalendar.ts"
 import { modulo } from "./Rounding.ts"
 import { Weekday } from "./Weekday.ts"
@@ -175,8 +176,6 @@ export const makeBusinessDate = (dayRule: DayRule): (instant: DateTime.DateTime)
  */
 export const addDays = (date: BusinessDate, days: number): Option.Option<BusinessDate> =>
   Number.isSafeInteger(days) ? Option.some(fromDay(dayOf(date) + days)) : Option.none()
-
-const dayMillis = 86_400_000
 
 /** 0001-01-01 and 9999-12-31 as days since 1970-01-01. */
 const firstDay = -719_162

@@ -4,6 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Break, TimePunch } from "../TimePunch.ts"
+import type { MillisInterval } from "./Zones.ts"
 
 /**
  * Something odd about a punch: a fact and never an error. It depends on the punch alone, except for
@@ -67,7 +68,8 @@ export interface WorkedTimeOptions {
 
 /**
  * Measures a punch. Breaks are clipped to it and united, so that no instant counts twice: an instant in both a paid and
- * an unpaid break is unpaid, so a paid break never changes `net`. `asOf` does not affect a closed punch.
+ * an unpaid break is unpaid, so a paid break never changes `net`. A deleted break counts nowhere, and makes no anomaly. `asOf` does
+ * not affect a closed punch.
  *
  * Laws: the order of the breaks does not matter, and moving the punch in time, with its breaks and `asOf`, changes
  * nothing.
@@ -106,7 +108,7 @@ export const measureMillis = (punch: TimePunch, options?: WorkedTimeOptions) => 
   const start = punch.clockedIn.epochMilliseconds
   const out = epochOf(punch.clockedOut)
   const end = out ?? options?.asOf?.epochMilliseconds
-  const spans = spansOf(punch.breaks, out)
+  const spans = spansOf(punch, out)
   return {
     times: end === undefined || end < start ? undefined : timesOf(spans, start, end),
     open: out === undefined,
@@ -133,27 +135,56 @@ const spanOf = (rest: Break, clockedOut: number | undefined): Span => {
   return { start, end, paid: rest.paid, open: out === undefined }
 }
 
+/** The breaks of a punch that count: all but the deleted ones. @internal */
+export const breaksOf = ({ breaks }: TimePunch): ReadonlyArray<Break> =>
+  breaks.some(({ deleted }) => deleted) ? breaks.filter(({ deleted }) => !deleted) : breaks
+
 const noSpans: ReadonlyArray<Span> = []
 
-/** The breaks, sorted by their start. */
-const spansOf = (breaks: TimePunch["breaks"], clockedOut: number | undefined): ReadonlyArray<Span> =>
-  breaks.length === 0
+/** The breaks that count, sorted by their start. */
+const spansOf = (punch: TimePunch, clockedOut: number | undefined): ReadonlyArray<Span> =>
+  punch.breaks.length === 0
     ? noSpans
-    : breaks.map((rest) => spanOf(rest, clockedOut)).toSorted((a, b) => a.start - b.start)
+    : breaksOf(punch).map((rest) => spanOf(rest, clockedOut)).toSorted((a, b) => a.start - b.start)
 
-/** The milliseconds of `[from, to)` that lie in at least one of the spans, or of those that are unpaid, sorted by their start. */
-const covered = (spans: ReadonlyArray<Span>, from: number, to: number, isUnpaid: boolean): number => {
-  let total = 0
+/** Visits what the spans, or those that are unpaid, have of `[from, to)`: each instant once, in order. They are sorted by start. */
+const visitCovered = (
+  spans: ReadonlyArray<Span>,
+  from: number,
+  to: number,
+  isUnpaid: boolean,
+  visit: (start: number, end: number) => void
+): void => {
   let reached = from
   for (const span of spans) {
     if (isUnpaid && span.paid) continue
     const start = Math.max(span.start, reached)
     const end = Math.min(span.end, to)
     if (end <= start) continue
-    total += end - start
+    visit(start, end)
     reached = end
   }
+}
+
+const covered = (spans: ReadonlyArray<Span>, from: number, to: number, isUnpaid: boolean): number => {
+  let total = 0
+  visitCovered(spans, from, to, isUnpaid, (start, end) => (total += end - start))
   return total
+}
+
+/** The parts of a punch that are paid, in order. Law: they add up to `net`; none if that is unknown. @internal */
+export const paidParts = (punch: TimePunch, options?: WorkedTimeOptions): ReadonlyArray<MillisInterval> => {
+  const out = epochOf(punch.clockedOut)
+  const to = out ?? options?.asOf?.epochMilliseconds
+  if (to === undefined) return []
+  const parts: Array<MillisInterval> = []
+  let from = punch.clockedIn.epochMilliseconds
+  visitCovered(spansOf(punch, out), from, to, true, (start, end) => {
+    if (from < start) parts.push({ from, to: start })
+    from = end
+  })
+  if (from < to) parts.push({ from, to })
+  return parts
 }
 
 const timesOf = (spans: ReadonlyArray<Span>, start: number, end: number): Times => {

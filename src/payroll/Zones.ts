@@ -14,6 +14,14 @@ export interface Interval {
   readonly lt: DateTime.Utc
 }
 
+/** A half-open range of instants, in epoch milliseconds. */
+export interface MillisInterval {
+  /** The first instant. */
+  readonly from: number
+  /** The first instant after it. */
+  readonly to: number
+}
+
 /**
  * When local dates begin: a zone, in which they begin at midnight, or a zone and the time at which they begin.
  * `{ zone, dayStarts: "4 hours" }`: what happens before 04:00 belongs to the day before. `{ zone, dayStarts: "-2 hours" }`:

@@ -5,7 +5,7 @@
 import * as Duration from "effect/Duration"
 import { formatExactHours, formatMoney, formatNumber } from "../internal/page/amounts.ts"
 import { type Html, html, type Part as Shapes } from "../internal/page/html.ts"
-import { escaped } from "../internal/wire/issue.ts"
+import { escaped } from "../internal/text/printable.ts"
 
 /** What a drawing is for people who cannot see it, and how wide it is, in pixels. */
 export interface Drawn {

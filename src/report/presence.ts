@@ -1,9 +1,10 @@
 /** How many people are on the clock at each hour of a week, by the wall clock of their location. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
-import * as Option from "effect/Option"
+import { dayMillis } from "../internal/wire/instant.ts"
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import { modulo } from "../payroll/Rounding.ts"
+import { paidParts } from "../payroll/WorkedTime.ts"
 import { type DayRule, offsetAt, zoneOf } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
 
@@ -14,7 +15,6 @@ const noTime = (): Array<number> => Array.from({ length: 168 }, () => 0)
 
 const hourMillis = 3_600_000
 const quarterMillis = 900_000
-const dayMillis = 24 * hourMillis
 const weekMillis = 7 * dayMillis
 
 /**
@@ -32,7 +32,7 @@ export const makePresence = (asOf: DateTime.DateTime | undefined) => {
   const add = (punch: TimePunch, dayRule: DayRule): void => {
     const known = byDayRule.get(dayRule) ?? { hours: noTime(), offset: offsets(dayRule) }
     byDayRule.set(dayRule, known)
-    for (const span of spansOf(punch, asOf)) addSpan(known.hours, known.offset, span)
+    for (const { from, to } of paidParts(punch, { asOf })) addTime(known.hours, known.offset, from, to)
   }
 
   const result = (datesOf: (dayRule: DayRule) => PayPeriod): Presence => {
@@ -49,29 +49,7 @@ export const makePresence = (asOf: DateTime.DateTime | undefined) => {
   return { add, result }
 }
 
-interface Span {
-  readonly from: number
-  readonly to: number
-}
-
-/** The times of a punch without its unpaid breaks. Law: they add up to its net time; none if that is unknown. */
-const spansOf = (punch: TimePunch, asOf: DateTime.DateTime | undefined): ReadonlyArray<Span> => {
-  const end = Option.getOrElse(punch.clockedOut, () => asOf)?.epochMilliseconds
-  if (end === undefined) return []
-  const spans: Array<Span> = []
-  let from = punch.clockedIn.epochMilliseconds
-  const breaks = punch.breaks.filter(({ paid }) => !paid).map((rest) => ({
-    from: rest.in.epochMilliseconds,
-    to: Option.match(rest.out, { onNone: () => end, onSome: ({ epochMilliseconds }) => epochMilliseconds })
-  })).filter((rest) => rest.from < rest.to)
-  for (const rest of breaks.toSorted((one, other) => one.from - other.from)) {
-    if (rest.from > from) spans.push({ from, to: Math.min(rest.from, end) })
-    from = Math.max(from, rest.to)
-  }
-  return [...spans, { from, to: end }].filter((span) => span.from < span.to)
-}
-
-const addSpan = (hours: Array<number>, offset: (at: number) => number, { from, to }: Span): void => {
+const addTime = (hours: Array<number>, offset: (at: number) => number, from: number, to: number): void => {
   // A punch of years, which somebody forgot to end, has the same time at each hour of its whole weeks.
   const weeks = Math.max(0, Math.floor((to - from) / weekMillis) - 1)
   if (weeks > 0) { for (const [hour, time] of hours.entries()) hours[hour] = time + weeks * hourMillis }

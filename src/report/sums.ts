@@ -1,14 +1,9 @@
 /** The sums of a location, a person or a day of a report, and of all of them. Pure. */
 import * as Duration from "effect/Duration"
+import * as Amounts from "../payroll/Amounts.ts"
 
 /** What is summed. */
-interface Counts {
-  readonly punches: number
-  readonly incomplete: number
-  readonly net: Duration.Duration
-  readonly cost: number
-  readonly tips: number
-}
+type Counts = Amounts.Sums
 
 /** Times over thresholds, if there is one. Only people have them. */
 export interface Excess {
@@ -38,14 +33,8 @@ export const totalOf = (rows: ReadonlyArray<Counts & Excess>): ReportSums => {
 }
 
 const countsOf = (rows: ReadonlyArray<Counts>): Counts => {
-  const sum = (value: (row: Counts) => number) => rows.reduce((total, row) => total + value(row), 0)
-  return {
-    punches: sum(({ punches }) => punches),
-    incomplete: sum(({ incomplete }) => incomplete),
-    net: Duration.millis(sum(({ net }) => Duration.toMillis(net))),
-    cost: sum(({ cost }) => cost),
-    tips: sum(({ tips }) => tips)
-  }
+  const amounts = Amounts.total(rows)
+  return { ...amounts, net: Duration.millis(amounts.net) }
 }
 
 /** The sums of rows by a key, without times over a threshold: these are of people. */

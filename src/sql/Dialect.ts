@@ -92,3 +92,47 @@ export const indexBegun: ReadonlyArray<string> = [
   ["time_punches_begun", "time_punches"],
   ["time_punches_history_begun", "time_punches_history"]
 ].map(([index, table]) => `CREATE INDEX ${index} ON ${table} (company_id, valid_from, id) WHERE valid_from IS NOT NULL`)
+
+/** What the hours of a punch `t` are made of, in the words of a dialect. */
+interface HoursWords {
+  /** The breaks of the punch, as rows `b`. */
+  readonly breaks: string
+  /** Never NULL. */
+  readonly isDeleted: string
+  readonly isPaid: string
+  readonly breakIn: string
+  /** NULL for a break without an end. */
+  readonly breakOut: string
+  /** The functions of two values. */
+  readonly greatest: string
+  readonly least: string
+  /** Whole milliseconds between two instants. */
+  readonly millisBetween: (from: string, to: string) => string
+  readonly toHours: (millis: string) => string
+}
+
+/**
+ * The hours of a punch without its unpaid breaks, which are clipped to the punch and united. A break without an end lasts as
+ * long as the punch.
+ */
+export const hoursWorked = (words: HoursWords): string => {
+  const { breakIn, breakOut, breaks, greatest, isDeleted, isPaid, least, millisBetween, toHours } = words
+  const unpaidMillis = `(
+    SELECT coalesce(sum(${greatest}(0, ${
+    millisBetween(`${greatest}(started, coalesce(reached, started))`, "ended")
+  })), 0) FROM (
+      SELECT started, ended, max(ended) OVER (
+        ORDER BY started, ended ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ) AS reached FROM (
+        SELECT
+          ${greatest}(t.clocked_in, ${breakIn}) AS started,
+          ${least}(t.clocked_out, coalesce(${breakOut}, t.clocked_out)) AS ended
+        FROM ${breaks} WHERE NOT ${isPaid} AND NOT ${isDeleted}
+      ) AS clipped WHERE ended > started
+    ) AS ordered
+  )`
+  const millis = `${
+    millisBetween("t.clocked_in", "t.clocked_out")
+  } - CASE WHEN t.breaks = '[]' THEN 0 ELSE ${unpaidMillis} END`
+  return `CASE WHEN t.clocked_out >= t.clocked_in THEN ${toHours(`(${millis})`)} END AS hours_worked`
+}

@@ -35,7 +35,7 @@ export type { CopyListOptions } from "./read.ts"
 export interface SqlStoreOptions {
   /**
    * Whether the layer creates the tables and brings them to the schema of this release. Default `true`. With `false` it
-   * fails if the schema is older. A newer one fails in either case.
+   * fails if the schema is older. A newer one fails in either case, and so does one of before the first publication.
    */
   readonly migrate?: boolean | undefined
   /**
@@ -71,9 +71,7 @@ export const layer = (
     Effect.gen(function*() {
       const { history = false, migrate: isMigrating = true, pagesPerTransaction = 1 } = options
       if (!Number.isSafeInteger(pagesPerTransaction) || pagesPerTransaction < 1) {
-        return yield* Effect.fail(
-          refused(`pagesPerTransaction is ${pagesPerTransaction}, and not a whole number of at least 1`)
-        )
+        return yield* refused(`pagesPerTransaction is ${pagesPerTransaction}, and not a whole number of at least 1`)
       }
       const database = yield* connect
       if (isMigrating) yield* migrate(database)
@@ -95,7 +93,7 @@ export interface Migrations {
   readonly ddl: (dialect: DialectName) => ReadonlyArray<string>
 }
 
-/** What `layer` runs with `migrate`. Later releases only add to it. */
+/** What `layer` runs with `migrate`. Later releases only add to it. The loader refuses tables that `layer` refuses. */
 export const migrations: Migrations = {
   table: "time_punches_migrations",
   loader: connect.pipe(

@@ -30,13 +30,16 @@ const unstorable = /[\0\p{Surrogate}]/gu
 
 const isoOf = (instant: DateTime.Utc): string => new Date(instant.epochMilliseconds).toISOString()
 
-/** Breaks under their wire names, in one order of the keys, so that equal breaks have equal texts. */
+/**
+ * Breaks under their wire names, in one order of the keys, so that equal breaks have equal texts. `deleted` is written only
+ * where it is true.
+ */
 const jsonOf = (breaks: ReadonlyArray<Break>): string => `[${breaks.map(jsonOfBreak).join(",")}]`
 
-const jsonOfBreak = ({ customBreakId, id, in: start, out, paid, userId }: Break): string =>
+const jsonOfBreak = ({ customBreakId, deleted, id, in: start, out, paid, userId }: Break): string =>
   `{"id":${id},"user_id":${userId},"custom_break_id":${customBreakId},"paid":${paid},"in":"${isoOf(start)}","out":${
     Option.isSome(out) ? `"${isoOf(out.value)}"` : "null"
-  }}`
+  }${deleted ? ",\"deleted\":true" : ""}}`
 
 const fields: {
   readonly [K in keyof typeof punchFields]: Omit<Column, "cell"> & { readonly cell: (value: TimePunch[K]) => Cell }
@@ -62,8 +65,10 @@ export const columns: ReadonlyArray<Column> = [
   ...Object.keys(tableFields).filter(isField).filter((key) => key !== "companyId").map((key) => columnOf(key))
 ]
 
-/** The columns of the view of breaks, and the key in the JSON of each: `in` is a keyword of SQL. */
-export const breakColumns = Object.values(breakFields).map(({ name, type }) => ({
+const { deleted: _deleted, ...shown } = breakFields
+
+/** The columns of the view of breaks that are not deleted, and the key in the JSON of each: `in` is a keyword of SQL. */
+export const breakColumns = Object.values(shown).map(({ name, type }) => ({
   key: name,
   name: type === "timestamptz" ? `break_${name}` : name,
   type

@@ -14,6 +14,7 @@ import * as Stream from "effect/Stream"
 import { Cents, type CompanyId, TimePunchId, UserId } from "../Ids.ts"
 import { type Database, numberOf, raw } from "../internal/sql/dialect.ts"
 import { inSnapshot, retried, transact } from "../internal/sql/transaction.ts"
+import * as Amounts from "../payroll/Amounts.ts"
 import * as Labor from "../payroll/Labor.ts"
 import * as WorkedTime from "../payroll/WorkedTime.ts"
 import { byLocation, type DayRule, type Interval, type LocalPeriods, type Zones } from "../payroll/Zones.ts"
@@ -418,7 +419,7 @@ export const makePeople = (options: Labor.LaborOptions): People => {
       sums.net += sign * net
       sums.cost += sign * (Number.isSafeInteger(cost) ? cost : Infinity)
       sums.tips += sign * punch.tips
-      const field = (["net", "cost", "tips"] as const).find((name) => !Number.isSafeInteger(sums[name]))
+      const field = Amounts.overflow(sums)
       return field === undefined ? undefined : new Labor.SumOverflow({ field, punchId: punch.id })
     },
     differences: () =>

@@ -19,6 +19,7 @@ import {
   dialectFor,
   endsHistory,
   historyGap,
+  hoursWorked,
   indexBegun,
   makesGap,
   type Written
@@ -185,37 +186,29 @@ const createRowRemoved = [
   `CREATE TRIGGER time_punches_table_emptied AFTER TRUNCATE ON time_punches FOR EACH STATEMENT EXECUTE FUNCTION time_punches_row_removed()`
 ]
 
-/** Whole milliseconds between two instants. */
-const millisBetween = (from: string, to: string) => `(extract(epoch FROM ${to} - ${from}) * 1000)::bigint`
-
-/** Milliseconds of unpaid breaks, clipped to the punch and united. A break without an end lasts as long as the punch. */
-const unpaidMillis = `(
-    SELECT coalesce(sum(greatest(0, ${
-  millisBetween("greatest(started, coalesce(reached, started))", "ended")
-})), 0) FROM (
-      SELECT started, ended, max(ended) OVER (
-        ORDER BY started, ended ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-      ) AS reached FROM (
-        SELECT
-          greatest(t.clocked_in, (b.value->>'in')::timestamptz) AS started,
-          least(t.clocked_out, coalesce((b.value->>'out')::timestamptz, t.clocked_out)) AS ended
-        FROM jsonb_array_elements(t.breaks) AS b(value) WHERE NOT (b.value->>'paid')::boolean
-      ) AS clipped WHERE ended > started
-    ) AS ordered
-  )`
+/** Only a deleted break has the key: without it a plain test would be NULL. */
+const isBreakDeleted = "coalesce((b.value->>'deleted')::boolean, false)"
 
 const currentColumn = ({ name }: Column): string =>
   name === "hourly_wage" || name === "tips"
     ? `(t.${name} / 100.0)::numeric(20, 2) AS ${name}`
     : `t.${name}`
 
-const hoursWorked = `CASE WHEN t.clocked_out >= t.clocked_in THEN (${
-  millisBetween("t.clocked_in", "t.clocked_out")
-} - CASE WHEN t.breaks = '[]' THEN 0 ELSE ${unpaidMillis} END)::double precision / 3600000 END AS hours_worked`
+const hours = hoursWorked({
+  breaks: "jsonb_array_elements(t.breaks) AS b(value)",
+  isDeleted: isBreakDeleted,
+  isPaid: "(b.value->>'paid')::boolean",
+  breakIn: "(b.value->>'in')::timestamptz",
+  breakOut: "(b.value->>'out')::timestamptz",
+  greatest: "greatest",
+  least: "least",
+  millisBetween: (from, to) => `(extract(epoch FROM ${to} - ${from}) * 1000)::bigint`,
+  toHours: (millis) => `${millis}::double precision / 3600000`
+})
 
 const createCurrent = `CREATE VIEW time_punches_current AS SELECT
 ${
-  [...columns.filter(({ name }) => name !== "deleted").map(currentColumn), hoursWorked].map((text) => `  ${text}`)
+  [...columns.filter(({ name }) => name !== "deleted").map(currentColumn), hours].map((text) => `  ${text}`)
     .join(",\n")
 }
 FROM time_punches AS t WHERE NOT t.deleted AND t.missing_at IS NULL`
@@ -225,7 +218,7 @@ const createBreaks = `CREATE VIEW time_punches_breaks AS SELECT
   t.id AS time_punch_id,
   b.place,
 ${breakColumns.map(({ key, name, type }) => `  (b.value->>'${key}')::${type} AS ${name}`).join(",\n")}
-FROM time_punches AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.missing_at IS NULL`
+FROM time_punches AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.missing_at IS NULL AND NOT ${isBreakDeleted}`
 
 /** Rows of one statement: as many as the largest of common transactions has. */
 const rowsPerStatement = 1000

@@ -15,6 +15,8 @@ export interface BreakJson {
   readonly in: string
   /** The same; null while the break is open. */
   readonly out: string | null
+  /** True if the break was deleted; else the key is absent. */
+  readonly deleted?: true
 }
 
 /** What a driver returns for a column: `node:sqlite` and `better-sqlite3` for SQLite, `pg` for PostgreSQL. */
@@ -81,7 +83,7 @@ interface Current<Driver extends AnyDriver> extends Omit<PunchValues<Driver>, "d
   readonly hours_worked: number | null
 }
 
-/** A row of the view `time_punches_breaks`: a break of such a punch. */
+/** A row of the view `time_punches_breaks`: a break of such a punch that is not deleted. */
 interface PunchBreak<Driver extends AnyDriver> {
   /** The company of the punch. */
   readonly company_id: Driver["bigint"]

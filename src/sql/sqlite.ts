@@ -21,6 +21,7 @@ import {
   dialectFor,
   endsHistory,
   historyGap,
+  hoursWorked,
   indexBegun,
   makesGap,
   type Written
@@ -179,19 +180,8 @@ const millisOfIso = (text: string) =>
 const isoOfMillis = (millis: string) =>
   `strftime('%Y-%m-%dT%H:%M:%S', (${millis} - (${millis} % 1000 + 1000) % 1000) / 1000, 'unixepoch') || printf('.%03dZ', (${millis} % 1000 + 1000) % 1000)`
 
-/** Milliseconds of unpaid breaks, clipped to the punch and united. A break without an end lasts as long as the punch. */
-const unpaidMillis = `(
-    SELECT coalesce(sum(max(0, ended - max(started, coalesce(reached, started)))), 0) FROM (
-      SELECT started, ended, max(ended) OVER (
-        ORDER BY started, ended ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-      ) AS reached FROM (
-        SELECT
-          max(t.clocked_in, ${millisOfIso("json_extract(b.value, '$.in')")}) AS started,
-          min(t.clocked_out, coalesce(${millisOfIso("json_extract(b.value, '$.out')")}, t.clocked_out)) AS ended
-        FROM json_each(t.breaks) AS b WHERE NOT json_extract(b.value, '$.paid')
-      ) WHERE ended > started
-    )
-  )`
+/** Only a deleted break has the key: without it a plain test would be NULL. */
+const isBreakDeleted = "coalesce(json_extract(b.value, '$.deleted'), 0)"
 
 const currentColumn = ({ name, type }: Column): string =>
   name === "hourly_wage" || name === "tips"
@@ -200,12 +190,21 @@ const currentColumn = ({ name, type }: Column): string =>
     ? `${isoOfMillis(`t.${name}`)} AS ${name}`
     : `t.${name}`
 
-const hoursWorked =
-  `CASE WHEN t.clocked_out >= t.clocked_in THEN (t.clocked_out - t.clocked_in - CASE WHEN t.breaks = '[]' THEN 0 ELSE ${unpaidMillis} END) / 3600000.0 END AS hours_worked`
+const hours = hoursWorked({
+  breaks: "json_each(t.breaks) AS b",
+  isDeleted: isBreakDeleted,
+  isPaid: "json_extract(b.value, '$.paid')",
+  breakIn: millisOfIso("json_extract(b.value, '$.in')"),
+  breakOut: millisOfIso("json_extract(b.value, '$.out')"),
+  greatest: "max",
+  least: "min",
+  millisBetween: (from, to) => `${to} - ${from}`,
+  toHours: (millis) => `${millis} / 3600000.0`
+})
 
 const createCurrent = `CREATE VIEW time_punches_current AS SELECT
 ${
-  [...columns.filter(({ name }) => name !== "deleted").map(currentColumn), hoursWorked].map((text) => `  ${text}`)
+  [...columns.filter(({ name }) => name !== "deleted").map(currentColumn), hours].map((text) => `  ${text}`)
     .join(",\n")
 }
 FROM time_punches AS t WHERE NOT t.deleted AND t.missing_at IS NULL`
@@ -215,7 +214,7 @@ const createBreaks = `CREATE VIEW time_punches_breaks AS SELECT
   t.id AS time_punch_id,
   b.key + 1 AS place,
 ${breakColumns.map(({ key, name }) => `  json_extract(b.value, '$.${key}') AS ${name}`).join(",\n")}
-FROM time_punches AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.missing_at IS NULL`
+FROM time_punches AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.missing_at IS NULL AND NOT ${isBreakDeleted}`
 
 /** Rows of one statement. More save little, and each size of a last chunk has a separate text. */
 const rowsPerStatement = 100

@@ -108,7 +108,7 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
     const count = numberOf(found?.["missing"])
     const present = numberOf(found?.["present"])
     if (!missing.allowed && isTooManyMissing(count, present))
-      return yield* Effect.fail(tooManyMissing(company, count, present))
+      return yield* tooManyMissing(company, count, present)
     if (count === 0) return 0
     const keepsVersion = at === undefined ? raw("") : sql`, valid_from = ${timestamp(at)}`
     yield* sql`UPDATE ${tables.rows}
@@ -126,7 +126,7 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
   ) {
     const { checkpoint, company, kind, pass } = batch
     const exchanged = yield* exchange(company, previous, text)
-    if (Option.isNone(exchanged)) return yield* Effect.fail(superseded(company))
+    if (Option.isNone(exchanged)) return yield* superseded(company)
     const { at, isKnown } = exchanged.value
     // From the end of a first load on, the copy is whole at every commit.
     if (at !== undefined && !isKnown && Option.isSome(checkpoint.completedAt)) yield* knowFromNow(company)
@@ -170,7 +170,7 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
                 // The COMMIT of the attempt before may have ended only now, while this one waited for the checkpoint.
                 const isSuperseded = written.failure._tag === "SyncError" && written.failure.reason === "Superseded"
                 if (done !== undefined && isSuperseded && (yield* isStored)) return done
-                return yield* Effect.fail(written.failure)
+                return yield* written.failure
               }
               done = written.success
               return done

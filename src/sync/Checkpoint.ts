@@ -8,6 +8,7 @@ import { CompanyId, Cursor } from "../Ids.ts"
 import { formatInstant, isWritable } from "../internal/wire/instant.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import { Instant } from "../internal/wire/schema.ts"
+import { Spelling } from "../internal/wire/spelling.ts"
 
 /** A range of clock-ins, half-open: `gte` is inside, `lt` is not. A side that is left out is open. */
 export const SweepWindow = Schema.Struct({
@@ -85,6 +86,17 @@ export class Checkpoint extends Schema.Opaque<Checkpoint>()(Schema.Struct({
   horizon: Schema.optionalKey(Instant),
   /** The local clock at the end of the last complete pass. */
   completedAt: Schema.OptionFromNullOr(Instant),
+  /** How requests name deleted punches and others alike, also the one that gave the cursor. Absent: `deleted=null`. */
+  spelling: Schema.optionalKey(Spelling),
+  /** The local clock at the last look for deleted punches. Absent: none since the spelling changed. */
+  looked: Schema.optionalKey(Instant),
+  /**
+   * Deletions that the copy may not have. Absent: none that is known.
+   *
+   * - `hidden`: the service leaves deleted punches out of its answers.
+   * - `unswept`: it did, and does not in the present spelling. A sweep without a window ends it.
+   */
+  deletions: Schema.optionalKey(Schema.Literals(["hidden", "unswept"])),
   /** Random, one for each call, so that no two calls write the same text. */
   writer: Schema.String,
   /** The pass that is not complete; `None` between two passes. */
@@ -117,16 +129,19 @@ const text: Schema.Codec<Checkpoint, string> = Schema.fromJsonString(Checkpoint)
  * The text as the codec writes it, for a tenth of its time: a commit writes one for each page. An instant that no text can
  * hold is left to the codec, which refuses it.
  */
-const write = ({ at, company, completedAt, horizon, pass, running, v, watermark, writer }: Checkpoint): string =>
+const write = ({ at, completedAt, horizon, looked, running, watermark, ...plain }: Checkpoint): string =>
   JSON.stringify({
-    v,
-    company,
-    pass,
+    v: plain.v,
+    company: plain.company,
+    pass: plain.pass,
     watermark: Option.match(watermark, nullOrText),
     at: Option.match(at, nullOrText),
     horizon: horizon && instantText(horizon),
     completedAt: Option.match(completedAt, nullOrText),
-    writer,
+    spelling: plain.spelling,
+    looked: looked && instantText(looked),
+    deletions: plain.deletions,
+    writer: plain.writer,
     running: Option.match(running, { onNone: () => null, onSome: runningJson })
   })
 
@@ -216,6 +231,18 @@ export const readCheckpoint = (stored: string, company: CompanyId): Result.Resul
     )
   )
 }
+
+/** What a reader of a copy must know of deletions that it may not have. @internal */
+export const missedDeletions = (
+  { deletions }: { readonly deletions?: Checkpoint["deletions"] | undefined }
+): string | undefined =>
+  deletions === undefined
+    ? undefined
+    : "the copy may have punches that were deleted: " + (
+      deletions === "hidden"
+        ? "the service leaves deleted ones out of its answers"
+        : "it did not hear of deletions for a while. Run a sweep without a window"
+    )
 
 const first = Date.parse("0001-01-01T00:00:00.000Z")
 const last = Date.parse("9999-12-31T23:59:59.999Z")

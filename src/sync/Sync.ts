@@ -153,7 +153,7 @@ const execute = Effect.fnUntraced(
       const next = yield* Effect.result(passes.next)
       if (Result.isFailure(next)) {
         yield* flush
-        return yield* Effect.fail(next.failure)
+        return yield* next.failure
       }
       if (Option.isNone(next.success)) {
         yield* flush

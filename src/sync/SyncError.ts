@@ -3,8 +3,8 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { CompanyId } from "../Ids.ts"
+import { printable } from "../internal/text/printable.ts"
 import { unnamedCompany, withDefault } from "../internal/wire/errorFields.ts"
-import { printable } from "../internal/wire/issue.ts"
 import { Checkpoint, type NoCheckpoint } from "./Checkpoint.ts"
 
 /** A sync stopped. The copy and its checkpoint are those of the last commit; the next call continues from there. */

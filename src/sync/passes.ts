@@ -11,9 +11,10 @@ import * as Pull from "effect/Pull"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { ListError } from "../ApiError.ts"
+import { isRefused, type ListError } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
 import { monotonicMillis } from "../internal/resilience/retry.ts"
+import { RunSpelling } from "../listing/spelling.ts"
 import { mostEmptyPages } from "../listing/walk.ts"
 import type { Page } from "../Page.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
@@ -27,6 +28,7 @@ import {
   type RunningPass,
   type SweepWindow
 } from "./Checkpoint.ts"
+import { afterLook, isLookDue, look, spellingOf, warningOf, withSpelling } from "./look.ts"
 import { begin, contains, isPowerOfTwo, type Reads, restart, stepPage, unsorted } from "./pass.ts"
 import { SyncError, withCheckpoint } from "./SyncError.ts"
 
@@ -181,7 +183,8 @@ const stepFailure = (call: Call, state: Reading, failure: ListError): Result.Res
 const stepKept = (call: Call, state: Reading, page: Page, now: Now): Step => {
   const { goal, overlap, sortById, writer } = call
   const emptyRuns = page.items.length > 0 ? 0 : state.emptyRuns
-  const read = { ...state, pages: state.pages + 1, emptyRuns }
+  const checkpoint = withSpelling(state.checkpoint, page.spelling)
+  const read = { ...state, checkpoint, pages: state.pages + 1, emptyRuns }
   const { begunAt, running } = read
   const elapsed = Option.map(begunAt, (begunAt) => now.monotonic - begunAt)
   const verdict = stepPage(read.checkpoint, running, page, { overlap, sortById, writer, now: now.local, elapsed })
@@ -295,9 +298,7 @@ const isCycle = (error: ListError) => error._tag === "PaginationError" && error.
 const isEmptyRun = (error: ListError) => error._tag === "PaginationError" && error.reason === "EmptyPages"
 
 /** Whether a first request may have failed because of the order that it asked for. */
-const isOrderRefused = (error: ListError): boolean =>
-  Option.isNone(error.resumeFrom) &&
-  (error._tag === "UnprocessableEntity" || (error._tag === "UnexpectedStatus" && error.status === 400))
+const isOrderRefused = (error: ListError): boolean => Option.isNone(error.resumeFrom) && isRefused(error)
 
 /** Whether a request failed because of the cursor that it carried. The text of the problem does not matter. */
 const isCursorRefused = (error: ListError): boolean =>
@@ -323,9 +324,12 @@ export const makePasses = (
     let state = initialState(call, from)
     let attempt: { readonly scope: Scope.Closeable; readonly pull: Pull.Pull<readonly [Page], ListError> } | undefined
 
-    const open = Effect.fnUntraced(function*({ pages, running }: Reading) {
+    const open = Effect.fnUntraced(function*({ checkpoint, pages, running }: Reading) {
       const inner = yield* Scope.fork(scope)
-      const listed = service.pages(call.company, filterOf(running), { cursor: running.cursor, pageSize: 200 })
+      const known = { spelling: spellingOf(checkpoint), isOnly: false }
+      const listed = service.pages(call.company, filterOf(running), { cursor: running.cursor, pageSize: 200 }).pipe(
+        Stream.provideService(RunSpelling, known)
+      )
       const bounded = call.maxPages === Infinity ? listed : Stream.take(listed, call.maxPages - pages)
       const ahead = call.prefetchPages === 0
         ? bounded
@@ -340,6 +344,20 @@ export const makePasses = (
       return ended === undefined ? Effect.void : Scope.close(ended.scope, Exit.void)
     })
 
+    /** The checkpoint of a batch, after the look that the end of its pass is due. */
+    const looked = Effect.fnUntraced(
+      function*({ kind, window }: RunningPass, { began, checkpoint }: Batch, now: number) {
+        if (Option.isNone(began) || !isLookDue(kind, checkpoint, now)) return checkpoint
+        const seen = yield* look(service, call.company, spellingOf(checkpoint))
+        const warning = warningOf(call.company, seen, spellingOf(checkpoint))
+        if (warning !== undefined) yield* Effect.logWarning(warning)
+        // A spelling that changed within the sweep has no look.
+        const isWhole = kind === "confirm" && checkpoint.looked !== undefined &&
+          Option.exists(window, ({ gte, lt }) => gte === undefined && lt === undefined)
+        return afterLook(checkpoint, seen, isWhole, now)
+      }
+    )
+
     const next: Passes["next"] = Effect.gen(function*() {
       while (true) {
         const request = nextRequest(call, state, yield* monotonicMillis)
@@ -348,7 +366,7 @@ export const makePasses = (
           case "End":
             return Option.none()
           case "Fail":
-            return yield* Effect.fail(request.error)
+            return yield* request.error
           case "Store":
             state = request.state
             return Option.some(request.batch)
@@ -358,10 +376,14 @@ export const makePasses = (
             const now = { local: yield* Clock.currentTimeMillis, monotonic: yield* monotonicMillis }
             const stepped = step(call, request.state, Result.map(outcome, ([page]) => page), now)
             if (Result.isFailure(stepped) || stepped.success.isEnded) yield* close
-            if (Result.isFailure(stepped)) return yield* Effect.fail(stepped.failure)
+            if (Result.isFailure(stepped)) return yield* stepped.failure
+            const { batch } = stepped.success
             state = stepped.success.state
             if (state.emptyRuns > request.state.emptyRuns) yield* pause(call, state.emptyRuns, now.monotonic)
-            if (Option.isSome(stepped.success.batch)) return stepped.success.batch
+            if (Option.isNone(batch)) continue
+            const checkpoint = yield* looked(request.state.running, batch.value, now.local)
+            state = { ...state, checkpoint }
+            return Option.some({ ...batch.value, checkpoint })
           }
         }
       }

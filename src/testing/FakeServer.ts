@@ -16,9 +16,9 @@ export interface FakeServerOptions {
   /** Address to listen on. Default: `127.0.0.1`, which no other machine can reach. */
   readonly host?: string | undefined
   /**
-   * Whether a page at `/` shows the requests, injects faults, lists the punches and corrects them, and one at `/docs` the
-   * reference of the interface. Both answer only to this machine, and to no page of another origin. `PATCH
-   * /sandbox/time_punches/ID` then edits a punch. Default: false; both paths are then unknown, as in a real service.
+   * Whether a page at `/` shows the requests, injects faults, lists the punches and corrects them. It answers only to this
+   * machine, and to no page of another origin. `PATCH /sandbox/time_punches/ID` then edits a punch. Default: false; both
+   * paths are then unknown, as in a real service.
    */
   readonly page?: boolean | undefined
 }

@@ -23,6 +23,7 @@ export interface Running {
 export const environmentOf = (url: string): Record<string, string> => ({
   PATH: process.env["PATH"] ?? "",
   TIME_PUNCHES_BASE_URL: url,
+  TIME_PUNCHES_REQUESTS_PER_SECOND: "none",
   TIME_PUNCHES_CLIENT_ID: defaultOAuthClient.clientId,
   TIME_PUNCHES_CLIENT_SECRET: defaultOAuthClient.clientSecret,
   TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}`,
@@ -37,17 +38,24 @@ export const commandOf = (args: ReadonlyArray<string>, script = bundle): Readonl
   ...args
 ]
 
-/** `cwd`: the folder in which it runs; default: that of this process. */
+/** A user and a group of the system, without any other group. Only root can become one. */
+export interface User {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** `cwd`: the folder in which it runs; default: that of this process. `user`: who runs it; default: who runs this process. */
 export const start = (
   args: ReadonlyArray<string>,
   env: Record<string, string>,
   script = bundle,
-  cwd = process.cwd()
+  cwd = process.cwd(),
+  user: Partial<User> = {}
 ): Running => {
   const child = ChildProcess.spawn(
     process.execPath,
     commandOf(args, script),
-    { cwd, env, stdio: ["ignore", "pipe", "pipe"] }
+    { cwd, env, stdio: ["ignore", "pipe", "pipe"], ...user }
   )
   let stdout = ""
   let stderr = ""

@@ -3,7 +3,6 @@ import { Effect } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
 import * as Fs from "node:fs"
 import { stripVTControlCharacters } from "node:util"
-import { command } from "../../src/cli/command.ts"
 import { codeOf, exitCode } from "../../src/cli/failure.ts"
 import { settings } from "../../src/cli/flags/settings.ts"
 import { reference } from "../../src/cli/reference.ts"
@@ -11,6 +10,7 @@ import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/t
 import { defaultSession } from "../../src/testing/service/options.ts"
 import {
   cli,
+  command,
   type Environment,
   environment,
   linesOf,

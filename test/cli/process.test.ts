@@ -123,6 +123,34 @@ describe("the time-punches process", () => {
     timeout
   )
 
+  it.live(
+    "lets a later export to a file take over, which has the rows of its own listing alone",
+    () =>
+      inService(Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* service.inject(Fault.slow("100 millis"))
+        const output = `${yield* temporaryFolder}/punches`
+        const note = `${output}.resume.json`
+        const exporting = (pageSize: string) =>
+          spawn(["export", "--page-size", pageSize, "--format", "ndjson", "--output", output])
+        const earlier = yield* exporting("15")
+        while (!Fs.existsSync(note) || JSON.parse(read(note)).pages === 0) yield* Effect.sleep("5 millis")
+        const later = yield* exporting("10")
+        const first = yield* ended(earlier)
+        // The pages that the earlier one has not saved are not in the listing of the later one any more.
+        yield* service.remove(punches.slice(JSON.parse(read(note)).punches).map(({ id }) => id))
+        const second = yield* ended(later)
+        const ids = idsOf(linesOf(read(output)))
+
+        assert.deepStrictEqual([first.code, second.code], [8, 0], first.stderr + second.stderr)
+        assert.match(first.stderr, /another run has taken over/)
+        assert.match(second.stderr, new RegExp(`: ${ids.length} punches, `))
+        assert.strictEqual(new Set(ids).size, ids.length)
+        assert.deepStrictEqual(ids, punches.slice(0, ids.length).map(({ id }) => id))
+      })),
+    timeout
+  )
+
   it.live("leaves an export that can resume when it is interrupted", () =>
     inService(Effect.gen(function*() {
       const output = `${yield* temporaryFolder}/punches`

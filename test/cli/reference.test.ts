@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
-import { feedFields } from "../../src/cli/copy/feedRun.ts"
+import { feedFields } from "../../src/cli/copy/feed.ts"
 import { nothingSeen, positionOf, progressFields, seenAfter } from "../../src/cli/print/progress.ts"
 import { reference, type Table } from "../../src/cli/reference.ts"
 import { csvColumns } from "../../src/export/Csv.ts"

@@ -7,7 +7,7 @@ import { HttpClient, HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
 import { DatabaseSync } from "node:sqlite"
-import { builtIns, command, run } from "../../src/cli/command.ts"
+import { builtIns, loadCommand, run } from "../../src/cli/command.ts"
 import {
   defaultCompany,
   defaultOAuthClient,
@@ -15,6 +15,9 @@ import {
   type StoredPunch,
   type WirePunch
 } from "../../src/testing/index.ts"
+
+/** The command with all its verbs. */
+export const command = await loadCommand()
 
 /** What a shell sees of a command. */
 export interface Ran {
@@ -28,6 +31,7 @@ export type Environment = Readonly<Record<string, string>>
 /** The variables that `time-punches sandbox` prints. */
 export const environment: Environment = {
   TIME_PUNCHES_BASE_URL: "https://api.test",
+  TIME_PUNCHES_REQUESTS_PER_SECOND: "none",
   TIME_PUNCHES_CLIENT_ID: defaultOAuthClient.clientId,
   TIME_PUNCHES_CLIENT_SECRET: defaultOAuthClient.clientSecret,
   TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}`,

@@ -62,6 +62,9 @@ describe("two closes", () => {
     assert.deepStrictEqual(hours(CloseTerms.overlaps(aligned, [named(first)])), [])
     assert.deepStrictEqual(hours(CloseTerms.holes([named(aligned), named(first)])), [])
     assert.strictEqual(CloseTerms.getInterval(aligned, far)?.from, CloseTerms.getInterval(first, far)?.to)
+    // A later close, as after a void in the middle, says nothing of the beginning.
+    const after = terms({ first: date("2026-03-30"), last: date("2026-04-12") })
+    assert.deepStrictEqual(CloseTerms.alignEdges(moved, [first, after]), aligned)
   })
 
   it("are not aligned over two days and more, nor where the period is the same", () => {

@@ -8,7 +8,7 @@ import { needs } from "../support/needs.ts"
 import { hasCurl, runSteps, startSandbox, stepsOf } from "./support/session.ts"
 
 /** Who wrote a revision, in the pages. */
-const user = "lena"
+const user = "lena@office"
 
 /**
  * Without what differs in each run: the port, the instants of the copy, and the name of the user with the width of
@@ -20,7 +20,7 @@ const unchanging = (output: string) =>
     .replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT")
     .replaceAll(/(watermark |as of )20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "$1INSTANT")
     .replaceAll(/ 20\d\d-\d\d-\d\dT\d\d:\d\dZ /g, " MINUTE ")
-    .replaceAll(` ${Os.userInfo().username}`, ` ${user}`)
+    .replaceAll(` ${Os.userInfo().username}@${Os.hostname()}`, ` ${user}`)
     .replaceAll(/ +$/gm, "")
     .replaceAll(/ +/g, " ")
 

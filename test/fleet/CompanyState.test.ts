@@ -119,6 +119,17 @@ describe("decide", () => {
       const { next } = decide({ ...every.Throttled, retryAfter: Option.some(Duration.minutes(minutes)) }, row, context)
       assert.deepStrictEqual(next, { _tag: "In", millis: 24 * 60 * minute }, "a wait of years is one for ever")
     }
+    for (const minutes of [1, 15, 24 * 60]) {
+      for (let random = 0; random <= 1; random += 0.001) {
+        for (const retryAfter of [Option.none(), Option.some(Duration.zero)]) {
+          const bare: Outcome = { ...every.Throttled, retryAfter }
+          const { next } = decide(bare, { ...row, failures: 0, every: minutes * minute }, { ...context, random })
+          const millis = next._tag === "In" ? next.millis : 0
+          assert.isAtLeast(millis, minute, "a block of a minute that the service does not name")
+          assert.isAtMost(millis, Math.max(1.2, minutes) * minute)
+        }
+      }
+    }
     for (const [retryAfter, millis] of [[1, 1], [2, 2], [60, 15]] as const) {
       const outcome: Outcome = { ...every.Throttled, retryAfter: Option.some(Duration.minutes(retryAfter)) }
       const { pause } = decide(outcome, row, { ...context, throttledOthers: 2 })
@@ -226,6 +237,21 @@ describe("outcomeOf", () => {
     [new Errors.PaginationError({ reason: "CursorCycle" }), "Unreadable", "PaginationError"],
     [new Errors.UnprocessableEntity({}), "Unreadable", "UnprocessableEntity"],
     [new Errors.UnexpectedStatus({ status: 302 }), "Unreadable", "UnexpectedStatus"],
+    [new Errors.UnexpectedStatus({ status: 404 }), "Unreadable", "UnexpectedStatus"],
+    [new Errors.UnexpectedStatus({ status: 400, isHtml: true }), "Unreadable", "UnexpectedStatus"],
+    [new Errors.UnexpectedStatus({ status: 999 }), "Unreadable", "UnexpectedStatus"],
+    // Of what stands in front of the service, whatever the tag.
+    [new Errors.UnexpectedStatus({ status: 404, isHtml: true }), "Transient", "UnexpectedStatus"],
+    [new Errors.UnexpectedStatus({ status: 501 }), "Transient", "UnexpectedStatus"],
+    [new Errors.UnexpectedStatus({ status: 511, isHtml: true }), "Transient", "UnexpectedStatus"],
+    [new Errors.ServiceUnavailable({ status: 522, isHtml: true }), "Transient", "ServiceUnavailable"],
+    [new Errors.Unauthorized({ isHtml: true }), "Transient", "Unauthorized"],
+    [new Errors.Forbidden({ isHtml: true }), "Transient", "Forbidden"],
+    [new Errors.DecodeError({ reason: "ContentType" }), "Transient", "DecodeError"],
+    [new Errors.DecodeError({ reason: "NotJson" }), "Transient", "DecodeError"],
+    [new Errors.DecodeError({ reason: "Empty" }), "Transient", "DecodeError"],
+    [new Errors.DecodeError({ reason: "Charset" }), "Unreadable", "DecodeError"],
+    [new Errors.RateLimited({ isHtml: true }), "Throttled", "RateLimited"],
     [sync("CursorLost"), "Unreadable", "SyncError.CursorLost"],
     [sync("TooManyMissing"), "TooManyMissing", "SyncError.TooManyMissing"]
   ])("knows every error of a sync: %#", (error, kind, tag) => {

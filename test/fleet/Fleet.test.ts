@@ -173,6 +173,26 @@ describe("Fleet.layerRateLimiterStore", () => {
       }).pipe(Effect.provide(limiterOver(NodeSqlite.layer({ filename: ":memory:" }))))
   )
 
+  it.effect("gives the same places to a statement that has waited for the row, with the time of its start", () =>
+    Effect.gen(function*() {
+      const limiter = yield* RateLimiter.RateLimiter
+      const consume = limiter.consume({
+        algorithm: "token-bucket",
+        onExceeded: "delay",
+        window: "125 millis",
+        limit: 1,
+        key: "k"
+      })
+      const places: Array<number> = []
+      for (const now of [10_000, 10_000, 9500, 10_000, 9300, 10_100]) {
+        yield* TestClock.setTime(now)
+        const { delay } = yield* consume
+        places.push(now + Duration.toMillis(delay))
+      }
+
+      assert.deepStrictEqual(places, [10_000, 10_125, 10_250, 10_375, 10_500, 10_625])
+    }).pipe(Effect.provide(limiterOver(NodeSqlite.layer({ filename: ":memory:" })))))
+
   it.live("is one limit for all connections to PostgreSQL", (context) => {
     needs(context, hasPostgres, noPostgres)
     return Effect.gen(function*() {

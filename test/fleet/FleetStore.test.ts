@@ -4,6 +4,7 @@ import { afterAll, beforeAll } from "vitest"
 import type { Outcome } from "../../src/fleet/CompanyState.ts"
 import { nextSlot } from "../../src/fleet/Schedule.ts"
 import type { Claim } from "../../src/fleet/store/claims.ts"
+import { overloadText } from "../../src/fleet/store/runners.ts"
 import { CompanyGuid, CompanyId } from "../../src/index.ts"
 import { needs } from "../support/needs.ts"
 import {
@@ -189,6 +190,7 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
           state: "active",
           reason: undefined,
           pause: undefined,
+          isPauseNew: false,
           isLifted: false,
           next: { _tag: "Slot" }
         })
@@ -524,6 +526,18 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
           yield* Clock.currentTimeMillis,
           "the row of a pause that ended does not stop the next"
         )
+      }))
+
+    test("are new once: a company that is refused in one of them only lengthens it", (fleet) =>
+      Effect.gen(function*() {
+        yield* fleet.store.operator.add(companies(6))
+        const news: Array<boolean | undefined> = []
+        for (const [at, claim] of (yield* fleet.store.claim(claiming())).entries()) {
+          if (at === 5) yield* Effect.orDie(fleet.sql.unsafe("UPDATE fleet_pause SET until = 1"))
+          news.push((yield* fleet.store.end("a", failing(claim, throttled), settings))?.isPauseNew)
+        }
+
+        assert.deepStrictEqual(news, [false, false, true, false, false, true])
       }))
 
     test("are not made by three throttled companies while another one succeeds, whatever a clock that was ahead has written", (fleet) =>
@@ -962,6 +976,29 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         yield* Effect.orDie(fleet.sql.unsafe("UPDATE fleet_runner SET seen_at = seen_at - 3601000"))
         yield* store.trim
         assert.deepStrictEqual(yield* store.runners, [])
+      }))
+
+    test("say what the intervals need, and the limit of the one that has lived longest", (fleet) =>
+      Effect.gen(function*() {
+        const { store } = fleet
+        yield* store.operator.add([...companies(9, 1000), { id: id(10), every: 4000 }, { id: id(11), every: 1000 }])
+        yield* store.operator.pause([id(11)])
+        const noted = (name: string, settings: string) => store.notePresence(name, { ...note, isStart: true, settings })
+        assert.deepStrictEqual(yield* store.requests, { needed: 9.25, limit: Option.none() })
+        yield* noted("a", `{"requestsPerSecond":8}`)
+        yield* Effect.orDie(fleet.sql.unsafe("UPDATE fleet_runner SET started_at = started_at - 1000"))
+        yield* noted("b", `{"requestsPerSecond":20}`)
+        const both = yield* store.requests
+        yield* store.notePresence("a", { ...note, isStart: false, settings: `{"requestsPerSecond":null}` })
+        const none = yield* store.requests
+        yield* store.operator.remove(companies(11).map((company) => company.id))
+
+        assert.deepStrictEqual(both, { needed: 9.25, limit: Option.some(8) })
+        assert.match(overloadText(both) ?? "", /need 9\.3 requests a second or more, and the limit is 8$/)
+        assert.isUndefined(overloadText({ ...both, limit: Option.some(10) }))
+        assert.deepStrictEqual(none.limit, Option.none())
+        assert.isUndefined(overloadText(none))
+        assert.strictEqual((yield* store.requests).needed, 0)
       }))
 
     test("take the settings of the other one that has lived longest", (fleet) =>

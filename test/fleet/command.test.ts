@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Fiber, type Scope } from "effect"
+import { DateTime, Effect, Fiber, Schedule, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
@@ -576,6 +576,32 @@ describe("time-punches fleet", () => {
       assert.include(token.stderr, "TIME_PUNCHES_ACCESS_TOKEN")
     })
   )
+
+  it.live.each(
+    [
+      [[], 8],
+      [["--credentials", "per-company"], null],
+      [["--credentials", "per-company", "--requests-per-second", "3"], 3]
+    ] as const
+  )("run %j has this limit of requests for all processes: %s", ([flags, limit]) =>
+    Effect.gen(function*() {
+      const { database, sql } = yield* inFile
+      const { TIME_PUNCHES_REQUESTS_PER_SECOND: _, ...env } = environmentOf("http://127.0.0.1:9")
+      const { child } = yield* Effect.acquireRelease(
+        Effect.sync(() => start(["fleet", "run", "--database", database, ...flags], env)),
+        ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
+      )
+      yield* Effect.callback<void>((resume) => {
+        child.stderr.on("data", (text: string) => {
+          if (text.includes("the fleet runs")) resume(Effect.void)
+        })
+      })
+      const noted = sql((sql) => sql<{ settings: string }>`SELECT settings FROM fleet_runner`).pipe(
+        Effect.repeat({ until: ([row]) => row !== undefined, schedule: Schedule.spaced("100 millis") })
+      )
+      const [row] = yield* noted
+      assert.deepInclude(JSON.parse(row?.settings ?? ""), { requestsPerSecond: limit })
+    }), 60_000)
 
   it.live.each(["lines", "json"] as const)(
     "run --log-format %s writes a line at the start and one at the end, and ends with 0",

@@ -445,3 +445,65 @@ describe("a company that always fails", () => {
       }).pipe(Effect.provideContext(context))
     }).pipe(Effect.provide(spoilt(pages))))
 })
+
+describe("an outage in front of the service", () => {
+  const html = { body: "html" } as const
+
+  it.effect.each<readonly [string, Fault, "page" | "token"]>([
+    ["522 of a content network", Fault.status(522, html), "page"],
+    ["403 with a page for a browser", Fault.status(403, html), "page"],
+    ["200 with a page for a browser", Fault.html200, "page"],
+    ["511 for a token", Fault.status(511, html), "token"]
+  ])(
+    "of ten minutes, %s, blocks none of three companies and pauses nothing",
+    ([, fault, target]) =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(noon)
+        const fake = yield* FakeService
+        yield* inRunner({}, (fleet) =>
+          Effect.gen(function*() {
+            yield* fake.inject(fault, { target })
+            yield* fleet.add(everyMinute)
+            yield* passing("10 minutes", "10 seconds")
+            const during = yield* fleet.list()
+            assert.isTrue(during.every(({ lastError, state }) => state === "active" && Option.isSome(lastError)))
+            assert.deepStrictEqual(yield* fleet.pauses, [])
+
+            yield* fake.clearFaults
+            yield* passing("35 minutes", "30 seconds")
+            yield* assertEqual
+            const after = yield* fleet.list()
+            assert.deepStrictEqual(
+              after.map(({ failures, lastError, state }) => [state, failures, Option.isNone(lastError)]),
+              companies.map(() => ["active", 0, true])
+            )
+          }))
+      }).pipe(Effect.provide(service))
+  )
+
+  test(
+    "is no success of the probe of a pause",
+    inRunner({}, (fleet) =>
+      Effect.gen(function*() {
+        const fake = yield* FakeService
+        const reasons = Effect.map(fleet.pauses, (pauses) => pauses.map(({ reason }) => reason))
+        yield* fake.inject(Fault.status(500, { problem: { error: "invalid_client" } }), { target: "token" })
+        yield* fleet.add(everyMinute)
+        yield* passing("1 minute")
+        assert.deepStrictEqual(yield* reasons, ["InvalidClient"])
+
+        // The token is granted again, and the process has the pause tried.
+        yield* fake.clearFaults
+        yield* fake.inject(Fault.status(522, html))
+        yield* passing("5 minutes", "2 seconds")
+        const runs = (yield* Effect.forEach(companies, ({ id }) => fleet.runs(id))).flat()
+        assert.isAbove(runs.filter(({ outcome }) => outcome === "ServiceUnavailable").length, 0)
+        assert.deepStrictEqual(yield* reasons, ["InvalidClient"])
+
+        yield* fake.clearFaults
+        yield* passing("2 hours", "30 seconds")
+        assert.deepStrictEqual(yield* reasons, [])
+        yield* assertEqual
+      }))
+  )
+})

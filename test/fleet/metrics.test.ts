@@ -1,6 +1,6 @@
 /** Which process says what of the whole fleet, and that nothing it says is old. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Metric } from "effect"
+import { Effect, Fiber, Logger, Metric } from "effect"
 import { TestClock } from "effect/testing"
 import { makeKeeper } from "../../src/fleet/node/keeper.ts"
 import { watchClaims } from "../../src/fleet/node/metrics.ts"
@@ -41,6 +41,34 @@ describe("the metrics of the whole fleet", () => {
       assert.deepStrictEqual(away, { "failed_statements of watch of the fleet": 1 })
       assert.deepInclude(again, { age_seconds: 30, due: 2, late_seconds: 29, suspects: 0 })
       assert.deepStrictEqual(yield* exported, away)
+    }).pipe(Effect.scoped, Effect.provideService(Metric.MetricRegistry, new Map())))
+})
+
+describe("the keeper", () => {
+  it.effect("says once an hour that the intervals need more requests than the limit gives, and both numbers", () =>
+    Effect.gen(function*() {
+      const { store } = yield* sqliteStore
+      const settings = yield* Effect.orDie(Effect.fromResult(readSettings({}, 10_000)))
+      const said: Array<unknown> = []
+      const logger = Logger.make(({ logLevel, message }) => void said.push(`${logLevel} ${String(message)}`))
+      yield* store.operator.add(companies(10, 1000))
+      const note = store.notePresence("a", { isStart: false, release: "1", settings: `{"requestsPerSecond":8}` })
+      const passing = (minutes: number) =>
+        Effect.forEach(
+          Array.from({ length: minutes }),
+          // It notes that it lives more often than the keeper looks.
+          () => Effect.andThen(Effect.andThen(TestClock.adjust("50 seconds"), note), TestClock.adjust("10 seconds")),
+          { discard: true }
+        )
+      const keeper = yield* Effect.forkChild(Effect.provide(makeKeeper(store, settings), Logger.layer([logger])))
+      yield* passing(150)
+      yield* store.operator.add(companies(10, 2000))
+      yield* passing(150)
+      yield* Fiber.interrupt(keeper)
+
+      assert.lengthOf(said, 3)
+      for (const line of said) assert.include(line, "Warn the intervals of the companies need 10.0 requests a second")
+      for (const line of said) assert.include(line, "the limit is 8: companies become late")
     }).pipe(Effect.scoped, Effect.provideService(Metric.MetricRegistry, new Map())))
 })
 

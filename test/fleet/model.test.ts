@@ -98,7 +98,7 @@ const plantings: ReadonlyArray<readonly [string, Planting, Plan, RegExp]> = [
   ],
   [
     "pauses that are never tried",
-    () => ({ probe: () => Effect.succeed(undefined) }),
+    () => ({ probe: () => Effect.undefined }),
     { ...plan, seed: 7, faults: ["credential"] },
     /still paused/
   ],
@@ -110,7 +110,7 @@ const plantings: ReadonlyArray<readonly [string, Planting, Plan, RegExp]> = [
   ],
   [
     "ends that are never written",
-    () => ({ end: () => Effect.succeed(undefined) }),
+    () => ({ end: () => Effect.undefined }),
     plan,
     /late|quarantined/
   ]

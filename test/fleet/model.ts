@@ -288,7 +288,7 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
             return yield* new RateLimited({})
           const sentAt = DateTime.toUtc(yield* DateTime.now)
           yield* Effect.sleep(plan.pageSeconds === undefined ? pageTime : plan.pageSeconds * 1000)
-          if (error !== undefined) return yield* Effect.fail(error)
+          if (error !== undefined) return yield* error
           const page = pageOf(sentAt, {
             index,
             items: [punch({ id: index + 1, companyId: company })],

@@ -16,7 +16,12 @@ export interface Work {
   readonly tips: number
   readonly from: number
   readonly to: number | undefined
-  readonly breaks: ReadonlyArray<{ readonly from: number; readonly to: number | undefined; readonly paid: boolean }>
+  readonly breaks: ReadonlyArray<{
+    readonly from: number
+    readonly to: number | undefined
+    readonly paid: boolean
+    readonly isDeleted: boolean
+  }>
   readonly isDeleted: boolean
   readonly isMissing: boolean
 }
@@ -50,6 +55,7 @@ export interface Rules {
   readonly daily: number
   readonly hasDouble: boolean
   readonly countsMissing: boolean
+  readonly countsDeletedBreaks: boolean
   /** The rounding of hours in the files of pay codes and of people. */
   readonly codes: Cents
   readonly people: Cents
@@ -66,6 +72,7 @@ export const trueRules: Rules = {
   daily: 0,
   hasDouble: true,
   countsMissing: false,
+  countsDeletedBreaks: false,
   codes: "halfUp",
   people: "halfEven",
   roundsDifference: false
@@ -81,6 +88,7 @@ export const defects: Readonly<Record<string, Partial<Rules>>> = {
   "the daily threshold is a second longer": { daily: 1000 },
   "there is no second daily threshold": { hasDouble: false },
   "a punch that the service removed counts": { countsMissing: true },
+  "a break that was deleted counts": { countsDeletedBreaks: true },
   "half a hundredth of an hour is rounded to the even one": { codes: "halfEven" },
   "half a minute is rounded up": { people: "halfUp" },
   "a correction is a rounded difference": { roundsDifference: true }
@@ -160,9 +168,10 @@ const dateOf = (terms: Terms, { edge }: Rules, { from, place }: Work): number =>
 }
 
 /** Milliseconds that are paid; `undefined` if they are not known. Between two neighbouring edges a break covers all or nothing. */
-const paidOf = ({ breaks, from, to }: Work): number | undefined => {
+const paidOf = ({ breaks, from, to }: Work, { countsDeletedBreaks }: Rules): number | undefined => {
   if (to === undefined || to < from) return undefined
-  const unpaid = breaks.filter(({ paid }) => !paid).map((rest) => ({ from: rest.from, to: rest.to ?? to }))
+  const counted = breaks.filter(({ isDeleted, paid }) => !paid && (countsDeletedBreaks || !isDeleted))
+  const unpaid = counted.map((rest) => ({ from: rest.from, to: rest.to ?? to }))
   const edges = [from, to, ...unpaid.flatMap((rest) => [rest.from, rest.to])]
     .filter((edge) => edge >= from && edge <= to).toSorted((a, b) => a - b)
   let paid = 0
@@ -220,7 +229,7 @@ export const rowsOf = (terms: Terms, work: ReadonlyArray<Work>, rules: Rules = t
       const date = dateOf(terms, rules, each)
       const begin = terms.begins.get(each.place)
       const isIn = date <= terms.last && (begin === undefined ? date >= terms.first : each.from >= begin)
-      return { each, date, isIn, net: paidOf(each) }
+      return { each, date, isIn, net: paidOf(each, rules) }
     })
     .toSorted((one, other) =>
       one.date - other.date ||
@@ -244,7 +253,7 @@ export const rowsOf = (terms: Terms, work: ReadonlyArray<Work>, rules: Rules = t
     ofWeek.set(weekKey, reached + left)
     const overWeek = shared(reached, reached + left, weekly, Infinity)
     if (!isIn) continue
-    const isKnown = paidOf(each) !== undefined
+    const isKnown = paidOf(each, rules) !== undefined
     const own: Row = {
       person: each.person,
       place: each.place,

@@ -136,7 +136,8 @@ const breaksOf = (random: Prng, from: number, length: number): Work["breaks"] =>
     return {
       from: begin,
       to: random.chance(0.1) ? undefined : begin + random.between(-2, 60) * 30_000,
-      paid: random.chance(0.3)
+      paid: random.chance(0.3),
+      isDeleted: random.chance(0.3)
     }
   })
 
@@ -166,7 +167,7 @@ const makeWork = (random: Prng, terms: Shared, id: number, dates: ReadonlyArray<
 /** A punch of the same id with something else. */
 const edited = (random: Prng, { dates, terms }: Company, work: Work): Work => {
   const length = Math.max(0, (work.to ?? work.from) - work.from)
-  switch (random.between(0, 11)) {
+  switch (random.between(0, 12)) {
     case 0:
     case 1: {
       const from = instantOf(random, terms, work.place, dates)
@@ -196,6 +197,9 @@ const edited = (random: Prng, { dates, terms }: Company, work: Work): Work => {
       return { ...work, isDeleted: !work.isDeleted }
     case 8:
       return { ...work, breaks: breaksOf(random, work.from, length) }
+    case 12:
+      // A manager removes breaks, or puts them back.
+      return { ...work, breaks: work.breaks.map((rest) => ({ ...rest, isDeleted: !rest.isDeleted })) }
     case 9:
       return { ...work, department: random.pick([undefined, 21, 22]) }
     case 10:

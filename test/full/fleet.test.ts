@@ -453,6 +453,7 @@ describe("time-punches fleet run over PostgreSQL", () => {
             start(["fleet", "run", "--name", name], {
               PATH: process.env["PATH"] ?? "",
               TIME_PUNCHES_BASE_URL: world.service,
+              TIME_PUNCHES_REQUESTS_PER_SECOND: "none",
               TIME_PUNCHES_CLIENT_ID: defaultOAuthClient.clientId,
               TIME_PUNCHES_CLIENT_SECRET: defaultOAuthClient.clientSecret,
               TIME_PUNCHES_DATABASE_URL: world.url

@@ -1,13 +1,11 @@
 /** How long the companies of a fleet wait when one thing is wrong. `fleetKilled.test.ts` has the faults that cost seconds. */
-import { assert, describe, it } from "@effect/vitest"
-import { Console, Effect } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
 import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { needs } from "../support/needs.ts"
-import { hasPrograms, noPostgres } from "../support/postgres.ts"
-import { companies, fleetOf, now, row, source } from "./fleetAges.ts"
-import { inFleet, queried, serviceOf, within, type World } from "./fleetWorld.ts"
+import { companies, now, row } from "./fleetAges.ts"
+import { inFleet, queried, within, type World } from "./fleetWorld.ts"
 
 /** What lets a test set the clock that the server of the database reads, where it is installed. */
 const faketime = Fs.globSync("/usr/lib/*/faketime/libfaketime.so.1")[0]
@@ -125,22 +123,6 @@ describe.concurrent("the worst age of a fleet of two processes", () => {
         yield* readOnly("off")
       })
   )
-
-  it.live("one limit of requests a second holds for both processes together", (context) => {
-    needs(context, hasPrograms, noPostgres)
-    return Effect.gen(function*() {
-      const [perSecond, seconds] = [2, 60]
-      // More is requested: 24 companies, each every ten seconds.
-      const fleet = yield* fleetOf({}, "--requests-per-second", `${perSecond}`, "--concurrency", "8")
-      const sent = () => fleet.a.door.requests() + fleet.b.door.requests()
-      const before = sent()
-      yield* Effect.sleep(seconds * 1000)
-      const rate = (sent() - before) / seconds
-      yield* Console.log(`two processes with --requests-per-second ${perSecond}: ${rate.toFixed(2)} requests a second`)
-      assert.isAtMost(rate, perSecond * 1.05)
-      assert.isAtLeast(rate, perSecond * 0.8)
-    }).pipe(Effect.scoped, Effect.provide(serviceOf(source)))
-  }, 400_000)
 
   row("a process with a wrong secret", { most: 40, seconds: 70 }, (fleet) =>
     Effect.gen(function*() {

@@ -75,7 +75,7 @@ const churning = ({ punches }: Source) =>
         yield* Effect.sleep("300 millis")
       }
     })
-    return Effect.asVoid(Fiber.interrupt(yield* Effect.forkScoped(churn)))
+    return yield* Effect.map(Effect.forkScoped(churn), (fiber) => Effect.asVoid(Fiber.interrupt(fiber)))
   })
 
 /** A server with the tables, and the companies of the service, which change all the time. */
@@ -317,6 +317,7 @@ export const inFile = (given: ReadonlyArray<Target>) =>
     const env = {
       PATH: process.env["PATH"] ?? "",
       TIME_PUNCHES_BASE_URL: url,
+      TIME_PUNCHES_REQUESTS_PER_SECOND: "none",
       TIME_PUNCHES_CLIENT_ID: defaultOAuthClient.clientId,
       TIME_PUNCHES_CLIENT_SECRET: defaultOAuthClient.clientSecret,
       TIME_PUNCHES_DATABASE_URL: database

@@ -216,7 +216,7 @@ const advise = (error: ListError): string => {
 }
 const resume = (error: ListError) => TimePunches.list(company, {}, { cursor: error.resumeFrom })
 const logged = Schema.encodeEffect(ListError)
-const problem: typeof Problem.Type = { title: "Forbidden", code: 1000 }
+const problem: Problem = { title: "Forbidden", code: 1000 }
 const made: ReadonlyArray<ListError> = [
   new Unauthorized({}),
   new Forbidden({ problem }),

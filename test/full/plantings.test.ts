@@ -1,7 +1,8 @@
 /** The simulation of a sync finds each variant that loses rows: the source with a defect in it breaks a promise. */
 import { assert, describe, it } from "@effect/vitest"
+import { seedsFrom } from "../support/series.ts"
 import { plantings } from "../sync/simulation/plantings.ts"
-import { countBroken, seedsFrom } from "../sync/simulation/series.ts"
+import { countBroken } from "../sync/simulation/series.ts"
 import { plant } from "../sync/simulation/subject.ts"
 import { inMemory } from "../sync/simulation/suite.ts"
 

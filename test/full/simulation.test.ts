@@ -1,10 +1,9 @@
 /** The plans of the simulations of which `npm test` runs a part. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { seedsFrom as listings } from "../simulation/series.ts"
 import { assertCoverage, atRest, files, overSockets } from "../simulation/suite.ts"
+import { isReplay, seedsFrom } from "../support/series.ts"
 import { runPlans } from "../sync/simulation/client.ts"
-import { isReplay, seedsFrom } from "../sync/simulation/series.ts"
 import { inSqlite, sqliteCases, unmetInMemory } from "../sync/simulation/suite.ts"
 
 describe("Sync under random faults, in more plans", () => {
@@ -24,8 +23,8 @@ describe("Sync under random faults, in more plans", () => {
 
 describe("TimePunches under random faults, in more plans", () => {
   it.live("emits every row once and in order over all resumes, in memory", () =>
-    Effect.map(atRest(files.atRest, listings(5001, 800)), (figures) => assertCoverage(figures, 4)))
+    Effect.map(atRest(files.atRest, seedsFrom(5001, 800)), (figures) => assertCoverage(figures, 4)))
 
   it.live("emits every row once and in order over all resumes, over undici, fetch, node:http and NodeTransport", () =>
-    Effect.map(overSockets(files.overSockets, listings(30_001, 300), 30), (figures) => assertCoverage(figures, 1)))
+    Effect.map(overSockets(files.overSockets, seedsFrom(30_001, 300), 30), (figures) => assertCoverage(figures, 1)))
 })

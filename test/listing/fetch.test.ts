@@ -41,6 +41,7 @@ const scripted = Effect.fnUntraced(
       retry,
       policy: makePolicy(retry),
       budgets: new WeakMap(),
+      spellings: new Map(),
       sign: (request) =>
         Effect.sync(() => ({
           request: HttpClientRequest.setHeader(request, "authorization", `Bearer ${++credentials}`),

@@ -30,10 +30,14 @@ const tags: ReadonlyArray<readonly [number, ListError["_tag"], number]> = [
   [502, "ServiceUnavailable", 4],
   [503, "ServiceUnavailable", 4],
   [504, "ServiceUnavailable", 4],
+  // Of what stands in front of the service, and of a service that will not be asked too early.
+  ...[425, 506, 507, 510, 512, 520, 521, 522, 523, 524, 525, 526, 527, 529, 530, 598, 599].map((status) =>
+    [status, "ServiceUnavailable", 4] as const
+  ),
   ...[201, 202, 203, 204, 205, 206, 299, 300, 301, 302, 303, 304, 307, 308].map((status) =>
     [status, "UnexpectedStatus", 1] as const
   ),
-  ...[400, 402, 404, 405, 409, 410, 413, 415, 418, 423, 425, 451, 499, 501, 505, 507, 511, 599].map((status) =>
+  ...[400, 402, 404, 405, 409, 410, 413, 415, 418, 423, 451, 499, 501, 505, 511].map((status) =>
     [status, "UnexpectedStatus", 1] as const
   )
 ]

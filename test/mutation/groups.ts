@@ -56,6 +56,28 @@ export const groups: Readonly<Record<string, Group>> = {
     modules: ["src/backfill/workers.ts"],
     tests: ["test/backfill/{reorderBuffer,waiting,failures,resume,bothEnds}.test.ts"]
   },
+  close: {
+    modules: [
+      "src/close/CloseTerms.ts",
+      "src/close/CloseSums.ts",
+      "src/close/Revision.ts",
+      "src/close/holes.ts",
+      "src/close/losses.ts"
+    ],
+    tests: ["test/close/{CloseTerms,CloseSums,holes}.test.ts", "test/stories/closes.test.ts"]
+  },
+  payroll: {
+    modules: ["src/payroll/WorkedTime.ts", "src/payroll/hourClasses.ts", "src/payroll/Rounding.ts"],
+    tests: ["test/payroll/{WorkedTime,HoursOverThreshold,Labor,LaborTotals,Rounding}.test.ts"]
+  },
+  sync: {
+    modules: ["src/sync/pass.ts", "src/sync/passes.ts", "src/sync/Checkpoint.ts"],
+    tests: ["test/sync/{changes,checkpoint,clocks,commits,failures,order,pass,passes}.test.ts"]
+  },
+  sql: {
+    modules: ["src/sql/row.ts", "src/sql/columns.ts", "src/sql/history.ts"],
+    tests: ["test/sql/{edges,history,row,values}.test.ts", "test/stories/closes.test.ts"]
+  },
   checkpoint: {
     modules: ["src/cli/export/checkpoint.ts", "src/cli/export/note.ts"],
     tests: [

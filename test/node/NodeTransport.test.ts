@@ -171,7 +171,7 @@ describe("a request over the transport for Node", () => {
   it.live("frees its socket when its stream is opened and closed again", () =>
     answered([head(200, chunked), chunk("x")], ({ stream }, server) =>
       Effect.gen(function*() {
-        yield* Effect.scoped(Stream.toPull(stream))
+        yield* Effect.asVoid(Effect.scoped(Stream.toPull(stream)))
         yield* eventually(() => assert.strictEqual(server.open(), 0))
       })))
 

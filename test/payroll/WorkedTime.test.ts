@@ -40,6 +40,32 @@ describe("WorkedTime.of", () => {
     assert.deepStrictEqual(measured(touching), { net: 28_600, unpaid: 200, paid: 0, anomalies: [] })
   })
 
+  it("leaves deleted breaks out of the time and of the anomalies", () => {
+    const live = { in: 3600, out: 5400, paid: false }
+    const paid = { in: 10_000, out: 10_600, paid: true }
+    const alone = measured([live, paid])
+    const beside: ReadonlyArray<RestParts> = [
+      // Open, a twin of the paid one, one that shares time with the other, outside, at both edges, negative.
+      { in: 20_000, out: null, paid: false },
+      { ...paid, paid: false },
+      { in: 5000, out: 6000, paid: false },
+      { in: -600, out: 40_000, paid: false },
+      { in: 0, out: 900, paid: false },
+      { in: 27_900, out: 28_800, paid: false },
+      { in: 700, out: 600, paid: true }
+    ]
+
+    assert.deepStrictEqual(alone, { net: 27_000, unpaid: 1800, paid: 600, anomalies: [] })
+    for (const each of [...beside.map((one) => [one]), beside]) {
+      const deleted = each.map((one) => Object.assign({}, one, { deleted: true }))
+      assert.deepStrictEqual(measured([...deleted, live, paid]), alone)
+      assert.deepStrictEqual(measured([live, paid, ...deleted]), alone)
+      assert.deepStrictEqual(measured(deleted), { net: 28_800, unpaid: 0, paid: 0, anomalies: [] })
+    }
+    const nothing = WorkedTime.measure(punch({ ...open, breaks: beside.map((one) => rest({ ...one, deleted: true })) }))
+    assert.deepStrictEqual(nothing.anomalies, ["OpenPunch"])
+  })
+
   it("clips a break to the punch, as an anomaly", () => {
     const breaks = [{ in: -600, out: 600, paid: false }, { in: 28_000, out: 30_000, paid: false }]
 

@@ -58,8 +58,12 @@ describe("people on the clock", () => {
     ])
   })
 
-  it("leave out unpaid breaks only", () => {
-    const breaks = [rest({ in: 0, out: 1800, paid: false }), rest({ in: 3600, out: 5400, paid: true })]
+  it("leave out unpaid breaks only, unless they are deleted", () => {
+    const breaks = [
+      rest({ in: 0, out: 1800, paid: false }),
+      rest({ in: 3600, out: 5400, paid: true }),
+      rest({ in: 1800, out: null, paid: false, deleted: true })
+    ]
 
     assert.deepStrictEqual(present(presenceOf([shift("2026-03-02T08:00:00Z", "2026-03-02T10:00:00Z", breaks)])), [
       "1 3 0.5",
@@ -72,6 +76,9 @@ describe("people on the clock", () => {
     const autumn = shift("2026-11-01T04:30:00Z", "2026-11-01T07:00:00Z")
 
     assert.deepStrictEqual(present(presenceOf([spring])), ["0 1 1", "0 3 1"])
+    const change = DateTime.makeUnsafe("2026-03-08T07:00:00Z")
+    const deleted = { ...rest({ in: 0, out: null, paid: false, deleted: true }), in: change }
+    assert.deepStrictEqual(present(presenceOf([{ ...spring, breaks: [deleted] }])), ["0 1 1", "0 3 1"])
     assert.deepStrictEqual(present(presenceOf([autumn])), ["0 0 0.5", "0 1 2"])
   })
 

@@ -1,6 +1,6 @@
 import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { seedsFrom } from "./series.ts"
+import { seedsFrom } from "../support/series.ts"
 import { assertCoverage, atRest, files } from "./suite.ts"
 
 describe("TimePunches under random faults, in memory", () => {

@@ -1,5 +1,6 @@
 /** Runs many plans, collects their figures, and reports the seed to run again after a broken promise. */
 import { Cause, Effect } from "effect"
+import { reportOf } from "../support/series.ts"
 import { describePlan, type Plan } from "./plan.ts"
 import type { Broken, Outcome } from "./run.ts"
 
@@ -15,17 +16,6 @@ export interface Figures {
   readonly ends: Map<string, number>
 }
 
-/** The seed to run again, from the environment; `NaN` runs all seeds. */
-const replaySeed = Number(process.env["SIMULATION_SEED"] ?? Number.NaN)
-
-/** `count` seeds from `first`, or only the seed in `SIMULATION_SEED`. */
-export const seedsFrom = function*(first: number, count: number): Generator<number> {
-  if (!Number.isNaN(replaySeed)) yield replaySeed
-  else for (let seed = first; seed < first + count; seed++) yield seed
-}
-
-export const isReplay = !Number.isNaN(replaySeed)
-
 /** Runs the plans of some seeds; dies at the first broken promise, with its seed and the command to repeat it. */
 export const series = Effect.fnUntraced(function*(
   seeds: Iterable<number>,
@@ -40,7 +30,8 @@ export const series = Effect.fnUntraced(function*(
   const judged = (seed: number) => {
     const plan = options.draw(seed)
     return Effect.matchCauseEffect(options.run(plan), {
-      onFailure: (cause) => Effect.die(new Error(report(options.file, plan, cause))),
+      onFailure: (cause) =>
+        Effect.die(new Error(reportOf(options.file, seed, Cause.pretty(cause), describePlan(plan)))),
       onSuccess: (outcome) => Effect.sync(() => add(figures, outcome))
     })
   }
@@ -55,13 +46,6 @@ export const series = Effect.fnUntraced(function*(
   })
   return figures
 })
-
-const report = (file: string, plan: Plan, cause: Cause.Cause<Broken>): string =>
-  [
-    `seed ${plan.seed}: ${Cause.pretty(cause)}`,
-    `again: SIMULATION_SEED=${plan.seed} npx vitest run ${file}`,
-    `plan: ${describePlan(plan)}`
-  ].join("\n")
 
 const add = (figures: Figures, { elapsed, ends, requests, rows }: Outcome) => {
   figures.plans++

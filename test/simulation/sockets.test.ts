@@ -1,6 +1,6 @@
 import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { seedsFrom } from "./series.ts"
+import { seedsFrom } from "../support/series.ts"
 import { assertVolume, files, overSockets } from "./suite.ts"
 
 describe("TimePunches under random faults, over undici, fetch, node:http and NodeTransport", () => {

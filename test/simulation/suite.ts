@@ -1,11 +1,12 @@
 /** The series of plans that the tests and the soak share, and the failures that each must have covered. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { isReplay } from "../support/series.ts"
 import { judgeChange, makeChange } from "./changingData.ts"
 import { simulate } from "./memory.ts"
 import { drawPlan, drawSocketPlan, type Plan } from "./plan.ts"
 import type { Broken, Outcome } from "./run.ts"
-import { type Figures, isReplay, series } from "./series.ts"
+import { type Figures, series } from "./series.ts"
 import { simulateOver, transports } from "./sockets.ts"
 import { judge } from "./verdict.ts"
 

@@ -12,7 +12,7 @@ const rounding = 0.001
 
 /** The longest wait between two attempts at a page that a policy allows. */
 const longestRetryWait = ({ policy }: Plan): number =>
-  Math.min(Math.max(policy.maxDelay, policy.throttleDelay * 8 * 1.1, policy.retryAfterCap), policy.pageTimeout)
+  Math.min(Math.max(policy.maxDelay, policy.throttleDelay * 10 * 1.2, policy.retryAfterCap), policy.pageTimeout)
 
 export interface Waits {
   /** Every wait that was too long, as text. */

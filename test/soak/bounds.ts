@@ -4,6 +4,7 @@
  * bounded is not judged by what it met.
  */
 import { Duration } from "effect"
+import { within as withinTime } from "../support/series.ts"
 
 /** A number above 0 of the environment; anything else fails, where a typing error would mean an hour. */
 const numberOf = (name: string): number | undefined => {
@@ -32,11 +33,6 @@ export const seed: number = numberOf("SOAK_SEED") ?? 1 + Date.now() % 1_000_000
 export const atMost = (most: Duration.Input): number =>
   Math.min(Duration.toMillis(Duration.fromInputUnsafe(most)), (minutes ?? Infinity) * 60_000)
 
-/** Seeds until the time is over. It limits the number of plans and never stops one. */
-export const within = function*(limit: Duration.Input, seeds: Iterable<number>): Generator<number> {
-  const end = performance.now() + atMost(limit)
-  for (const seed of seeds) {
-    if (performance.now() > end) return
-    yield seed
-  }
-}
+/** Seeds until the time is over. */
+export const within = (limit: Duration.Input, seeds: Iterable<number>): Generator<number> =>
+  withinTime(atMost(limit), seeds)

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Console, Effect } from "effect"
-import { type Figures, line, seedsFrom } from "../simulation/series.ts"
+import { type Figures, line } from "../simulation/series.ts"
 import { assertCoverage, atRest, changing, overSockets } from "../simulation/suite.ts"
+import { seedsFrom } from "../support/series.ts"
 import { isBounded, within } from "./bounds.ts"
 
 const file = "test/soak/simulation.test.ts --config vitest.soak.config.ts"

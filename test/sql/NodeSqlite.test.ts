@@ -1,15 +1,17 @@
 /** The `SqlClient` over `node:sqlite`: files, transactions, types and errors. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect, Layer, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { isMoved } from "../../src/internal/sql/failure.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { temporaryFolder } from "../cli/support.ts"
 import { resultOf } from "../support/child.ts"
+import { needs } from "../support/needs.ts"
 import { batchOf, company, row } from "../support/storeBatches.ts"
 import { openSql } from "../support/stores.ts"
 
@@ -149,6 +151,89 @@ describe("NodeSqlite", () => {
       }).pipe(Effect.scoped))
   }
 
+  describe("a file of another user that appears beside a database while it is opened", () => {
+    const forged = (filename: string, suffix: "-wal" | "-journal") => {
+      const copy = `${filename}.copy`
+      Fs.copyFileSync(filename, copy)
+      const database = new DatabaseSync(copy)
+      if (suffix === "-journal")
+        database.exec("UPDATE t SET a = 'forged'; PRAGMA journal_mode = DELETE; BEGIN; UPDATE t SET a = 1")
+      else database.exec("UPDATE t SET a = 'forged'")
+      const log = Fs.readFileSync(copy + suffix)
+      database.close()
+      Fs.rmSync(copy)
+      return log
+    }
+
+    const setting = Effect.gen(function*() {
+      const folder = yield* temporaryFolder
+      Fs.chmodSync(folder, 0o1777)
+      const filename = join(folder, "punches.db")
+      const database = new DatabaseSync(filename)
+      database.exec("PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES ('honest')")
+      database.close()
+      return filename
+    })
+
+    /** Opens a database, beside which a file of another user appears once this process has looked. */
+    const openedBeside = (filename: string, suffix: string, log: Uint8Array) =>
+      Effect.gen(function*() {
+        const { exec } = DatabaseSync.prototype
+        vi.spyOn(DatabaseSync.prototype, "exec").mockImplementationOnce(function(this: DatabaseSync, text) {
+          // A sticky folder lets nobody replace a file of another user.
+          const user = process.geteuid?.() ?? 0
+          if (user !== 0) {
+            // As one that another process of this user has just deleted.
+            process.seteuid?.(0)
+            Fs.rmSync(filename + suffix)
+          }
+          if (!Fs.existsSync(filename + suffix)) {
+            Fs.writeFileSync(filename + suffix, log)
+            Fs.chmodSync(filename + suffix, 0o666)
+            Fs.chownSync(filename + suffix, 61_002, 61_002)
+          }
+          process.seteuid?.(user)
+          exec.call(this, text)
+        })
+        yield* Effect.addFinalizer(() => Effect.sync(() => vi.restoreAllMocks()))
+        return yield* Layer.build(NodeSqlite.layer({ filename }))
+      }).pipe(Effect.scoped)
+
+    const contentOf = (filename: string) => {
+      for (const suffix of ["-wal", "-shm", "-journal"]) Fs.rmSync(filename + suffix, { force: true })
+      const database = new DatabaseSync(filename)
+      const found = database.prepare("SELECT a FROM t").all().map(({ a }) => a)
+      database.close()
+      return found
+    }
+
+    it.live.each(["-wal", "-journal"] as const)("finds its name taken: %s", (suffix) =>
+      Effect.gen(function*() {
+        const filename = yield* setting
+        yield* openedBeside(filename, suffix, forged(filename, suffix))
+
+        assert.deepStrictEqual(contentOf(filename), ["honest"])
+        assert.deepStrictEqual(Fs.readdirSync(dirname(filename)), ["punches.db"])
+      }).pipe(Effect.scoped))
+
+    it.live("is not read, and its content does not get into the database as that is closed", (context) => {
+      needs(context, process.getuid?.() === 0, "root, who may give a file to another user")
+      return Effect.gen(function*() {
+        const filename = yield* setting
+        const log = forged(filename, "-wal")
+        Fs.chownSync(filename, 61_001, 61_001)
+        const error = yield* Effect.acquireUseRelease(
+          Effect.sync(() => process.seteuid?.(61_001)),
+          () => Effect.flip(openedBeside(filename, "-wal", log)),
+          () => Effect.sync(() => process.seteuid?.(0))
+        )
+
+        assert.match(error.message, /-wal belongs to user 61002/)
+        assert.deepStrictEqual(contentOf(filename), ["honest"])
+      }).pipe(Effect.scoped)
+    })
+  })
+
   it.live("opens a file that two layers open at once", () =>
     Effect.gen(function*() {
       const filename = join(yield* temporaryFolder, "punches.db")
@@ -156,6 +241,12 @@ describe("NodeSqlite", () => {
 
       yield* Effect.all(Array.from({ length: 4 }, () => store), { concurrency: "unbounded" })
     }).pipe(Effect.scoped))
+
+  test("waits for the disk at each COMMIT", (sql) =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual((yield* sql`PRAGMA synchronous`.values).flat(), [2])
+      assert.deepStrictEqual((yield* sql`PRAGMA fullfsync`.values).flat(), [1])
+    }))
 
   test("returns objects again, where a statement failed that was to return values", (sql) =>
     Effect.gen(function*() {

@@ -9,7 +9,7 @@ import { FeedEvent, type FeedKind, FeedPosition, SqlStore } from "../../src/sql/
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { temporaryFolder } from "../cli/support.ts"
-import { at } from "../support/arbitraryPunch.ts"
+import { at, rest } from "../support/arbitraryPunch.ts"
 import { databases, itWithDatabase } from "../support/databases.ts"
 import { commit, copyAt, copyNow, lastOf, type OpenHistory, openHistory } from "../support/histories.ts"
 import { needs } from "../support/needs.ts"
@@ -48,14 +48,20 @@ const Plan = Schema.Struct({
       id: int(1, 6),
       notes: int(0, 1),
       modified: Schema.NullOr(int(0, 1)),
-      deleted: Schema.Literals([false, false, true])
+      deleted: Schema.Literals([false, false, true]),
+      isBreakDeleted: Schema.NullOr(Schema.Boolean)
     })).check(Schema.isMaxLength(5))
   })).check(Schema.isMinLength(2), Schema.isMaxLength(8))
 })
 
 const punchesOf = (rows: (typeof Plan.Type)["steps"][number]["rows"]): ReadonlyArray<TimePunch> =>
-  rows.map(({ deleted, id, modified, notes }) =>
-    row(id, { notes: `${notes}`, deleted, modified: Option.map(Option.fromNullOr(modified), at) })
+  rows.map(({ deleted, id, isBreakDeleted, modified, notes }) =>
+    row(id, {
+      notes: `${notes}`,
+      deleted,
+      modified: Option.map(Option.fromNullOr(modified), at),
+      breaks: isBreakDeleted === null ? [] : [rest({ in: 0, out: 60, paid: false, deleted: isBreakDeleted })]
+    })
   )
 
 describe.each(databases())("SqlStore.feed in $name", (database) => {

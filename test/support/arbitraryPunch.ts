@@ -22,6 +22,7 @@ export interface RestParts {
   readonly in: number
   readonly out: number | null
   readonly paid: boolean
+  readonly deleted?: boolean
 }
 
 export const rest = (parts: RestParts): Break => ({
@@ -30,7 +31,8 @@ export const rest = (parts: RestParts): Break => ({
   customBreakId: CustomBreakId.make(0),
   paid: parts.paid,
   in: at(parts.in),
-  out: Option.map(Option.fromNullOr(parts.out), at)
+  out: Option.map(Option.fromNullOr(parts.out), at),
+  deleted: parts.deleted ?? false
 })
 
 /** A closed punch of eight hours, with changes. */
@@ -73,16 +75,20 @@ const Parts = Schema.Struct({
   breaks: Schema.Array(Schema.Struct({
     in: int(-25, 65),
     length: Schema.NullOr(int(-2, 20)),
-    paid: Schema.Boolean
+    paid: Schema.Boolean,
+    deleted: Schema.Literals([true, false, false])
   })).check(Schema.isMaxLength(5))
 })
 
-/** A punch and an `asOf` near it, and both in ticks, for models that count single ticks. */
+/**
+ * A punch and an `asOf` near it, and both in ticks, for models that count single ticks. Some breaks of the punch are deleted:
+ * `breaks` has those that count.
+ */
 export const Sample = Arbitrary.schema(Parts).pipe(Arbitrary.map((parts) => ({
   start: parts.start,
   end: parts.length === null ? null : parts.start + parts.length,
   asOf: parts.asOf,
-  breaks: parts.breaks.map((each) => ({
+  breaks: parts.breaks.filter(({ deleted }) => !deleted).map((each) => ({
     in: each.in,
     out: each.length === null ? null : each.in + each.length,
     paid: each.paid
@@ -100,8 +106,8 @@ export const Sample = Arbitrary.schema(Parts).pipe(Arbitrary.map((parts) => ({
     approved: parts.flags[0],
     autoClockedOut: parts.flags[1],
     deleted: parts.flags[2],
-    breaks: parts.breaks.map((each) =>
-      rest({ in: each.in, out: each.length === null ? null : each.in + each.length, paid: each.paid })
+    breaks: parts.breaks.map(({ deleted, in: begin, length, paid }) =>
+      rest({ in: begin, out: length === null ? null : begin + length, paid, deleted })
     )
   })
 })))

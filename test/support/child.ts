@@ -1,5 +1,5 @@
 /** Runs scripts of the tests in separate processes, whose heap and handles nothing else shares. */
-import { Data, Effect, Option, type Scope, Stream } from "effect"
+import { Data, Effect, type Scope, Stream } from "effect"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 
@@ -44,9 +44,10 @@ const start = (
 
 const firstLine = (script: URL, lines: Stream.Stream<string, ChildFailed>) =>
   Effect.flatMap(Stream.runHead(lines), (line) =>
-    Option.isSome(line)
-      ? Effect.succeed(line.value)
-      : Effect.fail(new ChildFailed({ script: script.pathname, output: "it ended without output" })))
+    Effect.mapError(
+      Effect.fromOption(line),
+      () => new ChildFailed({ script: script.pathname, output: "it ended without output" })
+    ))
 
 /** Starts a server script and returns the address that it prints. It serves until the scope closes. */
 export const serverOf = (script: URL, ...args: ReadonlyArray<string>) =>

@@ -36,7 +36,8 @@ const BreakParts = Schema.Struct({
   kind: between(0, 9),
   paid: Schema.Boolean,
   in: InstantParts,
-  out: Schema.NullOr(InstantParts)
+  out: Schema.NullOr(InstantParts),
+  deleted: Schema.Union([Schema.Undefined, Schema.Null, Schema.Boolean])
 })
 
 /** `undefined` is an absent key. */
@@ -82,6 +83,9 @@ const write = (parts: typeof InstantParts.Type): string => {
 
 const writeOrNull = (parts: typeof InstantParts.Type | null) => parts === null ? null : write(parts)
 
+/** The key with its value, or no key. */
+const member = (name: string, value: unknown) => value === undefined ? {} : { [name]: value }
+
 const breakPair = (parts: typeof BreakParts.Type) => {
   const domain: Break = {
     id: BreakId.make(plain(parts.id)),
@@ -89,7 +93,8 @@ const breakPair = (parts: typeof BreakParts.Type) => {
     customBreakId: CustomBreakId.make(plain(parts.kind)),
     paid: parts.paid,
     in: instant(parts.in),
-    out: instantOrNone(parts.out)
+    out: instantOrNone(parts.out),
+    deleted: parts.deleted ?? false
   }
   const wire = {
     id: plain(parts.id),
@@ -97,15 +102,13 @@ const breakPair = (parts: typeof BreakParts.Type) => {
     custom_break_id: plain(parts.kind),
     paid: parts.paid,
     in: write(parts.in),
-    out: writeOrNull(parts.out)
+    out: writeOrNull(parts.out),
+    ...member("deleted", parts.deleted)
   }
   return { domain, wire }
 }
 
 const idOrNone = (id: number | null | undefined) => Option.filter(Option.fromNullishOr(id), (value) => value !== 0)
-
-/** The key with its value, or no key. */
-const member = (name: string, value: unknown) => value === undefined ? {} : { [name]: value }
 
 const pair = (parts: typeof PunchParts.Type) => {
   const [approved, editable, auto, inOffline, outOffline] = parts.flags
@@ -171,7 +174,7 @@ const part = (time: string): typeof InstantParts.Type => ({
   finer: ""
 })
 
-const sampleRest = { id: 31, user: 7, kind: 2, paid: true, in: part("12:00:00"), out: part("12:30:00") }
+const sampleRest = { id: 31, user: 7, kind: 2, paid: true, in: part("12:00:00"), out: part("12:30:00"), deleted: false }
 
 /** The break of the pair below, in the form of the wire. */
 export const sampleBreak = breakPair(sampleRest).wire

@@ -99,12 +99,12 @@ describe("Sync.run with sortById", () => {
     (copy, status) =>
       Effect.gen(function*() {
         yield* seeded
-        yield* inject(Fault.status(status), { requests: 1 })
+        yield* inject(Fault.status(status), { requests: [1, 2] })
         assert.include(yield* Sync.run(company, { sortById: true }), { complete: true, pages: 3, restarts: 0 })
-        assert.deepStrictEqual(yield* sent("sort_by"), ["id.asc", undefined, undefined, undefined])
+        assert.deepStrictEqual(yield* sent("sort_by"), ["id.asc", "id.asc", undefined, undefined, undefined])
         yield* Sync.run(company, { sortById: true })
 
-        assert.strictEqual((yield* sent("sort_by"))[4], "id.asc")
+        assert.strictEqual((yield* sent("sort_by"))[5], "id.asc")
         yield* assertEqual(copy)
       })
   )
@@ -112,7 +112,7 @@ describe("Sync.run with sortById", () => {
   itWithCopy("[Y9] fails where the request without an order is refused too", (copy) =>
     Effect.gen(function*() {
       yield* seeded
-      yield* inject(Fault.status(422), { requests: [1, 2] })
+      yield* inject(Fault.status(422), { requests: [1, 2, 3, 4] })
 
       assert.strictEqual((yield* Effect.flip(Sync.run(company, { sortById: true })))._tag, "UnprocessableEntity")
       assert.isFalse(copy.hasCheckpoint())
@@ -154,10 +154,11 @@ describe("Sync.run with sortById", () => {
     Effect.gen(function*() {
       yield* loaded
       yield* (yield* FakeService).remove([lastId])
-      yield* inject(Fault.status(422), { requests: 4 })
+      yield* inject(Fault.status(422), { requests: [4, 5] })
       assert.include(yield* Sync.sweep(company, { sortById: true }), { complete: true, missing: 1, restarts: 0 })
 
       assert.deepStrictEqual((yield* sent("sort_by")).slice(3), [
+        "id.asc",
         "id.asc",
         undefined,
         undefined,

@@ -1,7 +1,7 @@
 /** A copy under random faults, several at once, in memory. */
 import { assert, describe, it } from "@effect/vitest"
+import { isReplay, seedsFrom } from "../support/series.ts"
 import { plantings } from "./simulation/plantings.ts"
-import { isReplay, seedsFrom } from "./simulation/series.ts"
 import { planted } from "./simulation/subject.ts"
 import { unmetInMemory } from "./simulation/suite.ts"
 

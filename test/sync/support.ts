@@ -81,9 +81,15 @@ export const makeCopy = () => {
 
 export type TestCopy = ReturnType<typeof makeCopy>
 
+/** Without the look for deleted punches, which asks for single pages: requests are those of the passes alone. */
+const layerPasses = Layer.effect(
+  TimePunches,
+  Effect.map(TimePunches, (punches) => ({ ...punches, page: () => Effect.die("no look") }))
+)
+
 /** The client over a fake service, which sends each request once, and the store of a copy. */
 export const over = (copy: TestCopy, options: FakeServiceOptions = {}) =>
-  Layer.merge(app(options).pipe(Layer.provide(RetryPolicy.layerNone)), copy.layer)
+  Layer.merge(Layer.provideMerge(layerPasses, app(options).pipe(Layer.provide(RetryPolicy.layerNone))), copy.layer)
 
 type Provided = Layer.Success<ReturnType<typeof over>> | Scope.Scope
 

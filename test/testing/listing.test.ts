@@ -29,24 +29,6 @@ describe("a page", () => {
       assert.notInclude(textOf(response), "timeZone")
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect("has twenty rows without a limit, and `limit` rows with one", () =>
-    Effect.gen(function*() {
-      assert.lengthOf((yield* requestPage({})).data, 20)
-      assert.lengthOf((yield* requestPage({ limit: "200" })).data, 60)
-    }).pipe(Effect.provide(withPunches)))
-
-  it.effect("has a null `next` only on the last page and a null `prev` only on the first", () =>
-    Effect.gen(function*() {
-      const pages = yield* walk({ limit: "25" }, "next")
-
-      assert.deepStrictEqual(pages.map((page) => page.meta.cursor.next === null), [false, false, true])
-      assert.deepStrictEqual(pages.map((page) => page.meta.cursor.prev === null), [true, false, false])
-      assert.deepStrictEqual(
-        pages.map((page) => page.meta.cursor.current),
-        [null, pages[0]?.meta.cursor.next, pages[1]?.meta.cursor.next]
-      )
-    }).pipe(Effect.provide(withPunches)))
-
   it.effect("is empty with null cursors when nothing matches", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* requestPage({ user_id: "1" }), {
@@ -91,86 +73,12 @@ describe("a walk", () => {
       assert.deepStrictEqual(back.data, first?.data)
     }).pipe(Effect.provide(withPunches)))
 
-  it.effect("sees the new content of a punch that is seeded a second time", () =>
-    Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* service.seed([one({ id: punches[0]?.id ?? 0, notes: "edited", deleted: false })])
-
-      assert.strictEqual((yield* requestPage({ limit: "1" })).data[0]?.notes, "edited")
-    }).pipe(Effect.provide(withPunches)))
-
   it.effect("has the order of ids, whatever `sort_by` is, with the option `order: \"id\"`", () =>
     Effect.gen(function*() {
       const pages = yield* walk({ limit: "7", sort_by: "clocked_in.desc" }, "next")
 
       assert.deepStrictEqual(pages.flatMap((page) => idsOf(page.data)), idsOf(punches))
     }).pipe(Effect.provide(FakeService.layer({ punches, order: "id" }))))
-})
-
-describe("a filter", () => {
-  const place = { timeZone: "America/New_York", deleted: false }
-  const stamped = [
-    one({
-      ...place,
-      id: 1,
-      clocked_in: "2026-03-01T03:59:59.999Z",
-      clocked_out: "2026-03-01T08:00:00Z",
-      modified: null
-    }),
-    one({ ...place, id: 2, clocked_in: "2026-03-01T04:00:00Z", clocked_out: null, modified: "2026-03-05T00:00:00Z" }),
-    one({
-      ...place,
-      id: 3,
-      clocked_in: "2026-03-01T05:00:00Z",
-      clocked_out: "2026-03-01T08:00:01Z",
-      modified: "2026-03-06T00:00:00Z"
-    })
-  ]
-
-  const cases: ReadonlyArray<readonly [string, Record<string, string>, ReadonlyArray<number>]> = [
-    ["includes the instant of gte", { "clocked_in[gte]": "2026-03-01T04:00:00Z" }, [2, 3]],
-    ["includes the instant of lte", { "clocked_in[lte]": "2026-03-01T04:00:00Z" }, [1, 2]],
-    ["never matches an open punch by its clock-out", { "clocked_out[lte]": "2027-01-01T00:00:00Z" }, [1, 3]],
-    ["excludes the instant of modified_since", { modified_since: "2026-03-05T00:00:00Z" }, [3]],
-    ["never matches a punch without modified", { modified_since: "2000-01-01T00:00:00Z" }, [2, 3]],
-    ["reads business dates in UTC", { business_date_end: "2026-02-28" }, []],
-    // 04:00 in UTC is 23:00 of the day before in New York.
-    [
-      "reads business dates in the zone of the punch when localized",
-      { business_date_end: "2026-02-28", localize_search_time: "true" },
-      [1, 2]
-    ],
-    [
-      "reads clock filters as local time of the punch when localized",
-      {
-        "clocked_in[gte]": "2026-02-28T23:00:00Z",
-        "clocked_in[lte]": "2026-02-28T23:59:00Z",
-        localize_search_time: "true"
-      },
-      [2]
-    ],
-    [
-      "reads only the digits of a clock filter, not its zone, when localized",
-      { "clocked_in[gte]": "2026-02-28T23:30:00+09:00", localize_search_time: "true" },
-      [3]
-    ],
-    [
-      "disables the clock filters when there are business dates",
-      {
-        business_date_start: "2026-03-01",
-        "clocked_in[gte]": "2030-01-01T00:00:00Z",
-        "clocked_out[lte]": "1999-01-01T00:00:00Z"
-      },
-      [1, 2, 3]
-    ]
-  ]
-
-  for (const [name, query, expected] of cases) {
-    it.effect(name, () =>
-      Effect.gen(function*() {
-        assert.deepStrictEqual(idsOf((yield* requestPage(query)).data), [...expected])
-      }).pipe(Effect.provide(FakeService.layer({ punches: stamped }))))
-  }
 })
 
 describe("a query that is refused", () => {

@@ -30,7 +30,10 @@ const sortable = [
 
 /** An instant of a punch or one millisecond beside it, so that filters meet their boundaries from both sides. */
 const near = (random: Prng, text: string) =>
-  new Date(Date.parse(text) + random.between(-1, 1)).toISOString().replace("Z", random.pick(["Z", "+00:00", "+0000"]))
+  new Date(Date.parse(text) + random.between(-1, 1)).toISOString().replace(
+    "Z",
+    random.pick(["Z", "+00:00", "+0000", "+09:00"])
+  )
 
 const draw = (random: Prng, punches: ReadonlyArray<StoredPunch>): Record<string, string> => {
   const punch = punches[random.between(0, punches.length - 1)]
@@ -38,7 +41,8 @@ const draw = (random: Prng, punches: ReadonlyArray<StoredPunch>): Record<string,
   const maybe = (share: number, name: string, value: string | null) =>
     value !== null && random.chance(share) ? { [name]: value } : {}
   return {
-    limit: String(random.between(1, random.chance(0.5) ? 7 : 200)),
+    // Without a limit a page has twenty rows.
+    ...maybe(0.9, "limit", String(random.between(1, random.chance(0.5) ? 7 : 200))),
     ...Object.fromEntries(namedIds(punch).filter(() => random.chance(0.1)).map(([name, id]) => [name, String(id)])),
     ...maybe(0.2, "approved", random.pick(["true", "false", "null"])),
     ...maybe(0.3, "deleted", random.pick(["true", "false", "null"])),
@@ -87,12 +91,19 @@ describe("a listing of the fake service", () => {
             const expected = expectedIds(punches, query)
             const forward = yield* walk(query, "next")
             const backward = yield* walk(query, "prev", forward.at(-1)?.meta.cursor.current ?? undefined)
+            const next = forward.map(({ meta }) => meta.cursor.next)
 
             assert.deepStrictEqual(forward.flatMap((page) => idsOf(page.data)), expected, JSON.stringify(query))
             assert.deepStrictEqual(
               backward.toReversed().map((page) => page.data),
               forward.map((page) => page.data),
               JSON.stringify(query)
+            )
+            // Only the last page has no `next`, and only the first one no `prev`.
+            assert.deepStrictEqual(forward.map(({ meta }) => meta.cursor.current), [null, ...next.slice(0, -1)])
+            assert.deepStrictEqual(
+              forward.map(({ meta }) => meta.cursor.prev === null),
+              forward.map((_, at) => at === 0)
             )
             assert.strictEqual(forward.length, Math.max(1, Math.ceil(expected.length / Number(query["limit"] ?? 20))))
             listed += expected.length

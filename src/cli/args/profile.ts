@@ -1,6 +1,4 @@
 /** `--profile` and `--variables`: settings and defaults of flags from files, below the environment and the flags. */
-import * as Flag from "effect/cli/Flag"
-import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
@@ -11,46 +9,22 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
-import { printable } from "../../internal/wire/issue.ts"
-import { CommandFailure, describeFileError, exitCode, refused, usage } from "../failure.ts"
+import { printable } from "../../internal/text/printable.ts"
+import { CommandFailure, describeFileError, exitCode, usage } from "../failure.ts"
 import { isAddress, plainUrl, readTarget, shownText } from "../flags/address.ts"
 import { companyVariables, withoutCompany } from "../flags/connection.ts"
 import { parseJson, readInput } from "../flags/file.ts"
 import { type DefaultKey, defaults, keyed, Profile, type SettingSource } from "../flags/settings.ts"
-import { splitAtOperands, takeFlags } from "./arguments.ts"
+import type { Globals } from "./globals.ts"
 
 const variable = "TIME_PUNCHES_PROFILE"
 
-/** Declared for the help: their values are taken before the arguments are parsed. */
-export const profileFlags = [
-  GlobalFlag.Setting("profile")({
-    flag: Flag.String("profile").pipe(
-      Flag.withMetavar("NAME"),
-      Flag.withDescription(`Settings and defaults of flags from this table of config.json (default: ${variable})`),
-      Flag.optional
-    )
-  }),
-  GlobalFlag.Setting("variables")({
-    flag: Flag.String("variables").pipe(
-      Flag.withMetavar("FILE"),
-      Flag.withDescription("Variables from this file, such as secrets; a variable of the environment comes first"),
-      Flag.optional
-    )
-  })
-]
-
-/** Takes the flags out of the arguments. */
-export const takeSettings = (args: ReadonlyArray<string>) =>
-  takeFlags(args, { profile: "a name", variables: "the name of a file" })
-
 /** Runs with the settings and the defaults of the profile, below the environment and the flags. */
 export const withProfile = <A, E, R>(
-  args: ReadonlyArray<string>,
-  use: (args: ReadonlyArray<string>) => Effect.Effect<A, E, R>
+  { values }: Globals,
+  self: Effect.Effect<A, E, R>
 ) =>
   Effect.gen(function*() {
-    yield* Effect.fromResult(refuseFileOfNode(args))
-    const { values, rest } = yield* Effect.fromResult(takeSettings(args))
     const fromFlag = Option.fromUndefinedOr(values.get("profile"))
     const variables = Option.fromUndefinedOr(values.get("variables"))
     if (Option.contains(variables, "-")) {
@@ -81,7 +55,7 @@ export const withProfile = <A, E, R>(
       )
     }
     const provider = sources.map(({ provider }) => provider).reduce((one, other) => ConfigProvider.orElse(one, other))
-    return yield* use(rest).pipe(
+    return yield* self.pipe(
       Effect.provideService(ConfigProvider.ConfigProvider, provider),
       Effect.provideService(Profile, {
         file,
@@ -97,17 +71,6 @@ const fileOfProfiles = Effect.gen(function*() {
   const directories = yield* UserDirectories.UserDirectories
   return path.join(yield* directories.config("time-punches"), "config.json")
 }).pipe(Effect.provide(UserDirectories.layer))
-
-/** Node reads the file of such a flag wherever it stands, and runs what its options name, before this line. */
-const refuseFileOfNode = (args: ReadonlyArray<string>) => {
-  const [before] = splitAtOperands(args)
-  const flag = before
-    .map((arg) => /^--(?:env-file(?:-if-exists)?|experimental-(?:default-)?config-file)(?==|$)/.exec(arg)?.[0])
-    .find(Predicate.isNotUndefined)
-  return flag === undefined
-    ? Result.void
-    : refused(`${flag} is a flag of Node, which reads it first`, "--variables FILE reads variables from a file.")
-}
 
 const readVariables = Effect.fnUntraced(
   function*(file: string): Effect.fn.Return<SettingSource, CommandFailure, FileSystem.FileSystem> {

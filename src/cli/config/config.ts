@@ -1,10 +1,9 @@
 /** `time-punches config show`: what is set, and where it comes from. */
-import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Struct from "effect/Struct"
 import { CompanyGuid } from "../../Ids.ts"
-import { printable } from "../../internal/wire/issue.ts"
+import { printable } from "../../internal/text/printable.ts"
 import { firstOf } from "../args/profile.ts"
 import { shownText, shownUrl } from "../flags/address.ts"
 import { defaults, keyed, Profile, settings } from "../flags/settings.ts"
@@ -13,6 +12,7 @@ import { jsonArray } from "../print/machine.ts"
 import { printHint } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
 import { makeTable } from "../print/table.ts"
+import { type Group, makeVerb } from "../verb.ts"
 
 const secrets = settings.filter((each) => "isSecret" in each)
 
@@ -24,7 +24,7 @@ const shownValue = (setting: typeof settings[number], value: string): string => 
   return Option.isSome(CompanyGuid.makeOption(value)) ? `${value.slice(0, 4)}…${value.slice(-4)}` : "set, not a uuid"
 }
 
-const show = Command.make(
+const show = makeVerb(
   "show",
   jsonFlags,
   Effect.fnUntraced(function*(input) {
@@ -55,39 +55,31 @@ const show = Command.make(
       ], yield* screen).lines(rows)
     )
     yield* printHint(`profiles: ${printable(yield* profile.file)}`)
-  })
-).pipe(
-  Command.withDescription(
-    `Show what is set, and where it comes from.
+  }),
+  {
+    text: `Show what is set, and where it comes from.
 
   A flag comes first, then the environment, the file of --variables, and the
   profile. The value of a secret is not shown: it is only "set". Of a URL of
   the service nothing is shown if it has a user or a query, and of a guid its
-  first and last four characters.`
-  ),
-  Command.withShortDescription("Show what is set, and where it comes from"),
-  Command.withExamples([
-    { command: "time-punches config show", description: "The variables of this shell" },
-    { command: "time-punches config show --profile north", description: "With the profile north" }
-  ])
+  first and last four characters.`,
+    examples: [
+      ["config show", "The variables of this shell"],
+      ["config show --profile north", "With the profile north"]
+    ]
+  }
 )
 
-export const config = Command.make("config").pipe(
-  Command.withDescription(
-    `Settings, and profiles that keep them.
+export const group: Group = {
+  text: `Settings, and profiles that keep them.
 
   A profile is a table of config.json in the folder for settings of this user,
   which config show prints. It may have:
-  ${keyed.map(({ key }) => key).join(", ")},
-  and as defaults for flags:
+  ${keyed.slice(0, -1).map(({ key }) => key).join(", ")},
+  ${keyed.slice(-1).map(({ key }) => key).join(", ")}, and as defaults for flags:
   ${Object.keys(defaults).slice(0, 6).join(", ")},
   ${Object.keys(defaults).slice(6).join(", ")}.
-  The names of files are relative to that folder. Secrets are refused.`
-  ),
-  Command.withExamples([
-    { command: "time-punches config show", description: "What is set, and from where" },
-    { command: "time-punches config show --json", description: "The same for a program" }
-  ]),
-  Command.withShortDescription("Show the settings and where they come from"),
-  Command.withSubcommands([show])
-)
+  The names of files are relative to that folder. Secrets are refused.`,
+  examples: [["config show", "What is set, and from where"], ["config show --json", "The same for a program"]],
+  entries: { show: ["Show what is set, and where it comes from", () => Promise.resolve({ verb: show })] }
+}

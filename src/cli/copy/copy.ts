@@ -1,22 +1,20 @@
 /** `time-punches copy`: its verbs, each in its own file. */
-import * as Command from "effect/cli/Command"
-import { erase } from "./erase.ts"
-import { feed } from "./feed.ts"
-import { status } from "./status.ts"
-import { sync } from "./sync.ts"
+import type { Group } from "../verb.ts"
 
-export const copy = Command.make("copy").pipe(
-  Command.withDescription(
-    `Keep a copy of the punches of a company in a database.
+export const group: Group = {
+  text: `Keep a copy of the punches of a company in a database.
 
   sync brings it up to date, status says how old it is, feed tells what
   changes in it, and erase removes it.
-  time-punches fleet keeps the copies of many companies.`
-  ),
-  Command.withShortDescription("Keep, look at, follow and erase a copy"),
-  Command.withExamples([
-    { command: "time-punches copy sync --database punches.db", description: "One sync run, into a file of SQLite" },
-    { command: "time-punches copy status --database punches.db", description: "How old the copy is" }
-  ]),
-  Command.withSubcommands([sync, status, feed, erase])
-)
+  time-punches fleet keeps the copies of many companies.`,
+  examples: [
+    ["copy sync --database punches.db", "One sync run, into a file of SQLite"],
+    ["copy status --database punches.db", "How old the copy is"]
+  ],
+  entries: {
+    sync: ["Keep a copy of the punches in a database", () => import("./sync.ts")],
+    status: ["Print how old a copy is", () => import("./status.ts")],
+    feed: ["Tell what changes in a copy, as it happens", () => import("./feed.ts")],
+    erase: ["Erase the copy of a company", () => import("./erase.ts")]
+  }
+}

@@ -1,10 +1,14 @@
 /** `time-punches copy erase`: erases the copy of one company. */
-import * as Command from "effect/cli/Command"
+import type * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
+import { holdingsOf } from "../../close/holdings.ts"
+import { layerCopy } from "../database/copy.ts"
 import { databaseFlag, targetOfCopy } from "../database/database.ts"
+import { erase } from "../database/erase.ts"
 import { companyFlags, companyOf } from "../flags/connection.ts"
 import { onFlag } from "../flags/values.ts"
 import { printDone } from "../print/output.ts"
+import { makeVerb } from "../verb.ts"
 
 const flags = {
   company: companyFlags.company,
@@ -13,32 +17,26 @@ const flags = {
   yes: onFlag("yes", "Do not ask; needed outside a terminal")
 }
 
-export const erase = Command.make("erase", flags, (input) => eraseCopy(input)).pipe(
-  Command.withDescription(
-    `Erase the punches, the checkpoint and the history of a company.
+export const verb = makeVerb("erase", flags, (input) => eraseCopy(input), {
+  text: `Erase the punches, the checkpoint and the history of a company.
 
   It shows in a terminal what goes, and asks. A company that has closes is
-  refused, unless --closes-too is given.`
-  ),
-  Command.withShortDescription("Erase the copy of a company"),
-  Command.withExamples([
-    { command: "time-punches copy erase --company 4021 --database punches.db", description: "Asks first" }
-  ])
-)
+  refused, unless --closes-too is given.`,
+  examples: [["copy erase --company 4021 --database punches.db", "Asks first"]]
+})
 
 const eraseCopy = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
-  const operate = yield* Effect.promise(() => import("./operate.ts"))
   const { id } = yield* companyOf(input)
   const target = yield* targetOfCopy(input.database, "copy erase")
   const call = `time-punches copy erase --company ${id}`
   const isErased = yield* Effect.provide(
     Effect.gen(function*() {
       // A mistyped company must not pass for one that is erased.
-      if (!(yield* operate.holdingsOf(id)).isCopy) return false
-      yield* operate.erase({ ...input, ids: [id], call, asked: "copy erase" }, Effect.void)
+      if (!(yield* holdingsOf(id)).isCopy) return false
+      yield* erase({ ...input, ids: [id], call, asked: "copy erase" }, Effect.void)
       return true
     }),
-    operate.layerCopy(id, target, false)
+    layerCopy(id, target, false)
   )
   yield* printDone(
     isErased

@@ -1,16 +1,78 @@
 /** `time-punches copy feed`: tells what changes in a copy with a history. Sends nothing. */
-import * as Command from "effect/cli/Command"
-import { lazyCommand } from "../flags/lazy.ts"
-import { feedFlags } from "./feedFlags.ts"
+import * as Arr from "effect/Array"
+import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { toVersion } from "../../export/rows.ts"
+import { escaped, printable } from "../../internal/text/printable.ts"
+import { timePunchNames } from "../../internal/wire/names.ts"
+import { differingColumns } from "../../sql/columns.ts"
+import { FeedKind, FeedPosition } from "../../sql/feedPosition.ts"
+import * as SqlStore from "../../sql/SqlStore.ts"
+import { layerCopy } from "../database/copy.ts"
+import { databaseFlag, databaseWords, targetOfCopy } from "../database/database.ts"
+import { differencesOf, type PunchDisplay, shortened } from "../database/punchFields.ts"
+import { CommandFailure, exitCode } from "../failure.ts"
+import { companyFlags, companyOf, companyWords } from "../flags/connection.ts"
+import { fileFlag, formatFlag, formatOf, intervalForm, readInterval, text, words } from "../flags/values.ts"
+import { counted, formatTime } from "../print/format.ts"
+import { printWarning, startReport } from "../print/messages.ts"
+import { outputWidth, printText } from "../print/output.ts"
+import { wrap } from "../print/table.ts"
+import { makeVerb } from "../verb.ts"
+import { openState } from "./feedState.ts"
 
-export const feed = lazyCommand(
-  "feed",
-  feedFlags,
-  () => import("./feedRun.ts"),
-  ({ run }) => run
-).pipe(
-  Command.withDescription(
-    `Tell what changes in a copy, one line for each punch that a commit changed.
+/** The fields that an event can show as different. */
+const { companyId: _company, id: _id, ...fields } = timePunchNames
+
+const readPosition = Schema.decodeUnknownOption(FeedPosition)
+
+/** A JSON object an event, or a line for people. */
+const forms = ["ndjson", "table"] as const
+
+const feedFlags = {
+  ...companyFlags,
+  database: databaseFlag,
+  since: text(
+    "since",
+    "POSITION|now",
+    "Begin after the event at this position, or with what changes from now on (default: with the state of the copy)",
+    "the position of an event, such as 4021/2026-03-09T15:00:00.123Z/451, or now",
+    (value): Option.Option<FeedPosition | "now"> => value === "now" ? Option.some(value) : readPosition(value)
+  ),
+  follow: Flag.String("follow").pipe(
+    Flag.withMetavar("TIME"),
+    Flag.withDescription(
+      "Wait for further changes, and end only when interrupted: look for them each second, or with =5s less often"
+    ),
+    Flag.filterMap(readInterval, () => intervalForm("5s")),
+    Flag.withOptionalValue("1s"),
+    Flag.optional
+  ),
+  state: fileFlag(
+    "state",
+    "Keep the position of the last printed event in this file; a run begins there if the file exists"
+  ),
+  kind: words("kind", FeedKind.literals, "Print only events of these kinds, such as edited,deleted", "KINDS"),
+  changed: words(
+    "changed",
+    Object.values(fields),
+    "Print only events whose two versions differ in one of these fields, such as approved,clocked_out",
+    "FIELDS"
+  ),
+  format: Flag.optional(formatFlag(forms, "One JSON object an event, or a line for people"))
+}
+
+type FeedInput = Command.Command.Config.Infer<typeof feedFlags>
+
+export const verb = makeVerb("feed", feedFlags, (input) => run(input), {
+  text: `Tell what changes in a copy, one line for each punch that a commit changed.
 
   It reads a copy that time-punches copy sync --history keeps, and sends
   nothing. It begins with the state of the copy, each punch as present, and
@@ -22,21 +84,141 @@ export const feed = lazyCommand(
   event. --state FILE keeps the position of the last line that was written, for
   output that is appended to a file: after a kill, the next run repeats lines
   and omits none. A program behind a pipe keeps the position of the last line
-  that it has handled, and begins with --since.`
-  ),
-  Command.withShortDescription("Tell what changes in a copy, as it happens"),
-  Command.withExamples([
-    {
-      command: "time-punches copy feed --database punches.db --since now --follow --format table",
-      description: "Watch what changes"
-    },
-    {
-      command: "time-punches copy feed --database punches.db --follow --state feed.json >> changes.ndjson",
-      description: "Everything into a file, also after a restart"
-    },
-    {
-      command: "time-punches copy feed --database punches.db --since now --follow --kind edited --changed approved",
-      description: "Only punches whose approval changed"
-    }
-  ])
-)
+  that it has handled, and begins with --since.`,
+  examples: [
+    ["copy feed --database punches.db --since now --follow --format table", "Watch what changes"],
+    [
+      "copy feed --database punches.db --follow --state feed.json >> changes.ndjson",
+      "Everything into a file, also after a restart"
+    ],
+    [
+      "copy feed --database punches.db --since now --follow --kind edited --changed approved",
+      "Only punches whose approval changed"
+    ]
+  ]
+})
+
+const run = Effect.fnUntraced(function*(input: FeedInput) {
+  const company = yield* companyOf(input)
+  const target = yield* targetOfCopy(
+    input.database,
+    "copy feed",
+    "The service does not tell what changes; a copy that is synced with --history does."
+  )
+  const form = yield* Effect.fromResult(formatOf(input, forms))
+  const lineOf = form === "ndjson" ? jsonLine : tableLine(yield* outputWidth)
+  const follow = Option.getOrUndefined(input.follow)
+  yield* Effect.gen(function*() {
+    const state = Option.isNone(input.state)
+      ? undefined
+      : yield* openState(input.state.value, company.id, target.shown)
+    const given = Option.getOrUndefined(input.since)
+    const since = state?.start ?? (given === "now" ? yield* SqlStore.feedPosition(company.id) : given)
+    if (state !== undefined) yield* state.save(since)
+    let last = since
+    let printed = 0
+    const { clear, show } = yield* startReport({ printsResults: true })
+    yield* SqlStore.feed(company.id, { since, follow }).pipe(
+      Stream.chunks,
+      Stream.runForEach(Effect.fnUntraced(function*(events) {
+        const shown = events.filter((event) => isAsked(event, input))
+        yield* printText((yield* Effect.fromResult(Result.all(shown.map(lineOf)))).join(""))
+        last = Arr.lastNonEmpty(events).position
+        printed += shown.length
+        if (state !== undefined) yield* state.save(last)
+        yield* show(() => ({ text: counted(printed, "event"), fields: feedFields(printed, last) }))
+      })),
+      Effect.ensuring(clear),
+      Effect.onInterrupt(() => printWarning("interrupted", ...resumeHint(input, last)))
+    )
+  }).pipe(
+    Effect.catchTag("HistoryUnavailable", (error) => Effect.fail(describe(error, input))),
+    Effect.provide(layerCopy(company.id, target))
+  )
+})
+
+/** The progress of a feed, in a message as JSON. */
+export const feedFields = (events: number, position: SqlStore.FeedPosition | undefined) => ({ events, position })
+
+const isAsked = (event: SqlStore.FeedEvent, { changed, kind }: FeedInput): boolean =>
+  Option.match(kind, { onNone: () => true, onSome: (kinds) => kinds.includes(event.kind) }) &&
+  Option.match(changed, {
+    onNone: () => true,
+    onSome: (fields) => changedFields(event).some((name) => fields.some((field) => field === name))
+  })
+
+const changedFields = ({ after, before }: SqlStore.FeedEvent): ReadonlyArray<string> =>
+  Option.match(Option.all([before, after]), {
+    onNone: () => [],
+    onSome: ([one, other]) => differingColumns(one, other)
+  })
+
+/** Instants in UTC, as in the JSON. */
+const display: PunchDisplay = { zoneOf: () => Option.none(), names: undefined, asOf: undefined }
+
+const jsonLine = (event: SqlStore.FeedEvent) => {
+  const { after, at, before, companyId, id, kind, position, userId } = event
+  return Result.map(
+    Result.all([toVersion(before, undefined), toVersion(after, undefined)]),
+    ([before, after]) =>
+      `${
+        JSON.stringify({
+          position,
+          at: DateTime.formatIso(at),
+          kind,
+          company: companyId,
+          id,
+          userId,
+          changed: changedFields(event),
+          before,
+          after
+        })
+      }\n`
+  )
+}
+
+const tableLine = (width: number) => ({ after, at, before, id, kind, userId }: SqlStore.FeedEvent) => {
+  const change = { before, after, kind: kind === "present" ? "added" : kind === "touched" ? "edited" : kind } as const
+  const differences = differencesOf(change, display).map(shortened).map(({ after, before, field }) =>
+    `${field} ${[before, after].filter((text) => text !== "").join(" -> ") || "empty"}`
+  )
+  const what = differences.length === 0 || kind === "missing" ? "" : `: ${differences.join(", ")}`
+  const line = `${formatTime(at, Option.none())} ${kind.padEnd(9)} punch ${id}, user ${userId}${what}`
+  return Result.succeed(`${wrap(escaped(line), width - indent.length).join(`\n${indent}`)}\n`)
+}
+
+const indent = " ".repeat(4)
+
+const resumeHint = (
+  { changed, company, database, follow, format, kind, state }: FeedInput,
+  last: SqlStore.FeedPosition | undefined
+): ReadonlyArray<string> =>
+  Option.isSome(state)
+    ? ["The same command continues after the last printed event."]
+    : last === undefined
+    ? []
+    : [[
+      `To continue: time-punches copy feed${companyWords(company)}${databaseWords(database)} --since ${last}`,
+      ...Option.toArray(Option.map(follow, (interval) => `--follow=${Duration.toSeconds(interval)}s`)),
+      ...Option.toArray(Option.map(kind, (kinds) => `--kind ${kinds.join(",")}`)),
+      ...Option.toArray(Option.map(changed, (fields) => `--changed ${fields.join(",")}`)),
+      ...Option.toArray(Option.map(format, (form) => `--format ${form}`))
+    ].join(" ")]
+
+/** The copy of a position is not known: no later run of the same command can do better. */
+const describe = (error: SqlStore.HistoryUnavailable, { since, state }: FeedInput) => {
+  const again = Option.match(state, {
+    onNone: () => "Run it without --since: it begins with the state of the copy.",
+    onSome: (file) =>
+      Option.isSome(since)
+        ? `Remove ${printable(file)}, and run without --since: the run begins with the state of the copy.`
+        : `Remove ${printable(file)}: the next run begins with the state of the copy.`
+  })
+  const advice = Option.isSome(error.since)
+    ? [again]
+    : ["Run time-punches copy sync --history: from the end of its first load on, the copy keeps what it replaces."]
+  const message = Option.isSome(error.since)
+    ? printable(error.message)
+    : `the copy has no history of company ${error.companyId}`
+  return new CommandFailure({ message, advice, code: exitCode.data })
+}

@@ -4,7 +4,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Crypto from "node:crypto"
 import { CompanyId } from "../../Ids.ts"
-import { printable } from "../../internal/wire/issue.ts"
+import { printable } from "../../internal/text/printable.ts"
 import { FeedPosition } from "../../sql/SqlStore.ts"
 import { issueText } from "../describe.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
@@ -35,7 +35,7 @@ export const openState = Effect.fnUntraced(function*(file: string, company: Comp
   const read = Effect.gen(function*() {
     const bytes = yield* ifExists(readBounded(target))
     if (Option.isNone(bytes)) return undefined
-    return yield* Schema.decodeUnknownEffect(State)(new TextDecoder().decode(bytes.value)).pipe(
+    return yield* Schema.decodeEffect(State)(new TextDecoder().decode(bytes.value)).pipe(
       Effect.catchTag("SchemaError", (error) =>
         usage(
           `${printable(file)} is not the state of a feed: ${issueText(error)}`,

@@ -11,9 +11,10 @@ import * as Stream from "effect/Stream"
 import { setFlagsFromString } from "node:v8"
 import type { CompanyId } from "../../Ids.ts"
 import { isLocked, mayPass } from "../../internal/sql/failure.ts"
-import { printable } from "../../internal/wire/issue.ts"
+import { printable } from "../../internal/text/printable.ts"
 import { inOneState } from "../../sql/connection.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
+import { missedDeletions } from "../../sync/Checkpoint.ts"
 import { commandFailureOf } from "../describe.ts"
 import { CommandFailure, exitCode, type ExpectedError } from "../failure.ts"
 import type { DatabaseTarget } from "../flags/address.ts"
@@ -36,6 +37,8 @@ export const requireCopy = Effect.fnUntraced(function*(
   if (Option.isNone(completedAt)) return yield* incomplete(company, shown, Option.isSome(status.checkpoint))
   const printAge = Option.isSome(status.lastError) ? printWarning : printHint
   yield* printAge(ageOf(shown, status, completedAt.value, DateTime.toUtc(yield* DateTime.now)))
+  const missed = Option.flatMapNullishOr(status.checkpoint, missedDeletions)
+  if (Option.isSome(missed)) yield* printWarning(missed.value)
   yield* requireAge(company, shown, completedAt, maxAge)
   return status
 })

@@ -6,8 +6,13 @@ import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
+import * as Result from "effect/Result"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
+import type * as Stdio from "effect/Stdio"
+import { hostname, userInfo } from "node:os"
+import { openFolderOf } from "../../internal/files/whose.ts"
+import { printable } from "../../internal/text/printable.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import {
   type DatabaseTarget,
@@ -16,9 +21,10 @@ import {
   readTarget,
   type SqliteTarget
 } from "../flags/address.ts"
-import { asInput, readInput } from "../flags/file.ts"
+import { asInput, readInput, RunFiles } from "../flags/file.ts"
 import { orDefault } from "../flags/settings.ts"
 import { intervalForm, nonBlank, readInterval, shellWord, text } from "../flags/values.ts"
+import { printWarning } from "../print/messages.ts"
 
 /** `--database`, for every subcommand that uses a copy. */
 export const databaseFlag = nonBlank(
@@ -36,6 +42,12 @@ export const maxAgeFlag = text(
   intervalForm("30m"),
   readInterval
 )
+
+/** Who writes to a database, as closes, payroll files and pauses name them. A container may run as a user without a name. */
+export const personOf = (): string => {
+  const user = Result.try(() => userInfo().username)
+  return `${Result.getOrElse(user, () => `user ${process.getuid?.() ?? "unknown"}`)}@${hostname()}`
+}
 
 /** The flag as words of a printed call, which must mean the same database; without the flag the variable names it. */
 export const databaseWords = (flag: Option.Option<string>): string =>
@@ -83,14 +95,28 @@ export const layerDatabase = (
 ): Layer.Layer<
   SqlClient.SqlClient,
   SqlError.SqlError | Config.ConfigError | CommandFailure | PlatformError.PlatformError,
-  FileSystem.FileSystem
+  FileSystem.FileSystem | Stdio.Stdio
 > => Layer.unwrap(target._tag === "Sqlite" ? sqlite(target, options.readonly ?? false) : postgres(target, options))
 
 const sqlite = Effect.fnUntraced(function*({ filename }: SqliteTarget, readonly: boolean) {
   // With what SQLite keeps beside the file.
   for (const suffix of ["", "-wal", "-journal"]) yield* asInput(`${filename}${suffix}`)
+  yield* warnOfFolder(filename)
   const NodeSqlite = yield* Effect.promise(() => import("../../sql/node/NodeSqlite.ts"))
   return NodeSqlite.layer({ filename, readonly })
+})
+
+/** Once a run: whom the files of such a folder belong to says nothing of what is in them. */
+const warnOfFolder = Effect.fnUntraced(function*(filename: string) {
+  const folder = openFolderOf(filename)
+  const run = yield* RunFiles
+  if (folder === undefined || run?.openFolders.has(folder)) return
+  run?.openFolders.add(folder)
+  yield* printWarning(
+    `every user of this machine may replace the files in ${
+      printable(folder)
+    }: keep a database where only its owner may write`
+  )
 })
 
 const postgres = Effect.fnUntraced(function*(

@@ -2,7 +2,7 @@
 import type * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Company } from "../../Company.ts"
@@ -12,7 +12,7 @@ import * as SqlStore from "../../sql/SqlStore.ts"
 import { commandFailureOf } from "../describe.ts"
 import { type CommandFailure, refused } from "../failure.ts"
 import type { DatabaseTarget } from "../flags/address.ts"
-import { withCopy } from "./copy.ts"
+import { layerCopy, withCopy } from "./copy.ts"
 
 /** The punches of a filter in the copy, by clock-in. */
 export const fromCopy = (
@@ -30,6 +30,13 @@ export const fromCopy = (
     )
     return withCopy(company.id, target, () => SqlStore.list(company.id, filter), maxAge)
   }))
+
+/** Whether the copy may have punches that were deleted. */
+export const missesDeletions = (company: Company, target: DatabaseTarget) =>
+  SqlStore.status(company.id).pipe(
+    Effect.map(({ checkpoint }) => Option.exists(checkpoint, ({ deletions }) => deletions !== undefined)),
+    Effect.provide(layerCopy(company.id, target))
+  )
 
 /**
  * The service may have finer digits than the milliseconds of a copy: at an end within a second, a copy could list a punch

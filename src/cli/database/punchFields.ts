@@ -94,18 +94,16 @@ const named = (kind: NameKind): Shown<number>["text"] => (id, _, { names }) => {
 const timeOfDay: Shown<DateTime.Utc>["text"] = (at, punch, reading) =>
   localTime(at, punch, reading).replace(/^.*T(\d\d:\d\d)(?::00(?![.\d]))?(:[\d.]+)?.*$/, "$1$2")
 
-const breakText = ({ in: start, out, paid }: Break, punch: TimePunch, reading: PunchDisplay): string =>
-  `${timeOfDay(start, punch, reading)} to ${orNone(timeOfDay)(out, punch, reading)} ${paid ? "paid" : "unpaid"}`
+const kindOf = ({ deleted, paid }: Break): string => `${paid ? "paid" : "unpaid"}${deleted ? ", deleted" : ""}`
+
+const breakText = (each: Break, punch: TimePunch, reading: PunchDisplay): string =>
+  `${timeOfDay(each.in, punch, reading)} to ${orNone(timeOfDay)(each.out, punch, reading)} ${kindOf(each)}`
 
 /** With dates, ids and the user: breaks of equal times can differ in these. */
-const exactBreakText = (
-  { customBreakId, id, in: start, out, paid, userId }: Break,
-  punch: TimePunch,
-  reading: PunchDisplay
-) =>
-  `${id}: ${localTime(start, punch, reading)} to ${orNone(localTime)(out, punch, reading)} ${
-    paid ? "paid" : "unpaid"
-  }, type ${customBreakId}, user ${userId}`
+const exactBreakText = (each: Break, punch: TimePunch, reading: PunchDisplay) =>
+  `${each.id}: ${localTime(each.in, punch, reading)} to ${orNone(localTime)(each.out, punch, reading)} ${
+    kindOf(each)
+  }, type ${each.customBreakId}, user ${each.userId}`
 
 type Key = Exclude<keyof TimePunch, "id" | "companyId" | "modified">
 

@@ -35,6 +35,14 @@ export const copyOf = Effect.fnUntraced(function*({ database, source }: Pick<Sou
   return yield* usage("--database names a copy, and --source service reads none", "Give one or the other.")
 })
 
+/** Whether the source is a copy that may have punches that were deleted. */
+export const mayHaveDeleted = Effect.fnUntraced(function*(flags: SourceInput) {
+  const copy = yield* copyOf(flags)
+  if (Option.isNone(copy)) return false
+  const { missesDeletions } = yield* Effect.promise(() => import("./fromCopy.ts"))
+  return yield* missesDeletions(yield* companyOf(flags), copy.value)
+})
+
 /**
  * The punches of a filter, page by page, with a line of progress on a terminal. The line is erased when the stream ends,
  * before a result is printed.
@@ -74,9 +82,14 @@ const listingOf = Effect.fnUntraced(function*(
   const { maxAge } = flags
   const copy = yield* copyOf(flags)
   if (Option.isSome(copy)) {
-    if (Option.isSome(flags.pageSize)) {
+    const ofRequests = Option.isSome(flags.pageSize)
+      ? "--page-size sets the size of requests"
+      : Option.isSome(flags.requestsPerSecond)
+      ? "--requests-per-second limits requests"
+      : undefined
+    if (ofRequests !== undefined) {
       return yield* usage(
-        "--page-size sets the size of requests, and a copy needs none",
+        `${ofRequests}, and a copy needs none`,
         "Leave it out, or read the service: --source service."
       )
     }
@@ -85,7 +98,7 @@ const listingOf = Effect.fnUntraced(function*(
     return (filter) => Stream.chunks(fromCopy(company, copy.value, filter, maxAge))
   }
   if (Option.isSome(maxAge)) return yield* usage("--max-age goes with --database: only a copy has an age")
-  const client = Context.get(yield* Layer.build(layerClient), TimePunches)
+  const client = Context.get(yield* Layer.build(layerClient(flags)), TimePunches)
   const options = { pageSize: Option.getOrUndefined(flags.pageSize), prefetchPages: 1 }
   return (filter) => Stream.map(client.pages(company, filter, options), ({ items }) => items)
 })

@@ -1,7 +1,7 @@
 /** The flags that say where the punches of a command come from. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { companyFlags } from "../flags/connection.ts"
+import { companyFlags, limitFlags } from "../flags/connection.ts"
 import { makePageSizeFlag } from "../flags/paging.ts"
 import { databaseFlag, maxAgeFlag } from "./database.ts"
 
@@ -14,6 +14,7 @@ export const sourceFlags = {
   ),
   database: databaseFlag,
   maxAge: maxAgeFlag,
+  ...limitFlags,
   pageSize: makePageSizeFlag()
 }
 

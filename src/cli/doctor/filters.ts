@@ -5,9 +5,11 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { BusinessDate } from "../../Ids.ts"
 import { timePunchNames } from "../../internal/wire/names.ts"
+import { usualSpelling } from "../../internal/wire/spelling.ts"
 import { idKeys } from "../../listing/parameters.ts"
 import type { Page } from "../../Page.ts"
 import type { PunchCriteria, PunchFilter } from "../../PunchFilter.ts"
+import { look } from "../../sync/look.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { countedPunches } from "../print/format.ts"
@@ -210,6 +212,39 @@ export const checkDeleted = Effect.fnUntraced(function*(survey: Survey) {
   if (exclude !== undefined && only !== undefined) results.push(yield* checkIncluded(survey, exclude, only))
   return results
 })
+
+const deletions = "deleted punches"
+
+/** How a sync asks for deleted punches and others alike, and whether the answers show the deleted ones. */
+export const checkDeletions = Effect.fnUntraced(
+  function*({ company }: Survey) {
+    const punches = yield* TimePunches
+    const { spelling = usualSpelling } = yield* punches.page(company, { deleted: "include" }, { pageSize: 1 })
+    const seen = yield* look(punches, company, spelling)
+    switch (seen._tag) {
+      case "shown":
+        return ok(deletions, `${spelling} shows them`)
+      case "nothing":
+        return ok(deletions, `${spelling} is taken; no punch is deleted, so none shows it`)
+      case "unclear":
+        return warn(
+          deletions,
+          `${spelling} is taken; whether it shows them is unclear`,
+          "filters",
+          "Check again when fewer punches change: a service that hides deleted punches makes a copy keep them."
+        )
+      case "hidden":
+        return seen.proven === undefined
+          ? fail(deletions, `${spelling} hides them, and so does any other way`, "filters", keepsDeleted)
+          : warn(deletions, `${spelling} hides them, ${seen.proven} shows them`, "filters", sweepAll)
+    }
+  },
+  orFailed(deletions, "filters")
+)
+
+const keepsDeleted = "Keep no copy of this service until it is fixed: the copy would keep deleted punches. Report it."
+
+const sweepAll = "A sync finds this by itself. Sweep copies that were made before: time-punches copy sync --sweep all."
 
 const statuses = "filter employee_approval_statuses"
 

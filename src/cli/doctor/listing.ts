@@ -10,11 +10,11 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import { isRefused } from "../../ApiError.ts"
 import type { Company } from "../../Company.ts"
 import { BusinessDate } from "../../Ids.ts"
 import { timePunchNames } from "../../internal/wire/names.ts"
-import { maxPageSize } from "../../listing/pageSize.ts"
-import { idKeys } from "../../listing/parameters.ts"
+import { idKeys, maxPageSize } from "../../listing/parameters.ts"
 import type { Page } from "../../Page.ts"
 import { modulo } from "../../payroll/Rounding.ts"
 import type { DateRange, InstantRange, PunchFilter } from "../../PunchFilter.ts"
@@ -384,12 +384,10 @@ const keepsOrder = Effect.fnUntraced(
     return undefined
   },
   (effect) =>
-    Effect.catch(
+    Effect.catchIf(
       effect,
-      (error) =>
-        error._tag === "UnprocessableEntity" || (error._tag === "UnexpectedStatus" && error.status === 400)
-          ? Effect.succeed("refused" as const)
-          : Effect.fail(error)
+      isRefused,
+      () => Effect.succeed("refused" as const)
     )
 )
 

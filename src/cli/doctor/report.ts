@@ -166,6 +166,8 @@ const checkOf: Readonly<Record<Cause, string>> = {
 }
 
 const explain = (error: CheckError, context: Cause): Explanation => {
+  if ((error._tag === "Unauthorized" || error._tag === "Forbidden") && error.kind === "service")
+    return { cause: "reachability" }
   switch (error._tag) {
     case "ConfigError":
       return {
@@ -174,25 +176,16 @@ const explain = (error: CheckError, context: Cause): Explanation => {
       }
     case "InvalidRequest":
       return { cause: "settings", advice: "Fix the flag that this line names." }
-    case "Unauthorized":
-      return { cause: "credential" }
     case "Forbidden":
       // A service answers the id or the guid of another company so, too.
       return { cause: "credential", advice: `Check the id of the company first, and its guid. ${getAdvice(error)}` }
     case "TokenError":
       return Option.match(error.transport, {
-        onNone: () => ({
-          cause: error.reason === "Transport" || error.reason === "Throttled" ? "reachability" : "credential"
-        }),
+        onNone: () => ({ cause: causeOf(error) }),
         onSome: ({ reason }) => explainTransport(reason)
       })
     case "TransportError":
       return explainTransport(error.reason)
-    case "RateLimited":
-    case "ServiceUnavailable":
-    case "ServerError":
-    case "UnexpectedStatus":
-      return { cause: "reachability" }
     case "UnprocessableEntity":
       return explainRejection(error.problem.param, context)
     case "DecodeError":
@@ -201,8 +194,12 @@ const explain = (error: CheckError, context: Cause): Explanation => {
       return error.reason === "WrongObject"
         ? { cause: "reachability", advice: anotherService }
         : { cause: "cursors", advice: unreliable }
+    default:
+      return { cause: causeOf(error) }
   }
 }
+
+const causeOf = ({ kind }: ListError): Cause => kind === "credential" ? "credential" : "reachability"
 
 /** A doctor is asked about a new setup, where an address is wrong more often than a network is down. */
 const explainTransport = (reason: TransportError["reason"]): Explanation =>

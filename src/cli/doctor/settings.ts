@@ -12,14 +12,15 @@ import { Credentials } from "../../Credentials.ts"
 import { Endpoints } from "../../Endpoints.ts"
 import { credentialVariables } from "../../internal/wire/names.ts"
 import { exitCode } from "../failure.ts"
-import { type CompanyInput, companyOf, layerCompanyHidden } from "../flags/connection.ts"
+import { type CompanyInput, companyOf, layerCompanyHidden, type LimitInput, limitOf } from "../flags/connection.ts"
 import { type CheckResult, fail, failed, ok, warn } from "./report.ts"
 
 /** The results, and the company if every setting is valid. */
-export const checkSettings = Effect.fnUntraced(function*(flags: CompanyInput) {
+export const checkSettings = Effect.fnUntraced(function*(flags: CompanyInput & LimitInput) {
   const addresses = yield* Effect.result(Effect.provide(Endpoints, Endpoints.layerFromConfig))
   const credentials = yield* Effect.result(Effect.provide(credentialKind, layerCredentials))
   const version = yield* Effect.result(Effect.provide(ApiVersion, ApiVersion.layerFromConfig))
+  const limit = yield* Effect.result(limitOf(flags))
   const company = yield* Effect.result(companyOf(flags))
   const defaultVersion = yield* ApiVersion
   const now = yield* DateTime.now
@@ -38,6 +39,7 @@ export const checkSettings = Effect.fnUntraced(function*(flags: CompanyInput) {
       onFailure: (error) => failed("version", error, "settings"),
       onSuccess: (version) => checkVersion(version, defaultVersion, DateTime.formatIsoDateUtc(now))
     }),
+    ...(Result.isFailure(limit) ? [failed("limit", limit.failure, "settings")] : []),
     Result.match(company, {
       onFailure: (error) =>
         error._tag === "CommandFailure"

@@ -4,7 +4,9 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as PlatformError from "effect/PlatformError"
-import { type CommandFailure, usage } from "../failure.ts"
+import { giveRights, isStill, type Opened } from "../../internal/files/whose.ts"
+import { printable } from "../../internal/text/printable.ts"
+import { CommandFailure, exitCode, usage } from "../failure.ts"
 import { naming } from "../flags/file.ts"
 
 /** As many as Linux follows. */
@@ -27,12 +29,11 @@ export const resolveTarget = Effect.fnUntraced(function*(
   for (let links = 0; links <= maxLinks; links++) {
     const folder = yield* fs.realPath(path.dirname(named))
     const file = path.join(folder, path.basename(named))
-    if (isDescriptorFolder(folder)) return yield* isStream(output, flag, "an open file of a process")
+    if (isDescriptorFolder(folder)) return yield* isStream(output, flag)
     const found = yield* ifExists(fs.lstat(file))
     if (Option.isNone(found) || found.value.type === "File") return file
     if (found.value.type === "Directory") return yield* isFolder(output, flag)
-    if (found.value.type !== "SymbolicLink")
-      return yield* isStream(output, flag, kinds[found.value.type] ?? "of another kind")
+    if (found.value.type !== "SymbolicLink") return yield* isStream(output, flag)
     named = path.resolve(folder, yield* fs.readLink(file))
   }
   return yield* usage(`${flag} ${output} is a link that leads to itself`, "Choose another file.")
@@ -40,7 +41,7 @@ export const resolveTarget = Effect.fnUntraced(function*(
 
 /** `None` if there is no such file. */
 export const ifExists = <A, E extends CommandFailure | PlatformError.PlatformError, R>(self: Effect.Effect<A, E, R>) =>
-  Effect.map(self, Option.some).pipe(
+  Effect.asSome(self).pipe(
     Effect.catchIf(
       (error: CommandFailure | PlatformError.PlatformError) =>
         error._tag === "PlatformError" && error.reason._tag === "NotFound",
@@ -52,19 +53,12 @@ export const ifExists = <A, E extends CommandFailure | PlatformError.PlatformErr
 const isDescriptorFolder = (folder: string): boolean =>
   /^\/(dev\/fd|proc\/\d+\/(task\/\d+\/)?fd)$/.test(folder.replaceAll("\\", "/"))
 
-const kinds: Partial<Record<FileSystem.File.Type, string>> = {
-  BlockDevice: "a device",
-  CharacterDevice: "a device",
-  FIFO: "a pipe",
-  Socket: "a socket"
-}
-
 const isFolder = (output: string, flag: string) =>
   usage(`${flag} ${output} is not a file but a folder`, "Name a file in it.")
 
-const isStream = (output: string, flag: string, kind: string) =>
+const isStream = (output: string, flag: string) =>
   usage(
-    `${flag} ${output} is not a regular file but ${kind}: a file appears under its name when it is complete`,
+    `${flag} ${output} is not a regular file: a file appears under its name when it is complete`,
     ...(flag === "--output" ? ["To write to standard output, a pipe or a device: --output - > FILE"] : [])
   )
 
@@ -95,17 +89,6 @@ export const openAt = Effect.fnUntraced(function*(file: string, at: number) {
   return handle
 })
 
-/** Cuts a file to its first bytes, on disk. */
-export const truncate = Effect.fnUntraced(function*(file: string, bytes: number) {
-  const fs = yield* FileSystem.FileSystem
-  yield* Effect.gen(function*() {
-    const handle = yield* fs.open(file, { flag: "r+" })
-    if (Number((yield* handle.stat).size) === bytes) return
-    yield* handle.truncate(bytes)
-    yield* handle.sync
-  }).pipe(Effect.scoped, naming(file))
-})
-
 /**
  * Gives a file the rights of a file in progress: an earlier version, or another program, may have left it open to others,
  * and a run that was killed before its last step may have left it without the right to write.
@@ -121,33 +104,44 @@ export const restrictMode = Effect.fnUntraced(function*(file: string, { mode }: 
   )
 })
 
+/** What a file that is open is known by. */
+export const openedOf = ({ dev, ino }: FileSystem.File.Info): Opened => ({
+  dev,
+  ino: Option.getOrElse(ino, () => 0n)
+})
+
 /**
  * Gives a finished file the owner and the rights of the file that it will replace, before it does: at no moment may
- * anybody read the rows who could not read the file. Without such a file its owner alone may.
+ * anybody read the rows who could not read the file. Without such a file its owner alone may. Fails if another file is there now.
  */
-export const copyMode = Effect.fnUntraced(function*(file: string, replaced: string) {
-  const fs = yield* FileSystem.FileSystem
-  const old = yield* ifExists(fs.stat(replaced))
-  if (Option.isNone(old)) return
-  const now = yield* fs.stat(file)
-  const isGroupKept = yield* takeOwner(file, now, old.value)
-  const mode = isGroupKept ? old.value.mode & 0o777 : withoutGroup(old.value.mode)
-  if ((now.mode & 0o777) !== mode) yield* fs.chmod(file, mode)
-})
+export const copyMode = (file: string, opened: Opened, replaced: string) =>
+  Effect.flatMap(
+    Effect.try({
+      try: () => giveRights(file, opened, replaced),
+      catch: (cause) =>
+        PlatformError.systemError({
+          _tag: "Unknown",
+          module: "FileSystem",
+          method: "chmod",
+          pathOrDescriptor: file,
+          cause
+        })
+    }),
+    (isSame) => isSame ? Effect.void : exchanged(file)
+  )
 
-/** Without the rights of the group. Others keep what the group had too: the old group is now among them. */
-const withoutGroup = (mode: number): number => (mode & 0o700) | (mode & (mode >> 3) & 0o007)
+/** Fails unless a path still names the file that was opened under it. */
+export const assertStill = (file: string, opened: Opened) =>
+  Effect.suspend(() => isStill(file, opened) ? Effect.void : exchanged(file))
 
-/** Whether the file now has the group of `old`. Only an administrator can give a file to another owner. */
-const takeOwner = Effect.fnUntraced(function*(file: string, now: FileSystem.File.Info, old: FileSystem.File.Info) {
-  const fs = yield* FileSystem.FileSystem
-  const ids = Option.all({ owner: old.uid, group: old.gid, self: now.uid })
-  if (Option.isNone(ids)) return true
-  const { group, owner, self } = ids.value
-  if (owner === self && Option.contains(now.gid, group)) return true
-  if (yield* Effect.isSuccess(fs.chown(file, owner, group))) return true
-  return yield* Effect.isSuccess(fs.chown(file, self, group))
-})
+const exchanged = (file: string) =>
+  Effect.fail(
+    new CommandFailure({
+      message: `${printable(file)} was replaced by another user or program while it was written`,
+      advice: ["Write into a folder that only you may write."],
+      code: exitCode.system
+    })
+  )
 
 /**
  * Writes a new file for its owner alone, and returns once it is on disk: it holds wages or secrets. A file that exists is left
@@ -169,9 +163,14 @@ export const writeNew = Effect.fnUntraced(function*(file: string, text: string, 
 
 /**
  * Replaces a file as a whole, once the text is on disk beside it, and returns what the new file is. A full disk leaves the file
- * that was there. Errors name `named`.
+ * that was there, and so does a failure of `guard`, which runs right before the step. Errors name `named`.
  */
-export const replaceWhole = Effect.fnUntraced(function*(file: string, text: string, named = file) {
+export const replaceWhole = Effect.fnUntraced(function*<E = never>(
+  file: string,
+  text: string,
+  named = file,
+  guard: Effect.Effect<void, E, FileSystem.FileSystem> = Effect.void
+) {
   const fs = yield* FileSystem.FileSystem
   const scratch = `${file}.${globalThis.crypto.randomUUID()}.tmp`
   return yield* openAt(scratch, 0).pipe(
@@ -180,6 +179,8 @@ export const replaceWhole = Effect.fnUntraced(function*(file: string, text: stri
     Effect.flatMap((handle) => handle.stat),
     Effect.scoped,
     naming(named),
+    Effect.tap((info) => assertStill(scratch, openedOf(info))),
+    Effect.tap(guard),
     Effect.tap(fs.rename(scratch, file)),
     Effect.onError(() => Effect.ignore(fs.remove(scratch, { force: true })))
   )

@@ -12,12 +12,12 @@ import type { PlatformError } from "effect/PlatformError"
 import type { Scope } from "effect/Scope"
 import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
-import { printable } from "../../internal/wire/issue.ts"
+import { printable } from "../../internal/text/printable.ts"
 import { type CommandFailure, Findings, usage } from "../failure.ts"
 import { asOutput, naming } from "../flags/file.ts"
 import { onFlag } from "../flags/values.ts"
 import { Colours, plain } from "../print/colour.ts"
-import { copyMode, ownerOnly, resolveTarget } from "./files.ts"
+import { assertStill, copyMode, openedOf, ownerOnly, resolveTarget } from "./files.ts"
 
 /** `--output`, for a command that needs it. */
 export const requiredOutput = Flag.String("output").pipe(
@@ -74,7 +74,7 @@ export const intoOutput = <A, E, R>(
       const part = `${target}.${globalThis.crypto.randomUUID()}.tmp`
       yield* Effect.addFinalizer(() => Effect.ignore(fs.remove(part, { force: true })))
       // Closed before the file gets its name: some systems rename no open file.
-      const exit = yield* Effect.gen(function*() {
+      const { exit, opened } = yield* Effect.gen(function*() {
         const handle = yield* naming(file)(fs.open(part, { flag: "wx", mode: ownerOnly }))
         const encoder = new TextEncoder()
         const stdout = () =>
@@ -86,11 +86,11 @@ export const intoOutput = <A, E, R>(
           Effect.updateService(Colours, ({ stderr }) => ({ stdout: plain, stderr }))
         ))
         yield* naming(file)(handle.sync)
-        return exit
+        return { exit, opened: openedOf(yield* naming(file)(handle.stat)) }
       }).pipe(Effect.scoped)
       if (Exit.isFailure(exit) && !hasFindings(exit)) return yield* exit
-      yield* copyMode(part, target)
-      const rename: Effect.Effect<void, Refusal> = fs.rename(part, target)
+      yield* copyMode(part, opened, target)
+      const rename: Effect.Effect<void, Refusal> = Effect.andThen(assertStill(part, opened), fs.rename(part, target))
       yield* force ? rename : Effect.catch(
         // Unlike a rename, it replaces nothing that another program has put there meanwhile.
         fs.link(part, target),
@@ -101,6 +101,7 @@ export const intoOutput = <A, E, R>(
             (isThere) => isThere ? Effect.fail(fileExists(file)) : rename
           )
       )
+      if (!force) yield* assertStill(target, opened)
       return yield* exit
     }, Effect.scoped)
   })

@@ -2,7 +2,7 @@
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import { isLoopback } from "../../internal/wire/issue.ts"
+import { isLoopback } from "../../internal/setting/setting.ts"
 import { type CommandFailure, refused } from "../failure.ts"
 
 /** What is shown of a setting whose text may hold a secret. */

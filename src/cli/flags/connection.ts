@@ -7,7 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { Company } from "../../Company.ts"
 import { CompanyGuid, CompanyId } from "../../Ids.ts"
-import { invalidSetting } from "../../internal/wire/issue.ts"
+import { invalidSetting } from "../../internal/setting/setting.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import { readWhole, text, wholeNumber } from "./values.ts"
 
@@ -44,6 +44,44 @@ export type CompanyInput = Command.Command.Config.Infer<typeof companyFlags>
 export const companyWords = (flag: CompanyInput["company"]): string =>
   Option.match(flag, { onNone: () => "", onSome: ({ id }) => ` --company ${id}` })
 
+/** The most requests a second of a client, or `none`. */
+export type RequestLimit = number | "none"
+
+const limitVariable = "TIME_PUNCHES_REQUESTS_PER_SECOND"
+
+const limitForm = `${wholeNumber(1, 100_000)}, or none`
+
+const readLimit = (text: string): Option.Option<RequestLimit> =>
+  text === "none" ? Option.some(text) : readWhole(text, 1, 100_000)
+
+/** `--requests-per-second`; `whose` completes "The most requests a second". */
+export const makeLimitFlag = (whose: string) =>
+  text(
+    "requests-per-second",
+    "N|none",
+    `The most requests a second${whose} (default: ${limitVariable}, else 8)`,
+    limitForm,
+    readLimit
+  )
+
+/** The limit of every command that reads the service. */
+export const limitFlags = { requestsPerSecond: makeLimitFlag("") }
+
+export type LimitInput = Command.Command.Config.Infer<typeof limitFlags>
+
+/** For a service that takes ten a second: a client cannot see when the second of the service begins. */
+export const usualLimit = 8
+
+/** The limit of the flag, else of the variable, else `usual`; `undefined`: none. */
+export const limitOf = Effect.fnUntraced(function*(
+  { requestsPerSecond }: LimitInput,
+  usual: RequestLimit = usualLimit
+): Effect.fn.Return<number | undefined, Config.ConfigError> {
+  const fromEnvironment = yield* setting(limitVariable, limitForm, readLimit)
+  const limit = Option.getOrElse(Option.orElse(requestsPerSecond, () => fromEnvironment), () => usual)
+  return limit === "none" ? undefined : limit
+})
+
 /** Fails on a variable that is set but invalid: to ignore it could select another company. */
 const setting = Effect.fnUntraced(function*<A>(
   name: string,
@@ -74,7 +112,7 @@ export const companyOf = Effect.fnUntraced(
 export const withoutCompany = (provider: ConfigProvider.ConfigProvider) =>
   ConfigProvider.make((path) =>
     path[0] === companyVariables.id || path[0] === companyVariables.guid
-      ? Effect.succeed(undefined)
+      ? Effect.undefined
       : provider.load(path)
   )
 

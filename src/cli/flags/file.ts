@@ -9,7 +9,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Fs from "node:fs"
-import { printable } from "../../internal/wire/issue.ts"
+import { printable } from "../../internal/text/printable.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 
 /** The bytes of a file or a pipe that the run only reads, whole. Fails if the run also writes that file. */
@@ -87,11 +87,20 @@ const pipe = (file: string) => {
  * compared: a default is shared by all that has none, and an inode is used again once its file is gone.
  */
 export class RunFiles extends Context.Reference<
-  | { readonly inputs: Map<string, string>; readonly outputs: Map<string, string> }
+  | {
+    readonly inputs: Map<string, string>
+    readonly outputs: Map<string, string>
+    /** Folders that a warning has named. */
+    readonly openFolders: Set<string>
+  }
   | undefined
 >("effect-time-punches/cli/RunFiles", { defaultValue: () => undefined }) {
   /** No files yet. */
-  static readonly make = Effect.sync(() => ({ inputs: new Map<string, string>(), outputs: new Map<string, string>() }))
+  static readonly make = Effect.sync(() => ({
+    inputs: new Map<string, string>(),
+    outputs: new Map<string, string>(),
+    openFolders: new Set<string>()
+  }))
 }
 
 /** The value of a text of JSON, or that it is none, and at which line. The text is not quoted: it may hold a secret. */

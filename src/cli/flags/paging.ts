@@ -1,7 +1,7 @@
 /** The flags that bound a run and resume it, and the hint for resuming one. */
 import * as Option from "effect/Option"
 import { Cursor } from "../../Ids.ts"
-import { maxPageSize } from "../../listing/pageSize.ts"
+import { maxPageSize } from "../../listing/parameters.ts"
 import { shellWord, text, whole } from "./values.ts"
 
 /** `usual` is the page size without the flag. */

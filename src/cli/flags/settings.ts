@@ -4,7 +4,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
-import { printable } from "../../internal/wire/issue.ts"
+import { printable } from "../../internal/text/printable.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 
 interface Setting {
@@ -73,6 +73,12 @@ export const settings = [
     key: "apiVersion",
     readBy: "library, command",
     what: "version to request, as YYYY-MM-DD (default: 2026-06-01)"
+  },
+  {
+    variable: "TIME_PUNCHES_REQUESTS_PER_SECOND",
+    key: "requestsPerSecond",
+    readBy: "command",
+    what: "the most requests a second, or none (default: 8); --requests-per-second comes first"
   },
   { variable: "TIME_PUNCHES_PROFILE", readBy: "command", what: "a profile of the command; --profile comes first" },
   {

@@ -1,6 +1,5 @@
 /** `time-punches fleet add`: companies of the arguments, or of CSV on standard input. */
 import * as Argument from "effect/cli/Argument"
-import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { databaseFlag } from "../database/database.ts"
@@ -8,9 +7,10 @@ import { readCompany } from "../flags/connection.ts"
 import { intervalForm, isJson, jsonFlags, readInterval, text } from "../flags/values.ts"
 import { counted, formatNumber } from "../print/format.ts"
 import { printDone } from "../print/output.ts"
-import { operating } from "./arguments.ts"
+import { makeVerb } from "../verb.ts"
+import { companiesOfInput, withNewFleet } from "./operate.ts"
 
-export const add = Command.make(
+export const verb = makeVerb(
   "add",
   {
     database: databaseFlag,
@@ -31,7 +31,6 @@ export const add = Command.make(
   },
   Effect.fnUntraced(function*(input) {
     const json = yield* Effect.fromResult(isJson(input))
-    const { companiesOfInput, withNewFleet } = yield* operating
     const given = input.companies.length > 0 ? input.companies : yield* companiesOfInput
     const every = Option.getOrUndefined(input.every)
     const companies = given.map(({ guid, id }) => ({ id, guid, every }))
@@ -40,19 +39,17 @@ export const add = Command.make(
       `${counted(added.length, "company", "companies")} added, ${formatNumber(changed.length)} changed`,
       json ? JSON.stringify({ added, changed }) : undefined
     )
-  })
-).pipe(
-  Command.withDescription(
-    `Add companies, due at once. A company that is known gets the interval and the
+  }),
+  {
+    text: `Add companies, due at once. A company that is known gets the interval and the
   guid that are given, and keeps the rest. fleet run blocks a company without a
-  guid, since its OAuth client must send one.`
-  ),
-  Command.withShortDescription("Add companies"),
-  Command.withExamples([
-    {
-      command: "time-punches fleet add --database punches.db --every 5m 4021=3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60",
-      description: "One company and its guid"
-    },
-    { command: "time-punches fleet add --database punches.db < companies.csv", description: "Many, with their guids" }
-  ])
+  guid, since its OAuth client must send one.`,
+    examples: [
+      [
+        "fleet add --database punches.db --every 5m 4021=3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60",
+        "One company and its guid"
+      ],
+      ["fleet add --database punches.db < companies.csv", "Many, with their guids"]
+    ]
+  }
 )

@@ -1,5 +1,4 @@
 /** `time-punches fleet list`: the companies, and the pauses of the whole fleet. */
-import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -7,9 +6,10 @@ import { databaseFlag } from "../database/database.ts"
 import { isJson, jsonFlags, onFlag } from "../flags/values.ts"
 import { jsonArray } from "../print/machine.ts"
 import { printLines, screen } from "../print/output.ts"
-import { operating } from "./arguments.ts"
+import { makeVerb } from "../verb.ts"
+import { encodeStatus, pauseLine, statusTable, withFleet } from "./operate.ts"
 
-export const list = Command.make(
+export const verb = makeVerb(
   "list",
   {
     database: databaseFlag,
@@ -22,7 +22,6 @@ export const list = Command.make(
   },
   Effect.fnUntraced(function*(input) {
     const json = yield* Effect.fromResult(isJson(input))
-    const { encodeStatus, pauseLine, statusTable, withFleet } = yield* operating
     const states = Option.getOrUndefined(Option.map(input.state, (state) => [state]))
     const { companies, pauses } = yield* withFleet(
       input,
@@ -35,17 +34,14 @@ export const list = Command.make(
       ...pauses.map((pause) => shownOn.styles.yellow(pauseLine(pause))),
       ...statusTable(shownOn, companies)
     ])
-  })
-).pipe(
-  Command.withDescription(`List the companies, and above them the pauses of the whole fleet.
+  }),
+  {
+    text: `List the companies, and above them the pauses of the whole fleet.
 
-  JSON has times as ISO 8601, and null for what is missing.`),
-  Command.withShortDescription("List the companies and the pauses"),
-  Command.withExamples([
-    { command: "time-punches fleet list --database punches.db", description: "All companies" },
-    {
-      command: "time-punches fleet list --database punches.db --state blocked",
-      description: "Those that need a person"
-    }
-  ])
+  JSON has times as ISO 8601, and null for what is missing.`,
+    examples: [
+      ["fleet list --database punches.db", "All companies"],
+      ["fleet list --database punches.db --state blocked", "Those that need a person"]
+    ]
+  }
 )

@@ -1,13 +1,14 @@
 /** What the verbs of an operator share when they run: one connection, and how companies, turns and changes are printed. */
+import * as Argument from "effect/cli/Argument"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { hostname, userInfo } from "node:os"
+import * as Stdio from "effect/Stdio"
+import type { Company } from "../../Company.ts"
 import { CompanyStatus } from "../../fleet/CompanyState.ts"
 import { Fleet } from "../../fleet/Fleet.ts"
 import * as FleetRunner from "../../fleet/node/FleetRunner.ts"
@@ -19,20 +20,18 @@ import {
   type Pause
 } from "../../fleet/store/operator.ts"
 import { encodeProcess, type FleetProcess } from "../../fleet/store/runners.ts"
-import { escaped } from "../../internal/wire/issue.ts"
-import { layerDatabase, targetOf } from "../database/database.ts"
+import { CompanyGuid } from "../../Ids.ts"
+import { escaped } from "../../internal/text/printable.ts"
+import { layerDatabase, personOf, targetOf } from "../database/database.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
+import { readCompanyId } from "../flags/connection.ts"
+import { parseCsvFile } from "../flags/csvFile.ts"
+import { collectBounded } from "../flags/file.ts"
+import { wholeNumber } from "../flags/values.ts"
 import { counted, formatAge, formatNumber } from "../print/format.ts"
 import { printWarning } from "../print/messages.ts"
 import { printDone } from "../print/output.ts"
 import { type Column, makeTable, type Screen } from "../print/table.ts"
-
-/** As pauses name who made them. A container may run as a user without a name. */
-const person = `${
-  Result.getOrElse(Result.try(() => userInfo().username), () => `user ${process.getuid?.() ?? "unknown"}`)
-}@${hostname()}`
-
-export { companiesOfInput } from "./input.ts"
 
 interface WithDatabase {
   readonly database: Option.Option<string>
@@ -56,7 +55,7 @@ export const withFleet = Effect.fnUntraced(function*<A, E, R>(
   const client = layerDatabase(target, { readonly: kind === "reads" })
   return yield* Fleet.use(use).pipe(
     Effect.provide(Layer.provideMerge(Fleet.layer, client)),
-    Effect.provideService(FleetOperator, person)
+    Effect.provideService(FleetOperator, personOf())
   )
 })
 
@@ -217,3 +216,32 @@ const turnColumns: ReadonlyArray<Column<FleetTurn>> = [
     warns: ({ outcome }) => outcome !== "Complete" && outcome !== "TurnOver"
   }
 ]
+
+export const idArgument = (description: string) =>
+  Argument.String("id").pipe(
+    Argument.withMetavar("ID"),
+    Argument.withDescription(description),
+    Argument.filterMap(readCompanyId, () => wholeNumber(1))
+  )
+
+/** One company or more. */
+export const ids = Argument.variadic(idArgument("Companies"), { min: 1 })
+
+/** CSV with the header `company_id,guid`; the guid may be empty. A wrong line adds nothing. */
+export const companiesOfInput = Effect.gen(function*() {
+  const stdio = yield* Stdio.Stdio
+  if (yield* stdio.stdinIsTerminal) {
+    return yield* usage("no company: give ids, or CSV with the header company_id,guid on standard input")
+  }
+  const bytes = yield* collectBounded(stdio.stdin, "standard input")
+  const companies: Array<Company> = []
+  yield* parseCsvFile(bytes, "standard input", ["company_id,guid"], ([first = "", second = ""]) => {
+    const id = readCompanyId(first.trim())
+    if (Option.isNone(id)) return `company_id must be ${wholeNumber(1)}`
+    const guid = second.trim() === "" ? Option.some(undefined) : CompanyGuid.makeOption(second.trim())
+    if (Option.isNone(guid)) return "guid must be a uuid, or empty"
+    companies.push({ id: id.value, guid: guid.value })
+    return undefined
+  })
+  return companies
+})

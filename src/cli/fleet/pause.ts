@@ -1,14 +1,14 @@
 /** `time-punches fleet pause`: companies, or the whole fleet. */
 import * as Argument from "effect/cli/Argument"
-import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { databaseFlag, databaseWords } from "../database/database.ts"
 import { usage } from "../failure.ts"
 import { isJson, jsonFlags, onFlag } from "../flags/values.ts"
 import { printHint } from "../print/messages.ts"
-import { idArgument, operating } from "./arguments.ts"
+import { makeVerb } from "../verb.ts"
+import { idArgument, printChange, printPauses, withFleet } from "./operate.ts"
 
-export const pause = Command.make(
+export const verb = makeVerb(
   "pause",
   {
     database: databaseFlag,
@@ -20,7 +20,6 @@ export const pause = Command.make(
     const { all, ids } = input
     if (all === (ids.length > 0)) return yield* usage("pause takes ids, or --all")
     const json = yield* Effect.fromResult(isJson(input))
-    const { printChange, printPauses, withFleet } = yield* operating
     if (!all) {
       const result = yield* withFleet(input, "changes", (fleet) => fleet.pause(ids))
       return yield* printChange(json, result, (companies) => `${companies} paused`, "not active")
@@ -29,12 +28,12 @@ export const pause = Command.make(
     const pauses = yield* withFleet(input, "changes", (fleet) => Effect.andThen(fleet.pauseAll, fleet.pauses))
     yield* printPauses(json, pauses, "The fleet is paused; syncs that are in flight finish.")
     yield* printHint(`time-punches fleet resume --all${databaseWords(input.database)} ends the pause.`)
-  })
-).pipe(
-  Command.withDescription("Pause companies, or the whole fleet. Syncs that are in flight finish."),
-  Command.withShortDescription("Pause companies, or the whole fleet"),
-  Command.withExamples([
-    { command: "time-punches fleet pause --database punches.db 4021", description: "One company" },
-    { command: "time-punches fleet pause --database punches.db --all", description: "The whole fleet" }
-  ])
+  }),
+  {
+    text: "Pause companies, or the whole fleet. Syncs that are in flight finish.",
+    examples: [
+      ["fleet pause --database punches.db 4021", "One company"],
+      ["fleet pause --database punches.db --all", "The whole fleet"]
+    ]
+  }
 )

@@ -1,12 +1,12 @@
 /** `time-punches fleet remove`: companies leave the fleet, and with `--purge` their copies are erased. */
-import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { databaseFlag } from "../database/database.ts"
 import { usage } from "../failure.ts"
 import { isJson, jsonFlags, onFlag } from "../flags/values.ts"
-import { ids, operating } from "./arguments.ts"
+import { makeVerb } from "../verb.ts"
+import { ids, printChange, withFleet } from "./operate.ts"
 
-export const remove = Command.make(
+export const verb = makeVerb(
   "remove",
   {
     database: databaseFlag,
@@ -20,7 +20,6 @@ export const remove = Command.make(
     const { closesToo, ids, purge } = input
     if (!purge && (input.yes || closesToo)) return yield* usage("--yes and --closes-too go with --purge")
     const json = yield* Effect.fromResult(isJson(input))
-    const { printChange, withFleet } = yield* operating
     const { erase } = yield* Effect.promise(() => import("../database/erase.ts"))
     const call = `time-punches fleet remove ${ids.join(" ")} --purge`
     const result = yield* withFleet(
@@ -35,17 +34,15 @@ export const remove = Command.make(
           ? `, with all their punches, checkpoints and histories${closesToo ? ", and their closes" : ""}`
           : "; their punches stay in the copy"
       }`, "not active")
-  })
-).pipe(
-  Command.withDescription(
-    `Remove companies. Their punches stay in the copy, except with --purge.
+  }),
+  {
+    text: `Remove companies. Their punches stay in the copy, except with --purge.
 
   --purge shows in a terminal what goes, and asks. A company that has closes is
-  refused, unless --closes-too is given.`
-  ),
-  Command.withShortDescription("Remove companies"),
-  Command.withExamples([
-    { command: "time-punches fleet remove --database punches.db 4021", description: "Its punches stay" },
-    { command: "time-punches fleet remove --database punches.db 4021 --purge", description: "Erase them too" }
-  ])
+  refused, unless --closes-too is given.`,
+    examples: [
+      ["fleet remove --database punches.db 4021", "Its punches stay"],
+      ["fleet remove --database punches.db 4021 --purge", "Erase them too"]
+    ]
+  }
 )

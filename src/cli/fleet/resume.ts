@@ -1,15 +1,15 @@
 /** `time-punches fleet resume`: companies, all in one state, or the whole fleet. */
 import * as Argument from "effect/cli/Argument"
-import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { databaseFlag } from "../database/database.ts"
 import { usage } from "../failure.ts"
 import { isJson, jsonFlags, nonBlank, onFlag } from "../flags/values.ts"
-import { idArgument, operating } from "./arguments.ts"
+import { makeVerb } from "../verb.ts"
+import { idArgument, printChange, printPauses, withFleet } from "./operate.ts"
 
-export const resume = Command.make(
+export const verb = makeVerb(
   "resume",
   {
     database: databaseFlag,
@@ -34,7 +34,6 @@ export const resume = Command.make(
     }
     if (Option.isSome(reason) && Option.isNone(state)) return yield* usage("--reason goes with --state")
     const json = yield* Effect.fromResult(isJson(input))
-    const { printChange, printPauses, withFleet } = yield* operating
     if (all) {
       const pauses = yield* withFleet(input, "changes", (fleet) => Effect.andThen(fleet.resumeAll, fleet.pauses))
       return yield* printPauses(json, pauses, "No pause of the fleet holds any more.")
@@ -49,20 +48,15 @@ export const resume = Command.make(
           )
       }))
     yield* printChange(json, result, (companies) => `${companies} resumed`, "active already")
-  })
-).pipe(
-  Command.withDescription(
-    `Resume companies that are paused, blocked or quarantined. They are due at
+  }),
+  {
+    text: `Resume companies that are paused, blocked or quarantined. They are due at
   once.
 
-  --all ends the pauses of the whole fleet instead.`
-  ),
-  Command.withShortDescription("Resume companies, or the whole fleet"),
-  Command.withExamples([
-    {
-      command: "time-punches fleet resume --database punches.db --state blocked --reason Forbidden",
-      description: "All that had one cause"
-    },
-    { command: "time-punches fleet resume --database punches.db --all", description: "The whole fleet" }
-  ])
+  --all ends the pauses of the whole fleet instead.`,
+    examples: [
+      ["fleet resume --database punches.db --state blocked --reason Forbidden", "All that had one cause"],
+      ["fleet resume --database punches.db --all", "The whole fleet"]
+    ]
+  }
 )

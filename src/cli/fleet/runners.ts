@@ -1,34 +1,32 @@
 /** `time-punches fleet runners`: the processes that live, and what each has in work. */
-import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { databaseFlag } from "../database/database.ts"
 import { isJson, jsonFlags } from "../flags/values.ts"
 import { jsonArray } from "../print/machine.ts"
 import { printError } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
-import { operating } from "./arguments.ts"
+import { makeVerb } from "../verb.ts"
+import { encodeRunner, runnerTable, troubleLines, withFleet } from "./operate.ts"
 
-export const runners = Command.make(
+export const verb = makeVerb(
   "runners",
   { database: databaseFlag, ...jsonFlags },
   Effect.fnUntraced(function*(input) {
     const json = yield* Effect.fromResult(isJson(input))
-    const { encodeRunner, runnerTable, troubleLines, withFleet } = yield* operating
     const found = yield* withFleet(input, "reads", (fleet) => fleet.runners)
     if (json) return yield* printLines([jsonArray(found.map(encodeRunner))])
     const shownOn = yield* screen
     yield* printLines([...runnerTable(shownOn, found), ...troubleLines(shownOn, found)])
     if (found.length === 0) yield* printError("no process of the fleet was seen in the last hour")
-  })
-).pipe(
-  Command.withDescription(
-    `List the processes of fleet run that were seen in the last hour: since when
+  }),
+  {
+    text: `List the processes of fleet run that were seen in the last hour: since when
   each runs, its release, and the companies that it has in work, with the time
   for which it has had each.
 
   working: it syncs. silent: it has noted nothing for 15 seconds; it was killed
   or frozen, or does not reach the database. refused: the service refuses its
-  credential. sick: it does not reach the service.`
-  ),
-  Command.withShortDescription("List the processes of the fleet")
+  credential. sick: it does not reach the service.`,
+    examples: []
+  }
 )

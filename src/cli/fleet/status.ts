@@ -1,42 +1,53 @@
 /** `time-punches fleet status`: one company, its last error and its last turns. */
-import * as Command from "effect/cli/Command"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Removal } from "../../fleet/store/operator.ts"
-import { escaped } from "../../internal/wire/issue.ts"
+import { overloadText } from "../../fleet/store/runners.ts"
+import { escaped } from "../../internal/text/printable.ts"
 import { databaseFlag } from "../database/database.ts"
 import { usage } from "../failure.ts"
 import { isJson, jsonFlags } from "../flags/values.ts"
 import { printError } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
-import { idArgument, operating } from "./arguments.ts"
+import { makeVerb } from "../verb.ts"
+import { encodeStatus, encodeTurn, idArgument, statusTable, turnTable, withFleet } from "./operate.ts"
 
 /** How many turns are shown. */
 const shownTurns = 10
 
-export const status = Command.make(
+export const verb = makeVerb(
   "status",
   { database: databaseFlag, id: idArgument("The company"), ...jsonFlags },
   Effect.fnUntraced(function*(input) {
     const json = yield* Effect.fromResult(isJson(input))
-    const { encodeStatus, encodeTurn, turnTable, statusTable, withFleet } = yield* operating
-    const { all, value } = yield* withFleet(
+    const { all, requests, value } = yield* withFleet(
       input,
       "reads",
-      Effect.fnUntraced(function*({ removal, runs, status }) {
+      Effect.fnUntraced(function*({ removal, requests, runs, status }) {
         const found = yield* status(input.id)
-        if (Option.isSome(found)) return { value: found.value, all: yield* runs(input.id) }
+        if (Option.isSome(found)) {
+          return { value: found.value, all: yield* runs(input.id), requests: yield* requests }
+        }
         // Only now: the table is new, and a role may have no right to it yet.
         return yield* usage(`not in the fleet: ${input.id}${removedText(yield* removal(input.id))}`)
       })
     )
     const runs = all.slice(0, shownTurns)
     if (json) {
-      return yield* printLines([JSON.stringify({ ...encodeStatus(value), runs: runs.map(encodeTurn) })])
+      const { limit, needed } = requests
+      return yield* printLines([
+        JSON.stringify({
+          ...encodeStatus(value),
+          runs: runs.map(encodeTurn),
+          requests: { needed, limit: Option.getOrNull(limit) }
+        })
+      ])
     }
     const shownOn = yield* screen
+    const overload = overloadText(requests)
     yield* printLines([
+      ...(overload === undefined ? [] : [shownOn.styles.yellow(`LATE: ${overload}`)]),
       ...statusTable(shownOn, [value]),
       ...Option.toArray(
         Option.map(
@@ -48,16 +59,16 @@ export const status = Command.make(
       ...(runs.length === 0 ? [] : ["", ...turnTable(shownOn, runs)])
     ])
     if (runs.length === 0) yield* printError("no turn has ended yet")
-  })
-).pipe(
-  Command.withDescription(`Show a company, its last error, and its last ten turns, the latest first. Of a
-  company that was removed, say who removed it, and when, and exit with 2.
+  }),
+  {
+    text: `Show a company, its last error, and its last ten turns, the latest first. Of a
+  company that was removed, say who removed it, and when, and exit with 2. If
+  the intervals of the fleet need more requests a second than its limit gives,
+  say both numbers.
 
-  JSON has times as ISO 8601, and null for what is missing.`),
-  Command.withShortDescription("Show a company and its last turns"),
-  Command.withExamples([
-    { command: "time-punches fleet status --database punches.db 4021", description: "One company" }
-  ])
+  JSON has times as ISO 8601, and null for what is missing.`,
+    examples: [["fleet status --database punches.db 4021", "One company"]]
+  }
 )
 
 const removedText = (removal: Option.Option<Removal>): string =>

@@ -27,7 +27,7 @@ export const notifySystemd = Effect.fnUntraced(function*(socket: string, isTurni
   if (Option.isNone(watchdog)) return
   const alive = Effect.flatMap(
     isTurning,
-    (turns) => turns ? send("WATCHDOG=1") : Effect.fail(new Error("the claims stand still"))
+    (turns): Effect.Effect<void, Error | string> => turns ? send("WATCHDOG=1") : Effect.fail("the claims stand still")
   )
   yield* Effect.forkScoped(makeLoop("the message to the watchdog of systemd", watchdog.value / 2000, alive).run)
 })

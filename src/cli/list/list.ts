@@ -1,32 +1,177 @@
 /** `time-punches list`: prints punches page by page, as a table, JSON, NDJSON or CSV. */
-import * as Command from "effect/cli/Command"
-import { lazyCommand } from "../flags/lazy.ts"
-import { listFlags } from "./flags.ts"
+import type * as Command from "effect/cli/Command"
+import type * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { printable } from "../../internal/text/printable.ts"
+import { maxPageSize } from "../../listing/parameters.ts"
+import * as WorkedTime from "../../payroll/WorkedTime.ts"
+import type { TimePunch } from "../../TimePunch.ts"
+import { TimePunches } from "../../TimePunches.ts"
+import { mapToCommandFailure } from "../describe.ts"
+import { fileOf, intoOutput, outputFlags } from "../files/output.ts"
+import { jsonText, pageText } from "../files/pageText.ts"
+import { layerClient } from "../flags/client.ts"
+import { companyFlags, companyOf, limitFlags } from "../flags/connection.ts"
+import { filterFlags, toFilter } from "../flags/filter.ts"
+import { idColumns, nameColumns, type Names, readNames } from "../flags/names.ts"
+import { cursorFlag, limitFlag, makePageSizeFlag, resumeHint } from "../flags/paging.ts"
+import { namesFlag } from "../flags/userFiles.ts"
+import { csvFlags, csvStyleOf, fileFormats, formatFlags, formatOf } from "../flags/values.ts"
+import { counted, countedPunches, formatHours, formatShortTime, formatTime } from "../print/format.ts"
+import { jsonEnd } from "../print/machine.ts"
+import { printError, printWarning } from "../print/messages.ts"
+import { printCells, printText, screen } from "../print/output.ts"
+import { makeProgress } from "../print/progress.ts"
+import { type Column, makeTable } from "../print/table.ts"
+import { fixedWindowHint, keptOf, type LocalPeriod, resolvePeriod } from "../select/period.ts"
+import { periodFlags } from "../select/periodFlags.ts"
+import { makeVerb } from "../verb.ts"
 
-export const list = lazyCommand(
-  "list",
-  listFlags,
-  () => import("./run.ts"),
-  ({ run }) => run
-).pipe(
-  Command.withDescription(
-    `Print the punches of a company, in the service's order.
+/** The forms of its result. */
+const forms = ["table", "json", ...fileFormats] as const
+
+const listFlags = {
+  ...companyFlags,
+  ...limitFlags,
+  ...filterFlags,
+  ...periodFlags,
+  ...formatFlags(forms, "table for people; json (an array), ndjson and csv have every field"),
+  ...csvFlags,
+  ...outputFlags,
+  names: namesFlag,
+  limit: limitFlag,
+  pageSize: makePageSizeFlag(),
+  cursor: cursorFlag
+}
+
+type ListInput = Command.Command.Config.Infer<typeof listFlags>
+
+export const verb = makeVerb("list", listFlags, (input) => run(input), {
+  text: `Print the punches of a company, in the service's order.
 
   If the listing fails or is interrupted, a line on standard error has the
-  --cursor to resume it with.`
-  ),
-  Command.withShortDescription("Print punches"),
-  Command.withExamples([
-    { command: "time-punches list --limit 20", description: "A first look" },
-    {
-      command: "time-punches list --location-id 301 --week 2026-03-02 --zone America/New_York",
-      description: "A week of one location, in its local time"
-    },
-    { command: "time-punches list --last 7d --zone-file zones.csv", description: "Each location by its own clock" },
-    { command: "time-punches list --approved false --format ndjson", description: "Unapproved punches, for jq" },
-    {
-      command: "time-punches list --flags late,missed_break --format csv",
-      description: "Flagged punches, for a spreadsheet"
-    }
-  ])
+  --cursor to resume it with.`,
+  examples: [
+    ["list --limit 20", "A first look"],
+    ["list --location-id 301 --week 2026-03-02 --zone America/New_York", "A week of one location, in its local time"],
+    ["list --last 7d --zone-file zones.csv", "Each location by its own clock"],
+    ["list --approved false --format ndjson", "Unapproved punches, for jq"],
+    ["list --flags late,missed_break --format csv", "Flagged punches, for a spreadsheet"]
+  ]
+})
+
+const run = Effect.fnUntraced(
+  function*(input: ListInput) {
+    const flags = yield* resolvePeriod(input)
+    const company = yield* companyOf(flags)
+    const filter = yield* Effect.fromResult(toFilter(flags))
+    const format = yield* Effect.fromResult(formatOf(flags, forms))
+    const style = yield* Effect.fromResult(csvStyleOf(flags, format))
+    const names = yield* readNames(flags.names)
+    const further = names && nameColumns(names)
+    const most = Option.getOrElse(flags.limit, () => Infinity)
+    // With several zones, not every punch of a page is in the period of its location.
+    const usual = Option.isSome(flags.locations) ? maxPageSize : Math.min(most, maxPageSize)
+    const pageSize = Option.getOrElse(flags.pageSize, () => usual)
+    const { add, totals } = yield* makeProgress({
+      printsResults: true,
+      window: { clockedIn: filter.clockedIn, zone: flags.zone }
+    })
+    const client = yield* TimePunches
+    const table = makeTable(columnsOf(flags, names), yield* screen)
+    let next = flags.cursor
+    let isPrinting = false
+    const file = fileOf(flags.output)
+    const hintAt = (cursor: typeof next) =>
+      Option.isSome(file)
+        ? [`${printable(file.value)} was not written; time-punches export resumes where it stopped.`]
+        : Option.isSome(cursor)
+        ? [...resumeHint(cursor), ...fixedWindowHint(flags)]
+        : []
+
+    yield* client.pages(company, filter, { pageSize, cursor: flags.cursor }).pipe(
+      Stream.mapEffect(({ cursor, items }) =>
+        Effect.map(Effect.fromResult(keptOf(items, flags)), (kept) => ({ cursor, items, kept }))
+      ),
+      // The page that reaches --limit is the last request.
+      Stream.takeUntil(({ kept }) => totals().punches + kept.length >= most),
+      Stream.tap(Effect.fnUntraced(function*({ cursor, items, kept }) {
+        const { pages, punches } = totals()
+        const taken = kept.slice(0, most - punches)
+        // Titles have the width of the first rows, so they wait for one.
+        const isTitled = taken.length > 0 || items.length === 0
+        const text = format === "table"
+          ? (isTitled ? table.lines(taken) : []).map((line) => `${line}\n`).join("")
+          : yield* format === "json"
+            ? jsonText(taken, punches, further)
+            : pageText(taken, format, pages === 0, style, further)
+        isPrinting = true
+        yield* (format === "csv" ? printCells(Stream.make(text)) : printText(text))
+        isPrinting = false
+        next = cursor.next
+        yield* add(taken.length, items)
+      })),
+      Stream.runDrain,
+      mapToCommandFailure((error) =>
+        Effect.succeed(
+          // Nothing is printed of the page with that location.
+          error._tag === "MissingZone" ? hintAt(next) : "resumeFrom" in error ? hintAt(error.resumeFrom) : []
+        )
+      ),
+      Effect.onInterrupt(() => {
+        const { pages, punches } = totals()
+        return printWarning(
+          `interrupted after ${counted(pages, "page")}, ${countedPunches(punches)}`,
+          // A slow reader has an unknown part of the page that was just printed.
+          ...(isPrinting && Option.isNone(file)
+            ? [
+              `A part of the next page may be printed too: keep the first ${countedPunches(punches)} before you append.`
+            ]
+            : []),
+          ...hintAt(next)
+        )
+      })
+    )
+    if (format === "json") yield* printText(`${jsonEnd(totals().punches)}\n`)
+    if (totals().punches === 0) yield* printError("no punch matches")
+  },
+  Effect.scoped,
+  intoOutput,
+  (run, input) => Effect.provide(run, layerClient(input))
 )
+
+const columnsOf = (
+  { zoneOf }: LocalPeriod,
+  names: Names | undefined
+): ReadonlyArray<Column<TimePunch>> => {
+  const hasNames = names !== undefined
+  const outOf = ({ clockedOut }: TimePunch, format: (at: DateTime.Utc) => string) =>
+    Option.match(clockedOut, { onNone: () => "open", onSome: format })
+  return [
+    { title: "id", align: "right", cell: (punch) => `${punch.id}` },
+    ...idColumns<TimePunch>("user", names, ({ userId }) => Option.some(userId), { id: hasNames ? 3 : undefined }),
+    ...idColumns<TimePunch>("location", names, ({ locationId }) => Option.some(locationId), { id: 2, name: 5 }),
+    ...idColumns<TimePunch>("role", names, ({ roleId }) => Option.some(roleId), { id: 1, name: 4 }),
+    {
+      title: "clocked_in",
+      cell: (punch) => formatTime(punch.clockedIn, zoneOf(punch)),
+      short: (punch) => formatShortTime(punch.clockedIn, zoneOf(punch))
+    },
+    {
+      title: "clocked_out",
+      cell: (punch) => outOf(punch, (at) => formatTime(at, zoneOf(punch))),
+      short: (punch) => outOf(punch, (at) => formatShortTime(at, zoneOf(punch)))
+    },
+    {
+      title: "net",
+      align: "right",
+      cell: (punch) =>
+        Option.match(WorkedTime.measure(punch).durations, { onNone: () => "?", onSome: ({ net }) => formatHours(net) }),
+      warns: (punch) => Option.isNone(WorkedTime.measure(punch).durations)
+    },
+    { title: "approved", cell: (punch) => punch.approved ? "yes" : "no", dropOrder: hasNames ? 6 : undefined },
+    { title: "notes", maxWidth: 40, minWidth: 10, cell: (punch) => (punch.deleted ? "(deleted) " : "") + punch.notes }
+  ]
+}

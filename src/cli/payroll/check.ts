@@ -1,41 +1,176 @@
 /** `time-punches payroll check`: what a person must look at before a period is closed. */
-import * as Command from "effect/cli/Command"
-import { lazyCommand } from "../flags/lazy.ts"
-import { checkFlags } from "./checkFlags.ts"
+import type * as Command from "effect/cli/Command"
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import * as Period from "../../payroll/Period.ts"
+import * as PeriodCheck from "../../payroll/PeriodCheck.ts"
+import type { Interval } from "../../payroll/Zones.ts"
+import type { PunchFilter } from "../../PunchFilter.ts"
+import type { TimePunch } from "../../TimePunch.ts"
+import { copyOf, mayHaveDeleted, openSource, punchesOf } from "../database/source.ts"
+import { sourceFlags } from "../database/sourceFlags.ts"
+import { Findings } from "../failure.ts"
+import { intoOutput, outputFlags } from "../files/output.ts"
+import { type FilterInput, noFilter } from "../flags/filter.ts"
+import { readNames } from "../flags/names.ts"
+import { namesFlag } from "../flags/userFiles.ts"
+import { csvFlags, csvStyleOf, formatFlags, formatOf, instant, words } from "../flags/values.ts"
+import { printError, printWarning } from "../print/messages.ts"
+import { print, printCells, screen } from "../print/output.ts"
+import { defaultMaxShift, maxShift, refuseBeyondCalendar } from "../select/maxShift.ts"
+import { type LocationDayRule, requirePeriod, resolvePeriod } from "../select/period.ts"
+import { periodFlags } from "../select/periodFlags.ts"
+import {
+  disputedIn,
+  disputesUnknown,
+  type Selected,
+  selectedOf,
+  selectionFlags,
+  selects,
+  widerFilter
+} from "../select/selection.ts"
+import { makeVerb } from "../verb.ts"
+import { textsOf, verdictOf } from "./findings.ts"
 
-export const check = lazyCommand(
-  "check",
-  checkFlags,
-  () => import("./checkRun.ts"),
-  ({ run }) => run
-).pipe(
-  Command.withDescription(
-    `Find the issues that a person must solve before a period is closed.
+/** The forms of its result. */
+const forms = ["table", "csv", "json"] as const
+
+/** What is found of the source as a whole. */
+const accepted = ["empty", "deletionsUnseen"] as const
+
+const checkFlags = {
+  ...sourceFlags,
+  ...selectionFlags,
+  ...periodFlags,
+  maxShift,
+  accept: words(
+    "accept",
+    accepted,
+    "Exit with 0 all the same: empty, if no punch matches; deletionsUnseen, if the copy may have punches that were deleted",
+    "KINDS"
+  ),
+  asOf: instant("as-of", "Treat open punches as clocked out at this instant; without it only their clock-in counts"),
+  ...formatFlags(forms, "table for people; csv and json for programs"),
+  ...csvFlags,
+  ...outputFlags,
+  names: namesFlag
+}
+
+type CheckInput = Command.Command.Config.Infer<typeof checkFlags>
+
+export const verb = makeVerb("check", checkFlags, (input) => run(input), {
+  text: `Find the issues that a person must solve before a period is closed.
 
   It lists punches that are open, unapproved, disputed, too long or without a
   wage, that overlap another punch of the same person (at any location, also
   across an edge of the period), or that are unusual in another way (an
   anomaly). Each line shows the person, the local time and the reason. It exits
   with 0 if there is no issue, and with 9 if there is one, or if no punch was
-  checked.`
-  ),
-  Command.withShortDescription("Find the issues of a period before it is closed"),
-  Command.withExamples([
-    {
-      command: "time-punches payroll check --week 2026-03-02 --week-starts sunday --zone America/New_York",
-      description: "A payroll week"
-    },
-    {
-      command: "time-punches payroll check --week 2026-03-02 --zone America/New_York --location-id 301 --max-shift 12h",
-      description: "One location, and report punches over 12 hours"
-    },
-    {
-      command: "time-punches payroll check --month 2026-03 --zone America/New_York --names names.csv --json",
-      description: "A month for a program, with names"
-    },
-    {
-      command: "time-punches payroll check --week 2026-03-02 --zone-file zones.csv --database punches.db",
-      description: "Each location by its own clock, from a copy and without a request"
-    }
-  ])
+  checked.`,
+  examples: [
+    ["payroll check --week 2026-03-02 --week-starts sunday --zone America/New_York", "A payroll week"],
+    [
+      "payroll check --week 2026-03-02 --zone America/New_York --location-id 301 --max-shift 12h",
+      "One location, and report punches over 12 hours"
+    ],
+    [
+      "payroll check --month 2026-03 --zone America/New_York --names names.csv --json",
+      "A month for a program, with names"
+    ],
+    [
+      "payroll check --week 2026-03-02 --zone-file zones.csv --database punches.db",
+      "Each location by its own clock, from a copy and without a request"
+    ]
+  ]
+})
+
+/** Kinds that are neither reported nor counted: an assistant that may not see wages must not learn which are 0. */
+export const HiddenKinds = Context.Reference<ReadonlyArray<PeriodCheck.Kind>>("effect-time-punches/cli/HiddenKinds", {
+  defaultValue: () => []
+})
+
+const run = Effect.fnUntraced(
+  function*(flags: CheckInput) {
+    const resolved = yield* resolvePeriod({ ...noFilter, ...flags })
+    const local = yield* Effect.fromResult(requirePeriod(resolved, "payroll check"))
+    const format = yield* Effect.fromResult(formatOf(flags, forms))
+    const style = yield* Effect.fromResult(csvStyleOf(flags, format))
+    const names = yield* readNames(flags.names)
+    const knowsDisputes = Option.isNone(yield* copyOf(flags))
+    const accepts = (kind: "empty" | "deletionsUnseen") => Option.exists(flags.accept, (kinds) => kinds.includes(kind))
+    const acceptsEmpty = accepts("empty")
+    const source = yield* openSource(resolved)
+    const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
+    yield* refuseBeyondCalendar(resolved, maxShift)
+    const { all, checked } = yield* findAll({
+      ...local,
+      clockedIn: resolved.clockedIn,
+      selected: selectedOf(flags),
+      maxDuration: maxShift,
+      asOf: Option.getOrUndefined(flags.asOf),
+      knowsDisputes
+    }, punchesOf(source))
+
+    const missesDeletions = !accepts("deletionsUnseen") && (yield* mayHaveDeleted(flags))
+    const hidden = yield* HiddenKinds
+    const found = hidden.length === 0 ? all : all.filter(({ kind }) => !hidden.includes(kind))
+    const printVerdict = found.length === 0 && checked > 0 ? printError : printWarning
+    const write = format === "csv" ? printCells : print
+    yield* write(textsOf(format, found, names, yield* screen, style)).pipe(
+      Effect.andThen(printVerdict(verdictOf(found, checked, acceptsEmpty))),
+      Effect.andThen(missesDeletions ? printWarning(deletionsUnseen) : Effect.void),
+      Effect.andThen(knowsDisputes ? Effect.void : printWarning(disputesUnknown)),
+      // What was found decides the exit code, also if its reader has read enough.
+      Effect.catchTag("OutputClosed", () => Effect.void)
+    )
+    // A gate that looked at nothing must not open.
+    if (found.length > 0 || missesDeletions || (checked === 0 && !acceptsEmpty)) return yield* new Findings()
+  },
+  Effect.scoped,
+  intoOutput
 )
+
+const deletionsUnseen =
+  "deletionsUnseen: the copy may have punches that were deleted, and they count here; --accept deletionsUnseen lets it pass"
+
+/** What is checked. */
+interface CheckRequest {
+  readonly dayRule: LocationDayRule
+  /** The period by a clock. */
+  readonly period: (dayRule: Period.DayRule) => Interval
+  /** The window that the flags of the period make. With a zone for each location it has the period in any zone. */
+  readonly clockedIn: FilterInput["clockedIn"]
+  readonly selected: Selected
+  readonly maxDuration: Duration.Duration
+  readonly asOf: DateTime.Utc | undefined
+  /** Whether the source of the punches knows disputes. */
+  readonly knowsDisputes: boolean
+}
+
+/** Checks the punches of a period, and reads some time around it for overlaps. `list` lists them. */
+const findAll = Effect.fnUntraced(function*<E, R>(
+  { asOf, clockedIn, dayRule, knowsDisputes, maxDuration, period, selected }: CheckRequest,
+  list: (filter: PunchFilter) => Stream.Stream<TimePunch, E, R>
+) {
+  const periods = Period.byLocation(dayRule, period)
+  const isChecked = selects(selected)
+  const disputed = knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined
+  // A copy lists by clock-in, and knows no disputes; a service may list in another order.
+  const options = { dayRule, period, asOf, maxDuration, isChecked, disputed, isSorted: !knowsDisputes }
+  let checked = 0
+  const all = yield* list(widerFilter(PeriodCheck.queryWindow(options), selected, clockedIn)).pipe(
+    Stream.mapArray((punches) => {
+      // A punch of a location without a zone is not counted: it fails the check.
+      const belong = punches.filter((punch) => Result.getOrElse(periods.contains(punch), () => false))
+      checked += belong.filter((punch) => !punch.deleted && isChecked(punch)).length
+      return punches
+    }),
+    Stream.run(PeriodCheck.findings(options))
+  )
+  return { all, checked }
+})

@@ -1,16 +1,66 @@
 /** `time-punches payroll close`: checks a period, sums it and records the sums. */
-import * as Command from "effect/cli/Command"
-import { lazyCommand } from "../flags/lazy.ts"
-import { closeFlags } from "./closeFlags.ts"
+import type * as Command from "effect/cli/Command"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Struct from "effect/Struct"
+import { Blocker } from "../../close/Blocker.ts"
+import * as Close from "../../close/Close.ts"
+import * as CloseSums from "../../close/CloseSums.ts"
+import { isByLocation, type TermChange } from "../../close/CloseTerms.ts"
+import type { CompanyId, LocationId } from "../../Ids.ts"
+import type { Rounding } from "../../payroll/Labor.ts"
+import { type DayRule, dayStartsOf, zoneOf } from "../../payroll/Zones.ts"
+import { CommandFailure, usage } from "../failure.ts"
+import { flagNameOf } from "../flags/filter.ts"
+import { orDefault } from "../flags/settings.ts"
+import { namesFlag } from "../flags/userFiles.ts"
+import { dayStartsText, hoursText, onFlag, words } from "../flags/values.ts"
+import { dayRuleAt, dayRuleText, readZones } from "../flags/zones.ts"
+import { formatExactHours } from "../print/format.ts"
+import { printHint, printWarning } from "../print/messages.ts"
+import { maxShift } from "../select/maxShift.ts"
+import { dayStartsOrDefault, requirePeriod, textOfDates } from "../select/period.ts"
+import { periodFlags, type PeriodInput } from "../select/periodFlags.ts"
+import { makeThresholdFlags, thresholdFlags, type ThresholdInput } from "../select/thresholds.ts"
+import { makeVerb } from "../verb.ts"
+import { printWritten } from "./print.ts"
+import {
+  authorship,
+  note,
+  openRecord,
+  printNotReady,
+  readTerms,
+  recordFlags,
+  termFlags,
+  warnOfHoles
+} from "./record.ts"
 
-export const close = lazyCommand(
-  "close",
-  closeFlags,
-  () => import("./closeRun.ts"),
-  ({ run }) => run
-).pipe(
-  Command.withDescription(
-    `Close a payroll period: check it, sum it and record the sums.
+const closeFlags = {
+  ...recordFlags,
+  next: onFlag(
+    "next",
+    "The period that follows the newest close, with its zones, starts of days, thresholds, rounding and first day of a week"
+  ),
+  ...termFlags,
+  ...makeThresholdFlags("Record"),
+  maxShift,
+  accept: words(
+    "accept",
+    Blocker.literals,
+    `Close although these were found, and record their numbers: some of ${Blocker.literals.join(", ")}`,
+    "KINDS"
+  ),
+  note,
+  names: namesFlag
+}
+
+type CloseInput = Command.Command.Config.Infer<typeof closeFlags>
+
+export const verb = makeVerb("close", closeFlags, (input) => run(input), {
+  text: `Close a payroll period: check it, sum it and record the sums.
 
   It reads a copy with a history as of one time, and sends nothing.
 
@@ -24,23 +74,177 @@ export const close = lazyCommand(
   --next takes the terms and the calendar of the record, so that no flag can be
   forgotten: the oldest period that fell out of every close, else the one behind
   the last close. A flag that says otherwise is refused; --zone-file may add
-  locations. --accept gap closes the period behind the last close instead.`
-  ),
-  Command.withShortDescription("Close a payroll period and record its sums"),
-  Command.withExamples([
-    {
-      command: "time-punches payroll close --pay-period last --calendar 14d:2026-01-05 --zone-file zones.csv " +
-        "--weekly-threshold 40h --database punches.db",
-      description: "The last fortnight"
-    },
-    {
-      command: "time-punches payroll close --next --database punches.db",
-      description: "The period after it, by the same terms"
-    },
-    {
-      command: "time-punches payroll close --week 2026-03-02 --zone America/New_York --accept unapproved " +
-        "--database punches.db --json",
-      description: "A week with unapproved punches, as JSON"
+  locations. --accept gap closes the period behind the last close instead.`,
+  examples: [
+    [
+      "payroll close --pay-period last --calendar 14d:2026-01-05 --zone-file zones.csv " +
+      "--weekly-threshold 40h --database punches.db",
+      "The last fortnight"
+    ],
+    ["payroll close --next --database punches.db", "The period after it, by the same terms"],
+    [
+      "payroll close --week 2026-03-02 --zone America/New_York --accept unapproved " +
+      "--database punches.db --json",
+      "A week with unapproved punches, as JSON"
+    ]
+  ]
+})
+
+const run = Effect.fnUntraced(function*(input: CloseInput) {
+  const { company, json, layer, names, shown } = yield* openRecord(input, "close", true)
+  if (input.next) yield* refusePeriodBesideNext(input)
+  const given = input.next ? undefined : yield* givenTerms(input)
+  yield* Effect.gen(function*() {
+    const options = {
+      ...given ?? (yield* nextTerms(company, input)),
+      maxDuration: Option.getOrUndefined(input.maxShift),
+      accept: Option.getOrUndefined(input.accept),
+      ...authorship(input.note)
     }
-  ])
-)
+    const revision = yield* Effect.catchTag(
+      Close.create(company, options),
+      "NotReady",
+      printNotReady(names, "close", shown)
+    )
+    yield* printWritten([revision], [CloseSums.difference(revision, CloseSums.empty)], { ...input, json }, names, shown)
+    yield* printWarning(
+      ...revision.changedTerms.map(({ before, now, term }) =>
+        `${termNames[term]} ${termText(now)}, and close ${Option.getOrElse(revision.before, () => "")} has ${
+          termText(before)
+        }: in a week that both have, hours may be over a threshold twice or never`
+      )
+    )
+    yield* warnOfHoles(company)
+  }).pipe(Effect.provide(layer))
+})
+
+/** The period and the terms of the flags. */
+const givenTerms = Effect.fnUntraced(function*(input: CloseInput) {
+  const { flags, terms } = yield* readTerms(input)
+  yield* Effect.fromResult(
+    Result.mapError(requirePeriod(flags, "payroll close"), ({ advice, code, message }) =>
+      new CommandFailure({
+        message,
+        advice: [...advice, "Or --next: the period behind the last close, by its terms."],
+        code
+      }))
+  )
+  if (Option.isSome(terms)) return terms.value
+  return yield* usage(
+    "payroll close takes no --last: its dates depend on the day",
+    "Give --pay-period, --week, --month or --from."
+  )
+})
+
+const termNames = {
+  weeklyThreshold: "the weekly threshold is",
+  dailyThreshold: "the daily threshold is",
+  doubleThreshold: "the second daily threshold is",
+  rounding: "the rounding is",
+  firstDay: "the first day of the week is"
+} as const satisfies Readonly<Record<TermChange["term"], string>>
+
+const termText = (value: TermChange["now"]): string =>
+  value === null ? "none" : typeof value === "number" ? formatExactHours(Duration.seconds(value)) : value
+
+type NextInput = PeriodInput & ThresholdInput & {
+  readonly rounding: Option.Option<Rounding>
+  readonly accept: Option.Option<ReadonlyArray<Blocker>>
+}
+
+/** Refuses the flags of a period: the record says which one is next. */
+export const refusePeriodBesideNext = (input: NextInput) => {
+  const { dayStarts: _, weekStarts: _1, zone: _2, zoneFile: _3, ...ofPeriod } = periodFlags
+  const given = Struct.keys(ofPeriod).find((name) => Option.isSome<unknown>(input[name]))
+  return given === undefined
+    ? Effect.void
+    : usage(`--next goes without --${flagNameOf(given)}: the record says which period is next`)
+}
+
+/** The period to close next and the terms of the record. Refuses a flag that says otherwise. */
+export const nextTerms = Effect.fnUntraced(function*(company: CompanyId, input: NextInput) {
+  const acceptGaps = Option.exists(input.accept, (kinds) => kinds.includes("gap"))
+  const { before, termsOf, ...terms } = yield* Close.next(company, { acceptGaps })
+  const dayRule = yield* dayRuleOf(input, terms.dayRule, termsOf)
+  yield* refuseOthers(input, { ...terms, termsOf })
+  yield* Option.match(before, {
+    onNone: () => printHint(`--next: ${textOfDates(terms)}, after close ${termsOf}`),
+    onSome: (before) =>
+      printWarning(
+        `--next: ${textOfDates(terms)}, which fell out of every close, before close ${before}, ` +
+          `with the terms of close ${termsOf}; --accept gap closes the one behind the last close`
+      )
+  })
+  return { ...terms, dayRule }
+})
+
+const differs = (flag: string, termsOf: number, recorded: string) =>
+  usage(
+    `${flag} differs from close ${termsOf}, which has ${recorded}`,
+    "Leave the flag out. To close by other terms, leave out --next, and give the dates with --from and --to."
+  )
+
+type Recorded = Omit<Close.NextPeriod, "before">
+
+/** Refuses a threshold, a rounding or a first day of the week that the record does not have. */
+const refuseOthers = Effect.fnUntraced(function*(input: NextInput, { termsOf, ...terms }: Recorded) {
+  const text = (hours: Duration.Input | undefined) =>
+    hours === undefined ? "none" : hoursText(Duration.fromInputUnsafe(hours))
+  const given = [
+    ...Struct.keys(thresholdFlags).map((name) => [name, Option.map(input[name], text), text(terms[name])] as const),
+    ["rounding", input.rounding, terms.rounding],
+    ["weekStarts", input.weekStarts, terms.firstDay]
+  ] as const
+  for (const [name, value, recorded] of given) {
+    if (Option.isSome(value) && value.value !== recorded) {
+      return yield* differs(`--${flagNameOf(name)} ${value.value}`, termsOf, recorded)
+    }
+  }
+})
+
+/**
+ * The day rules of the record, with the locations that `--zone-file`, or the file of the profile, adds. The record comes before
+ * the profile, so that a default never contradicts it.
+ */
+const dayRuleOf = Effect.fnUntraced(function*(input: NextInput, recorded: Recorded["dayRule"], termsOf: number) {
+  const byLocation = isByLocation(recorded) ? recorded : undefined
+  const rules = isByLocation(recorded) ? [...recorded.values()] : [recorded]
+  const nameOf = (rule: DayRule) => DateTime.zoneToString(zoneOf(rule))
+  const starts = [...new Set(rules.map(dayStartsOf))]
+  if (Option.isSome(input.zone)) {
+    const zone = nameOf(input.zone.value)
+    if (byLocation !== undefined) return yield* differs(`--zone ${zone}`, termsOf, "a zone for each location")
+    const other = rules.map(nameOf).find((name) => name !== zone)
+    if (other !== undefined) return yield* differs(`--zone ${zone}`, termsOf, other)
+  }
+  if (Option.isSome(input.dayStarts) && Option.isNone(input.zoneFile)) {
+    const given = Duration.toMillis(input.dayStarts.value)
+    if (starts.some((each) => each !== given)) {
+      return yield* differs(`--day-starts ${dayStartsText(given)}`, termsOf, starts.map(dayStartsText).join(", "))
+    }
+  }
+  // The days of a new location begin as those of the others do, unless the flags say when.
+  const [start, ...more] = starts
+  const startOfOthers = start === undefined || more.length > 0
+    ? yield* dayStartsOrDefault(input.dayStarts)
+    : Option.some(Duration.millis(start))
+  const added = new Map<LocationId, DayRule>()
+  const zoneFile = yield* orDefault(input.zoneFile, "zoneFile")
+  const ofFile: ReadonlyMap<LocationId, DayRule> = Option.getOrElse(
+    yield* readZones(zoneFile, input.dayStarts),
+    () => new Map()
+  )
+  for (const [locationId, rule] of ofFile) {
+    const known = byLocation === undefined ? rules[0] : byLocation.get(locationId)
+    const isWithoutStart = DateTime.isTimeZone(rule)
+    if (known === undefined) {
+      added.set(locationId, isWithoutStart ? dayRuleAt(rule, startOfOthers) : rule)
+    } else if (
+      Option.isSome(input.zoneFile) &&
+      (nameOf(known) !== nameOf(rule) || (!isWithoutStart && dayStartsOf(known) !== dayStartsOf(rule)))
+    ) {
+      return yield* differs("--zone-file", termsOf, `${dayRuleText(known)} for location ${locationId}`)
+    }
+  }
+  return byLocation === undefined ? recorded : new Map([...byLocation, ...added])
+})

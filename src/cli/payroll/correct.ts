@@ -1,35 +1,68 @@
 /** `time-punches payroll correct`: records what has changed since periods were closed. */
-import * as Command from "effect/cli/Command"
-import { lazyCommand } from "../flags/lazy.ts"
-import { correctFlags } from "./correctFlags.ts"
+import type * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as Close from "../../close/Close.ts"
+import { requireCopy } from "../database/copy.ts"
+import { onFlag } from "../flags/values.ts"
+import { printError } from "../print/messages.ts"
+import { makeVerb } from "../verb.ts"
+import { rehearse } from "./due.ts"
+import { printRemarks, printWritten } from "./print.ts"
+import {
+  authorship,
+  note,
+  openRecord,
+  printNotReady,
+  readSumFlags,
+  recordFlags,
+  sumFlags,
+  warnOfHoles
+} from "./record.ts"
 
-export const correct = lazyCommand(
-  "correct",
-  correctFlags,
-  () => import("./correctRun.ts"),
-  ({ run }) => run
-).pipe(
-  Command.withDescription(
-    `Record the next revision of closes whose sums have changed.
+const correctFlags = {
+  ...recordFlags,
+  dryRun: onFlag("dry-run", "Write nothing: the same as payroll due"),
+  ...sumFlags,
+  note
+}
+
+type CorrectInput = Command.Command.Config.Infer<typeof correctFlags>
+
+export const verb = makeVerb("correct", correctFlags, (input) => run(input), {
+  text: `Record the next revision of closes whose sums have changed.
 
   What is due is its difference to the revision before. Without an ID it
   corrects every active close, in one write: a punch that was moved leaves one
-  close and enters the other. --dry-run shows what that would be.
+  close and enters the other. payroll due shows what that would be.
 
   The zones, thresholds and days are those of the record. --zone-file adds
   locations that a record lacks, and changes none. The revision before is
   computed again from the history first; if that is not what was recorded,
-  nothing is written (exit code 7).`
-  ),
-  Command.withShortDescription("Record what has changed since a period was closed"),
-  Command.withExamples([
-    {
-      command: "time-punches payroll correct --database punches.db",
-      description: "All closes whose sums have changed"
-    },
-    {
-      command: "time-punches payroll correct 7 --note 'late approvals' --database punches.db",
-      description: "One close"
-    }
-  ])
-)
+  nothing is written (exit code 7).`,
+  examples: [
+    ["payroll correct --database punches.db", "All closes whose sums have changed"],
+    ["payroll correct 7 --note 'late approvals' --database punches.db", "One close"]
+  ]
+})
+
+const run = Effect.fnUntraced(function*(input: CorrectInput) {
+  if (input.dryRun) return yield* rehearse(input, "correct")
+  const { company, json, layer, names, shown } = yield* openRecord(input, "correct", true)
+  const options = { ...yield* readSumFlags(input), ...authorship(input.note) }
+  yield* Effect.gen(function*() {
+    yield* requireCopy(company, shown, input.maxAge)
+    const correction = yield* Close.correct(company, options)
+    // They say what the record does not.
+    const remarks = printRemarks(correction, names)
+    yield* Effect.onError(
+      printWritten(correction.revisions, correction.due, { ...input, json }, names, shown),
+      () => remarks
+    )
+    if (correction.revisions.length === 0) yield* printError("nothing to correct")
+    yield* remarks
+  }).pipe(
+    Effect.catchTag("NotReady", printNotReady(names, "correct", shown)),
+    Effect.andThen(warnOfHoles(company)),
+    Effect.provide(layer)
+  )
+})

@@ -1,17 +1,85 @@
 /** `time-punches payroll diff`: compares a period with what it was when it was closed, in a copy with a history. */
-import * as Command from "effect/cli/Command"
-import { intoOutput } from "../files/output.ts"
-import { lazyCommand } from "../flags/lazy.ts"
-import { diffFlags } from "./diffFlags.ts"
+import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import * as Close from "../../close/Close.ts"
+import * as CloseTerms from "../../close/CloseTerms.ts"
+import type { CompanyId, LocationId } from "../../Ids.ts"
+import type { LaborOptions } from "../../payroll/Labor.ts"
+import { MissingZone, zoneOf, zonesOf } from "../../payroll/Zones.ts"
+import { failedWith } from "../../sql/connection.ts"
+import { type Comparison, comparisonOf, makePeople, readChanges } from "../../sql/history.ts"
+import type * as SqlStore from "../../sql/SqlStore.ts"
+import type { CopyStatus } from "../../sql/SqlStore.ts"
+import type { TimePunch } from "../../TimePunch.ts"
+import { withCopy } from "../database/copy.ts"
+import { databaseFlag, maxAgeFlag, targetOfCopy } from "../database/database.ts"
+import { codeOf, CommandFailure, usage } from "../failure.ts"
+import { intoOutput, outputFlags } from "../files/output.ts"
+import { companyFlags, companyOf } from "../flags/connection.ts"
+import { noFilter } from "../flags/filter.ts"
+import { readNames } from "../flags/names.ts"
+import { orDefault } from "../flags/settings.ts"
+import { namesFlag } from "../flags/userFiles.ts"
+import {
+  asOf,
+  csvFlags,
+  csvStyleOf,
+  formatFlags,
+  formatOf,
+  instant,
+  optionalRounding,
+  orHalfUp,
+  readZone,
+  whole
+} from "../flags/values.ts"
+import { readZones } from "../flags/zones.ts"
+import { printError, printHint } from "../print/messages.ts"
+import { print, printCells, screen } from "../print/output.ts"
+import { dayStartsOrDefault, refuseBesideClose, requirePeriod, resolvePeriod, textOfDates } from "../select/period.ts"
+import { periodFlags } from "../select/periodFlags.ts"
+import { makeVerb } from "../verb.ts"
+import { jsonOf, linesOf, peopleCsv, punchesCsv } from "./diffPrint.ts"
 
-export const diff = lazyCommand(
-  "diff",
-  diffFlags,
-  () => import("./diffRun.ts"),
-  ({ run }) => (flags) => intoOutput(run(flags), flags)
-).pipe(
-  Command.withDescription(
-    `Compare the punches of a period with what they were when it was closed.
+/** The forms of its result. */
+const forms = ["table", "csv", "json"] as const
+
+const diffFlags = {
+  close: whole(
+    "close",
+    "ID",
+    "The punches behind the next correction of this close; its record has the period and all that decides on the sums",
+    1
+  ),
+  since: instant(
+    "since",
+    "When the period was closed: compare the copy at this instant with the copy now (required without --close)"
+  ),
+  ...periodFlags,
+  asOf,
+  rounding: optionalRounding,
+  ...formatFlags(forms, "table for people; csv and json are exact"),
+  ...csvFlags,
+  ...outputFlags,
+  rows: Flag.Literals("rows", ["people", "punches"]).pipe(
+    Flag.withDescription("With --format csv: a row for each person, or for each punch (default: people)"),
+    Flag.optional
+  ),
+  names: namesFlag,
+  // Nothing is sent, so no guid is needed.
+  company: companyFlags.company,
+  database: databaseFlag,
+  maxAge: maxAgeFlag
+}
+
+type DiffInput = Command.Command.Config.Infer<typeof diffFlags>
+
+export const verb = makeVerb("diff", diffFlags, (flags) => intoOutput(run(flags), flags), {
+  text: `Compare the punches of a period with what they were when it was closed.
 
   It reads a copy that time-punches copy sync --history keeps, and sends
   nothing. --close ID shows the punches behind the next correction of a close:
@@ -23,23 +91,198 @@ export const diff = lazyCommand(
   did not have it then), movedIn or movedOut (into or out of the period),
   deleted, undeleted, missing (the service no longer shows it) or back. Then it
   lists each person whose sums differ, with the difference in net time, cost
-  and tips: what a correction run has to pay.`
-  ),
-  Command.withShortDescription("Show what has changed since a period was closed"),
-  Command.withExamples([
-    {
-      command: "time-punches payroll diff --close 7 --database punches.db",
-      description: "What the next correction of close 7 would pay, punch by punch"
-    },
-    {
-      command: "time-punches payroll diff --week 2026-03-02 --zone America/New_York --since 2026-03-09T15:00:00Z " +
-        "--database punches.db",
-      description: "What has changed in a closed week"
-    },
-    {
-      command: "time-punches payroll diff --week 2026-03-02 --zone America/New_York --since 2026-03-09T15:00:00Z " +
-        "--database punches.db --format csv --names names.csv",
-      description: "The difference of each person, for a correction run"
+  and tips: what a correction run has to pay.`,
+  examples: [
+    ["payroll diff --close 7 --database punches.db", "What the next correction of close 7 would pay, punch by punch"],
+    [
+      "payroll diff --week 2026-03-02 --zone America/New_York --since 2026-03-09T15:00:00Z " +
+      "--database punches.db",
+      "What has changed in a closed week"
+    ],
+    [
+      "payroll diff --week 2026-03-02 --zone America/New_York --since 2026-03-09T15:00:00Z " +
+      "--database punches.db --format csv --names names.csv",
+      "The difference of each person, for a correction run"
+    ]
+  ]
+})
+
+const run = Effect.fnUntraced(function*(input: DiffInput) {
+  const { close } = input
+  if (Option.isSome(close)) yield* refuseRecorded(input)
+  const company = yield* companyOf(input)
+  const target = yield* targetOfCopy(
+    input.database,
+    "payroll diff",
+    "The service does not show earlier versions of a punch; a copy that is synced with --history has them."
+  )
+  const period = Option.isSome(close) ? undefined : yield* ofPeriod(input)
+  const format = yield* Effect.fromResult(formatOf(input, forms))
+  const style = yield* Effect.fromResult(csvStyleOf(input, format))
+  if (Option.isSome(input.rows) && format !== "csv") {
+    return yield* usage("--rows goes with --format csv; every other form has both punches and people")
+  }
+  const names = yield* readNames(input.names)
+  const shownOn = yield* screen
+  let since = Option.none<DateTime.DateTime>()
+  let count = 0
+
+  const texts = Effect.fnUntraced(function*(status: SqlStore.CopyStatus) {
+    if (period !== undefined) yield* refuseFuture(period.comparison.since, status)
+    const subject = period ?? (yield* ofClose(company.id, Option.getOrThrow(close), input, status))
+    since = Option.some(subject.comparison.since)
+    const people = makePeople(subject)
+    const punches = readChanges(company.id, subject.comparison, people).pipe(
+      Stream.catchTag("SqlError", (error) => Stream.fail(failedWith(company.id, "the history cannot be read")(error))),
+      Stream.mapArray((changes) => {
+        count += changes.length
+        return changes
+      })
+    )
+    if (format === "json") return jsonOf(punches, people.differences, names)
+    if (format === "csv") {
+      return Option.contains(input.rows, "punches")
+        ? punchesCsv(punches, names, subject, style)
+        : peopleCsv(punches, people.differences, names, style)
     }
-  ])
+    const changes = { punches: yield* Stream.runCollect(punches), people: people.differences() }
+    const lines = linesOf(changes, { zoneOf: subject.zoneOf, names, asOf: subject.asOf }, shownOn)
+    return lines.length === 0 ? Stream.empty : Stream.make(`${lines.join("\n")}\n`)
+  }, Stream.unwrap)
+
+  const write = format === "csv" ? printCells : print
+  yield* write(withCopy(company.id, target, texts, input.maxAge))
+  if (count === 0 && Option.isSome(since)) {
+    yield* printError(`nothing has changed since ${DateTime.formatIso(since.value)}`)
+  }
+})
+
+/** The changes of the period that the flags name. */
+const ofPeriod = Effect.fnUntraced(function*(input: DiffInput) {
+  if (Option.isNone(input.since)) {
+    return yield* usage(
+      "payroll diff needs --since INSTANT: when the period was closed; or --close ID",
+      "Give an instant with a zone, such as --since 2026-03-09T15:00:00Z, or the number of a close."
+    )
+  }
+  const since = input.since.value
+  const flags = yield* resolvePeriod({ ...noFilter, ...input })
+  const { dayRule, period } = yield* Effect.fromResult(requirePeriod(flags, "payroll diff"))
+  const { getDayRule } = zonesOf(dayRule)
+  return {
+    comparison: comparisonOf({ dayRule, period, since }),
+    rounding: orHalfUp(flags.rounding),
+    asOf: Option.getOrUndefined(flags.asOf),
+    zoneOf: ({ locationId }) => Option.map(Result.getSuccess(getDayRule(locationId)), zoneOf)
+  } satisfies ChangeQuery<MissingZone>
+})
+
+/** The clock of the database may be ahead: what it has written is not in the future. */
+const refuseFuture = Effect.fnUntraced(function*(since: DateTime.DateTime, { history }: SqlStore.CopyStatus) {
+  const written = Option.exists(history, ({ last }) => DateTime.isGreaterThanOrEqualTo(last, since))
+  if (written || DateTime.isLessThanOrEqualTo(since, yield* DateTime.now)) return
+  return yield* usage(`--since ${DateTime.formatIso(since)} is in the future: nothing can have changed since then`)
+}, Effect.asVoid)
+
+/** What is compared, and how its punches are read. */
+export interface ChangeQuery<E> extends LaborOptions {
+  readonly comparison: Comparison<E>
+  readonly asOf: DateTime.Utc | undefined
+  /** The zone in which the times of a punch are shown. */
+  readonly zoneOf: (punch: TimePunch) => Option.Option<DateTime.TimeZone>
+}
+
+/** The changes since the newest active revision. */
+export const ofClose = Effect.fnUntraced(
+  function*(company: CompanyId, id: number, input: DiffInput, { history }: CopyStatus) {
+    const { otherTerms, terms: recorded, ...revision } = yield* Close.newest(company, id)
+    const terms = yield* withZones(id, recorded, input)
+    const known = Option.map(history, ({ since }) => since)
+    if (!Option.exists(known, (since) => DateTime.isLessThanOrEqualTo(since, revision.at))) {
+      const reach = Option.match(known, {
+        onNone: () => "the copy has no history",
+        onSome: (since) => `the history is known since ${DateTime.formatIso(since)}`
+      })
+      return yield* new CommandFailure({
+        message: `${reach}, and revision ${revision.id} sums the copy of ${DateTime.formatIso(revision.at)}`,
+        advice: [`time-punches payroll due ${id} prints what is due, without the punches.`],
+        code: codeOf.HistoryUnavailable
+      })
+    }
+    yield* printHint(`revision ${revision.id}: ${textOfDates(terms)}, as of ${DateTime.formatIso(revision.at)}`)
+    return {
+      comparison: closeComparisonOf(terms, otherTerms, revision.at),
+      rounding: terms.rounding,
+      asOf: undefined,
+      zoneOf: ({ locationId }) =>
+        Option.flatMap(
+          Option.fromUndefinedOr(CloseTerms.getLocation(terms, locationId)),
+          ({ clock }) => Option.flatMap(Option.fromUndefinedOr(terms.clocks[clock]), ({ zone }) => readZone(zone))
+        )
+    } satisfies ChangeQuery<MissingZone>
+  }
 )
+
+/** Refuses the flags whose value the record has. A file of zones may add locations, with their starts of the day. */
+export const refuseRecorded = (input: DiffInput) => {
+  const { dayStarts, zoneFile: _, ...others } = periodFlags
+  return refuseBesideClose(input, [
+    ...Object.keys(Option.isSome(input.zoneFile) ? others : { ...others, dayStarts }),
+    "since",
+    "asOf",
+    "rounding"
+  ])
+}
+
+/**
+ * The file may add locations that the record lacks, as `payroll correct --zone-file` does. One of the profile is of all closes:
+ * where it has another clock, the record keeps its own.
+ */
+const withZones = Effect.fnUntraced(function*(
+  id: number,
+  recorded: CloseTerms.CloseTerms,
+  { dayStarts, zoneFile }: DiffInput
+) {
+  let terms = recorded
+  const dayRules = yield* readZones(yield* orDefault(zoneFile, "zoneFile"), yield* dayStartsOrDefault(dayStarts))
+  for (const [locationId, dayRule] of Option.getOrElse(dayRules, () => new Map())) {
+    if (Option.isSome(zoneFile) && CloseTerms.hasOtherDayRule(recorded, locationId, dayRule)) {
+      return yield* usage(
+        `--zone-file contradicts close ${id}: location ${locationId} has another clock there`,
+        "The record keeps the clock that the period was closed with. Leave the flag out, or the location."
+      )
+    }
+    if (CloseTerms.getLocation(terms, locationId) === undefined) {
+      terms = CloseTerms.withLocation(terms, locationId, dayRule)
+    }
+  }
+  return terms
+})
+
+/** The punches that the sums of the close count. Of the days before a cut week they are shown too, and are in no difference. */
+const closeComparisonOf = (
+  terms: CloseTerms.CloseTerms,
+  otherTerms: ReadonlyArray<CloseTerms.CloseTerms>,
+  since: DateTime.Utc
+): Comparison<MissingZone> => {
+  const isInLater = CloseTerms.isInLaterClose(terms, otherTerms)
+  const places = new Map<LocationId, CloseTerms.CountedInterval | undefined>()
+  const placeOf = (locationId: LocationId) => {
+    if (!places.has(locationId)) places.set(locationId, CloseTerms.getCountedInterval(terms, locationId))
+    return places.get(locationId)
+  }
+  return {
+    since,
+    widest: CloseTerms.queryWindow(terms),
+    contains: (punch) => {
+      const { clockedIn: { epochMilliseconds: at }, locationId } = punch
+      const place = placeOf(locationId)
+      if (place !== undefined) return Result.succeed(place.from <= at && at < place.to)
+      return isInLater(punch) ? Result.succeed(false) : Result.fail(new MissingZone({ locationId }))
+    },
+    isShown: ({ clockedIn: { epochMilliseconds: at }, locationId }: TimePunch) => {
+      const place = placeOf(locationId)
+      return place !== undefined && place.countedFrom <= at && at < place.from
+    }
+  }
+}

@@ -1,37 +1,51 @@
-/** `time-punches payroll due`: what is due of closes now. Writes nothing. */
-import * as Command from "effect/cli/Command"
+/** `time-punches payroll due`: what is due of closes now, and what holds up their correction. Writes nothing. */
+import type * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
+import * as Close from "../../close/Close.ts"
+import { requireCopy } from "../database/copy.ts"
 import { intoOutput } from "../files/output.ts"
-import { isJson } from "../flags/values.ts"
-import { readFlags, sumFlags } from "./arguments.ts"
-import { operating } from "./operating.ts"
+import { printError } from "../print/messages.ts"
+import { makeVerb } from "../verb.ts"
+import { printDue, printRemarks } from "./print.ts"
+import { openRecord, printNotReady, readFlags, readSumFlags, recordFlags, sumFlags, warnOfHoles } from "./record.ts"
 
-const flags = { ...readFlags, ...sumFlags }
+const rehearsalFlags = { ...recordFlags, ...sumFlags }
 
-export const due = Command.make("due", flags, (input) => intoOutput(printDue(input), input)).pipe(
-  Command.withDescription(
-    `Sum closes again, and print what is due now; writes nothing.
-
-  It is what payroll correct would record. Without an ID it sums every active
-  close. --zone-file adds locations that a record lacks.`
-  ),
-  Command.withShortDescription("Print what is due since a period was closed"),
-  Command.withExamples([
-    { command: "time-punches payroll due --database punches.db", description: "Of every close" },
-    { command: "time-punches payroll due 7 --database punches.db --json", description: "Of close 7, as JSON" }
-  ])
+/** Does all that a correction does but the write: prints what is due, or why it would be refused. */
+export const rehearse = Effect.fnUntraced(
+  function*(input: Command.Command.Config.Infer<typeof rehearsalFlags>, verb: "due" | "correct") {
+    const { company, json, layer, names, shown } = yield* openRecord(input, verb)
+    const options = yield* readSumFlags(input)
+    yield* Effect.gen(function*() {
+      yield* requireCopy(company, shown, input.maxAge)
+      const rehearsal = yield* Close.rehearse(company, options)
+      const hasSum = ({ difference: { rows } }: Close.AmountDue) => rows.length > 0
+      yield* printDue(rehearsal.due.filter(hasSum), json, names)
+      for (const { after } of rehearsal.due.filter((each) => !hasSum(each))) {
+        yield* printError(`after ${after} a revision without a sum: it records the added locations`)
+      }
+      yield* printRemarks(rehearsal, names)
+    }).pipe(
+      Effect.catchTag("NotReady", printNotReady(names, "correct", shown)),
+      Effect.andThen(warnOfHoles(company)),
+      Effect.provide(layer)
+    )
+  }
 )
 
-const printDue = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
-  const operate = yield* operating
-  const { company, layer, shown } = yield* operate.recordOf(input, "due")
-  const json = yield* Effect.fromResult(isJson(input))
-  const options = yield* operate.readSumFlags(input)
-  const names = yield* operate.readNames(input.names)
-  yield* operate.requireCopy(company, shown, input.maxAge).pipe(
-    Effect.andThen(operate.Close.due(company, options)),
-    Effect.flatMap((due) => operate.printDue(due, json, names)),
-    Effect.andThen(operate.warnOfHoles(company)),
-    Effect.provide(layer)
-  )
-})
+export const verb = makeVerb(
+  "due",
+  { ...readFlags, ...sumFlags },
+  (input) => intoOutput(rehearse(input, "due"), input),
+  {
+    text: `Sum closes again, and print what is due now; writes nothing.
+
+  It is what payroll correct would record, or why that would be refused.
+  Without an ID it sums every active close. --zone-file adds locations that a
+  record lacks.`,
+    examples: [
+      ["payroll due --database punches.db", "Of every close"],
+      ["payroll due 7 --database punches.db --json", "Of close 7, as JSON"]
+    ]
+  }
+)

@@ -1,20 +1,58 @@
 /** `time-punches payroll file`: the file that a payroll program takes, of a revision or as a preview. */
-import * as Command from "effect/cli/Command"
+import * as Argument from "effect/cli/Argument"
+import type * as Command from "effect/cli/Command"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { intoOutput } from "../files/output.ts"
-import { lazyCommand } from "../flags/lazy.ts"
-import { fileFlags } from "./fileFlags.ts"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import * as Struct from "effect/Struct"
+import * as Close from "../../close/Close.ts"
+import * as CloseSums from "../../close/CloseSums.ts"
+import * as CloseTerms from "../../close/CloseTerms.ts"
+import type { FormChange } from "../../close/WrittenFile.ts"
+import { printable } from "../../internal/text/printable.ts"
+import type * as PayrollFile from "../../payroll/PayrollFile.ts"
+import { personOf } from "../database/database.ts"
+import { openSource, punchesOf } from "../database/source.ts"
+import { sourceFlags } from "../database/sourceFlags.ts"
+import { usage } from "../failure.ts"
+import { fileOf, intoOutput, outputFlags } from "../files/output.ts"
+import { companyOf } from "../flags/connection.ts"
+import { parseJson, readInput } from "../flags/file.ts"
+import { flagNameOf } from "../flags/filter.ts"
+import { type Names, readCodes, readNames } from "../flags/names.ts"
+import { orDefault } from "../flags/settings.ts"
+import { namesFlag } from "../flags/userFiles.ts"
+import { date, fileFlag, onFlag, refuseForeign } from "../flags/values.ts"
+import { counted, formatExactHours, formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
+import { printHint, printWarning } from "../print/messages.ts"
+import { printCells } from "../print/output.ts"
+import { textOfDates } from "../select/period.ts"
+import { makeVerb } from "../verb.ts"
+import { readTerms, recordOf, revisionName, termFlags, writable } from "./record.ts"
 
-export const file = lazyCommand(
-  "file",
-  fileFlags,
-  () => import("./fileRun.ts"),
-  ({ run }) => (flags) =>
-    // The file has its name before it is noted.
-    Effect.flatten(intoOutput(run(flags), flags))
-).pipe(
-  Command.withDescription(
-    `Print the file of a revision for a payroll program.
+const fileFlags = {
+  revision: Argument.optional(revisionName),
+  preview: onFlag("preview", "Print the file that a close of the period would have now, and record nothing"),
+  mapping: fileFlag("mapping", "How the file of the payroll program is written, in JSON"),
+  codes: fileFlag(
+    "codes",
+    "The employee numbers and other codes of ids, from a CSV file with the columns kind,id,code"
+  ),
+  payDate: date("pay-date", "The date for columns with payDate"),
+  ...outputFlags,
+  names: namesFlag,
+  ...sourceFlags,
+  ...termFlags
+}
+
+type FileInput = Command.Command.Config.Infer<typeof fileFlags>
+
+export const verb = makeVerb("file", fileFlags, (flags) =>
+  // The file has its name before it is noted.
+  Effect.flatMap(intoOutput(run(flags), flags), ({ note }) => note), {
+  text: `Print the file of a revision for a payroll program.
 
   Of the first revision it has the sums, of a later one the difference to the
   file of the revision before. It is the same file each time. The files of all
@@ -25,19 +63,192 @@ export const file = lazyCommand(
   about.
 
   --preview prints the file that a close of the period would have now. It
-  checks and records nothing.`
-  ),
-  Command.withShortDescription("Print what a revision pays, as a file"),
-  Command.withExamples([
-    {
-      command: "time-punches payroll file 7.2 --mapping payroll.json --codes codes.csv --output pay.csv " +
-        "--database punches.db",
-      description: "What revision 7.2 pays"
-    },
-    {
-      command: "time-punches payroll file --preview --week 2026-03-02 --zone America/New_York " +
-        "--mapping payroll.json --database punches.db",
-      description: "What a close of the week would pay"
+  checks and records nothing.`,
+  examples: [
+    [
+      "payroll file 7.2 --mapping payroll.json --codes codes.csv --output pay.csv " +
+      "--database punches.db",
+      "What revision 7.2 pays"
+    ],
+    [
+      "payroll file --preview --week 2026-03-02 --zone America/New_York " +
+      "--mapping payroll.json --database punches.db",
+      "What a close of the week would pay"
+    ]
+  ]
+})
+
+const run = Effect.fnUntraced(function*(input: FileInput) {
+  const names = yield* readNames(input.names)
+  const form = yield* readForm(input, names)
+  // The mapping says how cells are separated, so any ending of a text is right.
+  const isTabbed = form.mapping.separator === "\t" && Option.exists(input.output, (file) => /\.tsv$/i.test(file))
+  if (!isTabbed) yield* Effect.fromResult(refuseForeign(input.output, "the text of its mapping"))
+  if (input.preview) {
+    yield* printPreview(input, form)
+    return { note: Effect.void }
+  }
+  const recorded = firstGiven(Struct.pick(input, Struct.keys(termFlags)))
+  if (recorded !== undefined) return yield* usage(`--${recorded} goes with --preview: a revision has it in its record`)
+  const { maxAge, pageSize } = input
+  const unread = firstGiven({ source: Option.filter(input.source, (source) => source === "service"), pageSize, maxAge })
+  if (unread !== undefined)
+    return yield* usage(`--${unread} goes with --preview: a revision is printed from its record`)
+  if (Option.isNone(input.revision)) {
+    return yield* usage("payroll file prints one revision: name it, such as payroll file 7.2", "Or give --preview.")
+  }
+  const { name } = input.revision.value
+  const { company, layer, target } = yield* recordOf(input, "file")
+  const isWritten = Option.isSome(fileOf(input.output))
+  const found = Effect.gen(function*() {
+    const { previous, revision } = yield* Close.find(company, name)
+    return { previous, revision, files: isWritten ? yield* Close.files(company, revision.close) : [] }
+  })
+  const { files, previous, revision } = yield* Effect.provide(found, layer)
+  const shown = previous === undefined ? revision.id : `${revision.id} less ${previous.id}`
+  const { codes } = yield* printFile(form, shown, revision, previous)
+  if (!isWritten) return { note: Effect.void }
+  const used = { mapping: form.mapping, codes }
+  const changes = Close.formChanges(files, revision.id, used)
+  if (changes.length > 0) yield* printWarning(...changes.map(changeLine), addsUp)
+  const note = Close.noteFile(company, revision.id, { ...used, user: personOf() }).pipe(
+    Effect.provide(writable(company, target)),
+    Effect.asVoid,
+    // The file is there: it is as good as without a note.
+    Effect.catch(({ message }) =>
+      printWarning(`the file was written, and close ${revision.close} has no note of it: ${printable(message)}`)
+    )
+  )
+  return { note }
+}, Effect.scoped)
+
+const addsUp = "The files of all active revisions add up only with one mapping and one code of each id."
+
+const changeLine = ({ codes, file, mapping }: FormChange): string => {
+  const changed = codes.map(({ before, code, id, kind }) =>
+    `${kind} ${id}: ${printable(before)}, now ${printable(code)}`
+  )
+  const parts = [
+    ...(mapping.length === 0 ? [] : [`another mapping (${listed(mapping, ", ")})`]),
+    ...(codes.length === 0 ? [] : [`other codes (${listed(changed, "; ")})`])
+  ]
+  return `the file of ${file.revision}, written out ${minuteOf(file.at)}, has ${parts.join(" and ")}`
+}
+
+/** At most ten of them. */
+const listed = (items: ReadonlyArray<string>, mark: string): string => {
+  const more = items.length - 10
+  return [...items.slice(0, 10), ...(more > 0 ? [`${more} more`] : [])].join(mark)
+}
+
+/** The name of the first flag that is given. */
+const firstGiven = (flags: Readonly<Record<string, Option.Option<unknown>>>): string | undefined =>
+  Object.entries(flags).filter(([, value]) => Option.isSome(value)).map(([key]) => flagNameOf(key))[0]
+
+const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileForm) {
+  if (Option.isSome(input.revision)) {
+    return yield* usage(`--preview is of a period, and ${input.revision.value.name} of the record`, "Give one of them.")
+  }
+  const { flags: { zone }, terms: given } = yield* readTerms(input)
+  if (Option.isNone(given)) {
+    return yield* usage(
+      "--preview needs a period of dates",
+      "Add one, such as --week DATE, with --zone or --zone-file."
+    )
+  }
+  const company = yield* companyOf(input)
+  const terms = CloseTerms.make({ ...given.value, companyId: company.id })
+  const source = yield* openSource({ ...input, zone })
+  const punches = punchesOf(source)({ clockedIn: CloseTerms.queryWindow(terms) })
+  const sums = yield* Stream.run(punches, CloseSums.sum(terms))
+  yield* printFile(form, `preview of ${textOfDates(terms)}`, { first: terms.first, last: terms.last, ...sums })
+})
+
+/** Its schemas would slow each start. */
+const lazily = Effect.promise(() => import("../../payroll/PayrollFile.ts"))
+
+/** How a file is printed: read before anything else happens, so that a mistake in it costs nothing. */
+interface FileForm {
+  readonly mapping: PayrollFile.Mapping
+  readonly codes: PayrollFile.PayrollCodes
+  readonly payDate: PayrollFile.PayrollState["payDate"]
+  /** The file of the mapping and the file of the codes, as errors name them. */
+  readonly mappingFile: string
+  readonly codesFile: string
+}
+
+const readForm = Effect.fnUntraced(function*(input: FileInput, names: Names | undefined) {
+  const mappingFile = Option.getOrUndefined(yield* orDefault(input.mapping, "mapping"))
+  if (mappingFile === undefined) {
+    return yield* usage("payroll file needs --mapping FILE: how the file of the payroll program is written")
+  }
+  const codes = yield* orDefault(input.codes, "codes")
+  const text = new TextDecoder().decode(yield* readInput(mappingFile))
+  const json = yield* Effect.fromResult(
+    Result.mapError(
+      parseJson(text),
+      (why) => usage(`${printable(mappingFile)} ${why}`, "It is the mapping: docs/14-payroll-files.md has an example.")
+    )
+  )
+  const { decodeMapping } = yield* lazily
+  const mapping = yield* Effect.mapError(
+    Effect.fromResult(decodeMapping(json)),
+    ({ message }) => usage(`${printable(mappingFile)}: ${printable(message)}`)
+  )
+  const codeOf = yield* readCodes(codes, mapping.formulas === "keep")
+  return {
+    mapping,
+    codes: { getCode: codeOf ?? (() => undefined), getName: names },
+    payDate: Option.getOrUndefined(input.payDate),
+    mappingFile,
+    codesFile: Option.getOrElse(codes, () => "--codes")
+  } satisfies FileForm
+})
+
+/** Prints the file of a revision, or the difference to the one before; `shown` names it on standard error. */
+const printFile = Effect.fnUntraced(function*(
+  { codes, codesFile, mapping, mappingFile, payDate }: FileForm,
+  shown: string,
+  revision: PayrollFile.PayrollState,
+  previous?: PayrollFile.PayrollState
+) {
+  const dated = { ...revision, payDate }
+  const { encode } = yield* lazily
+  const file = yield* Effect.mapError(
+    Effect.fromResult(encode(mapping, codes, dated, previous)),
+    (error) => {
+      const message = printable(error.message)
+      switch (error._tag) {
+        case "MappingError":
+          return usage(
+            `${printable(mappingFile)}: ${message}`,
+            ...(payDate === undefined && error.detail.includes("pay date") ? ["Add --pay-date DATE."] : [])
+          )
+        case "MissingCodes":
+          return usage(`${printable(codesFile)}: ${message}`, "Add them. Nothing was printed; a record is as it was.")
+        case "FormulaText":
+          return usage(message, `Change it, or add "formulas": "keep" to ${printable(mappingFile)}.`)
+      }
     }
-  ])
-)
+  )
+  yield* printCells(Stream.make(file.text), mapping.separator)
+  yield* printHint(`${shown}: ${counted(file.rows, "row")}`)
+  yield* printWarning(
+    ...file.remainders.map(({ header, remainder }) => {
+      const time = formatExactHours(Duration.abs(remainder))
+      return `${printable(header)}: the rows add up to ${
+        Duration.isZero(remainder) ? "" : `${time} ${Duration.isPositive(remainder) ? "less than " : "more than "}`
+      }the exact sum`
+    }),
+    ...file.sharedCodes.map(({ code, rows, userIds }) =>
+      `users ${userIds.join(", ")} have the same code, ${printable(code)}: the file pays them as one person` +
+      `${rows.length === 0 ? "" : ` in row ${rows.join(", ")}`}; hours over a threshold are counted for each alone`
+    ),
+    ...file.omitted.map((omitted) =>
+      `${omitted.amount} ${omitted.amount === "hours" ? formatSignedHours(omitted.sum) : formatMoney(omitted.sum)} of ${
+        counted(omitted.people, "person", "people")
+      }: in no column of this file`
+    )
+  )
+  return file
+})

@@ -9,12 +9,14 @@ import type * as Close from "../../close/Close.ts"
 import { foundText } from "../../close/CloseError.ts"
 import * as CloseSums from "../../close/CloseSums.ts"
 import { activeRevisions, ClosedPeriod, getPrevious, Revision } from "../../close/Revision.ts"
+import { printable } from "../../internal/text/printable.ts"
+import * as Amounts from "../../payroll/Amounts.ts"
 import { type CompanyInput, companyWords } from "../flags/connection.ts"
 import type { Names } from "../flags/names.ts"
 import { shellWord } from "../flags/values.ts"
-import { formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
+import { countedPunches, formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
 import { jsonArray } from "../print/machine.ts"
-import { printError, printHint, printWarning } from "../print/messages.ts"
+import { printError, printHint, printLoss, printWarning } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
 import { type Column, makeTable, nameColumn, type Screen } from "../print/table.ts"
 import { disputesUnknown } from "../select/selection.ts"
@@ -60,6 +62,36 @@ export const printDue = Effect.fnUntraced(function*(
   }
   if (due.length === 0) yield* printError("nothing is due")
 })
+
+/** What a person should know of a correction beside its sums. */
+export const printRemarks = Effect.fnUntraced(function*(remarks: Close.CorrectionRemarks, names: Names | undefined) {
+  const { otherCloses, peopleWithoutHours, unchangedLocations, unverified } = remarks
+  yield* printWarning(
+    ...(unverified.length === 0
+      ? []
+      : [`the history does not reach ${unverified.join(", ")}: only the rules of their sums were compared`]),
+    ...(otherCloses.length === 0
+      ? []
+      : [`the sums of close ${otherCloses.join(", ")} differ too: payroll correct without an ID writes all`]),
+    ...(unchangedLocations.length === 0
+      ? []
+      : [`location ${unchangedLocations.join(", ")} keeps the clock of the record`])
+  )
+  yield* printLoss(...peopleWithoutHours.map((each) => lossLine(each, names)))
+  if (peopleWithoutHours.some(({ causes }) => causes.missing !== undefined)) {
+    yield* printWarning(
+      "A permission that was withdrawn looks like missing punches: check it before you take hours from anyone."
+    )
+  }
+})
+
+/** Why a person has no hours left. */
+const lossLine = ({ causes, close, userId }: Close.LostHours, names: Names | undefined): string => {
+  const name = names?.("user", userId)
+  const counts = Object.entries(causes).map(([cause, count]) => `${countedPunches(count)} ${cause}`)
+  const why = counts.length === 0 ? "the history does not reach the revision before" : counts.join(", ")
+  return `close ${close}: user ${userId}${name === undefined ? "" : ` ${printable(name)}`} lost all hours: ${why}`
+}
 
 /** The words of a command that shows a part of the record. The environment may name another company than the flag. */
 const showWords = (what: string, company: CompanyInput["company"], shown: string) =>
@@ -166,12 +198,10 @@ interface RevisionRow {
 
 type Sum = ReturnType<typeof sumOf>
 
-const sumOf = ({ rows }: CloseSums.CloseSums) => ({
-  net: Duration.millis(rows.reduce((sum, { net }) => sum + Duration.toMillis(net), 0)),
-  cost: rows.reduce((sum, { cost }) => sum + cost, 0),
-  tips: rows.reduce((sum, { tips }) => sum + tips, 0),
-  people: new Set(rows.map(({ userId }) => userId)).size
-})
+const sumOf = ({ rows }: CloseSums.CloseSums) => {
+  const { cost, net, tips } = Amounts.total(rows)
+  return { net: Duration.millis(net), cost, tips, people: new Set(rows.map(({ userId }) => userId)).size }
+}
 
 /** The revisions of closes with their sums, and what is due with each. */
 export const rowsOf = (closes: ReadonlyArray<ClosedPeriod>): ReadonlyArray<RevisionRow> =>

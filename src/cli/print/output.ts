@@ -12,9 +12,10 @@ import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import * as Terminal from "effect/Terminal"
-import { escaped } from "../../internal/wire/issue.ts"
+import { escaped } from "../../internal/text/printable.ts"
 import { errorCode, OutputClosed } from "../failure.ts"
 import { Colours } from "./colour.ts"
+import { shownCells } from "./machine.ts"
 import { clearLine, printWarning } from "./messages.ts"
 import { type Screen, wrap } from "./table.ts"
 
@@ -37,6 +38,21 @@ export const print = <E, R>(texts: Stream.Stream<string, E, R>) =>
             ? Effect.as(clearLine, text.replace(obeyed, escaped))
             : Effect.succeed(text))),
       Sink.mapError(stdio.stdout(), (error) => isClosed(error) ? new OutputClosed() : error)
+    )
+  )
+
+/**
+ * Writes texts of CSV, or of another file of cells. A terminal obeys what any employee may have written into a note, so there it is
+ * escaped; files and pipes have each byte. Not in `print`, which also has the colours of tables.
+ */
+export const printCells = <E, R>(texts: Stream.Stream<string, E, R>, separator = ",") =>
+  print(
+    Stream.mapEffect(
+      Stream.filter(texts, (text) => text !== ""),
+      (text) =>
+        Stdio.Stdio.use(({ stdoutIsTerminal }) =>
+          Effect.map(stdoutIsTerminal, (isTerminal) => isTerminal ? shownCells(text, separator) : text)
+        )
     )
   )
 

@@ -1,6 +1,6 @@
 /** Lays rows out as lines of a terminal, padded by display width, and draws bars. Pure. */
 import { displayWidth } from "effect/cli/CliOutput"
-import { escaped } from "../../internal/wire/issue.ts"
+import { escaped } from "../../internal/text/printable.ts"
 import { plain, type Style, type Styles } from "./colour.ts"
 
 /** What a table is shown on. A pipe has no limit of width and no colour. */

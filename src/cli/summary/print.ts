@@ -5,6 +5,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { Cents } from "../../Ids.ts"
+import * as Amounts from "../../payroll/Amounts.ts"
 import * as Labor from "../../payroll/Labor.ts"
 import { CommandFailure, exitCode } from "../failure.ts"
 import type { Names } from "../flags/names.ts"
@@ -114,22 +115,16 @@ const sameKeys = (one: Keys, other: Keys): number => {
 const sumOf = Effect.fnUntraced(function*(
   entries: Entries
 ): Effect.fn.Return<Line["totals"], CommandFailure> {
-  const sum = (f: (totals: Labor.Totals) => number) => entries.reduce((total, [, totals]) => total + f(totals), 0)
-  const sums = {
-    net: sum((totals) => Duration.toMillis(totals.net)),
-    cost: sum((totals) => totals.cost),
-    tips: sum((totals) => totals.tips)
-  }
-  for (const [name, value] of Object.entries(sums)) {
-    if (!Number.isSafeInteger(value)) {
-      const message = `the sum of ${name} over all groups exceeds 2^53`
-      return yield* new CommandFailure({ message, advice: ["Sum fewer punches at a time."], code: exitCode.data })
-    }
+  const sums = Amounts.total(entries.map(([, totals]) => totals))
+  const name = Amounts.overflow(sums)
+  if (name !== undefined) {
+    const message = `the sum of ${name} over all groups exceeds 2^53`
+    return yield* new CommandFailure({ message, advice: ["Sum fewer punches at a time."], code: exitCode.data })
   }
   return {
-    punches: sum((totals) => totals.punches),
-    incomplete: sum((totals) => totals.incomplete),
-    anomalous: sum((totals) => totals.anomalous),
+    punches: sums.punches,
+    incomplete: sums.incomplete,
+    anomalous: entries.reduce((sum, [, { anomalous }]) => sum + anomalous, 0),
     net: Duration.millis(sums.net),
     cost: Cents.make(sums.cost),
     tips: Cents.make(sums.tips)

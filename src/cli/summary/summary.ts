@@ -1,16 +1,33 @@
 /** `time-punches summary`: sums hours, labour cost and tips by location, user, role, department or day. */
-import * as Command from "effect/cli/Command"
-import { lazyCommand } from "../flags/lazy.ts"
-import { summaryFlags } from "./flags.ts"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Function from "effect/Function"
+import * as HashMap from "effect/HashMap"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import type { UserId } from "../../Ids.ts"
+import * as Labor from "../../payroll/Labor.ts"
+import type { MissingZone } from "../../payroll/Period.ts"
+import { addAll } from "../../payroll/running.ts"
+import type { TimePunch } from "../../TimePunch.ts"
+import { openSource } from "../database/source.ts"
+import { intoOutput } from "../files/output.ts"
+import { type FilterInput, toFilter } from "../flags/filter.ts"
+import { readNames } from "../flags/names.ts"
+import { csvStyleOf, formatOf } from "../flags/values.ts"
+import { countedPunches } from "../print/format.ts"
+import { printError, printWarning } from "../print/messages.ts"
+import { printCells, printLines, printText, screen } from "../print/output.ts"
+import { keptOf, type LocalPeriod, resolvePeriod } from "../select/period.ts"
+import { thresholdsOf } from "../select/thresholds.ts"
+import { makeVerb } from "../verb.ts"
+import { forms, summaryFlags, type SummaryInput } from "./flags.ts"
+import { type Key, makeGrouper, thresholdColumns } from "./groups.ts"
+import { csvOf, jsonOf, tableOf } from "./print.ts"
 
-export const summary = lazyCommand(
-  "summary",
-  summaryFlags,
-  () => import("./run.ts"),
-  ({ run }) => run
-).pipe(
-  Command.withDescription(
-    `Sum the punches of a company.
+export const verb = makeVerb("summary", summaryFlags, (input) => run(input), {
+  text: `Sum the punches of a company.
 
   net is the time worked without unpaid breaks, in hours and minutes. cost is
   net time at the hourly wage of each punch, rounded to the cent for each
@@ -20,30 +37,108 @@ export const summary = lazyCommand(
   or day, and are figures, not a pay rule.
 
   From a copy that time-punches copy sync keeps it needs no credential, and says
-  how old the copy is.`
-  ),
-  Command.withShortDescription("Sum punches, as a table with bars"),
-  Command.withExamples([
-    {
-      command: "time-punches summary --by day --zone America/New_York --location-id 301",
-      description: "One location, day by day"
-    },
-    {
-      command: "time-punches summary --by user --week 2026-03-02 --week-starts sunday --zone America/New_York",
-      description: "Hours of each user in a payroll week"
-    },
-    {
-      command: "time-punches summary --by user --month 2026-03 --zone America/New_York --names names.csv --json",
-      description: "A month for a program, with names"
-    },
-    {
-      command: "time-punches summary --by user --week 2026-03-02 --zone-file zones.csv --weekly-threshold 40h " +
-        "--daily-threshold 8h",
-      description: "Hours over 40 a week and 8 a day, each location by its own clock"
-    },
-    {
-      command: "time-punches summary --by user --last 7d --zone America/New_York --database punches.db",
-      description: "The same sums from a copy, without a request"
+  how old the copy is.`,
+  examples: [
+    ["summary --by day --zone America/New_York --location-id 301", "One location, day by day"],
+    [
+      "summary --by user --week 2026-03-02 --week-starts sunday --zone America/New_York",
+      "Hours of each user in a payroll week"
+    ],
+    [
+      "summary --by user --month 2026-03 --zone America/New_York --names names.csv --json",
+      "A month for a program, with names"
+    ],
+    [
+      "summary --by user --week 2026-03-02 --zone-file zones.csv --weekly-threshold 40h " +
+      "--daily-threshold 8h",
+      "Hours over 40 a week and 8 a day, each location by its own clock"
+    ],
+    [
+      "summary --by user --last 7d --zone America/New_York --database punches.db",
+      "The same sums from a copy, without a request"
+    ]
+  ]
+})
+
+export const run = Effect.fnUntraced(
+  function*(input: SummaryInput) {
+    const countsWeeks = Option.isSome(input.weeklyThreshold) || input.by.includes("week")
+    const countsDays = countsWeeks || Option.isSome(input.dailyThreshold) || input.by.includes("day")
+    const flags = yield* resolvePeriod(input, { countsWeeks, countsDays })
+    // Once: the file may be a pipe.
+    const names = yield* readNames(flags.names)
+    const limits = yield* Effect.fromResult(thresholdsOf(flags))
+    const filter = yield* Effect.fromResult(toFilter({ ...flags, clockedIn: readWindow(flags.clockedIn, limits) }))
+    const format = yield* Effect.fromResult(formatOf(flags, forms))
+    const style = yield* Effect.fromResult(csvStyleOf(flags, format))
+    const source = yield* openSource(flags)
+    const { idOf, keysOf } = makeGrouper(flags.by, flags.dayRuleOf, Option.getOrUndefined(flags.weekStarts))
+    const { groups, open, people } = yield* sumsOf(
+      source(filter),
+      flags,
+      idOf,
+      { rounding: flags.rounding, asOf: Option.getOrUndefined(flags.asOf) },
+      limits
+    )
+    const further = { names, overThreshold: thresholdColumns(flags, people) }
+    const entries = groups.map(([id, totals]) => [keysOf(id), totals] as const)
+    if (format === "json") yield* printText(jsonOf(flags.by, entries, further))
+    else if (format === "csv") yield* printCells(Stream.make(csvOf(flags.by, entries, further, style)))
+    else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, further, yield* screen))
+    if (entries.length === 0) yield* printError("no punch matches")
+    if (Option.isSome(flags.weeklyThreshold) && Option.isNone(flags.period)) {
+      yield* printWarning("--weekly-threshold: a week that the listed punches cover in part counts with that part")
     }
-  ])
+    const incomplete = groups.reduce((sum, [, totals]) => sum + totals.incomplete, 0)
+    if (incomplete > 0) {
+      yield* printWarning(
+        `The time of ${countedPunches(incomplete)} is unknown and not in the sums` +
+          (open > 0 && Option.isNone(flags.asOf) ? "; --as-of counts open ones up to an instant." : ".")
+      )
+    }
+  },
+  Effect.onInterrupt(() => printWarning("interrupted: the sums are not complete, and nothing is stored")),
+  Effect.scoped,
+  intoOutput
 )
+
+/** The window of the period, and the days before it in its first week: their time counts towards the threshold. */
+const readWindow = (
+  clockedIn: FilterInput["clockedIn"],
+  limits: Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>
+): FilterInput["clockedIn"] => {
+  if (Option.isNone(limits) || limits.value.period === undefined) return clockedIn
+  const { gte } = Labor.queryWindow({ ...limits.value, period: limits.value.period })
+  return { ...clockedIn, gte: Option.map(clockedIn.gte, (start) => DateTime.min(start, gte)) }
+}
+
+/** What a summary shows. */
+interface SummarySums {
+  readonly groups: ReadonlyArray<readonly [Key, Labor.Totals]>
+  /** The hours of each person; empty without a threshold. */
+  readonly people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
+  /** Number of punches without a clock-out. */
+  readonly open: number
+}
+
+/** Sums the punches of the period by group, and by person if there are limits, in one pass over all punches. */
+const sumsOf = Effect.fnUntraced(function*<E, R>(
+  pages: Stream.Stream<ReadonlyArray<TimePunch>, E, R>,
+  period: LocalPeriod,
+  idOf: (punch: TimePunch) => Key,
+  options: Labor.LaborOptions,
+  limits: Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>
+): Effect.fn.Return<SummarySums, E | Labor.SumOverflow | MissingZone, R> {
+  const groups = Labor.makeRollup(idOf, options)
+  const hours = Option.map(limits, (limits) => Labor.makeHours({ ...limits, ...options }))
+  let open = 0
+  yield* Stream.runForEach(pages, (punches) =>
+    Effect.fromResult(Result.gen(function*() {
+      const kept = yield* keptOf(punches, period)
+      open += kept.filter(({ clockedOut }) => Option.isNone(clockedOut)).length
+      yield* addAll<Labor.SumOverflow>(groups, kept)
+      if (Option.isSome(hours)) yield* addAll<Labor.SumOverflow | MissingZone>(hours.value, punches)
+    })))
+  const people = Option.match(hours, { onNone: () => [], onSome: ({ result }) => result(Function.identity) })
+  return { groups: groups.result(), people: HashMap.fromIterable(people), open }
+})

@@ -13,11 +13,12 @@ import * as Fs from "node:fs"
 import { hostname } from "node:os"
 import * as Path from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { checkCompanions } from "../../internal/files/whose.ts"
 import { numberOf } from "../../internal/sql/dialect.ts"
 import { isMoved } from "../../internal/sql/failure.ts"
 import * as Migrate from "../../internal/sql/migrate.ts"
 import { retried, transact } from "../../internal/sql/transaction.ts"
-import { connect } from "../../sql/connection.ts"
+import { connect, verify } from "../../sql/connection.ts"
 import * as NodeSqlite from "../../sql/node/NodeSqlite.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { SyncStore } from "../../sync/SyncStore.ts"
@@ -151,7 +152,8 @@ export interface EmbeddedOptions extends GivenSettings {
 
 /** The one process of a file: the runner, and what it opened. */
 export const startEmbedded = Effect.fnUntraced(function*(
-  { filename, history, ...given }: EmbeddedOptions
+  { filename, history, ...given }: EmbeddedOptions,
+  more: Pick<Shared, "requestsPerSecond"> = {}
 ): Effect.fn.Return<
   Started & { readonly context: Context.Context<Fleet | SyncStore | SqlClient.SqlClient> },
   FleetError,
@@ -177,7 +179,7 @@ export const startEmbedded = Effect.fnUntraced(function*(
       settings,
       name: embeddedName,
       mine: () => undefined,
-      shared: encodeShared(sharedOf(settings))
+      shared: encodeShared({ ...sharedOf(settings), ...more })
     }),
     stored
   )
@@ -220,7 +222,8 @@ const begin = Effect.fnUntraced(function*(
 
 /**
  * Creates the tables of the copy, of the fleet and, in PostgreSQL, of the engine, or brings them to this release, in one
- * transaction. Run it before processes of a new release start. A newer schema is left as it is.
+ * transaction. Run it before processes of a new release start. A newer schema is left as it is. Fails with `NotMigrated` if the
+ * copy was made before the first publication.
  */
 export const migrate: Effect.Effect<void, FleetError, SqlClient.SqlClient> = Effect.gen(function*() {
   const store = yield* makeFleetStore
@@ -229,6 +232,11 @@ export const migrate: Effect.Effect<void, FleetError, SqlClient.SqlClient> = Eff
   const all = Effect.gen(function*() {
     for (const text of dialect.lock(migrationsLock)) yield* sql.unsafe(text)
     yield* Migrate.migrate(copy, copy.dialect.migrations)
+    yield* Effect.catchTag(
+      verify(copy, "newer"),
+      "SyncError",
+      ({ detail }) => Effect.fail(new FleetError({ reason: "NotMigrated", detail }))
+    )
     yield* store.migrate
     if (store.dialect.isShared) yield* Effect.provideService(migrateEngine, SqlClient.SqlClient, sql)
   })
@@ -286,6 +294,7 @@ const lockFile = (filename: string) =>
           const lock = `${resolved(filename)}.fleet-lock`
           // Others could lock what they can read.
           NodeSqlite.createFile(lock)
+          checkCompanions(lock)
           const database = new DatabaseSync(lock, { timeout: 0 })
           try {
             database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")

@@ -97,13 +97,14 @@ const manyFailures = 5
 const report = Effect.fnUntraced(function*(
   state: RunnerState,
   { claim, outcome }: End,
-  { isLifted, next, pause, reason, state: after }: Ended
+  { isLifted, isPauseNew, next, pause, reason, state: after }: Ended
 ) {
   const { company } = claim
   const why = "failure" in outcome ? `: ${outcome.failure.text}` : ""
   const isStopped = reason !== undefined && (after === "blocked" || after === "quarantined")
   if (isStopped) yield* Effect.logWarning(`company ${company} is ${after} (${reason})${why}`)
-  if (pause !== undefined) yield* Effect.logWarning(`the fleet is paused (${pause.reason})${why}`)
+  // Each turn in flight that is refused too lengthens the pause.
+  if (pause !== undefined && isPauseNew) yield* Effect.logWarning(`the fleet is paused (${pause.reason})${why}`)
   if (isLifted) yield* Effect.logInfo("the fleet is no longer paused")
   if (!("failure" in outcome)) {
     state.failedTurns = 0

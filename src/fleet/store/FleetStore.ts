@@ -21,7 +21,7 @@ import {
 import { end, isServedElsewhere, release } from "./ends.ts"
 import { companies, correctTimes, gauges, makeRate, noteTrouble, schemaOf, takeoverOf, trim } from "./keeping.ts"
 import { makeOperator, statusColumns } from "./operator.ts"
-import { noteEnd, notePresence, runners, settingsElsewhere } from "./runners.ts"
+import { noteEnd, notePresence, requests, runners, settingsElsewhere } from "./runners.ts"
 import { type FleetStatements, makeStatements } from "./statements.ts"
 import { migrateTables, verifyTables } from "./tables.ts"
 
@@ -54,6 +54,7 @@ const storeOf = (on: FleetStatements) => ({
   noteEnd: noteEnd(on),
   settingsElsewhere: settingsElsewhere(on),
   runners: runners(on),
+  requests: requests(on),
   trim: trim(on),
   correctTimes: correctTimes(on),
   gauges: gauges(on),

@@ -246,7 +246,7 @@ export const probe =
         WHERE until IS NULL AND reason <> 'operator'`
         return claimed
       })
-    return Effect.catchTag(transaction(withNow(attempt)), "NoCompany", () => Effect.succeed(undefined))
+    return Effect.catchTag(transaction(withNow(attempt)), "NoCompany", () => Effect.undefined)
   }
 
 const noCompany = { _tag: "NoCompany" } as const

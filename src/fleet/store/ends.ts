@@ -43,6 +43,8 @@ export interface Ended {
   readonly state: FleetState
   readonly reason: string | undefined
   readonly pause: NewPause | undefined
+  /** Whether no pause of this reason held before. */
+  readonly isPauseNew: boolean
   /** Whether pauses were lifted, since this was their probe. */
   readonly isLifted: boolean
   /** When the company is due again. */
@@ -232,11 +234,14 @@ const write = (
         yield* Effect.all([insertRun, trimRuns, countMinute], { discard: true })
         if (isLifted) yield* lift
       }
-      if (decision.pause !== undefined) yield* insertPause(on, now, decision.pause)
+      const pause = decision.pause
+      const isPauseNew = pause !== undefined && !(yield* isPausedFor(on, now, pause.reason))
+      if (pause !== undefined) yield* insertPause(on, now, pause)
       return {
         state: stateOf(ended.state),
         reason: textOrUndefined(ended.reason),
-        pause: decision.pause,
+        pause,
+        isPauseNew,
         isLifted,
         next: decision.next
       }
@@ -383,6 +388,12 @@ const countMinuteOf = (on: FleetStatements, now: Fragment, runner: string, { out
       rows = m.rows + excluded.rows,
       failures = m.failures + excluded.failures`
 }
+
+const isPausedFor = ({ dialect: { text }, query }: FleetStatements, now: Fragment, reason: string) =>
+  Effect.map(
+    query`SELECT 1 FROM fleet_pause WHERE reason = ${text(reason)} AND (until IS NULL OR until > ${now})`,
+    (rows) => rows.length > 0
+  )
 
 /** Pauses the whole fleet, or lengthens the pause of this reason. */
 export const insertPause = (

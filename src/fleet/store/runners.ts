@@ -2,6 +2,7 @@
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import type { CompanyId } from "../../Ids.ts"
 import { numberOf, textOrUndefined } from "../../internal/sql/dialect.ts"
@@ -84,6 +85,41 @@ export const settingsElsewhere = ({ big, dialect: { text }, query, withNow }: Fl
       ([row]) => row && { runner: textOrUndefined(row.runner) ?? "", settings: textOrUndefined(row.settings) ?? "{}" }
     )
   ))
+
+/** What the companies of a fleet need of the service, and what its processes send at most. */
+export interface FleetRequests {
+  /** Requests a second that the intervals of the active companies need at least: one for each sync run. */
+  readonly needed: number
+  /** The limit of the processes that run; `None` without a limit, and if none runs or says it. */
+  readonly limit: Option.Option<number>
+}
+
+const Limit = Schema.fromJsonString(Schema.Struct({ requestsPerSecond: Schema.Finite }))
+const decodeLimit = Schema.decodeUnknownOption(Limit)
+
+export const requests = (on: FleetStatements): Effect.Effect<FleetRequests, SqlError> =>
+  Effect.gen(function*() {
+    const [row] = yield* retried(
+      on.query`
+        SELECT CAST(coalesce(sum(1000.0 / every_ms), 0) AS double precision) AS needed
+        FROM fleet_company
+        WHERE state = 'active'`
+    )
+    // Of all processes: none has an empty name.
+    const oldest = yield* settingsElsewhere(on)("")
+    return {
+      needed: numberOf(row?.needed),
+      limit: Option.map(decodeLimit(oldest?.settings), ({ requestsPerSecond }) => requestsPerSecond)
+    }
+  })
+
+/** Says both numbers if the intervals need more than the limit gives. */
+export const overloadText = ({ limit, needed }: FleetRequests): string | undefined =>
+  Option.isSome(limit) && needed > limit.value
+    ? `the intervals of the companies need ${
+      needed.toFixed(1)
+    } requests a second or more, and the limit is ${limit.value}`
+    : undefined
 
 /** Every process that was seen in the last hour, by name. A lease that is not given back yet counts as held. */
 export const runners = (

@@ -87,3 +87,7 @@ export const contentType = ({ headers }: WithHeaders) => {
 
 /** Whether a media type is JSON: `application/json`, or one with the suffix `+json`. */
 export const isJson = (type: string): boolean => /^[\w.+-]+\/(?:[\w.-]+\+)?json$/.test(type)
+
+/** Whether a body is a page for a browser, by its content type: an interface of JSON does not send one. */
+export const isHtml = (response: WithHeaders): boolean =>
+  /^(text\/html|application\/xhtml\+xml)$/.test(contentType(response).type)

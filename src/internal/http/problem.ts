@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import { printable } from "../wire/issue.ts"
+import { printable } from "../text/printable.ts"
 import { contentType, isJson, parseJson, readBytes } from "./body.ts"
 import { scrub } from "./secret.ts"
 

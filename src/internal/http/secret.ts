@@ -6,7 +6,7 @@ import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import type { HttpClientRequest } from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
-import { invalidSetting } from "../wire/issue.ts"
+import { invalidSetting } from "../setting/setting.ts"
 
 /** The characters that a header value or a form field can carry without being changed or split on the way. */
 const forms = {

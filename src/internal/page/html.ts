@@ -1,5 +1,5 @@
 /** START HERE. Pages of HTML, and who may read them. Their text cannot become markup; all have one stylesheet. */
-import { escaped, unprintable } from "../wire/issue.ts"
+import { escaped, unprintable } from "../text/printable.ts"
 
 /** Text that is markup already. */
 export interface Html {
@@ -61,9 +61,10 @@ ${options.body}
 `.html
 
 /** The head of a page whose stylesheet and script are served in a folder, as `page.css` and `page.js`. */
-export const fileLinks = (folder: string, isScripted = true): Html =>
+export const fileLinks = (folder: string): Html =>
   html`<link rel="stylesheet" href="${folder}/page.css">
-<link rel="icon" href="data:,">${isScripted ? html`\n<script src="${folder}/page.js" defer></script>` : undefined}`
+<link rel="icon" href="data:,">
+<script src="${folder}/page.js" defer></script>`
 
 /** The stylesheet of all pages: system fonts, light and dark, from 375 pixels up, and on paper. */
 export const stylesheet = `:root {

@@ -1,5 +1,5 @@
 /** Time limits of a page and of each of its attempts, kept by one fiber for all the pages of a run. */
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -12,6 +12,20 @@ export interface Watch {
   readonly start: (at: number) => void
   /** No attempt runs from here to the next start. */
   readonly pause: () => void
+  /** The attempt waits for its place in a limit of requests, from here to the next start: that is not the time of its page. */
+  readonly queue: (at: number) => void
+}
+
+/** The watch of the attempt that sends a request, for a limit below its client. */
+export const AttemptWatch = Context.Reference<Watch>("effect-time-punches/AttemptWatch", {
+  defaultValue: () => ({ start: () => {}, pause: () => {}, queue: () => {} })
+})
+
+/** What the attempts of a page have waited for their places, in milliseconds, which puts its end off. */
+export interface Queued {
+  waited: number
+  /** The end of the run, which is not put off. */
+  readonly latest: number
 }
 
 /** Starts the watch and runs the attempt. */
@@ -31,8 +45,8 @@ export interface Work extends Watch {
 
 /** What runs and when it is due, without a clock: times are arguments, in milliseconds. */
 interface Watchdog {
-  /** Work that may take until `end`; `expire` is called at most once, if it is late. */
-  readonly makeWork: (end: number, expire: () => void) => Work
+  /** Work that may take until `end`, put off by `queued`; `expire` is called at most once, if it is late. */
+  readonly makeWork: (end: number, expire: () => void, queued?: Queued) => Work
   /** Adds work that runs, and returns when it is due. */
   readonly register: (work: Work, at: number) => number
   /** Removes work that has ended, and returns whether none is left. */
@@ -48,19 +62,31 @@ interface Watchdog {
 export const makeWatchdog = (limit: number): Watchdog => {
   const running = new Set<Work>()
   return {
-    makeWork: (end, expire) => {
+    makeWork: (end, expire, queued = { waited: 0, latest: end }) => {
       /** Start of the current attempt; `undefined` while none runs. */
       let started: number | undefined
+      /** Since when it waits for its place. */
+      let queuedAt: number | undefined
       return {
         expire,
         start: (at) => {
+          if (queuedAt !== undefined) queued.waited = Math.min(queued.waited + at - queuedAt, queued.latest - end)
+          queuedAt = undefined
           started = at
         },
         pause: () => {
           started = undefined
         },
+        queue: (at) => {
+          started = undefined
+          queuedAt = at
+        },
         // An attempt that starts later is due later, so none is missed. A limit of zero must not expire what has not started.
-        dueAt: (at) => Math.min(end, started === undefined ? at + Math.max(limit, 1) : started + limit)
+        dueAt: (at) =>
+          Math.min(
+            queuedAt === undefined ? end + queued.waited : queued.latest,
+            started === undefined ? at + Math.max(limit, 1) : started + limit
+          )
       }
     },
     register: (work, at) => {
@@ -88,7 +114,8 @@ export const makeWatchdog = (limit: number): Watchdog => {
 export interface Deadlines<X> {
   readonly bounded: <A, E, R>(
     end: number,
-    work: (watch: Watch) => Effect.Effect<A, E, R>
+    work: (watch: Watch) => Effect.Effect<A, E, R>,
+    queued?: Queued
   ) => Effect.Effect<A, E | X, R>
 }
 
@@ -138,7 +165,8 @@ export const makeDeadlines = <X>(
 
     const bounded = <A, E, R>(
       end: number,
-      work: (watch: Watch) => Effect.Effect<A, E, R>
+      work: (watch: Watch) => Effect.Effect<A, E, R>,
+      queued?: Queued
     ): Effect.Effect<A, E | X, R> =>
       Effect.contextWith((context: Context.Context<R>) =>
         Effect.flatMap(monotonicMillis, (at) =>
@@ -147,7 +175,7 @@ export const makeDeadlines = <X>(
             const mine = watchdog.makeWork(end, () => {
               isLate = true
               fiber.interruptUnsafe()
-            })
+            }, queued)
             // Not the exit of the fiber: a fiber that waited long outlives its page in the collector, with what it holds.
             let kept: Effect.Effect<A> = Effect.never
             const keep = (value: A) => {

@@ -76,8 +76,11 @@ export const makeBudget = (capacity: number): Budget => {
 /** A throttled retry costs less: a service that answers "later" is alive. */
 const cost = (retry: Retry): number => retry.throttled ? 5 : 14
 
-/** Multiples of `throttleDelay` for a 429 without `Retry-After`: services of this kind block for about a minute. */
-const throttleSteps = [1, 3, 8] as const
+/**
+ * Multiples of `throttleDelay` for a 429 without `Retry-After`. Services of this kind block for a minute: at the default, the last
+ * attempt comes after it.
+ */
+const throttleSteps = [1, 3, 10] as const
 
 /** The attempt after a wait. */
 interface NextAttempt {
@@ -93,6 +96,8 @@ interface Options<A, E, R> {
   readonly attempt: Effect.Effect<A, E, R>
   /** Start of the time that `limits` give, in nanoseconds of the monotonic clock; default: now. */
   readonly started?: bigint
+  /** Milliseconds since then that do not count: of waits for a place in a limit of requests. */
+  readonly uncounted?: () => number
   readonly retryOf: (error: E) => Retry | undefined
   readonly limits: Limits
   readonly budget: Budget
@@ -119,7 +124,7 @@ export const retry = <A, E, R>(options: Options<A, E, R>): Effect.Effect<A, E, R
 
 /** The second attempt and those after it, apart from the first: most runs need only that one. */
 const retryFrom = Effect.fnUntraced(function*<A, E, R>(
-  { budget, limits, attempt, onRetry, retryOf }: Options<A, E, R>,
+  { budget, limits, attempt, onRetry, retryOf, uncounted = () => 0 }: Options<A, E, R>,
   started: bigint,
   first: E
 ) {
@@ -133,7 +138,7 @@ const retryFrom = Effect.fnUntraced(function*<A, E, R>(
     failures.set(retry.kind, ofKind)
     const demanded = Option.match(retry.retryAfter, { onNone: () => 0, onSome: Duration.toMillis })
     const delay = Math.max(demanded, yield* backoff(retry, demanded > 0, attempts - 1, limits))
-    const elapsed = Number((yield* Clock.monotonicTimeNanos) - started) / 1e6
+    const elapsed = Number((yield* Clock.monotonicTimeNanos) - started) / 1e6 - uncounted()
     if (
       ofKind > retry.limit || demanded > limits.retryAfterCap || elapsed + delay >= limits.total ||
       !budget.take(cost(retry))
@@ -155,9 +160,9 @@ const retryFrom = Effect.fnUntraced(function*<A, E, R>(
   }
 })
 
-/** Full jitter, or the steps of a throttle ± 10 %, so that many clients do not retry at the same time. */
+/** Full jitter, or the steps of a throttle up to 20 % later, so that many clients do not retry at the same time. */
 const backoff = (retry: Retry, isDemanded: boolean, retries: number, limits: Limits): Effect.Effect<number> =>
   Effect.map(Random.next, (random) =>
     retry.throttled && (!isDemanded || limits.throttleDelay === Infinity)
-      ? limits.throttleDelay * (throttleSteps[retries] ?? 8) * (0.9 + 0.2 * random)
+      ? limits.throttleDelay * (throttleSteps[retries] ?? 10) * (1 + 0.2 * random)
       : random * Math.min(limits.baseDelay * 2 ** retries, limits.maxDelay))

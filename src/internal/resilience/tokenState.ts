@@ -48,6 +48,8 @@ const earliestRenewal = Duration.minutes(5)
 const latestRenewal = Duration.seconds(30)
 const refusedClientBlock = Duration.seconds(30)
 const longestThrottle = Duration.minutes(5)
+/** The block after a throttle without `Retry-After`: services of this kind block for a minute. */
+const unknownThrottle = Duration.minutes(1)
 /** An infinite duration has no nanoseconds. */
 const longestLife = Duration.days(36_500)
 
@@ -138,7 +140,7 @@ export const refused = <E extends { readonly reason: string }>(
   const block = error.reason === "InvalidClient"
     ? refusedClientBlock
     : error.reason === "Throttled"
-    ? Duration.min(Option.getOrElse(retryAfter, () => Duration.zero), longestThrottle)
+    ? Duration.min(Option.getOrElse(retryAfter, () => unknownThrottle), longestThrottle)
     : Duration.zero
   return {
     ...state,

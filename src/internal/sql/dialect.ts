@@ -38,6 +38,8 @@ export interface SqlDialect {
   readonly forUpdate: Statement.Fragment
   /** How a transaction that writes begins; `undefined`: as the client begins it. */
   readonly begin: string | undefined
+  /** What makes the COMMIT of a transaction return only once it is on disk; `undefined`: each one does. */
+  readonly durable: string | undefined
   /** How a transaction that only reads one state of the database begins: the last statement takes the snapshot. */
   readonly beginSnapshot: ReadonlyArray<string>
   /** Holds up every other transaction that takes the lock of this number, until the transaction ends. */
@@ -98,6 +100,8 @@ export const sqlite: SqlDialect = {
   forUpdate: raw(""),
   // A transaction that reads first and then writes fails at once if another process wrote meanwhile.
   begin: "BEGIN IMMEDIATE",
+  // `synchronous` cannot change within a transaction: the client says it once.
+  durable: undefined,
   beginSnapshot: ["BEGIN", "SELECT 1 FROM sqlite_master LIMIT 1"],
   // `begin` has locked the whole database.
   lock: () => [],
@@ -131,6 +135,8 @@ export const postgres: SqlDialect = {
   least: raw("least"),
   forUpdate: raw("FOR UPDATE"),
   begin: undefined,
+  // A server, a database or a role may have it off.
+  durable: "SET LOCAL synchronous_commit = on",
   // Only if the isolation is chosen does PostgreSQL keep one snapshot for several statements.
   beginSnapshot: ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "SELECT 1 FROM pg_catalog.pg_class LIMIT 1"],
   lock: (key) => [`SELECT pg_advisory_xact_lock(${key})`],

@@ -34,6 +34,14 @@ export const isMoved = (error: unknown): boolean => {
   return Predicate.hasProperty(cause, "code") && cause.code === movedCode
 }
 
+/** What `sql/node` advises, if it refused a file that another user may have put there. */
+export const ownAdviceOf = (error: unknown): string | undefined =>
+  Predicate.hasProperty(error, "advice") && Predicate.isString(error.advice)
+    ? error.advice
+    : Predicate.hasProperty(error, "cause")
+    ? ownAdviceOf(error.cause)
+    : undefined
+
 /** The SQLSTATE of PostgreSQL. */
 const codeOf = ({ reason: { cause } }: Reason.SqlError): string | undefined =>
   Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : undefined
@@ -54,6 +62,8 @@ export const discreet = (error: Reason.SqlError): Reason.SqlError => {
   const { cause, message = reason._tag, operation } = reason
   const code = Predicate.hasProperty(cause, "code") ? { code: cause.code } : {}
   const constraint = "constraint" in reason ? reason.constraint : ""
-  const fields = { cause: Object.assign(new Error(messageOf(error)), code), message, operation, constraint }
+  const advice = ownAdviceOf(error)
+  const advised = advice === undefined ? {} : { advice }
+  const fields = { cause: Object.assign(new Error(messageOf(error)), code, advised), message, operation, constraint }
   return new Reason.SqlError({ reason: new Reason[reason._tag](fields) })
 }

@@ -53,8 +53,9 @@ export const decodeBreak = (input: unknown) => {
   if (!isNatural(id) || !isNatural(userId) || !isNatural(customBreakId) || typeof paid !== "boolean") return undefined
   const start = instant(input.in)
   const out = nullableInstant(input.out)
-  if (start === undefined || out === undefined) return undefined
-  return { id, userId, customBreakId, paid, in: start, out }
+  const deleted = input.deleted ?? false
+  if (start === undefined || out === undefined || typeof deleted !== "boolean") return undefined
+  return { id, userId, customBreakId, paid, in: start, out, deleted }
 }
 
 /** The values of an array, each decoded. */

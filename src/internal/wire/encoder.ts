@@ -28,12 +28,13 @@ const instant = (value: unknown): string | undefined => {
 /** The wire form of `Break.fromWire`. */
 export const encodeBreak = (input: unknown) => {
   if (!isRecord<typeof breakNames>(input)) return undefined
-  const { customBreakId, id, in: start, out, paid, userId } = input
-  if (!isNatural(id) || !isNatural(userId) || !isNatural(customBreakId) || typeof paid !== "boolean") return undefined
+  const { customBreakId, deleted, id, in: start, out, paid, userId } = input
+  if (!isNatural(id) || !isNatural(userId) || !isNatural(customBreakId)) return undefined
+  if (typeof paid !== "boolean" || typeof deleted !== "boolean") return undefined
   const startText = instant(start)
   const outText = orNull(out, instant)
   if (startText === undefined || outText === undefined) return undefined
-  return { id, user_id: userId, custom_break_id: customBreakId, paid, in: startText, out: outText }
+  return { id, user_id: userId, custom_break_id: customBreakId, paid, in: startText, out: outText, deleted }
 }
 
 const encodeBreaks = (input: unknown) => {

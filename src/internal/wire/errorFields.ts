@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { CompanyId, Cursor } from "../../Ids.ts"
-import { printable } from "./issue.ts"
+import { printable } from "../text/printable.ts"
 
 /** Where in a run an error happened. */
 export interface Where {

@@ -3,6 +3,9 @@ import * as DateTime from "effect/DateTime"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
 
+/** A day of 24 hours. */
+export const dayMillis = 86_400_000
+
 /** No date, or no time: far outside the range of both, and still a small integer, which costs no allocation. */
 export const no = -0x4000_0000
 
@@ -108,7 +111,7 @@ export const parseInstant = (text: string): number => {
   const day = dayOf(text)
   const time = timeOf(text)
   if (day === no || time === no) return NaN
-  const millis = day * 86_400_000 + time
+  const millis = day * dayMillis + time
   return isInYears(millis) ? millis : NaN
 }
 
@@ -118,8 +121,8 @@ const ones = (value: number): number => 48 + value % 10
 
 /** Writes a writable instant with `Z`, and with milliseconds unless they are zero. */
 export const formatInstant = (epochMillis: number): string => {
-  const days = Math.floor(epochMillis / 86_400_000)
-  const millisOfDay = epochMillis - days * 86_400_000
+  const days = Math.floor(epochMillis / dayMillis)
+  const millisOfDay = epochMillis - days * dayMillis
   const secondOfDay = millisOfDay / 1000 | 0
   const minuteOfDay = secondOfDay / 60 | 0
   const hour = minuteOfDay / 60 | 0

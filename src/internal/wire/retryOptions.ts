@@ -3,20 +3,22 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import { printable, unknownKey, wholeNumber } from "./issue.ts"
+import { wholeNumber } from "../setting/setting.ts"
+import { unknownKey } from "../text/meant.ts"
+import { printable } from "../text/printable.ts"
 
 /** The settings of `RetryPolicy`. */
 export interface RetryOptions {
   /** Attempts per page, the first one included, at least 1; the one replay after a 401 is extra. Default: 4. */
   readonly attempts: number
-  /** Deadline of one attempt, headers and body. Default: 30 seconds. */
+  /** Deadline of one attempt, headers and body, without the wait for a place in a `RateLimit`. Default: 30 seconds. */
   readonly attemptTimeout: Duration.Input
-  /** Deadline of a page: all its attempts, the waits between them and the token. Default: 2 minutes. */
+  /** Deadline of a page: all its attempts, the waits between them and the token, except that wait. Default: 2 minutes. */
   readonly pageTimeout: Duration.Input
   /** Before retry `i`, counted from 0, the wait is random up to `baseDelay · 2^i`. Default: 200 milliseconds. */
   readonly baseDelay: Duration.Input
   /**
-   * Unit of the waits after a 429 without `Retry-After`: about 1, 3, then 8 times this. `Infinity`: no 429 is retried, with
+   * Unit of the waits after a 429 without `Retry-After`: 1, 3, then 10 times this or up to a fifth more. `Infinity`: no 429 is retried, with
    * or without `Retry-After`. Default: 5 seconds.
    */
   readonly throttleDelay: Duration.Input

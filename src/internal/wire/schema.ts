@@ -69,6 +69,12 @@ const optionalDepartment = optional(DepartmentId).pipe(Schema.decode({
   encode: Getter.passthrough()
 }))
 
+/** Null and an absent key are false. */
+const optionalMark = optional(Schema.Boolean).pipe(Schema.decodeTo(Schema.Boolean, {
+  decode: Getter.transform(Option.getOrElse(() => false)),
+  encode: Getter.transform(Option.some)
+}))
+
 /** An amount that cannot be negative. */
 export const Wage = Cents.check(Schema.isGreaterThanOrEqualTo(0))
 
@@ -148,14 +154,15 @@ export type ColumnsOf<F extends Fields> = {
   readonly [K in keyof F as F[K]["name"]]: Pick<F[K], "type" | "nullable">
 }
 
-/** The fields of a break. Its columns are those of the view of breaks. */
+/** The fields of a break. Its columns are in the view of breaks. */
 export const breakFields = {
   id: number("id", BreakId),
   userId: number("user_id", UserId),
   customBreakId: number("custom_break_id", CustomBreakId),
   paid: flag("paid"),
   in: instant("in"),
-  out: maybeInstant("out")
+  out: maybeInstant("out"),
+  deleted: field("deleted", optionalMark, "boolean", false, (value) => value)
 }
 
 /** A break on the wire. */

@@ -1,6 +1,6 @@
 /** Fields of a page that this version does not know: the paths of their keys, never their values. */
 import * as Predicate from "effect/Predicate"
-import { escaped } from "./issue.ts"
+import { escaped } from "../text/printable.ts"
 import { breakNames, timePunchNames } from "./names.ts"
 import { WireCursor } from "./schema.ts"
 

@@ -15,6 +15,7 @@ import * as Fs from "node:fs"
 import { dirname, resolve } from "node:path"
 import { DatabaseSync, type DatabaseSyncOptions, type SQLInputValue, type StatementSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
+import { checkCompanions, hasLog, ownsNothing, takeNames } from "../../internal/files/whose.ts"
 
 /** How a database is opened. */
 export interface NodeSqliteOptions {
@@ -25,7 +26,8 @@ export interface NodeSqliteOptions {
   readonly filename: string
   /**
    * Whether the database is only read: the file must exist, and its journal mode stays as it is. The permission to read it is
-   * enough, also on a read-only file system; a statement then fails if the file changed since it was opened. Default `false`.
+   * enough, also on a read-only file system, and who does not own it leaves no file beside it; a statement then fails if the
+   * file changed since it was opened. Default `false`.
    */
   readonly readonly?: boolean | undefined
 }
@@ -35,6 +37,8 @@ export interface NodeSqliteOptions {
  * of another process is waited for at most 50 ms, since the wait holds up the whole process: retry the transaction.
  * Transactions begin with `BEGIN IMMEDIATE`. Fails if the file cannot be opened, is not a regular file, or is not a database.
  * Once the file was removed, or another one has its name, each transaction fails: what it would write no one would find.
+ * A COMMIT is on disk when it returns (`synchronous = FULL`). Fails if a file beside the database (`-wal`, `-shm`, `-journal`) may
+ * be from another user, whose content SQLite would believe.
  */
 export const layer = (options: NodeSqliteOptions): Layer.Layer<SqlClient.SqlClient, SqlError> =>
   Layer.effect(SqlClient.SqlClient, make(options)).pipe(Layer.provide(Reactivity.layer))
@@ -76,15 +80,53 @@ interface Opened {
 
 /** A database that a statement has read: to open a file does not read it. */
 const open = (path: string | URL, options: DatabaseSyncOptions, statements: string): Opened => {
+  if (typeof path !== "string" || !isFile(path)) return openUnchecked(path, options, statements)
+  checkCompanions(path)
+  const release = takeNames(path, options.readOnly === true)
+  try {
+    checkCompanions(path)
+    return openUnchecked(path, options, statements, (database) =>
+      // Only now, since another user may have put one there meanwhile: those that SQLite has open stay what they are.
+      checkCompanions(path, hasWriteAheadLog(database) ? ["-wal", "-shm"] : []))
+  } finally {
+    release()
+  }
+}
+
+const openUnchecked = (
+  path: string | URL,
+  options: DatabaseSyncOptions,
+  statements: string,
+  check?: (database: DatabaseSync) => void
+): Opened => {
   const database = new DatabaseSync(path, { ...options, timeout: 50 })
   try {
     database.exec(statements)
+    check?.(database)
   } catch (error) {
-    database.close()
+    if (check === undefined) database.close()
+    else closeUnwritten(path, database)
     throw error
   }
   return { database, checkNamed: namedBy(path, database), checkUnchanged: () => {} }
 }
+
+/** Who closes a database last writes its log into it, also one that was refused; while a reader has it open, nobody does. */
+const closeUnwritten = (path: string | URL, database: DatabaseSync) => {
+  let reader: DatabaseSync | undefined
+  try {
+    reader = new DatabaseSync(path, { readOnly: true })
+    reader.exec(firstRead)
+  } catch {
+    // What cannot be read has its lock all the same, and the error that is thrown says why.
+  }
+  database.close()
+  reader?.close()
+}
+
+/** A file system without shared memory has none. */
+const hasWriteAheadLog = (database: DatabaseSync): boolean =>
+  database.prepare("PRAGMA journal_mode").get()?.["journal_mode"] === "wal"
 
 /** `SQLITE_READONLY_DBMOVED`. With a write-ahead log SQLite does not look. */
 const movedCode = 1032
@@ -107,16 +149,35 @@ const namedBy = (path: string | URL, database: DatabaseSync) => {
 
 const openToWrite = (filename: string): Opened => {
   if (isFile(filename) && !isThere(filename)) createFile(filename)
-  return open(filename, {}, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON")
+  return open(filename, {}, firstWrite)
 }
 
-/** To read a file with a write-ahead log, SQLite creates `-shm` beside it. If it may not, and there is no log, it need not. */
+/**
+ * With `FULL` a COMMIT of a write-ahead log is on disk when it returns; with `NORMAL` a power cut takes a close whose payroll file
+ * stays. It cannot change within a transaction, so it holds for every one. macOS needs `fullfsync` for it; others ignore that.
+ * The last statement reads, so that SQLite has the files beside the database open.
+ */
+const firstWrite = [
+  "PRAGMA journal_mode = WAL",
+  "PRAGMA synchronous = FULL",
+  "PRAGMA fullfsync = ON",
+  "PRAGMA foreign_keys = ON",
+  "PRAGMA schema_version"
+].join(";")
+
+/**
+ * To read a file with a write-ahead log, SQLite creates `-wal` and `-shm` beside it. If it may not, or they would be of a user
+ * who owns none of these files, and there is no log, it need not.
+ */
 const openToRead = (filename: string): Opened => {
-  if (isFile(filename) && !isThere(filename)) throw new Error(`there is no file ${filename}`)
+  if (!isFile(filename)) return open(filename, { readOnly: true }, firstRead)
+  if (!isThere(filename)) throw new Error(`there is no file ${filename}`)
+  checkCompanions(filename)
+  if (ownsNothing(filename) && !hasLog(filename)) return openImmutable(filename)
   try {
     return open(filename, { readOnly: true }, firstRead)
   } catch (error) {
-    if (!isFile(filename) || !isRefused(error) || hasLog(filename)) throw error
+    if (!isRefused(error) || hasLog(filename)) throw error
     return openImmutable(filename)
   }
 }
@@ -141,12 +202,6 @@ const firstRead = "PRAGMA schema_version"
 
 /** `SQLITE_READONLY` and `SQLITE_CANTOPEN`, of which the extended codes have the same low byte. */
 const isRefused = (error: unknown): boolean => [8, 14].includes((errorCodeOf(error) ?? 0) & 0xff)
-
-/** Changes that are not in the file yet: of a write-ahead log, or of a transaction that is to be rolled back. */
-const hasLog = (filename: string): boolean => {
-  const path = Fs.realpathSync(filename)
-  return ["-wal", "-journal"].some((suffix) => (Fs.statSync(path + suffix, { throwIfNoEntry: false })?.size ?? 0) > 0)
-}
 
 /** Whether the name names a file: others are a database in memory, a temporary one, or a URI. */
 const isFile = (filename: string): boolean =>

@@ -14,6 +14,8 @@ export interface WireBreak {
   readonly in: string
   /** End, an ISO 8601 instant; null while the break is open. */
   readonly out: string | null
+  /** Whether the break is deleted; null or an absent key means false. */
+  readonly deleted?: boolean | null
 }
 
 /** A time punch in the form of the wire. An optional key may be absent there. */

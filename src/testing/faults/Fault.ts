@@ -6,6 +6,7 @@ import type * as Duration from "effect/Duration"
 /** A fault to inject, as plain data. Make one with the constructors of the same name, which say what it does. */
 export type Fault =
   | { readonly _tag: "Status"; readonly status: number; readonly options: StatusOptions }
+  | { readonly _tag: "RateLimit"; readonly perSecond: number; readonly block: Duration.Input }
   | { readonly _tag: "UnauthorizedOnce" }
   | { readonly _tag: "Echo"; readonly status: number }
   | { readonly _tag: "Html200" }
@@ -44,6 +45,15 @@ export const Fault = {
     _tag: "Status",
     status,
     options: { headers: { "retry-after": value } }
+  }),
+  /**
+   * Status 429 without `Retry-After` to the request that is one too many in any second, and to every request in the `block`
+   * after it, by default a minute. Requests of all credentials are counted together.
+   */
+  rateLimit: (perSecond: number, block: Duration.Input = "1 minute"): Fault => ({
+    _tag: "RateLimit",
+    perSecond,
+    block
   }),
   /** Status 401 to one request; its credentials stay valid. */
   unauthorizedOnce: { _tag: "UnauthorizedOnce" },

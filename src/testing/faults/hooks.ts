@@ -18,8 +18,8 @@ import type { Fault, RowPatch, StatusOptions, TokenDefect } from "./Fault.ts"
 
 /** The points at which the service calls a fault. An absent hook changes nothing. */
 export interface FaultHooks {
-  /** Responds in place of the service, which never handles the request. */
-  readonly replaceResponse?: (request: FakeRequest) => FakeResponse
+  /** Responds in place of the service, which never handles the request; `undefined`: it does. `now`: the time of the `Clock`. */
+  readonly replaceResponse?: (request: FakeRequest, now: number) => FakeResponse | undefined
   /** Whether all tokens are revoked before the service handles the request. */
   readonly revokesTokens?: boolean
   /** Additional milliseconds before the response. */
@@ -39,6 +39,7 @@ export const hooksOf = Match.typeTags<Fault, FaultHooks>()({
   Status: ({ options, status }) => ({
     replaceResponse: (request) => statusResponse(status, options, isTokenRequest(request))
   }),
+  RateLimit: ({ block, perSecond }) => ({ replaceResponse: rateLimit(perSecond, Duration.toMillis(block)) }),
   UnauthorizedOnce: () => ({
     replaceResponse: (request) => statusResponse(401, {}, isTokenRequest(request)),
     happensOnce: true
@@ -176,6 +177,23 @@ const statusResponse = (status: number, options: StatusOptions, forToken: boolea
     ? respondWith(status, {}, "")
     : respondWith(status, { "content-type": body.contentType }, body.text)
   return { ...response, headers: { ...response.headers, ...options.headers } }
+}
+
+/** Counts what it lets through: what it refuses in a block does not lengthen the block. */
+const rateLimit = (perSecond: number, block: number): NonNullable<FaultHooks["replaceResponse"]> => {
+  let sent: Array<number> = []
+  let blockedUntil = -Infinity
+  return (request, now) => {
+    if (now >= blockedUntil) {
+      sent = sent.filter((at) => at > now - 1000)
+      if (sent.length < perSecond) {
+        sent.push(now)
+        return undefined
+      }
+      blockedUntil = now + block
+    }
+    return statusResponse(429, {}, isTokenRequest(request))
+  }
 }
 
 /** Every secret of a request, raw and decoded. */

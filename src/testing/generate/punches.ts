@@ -31,7 +31,7 @@ export interface GenerateOptions {
 /**
  * Generates punches in the order of their ids, which is not the order of their clock-ins. Most are clocked in by usual
  * working hours, and 15% of the clock-ins repeat the one before; instants have every notation that a real service has
- * used. Throws a `RangeError` when `from` is not an ISO 8601 instant.
+ * used. One break in eight is deleted. Throws a `RangeError` when `from` is not an ISO 8601 instant.
  */
 export const generatePunches = (options: GenerateOptions): ReadonlyArray<StoredPunch> =>
   makePunches(options, makeMoments, makeNotations)
@@ -76,7 +76,8 @@ export const makePunches = (
         custom_break_id: random.chance(0.1) ? 0 : random.between(1, 5),
         paid: random.chance(0.4),
         in: write(begin),
-        out: open ? null : write(end)
+        out: open ? null : write(end),
+        ...markOf(breakId)
       })
     }
     return breaks
@@ -170,6 +171,12 @@ const departmentOf = (random: Prng): { readonly department_id?: number | null } 
   if (draw < 0.6) return { department_id: random.pick(departments) }
   if (draw < 0.75) return { department_id: 0 }
   return draw < 0.9 ? { department_id: null } : {}
+}
+
+/** Whether a break is deleted, in every form of the wire. By its id: a draw would change all that follows. */
+const markOf = (breakId: number): Pick<WireBreak, "deleted"> => {
+  if (breakId % 8 === 0) return { deleted: true }
+  return [{ deleted: false }, { deleted: null }, {}][breakId % 3] ?? {}
 }
 
 const sourceOf = (random: Prng): { readonly pos_type?: string | null } => {

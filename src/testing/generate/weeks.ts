@@ -45,7 +45,8 @@ export type WeeksOptions =
 /**
  * Generates weeks of work in the order of the clock-ins: about 35 hours for each person, in one or two punches on each of
  * five days, clocked by the minute. Locations 301, 302 and 303 are in New York, Los Angeles and Berlin; users are 501, 502
- * and so on. A larger `count` gives the same punches and more. Deleted punches, about one in sixty, come on top.
+ * and so on. A larger `count` gives the same punches and more. Deleted punches, about one in sixty, come on top, and deleted
+ * breaks, about one in forty.
  *
  * For punches with everything that a client must survive, use `generatePunches`. Throws a `RangeError` when `from` is not a
  * date or `people` not a whole number from 1.
@@ -138,14 +139,20 @@ const recordPunches = (
   let shiftId = 70_000
 
   const breaksOf = ({ clockedIn, person, shift }: Draft): ReadonlyArray<WireBreak> =>
-    shift.rests.map(({ from, paid, to }) => ({
-      id: ++breakId,
-      user_id: person.userId,
-      custom_break_id: paid ? 2 : 1,
-      paid,
-      in: write(clockedIn + from * minute),
-      out: write(clockedIn + to * minute)
-    }))
+    shift.rests.flatMap(({ from, paid, to }) => {
+      const breakOf = (from: number, to: number, paid: boolean, deleted: boolean): WireBreak => ({
+        id: ++breakId,
+        user_id: person.userId,
+        custom_break_id: paid ? 2 : 1,
+        paid,
+        in: write(clockedIn + from * minute),
+        out: write(clockedIn + to * minute),
+        deleted
+      })
+      // By its id: a draw would change all that follows.
+      const isMistaken = breakId % 40 === 0
+      return [...isMistaken ? [breakOf(from - 20, from - 8, false, true)] : [], breakOf(from, to, paid, false)]
+    })
 
   return drafts.map((draft, index): StoredPunch => {
     const { clockedIn, person, shift } = draft

@@ -121,7 +121,8 @@ export const punchBreak = (input: BreakInput = {}): Break => {
     in: begin,
     out: input.out === undefined
       ? Option.some(DateTime.add(begin, { minutes: 30 }))
-      : optionalInstant("out", input.out)
+      : optionalInstant("out", input.out),
+    deleted: input.deleted ?? false
   })
 }
 
@@ -199,7 +200,9 @@ const encode = (punch: TimePunch): WirePunch => {
     shift_id: wire.shift_id ?? 0,
     department_id: wire.department_id ?? null,
     pos_type: wire.pos_type ?? null,
-    breaks: (wire.breaks ?? []).map((rest) => Object.assign({}, rest, { out: rest.out ?? null }))
+    breaks: (wire.breaks ?? []).map((rest) =>
+      Object.assign({}, rest, { out: rest.out ?? null, deleted: rest.deleted ?? false })
+    )
   }
 }
 

@@ -28,5 +28,7 @@ export const clientVariables = (
   TIME_PUNCHES_BASE_URL: url,
   TIME_PUNCHES_AUTH_URL: url,
   ...client && { TIME_PUNCHES_CLIENT_ID: client.clientId, TIME_PUNCHES_CLIENT_SECRET: client.clientSecret },
-  ...company && { TIME_PUNCHES_COMPANY_ID: `${company.id}`, TIME_PUNCHES_COMPANY_GUID: company.guid }
+  ...company && { TIME_PUNCHES_COMPANY_ID: `${company.id}`, TIME_PUNCHES_COMPANY_GUID: company.guid },
+  // The limit of the command is for a real service: this one has none.
+  TIME_PUNCHES_REQUESTS_PER_SECOND: "none"
 })

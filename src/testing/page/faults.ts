@@ -36,6 +36,12 @@ export const faultButtons: { readonly [Name in keyof typeof Fault]: FaultButtons
       ["429, a day", Fault.retryAfter("86400")]
     ]
   },
+  rateLimit: {
+    group: "Statuses",
+    description: "Takes this many requests a second, and answers one more with 429, for a minute",
+    choices: [["10", Fault.rateLimit(10)], ["2", Fault.rateLimit(2)]],
+    lasts: true
+  },
   unauthorizedOnce: {
     group: "Statuses",
     description: "Answers 401; the credentials stay valid",

@@ -14,8 +14,7 @@ export const sandboxPage = ({ basePath, companies }: FakeAccess, origin: string)
     head: fileLinks(folder),
     body: html`<header>
 <h1>Sandbox</h1>
-<p>${origin}${basePath} answers as the time-punch service does, with made-up punches.
-The <a href="/docs">reference of the interface</a> has an example of each request.</p>
+<p>${origin}${basePath} answers as the time-punch service does, with made-up punches.</p>
 </header>
 <main>
 ${client(companies)}${requests}${faults}${punches(basePath)}${correction}</main>`

@@ -1,4 +1,4 @@
-/** START HERE. The page of a fake service: `/`, `/docs`, and below `/sandbox` what they need. Loaded on request. */
+/** START HERE. The page of a fake service: `/`, and below `/sandbox` what they need. Loaded on request. */
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -27,7 +27,6 @@ import { environmentLines } from "./environment.ts"
 import { faultOf } from "./faults.ts"
 import { folder, sandboxPage, style } from "./html.ts"
 import { makeLog } from "./log.ts"
-import { referencePage } from "./reference.ts"
 
 /** What the page needs of the fake service. */
 interface PageService extends Exchange {
@@ -51,9 +50,6 @@ export const makePage = Effect.fnUntraced(function*(service: PageService) {
   const add = (path: HttpRouter.PathInput, handlers: Handlers) => router.add("*", path, handle(handlers))
 
   yield* add("/", { GET: Effect.map(origin, (origin) => htmlResponse(sandboxPage(access, origin))) })
-  yield* add("/docs", {
-    GET: Effect.map(origin, (origin) => htmlResponse(referencePage(`${origin}${access.basePath}`, access)))
-  })
   yield* add(`${folder}/page.css`, { GET: Effect.succeed(styleResponse(style)) })
   yield* add(`${folder}/page.js`, { GET: Effect.succeed(scriptResponse(scriptText(hiddenCharacters))) })
   yield* add(`${folder}/log`, { GET: Effect.succeed(eventsResponse(log.events)) })

@@ -20,7 +20,7 @@ import { type FaultMatch, type FaultQueue, makeFaultQueue } from "../faults/queu
 import { makeAuthorize, makeTokenIssuer, type TokenIssuer } from "./authentication.ts"
 import type { Settings } from "./options.ts"
 import { type CursorAges, cursorAtSamePosition, cutPage, makeCursorAges, readCursor } from "./pages.ts"
-import { decodeQuery, isRefusal, parseListQuery, type Refusal } from "./query.ts"
+import { decodeQuery, isNullBoolean, isRefusal, parseListQuery, type Refusal } from "./query.ts"
 import { type Changes, makeChanges, makeTable, type Table } from "./table.ts"
 
 /** A response and its delay in milliseconds. */
@@ -77,9 +77,16 @@ const parseCompany = (text: string): number | undefined => {
 /** The hooks of a fault, which count as used only when they change something. */
 const countedHooks = ({ hooks, markUsed }: FaultMatch): FaultHooks => {
   const { delay, editPage, editResponse, replaceResponse, revokesTokens, writeToken } = hooks
-  if (replaceResponse !== undefined || revokesTokens === true || delay !== undefined) markUsed()
+  if (revokesTokens === true || delay !== undefined) markUsed()
   return {
     ...hooks,
+    ...(replaceResponse && {
+      replaceResponse: (request, now) => {
+        const response = replaceResponse(request, now)
+        if (response !== undefined) markUsed()
+        return response
+      }
+    }),
     ...(editPage && {
       editPage: (envelope, origin) => {
         markUsed()
@@ -153,7 +160,8 @@ export const makeEngine = (settings: Settings): Engine => {
     now: number,
     hooks: FaultHooks
   ) => {
-    if (hooks.replaceResponse !== undefined) return hooks.replaceResponse(request)
+    const replaced = hooks.replaceResponse?.(request, now)
+    if (replaced !== undefined) return replaced
     if (hooks.revokesTokens === true) tokenIssuer.revokeAll()
     switch (endpoint) {
       case "page":
@@ -220,7 +228,18 @@ const respondWithPage = (
 ): FakeResponse => {
   const pairs = decodeQuery(rawQuery)
   if (isRefusal(pairs)) return refuse(pairs)
-  const query = parseListQuery(pairs.filter(([name]) => !settings.ignores.includes(name)), settings.maxLimit)
+  const refused = pairs.find(([name, value]) =>
+    [name, `${name}=${value}`].some((each) => settings.refuses.includes(each))
+  )
+  if (refused !== undefined) return refuse({ param: refused[0], detail: "The parameter is not supported." })
+  const asNull = pairs.find(([name, value]) => isNullBoolean(name, value))
+  if (asNull !== undefined && typeof settings.nulls === "number") {
+    return problem(settings.nulls, { param: asNull[0], detail: "The parameter must be true or false." })
+  }
+  const known = pairs
+    .filter(([name]) => !settings.ignores.includes(name))
+    .map((pair) => settings.nulls === "false" && isNullBoolean(...pair) ? [pair[0], "false"] as const : pair)
+  const query = parseListQuery(known, settings.maxLimit)
   if (isRefusal(query)) return refuse(query)
   const listing = table.list(companyId, pairs, query)
   const sent = query.cursor

@@ -112,6 +112,13 @@ export interface FakeServiceOptions {
   readonly filters?: "beforePaging" | "afterPaging" | undefined
   /** Parameters that are accepted and have no effect, by their wire names, such as `modified_since`. Default: none. */
   readonly ignores?: ReadonlyArray<string> | undefined
+  /** Parameters that get status 422, by their wire names, or one value of them, such as `deleted=true`. Default: none. */
+  readonly refuses?: ReadonlyArray<string> | undefined
+  /**
+   * What the text `null` is to a parameter that is true or false: `both`, as the interface says; `false`; or a status that refuses
+   * it, as a service of strict booleans does. Default: `both`.
+   */
+  readonly nulls?: "both" | "false" | 400 | 422 | undefined
   /**
    * What a cursor holds: `position`, the sort key and the id of a row, so that no edit moves its place; `record`, the
    * id alone, so that the place moves with the row when its sort key is edited, and the cursor of a sorted listing gets
@@ -187,6 +194,8 @@ export const settingsOf = (options: FakeServiceOptions) => ({
   defaultOrder: options.defaultOrder ?? "id",
   filters: options.filters ?? "beforePaging",
   ignores: options.ignores ?? [],
+  refuses: options.refuses ?? [],
+  nulls: options.nulls ?? "both",
   cursors: options.cursors ?? "position",
   cursorLifetime: Duration.toMillis(options.cursorLifetime ?? Duration.infinity),
   clockOffset: Duration.toMillis(options.clockOffset ?? Duration.zero),

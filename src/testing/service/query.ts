@@ -214,6 +214,10 @@ export const decodeQuery = (raw: string): QueryPairs | Refusal => {
   return pairs
 }
 
+/** Whether a boolean is given as the text `null`. */
+export const isNullBoolean = (name: string, value: string): boolean =>
+  value === "null" && (name === "deleted" || name === "approved")
+
 /** Whether `decodeQuery` or `parseListQuery` refused. */
 export const isRefusal = (value: QueryPairs | ListQuery | Refusal): value is Refusal => "detail" in value
 

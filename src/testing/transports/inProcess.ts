@@ -24,7 +24,7 @@ const bodyText = (body: HttpBody.HttpBody): Effect.Effect<string, unknown> => {
     case "Stream":
       return Effect.map(Stream.mkUint8Array(body.stream), decode)
     default:
-      return Effect.fail(new Error(`the fake service cannot read a body of kind ${body._tag}`))
+      return Effect.fail(`the fake service cannot read a body of kind ${body._tag}`)
   }
 }
 

@@ -68,7 +68,8 @@ const north = {
   baseUrl: environment["TIME_PUNCHES_BASE_URL"],
   clientId: environment["TIME_PUNCHES_CLIENT_ID"],
   company: defaultCompany.id,
-  guid: defaultCompany.guid
+  guid: defaultCompany.guid,
+  requestsPerSecond: "none"
 }
 
 describe("a profile", () => {

@@ -51,6 +51,13 @@ describe("the differences of two versions", () => {
       ["breaks", "07:00 to 07:30 paid", "07:00 to 07:30 unpaid"],
       ["net", "8:00", "7:30"]
     ])
+    assert.deepStrictEqual(edited({ breaks: [{ ...unpaid, deleted: true }] }, { breaks: [unpaid] }), [
+      ["breaks", "07:00 to 07:30 unpaid", "07:00 to 07:30 unpaid, deleted"],
+      ["net", "7:30", "8:00"]
+    ])
+    assert.deepStrictEqual(edited({ breaks: [{ ...paid, deleted: true }] }, { breaks: [paid] }), [
+      ["breaks", "07:00 to 07:30 paid", "07:00 to 07:30 paid, deleted"]
+    ])
     assert.deepStrictEqual(edited({ clockedOut: Option.none() }), [
       ["clocked_out", "2026-03-02T11:00:00-05:00", "open"],
       ["net", "8:00", "?"]

@@ -170,21 +170,6 @@ describe("time-punches export", () => {
         assert.deepStrictEqual(filesOf(folder), ["punches"])
       })))
 
-    it.effect("another file of its size, with its state not yet removed: only with --force", () =>
-      inFake(Effect.gen(function*() {
-        const { output, whole } = yield* setting()
-        yield* exported(output, { files: failing("remove", `${output}.resume.json`, "EIO") })
-        const other = "x".repeat(whole.length)
-        Fs.writeFileSync(output, other)
-        const refused = yield* exported(output)
-        const kept = read(output)
-        const { code } = yield* exported(output, {}, "--force")
-
-        assert.deepStrictEqual([refused.code, code], [2, 0])
-        assert.strictEqual(kept, other)
-        assert.strictEqual(read(output), whole)
-      })))
-
     it.effect.each(["gone", "cut"])("rows that are %s", (how) =>
       inFake(Effect.gen(function*() {
         const { output, whole } = yield* setting()

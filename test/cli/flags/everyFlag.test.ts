@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import * as Fs from "node:fs"
-import { joinMinusValues } from "../../../src/cli/args/arguments.ts"
+import { readGlobals } from "../../../src/cli/args/globals.ts"
 import { FakeService } from "../../../src/testing/index.ts"
 import { cli, flagsOf, queries, subcommands, temporaryFolder } from "../support.ts"
 
@@ -17,6 +17,7 @@ const limits: Readonly<Record<string, readonly [value: string, limit: RegExp]>> 
   TIME: ["367d", /to (366d|1d)/],
   "TIME|all": ["3650d", /to 366d/],
   "TIME|never": ["3650d", /to 366d/],
+  "N|none": ["100001", /from 1 to 100000, or none/],
   DAYS: ["99999d", /to (366d|36525)/],
   HOURS: ["1000000h", /up to 99999.99h/],
   INSTANT: ["99999-01-01T00:00:00Z", /years 0001 to 9999/],
@@ -219,7 +220,7 @@ describe("an argument that begins with a minus", () => {
     [["list", "--", "-16h"], ["list", "--", "-16h"]],
     [["list", "--cursor", "-abc", "--json"], ["list", "--cursor=-abc", "--json"]]
   ])("%j becomes %j", (args, joined) => {
-    assert.deepStrictEqual(joinMinusValues(args), Result.succeed(joined))
+    assert.deepStrictEqual(readGlobals(args).rest, Result.succeed(joined))
   })
 
   it.effect.each(["-16h", "check -16h", "list --zone=UTC -5h", "-vh"])(

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Option } from "effect"
-import { readSweepRange } from "../../../src/cli/copy/flags.ts"
-import { windowOf } from "../../../src/cli/copy/run.ts"
+import { readSweepRange } from "../../../src/cli/copy/sync.ts"
+import { windowOf } from "../../../src/cli/copy/sync.ts"
 import { readInterval } from "../../../src/cli/flags/values.ts"
 
 describe("an interval", () => {

@@ -99,7 +99,9 @@ const duration = (millis: number): string => {
   return parts.filter(([count]) => count > 0).map(([count, unit]) => `${count}${unit}`).join(" ")
 }
 
-const restsOf = (punch: StoredPunch): ReadonlyArray<WireBreak> => punch.breaks ?? []
+/** The breaks that took place. */
+const restsOf = (punch: StoredPunch): ReadonlyArray<WireBreak> =>
+  (punch.breaks ?? []).filter(({ deleted }) => deleted !== true)
 
 /** Whether two breaks share time. One without an end lasts as long as the punch. */
 const breaksShare = (punch: StoredPunch): boolean => {

@@ -26,9 +26,13 @@ const Parts = Schema.Struct({
   status: Schema.Literals(["pending", "approved", "disputed"]),
   approved: Schema.Boolean,
   deleted: Schema.Literals([true, false, false, false]),
-  breaks: Schema.Array(Schema.Struct({ in: int(-3, 60), length: Schema.NullOr(int(-1, 6)) })).check(
-    Schema.isMaxLength(2)
-  )
+  breaks: Schema.Array(
+    Schema.Struct({
+      in: int(-3, 60),
+      length: Schema.NullOr(int(-1, 6)),
+      deleted: Schema.NullOr(Schema.Boolean)
+    })
+  ).check(Schema.isMaxLength(3))
 })
 
 const Parted = Arbitrary.array(Arbitrary.schema(Parts), { minLength: 12, maxLength: 24 }).pipe(
@@ -51,7 +55,9 @@ const punchesOf = (parts: ReadonlyArray<typeof Parts.Type>, first: string): Read
       deleted: part.deleted,
       employeeApprovalStatus: part.status,
       breaks: part.breaks.map((each) =>
-        rest(at(part.start + each.in), each.length === null ? null : at(part.start + each.in + each.length))
+        rest(at(part.start + each.in), each.length === null ? null : at(part.start + each.in + each.length), {
+          deleted: each.deleted
+        })
       )
     })
   )

@@ -33,13 +33,14 @@ export const shift = (id: number, date: string, given: Partial<StoredPunch> = {}
   punch(id, `${date}T14:00:00Z`, 8, { user_id: 500 + id, hourly_wage: 1500, ...given })
 
 /** A break. */
-export const rest = (begin: string, end: string | null): WireBreak => ({
+export const rest = (begin: string, end: string | null, given: Partial<WireBreak> = {}): WireBreak => ({
   id: 1,
   user_id: 1,
   custom_break_id: 0,
   paid: false,
   in: begin,
-  out: end
+  out: end,
+  ...given
 })
 
 /** The zones of the locations of the tests. */

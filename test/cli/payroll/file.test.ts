@@ -246,17 +246,6 @@ describe("time-punches payroll file --mapping", () => {
       yield* sync
       done(yield* run("payroll", "correct"))
       done(yield* run("payroll", "void", "1.2", "--note", "not sent"))
-      const map = ["--mapping", "codes.json", "--codes", "codes.csv"]
-      const why = (name: string) =>
-        Effect.map(run("payroll", "file", name, ...map), ({ code, stderr, stdout }) => {
-          assert.deepStrictEqual([code, stdout], [2, ""], stderr)
-          return stderr
-        })
-      assert.match(yield* why("1"), /1: the close has several revisions; name one that is active: 1\.1 \[/)
-      assert.match(yield* why("1.2"), /1\.2: it was voided by 1\.3/)
-      assert.match(yield* why("1.3"), /1\.3: it is itself a void, of 1\.2/)
-      assert.match(yield* why("1.4"), /1\.4: there is no such revision/)
-      assert.match(yield* why("2"), /2: there is no such close/)
       yield* service.edit([2], { tips: 300 })
       yield* sync
       done(yield* run("payroll", "correct"))

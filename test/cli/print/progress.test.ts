@@ -2,7 +2,7 @@ import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Stdio, Terminal } from "effect"
 import { TestClock } from "effect/testing"
-import { withMessages } from "../../../src/cli/args/messages.ts"
+import { readGlobals, withMessages } from "../../../src/cli/args/globals.ts"
 import { eraseLine, printError, printWarning } from "../../../src/cli/print/messages.ts"
 import { makeProgress } from "../../../src/cli/print/progress.ts"
 import { OnRetry } from "../../../src/internal/telemetry/metrics.ts"
@@ -112,7 +112,7 @@ describe("progress", () => {
 
   /** What a run with these flags writes. */
   const ofRun = <A, E, R>(flags: ReadonlyArray<string>, body: Effect.Effect<A, E, R>) =>
-    Effect.provide(written(withMessages(flags, () => Effect.scoped(body))), layerTerminal)
+    Effect.provide(written(withMessages(readGlobals(flags), Effect.scoped(body))), layerTerminal)
 
   const failed = Effect.flatMap(
     OnRetry,

@@ -131,7 +131,7 @@ const after = (last: string): ReadonlyArray<Call> => [
   { call: "doctor --database punches.db" },
   { call: "config show" },
   { call: "mcp --database punches.db" },
-  { call: "sandbox --port 0 --punches 100", until: "/docs the interface." },
+  { call: "sandbox --port 0 --punches 100", until: "faults and punches." },
   { call: "copy erase --yes --closes-too" },
   { call: `fleet migrate ${fleet}` },
   { call: `fleet add ${fleet} --every 1h ${defaultCompany.id}=${guid} 4100` },

@@ -128,9 +128,9 @@ describe("time-punches sandbox --write-env", () => {
 
         assert.match(mark ?? "", /^# Written by time-punches sandbox/)
         assert.deepStrictEqual(lines, Object.entries(variables).map((pair) => pair.join("=")))
-        assert.deepStrictEqual(Object.keys(variables).length, 6)
+        assert.deepStrictEqual(Object.keys(variables).length, 7)
         assert.strictEqual(Fs.statSync(file).mode & 0o777, 0o600)
-        assert.include(stderr, `${url}/ shows its requests, faults and punches, ${url}/docs the interface.\n`)
+        assert.include(stderr, `${url}/ shows its requests, faults and punches.\n`)
         assert.include(page, "<h1>Sandbox</h1>")
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)),
     60_000
@@ -186,7 +186,8 @@ describe("time-punches sandbox --companies", () => {
         "TIME_PUNCHES_BASE_URL",
         "TIME_PUNCHES_AUTH_URL",
         "TIME_PUNCHES_CLIENT_ID",
-        "TIME_PUNCHES_CLIENT_SECRET"
+        "TIME_PUNCHES_CLIENT_SECRET",
+        "TIME_PUNCHES_REQUESTS_PER_SECOND"
       ])
       assert.strictEqual(variables["TIME_PUNCHES_CLIENT_ID"], defaultOAuthClient.clientId)
       assert.deepStrictEqual([head, rows.length, Fs.statSync(file).mode & 0o777], ["company_id,guid", 12, 0o600])
@@ -194,7 +195,7 @@ describe("time-punches sandbox --companies", () => {
       assert.strictEqual(code, 130)
       assert.match(
         stderr,
-        /^http:\/\/127\.0\.0\.1:\d+ serves 12 companies, 5001 to 5012\. Ctrl-C stops it\.\n\S+\/ shows its requests, .*, \S+\/docs the interface\.\n$/
+        /^http:\/\/127\.0\.0\.1:\d+ serves 12 companies, 5001 to 5012\. Ctrl-C stops it\.\n\S+\/ shows its requests, faults and punches\.\n$/
       )
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer)), 60_000)
 

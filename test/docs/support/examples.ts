@@ -21,6 +21,7 @@ export const punches = generatePunches({ seed: 14, count: 120, users: 6, company
 /** The variables of the README, for a service at this address. */
 export const environment = (baseUrl: string) => ({
   TIME_PUNCHES_BASE_URL: baseUrl,
+  TIME_PUNCHES_REQUESTS_PER_SECOND: "none",
   TIME_PUNCHES_CLIENT_ID: defaultOAuthClient.clientId,
   TIME_PUNCHES_CLIENT_SECRET: defaultOAuthClient.clientSecret,
   TIME_PUNCHES_COMPANY_ID: String(defaultCompany.id),

@@ -1,6 +1,6 @@
 /** The retry loop and its budget, in virtual time. */
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Duration, Effect, Exit, Option } from "effect"
+import { Clock, Duration, Effect, Exit, Option, Random } from "effect"
 import { TestClock } from "effect/testing"
 import { makeBudget, type Retry, retry, transientRetry } from "../../../src/internal/resilience/retry.ts"
 import { letTimePass } from "../../support/time.ts"
@@ -205,7 +205,7 @@ describe("retry", () => {
       for (const [index, wait] of waits.entries()) assert.isAtMost(wait, Math.min(200 * 2 ** index, 1000))
     }))
 
-  it.effect("waits 1, 3, 8 and 8 steps within a tenth after a throttle without Retry-After", () =>
+  it.effect("waits 1, 3, 10 and 10 steps, or up to a fifth more, after a throttle without Retry-After", () =>
     Effect.gen(function*() {
       const throttled: Failure = { retry: transientRetry("429", { throttled: true }) }
       const { waits } = yield* run(Array.from({ length: 4 }, () => throttled), {
@@ -213,8 +213,21 @@ describe("retry", () => {
       })
 
       assert.strictEqual(waits.length, 4)
-      for (const [index, step] of [1000, 3000, 8000, 8000].entries()) {
-        assert.approximately(waits[index] ?? 0, step, step / 10)
+      for (const [index, step] of [1000, 3000, 10_000, 10_000].entries()) {
+        assert.isAtLeast(waits[index] ?? 0, step)
+        assert.isAtMost(waits[index] ?? 0, step * 1.2)
+      }
+    }))
+
+  it.effect("makes its last attempt after a block of a minute, and within the time of a page, whatever is drawn", () =>
+    Effect.gen(function*() {
+      const throttled: Failure = { retry: transientRetry("429", { throttled: true }) }
+      for (let seed = 0; seed < 2000; seed++) {
+        const { attempts, waits } = yield* Random.withSeed(run([throttled, throttled, throttled]), seed)
+        const took = waits.reduce((sum, wait) => sum + wait, 0)
+        assert.strictEqual(attempts, 4)
+        assert.isAtLeast(took, 60_000)
+        assert.isAtMost(took, 84_000)
       }
     }))
 })

@@ -188,7 +188,7 @@ describe("refused", () => {
     ["Throttled", "1 hour", 300],
     ["Throttled", "Infinity", 300],
     ["Throttled", 0, 0],
-    ["Throttled", undefined, 0],
+    ["Throttled", undefined, 60],
     ["Transport", "45 seconds", 0],
     ["Rejected", undefined, 0],
     ["Malformed", undefined, 0]

@@ -5,16 +5,25 @@
 import { assert } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { RetryPolicy, TimePunches } from "../../../src/index.ts"
+import { RetryPolicy, type TimePunch, TimePunches } from "../../../src/index.ts"
 import { Sync } from "../../../src/sync/index.ts"
 import { type Prng, prng } from "../../../src/testing/base/prng.ts"
 import { FakeService, type FakeServiceOptions, Fault } from "../../../src/testing/index.ts"
 import { app, company } from "../../support/client.ts"
 import { generatePlain } from "../../support/densities.ts"
+import { isReplay } from "../../support/series.ts"
 import { makeCopy, noon } from "../support.ts"
 import { Broken } from "./judge.ts"
 import { minute, pickAny, second } from "./plan.ts"
-import { isReplay } from "./series.ts"
+
+const lunch = {
+  id: 1,
+  user_id: 1,
+  custom_break_id: 0,
+  paid: false,
+  in: "2026-03-01T12:00:00Z",
+  out: "2026-03-01T12:30:00Z"
+}
 
 /** What a plan draws once. */
 interface ClientPlan {
@@ -30,7 +39,9 @@ interface ClientPlan {
 /** Seven rows a page: the service ignores the limit of the client. */
 const rowsOfPage = 7
 
-const drawPlan = (random: Prng, dates: { frozen: string | undefined }): ClientPlan => {
+const drawPlan = (seed: number, random: Prng, dates: { frozen: string | undefined }): ClientPlan => {
+  // From a separate sequence: the other draws stay as they were.
+  const nulls = prng(seed ^ 0x51ed27).pick(["both", "both", 400, 422] as const)
   const sortById = random.chance(0.4)
   const defaultOrder = random.pick(["id", "id", "clocked_in", "modified"] as const)
   const isById = defaultOrder === "id"
@@ -46,6 +57,7 @@ const drawPlan = (random: Prng, dates: { frozen: string | undefined }): ClientPl
     losesCursors: isById || cursors === "position",
     pages: random.chance(0.4) ? random.between(1, 4) : undefined,
     options: {
+      nulls,
       defaultOrder,
       cursors,
       defaultLimit: rowsOfPage,
@@ -90,7 +102,7 @@ export const runPlans = Effect.fnUntraced(function*(seeds: Iterable<number>) {
 const runPlan = (seed: number, ends: Ends) => {
   const random = prng(seed)
   const dates: { frozen: string | undefined } = { frozen: undefined }
-  const plan = drawPlan(random, dates)
+  const plan = drawPlan(seed, random, dates)
   const copy = makeCopy()
   const retries = RetryPolicy.layer({ attempts: plan.attempts, baseDelay: "1 second", maxDelay: "2 seconds" })
   const layer = Layer.merge(app(plan.options).pipe(Layer.provide(retries)), copy.layer)
@@ -113,6 +125,7 @@ const runPlan = (seed: number, ends: Ends) => {
         service.edit(some, { notes }),
         service.edit(some, { notes, clocked_in: dayOf(), clocked_out: null, breaks: [] }),
         service.edit(some, { notes, deleted: random.chance(0.5) }),
+        service.edit(some, { notes, breaks: [{ ...lunch, deleted: random.pick([true, true, false, null]) }] }),
         service.remove(some.slice(0, 1)),
         // Also an id that was free.
         service.add(some.slice(0, 2).map(rowOf)),
@@ -220,8 +233,8 @@ const runPlan = (seed: number, ends: Ends) => {
       ended(Stream.runCollect(TimePunches.list(company, { deleted: "include" }))),
       (exit) => [...Exit.getSuccess(exit).pipe(Option.getOrThrow)].toSorted((one, other) => one.id - other.id)
     )
-    const textOf = (rows: ReadonlyArray<{ readonly id: number; readonly notes: string; readonly deleted: boolean }>) =>
-      rows.map(({ deleted, id, notes }) => `${id} ${notes} ${deleted}`)
+    const textOf = (rows: ReadonlyArray<TimePunch>) =>
+      rows.map(({ breaks, deleted, id, notes }) => `${id} ${notes} ${deleted} ${breaks.map((each) => each.deleted)}`)
     yield* complete(Sync.run)
     yield* complete(Sync.run)
     const rows = textOf(yield* listed)

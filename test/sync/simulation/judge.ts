@@ -2,7 +2,7 @@
 import { Option } from "effect"
 import type { Batch, Checkpoint } from "../../../src/sync/index.ts"
 import type { Plan } from "./plan.ts"
-import type { Source } from "./source.ts"
+import { type Source, stateOf } from "./source.ts"
 import type { Copies } from "./stores.ts"
 
 /** A promise that a plan broke. */
@@ -87,7 +87,7 @@ export const makeJudge = (plan: Plan, source: Source, copies: Copies) => {
         const row = rows.get(punch.id)
         if (row === undefined) throw new Broken(`row ${punch.id} of the batch is not in the copy`)
         if (row.isMissing) throw new Broken(`row ${punch.id} was just returned and is missing`)
-        if (row.notes !== punch.notes)
+        if (row.state !== stateOf(punch))
           throw new Broken(`row ${punch.id} is not as it was just returned`)
       }
       // After a checkpoint was put back, a number may come again.
@@ -116,8 +116,8 @@ export const makeJudge = (plan: Plan, source: Source, copies: Copies) => {
         }
         if (copied === undefined) throw new Broken(`${when}: row ${row.id} is missing`)
         if (copied.isMissing) throw new Broken(`${when}: row ${row.id} is falsely missing`)
-        if (copied.notes !== punch.notes || copied.deleted !== punch.deleted) {
-          throw new Broken(`${when}: row ${row.id} is ${copied.notes}, not ${punch.notes}`)
+        if (copied.state !== stateOf(punch) || copied.deleted !== punch.deleted) {
+          throw new Broken(`${when}: row ${row.id} is ${copied.state}, not ${stateOf(punch)}`)
         }
       }
     }

@@ -1,4 +1,5 @@
 /** Runs many plans and counts what they did; a plan that breaks a promise is reported with its seed. */
+import { reportOf } from "../../support/series.ts"
 import { Broken } from "./judge.ts"
 import { describePlan, drawPlan, type Plan, type StoreKind } from "./plan.ts"
 import { makeRun } from "./run.ts"
@@ -14,17 +15,6 @@ export interface Figures {
   rebuilt: number
   /** Calls by how they ended. */
   readonly ends: Map<string, number>
-}
-
-/** The seed to run again, from the environment; `NaN` runs all seeds. */
-const replaySeed = Number(process.env["SIMULATION_SEED"] ?? Number.NaN)
-
-export const isReplay = !Number.isNaN(replaySeed)
-
-/** `count` seeds from `first`, or only the seed in `SIMULATION_SEED`. */
-export const seedsFrom = function*(first: number, count: number): Generator<number> {
-  if (isReplay) yield replaySeed
-  else for (let seed = first; seed < first + count; seed++) yield seed
 }
 
 export type Stores = readonly [StoreKind, ...ReadonlyArray<StoreKind>]
@@ -54,19 +44,12 @@ export const series = (
       figures.requests += requests
       for (const [end, count] of ends) figures.ends.set(end, (figures.ends.get(end) ?? 0) + count)
     } catch (error) {
-      throw new Error(report(plan, run.log, file, error), { cause: error })
+      const broken = error instanceof Error ? error.message : String(error)
+      throw new Error(reportOf(file, seed, broken, describePlan(plan), run.log.slice(-120)), { cause: error })
     }
   }
   return figures
 }
-
-const report = (plan: Plan, log: ReadonlyArray<string>, file: string, error: unknown): string =>
-  [
-    `seed ${plan.seed}: ${error instanceof Error ? error.message : String(error)}`,
-    `again: SIMULATION_SEED=${plan.seed} npx vitest run ${file}`,
-    `plan: ${describePlan(plan)}`,
-    ...log.slice(-120)
-  ].join("\n")
 
 /** How many plans of a defective sync end wrong. Stops at the first one where `untilFound`. */
 export const countBroken = (

@@ -1,7 +1,7 @@
 /** The rows of a service that changes while it is read, its clock and the local one. Knows nothing of a sync. */
 import { DateTime, Option } from "effect"
 import { CompanyId, type TimePunch, TimePunchId } from "../../../src/index.ts"
-import { punch } from "../../support/arbitraryPunch.ts"
+import { punch, rest } from "../../support/arbitraryPunch.ts"
 import { type Order, type Plan, second } from "./plan.ts"
 
 export const company = CompanyId.make(4021)
@@ -52,6 +52,10 @@ const at = (millis: number): DateTime.Utc => DateTime.makeUnsafe(millis)
 
 const template = punch({ companyId: company, clockedOut: Option.none(), approved: false })
 
+/** A state of a row: its notes, and whether its break is deleted. */
+export const stateOf = ({ breaks, notes }: TimePunch): string =>
+  `${notes}${breaks.some(({ deleted }) => deleted) ? " without its break" : ""}`
+
 export type Source = ReturnType<typeof makeSource>
 
 export const makeSource = (plan: Plan) => {
@@ -98,13 +102,17 @@ export const makeSource = (plan: Plan) => {
         : Option.some(at(stamp + (change.stamp === "now" ? 0 : change.by ?? 0)))
       const clockedIn = before === undefined || change.moves === true ? at(change.clockedIn) : before.clockedIn
       const isSilent = change.stamp === "kept" || change.stamp === "null" || change.stamp === "old"
+      // An edited break moves no stamp: it is deleted, or is there again, and nothing else changes.
+      const isBreakOnly = change.stamp === "kept" && before !== undefined
+      const isBreakDeleted = before?.breaks[0]?.deleted ?? false
       changed.versions.push({
         from: Math.max(last?.from ?? 0, source.now + change.lag),
         punch: change.stamp === "none" ? undefined : {
           ...template,
           id: changed.id,
           clockedIn,
-          notes: `v${++edits}`,
+          notes: isBreakOnly ? before.notes : `v${++edits}`,
+          breaks: [rest({ in: 60, out: 90, paid: false, deleted: isBreakOnly ? !isBreakDeleted : isBreakDeleted })],
           modified,
           deleted: change.deleted ?? before?.deleted ?? false
         },

@@ -14,7 +14,8 @@ import { Broken } from "./judge.ts"
 import { company } from "./source.ts"
 import { type CopiedRow, type Copies, gate, type Subject } from "./stores.ts"
 
-const columns = "id, notes, deleted, clocked_in, pass, missing_at IS NOT NULL AS is_missing"
+const columns =
+  `id, notes || CASE WHEN breaks LIKE '%"deleted":true%' THEN ' without its break' ELSE '' END AS state, deleted, clocked_in, pass, missing_at IS NOT NULL AS is_missing`
 
 /** Connections of a plan: each process has its own, unless more of them sleep. */
 const connections = 6
@@ -48,7 +49,7 @@ export const openSqlite = (pagesPerTransaction: number, history: boolean) => {
     new Map(rows.map((row) => [
       Number(row["id"]),
       {
-        notes: String(row["notes"]),
+        state: String(row["state"]),
         deleted: row["deleted"] === 1,
         clockedIn: Number(row["clocked_in"]),
         pass: Number(row["pass"]),

@@ -3,7 +3,7 @@ import { Context, Effect } from "effect"
 import type { CompanyId, TimePunch } from "../../../src/index.ts"
 import type { Checkpoint, Sync, SyncStore } from "../../../src/sync/index.ts"
 import type { Copy, makeStoreOf } from "../../../src/sync/memoryStore.ts"
-import { company } from "./source.ts"
+import { company, stateOf } from "./source.ts"
 
 /** Suspends a process between two steps, until the driver lets it continue. `torn` is run if it is killed there. */
 export type Gate = (torn?: () => void) => Effect.Effect<void>
@@ -24,18 +24,17 @@ export interface Subject {
 
 /** What the judge compares of a row of a copy. */
 export interface CopiedRow {
-  /** Each state of a row in the source has its own notes. */
-  readonly notes: string
+  readonly state: string
   readonly deleted: boolean
   readonly clockedIn: number
   readonly pass: number
   readonly isMissing: boolean
 }
 
-const copied = ({ clockedIn, deleted, notes }: TimePunch, pass: number, isMissing: boolean): CopiedRow => ({
-  notes,
-  deleted,
-  clockedIn: clockedIn.epochMilliseconds,
+const copied = (punch: TimePunch, pass: number, isMissing: boolean): CopiedRow => ({
+  state: stateOf(punch),
+  deleted: punch.deleted,
+  clockedIn: punch.clockedIn.epochMilliseconds,
   pass,
   isMissing
 })

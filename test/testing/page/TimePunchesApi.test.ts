@@ -21,10 +21,10 @@ import {
   Fault,
   generatePunches
 } from "../../../src/testing/index.ts"
-import { TimePunchesApi } from "../../../src/testing/page/TimePunchesApi.ts"
 import { accessToken, client, company, inject, oauth, sessionCookie } from "../../support/client.ts"
 import { isRecord, violations } from "../../support/jsonSchema.ts"
 import { bearer, textOf } from "../support.ts"
+import { TimePunchesApi } from "./TimePunchesApi.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -161,7 +161,8 @@ describe("the document of the interface", () => {
       custom_break_id: "integer",
       paid: "boolean",
       in: "date-time",
-      out: "date-time or null"
+      out: "date-time or null",
+      "deleted?": "boolean or null"
     })
     assert.deepStrictEqual(membersOf(schemaOf("TimePunchPage")), {
       object: "time_punches",

@@ -86,7 +86,7 @@ export const routes = Effect.fnUntraced(function*(served: Served) {
   yield* router.add("GET", "/readyz", ready)
   yield* router.add("GET", "/healthz", ready)
   // No handler fails: what is left is a path that is not there.
-  const app = Effect.catch(router.asHttpEffect(), () => Effect.succeed(lineResponse(404, "there is no such page")))
+  const app = Effect.orElseSucceed(router.asHttpEffect(), () => lineResponse(404, "there is no such page"))
 
   /** `isLocal`: whether only this machine reaches the server. `host`: what another one listens on, as the setting has it. */
   return (isLocal: boolean, host?: string) =>

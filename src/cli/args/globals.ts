@@ -1,0 +1,196 @@
+/**
+ * START HERE. The flags of every command. They are taken out of the arguments in one pass before these are parsed, so that help
+ * and every message follow them.
+ */
+import * as Cause from "effect/Cause"
+import * as Flag from "effect/cli/Flag"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as References from "effect/References"
+import * as Result from "effect/Result"
+import type * as Stdio from "effect/Stdio"
+import * as Struct from "effect/Struct"
+import * as Terminal from "effect/Terminal"
+import { OnRetry, type RetryNotice } from "../../internal/telemetry/metrics.ts"
+import { printable } from "../../internal/text/printable.ts"
+import { type CommandFailure, usage } from "../failure.ts"
+import { shellWord } from "../flags/values.ts"
+import { colourChoices, Colours, coloursOf } from "../print/colour.ts"
+import { clearLine, formats, logOf, makeMode, Messages, showRetry } from "../print/messages.ts"
+
+/** Declared for the help. */
+export const globalFlags = [
+  GlobalFlag.Setting("color")({
+    flag: Flag.Literals("color", colourChoices).pipe(
+      Flag.withMetavar("auto|always|never"),
+      Flag.withDescription("When tables, warnings and help have colour; auto: in a terminal, unless NO_COLOR is set"),
+      Flag.optional
+    )
+  }),
+  GlobalFlag.Setting("quiet")({
+    flag: Flag.Boolean("quiet").pipe(
+      Flag.withAlias("q"),
+      Flag.withDescription("No progress, retries or hints on standard error; errors and warnings stay"),
+      Flag.withDefault(false)
+    )
+  }),
+  GlobalFlag.Setting("verbose")({
+    flag: Flag.Boolean("verbose").pipe(
+      Flag.withAlias("v"),
+      Flag.withDescription("The library's log on standard error, from level debug"),
+      Flag.withDefault(false)
+    )
+  }),
+  GlobalFlag.Setting("log-format")({
+    flag: Flag.Literals("log-format", formats).pipe(
+      Flag.withMetavar("lines|json"),
+      Flag.withDescription(
+        "How standard error is written; json: one object a line, for a log collector (default: lines)"
+      ),
+      Flag.optional
+    )
+  }),
+  GlobalFlag.Setting("profile")({
+    flag: Flag.String("profile").pipe(
+      Flag.withMetavar("NAME"),
+      Flag.withDescription(
+        "Settings and defaults of flags from this table of config.json (default: TIME_PUNCHES_PROFILE)"
+      ),
+      Flag.optional
+    )
+  }),
+  GlobalFlag.Setting("variables")({
+    flag: Flag.String("variables").pipe(
+      Flag.withMetavar("FILE"),
+      Flag.withDescription("Variables from this file, such as secrets; a variable of the environment comes first"),
+      Flag.optional
+    )
+  })
+]
+
+const switches = { quiet: "-q", verbose: "-v" } as const
+
+const switchOf = (arg: string | undefined) =>
+  Struct.keys(switches).find((each) => arg === `--${each}` || arg === switches[each])
+
+/** What each of the others needs. */
+const needs = {
+  profile: "a name",
+  variables: "the name of a file",
+  color: "auto, always or never",
+  "log-format": "lines or json"
+} as const
+
+const choices = { color: colourChoices, "log-format": formats } as const
+
+/** Not a flag, but a value: neither `-h`, nor `-o=FILE`, nor a long flag, nor the `-` of standard input. */
+const minusValue = /^-(?!-|$|[A-Za-z](?:=|$))/
+
+/** A flag whose value is the next argument. */
+const openFlag = /^(?:--[^=]+|-[A-Za-z])$/
+
+/** Node reads the file of such a flag wherever it stands, and runs what its options name, before this line. */
+const fileOfNode = /^--(?:env-file(?:-if-exists)?|experimental-(?:default-)?config-file)(?==|$)/
+
+type GlobalName = keyof typeof switches | keyof typeof needs
+
+export interface Globals {
+  readonly values: ReadonlyMap<GlobalName, string>
+  /** The other arguments, or why these are refused. */
+  readonly rest: Result.Result<ReadonlyArray<string>, CommandFailure>
+}
+
+/**
+ * Takes them out, wherever they stand before `--`, and joins a value that begins with a minus to its flag, as in
+ * `--zone=-05:00`: the parser would take `-16h` for the flags `-1`, `-6` and `-h`, and print the help as a success.
+ */
+export const readGlobals = (args: ReadonlyArray<string>): Globals => {
+  const end = args.indexOf("--")
+  const before = end === -1 ? args : args.slice(0, end)
+  const values = new Map<GlobalName, string>()
+  const rest: Array<string> = []
+  const refusals: Array<CommandFailure> = []
+  const refuse = (...words: Parameters<typeof usage>) => void refusals.push(usage(...words))
+  const take = (name: GlobalName, value: string) =>
+    values.has(name) ? refuse(`--${name} is given twice`) : void values.set(name, value)
+  for (let at = 0; at < before.length; at++) {
+    const arg = before[at] ?? ""
+    const [, flag, joined] = /^--([^=]+)(?:=(.*))?$/s.exec(arg) ?? []
+    const isOn = switchOf(arg)
+    const name = Struct.keys(needs).find((each) => each === flag)
+    if (isOn !== undefined) take(isOn, "")
+    else if (name !== undefined) {
+      const value = joined ?? before[++at]
+      const isFlag = joined === undefined && (value?.startsWith("--") || switchOf(value) !== undefined)
+      if (value === undefined || value.trim() === "" || isFlag) refuse(`--${name} needs ${needs[name]}`)
+      else take(name, value)
+    } else if (minusValue.test(arg)) {
+      const last = rest.at(-1) ?? ""
+      if (openFlag.test(last)) rest[rest.length - 1] = `${last}=${arg}`
+      else {
+        refuse(
+          `${printable(arg)} is not a flag, and no flag before it takes a value`,
+          "A value that begins with a minus follows its flag, as in --zone -05:00 or --zone=-05:00."
+        )
+      }
+    } else {
+      const [ofNode] = fileOfNode.exec(arg) ?? []
+      if (ofNode !== undefined) {
+        refuse(`${ofNode} is a flag of Node, which reads it first`, "--variables FILE reads variables from a file.")
+      }
+      rest.push(arg)
+    }
+  }
+  for (const name of Struct.keys(choices)) {
+    const value = values.get(name)
+    if (value !== undefined && !choices[name].some((choice) => choice === value)) {
+      refuse(`--${name} needs ${needs[name]}, and not ${printable(value)}`)
+    }
+  }
+  if (values.has("quiet") && values.has("verbose")) {
+    refuse("--quiet and --verbose are opposites", "Give one or the other.")
+  }
+  const [refusal] = refusals
+  return {
+    values,
+    rest: refusal === undefined
+      ? Result.succeed(end === -1 ? rest : [...rest, ...args.slice(end)])
+      : Result.fail(refusal)
+  }
+}
+
+/** The flags that a command which is advised needs for the same settings. A pipe of the shell names nothing after this run. */
+const wordsOf = ({ values }: Globals): string =>
+  Array.from(values, ([name, value]) => {
+    const isNeeded = name === "profile" || (name === "variables" && !/^\/(dev|proc)\//.test(value))
+    return isNeeded ? `--${name} ${shellWord(value)} ` : ""
+  }).join("")
+
+/** Runs with the messages and the colours that these flags choose: a log, and the retries of the library as one line each. */
+export const withMessages = <A, E, R>(globals: Globals, self: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const { values } = globals
+    const { columns } = yield* Terminal.Terminal
+    const mode = makeMode({
+      format: values.get("log-format") === "json" ? "json" : "lines",
+      detail: values.has("quiet") ? "quiet" : values.has("verbose") ? "verbose" : "normal",
+      columns,
+      settings: wordsOf(globals)
+    })
+    const context = Context.add(yield* Effect.context<Stdio.Stdio>(), Messages, mode)
+    const showNotice = (notice: RetryNotice) => Effect.provideContext(showRetry(notice), context)
+    const choice = colourChoices.find((each) => each === values.get("color")) ?? "auto"
+    return yield* self.pipe(
+      Effect.provideServiceEffect(Colours, coloursOf(choice)),
+      // Here a bug has the format of the run.
+      Effect.tapCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError(cause)),
+      Effect.ensuring(clearLine),
+      Effect.provide(logOf(mode.format, mode.detail === "verbose")),
+      Effect.provideService(OnRetry, mode.detail === "verbose" ? undefined : showNotice),
+      Effect.provideService(References.MinimumLogLevel, leastLevel[mode.detail]),
+      Effect.provideService(Messages, mode)
+    )
+  })
+
+const leastLevel = { quiet: "Warn", normal: "Info", verbose: "Debug" } as const

@@ -1,0 +1,212 @@
+/** What the verbs of a record share when they run: its copy, who writes, and how a failure to close is printed. */
+import * as Arr from "effect/Array"
+import * as Argument from "effect/cli/Argument"
+import type * as Command from "effect/cli/Command"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Close from "../../close/Close.ts"
+import { foundText, type NotReady } from "../../close/CloseError.ts"
+import * as RevisionId from "../../close/RevisionId.ts"
+import type { CompanyId } from "../../Ids.ts"
+import { version } from "../../internal/wire/userAgent.ts"
+import { isZones } from "../../payroll/Zones.ts"
+import { layerCopy, requireCopy } from "../database/copy.ts"
+import { databaseFlag, maxAgeFlag, personOf, targetOfCopy } from "../database/database.ts"
+import { Findings, usage } from "../failure.ts"
+import { outputFlags } from "../files/output.ts"
+import type { DatabaseTarget } from "../flags/address.ts"
+import { companyFlags, type CompanyInput, companyOf } from "../flags/connection.ts"
+import { noFilter } from "../flags/filter.ts"
+import { type Names, readNames } from "../flags/names.ts"
+import { orDefault } from "../flags/settings.ts"
+import { namesFlag, zoneFileFlag } from "../flags/userFiles.ts"
+import {
+  isJson,
+  jsonFlags,
+  type JsonInput,
+  nonBlank,
+  optionalRounding,
+  orHalfUp,
+  readWhole,
+  wholeNumber,
+  words
+} from "../flags/values.ts"
+import { readZones } from "../flags/zones.ts"
+import { counted } from "../print/format.ts"
+import { printWarning } from "../print/messages.ts"
+import { printText, screen } from "../print/output.ts"
+import { dayStartsOrDefault, resolvePeriod } from "../select/period.ts"
+import { periodFlags } from "../select/periodFlags.ts"
+import { disputesUnknown } from "../select/selection.ts"
+import { givenThresholds, thresholdFlags } from "../select/thresholds.ts"
+import { tableOf } from "./findings.ts"
+
+interface RecordInput extends Pick<CompanyInput, "company">, JsonInput {
+  readonly database: Option.Option<string>
+  readonly names?: Option.Option<string>
+}
+
+/** The company of the flags, and the copy that has its record: a file is opened to read it alone unless the verb writes. */
+export const recordOf = Effect.fnUntraced(function*(
+  input: Pick<RecordInput, "company" | "database">,
+  verb: string,
+  writes = false
+) {
+  const { id: company } = yield* companyOf(input)
+  const target = yield* targetOfCopy(
+    input.database,
+    `payroll ${verb}`,
+    "Closes are recorded in a copy that is synced with --history."
+  )
+  return {
+    company,
+    target,
+    shown: target.shown,
+    layer: layerCopy(company, target, !writes)
+  }
+})
+
+/** The same, with what decides how it is printed. */
+export const openRecord = Effect.fnUntraced(function*(input: RecordInput, verb: string, writes = false) {
+  const record = yield* recordOf(input, verb, writes)
+  const json = yield* Effect.fromResult(isJson(input))
+  return { ...record, json, names: yield* readNames(input.names ?? Option.none()) }
+})
+
+/** The same copy, to write to it. */
+export const writable = (company: CompanyId, target: DatabaseTarget) => layerCopy(company, target, false)
+
+/** Who writes a revision, and with which note. */
+export const authorship = (note: Option.Option<string>) => ({
+  note: Option.getOrElse(note, () => ""),
+  user: personOf(),
+  release: version
+})
+
+/** Prints why a period is not ready to be closed, or a close to be corrected, and ends the command with findings. */
+export const printNotReady = (names: Names | undefined, verb: "close" | "correct", shown: string) =>
+  Effect.fnUntraced(function*({ companyId, details, found, issues }: NotReady) {
+    // A correction has printed the age before.
+    if (verb === "close") yield* requireCopy(companyId, shown, Option.none())
+    yield* printText(tableOf(issues, names, yield* screen))
+    const done = verb === "close" ? "closed" : "corrected"
+    yield* printWarning(
+      `not ${done}: ${foundText(found)}`,
+      ...details,
+      `--accept ${Object.keys(found).join(",")} ${verb}s all the same.`,
+      // A correction looks for gaps alone.
+      ...(verb === "close" ? [disputesUnknown] : [])
+    )
+    return yield* new Findings()
+  })
+
+/** The period that `--next` closes; `None` if the record does not say which. */
+export const nextPeriod = (company: CompanyId) =>
+  Effect.catchTag(Effect.asSome(Close.next(company)), "UnknownClose", () => Effect.succeedNone)
+
+/** Warns of time that fell out of every close. The verb has done its work: if the record cannot be read, that is a warning too. */
+export const warnOfHoles = (company: CompanyId) =>
+  Effect.gen(function*() {
+    const byNeighbours = Object.values(
+      Arr.groupBy(yield* Close.holes(company), ({ earlier, later }) => `${earlier} ${later}`)
+    )
+    if (byNeighbours.length === 0) return
+    const next = Option.filter(yield* nextPeriod(company), ({ before }) => Option.isSome(before))
+    yield* printWarning(...byNeighbours.map((holes) => holeLine(holes, next)))
+  }).pipe(
+    Effect.catchTag("SyncError", ({ message }) => printWarning(`holes between closes are not known: ${message}`))
+  )
+
+const holeLine = (
+  holes: Arr.NonEmptyReadonlyArray<Close.Hole>,
+  next: Option.Option<Pick<Close.NextPeriod, "first" | "before">>
+): string => {
+  const [{ dates, earlier, interval, later }] = holes
+  const locations = holes.flatMap(({ locationId }) => Option.toArray(locationId))
+  const at = locations.length === 0 ? "" : ` at ${counted(locations.length, "location")}`
+  return Option.match(dates, {
+    onNone: () =>
+      `no close has ${DateTime.formatIso(interval.gte)} to ${
+        DateTime.formatIso(interval.lt)
+      }${at}, between close ${earlier} and close ${later}`,
+    onSome: ({ first, last }) => {
+      // The other holes are next when the ones before are closed, or only some locations have them.
+      const isNext = Option.exists(next, (next) => next.first === first && Option.contains(next.before, later))
+      const how = isNext ? "payroll close --next" : `--from ${first} --to ${last} and the terms of close ${earlier}`
+      return `no close has ${first} to ${last}${at}: close it with ${how}, ` +
+        "or let it through with --accept gap at the next close"
+    }
+  })
+}
+
+/** The record that a verb reads or writes. Nothing is sent, so no guid is needed. */
+export const recordFlags = { company: companyFlags.company, database: databaseFlag, ...jsonFlags }
+
+/** What a verb needs that reads the record and prints it. */
+export const readFlags = { ...recordFlags, ...outputFlags }
+
+export const note = nonBlank("note", "TEXT", "A note that is kept with the revision", "a text that is not blank")
+
+export const closeNumber = Argument.String("ID").pipe(
+  Argument.withDescription("A close, such as 7; without one: all that are active"),
+  Argument.filterMap((text) => readWhole(text, 1), () => wholeNumber(1))
+)
+
+/** `7` is a close, `7.2` a revision of it. */
+export const revisionName = Argument.String("ID").pipe(
+  Argument.withMetavar("ID|REVISION"),
+  Argument.withDescription("A close, such as 7, or a revision of it, such as 7.2"),
+  Argument.filterMap(
+    (name) => Option.map(RevisionId.parse(name), (parsed) => ({ ...parsed, name })),
+    () => "a close such as 7, or a revision such as 7.2"
+  )
+)
+
+/** What a verb needs that sums closes again. */
+export const sumFlags = {
+  closes: closeNumber.pipe(Argument.variadic()),
+  zoneFile: zoneFileFlag,
+  dayStarts: periodFlags.dayStarts,
+  names: namesFlag,
+  maxAge: maxAgeFlag,
+  accept: words("accept", ["rules", "gap"], "Correct although the sums had other rules, or leave a gap")
+}
+
+/** What decides on the sums of a period. */
+export const termFlags = { ...periodFlags, ...thresholdFlags, rounding: optionalRounding }
+
+/** Which closes are summed again, the locations that are added to them, and what is accepted. */
+export const readSumFlags = Effect.fnUntraced(
+  function*(input: Omit<Command.Command.Config.Infer<typeof sumFlags>, "names" | "maxAge">) {
+    const zoneFile = yield* orDefault(input.zoneFile, "zoneFile")
+    if (Option.isSome(input.dayStarts) && Option.isNone(zoneFile)) {
+      return yield* usage(
+        "--day-starts goes with --zone-file: the days of the other locations begin as the record has them"
+      )
+    }
+    const dayRules = yield* readZones(zoneFile, yield* dayStartsOrDefault(input.dayStarts))
+    return {
+      closes: input.closes.length === 0 ? undefined : input.closes,
+      dayRules: Option.getOrUndefined(dayRules),
+      accept: Option.getOrUndefined(input.accept)
+    }
+  }
+)
+
+/** The terms of a close by the flags, but its company; `None` if they name no dates or no clock. */
+export const readTerms = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof termFlags>) {
+  const flags = yield* resolvePeriod({ ...noFilter, ...input }, {
+    countsWeeks: true,
+    takesWeekStarts: Option.isSome(input.weeklyThreshold)
+  })
+  const thresholds = yield* Effect.fromResult(givenThresholds(input))
+  const terms = Option.map(Option.all([flags.dates, flags.dayRule]), ([dates, dayRule]) => ({
+    ...dates,
+    ...thresholds,
+    dayRule: isZones(dayRule) ? Option.getOrElse(flags.locations, () => new Map()) : dayRule,
+    firstDay: Option.getOrUndefined(flags.weekStarts),
+    rounding: orHalfUp(flags.rounding)
+  }))
+  return { flags, terms }
+})

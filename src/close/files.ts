@@ -1,0 +1,102 @@
+/** The files of closes that were written out, in the tables of a copy. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type { Row } from "effect/sql/SqlConnection"
+import { isSqlError } from "effect/sql/SqlError"
+import * as Statement from "effect/sql/Statement"
+import type { CompanyId } from "../Ids.ts"
+import { numberOf, orUndefined, raw } from "../internal/sql/dialect.ts"
+import { transact } from "../internal/sql/transaction.ts"
+import { storable } from "../sql/columns.ts"
+import { failedWith } from "../sql/connection.ts"
+import { notFound, refusal } from "./CloseError.ts"
+import * as RevisionId from "./RevisionId.ts"
+import { columnsOf, decodeStored, fileNoteColumns, fileNoteOf, keyColumns, selected } from "./rows.ts"
+import type { Db } from "./snapshot.ts"
+import { durably } from "./write.ts"
+import { CodesText, type FileForm, MappingText, textsOf, type WrittenFile } from "./WrittenFile.ts"
+
+const FileTexts = Schema.Struct({ mapping: MappingText, codes: CodesText })
+
+/** The files of a company that were written out, the oldest of each revision first. */
+export const readFiles = Effect.fnUntraced(function*(database: Db, company: CompanyId) {
+  const { dialect: { bigint, tables }, sql } = database
+  const query = sql<Row>
+  const rows = yield* query`SELECT close_id, number, mapping, codes, token, ${selected(database, fileNoteColumns)}
+    FROM ${tables.closeFile}
+    WHERE company_id = ${bigint(company)}
+    ORDER BY close_id, number, place`
+  return yield* Effect.forEach(
+    rows,
+    Effect.fnUntraced(function*(row) {
+      const id = { close: numberOf(row["close_id"]), number: numberOf(row["number"]) }
+      const { codes, mapping } = yield* decodeStored(company, FileTexts, row)
+      const file = { revision: RevisionId.print(id), ...yield* fileNoteOf(company, row), mapping, codes }
+      return { ...id, token: row["token"], file: file satisfies WrittenFile }
+    })
+  )
+})
+
+/**
+ * Notes a file of a revision in one transaction, which holds up every commit of the company, so that no erasure leaves it behind.
+ * A COMMIT without an answer is looked up by a random token.
+ */
+export const insertFile = Effect.fnUntraced(function*(
+  database: Db,
+  company: CompanyId,
+  revision: RevisionId.RevisionId,
+  form: FileForm,
+  user: string
+) {
+  const { dialect, sql } = database
+  const { bigint, clock, tables } = dialect
+  const query = sql<Row>
+  const { codes, codesHash, mapping, mappingHash } = yield* textsOf(form)
+  const token = globalThis.crypto.randomUUID()
+  const noted = Effect.map(readFiles(database, company), (files) => files.find((each) => each.token === token)?.file)
+  /** Whether the last attempt came to its COMMIT. */
+  let isOpen = false
+  const body = Effect.gen(function*() {
+    yield* query`SELECT company_id
+      FROM ${tables.sync}
+      WHERE company_id = ${bigint(company)}
+      ${dialect.forUpdate}`
+    const earlier = yield* noted
+    if (earlier !== undefined) return earlier
+    isOpen = false
+    const isOurs = sql`company_id = ${bigint(company)}
+      AND close_id = ${bigint(revision.close)}
+      AND number = ${bigint(revision.number)}`
+    const [found] = yield* query`SELECT number
+      FROM ${tables.closeState}
+      WHERE ${isOurs}`
+    if (found === undefined) return yield* refusal(company, RevisionId.print(revision))(notFound.revision)
+    const [last] = yield* query`SELECT max(place) AS place
+      FROM ${tables.closeFile}
+      WHERE ${isOurs}`
+    const values = [
+      bigint(company),
+      bigint(revision.close),
+      bigint(revision.number),
+      bigint((orUndefined(last?.["place"]) ?? 0) + 1),
+      clock,
+      sql`${storable(user)}`,
+      sql`${mapping}`,
+      sql`${mappingHash}`,
+      sql`${codes}`,
+      sql`${codesHash}`,
+      sql`${token}`
+    ]
+    yield* sql`INSERT INTO ${tables.closeFile} (${raw(keyColumns)}, ${Statement.csv(columnsOf.file)})
+      VALUES (${Statement.csv(values)})`
+    const file = yield* noted
+    isOpen = true
+    return file === undefined ? yield* Effect.die("a note that is not there") : file
+  })
+  return yield* transact(database, durably(database, body), () => isOpen).pipe(
+    Effect.catchIf(isSqlError, (error) =>
+      Effect.fail(
+        failedWith(company, isOpen ? "the file may have been noted" : "the file cannot be noted")(error)
+      ))
+  )
+})

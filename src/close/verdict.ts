@@ -1,0 +1,71 @@
+/** The sums of a close, and whether the history gives a revision again. */
+import type * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { CompanyId } from "../Ids.ts"
+import type * as Period from "../payroll/Period.ts"
+import { type CopyListOptions, listWithin } from "../sql/read.ts"
+import type { VerificationFailed } from "./CloseError.ts"
+import { type CloseSums, difference, sum } from "./CloseSums.ts"
+import { type CloseTerms, queryWindow } from "./CloseTerms.ts"
+import { type RecordedRevision, termsAt } from "./Revision.ts"
+import { type ActiveClose, readSums, type StoredClose } from "./rows.ts"
+import type { Copy, Db } from "./snapshot.ts"
+
+/** The number of the rules by which a revision is summed. It changes with a release that sums in another way. */
+export const sumRules = 1
+
+/** The sums of the punches of a close beside the others, now or at an instant of the history. */
+export const sumsOf = (
+  company: CompanyId,
+  terms: CloseTerms,
+  others: ReadonlyArray<Pick<StoredClose, "terms">>,
+  at?: DateTime.Utc
+) =>
+  Stream.run(
+    punchesIn(company, queryWindow(terms), { at }),
+    sum(terms, others.map(({ terms }) => terms), { isSorted: true })
+  )
+
+export const punchesIn = (company: CompanyId, clockedIn: Period.Interval, options: CopyListOptions = {}) =>
+  Stream.catchTag(listWithin(company, { clockedIn }, options), "InvalidRequest", Stream.die)
+
+/** The terms that a close had, with the locations of each revision that added some: any of them may have been the newest. */
+const everyTerms = (close: StoredClose): ReadonlyArray<Pick<StoredClose, "terms">> => [
+  close,
+  ...close.revisions.filter(({ added }) => added.locations.length > 0)
+    .map((revision) => ({ terms: termsAt(close, revision) }))
+]
+
+export type Differing = VerificationFailed["revisions"][number]
+
+/** Whether the history gives a revision again; if not, the people whose sums differ, and why. */
+export const verdictOf = Effect.fnUntraced(function*(
+  database: Db,
+  company: CompanyId,
+  { newest, terms }: Pick<ActiveClose, "newest" | "terms">,
+  // With those that are over: they may have been active at the instant.
+  all: ReadonlyArray<StoredClose>,
+  copy: Copy
+) {
+  if (newest.at.epochMilliseconds < copy.since.epochMilliseconds) return "outOfReach"
+  const again = yield* sumsOf(company, terms, all.flatMap(everyTerms), newest.at)
+  // Only now: what was recorded of many people would be in memory beside all that is summed.
+  const { rows } = difference(again, yield* readSums(database, company, newest))
+  const userIds = new Set(rows.map(({ userId }) => userId))
+  if (userIds.size === 0) return "same"
+  return {
+    id: newest.id,
+    people: [...userIds].toSorted((one, other) => one - other),
+    cause: newest.rules === sumRules ? "its history was edited" : "the rules of its sums are others"
+  } satisfies Differing
+})
+
+/** A close to correct: the sums of now, and what they have more than the recorded ones. */
+export interface Corrected {
+  readonly close: ActiveClose
+  readonly due: CloseSums
+  readonly terms: CloseTerms
+  readonly added: RecordedRevision["added"]
+  readonly sums: CloseSums
+}

@@ -1,0 +1,121 @@
+/** The limit of requests of the command, over sockets, before a service that takes ten a second and then blocks for a minute. */
+import { assert, describe, it } from "@effect/vitest"
+import { Console, Effect, Layer } from "effect"
+import { FakeServer } from "../../src/testing/FakeServer.ts"
+import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
+import { environmentOf, start, started } from "../cli/child.ts"
+import { temporaryFolder } from "../cli/support.ts"
+import { needs } from "../support/needs.ts"
+import { hasPrograms, noPostgres } from "../support/postgres.ts"
+import { inFleet, loaded, serviceOf, sourceOf, within, worldOf } from "./fleetWorld.ts"
+
+/** The most of these times in any second. */
+const mostInSecond = (times: ReadonlyArray<number>) =>
+  Math.max(...times.map((at) => times.filter((other) => other >= at && other < at + 1000).length))
+
+/** By the clock of the service: pages asked for, tokens, and the most requests of a second. */
+const figures = Effect.gen(function*() {
+  const requests = yield* FakeService.use((service) => service.requests)
+  const count = (name: string) => requests.filter(({ endpoint }) => endpoint === name).length
+  return { pages: count("page"), tokens: count("token"), most: mostInSecond(requests.map(({ at }) => at)) }
+})
+
+/** The settings of a process that has no limit but the usual one. */
+const usual = (url: string, database: string) => {
+  const { TIME_PUNCHES_REQUESTS_PER_SECOND: _, ...given } = environmentOf(url)
+  return { ...given, TIME_PUNCHES_DATABASE_URL: database }
+}
+
+describe("the usual limit of requests", () => {
+  it.live("copies 120 pages without a refusal", () =>
+    Effect.gen(function*() {
+      yield* FakeService.use((service) => service.inject(Fault.rateLimit(10)))
+      const { url } = yield* FakeServer
+      const began = performance.now()
+      const { ended } = start(["copy", "sync"], usual(url, `${yield* temporaryFolder}/punches.db`))
+      const { code, stderr } = yield* Effect.promise(() => ended)
+      const seconds = (performance.now() - began) / 1000
+      const { most, pages } = yield* figures
+      yield* Console.log(`copy sync: ${pages} requests for 120 pages in ${seconds.toFixed(1)} s, ${most} in a second`)
+
+      assert.strictEqual(code, 0, stderr)
+      assert.strictEqual(pages, 120, "none is refused")
+      assert.isAtMost(most, 10, "what the service takes")
+      assert.isBelow(seconds, 30)
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(
+        FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({
+          punches: generatePunches({ seed: 1, count: 24_000, companyId: defaultCompany.id }),
+          latency: "60 millis"
+        })))
+      )
+    ), 120_000)
+
+  const many = sourceOf(20, 2000)
+
+  it.live("loads a fleet of 20 companies of ten pages without a refusal", () =>
+    Effect.gen(function*() {
+      yield* FakeService.use((service) => service.inject(Fault.rateLimit(10)))
+      const { url } = yield* FakeServer
+      const database = `${yield* temporaryFolder}/punches.db`
+      const env = usual(url, database)
+      const ran = (...args: ReadonlyArray<string>) => Effect.promise(() => start(["fleet", ...args], env).ended)
+      yield* ran("add", ...many.companies.map(({ guid, id }) => `${id}=${guid}`))
+      const began = performance.now()
+      const fleet = yield* started(["fleet", "run"], env)
+      const list = Effect.map(
+        ran("list", "--json"),
+        ({ stdout }): ReadonlyArray<{ readonly lateSeconds: number; readonly phase: string }> => JSON.parse(stdout)
+      )
+      yield* within(
+        "all are complete",
+        Effect.map(list, (list) => list.length === 20 && list.every(({ phase }) => phase !== "first")),
+        list
+      )
+      const seconds = (performance.now() - began) / 1000
+      const { most, pages } = yield* figures
+      const late = Math.max(...(yield* list).map(({ lateSeconds }) => lateSeconds))
+      fleet.child.kill("SIGTERM")
+      const { stderr } = yield* Effect.promise(() => fleet.ended)
+      yield* Console.log(
+        `fleet run: ${pages} requests for 200 pages in ${seconds.toFixed(1)} s, ${most} in a second, ${late} s late`
+      )
+
+      assert.notInclude(stderr, "429")
+      assert.isAtLeast(pages, 200)
+      assert.isAtMost(most, 10, "what the service takes")
+      assert.strictEqual(late, 0)
+    }).pipe(Effect.scoped, Effect.provide(serviceOf(many))), 180_000)
+
+  const small = sourceOf(24, 20)
+
+  it.live("is one for three processes, of which the third comes later and gets its token", (context) => {
+    needs(context, hasPrograms, noPostgres)
+    return Effect.gen(function*() {
+      const world = yield* worldOf(small)
+      const env = usual(world.service, world.url)
+      const run = (name: string) => started(["fleet", "run", "--name", name], env)
+      yield* run("a")
+      yield* run("b")
+      yield* loaded(world, "1 second")
+      yield* run("c")
+      yield* within(
+        "the third has worked",
+        Effect.map(
+          inFleet(world, (fleet) => Effect.forEach(small.companies, ({ id }) => fleet.runs(id))),
+          (runs) => runs.flat().some(({ outcome, runner }) => runner === "c" && outcome === "Complete")
+        ),
+        figures
+      )
+      yield* FakeService.use((service) => service.clearRequests)
+      yield* Effect.sleep("20 seconds")
+      const { most, pages } = yield* figures
+      yield* Console.log(`three processes: ${(pages / 20).toFixed(2)} requests a second, ${most} in a second`)
+
+      assert.isAtMost(most, 10, "what the service takes")
+      assert.isAtLeast(pages, 20 * 8 * 0.6, "a busy machine sends less, since nothing is sent late at once")
+      assert.isAtMost(pages, 20 * 8 * 1.05)
+    }).pipe(Effect.scoped, Effect.provide(serviceOf(small)))
+  }, 180_000)
+})

@@ -1,0 +1,6 @@
+import { databases } from "../support/databases.ts"
+import { itPlaysCloses } from "./closes.ts"
+
+const [, postgres] = databases()
+
+itPlaysCloses(postgres)

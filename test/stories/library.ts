@@ -1,0 +1,242 @@
+/** Plays a story on the library, over a copy in a database. */
+import { assert } from "@effect/vitest"
+import { Array as Arr, DateTime, Duration, Effect, Option, Result } from "effect"
+import {
+  Blocker,
+  Close,
+  type CloseError,
+  CloseSums,
+  type CloseTerms,
+  isCloseError,
+  type Revision,
+  termsAt
+} from "../../src/close/index.ts"
+import { BusinessDate, Cents, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
+import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
+import type { TimePunch } from "../../src/TimePunch.ts"
+import { shift as shiftOf } from "../support/arbitraryPunch.ts"
+import { commit, type OpenHistory } from "../support/histories.ts"
+import {
+  assertPeople,
+  type Dates,
+  foundLine,
+  mappings,
+  type Options,
+  type Player,
+  Refused,
+  type Row,
+  type Shift
+} from "./story.ts"
+
+const company = CompanyId.make(2)
+
+const punchOf = ({ deleted, from, id, location, role, tips, to, user, wage }: Shift): TimePunch =>
+  shiftOf(new Date(from).toISOString(), 0, {
+    id: TimePunchId.make(id),
+    userId: UserId.make(user),
+    locationId: LocationId.make(location),
+    roleId: RoleId.make(role),
+    hourlyWage: Cents.make(wage),
+    tips: Cents.make(tips),
+    clockedOut: Option.map(Option.fromUndefinedOr(to), (millis) => DateTime.makeUnsafe(millis)),
+    deleted
+  })
+
+const secondsOf = (time: Option.Option<Duration.Duration>): number =>
+  Option.match(time, { onNone: () => 0, onSome: Duration.toSeconds })
+
+const rowsOf = (sums: CloseSums.CloseSums): ReadonlyArray<Row> => {
+  const found = sums.rows.map((row) => ({
+    user: row.userId,
+    location: row.locationId,
+    role: row.roleId,
+    wage: row.hourlyWage,
+    punches: row.punches,
+    incomplete: row.incomplete,
+    net: Duration.toSeconds(row.net),
+    over: secondsOf(row.over),
+    double: secondsOf(row.double),
+    cost: row.cost,
+    tips: row.tips
+  }))
+  assertPeople(
+    found,
+    CloseSums.byPerson(sums).map(({ double, over, userId }) => [userId, secondsOf(over), secondsOf(double)])
+  )
+  return found
+}
+
+const writtenOf = (revision: Revision) => ({
+  id: revision.id,
+  kind: revision.kind,
+  first: revision.first,
+  last: revision.last,
+  previous: Option.getOrNull(revision.previous),
+  voids: Option.getOrNull(revision.voids),
+  accepted: revision.accepted,
+  rows: rowsOf(revision)
+})
+
+const duration = (seconds: number | undefined) => seconds === undefined ? undefined : Duration.seconds(seconds)
+
+const dayRuleOf = (zone: string, starts: string | undefined) => {
+  const [hours = 0, minutes = 0] = (starts ?? "00:00").split(":").map(Number)
+  return { zone: DateTime.zoneMakeNamedUnsafe(zone), dayStarts: Duration.minutes(60 * hours + minutes) }
+}
+
+const dayRulesOf = ({ clocks, starts }: Options) =>
+  clocks === undefined
+    ? undefined
+    : new Map([...clocks].map(([id, zone]) => [LocationId.make(id), dayRuleOf(zone, starts)]))
+
+const termsOf = ({ first, last }: Dates, options: Options) => ({
+  first: BusinessDate.make(first),
+  last: BusinessDate.make(last),
+  dayRule: dayRulesOf(options) ?? dayRuleOf(options.zone, options.starts),
+  firstDay: options.weeks,
+  rounding: options.rounding,
+  weeklyThreshold: duration(options.weekly),
+  dailyThreshold: duration(options.daily),
+  doubleThreshold: duration(options.double)
+})
+
+const termNames: Readonly<Record<CloseTerms.TermChange["term"], string>> = {
+  weeklyThreshold: "the weekly threshold is",
+  dailyThreshold: "the daily threshold is",
+  doubleThreshold: "the second daily threshold is",
+  rounding: "the rounding is",
+  firstDay: "the first day of the week is"
+}
+
+const termText = (value: string | number | null): string =>
+  typeof value === "number" ? `${value / 3600}:00` : value ?? "none"
+
+/** What an error says, without the company. */
+const refused = (error: CloseError | { readonly _tag: string; readonly message: string }) =>
+  Effect.fail(
+    new Refused({
+      lines: isCloseError(error) && error._tag === "NotReady"
+        ? [`not ready: ${foundLine(error.found)}`, ...error.details]
+        : [`refused: ${error.message.replace(/ \[company \d+\]$/, "")}`]
+    })
+  )
+
+const holeLine = (holes: ReadonlyArray<Close.Hole>): string => {
+  const [hole] = holes
+  if (hole === undefined) return ""
+  const count = holes.filter(({ locationId }) => Option.isSome(locationId)).length
+  const at = count === 0 ? "" : ` at ${count} location${count === 1 ? "" : "s"}`
+  return Option.match(hole.dates, {
+    onNone: () => {
+      const [from, to] = [hole.interval.gte, hole.interval.lt].map(DateTime.formatIso)
+      return `no close has ${from} to ${to}${at}, between close ${hole.earlier} and close ${hole.later}`
+    },
+    onSome: ({ first, last }) => `no close has ${first} to ${last}${at}`
+  })
+}
+
+const remarksOf = (correction: Close.CorrectionRemarks): ReadonlyArray<string> => [
+  ...correction.unverified.length === 0 ? [] : [`the history does not reach ${correction.unverified.join(", ")}`],
+  ...correction.otherCloses.length === 0 ? [] : [`the sums of close ${correction.otherCloses.join(", ")} differ too`],
+  ...correction.unchangedLocations.length === 0
+    ? []
+    : [`location ${correction.unchangedLocations.join(", ")} keeps the clock of the record`],
+  ...correction.peopleWithoutHours.map(({ causes, close, userId }) => {
+    const counts = Object.entries(causes).map(([cause, count]) => `${count} punch${count === 1 ? "" : "es"} ${cause}`)
+    return `close ${close}: user ${userId} lost all hours: ${counts.join(", ")}`
+  })
+]
+
+export const libraryPlayer = ({ kept, run }: OpenHistory): Player => {
+  const correctOptions = (closes: ReadonlyArray<number>, options: Options): Close.CorrectOptions => ({
+    closes: closes.length === 0 ? undefined : closes,
+    dayRules: dayRulesOf(options),
+    accept: (["rules", "gap"] as const).filter((each) => options.accept.includes(each))
+  })
+  return {
+    sync: (edited, all, isSweep) =>
+      Effect.asVoid(commit(kept, company, (isSweep ? all : edited).map(punchOf), isSweep)),
+    close: (dates, options) =>
+      Effect.gen(function*() {
+        const acceptGaps = options.accept.includes("gap")
+        const terms = dates === undefined
+          ? yield* run(Close.next(company, { acceptGaps }))
+          : termsOf(dates, options)
+        // No pass has a time here: the age of the copy has its own tests.
+        const accept = Blocker.literals.filter((kind) => kind === "stale" || options.accept.includes(kind))
+        const revision = yield* run(Close.create(company, { ...terms, accept }))
+        const before = Option.getOrElse(revision.before, () => "")
+        const remarks = revision.changedTerms.map((change) =>
+          `${termNames[change.term]} ${termText(change.now)}, and close ${before} has ${termText(change.before)}`
+        )
+        return { revision: writtenOf(revision), remarks }
+      }).pipe(Effect.catch(refused)),
+    due: (closes, options) =>
+      run(Close.due(company, correctOptions(closes, options))).pipe(
+        Effect.map((due) => due.map(({ after, difference }) => ({ after, rows: rowsOf(difference) }))),
+        Effect.catch(refused)
+      ),
+    correct: (closes, options) =>
+      Effect.gen(function*() {
+        const rehearsed = yield* Effect.result(run(Close.rehearse(company, correctOptions(closes, options))))
+        const corrected = yield* Effect.result(run(Close.correct(company, correctOptions(closes, options))))
+        const { due, revisions, ...remarks } = yield* Effect.fromResult(Result.mapError(corrected, (error) => {
+          assert.deepStrictEqual<unknown>(Result.merge(rehearsed), error, "a rehearsal is refused as the correction is")
+          return error
+        }))
+        const amounts = revisions.map(({ previous }, at) => ({
+          after: Option.getOrThrow(previous),
+          difference: due[at] ?? CloseSums.empty
+        }))
+        assert.deepStrictEqual(
+          Result.merge(rehearsed),
+          { ...remarks, due: amounts },
+          "a rehearsal says what is written"
+        )
+        return {
+          revisions: revisions.map(writtenOf),
+          due: amounts.map(({ after, difference }) => ({ after, rows: rowsOf(difference) })),
+          remarks: remarksOf(remarks)
+        }
+      }).pipe(Effect.catch(refused)),
+    voidRevision: (revision) =>
+      run(Close.voidRevision(company, { revision, note: "not paid" })).pipe(
+        Effect.map(writtenOf),
+        Effect.catch(refused)
+      ),
+    verify: run(Close.verify(company, undefined)).pipe(
+      Effect.map(({ revisions }) => revisions),
+      Effect.catch(refused)
+    ),
+    list: run(Close.list(company)).pipe(
+      Effect.map((closes) =>
+        closes.flatMap((close) =>
+          close.revisions.map((revision) => ({
+            ...writtenOf(revision),
+            locations: termsAt(close, revision).locations.flatMap(({ locationId }) => Option.toArray(locationId))
+          }))
+        )
+      ),
+      Effect.catch(refused)
+    ),
+    holes: run(Close.holes(company)).pipe(
+      Effect.map((holes) =>
+        Object.values(Arr.groupBy(holes, ({ earlier, later }) => `${earlier} ${later}`)).map(holeLine)
+      ),
+      Effect.catch(refused)
+    ),
+    file: (revision, name) =>
+      run(Close.find(company, revision)).pipe(
+        Effect.flatMap(({ previous, revision }) =>
+          Effect.fromResult(
+            Result.flatMap(
+              PayrollFile.decodeMapping(mappings[name]),
+              (mapping) => PayrollFile.encode(mapping, { getCode: () => undefined }, revision, previous)
+            )
+          )
+        ),
+        Effect.map(({ text }) => text.split("\n").filter((line) => line !== "")),
+        Effect.catch(refused)
+      )
+  }
+}
