@@ -1,13 +1,16 @@
 /** The columns of a copy: their names and types, and the value of each for a punch. */
 import type * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
-import type { timePunchNames } from "../internal/wire/names.ts"
+import {
+  breakFields,
+  type Cell,
+  type ColumnsOf,
+  type ColumnType,
+  punchFields,
+  tableFields
+} from "../internal/wire/schema.ts"
 import type { Break, TimePunch } from "../TimePunch.ts"
-
-/** A value of a column, before a dialect writes it; an instant is in epoch milliseconds. */
-export type Cell = number | string | boolean | null
-
-export type ColumnType = "bigint" | "timestamptz" | "boolean" | "text" | "jsonb"
+export type { Cell, ColumnType } from "../internal/wire/schema.ts"
 
 export interface Column {
   readonly name: string
@@ -15,17 +18,6 @@ export interface Column {
   readonly nullable: boolean
   readonly cell: (punch: TimePunch) => Cell
 }
-
-const column = <Type extends ColumnType, Nullable extends boolean>(
-  type: Type,
-  nullable: Nullable,
-  cell: (punch: TimePunch) => Cell
-) => ({ type, nullable, cell })
-
-const millis = (instant: Option.Option<DateTime.Utc>): number | null =>
-  Option.isSome(instant) ? instant.value.epochMilliseconds : null
-
-const orNull = <A extends number>(id: Option.Option<A>): number | null => Option.isSome(id) ? id.value : null
 
 /**
  * A text that both dialects can hold: U+0000 and lone surrogates become U+FFFD. PostgreSQL refuses them, and one such note
@@ -49,43 +41,38 @@ const jsonOfBreak = ({ customBreakId, deleted, id, in: start, out, paid, userId 
     Option.isSome(out) ? `"${isoOf(out.value)}"` : "null"
   }${deleted ? ",\"deleted\":true" : ""}}`
 
-type WireName = (typeof timePunchNames)[keyof typeof timePunchNames]
+const fields: {
+  readonly [K in keyof typeof punchFields]: Omit<Column, "cell"> & { readonly cell: (value: TimePunch[K]) => Cell }
+} = { ...punchFields, breaks: { ...punchFields.breaks, cell: jsonOf } }
 
-/** In the order of the table. The compiler asks for each field of a punch. */
-const cells = {
-  company_id: column("bigint", false, ({ companyId }) => companyId),
-  id: column("bigint", false, ({ id }) => id),
-  user_id: column("bigint", false, ({ userId }) => userId),
-  role_id: column("bigint", false, ({ roleId }) => roleId),
-  location_id: column("bigint", false, ({ locationId }) => locationId),
-  department_id: column("bigint", true, ({ departmentId }) => orNull(departmentId)),
-  shift_id: column("bigint", true, ({ shiftId }) => orNull(shiftId)),
-  clocked_in: column("timestamptz", false, ({ clockedIn }) => clockedIn.epochMilliseconds),
-  clocked_out: column("timestamptz", true, ({ clockedOut }) => millis(clockedOut)),
-  hourly_wage: column("bigint", false, ({ hourlyWage }) => hourlyWage),
-  tips: column("bigint", false, ({ tips }) => tips),
-  approved: column("boolean", false, ({ approved }) => approved),
-  editable_punch: column("boolean", false, ({ editablePunch }) => editablePunch),
-  auto_clocked_out: column("boolean", false, ({ autoClockedOut }) => autoClockedOut),
-  clocked_in_offline: column("boolean", false, ({ clockedInOffline }) => clockedInOffline),
-  clocked_out_offline: column("boolean", false, ({ clockedOutOffline }) => clockedOutOffline),
-  pos_type: column("text", true, ({ posType }) => Option.isSome(posType) ? storable(posType.value) : null),
-  notes: column("text", false, ({ notes }) => storable(notes)),
-  created: column("timestamptz", true, ({ created }) => millis(created)),
-  modified: column("timestamptz", true, ({ modified }) => millis(modified)),
-  deleted: column("boolean", false, ({ deleted }) => deleted),
-  breaks: column("jsonb", false, ({ breaks }) => jsonOf(breaks))
-} satisfies { readonly [Name in WireName]: Omit<Column, "name"> }
+const storableCell = (cell: Cell): Cell => typeof cell === "string" ? storable(cell) : cell
 
-/** The type of each column, and whether it may be null, for the types of rows. */
-export type PunchColumns = {
-  readonly [Name in keyof typeof cells]: Pick<(typeof cells)[Name], "type" | "nullable">
+const isField = (key: string): key is keyof typeof punchFields => Object.hasOwn(punchFields, key)
+
+const columnOf = <K extends keyof typeof punchFields>(key: K): Column => {
+  const { name, nullable, type } = fields[key]
+  const cellOf = fields[key].cell
+  const cell = (punch: TimePunch) => cellOf(punch[key])
+  return { name, type, nullable, cell: type === "text" ? (punch) => storableCell(cell(punch)) : cell }
 }
 
+/** The type of each column, and whether it may be null, for the types of rows. */
+export type PunchColumns = ColumnsOf<typeof punchFields>
+
 /** The columns of a punch; the table has `pass`, `missing_at` and `valid_from` behind them. The first two are its key. */
-export const columns: ReadonlyArray<Column> = Object.entries(cells).map(
-  ([name, { cell, nullable, type }]) => ({ name, type, nullable, cell })
-)
+export const columns: ReadonlyArray<Column> = [
+  columnOf("companyId"),
+  ...Object.keys(tableFields).filter(isField).filter((key) => key !== "companyId").map((key) => columnOf(key))
+]
+
+const { deleted: _deleted, ...shown } = breakFields
+
+/** The columns of the view of breaks that are not deleted, and the key in the JSON of each: `in` is a keyword of SQL. */
+export const breakColumns = Object.values(shown).map(({ name, type }) => ({
+  key: name,
+  name: type === "timestamptz" ? `break_${name}` : name,
+  type
+}))
 
 /** The columns of the content: all but the key. */
 export const contentColumns: ReadonlyArray<Column> = columns.slice(2)

@@ -30,7 +30,7 @@ import {
   type Version,
   wholeInstant
 } from "./feedPosition.ts"
-import { type HistoryUnavailable, type Known, readKnown, unavailable } from "./known.ts"
+import { type HistoryUnavailable, type Known, readKnown, requireKnown, unavailable } from "./known.ts"
 import { isAtInstant } from "./read.ts"
 import { missingPlace, punchesOf, rowColumns } from "./row.ts"
 
@@ -145,6 +145,20 @@ export const feedPosition = (
     if (known.since === undefined) return yield* unavailable(company, known)
     const place = placeAt(database, { company, phase: "instant", at: known.last, id: wholeInstant })
     return textOf(yield* retried(place))
+  }).pipe(
+    Effect.mapError((error) => isSqlError(error) ? failedWith(company, "the status cannot be read")(error) : error)
+  )
+
+/** The position of an instant: a feed since it begins with what changed later. Fails as `feed` does. @internal */
+export const positionAt = (
+  company: CompanyId,
+  at: DateTime.DateTime
+): Effect.Effect<FeedPosition, SyncError | HistoryUnavailable, SqlClient> =>
+  Effect.gen(function*() {
+    const database = yield* opened(company)
+    yield* retried(requireKnown(database, company, at))
+    const place = { company, phase: "instant", at: at.epochMilliseconds, id: wholeInstant } as const
+    return textOf(yield* retried(placeAt(database, place)))
   }).pipe(
     Effect.mapError((error) => isSqlError(error) ? failedWith(company, "the status cannot be read")(error) : error)
   )

@@ -3,7 +3,15 @@ import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import { numberOf, orUndefined, postgres as ground, timestamptzOf } from "../internal/sql/dialect.ts"
-import { type Cell, type Column, columns, type ColumnType, contentColumns, versionColumns } from "./columns.ts"
+import {
+  breakColumns,
+  type Cell,
+  type Column,
+  columns,
+  type ColumnType,
+  contentColumns,
+  versionColumns
+} from "./columns.ts"
 import {
   type BatchRows,
   deletionRefused,
@@ -209,12 +217,7 @@ const createBreaks = `CREATE VIEW time_punches_breaks AS SELECT
   t.company_id,
   t.id AS time_punch_id,
   b.place,
-  (b.value->>'id')::bigint AS id,
-  (b.value->>'user_id')::bigint AS user_id,
-  (b.value->>'custom_break_id')::bigint AS custom_break_id,
-  (b.value->>'paid')::boolean AS paid,
-  (b.value->>'in')::timestamptz AS break_in,
-  (b.value->>'out')::timestamptz AS break_out
+${breakColumns.map(({ key, name, type }) => `  (b.value->>'${key}')::${type} AS ${name}`).join(",\n")}
 FROM time_punches AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.missing_at IS NULL AND NOT ${isBreakDeleted}`
 
 /** Rows of one statement: as many as the largest of common transactions has. */

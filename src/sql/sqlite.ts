@@ -4,7 +4,15 @@ import * as Option from "effect/Option"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import { numberOf, orUndefined, sqlite as ground } from "../internal/sql/dialect.ts"
-import { type Cell, type Column, columns, type ColumnType, contentColumns, versionColumns } from "./columns.ts"
+import {
+  breakColumns,
+  type Cell,
+  type Column,
+  columns,
+  type ColumnType,
+  contentColumns,
+  versionColumns
+} from "./columns.ts"
 import {
   AmbiguousWrite,
   type BatchRows,
@@ -205,12 +213,7 @@ const createBreaks = `CREATE VIEW time_punches_breaks AS SELECT
   t.company_id,
   t.id AS time_punch_id,
   b.key + 1 AS place,
-  json_extract(b.value, '$.id') AS id,
-  json_extract(b.value, '$.user_id') AS user_id,
-  json_extract(b.value, '$.custom_break_id') AS custom_break_id,
-  json_extract(b.value, '$.paid') AS paid,
-  json_extract(b.value, '$.in') AS break_in,
-  json_extract(b.value, '$.out') AS break_out
+${breakColumns.map(({ key, name }) => `  json_extract(b.value, '$.${key}') AS ${name}`).join(",\n")}
 FROM time_punches AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.missing_at IS NULL AND NOT ${isBreakDeleted}`
 
 /** Rows of one statement. More save little, and each size of a last chunk has a separate text. */

@@ -86,37 +86,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
   )
 
   test(
-    "refuses the tables of a time before the first publication, and changes nothing",
-    Effect.gen(function*() {
-      yield* build()
-      const sql = yield* SqlClient.SqlClient
-      yield* sql.unsafe(`UPDATE time_punches_migrations SET migration_id = 8`)
-      const calls: ReadonlyArray<Effect.Effect<unknown, unknown, SqlClient.SqlClient>> = [
-        build(),
-        build({ migrate: false }),
-        Migrator.make({})(SqlStore.migrations),
-        SqlStore.status(company),
-        SqlStore.purge(company),
-        SqlStore.recordError(company, { _tag: "Error", message: "x" }),
-        SqlStore.feedPosition(company),
-        SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe(0) }),
-        Stream.runDrain(SqlStore.list(company, {})),
-        Stream.runDrain(SqlStore.feed(company)),
-        Close.list(company)
-      ]
-      for (const call of calls) {
-        assert.include(
-          String(yield* Effect.flip(call)),
-          `"time_punches" has schema 8, made before the first publication: sync into a new file or database`
-        )
-      }
-      const found = yield* sql.unsafe<{ migration_id: unknown }>(`SELECT migration_id FROM time_punches_migrations`)
-      assert.deepStrictEqual(found.map(({ migration_id }) => Number(migration_id)), [8])
-    })
-  )
-
-  test(
-    "leaves a table alone that another program has under the name of one of its own, and names it",
+    "leaves a table alone that another program has under the name of a table of the copy, and names it",
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const taken = {

@@ -136,7 +136,7 @@ CREATE VIEW time_punches_current AS SELECT
         SELECT
           max(t.clocked_in, (unixepoch(substr(json_extract(b.value, '$.in'), 1, 19)) * 1000 + CAST(substr(json_extract(b.value, '$.in'), 21, 3) AS INTEGER))) AS started,
           min(t.clocked_out, coalesce((unixepoch(substr(json_extract(b.value, '$.out'), 1, 19)) * 1000 + CAST(substr(json_extract(b.value, '$.out'), 21, 3) AS INTEGER)), t.clocked_out)) AS ended
-        FROM json_each(t.breaks) AS b WHERE NOT json_extract(b.value, '$.paid')
+        FROM json_each(t.breaks) AS b WHERE NOT json_extract(b.value, '$.paid') AND NOT coalesce(json_extract(b.value, '$.deleted'), 0)
       ) AS clipped WHERE ended > started
     ) AS ordered
   ) END) / 3600000.0 END AS hours_worked
@@ -152,7 +152,7 @@ CREATE VIEW time_punches_breaks AS SELECT
   json_extract(b.value, '$.paid') AS paid,
   json_extract(b.value, '$.in') AS break_in,
   json_extract(b.value, '$.out') AS break_out
-FROM time_punches AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.missing_at IS NULL;
+FROM time_punches AS t, json_each(t.breaks) AS b WHERE NOT t.deleted AND t.missing_at IS NULL AND NOT coalesce(json_extract(b.value, '$.deleted'), 0);
 
 CREATE TRIGGER time_punches_row_removed AFTER DELETE ON time_punches
 BEGIN
@@ -375,7 +375,7 @@ CREATE VIEW time_punches_current AS SELECT
         SELECT
           greatest(t.clocked_in, (b.value->>'in')::timestamptz) AS started,
           least(t.clocked_out, coalesce((b.value->>'out')::timestamptz, t.clocked_out)) AS ended
-        FROM jsonb_array_elements(t.breaks) AS b(value) WHERE NOT (b.value->>'paid')::boolean
+        FROM jsonb_array_elements(t.breaks) AS b(value) WHERE NOT (b.value->>'paid')::boolean AND NOT coalesce((b.value->>'deleted')::boolean, false)
       ) AS clipped WHERE ended > started
     ) AS ordered
   ) END)::double precision / 3600000 END AS hours_worked
@@ -391,7 +391,7 @@ CREATE VIEW time_punches_breaks AS SELECT
   (b.value->>'paid')::boolean AS paid,
   (b.value->>'in')::timestamptz AS break_in,
   (b.value->>'out')::timestamptz AS break_out
-FROM time_punches AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.missing_at IS NULL;
+FROM time_punches AS t, jsonb_array_elements(t.breaks) WITH ORDINALITY AS b(value, place) WHERE NOT t.deleted AND t.missing_at IS NULL AND NOT coalesce((b.value->>'deleted')::boolean, false);
 
 DO $do$ BEGIN
 EXECUTE (SELECT format($format$CREATE FUNCTION time_punches_row_removed() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -27,7 +27,7 @@ export const databases = (): readonly [sqlite: TestDatabase, postgres: TestDatab
   ]
 }
 
-/** Tests of a database, each with what is opened over a client of its own. */
+/** Tests of a database, each with what is opened over a new client. */
 export const itWithDatabase = <A>(
   { client, isHere }: TestDatabase,
   open: (client: TestDatabase["client"]) => Effect.Effect<A, unknown, Scope.Scope>

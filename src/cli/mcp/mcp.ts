@@ -30,6 +30,7 @@ import { toVersion, toWider } from "../../export/rows.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { printable } from "../../internal/text/printable.ts"
 import { version } from "../../internal/wire/userAgent.ts"
+import { positionAt } from "../../sql/feed.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { incomplete, layerCopy } from "../database/copy.ts"
@@ -432,15 +433,17 @@ const positionOf = Effect.fnUntraced(function*(company: CompanyId, target: Datab
   if (Option.isNone(wanted)) {
     return yield* new Refused({ message: "since must be an instant with a zone, or the position of an earlier answer" })
   }
-  const { history } = yield* Effect.provide(SqlStore.status(company), layerCopy(company, target))
-  const at = Option.match(history, {
-    onNone: () => wanted.value,
-    onSome: ({ last, since }) => {
-      const reached = DateTime.min(wanted.value, last)
-      return given === undefined ? DateTime.max(reached, since) : reached
-    }
-  })
-  return SqlStore.FeedPosition.make(`${company}/${DateTime.formatIso(at)}`)
+  return yield* Effect.gen(function*() {
+    const { history } = yield* SqlStore.status(company)
+    const at = Option.match(history, {
+      onNone: () => wanted.value,
+      onSome: ({ last, since }) => {
+        const reached = DateTime.min(wanted.value, last)
+        return given === undefined ? DateTime.max(reached, since) : reached
+      }
+    })
+    return yield* positionAt(company, at)
+  }).pipe(Effect.provide(layerCopy(company, target)))
 })
 
 /** The punches of a period by clock-in, as the tool `list` returns them. */

@@ -143,9 +143,9 @@ export const postgres: SqlDialect = {
   // To read a table of the catalogue makes the session hear of what another created while this one waited for the lock.
   hasTable: (name) =>
     fragmentOf("SELECT 1 FROM pg_catalog.pg_class WHERE oid = to_regclass(", parameter(name, "::text"), ")"),
-  namesHere: raw(
-    "SELECT relname::text AS name FROM pg_catalog.pg_class WHERE relnamespace = current_schema()::regnamespace"
-  ),
+  namesHere: raw(`SELECT c.relname::text AS name
+FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+WHERE n.nspname = current_schema()`),
   createMigrations: (table) =>
     `CREATE TABLE IF NOT EXISTS ${table} (
   migration_id integer PRIMARY KEY,

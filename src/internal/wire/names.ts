@@ -2,43 +2,13 @@
  * The wire name of every field: one map for the codec, `sort_by`, the columns of CSV and of SQL. `TimePunch.fromWire`
  * compiles only while each field has a name and each name a field.
  */
+import { breakFields, namesOf, tableFields } from "./schema.ts"
 
 /** Wire names of the fields of `TimePunch`, in the order of the columns of a table. */
-export const timePunchNames = {
-  id: "id",
-  companyId: "company_id",
-  userId: "user_id",
-  roleId: "role_id",
-  locationId: "location_id",
-  departmentId: "department_id",
-  shiftId: "shift_id",
-  clockedIn: "clocked_in",
-  clockedOut: "clocked_out",
-  hourlyWage: "hourly_wage",
-  tips: "tips",
-  approved: "approved",
-  editablePunch: "editable_punch",
-  autoClockedOut: "auto_clocked_out",
-  clockedInOffline: "clocked_in_offline",
-  clockedOutOffline: "clocked_out_offline",
-  posType: "pos_type",
-  notes: "notes",
-  created: "created",
-  modified: "modified",
-  deleted: "deleted",
-  breaks: "breaks"
-} as const
+export const timePunchNames = namesOf(tableFields)
 
 /** Wire names of the fields of `Break`. */
-export const breakNames = {
-  id: "id",
-  userId: "user_id",
-  customBreakId: "custom_break_id",
-  paid: "paid",
-  in: "in",
-  out: "out",
-  deleted: "deleted"
-} as const
+export const breakNames = namesOf(breakFields)
 
 type Names = Readonly<Record<string, string>>
 

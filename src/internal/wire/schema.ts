@@ -1,4 +1,8 @@
-/** START HERE. The shapes of the wire, under their wire names: instants, breaks, punches, and the envelope of a page. */
+/**
+ * START HERE. The shapes of the wire: instants, the fields of a punch and of a break, and the envelope of a page. A field is one row:
+ * its wire name, its wire form and its column. The wire schemas, the names, the columns, the tables and the types of rows come from it;
+ * decoder, encoder and row reader are held to it by types and tests.
+ */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -74,41 +78,160 @@ const optionalMark = optional(Schema.Boolean).pipe(Schema.decodeTo(Schema.Boolea
 /** An amount that cannot be negative. */
 export const Wage = Cents.check(Schema.isGreaterThanOrEqualTo(0))
 
-export const WireBreak = Schema.Struct({
-  id: BreakId,
-  user_id: UserId,
-  custom_break_id: CustomBreakId,
-  paid: Schema.Boolean,
-  in: Instant,
-  out: NullableInstant,
-  deleted: optionalMark
-})
+/** A value of a column, before a dialect writes it; an instant is in epoch milliseconds. */
+export type Cell = number | string | boolean | null
 
-/** A punch; `item` is the codec of its breaks. */
+/** The type of a column, by its name in PostgreSQL. */
+export type ColumnType = "bigint" | "timestamptz" | "boolean" | "text" | "jsonb"
+
+interface Field<
+  Name extends string,
+  Wire extends Schema.Constraint,
+  Type extends ColumnType,
+  Nullable extends boolean
+> {
+  /** On the wire, in CSV and in SQL. */
+  readonly name: Name
+  readonly wire: Wire
+  readonly type: Type
+  readonly nullable: Nullable
+  readonly cell: (value: Wire["Type"]) => Cell
+}
+
+const field = <
+  const Name extends string,
+  Wire extends Schema.Constraint,
+  Type extends ColumnType,
+  Nullable extends boolean
+>(
+  name: Name,
+  wire: Wire,
+  type: Type,
+  nullable: Nullable,
+  cell: (value: Wire["Type"]) => Cell
+): Field<Name, Wire, Type, Nullable> => ({ name, wire, type, nullable, cell })
+
+const number = <const Name extends string, S extends Schema.Constraint & { readonly Type: number }>(
+  name: Name,
+  wire: S
+) => field(name, wire, "bigint", false, (value) => value)
+
+const flag = <const Name extends string>(name: Name) => field(name, Schema.Boolean, "boolean", false, (value) => value)
+
+const instant = <const Name extends string>(name: Name) =>
+  field(name, Instant, "timestamptz", false, (at) => at.epochMilliseconds)
+
+const maybeInstant = <const Name extends string>(name: Name) =>
+  field(name, NullableInstant, "timestamptz", true, (at) => Option.isSome(at) ? at.value.epochMilliseconds : null)
+
+const orNull = <A extends Cell>(value: Option.Option<A>): A | null => Option.isSome(value) ? value.value : null
+
+/** Without `cell`, which takes the value of its own field alone. */
+type Fields = Readonly<
+  Record<string, Omit<Field<string, Schema.Constraint, ColumnType, boolean>, "cell">>
+>
+
+/** The schemas of the wire side, under the wire names. */
+function wireOf<F extends Fields>(fields: F): { readonly [K in keyof F as F[K]["name"]]: F[K]["wire"] }
+function wireOf(fields: Fields) {
+  return Object.fromEntries(Object.values(fields).map(({ name, wire }) => [name, wire]))
+}
+
+/** The wire names. */
+export function namesOf<F extends Fields>(fields: F): { readonly [K in keyof F]: F[K]["name"] }
+export function namesOf(fields: Fields) {
+  return Object.fromEntries(Object.entries(fields).map(([key, { name }]) => [key, name]))
+}
+
+/** The same fields in another order: first these. */
+function inOrder<F extends Fields>(fields: F, order: ReadonlyArray<keyof F & string>): F
+function inOrder(fields: Fields, order: ReadonlyArray<string>) {
+  return { ...Object.fromEntries(order.map((key) => [key, fields[key]])), ...fields }
+}
+
+/** The type of each column, and whether it may be null. */
+export type ColumnsOf<F extends Fields> = {
+  readonly [K in keyof F as F[K]["name"]]: Pick<F[K], "type" | "nullable">
+}
+
+/** The fields of a break. Its columns are in the view of breaks. */
+export const breakFields = {
+  id: number("id", BreakId),
+  userId: number("user_id", UserId),
+  customBreakId: number("custom_break_id", CustomBreakId),
+  paid: flag("paid"),
+  in: instant("in"),
+  out: maybeInstant("out"),
+  deleted: field("deleted", optionalMark, "boolean", false, (value) => value)
+}
+
+/** A break on the wire. */
+export const WireBreak = Schema.Struct(wireOf(breakFields))
+
+/** The fields of a punch, in the order of its JSON. */
+export const punchFields = {
+  id: number("id", TimePunchId),
+  companyId: number("company_id", CompanyId),
+  userId: number("user_id", UserId),
+  roleId: number("role_id", RoleId),
+  locationId: number("location_id", LocationId),
+  shiftId: field("shift_id", optionalShift, "bigint", true, orNull),
+  departmentId: field("department_id", optionalDepartment, "bigint", true, orNull),
+  clockedIn: instant("clocked_in"),
+  clockedOut: maybeInstant("clocked_out"),
+  hourlyWage: number("hourly_wage", Wage),
+  tips: number("tips", Cents),
+  approved: flag("approved"),
+  editablePunch: flag("editable_punch"),
+  notes: field("notes", Schema.String, "text", false, (text) => text),
+  posType: field("pos_type", optional(Schema.String), "text", true, orNull),
+  // A punch has breaks under the names of the domain, of which `sql/columns.ts` writes the cell.
+  breaks: { name: "breaks", wire: Schema.Array(WireBreak), type: "jsonb", nullable: false },
+  autoClockedOut: flag("auto_clocked_out"),
+  clockedInOffline: flag("clocked_in_offline"),
+  clockedOutOffline: flag("clocked_out_offline"),
+  created: maybeInstant("created"),
+  modified: maybeInstant("modified"),
+  deleted: field(
+    "deleted",
+    Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
+    "boolean",
+    false,
+    (value) => value
+  )
+} as const
+
+/** The same in the order of the columns of a table. A new field is behind them. */
+export const tableFields = inOrder(punchFields, [
+  "id",
+  "companyId",
+  "userId",
+  "roleId",
+  "locationId",
+  "departmentId",
+  "shiftId",
+  "clockedIn",
+  "clockedOut",
+  "hourlyWage",
+  "tips",
+  "approved",
+  "editablePunch",
+  "autoClockedOut",
+  "clockedInOffline",
+  "clockedOutOffline",
+  "posType",
+  "notes",
+  "created",
+  "modified",
+  "deleted",
+  "breaks"
+])
+
+/** A punch on the wire; `item` is the codec of its breaks. */
 export const wireTimePunch = <S extends Schema.Constraint>(item: S) =>
   Schema.Struct({
-    id: TimePunchId,
-    company_id: CompanyId,
-    user_id: UserId,
-    role_id: RoleId,
-    location_id: LocationId,
-    shift_id: optionalShift,
-    department_id: optionalDepartment,
-    clocked_in: Instant,
-    clocked_out: NullableInstant,
-    hourly_wage: Wage,
-    tips: Cents,
-    approved: Schema.Boolean,
-    editable_punch: Schema.Boolean,
-    notes: Schema.String,
-    pos_type: optional(Schema.String),
-    breaks: Schema.Array(item).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
-    auto_clocked_out: Schema.Boolean,
-    clocked_in_offline: Schema.Boolean,
-    clocked_out_offline: Schema.Boolean,
-    created: NullableInstant,
-    modified: NullableInstant,
-    deleted: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
+    ...wireOf(punchFields),
+    breaks: Schema.Array(item).pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
   })
 
 const NullableCursor = Schema.OptionFromNullOr(Cursor)
