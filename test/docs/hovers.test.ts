@@ -49,9 +49,9 @@ describe("a hover over a public name", () => {
       "PeriodCheck.issueOf",
       "PeriodCheck.makeCheck",
       "WorkedTime.breaksOf",
+      "WorkedTime.paidParts",
       "WorkedTime.measureMillis",
       "explain",
-      "isOutage",
       "isRefused"
     ])
   })
