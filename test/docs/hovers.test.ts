@@ -49,8 +49,8 @@ describe("a hover over a public name", () => {
       "PeriodCheck.issueOf",
       "PeriodCheck.makeCheck",
       "WorkedTime.breaksOf",
-      "WorkedTime.paidParts",
       "WorkedTime.measureMillis",
+      "WorkedTime.paidParts",
       "explain",
       "isRefused"
     ])
