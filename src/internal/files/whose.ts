@@ -163,10 +163,14 @@ export interface Opened {
 }
 
 /** Whether a path names the file that was opened under it, and not a link. Some file systems number no files. */
-export const isStill = (path: string, { dev, ino }: Opened): boolean => {
+export const isStill = (path: string, opened: Opened): boolean => {
   const found = Fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
-  return found !== undefined && found.isFile() && (ino === 0n || (found.ino === ino && found.dev === dev))
+  return found !== undefined && found.isFile() && isSame(found, opened)
 }
+
+/** Node reads a number from 2^63 on as a negative one, which \`FileSystem\` of Effect puts right. */
+const isSame = (found: Fs.BigIntStats, { dev, ino }: Opened): boolean =>
+  ino === 0n || (BigInt.asUintN(64, found.ino) === ino && BigInt.asUintN(64, found.dev) === dev)
 
 /**
  * Gives the file that was opened under a path the owner, the group and then the rights of the one that it will replace, and waits for
@@ -179,8 +183,7 @@ export const giveRights = (path: string, opened: Opened, replaced: string): bool
   if (old?.isFile() !== true) return true
   const descriptor = Fs.openSync(path, Fs.constants.O_RDWR | (Fs.constants.O_NOFOLLOW ?? 0))
   try {
-    const same = Fs.fstatSync(descriptor, { bigint: true })
-    if (opened.ino !== 0n && (same.ino !== opened.ino || same.dev !== opened.dev)) return false
+    if (!isSame(Fs.fstatSync(descriptor, { bigint: true }), opened)) return false
     const now = Fs.fstatSync(descriptor)
     const isGroupKept = (now.uid === old.uid && now.gid === old.gid) || isGiven(descriptor, old.uid, old.gid) ||
       isGiven(descriptor, now.uid, old.gid)

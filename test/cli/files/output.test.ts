@@ -1,7 +1,9 @@
 /** `--output`, by one rule: the same bytes as on standard output, whole or not at all, and over another file only with `--force`. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect, Fiber, type FileSystem } from "effect"
-import * as Fs from "node:fs"
+import nodeFs, * as Fs from "node:fs"
+import { syncBuiltinESMExports } from "node:module"
+import { isStill } from "../../../src/internal/files/whose.ts"
 import { FakeService, Fault } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
 import { failAfter, systemError } from "../export/exportSupport.ts"
@@ -297,4 +299,21 @@ describe("--output of", () => {
         })
       )
   )
+})
+
+describe("a file that was opened", () => {
+  it.live("is the same on a file system with numbers from 2^63 on, which Node reads as negative ones", () =>
+    Effect.gen(function*() {
+      const file = `${yield* temporaryFolder}/file`
+      Fs.writeFileSync(file, "")
+      const found = Object.assign(Fs.lstatSync(file, { bigint: true }), { ino: -3n, dev: -5n })
+      vi.spyOn(nodeFs, "lstatSync").mockReturnValue(found)
+      syncBuiltinESMExports()
+      const opened = { ino: 2n ** 64n - 3n, dev: 2n ** 64n - 5n }
+      const seen = [isStill(file, opened), isStill(file, { ...opened, ino: 3n })]
+      vi.restoreAllMocks()
+      syncBuiltinESMExports()
+
+      assert.deepStrictEqual(seen, [true, false])
+    }).pipe(Effect.scoped))
 })
