@@ -120,27 +120,32 @@ describe("RateLimit.layer", () => {
       assert.lengthOf(sent, 300, "the run that ended in the queue used no place")
     }))
 
-  it.effect("still ends an attempt that is not answered, after its own time", () =>
-    Effect.gen(function*() {
-      const times: Array<number> = []
-      const silent = Layer.succeed(
-        HttpClient.HttpClient,
-        HttpClient.make(() =>
-          Effect.flatMap(Clock.currentTimeMillis, (at) => {
-            times.push(at)
-            return Effect.never
-          })
+  it.effect.each(["2 minutes", Infinity] as const)(
+    "still ends an attempt that is not answered, if a page may take %s",
+    (pageTimeout) =>
+      Effect.gen(function*() {
+        const times: Array<number> = []
+        const silent = Layer.succeed(
+          HttpClient.HttpClient,
+          HttpClient.make(() =>
+            Effect.flatMap(Clock.currentTimeMillis, (at) => {
+              times.push(at)
+              return Effect.never
+            })
+          )
         )
-      )
-      const limited = RateLimit.layer({ perSecond: 1 }).pipe(Layer.provide(silent))
-      const began = yield* Clock.currentTimeMillis
-      const page = Effect.flip(TimePunches.page(CompanyId.make(7), {}, { retry: { attempts: 1 } }))
-      const both = Effect.all([page, Effect.map(page, (error) => [error, Clock.currentTimeMillis])], { concurrency: 2 })
-      const [error] = yield* letTimePass(Effect.provide(both, over(limited)))
+        const limited = RateLimit.layer({ perSecond: 1 }).pipe(Layer.provide(silent))
+        const began = yield* Clock.currentTimeMillis
+        const page = Effect.flip(TimePunches.page(CompanyId.make(7), {}, { retry: { attempts: 1, pageTimeout } }))
+        const both = Effect.all([page, Effect.map(page, (error) => [error, Clock.currentTimeMillis])], {
+          concurrency: 2
+        })
+        const [error] = yield* letTimePass(Effect.provide(both, over(limited)))
 
-      assert.deepInclude(error, { _tag: "TransportError", reason: "Timeout" })
-      assert.deepStrictEqual(times.map((at) => at - began), [0, 1000])
-    }))
+        assert.deepInclude(error, { _tag: "TransportError", reason: "Timeout" })
+        assert.deepStrictEqual(times.map((at) => at - began), [0, 1000])
+      })
+  )
 
   it.effect("gives a process that comes to 96 waiting streams its token, beside them", () =>
     Effect.gen(function*() {

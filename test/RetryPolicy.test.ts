@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Duration, Effect, Layer, Option, Stream } from "effect"
+import { Clock, Duration, Effect, Exit, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { RetryPolicy, TimePunches } from "../src/index.ts"
+import { CompanyGuid, CompanyId, RetryPolicy, TimePunches } from "../src/index.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../src/testing/index.ts"
 import { accessToken, client, company, inject, oauth, pageRequests } from "./support/client.ts"
 import { building, surfaces } from "./support/settings.ts"
@@ -233,6 +233,46 @@ describe("RetryPolicy.layer", () => {
       // 20 are enough for one retry; with 50 on top there would be three.
       assert.strictEqual(error.attempts, 2)
     }).pipe(Effect.provide(under(RetryPolicy.layer({ budget: 20 })))))
+
+  it.effect("is one for the companies of a client, and full again after an outage in front of the service", () => {
+    const companies = [5001, 5002, 5003].map((company) => ({
+      id: CompanyId.make(company),
+      guid: CompanyGuid.make(`3b2f7c1e-5a94-4d0b-8e6f-${String(company).padStart(12, "0")}`)
+    }))
+    return Effect.gen(function*() {
+      const all = Effect.forEach(companies, (company) => Effect.exit(TimePunches.page(company)), {
+        concurrency: "unbounded"
+      })
+      /** How many requests three pages of each company make. */
+      const requested = Effect.gen(function*() {
+        const before = (yield* pageRequests).length
+        const ended = yield* letTimePass(Effect.all([all, all, all]))
+        return { requests: (yield* pageRequests).length - before, failed: ended.flat().filter(Exit.isFailure).length }
+      })
+      yield* inject(Fault.status(522, { body: "html" }))
+      // A retry costs 14 of 500: nine pages have three retries each, the next nine share the eight that are left.
+      assert.deepStrictEqual(yield* requested, { requests: 9 + 27, failed: 9 })
+      assert.deepStrictEqual(yield* requested, { requests: 9 + 8, failed: 9 })
+      assert.deepStrictEqual(yield* requested, { requests: 9, failed: 9 })
+
+      yield* FakeService.use((service) => service.clearFaults)
+      assert.deepStrictEqual(yield* requested, { requests: 9, failed: 0 })
+      // Each success gives one back: with the ten that were left, that is one retry.
+      yield* inject(Fault.status(522, { body: "html" }))
+      assert.deepStrictEqual(yield* requested, { requests: 9 + 1, failed: 9 })
+      yield* FakeService.use((service) => service.clearFaults)
+      yield* Effect.repeat(all, { times: 180 })
+      yield* inject(Fault.status(522, { body: "html" }))
+      assert.deepStrictEqual(yield* requested, { requests: 9 + 27, failed: 9 })
+    }).pipe(Effect.provide(
+      client(oauth).pipe(
+        Layer.provide(FakeService.layerClient),
+        Layer.provideMerge(FakeService.layer({
+          companies: companies.map(({ guid, id }) => ({ id, guid, accessToken: `token-${id}` }))
+        }))
+      )
+    ))
+  })
 
   it.effect("spends less on a throttled retry, and retries nothing without a budget", () =>
     Effect.gen(function*() {

@@ -32,7 +32,7 @@ export interface Client {
   readonly policy: Policy
   /** The budgets of policies that are provided to runs and name another one, by the policy. */
   readonly budgets: WeakMap<RetryOptions, Budget>
-  /** How requests name deleted punches and others alike, for the companies whose service refuses the usual spelling. */
+  /** How requests last named deleted punches and others alike, by the company. */
   readonly spellings: Map<CompanyId, Spelling>
 }
 

@@ -40,7 +40,7 @@ export const spelled = <A>(
     Effect.map(fetch({ ...query, target: targetIn(spelling) }, cursor, index), (page) => ({ ...page, spelling }))
 
   /** If both are refused, the first refusal is the error: the other parameter may not exist. */
-  const either = (spelling: Spelling, cursor: Option.Option<Cursor>, index: number, isSure: boolean) =>
+  const either = (spelling: Spelling, cursor: Option.Option<Cursor>, index: number) =>
     Effect.catchIf(
       send(spelling, cursor, index),
       isRefused,
@@ -48,7 +48,7 @@ export const spelled = <A>(
         send(otherSpelling(spelling), cursor, index).pipe(
           Effect.catchIf(isRefused, () => Effect.fail(refusal)),
           Effect.filterOrElse(
-            () => isSure,
+            () => Option.isSome(cursor),
             (page) => Effect.catchIf(send(spelling, cursor, index), isRefused, () => Effect.succeed(page))
           )
         )
@@ -57,20 +57,13 @@ export const spelled = <A>(
   return (cursor, index) =>
     Effect.suspend(() => {
       if (known?.isOnly === true) return send(known.spelling, cursor, index)
-      const preferred = known?.spelling ?? kept.get(id) ?? usualSpelling
-      if (Option.isSome(cursor)) {
-        if (used !== undefined) return send(used, cursor, index)
-        // A cursor of another run, perhaps in the other spelling. It proves nothing of a first request.
-        return Effect.tap(either(preferred, cursor, index, true), ({ spelling }) =>
-          Effect.sync(() => {
-            used = spelling
-          }))
-      }
-      return Effect.tap(either(preferred, cursor, index, false), ({ spelling }) =>
+      if (used !== undefined && Option.isSome(cursor)) return send(used, cursor, index)
+      return Effect.tap(either(known?.spelling ?? kept.get(id) ?? usualSpelling, cursor, index), ({ spelling }) =>
         Effect.sync(() => {
           used = spelling
-          if (spelling === usualSpelling) kept.delete(id)
-          else kept.set(id, spelling)
+          // A cursor of another run, perhaps in the other spelling, proves nothing of a first request.
+          if (Option.isNone(cursor))
+            kept.set(id, spelling)
         }))
     })
 }

@@ -48,8 +48,11 @@ describe("a hover over a public name", () => {
       "PeriodCheck.findings",
       "PeriodCheck.issueOf",
       "PeriodCheck.makeCheck",
+      "WorkedTime.breaksOf",
       "WorkedTime.measureMillis",
-      "explain"
+      "explain",
+      "isOutage",
+      "isRefused"
     ])
   })
 

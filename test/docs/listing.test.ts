@@ -24,6 +24,7 @@ import {
   Fault,
   generatePunches
 } from "../../src/testing/index.ts"
+import { letTimePass } from "../support/time.ts"
 import { environment } from "./support/examples.ts"
 
 const company = { id: CompanyId.make(defaultCompany.id), guid: CompanyGuid.make(defaultCompany.guid) }
@@ -259,8 +260,9 @@ describe("docs/examples/errors.ts", () => {
       yield* service.inject(Fault.status(429, { headers: { "retry-after": "7200", "ratelimit-remaining": "0" } }), {
         times: 1
       })
-      const refused = yield* Effect.flip(TimePunches.page(company))
-      const page = yield* TimePunches.page(company)
+      // No burst: each waits for its place, the first one behind the token.
+      const refused = yield* letTimePass(Effect.flip(TimePunches.page(company)))
+      const page = yield* letTimePass(TimePunches.page(company))
 
       assert.strictEqual(refused._tag, "RateLimited")
       assert.strictEqual(page.items.length, 200)

@@ -39,7 +39,7 @@ const withPolicy = (policy: Parameters<typeof RetryPolicy.layer>[0]) =>
 const date = (millis: number) => new Date(millis).toUTCString()
 
 describe("a Retry-After", () => {
-  it.effect.each([429, 503])(
+  it.effect.each([429, 503, 425, 520, 522, 530])(
     "[H1] sets the wait: status %d",
     (status) =>
       Effect.gen(function*() {
@@ -77,7 +77,9 @@ describe("a Retry-After", () => {
     ["9".repeat(40), 429],
     [date(3_600_000), 429],
     ["Fri, 31 Dec 9999 23:59:59 GMT", 429],
-    ["99999999", 503]
+    ["99999999", 503],
+    ["61", 522],
+    [date(3_600_000), 522]
   ])("[H3] of %s fails at once: status %d", ([text, status]) =>
     Effect.gen(function*() {
       yield* inject(Fault.retryAfter(String(text), Number(status)))

@@ -29,7 +29,7 @@ const minutesOf = (from: string, to: string) =>
 
 const netMinutes = ({ breaks, clocked_in, clocked_out }: StoredPunch): number => {
   if (typeof clocked_out !== "string") return 0
-  const unpaid = (breaks ?? []).filter((each) => !each.paid)
+  const unpaid = (breaks ?? []).filter((each) => each.deleted !== true && !each.paid)
   return minutesOf(clocked_in, clocked_out).filter((now) =>
     !unpaid.some((each) => Date.parse(each.in) <= now && now < Date.parse(each.out ?? clocked_out))
   ).length

@@ -1,9 +1,10 @@
 /** The `SqlClient` over `node:sqlite`: files, transactions, types and errors. */
 import { assert, describe, it, vi } from "@effect/vitest"
-import { Effect, Layer, Option, Stream } from "effect"
+import { Context, Effect, Layer, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { execFileSync } from "node:child_process"
-import * as Fs from "node:fs"
+import nodeFs, * as Fs from "node:fs"
+import { syncBuiltinESMExports } from "node:module"
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { isMoved } from "../../src/internal/sql/failure.ts"
@@ -180,7 +181,7 @@ describe("NodeSqlite", () => {
       Effect.gen(function*() {
         const { exec } = DatabaseSync.prototype
         vi.spyOn(DatabaseSync.prototype, "exec").mockImplementationOnce(function(this: DatabaseSync, text) {
-          // A sticky folder lets nobody replace a file of another user.
+          // In a sticky folder no user may replace a file of another one.
           const user = process.geteuid?.() ?? 0
           if (user !== 0) {
             // As one that another process of this user has just deleted.
@@ -214,6 +215,26 @@ describe("NodeSqlite", () => {
 
         assert.deepStrictEqual(contentOf(filename), ["honest"])
         assert.deepStrictEqual(Fs.readdirSync(dirname(filename)), ["punches.db"])
+      }).pipe(Effect.scoped))
+
+    it.live("may be of another process of this user, which removes it meanwhile", () =>
+      Effect.gen(function*() {
+        const filename = yield* setting
+        const { openSync } = nodeFs
+        vi.spyOn(nodeFs, "openSync").mockImplementation((path, ...rest) => {
+          if (path === `${filename}-journal`) throw Object.assign(new Error("it was there"), { code: "EEXIST" })
+          return openSync(path, ...rest)
+        })
+        syncBuiltinESMExports()
+        yield* Effect.addFinalizer(() =>
+          Effect.sync(() => {
+            vi.restoreAllMocks()
+            syncBuiltinESMExports()
+          })
+        )
+        const sql = yield* Effect.map(Layer.build(NodeSqlite.layer({ filename })), Context.get(SqlClient.SqlClient))
+
+        assert.deepStrictEqual(yield* sql`SELECT a FROM t`, [{ a: "honest" }])
       }).pipe(Effect.scoped))
 
     it.live("is not read, and its content does not get into the database as that is closed", (context) => {

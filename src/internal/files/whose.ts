@@ -14,7 +14,7 @@ export class ForeignFile extends Error {
   }
 }
 
-/** What SQLite keeps beside a database, and believes whoever made it. */
+/** What SQLite keeps beside a database, and believes from any user. */
 const suffixes = ["-wal", "-journal", "-shm"]
 
 const find = (path: string) => Fs.lstatSync(path, { throwIfNoEntry: false })
@@ -60,8 +60,8 @@ export const takeNames = (filename: string, isReadOnly: boolean): () => void => 
     try {
       descriptor = Fs.openSync(path, "wx", 0o600)
     } catch (error) {
-      // There is one, maybe of another process of this user: whose it is, is asked next.
-      if (find(path) !== undefined) return undefined
+      // There is one, maybe of another process of this user: whose it is, is asked next. On a read-only file system no user can.
+      if (isError(error, "EEXIST") || isError(error, "EROFS")) return undefined
       throw error
     }
     try {
@@ -79,6 +79,9 @@ export const takeNames = (filename: string, isReadOnly: boolean): () => void => 
     if (ino !== undefined && find(`${file}-journal`)?.ino === ino) Fs.unlinkSync(`${file}-journal`)
   }
 }
+
+const isError = (error: unknown, code: string): boolean =>
+  error instanceof Error && "code" in error && error.code === code
 
 const kindOf = (found: Fs.Stats): string =>
   found.isSymbolicLink() ? "a link" : found.isDirectory() ? "a folder" : found.isFIFO() ? "a pipe" : "of another kind"
@@ -112,7 +115,7 @@ const seek =
 
 const unlinked = (path: string): string => {
   const name = basename(path)
-  return `It may have commits: keep it. Once no process has the database open, make it a file of its own: cp -p ${name} ${name}.own && mv ${name}.own ${name}`
+  return `It may have commits: keep it. Once no process has the database open, make it a separate file: cp -p ${name} ${name}.own && mv ${name}.own ${name}`
 }
 
 const settled = (file: string, owner: number): string => {
@@ -144,10 +147,13 @@ export const ownsNothing = (filename: string): boolean => {
 export const openFolderOf = (filename: string): string | undefined => {
   // Without users, as on Windows, the bits of the mode say nothing.
   if (process.geteuid === undefined) return undefined
-  const isThere = Fs.existsSync(filename)
-  const folder = isThere ? dirname(Fs.realpathSync(filename)) : dirname(filename)
-  const mode = Fs.statSync(folder, { throwIfNoEntry: false })?.mode ?? 0
-  return (mode & 0o1002) === 0o002 ? folder : undefined
+  try {
+    const folder = dirname(Fs.existsSync(filename) ? Fs.realpathSync(filename) : filename)
+    return (Fs.statSync(folder).mode & 0o1002) === 0o002 ? folder : undefined
+  } catch {
+    // It is not there, or this user may not look into it: who opens the file says so.
+    return undefined
+  }
 }
 
 /** A file that was opened, by what the file system knows it by. */

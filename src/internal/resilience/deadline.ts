@@ -63,6 +63,8 @@ export const makeWatchdog = (limit: number): Watchdog => {
   const running = new Set<Work>()
   return {
     makeWork: (end, expire, queued = { waited: 0, latest: end }) => {
+      // An infinite end is not put off, and infinity less infinity is no number.
+      const mostWaited = end === Infinity ? 0 : queued.latest - end
       /** Start of the current attempt; `undefined` while none runs. */
       let started: number | undefined
       /** Since when it waits for its place. */
@@ -70,7 +72,7 @@ export const makeWatchdog = (limit: number): Watchdog => {
       return {
         expire,
         start: (at) => {
-          if (queuedAt !== undefined) queued.waited = Math.min(queued.waited + at - queuedAt, queued.latest - end)
+          if (queuedAt !== undefined) queued.waited = Math.min(queued.waited + at - queuedAt, mostWaited)
           queuedAt = undefined
           started = at
         },

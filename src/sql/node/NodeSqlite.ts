@@ -111,7 +111,7 @@ const openUnchecked = (
   return { database, checkNamed: namedBy(path, database), checkUnchanged: () => {} }
 }
 
-/** Who closes a database last writes its log into it, also one that was refused; while a reader has it open, nobody does. */
+/** The last connection that closes writes the log into the database, also one that was refused; an open reader prevents that. */
 const closeUnwritten = (path: string | URL, database: DatabaseSync) => {
   let reader: DatabaseSync | undefined
   try {

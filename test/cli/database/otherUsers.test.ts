@@ -17,7 +17,7 @@ const owner: User = { uid: 61_001, gid: 61_001 }
 const other: User = { uid: 61_002, gid: 61_002 }
 const team = 61_003
 
-/** Two users beside root can only be had by root, and the command must lie where they can read it. */
+/** Only root can run a process as two other users, and the command must lie where they can read it. */
 const canBecome = (user: User): boolean =>
   process.getuid?.() === 0 &&
   ChildProcess.spawnSync(process.execPath, [bundle, "--version"], { ...user, cwd: "/", env: {} }).status === 0
@@ -90,6 +90,7 @@ const notesOf = (file: string) => {
 }
 
 const timeout = 60_000
+const week = ["--week", "2026-03-02", "--zone", "UTC"]
 const sticky = 0o1777
 
 describe("a file that another user put beside a copy", () => {
@@ -120,6 +121,8 @@ describe("a file that another user put beside a copy", () => {
           [owner, "copy", "sync"],
           [owner, "copy", "status"],
           [{}, "copy", "erase", "--yes"],
+          [owner, "summary", ...week],
+          [owner, "payroll", "close", ...week],
           [{}, "payroll", "list"]
         ]
         for (const [what, [suffix, make, says]] of Object.entries(planted)) {
@@ -137,6 +140,7 @@ describe("a file that another user put beside a copy", () => {
         assert.strictEqual(Fs.readFileSync(secret, "utf8"), "key")
         ok(yield* sync(owner))
         assert.deepStrictEqual(notesOf(file), notes)
+        ok(yield* run(owner, "payroll", "close", ...week, "--database", "c.db"))
       })),
     120_000
   )
@@ -280,6 +284,39 @@ describe("a copy that several users share legally", () => {
         assert.lengthOf(synced.stderr.match(warning) ?? [], 1)
         const summed = yield* run(owner, "summary", "--database", "c.db")
         assert.lengthOf(summed.stderr.match(warning) ?? [], 1, summed.stderr)
+      })),
+    timeout
+  )
+
+  it.live("is read by root on a read-only file system that all might write otherwise", (context) => {
+    const folder = Fs.mkdtempSync("/tmp/read-only-")
+    const mount = (...args: ReadonlyArray<string>) => ChildProcess.spawnSync("mount", [...args, folder]).status === 0
+    const isMounted = mount("-t", "tmpfs", "-o", "mode=1777", "none")
+    context.onTestFinished(() => {
+      if (isMounted) ChildProcess.spawnSync("umount", [folder])
+      Fs.rmdirSync(folder)
+    })
+    needs(context, isMounted, "root, who may mount a file system")
+    return Effect.gen(function*() {
+      const env = environmentOf((yield* FakeServer).url)
+      const run = (...args: ReadonlyArray<string>) =>
+        Effect.scoped(Effect.flatMap(started([...args, "--database", "c.db"], env, bundle, folder), ended))
+      ok(yield* run("copy", "sync"))
+      assert.isTrue(mount("-o", "remount,ro"))
+      ok(yield* run("copy", "status"))
+    }).pipe(Effect.provide(served))
+  }, timeout)
+
+  it.live(
+    "is named without a trace in a folder that its user may not enter",
+    inFolder(sticky, ({ folder, run }) =>
+      Effect.gen(function*() {
+        Fs.mkdirSync(Path.join(folder, "closed"), { mode: 0o700 })
+        for (const verb of ["sync", "status"]) {
+          const { code, stderr } = yield* run(owner, "copy", verb, "--database", "closed/inner/c.db")
+          assert.strictEqual(code, 8, stderr)
+          assert.notMatch(stderr, /at .*:\d+:\d+/)
+        }
       })),
     timeout
   )

@@ -96,7 +96,7 @@ describe("--output in a folder that others may write", () => {
     }, 30_000)
 
     it.live(
-      `of ${verb} --force shows its rows to nobody more, if the file cannot have the group of the old one`,
+      `of ${verb} --force shows its rows to no other user, if the file cannot have the group of the old one`,
       (context) => {
         needs(context, canBecome(one), "root, and a build that other users may read")
         return Effect.gen(function*() {

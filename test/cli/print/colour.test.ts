@@ -107,7 +107,7 @@ describe("colour", () => {
   ])("is in no form for programs, also if it is always on: %s", (args) =>
     Effect.gen(function*() {
       const always = yield* cli([...args.split(" "), "--color", "always"], { terminal: true, colour: true })
-      const never = yield* cli(args.split(" "))
+      const never = yield* cli([...args.split(" "), "--color", "never"], { terminal: true, colour: true })
 
       assert.isAbove(always.stdout.length, 2)
       assert.isFalse(isColoured(always.stdout))

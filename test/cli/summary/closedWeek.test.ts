@@ -54,7 +54,7 @@ const dateOf = dateIn(zones)
 const netOf = ({ breaks = [], clocked_in, clocked_out }: WirePunch): number | undefined => {
   if (clocked_out === null || Date.parse(clocked_out) < Date.parse(clocked_in)) return undefined
   const [start, end] = [Date.parse(clocked_in), Date.parse(clocked_out)]
-  const unpaid = breaks.filter(({ paid }) => !paid)
+  const unpaid = breaks.filter(({ deleted, paid }) => deleted !== true && !paid)
     .map((rest) => ({ from: Date.parse(rest.in), to: rest.out === null ? end : Date.parse(rest.out) }))
   const edges = [start, end, ...unpaid.flatMap(({ from, to }) => [from, to])]
     .filter((edge) => start <= edge && edge <= end)
