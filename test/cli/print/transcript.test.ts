@@ -5,6 +5,9 @@ import { displayWidth } from "effect/cli/CliOutput"
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { Blocker } from "../../../src/close/Blocker.ts"
+import { CompanyId } from "../../../src/Ids.ts"
+import { SqlStore } from "../../../src/sql/index.ts"
+import { NodeSqlite } from "../../../src/sql/node/index.ts"
 import { FakeServer } from "../../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, generatePunches } from "../../../src/testing/index.ts"
 import { needs } from "../../support/needs.ts"
@@ -103,15 +106,15 @@ const before: ReadonlyArray<Call> = [
 const guid = defaultCompany.guid
 const fleet = "--database fleet.db"
 
-/** The calls after the punches have changed. `last`: the instant of the state before. */
-const after = (last: string): ReadonlyArray<Call> => [
+/** The calls after the punches have changed. `last`, `position`: of the state before. */
+const after = (last: string, position: string): ReadonlyArray<Call> => [
   { call: `list ${named} --limit 60` },
   { call: `summary --by user ${named}` },
   { call: `payroll check ${named}` },
   { call: "sync" },
   { call: "copy sync" },
   { call: "copy status" },
-  { call: `copy feed --format table --since ${defaultCompany.id}/${last}` },
+  { call: `copy feed --format table --since ${position}` },
   { call: `payroll diff ${named} --since ${last}` },
   {
     call:
@@ -192,7 +195,11 @@ describe("a terminal", () => {
             const status: { readonly history: { readonly last: string } } = JSON.parse(
               shown.get("copy status --json")?.lines[0] ?? ""
             )
-            const then = yield* shownBy(columns, folder, after(status.history.last))
+            const position = yield* Effect.provide(
+              SqlStore.feedPosition(CompanyId.make(defaultCompany.id)),
+              NodeSqlite.layer({ filename: `${folder}/punches.db` })
+            )
+            const then = yield* shownBy(columns, folder, after(status.history.last, position))
             return { columns, shown: [...shown, ...then] }
           }),
           { concurrency: 2 }
