@@ -50,8 +50,8 @@ describe("a hover over a public name", () => {
       "PeriodCheck.makeCheck",
       "WorkedTime.breaksOf",
       "WorkedTime.measureMillis",
+      "WorkedTime.paidParts",
       "explain",
-      "isOutage",
       "isRefused"
     ])
   })
