@@ -236,11 +236,11 @@ const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<ReportSums> => {
 
 /** What a revision has more than the one before it; of a void, what it takes away: all that its revision had more. */
 const differenceOf = ({ revisions }: ClosedPeriod, revision: RecordedRevision): CloseSums.CloseSums => {
-  const beforeOf = (each: RecordedRevision) => getPrevious(revisions, each) ?? CloseSums.empty
+  const previousOf = (each: RecordedRevision) => getPrevious(revisions, each) ?? CloseSums.empty
   const voided = revisions.find(({ id }) => Option.contains(revision.voids, id))
   return voided === undefined
-    ? CloseSums.difference(revision, beforeOf(revision))
-    : CloseSums.difference(beforeOf(voided), voided)
+    ? CloseSums.difference(revision, previousOf(revision))
+    : CloseSums.difference(previousOf(voided), voided)
 }
 
 const revisionsSection = (close: ClosedPeriod): Html => {
