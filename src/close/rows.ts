@@ -151,7 +151,7 @@ export const readCloses = Effect.fnUntraced(function*({ company, database }: Clo
     Effect.fnUntraced(function*(row) {
       const { user_name: user, ...texts } = yield* decodeStored(company, RevisionRow, row)
       const [close, number] = [numberOf(row["close_id"]), numberOf(row["number"])]
-      const before = Option.map(optional(row["before"]), (before) => RevisionId.print({ close, number: before }))
+      const link = Option.map(optional(row["before"]), (number) => RevisionId.print({ close, number }))
       const isVoid = texts.kind === "void"
       return {
         ...texts,
@@ -159,8 +159,8 @@ export const readCloses = Effect.fnUntraced(function*({ company, database }: Clo
         close,
         number,
         id: RevisionId.print({ close, number }),
-        previous: isVoid ? Option.none() : before,
-        voids: isVoid ? before : Option.none(),
+        previous: isVoid ? Option.none() : link,
+        voids: isVoid ? link : Option.none(),
         at: DateTime.makeUnsafe(numberOf(row["at"])),
         closedAt: DateTime.makeUnsafe(numberOf(row["closed_at"])),
         rules: numberOf(row["rules"]),
