@@ -37,146 +37,6 @@ export interface SignedRequest {
   readonly secrets?: ReadonlyArray<Redacted.Redacted> | undefined
 }
 
-/**
- * Signs each request. The layers below are the three kinds of credential of the service; provide your own for anything
- * else.
- */
-export class Credentials extends Context.Service<Credentials, {
-  /**
-   * Puts the credential on a page request for `company`. Runs for every attempt. Its failure is the failure of the
-   * page: it is not retried.
-   */
-  readonly sign: (
-    request: HttpClientRequest.HttpClientRequest,
-    company: Company
-  ) => Effect.Effect<SignedRequest, TokenError | InvalidRequest>
-}>()("effect-time-punches/Credentials") {
-  /**
-   * One long-lived access token for one company. Sends no guid, even when given one. A 401 is `Unauthorized` at once.
-   * Fails with a `ConfigError` on a token that a header cannot carry, and on one of fewer than 4 characters.
-   *
-   * **Example** (A client with an access token from the environment)
-   *
-   * ```ts
-   * import { Config, Effect, Layer } from "effect"
-   * import { CompanyId, Credentials, Endpoints, TimePunches } from "effect-time-punches"
-   * import { NodeTransport } from "effect-time-punches/node"
-   *
-   * const credentials = Layer.unwrap(
-   *   Effect.map(Config.Redacted("PUNCHES_TOKEN"), (token) => Credentials.layerAccessToken(token))
-   * )
-   *
-   * const client = TimePunches.layer.pipe(
-   *   Layer.provide(credentials),
-   *   Layer.provide(Endpoints.layer({ baseUrl: "https://punches.example.com" })),
-   *   Layer.provide(NodeTransport.layer())
-   * )
-   *
-   * export const firstPage = TimePunches.page(CompanyId.make(4021)).pipe(Effect.provide(client))
-   * ```
-   */
-  static readonly layerAccessToken = (
-    token: Redacted.Redacted
-  ): Layer.Layer<Credentials, Config.ConfigError> => accessTokenLayer("accessToken", token)
-
-  /**
-   * An access token for each company. `tokenOf` runs for every attempt, so that a replaced token takes effect at once,
-   * and gets its services from this layer. It may fail with any error: a `TokenError` and an `InvalidRequest` are the
-   * failure of the page as they are, any other becomes a `TokenError` with the reason `Lookup`, which keeps nothing of it.
-   * A token that a header cannot carry, or of fewer than 4 characters, is an `InvalidRequest`. In each case nothing is
-   * sent, and the page is not retried.
-   */
-  static readonly layerAccessTokens = <E = never, R = never>(
-    tokenOf: (company: CompanyId) => Effect.Effect<Redacted.Redacted, E, R>
-  ): Layer.Layer<Credentials, never, R> =>
-    Layer.effect(
-      Credentials,
-      Effect.map(Effect.context<R>(), (context) => ({
-        sign: (request, company) =>
-          Effect.flatMap(Effect.mapError(Effect.provideContext(tokenOf(company.id), context), lookupFailure), (token) =>
-            isSendable("accessToken", token)
-              ? Effect.succeed(bearer(request, token))
-              : Effect.fail(unsendableToken(company.id)))
-      }))
-    )
-
-  /**
-   * The session cookie of a person, by default under the name `svcsession`. Sends neither `Authorization` nor a guid. A
-   * 401 is `Unauthorized` at once. Fails with a `ConfigError` on a name or a value that a cookie cannot have, and on a
-   * value of fewer than 4 characters.
-   */
-  static readonly layerSessionCookie = (
-    cookie: Redacted.Redacted,
-    options: {
-      /** The name of the cookie; `svcsession` by default. */
-      readonly name?: string | undefined
-    } = {}
-  ): Layer.Layer<Credentials, Config.ConfigError> => sessionCookieLayer("sessionCookie", cookie, options.name)
-
-  /**
-   * An OAuth client with its own standard `TokenCache` and `TokenEndpoint`; `layerOAuthNoDeps` takes a given cache. After a
-   * 401 a page is sent once more with a new token. Every request carries a guid: `Company.guid`, or the guid of the option
-   * `company`, for that id only. Without a guid the call is an `InvalidRequest`, and nothing is sent. Fails with a
-   * `ConfigError` on an id, a secret or a company that cannot be sent.
-   */
-  static readonly layerOAuth = (
-    options: OAuthClient & Pick<OAuthOptions, "company">
-  ): Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints> =>
-    Credentials.layerOAuthNoDeps(options).pipe(
-      Layer.provide(TokenCache.layer),
-      Layer.provide(TokenEndpoint.layer(options))
-    )
-
-  /**
-   * As `layerOAuth`, with the tokens of the `TokenCache` that it is provided with: one that several clients share, one
-   * over another `TokenEndpoint`, or a fixed token in a test. A token that a header cannot carry, or of fewer than 4 characters,
-   * is an `InvalidRequest`, and nothing is sent. Fails with a `ConfigError` on a company that cannot be sent. Clients share a
-   * cache that is provided outside of `layerWith`, as here; within its `credentials` each client builds another one.
-   *
-   * **Example** (A client with a given cache)
-   *
-   * ```ts
-   * import { Layer, Redacted } from "effect"
-   * import { Credentials, Endpoints, TimePunches, TokenCache, TokenEndpoint } from "effect-time-punches"
-   *
-   * const clientSecret = Redacted.make("a client secret")
-   * const endpoints = Endpoints.layer({ baseUrl: "https://api.example.com" })
-   *
-   * export const tokens = TokenCache.layer.pipe(
-   *   Layer.provide(TokenEndpoint.layer({ clientId: "a client", clientSecret })),
-   *   Layer.provide(endpoints)
-   * )
-   *
-   * export const client = TimePunches.layerWith({
-   *   baseUrl: "https://api.example.com",
-   *   credentials: Credentials.layerOAuthNoDeps({ clientSecret })
-   * }).pipe(Layer.provide(tokens))
-   * ```
-   */
-  static readonly layerOAuthNoDeps = (
-    options: OAuthOptions = {}
-  ): Layer.Layer<Credentials, Config.ConfigError, TokenCache> => Layer.effect(Credentials, makeOAuth(options))
-
-  /**
-   * Reads one of `TIME_PUNCHES_ACCESS_TOKEN`, `TIME_PUNCHES_CLIENT_ID` with `TIME_PUNCHES_CLIENT_SECRET`, and
-   * `TIME_PUNCHES_SESSION_COOKIE`. A client may also have `TIME_PUNCHES_SCOPES` (separated by spaces) and
-   * `TIME_PUNCHES_COMPANY_ID` with `TIME_PUNCHES_COMPANY_GUID`. Fails with a `ConfigError` that names the variables,
-   * and never a value: none, several kinds, half of a pair, or one that cannot be sent. The client is that of
-   * `layerOAuth`: it takes no given `TokenCache`.
-   */
-  static get layerFromConfig(): Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints> {
-    return configLayer
-  }
-}
-
-/** The options of an OAuth client that do not concern its token requests. */
-export interface OAuthOptions {
-  /** The company, with the guid for calls that name its id alone. Default: none. */
-  readonly company?: (Company & { readonly guid: CompanyGuid }) | undefined
-  /** Scrubbed from the problem bodies of the service, although no page request carries it. Default: none is known. */
-  readonly clientSecret?: Redacted.Redacted | undefined
-}
-
 const isSigningError = Schema.is(Schema.Union([TokenError, InvalidRequest]))
 
 /** Our own errors as they are. Nothing is kept of another one: it may quote the token. */
@@ -352,3 +212,142 @@ const configCompany = Effect.gen(function*() {
   const { guid, id } = yield* Company.fromConfig
   return guid === undefined ? undefined : { id, guid }
 })
+
+/**
+ * Signs each request. The layers below are the three kinds of credential of the service; provide your own for anything
+ * else.
+ */
+export class Credentials extends Context.Service<Credentials, {
+  /**
+   * Puts the credential on a page request for `company`. Runs for every attempt. Its failure is the failure of the
+   * page: it is not retried.
+   */
+  readonly sign: (
+    request: HttpClientRequest.HttpClientRequest,
+    company: Company
+  ) => Effect.Effect<SignedRequest, TokenError | InvalidRequest>
+}>()("effect-time-punches/Credentials") {
+  /**
+   * One long-lived access token for one company. Sends no guid, even when given one. A 401 is `Unauthorized` at once.
+   * Fails with a `ConfigError` on a token that a header cannot carry, and on one of fewer than 4 characters.
+   *
+   * **Example** (A client with an access token from the environment)
+   *
+   * ```ts
+   * import { Config, Effect, Layer } from "effect"
+   * import { CompanyId, Credentials, Endpoints, TimePunches } from "effect-time-punches"
+   * import { NodeTransport } from "effect-time-punches/node"
+   *
+   * const credentials = Layer.unwrap(
+   *   Effect.map(Config.Redacted("PUNCHES_TOKEN"), (token) => Credentials.layerAccessToken(token))
+   * )
+   *
+   * const client = TimePunches.layer.pipe(
+   *   Layer.provide(credentials),
+   *   Layer.provide(Endpoints.layer({ baseUrl: "https://punches.example.com" })),
+   *   Layer.provide(NodeTransport.layer())
+   * )
+   *
+   * export const firstPage = TimePunches.page(CompanyId.make(4021)).pipe(Effect.provide(client))
+   * ```
+   */
+  static readonly layerAccessToken = (
+    token: Redacted.Redacted
+  ): Layer.Layer<Credentials, Config.ConfigError> => accessTokenLayer("accessToken", token)
+
+  /**
+   * An access token for each company. `tokenOf` runs for every attempt, so that a replaced token takes effect at once,
+   * and gets its services from this layer. It may fail with any error: a `TokenError` and an `InvalidRequest` are the
+   * failure of the page as they are, any other becomes a `TokenError` with the reason `Lookup`, which keeps nothing of it.
+   * A token that a header cannot carry, or of fewer than 4 characters, is an `InvalidRequest`. In each case nothing is
+   * sent, and the page is not retried.
+   */
+  static readonly layerAccessTokens = <E = never, R = never>(
+    tokenOf: (company: CompanyId) => Effect.Effect<Redacted.Redacted, E, R>
+  ): Layer.Layer<Credentials, never, R> =>
+    Layer.effect(
+      Credentials,
+      Effect.map(Effect.context<R>(), (context) => ({
+        sign: (request, company) =>
+          Effect.flatMap(Effect.mapError(Effect.provideContext(tokenOf(company.id), context), lookupFailure), (token) =>
+            isSendable("accessToken", token)
+              ? Effect.succeed(bearer(request, token))
+              : Effect.fail(unsendableToken(company.id)))
+      }))
+    )
+
+  /**
+   * The session cookie of a person, by default under the name `svcsession`. Sends neither `Authorization` nor a guid. A
+   * 401 is `Unauthorized` at once. Fails with a `ConfigError` on a name or a value that a cookie cannot have, and on a
+   * value of fewer than 4 characters.
+   */
+  static readonly layerSessionCookie = (
+    cookie: Redacted.Redacted,
+    options: {
+      /** The name of the cookie; `svcsession` by default. */
+      readonly name?: string | undefined
+    } = {}
+  ): Layer.Layer<Credentials, Config.ConfigError> => sessionCookieLayer("sessionCookie", cookie, options.name)
+
+  /**
+   * An OAuth client with its own standard `TokenCache` and `TokenEndpoint`; `layerOAuthNoDeps` takes a given cache. After a
+   * 401 a page is sent once more with a new token. Every request carries a guid: `Company.guid`, or the guid of the option
+   * `company`, for that id only. Without a guid the call is an `InvalidRequest`, and nothing is sent. Fails with a
+   * `ConfigError` on an id, a secret or a company that cannot be sent.
+   */
+  static readonly layerOAuth = (
+    options: OAuthClient & Pick<OAuthOptions, "company">
+  ): Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints> =>
+    Credentials.layerOAuthNoDeps(options).pipe(
+      Layer.provide(TokenCache.layer),
+      Layer.provide(TokenEndpoint.layer(options))
+    )
+
+  /**
+   * As `layerOAuth`, with the tokens of the `TokenCache` that it is provided with: one that several clients share, one
+   * over another `TokenEndpoint`, or a fixed token in a test. A token that a header cannot carry, or of fewer than 4 characters,
+   * is an `InvalidRequest`, and nothing is sent. Fails with a `ConfigError` on a company that cannot be sent. Clients share a
+   * cache that is provided outside of `layerWith`, as here; within its `credentials` each client builds another one.
+   *
+   * **Example** (A client with a given cache)
+   *
+   * ```ts
+   * import { Layer, Redacted } from "effect"
+   * import { Credentials, Endpoints, TimePunches, TokenCache, TokenEndpoint } from "effect-time-punches"
+   *
+   * const clientSecret = Redacted.make("a client secret")
+   * const endpoints = Endpoints.layer({ baseUrl: "https://api.example.com" })
+   *
+   * export const tokens = TokenCache.layer.pipe(
+   *   Layer.provide(TokenEndpoint.layer({ clientId: "a client", clientSecret })),
+   *   Layer.provide(endpoints)
+   * )
+   *
+   * export const client = TimePunches.layerWith({
+   *   baseUrl: "https://api.example.com",
+   *   credentials: Credentials.layerOAuthNoDeps({ clientSecret })
+   * }).pipe(Layer.provide(tokens))
+   * ```
+   */
+  static readonly layerOAuthNoDeps = (
+    options: OAuthOptions = {}
+  ): Layer.Layer<Credentials, Config.ConfigError, TokenCache> => Layer.effect(Credentials, makeOAuth(options))
+
+  /**
+   * Reads one of `TIME_PUNCHES_ACCESS_TOKEN`, `TIME_PUNCHES_CLIENT_ID` with `TIME_PUNCHES_CLIENT_SECRET`, and
+   * `TIME_PUNCHES_SESSION_COOKIE`. A client may also have `TIME_PUNCHES_SCOPES` (separated by spaces) and
+   * `TIME_PUNCHES_COMPANY_ID` with `TIME_PUNCHES_COMPANY_GUID`. Fails with a `ConfigError` that names the variables,
+   * and never a value: none, several kinds, half of a pair, or one that cannot be sent. The client is that of
+   * `layerOAuth`: it takes no given `TokenCache`.
+   */
+  static readonly layerFromConfig: Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints> =
+    configLayer
+}
+
+/** The options of an OAuth client that do not concern its token requests. */
+export interface OAuthOptions {
+  /** The company, with the guid for calls that name its id alone. Default: none. */
+  readonly company?: (Company & { readonly guid: CompanyGuid }) | undefined
+  /** Scrubbed from the problem bodies of the service, although no page request carries it. Default: none is known. */
+  readonly clientSecret?: Redacted.Redacted | undefined
+}

@@ -36,6 +36,44 @@ export type Listing<A, R = never> = (
 ) => Stream.Stream<A, ListError, R>
 
 /**
+ * The operations of a client, over the services and settings that are in the context when it is built. `transform` changes
+ * the client that sends the page requests, inside its guards.
+ */
+const makeOperations = Effect.fnUntraced(
+  function*(transform?: ClientOptions<unknown, unknown>["transformClient"]) {
+    const { baseUrl } = yield* Endpoints
+    const { sign } = yield* Credentials
+    const propagate = yield* TracePropagation
+    const retry = yield* RetryPolicy
+    const client: Client = {
+      baseUrl,
+      version: yield* ApiVersion,
+      sign,
+      send: secureClient(yield* HttpClient.HttpClient, {
+        propagate: (context) => Context.getOrUndefined(context, TracePropagation) ?? propagate,
+        privateParameters,
+        transform
+      }),
+      retry,
+      policy: makePolicy(retry),
+      spellings: new Map(),
+      budgets: new WeakMap()
+    }
+    return {
+      ...makeListings(client),
+      backfill: (company: CompanyId | Company, filter: BackfillFilter, options: BackfillOptions) => {
+        const punches = Stream.unwrap(Effect.gen(function*() {
+          const planned = planBackfill(client, yield* Effect.context(), company, { ...filter }, { ...options })
+          const { readerOf, segments, settings, ...bounds } = yield* Effect.fromResult(planned)
+          return backfill(readerOf(yield* startRun(client, settings)), segments, bounds)
+        }))
+        return streamSpan(punches, "TimePunches.backfill")
+      }
+    }
+  }
+)
+
+/**
  * Lists the time punches of a company.
  *
  * On data that does not change, every matching punch is emitted exactly once, in the service's order. While data
@@ -100,13 +138,8 @@ export class TimePunches extends Context.Service<TimePunches, {
    * Builds the client as a value, for a program that holds its services itself. Its settings
    * are the `ApiVersion`, `RetryPolicy` and `TracePropagation` that it is run with; a run may have others.
    */
-  static get make(): Effect.Effect<
-    TimePunches["Service"],
-    never,
-    HttpClient.HttpClient | Credentials | Endpoints
-  > {
-    return makeOperations()
-  }
+  static readonly make: Effect.Effect<TimePunches["Service"], never, HttpClient.HttpClient | Credentials | Endpoints> =
+    makeOperations()
 
   /**
    * The client over an `HttpClient`, `Credentials` and `Endpoints`. Its settings are the
@@ -128,10 +161,7 @@ export class TimePunches extends Context.Service<TimePunches, {
    * ```
    */
   static readonly layer: Layer.Layer<TimePunches, never, HttpClient.HttpClient | Credentials | Endpoints> = Layer
-    .effect(
-      TimePunches,
-      Effect.suspend(() => makeOperations())
-    )
+    .effect(TimePunches, makeOperations())
 
   /**
    * The client with its settings as options, over an `HttpClient` and what the credentials need besides. A bad setting
@@ -178,14 +208,12 @@ export class TimePunches extends Context.Service<TimePunches, {
    * export const layer = TimePunches.layerFromConfig.pipe(Layer.provide(NodeTransport.layer()))
    * ```
    */
-  static readonly layerFromConfig: Layer.Layer<TimePunches, Config.ConfigError, HttpClient.HttpClient> = Layer.suspend(
-    () =>
-      TimePunches.layer.pipe(
-        Layer.provide(Credentials.layerFromConfig),
-        Layer.provide(Endpoints.layerFromConfig),
-        Layer.provide(ApiVersion.layerFromConfig)
-      )
-  )
+  static readonly layerFromConfig: Layer.Layer<TimePunches, Config.ConfigError, HttpClient.HttpClient> = TimePunches
+    .layer.pipe(
+      Layer.provide(Credentials.layerFromConfig),
+      Layer.provide(Endpoints.layerFromConfig),
+      Layer.provide(ApiVersion.layerFromConfig)
+    )
 
   /** A mock with the given members. A member that is not given dies with its name when it is run. */
   static readonly layerMock = (members: Partial<TimePunches["Service"]>): Layer.Layer<TimePunches> =>
@@ -301,44 +329,6 @@ export interface ClientOptions<E, R> {
    */
   readonly transformClient?: ((client: HttpClient.HttpClient) => HttpClient.HttpClient) | undefined
 }
-
-/**
- * The operations of a client, over the services and settings that are in the context when it is built. `transform` changes
- * the client that sends the page requests, inside its guards.
- */
-const makeOperations = Effect.fnUntraced(
-  function*(transform?: ClientOptions<unknown, unknown>["transformClient"]) {
-    const { baseUrl } = yield* Endpoints
-    const { sign } = yield* Credentials
-    const propagate = yield* TracePropagation
-    const retry = yield* RetryPolicy
-    const client: Client = {
-      baseUrl,
-      version: yield* ApiVersion,
-      sign,
-      send: secureClient(yield* HttpClient.HttpClient, {
-        propagate: (context) => Context.getOrUndefined(context, TracePropagation) ?? propagate,
-        privateParameters,
-        transform
-      }),
-      retry,
-      policy: makePolicy(retry),
-      spellings: new Map(),
-      budgets: new WeakMap()
-    }
-    return {
-      ...makeListings(client),
-      backfill: (company: CompanyId | Company, filter: BackfillFilter, options: BackfillOptions) => {
-        const punches = Stream.unwrap(Effect.gen(function*() {
-          const planned = planBackfill(client, yield* Effect.context(), company, { ...filter }, { ...options })
-          const { readerOf, segments, settings, ...bounds } = yield* Effect.fromResult(planned)
-          return backfill(readerOf(yield* startRun(client, settings)), segments, bounds)
-        }))
-        return streamSpan(punches, "TimePunches.backfill")
-      }
-    }
-  }
-)
 
 const streamOf = <A, E>(f: (service: TimePunches["Service"]) => Stream.Stream<A, E>) =>
   Stream.unwrap(Effect.map(TimePunches, f))

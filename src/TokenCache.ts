@@ -42,7 +42,7 @@ export class TokenCache extends Context.Service<TokenCache, {
    * another cache, so that two clients do not share a token by accident. Keep the layer in a constant to share it.
    */
   static get layer(): Layer.Layer<TokenCache, never, TokenEndpoint> {
-    return Layer.effect(TokenCache, Effect.suspend(() => make()))
+    return Layer.effect(TokenCache, make())
   }
 }
 

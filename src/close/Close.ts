@@ -1,6 +1,4 @@
 /** START HERE. A period of a copy that is closed, corrected and voided, as a record of revisions that is only added to. */
-import * as Arr from "effect/Array"
-import * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
@@ -11,7 +9,6 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import type { CompanyId, LocationId } from "../Ids.ts"
 import type * as Labor from "../payroll/Labor.ts"
-import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import { toSink } from "../payroll/running.ts"
@@ -20,12 +17,13 @@ import type { HistoryUnavailable } from "../sql/known.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import type { Blocker } from "./Blocker.ts"
+import { type Books, type CopiedBooks, inBooks, inCopiedBooks, openTables, stalenessOf } from "./books.ts"
 import {
   CloseChanged,
   notFound,
   NotReady,
   type OutcomeUnknown,
-  PeriodClosed,
+  type PeriodClosed,
   refusal,
   type UnknownClose,
   VerificationFailed
@@ -34,11 +32,11 @@ import * as CloseSums from "./CloseSums.ts"
 import * as CloseTerms from "./CloseTerms.ts"
 import { openHoles } from "./holes.ts"
 import { lossesOf, type LostHours } from "./losses.ts"
+import { gapLines, refuseAdded, refuseOverlap } from "./neighbours.ts"
 import { activeOne, revisionNamed, storedOf } from "./read.ts"
 import { getVoid, newestRevision, type Revision, termsAt } from "./Revision.ts"
 import * as RevisionId from "./RevisionId.ts"
-import { type ActiveClose, activeOf, readCloses, readSums, type StoredClose } from "./rows.ts"
-import { type Copy, type Db, inCopy, openedForCloses, readCopy } from "./snapshot.ts"
+import { type ActiveClose, readSums } from "./rows.ts"
 import { type Corrected, type Differing, punchesIn, sumRules, sumsOf, verdictOf } from "./verdict.ts"
 import { type Added, nothingAdded, type Planned, write, type WriteOptions } from "./write.ts"
 
@@ -90,28 +88,24 @@ export const create = (
   Effect.gen(function*() {
     const accept = new Set<string>(options.accept ?? [])
     const own = CloseTerms.make({ ...options, companyId: company })
-    const termsBeside = (active: ReadonlyArray<ActiveClose>) =>
+    const termsBeside = ({ active }: Books) =>
       accept.has("edge") ? CloseTerms.alignEdges(own, active.map(({ terms }) => terms)) : own
-    const seen = yield* inCopy(
+    const { books, issues, sums, terms } = yield* inCopiedBooks(
       company,
-      Effect.fnUntraced(function*(database: Db) {
-        const copy = yield* readCopy(database, company)
-        const active = activeOf(yield* readCloses(database, company))
-        const terms = termsBeside(active)
-        return { database, copy, terms, ...yield* checkedSums(company, terms, active, options) }
+      Effect.fnUntraced(function*(books: CopiedBooks) {
+        const terms = termsBeside(books)
+        return { books, terms, ...yield* checkedSums(books, terms, options) }
       })
     )
-    const { issues, sums, terms } = seen
-    const staleness = stalenessOf(terms, seen.copy)
-    const { missedDeletions } = seen.copy
+    const staleness = stalenessOf(terms, books.copy)
+    const { missedDeletions } = books.copy
     /** What was found beside these closes, and accepted. */
-    const requireReady = Effect.fnUntraced(function*(closes: ReadonlyArray<StoredClose>) {
-      const active = activeOf(closes)
-      yield* refuseOverlap(company, terms, active)
-      if (!Equal.equals(termsBeside(active), terms)) {
+    const requireReady = Effect.fnUntraced(function*(now: Books) {
+      yield* refuseOverlap(company, terms, now.active)
+      if (!Equal.equals(termsBeside(now), terms)) {
         return yield* new CloseChanged({ companyId: company, detail: "another process wrote a close beside this one" })
       }
-      const gaps = openHoles(closes, terms)
+      const gaps = openHoles(now.all, terms)
       const found: Record<string, number> = {}
       for (const { kind } of issues) found[kind] = (found[kind] ?? 0) + 1
       if (gaps.length > 0) found["gap"] = gaps.length
@@ -120,33 +114,32 @@ export const create = (
       if (sums.rows.length === 0) found["empty"] = 1
       const open = Object.entries(found).filter(([kind]) => !accept.has(kind))
       if (open.length > 0) {
-        return yield* notReady(
-          company,
-          Object.fromEntries(open),
-          accept.has("gap") ? [] : gaps,
-          issues.filter(({ kind }) => !accept.has(kind)).map(PeriodCheck.issueOf),
-          [
+        return yield* new NotReady({
+          companyId: company,
+          found: Object.fromEntries(open),
+          issues: issues.filter(({ kind }) => !accept.has(kind)).map(PeriodCheck.issueOf),
+          details: [
+            ...(accept.has("gap") ? [] : gapLines(gaps)),
             ...(staleness === undefined || accept.has("stale") ? [] : [staleness]),
             ...(missedDeletions === undefined || accept.has("deletionsUnseen") ? [] : [missedDeletions])
           ]
-        )
+        })
       }
       const edges = terms.locations.filter(({ begins }) => Option.isSome(begins)).length
       return edges > 0 ? { ...found, edge: edges } : found
     })
     // Of the closes that the transaction sees: another process may have written one after the snapshot.
-    let before: ActiveClose | undefined
+    let preceding: ActiveClose | undefined
     const revisions = yield* write(
-      seen.database,
-      company,
-      seen.copy.at,
-      Effect.fnUntraced(function*(closes) {
-        const accepted = yield* requireReady(closes)
-        before = activeOf(closes).filter((each) => each.terms.first < terms.first)
+      books,
+      books.copy.at,
+      Effect.fnUntraced(function*(now) {
+        const accepted = yield* requireReady(now)
+        preceding = now.active.filter((each) => each.terms.first < terms.first)
           .toSorted((one, other) => one.terms.first < other.terms.first ? -1 : 1).at(-1)
         return [{
-          ...RevisionId.next(closes.reduce((last, { close }) => Math.max(last, close), 0) + 1, 0),
-          before: undefined,
+          ...RevisionId.next(now.all.reduce((last, { close }) => Math.max(last, close), 0) + 1, 0),
+          link: undefined,
           kind: "close",
           terms,
           added: nothingAdded,
@@ -158,8 +151,8 @@ export const create = (
     )
     return {
       ...yield* headOrDie(revisions),
-      before: Option.map(Option.fromUndefinedOr(before), ({ close }) => close),
-      changedTerms: before === undefined ? [] : CloseTerms.changesFrom(before.terms, terms)
+      before: Option.map(Option.fromUndefinedOr(preceding), ({ close }) => close),
+      changedTerms: preceding === undefined ? [] : CloseTerms.changesFrom(preceding.terms, terms)
     }
   })
 
@@ -222,28 +215,23 @@ export const correct = (
   options: CorrectOptions = {}
 ): Effect.Effect<Correction, CorrectError | WriteError, SqlClient> =>
   Effect.gen(function*() {
-    const seen = yield* inCopy(
-      company,
-      (database) => correctionOf(database, company, options)
-    )
-    const revisions = seen.corrected.length === 0
+    const { books, corrected, remarks } = yield* inCopiedBooks(company, (books) => correctionOf(books, options))
+    const revisions = corrected.length === 0
       ? []
       : yield* write(
-        seen.database,
-        company,
-        seen.copy.at,
-        Effect.fnUntraced(function*(closes) {
-          const active = activeOf(closes)
-          for (const { close } of seen.corrected) {
-            const known = active.find((each) => each.close === close.close)
+        books,
+        books.copy.at,
+        Effect.fnUntraced(function*(now) {
+          for (const { close } of corrected) {
+            const known = now.active.find((each) => each.close === close.close)
             if (known?.newest.number === close.newest.number && known.count === close.count) continue
             const detail = `another process wrote a revision of close ${close.close}`
             return yield* new CloseChanged({ companyId: company, detail })
           }
-          const gaps = yield* refuseAdded(company, active, seen.corrected, options)
-          return seen.corrected.map(({ added, close, sums, terms }): Planned => ({
+          const gaps = yield* refuseAdded(now, corrected, accepts(options, "gap"))
+          return corrected.map(({ added, close, sums, terms }): Planned => ({
             ...RevisionId.next(close.close, close.count),
-            before: close.newest.number,
+            link: close.newest.number,
             kind: "correct",
             terms,
             added,
@@ -257,12 +245,11 @@ export const correct = (
         })
       )
     return {
-      ...seen.remarks,
+      ...remarks,
       revisions,
-      due: revisions.map((revision) => {
-        const corrected = seen.corrected.find(({ close }) => close.close === revision.close)
-        return corrected?.due ?? CloseSums.empty
-      })
+      due: revisions.map((revision) =>
+        corrected.find(({ close }) => close.close === revision.close)?.due ?? CloseSums.empty
+      )
     }
   })
 
@@ -274,16 +261,12 @@ export const rehearse = (
   company: CompanyId,
   options: CorrectOptions = {}
 ): Effect.Effect<Rehearsal, CorrectError, SqlClient> =>
-  inCopy(
+  inCopiedBooks(
     company,
-    Effect.fnUntraced(function*(database: Db) {
-      const { active, corrected, remarks } = yield* correctionOf(database, company, options)
-      yield* refuseAdded(company, active, corrected, options)
-      const amounts = corrected.map(({ close, due }): AmountDue => ({
-        after: close.newest.id,
-        difference: due
-      }))
-      return { ...remarks, due: amounts } satisfies Rehearsal
+    Effect.fnUntraced(function*(books: CopiedBooks) {
+      const { corrected, remarks } = yield* correctionOf(books, options)
+      yield* refuseAdded(books, corrected, accepts(options, "gap"))
+      return { ...remarks, due: corrected.map(amountDue) } satisfies Rehearsal
     })
   )
 
@@ -294,6 +277,8 @@ export interface AmountDue {
   /** The differences, none of them zero. */
   readonly difference: CloseSums.CloseSums
 }
+
+const amountDue = ({ close, due }: Corrected): AmountDue => ({ after: close.newest.id, difference: due })
 
 /** Of which closes the amounts are due. */
 export type DueOptions = Pick<CorrectOptions, "closes" | "dayRules">
@@ -306,22 +291,15 @@ export const due = (
   company: CompanyId,
   options: DueOptions = {}
 ): Effect.Effect<ReadonlyArray<AmountDue>, ReadError | UnknownClose, SqlClient> =>
-  inCopy(
+  inBooks(
     company,
-    Effect.fnUntraced(function*(database: Db) {
-      const all = yield* readCloses(database, company)
-      const active = activeOf(all)
-      const named = yield* namedOf(company, all, active, options.closes)
+    Effect.fnUntraced(function*(books: Books) {
+      const named = yield* namedOf(books, options.closes)
       const due = yield* Effect.forEach(
         named,
-        Effect.fnUntraced(function*({ newest, terms }) {
-          const stored = yield* readSums(database, company, newest)
-          const { sums } = yield* sumsWith(company, terms, active, options.dayRules ?? new Map())
-          const difference = CloseSums.difference(sums, stored)
-          return { after: newest.id, difference }
-        })
+        (close) => Effect.map(correctedOf(books, close, options.dayRules), amountDue)
       )
-      return due.filter(({ difference }) => !CloseSums.equals(difference, CloseSums.empty))
+      return due.filter(({ difference }) => difference.rows.length > 0)
     })
   )
 
@@ -343,11 +321,11 @@ export const voidRevision = (
   options: VoidOptions
 ): Effect.Effect<Revision, SyncError | UnknownClose | WriteError, SqlClient> =>
   Effect.gen(function*() {
-    const database = yield* openedForCloses(company)
+    const tables = yield* openTables(company)
     const refuse = refusal(company, options.revision)
     const { close } = yield* revisionNamed(company, options.revision)
-    const revisions = yield* write(database, company, undefined, (closes) => {
-      const known = closes.find((each) => each.close === close)
+    const revisions = yield* write(tables, undefined, ({ all }) => {
+      const known = all.find((each) => each.close === close)
       const revision = known?.revisions.find(({ id }) => id === options.revision)
       if (known === undefined || revision === undefined) return refuse(notFound.revision)
       if (Option.isSome(revision.voids)) return refuse(`it is itself a void, of ${revision.voids.value}`)
@@ -364,7 +342,7 @@ export const voidRevision = (
       }
       return Effect.succeed<ReadonlyArray<Planned>>([{
         ...RevisionId.next(known.close, known.revisions.length),
-        before: revision.number,
+        link: revision.number,
         kind: "void",
         terms: known.terms,
         added: nothingAdded,
@@ -393,18 +371,15 @@ export const verify = (
   company: CompanyId,
   close?: number
 ): Effect.Effect<Verified, ReadError | UnknownClose | VerificationFailed, SqlClient> =>
-  inCopy(
+  inCopiedBooks(
     company,
-    Effect.fnUntraced(function*(database: Db) {
-      const copy = yield* readCopy(database, company)
+    Effect.fnUntraced(function*(books: CopiedBooks) {
       const differing: Array<Differing> = []
       let [revisions, unverifiable] = [0, 0]
-      const all = yield* readCloses(database, company)
-      const verified = close === undefined ? all : [yield* storedOf(company, all, close)]
+      const verified = close === undefined ? books.all : [yield* storedOf(books, close)]
       for (const each of verified) {
         for (const newest of each.revisions.filter(({ kind }) => kind !== "void")) {
-          const at = { newest, terms: termsAt(each, newest) }
-          const verdict = yield* verdictOf(database, company, at, all, copy)
+          const verdict = yield* verdictOf(books, { newest, terms: termsAt(each, newest) })
           if (verdict === "outOfReach") unverifiable++
           else if (verdict === "same") revisions++
           else differing.push(verdict)
@@ -420,31 +395,21 @@ export const verify = (
 const accepts = ({ accept = [] }: CorrectOptions, what: "rules" | "gap"): boolean => accept.includes(what)
 
 /** The closes that a correction changes, and what is to be said of them: all of it but the comparison with other closes. */
-const correctionOf = Effect.fnUntraced(function*(
-  database: Db,
-  company: CompanyId,
-  options: CorrectOptions
-) {
+const correctionOf = Effect.fnUntraced(function*(books: CopiedBooks, options: CorrectOptions) {
   const { closes, dayRules = new Map() } = options
-  const copy = yield* readCopy(database, company)
-  const all = yield* readCloses(database, company)
-  const active = activeOf(all)
-  const named = yield* namedOf(company, all, active, closes)
+  const named = yield* namedOf(books, closes)
   const corrected: Array<Corrected> = []
   for (const close of named) {
-    const now = yield* sumsWith(company, close.terms, active, dayRules)
-    const due = CloseSums.difference(now.sums, yield* readSums(database, company, close.newest))
+    const now = yield* correctedOf(books, close, dayRules)
     // A location that is added without a sum is recorded too, so that its punches after the period need no clock any more.
-    if (now.added.locations.length > 0 || due.rows.length > 0) {
-      corrected.push({ close, due, ...now })
-    }
+    if (now.added.locations.length > 0 || now.due.rows.length > 0) corrected.push(now)
   }
   const otherCloses = yield* Effect.filter(
-    active.filter((each) => !named.includes(each)),
-    (close) => isDue(database, company, close, active)
+    books.active.filter((each) => !named.includes(each)),
+    (close) => isDue(books, close)
   )
-  const unverified = yield* verifyBefore(database, company, corrected, all, copy, options)
-  const losses = yield* Effect.forEach(corrected, (each) => lossesOf(database, company, each, copy))
+  const unverified = yield* verifyBefore(books, corrected, options)
+  const losses = yield* Effect.forEach(corrected, (each) => lossesOf(books, each))
   const remarks: CorrectionRemarks = {
     unverified,
     otherCloses: otherCloses.map(({ close }) => close),
@@ -453,22 +418,20 @@ const correctionOf = Effect.fnUntraced(function*(
     ),
     peopleWithoutHours: losses.flat()
   }
-  return { database, copy, active, corrected, remarks }
+  return { books, corrected, remarks }
 })
 
 /** Computes the revisions before again; gives those that the history does not reach. */
 const verifyBefore = Effect.fnUntraced(function*(
-  database: Db,
-  company: CompanyId,
+  books: CopiedBooks,
   corrected: ReadonlyArray<Corrected>,
-  all: ReadonlyArray<StoredClose>,
-  copy: Copy,
   options: CorrectOptions
 ) {
   const unverified: Array<string> = []
   const differing: Array<Differing> = []
-  for (const { close: { newest, terms } } of corrected) {
-    const verdict = yield* verdictOf(database, company, { newest, terms }, all, copy)
+  for (const { close } of corrected) {
+    const { newest } = close
+    const verdict = yield* verdictOf(books, close)
     const hasOtherRules = newest.rules !== sumRules
     const acceptsRules = hasOtherRules && accepts(options, "rules")
     if (verdict === "same") continue
@@ -479,7 +442,7 @@ const verifyBefore = Effect.fnUntraced(function*(
       differing.push({ id: newest.id, people: [], cause })
     } else unverified.push(newest.id)
   }
-  if (differing.length > 0) return yield* new VerificationFailed({ companyId: company, revisions: differing })
+  if (differing.length > 0) return yield* new VerificationFailed({ companyId: books.company, revisions: differing })
   return unverified
 })
 
@@ -489,124 +452,38 @@ const headOrDie = <A>(written: ReadonlyArray<A>): Effect.Effect<A> => {
 }
 
 const namedOf = (
-  company: CompanyId,
-  all: ReadonlyArray<StoredClose>,
-  active: ReadonlyArray<ActiveClose>,
+  books: Books,
   names: ReadonlyArray<number> | undefined
 ): Effect.Effect<ReadonlyArray<ActiveClose>, UnknownClose> =>
   names === undefined
-    ? Effect.succeed(active)
-    : Effect.forEach([...new Set(names)], (name) => activeOne(company, all, active, name))
+    ? Effect.succeed(books.active)
+    : Effect.forEach([...new Set(names)], (name) => activeOne(books, name))
 
-type Gap = CloseTerms.HoleBetween<CloseTerms.NumberedTerms>
-
-/** A line for each period that no close has: its local dates, or the instants of a part of a day. */
-const gapLines = (gaps: ReadonlyArray<Gap>): ReadonlyArray<string> => {
-  const textOf = ({ earlier, interval, later }: Gap) =>
-    timeText(CloseTerms.datesBetween(earlier.terms, later.terms), interval)
-  const groups = Arr.groupBy(gaps, (gap) => `${gap.earlier.close} ${gap.later.close} ${textOf(gap)}`)
-  return Object.values(groups).map((group) => {
-    const [gap] = group
-    return `no close has ${textOf(gap)}${placesText(group, [gap.earlier.terms, gap.later.terms])}`
-  })
-}
-
-const timeText = (dates: Option.Option<PayPeriod>, { from, to }: CloseTerms.Neighbour<unknown>["interval"]): string =>
-  Option.match(dates, {
-    onNone: () => [from, to].map((millis) => DateTime.formatIso(DateTime.makeUnsafe(millis))).join(" to "),
-    onSome: datesText
-  })
-
-const datesText = ({ first, last }: PayPeriod): string => first === last ? first : `${first} to ${last}`
-
-/** Where it is; empty if that is wherever one of the closes is. */
-const placesText = (
-  found: ReadonlyArray<Pick<CloseTerms.Neighbour<unknown>, "locationId">>,
-  closes: ReadonlyArray<CloseTerms.CloseTerms>
-): string => {
-  const ids = new Set(found.map(({ locationId }) => locationId))
-  const isAll = closes.some(({ locations }) =>
-    locations.every((each) => ids.has(Option.getOrUndefined(each.locationId)))
-  )
-  if (isAll) return ""
-  if (ids.size > 3) return ` at ${ids.size} locations`
-  return ` at ${[...ids].map((id) => id === undefined ? "every other location" : `location ${id}`).join(", ")}`
-}
-
-const refuseOverlap = (
-  company: CompanyId,
-  terms: CloseTerms.CloseTerms,
-  active: ReadonlyArray<ActiveClose>,
-  isCompared: (each: CloseTerms.Neighbour<unknown>) => boolean = () => true
-): Effect.Effect<void, PeriodClosed> => {
-  const overlaps = CloseTerms.overlaps(terms, active).filter(isCompared)
-  const [overlap] = overlaps
-  if (overlap === undefined) return Effect.void
-  const { interval, other } = overlap
-  const both = {
-    first: terms.first < other.terms.first ? other.terms.first : terms.first,
-    last: terms.last < other.terms.last ? terms.last : other.terms.last
-  }
-  const time = timeText(both.first > both.last ? Option.none() : Option.some(both), interval)
-  const places = placesText(overlaps.filter((each) => each.other === other), [terms, other.terms])
-  const detail = `${datesText(other.terms)}; both have ${time}${places}`
-  return new PeriodClosed({ companyId: company, close: other.close, detail })
-}
-
-const notReady = (
-  companyId: CompanyId,
-  found: NotReady["found"],
-  gaps: ReadonlyArray<Gap>,
-  issues: NotReady["issues"] = [],
-  more: ReadonlyArray<string> = []
-) =>
-  new NotReady({
-    companyId,
-    found,
-    issues,
-    details: [...gapLines(gaps), ...more]
-  })
-
-/** An added location is compared with the other closes as a new close is. Gives the accepted gaps of each close. */
-const refuseAdded = Effect.fnUntraced(function*(
-  company: CompanyId,
-  active: ReadonlyArray<ActiveClose>,
-  corrected: ReadonlyArray<Corrected>,
-  options: CorrectOptions
+/** A close with the sums of now, and what is due of it. */
+const correctedOf = Effect.fnUntraced(function*(
+  books: Books,
+  close: ActiveClose,
+  dayRules: ReadonlyMap<LocationId, Period.DayRule> = new Map()
 ) {
-  const termsNow = active.map((each) => {
-    const own = corrected.find(({ close }) => close.close === each.close)
-    return { ...each, terms: own?.terms ?? each.terms }
-  })
-  const accepted = new Map<number, { readonly gap: number }>()
-  for (const { added, close, terms } of corrected) {
-    const isAdded = ({ locationId }: Pick<CloseTerms.Neighbour<unknown>, "locationId">) =>
-      added.locations.some((each) => Option.getOrUndefined(each.locationId) === locationId)
-    yield* refuseOverlap(company, terms, termsNow.filter((each) => each.close !== close.close), isAdded)
-    const gaps = CloseTerms.holes(termsNow).filter((hole) =>
-      isAdded(hole) && [hole.earlier, hole.later].some((each) => each.close === close.close)
-    )
-    if (gaps.length > 0 && !accepts(options, "gap")) return yield* notReady(company, { gap: gaps.length }, gaps)
-    if (gaps.length > 0) accepted.set(close.close, { gap: gaps.length })
-  }
-  return accepted
+  const now = yield* sumsWith(books, close.terms, dayRules)
+  const due = CloseSums.difference(now.sums, yield* readSums(books, close.newest))
+  return { close, due, ...now } satisfies Corrected
 })
 
 /** The sums of now, with the locations that they need and the terms lack. */
 const sumsWith = (
-  company: CompanyId,
+  books: Books,
   terms: CloseTerms.CloseTerms,
-  active: ReadonlyArray<ActiveClose>,
   dayRules: ReadonlyMap<LocationId, Period.DayRule>,
   added: Added = nothingAdded
 ): Effect.Effect<Pick<Corrected, "terms" | "added" | "sums">, ReadError | SqlError, SqlClient> =>
-  sumsOf(company, terms, active).pipe(
+  sumsOf(books.company, terms, books.active).pipe(
     Effect.map((sums) => ({ terms, added, sums })),
     Effect.catchTag("MissingZone", (error) => {
       const dayRule = dayRules.get(error.locationId)
       if (dayRule === undefined) return Effect.fail(error)
       const wider = CloseTerms.withLocation(terms, error.locationId, dayRule)
-      return sumsWith(company, wider, active, dayRules, {
+      return sumsWith(books, wider, dayRules, {
         clocks: [...added.clocks, ...wider.clocks.slice(terms.clocks.length)],
         locations: [...added.locations, ...wider.locations.slice(terms.locations.length)]
       })
@@ -614,27 +491,19 @@ const sumsWith = (
   )
 
 /** Whether a close differs from its record. One that cannot be summed any more differs too; its own correction says why. */
-const isDue = Effect.fnUntraced(function*(
-  database: Db,
-  company: CompanyId,
-  { newest, terms }: ActiveClose,
-  active: ReadonlyArray<ActiveClose>
-) {
-  const stored = yield* readSums(database, company, newest)
-  return yield* sumsOf(company, terms, active).pipe(
-    Effect.map((sums) => !CloseSums.equals(stored, sums)),
+const isDue = (books: Books, close: ActiveClose) =>
+  correctedOf(books, close).pipe(
+    Effect.map(({ due }) => due.rows.length > 0),
     Effect.catchTags({ MissingZone: () => Effect.succeed(true), SumOverflow: () => Effect.succeed(true) })
   )
-})
 
 /**
  * What `PeriodCheck` finds in the close, with what it reads around it, and the sums, in one reading. A punch of a later close, at a
  * location that opened with it, needs no day rule here.
  */
 const checkedSums = (
-  company: CompanyId,
+  { active, company }: Books,
   terms: CloseTerms.CloseTerms,
-  active: ReadonlyArray<ActiveClose>,
   { dayRule, maxDuration }: CloseOptions
 ) => {
   const zones = CloseTerms.isByLocation(dayRule) ? Period.zones(dayRule) : dayRule
@@ -656,14 +525,4 @@ const checkedSums = (
       return { add, result: () => ({ issues: check.result(), sums: sums.result() }) }
     }, ({ result }) => result())
   )
-}
-
-/** Why the copy is too old for the close, or `undefined`. */
-const stalenessOf = (terms: CloseTerms.CloseTerms, { passBegan }: Copy): string | undefined => {
-  const end = Math.max(...terms.clocks.map(({ starts }) => starts.at(-1)?.epochMilliseconds ?? 0))
-  if (passBegan !== undefined && passBegan.epochMilliseconds >= end) return undefined
-  const ends = `the period ends ${DateTime.formatIso(DateTime.makeUnsafe(end))}`
-  return passBegan === undefined
-    ? `no sync run is complete, and ${ends}`
-    : `the last complete sync run began ${DateTime.formatIso(passBegan)}, and ${ends}: run a sync`
 }

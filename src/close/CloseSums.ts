@@ -101,8 +101,8 @@ export const difference = (revision: CloseSums, previous: CloseSums): CloseSums 
   // Both lists are in the order of their keys. Maps would take more memory.
   const [now, then] = [revision.rows, previous.rows]
   const rows: Array<CloseRow> = []
-  for (let [at, before] = [0, 0]; at < now.length || before < then.length;) {
-    const [later, earlier] = [now[at], then[before]]
+  for (let [at, place] = [0, 0]; at < now.length || place < then.length;) {
+    const [later, earlier] = [now[at], then[place]]
     const order = later === undefined ? 1 : earlier === undefined ? -1 : compareKeys(later, earlier)
     const [one, other] = [order <= 0 ? later : undefined, order >= 0 ? earlier : undefined]
     const known = one ?? other
@@ -111,7 +111,7 @@ export const difference = (revision: CloseSums, previous: CloseSums): CloseSums 
     const row = rowOf(known, amounts, { over: between("over", one, other), double: between("double", one, other) })
     if (!Amounts.isZero(amounts) || !isZero(row.over) || !isZero(row.double)) rows.push(row)
     if (order <= 0) at++
-    if (order >= 0) before++
+    if (order >= 0) place++
   }
   return { rows }
 }

@@ -102,13 +102,13 @@ export const formChanges = (
 }
 
 const changeFrom = (file: WrittenFile, { codes, mapping }: FileForm): FormChange => {
-  const before = new Map(file.codes.map(({ code, id, kind }) => [`${kind} ${id}`, code]))
+  const oldCodes = new Map(file.codes.map(({ code, id, kind }) => [`${kind} ${id}`, code]))
   return {
     file,
     mapping: pathsOf(file.mapping, jsonOf(mapping), ""),
     codes: codes.flatMap((each) => {
-      const code = before.get(`${each.kind} ${each.id}`)
-      return code === undefined || code === each.code ? [] : [{ ...each, before: code }]
+      const oldCode = oldCodes.get(`${each.kind} ${each.id}`)
+      return oldCode === undefined || oldCode === each.code ? [] : [{ ...each, before: oldCode }]
     })
   }
 }

@@ -4,22 +4,20 @@ import * as Schema from "effect/Schema"
 import type { Row } from "effect/sql/SqlConnection"
 import { isSqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
-import type { CompanyId } from "../Ids.ts"
 import { numberOf, orUndefined, raw } from "../internal/sql/dialect.ts"
 import { transact } from "../internal/sql/transaction.ts"
 import { storable } from "../sql/columns.ts"
 import { failedWith } from "../sql/connection.ts"
 import { notFound, refusal } from "./CloseError.ts"
 import * as RevisionId from "./RevisionId.ts"
-import { columnsOf, decodeStored, fileNoteColumns, fileNoteOf, keyColumns, selected } from "./rows.ts"
-import type { Db } from "./snapshot.ts"
+import { type CloseTables, columnsOf, decodeStored, fileNoteColumns, fileNoteOf, keyColumns, selected } from "./rows.ts"
 import { durably } from "./write.ts"
 import { CodesText, type FileForm, MappingText, textsOf, type WrittenFile } from "./WrittenFile.ts"
 
 const FileTexts = Schema.Struct({ mapping: MappingText, codes: CodesText })
 
 /** The files of a company that were written out, the oldest of each revision first. */
-export const readFiles = Effect.fnUntraced(function*(database: Db, company: CompanyId) {
+export const readFiles = Effect.fnUntraced(function*({ company, database }: CloseTables) {
   const { dialect: { bigint, tables }, sql } = database
   const query = sql<Row>
   const rows = yield* query`SELECT close_id, number, mapping, codes, token, ${selected(database, fileNoteColumns)}
@@ -42,8 +40,7 @@ export const readFiles = Effect.fnUntraced(function*(database: Db, company: Comp
  * A COMMIT without an answer is looked up by a random token.
  */
 export const insertFile = Effect.fnUntraced(function*(
-  database: Db,
-  company: CompanyId,
+  { company, database }: CloseTables,
   revision: RevisionId.RevisionId,
   form: FileForm,
   user: string
@@ -53,7 +50,10 @@ export const insertFile = Effect.fnUntraced(function*(
   const query = sql<Row>
   const { codes, codesHash, mapping, mappingHash } = yield* textsOf(form)
   const token = globalThis.crypto.randomUUID()
-  const noted = Effect.map(readFiles(database, company), (files) => files.find((each) => each.token === token)?.file)
+  const noted = Effect.map(
+    readFiles({ company, database }),
+    (files) => files.find((each) => each.token === token)?.file
+  )
   /** Whether the last attempt came to its COMMIT. */
   let isOpen = false
   const body = Effect.gen(function*() {

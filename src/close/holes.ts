@@ -7,10 +7,10 @@ import type { CompanyId, LocationId } from "../Ids.ts"
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import type { SyncError } from "../sync/SyncError.ts"
+import { type Books, inBooks } from "./books.ts"
 import { refusal, type UnknownClose } from "./CloseError.ts"
 import * as CloseTerms from "./CloseTerms.ts"
-import { type ActiveClose, activeOf, readCloses, type StoredClose } from "./rows.ts"
-import { type Db, inCopy } from "./snapshot.ts"
+import { type ActiveClose, activeOf, type StoredClose } from "./rows.ts"
 
 /** Time between two active closes that no close has, or the period of a voided close before all of them, at one location. */
 export interface Hole {
@@ -33,18 +33,16 @@ export interface Hole {
 export const holes = (
   company: CompanyId
 ): Effect.Effect<ReadonlyArray<Hole>, SyncError, SqlClient> =>
-  inCopy(
-    company,
-    Effect.fnUntraced(function*(database: Db) {
-      return openHoles(yield* readCloses(database, company)).map(({ earlier, interval, later, locationId }): Hole => ({
+  inBooks(company, ({ all }) =>
+    Effect.succeed(
+      openHoles(all).map(({ earlier, interval, later, locationId }): Hole => ({
         earlier: earlier.close,
         later: later.close,
         locationId: Option.fromUndefinedOr(locationId),
         interval: { gte: DateTime.makeUnsafe(interval.from), lt: DateTime.makeUnsafe(interval.to) },
         dates: datesBetween(earlier, later)
       }))
-    })
-  )
+    ))
 
 /** A period to close, with the terms of another close. */
 export type NextPeriod = Required<Omit<CloseTerms.CloseTermsOptions, "companyId">> & {
@@ -71,18 +69,19 @@ export const next = (
     readonly acceptGaps?: boolean | undefined
   } = {}
 ): Effect.Effect<NextPeriod, SyncError | UnknownClose, SqlClient> =>
-  inCopy(
+  inBooks(
     company,
-    Effect.fnUntraced(function*(database: Db) {
-      const all = yield* readCloses(database, company)
-      const active = activeOf(all).toSorted((one, other) => (one.terms.last < other.terms.last ? -1 : 1))
+    Effect.fnUntraced(function*(books: Books) {
+      const active = books.active.toSorted((one, other) => (one.terms.last < other.terms.last ? -1 : 1))
       const last = active.at(-1)
       if (last === undefined) {
         return yield* refusal(company, "next")(
           "no close is active, so none says what follows: close the first period by its dates"
         )
       }
-      const holes = acceptGaps ? [] : openHoles(all).toSorted((one, other) => one.interval.from - other.interval.from)
+      const holes = acceptGaps
+        ? []
+        : openHoles(books.all).toSorted((one, other) => one.interval.from - other.interval.from)
       for (const { earlier, later } of holes) {
         const dates = datesBetween(earlier, later)
         if (Option.isNone(dates)) continue
@@ -90,7 +89,7 @@ export const next = (
         const follower = active.find(({ close }) => close === later.close) ?? last
         const period = own === undefined
           ? { ...yield* termsOf(company, follower), ...dates.value }
-          : yield* periodAfter(company, own, active)
+          : yield* periodAfter(books, own)
         const end = period.last < dates.value.last ? period.last : dates.value.last
         const first = { ...period, last: end, before: Option.some(later.close) }
         const terms = CloseTerms.alignEdges(
@@ -99,7 +98,7 @@ export const next = (
         )
         if (CloseTerms.overlaps(terms, active).length === 0) return first
       }
-      return { ...yield* periodAfter(company, last, active), before: Option.none() }
+      return { ...yield* periodAfter(books, last), before: Option.none() }
     })
   )
 
@@ -107,11 +106,7 @@ const datesBetween = (earlier: CloseTerms.NumberedTerms, later: CloseTerms.Numbe
   CloseTerms.datesBetween(earlier.terms, later.terms)
 
 /** The period that follows a close, with its terms. */
-const periodAfter = Effect.fnUntraced(function*(
-  company: CompanyId,
-  { close, terms }: ActiveClose,
-  active: ReadonlyArray<ActiveClose>
-) {
+const periodAfter = Effect.fnUntraced(function*({ active, company }: Books, { close, terms }: ActiveClose) {
   const refuse = refusal(company, `${close}`)
   const previous = active.find((each) => Option.contains(Period.addDays(each.terms.last, 1), terms.first))
   const period = CloseTerms.periodAfter(terms, previous?.terms)

@@ -6,13 +6,14 @@ import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
-import type { CompanyId, UserId } from "../Ids.ts"
+import type { UserId } from "../Ids.ts"
 import { numberOf } from "../internal/sql/dialect.ts"
 import { missingPlace, punchesOf, rowColumns } from "../sql/row.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
+import type { CopiedBooks } from "./books.ts"
 import { contains, queryWindow } from "./CloseTerms.ts"
-import type { Copy, Db } from "./snapshot.ts"
+import type { CloseTables } from "./rows.ts"
 import { type Corrected, punchesIn } from "./verdict.ts"
 import { chunkSize } from "./write.ts"
 
@@ -42,12 +43,7 @@ export interface LostHours {
 }
 
 /** The people of a correction who lost all their hours, and what became of their punches. */
-export const lossesOf = Effect.fnUntraced(function*(
-  database: Db,
-  company: CompanyId,
-  corrected: Corrected,
-  copy: Copy
-) {
+export const lossesOf = Effect.fnUntraced(function*(books: CopiedBooks, corrected: Corrected) {
   const { close, due, sums } = corrected
   const now = new Set(sums.rows.flatMap(({ net, userId }) => Duration.toMillis(net) === 0 ? [] : [userId]))
   const losses = new Map(
@@ -56,9 +52,9 @@ export const lossesOf = Effect.fnUntraced(function*(
     )
   )
   if (losses.size === 0) return []
-  const lost = close.newest.at.epochMilliseconds < copy.since.epochMilliseconds
-    ? yield* lostWithoutHistory(database, company, corrected)
-    : yield* lostSince(database, company, corrected, (userId) => losses.has(userId))
+  const lost = close.newest.at.epochMilliseconds < books.copy.since.epochMilliseconds
+    ? yield* lostWithoutHistory(books, corrected)
+    : yield* lostSince(books, corrected, (userId) => losses.has(userId))
   for (const { cause, userId } of lost) {
     const causes = losses.get(userId)
     causes?.set(cause, (causes.get(cause) ?? 0) + 1)
@@ -71,13 +67,12 @@ export const lossesOf = Effect.fnUntraced(function*(
 })
 
 /** The punches of the close that are missing or deleted now. */
-const lostWithoutHistory = Effect.fnUntraced(function*(database: Db, company: CompanyId, { terms }: Corrected) {
-  const { timestamp } = database.dialect
+const lostWithoutHistory = Effect.fnUntraced(function*(tables: CloseTables, { terms }: Corrected) {
+  const { dialect: { timestamp }, sql } = tables.database
   const { gte, lt } = queryWindow(terms)
   const rows = yield* readRows(
-    database,
-    company,
-    database.sql`clocked_in >= ${timestamp(gte.epochMilliseconds)}
+    tables,
+    sql`clocked_in >= ${timestamp(gte.epochMilliseconds)}
       AND clocked_in < ${timestamp(lt.epochMilliseconds)}
       AND (deleted OR missing_at IS NOT NULL)`
   )
@@ -90,13 +85,12 @@ const lostWithoutHistory = Effect.fnUntraced(function*(database: Db, company: Co
 
 /** The punches that these people had in the close when its newest revision was summed. */
 const lostSince = Effect.fnUntraced(function*(
-  database: Db,
-  company: CompanyId,
+  tables: CloseTables,
   { close, terms }: Corrected,
   isWanted: (userId: UserId) => boolean
 ) {
   const isWithin = contains(terms)
-  const then = yield* punchesIn(company, queryWindow(terms), { at: close.newest.at }).pipe(
+  const then = yield* punchesIn(tables.company, queryWindow(terms), { at: close.newest.at }).pipe(
     Stream.filter((punch) => isWanted(punch.userId) && isWithin(punch)),
     Stream.runCollect
   )
@@ -105,10 +99,10 @@ const lostSince = Effect.fnUntraced(function*(
     if (row.punch.deleted) return "deleted"
     return isWithin(row.punch) && row.punch.userId === userId ? "edited" : "moved"
   }
-  const { bigint } = database.dialect
+  const { dialect: { bigint }, sql } = tables.database
   const chunks = yield* Effect.forEach(
     Arr.chunksOf(then, chunkSize),
-    (chunk) => readRows(database, company, database.sql`id IN (${Statement.csv(chunk.map(({ id }) => bigint(id)))})`)
+    (chunk) => readRows(tables, sql`id IN (${Statement.csv(chunk.map(({ id }) => bigint(id)))})`)
   )
   const byId = new Map(chunks.flat().map((row) => [row.punch.id, row]))
   return then.map(({ id, userId }) => ({ userId, cause: causeOf(userId, byId.get(id)) }))
@@ -121,8 +115,7 @@ interface CopiedPunch {
 }
 
 const readRows = (
-  { dialect, sql }: Db,
-  company: CompanyId,
+  { company, database: { dialect, sql } }: CloseTables,
   condition: Statement.Fragment
 ): Effect.Effect<ReadonlyArray<CopiedPunch>, SqlError | SyncError> =>
   Effect.gen(function*() {

@@ -5,13 +5,13 @@ import * as Option from "effect/Option"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { CompanyId } from "../Ids.ts"
 import type { SyncError } from "../sync/SyncError.ts"
+import { type Books, inBooks, openTables } from "./books.ts"
 import { notFound, refusal, type UnknownClose } from "./CloseError.ts"
 import type * as CloseTerms from "./CloseTerms.ts"
 import { insertFile, readFiles } from "./files.ts"
 import { type ActiveRevision, activeRevisions, type ClosedPeriod, getPrevious, getVoid } from "./Revision.ts"
 import * as RevisionId from "./RevisionId.ts"
-import { type ActiveClose, activeOf, readCloses, recorded, type StoredClose } from "./rows.ts"
-import { type Db, inCopy, openedForCloses } from "./snapshot.ts"
+import { type CloseTables, recorded, type StoredClose } from "./rows.ts"
 import type { WriteOptions } from "./write.ts"
 import type { FileForm, WrittenFile } from "./WrittenFile.ts"
 
@@ -19,26 +19,14 @@ import type { FileForm, WrittenFile } from "./WrittenFile.ts"
 export const list = (
   company: CompanyId
 ): Effect.Effect<ReadonlyArray<ClosedPeriod>, SyncError, SqlClient> =>
-  inCopy(
-    company,
-    (database) =>
-      Effect.flatMap(
-        readCloses(database, company),
-        Effect.forEach((each) => withSums(database, company, each))
-      )
-  )
+  inBooks(company, (books) => Effect.forEach(books.all, (each) => withSums(books, each)))
 
 /** A close with all its revisions and sums. Fails with `UnknownClose` for a number that no close has. */
 export const get = (
   company: CompanyId,
   close: number
 ): Effect.Effect<ClosedPeriod, SyncError | UnknownClose, SqlClient> =>
-  inCopy(
-    company,
-    Effect.fnUntraced(function*(database: Db) {
-      return yield* withSums(database, company, yield* storedOf(company, yield* readCloses(database, company), close))
-    })
-  )
+  inBooks(company, (books) => Effect.flatMap(storedOf(books, close), (each) => withSums(books, each)))
 
 /** The newest active revision of a close, without its sums, and the terms that say which punches it has. */
 export interface NewestRevision {
@@ -60,13 +48,11 @@ export const newest = (
   company: CompanyId,
   close: number
 ): Effect.Effect<NewestRevision, SyncError | UnknownClose, SqlClient> =>
-  inCopy(
+  inBooks(
     company,
-    Effect.fnUntraced(function*(database: Db) {
-      const all = yield* readCloses(database, company)
-      const active = activeOf(all)
-      const { newest: { at, id }, terms } = yield* activeOne(company, all, active, close)
-      const otherTerms = active.filter((each) => each.close !== close).map(({ terms }) => terms)
+    Effect.fnUntraced(function*(books: Books) {
+      const { newest: { at, id }, terms } = yield* activeOne(books, close)
+      const otherTerms = books.active.filter((each) => each.close !== close).map(({ terms }) => terms)
       return { id, at, terms, otherTerms } satisfies NewestRevision
     })
   )
@@ -109,8 +95,7 @@ export const noteFile = (
 ): Effect.Effect<WrittenFile, SyncError | UnknownClose, SqlClient> =>
   Effect.gen(function*() {
     const id = yield* revisionNamed(company, revision)
-    const database = yield* openedForCloses(company)
-    return yield* insertFile(database, company, id, options, options.user ?? "unknown")
+    return yield* insertFile(yield* openTables(company), id, options, options.user ?? "unknown")
   })
 
 /**
@@ -121,12 +106,12 @@ export const files = (
   company: CompanyId,
   close: number
 ): Effect.Effect<ReadonlyArray<WrittenFile>, SyncError | UnknownClose, SqlClient> =>
-  inCopy(
+  inBooks(
     company,
-    Effect.fnUntraced(function*(database: Db) {
-      const { revisions } = yield* storedOf(company, yield* readCloses(database, company), close)
+    Effect.fnUntraced(function*(books: Books) {
+      const { revisions } = yield* storedOf(books, close)
       const active = new Set(activeRevisions(revisions).map(({ id }) => id))
-      return (yield* readFiles(database, company)).flatMap(({ file }) => active.has(file.revision) ? [file] : [])
+      return (yield* readFiles(books)).flatMap(({ file }) => active.has(file.revision) ? [file] : [])
     })
   )
 
@@ -140,25 +125,20 @@ export const revisionNamed = Effect.fnUntraced(function*(company: CompanyId, nam
   return { close: parsed.value.close, number: parsed.value.number.value } satisfies RevisionId.RevisionId
 })
 
-export const activeOne = Effect.fnUntraced(function*(
-  company: CompanyId,
-  all: ReadonlyArray<StoredClose>,
-  active: ReadonlyArray<ActiveClose>,
-  close: number
-) {
-  yield* storedOf(company, all, close)
-  const found = active.find((each) => each.close === close)
-  return found ?? (yield* refusal(company, `${close}`)(notFound.over))
+export const activeOne = Effect.fnUntraced(function*(books: Books, close: number) {
+  yield* storedOf(books, close)
+  const found = books.active.find((each) => each.close === close)
+  return found ?? (yield* refusal(books.company, `${close}`)(notFound.over))
 })
 
-export const storedOf = (company: CompanyId, all: ReadonlyArray<StoredClose>, close: number) =>
+export const storedOf = ({ all, company }: Books, close: number) =>
   Effect.suspend(() => {
     const found = all.find((each) => each.close === close)
     return found === undefined ? refusal(company, `${close}`)(notFound.close) : Effect.succeed(found)
   })
 
-const withSums = (database: Db, company: CompanyId, close: StoredClose) =>
+const withSums = (tables: CloseTables, close: StoredClose) =>
   Effect.map(
-    Effect.forEach(close.revisions, (revision) => recorded(database, company, close, revision)),
+    Effect.forEach(close.revisions, (revision) => recorded(tables, close, revision)),
     (revisions): ClosedPeriod => ({ close: close.close, terms: close.terms, revisions })
   )

@@ -12,7 +12,7 @@ import type { Column } from "../internal/page/parts.ts"
 import type * as Labor from "../payroll/Labor.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
-import { type DayRule, type Interval, MissingZone, type Zones } from "../payroll/Zones.ts"
+import { type DayRule, type Interval, isWithin, MissingZone, union, type Zones } from "../payroll/Zones.ts"
 import { figuresOf } from "../report/figures.ts"
 import * as Page from "../report/page.ts"
 import { byTime, type ReportSums, sumsBy, totalOf } from "../report/sums.ts"
@@ -41,8 +41,8 @@ export interface CloseListing {
 export const closeListing = (close: ClosedPeriod): Option.Option<CloseListing> =>
   Option.map(newestRevision(close.revisions), (revision) => {
     const terms = termsAt(close, revision)
-    const [one, other] = [CloseTerms.queryWindow(terms), PeriodCheck.queryWindow(checkOf(terms))]
-    return { at: revision.at, clockedIn: { gte: DateTime.min(one.gte, other.gte), lt: DateTime.max(one.lt, other.lt) } }
+    const windows = [CloseTerms.queryWindow(terms), PeriodCheck.queryWindow(checkOf(terms))]
+    return { at: revision.at, clockedIn: union(windows) }
   })
 
 /** How a close is shown. */
@@ -171,7 +171,7 @@ const ofPunches = <E, R>(
   Effect.gen(function*() {
     const check = { ...checkOf(terms), isSorted }
     const { getDayRule } = zonesOf(terms)
-    const { gte, lt } = CloseTerms.queryWindow(terms)
+    const summed = CloseTerms.queryWindow(terms)
     const isOurs = CloseTerms.contains(terms)
     const isInLater = CloseTerms.isInLaterClose(terms, otherTerms)
     const starts = terms.clocks.map(({ starts }) => starts.map(({ epochMilliseconds }) => epochMilliseconds))
@@ -180,8 +180,7 @@ const ofPunches = <E, R>(
       // Around the close a punch may be at a location that is newer than the record: its findings are not of the close.
       Stream.filter(punches, (punch) =>
         CloseTerms.getLocation(terms, punch.locationId) !== undefined ||
-        (DateTime.isGreaterThanOrEqualTo(punch.clockedIn, gte) && DateTime.isLessThan(punch.clockedIn, lt) &&
-          !isInLater(punch))),
+        (isWithin(summed, punch.clockedIn) && !isInLater(punch))),
       {
         placeOf: (punch) => {
           const dayRule = dayRules.get(punch.locationId) ?? getDayRule(punch.locationId)
@@ -236,11 +235,11 @@ const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<ReportSums> => {
 
 /** What a revision has more than the one before it; of a void, what it takes away: all that its revision had more. */
 const differenceOf = ({ revisions }: ClosedPeriod, revision: RecordedRevision): CloseSums.CloseSums => {
-  const beforeOf = (each: RecordedRevision) => getPrevious(revisions, each) ?? CloseSums.empty
+  const previousOf = (each: RecordedRevision) => getPrevious(revisions, each) ?? CloseSums.empty
   const voided = revisions.find(({ id }) => Option.contains(revision.voids, id))
   return voided === undefined
-    ? CloseSums.difference(revision, beforeOf(revision))
-    : CloseSums.difference(beforeOf(voided), voided)
+    ? CloseSums.difference(revision, previousOf(revision))
+    : CloseSums.difference(previousOf(voided), voided)
 }
 
 const revisionsSection = (close: ClosedPeriod): Html => {

@@ -7,15 +7,21 @@ import * as Schema from "effect/Schema"
 import type { Row } from "effect/sql/SqlConnection"
 import * as Statement from "effect/sql/Statement"
 import { Cents, type CompanyId, DepartmentId, LocationId, RoleId, UserId } from "../Ids.ts"
-import { numberOf, orUndefined, raw } from "../internal/sql/dialect.ts"
+import { type Database, numberOf, orUndefined, raw } from "../internal/sql/dialect.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
+import type { Dialect } from "../sql/Dialect.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import type { CloseRow, CloseSums } from "./CloseSums.ts"
 import { CloseTerms } from "./CloseTerms.ts"
 import { newestRevision, RecordedRevision, Revision, termsAt } from "./Revision.ts"
 import * as RevisionId from "./RevisionId.ts"
-import type { Db } from "./snapshot.ts"
 import { FileNote } from "./WrittenFile.ts"
+
+/** Where the closes of a company are. */
+export interface CloseTables {
+  readonly company: CompanyId
+  readonly database: Database<Dialect>
+}
 
 /** A revision as it is stored, without its sums. */
 export interface StoredRevision extends Omit<RecordedRevision, "first" | "last" | "rows"> {
@@ -105,7 +111,7 @@ const RevisionRow = Schema.Struct({
 })
 
 /** The columns of a table as a reader takes them. */
-export const selected = ({ dialect: { millisOf }, sql }: Db, names: ReadonlyArray<string>) =>
+export const selected = ({ dialect: { millisOf }, sql }: CloseTables["database"], names: ReadonlyArray<string>) =>
   Statement.csv(names.map((name) => instants.has(name) ? sql`${millisOf(name)} AS ${raw(name)}` : raw(name)))
 
 export const fileNoteColumns = ["noted_at", "user_name", "mapping_hash", "codes_hash"] as const
@@ -125,7 +131,7 @@ export const fileNoteOf = (company: CompanyId, row: Row): Effect.Effect<FileNote
   }))
 
 /** The closes of a company, in turn, with their revisions but without sums. */
-export const readCloses = Effect.fnUntraced(function*(database: Db, company: CompanyId) {
+export const readCloses = Effect.fnUntraced(function*({ company, database }: CloseTables) {
   const { dialect: { bigint, tables }, sql } = database
   const query = sql<Row>
   const closes = yield* query`SELECT close_id, terms
@@ -145,7 +151,7 @@ export const readCloses = Effect.fnUntraced(function*(database: Db, company: Com
     Effect.fnUntraced(function*(row) {
       const { user_name: user, ...texts } = yield* decodeStored(company, RevisionRow, row)
       const [close, number] = [numberOf(row["close_id"]), numberOf(row["number"])]
-      const before = Option.map(optional(row["before"]), (before) => RevisionId.print({ close, number: before }))
+      const link = Option.map(optional(row["before"]), (number) => RevisionId.print({ close, number }))
       const isVoid = texts.kind === "void"
       return {
         ...texts,
@@ -153,8 +159,8 @@ export const readCloses = Effect.fnUntraced(function*(database: Db, company: Com
         close,
         number,
         id: RevisionId.print({ close, number }),
-        previous: isVoid ? Option.none() : before,
-        voids: isVoid ? before : Option.none(),
+        previous: isVoid ? Option.none() : link,
+        voids: isVoid ? link : Option.none(),
         at: DateTime.makeUnsafe(numberOf(row["at"])),
         closedAt: DateTime.makeUnsafe(numberOf(row["closed_at"])),
         rules: numberOf(row["rules"]),
@@ -191,11 +197,9 @@ const cellOf = (cells: ReadonlyArray<unknown>) => (name: (typeof columnsOf.row)[
 
 /** The sums of a revision. */
 export const readSums = Effect.fnUntraced(function*(
-  { dialect, sql }: Db,
-  company: CompanyId,
+  { company, database: { dialect: { bigint, tables }, sql } }: CloseTables,
   { close, number }: RevisionId.RevisionId
 ) {
-  const { bigint, tables } = dialect
   const query = sql<Row>
   const isOurs = sql`company_id = ${bigint(company)} AND close_id = ${bigint(close)} AND number = ${bigint(number)}`
   // By place: an object with names takes five times the memory.
@@ -226,13 +230,8 @@ export const readSums = Effect.fnUntraced(function*(
 })
 
 /** A revision with its sums, as it is shown. */
-export const recorded = (
-  database: Db,
-  company: CompanyId,
-  { terms: { first, last } }: StoredClose,
-  stored: StoredRevision
-) =>
-  Effect.map(readSums(database, company, stored), (sums): RecordedRevision => {
+export const recorded = (tables: CloseTables, { terms: { first, last } }: StoredClose, stored: StoredRevision) =>
+  Effect.map(readSums(tables, stored), (sums): RecordedRevision => {
     const { number: _number, token: _token, ...revision } = stored
     return { ...revision, ...sums, first, last }
   })

@@ -5,12 +5,12 @@ import * as Stream from "effect/Stream"
 import type { CompanyId } from "../Ids.ts"
 import type * as Period from "../payroll/Period.ts"
 import { type CopyListOptions, listWithin } from "../sql/read.ts"
+import type { CopiedBooks } from "./books.ts"
 import type { VerificationFailed } from "./CloseError.ts"
 import { type CloseSums, difference, sum } from "./CloseSums.ts"
 import { type CloseTerms, queryWindow } from "./CloseTerms.ts"
 import { type RecordedRevision, termsAt } from "./Revision.ts"
 import { type ActiveClose, readSums, type StoredClose } from "./rows.ts"
-import type { Copy, Db } from "./snapshot.ts"
 
 /** The number of the rules by which a revision is summed. It changes with a release that sums in another way. */
 export const sumRules = 1
@@ -41,17 +41,14 @@ export type Differing = VerificationFailed["revisions"][number]
 
 /** Whether the history gives a revision again; if not, the people whose sums differ, and why. */
 export const verdictOf = Effect.fnUntraced(function*(
-  database: Db,
-  company: CompanyId,
-  { newest, terms }: Pick<ActiveClose, "newest" | "terms">,
-  // With those that are over: they may have been active at the instant.
-  all: ReadonlyArray<StoredClose>,
-  copy: Copy
+  books: CopiedBooks,
+  { newest, terms }: Pick<ActiveClose, "newest" | "terms">
 ) {
-  if (newest.at.epochMilliseconds < copy.since.epochMilliseconds) return "outOfReach"
-  const again = yield* sumsOf(company, terms, all.flatMap(everyTerms), newest.at)
+  if (newest.at.epochMilliseconds < books.copy.since.epochMilliseconds) return "outOfReach"
+  // With the closes that are over: they may have been active at the instant.
+  const again = yield* sumsOf(books.company, terms, books.all.flatMap(everyTerms), newest.at)
   // Only now: what was recorded of many people would be in memory beside all that is summed.
-  const { rows } = difference(again, yield* readSums(database, company, newest))
+  const { rows } = difference(again, yield* readSums(books, newest))
   const userIds = new Set(rows.map(({ userId }) => userId))
   if (userIds.size === 0) return "same"
   return {

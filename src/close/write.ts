@@ -6,29 +6,19 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
-import type { CompanyId } from "../Ids.ts"
 import { raw } from "../internal/sql/dialect.ts"
 import { messageOf } from "../internal/sql/failure.ts"
 import { transact } from "../internal/sql/transaction.ts"
 import { storable } from "../sql/columns.ts"
 import { failedWith } from "../sql/connection.ts"
 import { readKnown } from "../sql/known.ts"
+import { type Books, readBooks } from "./books.ts"
 import { CloseChanged, OutcomeUnknown } from "./CloseError.ts"
 import type { CloseSums } from "./CloseSums.ts"
 import type { CloseTerms } from "./CloseTerms.ts"
 import type { RecordedRevision, Revision } from "./Revision.ts"
 import type * as RevisionId from "./RevisionId.ts"
-import {
-  AcceptedText,
-  AddedText,
-  columnsOf,
-  keyColumns,
-  readCloses,
-  recorded,
-  type StoredClose,
-  TermsText
-} from "./rows.ts"
-import type { Db } from "./snapshot.ts"
+import { AcceptedText, AddedText, type CloseTables, columnsOf, keyColumns, recorded, TermsText } from "./rows.ts"
 import { sumRules } from "./verdict.ts"
 
 /** What is kept with a revision when it is written. */
@@ -48,7 +38,7 @@ export const nothingAdded: Added = { clocks: [], locations: [] }
 /** A revision to write. */
 export interface Planned extends RevisionId.RevisionId {
   /** The number of the revision that it follows or voids. */
-  readonly before: number | undefined
+  readonly link: number | undefined
   readonly kind: Revision["kind"]
   readonly terms: CloseTerms
   readonly added: Added
@@ -59,7 +49,7 @@ export interface Planned extends RevisionId.RevisionId {
 
 /** The body of a transaction that is on disk once it has returned: what it records is paid. */
 export const durably = <A, E, R>(
-  { dialect, sql }: Db,
+  { dialect, sql }: CloseTables["database"],
   body: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | SqlError, R> =>
   dialect.durable === undefined ? body : Effect.andThen(sql.unsafe(dialect.durable), body)
@@ -70,27 +60,27 @@ export const durably = <A, E, R>(
  * with `OutcomeUnknown` if it cannot be. What was written can be printed without another reading, which could fail.
  */
 export const write = <E>(
-  database: Db,
-  company: CompanyId,
+  tables: CloseTables,
   at: DateTime.Utc | undefined,
-  plan: (closes: ReadonlyArray<StoredClose>) => Effect.Effect<ReadonlyArray<Planned>, E>
+  plan: (books: Books) => Effect.Effect<ReadonlyArray<Planned>, E>
 ) =>
   Effect.suspend(() => {
+    const { company, database } = tables
     const token = globalThis.crypto.randomUUID()
     /** What the last attempt wrote, until it is known whether its COMMIT took place. */
     let open: ReadonlyArray<RecordedRevision> = []
-    const written = (closes: ReadonlyArray<StoredClose>) =>
+    const written = ({ all }: Books) =>
       Effect.forEach(
-        closes.flatMap((close) =>
+        all.flatMap((close) =>
           close.revisions.filter((each) => each.token === token).map((revision) => ({ close, revision }))
         ),
-        ({ close, revision }) => recorded(database, company, close, revision)
+        ({ close, revision }) => recorded(tables, close, revision)
       )
     const body = Effect.gen(function*() {
       const { last, since } = yield* readKnown(database, company, database.dialect.forUpdate)
-      const before = yield* readCloses(database, company)
+      const books = yield* readBooks(tables)
       if (open.length > 0) {
-        const done = yield* written(before)
+        const done = yield* written(books)
         if (done.length > 0) return done
         open = []
       }
@@ -99,9 +89,9 @@ export const write = <E>(
       if (at !== undefined && (since === undefined || since > at.epochMilliseconds)) {
         return yield* changed("the history of the instant that was summed is gone")
       }
-      for (const each of yield* plan(before))
-        yield* insert(database, company, each, at?.epochMilliseconds ?? last, token)
-      open = yield* written(yield* readCloses(database, company))
+      for (const each of yield* plan(books))
+        yield* insert(tables, each, at?.epochMilliseconds ?? last, token)
+      open = yield* written(yield* readBooks(tables))
       return open
     })
     return transact(database, durably(database, body), () => open.length > 0).pipe(
@@ -118,9 +108,8 @@ export const write = <E>(
 export const chunkSize = 200
 
 const insert = Effect.fnUntraced(function*(
-  { dialect, sql }: Db,
-  company: CompanyId,
-  { accepted, added, before, close, kind, number, options, sums, terms }: Planned,
+  { company, database: { dialect, sql } }: CloseTables,
+  { accepted, added, close, kind, link, number, options, sums, terms }: Planned,
   at: number,
   token: string
 ) {
@@ -146,7 +135,7 @@ const insert = Effect.fnUntraced(function*(
   const { note = "", release = "", user = "unknown" } = options
   yield* insertInto(tables.closeState, columnsOf.revision, [
     tuple([
-      orNull(Option.fromUndefinedOr(before)),
+      orNull(Option.fromUndefinedOr(link)),
       sql`${kind}`,
       timestamp(at),
       clock,
@@ -161,9 +150,9 @@ const insert = Effect.fnUntraced(function*(
   ])
   // The fragments of all rows would take more memory than the rows.
   for (let from = 0; from < sums.rows.length; from += chunkSize) {
-    const tuples = sums.rows.slice(from, from + chunkSize).map((row, at) =>
+    const tuples = sums.rows.slice(from, from + chunkSize).map((row, place) =>
       tuple([
-        bigint(from + at),
+        bigint(from + place),
         bigint(row.userId),
         bigint(row.locationId),
         orNull(row.departmentId),

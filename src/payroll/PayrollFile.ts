@@ -1,187 +1,32 @@
 /** Sums of a pay period as the file that a payroll program takes, by a mapping of the user: its columns, codes and rounding. */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Struct from "effect/Struct"
 import { type BusinessDate, Cents, type DepartmentId, type LocationId, type RoleId, type UserId } from "../Ids.ts"
-import { meantWord } from "../internal/text/meant.ts"
 import { csvCell } from "../internal/wire/csv.ts"
-import { firstIssue } from "../internal/wire/issue.ts"
-import { divide, Rounding } from "./Rounding.ts"
+import {
+  type Column,
+  type DateFormat,
+  defaultFormat,
+  defaults,
+  Grouping,
+  hourValues,
+  idValues,
+  isHourValue,
+  isIdValue,
+  isNumberValue,
+  type Mapping,
+  type MappingError,
+  payCodeKinds,
+  type Value,
+  valueOf
+} from "./mapping.ts"
+import { refusalOf } from "./mappingRules.ts"
+import { divide } from "./Rounding.ts"
 
-/** What the rows of a file may be by. Each has a code and a name. */
-export const Grouping = Schema.Literals(["user", "location", "department", "role"])
-
-export type Grouping = typeof Grouping.Type
-
-/** What a cell has of an id. */
-const idValues = {
-  userCode: ["user", "code"],
-  userName: ["user", "name"],
-  userId: ["user", "id"],
-  locationCode: ["location", "code"],
-  locationName: ["location", "name"],
-  locationId: ["location", "id"],
-  departmentCode: ["department", "code"],
-  departmentName: ["department", "name"],
-  departmentId: ["department", "id"],
-  roleCode: ["role", "code"],
-  roleName: ["role", "name"],
-  roleId: ["role", "id"]
-} as const satisfies Readonly<Record<string, readonly [Grouping, "code" | "name" | "id"]>>
-
-const isOneOf = <A extends string>(values: ReadonlyArray<A>) => (value: string | undefined): value is A =>
-  values.some((each) => each === value)
-
-const isIdValue = isOneOf(Struct.keys(idValues))
-
-const dateValues = ["periodStart", "periodEnd", "payDate"] as const
-const isDateValue = isOneOf(dateValues)
-
-/** Which part of the hours a value has. */
-const hourValues = { hours: "hours", hoursRegular: "regular", hoursOver: "over", hoursDouble: "double" } as const
-const isHourValue = isOneOf(Struct.keys(hourValues))
-
-const numberValues = [...Struct.keys(hourValues), "amount", "cost", "tips", "punches"] as const
-const isNumberValue = isOneOf(numberValues)
-
-/** What the cells of a column hold. */
-export const Value = Schema.Literals([
-  ...Struct.keys(idValues),
-  "payCode",
-  "rate",
-  "revisionId",
-  ...dateValues,
-  ...numberValues
-])
-
-export type Value = typeof Value.Type
-
-/** How a date is written. */
-export const DateFormat = Schema.Literals([
-  "YYYY-MM-DD",
-  "MM/DD/YYYY",
-  "M/D/YYYY",
-  "DD/MM/YYYY",
-  "DD.MM.YYYY",
-  "YYYYMMDD",
-  "MMDDYYYY",
-  "MM/DD/YY"
-])
-
-export type DateFormat = typeof DateFormat.Type
-
-/** A column of the file: a value, or the same text in every row. */
-export const Column = Schema.Union([
-  Schema.Struct({
-    /** The title of the column. */
-    header: Schema.String,
-    /** What its cells hold. */
-    value: Value,
-    /** How a date is written. Default: `YYYY-MM-DD`. */
-    format: Schema.optionalKey(DateFormat)
-  }),
-  Schema.Struct({
-    /** The title of the column. */
-    header: Schema.String,
-    /** The text in every row. */
-    constant: Schema.String
-  })
-])
-
-export type Column = typeof Column.Type
-
-const valueOf = (column: Column): Value | undefined => "value" in column ? column.value : undefined
-
-const Code = Schema.String.check(Schema.isNonEmpty())
-
-/**
- * How sums become the rows and columns of a file.
- *
- * Without `payCodes` a group of `by` is one row. With them it is a row for each code: its hours, or each class of them, and
- * its tips. With a column `rate` each wage is a group.
- */
-export class Mapping extends Schema.Opaque<Mapping>()(Schema.Struct({
-  /** The version of this form. */
-  v: Schema.Literal(1),
-  /** What a row is by, such as `["user"]`. No word twice. */
-  by: Schema.NonEmptyArray(Grouping),
-  /** The codes of hours and tips: `hours`, or `regular` and `over` with `double`, and `tips`. No two are equal. */
-  payCodes: Schema.optionalKey(Schema.Struct({
-    /** All hours. */
-    hours: Schema.optionalKey(Code),
-    /** The hours up to the thresholds. */
-    regular: Schema.optionalKey(Code),
-    /** The hours over the first threshold of a day, or over that of a week. */
-    over: Schema.optionalKey(Code),
-    /** The hours over the second threshold of a day. */
-    double: Schema.optionalKey(Code),
-    /** The tips. */
-    tips: Schema.optionalKey(Code)
-  })),
-  /** How hours are written: `8.25`, `8.2500`, `8:15`, whole minutes or whole seconds. */
-  hours: Schema.Literals(["decimal:2", "decimal:4", "h:mm", "minutes", "seconds"]),
-  /** How the hours of a row are rounded to that form. */
-  rounding: Rounding,
-  /** The columns, from left to right. */
-  columns: Schema.NonEmptyArray(Column),
-  /** What stands between two cells. Default: `,`. */
-  separator: Schema.optionalKey(Schema.Literals([",", ";", "\t", "|"])),
-  /** What stands before the digits of a fraction. Default: `.`. */
-  decimal: Schema.optionalKey(Schema.Literals([".", ","])),
-  /** Whether the titles of the columns are the first record. Default: `true`. */
-  header: Schema.optionalKey(Schema.Boolean),
-  /** Lines before the titles, as they are. Default: none. */
-  preamble: Schema.optionalKey(Schema.Array(Schema.String.check(Schema.isPattern(/^[^\r\n]*$/)))),
-  /** Whether the file begins with a byte order mark. Default: `utf-8`, without one. */
-  encoding: Schema.optionalKey(Schema.Literals(["utf-8", "utf-8-bom"])),
-  /** What ends each line, the last one too. Default: `\r\n`. */
-  lineEnd: Schema.optionalKey(Schema.Literals(["\r\n", "\n"])),
-  /** Which cells are in quotes. Default: `whenNeeded`, by RFC 4180. */
-  quote: Schema.optionalKey(Schema.Literals(["whenNeeded", "always"])),
-  /** `keep`: names, codes, titles and constants may begin as a formula of a spreadsheet does. Default: that is an error. */
-  formulas: Schema.optionalKey(Schema.Literals(["refuse", "keep"]))
-})) {}
-
-/** What a mapping has that does not say. */
-const defaults = {
-  separator: ",",
-  decimal: ".",
-  header: true,
-  preamble: [],
-  encoding: "utf-8",
-  lineEnd: "\r\n",
-  quote: "whenNeeded",
-  formulas: "refuse"
-} as const satisfies Partial<Mapping>
-
-const defaultFormat: DateFormat = "YYYY-MM-DD"
-
-/** The same mapping with every default written out: mappings that write the same files are then equal. */
-export const withDefaults = (mapping: Mapping) => ({
-  ...defaults,
-  ...mapping,
-  columns: mapping.columns.map((column) =>
-    "value" in column && isDateValue(column.value) ? { format: defaultFormat, ...column } : column
-  )
-})
-
-/** The mapping is wrong, or does not fit the sums. Change what is at the path. */
-export class MappingError
-  extends Schema.TaggedError<MappingError>("effect-time-punches/PayrollFile/MappingError")("MappingError", {
-    /** Where in the mapping, such as `columns[2].value`. */
-    path: Schema.String,
-    /** What is wrong there. */
-    detail: Schema.String
-  })
-{
-  /** The path and what is wrong there. */
-  override get message(): string {
-    return `${this.path === "" ? "the mapping" : this.path}: ${this.detail}`
-  }
-}
+export { Column, DateFormat, Grouping, Mapping, MappingError, Value, withDefaults } from "./mapping.ts"
+export { decodeMapping } from "./mappingRules.ts"
 
 /** Ids without a code, although a column has it. The payroll program could not pay a row without it: add the codes. */
 export class MissingCodes
@@ -215,33 +60,6 @@ export class FormulaText
     return `${this.path}: a spreadsheet could run ${JSON.stringify(this.text)} as a formula`
   }
 }
-
-/**
- * Parses and validates a mapping, such as what `JSON.parse` returned. Fails for a key that no mapping has, and for columns that
- * contradict each other.
- */
-export const decodeMapping = (input: unknown): Result.Result<Mapping, MappingError> =>
-  Result.flatMap(
-    Result.mapError(decode(input), (error) => {
-      const { at, detail, path } = firstIssue(error)
-      return new MappingError({ path, detail: `${wrongWord(input, at, detail)}${detail}` })
-    }),
-    (mapping) => {
-      const problem = problemOf(mapping)
-      return problem === undefined ? Result.succeed(mapping) : Result.fail(problem)
-    }
-  )
-
-/** The text that is none of the words that are expected, and the word that was meant. */
-const wrongWord = (input: unknown, at: ReadonlyArray<PropertyKey>, detail: string): string => {
-  let found = input
-  for (const key of at) found = Predicate.hasProperty(found, key) ? found[key] : undefined
-  if (!Predicate.isString(found) || !detail.startsWith("Expected \"")) return ""
-  const meant = meantWord(found, detail)
-  return `${JSON.stringify(found)} is none of the values${meant === "" ? "." : meant} `
-}
-
-const decode = Schema.decodeUnknownResult(Mapping, { onExcessProperty: "error" })
 
 /** The sums of a person at a location, in a department and a role, at a wage: a row of a close. */
 export interface PayrollRow {
@@ -502,9 +320,6 @@ const add = (one: GroupSums, other: GroupSums): GroupSums => ({
 /** What a row has of its group: all, or what one pay code has. */
 type Kind = "all" | keyof NonNullable<Mapping["payCodes"]>
 
-/** The pay codes in the order of their rows. */
-const payCodeKinds = ["hours", "regular", "over", "double", "tips"] as const
-
 /** The ids and the wage of some sums. */
 interface Group {
   readonly ids: {
@@ -740,116 +555,4 @@ const textOf = (mapping: Mapping, records: ReadonlyArray<ReadonlyArray<string>>)
   const titles = header ? [columns.map((column) => column.header)] : []
   const lines = [...preamble, ...[...titles, ...records].map((cells) => cells.map(quoted).join(separator))]
   return `${encoding === "utf-8-bom" ? "\uFEFF" : ""}${lines.map((line) => `${line}${lineEnd}`).join("")}`
-}
-
-/** What is wrong if it holds: where, and why. */
-type Refusal = readonly [holds: boolean, path: string, why: string]
-
-const firstOf = (refusals: Iterable<Refusal>): MappingError | undefined => {
-  for (const [holds, path, detail] of refusals) if (holds) return new MappingError({ path, detail })
-  return undefined
-}
-
-/** What contradicts itself in a mapping. */
-const problemOf = (mapping: Mapping): MappingError | undefined => {
-  const { by, columns, decimal, payCodes, quote, separator } = { ...defaults, ...mapping }
-  const values = columns.map(valueOf)
-  const has = (value: Value) => values.includes(value)
-  const { double, hours, over, regular, tips } = payCodes ?? {}
-  const codes = Object.values(payCodes ?? {})
-  // Two people of one name would be one row.
-  const isShown = (by: Grouping) =>
-    values.some((value) => isIdValue(value) && idValues[value][0] === by && idValues[value][1] !== "name")
-  return firstOf([
-    ...by.map((each, at): Refusal => [by.indexOf(each) !== at, `by[${at}]`, `${each} is there twice`]),
-    ...columns.flatMap((column, at): ReadonlyArray<Refusal> => {
-      if ("constant" in column) return []
-      const { format, value } = column
-      const path = `columns[${at}].value`
-      const kind = isIdValue(value) ? idValues[value][0] : undefined
-      return [
-        [kind !== undefined && !by.includes(kind), path, `${value} needs ${kind} in by`],
-        [
-          format !== undefined && !isDateValue(value),
-          `columns[${at}].format`,
-          `only dates have a format, and ${value} is none`
-        ],
-        [payCodes === undefined && (value === "payCode" || value === "amount"), path, `${value} needs payCodes`],
-        [
-          payCodes !== undefined && isNumberValue(value) && value !== "hours" && value !== "amount",
-          path,
-          `${value} is not for a file with payCodes: it would stand in each of the rows of a person`
-        ]
-      ]
-    }),
-    ...by.map((each, at): Refusal => [!isShown(each), `by[${at}]`, `no column has the code or the id of the ${each}`]),
-    [!values.some(isNumberValue), "columns", "none has a number"],
-    [
-      has("hoursRegular") && !has("hoursOver"),
-      "columns",
-      "hoursRegular needs hoursOver: the hours over the threshold would be in no column"
-    ],
-    [
-      separator === decimal && quote !== "always",
-      "separator",
-      "it is the decimal sign too: the numbers need \"quote\": \"always\""
-    ],
-    ...(payCodes === undefined ? [] : [
-      [codes.length === 0, "payCodes", "it has no code"],
-      [new Set(codes).size < codes.length, "payCodes", "two of its codes are equal"],
-      [
-        (regular === undefined) !== (over === undefined),
-        "payCodes",
-        "regular and over go together: the hours of one alone are not all hours"
-      ],
-      [double !== undefined && over === undefined, "payCodes", "double goes with regular and over"],
-      [
-        hours !== undefined && regular !== undefined,
-        "payCodes",
-        "hours are all hours, so that regular and over would pay them twice"
-      ],
-      [!has("payCode"), "columns", "none has the payCode"],
-      [(hours ?? regular) !== undefined && !has("hours"), "columns", "payCodes has hours, and no column has them"],
-      [tips !== undefined && !has("amount"), "columns", "payCodes has tips, and no column has the amount"]
-    ] satisfies ReadonlyArray<Refusal>)
-  ])
-}
-
-/** What contradicts itself, or does not fit the sums. Sums without a row fit any mapping. */
-const refusalOf = (mapping: Mapping, states: ReadonlyArray<PayrollState>): MappingError | undefined => {
-  const { columns, payCodes } = mapping
-  const rows = states.flatMap((state) => state.rows)
-  const hasOver = rows.some(({ over }) => Option.isSome(over))
-  const hasDouble = rows.some(({ double }) => Option.isSome(double))
-  /** Each place of a class of hours, and what it is called there. */
-  const places: ReadonlyArray<readonly [path: string, name: string, part: string]> = [
-    ...payCodeKinds.filter((kind) => payCodes?.[kind] !== undefined && kind !== "tips").map((kind) =>
-      [`payCodes.${kind}`, kind, kind] as const
-    ),
-    ...columns.flatMap((column, at) => {
-      const value = valueOf(column)
-      return isHourValue(value) && value !== "hours"
-        ? [[`columns[${at}].value`, value, hourValues[value]] as const]
-        : []
-    })
-  ]
-  const hasDoublePlace = places.some(([, , part]) => part === "double")
-  return problemOf(mapping) ?? firstOf([
-    ...columns.map((column, at): Refusal => [
-      valueOf(column) === "payDate" && states[0]?.payDate === undefined,
-      `columns[${at}].value`,
-      "no pay date is given"
-    ]),
-    ...places.filter(([, , part]) => part !== "hours" && rows.length > 0).flatMap((
-      [path, name, part]
-    ): ReadonlyArray<Refusal> => [
-      [!hasOver, path, `${name} needs a threshold, and the sums have none`],
-      [part === "double" && !hasDouble, path, `${name} needs a second daily threshold, and the sums have none`],
-      [
-        part === "regular" && hasDouble && !hasDoublePlace,
-        path,
-        "the sums have hours over a second daily threshold, and nothing shows them: add the class double"
-      ]
-    ])
-  ])
 }

@@ -1,5 +1,4 @@
 /** The figures of a report, in one pass over its punches. */
-import * as DateTime from "effect/DateTime"
 import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -9,7 +8,7 @@ import * as Labor from "../payroll/Labor.ts"
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import { toSink } from "../payroll/running.ts"
-import { byLocation, type DayRule, isZones } from "../payroll/Zones.ts"
+import { byLocation, type DayRule, isWithin, isZones, union } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { makePresence, type Presence } from "./presence.ts"
 
@@ -113,8 +112,6 @@ const makeFigures = <E>({ check, datesOf, hours, labor, placeOf }: FiguresOption
 const isRead = <E>(check: PeriodCheck.PeriodCheckOptions<E>) => {
   const window = PeriodCheck.queryWindow(check)
   const { widest } = isZones(check.dayRule) ? byLocation(check.dayRule, check.period) : { widest: window }
-  const gte = DateTime.min(window.gte, widest.gte)
-  const lt = DateTime.max(window.lt, widest.lt)
-  return ({ clockedIn }: TimePunch): boolean =>
-    DateTime.isGreaterThanOrEqualTo(clockedIn, gte) && DateTime.isLessThan(clockedIn, lt)
+  const read = union([window, widest])
+  return ({ clockedIn }: TimePunch): boolean => isWithin(read, clockedIn)
 }
