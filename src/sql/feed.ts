@@ -138,12 +138,19 @@ export const feedInBatches = (
  */
 export const feedPosition = (
   company: CompanyId
+): Effect.Effect<FeedPosition, SyncError | HistoryUnavailable, SqlClient> => positionAt(company, ({ last }) => last)
+
+/** The position behind all changes up to an instant, which `choose` takes from what is known. @internal */
+export const positionAt = (
+  company: CompanyId,
+  choose: (known: { readonly since: number; readonly last: number }) => number
 ): Effect.Effect<FeedPosition, SyncError | HistoryUnavailable, SqlClient> =>
   Effect.gen(function*() {
     const database = yield* opened(company)
     const known = yield* retried(readKnown(database, company))
-    if (known.since === undefined) return yield* unavailable(company, known)
-    const place = placeAt(database, { company, phase: "instant", at: known.last, id: wholeInstant })
+    const { last, since } = known
+    if (since === undefined) return yield* unavailable(company, known)
+    const place = placeAt(database, { company, phase: "instant", at: choose({ since, last }), id: wholeInstant })
     return textOf(yield* retried(place))
   }).pipe(
     Effect.mapError((error) => isSqlError(error) ? failedWith(company, "the status cannot be read")(error) : error)
