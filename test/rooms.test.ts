@@ -64,8 +64,8 @@ const verbs: Readonly<Record<string, ReadonlyArray<string>>> = {
     "internal/sql",
     ...ofCopy
   ],
-  "cli/export": ["cli/files", "cli/telemetry", "export", ...shared],
-  "cli/list": ["cli/files", "export", ...shared],
+  "cli/export": ["cli/files", "cli/telemetry", "cli/database", "export", ...shared],
+  "cli/list": ["cli/files", "cli/database", "export", ...shared],
   "cli/config": shared,
   "cli/sandbox": ["cli/files", "testing", "testing/page", "testing/service", "testing/base", ...shared]
 }
@@ -86,7 +86,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "internal/wire",
     "node"
   ],
-  "cli/mcp": ["cli/payroll", "cli/summary", "export", ...ofCopy],
+  "cli/mcp": ["cli/payroll", "cli/summary", "cli/list", "export", ...ofCopy],
   ...verbs,
   "cli/files": ["cli/flags", "cli/print", "cli/base", "export", "payroll", "names", "internal/files", "internal/wire"],
   "cli/database": ["close", "sql/node", "sql", "sync", "internal/files", "internal/sql", ...shared],

@@ -30,7 +30,7 @@ import {
   type Version,
   wholeInstant
 } from "./feedPosition.ts"
-import { type HistoryUnavailable, type Known, readKnown, requireKnown, unavailable } from "./known.ts"
+import { type HistoryUnavailable, type Known, readKnown, unavailable } from "./known.ts"
 import { isAtInstant } from "./read.ts"
 import { missingPlace, punchesOf, rowColumns } from "./row.ts"
 
@@ -138,27 +138,20 @@ export const feedInBatches = (
  */
 export const feedPosition = (
   company: CompanyId
+): Effect.Effect<FeedPosition, SyncError | HistoryUnavailable, SqlClient> => positionAt(company, ({ last }) => last)
+
+/** The position behind all changes up to an instant, which `choose` takes from what is known. @internal */
+export const positionAt = (
+  company: CompanyId,
+  choose: (known: { readonly since: number; readonly last: number }) => number
 ): Effect.Effect<FeedPosition, SyncError | HistoryUnavailable, SqlClient> =>
   Effect.gen(function*() {
     const database = yield* opened(company)
     const known = yield* retried(readKnown(database, company))
-    if (known.since === undefined) return yield* unavailable(company, known)
-    const place = placeAt(database, { company, phase: "instant", at: known.last, id: wholeInstant })
+    const { last, since } = known
+    if (since === undefined) return yield* unavailable(company, known)
+    const place = placeAt(database, { company, phase: "instant", at: choose({ since, last }), id: wholeInstant })
     return textOf(yield* retried(place))
-  }).pipe(
-    Effect.mapError((error) => isSqlError(error) ? failedWith(company, "the status cannot be read")(error) : error)
-  )
-
-/** The position of an instant: a feed since it begins with what changed later. Fails as `feed` does. @internal */
-export const positionAt = (
-  company: CompanyId,
-  at: DateTime.DateTime
-): Effect.Effect<FeedPosition, SyncError | HistoryUnavailable, SqlClient> =>
-  Effect.gen(function*() {
-    const database = yield* opened(company)
-    yield* retried(requireKnown(database, company, at))
-    const place = { company, phase: "instant", at: at.epochMilliseconds, id: wholeInstant } as const
-    return textOf(yield* retried(placeAt(database, place)))
   }).pipe(
     Effect.mapError((error) => isSqlError(error) ? failedWith(company, "the status cannot be read")(error) : error)
   )

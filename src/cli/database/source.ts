@@ -9,6 +9,8 @@ import * as Option from "effect/Option"
 import type { Scope } from "effect/Scope"
 import type { Stdio } from "effect/Stdio"
 import * as Stream from "effect/Stream"
+import type { Company } from "../../Company.ts"
+import type { Cursor } from "../../Ids.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
@@ -43,41 +45,40 @@ export const mayHaveDeleted = Effect.fnUntraced(function*(flags: SourceInput) {
   return yield* missesDeletions(yield* companyOf(flags), copy.value)
 })
 
+/** Punches that were read at once. */
+interface Page {
+  readonly items: ReadonlyArray<TimePunch>
+  /** The page after it; none on the last one, and on every page of a copy. */
+  readonly next: Option.Option<Cursor>
+}
+
+/** How the pages of the service are requested; a copy has none. */
+interface PageOptions {
+  /** The size of a page without `--page-size`. */
+  readonly usualSize?: number
+  readonly cursor?: Option.Option<Cursor>
+  readonly prefetchPages?: number
+}
+
+/** What a run reads. All its listings share one client of the service, and so one token. */
+interface Opened {
+  readonly company: Company
+  /** What the client of the service was built from; none for a copy. */
+  readonly service: Option.Option<Context.Context<ClientServices>>
+  /** The punches of a filter. Each listing has a page, also if no punch matches. */
+  readonly pages: (filter: PunchFilter, options?: PageOptions) => Stream.Stream<Page, Failure, FileSystem | Stdio>
+}
+
+type ClientServices = Layer.Success<ReturnType<typeof layerClient>>
+
 /**
- * The punches of a filter, page by page, with a line of progress on a terminal. The line is erased when the stream ends,
- * before a result is printed.
+ * Opens what the flags of a run mean: the service, or a copy, each listing of which is one snapshot. A copy says on standard
+ * error how old it is. A copy that was never complete is refused, and so are a filter that only the service knows and the flags
+ * of requests.
  */
-type Source = (filter: PunchFilter) => Pages
-
-type Pages = Stream.Stream<ReadonlyArray<TimePunch>, Failure, FileSystem | Stdio>
-
-/** The punches of a filter, one by one. */
-export const punchesOf = (source: Source) => (filter: PunchFilter) =>
-  Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches))
-
-/**
- * Opens the source of the punches of a run. All its listings share one client of the service, and so one token. A copy says
- * on standard error how old it is. A copy that was never complete is refused, and so is a filter that only the service knows.
- */
-export const openSource = Effect.fnUntraced(
-  function*(
-    flags: SourceInput & { readonly zone?: Option.Option<DateTime.TimeZone> }
-  ): Effect.fn.Return<Source, Failure, HttpClient | Scope | Stdio> {
-    const list = yield* listingOf(flags)
-    return (filter) =>
-      Stream.unwrap(Effect.map(
-        makeProgress({
-          printsResults: false,
-          window: { clockedIn: filter.clockedIn, zone: flags.zone ?? Option.none() }
-        }),
-        ({ add }) => Stream.tap(list(filter), (punches) => add(punches.length, punches))
-      ))
-  }
-)
-
-const listingOf = Effect.fnUntraced(function*(
-  flags: SourceInput
-): Effect.fn.Return<Source, Failure, HttpClient | Scope | Stdio> {
+export const openPages = Effect.fnUntraced(function*(
+  flags: SourceInput & { readonly cursor?: Option.Option<Cursor> }
+): Effect.fn.Return<Opened, Failure, HttpClient | Scope | Stdio> {
   const company = yield* companyOf(flags)
   const { maxAge } = flags
   const copy = yield* copyOf(flags)
@@ -86,6 +87,8 @@ const listingOf = Effect.fnUntraced(function*(
       ? "--page-size sets the size of requests"
       : Option.isSome(flags.requestsPerSecond)
       ? "--requests-per-second limits requests"
+      : flags.cursor !== undefined && Option.isSome(flags.cursor)
+      ? "--cursor resumes at a page of the service"
       : undefined
     if (ofRequests !== undefined) {
       return yield* usage(
@@ -95,10 +98,57 @@ const listingOf = Effect.fnUntraced(function*(
     }
     // The drivers of the databases are large, so they are loaded only here.
     const { fromCopy } = yield* Effect.promise(() => import("./fromCopy.ts"))
-    return (filter) => Stream.chunks(fromCopy(company, copy.value, filter, maxAge))
+    return {
+      company,
+      service: Option.none(),
+      pages: (filter) =>
+        Stream.chunks(fromCopy(company, copy.value, filter, maxAge)).pipe(
+          Stream.orElseIfEmpty(() => Stream.make<[ReadonlyArray<TimePunch>]>([])),
+          Stream.map((items) => ({ items, next: Option.none() }))
+        )
+    }
   }
   if (Option.isSome(maxAge)) return yield* usage("--max-age goes with --database: only a copy has an age")
-  const client = Context.get(yield* Layer.build(layerClient(flags)), TimePunches)
-  const options = { pageSize: Option.getOrUndefined(flags.pageSize), prefetchPages: 1 }
-  return (filter) => Stream.map(client.pages(company, filter, options), ({ items }) => items)
+  const services = yield* Layer.build(layerClient(flags))
+  const client = Context.get(services, TimePunches)
+  return {
+    company,
+    service: Option.some(services),
+    pages: (filter, { usualSize, ...options } = {}) =>
+      Stream.map(
+        client.pages(company, filter, { ...options, pageSize: Option.getOrElse(flags.pageSize, () => usualSize) }),
+        ({ cursor, items }) => ({ items, next: cursor.next })
+      )
+  }
 })
+
+/** The punches of a filter, one by one. */
+export const punchesOf = (source: Source) => (filter: PunchFilter) =>
+  Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches))
+
+/**
+ * The punches of a filter, page by page, with a line of progress on a terminal. The line is erased when the stream ends,
+ * before a result is printed.
+ */
+type Source = (filter: PunchFilter) => Stream.Stream<ReadonlyArray<TimePunch>, Failure, FileSystem | Stdio>
+
+/** Opens the source of the punches of a run whose result is printed once all are read. */
+export const openSource = Effect.fnUntraced(
+  function*(
+    flags: SourceInput & { readonly zone?: Option.Option<DateTime.TimeZone> }
+  ): Effect.fn.Return<Source, Failure, HttpClient | Scope | Stdio> {
+    const { pages } = yield* openPages(flags)
+    return (filter) =>
+      Stream.unwrap(Effect.map(
+        makeProgress({
+          printsResults: false,
+          window: { clockedIn: filter.clockedIn, zone: flags.zone ?? Option.none() }
+        }),
+        ({ add }) =>
+          pages(filter, { prefetchPages: 1 }).pipe(
+            Stream.map(({ items }) => items),
+            Stream.tap((punches) => add(punches.length, punches))
+          )
+      ))
+  }
+)

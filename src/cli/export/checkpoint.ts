@@ -228,6 +228,21 @@ export const openCheckpoint = Effect.fnUntraced(function*(
   }
 })
 
+/**
+ * What removes an unfinished export to `output`, once other rows are to take its place; a note that stayed would let it replace
+ * them. Refuses one without `force`.
+ */
+export const replaceUnfinished = Effect.fnUntraced(function*(output: string, force: boolean) {
+  const fs = yield* FileSystem.FileSystem
+  const target = yield* resolveTarget(output)
+  const [partFile, noteFile] = [`${target}.part`, `${target}.resume.json`]
+  for (const file of [partFile, noteFile]) yield* asOutput(file, `--output ${output}`)
+  if (!force && (yield* fs.exists(noteFile))) {
+    return yield* usage(`${printable(noteFile)} belongs to an unfinished export from the service`, forceHint)
+  }
+  return Effect.forEach([noteFile, partFile], (file) => fs.remove(file, { force: true }), { discard: true })
+})
+
 /** Standard output in place of a file: each page is printed as it comes, and nothing can be resumed. */
 export const standardOutput = (write: typeof print) =>
   Effect.map(Effect.context<Stdio.Stdio>(), (context): Checkpoint => {

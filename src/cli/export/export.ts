@@ -2,21 +2,19 @@
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { ApiVersion } from "../../ApiVersion.ts"
 import { Endpoints } from "../../Endpoints.ts"
 import type { CompanyId } from "../../Ids.ts"
-import { TimePunches } from "../../TimePunches.ts"
+import { openPages } from "../database/source.ts"
+import { sourceFlags } from "../database/sourceFlags.ts"
 import { mapToCommandFailure } from "../describe.ts"
 import { type ExpectedError, usage } from "../failure.ts"
-import { fileOf, forceNeedsFile, outputFlags, requiredOutput } from "../files/output.ts"
+import { fileOf, forceNeedsFile, intoOutput, outputFlags, requiredOutput } from "../files/output.ts"
 import { pageText } from "../files/pageText.ts"
-import { layerClient } from "../flags/client.ts"
-import { companyFlags, companyOf, limitFlags } from "../flags/connection.ts"
 import { describeFilter, filterFlags, toFilter } from "../flags/filter.ts"
-import { cursorFlag, makePageSizeFlag } from "../flags/paging.ts"
+import { cursorFlag } from "../flags/paging.ts"
 import { csvFlags, csvStyleOf, type FileFormat, fileFormats, formatFlag, formatOf } from "../flags/values.ts"
 import { describeZones } from "../flags/zones.ts"
 import { counted, countedPunches, formatNumber } from "../print/format.ts"
@@ -27,11 +25,16 @@ import { isPeriodGiven, keptOf, type LocalPeriod, resolvePeriod } from "../selec
 import { periodFlags } from "../select/periodFlags.ts"
 import { layerTelemetry } from "../telemetry/telemetry.ts"
 import { makeVerb } from "../verb.ts"
-import { type ExportProgress, type ExportSpec, openCheckpoint, standardOutput } from "./checkpoint.ts"
+import {
+  type ExportProgress,
+  type ExportSpec,
+  openCheckpoint,
+  replaceUnfinished,
+  standardOutput
+} from "./checkpoint.ts"
 
 const exportFlags = {
-  ...companyFlags,
-  ...limitFlags,
+  ...sourceFlags,
   ...filterFlags,
   ...periodFlags,
   format: Flag.optional(formatFlag(fileFormats, "One JSON object a line, or columns for a spreadsheet")),
@@ -41,7 +44,6 @@ const exportFlags = {
     outputFlags.force,
     "Replace the file if it exists, and discard an unfinished export to it"
   ),
-  pageSize: makePageSizeFlag(),
   cursor: cursorFlag
 }
 
@@ -54,7 +56,10 @@ export const verb = makeVerb("export", exportFlags, (input) => run(input), {
   about every second. To resume an interrupted export, run the same command
   again: it writes the same file as an uninterrupted run. FILE appears at the
   end. One that exists is replaced only with --force, and keeps its rights;
-  only you may read a new FILE. --output - prints the rows, and saves nothing.`,
+  only you may read a new FILE. --output - prints the rows, and saves nothing.
+
+  An export of a copy has the rows of one time, by clock-in. It is whole or not
+  at all: it saves no progress, and starts from the beginning each time.`,
   examples: [
     ["export --output punches.ndjson", "Everything"],
     ["export --output march.csv --month 2026-03 --zone America/New_York", "A month for a spreadsheet"],
@@ -65,7 +70,8 @@ export const verb = makeVerb("export", exportFlags, (input) => run(input), {
     [
       "export --deleted include --modified-since 2026-03-20T00:00:00Z --output changes.ndjson",
       "What changed, with deletions"
-    ]
+    ],
+    ["export --output punches.csv --database punches.db", "A copy, without a request"]
   ]
 })
 
@@ -81,68 +87,89 @@ const run = Effect.fnUntraced(
       return yield* usage(`${flag} goes with a period, such as --week; the times in the file are in UTC`)
     }
     const style = yield* Effect.fromResult(csvStyleOf(flags, format))
-    const company = yield* companyOf(flags)
     const filter = yield* Effect.fromResult(toFilter(flags))
-    const checkpoint = Option.isNone(output)
-      ? yield* standardOutput(format === "csv" ? printCells : print)
-      : yield* openCheckpoint(output.value, yield* specOf(flags, company.id), flags.force)
+    const { company, pages, service } = yield* openPages(flags)
     const shown = Option.getOrElse(output, () => "standard output")
-    yield* Effect.addFinalizer(() => checkpoint.abandon)
-    const { saved, start } = checkpoint
-    const progress = yield* makeProgress({
-      printsResults: Option.isNone(output),
-      resumed: start,
-      window: { clockedIn: filter.clockedIn, zone: flags.zone }
-    })
-    const client = yield* TimePunches
-
-    if (start.complete) {
-      yield* checkpoint.finish
-      return yield* printHint(`${shown}: ${sizeOf(start)}; all were saved by an earlier run`)
-    }
-    const isResumed = start.pages > 0
-    if (isResumed) yield* printHint(`resuming after ${sizeOf(start)}`)
-    const cursor = isResumed ? start.cursor : flags.cursor
-    const pageSize = Option.getOrUndefined(flags.pageSize)
-
-    const listing = client.pages(company, filter, { pageSize, cursor, prefetchPages: 1 }).pipe(
-      Stream.runForEach(Effect.fnUntraced(function*({ cursor, items }) {
-        const kept = yield* Effect.fromResult(keptOf(items, flags))
-        const text = yield* pageText(kept, format, progress.totals().pages === 0, style)
-        yield* checkpoint.append({ text, punches: kept.length, next: cursor.next })
-        yield* progress.add(kept.length, items)
-      }))
-    )
-    // A kill loses about a second of pages.
-    const saving = Effect.forever(Effect.andThen(Effect.sleep("1 second"), checkpoint.save))
-    yield* Effect.raceFirst(listing, saving).pipe(
-      // Pages that were received are saved before the process ends. An interrupt after the last one stops nothing.
-      Effect.catch((error) =>
-        Effect.matchEffect(checkpoint.save, {
-          // A disk that refuses rows refuses the note too: the first refusal names the cause.
-          onFailure: (unsaved) => Effect.fail(error._tag === "PlatformError" ? error : unsaved),
-          onSuccess: () => Effect.fail(error)
-        })
-      ),
-      Effect.onInterrupt(() =>
-        checkpoint.save.pipe(
-          mapToCommandFailure(() => Effect.succeed([])),
-          Effect.match({ onFailure: ({ message }) => [message], onSuccess: () => [] }),
-          Effect.flatMap((problem) =>
-            Effect.flatMap(saved, (progress) =>
-              printWarning(...(Option.isNone(output) ? ["interrupted"] : interrupted(problem, progress))))
+    /** The file that an interrupted run may resume: with the rows of another time, a copy would be of none. */
+    const resumed = Option.isSome(service) ? output : Option.none()
+    const discardUnfinished = Option.isNone(service) && Option.isSome(output)
+      ? yield* replaceUnfinished(output.value, input.force)
+      : Effect.void
+    const listed = Effect.gen(function*() {
+      const checkpoint = yield* Option.match(Option.all([resumed, service]), {
+        onNone: () => standardOutput(format === "csv" ? printCells : print),
+        onSome: ([file, service]) =>
+          Effect.flatMap(
+            Effect.provideContext(specOf(flags, company.id), service),
+            (spec) => openCheckpoint(file, spec, flags.force)
           )
-        )
-      ),
-      Effect.andThen(checkpoint.finish),
-      mapToCommandFailure((error) =>
-        Effect.map(saved, (progress) => Option.isNone(output) ? [] : resumeHint(error, progress))
+      })
+      yield* Effect.addFinalizer(() => checkpoint.abandon)
+      const { saved, start } = checkpoint
+      const progress = yield* makeProgress({
+        printsResults: Option.isNone(output),
+        resumed: start,
+        window: { clockedIn: filter.clockedIn, zone: flags.zone }
+      })
+
+      if (start.complete) {
+        yield* checkpoint.finish
+        return `${sizeOf(start)}; all were saved by an earlier run`
+      }
+      const isResumed = start.pages > 0
+      if (isResumed) yield* printHint(`resuming after ${sizeOf(start)}`)
+      const cursor = isResumed ? start.cursor : flags.cursor
+
+      const listing = pages(filter, { cursor, prefetchPages: 1 }).pipe(
+        Stream.runForEach(Effect.fnUntraced(function*({ items, next }) {
+          const kept = yield* Effect.fromResult(keptOf(items, flags))
+          const text = yield* pageText(kept, format, progress.totals().pages === 0, style)
+          yield* checkpoint.append({ text, punches: kept.length, next })
+          yield* progress.add(kept.length, items)
+        }))
       )
-    )
-    yield* printHint(`${shown}: ${sizeOf(yield* saved)}`)
+      // A kill loses about a second of pages.
+      const saving = Effect.forever(Effect.andThen(Effect.sleep("1 second"), checkpoint.save))
+      yield* Effect.raceFirst(listing, saving).pipe(
+        // Pages that were received are saved before the process ends. An interrupt after the last one stops nothing.
+        Effect.catch((error) =>
+          Effect.matchEffect(checkpoint.save, {
+            // A disk that refuses rows refuses the note too: the first refusal names the cause.
+            onFailure: (unsaved) => Effect.fail(error._tag === "PlatformError" ? error : unsaved),
+            onSuccess: () => Effect.fail(error)
+          })
+        ),
+        Effect.onInterrupt(() =>
+          checkpoint.save.pipe(
+            mapToCommandFailure(() => Effect.succeed([])),
+            Effect.match({ onFailure: ({ message }) => [message], onSuccess: () => [] }),
+            Effect.flatMap((problem) =>
+              Effect.flatMap(saved, (progress) =>
+                printWarning(
+                  ...(Option.isNone(output)
+                    ? ["interrupted"]
+                    : interrupted(problem, Option.isSome(service) ? progress : start))
+                ))
+            )
+          )
+        ),
+        Effect.andThen(checkpoint.finish),
+        mapToCommandFailure((error) =>
+          Effect.map(saved, (progress) => Option.isNone(resumed) ? [] : resumeHint(error, progress))
+        )
+      )
+      yield* discardUnfinished
+      const size = yield* saved
+      return Option.isSome(service)
+        ? sizeOf(size)
+        : `${countedPunches(size.punches)}, ${formatNumber(size.bytes)} bytes`
+    })
+    const into = { output: Option.some(input.output), force: input.force }
+    const said = yield* Option.isSome(service) ? listed : intoOutput(listed, into)
+    yield* printHint(`${shown}: ${said}`)
   },
   Effect.scoped,
-  (run, input) => Effect.provide(run, Layer.provideMerge(layerClient(input), layerTelemetry()))
+  Effect.provide(layerTelemetry())
 )
 
 /**

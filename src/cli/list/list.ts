@@ -1,5 +1,6 @@
 /** `time-punches list`: prints punches page by page, as a table, JSON, NDJSON or CSV. */
 import type * as Command from "effect/cli/Command"
+import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -8,15 +9,14 @@ import { printable } from "../../internal/text/printable.ts"
 import { maxPageSize } from "../../listing/parameters.ts"
 import * as WorkedTime from "../../payroll/WorkedTime.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { TimePunches } from "../../TimePunches.ts"
+import { openPages } from "../database/source.ts"
+import { sourceFlags } from "../database/sourceFlags.ts"
 import { mapToCommandFailure } from "../describe.ts"
 import { fileOf, intoOutput, outputFlags } from "../files/output.ts"
 import { jsonText, pageText } from "../files/pageText.ts"
-import { layerClient } from "../flags/client.ts"
-import { companyFlags, companyOf, limitFlags } from "../flags/connection.ts"
 import { filterFlags, toFilter } from "../flags/filter.ts"
 import { idColumns, nameColumns, type Names, readNames } from "../flags/names.ts"
-import { cursorFlag, limitFlag, makePageSizeFlag, resumeHint } from "../flags/paging.ts"
+import { cursorFlag, limitFlag, resumeHint } from "../flags/paging.ts"
 import { namesFlag } from "../flags/userFiles.ts"
 import { csvFlags, csvStyleOf, fileFormats, formatFlags, formatOf } from "../flags/values.ts"
 import { counted, countedPunches, formatHours, formatShortTime, formatTime } from "../print/format.ts"
@@ -33,8 +33,7 @@ import { makeVerb } from "../verb.ts"
 const forms = ["table", "json", ...fileFormats] as const
 
 const listFlags = {
-  ...companyFlags,
-  ...limitFlags,
+  ...sourceFlags,
   ...filterFlags,
   ...periodFlags,
   ...formatFlags(forms, "table for people; json (an array), ndjson and csv have every field"),
@@ -42,7 +41,6 @@ const listFlags = {
   ...outputFlags,
   names: namesFlag,
   limit: limitFlag,
-  pageSize: makePageSizeFlag(),
   cursor: cursorFlag
 }
 
@@ -52,20 +50,24 @@ export const verb = makeVerb("list", listFlags, (input) => run(input), {
   text: `Print the punches of a company, in the service's order.
 
   If the listing fails or is interrupted, a line on standard error has the
-  --cursor to resume it with.`,
+  --cursor to resume it with. From a copy it needs no credential: by clock-in,
+  as they all were at one time.`,
   examples: [
     ["list --limit 20", "A first look"],
     ["list --location-id 301 --week 2026-03-02 --zone America/New_York", "A week of one location, in its local time"],
     ["list --last 7d --zone-file zones.csv", "Each location by its own clock"],
     ["list --approved false --format ndjson", "Unapproved punches, for jq"],
+    ["list --user-id 501 --last 7d --zone America/New_York --database punches.db", "From a copy, without a request"],
     ["list --flags late,missed_break --format csv", "Flagged punches, for a spreadsheet"]
   ]
 })
 
+/** How many punches are passed over first: an assistant asks for a part of them at a time. */
+export const PassedOver = Context.Reference<number>("effect-time-punches/cli/PassedOver", { defaultValue: () => 0 })
+
 const run = Effect.fnUntraced(
   function*(input: ListInput) {
     const flags = yield* resolvePeriod(input)
-    const company = yield* companyOf(flags)
     const filter = yield* Effect.fromResult(toFilter(flags))
     const format = yield* Effect.fromResult(formatOf(flags, forms))
     const style = yield* Effect.fromResult(csvStyleOf(flags, format))
@@ -73,31 +75,39 @@ const run = Effect.fnUntraced(
     const further = names && nameColumns(names)
     const most = Option.getOrElse(flags.limit, () => Infinity)
     // With several zones, not every punch of a page is in the period of its location.
-    const usual = Option.isSome(flags.locations) ? maxPageSize : Math.min(most, maxPageSize)
-    const pageSize = Option.getOrElse(flags.pageSize, () => usual)
+    const usualSize = Option.isSome(flags.locations) ? maxPageSize : Math.min(most, maxPageSize)
+    const { pages, service } = yield* openPages(flags)
     const { add, totals } = yield* makeProgress({
       printsResults: true,
       window: { clockedIn: filter.clockedIn, zone: flags.zone }
     })
-    const client = yield* TimePunches
+    let passedOver = yield* PassedOver
     const table = makeTable(columnsOf(flags, names), yield* screen)
     let next = flags.cursor
     let isPrinting = false
     const file = fileOf(flags.output)
     const hintAt = (cursor: typeof next) =>
       Option.isSome(file)
-        ? [`${printable(file.value)} was not written; time-punches export resumes where it stopped.`]
+        ? [
+          `${printable(file.value)} was not written${
+            Option.isSome(service) ? "; time-punches export resumes where it stopped" : ""
+          }.`
+        ]
         : Option.isSome(cursor)
         ? [...resumeHint(cursor), ...fixedWindowHint(flags)]
         : []
 
-    yield* client.pages(company, filter, { pageSize, cursor: flags.cursor }).pipe(
-      Stream.mapEffect(({ cursor, items }) =>
-        Effect.map(Effect.fromResult(keptOf(items, flags)), (kept) => ({ cursor, items, kept }))
+    yield* pages(filter, { usualSize, cursor: flags.cursor }).pipe(
+      Stream.mapEffect((page) =>
+        Effect.map(Effect.fromResult(keptOf(page.items, flags)), (all) => {
+          const kept = all.slice(passedOver)
+          passedOver -= all.length - kept.length
+          return { ...page, kept }
+        })
       ),
       // The page that reaches --limit is the last request.
       Stream.takeUntil(({ kept }) => totals().punches + kept.length >= most),
-      Stream.tap(Effect.fnUntraced(function*({ cursor, items, kept }) {
+      Stream.tap(Effect.fnUntraced(function*({ items, kept, next: after }) {
         const { pages, punches } = totals()
         const taken = kept.slice(0, most - punches)
         // Titles have the width of the first rows, so they wait for one.
@@ -110,7 +120,7 @@ const run = Effect.fnUntraced(
         isPrinting = true
         yield* (format === "csv" ? printCells(Stream.make(text)) : printText(text))
         isPrinting = false
-        next = cursor.next
+        next = after
         yield* add(taken.length, items)
       })),
       Stream.runDrain,
@@ -122,13 +132,12 @@ const run = Effect.fnUntraced(
       ),
       Effect.onInterrupt(() => {
         const { pages, punches } = totals()
+        const count = countedPunches(punches)
         return printWarning(
-          `interrupted after ${counted(pages, "page")}, ${countedPunches(punches)}`,
+          `interrupted after ${Option.isSome(service) ? `${counted(pages, "page")}, ` : ""}${count}`,
           // A slow reader has an unknown part of the page that was just printed.
-          ...(isPrinting && Option.isNone(file)
-            ? [
-              `A part of the next page may be printed too: keep the first ${countedPunches(punches)} before you append.`
-            ]
+          ...(isPrinting && Option.isNone(file) && Option.isSome(service)
+            ? [`A part of the next page may be printed too: keep the first ${count} before you append.`]
             : []),
           ...hintAt(next)
         )
@@ -138,8 +147,7 @@ const run = Effect.fnUntraced(
     if (totals().punches === 0) yield* printError("no punch matches")
   },
   Effect.scoped,
-  intoOutput,
-  (run, input) => Effect.provide(run, layerClient(input))
+  intoOutput
 )
 
 const columnsOf = (

@@ -26,7 +26,7 @@ import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
 import type { Terminal } from "effect/Terminal"
 import type { Company } from "../../Company.ts"
-import { toVersion, toWider } from "../../export/rows.ts"
+import { toVersion } from "../../export/rows.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { printable } from "../../internal/text/printable.ts"
 import { version } from "../../internal/wire/userAgent.ts"
@@ -35,18 +35,17 @@ import * as SqlStore from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { incomplete, layerCopy } from "../database/copy.ts"
 import { databaseFlag, databaseOrDefault, targetOf } from "../database/database.ts"
-import { openSource } from "../database/source.ts"
-import { sourceFlags } from "../database/sourceFlags.ts"
 import { commandFailureOf } from "../describe.ts"
 import { type CommandFailure, type ExpectedError, usageText } from "../failure.ts"
 import type { DatabaseTarget } from "../flags/address.ts"
 import { companyFlags, companyOf } from "../flags/connection.ts"
-import { flagNameOf, noFilter, toFilter } from "../flags/filter.ts"
+import { flagNameOf } from "../flags/filter.ts"
 import { nameColumns, readNames } from "../flags/names.ts"
 import { Profile } from "../flags/settings.ts"
 import { namesFlag, zoneFileFlag } from "../flags/userFiles.ts"
-import { onFlag, readInstant, readWords, whole } from "../flags/values.ts"
+import { onFlag, readInstant, readWhole, readWords, wholeNumber } from "../flags/values.ts"
 import { readZones } from "../flags/zones.ts"
+import { PassedOver, verb as list } from "../list/list.ts"
 import { HiddenKinds, verb as check } from "../payroll/check.ts"
 import { verb as diff } from "../payroll/diff.ts"
 import { verb as due } from "../payroll/due.ts"
@@ -55,10 +54,6 @@ import { verb as show } from "../payroll/show.ts"
 import { Colours, plain } from "../print/colour.ts"
 import { isoOf } from "../print/machine.ts"
 import { Messages } from "../print/messages.ts"
-import { printText } from "../print/output.ts"
-import { keptOf, requirePeriod, resolvePeriod } from "../select/period.ts"
-import { periodFlags } from "../select/periodFlags.ts"
-import { selectionFlags } from "../select/selection.ts"
 import { verb as summary } from "../summary/summary.ts"
 import { makeVerb } from "../verb.ts"
 import { checkedLines } from "./lines.ts"
@@ -311,11 +306,9 @@ export const layerTools = (copy: Copy) =>
     return {
       status: () => Effect.provideContext(Effect.mapError(copyStatus(copy), refusedOf), context),
       summary: (given) =>
-        [given.week, given.month, given.payPeriod, given.from].every((each) => each === undefined)
-          ? Effect.fail(
-            new Refused({ message: "summary needs a period: give week, month, payPeriod or from and to" })
-          )
-          : answer(
+        Effect.andThen(
+          requirePeriod("summary", given),
+          answer(
             [
               ...local(given),
               ...selected(given),
@@ -327,7 +320,8 @@ export const layerTools = (copy: Copy) =>
             ],
             "summary",
             "--json"
-          ),
+          )
+        ),
       payroll_check: (given) =>
         Effect.map(
           answer([...local(given), ...selected(given), ["max-shift", given.maxShift]], "payroll", "check", "--json"),
@@ -339,10 +333,35 @@ export const layerTools = (copy: Copy) =>
       payroll_due: ({ close }) =>
         answer(record, "payroll", "due", ...(close === undefined ? [] : [`${close}`]), "--json"),
       recent_changes: (given) => Effect.provideContext(Effect.mapError(recentChanges(copy, given), refusedOf), context),
-      list: (given) =>
-        answer([...local(given), ...selected(given), ["limit", given.limit], ["offset", given.offset]], "list")
+      list: Effect.fnUntraced(function*(given) {
+        yield* requirePeriod("list", given)
+        const limit = yield* countOf("limit", given.limit, { usual: maxRows, least: 1, most: maxRows })
+        const offset = yield* countOf("offset", given.offset, { usual: 0, least: 0 })
+        // One more than is returned tells whether there are more.
+        const flags = [...local(given), ...selected(given), ["format", "json"], ["limit", `${limit + 1}`]] as const
+        const answered = yield* Effect.provideService(answer(flags, "list"), PassedOver, offset)
+        const found = isArray(answered.result) ? answered.result : []
+        return { ...answered, result: { punches: found.slice(0, limit), hasMore: found.length > limit } }
+      })
     }
   }))))
+
+/** The commands of these tools take no period for all punches. */
+const requirePeriod = (tool: string, { from, month, payPeriod, week }: Given<keyof typeof period>) =>
+  [week, month, payPeriod, from].every((each) => each === undefined)
+    ? Effect.fail(new Refused({ message: `${tool} needs a period: give week, month, payPeriod or from and to` }))
+    : Effect.void
+
+/** A parameter that is a number. */
+const countOf = (
+  name: string,
+  text: string | undefined,
+  { least, most, usual }: { readonly usual: number; readonly least: number; readonly most?: number }
+) =>
+  text === undefined ? Effect.succeed(usual) : Effect.mapError(
+    Effect.fromOption(readWhole(text, least, most)),
+    () => new Refused({ message: `${name} must be ${wholeNumber(least, most)}, not ${text}` })
+  )
 
 const refusedOf = (error: Refused | CommandFailure | ExpectedError): Refused => {
   if (error._tag === "Refused") return error
@@ -433,49 +452,11 @@ const positionOf = Effect.fnUntraced(function*(company: CompanyId, target: Datab
   if (Option.isNone(wanted)) {
     return yield* new Refused({ message: "since must be an instant with a zone, or the position of an earlier answer" })
   }
-  return yield* Effect.gen(function*() {
-    const { history } = yield* SqlStore.status(company)
-    const at = Option.match(history, {
-      onNone: () => wanted.value,
-      onSome: ({ last, since }) => {
-        const reached = DateTime.min(wanted.value, last)
-        return given === undefined ? DateTime.max(reached, since) : reached
-      }
-    })
-    return yield* positionAt(company, at)
+  return yield* positionAt(company, ({ last, since }) => {
+    const reached = Math.min(wanted.value.epochMilliseconds, last)
+    return given === undefined ? Math.max(reached, since) : reached
   }).pipe(Effect.provide(layerCopy(company, target)))
 })
-
-/** The punches of a period by clock-in, as the tool `list` returns them. */
-const list = Command.make(
-  "list",
-  {
-    ...sourceFlags,
-    ...selectionFlags,
-    ...periodFlags,
-    names: namesFlag,
-    limit: whole("limit", "N", "How many", 1, maxRows),
-    offset: whole("offset", "N", "How many to pass over first", 0)
-  },
-  Effect.fnUntraced(function*(input) {
-    const flags = yield* resolvePeriod({ ...noFilter, ...input })
-    yield* Effect.fromResult(requirePeriod(flags, "list"))
-    const filter = yield* Effect.fromResult(toFilter(flags))
-    const names = yield* readNames(flags.names)
-    const limit = Option.getOrElse(flags.limit, () => maxRows)
-    const source = yield* openSource(flags)
-    const found = yield* source(filter).pipe(
-      Stream.mapEffect((punches) => Effect.fromResult(keptOf(punches, flags))),
-      Stream.flatMap((punches) => Stream.fromIterable(punches)),
-      Stream.drop(Option.getOrElse(flags.offset, () => 0)),
-      Stream.take(limit + 1),
-      Stream.runCollect
-    )
-    const further = names && nameColumns(names)
-    const rows = yield* Effect.forEach(found.slice(0, limit), (punch) => Effect.fromResult(toWider(punch, further)))
-    yield* printText(JSON.stringify({ punches: rows, hasMore: found.length > limit }))
-  }, Effect.scoped)
-)
 
 /** Without it, "no issues" would claim more than was reported. */
 const wagesUnseen = "Punches with a wage of 0 are not reported: the server was started without --with-wages."

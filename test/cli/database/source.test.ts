@@ -60,7 +60,7 @@ describe("openSource", () => {
 
 const week = ["--from", "2026-03-01", "--to", "2026-04-30", "--zone", "UTC"]
 
-const readers = ["summary", "payroll check", "report"]
+const readers = ["summary", "payroll check", "report", "list", "export --output=-"]
 
 /** What a run with a flag, a variable and a `--source` reads: the service, the copy of the flag or of the variable, or nothing. */
 const cells: ReadonlyArray<
