@@ -240,7 +240,7 @@ export const replaceUnfinished = Effect.fnUntraced(function*(output: string, for
   if (!force && (yield* fs.exists(noteFile))) {
     return yield* usage(`${printable(noteFile)} belongs to an unfinished export from the service`, forceHint)
   }
-  return Effect.forEach([noteFile, partFile], (file) => fs.remove(file, { force: true }), { discard: true })
+  return { remove: Effect.forEach([noteFile, partFile], (file) => fs.remove(file, { force: true }), { discard: true }) }
 })
 
 /** Standard output in place of a file: each page is printed as it comes, and nothing can be resumed. */
