@@ -79,7 +79,7 @@ export const groups: Readonly<Record<string, Group>> = {
     tests: ["test/sql/{edges,history,row,values}.test.ts", "test/stories/closes.test.ts"]
   },
   checkpoint: {
-    modules: ["src/cli/export/checkpoint.ts", "src/cli/export/note.ts"],
+    modules: ["src/cli/export/checkpoint.ts"],
     tests: [
       "test/cli/export/{checkpoint,exportNote,exportFiles,exportDisk}.test.ts",
       "test/cli/**/{period,zones}*.test.ts"

@@ -16,17 +16,7 @@ import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { shift as shiftOf } from "../support/arbitraryPunch.ts"
 import { commit, type OpenHistory } from "../support/histories.ts"
-import {
-  assertPeople,
-  type Dates,
-  foundLine,
-  mappings,
-  type Options,
-  type Player,
-  Refused,
-  type Row,
-  type Shift
-} from "./story.ts"
+import { type Dates, foundLine, mappings, type Options, type Player, Refused, type Row, type Shift } from "./story.ts"
 
 const company = CompanyId.make(2)
 
@@ -44,6 +34,20 @@ const punchOf = ({ deleted, from, id, location, role, tips, to, user, wage }: Sh
 
 const secondsOf = (time: Option.Option<Duration.Duration>): number =>
   Option.match(time, { onNone: () => 0, onSome: Duration.toSeconds })
+
+/** The excess of each person is the sum of that of the rows, also of a person who is not listed. */
+const assertPeople = (
+  rows: ReadonlyArray<Row>,
+  people: ReadonlyArray<readonly [user: number, over: number, double: number]>
+): void => {
+  const sum = (user: number, name: "over" | "double") =>
+    rows.reduce((total, row) => total + (row.user === user ? row[name] : 0), 0)
+  const users = new Set([...rows.map(({ user }) => user), ...people.map(([user]) => user)])
+  const known = new Map(people.map(([user, ...excess]) => [user, excess]))
+  for (const user of users) {
+    assert.deepStrictEqual(known.get(user) ?? [0, 0], [sum(user, "over"), sum(user, "double")], `person ${user}`)
+  }
+}
 
 const rowsOf = (sums: CloseSums.CloseSums): ReadonlyArray<Row> => {
   const found = sums.rows.map((row) => ({

@@ -63,20 +63,6 @@ export interface Listed extends Written {
   readonly locations: ReadonlyArray<number>
 }
 
-/** The excess of each person is the sum of that of the rows, also of a person who is not listed. */
-export const assertPeople = (
-  rows: ReadonlyArray<Row>,
-  people: ReadonlyArray<readonly [user: number, over: number, double: number]>
-): void => {
-  const sum = (user: number, name: "over" | "double") =>
-    rows.reduce((total, row) => total + (row.user === user ? row[name] : 0), 0)
-  const users = new Set([...rows.map(({ user }) => user), ...people.map(([user]) => user)])
-  const known = new Map(people.map(([user, ...excess]) => [user, excess]))
-  for (const user of users) {
-    assert.deepStrictEqual(known.get(user) ?? [0, 0], [sum(user, "over"), sum(user, "double")], `person ${user}`)
-  }
-}
-
 /** What is due after a revision. */
 export interface Due {
   readonly after: string

@@ -92,9 +92,9 @@ const run = Effect.fnUntraced(
     const shown = Option.getOrElse(output, () => "standard output")
     /** The file that an interrupted run may resume: with the rows of another time, a copy would be of none. */
     const resumed = Option.isSome(service) ? output : Option.none()
-    const discardUnfinished = Option.isNone(service) && Option.isSome(output)
+    const unfinished = Option.isNone(service) && Option.isSome(output)
       ? yield* replaceUnfinished(output.value, input.force)
-      : Effect.void
+      : { remove: Effect.void }
     const listed = Effect.gen(function*() {
       const checkpoint = yield* Option.match(Option.all([resumed, service]), {
         onNone: () => standardOutput(format === "csv" ? printCells : print),
@@ -158,7 +158,7 @@ const run = Effect.fnUntraced(
           Effect.map(saved, (progress) => Option.isNone(resumed) ? [] : resumeHint(error, progress))
         )
       )
-      yield* discardUnfinished
+      yield* unfinished.remove
       const size = yield* saved
       return Option.isSome(service)
         ? sizeOf(size)
