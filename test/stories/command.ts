@@ -5,17 +5,7 @@ import * as Fs from "node:fs"
 import { FakeService } from "../../src/testing/index.ts"
 import { punch } from "../cli/payroll/checkSupport.ts"
 import { linesOf } from "../cli/support.ts"
-import {
-  assertPeople,
-  type Due,
-  type Listed,
-  mappings,
-  type Options,
-  type Player,
-  Refused,
-  type Row,
-  type Shift
-} from "./story.ts"
+import { type Due, type Listed, mappings, type Options, type Player, Refused, type Row, type Shift } from "./story.ts"
 
 /** How a call ended. */
 export interface Called {
@@ -59,13 +49,6 @@ interface JsonRevision {
   readonly active: boolean
   readonly accepted: Readonly<Record<string, number>>
   readonly rows: ReadonlyArray<JsonRow>
-  readonly people: ReadonlyArray<JsonPerson>
-}
-
-interface JsonPerson {
-  readonly userId: number
-  readonly overSeconds: number | null
-  readonly doubleSeconds: number | null
 }
 
 interface JsonLocation {
@@ -93,16 +76,7 @@ const rowOf = (row: JsonRow): Row => ({
   tips: row.tipsCents
 })
 
-const rowsOf = (
-  { people, rows }: { readonly rows: ReadonlyArray<JsonRow>; readonly people: ReadonlyArray<JsonPerson> }
-): ReadonlyArray<Row> => {
-  const found = rows.map(rowOf)
-  assertPeople(
-    found,
-    people.map(({ doubleSeconds, overSeconds, userId }) => [userId, overSeconds ?? 0, doubleSeconds ?? 0])
-  )
-  return found
-}
+const rowsOf = ({ rows }: { readonly rows: ReadonlyArray<JsonRow> }): ReadonlyArray<Row> => rows.map(rowOf)
 
 const writtenOf = (revision: JsonRevision) => {
   const { accepted, first, kind, last, previous, revision: id, voids } = revision
@@ -185,7 +159,7 @@ export const commandPlayer = (
     const acceptFlags = ({ accept }: Options) => accept.length === 0 ? [] : ["--accept", accept.join(",")]
     const dueOf = (closes: ReadonlyArray<number>, options: Options, verb: ReadonlyArray<string>) =>
       Effect.map(
-        json<ReadonlyArray<Pick<JsonRevision, "rows" | "people"> & { readonly after: string }>>(
+        json<ReadonlyArray<Pick<JsonRevision, "rows"> & { readonly after: string }>>(
           ...verb,
           ...closes.map(String),
           ...clockFlags(options)
