@@ -50,9 +50,9 @@ const limited = Effect.fnUntraced(function*({ key = "time-punches", perSecond }:
   const client = yield* HttpClient.HttpClient
   const limiter = yield* RateLimiter.RateLimiter
   // A bucket of one, or a first second would have twice the limit. Core has no window of less than a millisecond.
-  const held = Math.ceil(limit.success / 1000)
-  const window = Duration.millis(held * 1000 / limit.success)
-  const take = limiter.consume({ key, algorithm: "token-bucket", onExceeded: "delay", limit: held, window })
+  const bucket = Math.ceil(limit.success / 1000)
+  const window = Duration.millis(bucket * 1000 / limit.success)
+  const take = limiter.consume({ key, algorithm: "token-bucket", onExceeded: "delay", limit: bucket, window })
   // A place is taken at its turn: a request that ends in the queue has used none, and all that a busy process sends late is not sent at once.
   const turns = Semaphore.makeUnsafe(inTurn(limit.success))
   const place = Effect.flatMap(AttemptWatch, (watch) => {

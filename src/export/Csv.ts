@@ -8,7 +8,7 @@ import { csvCell, guardedFor } from "../internal/wire/csv.ts"
 import { timePunchNames } from "../internal/wire/names.ts"
 import * as WorkedTime from "../payroll/WorkedTime.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { type FurtherColumns, joined, mapRows, toWire, type UnwritablePunch } from "./rows.ts"
+import { type ExtraColumns, joined, mapRows, toWire, type UnwritablePunch } from "./rows.ts"
 
 const { breaks: _, ...fieldNames } = timePunchNames
 
@@ -70,19 +70,19 @@ export const toCsv = <E, R>(
 export const writeCsv = <E, R>(
   punches: Stream.Stream<TimePunch, E, R>,
   options?: CsvOptions & { readonly headers?: boolean },
-  further?: FurtherColumns
+  extra?: ExtraColumns
 ): Stream.Stream<string, E | UnwritablePunch, R> => {
   const separator = options?.separator ?? ","
   const format: Csv.EncodeOptions = {
-    columns: further === undefined ? csvColumns : [...csvColumns, ...further.columns],
+    columns: extra === undefined ? csvColumns : [...csvColumns, ...extra.columns],
     headers: options?.headers ?? true,
     newline: options?.newline ?? "\r\n",
     delimiter: separator
   }
-  const whole = further === undefined
+  const whole = extra === undefined
     ? (punch: TimePunch) => cellsOf(punch, options)
     : (punch: TimePunch) =>
-      Result.map(cellsOf(punch, options), (cells) => [...cells, ...further.cells(punch).map(csvCell)])
+      Result.map(cellsOf(punch, options), (cells) => [...cells, ...extra.cells(punch).map(csvCell)])
   const row = separator === ","
     ? whole
     : (punch: TimePunch) => Result.map(whole(punch), (cells) => cells.map((text) => guardedFor(text, separator)))

@@ -5,7 +5,7 @@ import * as Stream from "effect/Stream"
 import { idOf } from "../internal/wire/decoder.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import { TimePunch } from "../TimePunch.ts"
-import { type FurtherColumns, joined, mapRows, toWider, toWire, UnreadableLine, type UnwritablePunch } from "./rows.ts"
+import { type ExtraColumns, joined, mapRows, toWider, toWire, UnreadableLine, type UnwritablePunch } from "./rows.ts"
 
 /**
  * Writes every punch as one line that ends in `\n`, some lines to a text; nothing for no punches. For bytes, append
@@ -20,9 +20,9 @@ export const toNdjson = <E, R>(
 /** `toNdjson` with further columns as keys after those of the punch. `fromNdjson` ignores them. */
 export const writeNdjson = <E, R>(
   punches: Stream.Stream<TimePunch, E, R>,
-  further?: FurtherColumns
+  extra?: ExtraColumns
 ): Stream.Stream<string, E | UnwritablePunch, R> =>
-  joined(mapRows(punches, further === undefined ? toLine : (punch) => toWiderLine(punch, further)))
+  joined(mapRows(punches, extra === undefined ? toLine : (punch) => toWiderLine(punch, extra)))
 
 /**
  * Reads what `toNdjson` wrote, from texts that may be cut anywhere. Blank lines, `\r\n` and a byte order mark are
@@ -45,8 +45,8 @@ const decode = Schema.decodeUnknownResult(TimePunch.fromWire)
 const toLine = (punch: TimePunch): Result.Result<string, UnwritablePunch> =>
   Result.map(toWire(punch), (wire) => `${JSON.stringify(wire)}\n`)
 
-const toWiderLine = (punch: TimePunch, further: FurtherColumns): Result.Result<string, UnwritablePunch> =>
-  Result.map(toWider(punch, further), (wire) => `${JSON.stringify(wire)}\n`)
+const toWiderLine = (punch: TimePunch, extra: ExtraColumns): Result.Result<string, UnwritablePunch> =>
+  Result.map(toWider(punch, extra), (wire) => `${JSON.stringify(wire)}\n`)
 
 interface Line {
   readonly number: number

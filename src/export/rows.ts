@@ -11,7 +11,7 @@ import { firstIssue } from "../internal/wire/issue.ts"
 import { TimePunch } from "../TimePunch.ts"
 
 /** Columns that follow those of a punch, such as names. A cell without a value is empty, and null in JSON. */
-export interface FurtherColumns {
+export interface ExtraColumns {
   readonly columns: ReadonlyArray<string>
   /** As many as `columns`, in their order. */
   readonly cells: (punch: TimePunch) => ReadonlyArray<string | undefined>
@@ -118,13 +118,13 @@ export const toWire = (punch: TimePunch) =>
   })
 
 /** The same with further columns, if there are some, as keys after those of the punch. */
-export const toWider = (punch: TimePunch, further: FurtherColumns | undefined) =>
+export const toWider = (punch: TimePunch, extra: ExtraColumns | undefined) =>
   Result.map(toWire(punch), (wire) => {
-    if (further === undefined) return wire
-    const values = further.cells(punch)
-    return { ...wire, ...Object.fromEntries(further.columns.map((name, at) => [name, values[at] ?? null])) }
+    if (extra === undefined) return wire
+    const values = extra.cells(punch)
+    return { ...wire, ...Object.fromEntries(extra.columns.map((name, at) => [name, values[at] ?? null])) }
   })
 
 /** The same of a version that may not be there, as a value of JSON. */
-export const toVersion = (version: Option.Option<TimePunch>, further: FurtherColumns | undefined) =>
-  Option.match(version, { onNone: () => Result.succeed(null), onSome: (punch) => toWider(punch, further) })
+export const toVersion = (version: Option.Option<TimePunch>, extra: ExtraColumns | undefined) =>
+  Option.match(version, { onNone: () => Result.succeed(null), onSome: (punch) => toWider(punch, extra) })

@@ -127,12 +127,12 @@ interface Span {
 const epochOf = (instant: Option.Option<DateTime.Utc>): number | undefined =>
   Option.isSome(instant) ? instant.value.epochMilliseconds : undefined
 
-const spanOf = (rest: Break, clockedOut: number | undefined): Span => {
-  const start = rest.in.epochMilliseconds
-  const out = epochOf(rest.out)
+const spanOf = (pause: Break, clockedOut: number | undefined): Span => {
+  const start = pause.in.epochMilliseconds
+  const out = epochOf(pause.out)
   // An open break that begins after the clock-out has no length, not a negative one.
   const end = out ?? Math.max(start, clockedOut ?? Number.POSITIVE_INFINITY)
-  return { start, end, paid: rest.paid, open: out === undefined }
+  return { start, end, paid: pause.paid, open: out === undefined }
 }
 
 /** The breaks of a punch that count: all but the deleted ones. @internal */
@@ -145,7 +145,7 @@ const noSpans: ReadonlyArray<Span> = []
 const spansOf = (punch: TimePunch, clockedOut: number | undefined): ReadonlyArray<Span> =>
   punch.breaks.length === 0
     ? noSpans
-    : breaksOf(punch).map((rest) => spanOf(rest, clockedOut)).toSorted((a, b) => a.start - b.start)
+    : breaksOf(punch).map((pause) => spanOf(pause, clockedOut)).toSorted((a, b) => a.start - b.start)
 
 /** Visits what the spans, or those that are unpaid, have of `[from, to)`: each instant once, in order. They are sorted by start. */
 const visitCovered = (

@@ -27,7 +27,9 @@ const read = (module: string): string =>
     .replace(/^\s*\n/gm, "")
 
 const reexport = /^export (?:type )?(?:\*(?: as \w+)?|\{([^}]*)\}) from "(\.[^"]+)\.ts";$/gm
-const declared = /^export (?:declare )?(?:abstract )?(?:class|const|function|interface|namespace|type) (\w+)/
+/** The fields of a class that a schema makes are in the constant of its base. */
+const declared =
+  /^(?:export (?:declare )?(?:abstract )?(?:class|const|function|interface|namespace|type)|declare const) (\w+?)(?:_base)?\b/
 
 /** Of every module that a program can reach the names that it can reach: all, or those that another module exports. */
 const reached = (modules: ReadonlyArray<string>): ReadonlyMap<string, ReadonlySet<string> | "all"> => {

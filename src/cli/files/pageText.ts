@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { writeCsv } from "../../export/Csv.ts"
 import { writeNdjson } from "../../export/Ndjson.ts"
-import type { FurtherColumns, UnwritablePunch } from "../../export/rows.ts"
+import type { ExtraColumns, UnwritablePunch } from "../../export/rows.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import type { FileFormat } from "../flags/values.ts"
 import { type CsvStyle, jsonElements } from "../print/machine.ts"
@@ -14,22 +14,22 @@ export const pageText = (
   format: FileFormat,
   isFirst: boolean,
   { separator, start }: CsvStyle,
-  further?: FurtherColumns
+  extra?: ExtraColumns
 ): Effect.Effect<string, UnwritablePunch> => {
   const rows = Stream.fromArray(punches)
   switch (format) {
     case "ndjson":
-      return Stream.mkString(writeNdjson(rows, further))
+      return Stream.mkString(writeNdjson(rows, extra))
     case "csv": {
-      const records = Stream.mkString(writeCsv(rows, { headers: isFirst, separator }, further))
+      const records = Stream.mkString(writeCsv(rows, { headers: isFirst, separator }, extra))
       return isFirst ? Effect.map(records, (text) => start + text) : records
     }
   }
 }
 
 /** The same as elements of a JSON array, which `jsonEnd` ends. */
-export const jsonText = (punches: ReadonlyArray<TimePunch>, printed: number, further?: FurtherColumns) =>
+export const jsonText = (punches: ReadonlyArray<TimePunch>, printed: number, extra?: ExtraColumns) =>
   Effect.map(
-    Stream.mkString(writeNdjson(Stream.fromArray(punches), further)),
+    Stream.mkString(writeNdjson(Stream.fromArray(punches), extra)),
     (lines) => jsonElements(lines.split("\n").slice(0, -1), printed)
   )

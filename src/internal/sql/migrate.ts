@@ -124,18 +124,18 @@ export const migrate = Effect.fnUntraced(function*(database: Database, migration
  * what writes, or reads what a later release may have written in a way that this one would take for something else. `any`: for
  * what runs the migrations.
  */
-export type Others = "newer" | "none" | "any"
+export type AllowedSchemas = "newer" | "none" | "any"
 
 /** Fails if the schema will not do. One of a time before the first publication never does. */
 export const verify = Effect.fnUntraced(function*(
   database: Database,
   migrations: Migrations,
-  others: Others = "newer"
+  allowed: AllowedSchemas = "newer"
 ) {
   const version = yield* retried(versionOf(database, migrations))
   const needed = newest(migrations)
-  if (version < needed && others !== "any") return yield* otherSchema(migrations, version, "older")
-  if (version > needed && others === "none") return yield* otherSchema(migrations, version, "later")
+  if (version < needed && allowed !== "any") return yield* otherSchema(migrations, version, "older")
+  if (version > needed && allowed === "none") return yield* otherSchema(migrations, version, "later")
 })
 
 const migrationFailed = ({ title }: Migrations, { id, name }: Migration, error: SqlError) =>
