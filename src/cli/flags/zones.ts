@@ -9,8 +9,9 @@ import { formatInstant } from "../../internal/wire/instant.ts"
 import type * as Period from "../../payroll/Period.ts"
 import { dayStartsOf, zoneOf } from "../../payroll/Zones.ts"
 import type { CommandFailure } from "../failure.ts"
+import { dayStartsForm, dayStartsText, readDayStarts, readZone, zoneForm } from "./clock.ts"
 import { parseCsvFile, readCsvFile, wrongLine } from "./csvFile.ts"
-import { dayStartsForm, dayStartsText, readDayStarts, readWhole, readZone, wholeNumber, zoneForm } from "./values.ts"
+import { readWhole, wholeNumber } from "./values.ts"
 
 /** The day rule of each location that the file names. */
 export type LocationDayRules = ReadonlyMap<LocationId, Period.DayRule>

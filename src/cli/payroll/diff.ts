@@ -20,23 +20,14 @@ import { withCopy } from "../database/copy.ts"
 import { databaseFlag, maxAgeFlag, targetOfCopy } from "../database/database.ts"
 import { codeOf, CommandFailure, usage } from "../failure.ts"
 import { intoOutput, outputFlags } from "../files/output.ts"
+import { readZone } from "../flags/clock.ts"
 import { companyFlags, companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
+import { csvFlags, csvStyleOf, formatFlags, formatOf } from "../flags/form.ts"
 import { readNames } from "../flags/names.ts"
 import { orDefault } from "../flags/settings.ts"
 import { namesFlag } from "../flags/userFiles.ts"
-import {
-  asOf,
-  csvFlags,
-  csvStyleOf,
-  formatFlags,
-  formatOf,
-  instant,
-  optionalRounding,
-  orHalfUp,
-  readZone,
-  whole
-} from "../flags/values.ts"
+import { asOf, instant, optionalRounding, orHalfUp, whole } from "../flags/values.ts"
 import { readZones } from "../flags/zones.ts"
 import { printError, printHint } from "../print/messages.ts"
 import { print, printCells, screen } from "../print/output.ts"

@@ -10,21 +10,12 @@ import * as Period from "../../payroll/Period.ts"
 import { dayStartsOf, isZones, union, zoneOf, zonesOf } from "../../payroll/Zones.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, refused, usage } from "../failure.ts"
+import { dayStartsForm, readDayStarts, readZone, zoneForm } from "../flags/clock.ts"
 import { describeFilter, type FilterInput, flagNameOf } from "../flags/filter.ts"
 import { orDefault, orReadDefault } from "../flags/settings.ts"
-import {
-  calendarForm,
-  dayStartsForm,
-  isPeriodWord,
-  type PeriodWord,
-  readCalendar,
-  readDayStarts,
-  readZone,
-  zoneForm
-} from "../flags/values.ts"
 import { dayRuleAt, type LocationDayRules, readZones } from "../flags/zones.ts"
 import { printHint } from "../print/messages.ts"
-import type { PeriodInput } from "./periodFlags.ts"
+import { calendarForm, isPeriodWord, type PeriodInput, type PeriodWord, readCalendar } from "./periodFlags.ts"
 
 /** By which day rule the dates of a punch are: one for all locations, or one for each. */
 export type LocationDayRule = Period.DayRule | Period.Zones<Period.MissingZone>
