@@ -10,10 +10,17 @@ import * as Period from "../../payroll/Period.ts"
 import { dayStartsOf, isZones, union, zoneOf, zonesOf } from "../../payroll/Zones.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, refused, usage } from "../failure.ts"
-import { dayStartsForm, readDayStarts, readZone, zoneForm } from "../flags/clock.ts"
 import { describeFilter, type FilterInput, flagNameOf } from "../flags/filter.ts"
 import { orDefault, orReadDefault } from "../flags/settings.ts"
-import { dayRuleAt, type LocationDayRules, readZones } from "../flags/zones.ts"
+import {
+  dayRuleAt,
+  dayStartsForm,
+  type LocationDayRules,
+  readDayStarts,
+  readZone,
+  readZones,
+  zoneForm
+} from "../flags/zones.ts"
 import { printHint } from "../print/messages.ts"
 import { calendarForm, isPeriodWord, type PeriodInput, type PeriodWord, readCalendar } from "./periodFlags.ts"
 

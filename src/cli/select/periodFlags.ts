@@ -7,9 +7,8 @@ import * as Schema from "effect/Schema"
 import { BusinessDate } from "../../Ids.ts"
 import { PayCalendar } from "../../payroll/PayCalendar.ts"
 import { Weekday } from "../../payroll/Weekday.ts"
-import { dayStarts, zone } from "../flags/clock.ts"
-import { zoneFileFlag } from "../flags/userFiles.ts"
 import { date, dateForm, readDate, readInterval, text } from "../flags/values.ts"
+import { dayStarts, zone, zoneFileFlag } from "../flags/zones.ts"
 
 /** A word for the date of a period: the one before today's, or today's. */
 export type PeriodWord = "last" | "current"
