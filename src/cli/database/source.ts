@@ -1,4 +1,6 @@
 /** The punches that the flags of a command select: from the service, or from a copy. */
+import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -16,10 +18,25 @@ import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { type CommandFailure, type ExpectedError, usage } from "../failure.ts"
 import { layerClient } from "../flags/client.ts"
-import { companyOf } from "../flags/connection.ts"
+import { companyFlags, companyOf, limitFlags } from "../flags/connection.ts"
+import { makePageSizeFlag } from "../flags/paging.ts"
 import { makeProgress } from "../print/progress.ts"
-import { databaseOrDefault, optionalTargetOf, targetOfCopy } from "./database.ts"
-import type { SourceInput } from "./sourceFlags.ts"
+import { databaseFlag, databaseOrDefault, maxAgeFlag, optionalTargetOf, targetOfCopy } from "./database.ts"
+
+/** Which source the punches come from. `copyOf` decides. */
+export const sourceFlags = {
+  ...companyFlags,
+  source: Flag.Literals("source", ["service", "copy"]).pipe(
+    Flag.withDescription("Where the punches come from (default: the copy if a database is set, else the service)"),
+    Flag.optional
+  ),
+  database: databaseFlag,
+  maxAge: maxAgeFlag,
+  ...limitFlags,
+  pageSize: makePageSizeFlag()
+}
+
+export type SourceInput = Command.Command.Config.Infer<typeof sourceFlags>
 
 type Failure = ExpectedError | CommandFailure
 

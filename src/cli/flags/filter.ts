@@ -8,11 +8,32 @@ import * as Record from "effect/Record"
 import * as Result from "effect/Result"
 import { type BusinessDate, DepartmentId, LocationId, RoleId, UserId } from "../../Ids.ts"
 import { formatInstant } from "../../internal/wire/instant.ts"
-import { approvalStatuses, punchFlags } from "../../internal/wire/names.ts"
+import { approvalStatuses, punchFlags, timePunchNames } from "../../internal/wire/names.ts"
 import type { DateRange, InstantRange, PunchCriteria, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, refused } from "../failure.ts"
-import { date, id, instant, sortBy, words } from "./values.ts"
+import { date, id, instant, text, words } from "./values.ts"
+
+type SortKey = readonly [keyof TimePunch, "asc" | "desc"]
+
+const isField = (name: string): name is keyof TimePunch => Object.hasOwn(timePunchNames, name)
+
+const readSortKey = (text: string): Option.Option<SortKey> => {
+  const [name = "", direction = "asc", ...rest] = text.split(".")
+  const field = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  const known = /^[a-z_]+$/.test(name) && isField(field)
+  return rest.length === 0 && known && (direction === "asc" || direction === "desc")
+    ? Option.some<SortKey>([field, direction])
+    : Option.none()
+}
+
+export const sortBy = text(
+  "sort-by",
+  "FIELD.asc|desc,…",
+  "Order, such as clocked_in.desc,id.asc; some services ignore it and order by id",
+  "fields of a punch with .asc or .desc, joined by commas, such as clocked_in.desc,id.asc",
+  (text) => Option.all(text.split(",").map(readSortKey))
+)
 
 type OptionalFlag<A> = Flag.Flag<Option.Option<A>>
 

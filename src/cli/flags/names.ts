@@ -7,8 +7,20 @@ import type { CommandFailure } from "../failure.ts"
 import { type Column, nameColumn } from "../print/table.ts"
 import { parseCsvFile, readCsvFile } from "./csvFile.ts"
 import { orDefault } from "./settings.ts"
-import { listWords, nameKinds } from "./userFiles.ts"
-import { readWhole, wholeNumber } from "./values.ts"
+import { fileFlag, readWhole, wholeNumber } from "./values.ts"
+
+/** The kinds of id that may have a name. */
+export const nameKinds = ["user", "location", "role", "department"] as const
+
+export const namesFlag = fileFlag(
+  "names",
+  `Add names to ids, from a CSV file with the columns kind,id,name; a kind is ${listWords(nameKinds)}`
+)
+
+/** `a, b or c`. */
+export function listWords(kinds: ReadonlyArray<string>): string {
+  return `${kinds.slice(0, -1).join(", ")} or ${kinds.at(-1)}`
+}
 
 /** A kind of id that may have a name. */
 export type NameKind = typeof nameKinds[number]

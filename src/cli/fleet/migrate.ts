@@ -1,7 +1,7 @@
 /** `time-punches fleet migrate`: the tables of a fleet and of its copy. */
 import * as Effect from "effect/Effect"
 import { databaseFlag } from "../database/database.ts"
-import { isJson, jsonFlags } from "../flags/values.ts"
+import { isJson, jsonFlags } from "../flags/form.ts"
 import { printDone } from "../print/output.ts"
 import { makeVerb } from "../verb.ts"
 import { migrated } from "./operate.ts"

@@ -2,7 +2,8 @@
 import * as Effect from "effect/Effect"
 import { databaseFlag } from "../database/database.ts"
 import { usage } from "../failure.ts"
-import { isJson, jsonFlags, onFlag } from "../flags/values.ts"
+import { isJson, jsonFlags } from "../flags/form.ts"
+import { onFlag } from "../flags/values.ts"
 import { makeVerb } from "../verb.ts"
 import { ids, printChange, withFleet } from "./operate.ts"
 

@@ -1,7 +1,7 @@
 /** `time-punches fleet runners`: the processes that live, and what each has in work. */
 import * as Effect from "effect/Effect"
 import { databaseFlag } from "../database/database.ts"
-import { isJson, jsonFlags } from "../flags/values.ts"
+import { isJson, jsonFlags } from "../flags/form.ts"
 import { jsonArray } from "../print/machine.ts"
 import { printError } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"

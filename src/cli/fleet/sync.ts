@@ -1,7 +1,8 @@
 /** `time-punches fleet sync`: companies are due at once. */
 import * as Effect from "effect/Effect"
 import { databaseFlag } from "../database/database.ts"
-import { isJson, jsonFlags, onFlag } from "../flags/values.ts"
+import { isJson, jsonFlags } from "../flags/form.ts"
+import { onFlag } from "../flags/values.ts"
 import { makeVerb } from "../verb.ts"
 import { ids, printChange, withFleet } from "./operate.ts"
 

@@ -22,22 +22,11 @@ import { codeOf, CommandFailure, usage } from "../failure.ts"
 import { intoOutput, outputFlags } from "../files/output.ts"
 import { companyFlags, companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
-import { readNames } from "../flags/names.ts"
+import { csvFlags, csvStyleOf, formatFlags, formatOf } from "../flags/form.ts"
+import { namesFlag, readNames } from "../flags/names.ts"
 import { orDefault } from "../flags/settings.ts"
-import { namesFlag } from "../flags/userFiles.ts"
-import {
-  asOf,
-  csvFlags,
-  csvStyleOf,
-  formatFlags,
-  formatOf,
-  instant,
-  optionalRounding,
-  orHalfUp,
-  readZone,
-  whole
-} from "../flags/values.ts"
-import { readZones } from "../flags/zones.ts"
+import { asOf, instant, optionalRounding, orHalfUp, whole } from "../flags/values.ts"
+import { readZone, readZones } from "../flags/zones.ts"
 import { printError, printHint } from "../print/messages.ts"
 import { print, printCells, screen } from "../print/output.ts"
 import { dayStartsOrDefault, refuseBesideClose, requirePeriod, resolvePeriod, textOfDates } from "../select/period.ts"

@@ -18,21 +18,11 @@ import { outputFlags } from "../files/output.ts"
 import type { DatabaseTarget } from "../flags/address.ts"
 import { companyFlags, type CompanyInput, companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
-import { type Names, readNames } from "../flags/names.ts"
+import { isJson, jsonFlags, type JsonInput } from "../flags/form.ts"
+import { type Names, namesFlag, readNames } from "../flags/names.ts"
 import { orDefault } from "../flags/settings.ts"
-import { namesFlag, zoneFileFlag } from "../flags/userFiles.ts"
-import {
-  isJson,
-  jsonFlags,
-  type JsonInput,
-  nonBlank,
-  optionalRounding,
-  orHalfUp,
-  readWhole,
-  wholeNumber,
-  words
-} from "../flags/values.ts"
-import { readZones } from "../flags/zones.ts"
+import { nonBlank, optionalRounding, orHalfUp, readWhole, wholeNumber, words } from "../flags/values.ts"
+import { readZones, zoneFileFlag } from "../flags/zones.ts"
 import { counted } from "../print/format.ts"
 import { printWarning } from "../print/messages.ts"
 import { printText, screen } from "../print/output.ts"

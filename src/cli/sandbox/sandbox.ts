@@ -16,17 +16,8 @@ import type { FakeAccess } from "../../testing/service/options.ts"
 import { cannotListen, CommandFailure, exitCode, usage } from "../failure.ts"
 import { ifExists, replaceWhole, resolveTarget, writeNew } from "../files/files.ts"
 import { asOutput } from "../flags/file.ts"
-import {
-  fileFlag,
-  intervalForm,
-  isJson,
-  jsonFlags,
-  nonBlank,
-  readInterval,
-  readWhole,
-  text,
-  whole
-} from "../flags/values.ts"
+import { isJson, jsonFlags } from "../flags/form.ts"
+import { fileFlag, intervalForm, nonBlank, readInterval, readWhole, text, whole } from "../flags/values.ts"
 import { counted, countedPunches } from "../print/format.ts"
 import { printError, printHint } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"

@@ -13,18 +13,16 @@ import { type CommandFailure, refused, usage } from "../failure.ts"
 import { describeFilter, type FilterInput, flagNameOf } from "../flags/filter.ts"
 import { orDefault, orReadDefault } from "../flags/settings.ts"
 import {
-  calendarForm,
+  dayRuleAt,
   dayStartsForm,
-  isPeriodWord,
-  type PeriodWord,
-  readCalendar,
+  type LocationDayRules,
   readDayStarts,
   readZone,
+  readZones,
   zoneForm
-} from "../flags/values.ts"
-import { dayRuleAt, type LocationDayRules, readZones } from "../flags/zones.ts"
+} from "../flags/zones.ts"
 import { printHint } from "../print/messages.ts"
-import type { PeriodInput } from "./periodFlags.ts"
+import { calendarForm, isPeriodWord, type PeriodInput, type PeriodWord, readCalendar } from "./periodFlags.ts"
 
 /** By which day rule the dates of a punch are: one for all locations, or one for each. */
 export type LocationDayRule = Period.DayRule | Period.Zones<Period.MissingZone>

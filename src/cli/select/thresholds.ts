@@ -8,8 +8,24 @@ import type * as Labor from "../../payroll/Labor.ts"
 import type { MissingZone, Weekday } from "../../payroll/Period.ts"
 import { type CommandFailure, refused } from "../failure.ts"
 import { flagNameOf } from "../flags/filter.ts"
-import { hoursForm, readHours, text } from "../flags/values.ts"
+import { text, units } from "../flags/values.ts"
 import type { LocalPeriod } from "./period.ts"
+
+/** What `readHours` expects; it completes "must be …". */
+export const hoursForm = "hours up to 99999.99h or minutes up to 9999999m, such as 40h, 37.5h or 450m"
+
+/** Reads a length of work: hours with up to two decimals, or whole minutes. `1d` is rejected: a day of work has no length. */
+export const readHours = (text: string): Option.Option<Duration.Duration> => {
+  const [, hours, minutes] = /^(?:(\d{1,5}(?:\.\d{1,2})?)h|(\d{1,7})m)$/.exec(text) ?? []
+  if (hours !== undefined) return Option.some(Duration.millis(Math.round(Number(hours) * units.h)))
+  return minutes === undefined ? Option.none() : Option.some(Duration.millis(Number(minutes) * units.m))
+}
+
+/** Writes such a length: what `readHours` reads, to the hundredth of an hour or the minute. */
+export const hoursText = (hours: Duration.Duration): string => {
+  const millis = Duration.toMillis(hours)
+  return millis % (units.h / 100) === 0 ? `${millis / units.h}h` : `${millis / units.m}m`
+}
 
 const hours = (name: string, description: string) => text(name, "HOURS", description, hoursForm, readHours)
 

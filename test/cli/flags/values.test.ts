@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Option } from "effect"
-import { readWhole, readZone, wholeNumber } from "../../../src/cli/flags/values.ts"
+import { readWhole, wholeNumber } from "../../../src/cli/flags/values.ts"
+import { readZone } from "../../../src/cli/flags/zones.ts"
 
 describe("readWhole", () => {
   it.each([

@@ -1,0 +1,135 @@
+/** The form of a result: `--format`, `--json` and the ending of `--output`; `--excel` and `--separator` of CSV. */
+import * as Flag from "effect/cli/Flag"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import { printable } from "../../internal/text/printable.ts"
+import { type CommandFailure, refused } from "../failure.ts"
+import type { CsvStyle } from "../print/machine.ts"
+import { onFlag } from "./values.ts"
+
+/** The form of a result: a table or a page for people, the others for programs. */
+type Format = "table" | "html" | "json" | FileFormat
+
+/** The forms by the endings of files. */
+const endings: Readonly<Partial<Record<string, Format>>> = {
+  csv: "csv",
+  html: "html",
+  json: "json",
+  jsonl: "ndjson",
+  ndjson: "ndjson",
+  txt: "table"
+}
+
+/** The endings of forms that no command writes: a program that opens such a file would refuse it. */
+const foreign =
+  /\.(?:7z|avro|bz2|docx?|gz|htm|md|numbers|odt|ods|parquet|pdf|rtf|tar|tgz|tsv|xls[bmx]?|xml|xz|ya?ml|zip|zst)$/i
+
+/** Refuses a file whose ending is that of a form that no command writes. */
+export const refuseForeign = (
+  output: Option.Option<string>,
+  writes: string,
+  advice = "Choose another ending."
+): Result.Result<void, CommandFailure> => {
+  const file = Option.getOrElse(output, () => "")
+  return foreign.test(file)
+    ? refused(`--output ${printable(file)} ends like another form: this command writes ${writes}`, advice)
+    : Result.void
+}
+
+/** The forms of a file of punches, which `list` and `export` share. `pageText` writes them. */
+export const fileFormats = ["ndjson", "csv"] as const
+
+/** A form of a file of punches. */
+export type FileFormat = typeof fileFormats[number]
+
+/** What a user chose: `--format`, `--json` for every command that prints, and the ending of the file of `--output`. */
+interface FormatInput<F extends Format> {
+  readonly format: Option.Option<F>
+  readonly json?: boolean
+  readonly output?: Option.Option<string>
+}
+
+/** `--format` with these forms, the first one as default. */
+export const formatFlag = <const F extends Format>(forms: readonly [F, ...ReadonlyArray<F>], description: string) =>
+  Flag.Literals("format", forms).pipe(Flag.withDescription(`${description} (default: ${forms[0]})`))
+
+/** `--format` and `--json`. `formatOf` makes one form of the two. */
+export const formatFlags = <const F extends Format>(
+  forms: readonly [F, ...ReadonlyArray<F>],
+  description: string,
+  json = "Print one JSON value"
+) => ({
+  format: Flag.optional(formatFlag(forms, description)),
+  json: onFlag("json", json)
+})
+
+/**
+ * The form that `--format`, `--json` and the ending of `--output` choose together, else the first of `forms`. Two that name
+ * different forms contradict each other.
+ */
+export const formatOf = <F extends Format>(
+  { format, json = false, output = Option.none() }: FormatInput<F>,
+  forms: readonly [F, ...ReadonlyArray<F>]
+): Result.Result<F, CommandFailure> => {
+  const named = Option.getOrUndefined(format)
+  if (json && named !== undefined && named !== "json") {
+    return refused(`--json and --format ${named} are two forms`, "Give one or the other.")
+  }
+  const file = Option.getOrElse(output, () => "")
+  const ending = endings[/\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? ""]
+  const given = named ?? (json ? "json" : undefined)
+  const own = Object.entries(endings).flatMap(([ending, form]) =>
+    forms.some((each) => each === form) ? [`.${ending}`] : []
+  )
+  const advice = `Choose another ending: ${own.join(", ")}.`
+  const allowed = refuseForeign(output, forms.join(" or "), advice)
+  if (Result.isFailure(allowed)) return Result.fail(allowed.failure)
+  // A text may have any form.
+  if (given !== undefined && ending !== undefined && ending !== "table" && ending !== given) {
+    return refused(`--output ${printable(file)} ends like ${ending}, and the form is ${given}`, "Choose one of them.")
+  }
+  const wanted = given ?? ending
+  const form = forms.find((each) => each === wanted)
+  return wanted === undefined || form !== undefined
+    ? Result.succeed(form ?? forms[0])
+    : refused(
+      `--output ${printable(file)} ends like ${wanted}, and this command writes ${forms.join(" or ")}`,
+      advice
+    )
+}
+
+/** The forms of a command that prints for people, or one JSON value. */
+const tableOrJson = ["table", "json"] as const
+
+/** `--format` and `--json` of such a command; `json` says what it prints then. `isJson` reads them. */
+export const makeJsonFlags = (json?: string) => formatFlags(tableOrJson, "table for people, json for programs", json)
+
+export const jsonFlags = makeJsonFlags()
+
+export type JsonInput = FormatInput<typeof tableOrJson[number]>
+
+export const isJson = (flags: JsonInput): Result.Result<boolean, CommandFailure> =>
+  Result.map(formatOf(flags, tableOrJson), (form) => form === "json")
+
+/** `--excel` and `--separator`, for every command that writes CSV. `csvStyleOf` makes one style of the two. */
+export const csvFlags = {
+  excel: onFlag(
+    "excel",
+    "With --format csv: begin with a byte order mark, so that Excel reads Jürgen and Zoë correctly"
+  ),
+  separator: Flag.ChoiceWithValue("separator", [["comma", ","], ["semicolon", ";"]]).pipe(
+    Flag.withDescription("With --format csv: what stands between two cells (default: comma)"),
+    Flag.optional
+  )
+}
+
+/** How the CSV of a format is written. Fails if a flag of CSV is given and the format is another one. */
+export const csvStyleOf = (
+  { excel, separator }: { readonly excel: boolean; readonly separator: Option.Option<CsvStyle["separator"]> },
+  format: Format
+): Result.Result<CsvStyle, CommandFailure> => {
+  const flag = excel ? "--excel" : Option.isSome(separator) ? "--separator" : undefined
+  return flag === undefined || format === "csv"
+    ? Result.succeed({ start: excel ? "\uFEFF" : "", separator: Option.getOrElse(separator, () => "," as const) })
+    : refused(`${flag} goes with --format csv, and this output is ${format}`, "Add --format csv.")
+}
