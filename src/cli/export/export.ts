@@ -13,7 +13,7 @@ import { type ExpectedError, usage } from "../failure.ts"
 import { fileOf, forceNeedsFile, intoOutput, outputFlags, requiredOutput } from "../files/output.ts"
 import { pageText } from "../files/pageText.ts"
 import { describeFilter, filterFlags, toFilter } from "../flags/filter.ts"
-import { csvFlags, csvStyleOf, type FileFormat, fileFormats, formatFlag, formatOf } from "../flags/form.ts"
+import { csvFlags, type FileFormat, fileFormats, formatFlag, formOf } from "../flags/form.ts"
 import { cursorFlag } from "../flags/paging.ts"
 import { describeZones } from "../flags/zones.ts"
 import { counted, countedPunches, formatNumber } from "../print/format.ts"
@@ -79,13 +79,12 @@ const run = Effect.fnUntraced(
     const resolved = yield* resolvePeriod(input)
     const output = fileOf(Option.some(input.output))
     if (input.force && Option.isNone(output)) return yield* forceNeedsFile
-    const format = yield* Effect.fromResult(formatOf({ ...input, output }, fileFormats))
+    const { format, style } = yield* Effect.fromResult(formOf({ ...input, output }, fileFormats))
     const flags = { ...resolved, format }
     if (Option.isSome(flags.dayRule) && !isPeriodGiven(flags)) {
       const flag = Option.isSome(flags.zone) ? "--zone" : "--zone-file"
       return yield* usage(`${flag} goes with a period, such as --week; the times in the file are in UTC`)
     }
-    const style = yield* Effect.fromResult(csvStyleOf(flags, format))
     const filter = yield* Effect.fromResult(toFilter(flags))
     const { company, pages, service } = yield* openPages(flags)
     const shown = Option.getOrElse(output, () => "standard output")

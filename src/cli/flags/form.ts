@@ -111,7 +111,7 @@ export type JsonInput = FormatInput<typeof tableOrJson[number]>
 export const isJson = (flags: JsonInput): Result.Result<boolean, CommandFailure> =>
   Result.map(formatOf(flags, tableOrJson), (form) => form === "json")
 
-/** `--excel` and `--separator`, for every command that writes CSV. `csvStyleOf` makes one style of the two. */
+/** `--excel` and `--separator`, for every command that writes CSV. `formOf` reads them. */
 export const csvFlags = {
   excel: onFlag(
     "excel",
@@ -123,9 +123,21 @@ export const csvFlags = {
   )
 }
 
-/** How the CSV of a format is written. Fails if a flag of CSV is given and the format is another one. */
-export const csvStyleOf = (
-  { excel, separator }: { readonly excel: boolean; readonly separator: Option.Option<CsvStyle["separator"]> },
+/** The form of such a command, and how its CSV is written. */
+export const formOf = <F extends Format>(flags: FormatInput<F> & CsvInput, forms: readonly [F, ...ReadonlyArray<F>]) =>
+  Result.flatMap(
+    formatOf(flags, forms),
+    (format) => Result.map(csvStyleOf(flags, format), (style) => ({ format, style }))
+  )
+
+interface CsvInput {
+  readonly excel: boolean
+  readonly separator: Option.Option<CsvStyle["separator"]>
+}
+
+/** Fails if a flag of CSV is given and the format is another one. */
+const csvStyleOf = (
+  { excel, separator }: CsvInput,
   format: Format
 ): Result.Result<CsvStyle, CommandFailure> => {
   const flag = excel ? "--excel" : Option.isSome(separator) ? "--separator" : undefined

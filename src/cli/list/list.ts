@@ -14,7 +14,7 @@ import { mapToCommandFailure } from "../describe.ts"
 import { fileOf, intoOutput, outputFlags } from "../files/output.ts"
 import { jsonText, pageText } from "../files/pageText.ts"
 import { filterFlags, toFilter } from "../flags/filter.ts"
-import { csvFlags, csvStyleOf, fileFormats, formatFlags, formatOf } from "../flags/form.ts"
+import { csvFlags, fileFormats, formatFlags, formOf } from "../flags/form.ts"
 import { idColumns, nameColumns, type Names, namesFlag, readNames } from "../flags/names.ts"
 import { cursorFlag, limitFlag, resumeHint } from "../flags/paging.ts"
 import { counted, countedPunches, formatHours, formatShortTime, formatTime } from "../print/format.ts"
@@ -67,8 +67,7 @@ const run = Effect.fnUntraced(
   function*(input: ListInput) {
     const flags = yield* resolvePeriod(input)
     const filter = yield* Effect.fromResult(toFilter(flags))
-    const format = yield* Effect.fromResult(formatOf(flags, forms))
-    const style = yield* Effect.fromResult(csvStyleOf(flags, format))
+    const { format, style } = yield* Effect.fromResult(formOf(flags, forms))
     const names = yield* readNames(flags.names)
     const further = names && nameColumns(names)
     const most = Option.getOrElse(flags.limit, () => Infinity)

@@ -16,7 +16,7 @@ import { copyOf, mayHaveDeleted, openSource, punchesOf, sourceFlags } from "../d
 import { Findings } from "../failure.ts"
 import { intoOutput, outputFlags } from "../files/output.ts"
 import { type FilterInput, noFilter } from "../flags/filter.ts"
-import { csvFlags, csvStyleOf, formatFlags, formatOf } from "../flags/form.ts"
+import { csvFlags, formatFlags, formOf } from "../flags/form.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
 import { instant, words } from "../flags/values.ts"
 import { printError, printWarning } from "../print/messages.ts"
@@ -97,8 +97,7 @@ const run = Effect.fnUntraced(
   function*(flags: CheckInput) {
     const resolved = yield* resolvePeriod({ ...noFilter, ...flags })
     const local = yield* Effect.fromResult(requirePeriod(resolved, "payroll check"))
-    const format = yield* Effect.fromResult(formatOf(flags, forms))
-    const style = yield* Effect.fromResult(csvStyleOf(flags, format))
+    const { format, style } = yield* Effect.fromResult(formOf(flags, forms))
     const names = yield* readNames(flags.names)
     const knowsDisputes = Option.isNone(yield* copyOf(flags))
     const accepts = (kind: "empty" | "deletionsUnseen") => Option.exists(flags.accept, (kinds) => kinds.includes(kind))

@@ -22,7 +22,7 @@ import { codeOf, CommandFailure, usage } from "../failure.ts"
 import { intoOutput, outputFlags } from "../files/output.ts"
 import { companyFlags, companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
-import { csvFlags, csvStyleOf, formatFlags, formatOf } from "../flags/form.ts"
+import { csvFlags, formatFlags, formOf } from "../flags/form.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
 import { orDefault } from "../flags/settings.ts"
 import { asOf, instant, optionalRounding, orHalfUp, whole } from "../flags/values.ts"
@@ -106,8 +106,7 @@ const run = Effect.fnUntraced(function*(input: DiffInput) {
     "The service does not show earlier versions of a punch; a copy that is synced with --history has them."
   )
   const period = Option.isSome(close) ? undefined : yield* ofPeriod(input)
-  const format = yield* Effect.fromResult(formatOf(input, forms))
-  const style = yield* Effect.fromResult(csvStyleOf(input, format))
+  const { format, style } = yield* Effect.fromResult(formOf(input, forms))
   if (Option.isSome(input.rows) && format !== "csv") {
     return yield* usage("--rows goes with --format csv; every other form has both punches and people")
   }

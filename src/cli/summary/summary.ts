@@ -14,7 +14,7 @@ import type { TimePunch } from "../../TimePunch.ts"
 import { openSource } from "../database/source.ts"
 import { intoOutput } from "../files/output.ts"
 import { type FilterInput, toFilter } from "../flags/filter.ts"
-import { csvStyleOf, formatOf } from "../flags/form.ts"
+import { formOf } from "../flags/form.ts"
 import { readNames } from "../flags/names.ts"
 import { countedPunches } from "../print/format.ts"
 import { printError, printWarning } from "../print/messages.ts"
@@ -69,8 +69,7 @@ export const run = Effect.fnUntraced(
     const names = yield* readNames(flags.names)
     const limits = yield* Effect.fromResult(thresholdsOf(flags))
     const filter = yield* Effect.fromResult(toFilter({ ...flags, clockedIn: readWindow(flags.clockedIn, limits) }))
-    const format = yield* Effect.fromResult(formatOf(flags, forms))
-    const style = yield* Effect.fromResult(csvStyleOf(flags, format))
+    const { format, style } = yield* Effect.fromResult(formOf(flags, forms))
     const source = yield* openSource(flags)
     const { idOf, keysOf } = makeGrouper(flags.by, flags.dayRuleOf, Option.getOrUndefined(flags.weekStarts))
     const { groups, open, people } = yield* sumsOf(
