@@ -295,9 +295,19 @@ describe("the defaults of flags", () => {
       assert.strictEqual(closed.code, 0, closed.stderr)
       for (
         const [words, expected] of [
-          ["list", "list --names=names.csv"],
-          ["list --week 2026-03-04", `list --week 2026-03-04 ${clock} --week-starts=sunday --names=names.csv`],
-          ["list --week last", `list --week last ${clock} --week-starts=sunday --names=names.csv`],
+          ["list", "list --names=names.csv --database=punches.db"],
+          [
+            "list --week 2026-03-04",
+            `list --week 2026-03-04 ${clock} --week-starts=sunday --names=names.csv --database=punches.db`
+          ],
+          [
+            "list --week last --source service",
+            `list --week last --source service ${clock} --week-starts=sunday --names=names.csv`
+          ],
+          [
+            "list --week last",
+            `list --week last ${clock} --week-starts=sunday --names=names.csv --database=punches.db`
+          ],
           [
             "summary --month 2026-03 --zone UTC --by day",
             "summary --month 2026-03 --zone UTC --by day --day-starts=04:00 --names=names.csv --database=punches.db"
