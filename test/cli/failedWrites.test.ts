@@ -82,10 +82,10 @@ const timeout = 60_000
 
 describe("standard output that cannot be written", () => {
   it.live.each([
-    "list --format csv",
+    "list --source service --format csv",
     "summary --source service --month 2026-03 --zone UTC",
     "payroll check --source service --month 2026-03 --zone UTC",
-    "export --output -",
+    "export --source service --output -",
     "help",
     "help columns",
     "list --help",
@@ -103,12 +103,12 @@ describe("standard output that cannot be written", () => {
 
 describe("a file that cannot be written", () => {
   it.live.each<readonly [words: string, message: RegExp]>([
-    ["export --output a.csv", /a\.csv\.part: it is larger than a file may be here \(EFBIG\)/],
+    ["export --source service --output a.csv", /a\.csv\.part: it is larger than a file may be here \(EFBIG\)/],
     [
       "sandbox --port 0 --companies 300 --companies-csv a.csv",
       /a\.csv: it is larger than a file may be here \(EFBIG\)/
     ],
-    ["list --format csv --output a.csv", /a\.csv: it is larger than a file may be here \(EFBIG\)/],
+    ["list --source service --format csv --output a.csv", /a\.csv: it is larger than a file may be here \(EFBIG\)/],
     ["report --source service --month 2026-03 --zone UTC --output a.html", /a\.html: it is larger than .* \(EFBIG\)/]
   ])("is named with the limit of the shell: %s", ([words, message]) =>
     inService(Effect.gen(function*() {
@@ -122,7 +122,7 @@ describe("a file that cannot be written", () => {
 
   it.live.each([
     "sync --database a.db",
-    "export --output a.csv"
+    "export --source service --output a.csv"
   ])("or opened, with few open files, is no bug and leaves no trace: %s", (words) =>
     inService(Effect.gen(function*() {
       const codes: Array<number | null> = []
@@ -153,10 +153,10 @@ describe("a file that is standard output, on a full disk", () => {
           "payroll check --week 2026-03-16 --zone UTC",
           `summary ${week} --format csv`,
           `report ${week}`,
-          "list --json",
-          "list --format csv",
-          "list --format ndjson",
-          "export --output - --format csv",
+          "list --source service --json",
+          "list --source service --format csv",
+          "list --source service --format ndjson",
+          "export --source service --output - --format csv",
           "copy status",
           "payroll --help",
           "--completions bash",
@@ -200,7 +200,11 @@ describe("a file that is standard output, on a full disk", () => {
       inService(Effect.gen(function*() {
         const folder = yield* temporaryFolder
         Fs.writeFileSync(`${folder}/out`, "x".repeat(3000))
-        const { code, stderr } = yield* runIn(folder, `ulimit -f 1; exec "$@" 1<> out`, "list --format csv")
+        const { code, stderr } = yield* runIn(
+          folder,
+          `ulimit -f 1; exec "$@" 1<> out`,
+          "list --source service --format csv"
+        )
         const text = Fs.readFileSync(`${folder}/out`, "utf8")
 
         assert.strictEqual(code, 8)

@@ -12,7 +12,7 @@ const listed = Effect.fnUntraced(function*(
   variables: Readonly<Record<string, string>>,
   /** Variables of `--variables`. */
   ofFile?: (proxy: string) => Readonly<Record<string, string>>,
-  command: ReadonlyArray<string> = ["list", "--format", "ndjson"]
+  command: ReadonlyArray<string> = ["list", "--source", "service", "--format", "ndjson"]
 ) {
   const proxy = yield* proxyTo((yield* service).port)
   const folder = yield* temporaryFolder
@@ -46,7 +46,7 @@ describe("time-punches in a closed network", () => {
       assert.deepStrictEqual(asked, ["service.test:443"])
     }).pipe(Effect.scoped), 30_000)
 
-  it.live.each(["list --format ndjson", "sync", "summary --source service", "doctor"])(
+  it.live.each(["list --source service --format ndjson", "sync", "summary --source service", "doctor"])(
     "sends through the HTTPS_PROXY of a file of --variables: %s",
     (command) =>
       Effect.gen(function*() {

@@ -2,11 +2,15 @@
  * Pictures of the command in a real terminal, for the README: `npm run images terminal` runs it against a sandbox in a
  * pseudo-terminal and writes docs/images/terminal-*.svg.
  */
+import { Effect } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { hostname, tmpdir, userInfo } from "node:os"
 import * as Path from "node:path"
+import { CompanyId } from "../../src/Ids.ts"
+import { SqlStore } from "../../src/sql/index.ts"
+import { NodeSqlite } from "../../src/sql/node/index.ts"
 
 /** How a cell of a terminal looks. A colour is one of the sixteen of the terminal, or `#rrggbb`. */
 interface Style {
@@ -276,14 +280,18 @@ export const takeTerminal = async (): Promise<void> => {
     const quietly = (call: string) => typed(folder, env, 100, call)
     quietly("time-punches sync --history")
     Fs.mkdirSync(`${root}/docs/images`, { recursive: true })
-    let since = ""
+    let position = ""
     for (const [name, call] of pictures) {
-      // A position of a feed may be an instant of a company.
-      let shown = call.replace("SINCE", `${settings["TIME_PUNCHES_COMPANY_ID"]}/${since}`)
+      let shown = call.replace("SINCE", position)
       if (name === "diff") {
         // To the second, so that the call fits into a line. The first load ended some calls before.
-        since = new Date().toISOString().replace(/\.\d+/, "")
-        shown = call.replace("SINCE", since)
+        shown = call.replace("SINCE", new Date().toISOString().replace(/\.\d+/, ""))
+        position = await Effect.runPromise(
+          Effect.provide(
+            SqlStore.feedPosition(CompanyId.make(Number(settings["TIME_PUNCHES_COMPANY_ID"]))),
+            NodeSqlite.layer({ filename: `${folder}/punches.db` })
+          )
+        )
         for (const [id, out] of [[1002, "2026-03-03T03:00:00Z"], [1005, "2026-03-03T04:10:00Z"]] as const) {
           const { status } = await fetch(`${settings["TIME_PUNCHES_BASE_URL"]}/sandbox/time_punches/${id}`, {
             method: "PATCH",
