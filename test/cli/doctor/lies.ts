@@ -312,8 +312,8 @@ const dated = (millis: number) => () => ({
 export const serviceLies: ReadonlyArray<Case> = [
   warning("has a clock five hours behind", "clock", dated(-5 * 3_600_000)),
   warning("has a clock five hours ahead", "clock", dated(5 * 3_600_000)),
-  { ...failing("sends HTML with 200", "service", text("<html>Sign in</html>", 200, "text/html")), waits: true },
-  { ...failing("sends truncated JSON", "service", () => ({ text: (page) => page.slice(0, -40) })), waits: true },
+  { ...failing("sends HTML with 200", "service", text("<html>Sign in</html>", 200, "text/html"), 6), waits: true },
+  { ...failing("sends truncated JSON", "service", () => ({ text: (page) => page.slice(0, -40) }), 6), waits: true },
   failing("redirects to another host", "service", text("", 302, "text/html", { location: "https://elsewhere.test/" })),
   failing("redirects for ever", "service", text("", 301, "text/html", { location: "https://api.test/" })),
   failing("answers 401", "access", problem(401), 4),
