@@ -22,7 +22,8 @@ const hostile =
 const env: Environment = {
   TIME_PUNCHES_BASE_URL: "https://api.test",
   TIME_PUNCHES_ACCESS_TOKEN: "some-token",
-  TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}`
+  TIME_PUNCHES_COMPANY_ID: `${defaultCompany.id}`,
+  TIME_PUNCHES_REQUESTS_PER_SECOND: "none"
 }
 
 const problem = (status: number) =>
