@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ListError } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
+import { dayMillis } from "../internal/wire/instant.ts"
 import { otherSpelling, type Spelling, usualSpelling } from "../internal/wire/spelling.ts"
 import { maxPageSize } from "../listing/parameters.ts"
 import { RunSpelling } from "../listing/spelling.ts"
@@ -74,7 +75,7 @@ export const look = (
 const failed = (company: Company, why: string): Effect.Effect<Look> =>
   Effect.as(Effect.logDebug(`company ${company.id}: whether deleted punches show is unclear: ${why}`), unclear)
 
-const dayOf = (millis: number): number => Math.floor(millis / 86_400_000)
+const dayOf = (millis: number): number => Math.floor(millis / dayMillis)
 
 /** Whether the end of a pass is due a look: of a first load, of a sweep, of a change of the spelling, of the first pass of a day. */
 export const isLookDue = (

@@ -1,7 +1,6 @@
 /** Results for programs: a JSON array with an element a line, its instants, and CSV as records. */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
-import { escaped } from "../../internal/text/printable.ts"
 import { type Cell, csvRecord, type CsvSeparator, guardedRecord } from "../../internal/wire/csv.ts"
 
 /** Elements of a JSON array, each a line, after `printed` earlier ones. `jsonEnd` ends the array. */
@@ -43,16 +42,3 @@ export const csvRecords = (rows: ReadonlyArray<ReadonlyArray<Cell>>, separator: 
 /** Records of cells that are guarded already. */
 export const guardedRecords = (rows: ReadonlyArray<ReadonlyArray<string>>, separator: CsvSeparator): string =>
   rows.map((cells) => `${guardedRecord(cells, separator)}\r\n`).join("")
-
-/** A cell in quotes, which may go over lines. */
-const quotedCell = /(?<=^|[,;|\t\r\n])"(?:[^"]|"")*"(?=[,;|\t\r\n]|$)/g
-
-const control = /[\u0000-\u001f\u007f-\u009f]/g
-
-/** Every control but the line ends. */
-const loose = /[\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f-\u009f]|\r(?!\n)/g
-
-/** The same text as a terminal may have it: controls are escaped, and only the separator and the ends of records stay. */
-export const shownCells = (text: string, separator: string): string =>
-  text.replace(quotedCell, (cell) => cell.replace(control, escaped))
-    .replace(loose, (char) => char === separator ? char : escaped(char))

@@ -15,7 +15,6 @@ import * as Terminal from "effect/Terminal"
 import { escaped } from "../../internal/text/printable.ts"
 import { errorCode, OutputClosed } from "../failure.ts"
 import { Colours } from "./colour.ts"
-import { shownCells } from "./machine.ts"
 import { clearLine, printWarning } from "./messages.ts"
 import { type Screen, wrap } from "./table.ts"
 
@@ -40,6 +39,19 @@ export const print = <E, R>(texts: Stream.Stream<string, E, R>) =>
       Sink.mapError(stdio.stdout(), (error) => isClosed(error) ? new OutputClosed() : error)
     )
   )
+
+/** A cell in quotes, which may go over lines. */
+const quotedCell = /(?<=^|[,;|\t\r\n])"(?:[^"]|"")*"(?=[,;|\t\r\n]|$)/g
+
+const control = /[\u0000-\u001f\u007f-\u009f]/g
+
+/** Every control but the line ends. */
+const loose = /[\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f-\u009f]|\r(?!\n)/g
+
+/** The same text as a terminal may have it: controls are escaped, and only the separator and the ends of records stay. */
+export const shownCells = (text: string, separator: string): string =>
+  text.replace(quotedCell, (cell) => cell.replace(control, escaped))
+    .replace(loose, (char) => char === separator ? char : escaped(char))
 
 /**
  * Writes texts of CSV, or of another file of cells. A terminal obeys what any employee may have written into a note, so there it is

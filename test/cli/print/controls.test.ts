@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
-import { shownCells } from "../../../src/cli/print/machine.ts"
+import { shownCells } from "../../../src/cli/print/output.ts"
 import { FakeService } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
 import { cli, environment, temporaryFolder } from "../support.ts"
