@@ -157,7 +157,8 @@ export const playFleet = (story: string, operator: Operator, { sql, store }: Tes
           `UPDATE ${table} SET ${columns.split(" ").map((name) => `${name} = ${name} - ${millis}`).join(", ")}`
         ),
       { discard: true }
-    )
+      // A company that is added later has a later epoch.
+    ).pipe(Effect.andThen(Effect.sleep(2)))
   }
 
   const taken = (runner: string, some: ReadonlyArray<Claim>): ReadonlyArray<string> => {
@@ -229,6 +230,7 @@ export const playFleet = (story: string, operator: Operator, { sql, store }: Tes
       ]),
     tries: (runner) =>
       Effect.map(store.claimSuspect(runner, takeover), (claim) => taken(runner, claim === undefined ? [] : [claim])),
+    extends: (runner) => Effect.as(store.extendSolo(runner, takeover), []),
     yields: (runner) => Effect.as(store.giveSoloBack(runner), []),
     holds: (runner) =>
       Effect.map(
