@@ -21,10 +21,10 @@ import { withProfile } from "./args/profile.ts"
 import { completionsFlag } from "./completions.ts"
 import { CommandFailure, type Ending, type ExitCode, exitCode, tooManyOpenOf, usageText } from "./failure.ts"
 import { RunFiles } from "./flags/file.ts"
+import { topicList } from "./help/topics.ts"
 import { Colours, plain } from "./print/colour.ts"
 import { printFailure } from "./print/messages.ts"
 import { PrintForCore, printLines } from "./print/output.ts"
-import { topicList } from "./topics.ts"
 import { Called, commandsOf, type Entries, examplesOf, type IsNamed } from "./verb.ts"
 
 /** Every command, under the heading that lists it. */
@@ -48,8 +48,8 @@ const groups: Readonly<Record<string, Entries>> = {
     sandbox: ["Run a local service to try things against", () => import("./sandbox/sandbox.ts")]
   },
   Help: {
-    help: ["Show all flags of a command, or a topic", () => import("./help.ts")],
-    version: ["Show the version", () => import("./version.ts")]
+    help: ["Show all flags of a command, or a topic", () => import("./help/help.ts")],
+    version: ["Show the version", () => import("./help/version.ts")]
   }
 }
 
@@ -111,7 +111,7 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
   const { formatHelpDoc, formatVersion } = yield* formatter
   switch (event._tag) {
     case "Help": {
-      const { textOfHelp } = yield* Effect.promise(() => import("./help.ts"))
+      const { textOfHelp } = yield* Effect.promise(() => import("./help/help.ts"))
       return yield* printOrDie([yield* textOfHelp(event, formatHelpDoc)])
     }
     case "Version":

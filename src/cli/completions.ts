@@ -5,8 +5,8 @@ import * as GlobalFlag from "effect/cli/GlobalFlag"
 import type { FlagDoc, HelpDoc } from "effect/cli/HelpDoc"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { topics } from "./help/topics.ts"
 import { PrintForCore } from "./print/output.ts"
-import { topics } from "./topics.ts"
 
 /** A word of the form of a value: what is in capitals stands for something else, as in `DATE|last|current`. */
 const word = /^[a-z][A-Za-z_-]*$/

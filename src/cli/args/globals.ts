@@ -15,8 +15,8 @@ import * as Terminal from "effect/Terminal"
 import { OnRetry, type RetryNotice } from "../../internal/telemetry/metrics.ts"
 import { printable } from "../../internal/text/printable.ts"
 import { type CommandFailure, usage } from "../failure.ts"
-import { shellWord } from "../flags/values.ts"
 import { colourChoices, Colours, coloursOf } from "../print/colour.ts"
+import { shellWord } from "../print/format.ts"
 import { clearLine, formats, logOf, makeMode, Messages, showRetry } from "../print/messages.ts"
 
 /** Declared for the help. */

@@ -6,20 +6,23 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { setFlagsFromString } from "node:v8"
+import type { Company } from "../../Company.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { isLocked, mayPass } from "../../internal/sql/failure.ts"
 import { printable } from "../../internal/text/printable.ts"
+import type { PunchFilter } from "../../PunchFilter.ts"
 import { inOneState } from "../../sql/connection.ts"
+import { conditionsOf } from "../../sql/read.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { missedDeletions } from "../../sync/Checkpoint.ts"
 import { commandFailureOf } from "../describe.ts"
-import { CommandFailure, exitCode, type ExpectedError } from "../failure.ts"
+import { CommandFailure, exitCode, type ExpectedError, refused } from "../failure.ts"
 import type { DatabaseTarget } from "../flags/address.ts"
-import { shellWord } from "../flags/values.ts"
-import { formatAge } from "../print/format.ts"
+import { formatAge, shellWord } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
 import { layerDatabase } from "./database.ts"
 
@@ -158,4 +161,47 @@ const ageOf = (
   return `copy in ${printable(shown)} as of ${DateTime.formatIso(at)}, ${age} old${
     Option.match(lastError, { onNone: () => "", onSome: ({ tag }) => `; a later sync run failed with ${tag}` })
   }`
+}
+
+/** The punches of a filter in the copy, by clock-in. */
+export const fromCopy = (
+  company: Company,
+  target: DatabaseTarget,
+  filter: PunchFilter,
+  maxAge: Option.Option<Duration.Duration>
+) =>
+  Stream.unwrap(Effect.gen(function*() {
+    yield* Effect.fromResult(refuseFineEnds(filter))
+    // A filter that a copy cannot answer is refused before its database is opened.
+    yield* Effect.mapError(
+      Effect.fromResult(conditionsOf(company.id, filter)),
+      (error) => commandFailureOf(error, "Leave it out, or read the service: --source service.")
+    )
+    return withCopy(company.id, target, () => SqlStore.list(company.id, filter), maxAge)
+  }))
+
+/** Whether the copy may have punches that were deleted. */
+export const missesDeletions = (company: Company, target: DatabaseTarget) =>
+  SqlStore.status(company.id).pipe(
+    Effect.map(({ checkpoint }) => Option.exists(checkpoint, ({ deletions }) => deletions !== undefined)),
+    Effect.provide(layerCopy(company.id, target))
+  )
+
+/**
+ * The service may have finer digits than the milliseconds of a copy: at an end within a second, a copy could list a punch
+ * that the service leaves out, or the other way round.
+ */
+const refuseFineEnds = ({ clockedIn, clockedOut, modifiedSince }: PunchFilter): Result.Result<void, CommandFailure> => {
+  const ends: Readonly<Record<string, DateTime.DateTime | undefined>> = {
+    "--clocked-in-lte": clockedIn?.lte,
+    "--clocked-out-lte": clockedOut?.lte,
+    "--modified-since": modifiedSince
+  }
+  const fine = Object.entries(ends).find(([, at]) => at !== undefined && at.epochMilliseconds % 1000 !== 0)
+  return fine === undefined
+    ? Result.void
+    : refused(
+      `${fine[0]} must be a whole second for a copy: the service may have finer digits than a copy`,
+      "Give a whole second; for the end of a window, --clocked-in-lt or --clocked-out-lt takes any instant."
+    )
 }

@@ -1,14 +1,18 @@
 /** Erases the copies of companies: what goes is shown first, a person is asked, and a payroll record goes only by name. */
+import * as Prompt from "effect/cli/Prompt"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as SqlClient from "effect/sql/SqlClient"
+import * as Stdio from "effect/Stdio"
+import * as Stream from "effect/Stream"
+import * as Terminal from "effect/Terminal"
 import { type HeldClose, type Holdings, holdingsOf } from "../../close/holdings.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { retried } from "../../internal/sql/transaction.ts"
 import { printable } from "../../internal/text/printable.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
-import { canAsk, confirm } from "../print/confirm.ts"
+import { Colours, plain } from "../print/colour.ts"
 import { counted, countedPunches, formatMoney } from "../print/format.ts"
 import { printError } from "../print/messages.ts"
 import { databaseWords } from "./database.ts"
@@ -105,3 +109,23 @@ const closeLine = ({ close, period, revisions }: HeldClose): string => {
 
 const revisionsOf = ({ closes }: Holdings): string =>
   closes.flatMap(({ revisions }) => revisions.map(({ revision }) => revision)).join(" ")
+
+/** Whether someone can answer: standard input and standard error are terminals. */
+export const canAsk = Stdio.Stdio.use(({ stderrIsTerminal, stdinIsTerminal }) =>
+  Effect.map(Effect.all([stdinIsTerminal, stderrIsTerminal]), ([reads, shows]) => reads && shows)
+)
+
+/** Asks on standard error, since standard output is for results. Enter, Escape and Ctrl-C are a no. */
+export const confirm = Effect.fnUntraced(function*(message: string) {
+  const stdio = yield* Stdio.Stdio
+  const terminal = yield* Terminal.Terminal
+  const { stderr } = yield* Colours
+  const shown = Terminal.make({
+    ...terminal,
+    display: (text) => Stream.run(Stream.make(text), stdio.stderr())
+  })
+  return yield* Prompt.run(Prompt.Confirm({ message, theme: { colors: stderr !== plain } })).pipe(
+    Effect.provideService(Terminal.Terminal, shown),
+    Effect.catchTag("QuitError", () => Effect.succeed(false))
+  )
+})

@@ -11,17 +11,40 @@ import * as Option from "effect/Option"
 import type { Scope } from "effect/Scope"
 import type { Stdio } from "effect/Stdio"
 import * as Stream from "effect/Stream"
+import { ApiVersion } from "../../ApiVersion.ts"
 import type { Company } from "../../Company.ts"
+import { Endpoints } from "../../Endpoints.ts"
 import type { Cursor } from "../../Ids.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
+import { RateLimit } from "../../RateLimit.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { type CommandFailure, type ExpectedError, usage } from "../failure.ts"
-import { layerClient } from "../flags/client.ts"
-import { companyFlags, companyOf, limitFlags } from "../flags/connection.ts"
+import {
+  companyFlags,
+  companyOf,
+  layerCompanyHidden,
+  limitFlags,
+  type LimitInput,
+  limitOf
+} from "../flags/connection.ts"
 import { makePageSizeFlag } from "../flags/paging.ts"
 import { makeProgress } from "../print/progress.ts"
 import { databaseFlag, databaseOrDefault, maxAgeFlag, optionalTargetOf, targetOfCopy } from "./database.ts"
+
+/** The client with its endpoints and API version, from the environment, without a limit. Needs an `HttpClient`. */
+export const layerUnlimited = TimePunches.layerFromConfig.pipe(
+  Layer.provide(layerCompanyHidden),
+  Layer.merge(Endpoints.layerFromConfig),
+  Layer.merge(ApiVersion.layerFromConfig)
+)
+
+/** The same within the limit of the flags and the environment. */
+export const layerClient = (flags: LimitInput) =>
+  Layer.unwrap(
+    Effect.map(limitOf(flags), (perSecond) =>
+      perSecond === undefined ? layerUnlimited : Layer.provide(layerUnlimited, RateLimit.layer({ perSecond })))
+  )
 
 /** Which source the punches come from. `copyOf` decides. */
 export const sourceFlags = {
@@ -58,7 +81,7 @@ export const copyOf = Effect.fnUntraced(function*({ database, source }: Pick<Sou
 export const mayHaveDeleted = Effect.fnUntraced(function*(flags: SourceInput) {
   const copy = yield* copyOf(flags)
   if (Option.isNone(copy)) return false
-  const { missesDeletions } = yield* Effect.promise(() => import("./fromCopy.ts"))
+  const { missesDeletions } = yield* Effect.promise(() => import("./copy.ts"))
   return yield* missesDeletions(yield* companyOf(flags), copy.value)
 })
 
@@ -114,7 +137,7 @@ export const openPages = Effect.fnUntraced(function*(
       )
     }
     // The drivers of the databases are large, so they are loaded only here.
-    const { fromCopy } = yield* Effect.promise(() => import("./fromCopy.ts"))
+    const { fromCopy } = yield* Effect.promise(() => import("./copy.ts"))
     return {
       company,
       service: Option.none(),

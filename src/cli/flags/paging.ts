@@ -2,7 +2,8 @@
 import * as Option from "effect/Option"
 import { Cursor } from "../../Ids.ts"
 import { maxPageSize } from "../../listing/parameters.ts"
-import { shellWord, text, whole } from "./values.ts"
+import { shellWord } from "../print/format.ts"
+import { text, whole } from "./values.ts"
 
 /** `usual` is the page size without the flag. */
 export const makePageSizeFlag = (usual: number = maxPageSize) =>

@@ -14,25 +14,25 @@ import type { PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { copyOf, mayHaveDeleted, openSource, punchesOf, sourceFlags } from "../database/source.ts"
 import { Findings } from "../failure.ts"
-import { intoOutput, outputFlags } from "../files/output.ts"
-import { type FilterInput, noFilter } from "../flags/filter.ts"
-import { csvFlags, formatFlags, formOf } from "../flags/form.ts"
-import { namesFlag, readNames } from "../flags/names.ts"
-import { instant, words } from "../flags/values.ts"
-import { printError, printWarning } from "../print/messages.ts"
-import { print, printCells, screen } from "../print/output.ts"
-import { defaultMaxShift, maxShift, refuseBeyondCalendar } from "../select/maxShift.ts"
-import { type LocationDayRule, requirePeriod, resolvePeriod } from "../select/period.ts"
-import { periodFlags } from "../select/periodFlags.ts"
 import {
   disputedIn,
   disputesUnknown,
+  type FilterInput,
+  noFilter,
   type Selected,
   selectedOf,
   selectionFlags,
   selects,
   widerFilter
-} from "../select/selection.ts"
+} from "../flags/filter.ts"
+import { csvFlags, formatFlags, formOf } from "../flags/form.ts"
+import { namesFlag, readNames } from "../flags/names.ts"
+import { intoOutput, outputFlags } from "../flags/output.ts"
+import { type LocationDayRule, periodFlags, requirePeriod, resolvePeriod } from "../flags/period.ts"
+import { defaultMaxShift, maxShift, refuseBeyondCalendar } from "../flags/thresholds.ts"
+import { instant, words } from "../flags/values.ts"
+import { printError, printWarning } from "../print/messages.ts"
+import { print, printCells, screen } from "../print/output.ts"
 import { makeVerb } from "../verb.ts"
 import { textsOf, verdictOf } from "./findings.ts"
 

@@ -13,24 +13,31 @@ import type { LaborOptions } from "../../payroll/Labor.ts"
 import { MissingZone, zoneOf, zonesOf } from "../../payroll/Zones.ts"
 import { failedWith } from "../../sql/connection.ts"
 import { type Comparison, comparisonOf, makePeople, readChanges } from "../../sql/history.ts"
-import type * as SqlStore from "../../sql/SqlStore.ts"
 import type { CopyStatus } from "../../sql/SqlStore.ts"
+import type * as SqlStore from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { withCopy } from "../database/copy.ts"
 import { databaseFlag, maxAgeFlag, targetOfCopy } from "../database/database.ts"
 import { codeOf, CommandFailure, usage } from "../failure.ts"
-import { intoOutput, outputFlags } from "../files/output.ts"
 import { companyFlags, companyOf } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
 import { csvFlags, formatFlags, formOf } from "../flags/form.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
+import { intoOutput, outputFlags } from "../flags/output.ts"
+import {
+  dayStartsOrDefault,
+  periodFlags,
+  refuseBesideClose,
+  requirePeriod,
+  resolvePeriod,
+  textOfDates
+} from "../flags/period.ts"
 import { orDefault } from "../flags/settings.ts"
-import { asOf, instant, optionalRounding, orHalfUp, whole } from "../flags/values.ts"
+import { asOf, optionalRounding, orHalfUp } from "../flags/thresholds.ts"
+import { instant, whole } from "../flags/values.ts"
 import { readZone, readZones } from "../flags/zones.ts"
 import { printError, printHint } from "../print/messages.ts"
 import { print, printCells, screen } from "../print/output.ts"
-import { dayStartsOrDefault, refuseBesideClose, requirePeriod, resolvePeriod, textOfDates } from "../select/period.ts"
-import { periodFlags } from "../select/periodFlags.ts"
 import { makeVerb } from "../verb.ts"
 import { jsonOf, linesOf, peopleCsv, punchesCsv } from "./diffPrint.ts"
 

@@ -12,14 +12,13 @@ import { activeRevisions, ClosedPeriod, getPrevious, Revision } from "../../clos
 import { printable } from "../../internal/text/printable.ts"
 import * as Amounts from "../../payroll/Amounts.ts"
 import { type CompanyInput, companyWords } from "../flags/connection.ts"
+import { disputesUnknown } from "../flags/filter.ts"
 import type { Names } from "../flags/names.ts"
-import { shellWord } from "../flags/values.ts"
-import { countedPunches, formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
+import { countedPunches, formatMoney, formatSignedHours, minuteOf, shellWord } from "../print/format.ts"
 import { jsonArray } from "../print/machine.ts"
 import { printError, printHint, printLoss, printWarning } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
 import { type Column, makeTable, nameColumn, type Screen } from "../print/table.ts"
-import { disputesUnknown } from "../select/selection.ts"
 
 const encodeRevision = Schema.encodeSync(Revision)
 

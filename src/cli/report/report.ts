@@ -13,19 +13,33 @@ import { withCopy } from "../database/copy.ts"
 import { targetOfCopy } from "../database/database.ts"
 import { copyOf, openSource, punchesOf, sourceFlags } from "../database/source.ts"
 import { usage } from "../failure.ts"
-import { intoOutput, outputFlags } from "../files/output.ts"
 import { companyOf } from "../flags/connection.ts"
-import { noFilter } from "../flags/filter.ts"
+import {
+  disputedIn,
+  disputesUnknown,
+  noFilter,
+  selectedOf,
+  selectionFlags,
+  selects,
+  widerFilter
+} from "../flags/filter.ts"
 import { formatOf } from "../flags/form.ts"
 import { namesFlag, readNames } from "../flags/names.ts"
-import { asOf, optionalRounding, orHalfUp, whole } from "../flags/values.ts"
+import { intoOutput, outputFlags } from "../flags/output.ts"
+import { periodFlags, refuseBesideClose, requirePeriod, resolvePeriod } from "../flags/period.ts"
+import {
+  asOf,
+  defaultMaxShift,
+  givenThresholds,
+  maxShift,
+  optionalRounding,
+  orHalfUp,
+  refuseBeyondCalendar,
+  thresholdFlags
+} from "../flags/thresholds.ts"
+import { whole } from "../flags/values.ts"
 import { printError } from "../print/messages.ts"
 import { printText } from "../print/output.ts"
-import { defaultMaxShift, maxShift, refuseBeyondCalendar } from "../select/maxShift.ts"
-import { refuseBesideClose, requirePeriod, resolvePeriod } from "../select/period.ts"
-import { periodFlags } from "../select/periodFlags.ts"
-import { disputedIn, disputesUnknown, selectedOf, selectionFlags, selects, widerFilter } from "../select/selection.ts"
-import { givenThresholds, thresholdFlags } from "../select/thresholds.ts"
 import { makeVerb } from "../verb.ts"
 
 /** What a report of a close takes from its record. */

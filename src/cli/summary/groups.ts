@@ -1,4 +1,5 @@
 /** How a summary groups: the keys of a punch, the name of a key, and the columns of hours over a threshold. */
+import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Function from "effect/Function"
@@ -9,8 +10,26 @@ import type * as Labor from "../../payroll/Labor.ts"
 import * as Period from "../../payroll/Period.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { idOfKind, type NameKind, type Names } from "../flags/names.ts"
-import type { ThresholdInput } from "../select/thresholds.ts"
-import type { Grouping, Groupings } from "./flags.ts"
+import type { ThresholdInput } from "../flags/thresholds.ts"
+import { readWords, text } from "../flags/values.ts"
+
+const groupings = ["location", "user", "role", "department", "day", "week"] as const
+
+/** What a summary sums by. */
+export type Grouping = typeof groupings[number]
+
+/** What a summary sums by, from the first key to the last; each once. */
+export type Groupings = ReadonlyArray<Grouping>
+
+export const by = text(
+  "by",
+  groupings.join(","),
+  "What to sum by, in this order; the clock-in decides the day and the week, by --zone or --zone-file, else in UTC (default: " +
+    "location)",
+  `some of ${groupings.join(", ")}, each once, joined by commas`,
+  (text): Option.Option<Groupings> =>
+    Option.filter(readWords(groupings)(text), (each) => new Set(each).size === each.length)
+).pipe(Flag.map(Option.getOrElse((): Groupings => ["location"])))
 
 /** An id or a date; `null` for the punches without a department. */
 export type Key = number | string | null

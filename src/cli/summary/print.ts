@@ -12,8 +12,15 @@ import type { Names } from "../flags/names.ts"
 import { formatHours, formatMoney, formatNumber } from "../print/format.ts"
 import type { CsvStyle } from "../print/machine.ts"
 import { bar, type Column, makeTable, nameColumn, type Screen } from "../print/table.ts"
-import type { Grouping, Groupings } from "./flags.ts"
-import { compareKeys, isId, type Keys, nameOfKey, type ThresholdColumn } from "./groups.ts"
+import {
+  compareKeys,
+  type Grouping,
+  type Groupings,
+  isId,
+  type Keys,
+  nameOfKey,
+  type ThresholdColumn
+} from "./groups.ts"
 
 /** The columns of a summary that its flags add. */
 interface SummaryColumns {

@@ -1,4 +1,5 @@
 /** `time-punches summary`: sums hours, labour cost and tips by location, user, role, department or day. */
+import type * as Command from "effect/cli/Command"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
@@ -11,20 +12,38 @@ import * as Labor from "../../payroll/Labor.ts"
 import type { MissingZone } from "../../payroll/Period.ts"
 import { addAll } from "../../payroll/running.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { openSource } from "../database/source.ts"
-import { intoOutput } from "../files/output.ts"
-import { type FilterInput, toFilter } from "../flags/filter.ts"
-import { formOf } from "../flags/form.ts"
-import { readNames } from "../flags/names.ts"
+import { openSource, sourceFlags } from "../database/source.ts"
+import { filterFlags, type FilterInput, toFilter } from "../flags/filter.ts"
+import { csvFlags, formatFlags, formOf } from "../flags/form.ts"
+import { namesFlag, readNames } from "../flags/names.ts"
+import { intoOutput, outputFlags } from "../flags/output.ts"
+import { keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
+import { asOf, rounding, thresholdFlags, thresholdsOf } from "../flags/thresholds.ts"
 import { countedPunches } from "../print/format.ts"
 import { printError, printWarning } from "../print/messages.ts"
 import { printCells, printLines, printText, screen } from "../print/output.ts"
-import { keptOf, type LocalPeriod, resolvePeriod } from "../select/period.ts"
-import { thresholdsOf } from "../select/thresholds.ts"
 import { makeVerb } from "../verb.ts"
-import { forms, summaryFlags, type SummaryInput } from "./flags.ts"
-import { type Key, makeGrouper, thresholdColumns } from "./groups.ts"
+import { by, type Key, makeGrouper, thresholdColumns } from "./groups.ts"
 import { csvOf, jsonOf, tableOf } from "./print.ts"
+
+/** The forms of its result. */
+const forms = ["table", "csv", "json"] as const
+
+const summaryFlags = {
+  by,
+  ...thresholdFlags,
+  asOf,
+  rounding,
+  ...formatFlags(forms, "table for people; csv and json are exact, without the total"),
+  ...csvFlags,
+  ...outputFlags,
+  names: namesFlag,
+  ...sourceFlags,
+  ...filterFlags,
+  ...periodFlags
+}
+
+type SummaryInput = Command.Command.Config.Infer<typeof summaryFlags>
 
 export const verb = makeVerb("summary", summaryFlags, (input) => run(input), {
   text: `Sum the punches of a company.

@@ -3,9 +3,16 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Effect, Option, Result, Schema, Stdio } from "effect"
 import { Command } from "effect/cli"
 import { describeFilter, filterFlags, type FilterInput } from "../../../src/cli/flags/filter.ts"
+import {
+  fixedWindowHint,
+  keptOf,
+  periodFlags,
+  type PeriodInput,
+  requirePeriod,
+  textOfDates,
+  withPeriod
+} from "../../../src/cli/flags/period.ts"
 import type { LocationDayRules } from "../../../src/cli/flags/zones.ts"
-import { fixedWindowHint, keptOf, requirePeriod, textOfDates, withPeriod } from "../../../src/cli/select/period.ts"
-import { periodFlags, type PeriodInput } from "../../../src/cli/select/periodFlags.ts"
 import { LocationId } from "../../../src/Ids.ts"
 import { type DayRule, MissingZone } from "../../../src/payroll/Period.ts"
 import { punch } from "../../support/arbitraryPunch.ts"
