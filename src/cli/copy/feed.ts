@@ -15,12 +15,13 @@ import { timePunchNames } from "../../internal/wire/names.ts"
 import { differingColumns } from "../../sql/columns.ts"
 import { FeedKind, FeedPosition } from "../../sql/feedPosition.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
-import { layerCopy } from "../database/copy.ts"
-import { databaseFlag, databaseWords, targetOfCopy } from "../database/database.ts"
+import { openCopy } from "../database/copy.ts"
+import { databaseFlag, databaseWords } from "../database/database.ts"
+import { open } from "../database/open.ts"
 import { differencesOf, type PunchDisplay, shortened } from "../database/punchFields.ts"
 import { CommandFailure, exitCode } from "../failure.ts"
-import { companyFlags, companyOf, companyWords } from "../flags/connection.ts"
-import { formatFlag, formatOf } from "../flags/form.ts"
+import { companyFlags, companyWords } from "../flags/connection.ts"
+import { formatFlag } from "../flags/form.ts"
 import { fileFlag, intervalForm, readInterval, text, words } from "../flags/values.ts"
 import { counted, formatTime } from "../print/format.ts"
 import { printWarning, startReport } from "../print/messages.ts"
@@ -100,26 +101,27 @@ export const verb = makeVerb("feed", feedFlags, (input) => run(input), {
 })
 
 const run = Effect.fnUntraced(function*(input: FeedInput) {
-  const company = yield* companyOf(input)
-  const target = yield* targetOfCopy(
-    input.database,
-    "copy feed",
-    "The service does not tell what changes; a copy that is synced with --history does."
+  const { company, format, layer, shown: database } = yield* open(
+    input,
+    forms,
+    openCopy(input, {
+      command: "copy feed",
+      why: ["The service does not tell what changes; a copy that is synced with --history does."]
+    })
   )
-  const form = yield* Effect.fromResult(formatOf(input, forms))
-  const lineOf = form === "ndjson" ? jsonLine : tableLine(yield* outputWidth)
+  const lineOf = format === "ndjson" ? jsonLine : tableLine(yield* outputWidth)
   const follow = Option.getOrUndefined(input.follow)
   yield* Effect.gen(function*() {
     const state = Option.isNone(input.state)
       ? undefined
-      : yield* openState(input.state.value, company.id, target.shown)
+      : yield* openState(input.state.value, company, database)
     const given = Option.getOrUndefined(input.since)
-    const since = state?.start ?? (given === "now" ? yield* SqlStore.feedPosition(company.id) : given)
+    const since = state?.start ?? (given === "now" ? yield* SqlStore.feedPosition(company) : given)
     if (state !== undefined) yield* state.save(since)
     let last = since
     let printed = 0
     const { clear, show } = yield* startReport({ printsResults: true })
-    yield* SqlStore.feed(company.id, { since, follow }).pipe(
+    yield* SqlStore.feed(company, { since, follow }).pipe(
       Stream.chunks,
       Stream.runForEach(Effect.fnUntraced(function*(events) {
         const shown = events.filter((event) => isAsked(event, input))
@@ -134,7 +136,7 @@ const run = Effect.fnUntraced(function*(input: FeedInput) {
     )
   }).pipe(
     Effect.catchTag("HistoryUnavailable", (error) => Effect.fail(describe(error, input))),
-    Effect.provide(layerCopy(company.id, target))
+    Effect.provide(layer)
   )
 })
 

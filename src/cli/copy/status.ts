@@ -41,7 +41,7 @@ export const verb = makeVerb("status", statusFlags, (input) => run(input), {
 })
 
 const run = Effect.fnUntraced(function*(input: StatusInput) {
-  const json = yield* Effect.fromResult(isJson(input))
+  const json = yield* isJson(input)
   const companies = yield* companiesOf(input)
   const { maxAge } = input
   const target = yield* targetOfCopy(input.database, "copy status")

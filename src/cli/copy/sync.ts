@@ -93,7 +93,7 @@ export const verb = makeVerb("sync", syncFlags, (input) => run(input), {
 const run = Effect.fnUntraced(
   function*(input: SyncInput) {
     const { allowMissing, history, keepHistory, sweep } = input
-    const json = yield* Effect.fromResult(isJson(input))
+    const json = yield* isJson(input)
     const companies = yield* companiesOf(input)
     const target = yield* targetOfCopy(input.database, "sync")
     if (Option.isSome(keepHistory) && !history) return yield* usage("--keep-history goes with --history")

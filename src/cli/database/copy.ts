@@ -22,9 +22,10 @@ import { missedDeletions } from "../../sync/Checkpoint.ts"
 import { commandFailureOf } from "../describe.ts"
 import { CommandFailure, exitCode, type ExpectedError, refused } from "../failure.ts"
 import type { DatabaseTarget } from "../flags/address.ts"
+import { type CompanyInput, companyOf } from "../flags/connection.ts"
 import { formatAge, shellWord } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
-import { layerDatabase } from "./database.ts"
+import { layerDatabase, targetOfCopy } from "./database.ts"
 
 /**
  * Prints the age of the copy of a company on standard error. Fails if its first load did not end, or if its last sync run ended
@@ -78,6 +79,21 @@ export const layerCopy = (company: CompanyId, target: DatabaseTarget, readonly =
     }
     return layerDatabase(target, { readonly })
   }))
+
+/** The company and the copy of a verb that reads no service. A file is opened to read it alone unless the verb writes. */
+export const openCopy = Effect.fnUntraced(function*(
+  input: CompanyInput & { readonly database: Option.Option<string> },
+  { command, why = [], writes = false }: {
+    readonly command: string
+    /** What its copy is for. */
+    readonly why?: ReadonlyArray<string>
+    readonly writes?: boolean
+  }
+) {
+  const { id: company } = yield* companyOf(input)
+  const target = yield* targetOfCopy(input.database, command, ...why)
+  return { company, target, shown: target.shown, layer: layerCopy(company, target, !writes) }
+})
 
 /** A store over its database, which waits while the database is locked or away. A wrong name of a file never passes. */
 export const layerWaiting = <A, E extends ExpectedError, R>(store: Layer.Layer<A, E, R>, target: DatabaseTarget) =>

@@ -91,7 +91,7 @@ export const diagnose = Effect.fnUntraced(function*(
   pageSize: number
 ) {
   const { styles } = yield* screen
-  const json = yield* Effect.fromResult(isJson(flags))
+  const json = yield* isJson(flags)
   const filter = yield* Effect.fromResult(toFilter(flags))
   const target = yield* optionalTargetOf(database)
   if (full && Option.isNone(target)) return yield* usage("--full goes with --database")

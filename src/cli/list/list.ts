@@ -9,11 +9,12 @@ import { printable } from "../../internal/text/printable.ts"
 import { maxPageSize } from "../../listing/parameters.ts"
 import * as WorkedTime from "../../payroll/WorkedTime.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { openPages, sourceFlags } from "../database/source.ts"
+import { open } from "../database/open.ts"
+import { openSource, sourceFlags } from "../database/source.ts"
 import { mapToCommandFailure } from "../describe.ts"
 import { filterFlags, toFilter } from "../flags/filter.ts"
-import { csvFlags, fileFormats, formatFlags, formOf } from "../flags/form.ts"
-import { idColumns, nameColumns, type Names, namesFlag, readNames } from "../flags/names.ts"
+import { csvFlags, fileFormats, formatFlags } from "../flags/form.ts"
+import { idColumns, nameColumns, type Names, namesFlag } from "../flags/names.ts"
 import { fileOf, intoOutput, outputFlags } from "../flags/output.ts"
 import { jsonText, pageText } from "../flags/pageText.ts"
 import { cursorFlag, limitFlag, resumeHint } from "../flags/paging.ts"
@@ -66,13 +67,11 @@ const run = Effect.fnUntraced(
   function*(input: ListInput) {
     const flags = yield* resolvePeriod(input)
     const filter = yield* Effect.fromResult(toFilter(flags))
-    const { format, style } = yield* Effect.fromResult(formOf(flags, forms))
-    const names = yield* readNames(flags.names)
+    const { format, names, pages, service, style } = yield* open(flags, forms, openSource(flags))
     const further = names && nameColumns(names)
     const most = Option.getOrElse(flags.limit, () => Infinity)
     // With several zones, not every punch of a page is in the period of its location.
     const usualSize = Option.isSome(flags.locations) ? maxPageSize : Math.min(most, maxPageSize)
-    const { pages, service } = yield* openPages(flags)
     const { add, totals } = yield* makeProgress({
       printsResults: true,
       window: { clockedIn: filter.clockedIn, zone: flags.zone }

@@ -12,7 +12,8 @@ import * as PeriodCheck from "../../payroll/PeriodCheck.ts"
 import type { Interval } from "../../payroll/Zones.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { copyOf, mayHaveDeleted, openSource, punchesOf, sourceFlags } from "../database/source.ts"
+import { open } from "../database/open.ts"
+import { openSource, sourceFlags } from "../database/source.ts"
 import { Findings } from "../failure.ts"
 import {
   disputedIn,
@@ -25,8 +26,8 @@ import {
   selects,
   widerFilter
 } from "../flags/filter.ts"
-import { csvFlags, formatFlags, formOf } from "../flags/form.ts"
-import { namesFlag, readNames } from "../flags/names.ts"
+import { csvFlags, formatFlags } from "../flags/form.ts"
+import { namesFlag } from "../flags/names.ts"
 import { intoOutput, outputFlags } from "../flags/output.ts"
 import { type LocationDayRule, periodFlags, requirePeriod, resolvePeriod } from "../flags/period.ts"
 import { defaultMaxShift, maxShift, refuseBeyondCalendar } from "../flags/thresholds.ts"
@@ -97,12 +98,11 @@ const run = Effect.fnUntraced(
   function*(flags: CheckInput) {
     const resolved = yield* resolvePeriod({ ...noFilter, ...flags })
     const local = yield* Effect.fromResult(requirePeriod(resolved, "payroll check"))
-    const { format, style } = yield* Effect.fromResult(formOf(flags, forms))
-    const names = yield* readNames(flags.names)
-    const knowsDisputes = Option.isNone(yield* copyOf(flags))
+    const source = yield* open(resolved, forms, openSource(resolved))
+    const { format, names, style } = source
+    const knowsDisputes = Option.isSome(source.service)
     const accepts = (kind: "empty" | "deletionsUnseen") => Option.exists(flags.accept, (kinds) => kinds.includes(kind))
     const acceptsEmpty = accepts("empty")
-    const source = yield* openSource(resolved)
     const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
     yield* refuseBeyondCalendar(resolved, maxShift)
     const { all, checked } = yield* findAll({
@@ -112,9 +112,9 @@ const run = Effect.fnUntraced(
       maxDuration: maxShift,
       asOf: Option.getOrUndefined(flags.asOf),
       knowsDisputes
-    }, punchesOf(source))
+    }, source.list)
 
-    const missesDeletions = !accepts("deletionsUnseen") && (yield* mayHaveDeleted(flags))
+    const missesDeletions = !accepts("deletionsUnseen") && (yield* source.missesDeletions)
     const hidden = yield* HiddenKinds
     const found = hidden.length === 0 ? all : all.filter(({ kind }) => !hidden.includes(kind))
     const printVerdict = found.length === 0 && checked > 0 ? printError : printWarning

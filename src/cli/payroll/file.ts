@@ -13,10 +13,10 @@ import * as CloseTerms from "../../close/CloseTerms.ts"
 import type { FormChange } from "../../close/WrittenFile.ts"
 import { printable } from "../../internal/text/printable.ts"
 import type * as PayrollFile from "../../payroll/PayrollFile.ts"
+import { layerCopy } from "../database/copy.ts"
 import { personOf } from "../database/database.ts"
-import { openSource, punchesOf, sourceFlags } from "../database/source.ts"
+import { openSource, sourceFlags } from "../database/source.ts"
 import { usage } from "../failure.ts"
-import { companyOf } from "../flags/connection.ts"
 import { parseJson, readInput } from "../flags/file.ts"
 import { flagNameOf } from "../flags/filter.ts"
 import { refuseForeign } from "../flags/form.ts"
@@ -29,7 +29,7 @@ import { counted, formatExactHours, formatMoney, formatSignedHours, minuteOf } f
 import { printHint, printWarning } from "../print/messages.ts"
 import { printCells } from "../print/output.ts"
 import { makeVerb } from "../verb.ts"
-import { readTerms, recordOf, revisionName, termFlags, writable } from "./record.ts"
+import { openClosed, readTerms, revisionName, termFlags } from "./record.ts"
 
 const fileFlags = {
   revision: Argument.optional(revisionName),
@@ -82,7 +82,7 @@ const run = Effect.fnUntraced(function*(input: FileInput) {
   const form = yield* readForm(input, names)
   // The mapping says how cells are separated, so any ending of a text is right.
   const isTabbed = form.mapping.separator === "\t" && Option.exists(input.output, (file) => /\.tsv$/i.test(file))
-  if (!isTabbed) yield* Effect.fromResult(refuseForeign(input.output, "the text of its mapping"))
+  if (!isTabbed) yield* refuseForeign(input.output, "the text of its mapping")
   if (input.preview) {
     yield* printPreview(input, form)
     return { note: Effect.void }
@@ -97,7 +97,7 @@ const run = Effect.fnUntraced(function*(input: FileInput) {
     return yield* usage("payroll file prints one revision: name it, such as payroll file 7.2", "Or give --preview.")
   }
   const { name } = input.revision.value
-  const { company, layer, target } = yield* recordOf(input, "file")
+  const { company, layer, target } = yield* openClosed(input, "file")
   const isWritten = Option.isSome(fileOf(input.output))
   const found = Effect.gen(function*() {
     const { previous, revision } = yield* Close.find(company, name)
@@ -111,7 +111,7 @@ const run = Effect.fnUntraced(function*(input: FileInput) {
   const changes = Close.formChanges(files, revision.id, used)
   if (changes.length > 0) yield* printWarning(...changes.map(changeLine), addsUp)
   const note = Close.noteFile(company, revision.id, { ...used, user: personOf() }).pipe(
-    Effect.provide(writable(company, target)),
+    Effect.provide(layerCopy(company, target, false)),
     Effect.asVoid,
     // The file is there: it is as good as without a note.
     Effect.catch(({ message }) =>
@@ -155,10 +155,9 @@ const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileFor
       "Add one, such as --week DATE, with --zone or --zone-file."
     )
   }
-  const company = yield* companyOf(input)
+  const { company, list } = yield* openSource({ ...input, zone })
   const terms = CloseTerms.make({ ...given.value, companyId: company.id })
-  const source = yield* openSource({ ...input, zone })
-  const punches = punchesOf(source)({ clockedIn: CloseTerms.queryWindow(terms) })
+  const punches = list({ clockedIn: CloseTerms.queryWindow(terms) })
   const sums = yield* Stream.run(punches, CloseSums.sum(terms))
   yield* printFile(form, `preview of ${textOfDates(terms)}`, { first: terms.first, last: terms.last, ...sums })
 })

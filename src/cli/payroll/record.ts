@@ -11,14 +11,14 @@ import * as RevisionId from "../../close/RevisionId.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { version } from "../../internal/wire/userAgent.ts"
 import { isZones } from "../../payroll/Zones.ts"
-import { layerCopy, requireCopy } from "../database/copy.ts"
-import { databaseFlag, maxAgeFlag, personOf, targetOfCopy } from "../database/database.ts"
+import { openCopy, requireCopy } from "../database/copy.ts"
+import { databaseFlag, maxAgeFlag, personOf } from "../database/database.ts"
+import { open } from "../database/open.ts"
 import { Findings, usage } from "../failure.ts"
-import type { DatabaseTarget } from "../flags/address.ts"
-import { companyFlags, type CompanyInput, companyOf } from "../flags/connection.ts"
+import { companyFlags } from "../flags/connection.ts"
 import { disputesUnknown, noFilter } from "../flags/filter.ts"
-import { isJson, jsonFlags, type JsonInput } from "../flags/form.ts"
-import { type Names, namesFlag, readNames } from "../flags/names.ts"
+import { jsonFlags, type JsonInput, tableOrJson } from "../flags/form.ts"
+import { type Names, namesFlag } from "../flags/names.ts"
 import { outputFlags } from "../flags/output.ts"
 import { dayStartsOrDefault, periodFlags, resolvePeriod } from "../flags/period.ts"
 import { orDefault } from "../flags/settings.ts"
@@ -30,40 +30,24 @@ import { printWarning } from "../print/messages.ts"
 import { printText, screen } from "../print/output.ts"
 import { tableOf } from "./findings.ts"
 
-interface RecordInput extends Pick<CompanyInput, "company">, JsonInput {
-  readonly database: Option.Option<string>
-  readonly names?: Option.Option<string>
-}
-
-/** The company of the flags, and the copy that has its record: a file is opened to read it alone unless the verb writes. */
-export const recordOf = Effect.fnUntraced(function*(
-  input: Pick<RecordInput, "company" | "database">,
-  verb: string,
-  writes = false
-) {
-  const { id: company } = yield* companyOf(input)
-  const target = yield* targetOfCopy(
-    input.database,
-    `payroll ${verb}`,
-    "Closes are recorded in a copy that is synced with --history."
-  )
-  return {
-    company,
-    target,
-    shown: target.shown,
-    layer: layerCopy(company, target, !writes)
-  }
-})
+/** The company of the flags, and the copy that has its record. */
+export const openClosed = (input: Parameters<typeof openCopy>[0], verb: string, writes = false) =>
+  openCopy(input, {
+    command: `payroll ${verb}`,
+    why: ["Closes are recorded in a copy that is synced with --history."],
+    writes
+  })
 
 /** The same, with what decides how it is printed. */
-export const openRecord = Effect.fnUntraced(function*(input: RecordInput, verb: string, writes = false) {
-  const record = yield* recordOf(input, verb, writes)
-  const json = yield* Effect.fromResult(isJson(input))
-  return { ...record, json, names: yield* readNames(input.names ?? Option.none()) }
-})
-
-/** The same copy, to write to it. */
-export const writable = (company: CompanyId, target: DatabaseTarget) => layerCopy(company, target, false)
+export const openRecord = (
+  input: Parameters<typeof openClosed>[0] & Parameters<typeof open>[0] & JsonInput,
+  verb: string,
+  writes = false
+) =>
+  Effect.map(
+    open(input, tableOrJson, openClosed(input, verb, writes)),
+    (opened) => ({ ...opened, json: opened.format === "json" })
+  )
 
 /** Who writes a revision, and with which note. */
 export const authorship = (note: Option.Option<string>) => ({

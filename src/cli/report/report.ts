@@ -9,11 +9,10 @@ import { closeListing, toHtmlCloseReport } from "../../close/report.ts"
 import { byLocation, type MissingZone } from "../../payroll/Zones.ts"
 import { queryWindow, type ReportOptions, toHtmlReport } from "../../report/report.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
-import { withCopy } from "../database/copy.ts"
-import { targetOfCopy } from "../database/database.ts"
-import { copyOf, openSource, punchesOf, sourceFlags } from "../database/source.ts"
+import { openCopy, withCopy } from "../database/copy.ts"
+import { open } from "../database/open.ts"
+import { openSource, sourceFlags } from "../database/source.ts"
 import { usage } from "../failure.ts"
-import { companyOf } from "../flags/connection.ts"
 import {
   disputedIn,
   disputesUnknown,
@@ -23,8 +22,7 @@ import {
   selects,
   widerFilter
 } from "../flags/filter.ts"
-import { formatOf } from "../flags/form.ts"
-import { namesFlag, readNames } from "../flags/names.ts"
+import { namesFlag } from "../flags/names.ts"
 import { intoOutput, outputFlags } from "../flags/output.ts"
 import { periodFlags, refuseBesideClose, requirePeriod, resolvePeriod } from "../flags/period.ts"
 import {
@@ -51,6 +49,9 @@ export const periodInput = {
   asOf,
   rounding: optionalRounding
 }
+
+/** The form of its result. */
+const forms = ["html"] as const
 
 const reportFlags = {
   ...sourceFlags,
@@ -92,7 +93,6 @@ export const verb = makeVerb("report", reportFlags, (flags) => intoOutput(Effect
 })
 
 const run = Effect.fnUntraced(function*(input: ReportInput) {
-  yield* Effect.fromResult(formatOf({ format: Option.none(), output: input.output }, ["html"]))
   yield* printText(
     Option.isSome(input.close) ? yield* closePage(input, input.close.value) : yield* periodPage(input)
   )
@@ -102,14 +102,11 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   // The first day of a week is that of the rows of the heat map too.
   const flags = yield* resolvePeriod({ ...noFilter, ...input }, { countsWeeks: true })
   const { dayRule, period } = yield* Effect.fromResult(requirePeriod(flags, "report"))
-  const names = yield* readNames(flags.names)
-  const knowsDisputes = Option.isNone(yield* copyOf(flags))
   const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
-  const source = yield* openSource(flags)
-  const { id } = yield* companyOf(flags)
+  const { company, list, names, service } = yield* open(flags, forms, openSource(flags))
+  const knowsDisputes = Option.isSome(service)
   yield* refuseBeyondCalendar(flags, maxShift)
   const selected = selectedOf(flags)
-  const list = punchesOf(source)
   const periods = byLocation(dayRule, period)
   const disputed = knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined
   const isSelected = selects(selected)
@@ -127,7 +124,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
     // A copy lists by clock-in; a service may list in another order.
     isSorted: !knowsDisputes,
     names,
-    title: `Labour report of company ${id}`,
+    title: `Labour report of company ${company.id}`,
     notes: knowsDisputes ? [] : [disputesUnknown]
   }
   const filter = widerFilter(queryWindow(options), selected, flags.clockedIn)
@@ -149,15 +146,17 @@ const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
   if (Option.contains(input.source, "service")) {
     return yield* usage("--close reads a record, and --source service reads no copy", "Give one or the other.")
   }
-  const company = yield* companyOf(input)
-  const target = yield* targetOfCopy(input.database, "report --close", "Closes are recorded in a copy.")
-  const names = yield* readNames(input.names)
-  return yield* withCopy(company.id, target, () =>
+  const { company, names, target } = yield* open(
+    input,
+    forms,
+    openCopy(input, { command: "report --close", why: ["Closes are recorded in a copy."] })
+  )
+  return yield* withCopy(company, target, () =>
     Stream.fromEffect(Effect.gen(function*() {
-      const close = yield* Close.get(company.id, id)
+      const close = yield* Close.get(company, id)
       const listing = closeListing(close)
-      const otherTerms = Option.isNone(listing) ? [] : (yield* Close.newest(company.id, id)).otherTerms
-      const punches = Option.map(listing, ({ at, clockedIn }) => SqlStore.list(company.id, { clockedIn }, { at }))
+      const otherTerms = Option.isNone(listing) ? [] : (yield* Close.newest(company, id)).otherTerms
+      const punches = Option.map(listing, ({ at, clockedIn }) => SqlStore.list(company, { clockedIn }, { at }))
       return yield* Effect.catchTag(
         toHtmlCloseReport(close, punches, { names, otherTerms, isSorted: true }),
         "HistoryUnavailable",

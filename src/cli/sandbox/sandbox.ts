@@ -126,7 +126,7 @@ export const verb = makeVerb("sandbox", sandboxFlags, (input) => serve(input), {
 /** Serves until interrupted. */
 const serve = Effect.fnUntraced(function*(options: SandboxInput) {
   const { companies: count, companiesCsv, seed } = options
-  const json = yield* Effect.fromResult(isJson(options))
+  const json = yield* isJson(options)
   if (Option.isNone(count) && Option.isSome(companiesCsv)) {
     return yield* usage("--companies-csv goes with --companies")
   }

@@ -12,10 +12,11 @@ import * as Labor from "../../payroll/Labor.ts"
 import type { MissingZone } from "../../payroll/Period.ts"
 import { addAll } from "../../payroll/running.ts"
 import type { TimePunch } from "../../TimePunch.ts"
+import { open } from "../database/open.ts"
 import { openSource, sourceFlags } from "../database/source.ts"
 import { filterFlags, type FilterInput, toFilter } from "../flags/filter.ts"
-import { csvFlags, formatFlags, formOf } from "../flags/form.ts"
-import { namesFlag, readNames } from "../flags/names.ts"
+import { csvFlags, formatFlags } from "../flags/form.ts"
+import { namesFlag } from "../flags/names.ts"
 import { intoOutput, outputFlags } from "../flags/output.ts"
 import { keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
 import { asOf, rounding, thresholdFlags, thresholdsOf } from "../flags/thresholds.ts"
@@ -84,15 +85,12 @@ export const run = Effect.fnUntraced(
     const countsWeeks = Option.isSome(input.weeklyThreshold) || input.by.includes("week")
     const countsDays = countsWeeks || Option.isSome(input.dailyThreshold) || input.by.includes("day")
     const flags = yield* resolvePeriod(input, { countsWeeks, countsDays })
-    // Once: the file may be a pipe.
-    const names = yield* readNames(flags.names)
     const limits = yield* Effect.fromResult(thresholdsOf(flags))
     const filter = yield* Effect.fromResult(toFilter({ ...flags, clockedIn: readWindow(flags.clockedIn, limits) }))
-    const { format, style } = yield* Effect.fromResult(formOf(flags, forms))
-    const source = yield* openSource(flags)
+    const { format, names, read, style } = yield* open(flags, forms, openSource(flags))
     const { idOf, keysOf } = makeGrouper(flags.by, flags.dayRuleOf, Option.getOrUndefined(flags.weekStarts))
-    const { groups, open, people } = yield* sumsOf(
-      source(filter),
+    const { groups, openPunches, people } = yield* sumsOf(
+      read(filter),
       flags,
       idOf,
       { rounding: flags.rounding, asOf: Option.getOrUndefined(flags.asOf) },
@@ -111,7 +109,7 @@ export const run = Effect.fnUntraced(
     if (incomplete > 0) {
       yield* printWarning(
         `The time of ${countedPunches(incomplete)} is unknown and not in the sums` +
-          (open > 0 && Option.isNone(flags.asOf) ? "; --as-of counts open ones up to an instant." : ".")
+          (openPunches > 0 && Option.isNone(flags.asOf) ? "; --as-of counts open ones up to an instant." : ".")
       )
     }
   },
@@ -136,7 +134,7 @@ interface SummarySums {
   /** The hours of each person; empty without a threshold. */
   readonly people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
   /** Number of punches without a clock-out. */
-  readonly open: number
+  readonly openPunches: number
 }
 
 /** Sums the punches of the period by group, and by person if there are limits, in one pass over all punches. */
@@ -149,14 +147,14 @@ const sumsOf = Effect.fnUntraced(function*<E, R>(
 ): Effect.fn.Return<SummarySums, E | Labor.SumOverflow | MissingZone, R> {
   const groups = Labor.makeRollup(idOf, options)
   const hours = Option.map(limits, (limits) => Labor.makeHours({ ...limits, ...options }))
-  let open = 0
+  let openPunches = 0
   yield* Stream.runForEach(pages, (punches) =>
     Effect.fromResult(Result.gen(function*() {
       const kept = yield* keptOf(punches, period)
-      open += kept.filter(({ clockedOut }) => Option.isNone(clockedOut)).length
+      openPunches += kept.filter(({ clockedOut }) => Option.isNone(clockedOut)).length
       yield* addAll<Labor.SumOverflow>(groups, kept)
       if (Option.isSome(hours)) yield* addAll<Labor.SumOverflow | MissingZone>(hours.value, punches)
     })))
   const people = Option.match(hours, { onNone: () => [], onSome: ({ result }) => result(Function.identity) })
-  return { groups: groups.result(), people: HashMap.fromIterable(people), open }
+  return { groups: groups.result(), people: HashMap.fromIterable(people), openPunches }
 })
