@@ -257,7 +257,7 @@ export const makeRun = <Name extends string, Input, Parsed, R>(
     })
     return withMessages(
       globals,
-      Effect.fromResult(globals.rest).pipe(
+      Effect.fromResult(globals.args).pipe(
         Effect.flatMap((rest) => withProfile(globals, call(rest))),
         Effect.as<ExitCode>(exitCode.ok),
         Effect.catch(handleError),

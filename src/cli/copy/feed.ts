@@ -73,7 +73,7 @@ const feedFlags = {
 
 type FeedInput = Command.Command.Config.Infer<typeof feedFlags>
 
-export const verb = makeVerb("feed", feedFlags, (input) => run(input), {
+export const verb = makeVerb("feed", feedFlags, (input) => printFeed(input), {
   text: `Tell what changes in a copy, one line for each punch that a commit changed.
 
   It reads a copy that time-punches copy sync --history keeps, and sends
@@ -100,8 +100,8 @@ export const verb = makeVerb("feed", feedFlags, (input) => run(input), {
   ]
 })
 
-const run = Effect.fnUntraced(function*(input: FeedInput) {
-  const { company, format, layer, shown: database } = yield* open(
+const printFeed = Effect.fnUntraced(function*(input: FeedInput) {
+  const { address, company, format, layer } = yield* open(
     input,
     forms,
     openCopy(input, {
@@ -114,7 +114,7 @@ const run = Effect.fnUntraced(function*(input: FeedInput) {
   yield* Effect.gen(function*() {
     const state = Option.isNone(input.state)
       ? undefined
-      : yield* openState(input.state.value, company, database)
+      : yield* openState(input.state.value, company, address)
     const given = Option.getOrUndefined(input.since)
     const since = state?.start ?? (given === "now" ? yield* SqlStore.feedPosition(company) : given)
     if (state !== undefined) yield* state.save(since)
@@ -124,10 +124,10 @@ const run = Effect.fnUntraced(function*(input: FeedInput) {
     yield* SqlStore.feed(company, { since, follow }).pipe(
       Stream.chunks,
       Stream.runForEach(Effect.fnUntraced(function*(events) {
-        const shown = events.filter((event) => isAsked(event, input))
-        yield* printText((yield* Effect.fromResult(Result.all(shown.map(lineOf)))).join(""))
+        const asked = events.filter((event) => isAsked(event, input))
+        yield* printText((yield* Effect.fromResult(Result.all(asked.map(lineOf)))).join(""))
         last = Arr.lastNonEmpty(events).position
-        printed += shown.length
+        printed += asked.length
         if (state !== undefined) yield* state.save(last)
         yield* show(() => ({ text: counted(printed, "event"), fields: feedFields(printed, last) }))
       })),

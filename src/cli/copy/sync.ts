@@ -73,7 +73,7 @@ const syncFlags = {
 
 type SyncInput = Command.Command.Config.Infer<typeof syncFlags>
 
-export const verb = makeVerb("sync", syncFlags, (input) => run(input), {
+export const verb = makeVerb("sync", syncFlags, (input) => syncCopies(input), {
   text: `Keep a copy of the punches of a company in a database.
 
   It does one sync run: the first reads everything, a later one what has
@@ -90,7 +90,7 @@ export const verb = makeVerb("sync", syncFlags, (input) => run(input), {
   ]
 })
 
-const run = Effect.fnUntraced(
+const syncCopies = Effect.fnUntraced(
   function*(input: SyncInput) {
     const { allowMissing, history, keepHistory, sweep } = input
     const json = yield* isJson(input)

@@ -33,17 +33,17 @@ import { layerDatabase, targetOfCopy } from "./database.ts"
  */
 export const requireCopy = Effect.fnUntraced(function*(
   company: CompanyId,
-  shown: string,
+  address: string,
   maxAge: Option.Option<Duration.Duration>
 ) {
   const status = yield* SqlStore.status(company)
   const completedAt = Option.flatMap(status.checkpoint, ({ completedAt }) => completedAt)
-  if (Option.isNone(completedAt)) return yield* incomplete(company, shown, Option.isSome(status.checkpoint))
+  if (Option.isNone(completedAt)) return yield* incomplete(company, address, Option.isSome(status.checkpoint))
   const printAge = Option.isSome(status.lastError) ? printWarning : printHint
-  yield* printAge(ageOf(shown, status, completedAt.value, DateTime.toUtc(yield* DateTime.now)))
+  yield* printAge(ageOf(address, status, completedAt.value, DateTime.toUtc(yield* DateTime.now)))
   const missed = Option.flatMapNullishOr(status.checkpoint, missedDeletions)
   if (Option.isSome(missed)) yield* printWarning(missed.value)
-  yield* requireAge(company, shown, completedAt, maxAge)
+  yield* requireAge(company, address, completedAt, maxAge)
   return status
 })
 
@@ -58,7 +58,7 @@ export const withCopy = <A, E, R>(
   maxAge: Option.Option<Duration.Duration>
 ) =>
   inOneState(
-    Stream.unwrap(Effect.map(requireCopy(company, target.shown, maxAge), use))
+    Stream.unwrap(Effect.map(requireCopy(company, target.address, maxAge), use))
   ).pipe(Stream.provide(layerCopy(company, target)))
 
 /**
@@ -72,8 +72,8 @@ export const layerCopy = (company: CompanyId, target: DatabaseTarget, readonly =
     const fs = yield* FileSystem.FileSystem
     if (target._tag === "Sqlite" && !(yield* fs.exists(target.filename))) {
       return yield* new CommandFailure({
-        message: `there is no file ${printable(target.shown)}`,
-        advice: newCopy(company, target.shown, "its name"),
+        message: `there is no file ${printable(target.address)}`,
+        advice: newCopy(company, target.address, "its name"),
         code: exitCode.system
       })
     }
@@ -92,7 +92,7 @@ export const openCopy = Effect.fnUntraced(function*(
 ) {
   const { id: company } = yield* companyOf(input)
   const target = yield* targetOfCopy(input.database, command, ...why)
-  return { company, target, shown: target.shown, layer: layerCopy(company, target, !writes) }
+  return { address: target.address, company, target, layer: layerCopy(company, target, !writes) }
 })
 
 /** A store over its database, which waits while the database is locked or away. A wrong name of a file never passes. */
@@ -119,22 +119,24 @@ const waiting = <A, E extends ExpectedError | CommandFailure, R>(
     )
   }))
 
-const syncFirst = (company: CompanyId, shown: string): ReadonlyArray<string> => [
-  `Run time-punches sync --company ${company} --database ${shellWord(shown)}, then try again.`
+const syncFirst = (company: CompanyId, address: string): ReadonlyArray<string> => [
+  `Run time-punches sync --company ${company} --database ${shellWord(address)}, then try again.`
 ]
 
 /** Closes need a history, and what was synced without one has none. */
-const newCopy = (company: CompanyId, shown: string, what: string): ReadonlyArray<string> => [
-  `Check ${what}; for a new copy, run time-punches sync --history --company ${company} --database ${shellWord(shown)}.`
+const newCopy = (company: CompanyId, address: string, what: string): ReadonlyArray<string> => [
+  `Check ${what}; for a new copy, run time-punches sync --history --company ${company} --database ${
+    shellWord(address)
+  }.`
 ]
 
 /** A sum over a part of the punches would look like a sum over all of them. */
-export const incomplete = (company: CompanyId, shown: string, isBegun: boolean) =>
+export const incomplete = (company: CompanyId, address: string, isBegun: boolean) =>
   new CommandFailure({
     message: isBegun
-      ? `the copy of company ${company} in ${printable(shown)} is not complete: its first load did not end`
-      : `${printable(shown)} has no copy of company ${company}`,
-    advice: isBegun ? syncFirst(company, shown) : newCopy(company, shown, "the company and the database"),
+      ? `the copy of company ${company} in ${printable(address)} is not complete: its first load did not end`
+      : `${printable(address)} has no copy of company ${company}`,
+    advice: isBegun ? syncFirst(company, address) : newCopy(company, address, "the company and the database"),
     code: exitCode.data
   })
 
@@ -144,20 +146,20 @@ export const incomplete = (company: CompanyId, shown: string, isBegun: boolean) 
  */
 export const requireAge = Effect.fnUntraced(function*(
   company: CompanyId,
-  shown: string,
+  address: string,
   completedAt: Option.Option<DateTime.Utc>,
   maxAge: Option.Option<Duration.Duration>
 ) {
   if (Option.isNone(maxAge)) return
   const limit = `--max-age is ${formatAge(maxAge.value)}`
   const old = (message: string, ...advice: ReadonlyArray<string>) =>
-    new CommandFailure({ message, advice: [...advice, ...syncFirst(company, shown)], code: exitCode.age })
+    new CommandFailure({ message, advice: [...advice, ...syncFirst(company, address)], code: exitCode.age })
   if (Option.isNone(completedAt)) {
-    return yield* old(`no sync run of the copy in ${printable(shown)} is complete, and ${limit}`)
+    return yield* old(`no sync run of the copy in ${printable(address)} is complete, and ${limit}`)
   }
   const age = DateTime.distance(completedAt.value, yield* DateTime.now)
   if (Duration.isLessThanOrEqualTo(Duration.abs(age), maxAge.value)) return
-  const ended = `the last complete sync run of the copy in ${printable(shown)} ended`
+  const ended = `the last complete sync run of the copy in ${printable(address)} ended`
   if (Duration.isPositive(age)) return yield* old(`${ended} ${formatAge(age)} ago, and ${limit}`)
   return yield* old(
     `${ended} ${formatAge(Duration.abs(age))} from now, and ${limit}`,
@@ -166,7 +168,7 @@ export const requireAge = Effect.fnUntraced(function*(
 })
 
 const ageOf = (
-  shown: string,
+  address: string,
   { history, lastError }: SqlStore.CopyStatus,
   completedAt: DateTime.Utc,
   now: DateTime.Utc
@@ -174,7 +176,7 @@ const ageOf = (
   // The instant of the state that is read, for `payroll diff --since`: no commit is between its sums and the changes since.
   const at = Option.match(history, { onNone: () => completedAt, onSome: ({ last }) => last })
   const age = formatAge(Duration.max(Duration.zero, DateTime.distance(completedAt, now)))
-  return `copy in ${printable(shown)} as of ${DateTime.formatIso(at)}, ${age} old${
+  return `copy in ${printable(address)} as of ${DateTime.formatIso(at)}, ${age} old${
     Option.match(lastError, { onNone: () => "", onSome: ({ tag }) => `; a later sync run failed with ${tag}` })
   }`
 }

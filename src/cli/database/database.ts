@@ -123,9 +123,9 @@ const sqlite = Effect.fnUntraced(function*({ filename }: SqliteTarget, readonly:
 /** Once a run: whom the files of such a folder belong to says nothing of what is in them. */
 const warnOfFolder = Effect.fnUntraced(function*(filename: string) {
   const folder = openFolderOf(filename)
-  const run = yield* RunFiles
-  if (folder === undefined || run?.openFolders.has(folder)) return
-  run?.openFolders.add(folder)
+  const files = yield* RunFiles
+  if (folder === undefined || files?.openFolders.has(folder)) return
+  files?.openFolders.add(folder)
   yield* printWarning(
     `every user of this machine may replace the files in ${
       printable(folder)

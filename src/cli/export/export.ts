@@ -48,7 +48,7 @@ const exportFlags = {
 
 type ExportInput = Command.Command.Config.Infer<typeof exportFlags>
 
-export const verb = makeVerb("export", exportFlags, (input) => run(input), {
+export const verb = makeVerb("export", exportFlags, (input) => exportPunches(input), {
   text: `Write the punches of a company to a file.
 
   Rows are collected in FILE.part, and FILE.resume.json records the progress
@@ -74,7 +74,7 @@ export const verb = makeVerb("export", exportFlags, (input) => run(input), {
   ]
 })
 
-const run = Effect.fnUntraced(
+const exportPunches = Effect.fnUntraced(
   function*(input: ExportInput) {
     const flags = yield* resolvePeriod(input)
     const output = fileOf(Option.some(input.output))

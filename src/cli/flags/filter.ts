@@ -23,10 +23,10 @@ type SortKey = readonly [keyof TimePunch, "asc" | "desc"]
 const isField = (name: string): name is keyof TimePunch => Object.hasOwn(timePunchNames, name)
 
 const readSortKey = (text: string): Option.Option<SortKey> => {
-  const [name = "", direction = "asc", ...rest] = text.split(".")
+  const [name = "", direction = "asc", ...more] = text.split(".")
   const field = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
   const known = /^[a-z_]+$/.test(name) && isField(field)
-  return rest.length === 0 && known && (direction === "asc" || direction === "desc")
+  return more.length === 0 && known && (direction === "asc" || direction === "desc")
     ? Option.some<SortKey>([field, direction])
     : Option.none()
 }
@@ -85,7 +85,7 @@ const flagsByKey = {
       Flag.withDescription("Read windows as wall-clock time at the location of the punch, instead of UTC"),
       Flag.withoutNegation,
       Flag.withDefault(false),
-      Flag.map((on) => on ? Option.some(true) : Option.none())
+      Flag.map((isGiven) => isGiven ? Option.some(true) : Option.none())
     ),
   sortBy: () => sortBy
 } satisfies FlagsByKey

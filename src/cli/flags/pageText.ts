@@ -8,7 +8,7 @@ import type { TimePunch } from "../../TimePunch.ts"
 import { type CsvStyle, jsonElements } from "../print/machine.ts"
 import type { FileFormat } from "./form.ts"
 
-/** `further`: columns after the columns of the punch. Only the first page of CSV has the header, and the mark before it. */
+/** `extra`: columns after the columns of the punch. Only the first page of CSV has the header, and the mark before it. */
 export const pageText = (
   punches: ReadonlyArray<TimePunch>,
   format: FileFormat,

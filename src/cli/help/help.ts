@@ -118,7 +118,7 @@ const arranged = (flags: ReadonlyArray<FlagDoc>): ReadonlyArray<FlagDoc> =>
 const withHeadings = (text: string, flags: ReadonlyArray<FlagDoc>, bold: Style): string => {
   const own = flags.filter((flag) => headingOf(flag) === -1)
   if (flags.length < 12 || own.length === 0) return text
-  const [before, ...lines] = text.split(/^(?=\S*FLAGS)/m)
+  const [start, ...lines] = text.split(/^(?=\S*FLAGS)/m)
   const firstOf = new Map(headings.flatMap(([title], at) => {
     const first = flags.find((flag) => headingOf(flag) === at)
     return first === undefined ? [] : [[first.name, title]]
@@ -127,7 +127,7 @@ const withHeadings = (text: string, flags: ReadonlyArray<FlagDoc>, bold: Style):
     const title = firstOf.get(name)
     return title === undefined ? row : `\n${bold(title)}\n${row}`
   })
-  return `${before}${titled}`
+  return `${start}${titled}`
 }
 
 /** The choices of a flag stand once: as the form of its value. */

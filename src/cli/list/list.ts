@@ -44,7 +44,7 @@ const listFlags = {
 
 type ListInput = Command.Command.Config.Infer<typeof listFlags>
 
-export const verb = makeVerb("list", listFlags, (input) => run(input), {
+export const verb = makeVerb("list", listFlags, (input) => listPunches(input), {
   text: `Print the punches of a company, in the service's order.
 
   If the listing fails or is interrupted, a line on standard error has the
@@ -63,12 +63,12 @@ export const verb = makeVerb("list", listFlags, (input) => run(input), {
 /** How many punches are passed over first: an assistant asks for a part of them at a time. */
 export const PassedOver = Context.Reference<number>("effect-time-punches/cli/PassedOver", { defaultValue: () => 0 })
 
-const run = Effect.fnUntraced(
+const listPunches = Effect.fnUntraced(
   function*(input: ListInput) {
     const flags = yield* resolvePeriod(input)
     const filter = yield* Effect.fromResult(toFilter(flags))
     const { format, names, pages, service, style } = yield* open(flags, forms, openSource(flags))
-    const further = names && nameColumns(names)
+    const extra = names && nameColumns(names)
     const most = Option.getOrElse(flags.limit, () => Infinity)
     // With several zones, not every punch of a page is in the period of its location.
     const usualSize = Option.isSome(flags.locations) ? maxPageSize : Math.min(most, maxPageSize)
@@ -110,8 +110,8 @@ const run = Effect.fnUntraced(
         const text = format === "table"
           ? (isTitled ? table.lines(taken) : []).map((line) => `${line}\n`).join("")
           : yield* format === "json"
-            ? jsonText(taken, punches, further)
-            : pageText(taken, format, pages === 0, style, further)
+            ? jsonText(taken, punches, extra)
+            : pageText(taken, format, pages === 0, style, extra)
         isPrinting = true
         yield* (format === "csv" ? printCells(Stream.make(text)) : printText(text))
         isPrinting = false

@@ -63,7 +63,7 @@ const checkFlags = {
 
 type CheckInput = Command.Command.Config.Infer<typeof checkFlags>
 
-export const verb = makeVerb("check", checkFlags, (input) => run(input), {
+export const verb = makeVerb("check", checkFlags, (input) => checkPeriod(input), {
   text: `Find the issues that a person must solve before a period is closed.
 
   It lists punches that are open, unapproved, disputed, too long or without a
@@ -94,7 +94,7 @@ export const HiddenKinds = Context.Reference<ReadonlyArray<PeriodCheck.Kind>>("e
   defaultValue: () => []
 })
 
-const run = Effect.fnUntraced(
+const checkPeriod = Effect.fnUntraced(
   function*(flags: CheckInput) {
     const resolved = yield* resolvePeriod({ ...noFilter, ...flags })
     const local = yield* Effect.fromResult(requirePeriod(resolved, "payroll check"))

@@ -57,7 +57,7 @@ const closeFlags = {
 
 type CloseInput = Command.Command.Config.Infer<typeof closeFlags>
 
-export const verb = makeVerb("close", closeFlags, (input) => run(input), {
+export const verb = makeVerb("close", closeFlags, (input) => closePeriod(input), {
   text: `Close a payroll period: check it, sum it and record the sums.
 
   It reads a copy with a history as of one time, and sends nothing.
@@ -88,8 +88,8 @@ export const verb = makeVerb("close", closeFlags, (input) => run(input), {
   ]
 })
 
-const run = Effect.fnUntraced(function*(input: CloseInput) {
-  const { company, json, layer, names, shown } = yield* openRecord(input, "close", true)
+const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
+  const { address, company, json, layer, names } = yield* openRecord(input, "close", true)
   if (input.next) yield* refusePeriodBesideNext(input)
   const given = input.next ? undefined : yield* givenTerms(input)
   yield* Effect.gen(function*() {
@@ -102,9 +102,15 @@ const run = Effect.fnUntraced(function*(input: CloseInput) {
     const revision = yield* Effect.catchTag(
       Close.create(company, options),
       "NotReady",
-      printNotReady(names, "close", shown)
+      printNotReady(names, "close", address)
     )
-    yield* printWritten([revision], [CloseSums.difference(revision, CloseSums.empty)], { ...input, json }, names, shown)
+    yield* printWritten(
+      [revision],
+      [CloseSums.difference(revision, CloseSums.empty)],
+      { ...input, json },
+      names,
+      address
+    )
     yield* printWarning(
       ...revision.changedTerms.map(({ before, now, term }) =>
         `${termNames[term]} ${termText(now)}, and close ${Option.getOrElse(revision.before, () => "")} has ${

@@ -75,7 +75,7 @@ const diffFlags = {
 
 type DiffInput = Command.Command.Config.Infer<typeof diffFlags>
 
-export const verb = makeVerb("diff", diffFlags, (flags) => intoOutput(run(flags), flags), {
+export const verb = makeVerb("diff", diffFlags, (flags) => intoOutput(printDiff(flags), flags), {
   text: `Compare the punches of a period with what they were when it was closed.
 
   It reads a copy that time-punches copy sync --history keeps, and sends
@@ -104,7 +104,7 @@ export const verb = makeVerb("diff", diffFlags, (flags) => intoOutput(run(flags)
   ]
 })
 
-const run = Effect.fnUntraced(function*(input: DiffInput) {
+const printDiff = Effect.fnUntraced(function*(input: DiffInput) {
   const { close } = input
   if (Option.isSome(close)) yield* refuseRecorded(input)
   const { company, format, names, style, target } = yield* open(

@@ -14,10 +14,10 @@ const rehearsalFlags = { ...recordFlags, ...sumFlags }
 /** Does all that a correction does but the write: prints what is due, or why it would be refused. */
 export const rehearse = Effect.fnUntraced(
   function*(input: Command.Command.Config.Infer<typeof rehearsalFlags>, verb: "due" | "correct") {
-    const { company, json, layer, names, shown } = yield* openRecord(input, verb)
+    const { address, company, json, layer, names } = yield* openRecord(input, verb)
     const options = yield* readSumFlags(input)
     yield* Effect.gen(function*() {
-      yield* requireCopy(company, shown, input.maxAge)
+      yield* requireCopy(company, address, input.maxAge)
       const rehearsal = yield* Close.rehearse(company, options)
       const hasSum = ({ difference: { rows } }: Close.AmountDue) => rows.length > 0
       yield* printDue(rehearsal.due.filter(hasSum), json, names)
@@ -26,7 +26,7 @@ export const rehearse = Effect.fnUntraced(
       }
       yield* printRemarks(rehearsal, names)
     }).pipe(
-      Effect.catchTag("NotReady", printNotReady(names, "correct", shown)),
+      Effect.catchTag("NotReady", printNotReady(names, "correct", address)),
       Effect.andThen(warnOfHoles(company)),
       Effect.provide(layer)
     )

@@ -50,7 +50,7 @@ type FileInput = Command.Command.Config.Infer<typeof fileFlags>
 
 export const verb = makeVerb("file", fileFlags, (flags) =>
   // The file has its name before it is noted.
-  Effect.flatMap(intoOutput(run(flags), flags), ({ note }) => note), {
+  Effect.flatMap(intoOutput(writeFile(flags), flags), ({ note }) => note), {
   text: `Print the file of a revision for a payroll program.
 
   Of the first revision it has the sums, of a later one the difference to the
@@ -77,7 +77,7 @@ export const verb = makeVerb("file", fileFlags, (flags) =>
   ]
 })
 
-const run = Effect.fnUntraced(function*(input: FileInput) {
+const writeFile = Effect.fnUntraced(function*(input: FileInput) {
   const names = yield* readNames(input.names)
   const form = yield* readForm(input, names)
   // The mapping says how cells are separated, so any ending of a text is right.

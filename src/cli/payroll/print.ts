@@ -40,10 +40,10 @@ export const printRevisions = (revisions: ReadonlyArray<Revision>) =>
 /** A whole close, and whether each of its revisions is active, as JSON. */
 export const printRecord = (close: ClosedPeriod) => {
   const active = new Set(activeRevisions(close.revisions).map(({ id }) => id))
-  const { revisions, ...rest } = Schema.encodeSync(ClosedPeriod)(close)
+  const { revisions, ...record } = Schema.encodeSync(ClosedPeriod)(close)
   return printLines([
     JSON.stringify({
-      ...rest,
+      ...record,
       revisions: revisions.map((each) => Object.assign(each, { active: active.has(each.revision) }))
     })
   ])
@@ -93,8 +93,8 @@ const lossLine = ({ causes, close, userId }: Close.LostHours, names: Names | und
 }
 
 /** The words of a command that shows a part of the record. The environment may name another company than the flag. */
-const showWords = (what: string, company: CompanyInput["company"], shown: string) =>
-  `time-punches payroll show ${what}${companyWords(company)} --database ${shellWord(shown)}`
+const showWords = (what: string, company: CompanyInput["company"], address: string) =>
+  `time-punches payroll show ${what}${companyWords(company)} --database ${shellWord(address)}`
 
 /**
  * Prints revisions that were just written. If that fails, standard error names them: the record has them, and the same command
@@ -104,14 +104,14 @@ export const printRecorded = <A, E, R>(
   print: Effect.Effect<A, E, R>,
   revisions: ReadonlyArray<Revision>,
   company: CompanyInput["company"],
-  shown: string
+  address: string
 ) =>
   Effect.onError(
     print,
     () =>
       printWarning(
         ...revisions.map(({ id }) =>
-          `${id} was recorded; its output may be incomplete. To see it: ${showWords(id, company, shown)}`
+          `${id} was recorded; its output may be incomplete. To see it: ${showWords(id, company, address)}`
         )
       )
   )
@@ -122,8 +122,8 @@ export const printWritten = (
   due: ReadonlyArray<CloseSums.CloseSums>,
   input: WrittenInput,
   names: Names | undefined,
-  shown: string
-) => printRecorded(printDueOf(revisions, due, input, names, shown), revisions, input.company, shown)
+  address: string
+) => printRecorded(printDueOf(revisions, due, input, names, address), revisions, input.company, address)
 
 type WrittenInput = Pick<CompanyInput, "company"> & { readonly json: boolean }
 
@@ -132,7 +132,7 @@ const printDueOf = Effect.fnUntraced(function*(
   due: ReadonlyArray<CloseSums.CloseSums>,
   { company, json }: WrittenInput,
   names: Names | undefined,
-  shown: string
+  address: string
 ) {
   if (json) return yield* printRevisions(revisions)
   const shownOn = yield* screen
@@ -146,7 +146,7 @@ const printDueOf = Effect.fnUntraced(function*(
       ...(accepted === "" ? [] : [`accepted: ${accepted}`]),
       ...(revision.kind === "close" ? [disputesUnknown] : [])
     )
-    yield* printHint(`The record: ${showWords(`${revision.close} --json`, company, shown)}`)
+    yield* printHint(`The record: ${showWords(`${revision.close} --json`, company, address)}`)
   }
 })
 

@@ -57,10 +57,10 @@ export const authorship = (note: Option.Option<string>) => ({
 })
 
 /** Prints why a period is not ready to be closed, or a close to be corrected, and ends the command with findings. */
-export const printNotReady = (names: Names | undefined, verb: "close" | "correct", shown: string) =>
+export const printNotReady = (names: Names | undefined, verb: "close" | "correct", address: string) =>
   Effect.fnUntraced(function*({ companyId, details, found, issues }: NotReady) {
     // A correction has printed the age before.
-    if (verb === "close") yield* requireCopy(companyId, shown, Option.none())
+    if (verb === "close") yield* requireCopy(companyId, address, Option.none())
     yield* printText(tableOf(issues, names, yield* screen))
     const done = verb === "close" ? "closed" : "corrected"
     yield* printWarning(

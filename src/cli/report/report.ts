@@ -68,7 +68,7 @@ const reportFlags = {
 
 type ReportInput = Command.Command.Config.Infer<typeof reportFlags>
 
-export const verb = makeVerb("report", reportFlags, (flags) => intoOutput(Effect.scoped(run(flags)), flags), {
+export const verb = makeVerb("report", reportFlags, (flags) => intoOutput(Effect.scoped(writeReport(flags)), flags), {
   text: `Write a period as one page of HTML, for people who look and do not compute.
 
   The page has hours by day and location, cost by location, hours by person
@@ -92,7 +92,7 @@ export const verb = makeVerb("report", reportFlags, (flags) => intoOutput(Effect
   ]
 })
 
-const run = Effect.fnUntraced(function*(input: ReportInput) {
+const writeReport = Effect.fnUntraced(function*(input: ReportInput) {
   yield* printText(
     Option.isSome(input.close) ? yield* closePage(input, input.close.value) : yield* periodPage(input)
   )

@@ -34,10 +34,10 @@ type Entries = ReadonlyArray<readonly [Keys, Labor.Totals]>
 export const tableOf = (
   by: Groupings,
   entries: Entries,
-  further: SummaryColumns,
+  added: SummaryColumns,
   screen: Screen
 ): Effect.Effect<ReadonlyArray<string>, CommandFailure> =>
-  Effect.map(sumOf(entries), (totals) => makeTable(columnsOf(by, further), screen).lines(linesOf(by, entries, totals)))
+  Effect.map(sumOf(entries), (totals) => makeTable(columnsOf(by, added), screen).lines(linesOf(by, entries, totals)))
 
 interface Line {
   /** Empty in the line of totals. */
@@ -159,10 +159,10 @@ const keyColumns = (
 export const csvOf = (
   by: Groupings,
   entries: Entries,
-  further: SummaryColumns,
+  added: SummaryColumns,
   { separator, start }: CsvStyle
-): string => start + Labor.toCsv(entries, { columns: keyColumns(by, further, "csv"), separator })
+): string => start + Labor.toCsv(entries, { columns: keyColumns(by, added, "csv"), separator })
 
 /** A JSON array, with keys such as `userId`, `userName` and `overSeconds`. */
-export const jsonOf = (by: Groupings, entries: Entries, further: SummaryColumns): string =>
-  Labor.toJson(entries, { columns: keyColumns(by, further, "json") })
+export const jsonOf = (by: Groupings, entries: Entries, added: SummaryColumns): string =>
+  Labor.toJson(entries, { columns: keyColumns(by, added, "json") })

@@ -46,7 +46,7 @@ const summaryFlags = {
 
 type SummaryInput = Command.Command.Config.Infer<typeof summaryFlags>
 
-export const verb = makeVerb("summary", summaryFlags, (input) => run(input), {
+export const verb = makeVerb("summary", summaryFlags, (input) => summarize(input), {
   text: `Sum the punches of a company.
 
   net is the time worked without unpaid breaks, in hours and minutes. cost is
@@ -80,7 +80,7 @@ export const verb = makeVerb("summary", summaryFlags, (input) => run(input), {
   ]
 })
 
-export const run = Effect.fnUntraced(
+const summarize = Effect.fnUntraced(
   function*(input: SummaryInput) {
     const countsWeeks = Option.isSome(input.weeklyThreshold) || input.by.includes("week")
     const countsDays = countsWeeks || Option.isSome(input.dailyThreshold) || input.by.includes("day")
@@ -96,11 +96,11 @@ export const run = Effect.fnUntraced(
       { rounding: flags.rounding, asOf: Option.getOrUndefined(flags.asOf) },
       limits
     )
-    const further = { names, overThreshold: thresholdColumns(flags, people) }
+    const added = { names, overThreshold: thresholdColumns(flags, people) }
     const entries = groups.map(([id, totals]) => [keysOf(id), totals] as const)
-    if (format === "json") yield* printText(jsonOf(flags.by, entries, further))
-    else if (format === "csv") yield* printCells(Stream.make(csvOf(flags.by, entries, further, style)))
-    else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, further, yield* screen))
+    if (format === "json") yield* printText(jsonOf(flags.by, entries, added))
+    else if (format === "csv") yield* printCells(Stream.make(csvOf(flags.by, entries, added, style)))
+    else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, added, yield* screen))
     if (entries.length === 0) yield* printError("no punch matches")
     if (Option.isSome(flags.weeklyThreshold) && Option.isNone(flags.period)) {
       yield* printWarning("--weekly-threshold: a week that the listed punches cover in part counts with that part")
