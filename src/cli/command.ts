@@ -3,7 +3,7 @@ import * as CliConfig from "effect/cli/CliConfig"
 import * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
-import type { CommandDescriptor } from "effect/cli/Completions"
+import { type CommandDescriptor, fromCommand } from "effect/cli/Completions"
 import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import type { HelpDoc } from "effect/cli/HelpDoc"
@@ -156,7 +156,6 @@ const earlyFlags = Effect.fnUntraced(
       error._tag === "UnrecognizedOption" && mayBeEarly(error.option) ? [error.option] : []
     )
     if (flags.length === 0) return []
-    const { fromCommand } = yield* Effect.promise(() => import("effect/cli/Completions"))
     const known = fromCommand(yield* Effect.promise(() => loadCommand()))
     return flags.flatMap((flag) => Option.toArray(earlyFlag(known, flag, commandPath)))
   }
