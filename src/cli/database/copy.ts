@@ -6,7 +6,6 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { setFlagsFromString } from "node:v8"
@@ -20,7 +19,7 @@ import { conditionsOf } from "../../sql/read.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { missedDeletions } from "../../sync/Checkpoint.ts"
 import { commandFailureOf } from "../describe.ts"
-import { CommandFailure, exitCode, type ExpectedError, refused } from "../failure.ts"
+import { CommandFailure, exitCode, type ExpectedError, usage } from "../failure.ts"
 import type { DatabaseTarget } from "../flags/address.ts"
 import { type CompanyInput, companyOf } from "../flags/connection.ts"
 import { formatAge, shellWord } from "../print/format.ts"
@@ -189,7 +188,7 @@ export const fromCopy = (
   maxAge: Option.Option<Duration.Duration>
 ) =>
   Stream.unwrap(Effect.gen(function*() {
-    yield* Effect.fromResult(refuseFineEnds(filter))
+    yield* refuseFineEnds(filter)
     // A filter that a copy cannot answer is refused before its database is opened.
     yield* Effect.mapError(
       Effect.fromResult(conditionsOf(company.id, filter)),
@@ -209,7 +208,7 @@ export const missesDeletions = (company: Company, target: DatabaseTarget) =>
  * The service may have finer digits than the milliseconds of a copy: at an end within a second, a copy could list a punch
  * that the service leaves out, or the other way round.
  */
-const refuseFineEnds = ({ clockedIn, clockedOut, modifiedSince }: PunchFilter): Result.Result<void, CommandFailure> => {
+const refuseFineEnds = ({ clockedIn, clockedOut, modifiedSince }: PunchFilter): Effect.Effect<void, CommandFailure> => {
   const ends: Readonly<Record<string, DateTime.DateTime | undefined>> = {
     "--clocked-in-lte": clockedIn?.lte,
     "--clocked-out-lte": clockedOut?.lte,
@@ -217,8 +216,8 @@ const refuseFineEnds = ({ clockedIn, clockedOut, modifiedSince }: PunchFilter): 
   }
   const fine = Object.entries(ends).find(([, at]) => at !== undefined && at.epochMilliseconds % 1000 !== 0)
   return fine === undefined
-    ? Result.void
-    : refused(
+    ? Effect.void
+    : usage(
       `${fine[0]} must be a whole second for a copy: the service may have finer digits than a copy`,
       "Give a whole second; for the end of a window, --clocked-in-lt or --clocked-out-lt takes any instant."
     )

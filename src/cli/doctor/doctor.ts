@@ -92,7 +92,7 @@ export const diagnose = Effect.fnUntraced(function*(
 ) {
   const { styles } = yield* screen
   const json = yield* isJson(flags)
-  const filter = yield* Effect.fromResult(toFilter(flags))
+  const filter = yield* toFilter(flags)
   const target = yield* optionalTargetOf(database)
   if (full && Option.isNone(target)) return yield* usage("--full goes with --database")
   const all: Array<CheckResult> = []

@@ -83,7 +83,7 @@ const exportPunches = Effect.fnUntraced(
       const flag = Option.isSome(flags.zone) ? "--zone" : "--zone-file"
       return yield* usage(`${flag} goes with a period, such as --week; the times in the file are in UTC`)
     }
-    const filter = yield* Effect.fromResult(toFilter(flags))
+    const filter = yield* toFilter(flags)
     const { company, format, pages, service, style } = yield* open({ ...flags, output }, fileFormats, openSource(flags))
     const shown = Option.getOrElse(output, () => "standard output")
     /** The file that an interrupted run may resume: with the rows of another time, a copy would be of none. */

@@ -2,11 +2,10 @@
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
-import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
 import { type BusinessDate, DepartmentId, LocationId, RoleId, type TimePunchId, UserId } from "../../Ids.ts"
@@ -15,7 +14,7 @@ import { approvalStatuses, punchFlags, timePunchNames } from "../../internal/wir
 import type { Interval } from "../../payroll/Zones.ts"
 import type { DateRange, InstantRange, PunchCriteria, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { type CommandFailure, refused } from "../failure.ts"
+import { type CommandFailure, usage } from "../failure.ts"
 import { date, id, instant, text, words } from "./values.ts"
 
 type SortKey = readonly [keyof TimePunch, "asc" | "desc"]
@@ -93,6 +92,15 @@ const flagsByKey = {
 /** The name of a flag is the one on the wire, with dashes: `clockedIn` is `clocked-in`, and `gte` of it `clocked-in-gte`. */
 export const flagNameOf = (key: string): string => key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
+/** The first of these flags that is given, such as `--page-size`. `keys` are those of the parsed flags. */
+export const firstGiven = (input: object, keys: ReadonlyArray<string>): string | undefined => {
+  const given = keys.find((key) => {
+    const value: unknown = Reflect.get(input, key)
+    return Option.isOption(value) && Option.isSome(value)
+  })
+  return given && `--${flagNameOf(given)}`
+}
+
 function named<F extends Readonly<Record<string, (name: string) => unknown>>>(
   flags: F
 ): { readonly [K in keyof F]: ReturnType<F[K]> }
@@ -145,12 +153,12 @@ export const isOfDepartment = (punch: TimePunch, departmentId: DepartmentId): bo
   Option.getOrElse(punch.departmentId, () => 0) === departmentId
 
 /** The filter that the flags make. Business dates beside clock windows are refused, as the service would drop those. */
-export const toFilter = (flags: FilterInput): Result.Result<PunchFilter, CommandFailure> => {
+export const toFilter = (flags: FilterInput): Effect.Effect<PunchFilter, CommandFailure> => {
   const { businessDate, clockedIn, clockedOut, ...criteria } = valuesOf(flags)
-  if (businessDate === undefined) return Result.succeed({ ...criteria, clockedIn, clockedOut })
+  if (businessDate === undefined) return Effect.succeed({ ...criteria, clockedIn, clockedOut })
   return clockedIn === undefined && clockedOut === undefined
-    ? Result.succeed({ ...criteria, businessDate })
-    : refused(
+    ? Effect.succeed({ ...criteria, businessDate })
+    : usage(
       "--business-date-start and -end switch the --clocked-in-… and --clocked-out-… windows off on the service",
       "Give one or the other."
     )

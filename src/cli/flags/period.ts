@@ -16,7 +16,7 @@ import { dayStartsOf, isZones, union, zoneOf, zonesOf } from "../../payroll/Zone
 import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, refused, usage } from "../failure.ts"
 import { printHint } from "../print/messages.ts"
-import { describeFilter, type FilterInput, flagNameOf } from "./filter.ts"
+import { describeFilter, type FilterInput, firstGiven } from "./filter.ts"
 import { orDefault, orReadDefault } from "./settings.ts"
 import { date, dateForm, readDate, readInterval, text } from "./values.ts"
 import {
@@ -360,26 +360,18 @@ export const textOfDates = ({ first, last }: PayPeriod): string => `${first} to 
  * The day rule and the period of a command that needs them, as `PeriodCheck.check` takes them. Fails without a period; `command`
  * is its name in the message.
  */
-export const requirePeriod = (
-  { dayRule, period }: LocalPeriod,
-  command: string
-): Result.Result<
-  { readonly dayRule: LocationDayRule; readonly period: (dayRule: Period.DayRule) => Period.Interval },
-  CommandFailure
-> =>
-  Result.fromOption(
-    Option.all({ dayRule, period }),
-    () => usage(`${command} needs a period`, "Add one, such as --week DATE, with --zone or --zone-file.")
+export const requirePeriod = ({ dayRule, period }: LocalPeriod, command: string, ...advice: ReadonlyArray<string>) =>
+  Effect.mapError(
+    Effect.fromOption(Option.all({ dayRule, period })),
+    () => usage(`${command} needs a period`, "Add one, such as --week DATE, with --zone or --zone-file.", ...advice)
   )
 
 /** Refuses the first of these flags that is given beside `--close`. `keys` are those of the parsed flags. */
 export const refuseBesideClose = (input: object, keys: ReadonlyArray<string>) => {
-  const given = Object.entries(input).find(([key, value]) =>
-    keys.includes(key) && Option.isOption(value) && Option.isSome(value)
-  )
-  return given === undefined ? Effect.void : usage(
-    `--close goes without --${flagNameOf(given[0])}: dates, zones, thresholds and rounding are those of the record`
-  )
+  const given = firstGiven(input, keys)
+  return given === undefined
+    ? Effect.void
+    : usage(`--close goes without ${given}: dates, zones, thresholds and rounding are those of the record`)
 }
 
 /** The punches of a page that belong to the period, in their order. */

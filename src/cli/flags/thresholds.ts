@@ -5,14 +5,13 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import * as Struct from "effect/Struct"
 import { isWritable } from "../../internal/wire/instant.ts"
 import type * as Labor from "../../payroll/Labor.ts"
 import type { MissingZone, Weekday } from "../../payroll/Period.ts"
 import { Rounding } from "../../payroll/Rounding.ts"
-import { type CommandFailure, refused, usage } from "../failure.ts"
-import { type FilterInput, flagNameOf } from "./filter.ts"
+import { type CommandFailure, usage } from "../failure.ts"
+import { type FilterInput, firstGiven } from "./filter.ts"
 import type { LocalPeriod } from "./period.ts"
 import { instant, intervalForm, readInterval, text, units } from "./values.ts"
 
@@ -58,7 +57,7 @@ export type ThresholdInput = Command.Command.Config.Infer<typeof thresholdFlags>
 /** The thresholds that are given. Fails for a second daily one that is the lower of the two: no hour would be between them. */
 export const givenThresholds = (
   { dailyThreshold, doubleThreshold, weeklyThreshold }: ThresholdInput
-): Result.Result<Labor.Thresholds, CommandFailure> => {
+): Effect.Effect<Labor.Thresholds, CommandFailure> => {
   const given = {
     weeklyThreshold: Option.getOrUndefined(weeklyThreshold),
     dailyThreshold: Option.getOrUndefined(dailyThreshold),
@@ -66,45 +65,43 @@ export const givenThresholds = (
   }
   const { dailyThreshold: first = Duration.zero, doubleThreshold: second = Duration.infinity } = given
   return Duration.isLessThan(second, first)
-    ? refused("--double-threshold is lower than --daily-threshold", "Give the longer time as --double-threshold.")
-    : Result.succeed(given)
+    ? usage("--double-threshold is lower than --daily-threshold", "Give the longer time as --double-threshold.")
+    : Effect.succeed(given)
 }
 
 /**
  * The thresholds with the clock by which they count, and the period; none without a threshold. Fails for a grouping that the
  * hours do not have, and if no local date is known.
  */
-export const thresholdsOf = (
+export const thresholdsOf = Effect.fnUntraced(function*(
   { by, dayRule, period, weekStarts, ...flags }: ThresholdInput & LocalPeriod & {
     readonly by: ReadonlyArray<string>
     readonly weekStarts: Option.Option<Weekday>
   }
-): Result.Result<Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>, CommandFailure> => {
-  const name = Struct.keys(thresholdFlags).find((each) => Option.isSome(flags[each]))
-  if (name === undefined) return Result.succeedNone
-  const flag = `--${flagNameOf(name)}`
+): Effect.fn.Return<Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>, CommandFailure> {
+  const flag = firstGiven(flags, Struct.keys(thresholdFlags))
+  if (flag === undefined) return Option.none()
   const other = by.find((each) => each !== "user" && each !== "week" && each !== "day")
   if (other !== undefined) {
-    return refused(
+    return yield* usage(
       `${flag} does not go with --by ${other}: the hours of all locations, departments and roles of a person count ` +
         "together",
       "Give --by user; week and day may follow it."
     )
   }
   if (Option.isNone(dayRule)) {
-    return refused(
+    return yield* usage(
       `${flag} has no zone: local days and weeks begin by the clocks of a place`,
       "Add --zone, such as --zone America/New_York, or --zone-file FILE, a zone for each location."
     )
   }
-  return Result.map(givenThresholds(flags), (given) =>
-    Option.some({
-      dayRule: dayRule.value,
-      period: Option.getOrUndefined(period),
-      ...given,
-      firstDay: Option.getOrUndefined(weekStarts)
-    }))
-}
+  return Option.some({
+    dayRule: dayRule.value,
+    period: Option.getOrUndefined(period),
+    ...yield* givenThresholds(flags),
+    firstDay: Option.getOrUndefined(weekStarts)
+  })
+})
 
 export const asOf = instant("as-of", "Count open punches up to this instant; without it their time is not counted")
 

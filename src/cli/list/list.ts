@@ -66,7 +66,7 @@ export const PassedOver = Context.Reference<number>("effect-time-punches/cli/Pas
 const listPunches = Effect.fnUntraced(
   function*(input: ListInput) {
     const flags = yield* resolvePeriod(input)
-    const filter = yield* Effect.fromResult(toFilter(flags))
+    const filter = yield* toFilter(flags)
     const { format, names, pages, service, style } = yield* open(flags, forms, openSource(flags))
     const extra = names && nameColumns(names)
     const most = Option.getOrElse(flags.limit, () => Infinity)

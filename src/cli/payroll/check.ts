@@ -97,7 +97,7 @@ export const HiddenKinds = Context.Reference<ReadonlyArray<PeriodCheck.Kind>>("e
 const checkPeriod = Effect.fnUntraced(
   function*(flags: CheckInput) {
     const resolved = yield* resolvePeriod({ ...noFilter, ...flags })
-    const local = yield* Effect.fromResult(requirePeriod(resolved, "payroll check"))
+    const local = yield* requirePeriod(resolved, "payroll check")
     const source = yield* open(resolved, forms, openSource(resolved))
     const { format, names, style } = source
     const knowsDisputes = Option.isSome(source.service)

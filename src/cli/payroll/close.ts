@@ -4,7 +4,6 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import * as Struct from "effect/Struct"
 import { Blocker } from "../../close/Blocker.ts"
 import * as Close from "../../close/Close.ts"
@@ -13,8 +12,8 @@ import { isByLocation, type TermChange } from "../../close/CloseTerms.ts"
 import type { CompanyId, LocationId } from "../../Ids.ts"
 import type { Rounding } from "../../payroll/Labor.ts"
 import { type DayRule, dayStartsOf, zoneOf } from "../../payroll/Zones.ts"
-import { CommandFailure, usage } from "../failure.ts"
-import { flagNameOf } from "../flags/filter.ts"
+import { usage } from "../failure.ts"
+import { firstGiven, flagNameOf } from "../flags/filter.ts"
 import { namesFlag } from "../flags/names.ts"
 import { dayStartsOrDefault, periodFlags, type PeriodInput, requirePeriod, textOfDates } from "../flags/period.ts"
 import { orDefault } from "../flags/settings.ts"
@@ -125,14 +124,7 @@ const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
 /** The period and the terms of the flags. */
 const givenTerms = Effect.fnUntraced(function*(input: CloseInput) {
   const { flags, terms } = yield* readTerms(input)
-  yield* Effect.fromResult(
-    Result.mapError(requirePeriod(flags, "payroll close"), ({ advice, code, message }) =>
-      new CommandFailure({
-        message,
-        advice: [...advice, "Or --next: the period behind the last close, by its terms."],
-        code
-      }))
-  )
+  yield* requirePeriod(flags, "payroll close", "Or --next: the period behind the last close, by its terms.")
   if (Option.isSome(terms)) return terms.value
   return yield* usage(
     "payroll close takes no --last: its dates depend on the day",
@@ -159,10 +151,10 @@ type NextInput = PeriodInput & ThresholdInput & {
 /** Refuses the flags of a period: the record says which one is next. */
 export const refusePeriodBesideNext = (input: NextInput) => {
   const { dayStarts: _, weekStarts: _1, zone: _2, zoneFile: _3, ...ofPeriod } = periodFlags
-  const given = Struct.keys(ofPeriod).find((name) => Option.isSome<unknown>(input[name]))
+  const given = firstGiven(input, Struct.keys(ofPeriod))
   return given === undefined
     ? Effect.void
-    : usage(`--next goes without --${flagNameOf(given)}: the record says which period is next`)
+    : usage(`--next goes without ${given}: the record says which period is next`)
 }
 
 /** The period to close next and the terms of the record. Refuses a flag that says otherwise. */

@@ -163,7 +163,7 @@ const ofPeriod = Effect.fnUntraced(function*(input: DiffInput) {
   }
   const since = input.since.value
   const flags = yield* resolvePeriod({ ...noFilter, ...input })
-  const { dayRule, period } = yield* Effect.fromResult(requirePeriod(flags, "payroll diff"))
+  const { dayRule, period } = yield* requirePeriod(flags, "payroll diff")
   const { getDayRule } = zonesOf(dayRule)
   return {
     comparison: comparisonOf({ dayRule, period, since }),
@@ -223,8 +223,8 @@ export const ofClose = Effect.fnUntraced(
 export const refuseRecorded = (input: DiffInput) => {
   const { dayStarts, zoneFile: _, ...others } = periodFlags
   return refuseBesideClose(input, [
-    ...Object.keys(Option.isSome(input.zoneFile) ? others : { ...others, dayStarts }),
     "since",
+    ...Object.keys(Option.isSome(input.zoneFile) ? others : { ...others, dayStarts }),
     "asOf",
     "rounding"
   ])

@@ -18,7 +18,7 @@ import { personOf } from "../database/database.ts"
 import { openSource, sourceFlags } from "../database/source.ts"
 import { usage } from "../failure.ts"
 import { parseJson, readInput } from "../flags/file.ts"
-import { flagNameOf } from "../flags/filter.ts"
+import { firstGiven } from "../flags/filter.ts"
 import { refuseForeign } from "../flags/form.ts"
 import { type Names, namesFlag, readCodes, readNames } from "../flags/names.ts"
 import { fileOf, intoOutput, outputFlags } from "../flags/output.ts"
@@ -87,12 +87,10 @@ const writeFile = Effect.fnUntraced(function*(input: FileInput) {
     yield* printPreview(input, form)
     return { note: Effect.void }
   }
-  const recorded = firstGiven(Struct.pick(input, Struct.keys(termFlags)))
-  if (recorded !== undefined) return yield* usage(`--${recorded} goes with --preview: a revision has it in its record`)
-  const { maxAge, pageSize } = input
-  const unread = firstGiven({ source: Option.filter(input.source, (source) => source === "service"), pageSize, maxAge })
-  if (unread !== undefined)
-    return yield* usage(`--${unread} goes with --preview: a revision is printed from its record`)
+  const recorded = firstGiven(input, Struct.keys(termFlags))
+  if (recorded !== undefined) return yield* usage(`${recorded} goes with --preview: a revision has it in its record`)
+  const unread = Option.contains(input.source, "service") ? "--source" : firstGiven(input, ["pageSize", "maxAge"])
+  if (unread !== undefined) return yield* usage(`${unread} goes with --preview: a revision is printed from its record`)
   if (Option.isNone(input.revision)) {
     return yield* usage("payroll file prints one revision: name it, such as payroll file 7.2", "Or give --preview.")
   }
@@ -139,10 +137,6 @@ const listed = (items: ReadonlyArray<string>, mark: string): string => {
   const more = items.length - 10
   return [...items.slice(0, 10), ...(more > 0 ? [`${more} more`] : [])].join(mark)
 }
-
-/** The name of the first flag that is given. */
-const firstGiven = (flags: Readonly<Record<string, Option.Option<unknown>>>): string | undefined =>
-  Object.entries(flags).filter(([, value]) => Option.isSome(value)).map(([key]) => flagNameOf(key))[0]
 
 const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileForm) {
   if (Option.isSome(input.revision)) {

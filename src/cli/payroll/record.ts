@@ -172,7 +172,7 @@ export const readTerms = Effect.fnUntraced(function*(input: Command.Command.Conf
     countsWeeks: true,
     takesWeekStarts: Option.isSome(input.weeklyThreshold)
   })
-  const thresholds = yield* Effect.fromResult(givenThresholds(input))
+  const thresholds = yield* givenThresholds(input)
   const terms = Option.map(Option.all([flags.dates, flags.dayRule]), ([dates, dayRule]) => ({
     ...dates,
     ...thresholds,

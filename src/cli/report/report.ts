@@ -101,7 +101,7 @@ const writeReport = Effect.fnUntraced(function*(input: ReportInput) {
 const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   // The first day of a week is that of the rows of the heat map too.
   const flags = yield* resolvePeriod({ ...noFilter, ...input }, { countsWeeks: true })
-  const { dayRule, period } = yield* Effect.fromResult(requirePeriod(flags, "report"))
+  const { dayRule, period } = yield* requirePeriod(flags, "report")
   const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
   const { company, list, names, service } = yield* open(flags, forms, openSource(flags))
   const knowsDisputes = Option.isSome(service)
@@ -116,7 +116,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
     period,
     rounding: orHalfUp(flags.rounding),
     asOf: Option.getOrUndefined(flags.asOf),
-    ...yield* Effect.fromResult(givenThresholds(flags)),
+    ...yield* givenThresholds(flags),
     firstDay: Option.getOrUndefined(flags.weekStarts),
     maxDuration: maxShift,
     disputed,
@@ -142,7 +142,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
 
 /** A report of a close. Everything else is in its record. */
 const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
-  yield* refuseBesideClose(input, [...Object.keys(periodInput), "pageSize"])
+  yield* refuseBesideClose(input, ["pageSize", ...Object.keys(periodInput)])
   if (Option.contains(input.source, "service")) {
     return yield* usage("--close reads a record, and --source service reads no copy", "Give one or the other.")
   }

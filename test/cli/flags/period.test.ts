@@ -326,9 +326,9 @@ describe("a period by the zone of each location", () => {
   it.effect("gives the day rule and the period to a command that needs them, and refuses to be without", () =>
     Effect.gen(function*() {
       const flags = yield* resolved("--month 2026-03 --zone-file FILE")
-      const { dayRule, period } = yield* Effect.fromResult(requirePeriod(flags, "check"))
+      const { dayRule, period } = yield* requirePeriod(flags, "check")
       const without = requirePeriod(yield* resolved("--zone-file FILE"), "check")
-      const failure = yield* Effect.flip(Effect.fromResult(without))
+      const failure = yield* Effect.flip(without)
 
       assert.isFalse(DateTime.isTimeZone(dayRule))
       assert.strictEqual(DateTime.formatIso(period(zone("Asia/Tokyo")).gte), "2026-02-28T15:00:00.000Z")
