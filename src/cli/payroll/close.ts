@@ -88,7 +88,8 @@ export const verb = makeVerb("close", closeFlags, (input) => closePeriod(input),
 })
 
 const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
-  const { address, company, json, layer, names } = yield* openRecord(input, "close", true)
+  const record = yield* openRecord(input, "close", true)
+  const { company } = record
   if (input.next) yield* refusePeriodBesideNext(input)
   const given = input.next ? undefined : yield* givenTerms(input)
   yield* Effect.gen(function*() {
@@ -101,15 +102,9 @@ const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
     const revision = yield* Effect.catchTag(
       Close.create(company, options),
       "NotReady",
-      printNotReady(names, "close", address)
+      printNotReady(record, "close")
     )
-    yield* printWritten(
-      [revision],
-      [CloseSums.difference(revision, CloseSums.empty)],
-      { ...input, json },
-      names,
-      address
-    )
+    yield* printWritten([revision], [CloseSums.difference(revision, CloseSums.empty)], record)
     yield* printWarning(
       ...revision.changedTerms.map(({ before, now, term }) =>
         `${termNames[term]} ${termText(now)}, and close ${Option.getOrElse(revision.before, () => "")} has ${
@@ -118,7 +113,7 @@ const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
       )
     )
     yield* warnOfHoles(company)
-  }).pipe(Effect.provide(layer))
+  }).pipe(Effect.provide(record.layer))
 })
 
 /** The period and the terms of the flags. */

@@ -47,7 +47,8 @@ export const verb = makeVerb("correct", correctFlags, (input) => correctCloses(i
 
 const correctCloses = Effect.fnUntraced(function*(input: CorrectInput) {
   if (input.dryRun) return yield* rehearse(input, "correct")
-  const { address, company, json, layer, names } = yield* openRecord(input, "correct", true)
+  const record = yield* openRecord(input, "correct", true)
+  const { address, company, names } = record
   const options = { ...yield* readSumFlags(input), ...authorship(input.note) }
   yield* Effect.gen(function*() {
     yield* requireCopy(company, address, input.maxAge)
@@ -55,14 +56,14 @@ const correctCloses = Effect.fnUntraced(function*(input: CorrectInput) {
     // They say what the record does not.
     const remarks = printRemarks(correction, names)
     yield* Effect.onError(
-      printWritten(correction.revisions, correction.due, { ...input, json }, names, address),
+      printWritten(correction.revisions, correction.due, record),
       () => remarks
     )
     if (correction.revisions.length === 0) yield* printError("nothing to correct")
     yield* remarks
   }).pipe(
-    Effect.catchTag("NotReady", printNotReady(names, "correct", address)),
+    Effect.catchTag("NotReady", printNotReady(record, "correct")),
     Effect.andThen(warnOfHoles(company)),
-    Effect.provide(layer)
+    Effect.provide(record.layer)
   )
 })

@@ -14,21 +14,22 @@ const rehearsalFlags = { ...recordFlags, ...sumFlags }
 /** Does all that a correction does but the write: prints what is due, or why it would be refused. */
 export const rehearse = Effect.fnUntraced(
   function*(input: Command.Command.Config.Infer<typeof rehearsalFlags>, verb: "due" | "correct") {
-    const { address, company, json, layer, names } = yield* openRecord(input, verb)
+    const record = yield* openRecord(input, verb)
+    const { address, company, names } = record
     const options = yield* readSumFlags(input)
     yield* Effect.gen(function*() {
       yield* requireCopy(company, address, input.maxAge)
       const rehearsal = yield* Close.rehearse(company, options)
       const hasSum = ({ difference: { rows } }: Close.AmountDue) => rows.length > 0
-      yield* printDue(rehearsal.due.filter(hasSum), json, names)
+      yield* printDue(rehearsal.due.filter(hasSum), record)
       for (const { after } of rehearsal.due.filter((each) => !hasSum(each))) {
         yield* printError(`after ${after} a revision without a sum: it records the added locations`)
       }
       yield* printRemarks(rehearsal, names)
     }).pipe(
-      Effect.catchTag("NotReady", printNotReady(names, "correct", address)),
+      Effect.catchTag("NotReady", printNotReady(record, "correct")),
       Effect.andThen(warnOfHoles(company)),
-      Effect.provide(layer)
+      Effect.provide(record.layer)
     )
   }
 )

@@ -11,14 +11,14 @@ import * as CloseSums from "../../close/CloseSums.ts"
 import { activeRevisions, ClosedPeriod, getPrevious, Revision } from "../../close/Revision.ts"
 import { printable } from "../../internal/text/printable.ts"
 import * as Amounts from "../../payroll/Amounts.ts"
-import { type CompanyInput, companyWords } from "../flags/connection.ts"
 import { disputesUnknown } from "../flags/filter.ts"
 import type { Names } from "../flags/names.ts"
-import { countedPunches, formatMoney, formatSignedHours, minuteOf, shellWord } from "../print/format.ts"
+import { countedPunches, formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
 import { jsonArray } from "../print/machine.ts"
 import { printError, printHint, printLoss, printWarning } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
 import { type Column, makeTable, nameColumn, type Screen } from "../print/table.ts"
+import type { OpenedRecord } from "./record.ts"
 
 const encodeRevision = Schema.encodeSync(Revision)
 
@@ -52,8 +52,7 @@ export const printRecord = (close: ClosedPeriod) => {
 /** What is due of closes now, by person. */
 export const printDue = Effect.fnUntraced(function*(
   due: ReadonlyArray<Close.AmountDue>,
-  json: boolean,
-  names: Names | undefined
+  { json, names }: OpenedRecord
 ) {
   if (json) return yield* printLines([jsonArray(due.map((each) => encodeDue(each)))])
   for (const { after, difference } of due) {
@@ -92,10 +91,6 @@ const lossLine = ({ causes, close, userId }: Close.LostHours, names: Names | und
   return `close ${close}: user ${userId}${name === undefined ? "" : ` ${printable(name)}`} lost all hours: ${why}`
 }
 
-/** The words of a command that shows a part of the record. The environment may name another company than the flag. */
-const showWords = (what: string, company: CompanyInput["company"], address: string) =>
-  `time-punches payroll show ${what}${companyWords(company)} --database ${shellWord(address)}`
-
 /**
  * Prints revisions that were just written. If that fails, standard error names them: the record has them, and the same command
  * may write others.
@@ -103,15 +98,14 @@ const showWords = (what: string, company: CompanyInput["company"], address: stri
 export const printRecorded = <A, E, R>(
   print: Effect.Effect<A, E, R>,
   revisions: ReadonlyArray<Revision>,
-  company: CompanyInput["company"],
-  address: string
+  { words }: OpenedRecord
 ) =>
   Effect.onError(
     print,
     () =>
       printWarning(
         ...revisions.map(({ id }) =>
-          `${id} was recorded; its output may be incomplete. To see it: ${showWords(id, company, address)}`
+          `${id} was recorded; its output may be incomplete. To see it: time-punches payroll show ${id}${words}`
         )
       )
   )
@@ -120,19 +114,13 @@ export const printRecorded = <A, E, R>(
 export const printWritten = (
   revisions: ReadonlyArray<Revision>,
   due: ReadonlyArray<CloseSums.CloseSums>,
-  input: WrittenInput,
-  names: Names | undefined,
-  address: string
-) => printRecorded(printDueOf(revisions, due, input, names, address), revisions, input.company, address)
-
-type WrittenInput = Pick<CompanyInput, "company"> & { readonly json: boolean }
+  record: OpenedRecord
+) => printRecorded(printDueOf(revisions, due, record), revisions, record)
 
 const printDueOf = Effect.fnUntraced(function*(
   revisions: ReadonlyArray<Revision>,
   due: ReadonlyArray<CloseSums.CloseSums>,
-  { company, json }: WrittenInput,
-  names: Names | undefined,
-  address: string
+  { json, names, words }: OpenedRecord
 ) {
   if (json) return yield* printRevisions(revisions)
   const shownOn = yield* screen
@@ -146,7 +134,7 @@ const printDueOf = Effect.fnUntraced(function*(
       ...(accepted === "" ? [] : [`accepted: ${accepted}`]),
       ...(revision.kind === "close" ? [disputesUnknown] : [])
     )
-    yield* printHint(`The record: ${showWords(`${revision.close} --json`, company, address)}`)
+    yield* printHint(`The record: time-punches payroll show ${revision.close} --json${words}`)
   }
 })
 

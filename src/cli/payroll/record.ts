@@ -15,17 +15,17 @@ import { openCopy, requireCopy } from "../database/copy.ts"
 import { databaseFlag, maxAgeFlag, personOf } from "../database/database.ts"
 import { open } from "../database/open.ts"
 import { Findings, usage } from "../failure.ts"
-import { companyFlags } from "../flags/connection.ts"
+import { companyFlags, companyWords } from "../flags/connection.ts"
 import { disputesUnknown, noFilter } from "../flags/filter.ts"
 import { jsonFlags, type JsonInput, tableOrJson } from "../flags/form.ts"
-import { type Names, namesFlag } from "../flags/names.ts"
+import { namesFlag } from "../flags/names.ts"
 import { outputFlags } from "../flags/output.ts"
 import { dayStartsOrDefault, periodFlags, resolvePeriod } from "../flags/period.ts"
 import { orDefault } from "../flags/settings.ts"
 import { givenThresholds, optionalRounding, orHalfUp, thresholdFlags } from "../flags/thresholds.ts"
 import { nonBlank, readWhole, wholeNumber, words } from "../flags/values.ts"
 import { readZones, zoneFileFlag } from "../flags/zones.ts"
-import { counted } from "../print/format.ts"
+import { counted, shellWord } from "../print/format.ts"
 import { printWarning } from "../print/messages.ts"
 import { printText, screen } from "../print/output.ts"
 import { tableOf } from "./findings.ts"
@@ -46,8 +46,16 @@ export const openRecord = (
 ) =>
   Effect.map(
     open(input, tableOrJson, openClosed(input, verb, writes)),
-    (opened) => ({ ...opened, json: opened.format === "json" })
+    (opened) => ({
+      ...opened,
+      json: opened.format === "json",
+      /** The flags of a printed call that means this record. The environment may name another company than the flag. */
+      words: `${companyWords(input.company)} --database ${shellWord(opened.address)}`
+    })
   )
+
+/** The record that a verb has opened. */
+export type OpenedRecord = Effect.Success<ReturnType<typeof openRecord>>
 
 /** Who writes a revision, and with which note. */
 export const authorship = (note: Option.Option<string>) => ({
@@ -57,7 +65,7 @@ export const authorship = (note: Option.Option<string>) => ({
 })
 
 /** Prints why a period is not ready to be closed, or a close to be corrected, and ends the command with findings. */
-export const printNotReady = (names: Names | undefined, verb: "close" | "correct", address: string) =>
+export const printNotReady = ({ address, names }: OpenedRecord, verb: "close" | "correct") =>
   Effect.fnUntraced(function*({ companyId, details, found, issues }: NotReady) {
     // A correction has printed the age before.
     if (verb === "close") yield* requireCopy(companyId, address, Option.none())
