@@ -50,7 +50,7 @@ const verbs: Readonly<Record<string, ReadonlyArray<string>>> = {
   "cli/payroll": ["close", "export", ...ofCopy],
   "cli/report": ["close", "report", ...ofCopy],
   "cli/summary": ["cli/database", ...shared],
-  "cli/copy": ["cli/telemetry", "close", "export", ...ofCopy],
+  "cli/copy": ["cli/telemetry", "close", "export", "internal/sql", ...ofCopy],
   "cli/doctor": ofCopy,
   "cli/fleet": [
     "close",

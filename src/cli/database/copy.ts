@@ -1,17 +1,14 @@
 /** Reads a copy: opens its database without writing, refuses one that is not complete, and says how old it is. */
-import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { setFlagsFromString } from "node:v8"
 import type { Company } from "../../Company.ts"
 import type { CompanyId } from "../../Ids.ts"
-import { isLocked, mayPass } from "../../internal/sql/failure.ts"
 import { printable } from "../../internal/text/printable.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import { inOneState } from "../../sql/connection.ts"
@@ -19,7 +16,7 @@ import { conditionsOf } from "../../sql/read.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { missedDeletions } from "../../sync/Checkpoint.ts"
 import { commandFailureOf } from "../describe.ts"
-import { CommandFailure, exitCode, type ExpectedError, usage } from "../failure.ts"
+import { CommandFailure, exitCode, usage } from "../failure.ts"
 import type { DatabaseTarget } from "../flags/address.ts"
 import { type CompanyInput, companyOf } from "../flags/connection.ts"
 import { formatAge, shellWord } from "../print/format.ts"
@@ -93,30 +90,6 @@ export const openCopy = Effect.fnUntraced(function*(
   const target = yield* targetOfCopy(input.database, command, ...why)
   return { address: target.address, company, target, layer: layerCopy(company, target, !writes) }
 })
-
-/** A store over its database, which waits while the database is locked or away. A wrong name of a file never passes. */
-export const layerWaiting = <A, E extends ExpectedError, R>(store: Layer.Layer<A, E, R>, target: DatabaseTarget) =>
-  // Around both, each failed attempt would keep its connection.
-  Layer.provideMerge(waiting(store, mayPass), waiting(layerDatabase(target), isLocked))
-
-/** A layer that is built again each second after an error that is waited for; says so once a minute. */
-const waiting = <A, E extends ExpectedError | CommandFailure, R>(
-  layer: Layer.Layer<A, E, R>,
-  isWaitedFor: (error: unknown) => boolean
-) =>
-  Layer.effectContext(Effect.suspend(() => {
-    let saidAt = -Infinity
-    const say = Effect.fnUntraced(function*(error: ExpectedError | CommandFailure) {
-      const now = yield* Clock.currentTimeMillis
-      if (error._tag === "CommandFailure" || !isWaitedFor(error) || now - saidAt < 60_000) return
-      saidAt = now
-      yield* printWarning(`sync waits for its database: ${commandFailureOf(error).message}`)
-    })
-    return Layer.build(Layer.fresh(layer)).pipe(
-      Effect.tapError(say),
-      Effect.retry({ while: isWaitedFor, schedule: Schedule.spaced("1 second") })
-    )
-  }))
 
 const syncFirst = (company: CompanyId, address: string): ReadonlyArray<string> => [
   `Run time-punches sync --company ${company} --database ${shellWord(address)}, then try again.`

@@ -28,5 +28,3 @@ export const resumeHint = (cursor: Option.Option<Cursor>): ReadonlyArray<string>
         : `To resume from there, add --cursor=${shellWord(text)}`
     ]
   })
-
-export const limitFlag = whole("limit", "N", "Stop after this many punches", 1)

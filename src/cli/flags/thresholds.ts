@@ -5,13 +5,11 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Struct from "effect/Struct"
 import { isWritable } from "../../internal/wire/instant.ts"
 import type * as Labor from "../../payroll/Labor.ts"
-import type { MissingZone, Weekday } from "../../payroll/Period.ts"
 import { Rounding } from "../../payroll/Rounding.ts"
 import { type CommandFailure, usage } from "../failure.ts"
-import { type FilterInput, firstGiven } from "./filter.ts"
+import type { FilterInput } from "./filter.ts"
 import type { LocalPeriod } from "./period.ts"
 import { instant, intervalForm, readInterval, text, units } from "./values.ts"
 
@@ -68,40 +66,6 @@ export const givenThresholds = (
     ? usage("--double-threshold is lower than --daily-threshold", "Give the longer time as --double-threshold.")
     : Effect.succeed(given)
 }
-
-/**
- * The thresholds with the clock by which they count, and the period; none without a threshold. Fails for a grouping that the
- * hours do not have, and if no local date is known.
- */
-export const thresholdsOf = Effect.fnUntraced(function*(
-  { by, dayRule, period, weekStarts, ...flags }: ThresholdInput & LocalPeriod & {
-    readonly by: ReadonlyArray<string>
-    readonly weekStarts: Option.Option<Weekday>
-  }
-): Effect.fn.Return<Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>, CommandFailure> {
-  const flag = firstGiven(flags, Struct.keys(thresholdFlags))
-  if (flag === undefined) return Option.none()
-  const other = by.find((each) => each !== "user" && each !== "week" && each !== "day")
-  if (other !== undefined) {
-    return yield* usage(
-      `${flag} does not go with --by ${other}: the hours of all locations, departments and roles of a person count ` +
-        "together",
-      "Give --by user; week and day may follow it."
-    )
-  }
-  if (Option.isNone(dayRule)) {
-    return yield* usage(
-      `${flag} has no zone: local days and weeks begin by the clocks of a place`,
-      "Add --zone, such as --zone America/New_York, or --zone-file FILE, a zone for each location."
-    )
-  }
-  return Option.some({
-    dayRule: dayRule.value,
-    period: Option.getOrUndefined(period),
-    ...yield* givenThresholds(flags),
-    firstDay: Option.getOrUndefined(weekStarts)
-  })
-})
 
 export const asOf = instant("as-of", "Count open punches up to this instant; without it their time is not counted")
 

@@ -17,8 +17,9 @@ import { csvFlags, fileFormats, formatFlags } from "../flags/form.ts"
 import { idColumns, nameColumns, type Names, namesFlag } from "../flags/names.ts"
 import { fileOf, intoOutput, outputFlags } from "../flags/output.ts"
 import { jsonText, pageText } from "../flags/pageText.ts"
-import { cursorFlag, limitFlag, resumeHint } from "../flags/paging.ts"
+import { cursorFlag, resumeHint } from "../flags/paging.ts"
 import { fixedWindowHint, keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
+import { whole } from "../flags/values.ts"
 import { counted, countedPunches, formatHours, formatShortTime, formatTime } from "../print/format.ts"
 import { jsonEnd } from "../print/machine.ts"
 import { printError, printWarning } from "../print/messages.ts"
@@ -38,7 +39,7 @@ const listFlags = {
   ...csvFlags,
   ...outputFlags,
   names: namesFlag,
-  limit: limitFlag,
+  limit: whole("limit", "N", "Stop after this many punches", 1),
   cursor: cursorFlag
 }
 
