@@ -47,7 +47,7 @@ export const layerClient = (flags: LimitInput) =>
       perSecond === undefined ? layerUnlimited : Layer.provide(layerUnlimited, RateLimit.layer({ perSecond })))
   )
 
-/** Which source the punches come from. `copyOf` decides. */
+/** Which source the punches come from. `openSource` decides. */
 export const sourceFlags = {
   ...companyFlags,
   source: Flag.Literals("source", ["service", "copy"]).pipe(

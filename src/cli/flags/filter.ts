@@ -180,31 +180,20 @@ const describe = (name: string, value: unknown): ReadonlyArray<readonly [flag: s
   return Object.entries(value).flatMap(([key, each]) => describe(`${name}-${flagNameOf(key)}`, each))
 }
 
+const selectionKeys = ["locationId", "departmentId", "roleId", "userId"] as const
+
 /** The filters of a check. Any other would hide what is to be looked at, as `--approved` hides unapproved punches. */
-export const selectionFlags = Struct.pick(filterFlags, ["locationId", "departmentId", "roleId", "userId"])
+export const selectionFlags = Struct.pick(filterFlags, selectionKeys)
 
 /** Said where the punches come from a copy. */
 export const disputesUnknown = "Disputes are not in a copy: only the service knows them."
 
-/** The punches to check. */
-export interface Selected {
-  readonly locationId: LocationId | undefined
-  readonly departmentId: DepartmentId | undefined
-  readonly roleId: RoleId | undefined
-  readonly userId: UserId | undefined
-}
+/** What the flags of a check select. */
+export const selectedOf = (flags: Pick<FilterInput, typeof selectionKeys[number]>) =>
+  Struct.pick(valuesOf({ ...noFilter, ...flags }), selectionKeys)
 
-/** What the flags select. */
-export const selectedOf = (
-  { departmentId, locationId, roleId, userId }: {
-    readonly [K in keyof Selected]: Option.Option<NonNullable<Selected[K]>>
-  }
-): Selected => ({
-  locationId: Option.getOrUndefined(locationId),
-  departmentId: Option.getOrUndefined(departmentId),
-  roleId: Option.getOrUndefined(roleId),
-  userId: Option.getOrUndefined(userId)
-})
+/** The punches to check. */
+export type Selected = ReturnType<typeof selectedOf>
 
 /**
  * Whether a punch is selected. Of a location, department and role it is decided here, since the service would leave out
