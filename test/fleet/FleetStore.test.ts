@@ -410,13 +410,15 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
   })
 
   describe("the operator's statements", () => {
-    test("add companies once, keep what is not given, and change what is", ({ store }) =>
+    test("give a known company the guid that is given, and keep the one that it has", ({ store }) =>
       Effect.gen(function*() {
         const guid = CompanyGuid.make("3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60")
-        const one = yield* store.operator.add([{ id: id(1), guid, every: 60_000 }, { id: id(2), every: undefined }])
-        const two = yield* store.operator.add([{ id: id(1), every: undefined }, { id: id(2), guid, every: 60_000 }])
-        const listed = yield* store.operator.list({ states: undefined, isLate: false, id: undefined })
+        yield* store.operator.add([{ id: id(1), guid, every: 60_000 }, { id: id(2), every: undefined }])
+        yield* store.operator.add([{ id: id(1), every: undefined }, { id: id(2), guid, every: 60_000 }])
         const claims = yield* store.claim(claiming())
+
+        assert.deepStrictEqual(claims.map((claim) => claim.guid), [guid, guid])
+      }))
 
     test("add what two calls add at once, with what both say of it", ({ sql, store }) =>
       Effect.gen(function*() {
