@@ -72,7 +72,10 @@ export const groups: Readonly<Record<string, Group>> = {
   },
   sync: {
     modules: ["src/sync/pass.ts", "src/sync/passes.ts", "src/sync/Checkpoint.ts"],
-    tests: ["test/sync/{changes,checkpoint,clocks,commits,failures,order,pass,passes}.test.ts"]
+    tests: [
+      "test/sync/{changes,checkpoint,clocks,commits,failures,order,pass,passes}.test.ts",
+      "test/stories/sync.test.ts"
+    ]
   },
   sql: {
     modules: ["src/sql/row.ts", "src/sql/columns.ts"],

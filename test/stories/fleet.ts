@@ -121,7 +121,7 @@ const endLine = (id: number, ended: Ended | undefined): string => {
     state === "active"
       ? `${id} ${{ Slot: "takes its next slot", Now: "is due at once", In: "waits" }[next._tag]}`
       : `${id} is ${state}${reason === undefined ? "" : ` (${reason})`}`,
-    ...pause === undefined ? [] : [isPauseNew ? `the fleet is paused: ${pause.reason}` : "the pause goes on"],
+    ...pause === undefined ? [] : [isPauseNew ? `the fleet is paused: ${pause.reason}` : "the pause continues"],
     ...isLifted ? ["the pauses are lifted"] : []
   ].join(", ")
 }
