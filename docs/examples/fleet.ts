@@ -14,7 +14,7 @@ export const companies = [
 ].map(([id, guid]) => ({ id: CompanyId.make(Number(id)), guid: CompanyGuid.make(String(guid)) }))
 
 /** The fleet runs in this process for as long as the layer is open. */
-export const fleetIn = (filename: string) => FleetRunner.layerEmbedded({ filename })
+export const fleetIn = (filename: string) => FleetRunner.layerSqlite({ filename })
 
 /** Adds the companies, waits until each is loaded or no longer tried, and prints them. */
 export const main = Effect.gen(function*() {

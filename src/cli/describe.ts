@@ -11,7 +11,7 @@ import { isMoved, messageOf, ownAdviceOf } from "../internal/sql/failure.ts"
 import { printable } from "../internal/text/printable.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import type { OtherSchema } from "../sql/connection.ts"
-import type { HistoryUnavailable } from "../sql/SqlStore.ts"
+import type { HistoryUnavailable } from "../sql/known.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import {
   byCode,

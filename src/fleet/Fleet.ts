@@ -67,7 +67,7 @@ export class Fleet extends Context.Service<Fleet, {
   readonly add: (companies: Iterable<FleetCompany>) => Effect.Effect<AddResult, FleetError>
   /**
    * Removes companies and their runs, in the name of the `FleetOperator`. Punches and checkpoints stay in the copy:
-   * `SqlStore.purge` erases those.
+   * `PunchCopy.purge` erases those.
    */
   readonly remove: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError>
   /** Pauses active companies. Their reason is the `FleetOperator`. */

@@ -32,7 +32,7 @@ export interface FleetSettings {
   /** How late a company is when another process than its own may take it. Default 2 seconds. */
   readonly helpAfter: Duration.Input
   /** Runs that are kept of each company, for `Fleet.runs`. Default 50. */
-  readonly keepRuns: number
+  readonly keepTurns: number
   /** Days for which replaced versions of a history are kept, from 1 to 36,525. Default: for ever. */
   readonly historyDays: number | undefined
   /** How often a window of clock-ins is compared with the service. Default 1 day. */
@@ -55,7 +55,7 @@ export const defaultSettings: FleetSettings = {
   turnDeadline: Duration.minutes(10),
   takeover: Duration.seconds(10),
   helpAfter: Duration.seconds(2),
-  keepRuns: 50,
+  keepTurns: 50,
   historyDays: undefined,
   sweepEvery: Duration.days(1),
   sweepWindow: Duration.days(35),
@@ -64,7 +64,7 @@ export const defaultSettings: FleetSettings = {
 }
 
 /** The settings that a caller gives. An `undefined` counts as absent. */
-export type GivenSettings = { readonly [K in keyof FleetSettings]?: FleetSettings[K] | undefined }
+export type FleetOptions = { readonly [K in keyof FleetSettings]?: FleetSettings[K] | undefined }
 
 /** The settings with every duration in milliseconds. */
 export type Settings = {
@@ -77,13 +77,13 @@ type Durations = {
 
 /** Fails with the first setting that is invalid, and what it must be. */
 export const readSettings = (
-  given: GivenSettings,
+  given: FleetOptions,
   /** The least `takeover`, in milliseconds: less than 10 seconds only in tests. */
   leastTakeover = 10_000
 ): Result.Result<Settings, string> =>
   Result.gen(function*() {
     const { credentials = defaultSettings.credentials, historyDays } = given
-    const count = (name: "maxConcurrentSyncs" | "pagesPerTurn" | "keepRuns", least: number) => {
+    const count = (name: "maxConcurrentSyncs" | "pagesPerTurn" | "keepTurns", least: number) => {
       const value = given[name] ?? defaultSettings[name]
       return Number.isSafeInteger(value) && value >= least
         ? Result.succeed(value)
@@ -105,7 +105,7 @@ export const readSettings = (
       turnDeadline: yield* millis("turnDeadline", 1000, "1 second"),
       takeover: yield* millis("takeover", leastTakeover, `${leastTakeover / 1000} seconds`),
       helpAfter: yield* millis("helpAfter", 0, "0"),
-      keepRuns: yield* count("keepRuns", 1),
+      keepTurns: yield* count("keepTurns", 1),
       historyDays,
       sweepEvery: yield* millis("sweepEvery", 1000, "1 second"),
       sweepWindow: yield* millis("sweepWindow", 1000, "1 second"),

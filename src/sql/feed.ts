@@ -67,9 +67,9 @@ const leastInterval = Duration.millis(100)
  * ```ts
  * import { Console, Option, Stream } from "effect"
  * import { CompanyId } from "effect-time-punches"
- * import { SqlStore } from "effect-time-punches/sql"
+ * import { PunchCopy } from "effect-time-punches/sql"
  *
- * export const alerts = SqlStore.feed(CompanyId.make(7), { follow: "1 second" }).pipe(
+ * export const alerts = PunchCopy.feed(CompanyId.make(7), { follow: "1 second" }).pipe(
  *   Stream.filter(({ before, kind }) => kind === "edited" && Option.exists(before, ({ approved }) => approved)),
  *   Stream.runForEach(({ id, userId }) => Console.log(`approved punch ${id} of person ${userId} was edited`))
  * )

@@ -114,9 +114,9 @@ export class Changes extends Schema.Opaque<Changes>()(Schema.Struct({
  * import { DateTime } from "effect"
  * import { BusinessDate, CompanyId } from "effect-time-punches"
  * import { Period } from "effect-time-punches/payroll"
- * import { SqlStore } from "effect-time-punches/sql"
+ * import { PunchCopy } from "effect-time-punches/sql"
  *
- * export const changes = SqlStore.changes(CompanyId.make(7), {
+ * export const changes = PunchCopy.changes(CompanyId.make(7), {
  *   dayRule: DateTime.zoneMakeNamedUnsafe("America/New_York"),
  *   period: (dayRule) => Period.week(dayRule, BusinessDate.make("2026-03-09")),
  *   since: DateTime.makeUnsafe("2026-03-17T09:00:00Z"),

@@ -106,7 +106,7 @@ export class Checkpoint extends Schema.Opaque<Checkpoint>()(Schema.Struct({
    * The codec between a checkpoint and its text: JSON with its keys in one order, `v` first. It fails for any version but
    * 1.
    */
-  static get text(): Schema.Codec<Checkpoint, string> {
+  static get Json(): Schema.Codec<Checkpoint, string> {
     return text
   }
 }

@@ -16,12 +16,12 @@ import { blankCheckpoint, type Checkpoint, type PassKind } from "./Checkpoint.ts
 import { type Call, makePasses } from "./passes.ts"
 import { type SyncError, withCheckpoint } from "./SyncError.ts"
 import {
-  type BatchesOptions,
   callOf,
-  type RunOptions,
-  type SweepBatchesOptions,
   sweepCallOf,
   type SweepOptions,
+  type SweepReadOptions,
+  type SyncOptions,
+  type SyncReadOptions,
   type SyncSummary,
   validateCheckpoint
 } from "./SyncOptions.ts"
@@ -37,7 +37,7 @@ import { SyncStore } from "./SyncStore.ts"
  */
 export const run = (
   company: CompanyId | Company,
-  options: RunOptions = {}
+  options: SyncOptions = {}
 ): Effect.Effect<SyncSummary, SyncError | ListError, TimePunches | SyncStore> =>
   Effect.flatMap(callOf(company, options), (call) => execute(call, options)).pipe(Effect.withSpan("Sync.run"))
 
@@ -61,7 +61,7 @@ export const sweep = (
 export const batches = (
   company: CompanyId | Company,
   from: Option.Option<Checkpoint>,
-  options?: BatchesOptions
+  options?: SyncReadOptions
 ): Stream.Stream<Batch, SyncError | ListError, TimePunches> =>
   Stream.unwrap(Effect.flatMap(callOf(company, options), (call) => batchesOf(call, from)))
 
@@ -73,7 +73,7 @@ export const batches = (
 export const sweepBatches = (
   company: CompanyId | Company,
   from: Checkpoint,
-  options?: SweepBatchesOptions
+  options?: SweepReadOptions
 ): Stream.Stream<Batch, SyncError | ListError, TimePunches> =>
   Stream.unwrap(Effect.flatMap(sweepCallOf(company, options), (call) => batchesOf(call, Option.some(from))))
 
@@ -88,7 +88,7 @@ const batchesOf = Effect.fnUntraced(function*(call: Call, from: Option.Option<Ch
 
 /** Carries the batches of a call into the store: joins them, commits them, counts what they did. */
 const execute = Effect.fnUntraced(
-  function*(call: Call, { claim = false, onCommit = () => Effect.succeed(true) }: RunOptions) {
+  function*(call: Call, { claim = false, onCommit = () => Effect.succeed(true) }: SyncOptions) {
     const store = yield* SyncStore
     const { company, writer } = call
     const loaded = yield* store.load(company.id)

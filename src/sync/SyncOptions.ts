@@ -16,7 +16,7 @@ import type { Call, Goal } from "./passes.ts"
 import { unreadable } from "./SyncError.ts"
 
 /** How a sync reads. */
-export interface BatchesOptions {
+export interface SyncReadOptions {
   /**
    * How far before the watermark an increment begins: at least the time that a change may take to show, plus the difference
    * between the service's clocks, plus 2 seconds. Default 15 minutes; at least 1 minute.
@@ -33,13 +33,13 @@ export interface BatchesOptions {
 }
 
 /** How a sweep reads, and which part of the copy. */
-export interface SweepBatchesOptions extends BatchesOptions {
+export interface SweepReadOptions extends SyncReadOptions {
   /** The clock-ins to compare. Default: all. */
   readonly window?: SweepWindow | undefined
 }
 
 /** How a sync reads, writes and stops. */
-export interface RunOptions extends BatchesOptions {
+export interface SyncOptions extends SyncReadOptions {
   /** When to stop before the end. The call commits what it has read, and the next call continues there. Default: never. */
   readonly stopAfter?: StopAfter | undefined
   /**
@@ -60,7 +60,7 @@ export interface StopAfter {
 }
 
 /** How a sweep reads, writes and stops. */
-export interface SweepOptions extends RunOptions {
+export interface SweepOptions extends SyncOptions {
   /** The clock-ins to compare. Default: all. */
   readonly window?: SweepWindow | undefined
   /** Whether the sweep may mark more than 20 % of its window and more than 100 rows. Default `false`. */
@@ -102,7 +102,7 @@ const leastOverlap = Duration.minutes(1)
 /** The call that these options ask for, or the first reason not to send anything. */
 export const callOf = (
   company: CompanyId | Company,
-  options: RunOptions = {},
+  options: SyncOptions = {},
   goal: Goal = { _tag: "Pass" }
 ): Effect.Effect<Call, InvalidRequest> =>
   Effect.gen(function*() {

@@ -383,7 +383,7 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
           for (const claim of yield* fleet.store.claim(claiming())) {
             const isInterrupted = turn === 2 || turn === 4
             if (isInterrupted) yield* fleet.store.release(claim)
-            else yield* fleet.store.end("a", ending(claim), { ...settings, keepRuns: claim.company === 1 ? 3 : 50 })
+            else yield* fleet.store.end("a", ending(claim), { ...settings, keepTurns: claim.company === 1 ? 3 : 50 })
             if (!isInterrupted && claim.company === 1) ended.unshift(claim.epoch)
           }
         }

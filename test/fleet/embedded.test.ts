@@ -4,10 +4,10 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
 import { Fleet } from "../../src/fleet/index.ts"
-import { type EmbeddedOptions, FleetRunner } from "../../src/fleet/node/index.ts"
+import { FleetRunner, type SqliteRunnerOptions } from "../../src/fleet/node/index.ts"
 import { startEmbedded } from "../../src/fleet/node/run.ts"
 import { CompanyGuid, CompanyId, type ListError, TimePunches, UnexpectedStatus } from "../../src/index.ts"
-import { SqlStore } from "../../src/sql/index.ts"
+import { PunchCopy } from "../../src/sql/index.ts"
 import { readRows } from "../../src/sql/read.ts"
 import { FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { temporaryFolder } from "../cli/support.ts"
@@ -32,11 +32,11 @@ const service = app({
 }, oauth)
 
 /** A fleet in this file; it ends with the scope that is given, as the process does. */
-const running = (filename: string, options: Partial<EmbeddedOptions> = {}) =>
+const running = (filename: string, options: Partial<SqliteRunnerOptions> = {}) =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
-    const context = yield* Scope.provide(Layer.build(FleetRunner.layerEmbedded({ filename, ...options })), scope)
+    const context = yield* Scope.provide(Layer.build(FleetRunner.layerSqlite({ filename, ...options })), scope)
     return { context, end: Scope.close(scope, Exit.void) }
   })
 
@@ -66,7 +66,7 @@ const assertEqual = Effect.forEach(companies, (company) =>
 
 /** Runs what uses the fleet of a runner over a separate file. */
 const inRunner = <A, E, R>(
-  options: Partial<EmbeddedOptions>,
+  options: Partial<SqliteRunnerOptions>,
   use: (fleet: Fleet["Service"]) => Effect.Effect<A, E, R>
 ) =>
   Effect.gen(function*() {
@@ -79,7 +79,7 @@ const noon = Date.UTC(2026, 3, 5, 12)
 const test = <E>(title: string, body: Effect.Effect<void, E, Scope.Scope | TimePunches | FakeService>) =>
   it.effect(title, () => Effect.andThen(TestClock.setTime(noon), body).pipe(Effect.provide(service)))
 
-describe("FleetRunner.layerEmbedded", () => {
+describe("FleetRunner.layerSqlite", () => {
   test(
     "ends once its file was removed",
     Effect.gen(function*() {
@@ -335,9 +335,9 @@ describe("FleetRunner.layerEmbedded", () => {
     inRunner({}, (fleet) =>
       Effect.gen(function*() {
         yield* fleet.add(companies)
-        yield* Stream.runForEach(Stream.take(SqlStore.list(id(5001)), 1), () => Effect.void)
+        yield* Stream.runForEach(Stream.take(PunchCopy.list(id(5001)), 1), () => Effect.void)
         const pulled = Stream.runForEach(
-          Stream.take(Stream.concat(SqlStore.list(id(5001)), Stream.never), 1),
+          Stream.take(Stream.concat(PunchCopy.list(id(5001)), Stream.never), 1),
           () => passing("10 seconds")
         )
         yield* Effect.timeoutOption(pulled, "20 seconds").pipe(Effect.forkScoped)

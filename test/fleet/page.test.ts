@@ -248,7 +248,7 @@ describe("the routes of the page of a fleet", () => {
           credentials: "shared",
           sweepEvery: 1e9,
           fullSweepEvery: 0,
-          keepRuns: 50
+          keepTurns: 50
         })
       // If the minute were a fraction, each turn would have a separate row.
       const minutes = yield* Effect.orDie(test.sql`SELECT typeof(minute) AS kind FROM fleet_minute`)

@@ -21,7 +21,7 @@ const service = app({}, oauth)
 
 const takeover = "3 seconds"
 
-const database = (url: string, parameters = FleetRunner.clientOptions({ takeover }).startupParameters) =>
+const database = (url: string, parameters = FleetRunner.pgClientOptions({ takeover }).startupParameters) =>
   PgClient.layer({ url: Redacted.make(url), startupParameters: parameters, maxConnections: 12 })
 
 /** A runner with separate connections; it ends with the scope, or when a test ends it. */
@@ -77,7 +77,7 @@ describe("FleetRunner.layer", () => {
           yield* asked(`CREATE SCHEMA IF NOT EXISTS ${quoted}`)
           // The first of the path is not there: the schema is that of the tables.
           const client = database(url, {
-            ...FleetRunner.clientOptions({ takeover }).startupParameters,
+            ...FleetRunner.pgClientOptions({ takeover }).startupParameters,
             search_path: `nowhere, ${quoted}`
           })
           yield* Effect.provide(FleetRunner.migrate, client)
@@ -166,7 +166,7 @@ describe("FleetRunner.layer", () => {
       assert.include(yield* built("b", {}, { timezone: "UTC" }), "idle_in_transaction_session_timeout is 0")
       assert.include(
         yield* built("b", {}, {
-          ...FleetRunner.clientOptions({ takeover }).startupParameters,
+          ...FleetRunner.pgClientOptions({ takeover }).startupParameters,
           timezone: "Europe/Oslo"
         }),
         "timezone is Europe/Oslo"
@@ -314,7 +314,7 @@ describe("the page of a fleet over PostgreSQL", () => {
           credentials: "shared",
           sweepEvery: 1e9,
           fullSweepEvery: 0,
-          keepRuns: 50
+          keepTurns: 50
         })
         const minutes = yield* store.sql`SELECT pg_typeof(minute)::text AS kind, runs FROM fleet_minute`
         const handle = yield* routes({

@@ -2,7 +2,7 @@
 import { Console, type DateTime, Duration, Effect, Layer, Option, Redacted, Schema, Stream } from "effect"
 import { type CompanyId, CompanyId as CompanyIds, Credentials, type ListError, TimePunches } from "effect-time-punches"
 import { NodeTransport } from "effect-time-punches/node"
-import { SqlStore } from "effect-time-punches/sql"
+import { PunchCopy, SqlStore } from "effect-time-punches/sql"
 import { NodeSqlite } from "effect-time-punches/sql/node"
 import {
   type Batch,
@@ -36,7 +36,7 @@ export const names = {
     onCommit: ({ written }) => Effect.succeed(written < 100)
   }) satisfies Effect.Effect<SyncSummary, SyncError | ListError, TimePunches | SyncStore>,
   sweep: Sync.sweep(company, { window: {}, allowMissing: true }),
-  text: (checkpoint: Checkpoint): string => Schema.encodeSync(Checkpoint.text)(checkpoint),
+  text: (checkpoint: Checkpoint): string => Schema.encodeSync(Checkpoint.Json)(checkpoint),
   lateness: ({ lateness }: SyncSummary): number =>
     Option.match(lateness, { onNone: () => 0, onSome: Duration.toMillis }),
   memory: SyncStore.layerMemory satisfies Layer.Layer<SyncStore>,
@@ -49,9 +49,9 @@ export const names = {
     window.gte
   ],
   error: new SyncError({ reason: "Superseded", companyId: company }),
-  status: SqlStore.status(company),
-  purge: (id: CompanyId) => SqlStore.purge(id),
-  recordError: SqlStore.recordError(company, new SyncError({ reason: "Store" })),
+  status: PunchCopy.status(company),
+  purge: (id: CompanyId) => PunchCopy.purge(id),
+  recordError: PunchCopy.recordError(company, new SyncError({ reason: "Store" })),
   ddl: SqlStore.migrations.ddl("pg")
 }
 
@@ -68,7 +68,7 @@ const program = Effect.gen(function*() {
     const first = yield* Sync.run(company)
     yield* (yield* FakeService).remove(punches.slice(0, 1).map(({ id }) => id))
     const { missing } = yield* Sync.sweep(company)
-    const { rows } = yield* SqlStore.status(company)
+    const { rows } = yield* PunchCopy.status(company)
     return `written ${first.written} rows ${rows} missing ${missing}`
   }).pipe(Effect.provide(Layer.merge(client, store)))
 })

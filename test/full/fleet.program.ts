@@ -85,11 +85,11 @@ if (freeze !== undefined) {
 }
 
 const database = PgClient.layer({
-  ...FleetRunner.clientOptions({ url: Redacted.make(url) }),
+  ...FleetRunner.pgClientOptions({ url: Redacted.make(url) }),
   maxConnections: 16
 })
 
-const textOf = Schema.encodeSync(Checkpoint.text)
+const textOf = Schema.encodeSync(Checkpoint.Json)
 
 /** Notes each commit before it and after it: a process that is killed between the two has written, or has not. */
 const logged = Layer.effect(

@@ -8,7 +8,7 @@ import { TestClock } from "effect/testing"
 import { Close } from "../../src/close/index.ts"
 import { CompanyId } from "../../src/Ids.ts"
 import { dialects } from "../../src/sql/connection.ts"
-import { CopyStatus, SqlStore, type SqlStoreOptions } from "../../src/sql/index.ts"
+import { CopyStatus, PunchCopy, SqlStore, type SqlStoreOptions } from "../../src/sql/index.ts"
 import { type PassKind, SyncStore } from "../../src/sync/index.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 import { databases, itWithDatabase } from "../support/databases.ts"
@@ -63,8 +63,8 @@ describe.each(kinds)("SqlStore in $name", (database) => {
         assert.include(error.message, `"time_punches" has schema ${newest + 1}`)
         assert.include(error.message, `needs ${newest}: use the release that made it`)
       }
-      assert.deepStrictEqual((yield* SqlStore.status(company)).checkpoint, Option.none())
-      assert.deepStrictEqual(yield* Stream.runCollect(SqlStore.list(company, {})), [])
+      assert.deepStrictEqual((yield* PunchCopy.status(company)).checkpoint, Option.none())
+      assert.deepStrictEqual(yield* Stream.runCollect(PunchCopy.list(company, {})), [])
       // What it says of closes may mean something else.
       const refused = yield* Effect.flip(Close.list(company))
       assert.include(refused.message, "use the release that made it")
@@ -150,7 +150,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
     "says how far a copy is",
     Effect.gen(function*() {
       const { store } = yield* openedStore
-      assert.deepStrictEqual(yield* SqlStore.status(company), {
+      assert.deepStrictEqual(yield* PunchCopy.status(company), {
         checkpoint: Option.none(),
         rows: 0,
         deleted: 0,
@@ -165,7 +165,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
       yield* store.commit(batchOf(2, { kind: "sweep", punches: punches.slice(2) }), Option.some(checkpointAt(1)))
       yield* store.commit(batchOf(3, { kind: "confirm", missing }), Option.some(checkpointAt(2)))
 
-      assert.deepStrictEqual(yield* SqlStore.status(company), {
+      assert.deepStrictEqual(yield* PunchCopy.status(company), {
         checkpoint: Option.some(checkpointAt(3)),
         rows: 6,
         deleted: 1,
@@ -181,7 +181,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
     "keeps the fields that are not known: a first load replaces them, every other pass adds",
     Effect.gen(function*() {
       const { store } = yield* openedStore
-      const unknown = Effect.map(SqlStore.status(company), ({ unknown }) => unknown)
+      const unknown = Effect.map(PunchCopy.status(company), ({ unknown }) => unknown)
       const commit = (pass: number, kind: PassKind, found?: ReadonlyArray<string>) =>
         store.commit(
           { ...batchOf(pass, { kind }), unknown: Option.fromUndefinedOr(found) },
@@ -216,9 +216,9 @@ describe.each(kinds)("SqlStore in $name", (database) => {
     "keeps the last error until a pass is complete, also before the first commit",
     Effect.gen(function*() {
       const { store } = yield* openedStore
-      const lastError = Effect.map(SqlStore.status(company), ({ lastError }) => lastError)
-      yield* SqlStore.recordError(company, { _tag: "Forbidden", message: "no" })
-      yield* SqlStore.recordError(company, { _tag: "RateLimited", message: `\0\uD800${"x".repeat(5000)}` })
+      const lastError = Effect.map(PunchCopy.status(company), ({ lastError }) => lastError)
+      yield* PunchCopy.recordError(company, { _tag: "Forbidden", message: "no" })
+      yield* PunchCopy.recordError(company, { _tag: "RateLimited", message: `\0\uD800${"x".repeat(5000)}` })
       const noted = yield* lastError
       assert.deepStrictEqual(Option.map(noted, ({ tag }) => tag), Option.some("RateLimited"))
       assert.strictEqual(Option.getOrThrow(noted).text, `\uFFFD\uFFFD${"x".repeat(1998)}`)
@@ -244,11 +244,11 @@ describe.each(kinds)("SqlStore in $name", (database) => {
         { ...ofOther, punches: rows(2).map(({ id }) => punch({ id, companyId: other })) },
         Option.none()
       )
-      yield* SqlStore.recordError(company, { _tag: "Forbidden", message: "no" })
+      yield* PunchCopy.recordError(company, { _tag: "Forbidden", message: "no" })
 
-      yield* SqlStore.purge(company)
+      yield* PunchCopy.purge(company)
 
-      const { lastError, rows: left } = yield* SqlStore.status(company)
+      const { lastError, rows: left } = yield* PunchCopy.status(company)
       assert.deepStrictEqual([lastError, left], [Option.none(), 0])
       assert.lengthOf(yield* found(other), 2)
       const late = store.commit(batchOf(2, { punches: rows(1) }), Option.some(checkpointAt(1)))
@@ -260,8 +260,8 @@ describe.each(kinds)("SqlStore in $name", (database) => {
     "ends a first load that has stored a page or a claim, and not one that has stored neither",
     Effect.gen(function*() {
       const { store } = yield* openedStore
-      const purge = SqlStore.purge(company)
-      const left = Effect.map(SqlStore.status(company), ({ checkpoint, rows }) => [
+      const purge = PunchCopy.purge(company)
+      const left = Effect.map(PunchCopy.status(company), ({ checkpoint, rows }) => [
         Option.isSome(checkpoint),
         rows
       ])
@@ -284,9 +284,9 @@ describe.each(kinds)("SqlStore in $name", (database) => {
     "names the tables that are missing",
     Effect.gen(function*() {
       const calls = [
-        SqlStore.status(company),
-        SqlStore.purge(company),
-        SqlStore.recordError(company, { _tag: "Forbidden", message: "no" })
+        PunchCopy.status(company),
+        PunchCopy.purge(company),
+        PunchCopy.recordError(company, { _tag: "Forbidden", message: "no" })
       ]
       for (const call of calls) {
         const error = yield* Effect.flip(call)
@@ -336,7 +336,7 @@ describe("SqlStore", () => {
       yield* store.commit(batchOf(1, { punches: rows(2) }), Option.none())
 
       assert.deepStrictEqual((yield* found(company)).map(({ punch }) => punch), rows(2))
-      assert.strictEqual((yield* Effect.provide(SqlStore.status(company), shouting)).rows, 2)
+      assert.strictEqual((yield* Effect.provide(PunchCopy.status(company), shouting)).rows, 2)
     }))
   })
 
@@ -369,8 +369,8 @@ describe("SqlStore", () => {
         history: true
       })
       yield* store.commit(batchOf(1, { punches: rows(2) }), Option.none())
-      yield* SqlStore.recordError(company, { _tag: "Forbidden", message: "no" })
-      const status = yield* SqlStore.status(company)
+      yield* PunchCopy.recordError(company, { _tag: "Forbidden", message: "no" })
+      const status = yield* PunchCopy.status(company)
       const sent = JSON.stringify(Schema.encodeSync(CopyStatus)(status))
 
       assert.deepStrictEqual(Schema.decodeUnknownSync(CopyStatus)(JSON.parse(sent)), status)
@@ -380,9 +380,9 @@ describe("SqlStore", () => {
     Effect.gen(function*() {
       yield* TestClock.setTime(1_700_000_000_123)
       yield* Layer.build(SqlStore.layer())
-      yield* SqlStore.recordError(company, { _tag: "Forbidden", message: "no" })
+      yield* PunchCopy.recordError(company, { _tag: "Forbidden", message: "no" })
 
-      const { lastError } = yield* SqlStore.status(company)
+      const { lastError } = yield* PunchCopy.status(company)
       assert.deepStrictEqual(Option.getOrThrow(lastError).at, DateTime.makeUnsafe(1_700_000_000_123))
     }).pipe(Effect.scoped, Effect.provide(sqlite)))
 })

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { join } from "node:path"
 import { CompanyId } from "../../src/Ids.ts"
 import { feedInBatches } from "../../src/sql/feed.ts"
-import { FeedEvent, type FeedKind, FeedPosition, SqlStore } from "../../src/sql/index.ts"
+import { FeedEvent, type FeedKind, FeedPosition, PunchCopy } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { temporaryFolder } from "../cli/support.ts"
@@ -64,7 +64,7 @@ const punchesOf = (rows: (typeof Plan.Type)["steps"][number]["rows"]): ReadonlyA
     })
   )
 
-describe.each(databases())("SqlStore.feed in $name", (database) => {
+describe.each(databases())("PunchCopy.feed in $name", (database) => {
   const { client, dialect, isHere } = database
   const test = itWithDatabase(database, openHistory)
 
@@ -74,7 +74,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
     { of = company, size = 1000 }: { readonly of?: CompanyId; readonly size?: number } = {}
   ) => run(Stream.runCollect(feedInBatches(of, { since }, size)))
 
-  const positionOf = ({ run }: OpenHistory, of: CompanyId = company) => run(SqlStore.feedPosition(of))
+  const positionOf = ({ run }: OpenHistory, of: CompanyId = company) => run(PunchCopy.feedPosition(of))
 
   /** What one commit after these tells. */
   const tells = (
@@ -341,7 +341,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
       yield* commit(opened.kept, company, rows(2, "a"))
       const kept = yield* positionOf(opened)
       yield* opened.run(
-        SqlStore.pruneHistory(company, { before: yield* lastOf(opened, company) })
+        PunchCopy.pruneHistory(company, { before: yield* lastOf(opened, company) })
       )
       yield* commit(opened.kept, company, rows(2, "b"))
 
@@ -355,7 +355,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
   const prune = (opened: OpenHistory) =>
     Effect.flatMap(
       lastOf(opened, company),
-      (before) => opened.run(SqlStore.pruneHistory(company, { before }))
+      (before) => opened.run(PunchCopy.pruneHistory(company, { before }))
     )
 
   test("continues behind a pruned history if nothing has changed since", (opened) =>
@@ -381,7 +381,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
       yield* commit(opened.kept, company, [row(1, { notes: "edited" })])
       const since = (yield* eventsOf(opened)).at(-1)?.position
       const following = yield* Effect.forkChild(
-        run(Stream.runHead(SqlStore.feed(company, { since, follow: "100 millis" })))
+        run(Stream.runHead(PunchCopy.feed(company, { since, follow: "100 millis" })))
       )
       for (let times = 0; times < 3; times++) {
         yield* commit(opened.kept, company, [])
@@ -403,7 +403,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
       assert.strictEqual((yield* failureOf(opened, since))._tag, "HistoryUnavailable")
       const known = yield* positionOf(opened)
       assert.deepStrictEqual(yield* eventsOf(opened, known), [])
-      yield* opened.run(SqlStore.purge(company))
+      yield* opened.run(PunchCopy.purge(company))
       assert.strictEqual((yield* failureOf(opened, known))._tag, "HistoryUnavailable")
     }))
 
@@ -437,7 +437,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
       const position = yield* positionOf(opened)
       const { run } = opened
       const other = yield* Effect.flip(eventsOf(opened, position, { of: CompanyId.make(77) }))
-      const short = yield* Effect.flip(run(Stream.runDrain(SqlStore.feed(company, { follow: "99 millis" }))))
+      const short = yield* Effect.flip(run(Stream.runDrain(PunchCopy.feed(company, { follow: "99 millis" }))))
       assert.deepStrictEqual([other, short].map(({ _tag, message }) => [_tag, /^[^:]*: ([^[]*) /.exec(message)?.[1]]), [
         ["InvalidRequest", "is a position of company 2"],
         ["InvalidRequest", "is at least 100 ms"]
@@ -451,7 +451,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
       const following = yield* Effect.forkChild(
         run(
           Stream.runForEach(
-            SqlStore.feed(company, { follow: "100 millis" }),
+            PunchCopy.feed(company, { follow: "100 millis" }),
             (event) => Queue.offer(seen, event)
           )
         )
@@ -465,7 +465,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
       yield* commit(opened.kept, company, [])
       yield* commit(opened.kept, company, [row(2, { notes: "edited" })])
       assert.deepStrictEqual(yield* next, [2, "edited"])
-      yield* run(SqlStore.purge(company))
+      yield* run(PunchCopy.purge(company))
       const error = yield* Effect.flip(Fiber.join(following))
       assert.strictEqual(error._tag, "HistoryUnavailable")
     }))
@@ -479,7 +479,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
       const following = yield* Effect.forkChild(
         run(
           Stream.runForEach(
-            SqlStore.feed(company, { since, follow: "100 millis" }),
+            PunchCopy.feed(company, { since, follow: "100 millis" }),
             (event) => Queue.offer(seen, event)
           )
         )

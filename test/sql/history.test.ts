@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import * as Fs from "node:fs"
 import { Cents, CompanyId } from "../../src/Ids.ts"
 import { versionColumns } from "../../src/sql/columns.ts"
-import { type Changes, SqlStore } from "../../src/sql/index.ts"
+import { type Changes, PunchCopy, SqlStore } from "../../src/sql/index.ts"
 import { at } from "../support/arbitraryPunch.ts"
 import { databases, hookedClient, itWithDatabase } from "../support/databases.ts"
 import { commit, copyAt, copyNow, historyOf, lastOf, type OpenHistory, openHistory } from "../support/histories.ts"
@@ -141,9 +141,9 @@ describe.each(databases())("a history in $name", (database) => {
       yield* commit(kept, other, rows(2, "y"))
       yield* commit(kept, company, rows(2, "y"))
       const before = yield* lastOf(opened, company)
-      assert.strictEqual(yield* opened.run(SqlStore.pruneHistory(company, { before })), 2)
+      assert.strictEqual(yield* opened.run(PunchCopy.pruneHistory(company, { before })), 2)
       assert.lengthOf(yield* versionsOf(opened, other), 2)
-      yield* opened.run(SqlStore.purge(other))
+      yield* opened.run(PunchCopy.purge(other))
 
       assert.deepStrictEqual(yield* versionsOf(opened, other), [])
       assert.deepStrictEqual(yield* historyOf(opened, other), Option.none())
@@ -176,7 +176,7 @@ describe.each(databases())("a history in $name", (database) => {
         (each, at) => commit(opened.kept, company, [each], false, at === count - 1)
       )
     const asked = ({ run }: OpenHistory, since: DateTime.DateTime) =>
-      Effect.result(run(SqlStore.changes(company, {
+      Effect.result(run(PunchCopy.changes(company, {
         dayRule: DateTime.zoneMakeNamedUnsafe("UTC"),
         period: () => ({ gte: at(-1e6), lt: at(1e6) }),
         since,
@@ -275,7 +275,7 @@ describe.each(databases())("a history in $name", (database) => {
         yield* commit(opened.kept, company, [row(1, { notes: "x" })], false, false)
         const before = yield* lastCommit(opened)
 
-        assert.strictEqual(yield* run(SqlStore.pruneHistory(company, { before })), 1)
+        assert.strictEqual(yield* run(PunchCopy.pruneHistory(company, { before })), 1)
         assert.deepStrictEqual(yield* historyOf(opened, company), Option.none())
         yield* commit(opened.kept, company, [row(2)])
         const { since } = Option.getOrThrow(yield* historyOf(opened, company))
@@ -342,7 +342,7 @@ describe.each(databases())("a history in $name", (database) => {
   test("begins where an error was noted before the first commit", (opened) =>
     Effect.gen(function*() {
       const error = { _tag: "Forbidden", message: "no access" }
-      yield* opened.run(SqlStore.recordError(company, error))
+      yield* opened.run(PunchCopy.recordError(company, error))
       yield* commit(opened.kept, company, rows(1))
       yield* commit(opened.plain, company, rows(1, "x"))
 
@@ -359,7 +359,7 @@ describe.each(databases())("a history in $name", (database) => {
         let removed = 0
         for (let round = 0; round < 8; round++) {
           const before = yield* lastOf(opened, company)
-          removed += yield* run(SqlStore.pruneHistory(company, { before }))
+          removed += yield* run(PunchCopy.pruneHistory(company, { before }))
           yield* Effect.sleep("3 millis")
           const since = Option.getOrThrow(yield* historyOf(opened, company)).since
           const known = yield* copyAt(opened, company, since)
@@ -435,7 +435,7 @@ describe.each(databases())("a history in $name", (database) => {
 
   describe("that is pruned", () => {
     const prune = ({ run }: OpenHistory, before: DateTime.DateTime) =>
-      Effect.orDie(run(SqlStore.pruneHistory(company, { before })))
+      Effect.orDie(run(PunchCopy.pruneHistory(company, { before })))
 
     test("loses what ended before the instant, and is known since then", (opened) =>
       Effect.gen(function*() {
@@ -494,7 +494,7 @@ describe.each(databases())("a history in $name", (database) => {
           }))
           const before = DateTime.makeUnsafe("2000-01-01T00:00:10Z")
           const removed = yield* Effect.provideService(
-            SqlStore.pruneHistory(company, { before }),
+            PunchCopy.pruneHistory(company, { before }),
             SqlClient.SqlClient,
             spy
           )

@@ -5,7 +5,7 @@ import { SqlClient, SqlError } from "effect/sql"
 import { join } from "node:path"
 import { inspect } from "node:util"
 import { Patience, retried } from "../../src/internal/sql/transaction.ts"
-import { SqlStore } from "../../src/sql/index.ts"
+import { PunchCopy, SqlStore } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { checkpointText } from "../../src/sync/Checkpoint.ts"
 import { temporaryFolder } from "../cli/support.ts"
@@ -298,7 +298,7 @@ describe("PostgreSQL", () => {
       const hooks: Hooks = { before: (text) => text.startsWith("DELETE FROM time_punches ") ? atRows : Effect.void }
       yield* Effect.flatMap(
         SqlClient.SqlClient,
-        (real) => Effect.provideService(SqlStore.purge(company), SqlClient.SqlClient, hookedClient(real, () => hooks))
+        (real) => Effect.provideService(PunchCopy.purge(company), SqlClient.SqlClient, hookedClient(real, () => hooks))
       ).pipe(Effect.provide(clientOf(url)))
       yield* Fiber.join(writer)
 

@@ -13,8 +13,10 @@ import { toVersion } from "../../export/rows.ts"
 import { escaped, printable } from "../../internal/text/printable.ts"
 import { timePunchNames } from "../../internal/wire/names.ts"
 import { differingColumns } from "../../sql/columns.ts"
+import type { FeedEvent } from "../../sql/feedEvent.ts"
 import { FeedKind, FeedPosition } from "../../sql/feedPosition.ts"
-import * as SqlStore from "../../sql/SqlStore.ts"
+import type { HistoryUnavailable } from "../../sql/known.ts"
+import * as PunchCopy from "../../sql/PunchCopy.ts"
 import { layerCopy } from "../database/copy.ts"
 import { databaseFlag, databaseWords, targetOfCopy } from "../database/database.ts"
 import { differencesOf, type PunchDisplay, shortened } from "../database/punchFields.ts"
@@ -114,12 +116,12 @@ const run = Effect.fnUntraced(function*(input: FeedInput) {
       ? undefined
       : yield* openState(input.state.value, company.id, target.shown)
     const given = Option.getOrUndefined(input.since)
-    const since = state?.start ?? (given === "now" ? yield* SqlStore.feedPosition(company.id) : given)
+    const since = state?.start ?? (given === "now" ? yield* PunchCopy.feedPosition(company.id) : given)
     if (state !== undefined) yield* state.save(since)
     let last = since
     let printed = 0
     const { clear, show } = yield* startReport({ printsResults: true })
-    yield* SqlStore.feed(company.id, { since, follow }).pipe(
+    yield* PunchCopy.feed(company.id, { since, follow }).pipe(
       Stream.chunks,
       Stream.runForEach(Effect.fnUntraced(function*(events) {
         const shown = events.filter((event) => isAsked(event, input))
@@ -139,16 +141,16 @@ const run = Effect.fnUntraced(function*(input: FeedInput) {
 })
 
 /** The progress of a feed, in a message as JSON. */
-export const feedFields = (events: number, position: SqlStore.FeedPosition | undefined) => ({ events, position })
+export const feedFields = (events: number, position: FeedPosition | undefined) => ({ events, position })
 
-const isAsked = (event: SqlStore.FeedEvent, { changed, kind }: FeedInput): boolean =>
+const isAsked = (event: FeedEvent, { changed, kind }: FeedInput): boolean =>
   Option.match(kind, { onNone: () => true, onSome: (kinds) => kinds.includes(event.kind) }) &&
   Option.match(changed, {
     onNone: () => true,
     onSome: (fields) => changedFields(event).some((name) => fields.some((field) => field === name))
   })
 
-const changedFields = ({ after, before }: SqlStore.FeedEvent): ReadonlyArray<string> =>
+const changedFields = ({ after, before }: FeedEvent): ReadonlyArray<string> =>
   Option.match(Option.all([before, after]), {
     onNone: () => [],
     onSome: ([one, other]) => differingColumns(one, other)
@@ -157,7 +159,7 @@ const changedFields = ({ after, before }: SqlStore.FeedEvent): ReadonlyArray<str
 /** Instants in UTC, as in the JSON. */
 const display: PunchDisplay = { zoneOf: () => Option.none(), names: undefined, asOf: undefined }
 
-const jsonLine = (event: SqlStore.FeedEvent) => {
+const jsonLine = (event: FeedEvent) => {
   const { after, at, before, companyId, id, kind, position, userId } = event
   return Result.map(
     Result.all([toVersion(before, undefined), toVersion(after, undefined)]),
@@ -178,7 +180,7 @@ const jsonLine = (event: SqlStore.FeedEvent) => {
   )
 }
 
-const tableLine = (width: number) => ({ after, at, before, id, kind, userId }: SqlStore.FeedEvent) => {
+const tableLine = (width: number) => ({ after, at, before, id, kind, userId }: FeedEvent) => {
   const change = { before, after, kind: kind === "present" ? "added" : kind === "touched" ? "edited" : kind } as const
   const differences = differencesOf(change, display).map(shortened).map(({ after, before, field }) =>
     `${field} ${[before, after].filter((text) => text !== "").join(" -> ") || "empty"}`
@@ -192,7 +194,7 @@ const indent = " ".repeat(4)
 
 const resumeHint = (
   { changed, company, database, follow, format, kind, state }: FeedInput,
-  last: SqlStore.FeedPosition | undefined
+  last: FeedPosition | undefined
 ): ReadonlyArray<string> =>
   Option.isSome(state)
     ? ["The same command continues after the last printed event."]
@@ -207,7 +209,7 @@ const resumeHint = (
     ].join(" ")]
 
 /** The copy of a position is not known: no later run of the same command can do better. */
-const describe = (error: SqlStore.HistoryUnavailable, { since, state }: FeedInput) => {
+const describe = (error: HistoryUnavailable, { since, state }: FeedInput) => {
   const again = Option.match(state, {
     onNone: () => "Run it without --since: it begins with the state of the copy.",
     onSome: (file) =>

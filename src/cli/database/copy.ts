@@ -13,7 +13,8 @@ import type { CompanyId } from "../../Ids.ts"
 import { isLocked, mayPass } from "../../internal/sql/failure.ts"
 import { printable } from "../../internal/text/printable.ts"
 import { inOneState } from "../../sql/connection.ts"
-import * as SqlStore from "../../sql/SqlStore.ts"
+import type { CopyStatus } from "../../sql/CopyStatus.ts"
+import * as PunchCopy from "../../sql/PunchCopy.ts"
 import { missedDeletions } from "../../sync/Checkpoint.ts"
 import { commandFailureOf } from "../describe.ts"
 import { CommandFailure, exitCode, type ExpectedError } from "../failure.ts"
@@ -32,7 +33,7 @@ export const requireCopy = Effect.fnUntraced(function*(
   shown: string,
   maxAge: Option.Option<Duration.Duration>
 ) {
-  const status = yield* SqlStore.status(company)
+  const status = yield* PunchCopy.status(company)
   const completedAt = Option.flatMap(status.checkpoint, ({ completedAt }) => completedAt)
   if (Option.isNone(completedAt)) return yield* incomplete(company, shown, Option.isSome(status.checkpoint))
   const printAge = Option.isSome(status.lastError) ? printWarning : printHint
@@ -50,7 +51,7 @@ export const requireCopy = Effect.fnUntraced(function*(
 export const withCopy = <A, E, R>(
   company: CompanyId,
   target: DatabaseTarget,
-  use: (status: SqlStore.CopyStatus) => Stream.Stream<A, E, R>,
+  use: (status: CopyStatus) => Stream.Stream<A, E, R>,
   maxAge: Option.Option<Duration.Duration>
 ) =>
   inOneState(
@@ -148,7 +149,7 @@ export const requireAge = Effect.fnUntraced(function*(
 
 const ageOf = (
   shown: string,
-  { history, lastError }: SqlStore.CopyStatus,
+  { history, lastError }: CopyStatus,
   completedAt: DateTime.Utc,
   now: DateTime.Utc
 ): string => {

@@ -6,7 +6,7 @@ import { type HeldClose, type Holdings, holdingsOf } from "../../close/holdings.
 import type { CompanyId } from "../../Ids.ts"
 import { retried } from "../../internal/sql/transaction.ts"
 import { printable } from "../../internal/text/printable.ts"
-import * as SqlStore from "../../sql/SqlStore.ts"
+import * as PunchCopy from "../../sql/PunchCopy.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
 import { canAsk, confirm } from "../print/confirm.ts"
 import { counted, countedPunches, formatMoney } from "../print/format.ts"
@@ -49,7 +49,7 @@ export const erase = Effect.fnUntraced(function*<A, E, R>(input: Erasure, remove
           code: exitCode.system
         })
       }
-      yield* SqlStore.purge(before.company)
+      yield* PunchCopy.purge(before.company)
     }
     return removed
   })))

@@ -7,8 +7,8 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Company } from "../../Company.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
+import * as PunchCopy from "../../sql/PunchCopy.ts"
 import { conditionsOf } from "../../sql/read.ts"
-import * as SqlStore from "../../sql/SqlStore.ts"
 import { commandFailureOf } from "../describe.ts"
 import { type CommandFailure, refused } from "../failure.ts"
 import type { DatabaseTarget } from "../flags/address.ts"
@@ -28,12 +28,12 @@ export const fromCopy = (
       Effect.fromResult(conditionsOf(company.id, filter)),
       (error) => commandFailureOf(error, "Leave it out, or read the service: --source service.")
     )
-    return withCopy(company.id, target, () => SqlStore.list(company.id, filter), maxAge)
+    return withCopy(company.id, target, () => PunchCopy.list(company.id, filter), maxAge)
   }))
 
 /** Whether the copy may have punches that were deleted. */
 export const missesDeletions = (company: Company, target: DatabaseTarget) =>
-  SqlStore.status(company.id).pipe(
+  PunchCopy.status(company.id).pipe(
     Effect.map(({ checkpoint }) => Option.exists(checkpoint, ({ deletions }) => deletions !== undefined)),
     Effect.provide(layerCopy(company.id, target))
   )

@@ -25,7 +25,7 @@ import { SyncStore } from "../../sync/SyncStore.ts"
 import type { TimePunches } from "../../TimePunches.ts"
 import { Fleet, operatorOf } from "../Fleet.ts"
 import { FleetError, invalidInput, storeError, translated } from "../FleetError.ts"
-import { type GivenSettings, readSettings, type Settings } from "../Settings.ts"
+import { type FleetOptions, readSettings, type Settings } from "../Settings.ts"
 import { type FleetStore, makeFleetStore } from "../store/FleetStore.ts"
 import { engineVersions, migrateEngine, startEngine } from "./engine.ts"
 import { makeKeeper } from "./keeper.ts"
@@ -61,14 +61,14 @@ export const LeastTakeover = Context.Reference<number>("effect-time-punches/flee
   defaultValue: () => 10_000
 })
 
-const settingsOf = (given: GivenSettings): Effect.Effect<Settings, FleetError> =>
+const settingsOf = (given: FleetOptions): Effect.Effect<Settings, FleetError> =>
   Effect.flatMap(
     LeastTakeover,
     (least) => Effect.fromResult(Result.mapError(readSettings(given, least), invalidInput))
   )
 
 /** How one process of many works. */
-export interface RunnerOptions extends GivenSettings {
+export interface RunnerOptions extends FleetOptions {
   /** The name of the process, another one for each. A process that starts again has its old name. Default: the host's. */
   readonly name?: string | undefined
 }
@@ -93,7 +93,7 @@ export const prepare = Effect.fnUntraced(function*(
   }
   const store = yield* makeFleetStore
   if (!store.dialect.isShared) {
-    return yield* invalidInput("FleetRunner.layer needs PostgreSQL; the one process of a file is layerEmbedded")
+    return yield* invalidInput("FleetRunner.layer needs PostgreSQL; the one process of a file is layerSqlite")
   }
   yield* checkSession(store, settings)
   yield* store.verify
@@ -143,7 +143,7 @@ export const launch = Effect.fnUntraced(function*(
 })
 
 /** How one process of a file works. */
-export interface EmbeddedOptions extends GivenSettings {
+export interface SqliteRunnerOptions extends FleetOptions {
   /** The file, which is created if there is none; its folder must exist. */
   readonly filename: string
   /** Whether the copy keeps each version that it replaces, as in `SqlStore.layer`. Default `false`. */
@@ -152,7 +152,7 @@ export interface EmbeddedOptions extends GivenSettings {
 
 /** The one process of a file: the runner, and what it opened. */
 export const startEmbedded = Effect.fnUntraced(function*(
-  { filename, history, ...given }: EmbeddedOptions,
+  { filename, history, ...given }: SqliteRunnerOptions,
   more: Pick<Shared, "requestsPerSecond"> = {}
 ): Effect.fn.Return<
   Started & { readonly context: Context.Context<Fleet | SyncStore | SqlClient.SqlClient> },
@@ -271,7 +271,7 @@ const checkSession = ({ query }: FleetStore, { takeover }: Settings): Effect.Eff
           (SELECT setting FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout') AS idle`
     )
     const idle = numberOf(row?.idle)
-    const advice = "give FleetRunner.clientOptions to the client"
+    const advice = "give FleetRunner.pgClientOptions to the client"
     if (!(idle > 0 && idle <= takeover)) {
       return yield* invalidInput(
         `idle_in_transaction_session_timeout is ${idle} milliseconds, and must be from 1 to takeover (${takeover}): ${advice}`

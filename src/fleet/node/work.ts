@@ -8,7 +8,7 @@ import type { ListError } from "../../ApiError.ts"
 import { CompanyId } from "../../Ids.ts"
 import * as Sync from "../../sync/Sync.ts"
 import { storeFailed, SyncError } from "../../sync/SyncError.ts"
-import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
+import type { SyncOptions, SyncSummary } from "../../sync/SyncOptions.ts"
 import { SyncStore } from "../../sync/SyncStore.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { type Outcome, outcomeOf } from "../CompanyState.ts"
@@ -67,7 +67,7 @@ const call = Effect.fnUntraced(function*(base: TurnBase, turn: Turn, plan: Retur
   })
   let isRead = false
   let failure: string | undefined
-  const options: RunOptions = {
+  const options: SyncOptions = {
     claim: true,
     // Cursors that died while the company waited would die again: then it continues to the end.
     stopAfter: { duration: settings.turnDeadline, ...(restarts > 0 ? {} : { pages: settings.pagesPerTurn }) },

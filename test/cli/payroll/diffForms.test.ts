@@ -9,7 +9,7 @@ import { piped } from "../../../src/cli/print/table.ts"
 import { csvColumns } from "../../../src/export/index.ts"
 import { Cents, LocationId, TimePunchId, UserId } from "../../../src/Ids.ts"
 import type { WorkedTime } from "../../../src/payroll/index.ts"
-import type { Changes } from "../../../src/sql/SqlStore.ts"
+import type { Changes } from "../../../src/sql/history.ts"
 import { at, punch } from "../../support/arbitraryPunch.ts"
 
 /** A name that a terminal or a spreadsheet would run. */
