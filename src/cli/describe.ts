@@ -294,7 +294,7 @@ const flagOf: Partial<Record<string, string>> = {
   company: "--company",
   "company.guid": "the guid of the company",
   modifiedSince: "--modified-since",
-  since: "--since",
+  after: "--after",
   flags: "--flags",
   employeeApprovalStatuses: "--employee-approval-statuses",
   localizeSearchTime: "--localize-search-time",

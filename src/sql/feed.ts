@@ -37,7 +37,7 @@ import { missingPlace, punchesOf, rowColumns } from "./row.ts"
 /** Where a feed begins, and whether it ends. */
 export interface FeedOptions {
   /** Begins with the event after this position. Default: with the state of the copy as `present`, then what changes. */
-  readonly since?: FeedPosition | undefined
+  readonly after?: FeedPosition | undefined
   /** Looks for new events at this interval, at least 100 ms, and never ends. Default: ends after the last event. */
   readonly follow?: Duration.Input | undefined
 }
@@ -71,7 +71,7 @@ const leastInterval = Duration.millis(100)
  *
  * export const alerts = PunchCopy.feed(CompanyId.make(7), { follow: "1 second" }).pipe(
  *   Stream.filter(({ before, kind }) => kind === "edited" && Option.exists(before, ({ approved }) => approved)),
- *   Stream.runForEach(({ id, userId }) => Console.log(`approved punch ${id} of person ${userId} was edited`))
+ *   Stream.runForEach(({ punchId, userId }) => Console.log(`approved punch ${punchId} of person ${userId} was edited`))
  * )
  * ```
  */
@@ -88,18 +88,18 @@ export const feedInBatches = (
   size: number
 ): Stream.Stream<FeedEvent, SyncError | HistoryUnavailable | InvalidRequest, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
-    const { follow, since } = options
+    const { after, follow } = options
     const interval = follow === undefined
       ? undefined
       : Option.getOrElse(Duration.fromInput(follow), () => Duration.zero)
     if (interval !== undefined && Duration.isLessThan(interval, leastInterval)) {
       return yield* new InvalidRequest({ companyId: company, field: "follow", detail: "is at least 100 ms" })
     }
-    const begin = since === undefined ? undefined : placeOf(since)
+    const begin = after === undefined ? undefined : placeOf(after)
     if (begin !== undefined && begin.company !== company) {
       return yield* new InvalidRequest({
         companyId: company,
-        field: "since",
+        field: "after",
         detail: `is a position of company ${begin.company}`
       })
     }
@@ -133,7 +133,7 @@ export const feedInBatches = (
   )
 
 /**
- * The position of now: a feed since it begins with what the next commit changes. A program that may stop before its first
+ * The position of now: a feed after it begins with what the next commit changes. A program that may stop before its first
  * event stores this position when it starts. Fails as `feed` does.
  */
 export const feedPosition = (
@@ -313,7 +313,7 @@ const readState = Effect.fnUntraced(
       position: textOf({ ...place, id: punch.id }),
       at,
       kind: "present",
-      id: punch.id,
+      punchId: punch.id,
       userId: punch.userId,
       before: Option.none(),
       after: Option.some(punch)
@@ -386,7 +386,7 @@ const eventOf = (company: CompanyId, at: number, before: State | undefined, afte
     position: textOf({ company, phase: "change", at, id }),
     at: DateTime.makeUnsafe(at),
     kind: kindOf(before, after),
-    id,
+    punchId: id,
     userId,
     before: shownOf(before),
     after: shownOf(after)

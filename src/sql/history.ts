@@ -67,7 +67,7 @@ export type ChangeKind = typeof ChangeKind.Type
 /** A punch of the period that is not what it was. */
 export class PunchChange extends Schema.Opaque<PunchChange>()(Schema.Struct({
   /** The punch. */
-  id: TimePunchId,
+  punchId: TimePunchId,
   /** The person of the punch now if it counts now, else the person then. */
   userId: UserId,
   /** How it differs. */
@@ -303,7 +303,7 @@ const makeComparer = <E>(company: CompanyId, comparison: Comparison<E>, people: 
     if (kind === undefined) return undefined
     const shown = now.success ?? then.success ?? shows(after) ?? shows(before) ?? after.punch
     const { id, userId } = shown
-    const change = { id, userId, kind, before: shownOf(before, kind), after: shownOf(after, kind) }
+    const change = { punchId: id, userId, kind, before: shownOf(before, kind), after: shownOf(after, kind) }
     const found = waiting.get(userId)
     if (found === undefined) waiting.set(userId, [{ change, shown }])
     else found.push({ change, shown })

@@ -238,7 +238,7 @@ describe("[M13] a login that PostgreSQL refuses", () => {
 describe("[M11] changes of long notes", () => {
   const same = "The same beginning of a note, which is longer than forty characters "
   const change = {
-    id: TimePunchId.make(1),
+    punchId: TimePunchId.make(1),
     userId: UserId.make(7),
     kind: "edited" as const,
     before: Option.some(punch({ notes: `${same}one` })),

@@ -161,9 +161,9 @@ const byClockIn = (punches: ReadonlyArray<TimePunch>) =>
 /** By person, then by the clock-in of the version that counts, then by id. */
 const inOrder = (punches: Changes["punches"]) => {
   const countsNow: ReadonlyArray<ChangeKind> = ["edited", "added", "movedIn", "undeleted", "back"]
-  const keyOf = ({ after, before, id, kind, userId }: Changes["punches"][number]) => {
+  const keyOf = ({ after, before, kind, punchId, userId }: Changes["punches"][number]) => {
     const shown = Option.getOrThrow(countsNow.includes(kind) ? after : before)
-    return [userId, shown.clockedIn.epochMilliseconds, id] as const
+    return [userId, shown.clockedIn.epochMilliseconds, punchId] as const
   }
   return punches.toSorted((one, other) => {
     const [a, b] = [keyOf(one), keyOf(other)]
@@ -194,7 +194,7 @@ describe.each(databases())("PunchCopy.changes in $name", (database) => {
       return yield* changesOf(opened, { ...dayOptions(since), ...options })
     })
 
-  const told = ({ punches }: Changes) => punches.map(({ id, kind }) => [Number(id), kind] as const)
+  const told = ({ punches }: Changes) => punches.map(({ kind, punchId }) => [Number(punchId), kind] as const)
   const people = ({ people }: Changes) =>
     people.map(({ cost, net, tips, userId }) => [Number(userId), Duration.toMinutes(net), Number(cost), Number(tips)])
 
@@ -237,7 +237,7 @@ describe.each(databases())("PunchCopy.changes in $name", (database) => {
 
         assert.deepStrictEqual(found, {
           punches: [{
-            id: TimePunchId.make(1),
+            punchId: TimePunchId.make(1),
             userId: UserId.make(7),
             kind,
             before: Option.fromUndefinedOr(before),

@@ -36,7 +36,7 @@ describe.each(databases())("deleted breaks in a copy, in $name", (database) => {
       }
 
       assert.deepStrictEqual(yield* texts, before)
-      assert.lengthOf(yield* run(Stream.runCollect(PunchCopy.feed(company, { since: position }))), 0)
+      assert.lengthOf(yield* run(Stream.runCollect(PunchCopy.feed(company, { after: position }))), 0)
       assert.lengthOf(yield* query(`SELECT 1 FROM time_punches_history`), 0)
     }))
 
@@ -50,7 +50,7 @@ describe.each(databases())("deleted breaks in a copy, in $name", (database) => {
       yield* commit(kept, company, marked(true))
       yield* commit(kept, company, marked(false))
 
-      const events = yield* run(Stream.runCollect(PunchCopy.feed(company, { since: position })))
+      const events = yield* run(Stream.runCollect(PunchCopy.feed(company, { after: position })))
       const flags = (punch: Option.Option<TimePunch>) =>
         Option.map(punch, ({ breaks }) => breaks.map(({ deleted }) => deleted))
       assert.deepStrictEqual(

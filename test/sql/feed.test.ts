@@ -18,14 +18,14 @@ import { company, row, rows } from "../support/storeBatches.ts"
 
 type Event = FeedEvent
 
-const told = (events: ReadonlyArray<Event>) => events.map(({ id, kind }) => [Number(id), kind] as const)
+const told = (events: ReadonlyArray<Event>) => events.map(({ kind, punchId }) => [Number(punchId), kind] as const)
 
 const kinds = (events: ReadonlyArray<Event>): ReadonlyArray<FeedKind> => events.map(({ kind }) => kind)
 
 /** Applies events to a state: this is what a consumer does. */
 const applied = (state: ReadonlyMap<number, TimePunch>, events: ReadonlyArray<Event>) => {
   const next = new Map(state)
-  for (const { after, id } of events) {
+  for (const { after, punchId: id } of events) {
     if (Option.isSome(after)) next.set(id, after.value)
     else next.delete(id)
   }
@@ -72,7 +72,7 @@ describe.each(databases())("PunchCopy.feed in $name", (database) => {
     { run }: OpenHistory,
     since?: FeedPosition,
     { of = company, size = 1000 }: { readonly of?: CompanyId; readonly size?: number } = {}
-  ) => run(Stream.runCollect(feedInBatches(of, { since }, size)))
+  ) => run(Stream.runCollect(feedInBatches(of, { after: since }, size)))
 
   const positionOf = ({ run }: OpenHistory, of: CompanyId = company) => run(PunchCopy.feedPosition(of))
 
@@ -108,7 +108,7 @@ describe.each(databases())("PunchCopy.feed in $name", (database) => {
         companyId: company,
         at: last,
         kind: "edited",
-        id: edited.id,
+        punchId: edited.id,
         userId: edited.userId,
         before: Option.some({ ...row(1), companyId: company }),
         after: Option.some({ ...edited, companyId: company })
@@ -171,7 +171,9 @@ describe.each(databases())("PunchCopy.feed in $name", (database) => {
         Stream.tap((event) =>
           Effect.andThen(
             Queue.offer(begun, event),
-            Number(event.id) === 2 && event.kind === "present" ? commit(opened.kept, company, meanwhile) : Effect.void
+            Number(event.punchId) === 2 && event.kind === "present"
+              ? commit(opened.kept, company, meanwhile)
+              : Effect.void
           )
         ),
         Stream.runDrain,
@@ -228,7 +230,7 @@ describe.each(databases())("PunchCopy.feed in $name", (database) => {
             (SELECT count(*) FROM time_punches_history WHERE valid_from IS NOT NULL) AS versions`
         )
         assert.strictEqual(all.length, Number(counted?.["versions"]))
-        const order = all.map(({ at, id }) => [at.epochMilliseconds, Number(id)] as const)
+        const order = all.map(({ at, punchId }) => [at.epochMilliseconds, Number(punchId)] as const)
         assert.deepStrictEqual(order, order.toSorted(([a, one], [b, other]) => a - b || one - other))
         // The state that a feed begins with is the copy, and each position in it resumes with the rest.
         const present = yield* eventsOf(opened, undefined, { size })
@@ -381,7 +383,7 @@ describe.each(databases())("PunchCopy.feed in $name", (database) => {
       yield* commit(opened.kept, company, [row(1, { notes: "edited" })])
       const since = (yield* eventsOf(opened)).at(-1)?.position
       const following = yield* Effect.forkChild(
-        run(Stream.runHead(PunchCopy.feed(company, { since, follow: "100 millis" })))
+        run(Stream.runHead(PunchCopy.feed(company, { after: since, follow: "100 millis" })))
       )
       for (let times = 0; times < 3; times++) {
         yield* commit(opened.kept, company, [])
@@ -456,7 +458,7 @@ describe.each(databases())("PunchCopy.feed in $name", (database) => {
           )
         )
       )
-      const next = Effect.map(Queue.take(seen), ({ id, kind }) => [Number(id), kind] as const)
+      const next = Effect.map(Queue.take(seen), ({ kind, punchId }) => [Number(punchId), kind] as const)
       yield* commit(opened.kept, company, [row(1)], false, false)
       yield* Effect.sleep("300 millis")
       assert.strictEqual(yield* Queue.size(seen), 0)
@@ -479,7 +481,7 @@ describe.each(databases())("PunchCopy.feed in $name", (database) => {
       const following = yield* Effect.forkChild(
         run(
           Stream.runForEach(
-            PunchCopy.feed(company, { since, follow: "100 millis" }),
+            PunchCopy.feed(company, { after: since, follow: "100 millis" }),
             (event) => Queue.offer(seen, event)
           )
         )

@@ -183,7 +183,7 @@ describe.each(databases())("a history in $name", (database) => {
         rounding: "halfUp"
       })))
     const kindsOf = (found: Result.Result<Changes, unknown>) =>
-      Result.getOrThrow(found).punches.map(({ id, kind }) => [Number(id), kind])
+      Result.getOrThrow(found).punches.map(({ kind, punchId }) => [Number(punchId), kind])
     /** The instant of the last commit, also of a copy that is not known. */
     const lastCommit = ({ query }: OpenHistory) =>
       Effect.map(

@@ -47,7 +47,7 @@ export const openState = Effect.fnUntraced(function*(file: string, company: Comp
   if (found !== undefined && (found.company !== company || found.database !== database)) {
     return yield* usage(
       `${printable(file)} is the state of company ${found.company} in ${printable(found.database)}`,
-      "Name another file. If the same database has another name now, give its position with --since and a new file."
+      "Name another file. If the same database has another name now, give its position with --after and a new file."
     )
   }
   yield* removeScratch(target)

@@ -407,9 +407,9 @@ const recentChanges = Effect.fnUntraced(function*(
     return yield* new Refused({ message: `kinds must be some of ${literals.join(", ")}` })
   }
   const status = yield* copyStatus(copy)
-  const since = yield* positionOf(company, target, given.since)
-  let end = since
-  const found = yield* PunchCopy.feed(company, { since }).pipe(
+  const after = yield* positionOf(company, target, given.since)
+  let end = after
+  const found = yield* PunchCopy.feed(company, { after }).pipe(
     Stream.filter((event) => {
       end = event.position
       return kinds.value.includes(event.kind)
@@ -425,11 +425,11 @@ const recentChanges = Effect.fnUntraced(function*(
   const versionOf = (version: Option.Option<TimePunch>) => Effect.fromResult(toVersion(version, further))
   const events = yield* Effect.forEach(
     shownEvents,
-    Effect.fnUntraced(function*({ after, at, before, id, kind, userId }) {
+    Effect.fnUntraced(function*({ after, at, before, kind, punchId, userId }) {
       return {
         at: DateTime.formatIso(at),
         kind,
-        id,
+        punchId,
         userId,
         before: yield* versionOf(before),
         after: yield* versionOf(after)

@@ -114,7 +114,7 @@ const after = (last: string, position: string): ReadonlyArray<Call> => [
   { call: "sync" },
   { call: "copy sync" },
   { call: "copy status" },
-  { call: `copy feed --format table --since ${position}` },
+  { call: `copy feed --format table --after ${position}` },
   { call: `payroll diff ${named} --since ${last}` },
   {
     call:
