@@ -288,7 +288,7 @@ const mostText = 500
 
 const failureOf = (tag: string, text: string): Failure => ({ tag, text: printable(text).slice(0, mostText) })
 
-const syncOutcomes: { readonly [R in SyncError["reason"]]: (failure: Failure) => Outcome } = {
+const syncOutcomes: { readonly [R in SyncError["reason"]["_tag"]]: (failure: Failure) => Outcome } = {
   Checkpoint: (failure) => ({ _tag: "Invalid", failure }),
   // Of a rollout: a process of that release may take the next turn, so the company waits little and is never blocked.
   NewerCheckpoint: (failure) => ({ _tag: "StoreFailed", failure }),
@@ -317,9 +317,13 @@ const outcomes: { readonly [K in ErrorKind]: (failure: Failure, error: ListError
 
 /** What an error of a sync is to the fleet. An error without a kind does not compile. */
 export const outcomeOf = (error: ListError | SyncError): Outcome => {
-  const tag = error._tag === "SyncError" || error._tag === "TokenError" ? `${error._tag}.${error.reason}` : error._tag
+  const tag = error._tag === "SyncError"
+    ? `SyncError.${error.reason._tag}`
+    : error._tag === "TokenError"
+    ? `TokenError.${error.reason}`
+    : error._tag
   const failure = failureOf(tag, error.message)
-  return error._tag === "SyncError" ? syncOutcomes[error.reason](failure) : outcomes[error.kind](failure, error)
+  return error._tag === "SyncError" ? syncOutcomes[error.reason._tag](failure) : outcomes[error.kind](failure, error)
 }
 
 /** A turn that did not end in time. */

@@ -7,10 +7,12 @@ import * as Option from "effect/Option"
 import type { RateLimiterStore } from "effect/persistence/RateLimiter"
 import * as Schema from "effect/Schema"
 import type { SqlClient } from "effect/sql/SqlClient"
+import type { InvalidRequest } from "../ApiError.ts"
 import { type Company, CompanySchema } from "../Company.ts"
 import { CompanyId } from "../Ids.ts"
+import { checkOptions, invalidRequest } from "../listing/request.ts"
 import { type CompanyStatus, FleetState } from "./CompanyState.ts"
-import { FleetError, invalidInput, translated } from "./FleetError.ts"
+import { type FleetError, translated } from "./FleetError.ts"
 import { makeRateLimiterStore } from "./RateLimit.ts"
 import { durationForm, readMillis } from "./Settings.ts"
 import { type FleetStore, makeFleetStore } from "./store/FleetStore.ts"
@@ -64,35 +66,37 @@ export class Fleet extends Context.Service<Fleet, {
    * Adds companies, due at once. A known one gets the interval and the guid that are given, and keeps the rest. Fails if one is
    * given twice with different guids or intervals.
    */
-  readonly add: (companies: Iterable<FleetCompany>) => Effect.Effect<AddResult, FleetError>
+  readonly add: (companies: Iterable<FleetCompany>) => Effect.Effect<AddResult, FleetError | InvalidRequest>
   /**
    * Removes companies and their runs, in the name of the `FleetOperator`. Punches and checkpoints stay in the copy:
    * `PunchCopy.purge` erases those.
    */
-  readonly remove: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError>
+  readonly remove: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError | InvalidRequest>
   /** Pauses active companies. Their reason is the `FleetOperator`. */
-  readonly pause: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError>
+  readonly pause: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError | InvalidRequest>
   /** Makes companies active again, due at once. A quarantined one is first synced while nothing else runs in its process. */
-  readonly resume: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError>
+  readonly resume: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError | InvalidRequest>
   /** Makes active companies due at once. */
-  readonly trigger: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError>
+  readonly trigger: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError | InvalidRequest>
   /** Makes active companies due at once, for a sweep. */
-  readonly sweep: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError>
+  readonly sweep: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError | InvalidRequest>
   /** Resumes all companies in a state, or those of them with this reason. Gives the ids. */
   readonly resumeWhere: (where: {
     /** The state that the companies have. */
     readonly state: Exclude<FleetState, "active">
     /** The reason of that state. Default: any. */
     readonly reason?: string | undefined
-  }) => Effect.Effect<ReadonlyArray<CompanyId>, FleetError>
+  }) => Effect.Effect<ReadonlyArray<CompanyId>, FleetError | InvalidRequest>
   /** Lists companies by id. */
-  readonly list: (options?: FleetListOptions) => Effect.Effect<ReadonlyArray<CompanyStatus>, FleetError>
+  readonly list: (
+    options?: FleetListOptions
+  ) => Effect.Effect<ReadonlyArray<CompanyStatus>, FleetError | InvalidRequest>
   /** What is known of a company; `None` if it is not in the fleet. */
-  readonly status: (id: CompanyId) => Effect.Effect<Option.Option<CompanyStatus>, FleetError>
+  readonly status: (id: CompanyId) => Effect.Effect<Option.Option<CompanyStatus>, FleetError | InvalidRequest>
   /** When a company was last removed, and by whom; `None` if it never was. It may have been added again. */
-  readonly removal: (id: CompanyId) => Effect.Effect<Option.Option<Removal>, FleetError>
+  readonly removal: (id: CompanyId) => Effect.Effect<Option.Option<Removal>, FleetError | InvalidRequest>
   /** The last turns of a company, the latest first. */
-  readonly runs: (id: CompanyId) => Effect.Effect<ReadonlyArray<FleetTurn>, FleetError>
+  readonly runs: (id: CompanyId) => Effect.Effect<ReadonlyArray<FleetTurn>, FleetError | InvalidRequest>
   /** The processes that were seen in the last hour, by name. */
   readonly runners: Effect.Effect<ReadonlyArray<FleetProcess>, FleetError>
   /** How many requests a second the intervals need, and how many the processes send at most. */
@@ -105,7 +109,7 @@ export class Fleet extends Context.Service<Fleet, {
   readonly resumeAll: Effect.Effect<void, FleetError>
 }>()("effect-time-punches/fleet/Fleet") {
   /** The fleet in the database of the `SqlClient`: SQLite, or PostgreSQL. Fails with `NotMigrated` if its tables are older. */
-  static readonly layer: Layer.Layer<Fleet, FleetError, SqlClient> = Layer.effect(
+  static readonly layer: Layer.Layer<Fleet, FleetError | InvalidRequest, SqlClient> = Layer.effect(
     Fleet,
     Effect.map(verified, (store) => operatorOf(store))
   )
@@ -115,9 +119,10 @@ export class Fleet extends Context.Service<Fleet, {
    * `RateLimit.layerWithStore`, which goes under the client of `TimePunches`. The adaptive algorithms fail by name, so
    * `HttpClient.withRateLimiter` needs `disableAdaptiveLearning`.
    */
-  static readonly layerRateLimiterStore: Layer.Layer<RateLimiterStore, FleetError, SqlClient> = Layer.unwrap(
-    Effect.map(verified, makeRateLimiterStore)
-  )
+  static readonly layerRateLimiterStore: Layer.Layer<RateLimiterStore, FleetError | InvalidRequest, SqlClient> = Layer
+    .unwrap(
+      Effect.map(verified, makeRateLimiterStore)
+    )
 }
 
 /** The operator's side over a store. @internal */
@@ -131,15 +136,17 @@ export const operatorOf = ({ operator, requests, runners }: FleetStore): Fleet["
   return Fleet.of({
     add: Effect.fn("Fleet.add")(function*(companies) {
       const additions = new Map<CompanyId, Addition>()
-      for (const { every, guid, id } of companies) {
-        const one = yield* additionOf(id, guid, every)
+      for (const company of companies) {
+        const one = yield* additionOf(company)
+        const { id } = one
         const before = additions.get(id)
         const other = differs(before?.guid, one.guid)
-          ? "guids"
+          ? "guid"
           : differs(before?.every, one.every)
-          ? "intervals"
+          ? "every"
           : undefined
-        if (other !== undefined) return yield* invalidInput(`company ${id} is given twice, with different ${other}`)
+        if (other !== undefined)
+          return yield* invalidRequest(id, other, "must have one value: the company is given twice")
         additions.set(id, { id, guid: one.guid ?? before?.guid, every: one.every ?? before?.every })
       }
       return yield* failed(operator.add([...additions.values()]))
@@ -149,20 +156,26 @@ export const operatorOf = ({ operator, requests, runners }: FleetStore): Fleet["
     resume: change("resume"),
     trigger: change("trigger"),
     sweep: change("sweep"),
-    resumeWhere: Effect.fn("Fleet.resumeWhere")(function*({ reason, state }) {
-      if (!isState(state)) return yield* invalidInput(`state must be one of ${FleetState.literals.join(", ")}`)
+    resumeWhere: Effect.fn("Fleet.resumeWhere")(function*(where) {
+      yield* Effect.fromResult(checkOptions(undefined, where, { state: true, reason: true }))
+      const { reason, state } = where
+      if (!isState(state))
+        return yield* invalidRequest(undefined, "state", `must be one of ${FleetState.literals.join(", ")}`)
       return yield* failed(operator.resumeWhere(state, reason))
     }),
-    list: Effect.fn("Fleet.list")(function*({ late = false, states } = {}) {
-      if (states?.every(isState) === false) return yield* invalidInput(`states are ${FleetState.literals.join(", ")}`)
+    list: Effect.fn("Fleet.list")(function*(options = {}) {
+      yield* Effect.fromResult(checkOptions(undefined, options, { states: true, late: true }))
+      const { late = false, states } = options
+      if (states?.every(isState) === false)
+        return yield* invalidRequest(undefined, "states", `must be some of ${FleetState.literals.join(", ")}`)
       return yield* failed(operator.list({ states, isLate: late, id: undefined }))
     }),
     status: Effect.fn("Fleet.status")(function*(id) {
       const [status] = yield* failed(operator.list({ states: undefined, isLate: false, id: yield* checked(id) }))
       return Option.fromUndefinedOr(status)
     }),
-    removal: Effect.fn("Fleet.removal")((id) => failed(Effect.flatMap(checked(id), operator.removal))),
-    runs: Effect.fn("Fleet.runs")((id) => failed(Effect.flatMap(checked(id), operator.runs))),
+    removal: Effect.fn("Fleet.removal")((id) => Effect.flatMap(checked(id), (id) => failed(operator.removal(id)))),
+    runs: Effect.fn("Fleet.runs")((id) => Effect.flatMap(checked(id), (id) => failed(operator.runs(id)))),
     runners: failed(runners),
     requests: failed(requests),
     pauses: failed(operator.pauses),
@@ -174,8 +187,8 @@ export const operatorOf = ({ operator, requests, runners }: FleetStore): Fleet["
 const isId = Schema.is(CompanyId)
 
 /** The id of a caller whom no compiler has checked. */
-const checked = (id: CompanyId): Effect.Effect<CompanyId, FleetError> =>
-  isId(id) ? Effect.succeed(id) : Effect.fail(invalidInput(`${String(id)} is not the id of a company`))
+const checked = (id: CompanyId): Effect.Effect<CompanyId, InvalidRequest> =>
+  isId(id) ? Effect.succeed(id) : Effect.fail(invalidRequest(undefined, "id", `must be the id of a company`))
 
 const differs = <A>(one: A | undefined, other: A | undefined): boolean =>
   one !== undefined && other !== undefined && one !== other
@@ -183,16 +196,16 @@ const differs = <A>(one: A | undefined, other: A | undefined): boolean =>
 const isState = Schema.is(FleetState)
 const isCompany = Schema.is(CompanySchema)
 
-const additionOf = (
-  id: CompanyId,
-  guid: Company["guid"],
-  every: Duration.Input | undefined
-): Effect.Effect<Addition, FleetError> => {
-  const company = { id, guid }
-  if (!isCompany(company)) return Effect.fail(invalidInput(`company ${String(id)}: the id or the guid is invalid`))
-  if (every === undefined) return Effect.succeed({ ...company, every })
+const additionOf = Effect.fnUntraced(function*(
+  company: FleetCompany
+): Effect.fn.Return<Addition, InvalidRequest> {
+  const { every, guid, id } = company
+  yield* checked(id)
+  yield* Effect.fromResult(checkOptions(id, company, { id: true, guid: true, every: true }))
+  const named = { id, guid }
+  if (!isCompany(named)) return yield* invalidRequest(id, "guid", "must be a UUID")
+  if (every === undefined) return { ...named, every }
   const millis = readMillis(every, 1000)
-  return millis === undefined
-    ? Effect.fail(invalidInput(`company ${id}: every must be ${durationForm("1 second")}`))
-    : Effect.succeed({ ...company, every: millis })
-}
+  if (millis === undefined) return yield* invalidRequest(id, "every", `must be ${durationForm("1 second")}`)
+  return { ...named, every: millis }
+})

@@ -2,7 +2,9 @@
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import type { InvalidRequest } from "../ApiError.ts"
 import { dayMillis } from "../internal/wire/instant.ts"
+import { checkOptions, invalid } from "../listing/request.ts"
 
 /** The longest of all durations of a fleet, in days: sums with the clock stay instants that every database and `Date` hold. */
 const mostDays = 36_525
@@ -63,6 +65,20 @@ export const defaultSettings: FleetSettings = {
   credentials: "shared"
 }
 
+const settingNames: { readonly [K in keyof FleetSettings]: true } = {
+  maxConcurrentSyncs: true,
+  pagesPerTurn: true,
+  turnDeadline: true,
+  takeover: true,
+  helpAfter: true,
+  keepTurns: true,
+  historyDays: true,
+  sweepEvery: true,
+  sweepWindow: true,
+  fullSweepEvery: true,
+  credentials: true
+}
+
 /** The settings that a caller gives. An `undefined` counts as absent. */
 export type FleetOptions = { readonly [K in keyof FleetSettings]?: FleetSettings[K] | undefined }
 
@@ -80,24 +96,25 @@ export const readSettings = (
   given: FleetOptions,
   /** The least `takeover`, in milliseconds: less than 10 seconds only in tests. */
   leastTakeover = 10_000
-): Result.Result<Settings, string> =>
+): Result.Result<Settings, InvalidRequest> =>
   Result.gen(function*() {
+    yield* checkOptions(undefined, given, settingNames)
     const { credentials = defaultSettings.credentials, historyDays } = given
     const count = (name: "maxConcurrentSyncs" | "pagesPerTurn" | "keepTurns", least: number) => {
       const value = given[name] ?? defaultSettings[name]
       return Number.isSafeInteger(value) && value >= least
         ? Result.succeed(value)
-        : Result.fail(`${name} must be a whole number of at least ${least}`)
+        : invalid(undefined, name, `must be a whole number of at least ${least}`)
     }
     const millis = (name: Durations, least: number, words: string) => {
       const read = readMillis(given[name] ?? defaultSettings[name], least)
-      return read === undefined ? Result.fail(`${name} must be ${durationForm(words)}`) : Result.succeed(read)
+      return read === undefined ? invalid(undefined, name, `must be ${durationForm(words)}`) : Result.succeed(read)
     }
     if (historyDays !== undefined && !(Number.isInteger(historyDays) && historyDays >= 1 && historyDays <= mostDays)) {
-      return yield* Result.fail(`historyDays must be a whole number from 1 to ${mostDays}`)
+      return yield* invalid(undefined, "historyDays", `must be a whole number from 1 to ${mostDays}`)
     }
     if (credentials !== "shared" && credentials !== "perCompany") {
-      return yield* Result.fail(`credentials must be "shared" or "perCompany"`)
+      return yield* invalid(undefined, "credentials", `must be "shared" or "perCompany"`)
     }
     return {
       maxConcurrentSyncs: yield* count("maxConcurrentSyncs", 1),

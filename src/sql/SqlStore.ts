@@ -4,12 +4,13 @@ import * as Layer from "effect/Layer"
 import * as Migrator from "effect/sql/Migrator"
 import type { SqlClient } from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import type { InvalidRequest } from "../ApiError.ts"
 import type { DialectName } from "../internal/sql/dialect.ts"
 import { messageOf } from "../internal/sql/failure.ts"
 import { statementsOf } from "../internal/sql/migrate.ts"
-import type { SyncError } from "../sync/SyncError.ts"
+import { checkOptions, validateCount } from "../listing/request.ts"
 import { SyncStore } from "../sync/SyncStore.ts"
-import { connect, dialects, migrate, refused, verify } from "./connection.ts"
+import { connect, dialects, migrate, type Unusable, unusableText, verify } from "./connection.ts"
 import { makeStore } from "./store.ts"
 
 /** How a copy is kept. */
@@ -32,7 +33,8 @@ export interface SqlStoreOptions {
 /**
  * Keeps a copy in the database of the `SqlClient`: SQLite, or PostgreSQL. Rows and checkpoint of a page are stored in one
  * transaction, which is attempted for 5 seconds if the database is locked or the connection is lost. Fails if the tables
- * cannot be used: another dialect, a schema that is too old, or that a later release made.
+ * cannot be used: with a `MigrationError` for another dialect, a schema that is too old, or that a later release made; with
+ * `InvalidRequest` for an option.
  *
  * **Example** (A copy in a file)
  *
@@ -46,20 +48,32 @@ export interface SqlStoreOptions {
  */
 export const layer = (
   options: SqlStoreOptions = {}
-): Layer.Layer<SyncStore, SqlError | Migrator.MigrationError | SyncError, SqlClient> =>
+): Layer.Layer<SyncStore, SqlError | Migrator.MigrationError | InvalidRequest, SqlClient> =>
   Layer.effect(
     SyncStore,
     Effect.gen(function*() {
+      yield* Effect.fromResult(checkOptions(undefined, options, storeOptions))
       const { history = false, migrate: isMigrating = true, pagesPerTransaction = 1 } = options
-      if (!Number.isSafeInteger(pagesPerTransaction) || pagesPerTransaction < 1) {
-        return yield* refused(`pagesPerTransaction is ${pagesPerTransaction}, and not a whole number of at least 1`)
-      }
-      const database = yield* connect
-      if (isMigrating) yield* migrate(database)
-      yield* verify(database, "none")
+      yield* Effect.fromResult(validateCount(undefined, "pagesPerTransaction", pagesPerTransaction, 1))
+      const database = yield* Effect.mapError(connect, badState)
+      const prepared = Effect.gen(function*() {
+        if (isMigrating) yield* migrate(database)
+        yield* verify(database, "none")
+      })
+      yield* Effect.catchTag(prepared, "OtherSchema", (error) => Effect.fail(badState(error)))
       return SyncStore.of({ ...makeStore(database, history), pagesPerCommit: pagesPerTransaction })
     })
   )
+
+/** The names of `SqlStoreOptions`. */
+const storeOptions: { readonly [K in keyof SqlStoreOptions]-?: true } = {
+  migrate: true,
+  history: true,
+  pagesPerTransaction: true
+}
+
+const badState = (error: Unusable) =>
+  new Migrator.MigrationError({ kind: "BadState", message: unusableText(error), cause: error })
 
 /**
  * The migrations of a copy, for a program that runs its own: `Migrator.make({})(SqlStore.migrations)`, or the statements
@@ -80,7 +94,7 @@ export const migrations: Migrations = {
   loader: connect.pipe(
     Effect.tap((database) => verify(database, "any")),
     Effect.mapError((error) =>
-      new Migrator.MigrationError({ kind: "BadState", message: isSqlError(error) ? messageOf(error) : error.detail })
+      isSqlError(error) ? new Migrator.MigrationError({ kind: "BadState", message: messageOf(error) }) : badState(error)
     ),
     Effect.map(({ dialect: { migrations }, sql }) =>
       migrations.steps.map((step) => {

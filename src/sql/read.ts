@@ -256,7 +256,7 @@ export const readRows = (
   selection: Selection
 ): Effect.Effect<ReadonlyArray<StoredRow>, SyncError, SqlClient> =>
   Effect.gen(function*() {
-    const { dialect, sql } = yield* connect
+    const { dialect, sql } = yield* Effect.mapError(connect, failedWith(company, "the rows cannot be read"))
     const { bigint, tables, timestamp } = dialect
     const select = sql`SELECT ${rowColumns(dialect)}
       FROM ${tables.rows} AS t

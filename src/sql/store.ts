@@ -168,7 +168,8 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
               const written = yield* Effect.result(write(batch, previous, text, isExact))
               if (Result.isFailure(written)) {
                 // The COMMIT of the attempt before may have ended only now, while this one waited for the checkpoint.
-                const isSuperseded = written.failure._tag === "SyncError" && written.failure.reason === "Superseded"
+                const isSuperseded = written.failure._tag === "SyncError" &&
+                  written.failure.reason._tag === "Superseded"
                 if (done !== undefined && isSuperseded && (yield* isStored)) return done
                 return yield* written.failure
               }

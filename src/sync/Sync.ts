@@ -111,7 +111,7 @@ const execute = Effect.fnUntraced(
     const commit = (batch: Batch): Effect.Effect<void, SyncError> =>
       put(batch).pipe(
         Effect.catchIf(
-          (error) => error.reason === "TooManyMissing",
+          (error) => error.reason._tag === "TooManyMissing",
           (error) => Effect.andThen(put({ ...batch, missing: Option.none() }), Effect.fail(error))
         ),
         Effect.mapError((error) => withCheckpoint(error, stored))

@@ -60,7 +60,10 @@ describe("Fleet", () => {
         ...(yield* Effect.forEach(untyped.slice(1), (company) => Effect.flip(fleet.runs(company.id))))
       ]
 
-      for (const { reason } of errors) assert.strictEqual(reason, "InvalidInput")
+      assert.deepStrictEqual(
+        errors.map((error) => error._tag === "InvalidRequest" ? error.field : error._tag),
+        ["id", "every", "every", "every", "id"]
+      )
       assert.deepStrictEqual(yield* fleet.list(), [])
     }).pipe(Effect.provide(layer)))
 
@@ -80,18 +83,18 @@ describe("Fleet", () => {
 
       assert.deepStrictEqual(added, { added: [id(1)], changed: [] })
       assert.deepStrictEqual(same, { added: [], changed: [] }, "the guid and the interval are those that it has")
-      assert.deepStrictEqual(refused.map(({ detail, reason }) => [reason, detail]), [
-        ["InvalidInput", "company 1 is given twice, with different guids"],
-        ["InvalidInput", "company 1 is given twice, with different intervals"]
+      assert.deepStrictEqual(refused.map(({ message }) => message), [
+        "invalid guid: must have one value: the company is given twice [company 1]",
+        "invalid every: must have one value: the company is given twice [company 1]"
       ])
     }).pipe(Effect.provide(layer)))
 
   it.effect("fails by name over tables that are older", () =>
     Effect.gen(function*() {
       const built = Layer.build(Fleet.layer.pipe(Layer.provide(NodeSqlite.layer({ filename: ":memory:" }))))
-      const { reason } = yield* Effect.flip(Effect.scoped(built))
+      const error = yield* Effect.flip(Effect.scoped(built))
 
-      assert.strictEqual(reason, "NotMigrated")
+      assert.strictEqual(error._tag === "FleetError" && error.reason._tag, "NotMigrated")
     }))
 
   it.live("adds ten thousand companies in a second", (context) => {

@@ -1024,16 +1024,19 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
       yield* fleet.store.verify
       yield* Effect.orDie(fleet.sql.unsafe("DELETE FROM fleet_migrations"))
       const error = yield* Effect.flip(fleet.store.verify)
-      assert.strictEqual(error.reason, "NotMigrated")
+      assert.strictEqual(error.reason._tag, "NotMigrated")
       assert.include(error.message, "fleet migrate")
       const taken = yield* Effect.flip(fleet.store.migrate)
-      assert.strictEqual(taken.reason, "NotMigrated")
-      assert.include(taken.detail, "fleet_company is there already, and not of the fleet: use another file or database")
+      assert.strictEqual(taken.reason._tag, "NotMigrated")
+      assert.include(
+        taken.reason.detail,
+        "fleet_company is there already, and not of the fleet: use another file or database"
+      )
       yield* Effect.orDie(fleet.sql.unsafe("INSERT INTO fleet_migrations (migration_id, name) VALUES (4, 'removals')"))
       for (const call of [fleet.store.migrate, fleet.store.verify]) {
         const error = yield* Effect.flip(call)
-        assert.strictEqual(error.reason, "NotMigrated")
-        assert.include(error.detail, "the fleet has schema 4, made before the first publication")
+        assert.strictEqual(error.reason._tag, "NotMigrated")
+        assert.include(error.reason.detail, "the fleet has schema 4, made before the first publication")
       }
     }))
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Result } from "effect"
+import { Duration, Option, Result } from "effect"
 import { backoff, nextSlot, slotOf } from "../../src/fleet/Schedule.ts"
 import { defaultSettings, readSettings } from "../../src/fleet/Settings.ts"
 
@@ -77,7 +77,8 @@ describe("readSettings", () => {
       [{ helpAfter: -1 }, "helpAfter must be a duration from 0 to 36525 days"]
     ] as const
   )("names the first setting that is invalid: %o", (given, why) => {
-    assert.deepStrictEqual(readSettings(given), Result.fail(why))
+    const refused = Option.getOrThrow(Result.getFailure(readSettings(given)))
+    assert.strictEqual(refused.message, `invalid ${why.replace(" ", ": ")}`)
   })
 
   it("allows a short takeover to a test", () => {

@@ -3,10 +3,17 @@ import { Duration, Effect, Exit, Fiber, Layer, Option, Result, Scope, Stream, Tr
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
-import { Fleet } from "../../src/fleet/index.ts"
+import { Fleet, type FleetError } from "../../src/fleet/index.ts"
 import { FleetRunner, type SqliteRunnerOptions } from "../../src/fleet/node/index.ts"
 import { startEmbedded } from "../../src/fleet/node/run.ts"
-import { CompanyGuid, CompanyId, type ListError, TimePunches, UnexpectedStatus } from "../../src/index.ts"
+import {
+  CompanyGuid,
+  CompanyId,
+  type InvalidRequest,
+  type ListError,
+  TimePunches,
+  UnexpectedStatus
+} from "../../src/index.ts"
 import { PunchCopy } from "../../src/sql/index.ts"
 import { readRows } from "../../src/sql/read.ts"
 import { FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
@@ -79,6 +86,8 @@ const noon = Date.UTC(2026, 3, 5, 12)
 const test = <E>(title: string, body: Effect.Effect<void, E, Scope.Scope | TimePunches | FakeService>) =>
   it.effect(title, () => Effect.andThen(TestClock.setTime(noon), body).pipe(Effect.provide(service)))
 
+const reasonOf = (error: FleetError | InvalidRequest) => error._tag === "FleetError" ? error.reason._tag : error._tag
+
 describe("FleetRunner.layerSqlite", () => {
   test(
     "ends once its file was removed",
@@ -92,7 +101,7 @@ describe("FleetRunner.layerSqlite", () => {
       yield* passing("1 minute")
 
       const error = yield* Fiber.join(ending)
-      assert.deepStrictEqual([error.reason, error.detail], [
+      assert.deepStrictEqual([error.reason._tag, error.reason.message], [
         "Store",
         `the fleet cannot continue: the file ${filename} was removed, after this process had opened it`
       ])
@@ -252,7 +261,7 @@ describe("FleetRunner.layerSqlite", () => {
       const first = yield* running(filename)
       const refused = yield* Effect.flip(running(filename))
       const again = yield* Effect.flip(running(filename.replace("/punches.db", "/./punches.db")))
-      assert.deepStrictEqual([refused.reason, again.reason], ["AlreadyRunning", "AlreadyRunning"])
+      assert.deepStrictEqual([refused, again].map(reasonOf), ["AlreadyRunning", "AlreadyRunning"])
       assert.include(refused.message, filename)
       yield* first.end
       yield* running(filename)
@@ -265,8 +274,11 @@ describe("FleetRunner.layerSqlite", () => {
       const memory = yield* Effect.flip(running(":memory:"))
       const folder = yield* Effect.flip(running("/no/such/folder/punches.db"))
       const setting = yield* Effect.flip(running(yield* file, { takeover: "1 second" }))
-      assert.deepStrictEqual([memory.reason, folder.reason, setting.reason], ["InvalidInput", "Store", "InvalidInput"])
+      assert.deepStrictEqual([memory, folder, setting].map(reasonOf), ["InvalidRequest", "Store", "InvalidRequest"])
       assert.include(setting.message, "takeover")
+      const untyped: Partial<SqliteRunnerOptions> = JSON.parse(`{"keepTurn":5}`)
+      const unknown = yield* Effect.flip(running(yield* file, untyped))
+      assert.strictEqual(unknown.message, "invalid keepTurn: is not an option; did you mean keepTurns?")
     })
   )
 
@@ -284,10 +296,10 @@ describe("FleetRunner.layerSqlite", () => {
         first.context
       )
       yield* first.end
-      const { message, reason } = yield* Effect.flip(running(filename))
+      const error = yield* Effect.flip(running(filename))
 
-      assert.strictEqual(reason, "Store")
-      assert.include(message, "cannot be written")
+      assert.strictEqual(reasonOf(error), "Store")
+      assert.include(error.message, "cannot be written")
     })
   )
 

@@ -20,7 +20,7 @@ import {
   TokenError,
   TransportError
 } from "../../src/index.ts"
-import { type Batch, type Checkpoint, SyncError, SyncStore } from "../../src/sync/index.ts"
+import { type Batch, type Checkpoint, SyncError, SyncReason, SyncStore } from "../../src/sync/index.ts"
 import { makeStoreOf } from "../../src/sync/memoryStore.ts"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
 import { punch } from "../../src/testing/kit/index.ts"
@@ -243,7 +243,7 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
             Effect.suspend((): Effect.Effect<A, SyncError | SqlError> => isAway ? Effect.fail(lost()) : self)
           ),
           "SqlError",
-          () => Effect.fail(new SyncError({ reason: "Store", companyId: company }))
+          () => Effect.fail(new SyncError({ companyId: company, reason: new SyncReason.Store({}) }))
         )
       return SyncStore.of({
         pagesPerCommit: 1,

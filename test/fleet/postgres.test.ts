@@ -58,7 +58,7 @@ describe("FleetRunner.layer", () => {
       const { url } = yield* migrated
       const first = yield* running(url, { name: "a" })
       const refused = yield* Effect.flip(running(url, { name: "a" }))
-      assert.strictEqual(refused._tag === "FleetError" ? refused.reason : refused._tag, "AlreadyRunning")
+      assert.strictEqual(refused._tag === "FleetError" ? refused.reason._tag : refused._tag, "AlreadyRunning")
       assert.include(refused.message, "name a")
       yield* first.end
       yield* running(url, { name: "a" })
@@ -97,7 +97,7 @@ describe("FleetRunner.layer", () => {
         concurrency: "unbounded"
       })
       assert.deepStrictEqual(
-        refused.map((error) => error._tag === "FleetError" ? error.reason : error._tag),
+        refused.map((error) => error._tag === "FleetError" ? error.reason._tag : error._tag),
         ["AlreadyRunning", "AlreadyRunning", "AlreadyRunning"]
       )
     })

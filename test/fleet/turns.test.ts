@@ -38,7 +38,7 @@ import {
   UnexpectedStatus,
   UnprocessableEntity
 } from "../../src/index.ts"
-import { SyncError, SyncStore } from "../../src/sync/index.ts"
+import { SyncError, SyncReason, SyncStore } from "../../src/sync/index.ts"
 import { type Copy, makeStoreOf } from "../../src/sync/memoryStore.ts"
 import { punch } from "../../src/testing/kit/index.ts"
 import { pageOf } from "../support/page.ts"
@@ -69,7 +69,7 @@ const world = (
         Effect.suspend(() => {
           if (refusals.left > 0) {
             refusals.left -= 1
-            return Effect.fail(new SyncError({ reason: "Superseded", companyId: batch.company }))
+            return Effect.fail(new SyncError({ companyId: batch.company, reason: new SyncReason.Superseded({}) }))
           }
           return Effect.tap(memory.commit(batch, previous), () => Effect.sync(() => commits.push(batch.company)))
         })

@@ -12,6 +12,7 @@ import {
   type SweepWindow,
   Sync,
   SyncError,
+  SyncReason,
   SyncStore,
   type SyncSummary
 } from "effect-time-punches/sync"
@@ -48,10 +49,10 @@ export const names = {
     before,
     window.gte
   ],
-  error: new SyncError({ reason: "Superseded", companyId: company }),
+  error: new SyncError({ companyId: company, reason: new SyncReason.Superseded({}) }),
   status: PunchCopy.status(company),
   purge: (id: CompanyId) => PunchCopy.purge(id),
-  recordError: PunchCopy.recordError(company, new SyncError({ reason: "Store" })),
+  recordError: PunchCopy.recordError(company, new SyncError({ companyId: company, reason: new SyncReason.Store({}) })),
   ddl: SqlStore.migrations.ddl("pg")
 }
 

@@ -81,7 +81,7 @@ export const stageOf = (database: Database) =>
       })
     ),
     // It was killed before it had made the tables.
-    Effect.catchIf((error) => "detail" in error && error.detail.includes("no tables"), () =>
+    Effect.catchIf((error) => error._tag === "SyncError" && error.message.includes("no tables"), () =>
       Effect.succeed<Stage>("nothing"))
   )
 

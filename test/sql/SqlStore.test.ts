@@ -139,10 +139,22 @@ describe.each(kinds)("SqlStore in $name", (database) => {
     Effect.gen(function*() {
       for (const pagesPerTransaction of [0, -1, 1.5, NaN, Infinity]) {
         const error = yield* Effect.flip(build({ pagesPerTransaction }))
-        assert.include(error.message, "pagesPerTransaction")
+        assert.strictEqual(error._tag, "InvalidRequest")
+        assert.strictEqual(error.message, "invalid pagesPerTransaction: must be a whole number from 1 on")
       }
       const context = yield* Layer.build(SqlStore.layer({ pagesPerTransaction: 5 }))
       assert.strictEqual((yield* Effect.provideContext(SyncStore, context)).pagesPerCommit, 5)
+    })
+  )
+
+  test(
+    "refuses an option that does not exist, and names the one that was meant",
+    Effect.gen(function*() {
+      const untyped: SqlStoreOptions = JSON.parse(`{"histroy":true}`)
+      const error = yield* Effect.flip(build(untyped))
+
+      assert.strictEqual(error._tag, "InvalidRequest")
+      assert.strictEqual(error.message, "invalid histroy: is not an option; did you mean history?")
     })
   )
 
@@ -252,7 +264,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
       assert.deepStrictEqual([lastError, left], [Option.none(), 0])
       assert.lengthOf(yield* found(other), 2)
       const late = store.commit(batchOf(2, { punches: rows(1) }), Option.some(checkpointAt(1)))
-      assert.strictEqual((yield* Effect.flip(late)).reason, "Superseded")
+      assert.strictEqual((yield* Effect.flip(late)).reason._tag, "Superseded")
     })
   )
 
@@ -270,7 +282,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
         yield* store.commit(batchOf(1, stored), Option.none())
         yield* purge
         const next = yield* Effect.flip(store.commit(batchOf(2, page), Option.some(checkpointAt(1))))
-        assert.strictEqual(next.reason, "Superseded")
+        assert.strictEqual(next.reason._tag, "Superseded")
         assert.deepStrictEqual(yield* left, [false, 0])
       }
       // Its claim, or its first page, comes after the erasure: nothing says that it began before.
@@ -290,7 +302,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
       ]
       for (const call of calls) {
         const error = yield* Effect.flip(call)
-        assert.strictEqual(error.reason, "Store")
+        assert.strictEqual(error.reason._tag, "Store")
         assert.include(error.message, `"time_punches" has schema 0`)
       }
     })

@@ -300,9 +300,9 @@ describe.each(databases())("a history in $name", (database) => {
         unknown: Option.none()
       }
       const refused = yield* Effect.flip(plain.store.commit({ ...batch, checkpoint: checkpointAt(2) }, previous))
-      assert.strictEqual(refused.reason, "TooManyMissing")
+      assert.strictEqual(refused.reason._tag, "TooManyMissing")
       const late = plain.store.commit({ ...batch, checkpoint: checkpointAt(2) }, Option.some(checkpointAt(9)))
-      assert.strictEqual((yield* Effect.flip(late)).reason, "Superseded")
+      assert.strictEqual((yield* Effect.flip(late)).reason._tag, "Superseded")
 
       assert.deepStrictEqual(yield* versionsOf(opened), [])
       assert.deepStrictEqual(yield* lastOf(opened, company), before)

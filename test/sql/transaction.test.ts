@@ -92,7 +92,7 @@ describe("a COMMIT whose answer is lost", () => {
 
       const error = yield* Effect.flip(store.commit(first, Option.none()))
 
-      assert.strictEqual(error.reason, "Superseded")
+      assert.strictEqual(error.reason._tag, "Superseded")
       assert.deepStrictEqual(yield* store.load(company), Option.some(checkpointAt(2, "another")))
     })))
 })
@@ -134,8 +134,8 @@ describe("SQLite that another connection has locked", () => {
       ).pipe(
         Effect.provideService(Patience, Duration.millis(500))
       )
-      assert.strictEqual(error.reason, "Store")
-      assert.include(error.detail, "locked")
+      assert.strictEqual(error.reason._tag, "Store")
+      assert.include(error.message, "locked")
       assert.isAtLeast(Duration.toMillis(took), 450)
       yield* Fiber.interrupt(holder)
 
@@ -326,7 +326,7 @@ describe("PostgreSQL", () => {
         assert.deepStrictEqual(results.map(({ _tag }) => _tag).toSorted(), ["Failure", "Success"])
         for (const result of results)
           if (result._tag === "Failure")
-            assert.strictEqual(result.failure.reason, "Superseded")
+            assert.strictEqual(result.failure.reason._tag, "Superseded")
       }
     })
   )
@@ -344,9 +344,12 @@ describe("PostgreSQL", () => {
 
       const error = yield* Effect.flip(commit)
 
-      assert.strictEqual(error.reason, "Store")
-      assert.include(error.detail, "short")
-      assert.isTrue(SqlError.isSqlError(error.cause) && error.cause.reason._tag === "ConstraintError")
+      assert.strictEqual(error.reason._tag, "Store")
+      assert.include(error.message, "short")
+      assert.isTrue(
+        error.reason._tag === "Store" && SqlError.isSqlError(error.reason.cause) &&
+          error.reason.cause.reason._tag === "ConstraintError"
+      )
       assert.notInclude(inspect(error, { depth: 20, showHidden: true }), "confidential")
       assert.deepStrictEqual(yield* found(company), before)
       yield* admin(url, "ALTER TABLE time_punches DROP CONSTRAINT short")

@@ -230,7 +230,7 @@ const forever = (tasks: ReadonlyArray<SyncTask>, every: Duration.Duration) =>
         // Refused marks do not cure themselves: the next sweep is tomorrow's.
         Effect.tapError((error) =>
           Effect.sync(() => {
-            if (error._tag === "SyncError" && error.reason === "TooManyMissing") sweptOn.set(id, today)
+            if (error._tag === "SyncError" && error.reason._tag === "TooManyMissing") sweptOn.set(id, today)
           })
         )
       )
@@ -314,7 +314,7 @@ const keepingError = <A, R>(company: Company, pass: Effect.Effect<A, PassError, 
     return Effect.ignore(isOfStore(error) ? Effect.timeoutOption(note, "200 millis") : note)
   })
 
-const isOfStore = (error: PassError) => error._tag === "SyncError" && error.reason === "Store"
+const isOfStore = (error: PassError) => error._tag === "SyncError" && error.reason._tag === "Store"
 
 /** Shows the counts of a pass. `clear` erases them before a result stands there; `stored` has the counts of the last commit. */
 const startPass = Effect.fnUntraced(function*({ company, named }: SyncTask) {

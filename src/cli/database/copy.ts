@@ -55,6 +55,7 @@ export const withCopy = <A, E, R>(
   maxAge: Option.Option<Duration.Duration>
 ) =>
   inOneState(
+    company,
     Stream.unwrap(Effect.map(requireCopy(company, target.shown, maxAge), use))
   ).pipe(Stream.provide(layerCopy(company, target)))
 

@@ -5,6 +5,7 @@ import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import type { SqlClient } from "effect/sql/SqlClient"
 import * as Net from "node:net"
+import type { InvalidRequest } from "../../ApiError.ts"
 import { hostOf } from "../../internal/http/secret.ts"
 import type { SyncStore } from "../../sync/SyncStore.ts"
 import type { TimePunches } from "../../TimePunches.ts"
@@ -40,7 +41,7 @@ export { migrate, type RunnerOptions, type SqliteRunnerOptions } from "./run.ts"
  */
 export const layer = (
   options: RunnerOptions = {}
-): Layer.Layer<Fleet, FleetError, SqlClient | SyncStore | TimePunches> =>
+): Layer.Layer<Fleet, FleetError | InvalidRequest, SqlClient | SyncStore | TimePunches> =>
   Layer.effect(Fleet, Effect.map(start(options), ({ fleet }) => fleet))
 
 /**
@@ -57,7 +58,7 @@ export const layer = (
  */
 export const layerSqlite = (
   options: SqliteRunnerOptions
-): Layer.Layer<Fleet | SyncStore | SqlClient, FleetError, TimePunches> =>
+): Layer.Layer<Fleet | SyncStore | SqlClient, FleetError | InvalidRequest, TimePunches> =>
   Layer.effectContext(Effect.map(startEmbedded(options), ({ context }) => context))
 
 /** Where the database of a fleet is, and the setting that its sessions follow. */
