@@ -173,11 +173,11 @@ const execute = Effect.fnUntraced(
 
 /** The batch of a claim: no rows, and a checkpoint whose text no older call can replace. */
 const claimOf = (checkpoint: Checkpoint): Batch => {
-  const { company, pass, running, watermark } = checkpoint
+  const { companyId, pass, running, watermark } = checkpoint
   const due = Option.isNone(watermark) ? "first" : "increment"
   const kind = Option.match(running, { onNone: () => due, onSome: ({ kind }): PassKind => kind })
   return {
-    company,
+    companyId,
     kind,
     pass,
     punches: [],

@@ -159,8 +159,8 @@ const invalid = (companyId: CompanyId, field: string, mustBe: string) =>
 
 /** Fails if a checkpoint is of another company, before anything is sent. */
 export const validateCheckpoint = ({ company }: Call, from: Option.Option<Checkpoint>) =>
-  Option.match(Option.filter(from, (checkpoint) => checkpoint.company !== company.id), {
+  Option.match(Option.filter(from, (checkpoint) => checkpoint.companyId !== company.id), {
     onNone: () => Effect.void,
     onSome: (other) =>
-      Effect.fail(unreadable(company.id, { reason: "Checkpoint", detail: `it is of company ${other.company}` }))
+      Effect.fail(unreadable(company.id, { reason: "Checkpoint", detail: `it is of company ${other.companyId}` }))
   })

@@ -220,7 +220,7 @@ const emit = (
   const { begunAt, emptyRuns, isAnswer, kind, pages, restarts } = state
   const known: CallProgress = { checkpoint, kind, pages, restarts, emptyRuns }
   return {
-    batch: { company: checkpoint.company, kind, pass: passId, checkpoint, ...rows },
+    batch: { companyId: checkpoint.companyId, kind, pass: passId, checkpoint, ...rows },
     state: Option.match(checkpoint.running, {
       onNone: (): State => ({ ...known, _tag: isAnswer ? "Complete" : "Due" }),
       onSome: (running): State => ({

@@ -250,15 +250,15 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
         load: (company) => over(company, copies.load(company)),
         commit: (batch, previous) =>
           over(
-            batch.company,
+            batch.companyId,
             commit(batch, previous).pipe(
               Effect.tap(() =>
                 Effect.sync(() => {
-                  const epoch = process.epochs.get(batch.company) ?? 0
-                  const before = latest.get(batch.company) ?? 0
+                  const epoch = process.epochs.get(batch.companyId) ?? 0
+                  const before = latest.get(batch.companyId) ?? 0
                   if (epoch < before)
-                    faults.push(`company ${batch.company} was written by epoch ${epoch} after ${before}`)
-                  latest.set(batch.company, Math.max(epoch, before))
+                    faults.push(`company ${batch.companyId} was written by epoch ${epoch} after ${before}`)
+                  latest.set(batch.companyId, Math.max(epoch, before))
                 })
               ),
               Effect.tapError(() => Effect.sync(() => (refused += 1)))

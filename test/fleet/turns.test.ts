@@ -69,9 +69,9 @@ const world = (
         Effect.suspend(() => {
           if (refusals.left > 0) {
             refusals.left -= 1
-            return Effect.fail(new SyncError({ companyId: batch.company, reason: new SyncReason.Superseded({}) }))
+            return Effect.fail(new SyncError({ companyId: batch.companyId, reason: new SyncReason.Superseded({}) }))
           }
-          return Effect.tap(memory.commit(batch, previous), () => Effect.sync(() => commits.push(batch.company)))
+          return Effect.tap(memory.commit(batch, previous), () => Effect.sync(() => commits.push(batch.companyId)))
         })
     })
     const page = Deferred.makeUnsafe<void>()

@@ -59,7 +59,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
 
       for (const migrate of [true, false]) {
         const error = yield* Effect.flip(build({ migrate }))
-        assert.strictEqual(error._tag, "SyncError")
+        assert.strictEqual(error._tag, "MigrationError")
         assert.include(error.message, `"time_punches" has schema ${newest + 1}`)
         assert.include(error.message, `needs ${newest}: use the release that made it`)
       }
@@ -75,7 +75,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
     "refuses an older schema by name where it does not migrate",
     Effect.gen(function*() {
       const error = yield* Effect.flip(build({ migrate: false }))
-      assert.strictEqual(error._tag, "SyncError")
+      assert.strictEqual(error._tag, "MigrationError")
       assert.include(error.message, `"time_punches" has schema 0`)
 
       yield* build()

@@ -291,7 +291,7 @@ describe.each(databases())("a history in $name", (database) => {
       const previous = yield* kept.store.load(company)
       const missing = Option.some({ window: {}, before: 2, allowed: false })
       const batch = {
-        company,
+        companyId: company,
         kind: "confirm" as const,
         pass: 2,
         punches: [row(1, { notes: "x" })],
@@ -318,7 +318,7 @@ describe.each(databases())("a history in $name", (database) => {
           const pass = round * 2 + which
           const punches = rows(300, `${round} ${which}`).toReversed()
           const batch = {
-            company,
+            companyId: company,
             kind: "increment" as const,
             pass,
             punches,

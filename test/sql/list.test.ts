@@ -194,7 +194,7 @@ describe.each(kinds)("PunchCopy.list in $name", ({ clients, isHere }) => {
       const checkpoint = { ...checkpointAt(1), company: other }
       yield* store.commit(batchOf(1, { punches: rows(3) }), Option.none())
       yield* store.commit(
-        batchOf(1, { company: other, checkpoint, punches: [row(9, { companyId: other })] }),
+        batchOf(1, { companyId: other, checkpoint, punches: [row(9, { companyId: other })] }),
         Option.none()
       )
 

@@ -58,13 +58,13 @@ export const commit = (
     const previous = yield* store.load(company)
     const pass = Option.match(previous, { onNone: () => 1, onSome: ({ pass }) => pass + 1 })
     return yield* store.commit({
-      company,
+      companyId: company,
       kind: isWhole ? "confirm" : "increment",
       pass,
       punches: punches.map((punch) => ({ ...punch, companyId: company })),
       checkpoint: {
         v: 1,
-        company,
+        companyId: company,
         pass,
         watermark: Option.some(at(pass)),
         at: Option.none(),

@@ -13,7 +13,7 @@ const at = Option.some(DateTime.makeUnsafe(noon))
 
 const running: Checkpoint = {
   v: 1,
-  company: company.id,
+  companyId: company.id,
   pass: noon,
   watermark: at,
   at,

@@ -278,7 +278,7 @@ describe("Sync.run, when it is stopped,", () => {
           ...copy.store,
           commit: (batch, previous) =>
             Option.isSome(previous)
-              ? Effect.fail(storeFailed(batch.company, "the rows cannot be written", cause))
+              ? Effect.fail(storeFailed(batch.companyId, "the rows cannot be written", cause))
               : copy.store.commit(batch, previous)
         })
         const error = yield* Effect.flip(Effect.provide(Sync.run(company), full))

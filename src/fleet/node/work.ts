@@ -49,7 +49,7 @@ const storeOf = ({ store, syncStore }: TurnBase, { claim }: Turn): SyncStore["Se
       : store.whileHeld(claim, syncStore.commit(batch, previous)).pipe(
         Effect.catchTag("SqlError", ({ message }) => unread(claim, message)),
         Effect.flatMap(Option.match({
-          onNone: () => Effect.fail(superseded(batch.company)),
+          onNone: () => Effect.fail(superseded(batch.companyId)),
           onSome: Effect.succeed
         }))
       )
