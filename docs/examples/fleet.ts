@@ -26,7 +26,8 @@ export const main = Effect.gen(function*() {
     yield* Effect.sleep("200 millis")
     list = yield* fleet.list()
   }
-  for (const { company, rows, state } of list) yield* Console.log(`company ${company}: ${state}, ${rows} rows written`)
+  for (const { companyId: company, rows, state } of list)
+    yield* Console.log(`company ${company}: ${state}, ${rows} rows written`)
 })
 
 if (import.meta.main) NodeRuntime.runMain(Effect.provide(main, Layer.provide(fleetIn("punches.db"), app)))

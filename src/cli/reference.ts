@@ -175,12 +175,12 @@ const columns: Table = {
     ],
     [
       "fleet list --json",
-      `\`company\`, \`state\`, \`phase\`, \`reason\`, \`everySeconds\`, \`nextAt\`, \`lastOkAt\`, \`lateSeconds\`, \`failures\`,
+      `\`companyId\`, \`state\`, \`phase\`, \`reason\`, \`everySeconds\`, \`nextAt\`, \`lastOkAt\`, \`lateSeconds\`, \`failures\`,
         \`lastError\`, \`rows\``
     ],
     [
       "fleet status --json",
-      "the same, and `runs`, its last ten turns, and `requests` a second of the fleet: `needed`, `limit`"
+      "the same, and `turns`, its last ten turns, and `requests` a second of the fleet: `needed`, `limit`"
     ],
     ["doctor --json", "`checks`, each with `check`, `status`, `detail`, `cause` and `advice`, then one `advice`"]
   ]

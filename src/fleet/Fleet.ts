@@ -68,7 +68,7 @@ export class Fleet extends Context.Service<Fleet, {
    */
   readonly add: (companies: Iterable<FleetCompany>) => Effect.Effect<AddResult, FleetError | InvalidRequest>
   /**
-   * Removes companies and their runs, in the name of the `FleetOperator`. Punches and checkpoints stay in the copy:
+   * Removes companies and their turns, in the name of the `FleetOperator`. Punches and checkpoints stay in the copy:
    * `PunchCopy.purge` erases those.
    */
   readonly remove: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError | InvalidRequest>
@@ -96,9 +96,9 @@ export class Fleet extends Context.Service<Fleet, {
   /** When a company was last removed, and by whom; `None` if it never was. It may have been added again. */
   readonly removal: (id: CompanyId) => Effect.Effect<Option.Option<Removal>, FleetError | InvalidRequest>
   /** The last turns of a company, the latest first. */
-  readonly runs: (id: CompanyId) => Effect.Effect<ReadonlyArray<FleetTurn>, FleetError | InvalidRequest>
+  readonly turns: (id: CompanyId) => Effect.Effect<ReadonlyArray<FleetTurn>, FleetError | InvalidRequest>
   /** The processes that were seen in the last hour, by name. */
-  readonly runners: Effect.Effect<ReadonlyArray<FleetProcess>, FleetError>
+  readonly processes: Effect.Effect<ReadonlyArray<FleetProcess>, FleetError>
   /** How many requests a second the intervals need, and how many the processes send at most. */
   readonly requests: Effect.Effect<FleetRequests, FleetError>
   /** The pauses that hold: while there is one, no sync begins. */
@@ -175,8 +175,8 @@ export const operatorOf = ({ operator, requests, runners }: FleetStore): Fleet["
       return Option.fromUndefinedOr(status)
     }),
     removal: Effect.fn("Fleet.removal")((id) => Effect.flatMap(checked(id), (id) => failed(operator.removal(id)))),
-    runs: Effect.fn("Fleet.runs")((id) => Effect.flatMap(checked(id), (id) => failed(operator.runs(id)))),
-    runners: failed(runners),
+    turns: Effect.fn("Fleet.turns")((id) => Effect.flatMap(checked(id), (id) => failed(operator.runs(id)))),
+    processes: failed(runners),
     requests: failed(requests),
     pauses: failed(operator.pauses),
     pauseAll: failed(operator.pauseAll),

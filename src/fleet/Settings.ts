@@ -33,7 +33,7 @@ export interface FleetSettings {
   readonly takeover: Duration.Input
   /** How late a company is when another process than its own may take it. Default 2 seconds. */
   readonly helpAfter: Duration.Input
-  /** Runs that are kept of each company, for `Fleet.runs`. Default 50. */
+  /** Turns that are kept of each company, for `Fleet.turns`. Default 50. */
   readonly keepTurns: number
   /** Days for which replaced versions of a history are kept, from 1 to 36,525. Default: for ever. */
   readonly historyDays: number | undefined

@@ -4,4 +4,4 @@ export { type AddResult, Fleet, type FleetCompany, type FleetListOptions } from 
 export { FleetError, isFleetError } from "./FleetError.ts"
 export * as FleetReason from "./FleetReason.ts"
 export { type ChangeResult, FleetOperator, type FleetTurn, type Pause, type Removal } from "./store/operator.ts"
-export type { FleetProcess, FleetRequests } from "./store/runners.ts"
+export type { FleetHold, FleetProcess, FleetRequests } from "./store/runners.ts"

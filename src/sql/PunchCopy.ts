@@ -1,4 +1,4 @@
-/** START HERE. What a copy says: its punches, what changed in them, how far it is; and what is forgotten of it. */
+/** What a copy says: its punches, what changed in them, how far it is; and what is forgotten of it. */
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"

@@ -31,7 +31,7 @@ describe("Fleet", () => {
 
       assert.deepStrictEqual(paused, { changed: [id(2)], unknown: [id(3)], inactive: [] })
       assert.deepStrictEqual(json, {
-        company: 2,
+        companyId: 2,
         state: "paused",
         phase: "first",
         reason: null,
@@ -45,7 +45,7 @@ describe("Fleet", () => {
       })
       assert.deepStrictEqual(yield* fleet.status(id(9)), Option.none())
       assert.deepStrictEqual(yield* fleet.resumeWhere({ state: "paused" }), [id(2)])
-      assert.deepStrictEqual(yield* fleet.runs(id(1)), [])
+      assert.deepStrictEqual(yield* fleet.turns(id(1)), [])
     }).pipe(Effect.provide(layer)))
 
   it.effect("refuses what is no company, and adds nothing then", () =>
@@ -57,7 +57,7 @@ describe("Fleet", () => {
         yield* Effect.flip(fleet.add([{ id: id(1), every: "999 millis" }])),
         yield* Effect.flip(fleet.add([{ id: id(1), every: Infinity }])),
         yield* Effect.flip(fleet.add([{ id: id(1), every: "36526 days" }])),
-        ...(yield* Effect.forEach(untyped.slice(1), (company) => Effect.flip(fleet.runs(company.id))))
+        ...(yield* Effect.forEach(untyped.slice(1), (company) => Effect.flip(fleet.turns(company.id))))
       ]
 
       assert.deepStrictEqual(

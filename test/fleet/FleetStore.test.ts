@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, DateTime, Effect, Exit, Option, Scope } from "effect"
+import { Clock, DateTime, Duration, Effect, Exit, Option, Scope } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import type { Outcome } from "../../src/fleet/CompanyState.ts"
 import { nextSlot } from "../../src/fleet/Schedule.ts"
@@ -756,7 +756,7 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
 
         assert.deepStrictEqual(one, { added: [id(1), id(2)], changed: [] })
         assert.deepStrictEqual(two, { added: [], changed: [id(2)] })
-        assert.deepStrictEqual(listed.map(({ everySeconds }) => everySeconds), [60, 60])
+        assert.deepStrictEqual(listed.map(({ every }) => Duration.toSeconds(every)), [60, 60])
         assert.deepStrictEqual(claims.map((claim) => claim.guid), [guid, guid])
       }))
 
@@ -816,10 +816,13 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         const paused = yield* list({ states: ["paused"], isLate: false, id: undefined })
         const [second] = yield* list({ states: undefined, isLate: false, id: id(2) })
 
-        assert.deepStrictEqual(late.map(({ company }) => company), [id(1), id(3)])
-        assert.approximately(late[0]?.lateSeconds ?? 0, 2 * every / 1000, 5)
-        assert.deepStrictEqual(paused.map(({ company }) => company), [id(3)])
-        assert.deepStrictEqual([second?.lateSeconds, Option.isSome(second?.lastOkAt ?? Option.none())], [0, true])
+        assert.deepStrictEqual(late.map(({ companyId: company }) => company), [id(1), id(3)])
+        assert.approximately(Duration.toSeconds(late[0]?.late ?? 0), 2 * every / 1000, 5)
+        assert.deepStrictEqual(paused.map(({ companyId: company }) => company), [id(3)])
+        assert.deepStrictEqual([
+          second && Duration.toSeconds(second.late),
+          Option.isSome(second?.lastOkAt ?? Option.none())
+        ], [0, true])
       }))
 
     test("show pauses that hold", ({ store }) =>
@@ -964,8 +967,8 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         const [a, b] = yield* store.runners
 
         assert.containSubset(a, { runner: "a", state: "sick", error: Option.some("ECONNREFUSED"), holds: [] })
-        assert.containSubset(b, { runner: "b", state: "silent", release: "1.0.0", holds: [{ company: 1 }] })
-        assert.isBelow(b?.holds[0]?.seconds ?? Infinity, 5)
+        assert.containSubset(b, { runner: "b", state: "silent", release: "1.0.0", holds: [{ companyId: 1 }] })
+        assert.isBelow(Duration.toSeconds(b?.holds[0]?.for ?? Infinity), 5)
 
         // Noted again, it lives, and has started when it did.
         yield* store.notePresence("b", note)

@@ -118,7 +118,9 @@ describe("FleetRunner.layerSqlite", () => {
         yield* assertEqual
         const loaded = yield* fleet.list()
         assert.deepStrictEqual(
-          loaded.map(({ failures, lateSeconds, phase, rows, state }) => [state, phase, rows, failures, lateSeconds]),
+          loaded.map((
+            { failures, late, phase, rows, state }
+          ) => [state, phase, rows, failures, Duration.toMillis(late)]),
           companies.map(() => ["active", "increment", 450, 0, 0])
         )
 
@@ -130,8 +132,10 @@ describe("FleetRunner.layerSqlite", () => {
         yield* passing("6 minutes", "10 seconds")
         yield* assertEqual
         const swept = yield* fleet.list()
-        const runs = yield* fleet.runs(id(5001))
-        assert.isTrue(swept.every(({ lateSeconds, state }) => state === "active" && lateSeconds < 60))
+        const runs = yield* fleet.turns(id(5001))
+        assert.isTrue(
+          swept.every(({ late, state }) => state === "active" && Duration.isLessThan(late, Duration.minutes(1)))
+        )
         assert.isAtMost(runs.length, 50)
       }))
   )
@@ -189,7 +193,7 @@ describe("FleetRunner.layerSqlite", () => {
         assert.isTrue((yield* fleet.list()).every(({ phase, rows }) => phase === "first" && rows > 0))
         yield* passing("30 seconds")
         yield* assertEqual
-        const outcomes = (yield* fleet.runs(id(5001))).map(({ outcome, pages }) => [outcome, pages]).toReversed()
+        const outcomes = (yield* fleet.turns(id(5001))).map(({ outcome, pages }) => [outcome, pages]).toReversed()
         assert.deepStrictEqual(outcomes.slice(0, 2), [["TurnOver", 1], ["TurnOver", 1]])
         assert.include(outcomes.map(([outcome]) => outcome), "Complete")
       }))
@@ -202,7 +206,7 @@ describe("FleetRunner.layerSqlite", () => {
         yield* (yield* FakeService).inject(Fault.status(410), { requests: 2 })
         yield* fleet.add(companies.slice(0, 1))
         yield* passing("10 seconds")
-        const turns = (yield* fleet.runs(id(5001))).map(({ outcome, pages }) => [outcome, pages]).toReversed()
+        const turns = (yield* fleet.turns(id(5001))).map(({ outcome, pages }) => [outcome, pages]).toReversed()
 
         assert.deepStrictEqual(turns.slice(0, 3), [["TurnOver", 1], ["TurnOver", 1], ["Complete", 2]])
       }))
@@ -316,7 +320,7 @@ describe("FleetRunner.layerSqlite", () => {
         const list = yield* fleet.list()
 
         assert.isTrue(list.every(({ nextAt }) => nextAt.epochMilliseconds <= noon + 1_000_000))
-        assert.lengthOf(yield* fleet.runs(id(5001)), 2)
+        assert.lengthOf(yield* fleet.turns(id(5001)), 2)
       }))
   )
 
@@ -508,7 +512,7 @@ describe("an outage in front of the service", () => {
         yield* fake.clearFaults
         yield* fake.inject(Fault.status(522, html))
         yield* passing("5 minutes", "2 seconds")
-        const runs = (yield* Effect.forEach(companies, ({ id }) => fleet.runs(id))).flat()
+        const runs = (yield* Effect.forEach(companies, ({ id }) => fleet.turns(id))).flat()
         assert.isAbove(runs.filter(({ outcome }) => outcome === "ServiceUnavailable").length, 0)
         assert.deepStrictEqual(yield* reasons, ["InvalidClient"])
 

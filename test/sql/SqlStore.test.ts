@@ -101,7 +101,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
 
         const error = yield* Effect.flip(build())
 
-        assert.strictEqual(error._tag, "SyncError")
+        assert.strictEqual(error._tag, "MigrationError")
         assert.include(
           error.message,
           `${name} is there already, and not of "time_punches": use another file or database`
@@ -371,7 +371,7 @@ describe("SqlStore", () => {
       const error = yield* Effect.flip(Effect.provideService(build(), SqlClient.SqlClient, client))
 
       const names = { mysql: "MySQL", mssql: "SQL Server", clickhouse: "ClickHouse" }
-      assert.strictEqual(error._tag, "SyncError")
+      assert.strictEqual(error._tag, "MigrationError")
       assert.include(error.message, `the database is ${names[dialect]}`)
     }).pipe(Effect.scoped, Effect.provide([sqlite, Reactivity.layer])))
 
