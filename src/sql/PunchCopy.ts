@@ -4,12 +4,13 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { SqlClient } from "effect/sql/SqlClient"
+import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import { numberOf, orUndefined, textOrUndefined } from "../internal/sql/dialect.ts"
 import { retried, transact } from "../internal/sql/transaction.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { storable } from "./columns.ts"
-import { failedWith, opened } from "./connection.ts"
+import { companyIdOf, failedWith, opened } from "./connection.ts"
 import type { CopyStatus, ErrorToRecord } from "./CopyStatus.ts"
 import { knownColumns, knownOf } from "./known.ts"
 import { checkpointOf, unknownIn } from "./store.ts"
@@ -21,8 +22,9 @@ export { list } from "./read.ts"
  * Says how far the copy of a company is. Fails with `Store` if there are no tables, and with `Checkpoint` if the
  * checkpoint cannot be read.
  */
-export const status = (company: CompanyId): Effect.Effect<CopyStatus, SyncError, SqlClient> =>
+export const status = (of: CompanyId | Company): Effect.Effect<CopyStatus, SyncError, SqlClient> =>
   Effect.gen(function*() {
+    const company = companyIdOf(of)
     const database = yield* opened(company)
     const { dialect: { bigint, millisOf, tables }, sql } = database
     // One statement, so that the counts are those of the checkpoint.
@@ -63,8 +65,9 @@ export const status = (company: CompanyId): Effect.Effect<CopyStatus, SyncError,
  * like one that begins later, and loads a new copy. A database may keep the erased content in free pages until it is
  * vacuumed.
  */
-export const purge = (company: CompanyId): Effect.Effect<void, SyncError, SqlClient> =>
+export const purge = (of: CompanyId | Company): Effect.Effect<void, SyncError, SqlClient> =>
   Effect.gen(function*() {
+    const company = companyIdOf(of)
     const database = yield* opened(company)
     const { dialect: { bigint, tables }, sql } = database
     // In the order of a commit, so that the two never wait for each other. The first one holds up every commit, also one that
@@ -84,10 +87,11 @@ const mostText = 2000
 
 /** Keeps the error that a sync ended with, for `status`. The next complete sync run clears it. */
 export const recordError = (
-  company: CompanyId,
+  of: CompanyId | Company,
   error: ErrorToRecord
 ): Effect.Effect<void, SyncError, SqlClient> =>
   Effect.gen(function*() {
+    const company = companyIdOf(of)
     const { dialect: { bigint, tables, timestamp }, sql } = yield* opened(company)
     const now = timestamp(yield* Clock.currentTimeMillis)
     const text = storable(error.message.slice(0, mostText))

@@ -6,6 +6,7 @@ import type { MigrationError } from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
+import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import { type Database, type DialectName, dialectOf } from "../internal/sql/dialect.ts"
 import { discreet, messageOf } from "../internal/sql/failure.ts"
@@ -45,6 +46,10 @@ export const connect: Effect.Effect<Database<Dialect>, OtherDatabase, SqlClient.
     return { sql, dialect: dialects[name] }
   }
 )
+
+/** The id of a company that a caller names by its id or whole. @internal */
+export const companyIdOf = (company: CompanyId | Company): CompanyId =>
+  typeof company === "number" ? company : company.id
 
 /** Set by `inOneState`, which has checked it. */
 const Checked = Context.Reference<

@@ -9,14 +9,16 @@ import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { InvalidRequest } from "../ApiError.ts"
+import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import { type Database, numberOf, raw } from "../internal/sql/dialect.ts"
 import { isTransient, messageOf, sqlErrorOf } from "../internal/sql/failure.ts"
 import { inSnapshot, retried } from "../internal/sql/transaction.ts"
+import { checkOptions } from "../listing/request.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { isOnlyTouched } from "./columns.ts"
-import { failedWith, opened } from "./connection.ts"
+import { companyIdOf, failedWith, opened } from "./connection.ts"
 import type { Dialect } from "./Dialect.ts"
 import type { FeedEvent } from "./feedEvent.ts"
 import {
@@ -76,10 +78,10 @@ const leastInterval = Duration.millis(100)
  * ```
  */
 export const feed = (
-  company: CompanyId,
+  company: CompanyId | Company,
   options: FeedOptions = {}
 ): Stream.Stream<FeedEvent, SyncError | HistoryUnavailable | InvalidRequest, SqlClient> =>
-  feedInBatches(company, options, batchSize)
+  feedInBatches(companyIdOf(company), options, batchSize)
 
 /** `feed` with at most `size` events of one snapshot. @internal */
 export const feedInBatches = (
@@ -88,6 +90,7 @@ export const feedInBatches = (
   size: number
 ): Stream.Stream<FeedEvent, SyncError | HistoryUnavailable | InvalidRequest, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
+    yield* Effect.fromResult(checkOptions(company, options, { after: true, follow: true }))
     const { after, follow } = options
     const interval = follow === undefined
       ? undefined
@@ -137,8 +140,9 @@ export const feedInBatches = (
  * event stores this position when it starts. Fails as `feed` does.
  */
 export const feedPosition = (
-  company: CompanyId
-): Effect.Effect<FeedPosition, SyncError | HistoryUnavailable, SqlClient> => positionAt(company, ({ last }) => last)
+  company: CompanyId | Company
+): Effect.Effect<FeedPosition, SyncError | HistoryUnavailable, SqlClient> =>
+  positionAt(companyIdOf(company), ({ last }) => last)
 
 /** The position behind all changes up to an instant, which `choose` takes from what is known. @internal */
 export const positionAt = (

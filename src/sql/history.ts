@@ -11,6 +11,7 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
+import type { Company } from "../Company.ts"
 import { Cents, type CompanyId, TimePunchId, UserId } from "../Ids.ts"
 import { type Database, numberOf, raw } from "../internal/sql/dialect.ts"
 import { inSnapshot, retried, transact } from "../internal/sql/transaction.ts"
@@ -21,7 +22,7 @@ import { byLocation, type DayRule, type Interval, type LocalPeriods, type Zones 
 import type { SyncError } from "../sync/SyncError.ts"
 import { TimePunch } from "../TimePunch.ts"
 import { isOnlyTouched } from "./columns.ts"
-import { failedWith, opened } from "./connection.ts"
+import { companyIdOf, failedWith, opened } from "./connection.ts"
 import type { Dialect } from "./Dialect.ts"
 import { type HistoryUnavailable, requireKnown } from "./known.ts"
 import { isAtInstant } from "./read.ts"
@@ -125,18 +126,20 @@ export class Changes extends Schema.Opaque<Changes>()(Schema.Struct({
  * ```
  */
 export const changes = <E = never>(
-  company: CompanyId,
+  of: CompanyId | Company,
   options: ChangesOptions<E>
 ): Effect.Effect<Changes, SyncError | HistoryUnavailable | E | Labor.SumOverflow, SqlClient> =>
   Effect.suspend(() => {
     const people = makePeople(options)
     return Effect.map(
-      Stream.runCollect(readChanges(company, comparisonOf(options), people)),
+      Stream.runCollect(readChanges(companyIdOf(of), comparisonOf(options), people)),
       (punches) => ({ punches, people: people.differences() })
     )
   }).pipe(
     retried,
-    Effect.mapError((error) => isSqlError(error) ? failedWith(company, "the history cannot be read")(error) : error)
+    Effect.mapError((error) =>
+      isSqlError(error) ? failedWith(companyIdOf(of), "the history cannot be read")(error) : error
+    )
   )
 
 /** Up to which instant a history is forgotten. */
@@ -154,10 +157,11 @@ const chunkSize = 5000
  * It changes no row of the copy, and nothing of a company without a history.
  */
 export const pruneHistory = (
-  company: CompanyId,
+  of: CompanyId | Company,
   { before }: PruneOptions
 ): Effect.Effect<number, SyncError, SqlClient> =>
   Effect.gen(function*() {
+    const company = companyIdOf(of)
     const database = yield* opened(company)
     const { dialect: { bigint, deleteSelected, greatest, least, millisOf, tables, timestamp }, sql } = database
     const until = sql`${least}(${timestamp(before.epochMilliseconds)}, history_last)`

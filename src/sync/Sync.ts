@@ -17,6 +17,7 @@ import { type Call, makePasses } from "./passes.ts"
 import { type SyncError, withCheckpoint } from "./SyncError.ts"
 import {
   callOf,
+  readKeys,
   sweepCallOf,
   type SweepOptions,
   type SweepReadOptions,
@@ -63,7 +64,7 @@ export const batches = (
   from: Option.Option<Checkpoint>,
   options?: SyncReadOptions
 ): Stream.Stream<Batch, SyncError | ListError, TimePunches> =>
-  Stream.unwrap(Effect.flatMap(callOf(company, options), (call) => batchesOf(call, from)))
+  Stream.unwrap(Effect.flatMap(callOf(company, options, readKeys), (call) => batchesOf(call, from)))
 
 /**
  * The batches of a sweep: lists a window of clock-ins without `modified_since`, then the changes since, to find what
@@ -75,7 +76,10 @@ export const sweepBatches = (
   from: Checkpoint,
   options?: SweepReadOptions
 ): Stream.Stream<Batch, SyncError | ListError, TimePunches> =>
-  Stream.unwrap(Effect.flatMap(sweepCallOf(company, options), (call) => batchesOf(call, Option.some(from))))
+  Stream.unwrap(
+    Effect.flatMap(sweepCallOf(company, options, { ...readKeys, window: true }), (call) =>
+      batchesOf(call, Option.some(from)))
+  )
 
 const batchesOf = Effect.fnUntraced(function*(call: Call, from: Option.Option<Checkpoint>) {
   yield* validateCheckpoint(call, from)

@@ -10,7 +10,7 @@ import type { CompanyId } from "../Ids.ts"
 import { monotonicMillis } from "../internal/resilience/retry.ts"
 import { isWritable } from "../internal/wire/instant.ts"
 import { Instant } from "../internal/wire/schema.ts"
-import { validateCount } from "../listing/request.ts"
+import { checkOptions, validateCount } from "../listing/request.ts"
 import type { Checkpoint, SweepWindow } from "./Checkpoint.ts"
 import type { Call, Goal } from "./passes.ts"
 import { unreadable } from "./SyncError.ts"
@@ -96,6 +96,25 @@ export class SyncSummary extends Schema.Opaque<SyncSummary>()(Schema.Struct({
   lateness: Schema.OptionFromNullOr(Schema.DurationFromMillis)
 })) {}
 
+/** The names of `SyncReadOptions`. */
+export const readKeys: { readonly [K in keyof SyncReadOptions]-?: true } = {
+  overlap: true,
+  prefetchPages: true,
+  sortById: true
+}
+
+const syncKeys: { readonly [K in keyof SyncOptions]-?: true } = {
+  ...readKeys,
+  stopAfter: true,
+  claim: true,
+  onCommit: true
+}
+
+const sweepKeys: { readonly [K in Exclude<keyof SweepOptions, keyof SyncOptions>]-?: true } = {
+  window: true,
+  allowMissing: true
+}
+
 const defaultOverlap = Duration.minutes(15)
 const leastOverlap = Duration.minutes(1)
 
@@ -103,10 +122,12 @@ const leastOverlap = Duration.minutes(1)
 export const callOf = (
   company: CompanyId | Company,
   options: SyncOptions = {},
+  known: Readonly<Record<string, true>> = syncKeys,
   goal: Goal = { _tag: "Pass" }
 ): Effect.Effect<Call, InvalidRequest> =>
   Effect.gen(function*() {
     const named: Company = typeof company === "number" ? { id: company } : company
+    yield* Effect.fromResult(checkOptions(named.id, options, known))
     const overlap = Duration.fromInput(options.overlap ?? defaultOverlap)
     if (
       Option.isNone(overlap) || !Duration.isFinite(overlap.value) ||
@@ -137,7 +158,8 @@ export const callOf = (
 /** The call of a sweep. */
 export const sweepCallOf = (
   company: CompanyId | Company,
-  options: SweepOptions = {}
+  options: SweepOptions = {},
+  known: Readonly<Record<string, true>> = { ...syncKeys, ...sweepKeys }
 ): Effect.Effect<Call, InvalidRequest> =>
   Effect.gen(function*() {
     const { allowMissing = false, window: { gte, lt } = {} } = options
@@ -151,7 +173,7 @@ export const sweepCallOf = (
       return yield* invalid(companyId, "window.lt", "after window.gte")
     }
     const window: SweepWindow = { ...(gte === undefined ? {} : { gte }), ...(lt === undefined ? {} : { lt }) }
-    return yield* callOf(company, options, { _tag: "Sweep", window, allowMissing })
+    return yield* callOf(company, options, known, { _tag: "Sweep", window, allowMissing })
   })
 
 const invalid = (companyId: CompanyId, field: string, mustBe: string) =>

@@ -23,7 +23,7 @@ import {
 import { type Batch, type Checkpoint, SyncError, SyncReason, SyncStore } from "../../src/sync/index.ts"
 import { makeStoreOf } from "../../src/sync/memoryStore.ts"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
-import { punch } from "../../src/testing/kit/index.ts"
+import { punch } from "../../src/testing/TestClient.ts"
 import { pageOf } from "../support/page.ts"
 import { sqliteStore } from "./support.ts"
 

@@ -40,7 +40,7 @@ import {
 } from "../../src/index.ts"
 import { SyncError, SyncReason, SyncStore } from "../../src/sync/index.ts"
 import { type Copy, makeStoreOf } from "../../src/sync/memoryStore.ts"
-import { punch } from "../../src/testing/kit/index.ts"
+import { punch } from "../../src/testing/TestClient.ts"
 import { pageOf } from "../support/page.ts"
 import { recorder } from "../support/recorder.ts"
 import { readCompany, setCompanies, sqliteStore, type TestStore } from "./support.ts"

@@ -17,7 +17,7 @@ import {
   type SyncSummary
 } from "effect-time-punches/sync"
 import { defaultCompany, FakeService, generatePunches } from "effect-time-punches/testing"
-import { FakeServer } from "effect-time-punches/testing/server"
+import { FakeServer } from "effect-time-punches/testing/node"
 
 const company = CompanyIds.make(defaultCompany.id)
 
