@@ -41,6 +41,14 @@ export interface FleetListOptions {
   readonly late?: boolean | undefined
 }
 
+/** Which companies `Fleet.resumeWhere` resumes. */
+export interface FleetSelection {
+  /** The state that the companies have. */
+  readonly state: Exclude<FleetState, "active">
+  /** The reason of that state. Default: any. */
+  readonly reason?: string | undefined
+}
+
 const verified = Effect.tap(makeFleetStore, ({ verify }) => verify)
 
 /**
@@ -50,15 +58,12 @@ const verified = Effect.tap(makeFleetStore, ({ verify }) => verify)
  * **Example** (Add a company that is synced every five minutes)
  *
  * ```ts
- * import { Effect } from "effect"
  * import { CompanyGuid, CompanyId } from "effect-time-punches"
  * import { Fleet } from "effect-time-punches/fleet"
  *
- * export const add = Effect.gen(function*() {
- *   const fleet = yield* Fleet
- *   const guid = CompanyGuid.make("3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60")
- *   return yield* fleet.add([{ id: CompanyId.make(4021), guid, every: "5 minutes" }])
- * })
+ * const guid = CompanyGuid.make("3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60")
+ *
+ * export const add = Fleet.add([{ id: CompanyId.make(4021), guid, every: "5 minutes" }])
  * ```
  */
 export class Fleet extends Context.Service<Fleet, {
@@ -81,12 +86,9 @@ export class Fleet extends Context.Service<Fleet, {
   /** Makes active companies due at once, for a sweep. */
   readonly sweep: (ids: Iterable<CompanyId>) => Effect.Effect<ChangeResult, FleetError | InvalidRequest>
   /** Resumes all companies in a state, or those of them with this reason. Gives the ids. */
-  readonly resumeWhere: (where: {
-    /** The state that the companies have. */
-    readonly state: Exclude<FleetState, "active">
-    /** The reason of that state. Default: any. */
-    readonly reason?: string | undefined
-  }) => Effect.Effect<ReadonlyArray<CompanyId>, FleetError | InvalidRequest>
+  readonly resumeWhere: (
+    where: FleetSelection
+  ) => Effect.Effect<ReadonlyArray<CompanyId>, FleetError | InvalidRequest>
   /** Lists companies by id. */
   readonly list: (
     options?: FleetListOptions
@@ -123,6 +125,81 @@ export class Fleet extends Context.Service<Fleet, {
     .unwrap(
       Effect.map(verified, makeRateLimiterStore)
     )
+
+  /** Adds companies, due at once. A known one gets the interval and the guid that are given, and keeps the rest. */
+  static readonly add = (
+    companies: Iterable<FleetCompany>
+  ): Effect.Effect<AddResult, FleetError | InvalidRequest, Fleet> => Fleet.use((fleet) => fleet.add(companies))
+
+  /** Removes companies and their turns. The copy stays: `PunchCopy.purge` erases it. */
+  static readonly remove = (
+    ids: Iterable<CompanyId>
+  ): Effect.Effect<ChangeResult, FleetError | InvalidRequest, Fleet> => Fleet.use((fleet) => fleet.remove(ids))
+
+  /** Pauses active companies. */
+  static readonly pause = (ids: Iterable<CompanyId>): Effect.Effect<ChangeResult, FleetError | InvalidRequest, Fleet> =>
+    Fleet.use((fleet) => fleet.pause(ids))
+
+  /** Makes companies active again, due at once. */
+  static readonly resume = (
+    ids: Iterable<CompanyId>
+  ): Effect.Effect<ChangeResult, FleetError | InvalidRequest, Fleet> => Fleet.use((fleet) => fleet.resume(ids))
+
+  /** Makes active companies due at once. */
+  static readonly trigger = (
+    ids: Iterable<CompanyId>
+  ): Effect.Effect<ChangeResult, FleetError | InvalidRequest, Fleet> => Fleet.use((fleet) => fleet.trigger(ids))
+
+  /** Makes active companies due at once, for a sweep. */
+  static readonly sweep = (ids: Iterable<CompanyId>): Effect.Effect<ChangeResult, FleetError | InvalidRequest, Fleet> =>
+    Fleet.use((fleet) => fleet.sweep(ids))
+
+  /** Resumes all companies in a state, or those of them with a reason. Gives the ids. */
+  static readonly resumeWhere = (
+    where: FleetSelection
+  ): Effect.Effect<ReadonlyArray<CompanyId>, FleetError | InvalidRequest, Fleet> =>
+    Fleet.use((fleet) => fleet.resumeWhere(where))
+
+  /** Lists companies by id. */
+  static readonly list = (
+    options?: FleetListOptions
+  ): Effect.Effect<ReadonlyArray<CompanyStatus>, FleetError | InvalidRequest, Fleet> =>
+    Fleet.use((fleet) => fleet.list(options))
+
+  /** What is known of a company; `None` if it is not in the fleet. */
+  static readonly status = (
+    id: CompanyId
+  ): Effect.Effect<Option.Option<CompanyStatus>, FleetError | InvalidRequest, Fleet> =>
+    Fleet.use((fleet) => fleet.status(id))
+
+  /** When a company was last removed, and by whom; `None` if it never was. */
+  static readonly removal = (
+    id: CompanyId
+  ): Effect.Effect<Option.Option<Removal>, FleetError | InvalidRequest, Fleet> =>
+    Fleet.use((fleet) => fleet.removal(id))
+
+  /** The last turns of a company, the latest first. */
+  static readonly turns = (
+    id: CompanyId
+  ): Effect.Effect<ReadonlyArray<FleetTurn>, FleetError | InvalidRequest, Fleet> =>
+    Fleet.use((fleet) => fleet.turns(id))
+
+  /** The processes that were seen in the last hour, by name. */
+  static readonly processes: Effect.Effect<ReadonlyArray<FleetProcess>, FleetError, Fleet> = Fleet.use((fleet) =>
+    fleet.processes
+  )
+
+  /** How many requests a second the intervals need, and how many the processes send at most. */
+  static readonly requests: Effect.Effect<FleetRequests, FleetError, Fleet> = Fleet.use((fleet) => fleet.requests)
+
+  /** The pauses that hold: while there is one, no sync begins. */
+  static readonly pauses: Effect.Effect<ReadonlyArray<Pause>, FleetError, Fleet> = Fleet.use((fleet) => fleet.pauses)
+
+  /** Pauses the fleet until `resumeAll`, in the name of the `FleetOperator`. */
+  static readonly pauseAll: Effect.Effect<void, FleetError, Fleet> = Fleet.use((fleet) => fleet.pauseAll)
+
+  /** Ends all pauses of the fleet. Companies that are paused or blocked stay so. */
+  static readonly resumeAll: Effect.Effect<void, FleetError, Fleet> = Fleet.use((fleet) => fleet.resumeAll)
 }
 
 /** The operator's side over a store. @internal */

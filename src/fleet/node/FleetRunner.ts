@@ -73,6 +73,20 @@ export interface PgAddress {
   readonly takeover?: Duration.Input | undefined
 }
 
+/** What `pgClientOptions` gives to `PgClient.layer`. */
+export interface PgClientOptions {
+  /** The address, if it was given as one. */
+  readonly url?: Redacted.Redacted | undefined
+  /** Else the host. */
+  readonly host?: string | undefined
+  /** Else the port. */
+  readonly port?: number | undefined
+  /** The settings of each session. */
+  readonly startupParameters: Readonly<Record<string, string>>
+  /** Opens a connection that ends after 30 silent seconds. */
+  readonly stream: () => Net.Socket
+}
+
 /** Sessions in UTC, which the server ends if they hang within a transaction. */
 const sessionParameters = (takeover: Duration.Input): Readonly<Record<string, string>> => ({
   timezone: "UTC",
@@ -87,7 +101,7 @@ const silence = 30_000
  * connections that end after 30 seconds without a byte. A load balancer may forget a connection and close nothing: without this
  * limit the process waits for its statement, and its companies stand still. A connection that ended idle is replaced on demand.
  */
-export const pgClientOptions = ({ host, port, takeover = "10 seconds", url }: PgAddress) => ({
+export const pgClientOptions = ({ host, port, takeover = "10 seconds", url }: PgAddress): PgClientOptions => ({
   ...(url === undefined ? { host, port } : { url }),
   startupParameters: sessionParameters(takeover),
   stream: (): Net.Socket => {
