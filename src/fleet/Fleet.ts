@@ -223,7 +223,7 @@ export const operatorOf = ({ operator, requests, runners }: FleetStore): Fleet["
           ? "every"
           : undefined
         if (other !== undefined)
-          return yield* invalidRequest(id, other, "must have one value: the company is given twice")
+          return yield* invalidRequest(id, other, `must have one value: company ${id} is given twice`)
         additions.set(id, { id, guid: one.guid ?? before?.guid, every: one.every ?? before?.every })
       }
       return yield* failed(operator.add([...additions.values()]))

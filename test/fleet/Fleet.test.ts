@@ -84,8 +84,8 @@ describe("Fleet", () => {
       assert.deepStrictEqual(added, { added: [id(1)], changed: [] })
       assert.deepStrictEqual(same, { added: [], changed: [] }, "the guid and the interval are those that it has")
       assert.deepStrictEqual(refused.map(({ message }) => message), [
-        "invalid guid: must have one value: the company is given twice [company 1]",
-        "invalid every: must have one value: the company is given twice [company 1]"
+        "invalid guid: must have one value: company 1 is given twice [company 1]",
+        "invalid every: must have one value: company 1 is given twice [company 1]"
       ])
     }).pipe(Effect.provide(layer)))
 

@@ -101,7 +101,7 @@ describe("time-punches fleet", () => {
       )
       assert.strictEqual(none.stdout, "[]\n")
       assert.include(zero.stderr, "company_id must be a whole number from 1")
-      assert.include(twice.stderr, "company 1 is given twice, with different guids")
+      assert.include(twice.stderr, "guid must have one value: company 1 is given twice")
       assert.include(wrong.stderr, "standard input, line 3: company_id must be")
       assert.include(guidless.stderr, "line 2: guid must be")
       assert.include(terminal.stderr, "standard input")

@@ -161,17 +161,17 @@ describe("FleetRunner.layer", () => {
           Effect.map(({ message }) => message)
         )
       const other = yield* built("b", { takeover: "5 seconds" })
-      assert.include(other, "takeover is 5000 milliseconds here and 3000")
+      assert.include(other, "takeover: is 5000 milliseconds here and 3000")
       assert.include(other, "delete the row takeover of the table fleet_setting")
-      assert.include(yield* built("b", {}, { timezone: "UTC" }), "idle_in_transaction_session_timeout is 0")
+      assert.include(yield* built("b", {}, { timezone: "UTC" }), "idle_in_transaction_session_timeout: is 0")
       assert.include(
         yield* built("b", {}, {
           ...FleetRunner.pgClientOptions({ takeover }).startupParameters,
           timezone: "Europe/Oslo"
         }),
-        "timezone is Europe/Oslo"
+        "timezone: is Europe/Oslo"
       )
-      assert.include(yield* built("b b", {}), "name must be")
+      assert.include(yield* built("b b", {}), "name: must be")
       const sql = Effect.provideContext(SqlClient.SqlClient, context)
       yield* Effect.flatMap(sql, (sql) => sql`DELETE FROM fleet_cluster_runner_migrations`)
       assert.include(yield* built("b", {}), "the engine has schema 0")
