@@ -51,7 +51,7 @@ const read = async (client: Client, target: string) => {
   await runtime.runPromise(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`ANALYZE`))
   const drain = (stream: Stream.Stream<unknown, unknown, SqlClient.SqlClient>) =>
     runtime.runPromise(Stream.runCount(stream))
-  const feed = (since?: FeedPosition) => PunchCopy.feed(company, { since })
+  const feed = (since?: FeedPosition) => PunchCopy.feed(company, { after: since })
   const times: Array<number> = []
   const streams: ReadonlyArray<Stream.Stream<unknown, unknown, SqlClient.SqlClient>> = [
     PunchCopy.list(company, { deleted: "include" }),
@@ -84,7 +84,7 @@ const looks = async (client: Client, target: string) => {
   const [none, ten]: [Array<number>, Array<number>] = [[], []]
   for (let round = 0; round < 30; round++) {
     const since = await runtime.runPromise(PunchCopy.feedPosition(company))
-    const run = () => runtime.runPromise(Stream.runCollect(PunchCopy.feed(company, { since })))
+    const run = () => runtime.runPromise(Stream.runCollect(PunchCopy.feed(company, { after: since })))
     none.push(await millis(run))
     const changed = page.slice(0, 10).map((punch, at) =>
       Object.assign({}, punch, { id: 1 + at * Math.floor(rows / 10), notes: `round ${round}` })

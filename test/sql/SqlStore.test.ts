@@ -250,7 +250,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
     Effect.gen(function*() {
       const other = CompanyId.make(3)
       const { rows: found, store } = yield* openedStore
-      const ofOther = { ...batchOf(1), company: other, checkpoint: { ...checkpointAt(1), company: other } }
+      const ofOther = { ...batchOf(1), companyId: other, checkpoint: { ...checkpointAt(1), companyId: other } }
       yield* store.commit(batchOf(1, { punches: rows(3) }), Option.none())
       yield* store.commit(
         { ...ofOther, punches: rows(2).map(({ id }) => punch({ id, companyId: other })) },

@@ -191,7 +191,7 @@ describe.each(kinds)("PunchCopy.list in $name", ({ clients, isHere }) => {
   test("lists rows of no other company", (store) =>
     Effect.gen(function*() {
       const other = CompanyId.make(3)
-      const checkpoint = { ...checkpointAt(1), company: other }
+      const checkpoint = { ...checkpointAt(1), companyId: other }
       yield* store.commit(batchOf(1, { punches: rows(3) }), Option.none())
       yield* store.commit(
         batchOf(1, { companyId: other, checkpoint, punches: [row(9, { companyId: other })] }),

@@ -121,7 +121,7 @@ describe("Checkpoint.Json", () => {
 
   it.effect("[Y13] of another company is refused before anything is sent, also by a store that has no such rule", () => {
     const copy = makeCopy()
-    const foreign = { ...running, company: stranger.id }
+    const foreign = { ...running, companyId: stranger.id }
     const store = Layer.succeed(SyncStore, { ...copy.store, load: () => Effect.succeedSome(foreign) })
     return Effect.gen(function*() {
       const errors = yield* Effect.all([
