@@ -96,16 +96,16 @@ export class SyncSummary extends Schema.Opaque<SyncSummary>()(Schema.Struct({
   lateness: Schema.OptionFromNullOr(Schema.DurationFromMillis)
 })) {}
 
-/** The names of `SyncReadOptions`. */
-export const readKeys: { readonly [K in keyof SyncReadOptions]-?: true } = {
+/** The names of `SyncReadOptions`, and one of `SyncOptions` that holds for a reading too: a program may have one value for both. */
+export const readKeys: { readonly [K in keyof SyncReadOptions | "stopAfter"]-?: true } = {
   overlap: true,
   prefetchPages: true,
-  sortById: true
+  sortById: true,
+  stopAfter: true
 }
 
 const syncKeys: { readonly [K in keyof SyncOptions]-?: true } = {
   ...readKeys,
-  stopAfter: true,
   claim: true,
   onCommit: true
 }
