@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Exit, Option, Scope } from "effect"
+import { Clock, Duration, Effect, Exit, Option, Scope } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import type { Outcome } from "../../src/fleet/CompanyState.ts"
 import { nextSlot } from "../../src/fleet/Schedule.ts"
@@ -258,7 +258,7 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
           for (const claim of yield* fleet.store.claim(claiming())) {
             const isInterrupted = turn === 2 || turn === 4
             if (isInterrupted) yield* fleet.store.release(claim)
-            else yield* fleet.store.end("a", ending(claim), { ...settings, keepRuns: claim.company === 1 ? 3 : 50 })
+            else yield* fleet.store.end("a", ending(claim), { ...settings, keepTurns: claim.company === 1 ? 3 : 50 })
             if (!isInterrupted && claim.company === 1) ended.unshift(claim.epoch)
           }
         }
@@ -581,8 +581,8 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         const [a, b] = yield* store.runners
 
         assert.containSubset(a, { runner: "a", state: "sick", error: Option.some("ECONNREFUSED"), holds: [] })
-        assert.containSubset(b, { runner: "b", state: "silent", release: "1.0.0", holds: [{ company: 1 }] })
-        assert.isBelow(b?.holds[0]?.seconds ?? Infinity, 5)
+        assert.containSubset(b, { runner: "b", state: "silent", release: "1.0.0", holds: [{ companyId: 1 }] })
+        assert.isBelow(Duration.toSeconds(b?.holds[0]?.for ?? Infinity), 5)
 
         // Noted again, it lives, and has started when it did.
         yield* store.notePresence("b", note)
@@ -641,16 +641,19 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
       yield* fleet.store.verify
       yield* Effect.orDie(fleet.sql.unsafe("DELETE FROM fleet_migrations"))
       const error = yield* Effect.flip(fleet.store.verify)
-      assert.strictEqual(error.reason, "NotMigrated")
+      assert.strictEqual(error.reason._tag, "NotMigrated")
       assert.include(error.message, "fleet migrate")
       const taken = yield* Effect.flip(fleet.store.migrate)
-      assert.strictEqual(taken.reason, "NotMigrated")
-      assert.include(taken.detail, "fleet_company is there already, and not of the fleet: use another file or database")
+      assert.strictEqual(taken.reason._tag, "NotMigrated")
+      assert.include(
+        taken.reason.detail,
+        "fleet_company is there already, and not of the fleet: use another file or database"
+      )
       yield* Effect.orDie(fleet.sql.unsafe("INSERT INTO fleet_migrations (migration_id, name) VALUES (4, 'removals')"))
       for (const call of [fleet.store.migrate, fleet.store.verify]) {
         const error = yield* Effect.flip(call)
-        assert.strictEqual(error.reason, "NotMigrated")
-        assert.include(error.detail, "the fleet has schema 4, made before the first publication")
+        assert.strictEqual(error.reason._tag, "NotMigrated")
+        assert.include(error.reason.detail, "the fleet has schema 4, made before the first publication")
       }
     }))
 })

@@ -10,7 +10,7 @@ import { tell } from "./tell.ts"
 
 /** A company as JSON has it. */
 export interface Status {
-  readonly company: number
+  readonly companyId: number
   readonly state: string
   readonly phase: string
   readonly reason: string | null
@@ -33,7 +33,7 @@ export interface Process {
   readonly runner: string
   readonly state: string
   readonly error: string | null
-  readonly holds: ReadonlyArray<{ readonly company: number }>
+  readonly holds: ReadonlyArray<{ readonly companyId: number }>
 }
 
 export interface Changed {
@@ -79,9 +79,9 @@ const lateText = (seconds: number): ReadonlyArray<string> =>
   Math.round(seconds / 60) === 0 ? [] : [`late ${spanText(Math.round(seconds / 60) * 60)}`]
 
 const statusLine = (status: Status): string => {
-  const { company, everySeconds, failures, lastError, phase, reason, rows, state } = status
+  const { companyId, everySeconds, failures, lastError, phase, reason, rows, state } = status
   return [
-    `${company} ${state}${reason === null ? "" : ` (${reason})`} ${phase}`,
+    `${companyId} ${state}${reason === null ? "" : ` (${reason})`} ${phase}`,
     `every ${spanText(everySeconds)}`,
     // A millisecond ahead: the clock of a database may be rounded.
     ...state !== "active" ? [] : Date.parse(status.nextAt) <= Date.now() + 1 ? ["due"] : ["waits"],
@@ -301,7 +301,7 @@ export const playFleet = (story: string, operator: Operator, { sql, store }: Tes
           all.length === 0 ?
             ["none"] :
             all.map(({ error, holds, runner, state }) =>
-              `${runner} ${state}, has ${idsText(holds.map(({ company }) => company))}${
+              `${runner} ${state}, has ${idsText(holds.map(({ companyId }) => companyId))}${
                 error === null ? "" : `: ${error}`
               }`
             )

@@ -69,7 +69,7 @@ export const libraryOperator = (fleet: Fleet["Service"]): Operator => {
       Effect.gen(function*() {
         const id = CompanyId.make(number)
         const found = yield* asked(fleet.status(id))
-        if (Option.isSome(found)) return { status: encodeStatus(found.value), turns: yield* asked(fleet.runs(id)) }
+        if (Option.isSome(found)) return { status: encodeStatus(found.value), turns: yield* asked(fleet.turns(id)) }
         const removal = yield* asked(fleet.removal(id))
         const who = Option.match(Option.flatMap(removal, ({ by }) => by), {
           onNone: () => "",
@@ -77,7 +77,7 @@ export const libraryOperator = (fleet: Fleet["Service"]): Operator => {
         })
         return yield* refused(`not in the fleet: ${id}${who}`)
       }),
-    runners: Effect.map(asked(fleet.runners), (all) => all.map(processOf))
+    runners: Effect.map(asked(fleet.processes), (all) => all.map(processOf))
   }
 }
 
@@ -150,8 +150,8 @@ export const commandOperator = (
       ),
       status: (id) =>
         Effect.map(
-          printed<Status & { readonly runs: ReadonlyArray<Turn> }>("status", `${id}`),
-          ({ runs, ...status }) => ({ status, turns: runs })
+          printed<Status & { readonly turns: ReadonlyArray<Turn> }>("status", `${id}`),
+          ({ turns, ...status }) => ({ status, turns })
         ),
       runners: printed<ReadonlyArray<Process>>("runners")
     }

@@ -43,7 +43,7 @@ const libraryCopier = ({ rows, store }: OpenStore): Copier => {
       ),
       Effect.provideService(SyncStore, store),
       Effect.provide(client().pipe(Layer.provide(RetryPolicy.layerNone), Layer.provide(FakeService.layerClient))),
-      Effect.mapError((error) => refused(error._tag === "SyncError" ? error.reason : error._tag))
+      Effect.mapError((error) => refused(error._tag === "SyncError" ? error.reason._tag : error._tag))
     )
   return {
     sync: () => ran(Sync.run(company)),
