@@ -279,26 +279,6 @@ describe("The hours over a threshold", () => {
         }
       })
   )
-
-  it.effect.prop(
-    "are never fewer regular ones with a higher threshold",
-    [Shifts, Threshold, Threshold],
-    ([punches, one, other]) =>
-      Effect.gen(function*() {
-        const at = (seconds: number) =>
-          run(punches, {
-            dayRule: zones,
-            weeklyThreshold: Duration.seconds(seconds),
-            dailyThreshold: Duration.seconds(seconds / 3)
-          })
-        const low = yield* at(Math.min(one, other))
-        const high = yield* at(Math.max(one, other))
-
-        for (const [userId, person] of HashMap.entries(high)) {
-          assert.isTrue(Duration.isGreaterThanOrEqualTo(person.regular, HashMap.getUnsafe(low, userId).regular))
-        }
-      })
-  )
 })
 
 /** The days from one date to another, by any clock. */
