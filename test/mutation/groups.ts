@@ -68,11 +68,7 @@ export const groups: Readonly<Record<string, Group>> = {
   },
   payroll: {
     modules: ["src/payroll/WorkedTime.ts", "src/payroll/hourClasses.ts", "src/payroll/Rounding.ts"],
-    // Several parts of a day are in a close alone.
-    tests: [
-      "test/payroll/{WorkedTime,HoursOverThreshold,Labor,LaborTotals,Rounding}.test.ts",
-      "test/stories/closes.test.ts"
-    ]
+    tests: ["test/payroll/{WorkedTime,HoursOverThreshold,Labor,LaborTotals,Rounding}.test.ts"]
   },
   sync: {
     modules: ["src/sync/pass.ts", "src/sync/passes.ts", "src/sync/Checkpoint.ts"],
