@@ -15,7 +15,7 @@ import { within } from "../support/series.ts"
 const served = FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer()))
 
 describe("Stories by the packed command", () => {
-  it.live("are told as they are written, as many as the time allows, in another order each time", () =>
+  it.live("print what is written in them, as many as the time allows, in another order each time", () =>
     Effect.gen(function*() {
       const random = prng(Date.now())
       const stories = [...closes, ...verbs].map((story) => [random.between(0, 1_000_000), story] as const)

@@ -130,7 +130,7 @@ describe("Labor.hoursOverThreshold", () => {
 })
 
 describe("makeClasses", () => {
-  it("continues a day and a week with each part of them, and begins both anew", () => {
+  it("continues a day and a week with each part of them, and begins both again", () => {
     const thresholds = { weeklyThreshold: "40 hours", dailyThreshold: "8 hours", doubleThreshold: "12 hours" } as const
     const classesOf = makeClasses(thresholds, Period.makeFirstDateOfWeek())
     const hoursAt = (date: string, ...parts: ReadonlyArray<number>) =>

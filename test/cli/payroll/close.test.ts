@@ -1,4 +1,4 @@
-/** The verbs of `time-punches payroll` over a copy that others touch. What they print of a plain one is told in `test/stories/verbs.txt`. */
+/** The verbs of `time-punches payroll` over a copy that others touch. What they print of a plain one stands in `test/stories/verbs.txt`. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as ChildProcess from "node:child_process"

@@ -1,4 +1,4 @@
-/** `payroll file --output` on the disk and in the record. What a file has, and what is refused, is told in `test/stories/verbs.txt`. */
+/** `payroll file --output` on the disk and in the record. What a file has, and what is refused, stands in `test/stories/verbs.txt`. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
