@@ -9,7 +9,7 @@ import { piped } from "../../../src/cli/print/table.ts"
 import { csvColumns } from "../../../src/export/index.ts"
 import { Cents, LocationId, TimePunchId, UserId } from "../../../src/Ids.ts"
 import type { WorkedTime } from "../../../src/payroll/index.ts"
-import type { Changes } from "../../../src/sql/SqlStore.ts"
+import type { Changes } from "../../../src/sql/history.ts"
 import { at, punch } from "../../support/arbitraryPunch.ts"
 
 /** A name that a terminal or a spreadsheet would run. */
@@ -34,14 +34,14 @@ const after = punch({ tips: Cents.make(250), notes: "+1 = \u001b[2J,\nlater", us
 const changes: Changes = {
   punches: [
     {
-      id: before.id,
+      punchId: before.id,
       userId: after.userId,
       kind: "edited",
       before: Option.some(before),
       after: Option.some(after)
     },
     {
-      id: TimePunchId.make(2),
+      punchId: TimePunchId.make(2),
       userId: UserId.make(7),
       kind: "added",
       before: Option.none(),
@@ -139,7 +139,7 @@ describe("the CSV of changes", () => {
     Effect.gen(function*() {
       const open = { ...punch({ clockedOut: Option.none() }) }
       const change = {
-        id: open.id,
+        punchId: open.id,
         userId: open.userId,
         kind: "back" as const,
         before: Option.none(),

@@ -33,7 +33,7 @@ describe("time-punches payroll diff --close", () => {
         const added = "location_id,zone\n301,America/New_York\n303,Europe/Berlin\n"
         Fs.writeFileSync(zones, added)
         const ofFlag = yield* run("payroll", "diff", "--close", "1", "--zone-file", zones, "--json")
-        assert.match(ofFlag.stdout, /"id":5,"userId":505,"kind":"added"/)
+        assert.match(ofFlag.stdout, /"punchId":5,"userId":505,"kind":"added"/)
 
         Fs.writeFileSync(zones, added.replace("America/New_York", "Asia/Tokyo"))
         Fs.writeFileSync(`${settings}/config.json`, JSON.stringify({ north: { zoneFile: "zones.csv" } }))
