@@ -66,7 +66,7 @@ export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "compan
 /** The first revision of a close. */
 export interface Created extends Revision {
   /** The active close before it. */
-  readonly before: Option.Option<number>
+  readonly precedingClose: Option.Option<number>
   /** The terms that differ from the close before it. */
   readonly changedTerms: ReadonlyArray<CloseTerms.TermChange>
 }
@@ -151,7 +151,7 @@ export const create = (
     )
     return {
       ...yield* headOrDie(revisions),
-      before: Option.map(Option.fromUndefinedOr(preceding), ({ close }) => close),
+      precedingClose: Option.map(Option.fromUndefinedOr(preceding), ({ close }) => close),
       changedTerms: preceding === undefined ? [] : CloseTerms.changesFrom(preceding.terms, terms)
     }
   })

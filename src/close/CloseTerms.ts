@@ -281,8 +281,8 @@ export const queryWindow = ({ clocks, daysFrom, last }: CloseTerms): Period.Inte
   // A day begins at the earliest at UTC+14:00, 12 hours before midnight; at the latest at UTC-12:00, 12 hours after it.
   const [before, after] = [26 * 3_600_000, 24 * 3_600_000]
   return {
-    gte: DateTime.makeUnsafe(Math.min(dayOf(daysFrom) * dayMillis - before, ...starts)),
-    lt: DateTime.makeUnsafe(Math.max((dayOf(last) + 1) * dayMillis + after, ...starts))
+    gte: DateTime.makeUnsafe(Math.min(Period.dayOf(daysFrom) * dayMillis - before, ...starts)),
+    lt: DateTime.makeUnsafe(Math.max((Period.dayOf(last) + 1) * dayMillis + after, ...starts))
   }
 }
 
@@ -535,9 +535,7 @@ const closeClock = (dayRule: DayRule, from: BusinessDate, last: BusinessDate): C
 const hasDayRule = ({ dayStarts, zone }: CloseClock, dayRule: DayRule): boolean =>
   zone === DateTime.zoneToString(zoneOf(dayRule)) && Duration.toMillis(dayStarts) === dayStartsOf(dayRule)
 
-const dayOf = (date: BusinessDate): number => DateTime.makeUnsafe(date).epochMilliseconds / dayMillis
-
-const daysBetween = (from: BusinessDate, to: BusinessDate): number => dayOf(to) - dayOf(from)
+const daysBetween = (from: BusinessDate, to: BusinessDate): number => Period.dayOf(to) - Period.dayOf(from)
 
 const plusDays = (date: BusinessDate, days: number): BusinessDate =>
   Option.getOrElse(Period.addDays(date, days), () => date)

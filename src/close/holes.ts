@@ -51,7 +51,7 @@ export type NextPeriod = Required<Omit<CloseTerms.CloseTermsOptions, "companyId"
   /** The first day of a week. */
   readonly firstDay: Period.Weekday
   /** The close behind it, if it fell out of every close; `None` if it is behind the last close. */
-  readonly before: Option.Option<number>
+  readonly followingClose: Option.Option<number>
 }
 
 /**
@@ -91,14 +91,14 @@ export const next = (
           ? { ...yield* termsOf(company, follower), ...dates.value }
           : yield* periodAfter(books, own)
         const end = period.last < dates.value.last ? period.last : dates.value.last
-        const first = { ...period, last: end, before: Option.some(later.close) }
+        const first = { ...period, last: end, followingClose: Option.some(later.close) }
         const terms = CloseTerms.alignEdges(
           CloseTerms.make({ ...first, companyId: company }),
           active.map(({ terms }) => terms)
         )
         if (CloseTerms.overlaps(terms, active).length === 0) return first
       }
-      return { ...yield* periodAfter(books, last), before: Option.none() }
+      return { ...yield* periodAfter(books, last), followingClose: Option.none() }
     })
   )
 

@@ -6,6 +6,7 @@ import * as Schema from "effect/Schema"
 import { type BusinessDate, Cents, type DepartmentId, type LocationId, type RoleId, type UserId } from "../Ids.ts"
 import { csvCell } from "../internal/wire/csv.ts"
 import {
+  amountForms,
   type Column,
   type DateFormat,
   defaultFormat,
@@ -13,6 +14,7 @@ import {
   Grouping,
   hourValues,
   idValues,
+  isAmountValue,
   isHourValue,
   isIdValue,
   isNumberValue,
@@ -410,6 +412,7 @@ const numberOf = (
   { cost, double, net, over, punches, tips }: GroupSums,
   round: (time: bigint) => bigint
 ): bigint | undefined => {
+  if (!isNumberValue(value)) return undefined
   if (isHourValue(value)) {
     if (kind === "tips") return undefined
     const parts = {
@@ -429,8 +432,6 @@ const numberOf = (
       return tips
     case "punches":
       return punches
-    default:
-      return undefined
   }
 }
 
@@ -526,8 +527,7 @@ const hourUnits = { "decimal:2": 36_000, "decimal:4": 360, "h:mm": 60_000, minut
 
 const numberText = ({ decimal = defaults.decimal, hours }: Mapping, column: Column, cell: bigint): string => {
   const value = valueOf(column)
-  if (value === "punches") return `${cell}`
-  if (!isHourValue(value)) return fraction(cell, 100n, decimal)
+  if (isAmountValue(value)) return amountForms[value] === "count" ? `${cell}` : fraction(cell, 100n, decimal)
   switch (hours) {
     case "decimal:2":
       return fraction(cell, 100n, decimal)

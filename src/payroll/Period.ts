@@ -185,7 +185,8 @@ const clamp = (day: number): number => Math.min(Math.max(day, firstDay), lastDay
 
 const toDay = (midnight: DateTime.Utc): number => midnight.epochMilliseconds / dayMillis
 
-const dayOf = (date: BusinessDate): number => toDay(DateTime.makeUnsafe(date))
+/** The days from 1970-01-01 to a date. @internal */
+export const dayOf = (date: BusinessDate): number => toDay(DateTime.makeUnsafe(date))
 
 const fromDay = (day: number): BusinessDate =>
   BusinessDate.make(DateTime.formatIsoDateUtc(DateTime.makeUnsafe(clamp(day) * dayMillis)))

@@ -36,7 +36,11 @@ export const isDateValue = isOneOf(dateValues)
 export const hourValues = { hours: "hours", hoursRegular: "regular", hoursOver: "over", hoursDouble: "double" } as const
 export const isHourValue = isOneOf(Struct.keys(hourValues))
 
-const numberValues = [...Struct.keys(hourValues), "amount", "cost", "tips", "punches"] as const
+/** How the other numbers are written. */
+export const amountForms = { amount: "money", cost: "money", tips: "money", punches: "count" } as const
+export const isAmountValue = isOneOf(Struct.keys(amountForms))
+
+const numberValues = [...Struct.keys(hourValues), ...Struct.keys(amountForms)] as const
 export const isNumberValue = isOneOf(numberValues)
 
 /** What the cells of a column hold. */

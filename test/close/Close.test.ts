@@ -135,9 +135,9 @@ for (const database of databases()) {
           const error = yield* Effect.flip(create(copy, { ...march, ...four, accept: strict }))
           assert.deepStrictEqual(error._tag === "NotReady" ? error.found : error, { gap: 1 })
           const next = () => copy.run(Close.next(company, {}))
-          const { before, termsOf, ...again } = yield* next()
+          const { followingClose, termsOf, ...again } = yield* next()
           // The voided close's own terms may be what was wrong.
-          assert.deepStrictEqual([before, termsOf], [Option.some(2), 2])
+          assert.deepStrictEqual([followingClose, termsOf], [Option.some(2), 2])
           assert.deepStrictEqual([again.first, again.last, again.weeklyThreshold], [
             "2026-03-02",
             "2026-03-08",
@@ -145,7 +145,7 @@ for (const database of databases()) {
           ])
           yield* create(copy, { ...again, accept: strict })
           const behind = yield* next()
-          assert.deepStrictEqual([yield* holes(copy), behind.first, behind.before, behind.termsOf], [
+          assert.deepStrictEqual([yield* holes(copy), behind.first, behind.followingClose, behind.termsOf], [
             [],
             "2026-03-23",
             Option.none(),
@@ -360,7 +360,7 @@ for (const database of databases()) {
             Close.create(company, { ...later, rounding: "down", accept: ["stale", "empty", "gap"] })
           )
           assert.deepStrictEqual(state.accepted, { gap: 1, stale: 1, empty: 1 })
-          assert.deepStrictEqual([state.before, state.changedTerms], [Option.some(2), [
+          assert.deepStrictEqual([state.precedingClose, state.changedTerms], [Option.some(2), [
             { term: "rounding", before: "halfUp", now: "down" }
           ]])
 

@@ -148,7 +148,7 @@ const closeAllNext = Effect.fnUntraced(function*(copy: OpenHistory, model: Model
         return Effect.as(close(copy, model, next, true), false)
       })
     )
-    if (Option.isNone(next.before)) return { rounds, isWhole: written }
+    if (Option.isNone(next.followingClose)) return { rounds, isWhole: written }
   }
   return assert.fail("close after close, and still a hole")
 })

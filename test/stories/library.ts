@@ -169,9 +169,9 @@ export const libraryPlayer = ({ kept, run }: OpenHistory): Player => {
         // No pass has a time here: the age of the copy has its own tests.
         const accept = Blocker.literals.filter((kind) => kind === "stale" || options.accept.includes(kind))
         const revision = yield* run(Close.create(company, { ...terms, accept }))
-        const before = Option.getOrElse(revision.before, () => "")
+        const preceding = Option.getOrElse(revision.precedingClose, () => "")
         const remarks = revision.changedTerms.map((change) =>
-          `${termNames[change.term]} ${termText(change.now)}, and close ${before} has ${termText(change.before)}`
+          `${termNames[change.term]} ${termText(change.now)}, and close ${preceding} has ${termText(change.before)}`
         )
         return { revision: writtenOf(revision), remarks }
       }).pipe(Effect.catch(refused)),

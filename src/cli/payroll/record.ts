@@ -102,7 +102,7 @@ export const warnOfHoles = (company: CompanyId) =>
       Arr.groupBy(yield* Close.holes(company), ({ earlier, later }) => `${earlier} ${later}`)
     )
     if (byNeighbours.length === 0) return
-    const next = Option.filter(yield* nextPeriod(company), ({ before }) => Option.isSome(before))
+    const next = Option.filter(yield* nextPeriod(company), ({ followingClose }) => Option.isSome(followingClose))
     yield* printWarning(...byNeighbours.map((holes) => holeLine(holes, next)))
   }).pipe(
     Effect.catchTag("SyncError", ({ message }) => printWarning(`holes between closes are not known: ${message}`))
@@ -110,7 +110,7 @@ export const warnOfHoles = (company: CompanyId) =>
 
 const holeLine = (
   holes: Arr.NonEmptyReadonlyArray<Close.Hole>,
-  next: Option.Option<Pick<Close.NextPeriod, "first" | "before">>
+  next: Option.Option<Pick<Close.NextPeriod, "first" | "followingClose">>
 ): string => {
   const [{ dates, earlier, interval, later }] = holes
   const locations = holes.flatMap(({ locationId }) => Option.toArray(locationId))
@@ -122,7 +122,7 @@ const holeLine = (
       }${at}, between close ${earlier} and close ${later}`,
     onSome: ({ first, last }) => {
       // The other holes are next when the ones before are closed, or only some locations have them.
-      const isNext = Option.exists(next, (next) => next.first === first && Option.contains(next.before, later))
+      const isNext = Option.exists(next, (next) => next.first === first && Option.contains(next.followingClose, later))
       const how = isNext ? "payroll close --next" : `--from ${first} --to ${last} and the terms of close ${earlier}`
       return `no close has ${first} to ${last}${at}: close it with ${how}, ` +
         "or let it through with --accept gap at the next close"
