@@ -3,12 +3,15 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
+import type { InvalidRequest } from "../ApiError.ts"
 import type { CompanyId, LocationId } from "../Ids.ts"
 import type * as Labor from "../payroll/Labor.ts"
+import { type Checks, each, isFiniteTime, must, optional, orFail, refusalOf, word } from "../payroll/options.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import { toSink } from "../payroll/running.ts"
@@ -16,7 +19,7 @@ import { isWithin, type MissingZone, union } from "../payroll/Zones.ts"
 import type { HistoryUnavailable } from "../sql/known.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import type { Blocker } from "./Blocker.ts"
+import { Blocker } from "./Blocker.ts"
 import { type Books, type CopiedBooks, inBooks, inCopiedBooks, openTables, stalenessOf } from "./books.ts"
 import {
   CloseChanged,
@@ -38,11 +41,11 @@ import { getVoid, newestRevision, type Revision, termsAt } from "./Revision.ts"
 import * as RevisionId from "./RevisionId.ts"
 import { type ActiveClose, readSums } from "./rows.ts"
 import { type Corrected, type Differing, punchesIn, sumRules, sumsOf, verdictOf } from "./verdict.ts"
-import { type Added, nothingAdded, type Planned, write, type WriteOptions } from "./write.ts"
+import { type Added, nothingAdded, type Planned, write, writeChecks, type WriteOptions } from "./write.ts"
 
-export { type Hole, holes, next, type NextPeriod } from "./holes.ts"
+export { type Hole, holes, next, type NextOptions, type NextPeriod, type NextSearch } from "./holes.ts"
 
-export { files, find, get, list, newest, type NewestRevision, noteFile } from "./read.ts"
+export { files, find, get, list, newest, type NewestRevision, noteFile, type NoteOptions } from "./read.ts"
 
 export { formChanges } from "./WrittenFile.ts"
 
@@ -50,7 +53,7 @@ export { LossCause, type LostHours } from "./losses.ts"
 export { type WriteOptions } from "./write.ts"
 
 /** Why a copy or its closes cannot be read. */
-export type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUnavailable
+export type ReadError = InvalidRequest | SyncError | MissingZone | Labor.SumOverflow | HistoryUnavailable
 
 /** Why a revision is not written, or is not known to be. */
 export type WriteError = CloseChanged | OutcomeUnknown
@@ -61,6 +64,13 @@ export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "compan
   readonly maxDuration?: Duration.Input | undefined
   /** What does not keep the period from being closed. It is recorded with its number. */
   readonly accept?: ReadonlyArray<Blocker> | undefined
+}
+
+const closeChecks: Checks<CloseOptions> = {
+  ...CloseTerms.termsChecks,
+  ...writeChecks,
+  maxDuration: optional(isFiniteTime),
+  accept: optional(each(word(Blocker.literals)))
 }
 
 /** The first revision of a close. */
@@ -86,8 +96,9 @@ export const create = (
   options: CloseOptions
 ): Effect.Effect<Created, ReadError | NotReady | PeriodClosed | WriteError, SqlClient> =>
   Effect.gen(function*() {
+    yield* orFail(refusalOf(options, closeChecks, company) ?? CloseTerms.refuseOrder(options, company))
     const accept = new Set<string>(options.accept ?? [])
-    const own = CloseTerms.make({ ...options, companyId: company })
+    const own = CloseTerms.termsOf({ ...options, companyId: company })
     const termsBeside = ({ active }: Books) =>
       accept.has("edge") ? CloseTerms.alignEdges(own, active.map(({ terms }) => terms)) : own
     const { books, issues, sums, terms } = yield* inCopiedBooks(
@@ -169,6 +180,19 @@ export interface CorrectOptions extends WriteOptions {
   readonly accept?: ReadonlyArray<"rules" | "gap"> | undefined
 }
 
+const isCloseNumber = must<number>((close) => Number.isSafeInteger(close) && close > 0, "the number of a close")
+
+const dueChecks: Checks<DueOptions> = {
+  closes: optional(each(isCloseNumber)),
+  dayRules: optional(CloseTerms.isRuleMap)
+}
+
+const correctChecks: Checks<CorrectOptions> = {
+  ...writeChecks,
+  ...dueChecks,
+  accept: optional(each(word(["rules", "gap"])))
+}
+
 /** What a person should know of a correction beside its sums. */
 export interface CorrectionRemarks {
   /** Revisions that are corrected although the history does not reach their instant. */
@@ -215,6 +239,7 @@ export const correct = (
   options: CorrectOptions = {}
 ): Effect.Effect<Correction, CorrectError | WriteError, SqlClient> =>
   Effect.gen(function*() {
+    yield* orFail(refusalOf(options, correctChecks, company))
     const { books, corrected, remarks } = yield* inCopiedBooks(company, (books) => correctionOf(books, options))
     const revisions = corrected.length === 0
       ? []
@@ -261,13 +286,16 @@ export const rehearse = (
   company: CompanyId,
   options: CorrectOptions = {}
 ): Effect.Effect<Rehearsal, CorrectError, SqlClient> =>
-  inCopiedBooks(
-    company,
-    Effect.fnUntraced(function*(books: CopiedBooks) {
-      const { corrected, remarks } = yield* correctionOf(books, options)
-      yield* refuseAdded(books, corrected, accepts(options, "gap"))
-      return { ...remarks, due: corrected.map(amountDue) } satisfies Rehearsal
-    })
+  Effect.andThen(
+    orFail(refusalOf(options, correctChecks, company)),
+    inCopiedBooks(
+      company,
+      Effect.fnUntraced(function*(books: CopiedBooks) {
+        const { corrected, remarks } = yield* correctionOf(books, options)
+        yield* refuseAdded(books, corrected, accepts(options, "gap"))
+        return { ...remarks, due: corrected.map(amountDue) } satisfies Rehearsal
+      })
+    )
   )
 
 /** What is due of a close: what its sums now have more than its newest active revision. */
@@ -291,16 +319,19 @@ export const due = (
   company: CompanyId,
   options: DueOptions = {}
 ): Effect.Effect<ReadonlyArray<AmountDue>, ReadError | UnknownClose, SqlClient> =>
-  inBooks(
-    company,
-    Effect.fnUntraced(function*(books: Books) {
-      const named = yield* namedOf(books, options.closes)
-      const due = yield* Effect.forEach(
-        named,
-        (close) => Effect.map(correctedOf(books, close, options.dayRules), amountDue)
-      )
-      return due.filter(({ difference }) => difference.rows.length > 0)
-    })
+  Effect.andThen(
+    orFail(refusalOf(options, dueChecks, company)),
+    inBooks(
+      company,
+      Effect.fnUntraced(function*(books: Books) {
+        const named = yield* namedOf(books, options.closes)
+        const due = yield* Effect.forEach(
+          named,
+          (close) => Effect.map(correctedOf(books, close, options.dayRules), amountDue)
+        )
+        return due.filter(({ difference }) => difference.rows.length > 0)
+      })
+    )
   )
 
 /** Which revision is voided. */
@@ -311,6 +342,12 @@ export interface VoidOptions extends WriteOptions {
   readonly note: string
 }
 
+const voidChecks: Checks<VoidOptions> = {
+  ...writeChecks,
+  revision: must(Predicate.isString, "the name of a revision, such as 7.2"),
+  note: must(Predicate.isString, "a text")
+}
+
 /**
  * Records that the newest revision of a close was not paid: its amounts are due again, with the next revision. If it was the
  * first one, no revision is active, and the close is over. Fails with `UnknownClose` unless the revision is the newest active one,
@@ -319,8 +356,9 @@ export interface VoidOptions extends WriteOptions {
 export const voidRevision = (
   company: CompanyId,
   options: VoidOptions
-): Effect.Effect<Revision, SyncError | UnknownClose | WriteError, SqlClient> =>
+): Effect.Effect<Revision, InvalidRequest | SyncError | UnknownClose | WriteError, SqlClient> =>
   Effect.gen(function*() {
+    yield* orFail(refusalOf(options, voidChecks, company))
     const tables = yield* openTables(company)
     const refuse = refusal(company, options.revision)
     const { close } = yield* revisionNamed(company, options.revision)
@@ -330,7 +368,7 @@ export const voidRevision = (
       if (known === undefined || revision === undefined) return refuse(notFound.revision)
       if (Option.isSome(revision.voids)) return refuse(`it is itself a void, of ${revision.voids.value}`)
       const voided = getVoid(known.revisions, revision)
-      if (voided !== undefined) return refuse(`it was voided already, by ${voided.id}`)
+      if (Option.isSome(voided)) return refuse(`it was voided already, by ${voided.value.id}`)
       const newest = Option.map(newestRevision(known.revisions), ({ id }) => id)
       if (!Option.contains(newest, revision.id)) {
         return refuse(
@@ -510,7 +548,7 @@ const checkedSums = (
   const checkOptions = { ...CloseTerms.checkOptions(terms, zones, maxDuration), isSorted: true }
   const others = active.map(({ terms }) => terms)
   const isInLater = CloseTerms.isInLaterClose(terms, others)
-  const [checked, summed] = [PeriodCheck.queryWindow(checkOptions), CloseTerms.queryWindow(terms)]
+  const [checked, summed] = [PeriodCheck.windowOf(checkOptions), CloseTerms.queryWindow(terms)]
   return Stream.run(
     punchesIn(company, union([checked, summed])),
     toSink(() => {

@@ -56,15 +56,15 @@ export class UnknownClose
   extends Schema.TaggedError<UnknownClose>("effect-time-punches/close/UnknownClose")("UnknownClose", {
     /** The company. */
     companyId: CompanyId,
-    /** What was named. */
-    name: Schema.String,
+    /** The name that was given. */
+    given: Schema.String,
     /** Why it does not fit. */
     detail: Schema.String
   })
 {
   /** What was named, and why it does not fit. */
   override get message(): string {
-    return `${this.name}: ${this.detail} [company ${this.companyId}]`
+    return `${this.given}: ${this.detail} [company ${this.companyId}]`
   }
 
   /** Whether the same call may succeed later with nothing changed: no. */
@@ -81,8 +81,8 @@ export const notFound = {
 } as const
 
 /** Refuses a name of a close or of a revision. */
-export const refusal = (companyId: CompanyId, name: string) => (detail: string): UnknownClose =>
-  new UnknownClose({ companyId, name, detail })
+export const refusal = (companyId: CompanyId, given: string) => (detail: string): UnknownClose =>
+  new UnknownClose({ companyId, given, detail })
 
 /** The copy or the closes are not what was read: the copy was erased or pruned, or another process wrote a revision. */
 export class CloseChanged

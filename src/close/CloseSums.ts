@@ -4,11 +4,13 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Sink from "effect/Sink"
+import type { InvalidRequest } from "../ApiError.ts"
 import { Cents, DepartmentId, LocationId, RoleId, UserId } from "../Ids.ts"
 import { Seconds } from "../internal/wire/schema.ts"
 import * as Amounts from "../payroll/Amounts.ts"
 import { makeClasses } from "../payroll/hourClasses.ts"
 import { amountOf, SumOverflow } from "../payroll/Labor.ts"
+import { type Checks, isBoolean, orFailing, refusalOf } from "../payroll/options.ts"
 import * as Period from "../payroll/Period.ts"
 import { toSink } from "../payroll/running.ts"
 import * as WorkedTime from "../payroll/WorkedTime.ts"
@@ -81,6 +83,8 @@ export interface SumOptions {
   readonly isSorted?: boolean | undefined
 }
 
+const sumChecks: Checks<SumOptions> = { isSorted: isBoolean }
+
 /**
  * The sums of a close. It takes the punches of `queryWindow(terms)`, in any order, none deleted. A punch belongs, whole, to the
  * day on which it was clocked in, by the day rule of its location; the days before the period count for its thresholds only.
@@ -93,8 +97,11 @@ export const sum = (
   terms: CloseTerms,
   others: ReadonlyArray<CloseTerms> = [],
   options: SumOptions = {}
-): Sink.Sink<CloseSums, TimePunch, never, MissingZone | SumOverflow> =>
-  toSink(() => makeSums(terms, others, options), (sums) => sums.result())
+): Sink.Sink<CloseSums, TimePunch, never, MissingZone | SumOverflow | InvalidRequest> =>
+  orFailing(
+    refusalOf(options, sumChecks, terms.companyId),
+    () => toSink(() => makeSums(terms, others, options), (sums) => sums.result())
+  )
 
 /** `revision` less `previous`, row by row. What does not differ is left out. */
 export const difference = (revision: CloseSums, previous: CloseSums): CloseSums => {
@@ -238,7 +245,7 @@ export const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>, {
   const thresholds = thresholdsOf(terms)
   const hasDouble = thresholds.doubleThreshold !== undefined
   const hasOver = hasDouble || thresholds.weeklyThreshold !== undefined || thresholds.dailyThreshold !== undefined
-  const weekOf = Period.makeFirstDateOfWeek(terms)
+  const weekOf = Period.makeFirstDateOfWeek({ firstDay: terms.firstDay })
   // When a day has ended by every clock, no later punch is of it or of a day before it.
   const ends = dates.map((_, day) =>
     isSorted

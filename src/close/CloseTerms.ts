@@ -3,12 +3,25 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type { InvalidRequest } from "../ApiError.ts"
 import { BusinessDate, CompanyId, LocationId } from "../Ids.ts"
 import { dayMillis } from "../internal/wire/instant.ts"
 import { Instant, Seconds } from "../internal/wire/schema.ts"
 import type { Thresholds } from "../payroll/hourClasses.ts"
 import { Rounding } from "../payroll/Labor.ts"
+import {
+  type Checks,
+  isDate,
+  isFiniteThreshold,
+  must,
+  optional,
+  refusalOf,
+  word,
+  type Wrong,
+  wrong
+} from "../payroll/options.ts"
 import { PayCalendar, type PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
@@ -16,6 +29,7 @@ import {
   type DayRule,
   dayRuleKey,
   dayStartsOf,
+  isDayRule,
   type MillisInterval,
   type MissingZone,
   zoneOf,
@@ -126,8 +140,52 @@ export const isByLocation = (
   dayRule: CloseTermsOptions["dayRule"]
 ): dayRule is ReadonlyMap<LocationId, DayRule> => Predicate.isIterable(dayRule)
 
-/** The terms of a close: the days of the period as instants, from the first week that it may cut. */
-export const make = (options: CloseTermsOptions): CloseTerms => {
+const isRuleOrMap = (dayRule: CloseTermsOptions["dayRule"]): Wrong | undefined =>
+  isByLocation(dayRule) ? isRuleMap(dayRule) : isDayRule(dayRule)
+
+/** A day rule for each location. @internal */
+export const isRuleMap = (dayRules: ReadonlyMap<LocationId, DayRule>): Wrong | undefined => {
+  if (!Predicate.isMap(dayRules)) return wrong("must be a map from locations to day rules")
+  for (const [locationId, each] of dayRules) {
+    const found = isDayRule(each)
+    if (found !== undefined) return wrong(found.detail, `[${locationId}]${found.at}`)
+  }
+  return undefined
+}
+
+/** The weeks beside the first and the last of them are dates of the calendar too. */
+const isDateBetween: typeof isDate = (date) =>
+  isDate(date) ??
+    (date < "0001-02-01" || date > "9999-11-30" ? wrong("must be from 0001-02-01 to 9999-11-30") : undefined)
+
+/** What the options of a close must be, but for the order of its dates. @internal */
+export const termsChecks: Checks<Omit<CloseTermsOptions, "companyId">> = {
+  first: isDateBetween,
+  last: isDateBetween,
+  dayRule: isRuleOrMap,
+  firstDay: optional(word(Period.Weekday.literals)),
+  rounding: word(Rounding.literals),
+  weeklyThreshold: optional(isFiniteThreshold),
+  dailyThreshold: optional(isFiniteThreshold),
+  doubleThreshold: optional(isFiniteThreshold)
+}
+
+/** Refuses a period that ends before it begins. @internal */
+export const refuseOrder = ({ first, last }: Pick<CloseTerms, "first" | "last">, companyId: CompanyId) =>
+  refusalOf({ last }, { last: must((last) => first <= last, "the first date or a later one") }, companyId)
+
+/**
+ * The terms of a close: the days of the period as instants, from the first week that it may cut. Fails with `InvalidRequest` for a
+ * key that does not exist, a threshold below a minute, a word that is none, and a last date before the first.
+ */
+export const make = (options: CloseTermsOptions): Result.Result<CloseTerms, InvalidRequest> => {
+  const { companyId, ...given } = options
+  const refusal = refusalOf(given, termsChecks, companyId) ?? refuseOrder(given, companyId)
+  return refusal === undefined ? Result.succeed(termsOf(options)) : Result.fail(refusal)
+}
+
+/** The terms of options that were checked. @internal */
+export const termsOf = (options: CloseTermsOptions): CloseTerms => {
   const { companyId, dayRule, first, firstDay = "monday", last, rounding, weeklyThreshold } = options
   const threshold = (input: Duration.Input | undefined) =>
     Option.map(Option.fromUndefinedOr(input), Duration.fromInputUnsafe)
@@ -251,7 +309,10 @@ const firstCountedDay = (terms: CloseTerms): number | undefined => {
   )
   const earliest = Math.max(0, Math.min(daysBetween(daysFrom, first), ...begun))
   if (Option.isNone(terms.weeklyThreshold)) return earliest
-  return Math.max(0, daysBetween(daysFrom, Period.firstDateOfWeek(plusDays(daysFrom, earliest), terms)))
+  return Math.max(
+    0,
+    daysBetween(daysFrom, Period.firstDateOfWeek(plusDays(daysFrom, earliest), { firstDay: terms.firstDay }))
+  )
 }
 
 /** The dates of the days that the clocks of a close have. @internal */

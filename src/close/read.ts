@@ -2,8 +2,11 @@
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import type { SqlClient } from "effect/sql/SqlClient"
+import type { InvalidRequest } from "../ApiError.ts"
 import type { CompanyId } from "../Ids.ts"
+import { type Checks, isText, must, orFail, refusalOf } from "../payroll/options.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { type Books, inBooks, openTables } from "./books.ts"
 import { notFound, refusal, type UnknownClose } from "./CloseError.ts"
@@ -80,9 +83,19 @@ export const find = (
     if (revision === undefined) return yield* refuse(notFound.revision)
     if (Option.isSome(revision.voids)) return yield* refuse(`it is itself a void, of ${revision.voids.value}`)
     const voided = getVoid(revisions, revision)
-    if (voided !== undefined) return yield* refuse(`it was voided by ${voided.id}, so there is nothing to pay of it`)
+    if (Option.isSome(voided))
+      return yield* refuse(`it was voided by ${voided.value.id}, so there is nothing to pay of it`)
     return { revision, previous: getPrevious(revisions, revision) }
   })
+
+/** What is noted of a file. */
+export interface NoteOptions extends FileForm, Pick<WriteOptions, "user"> {}
+
+const noteChecks: Checks<NoteOptions> = {
+  mapping: must(Predicate.isObject, "a mapping"),
+  codes: must(Array.isArray, "the codes that the file uses"),
+  user: isText
+}
 
 /**
  * Notes that a file of a revision was written out, by which mapping and codes: what another file of the close is compared with.
@@ -91,9 +104,10 @@ export const find = (
 export const noteFile = (
   company: CompanyId,
   revision: string,
-  options: FileForm & Pick<WriteOptions, "user">
-): Effect.Effect<WrittenFile, SyncError | UnknownClose, SqlClient> =>
+  options: NoteOptions
+): Effect.Effect<WrittenFile, InvalidRequest | SyncError | UnknownClose, SqlClient> =>
   Effect.gen(function*() {
+    yield* orFail(refusalOf(options, noteChecks, company))
     const id = yield* revisionNamed(company, revision)
     return yield* insertFile(yield* openTables(company), id, options, options.user ?? "unknown")
   })

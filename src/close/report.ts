@@ -5,11 +5,13 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import type { InvalidRequest } from "../ApiError.ts"
 import type { LocationId } from "../Ids.ts"
 import { counted } from "../internal/page/amounts.ts"
 import type { Html } from "../internal/page/html.ts"
 import type { Column } from "../internal/page/parts.ts"
 import type * as Labor from "../payroll/Labor.ts"
+import { type Checks, isBoolean, isFunction, isText, must, optional, orFail, refusalOf } from "../payroll/options.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import { type DayRule, type Interval, isWithin, MissingZone, union, type Zones } from "../payroll/Zones.ts"
@@ -41,7 +43,7 @@ export interface CloseListing {
 export const closeListing = (close: ClosedPeriod): Option.Option<CloseListing> =>
   Option.map(newestRevision(close.revisions), (revision) => {
     const terms = termsAt(close, revision)
-    const windows = [CloseTerms.queryWindow(terms), PeriodCheck.queryWindow(checkOf(terms))]
+    const windows = [CloseTerms.queryWindow(terms), PeriodCheck.windowOf(checkOf(terms))]
     return { at: revision.at, clockedIn: union(windows) }
   })
 
@@ -56,6 +58,13 @@ export interface CloseReportOptions extends Pick<PeriodCheck.PeriodCheckOptions,
   readonly otherTerms?: ReadonlyArray<CloseTerms.CloseTerms> | undefined
   /** The title of the page. Default: the number of the close, its company and its dates. */
   readonly title?: string | undefined
+}
+
+const reportChecks: Checks<CloseReportOptions> = {
+  isSorted: isBoolean,
+  names: optional(isFunction()),
+  otherTerms: optional(must(Array.isArray, "a list of terms")),
+  title: isText
 }
 
 /**
@@ -91,8 +100,9 @@ export const toHtmlCloseReport = <E, R>(
   close: ClosedPeriod,
   punches: Option.Option<Stream.Stream<TimePunch, E, R>>,
   options: CloseReportOptions = {}
-): Effect.Effect<string, E | MissingZone | Labor.SumOverflow, R> =>
+): Effect.Effect<string, E | MissingZone | Labor.SumOverflow | InvalidRequest, R> =>
   Effect.gen(function*() {
+    yield* orFail(refusalOf(options, reportChecks, close.terms.companyId))
     const { companyId, first, last } = close.terms
     const { names, title = `Close ${close.close} of company ${companyId}: ${first} to ${last}` } = options
     const newest = Option.getOrUndefined(newestRevision(close.revisions))
@@ -235,7 +245,7 @@ const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<ReportSums> => {
 
 /** What a revision has more than the one before it; of a void, what it takes away: all that its revision had more. */
 const differenceOf = ({ revisions }: ClosedPeriod, revision: RecordedRevision): CloseSums.CloseSums => {
-  const previousOf = (each: RecordedRevision) => getPrevious(revisions, each) ?? CloseSums.empty
+  const previousOf = (each: RecordedRevision) => Option.getOrElse(getPrevious(revisions, each), () => CloseSums.empty)
   const voided = revisions.find(({ id }) => Option.contains(revision.voids, id))
   return voided === undefined
     ? CloseSums.difference(revision, previousOf(revision))

@@ -9,6 +9,7 @@ import * as Statement from "effect/sql/Statement"
 import { raw } from "../internal/sql/dialect.ts"
 import { messageOf } from "../internal/sql/failure.ts"
 import { transact } from "../internal/sql/transaction.ts"
+import { type Checks, isText } from "../payroll/options.ts"
 import { storable } from "../sql/columns.ts"
 import { failedWith } from "../sql/connection.ts"
 import { readKnown } from "../sql/known.ts"
@@ -30,6 +31,8 @@ export interface WriteOptions {
   /** The release that writes it, for the record. */
   readonly release?: string | undefined
 }
+
+export const writeChecks: Checks<WriteOptions> = { note: isText, user: isText, release: isText }
 
 export type Added = RecordedRevision["added"]
 

@@ -1,8 +1,10 @@
 /** Sums of a pay period as the file that a payroll program takes, by a mapping of the user: its columns, codes and rounding. */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type { InvalidRequest } from "../ApiError.ts"
 import { type BusinessDate, Cents, type DepartmentId, type LocationId, type RoleId, type UserId } from "../Ids.ts"
 import { csvCell } from "../internal/wire/csv.ts"
 import {
@@ -24,11 +26,12 @@ import {
   type Value,
   valueOf
 } from "./mapping.ts"
-import { refusalOf } from "./mappingRules.ts"
+import { decodeMapping, refusalOf } from "./mappingRules.ts"
+import { type Checks, must, refusalOf as optionsRefusalOf, type Wrong, wrong } from "./options.ts"
 import { divide } from "./Rounding.ts"
 
 export { Column, DateFormat, Grouping, Mapping, MappingError, Value, withDefaults } from "./mapping.ts"
-export { decodeMapping } from "./mappingRules.ts"
+export { decodeMapping }
 
 /** Ids without a code, although a column has it. The payroll program could not pay a row without it: add the codes. */
 export class MissingCodes
@@ -46,6 +49,11 @@ export class MissingCodes
   override get message(): string {
     return `no code for ${this.missing.map(({ id, kind }) => `${kind} ${id}`).join(", ")}`
   }
+
+  /** Whether the same call may succeed later with nothing changed: no. */
+  get isRetryable(): boolean {
+    return false
+  }
 }
 
 /** A text that a spreadsheet could run as a formula. Change it, or keep it with `formulas`. */
@@ -60,6 +68,11 @@ export class FormulaText
   /** Where the text comes from, and the text. */
   override get message(): string {
     return `${this.path}: a spreadsheet could run ${JSON.stringify(this.text)} as a formula`
+  }
+
+  /** Whether the same call may succeed later with nothing changed: no. */
+  get isRetryable(): boolean {
+    return false
   }
 }
 
@@ -109,6 +122,31 @@ export interface PayrollCodes {
   readonly getCode: (kind: Grouping, id: number) => string | undefined
   /** Default: no id has a name. A cell without a name is empty. */
   readonly getName?: ((kind: Grouping, id: number) => string | undefined) | undefined
+}
+
+/** What a file is made of, beside its mapping. */
+export interface EncodeOptions {
+  /** The codes and names of ids. */
+  readonly codes: PayrollCodes
+  /** The sums to pay. */
+  readonly state: PayrollState
+  /**
+   * The sums of the file before, as `Close.find` gives them: the file has the difference. Without them a file pays the whole again,
+   * so `None` must be given.
+   */
+  readonly previous: Option.Option<PayrollState>
+}
+
+const isInOrder = ({ first, last }: PayrollState): Wrong | undefined =>
+  first <= last ? undefined : wrong("must be the first date or a later one", ".last")
+
+const encodeChecks: Checks<EncodeOptions> = {
+  codes: must(Predicate.hasProperty("getCode"), "an object with getCode"),
+  state: isInOrder,
+  previous: (previous) =>
+    Option.isOption(previous)
+      ? Option.getOrUndefined(Option.map(previous, isInOrder))
+      : wrong("must be the Option of the sums before")
 }
 
 /** The code of an id in a file. */
@@ -171,7 +209,7 @@ export interface SharedCode {
 }
 
 /**
- * Writes the sums as the file of a mapping; with `previous`, what is still to pay: the difference to the file of `previous`.
+ * Writes `state` as the file of a mapping; with `previous`, what is still to pay: the difference to the file of `previous`.
  * Rows with the same texts are one row, which is summed before it is rounded. Rows that are zero in every number are left
  * out.
  *
@@ -181,7 +219,7 @@ export interface SharedCode {
  * **Example** (Hours of each employee as a row for each code)
  *
  * ```ts
- * import { Result } from "effect"
+ * import { Option, Result } from "effect"
  * import { PayrollFile } from "effect-time-punches/payroll"
  *
  * const mapping = PayrollFile.decodeMapping({
@@ -203,16 +241,25 @@ export interface SharedCode {
  *
  * export const fileOf = (state: PayrollFile.PayrollState) =>
  *   Result.flatMap(mapping, (mapping) =>
- *     PayrollFile.encode(mapping, { getCode: (kind, id) => kind === "user" ? codes.get(id) : undefined }, state))
+ *     PayrollFile.encode(mapping, {
+ *       codes: { getCode: (kind, id) => kind === "user" ? codes.get(id) : undefined },
+ *       state,
+ *       previous: Option.none()
+ *     }))
  * ```
  */
 export const encode = (
   mapping: Mapping,
-  codes: PayrollCodes,
-  state: PayrollState,
-  previous?: PayrollState
-): Result.Result<PayrollFile, MappingError | MissingCodes | FormulaText> => {
+  options: EncodeOptions
+): Result.Result<PayrollFile, InvalidRequest | MappingError | MissingCodes | FormulaText> => {
+  const { codes, state } = options
+  const invalid = optionsRefusalOf(options, encodeChecks)
+  if (invalid !== undefined) return Result.fail(invalid)
+  const previous = Option.getOrUndefined(options.previous)
   const states = previous === undefined ? [state] : [state, previous]
+  // Untyped code may pass a mapping that was not decoded: a word that is none would round down.
+  const decoded = decodeMapping(mapping)
+  if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
   const refused = refusalOf(mapping, states)
   if (refused !== undefined) return Result.fail(refused)
   const cellTexts = makeTexts(mapping, codes)

@@ -3,15 +3,37 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Function from "effect/Function"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Sink from "effect/Sink"
+import type { InvalidRequest } from "../ApiError.ts"
 import { LocationId, TimePunchId, UserId } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { Kind } from "./IssueKind.ts"
+import {
+  type Checks,
+  isBoolean,
+  isFiniteTime,
+  isFunction,
+  must,
+  optional,
+  orFailing,
+  orThrow,
+  refusalOf
+} from "./options.ts"
 import { toSink } from "./running.ts"
 import * as WorkedTime from "./WorkedTime.ts"
-import { byLocation, type DayRule, type Interval, type LocalPeriods, zoneOf, type Zones, zonesOf } from "./Zones.ts"
+import {
+  byLocation,
+  type DayRule,
+  type Interval,
+  isDayRuleOrRules,
+  type LocalPeriods,
+  zoneOf,
+  type Zones,
+  zonesOf
+} from "./Zones.ts"
 
 export { Kind } from "./IssueKind.ts"
 
@@ -53,12 +75,29 @@ export interface PeriodCheckOptions<out E = never> extends WorkedTime.WorkedTime
   readonly isSorted?: boolean | undefined
 }
 
+/** @internal */
+export const checkChecks: Checks<PeriodCheckOptions<unknown>> = {
+  ...WorkedTime.measureChecks,
+  dayRule: isDayRuleOrRules,
+  period: isFunction(),
+  maxDuration: optional(isFiniteTime),
+  disputed: optional(must(Predicate.isSet, "a set of ids")),
+  isChecked: optional(isFunction()),
+  isSorted: isBoolean
+}
+
 /**
  * What to list for a check: the period by the day rule of each location, and `maxDuration` more on each side, so that an
  * overlap across an edge of the period is found. A punch that began still earlier and reaches into the period is `tooLong` or
  * `open` in an earlier period.
  */
 export const queryWindow = <E = never>(options: PeriodCheckOptions<E>): Interval => {
+  orThrow(refusalOf(options, checkChecks))
+  return windowOf(options)
+}
+
+/** `queryWindow` of options that were checked. @internal */
+export const windowOf = <E = never>(options: PeriodCheckOptions<E>): Interval => {
   const { gte, lt } = byLocation(options.dayRule, options.period).queryWindow
   const maxDuration = maxDurationOf(options)
   return { gte: DateTime.subtractDuration(gte, maxDuration), lt: DateTime.addDuration(lt, maxDuration) }
@@ -94,7 +133,8 @@ export const queryWindow = <E = never>(options: PeriodCheckOptions<E>): Interval
  */
 export const check = <E = never>(
   options: PeriodCheckOptions<E>
-): Sink.Sink<ReadonlyArray<Issue>, TimePunch, never, E> => Sink.map(findings(options), (found) => found.map(issueOf))
+): Sink.Sink<ReadonlyArray<Issue>, TimePunch, never, E | InvalidRequest> =>
+  orFailing(refusalOf(options, checkChecks), () => Sink.map(findings(options), (found) => found.map(issueOf)))
 
 /**
  * What `check` finds, in the same order, without sentences: an issue takes ten times the memory. `issueOf` makes it.

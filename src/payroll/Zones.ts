@@ -1,10 +1,16 @@
 /** By which rule the dates of a location are: a day rule for each location, and a period by the rule of each. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { LocationId } from "../Ids.ts"
+import { unknownKey } from "../internal/text/meant.ts"
+import { dayMillis } from "../internal/wire/instant.ts"
+import { durationOf } from "../internal/wire/retryOptions.ts"
 import type { TimePunch } from "../TimePunch.ts"
+import { orThrow, refusalOf, type Wrong, wrong } from "./options.ts"
 
 /** A half-open range of instants, ready for a filter: `{ clockedIn: interval }`. */
 export interface Interval {
@@ -37,9 +43,34 @@ export type DayRule = DateTime.TimeZone | {
 /** The zone of a day rule, in which its times are shown. */
 export const zoneOf = (dayRule: DayRule): DateTime.TimeZone => DateTime.isTimeZone(dayRule) ? dayRule : dayRule.zone
 
-/** When a day begins by a day rule, in milliseconds from midnight. */
-export const dayStartsOf = (dayRule: DayRule): number =>
-  DateTime.isTimeZone(dayRule) ? 0 : Duration.toMillis(dayRule.dayStarts)
+/** When a day begins by a day rule, in milliseconds from midnight. Throws `InvalidRequest` for one that is not from -12 to 12 hours. */
+export const dayStartsOf = (dayRule: DayRule): number => {
+  if (DateTime.isTimeZone(dayRule)) return 0
+  const millis = startMillis(dayRule.dayStarts)
+  if (!isStart(millis)) orThrow(refusalOf({ dayRule }, { dayRule: isDayRule }))
+  return millis
+}
+
+const startMillis = (dayStarts: Duration.Input): number =>
+  Option.match(durationOf(dayStarts), { onNone: () => NaN, onSome: Duration.toMillis })
+
+/** In a start that is further from midnight, two changes of the clocks of a zone could lie between a date and its day. */
+const isStart = (millis: number): boolean => Math.abs(millis) <= dayMillis / 2
+
+const dayRuleForm = "must be a time zone, or { zone, dayStarts }"
+
+/** The day rule of all locations, as options have it. */
+export const isDayRule = (dayRule: DayRule): Wrong | undefined => {
+  if (DateTime.isTimeZone(dayRule)) return undefined
+  if (!Predicate.isObject(dayRule)) return wrong(dayRuleForm)
+  const unknown = Object.keys(dayRule).find((key) => key !== "zone" && key !== "dayStarts")
+  if (unknown !== undefined)
+    return wrong(unknownKey(unknown, ["zone", "dayStarts"], "a key of a day rule"), `.${unknown}`)
+  if (!DateTime.isTimeZone(dayRule.zone)) return wrong("must be a time zone", ".zone")
+  return isStart(startMillis(dayRule.dayStarts))
+    ? undefined
+    : wrong("must be a duration from -12 to 12 hours, such as \"4 hours\"", ".dayStarts")
+}
 
 /** By how many milliseconds the wall clock of a zone is ahead of UTC at an instant. */
 export const offsetAt = (zone: DateTime.TimeZone, millis: number): number =>
@@ -62,6 +93,11 @@ export class MissingZone
   /** Names the location. */
   override get message(): string {
     return `location ${this.locationId} has no zone`
+  }
+
+  /** Whether the same call may succeed later with nothing changed: no. */
+  get isRetryable(): boolean {
+    return false
   }
 }
 
@@ -94,6 +130,12 @@ export const zones = (byLocation: ReadonlyMap<LocationId, DayRule>): Zones<Missi
 
 /** Whether each location has a separate day rule. */
 export const isZones = <E>(dayRule: DayRule | Zones<E>): dayRule is Zones<E> => "getDayRule" in dayRule
+
+/** A day rule, or one for each location. */
+export const isDayRuleOrRules = (dayRule: DayRule | Zones<unknown>): Wrong | undefined => {
+  if (!Predicate.isObject(dayRule)) return wrong(dayRuleForm)
+  return !isZones(dayRule) ? isDayRule(dayRule) : dayRule.all.map(isDayRule).find((found) => found !== undefined)
+}
 
 /** The day rules, also if one stands for all locations. */
 export const zonesOf = <E = never>(dayRule: DayRule | Zones<E>): Zones<E> =>

@@ -177,6 +177,11 @@ export class MappingError
   override get message(): string {
     return `${this.path === "" ? "the mapping" : this.path}: ${this.detail}`
   }
+
+  /** Whether the same call may succeed later with nothing changed: no. */
+  get isRetryable(): boolean {
+    return false
+  }
 }
 
 /** The pay codes in the order of their rows. */

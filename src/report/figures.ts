@@ -110,7 +110,7 @@ const makeFigures = <E>({ check, datesOf, hours, labor, placeOf }: FiguresOption
  * would add overlaps to the findings.
  */
 const isRead = <E>(check: PeriodCheck.PeriodCheckOptions<E>) => {
-  const window = PeriodCheck.queryWindow(check)
+  const window = PeriodCheck.windowOf(check)
   const { widest } = isZones(check.dayRule) ? byLocation(check.dayRule, check.period) : { widest: window }
   const read = union([window, widest])
   return ({ clockedIn }: TimePunch): boolean => isWithin(read, clockedIn)

@@ -4,10 +4,24 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Stream from "effect/Stream"
+import * as Struct from "effect/Struct"
+import type { InvalidRequest } from "../ApiError.ts"
 import { countedPunches } from "../internal/page/amounts.ts"
 import * as Labor from "../payroll/Labor.ts"
+import {
+  type Checks,
+  each,
+  isFunction,
+  isText,
+  must,
+  optional,
+  orFail,
+  orThrow,
+  refusalOf
+} from "../payroll/options.ts"
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
@@ -38,12 +52,23 @@ export interface ReportOptions<out E = never>
   readonly notes?: ReadonlyArray<string> | undefined
 }
 
+const reportChecks: Checks<ReportOptions<unknown>> = {
+  ...Labor.laborChecks,
+  ...Labor.hoursChecks,
+  ...Struct.omit(PeriodCheck.checkChecks, ["isChecked"]),
+  isSelected: optional(isFunction()),
+  names: optional(isFunction()),
+  title: isText,
+  notes: optional(each(must(Predicate.isString, "a text")))
+}
+
 /**
  * What to list for a report: the period by the day rule of each location, the days before it in its first week if there is a
  * weekly threshold, and `maxDuration` on each side for overlaps.
  */
 export const queryWindow = <E = never>(options: ReportOptions<E>): Interval => {
-  const [one, other] = [PeriodCheck.queryWindow(checkOf(options)), Labor.queryWindow(options)]
+  orThrow(refusalOf(options, reportChecks))
+  const [one, other] = [PeriodCheck.windowOf(checkOf(options)), Labor.windowOf(options)]
   return { gte: DateTime.min(one.gte, other.gte), lt: DateTime.max(one.lt, other.lt) }
 }
 
@@ -81,8 +106,9 @@ export const queryWindow = <E = never>(options: ReportOptions<E>): Interval => {
 export const toHtmlReport = <E2, R, E = never>(
   punches: Stream.Stream<TimePunch, E2, R>,
   options: ReportOptions<E>
-): Effect.Effect<string, E | E2 | Labor.SumOverflow, R> =>
+): Effect.Effect<string, E | E2 | Labor.SumOverflow | InvalidRequest, R> =>
   Effect.gen(function*() {
+    yield* orFail(refusalOf(options, reportChecks))
     const { dayRule, firstDay, names, notes = [], period, title = "Labour report" } = options
     const isSelected = options.isSelected ?? (() => true)
     const zones = zonesOf(dayRule)

@@ -42,6 +42,11 @@ export class HistoryUnavailable
     })
     return `the copy of ${DateTime.formatIso(this.requested)} is not known; ${known} [company ${this.companyId}]`
   }
+
+  /** Whether the same call may succeed later with nothing changed: no. */
+  get isRetryable(): boolean {
+    return false
+  }
 }
 
 /** What the row of a sync says of the past of its copy. Instants are in milliseconds, by the clock of the database. */

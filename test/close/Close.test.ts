@@ -6,7 +6,7 @@ import * as CloseSums from "../../src/close/CloseSums.ts"
 import { Close } from "../../src/close/index.ts"
 import { ClosedPeriod } from "../../src/close/Revision.ts"
 import type { FileForm, FileNote } from "../../src/close/WrittenFile.ts"
-import { BusinessDate, CompanyId, TimePunchId, UserId } from "../../src/Ids.ts"
+import { BusinessDate, CompanyId, LocationId, TimePunchId, UserId } from "../../src/Ids.ts"
 import { Patience } from "../../src/internal/sql/transaction.ts"
 import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
 import * as Period from "../../src/payroll/Period.ts"
@@ -90,6 +90,43 @@ for (const database of databases()) {
         assert.deepStrictEqual(Schema.decodeSync(ClosedPeriod)(JSON.parse(text)), close)
       }))
 
+    itWithCopy("refuses an option by its name, and writes nothing", (copy) =>
+      Effect.gen(function*() {
+        yield* closed(copy)
+        const { run } = copy
+        const record = yield* list(copy)
+        /** Options as untyped code passes them. */
+        const untyped = <A>(options: A, changes: object): A => ({ ...options, ...changes })
+        const voidOptions = { revision: "1.1", note: "not sent" }
+        const calls = {
+          "weeklyThreshold": run(Close.create(company, { ...next, weeklyThreshold: 40 })),
+          "dayRule.dayStarts": run(
+            Close.create(company, { ...next, dayRule: { zone: newYork, dayStarts: "20 hours" } })
+          ),
+          "accept[1]": run(Close.create(company, untyped(next, { accept: ["stale", "opne"] }))),
+          "maxDuration": run(Close.create(company, { ...next, maxDuration: 16 })),
+          "companyId": run(Close.create(company, untyped(next, { companyId: 3 }))),
+          "last": run(Close.create(company, { ...next, last: date("2026-03-01") })),
+          "accept[0]": run(Close.correct(company, untyped({}, { accept: ["gaps"] }))),
+          "close": run(Close.correct(company, untyped({}, { close: [1] }))),
+          "closes[0]": run(Close.rehearse(company, { closes: [NaN] })),
+          "dayRules[301].dayStarts": run(
+            Close.due(company, {
+              dayRules: new Map([[LocationId.make(301), { zone: newYork, dayStarts: "-13 hours" }]])
+            })
+          ),
+          "user": run(Close.voidRevision(company, untyped(voidOptions, { user: 7 }))),
+          "reason": run(Close.voidRevision(company, untyped(voidOptions, { reason: "late" }))),
+          "acceptGap": run(Close.next(company, untyped({}, { acceptGap: true }))),
+          "by": run(Close.noteFile(company, "1.1", untyped(formOf(), { by: "payroll" })))
+        }
+        for (const [field, call] of Object.entries<Effect.Effect<unknown, object>>(calls)) {
+          const { _tag, companyId, field: named } = { _tag: "", companyId: 0, field: "", ...yield* Effect.flip(call) }
+          assert.deepStrictEqual([_tag, named, companyId], ["InvalidRequest", field, company])
+        }
+        assert.deepStrictEqual(yield* list(copy), record)
+      }))
+
     itWithCopy("is stale unless the last complete sync run began after the period", (copy) =>
       Effect.gen(function*() {
         yield* commit(copy.kept, company, week)
@@ -135,7 +172,7 @@ for (const database of databases()) {
           const error = yield* Effect.flip(create(copy, { ...march, ...four, accept: strict }))
           assert.deepStrictEqual(error._tag === "NotReady" ? error.found : error, { gap: 1 })
           const next = () => copy.run(Close.next(company, {}))
-          const { followingClose, termsOf, ...again } = yield* next()
+          const { followingClose, options: again, termsOf } = yield* next()
           // The voided close's own terms may be what was wrong.
           assert.deepStrictEqual([followingClose, termsOf], [Option.some(2), 2])
           assert.deepStrictEqual([again.first, again.last, again.weeklyThreshold], [
@@ -145,7 +182,7 @@ for (const database of databases()) {
           ])
           yield* create(copy, { ...again, accept: strict })
           const behind = yield* next()
-          assert.deepStrictEqual([yield* holes(copy), behind.first, behind.followingClose, behind.termsOf], [
+          assert.deepStrictEqual([yield* holes(copy), behind.options.first, behind.followingClose, behind.termsOf], [
             [],
             "2026-03-23",
             Option.none(),

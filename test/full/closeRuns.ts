@@ -296,7 +296,9 @@ const runPlan = Effect.fnUntraced(
       const files = new Map<string, Oracle.File>()
       for (const [name, mapping] of mappingsOf(terms)) {
         counts.files++
-        const printed = Result.getOrThrow(PayrollFile.encode(mapping, codes, revision, previous?.[1]))
+        const printed = Result.getOrThrow(
+          PayrollFile.encode(mapping, { codes, state: revision, previous: Option.fromUndefinedOr(previous?.[1]) })
+        )
         const file = Oracle.parse(name, printed.text)
         assert.strictEqual(
           Oracle.textOfFile(file),
@@ -411,7 +413,7 @@ const runPlan = Effect.fnUntraced(
       const counted = [...of.now.values()].filter(({ isDeleted, isMissing }) => !isDeleted && !isMissing)
       for (let date = period.first; date <= Math.min(period.last, period.first + 6); date++) {
         const terms = { ...of.company.terms, first: date, last: date }
-        const own = CloseTerms.make({ ...optionsOf(terms), companyId: of.id })
+        const own = yield* Effect.fromResult(CloseTerms.make({ ...optionsOf(terms), companyId: of.id }))
         const window = CloseTerms.queryWindow(own)
         const punches = counted.map(punchOf).filter(({ clockedIn }) =>
           window.gte.epochMilliseconds <= clockedIn.epochMilliseconds &&

@@ -161,7 +161,8 @@ const Shifts = Arbitrary.array(
   })
 ))
 
-const Threshold = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 * 3600 }))
+/** In seconds. A quarter of it is a threshold too, and none is shorter than a minute. */
+const Threshold = Schema.Int.check(Schema.isBetween({ minimum: 240, maximum: 60 * 3600 }))
 
 const minutes = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
 const Thresholds = Schema.Struct({ weekly: minutes(3600), daily: minutes(900), double: minutes(1100) })

@@ -75,7 +75,9 @@ const columns = (...values: ReadonlyArray<string>) => values.map((value) => ({ h
 const mappingOf = (input: unknown): PayrollFile.Mapping => Result.getOrThrow(PayrollFile.decodeMapping(input))
 
 const fileOf = (mapping: unknown, sums = state, before?: PayrollFile.PayrollState, table = codes) =>
-  Result.getOrThrow(PayrollFile.encode(mappingOf(mapping), table, sums, before))
+  Result.getOrThrow(
+    PayrollFile.encode(mappingOf(mapping), { codes: table, state: sums, previous: Option.fromUndefinedOr(before) })
+  )
 
 /** With a column that is the same in each row. */
 const byCode = { ...Mappings.byCode, columns: [...Mappings.byCode.columns, { header: "Batch", constant: "W12" }] }
@@ -376,7 +378,10 @@ describe("The payroll file of a correction", () => {
 })
 
 const failureOf = (mapping: unknown, sums = state, table = codes) => {
-  const result = Result.flatMap(PayrollFile.decodeMapping(mapping), (each) => PayrollFile.encode(each, table, sums))
+  const result = Result.flatMap(
+    PayrollFile.decodeMapping(mapping),
+    (each) => PayrollFile.encode(each, { codes: table, state: sums, previous: Option.none() })
+  )
   return Result.isFailure(result) ? result.failure : undefined
 }
 
@@ -471,7 +476,7 @@ describe("A mapping is refused", () => {
 
   it("also by encode, which may be given one that was not decoded", () => {
     const wrong = { ...mappingOf(byCode), decimal: "," } as const
-    const result = PayrollFile.encode(wrong, codes, state)
+    const result = PayrollFile.encode(wrong, { codes, state, previous: Option.none() })
 
     assert.strictEqual(
       Result.isFailure(result) ? result.failure.message : "",
@@ -501,7 +506,11 @@ describe("A payroll file fails", () => {
   it("with all ids that have no code, also of people who are only in the sums before", () => {
     const few: PayrollFile.PayrollCodes = { getCode: (kind, id) => kind === "user" && id === 502 ? "0018" : undefined }
     const error = failureOf(byCode, state, few)
-    const gone = PayrollFile.encode(mappingOf(byCode), few, { ...state, rows: [] }, state)
+    const gone = PayrollFile.encode(mappingOf(byCode), {
+      codes: few,
+      state: { ...state, rows: [] },
+      previous: Option.some(state)
+    })
 
     assert.strictEqual(error?.message, "no code for user 501, user 503")
     assert.deepStrictEqual(Result.isFailure(gone) ? gone.failure : undefined, error)

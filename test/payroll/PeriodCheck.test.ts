@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, DateTime, Duration, Effect, Equal, Option, Schema, type Sink, Stream } from "effect"
+import { Arbitrary, DateTime, Duration, Effect, Equal, Option, Schema, Sink, Stream } from "effect"
+import type { InvalidRequest } from "../../src/ApiError.ts"
 import { BusinessDate, Cents, LocationId, TimePunchId, UserId } from "../../src/Ids.ts"
 import * as Period from "../../src/payroll/Period.ts"
 import * as PeriodCheck from "../../src/payroll/PeriodCheck.ts"
@@ -136,8 +137,8 @@ describe("PeriodCheck.check", () => {
       assert.deepStrictEqual(error, new Period.MissingZone({ locationId: unknown }))
     }))
 
-  it("cannot fail if one zone stands for all", () => {
-    const sink: Sink.Sink<ReadonlyArray<PeriodCheck.Issue>, TimePunch> = PeriodCheck.check({
+  it("fails only with a wrong option if one zone stands for all", () => {
+    const sink: Sink.Sink<ReadonlyArray<PeriodCheck.Issue>, TimePunch, never, InvalidRequest> = PeriodCheck.check({
       dayRule: newYork,
       period: weekOf
     })
@@ -338,6 +339,12 @@ const lineOf = ({ kind, punchId, text }: PeriodCheck.Issue) => {
   return `${punchId} ${kind} ${what}`.trim()
 }
 
+/** `check` for punches of seconds: a `maxDuration` that fits them is refused. */
+const unchecked = (options: PeriodCheck.PeriodCheckOptions) =>
+  Sink.map(PeriodCheck.findings(options), (found) => found.map(PeriodCheck.issueOf))
+const runUnchecked = (punches: ReadonlyArray<TimePunch>, options: PeriodCheck.PeriodCheckOptions) =>
+  Stream.run(Stream.fromArray(punches), unchecked(options))
+
 describe("A check", () => {
   it.effect.prop(
     "finds exactly what the definitions find, however the punches are chunked and ordered",
@@ -359,10 +366,10 @@ describe("A check", () => {
           ...(withAsOf ? { asOf: at(asOf) } : {})
         }
         const punches = same.map((sample) => sample.punch)
-        const issues = yield* run(punches, checked)
+        const issues = yield* runUnchecked(punches, checked)
         const turned = yield* Stream.fromArray(punches.toReversed()).pipe(
           Stream.rechunk(3),
-          Stream.run(PeriodCheck.check(checked))
+          Stream.run(unchecked(checked))
         )
 
         assert.deepStrictEqual(issues.map(lineOf).toSorted(), expected(same, withAsOf, longest, new Set(disputed)))
@@ -389,13 +396,13 @@ describe("A check", () => {
           period: () => during,
           maxDuration: Duration.millis(longest * tick)
         }
-        const { gte, lt } = PeriodCheck.queryWindow(checked)
+        const { gte, lt } = PeriodCheck.windowOf(checked)
         const punches = short.map((sample) => sample.punch)
         const listed = punches.filter(({ clockedIn }) =>
           gte.epochMilliseconds <= clockedIn.epochMilliseconds && clockedIn.epochMilliseconds < lt.epochMilliseconds
         )
 
-        assert.deepStrictEqual(yield* run(listed, checked), yield* run(punches, checked))
+        assert.deepStrictEqual(yield* runUnchecked(listed, checked), yield* runUnchecked(punches, checked))
       })
   )
 })

@@ -29,10 +29,12 @@ describe("toHtmlReport", () => {
     const withThreshold = { ...options, weeklyThreshold: "40 hours" } satisfies ReportOptions
     const [plain, wide] = [queryWindow(options), queryWindow(withThreshold)]
 
-    assert.deepStrictEqual(plain, PeriodCheck.queryWindow(options))
+    const { dayRule, period } = options
+    const checked = PeriodCheck.queryWindow({ dayRule, period })
+    assert.deepStrictEqual(plain, checked)
     assert.deepStrictEqual(wide, {
-      gte: Labor.queryWindow(withThreshold).gte,
-      lt: PeriodCheck.queryWindow(withThreshold).lt
+      gte: Labor.queryWindow({ dayRule, period, weeklyThreshold: "40 hours" }).gte,
+      lt: checked.lt
     })
   })
 

@@ -2,6 +2,7 @@
 import { assert, describe, expectTypeOf, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Duration, Effect, Equal, Fiber, HashMap, Option, Schema, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { InvalidRequest } from "../../src/ApiError.ts"
 import { BusinessDate, Cents, CompanyId, LocationId, TimePunchId, UserId } from "../../src/Ids.ts"
 import * as Labor from "../../src/payroll/Labor.ts"
 import * as Period from "../../src/payroll/Period.ts"
@@ -111,10 +112,13 @@ type Figures = ReadonlyMap<number, ReadonlyArray<number>>
 const nonZero = (entries: Iterable<readonly [number, ReadonlyArray<number>]>): Figures =>
   new Map([...entries].filter(([, figures]) => figures.some((figure) => figure !== 0)).toSorted(([a], [b]) => a - b))
 
-const sumsOf = (copy: ReadonlyArray<PastRow>, options: Labor.LaborOptions): Effect.Effect<Figures, Labor.SumOverflow> =>
+const sumsOf = (
+  copy: ReadonlyArray<PastRow>,
+  options: Labor.LaborOptions
+): Effect.Effect<Figures, Labor.SumOverflow | InvalidRequest> =>
   Stream.fromIterable(copy.filter((each) => nameOf(each) === "counts")).pipe(
     Stream.map(({ punch }) => punch),
-    Stream.run(Labor.rollup(({ userId }) => userId, options)),
+    Stream.run(Labor.rollup(({ userId }) => userId, { rounding: options.rounding, asOf: options.asOf })),
     Effect.map((totals) =>
       new Map(
         [...HashMap.entries(totals)].map(([userId, { cost, net, tips }]) => [

@@ -152,9 +152,12 @@ const remarksOf = (correction: Close.CorrectionRemarks): ReadonlyArray<string> =
 ]
 
 export const libraryPlayer = ({ kept, run }: OpenHistory): Player => {
-  const correctOptions = (closes: ReadonlyArray<number>, options: Options): Close.CorrectOptions => ({
+  const dueOptions = (closes: ReadonlyArray<number>, options: Options): Close.DueOptions => ({
     closes: closes.length === 0 ? undefined : closes,
-    dayRules: dayRulesOf(options),
+    dayRules: dayRulesOf(options)
+  })
+  const correctOptions = (closes: ReadonlyArray<number>, options: Options): Close.CorrectOptions => ({
+    ...dueOptions(closes, options),
     accept: (["rules", "gap"] as const).filter((each) => options.accept.includes(each))
   })
   return {
@@ -164,7 +167,7 @@ export const libraryPlayer = ({ kept, run }: OpenHistory): Player => {
       Effect.gen(function*() {
         const acceptGaps = options.accept.includes("gap")
         const terms = dates === undefined
-          ? yield* run(Close.next(company, { acceptGaps }))
+          ? (yield* run(Close.next(company, { acceptGaps }))).options
           : termsOf(dates, options)
         // No pass has a time here: the age of the copy has its own tests.
         const accept = Blocker.literals.filter((kind) => kind === "stale" || options.accept.includes(kind))
@@ -176,7 +179,7 @@ export const libraryPlayer = ({ kept, run }: OpenHistory): Player => {
         return { revision: writtenOf(revision), remarks }
       }).pipe(Effect.catch(refused)),
     due: (closes, options) =>
-      run(Close.due(company, correctOptions(closes, options))).pipe(
+      run(Close.due(company, dueOptions(closes, options))).pipe(
         Effect.map((due) => due.map(({ after, difference }) => ({ after, rows: rowsOf(difference) }))),
         Effect.catch(refused)
       ),
@@ -235,7 +238,8 @@ export const libraryPlayer = ({ kept, run }: OpenHistory): Player => {
           Effect.fromResult(
             Result.flatMap(
               PayrollFile.decodeMapping(mappings[name]),
-              (mapping) => PayrollFile.encode(mapping, { getCode: () => undefined }, revision, previous)
+              (mapping) =>
+                PayrollFile.encode(mapping, { codes: { getCode: () => undefined }, state: revision, previous })
             )
           )
         ),

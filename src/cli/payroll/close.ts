@@ -164,7 +164,7 @@ export const refusePeriodBesideNext = (input: NextInput) => {
 /** The period to close next and the terms of the record. Refuses a flag that says otherwise. */
 export const nextTerms = Effect.fnUntraced(function*(company: CompanyId, input: NextInput) {
   const acceptGaps = Option.exists(input.accept, (kinds) => kinds.includes("gap"))
-  const { followingClose, termsOf, ...terms } = yield* Close.next(company, { acceptGaps })
+  const { followingClose, options: terms, termsOf } = yield* Close.next(company, { acceptGaps })
   const dayRule = yield* dayRuleOf(input, terms.dayRule, termsOf)
   yield* refuseOthers(input, { ...terms, termsOf })
   yield* Option.match(followingClose, {
@@ -184,7 +184,7 @@ const differs = (flag: string, termsOf: number, recorded: string) =>
     "Leave the flag out. To close by other terms, leave out --next, and give the dates with --from and --to."
   )
 
-type Recorded = Omit<Close.NextPeriod, "followingClose">
+type Recorded = Close.NextOptions & Pick<Close.NextPeriod, "termsOf">
 
 /** Refuses a threshold, a rounding or a first day of the week that the record does not have. */
 const refuseOthers = Effect.fnUntraced(function*(input: NextInput, { termsOf, ...terms }: Recorded) {

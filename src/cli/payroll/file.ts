@@ -104,7 +104,7 @@ const run = Effect.fnUntraced(function*(input: FileInput) {
     return { previous, revision, files: isWritten ? yield* Close.files(company, revision.close) : [] }
   })
   const { files, previous, revision } = yield* Effect.provide(found, layer)
-  const shown = previous === undefined ? revision.id : `${revision.id} less ${previous.id}`
+  const shown = Option.match(previous, { onNone: () => revision.id, onSome: ({ id }) => `${revision.id} less ${id}` })
   const { codes } = yield* printFile(form, shown, revision, previous)
   if (!isWritten) return { note: Effect.void }
   const used = { mapping: form.mapping, codes }
@@ -156,11 +156,16 @@ const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileFor
     )
   }
   const company = yield* companyOf(input)
-  const terms = CloseTerms.make({ ...given.value, companyId: company.id })
+  const terms = yield* Effect.fromResult(CloseTerms.make({ ...given.value, companyId: company.id }))
   const source = yield* openSource({ ...input, zone })
   const punches = punchesOf(source)({ clockedIn: CloseTerms.queryWindow(terms) })
   const sums = yield* Stream.run(punches, CloseSums.sum(terms))
-  yield* printFile(form, `preview of ${textOfDates(terms)}`, { first: terms.first, last: terms.last, ...sums })
+  yield* printFile(
+    form,
+    `preview of ${textOfDates(terms)}`,
+    { first: terms.first, last: terms.last, ...sums },
+    Option.none()
+  )
 })
 
 /** Its schemas would slow each start. */
@@ -209,12 +214,12 @@ const printFile = Effect.fnUntraced(function*(
   { codes, codesFile, mapping, mappingFile, payDate }: FileForm,
   shown: string,
   revision: PayrollFile.PayrollState,
-  previous?: PayrollFile.PayrollState
+  previous: Option.Option<PayrollFile.PayrollState>
 ) {
-  const dated = { ...revision, payDate }
+  const state = { ...revision, payDate }
   const { encode } = yield* lazily
   const file = yield* Effect.mapError(
-    Effect.fromResult(encode(mapping, codes, dated, previous)),
+    Effect.fromResult(encode(mapping, { codes, state, previous })),
     (error) => {
       const message = printable(error.message)
       switch (error._tag) {
@@ -227,6 +232,8 @@ const printFile = Effect.fnUntraced(function*(
           return usage(`${printable(codesFile)}: ${message}`, "Add them. Nothing was printed; a record is as it was.")
         case "FormulaText":
           return usage(message, `Change it, or add "formulas": "keep" to ${printable(mappingFile)}.`)
+        case "InvalidRequest":
+          return error
       }
     }
   )

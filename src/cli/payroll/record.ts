@@ -110,7 +110,7 @@ export const warnOfHoles = (company: CompanyId) =>
 
 const holeLine = (
   holes: Arr.NonEmptyReadonlyArray<Close.Hole>,
-  next: Option.Option<Pick<Close.NextPeriod, "first" | "followingClose">>
+  next: Option.Option<Close.NextPeriod>
 ): string => {
   const [{ dates, earlier, interval, later }] = holes
   const locations = holes.flatMap(({ locationId }) => Option.toArray(locationId))
@@ -122,7 +122,10 @@ const holeLine = (
       }${at}, between close ${earlier} and close ${later}`,
     onSome: ({ first, last }) => {
       // The other holes are next when the ones before are closed, or only some locations have them.
-      const isNext = Option.exists(next, (next) => next.first === first && Option.contains(next.followingClose, later))
+      const isNext = Option.exists(
+        next,
+        (next) => next.options.first === first && Option.contains(next.followingClose, later)
+      )
       const how = isNext ? "payroll close --next" : `--from ${first} --to ${last} and the terms of close ${earlier}`
       return `no close has ${first} to ${last}${at}: close it with ${how}, ` +
         "or let it through with --accept gap at the next close"

@@ -36,7 +36,10 @@ export const verb = makeVerb(
       const line = isOver ? `${voided}, and close ${close} is over` : `${voided}; its amounts are due again`
       yield* printRecorded(json ? printRevisions([revision]) : printLines([line]), [revision], input.company, shown)
       if (isOver) {
-        const isNext = Option.exists(yield* nextPeriod(company), (next) => next.first === first && next.last === last)
+        const isNext = Option.exists(
+          yield* nextPeriod(company),
+          (next) => next.options.first === first && next.options.last === last
+        )
         const how = isNext ? " with payroll close --next" : ""
         yield* printWarning(`close ${first} to ${last} again${how}: no close has its amounts now`)
       }

@@ -6,7 +6,7 @@ import * as Option from "effect/Option"
 import { isWritable } from "../../internal/wire/instant.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import type { FilterInput } from "../flags/filter.ts"
-import { intervalForm, readInterval, text } from "../flags/values.ts"
+import { readInterval, text } from "../flags/values.ts"
 import type { LocalPeriod } from "./period.ts"
 
 export const defaultMaxShift = Duration.hours(16)
@@ -15,8 +15,8 @@ export const maxShift = text(
   "max-shift",
   "TIME",
   "Report longer punches; also how much time around the period is read for overlaps (default: 16h)",
-  intervalForm("16h"),
-  readInterval
+  "a time from 1m to 366d, such as 16h",
+  (text) => Option.filter(readInterval(text), Duration.isGreaterThanOrEqualTo(Duration.minutes(1)))
 )
 
 /** The time around the period must be in the calendar too. Fails before anything is sent. */
