@@ -37,7 +37,7 @@ const sumsOf = (user: number, net: Duration.Input, over: Duration.Input, tips: n
   tips: Cents.make(tips)
 })
 
-const stateOf = (rows: ReadonlyArray<PayrollFile.PayrollRow>): PayrollFile.PayrollState => ({
+const stateOf = (rows: ReadonlyArray<PayrollFile.PayrollRow>): PayrollFile.PayrollSums => ({
   first: BusinessDate.make("2026-03-02"),
   last: BusinessDate.make("2026-03-15"),
   rows

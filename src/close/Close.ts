@@ -10,12 +10,12 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import type { InvalidRequest } from "../ApiError.ts"
 import type { CompanyId, LocationId } from "../Ids.ts"
+import { isWithin, type MissingDayRule, union } from "../payroll/DayRule.ts"
 import type * as Labor from "../payroll/Labor.ts"
 import { type Checks, each, isFiniteTime, must, optional, orFail, refusalOf, word } from "../payroll/options.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import { toSink } from "../payroll/running.ts"
-import { isWithin, type MissingZone, union } from "../payroll/Zones.ts"
 import type { HistoryUnavailable } from "../sql/known.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
@@ -38,7 +38,7 @@ import { lossesOf, type LostHours } from "./losses.ts"
 import { gapLines, refuseAdded, refuseOverlap } from "./neighbours.ts"
 import { activeOne, revisionNamed, storedOf } from "./read.ts"
 import { getVoid, newestRevision, type Revision, termsAt } from "./Revision.ts"
-import * as RevisionId from "./RevisionId.ts"
+import * as RevisionName from "./RevisionName.ts"
 import { type ActiveClose, readSums } from "./rows.ts"
 import { type Corrected, type Differing, punchesIn, sumRules, sumsOf, verdictOf } from "./verdict.ts"
 import { type Added, nothingAdded, type Planned, write, writeChecks, type WriteOptions } from "./write.ts"
@@ -50,10 +50,11 @@ export { files, find, get, list, newest, type NewestRevision, noteFile, type Not
 export { formChanges } from "./WrittenFile.ts"
 
 export { LossCause, type LostHours } from "./losses.ts"
+export { type CloseListing, type CloseReportOptions, listing, toHtml } from "./report.ts"
 export { type WriteOptions } from "./write.ts"
 
 /** Why a copy or its closes cannot be read. */
-export type ReadError = InvalidRequest | SyncError | MissingZone | Labor.SumOverflow | HistoryUnavailable
+export type ReadError = InvalidRequest | SyncError | MissingDayRule | Labor.SumOverflow | HistoryUnavailable
 
 /** Why a revision is not written, or is not known to be. */
 export type WriteError = CloseChanged | OutcomeUnknown
@@ -149,7 +150,7 @@ export const create = (
         preceding = now.active.filter((each) => each.terms.first < terms.first)
           .toSorted((one, other) => one.terms.first < other.terms.first ? -1 : 1).at(-1)
         return [{
-          ...RevisionId.next(now.all.reduce((last, { close }) => Math.max(last, close), 0) + 1, 0),
+          ...RevisionName.next(now.all.reduce((last, { close }) => Math.max(last, close), 0) + 1, 0),
           link: undefined,
           kind: "close",
           terms,
@@ -229,7 +230,7 @@ export type CorrectError = ReadError | NotReady | PeriodClosed | UnknownClose | 
  *
  * First, the revision before is computed again from the history. Fails with `VerificationFailed` if the result is not what was
  * recorded: the history was edited, or the rules of the sums changed. If the history does not reach its instant, only the rules
- * are compared. Fails with `MissingZone` for a location that neither the record nor `dayRules` has, with `PeriodClosed` and
+ * are compared. Fails with `MissingDayRule` for a location that neither the record nor `dayRules` has, with `PeriodClosed` and
  * `NotReady` as `create` does for an added location, with `UnknownClose` for a close that does not exist or is over, and with
  * `CloseChanged` if another process wrote a revision meanwhile. Nothing is written then. Fails with `OutcomeUnknown` as
  * `create` does.
@@ -255,7 +256,7 @@ export const correct = (
           }
           const gaps = yield* refuseAdded(now, corrected, accepts(options, "gap"))
           return corrected.map(({ added, close, sums, terms }): Planned => ({
-            ...RevisionId.next(close.close, close.count),
+            ...RevisionName.next(close.close, close.count),
             link: close.newest.number,
             kind: "correct",
             terms,
@@ -379,7 +380,7 @@ export const voidRevision = (
         )
       }
       return Effect.succeed<ReadonlyArray<Planned>>([{
-        ...RevisionId.next(known.close, known.revisions.length),
+        ...RevisionName.next(known.close, known.revisions.length),
         link: revision.number,
         kind: "void",
         terms: known.terms,
@@ -400,34 +401,43 @@ export interface Verified {
   readonly unverifiable: number
 }
 
+/** What is verified. */
+export interface VerifyOptions {
+  /** The close. Default: all. */
+  readonly close?: number | undefined
+}
+
 /**
- * Computes every revision again from the history, at its instant; with a number, those of that close. Fails with
+ * Computes every revision again from the history, at its instant; with `close`, those of that close. Fails with
  * `VerificationFailed` if one is not what was recorded, or if the history reaches none, and with `UnknownClose` for a number
  * that no close has.
  */
 export const verify = (
   company: CompanyId,
-  close?: number
+  options: VerifyOptions = {}
 ): Effect.Effect<Verified, ReadError | UnknownClose | VerificationFailed, SqlClient> =>
-  inCopiedBooks(
-    company,
-    Effect.fnUntraced(function*(books: CopiedBooks) {
-      const differing: Array<Differing> = []
-      let [revisions, unverifiable] = [0, 0]
-      const verified = close === undefined ? books.all : [yield* storedOf(books, close)]
-      for (const each of verified) {
-        for (const newest of each.revisions.filter(({ kind }) => kind !== "void")) {
-          const verdict = yield* verdictOf(books, { newest, terms: termsAt(each, newest) })
-          if (verdict === "outOfReach") unverifiable++
-          else if (verdict === "same") revisions++
-          else differing.push(verdict)
+  Effect.andThen(
+    orFail(refusalOf(options, { close: optional(isCloseNumber) }, company)),
+    inCopiedBooks(
+      company,
+      Effect.fnUntraced(function*(books: CopiedBooks) {
+        const differing: Array<Differing> = []
+        let [revisions, unverifiable] = [0, 0]
+        const verified = options.close === undefined ? books.all : [yield* storedOf(books, options.close)]
+        for (const each of verified) {
+          for (const newest of each.revisions.filter(({ kind }) => kind !== "void")) {
+            const verdict = yield* verdictOf(books, { newest, terms: termsAt(each, newest) })
+            if (verdict === "outOfReach") unverifiable++
+            else if (verdict === "same") revisions++
+            else differing.push(verdict)
+          }
         }
-      }
-      const isNoneReached = revisions === 0 && unverifiable > 0
-      if (differing.length > 0 || isNoneReached)
-        return yield* new VerificationFailed({ companyId: company, revisions: differing })
-      return { revisions, unverifiable }
-    })
+        const isNoneReached = revisions === 0 && unverifiable > 0
+        if (differing.length > 0 || isNoneReached)
+          return yield* new VerificationFailed({ companyId: company, revisions: differing })
+        return { revisions, unverifiable }
+      })
+    )
   )
 
 const accepts = ({ accept = [] }: CorrectOptions, what: "rules" | "gap"): boolean => accept.includes(what)
@@ -517,7 +527,7 @@ const sumsWith = (
 ): Effect.Effect<Pick<Corrected, "terms" | "added" | "sums">, ReadError | SqlError, SqlClient> =>
   sumsOf(books.company, terms, books.active).pipe(
     Effect.map((sums) => ({ terms, added, sums })),
-    Effect.catchTag("MissingZone", (error) => {
+    Effect.catchTag("MissingDayRule", (error) => {
       const dayRule = dayRules.get(error.locationId)
       if (dayRule === undefined) return Effect.fail(error)
       const wider = CloseTerms.withLocation(terms, error.locationId, dayRule)
@@ -532,7 +542,7 @@ const sumsWith = (
 const isDue = (books: Books, close: ActiveClose) =>
   correctedOf(books, close).pipe(
     Effect.map(({ due }) => due.rows.length > 0),
-    Effect.catchTags({ MissingZone: () => Effect.succeed(true), SumOverflow: () => Effect.succeed(true) })
+    Effect.catchTags({ MissingDayRule: () => Effect.succeed(true), SumOverflow: () => Effect.succeed(true) })
   )
 
 /**
@@ -544,7 +554,7 @@ const checkedSums = (
   terms: CloseTerms.CloseTerms,
   { dayRule, maxDuration }: CloseOptions
 ) => {
-  const zones = CloseTerms.isByLocation(dayRule) ? Period.zones(dayRule) : dayRule
+  const zones = CloseTerms.isByLocation(dayRule) ? Period.dayRules(dayRule) : dayRule
   const checkOptions = { ...CloseTerms.checkOptions(terms, zones, maxDuration), isSorted: true }
   const others = active.map(({ terms }) => terms)
   const isInLater = CloseTerms.isInLaterClose(terms, others)
@@ -553,8 +563,8 @@ const checkedSums = (
     punchesIn(company, union([checked, summed])),
     toSink(() => {
       const check = PeriodCheck.makeCheck(checkOptions)
-      const sums = CloseSums.makeSums(terms, others, { isSorted: true })
-      const add = (punch: TimePunch): Result.Result<void, MissingZone | Labor.SumOverflow> => {
+      const sums = CloseSums.makeSums(terms, { otherTerms: others, isSorted: true })
+      const add = (punch: TimePunch): Result.Result<void, MissingDayRule | Labor.SumOverflow> => {
         const isChecked = isWithin(checked, punch.clockedIn) &&
           (!isInLater(punch) || CloseTerms.getLocation(terms, punch.locationId) !== undefined)
         const found = isChecked ? check.add(punch) : Result.void

@@ -9,6 +9,16 @@ import type { InvalidRequest } from "../ApiError.ts"
 import { BusinessDate, CompanyId, LocationId } from "../Ids.ts"
 import { dayMillis } from "../internal/wire/instant.ts"
 import { Instant, Seconds } from "../internal/wire/schema.ts"
+import {
+  type DayRule,
+  dayRuleKey,
+  type DayRules,
+  dayStartsOf,
+  isDayRule,
+  type MillisInterval,
+  type MissingDayRule,
+  zoneOf
+} from "../payroll/DayRule.ts"
 import type { Thresholds } from "../payroll/hourClasses.ts"
 import { Rounding } from "../payroll/Labor.ts"
 import {
@@ -25,19 +35,9 @@ import {
 import { PayCalendar, type PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
-import {
-  type DayRule,
-  dayRuleKey,
-  dayStartsOf,
-  isDayRule,
-  type MillisInterval,
-  type MissingZone,
-  zoneOf,
-  type Zones
-} from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
 
-export type { MillisInterval } from "../payroll/Zones.ts"
+export type { MillisInterval } from "../payroll/DayRule.ts"
 
 /** The days by one day rule, as instants: a later change of the zone's rules does not move them. */
 export const CloseClock = Schema.Struct({
@@ -99,7 +99,7 @@ export interface CloseTermsOptions extends Thresholds {
   readonly first: BusinessDate
   /** The last date of the period. */
   readonly last: BusinessDate
-  /** One day rule for all locations, or a map with one for each location. `Period.zones` has no list for the record. */
+  /** One day rule for all locations, or a map with one for each location. `Period.dayRules` has no list for the record. */
   readonly dayRule: DayRule | ReadonlyMap<LocationId, DayRule>
   /** The first day of a week. Default: `"monday"`. */
   readonly firstDay?: Period.Weekday | undefined
@@ -107,7 +107,7 @@ export interface CloseTermsOptions extends Thresholds {
   readonly rounding: Rounding
 }
 
-/** The thresholds of a close, as they are given to `make` and to `Labor`. */
+/** The thresholds of a close, as they are given to `make` and to `Labor`. @internal */
 export const thresholdsOf = (terms: CloseTerms): Required<Thresholds> => ({
   weeklyThreshold: Option.getOrUndefined(terms.weeklyThreshold),
   dailyThreshold: Option.getOrUndefined(terms.dailyThreshold),
@@ -126,7 +126,7 @@ export interface TermChange {
 
 const shared = ["weeklyThreshold", "dailyThreshold", "doubleThreshold", "rounding", "firstDay"] as const
 
-/** The terms in which a close differs from the one before it. */
+/** The terms in which a close differs from the one before it. @internal */
 export const changesFrom = (before: CloseTerms, now: CloseTerms): ReadonlyArray<TermChange> => {
   const [one, other] = [Schema.encodeSync(CloseTerms)(before), Schema.encodeSync(CloseTerms)(now)]
   return shared.flatMap((term) => {
@@ -135,7 +135,7 @@ export const changesFrom = (before: CloseTerms, now: CloseTerms): ReadonlyArray<
   })
 }
 
-/** Whether there is a day rule for each location. */
+/** Whether there is a day rule for each location. @internal */
 export const isByLocation = (
   dayRule: CloseTermsOptions["dayRule"]
 ): dayRule is ReadonlyMap<LocationId, DayRule> => Predicate.isIterable(dayRule)
@@ -224,12 +224,12 @@ export const termsOf = (options: CloseTermsOptions): CloseTerms => {
   }
 }
 
-/** The entry of a location: its own, or the one that stands for every other. */
+/** The entry of a location: its own, or the one that stands for every other. @internal */
 export const getLocation = ({ locations }: CloseTerms, locationId: LocationId): CloseLocation | undefined =>
   locations.find((each) => Option.contains(each.locationId, locationId)) ??
     locations.find((each) => Option.isNone(each.locationId))
 
-/** The instants of the close at a location; `undefined` if the close does not have the location. */
+/** The instants of the close at a location; `undefined` if the close does not have the location. @internal */
 export const getInterval = (terms: CloseTerms, locationId: LocationId): MillisInterval | undefined => {
   const location = getLocation(terms, locationId)
   return location === undefined ? undefined : intervalAt(terms, location)
@@ -262,9 +262,9 @@ export const isInLaterClose = (
 /** What `PeriodCheck` looks for in a close. @internal */
 export const checkOptions = (
   terms: CloseTerms,
-  dayRule: DayRule | Zones<MissingZone>,
+  dayRule: DayRule | DayRules<MissingDayRule>,
   maxDuration?: Duration.Input
-): PeriodCheck.PeriodCheckOptions<MissingZone> => ({
+): PeriodCheck.PeriodCheckOptions<MissingDayRule> => ({
   dayRule,
   // A beginning may be moved by less than 48 hours.
   period: (dayRule) => Period.localDays(dayRule, terms.daysFrom, terms.last),
@@ -347,7 +347,7 @@ export const queryWindow = ({ clocks, daysFrom, last }: CloseTerms): Period.Inte
   }
 }
 
-/** How a close lies beside another one at a location. */
+/** How a close lies beside another one at a location. @internal */
 export interface Neighbour<A> {
   /** The other close. */
   readonly other: A
@@ -368,7 +368,7 @@ const intervalOrAll = (terms: CloseTerms, locationId: LocationId | undefined): M
   return all === undefined ? undefined : intervalAt(terms, all)
 }
 
-/** Instants that lie in a close and in another active one, location by location. */
+/** Instants that lie in a close and in another active one, location by location. @internal */
 export const overlaps = <A extends { readonly terms: CloseTerms }>(
   terms: CloseTerms,
   others: ReadonlyArray<A>
@@ -392,7 +392,7 @@ const intervalsAt = <A extends { readonly terms: CloseTerms }>(
     return interval === undefined ? [] : [{ close, interval }]
   }).toSorted((one, other) => one.interval.from - other.interval.from)
 
-/** Time between two closes that follow each other at a location, which no close has. */
+/** Time between two closes that follow each other at a location, which no close has. @internal */
 export interface HoleBetween<A> {
   /** The close that ends where it begins. */
   readonly earlier: A
@@ -404,7 +404,7 @@ export interface HoleBetween<A> {
   readonly interval: MillisInterval
 }
 
-/** The holes between closes that share no instant, location by location. */
+/** The holes between closes that share no instant, location by location. @internal */
 export const holes = <A extends { readonly terms: CloseTerms }>(
   closes: ReadonlyArray<A>
 ): ReadonlyArray<HoleBetween<A>> => {
@@ -464,7 +464,7 @@ export interface NumberedTerms {
   readonly terms: CloseTerms
 }
 
-/** The dates between two closes; `None` if none lies between them. */
+/** The dates between two closes; `None` if none lies between them. @internal */
 export const datesBetween = (
   { last }: Pick<CloseTerms, "last">,
   { first }: Pick<CloseTerms, "first">
@@ -475,7 +475,7 @@ export const datesBetween = (
 
 /**
  * The period that follows a close: as many days as it has, or from its days of the month. The close before it decides where both
- * are possible: 28 days, or February. `None` if neither fits, or both.
+ * are possible: 28 days, or February. `None` if neither fits, or both. @internal
  */
 export const periodAfter = (
   { first, last }: Pick<CloseTerms, "first" | "last">,
@@ -504,7 +504,7 @@ export const periodAfter = (
   return period === undefined || another !== undefined ? Option.none() : Option.some(period)
 }
 
-/** The day rules of a close as `make` takes them; `None` if a zone is not known here. */
+/** The day rules of a close as `make` takes them; `None` if a zone is not known here. @internal */
 export const dayRulesOf = ({ clocks, locations }: CloseTerms): Option.Option<CloseTermsOptions["dayRule"]> =>
   Option.map(
     Option.all(
@@ -534,7 +534,7 @@ const edgeMillis = 48 * 3_600_000
 
 /**
  * The terms with their beginnings moved: a close begins at each location at the end of the one before, if that lies less than
- * 48 hours from its own beginning, such as after a day start or a zone was corrected.
+ * 48 hours from its own beginning, such as after a day start or a zone was corrected. @internal
  */
 export const alignEdges = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>): CloseTerms => {
   const locationIds = new Set(others.flatMap((other) => locationIdsOf(terms, other)))
@@ -562,7 +562,7 @@ export const alignEdges = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>)
   return { ...terms, locations: [...terms.locations.filter((each) => !isMoved(each)), ...moved] }
 }
 
-/** The terms with the day rule of one more location. */
+/** The terms with the day rule of one more location. @internal */
 export const withLocation = (terms: CloseTerms, locationId: LocationId, dayRule: DayRule): CloseTerms => {
   const { clocks, daysFrom, last, locations } = terms
   const known = clocks.findIndex((each) => hasDayRule(each, dayRule))
@@ -577,7 +577,7 @@ export const withLocation = (terms: CloseTerms, locationId: LocationId, dayRule:
   }
 }
 
-/** Whether the terms have a location, and under another day rule than this one. */
+/** Whether the terms have a location, and under another day rule than this one. @internal */
 export const hasOtherDayRule = (terms: CloseTerms, locationId: LocationId, dayRule: DayRule): boolean => {
   const location = getLocation(terms, locationId)
   const known = location === undefined ? undefined : terms.clocks[location.clock]

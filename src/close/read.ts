@@ -13,7 +13,7 @@ import { notFound, refusal, type UnknownClose } from "./CloseError.ts"
 import type * as CloseTerms from "./CloseTerms.ts"
 import { insertFile, readFiles } from "./files.ts"
 import { type ActiveRevision, activeRevisions, type ClosedPeriod, getPrevious, getVoid } from "./Revision.ts"
-import * as RevisionId from "./RevisionId.ts"
+import * as RevisionName from "./RevisionName.ts"
 import { type CloseTables, recorded, type StoredClose } from "./rows.ts"
 import type { WriteOptions } from "./write.ts"
 import type { FileForm, WrittenFile } from "./WrittenFile.ts"
@@ -70,7 +70,7 @@ export const find = (
 ): Effect.Effect<ActiveRevision, SyncError | UnknownClose, SqlClient> =>
   Effect.gen(function*() {
     const refuse = refusal(company, name)
-    const parsed = RevisionId.parse(name)
+    const parsed = RevisionName.parse(name)
     if (Option.isNone(parsed)) return yield* refuse(notARevision)
     const { close, number } = parsed.value
     const { revisions } = yield* get(company, close)
@@ -78,7 +78,7 @@ export const find = (
       const active = activeRevisions(revisions).map(({ id }) => id).join(", ")
       return yield* refuse(`the close has several revisions; name one that is active: ${active || "none is"}`)
     }
-    const wanted = RevisionId.print({ close, number: Option.getOrElse(number, () => 1) })
+    const wanted = RevisionName.print({ close, number: Option.getOrElse(number, () => 1) })
     const revision = revisions.find(({ id }) => id === wanted)
     if (revision === undefined) return yield* refuse(notFound.revision)
     if (Option.isSome(revision.voids)) return yield* refuse(`it is itself a void, of ${revision.voids.value}`)
@@ -132,11 +132,11 @@ export const files = (
 const notARevision = "a revision is a close and its number, such as 7.2"
 
 export const revisionNamed = Effect.fnUntraced(function*(company: CompanyId, name: string) {
-  const parsed = RevisionId.parse(name)
+  const parsed = RevisionName.parse(name)
   if (Option.isNone(parsed) || Option.isNone(parsed.value.number)) {
     return yield* refusal(company, name)(notARevision)
   }
-  return { close: parsed.value.close, number: parsed.value.number.value } satisfies RevisionId.RevisionId
+  return { close: parsed.value.close, number: parsed.value.number.value } satisfies RevisionName.RevisionName
 })
 
 export const activeOne = Effect.fnUntraced(function*(books: Books, close: number) {

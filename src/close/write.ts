@@ -18,7 +18,7 @@ import { CloseChanged, OutcomeUnknown } from "./CloseError.ts"
 import type { CloseSums } from "./CloseSums.ts"
 import type { CloseTerms } from "./CloseTerms.ts"
 import type { RecordedRevision, Revision } from "./Revision.ts"
-import type * as RevisionId from "./RevisionId.ts"
+import type * as RevisionName from "./RevisionName.ts"
 import { AcceptedText, AddedText, type CloseTables, columnsOf, keyColumns, recorded, TermsText } from "./rows.ts"
 import { sumRules } from "./verdict.ts"
 
@@ -39,7 +39,7 @@ export type Added = RecordedRevision["added"]
 export const nothingAdded: Added = { clocks: [], locations: [] }
 
 /** A revision to write. */
-export interface Planned extends RevisionId.RevisionId {
+export interface Planned extends RevisionName.RevisionName {
   /** The number of the revision that it follows or voids. */
   readonly link: number | undefined
   readonly kind: Revision["kind"]

@@ -13,13 +13,13 @@ import type { InvalidRequest } from "../ApiError.ts"
 import { BusinessDate, Cents, TimePunchId, type UserId } from "../Ids.ts"
 import { type Cell, csvRecord } from "../internal/wire/csv.ts"
 import type { TimePunch } from "../TimePunch.ts"
+import { byLocation, type DayRule, type DayRules, type Interval, isDayRuleOrRules, zonesOf } from "./DayRule.ts"
 import { type Classes, makeClasses, thresholdChecks, type Thresholds } from "./hourClasses.ts"
 import { type Checks, each, isFunction, must, optional, orFailing, orThrow, refusalOf, word } from "./options.ts"
 import * as Period from "./Period.ts"
 import { divide, divideSafe, Rounding } from "./Rounding.ts"
 import { toSink } from "./running.ts"
 import * as WorkedTime from "./WorkedTime.ts"
-import { byLocation, type DayRule, type Interval, isDayRuleOrRules, type Zones, zonesOf } from "./Zones.ts"
 
 export type { Thresholds } from "./hourClasses.ts"
 export { Rounding } from "./Rounding.ts"
@@ -255,8 +255,8 @@ export const toJson = <K>(
 
 /** The thresholds, and the day rule by which days and weeks are counted. */
 export interface HoursOverThresholdOptions<out E = never> extends Thresholds, WorkedTime.WorkedTimeOptions {
-  /** The day rule of all locations, or `Period.zones`: each location by its own. */
-  readonly dayRule: DayRule | Zones<E>
+  /** The day rule of all locations, or `Period.dayRules`: each location by its own. */
+  readonly dayRule: DayRule | DayRules<E>
   /**
    * The period whose time counts, by a day rule: `(dayRule) => Period.localDays(dayRule, first, last)`. List
    * `Labor.queryWindow`: it has the days before the period in its first week too, which count for the threshold. Default: all

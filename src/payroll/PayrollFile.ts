@@ -9,11 +9,12 @@ import { type BusinessDate, Cents, type DepartmentId, type LocationId, type Role
 import { csvCell } from "../internal/wire/csv.ts"
 import {
   amountForms,
+  CodeKind,
   type Column,
+  type ColumnValue,
   type DateFormat,
   defaultFormat,
   defaults,
-  Grouping,
   hourValues,
   idValues,
   isAmountValue,
@@ -23,14 +24,13 @@ import {
   type Mapping,
   type MappingError,
   payCodeKinds,
-  type Value,
   valueOf
 } from "./mapping.ts"
 import { decodeMapping, refusalOf } from "./mappingRules.ts"
 import { type Checks, must, refusalOf as optionsRefusalOf, type Wrong, wrong } from "./options.ts"
 import { divide } from "./Rounding.ts"
 
-export { Column, DateFormat, Grouping, Mapping, MappingError, Value, withDefaults } from "./mapping.ts"
+export { CodeKind, Column, ColumnValue, DateFormat, Mapping, MappingError, withDefaults } from "./mapping.ts"
 export { decodeMapping }
 
 /** Ids without a code, although a column has it. The payroll program could not pay a row without it: add the codes. */
@@ -39,7 +39,7 @@ export class MissingCodes
     /** All that are missing. */
     missing: Schema.Array(Schema.Struct({
       /** What has no code. */
-      kind: Grouping,
+      kind: CodeKind,
       /** Its id. */
       id: Schema.Int
     }))
@@ -103,7 +103,7 @@ export interface PayrollRow {
 }
 
 /** The sums of a pay period: whole sums, never differences. A revision of a close is one. */
-export interface PayrollState {
+export interface PayrollSums {
   /** The first date of the period. */
   readonly first: BusinessDate
   /** The last date of the period. */
@@ -119,9 +119,9 @@ export interface PayrollState {
 /** The codes by which the payroll program knows users, locations, departments and roles, and their names. */
 export interface PayrollCodes {
   /** The code of an id; `undefined` without one. */
-  readonly getCode: (kind: Grouping, id: number) => string | undefined
+  readonly getCode: (kind: CodeKind, id: number) => string | undefined
   /** Default: no id has a name. A cell without a name is empty. */
-  readonly getName?: ((kind: Grouping, id: number) => string | undefined) | undefined
+  readonly getName?: ((kind: CodeKind, id: number) => string | undefined) | undefined
 }
 
 /** What a file is made of, beside its mapping. */
@@ -129,15 +129,15 @@ export interface EncodeOptions {
   /** The codes and names of ids. */
   readonly codes: PayrollCodes
   /** The sums to pay. */
-  readonly state: PayrollState
+  readonly state: PayrollSums
   /**
    * The sums of the file before, as `Close.find` gives them: the file has the difference. Without them a file pays the whole again,
    * so `None` must be given.
    */
-  readonly previous: Option.Option<PayrollState>
+  readonly previous: Option.Option<PayrollSums>
 }
 
-const isInOrder = ({ first, last }: PayrollState): Wrong | undefined =>
+const isInOrder = ({ first, last }: PayrollSums): Wrong | undefined =>
   first <= last ? undefined : wrong("must be the first date or a later one", ".last")
 
 const encodeChecks: Checks<EncodeOptions> = {
@@ -152,7 +152,7 @@ const encodeChecks: Checks<EncodeOptions> = {
 /** The code of an id in a file. */
 export const UsedCode = Schema.Struct({
   /** What has the code. */
-  kind: Grouping,
+  kind: CodeKind,
   /** Its id. */
   id: Schema.Int,
   /** The code. */
@@ -239,7 +239,7 @@ export interface SharedCode {
  *
  * const codes = new Map([[501, "0017"], [502, "0018"]])
  *
- * export const fileOf = (state: PayrollFile.PayrollState) =>
+ * export const fileOf = (state: PayrollFile.PayrollSums) =>
  *   Result.flatMap(mapping, (mapping) =>
  *     PayrollFile.encode(mapping, {
  *       codes: { getCode: (kind, id) => kind === "user" ? codes.get(id) : undefined },
@@ -322,7 +322,7 @@ const amountsIn = ({ columns, payCodes }: Mapping) => {
   }
 }
 
-const omittedOf = (mapping: Mapping, state: PayrollState, previous?: PayrollState): ReadonlyArray<OmittedAmount> => {
+const omittedOf = (mapping: Mapping, state: PayrollSums, previous?: PayrollSums): ReadonlyArray<OmittedAmount> => {
   const people = new Map<UserId, GroupSums>()
   const count = (sign: bigint, { net, ...row }: PayrollRow) => {
     const sums = people.get(row.userId) ?? nothing
@@ -392,14 +392,14 @@ interface Line {
   readonly sums: GroupSums
 }
 
-type CellTexts = (group: Group, kind: Kind, shown: PayrollState) => Pick<Line, "texts" | "code">
+type CellTexts = (group: Group, kind: Kind, shown: PayrollSums) => Pick<Line, "texts" | "code">
 
 /** Sums the groups of equal texts. `shown`: the state whose name and dates the texts have. */
 const linesOf = (
   { by, columns, payCodes }: Mapping,
   textsOf: CellTexts,
-  state: PayrollState,
-  shown: PayrollState
+  state: PayrollSums,
+  shown: PayrollSums
 ): ReadonlyMap<string, Line> => {
   const lines = new Map<string, Line>()
   const kinds = payCodes === undefined ? ["all" as const] : payCodeKinds.filter((kind) => payCodes[kind] !== undefined)
@@ -428,7 +428,7 @@ const compare = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): numb
 }
 
 /** The rows of a state. */
-const groupsOf = ({ rows }: PayrollState): ReadonlyArray<Group & { readonly sums: GroupSums }> =>
+const groupsOf = ({ rows }: PayrollSums): ReadonlyArray<Group & { readonly sums: GroupSums }> =>
   rows.map((row) => ({
     ids: {
       user: row.userId,
@@ -454,7 +454,7 @@ const excessOf = (excess: Option.Option<Duration.Duration>): bigint =>
 
 /** A number of a row; `undefined` for a text, and for a number that only another row of the group has. */
 const numberOf = (
-  value: Value | undefined,
+  value: ColumnValue | undefined,
   kind: Kind,
   { cost, double, net, over, punches, tips }: GroupSums,
   round: (time: bigint) => bigint
@@ -498,7 +498,7 @@ const makeTexts = (mapping: Mapping, { getCode, getName }: PayrollCodes) => {
     if ("constant" in column) guard(`columns[${at}].constant`, column.constant)
   }
 
-  const idText = (kind: Grouping, form: "code" | "name" | "id", id: number): string => {
+  const idText = (kind: CodeKind, form: "code" | "name" | "id", id: number): string => {
     if (form === "id") return `${id}`
     if (form === "name") return guard(`the name of ${kind} ${id}`, getName?.(kind, id) ?? "")
     const code = getCode(kind, id) ?? ""
@@ -558,7 +558,7 @@ const makeTexts = (mapping: Mapping, { getCode, getName }: PayrollCodes) => {
 }
 
 const byKindAndId = (one: Omit<UsedCode, "code">, other: Omit<UsedCode, "code">): number =>
-  Grouping.literals.indexOf(one.kind) - Grouping.literals.indexOf(other.kind) || one.id - other.id
+  CodeKind.literals.indexOf(one.kind) - CodeKind.literals.indexOf(other.kind) || one.id - other.id
 
 const dateText = (date: BusinessDate, format: DateFormat = defaultFormat): string => {
   const [year = "", month = "", day = ""] = date.split("-")

@@ -4,13 +4,21 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { BusinessDate } from "../Ids.ts"
 import { dayMillis } from "../internal/wire/instant.ts"
+import { type DayRule, dayStartsOf, type Interval, offsetAt, zoneOf } from "./DayRule.ts"
 import { type Checks, must, optional, orThrow, refusalOf, word } from "./options.ts"
 import { PayCalendar, type PayPeriod } from "./PayCalendar.ts"
 import { modulo } from "./Rounding.ts"
 import { Weekday } from "./Weekday.ts"
-import { type DayRule, dayStartsOf, type Interval, offsetAt, zoneOf } from "./Zones.ts"
+export {
+  byLocation,
+  type DayRule,
+  type DayRules,
+  dayRules,
+  type Interval,
+  type LocalPeriods,
+  MissingDayRule
+} from "./DayRule.ts"
 export { Weekday } from "./Weekday.ts"
-export { byLocation, type DayRule, type Interval, type LocalPeriods, MissingZone, type Zones, zones } from "./Zones.ts"
 
 /**
  * The instants of the local dates `first` to `last`, both inclusive. A day lasts as long as its clocks say: 23, 24 or

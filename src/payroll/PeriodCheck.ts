@@ -10,7 +10,17 @@ import * as Sink from "effect/Sink"
 import type { InvalidRequest } from "../ApiError.ts"
 import { LocationId, TimePunchId, UserId } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { Kind } from "./IssueKind.ts"
+import {
+  byLocation,
+  type DayRule,
+  type DayRules,
+  type Interval,
+  isDayRuleOrRules,
+  type LocalPeriods,
+  zoneOf,
+  zonesOf
+} from "./DayRule.ts"
+import { IssueKind } from "./IssueKind.ts"
 import {
   type Checks,
   isBoolean,
@@ -24,18 +34,8 @@ import {
 } from "./options.ts"
 import { toSink } from "./running.ts"
 import * as WorkedTime from "./WorkedTime.ts"
-import {
-  byLocation,
-  type DayRule,
-  type Interval,
-  isDayRuleOrRules,
-  type LocalPeriods,
-  zoneOf,
-  type Zones,
-  zonesOf
-} from "./Zones.ts"
 
-export { Kind } from "./IssueKind.ts"
+export { IssueKind } from "./IssueKind.ts"
 
 /** A reason to look at a punch. It is a fact, not an error. */
 export class Issue extends Schema.Opaque<Issue>()(Schema.Struct({
@@ -46,7 +46,7 @@ export class Issue extends Schema.Opaque<Issue>()(Schema.Struct({
   /** The location of the punch. */
   locationId: LocationId,
   /** Why the punch should be looked at. */
-  kind: Kind,
+  kind: IssueKind,
   /** The clock-in of the punch, in the zone of its location. `JSON.stringify` writes the instant, in UTC. */
   at: Schema.DateTimeZonedFromString,
   /** The reason as a sentence. Its times are in the zone of `at`. It contains no name of a person and no note. */
@@ -55,8 +55,8 @@ export class Issue extends Schema.Opaque<Issue>()(Schema.Struct({
 
 /** What is checked, and by which day rule. */
 export interface PeriodCheckOptions<out E = never> extends WorkedTime.WorkedTimeOptions {
-  /** The day rule of all locations, or `Period.zones`: each location by its own. */
-  readonly dayRule: DayRule | Zones<E>
+  /** The day rule of all locations, or `Period.dayRules`: each location by its own. */
+  readonly dayRule: DayRule | DayRules<E>
   /** The period to close, by a day rule: `(dayRule) => Period.week(dayRule, date)`. */
   readonly period: (dayRule: DayRule) => Interval
   /** A punch that is longer than this is `tooLong`. A finite duration; default: 16 hours. */
@@ -146,7 +146,7 @@ export const findings = <E = never>(
 
 /** @internal */
 export interface Finding {
-  readonly kind: Kind
+  readonly kind: IssueKind
   readonly shift: Shift
   readonly reason: Reason
 }
@@ -222,7 +222,7 @@ const maxDurationOf = (options: PeriodCheckOptions<unknown>): Duration.Duration 
 
 const shiftOf = <E>(
   punch: TimePunch,
-  zones: Zones<E>,
+  zones: DayRules<E>,
   periods: LocalPeriods<E>,
   { asOf, isChecked = Function.constTrue }: PeriodCheckOptions<E>
 ): Result.Result<Shift, E> => {
@@ -288,9 +288,9 @@ const reasons = (
   punch: TimePunch,
   options: PeriodCheckOptions<unknown>,
   maxDuration: Duration.Duration
-): ReadonlyArray<readonly [Kind, Reason]> => {
+): ReadonlyArray<readonly [IssueKind, Reason]> => {
   const { anomalies, open, times } = WorkedTime.measureMillis(punch, options)
-  const found: Array<readonly [Kind, Reason]> = []
+  const found: Array<readonly [IssueKind, Reason]> = []
   if (open) found.push(["open", "It has no clock-out."])
   if (!punch.approved) found.push(["unapproved", "It is not approved."])
   if (options.disputed?.has(punch.id) === true) found.push(["disputed", "The employee disputes it."])
@@ -339,7 +339,7 @@ const compare = (a: Finding, b: Finding): number =>
   a.shift.userId - b.shift.userId ||
   a.shift.start - b.shift.start ||
   a.shift.punchId - b.shift.punchId ||
-  Kind.literals.indexOf(a.kind) - Kind.literals.indexOf(b.kind) ||
+  IssueKind.literals.indexOf(a.kind) - IssueKind.literals.indexOf(b.kind) ||
   compareTexts(a, b)
 
 const isShift = (reason: Reason): reason is Shift => typeof reason !== "string" && !Duration.isDuration(reason)

@@ -4,8 +4,8 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Break, TimePunch } from "../TimePunch.ts"
+import type { MillisInterval } from "./DayRule.ts"
 import { type Checks, must, optional, orThrow, refusalOf } from "./options.ts"
-import type { MillisInterval } from "./Zones.ts"
 
 /**
  * Something odd about a punch: a fact and never an error. It depends on the punch alone, except for
@@ -70,6 +70,12 @@ export interface WorkedTimeOptions {
 /** @internal */
 export const measureChecks: Checks<WorkedTimeOptions> = { asOf: optional(must(DateTime.isDateTime, "a DateTime")) }
 
+/** The options of `Labor` are options of a punch too, which `rounding` does not change. */
+const punchChecks: Checks<WorkedTimeOptions & { readonly rounding?: unknown }> = {
+  ...measureChecks,
+  rounding: () => undefined
+}
+
 /**
  * Measures a punch. Breaks are clipped to it and united, so that no instant counts twice: an instant in both a paid and
  * an unpaid break is unpaid, so a paid break never changes `net`. A deleted break counts nowhere, and makes no anomaly. `asOf` does
@@ -92,7 +98,7 @@ export const measureChecks: Checks<WorkedTimeOptions> = { asOf: optional(must(Da
  * ```
  */
 export const measure = (punch: TimePunch, options?: WorkedTimeOptions): WorkedTime => {
-  if (options !== undefined) orThrow(refusalOf(options, measureChecks))
+  if (options !== undefined) orThrow(refusalOf(options, punchChecks))
   const { anomalies, open, times } = measureMillis(punch, options)
   return { durations: times === undefined ? Option.none() : Option.some(durationsOf(times)), open, anomalies }
 }

@@ -4,9 +4,9 @@ import * as Struct from "effect/Struct"
 import { Rounding } from "./Rounding.ts"
 
 /** What the rows of a file may be by. Each has a code and a name. */
-export const Grouping = Schema.Literals(["user", "location", "department", "role"])
+export const CodeKind = Schema.Literals(["user", "location", "department", "role"])
 
-export type Grouping = typeof Grouping.Type
+export type CodeKind = typeof CodeKind.Type
 
 /** What a cell has of an id. */
 export const idValues = {
@@ -22,7 +22,7 @@ export const idValues = {
   roleCode: ["role", "code"],
   roleName: ["role", "name"],
   roleId: ["role", "id"]
-} as const satisfies Readonly<Record<string, readonly [Grouping, "code" | "name" | "id"]>>
+} as const satisfies Readonly<Record<string, readonly [CodeKind, "code" | "name" | "id"]>>
 
 const isOneOf = <A extends string>(values: ReadonlyArray<A>) => (value: string | undefined): value is A =>
   values.some((each) => each === value)
@@ -44,7 +44,7 @@ const numberValues = [...Struct.keys(hourValues), ...Struct.keys(amountForms)] a
 export const isNumberValue = isOneOf(numberValues)
 
 /** What the cells of a column hold. */
-export const Value = Schema.Literals([
+export const ColumnValue = Schema.Literals([
   ...Struct.keys(idValues),
   "payCode",
   "rate",
@@ -53,7 +53,7 @@ export const Value = Schema.Literals([
   ...numberValues
 ])
 
-export type Value = typeof Value.Type
+export type ColumnValue = typeof ColumnValue.Type
 
 /** How a date is written. */
 export const DateFormat = Schema.Literals([
@@ -75,7 +75,7 @@ export const Column = Schema.Union([
     /** The title of the column. */
     header: Schema.String,
     /** What its cells hold. */
-    value: Value,
+    value: ColumnValue,
     /** How a date is written. Default: `YYYY-MM-DD`. */
     format: Schema.optionalKey(DateFormat)
   }),
@@ -89,7 +89,7 @@ export const Column = Schema.Union([
 
 export type Column = typeof Column.Type
 
-export const valueOf = (column: Column): Value | undefined => "value" in column ? column.value : undefined
+export const valueOf = (column: Column): ColumnValue | undefined => "value" in column ? column.value : undefined
 
 const Code = Schema.String.check(Schema.isNonEmpty())
 
@@ -103,7 +103,7 @@ export class Mapping extends Schema.Opaque<Mapping>()(Schema.Struct({
   /** The version of this form. */
   v: Schema.Literal(1),
   /** What a row is by, such as `["user"]`. No word twice. */
-  by: Schema.NonEmptyArray(Grouping),
+  by: Schema.NonEmptyArray(CodeKind),
   /** The codes of hours and tips: `hours`, or `regular` and `over` with `double`, and `tips`. No two are equal. */
   payCodes: Schema.optionalKey(Schema.Struct({
     /** All hours. */

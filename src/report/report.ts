@@ -10,6 +10,7 @@ import type * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
 import type { InvalidRequest } from "../ApiError.ts"
 import { countedPunches } from "../internal/page/amounts.ts"
+import { byLocation, type DayRule, dayStartsOf, type Interval, zoneOf, zonesOf } from "../payroll/DayRule.ts"
 import * as Labor from "../payroll/Labor.ts"
 import {
   type Checks,
@@ -25,11 +26,12 @@ import {
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
-import { byLocation, type DayRule, dayStartsOf, type Interval, zoneOf, zonesOf } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { type Figures, figuresOf } from "./figures.ts"
 import * as Page from "./page.ts"
 import { byTime, type ReportSums, sumsBy } from "./sums.ts"
+
+export type { NameLookup } from "./page.ts"
 
 /** What a report shows, and by which day rule. */
 export interface ReportOptions<out E = never>
@@ -89,21 +91,21 @@ export const queryWindow = <E = never>(options: ReportOptions<E>): Interval => {
  * import { DateTime } from "effect"
  * import { BusinessDate, CompanyId, TimePunches } from "effect-time-punches"
  * import { Period } from "effect-time-punches/payroll"
- * import { type ReportOptions, queryWindow, toHtmlReport } from "effect-time-punches/report"
+ * import { Report } from "effect-time-punches/report"
  *
- * const options: ReportOptions = {
+ * const options: Report.ReportOptions = {
  *   dayRule: DateTime.zoneMakeNamedUnsafe("America/New_York"),
  *   period: (dayRule) => Period.week(dayRule, BusinessDate.make("2026-03-09")),
  *   rounding: "halfUp",
  *   weeklyThreshold: "40 hours"
  * }
  *
- * const punches = TimePunches.list(CompanyId.make(7), { clockedIn: queryWindow(options) })
+ * const punches = TimePunches.list(CompanyId.make(7), { clockedIn: Report.queryWindow(options) })
  *
- * export const page = toHtmlReport(punches, options)
+ * export const page = Report.toHtml(punches, options)
  * ```
  */
-export const toHtmlReport = <E2, R, E = never>(
+export const toHtml = <E2, R, E = never>(
   punches: Stream.Stream<TimePunch, E2, R>,
   options: ReportOptions<E>
 ): Effect.Effect<string, E | E2 | Labor.SumOverflow | InvalidRequest, R> =>

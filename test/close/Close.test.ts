@@ -199,7 +199,7 @@ for (const database of databases()) {
           yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
           yield* copy.query(`UPDATE time_punches_history SET hourly_wage = hourly_wage + 1`)
           const error = yield* Effect.flip(correct(copy))
-          const verified = yield* Effect.flip(copy.run(Close.verify(company, undefined)))
+          const verified = yield* Effect.flip(copy.run(Close.verify(company)))
 
           assert.deepStrictEqual([error._tag, verified._tag], ["VerificationFailed", "VerificationFailed"])
           assert.match(error.message, /1\.1: its history was edited, users 501/)
@@ -217,7 +217,7 @@ for (const database of databases()) {
             SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") })
           )
 
-          const error = yield* Effect.flip(copy.run(Close.verify(company, undefined)))
+          const error = yield* Effect.flip(copy.run(Close.verify(company)))
           assert.deepStrictEqual([error._tag, error.message], [
             "VerificationFailed",
             `the history reaches no revision: none was compared [company ${company}]`
@@ -372,7 +372,7 @@ for (const database of databases()) {
             commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 12)])
           )
           assert.strictEqual(hours(yield* synced(Close.create(company, options))), 16)
-          assert.deepStrictEqual(yield* copy.run(Close.verify(company, undefined)), {
+          assert.deepStrictEqual(yield* copy.run(Close.verify(company)), {
             revisions: 1,
             unverifiable: 0
           })

@@ -40,7 +40,7 @@ const row = (
 const fortnight = { first: BusinessDate.make("2026-03-02"), last: BusinessDate.make("2026-03-15") }
 
 /** 46:00:17 of user 501 at two locations, 6:00:17 of it above 40 a week; 38:30 of 502; only tips of 503. */
-const state: PayrollFile.PayrollState = {
+const state: PayrollFile.PayrollSums = {
   ...fortnight,
   id: "7.2",
   payDate: BusinessDate.make("2026-03-20"),
@@ -74,7 +74,7 @@ const columns = (...values: ReadonlyArray<string>) => values.map((value) => ({ h
 
 const mappingOf = (input: unknown): PayrollFile.Mapping => Result.getOrThrow(PayrollFile.decodeMapping(input))
 
-const fileOf = (mapping: unknown, sums = state, before?: PayrollFile.PayrollState, table = codes) =>
+const fileOf = (mapping: unknown, sums = state, before?: PayrollFile.PayrollSums, table = codes) =>
   Result.getOrThrow(
     PayrollFile.encode(mappingOf(mapping), { codes: table, state: sums, previous: Option.fromUndefinedOr(before) })
   )
@@ -227,7 +227,7 @@ describe("A payroll file", () => {
 
   it("sums rows of one employee code before it rounds them, and always names the users of a code and their rows", () => {
     const one = { getCode: (kind: string, id: number) => kind === "user" ? "E1" : codeTable[`${kind} ${id}`] }
-    const two: PayrollFile.PayrollState = {
+    const two: PayrollFile.PayrollSums = {
       ...fortnight,
       // 0.0042 h each: none if it is rounded alone.
       rows: [row({ user: 1, seconds: 15, over: 0 }), row({ user: 2, seconds: 15, over: 0 })]
@@ -248,7 +248,7 @@ describe("A payroll file", () => {
 
   it("has the classes of each job, with its rate, and tips once for a job", () => {
     // 501 cooks at two wages and waits; 6:00:17 of 46:00:17 are over, an hour of them double.
-    const jobs: PayrollFile.PayrollState = {
+    const jobs: PayrollFile.PayrollSums = {
       ...fortnight,
       rows: [
         row({ user: 501, seconds: 72_000, wage: 1500, over: 0, double: 0, tips: 300 }),
@@ -304,7 +304,7 @@ describe("The payroll file of a correction", () => {
     header: false,
     lineEnd: "\n"
   }
-  const sums = (...rows: ReadonlyArray<RowParts>): PayrollFile.PayrollState => ({
+  const sums = (...rows: ReadonlyArray<RowParts>): PayrollFile.PayrollSums => ({
     ...fortnight,
     rows: rows.map((each) => row({ over: 0, ...each }))
   })
@@ -321,7 +321,7 @@ describe("The payroll file of a correction", () => {
   })
 
   it("names the hours, the cost and the tips that no column has, also if they add up to zero", () => {
-    const omitted = (values: ReadonlyArray<string>, before?: PayrollFile.PayrollState) =>
+    const omitted = (values: ReadonlyArray<string>, before?: PayrollFile.PayrollSums) =>
       fileOf({ ...plain, columns: columns("userCode", ...values) }, state, before).omitted.map((each) => [
         each.amount,
         typeof each.sum === "number" ? each.sum : Duration.toSeconds(each.sum),
@@ -389,7 +389,7 @@ const { payCodes: _codes, ...noCodes } = byCode
 const none = { ...state, rows: state.rows.map((each) => ({ ...each, over: Option.none() })) }
 
 describe("A mapping is refused", () => {
-  it.each<[what: string, mapping: unknown, path: string, sums?: PayrollFile.PayrollState]>([
+  it.each<[what: string, mapping: unknown, path: string, sums?: PayrollFile.PayrollSums]>([
     ["for a key that none has", { ...byCode, seperator: ";" }, "seperator"],
     ["of another version", { ...byCode, v: 2 }, "v"],
     ["without columns", { ...byCode, columns: [] }, "columns[0]"],
@@ -569,7 +569,7 @@ const States = Arbitrary.array(
   ),
   { minLength: 1, maxLength: 5 }
 ).pipe(Arbitrary.map((all) =>
-  all.map((rows): PayrollFile.PayrollState => ({
+  all.map((rows): PayrollFile.PayrollSums => ({
     ...fortnight,
     rows: rows.map(({ department, double, over, seconds, ...each }) =>
       row({

@@ -14,7 +14,7 @@ const [east, far, unknown] = [LocationId.make(301), LocationId.make(303), Locati
 
 const weekOf = (dayRule: Period.DayRule) => Period.week(dayRule, BusinessDate.make("2026-03-11"))
 const options: PeriodCheck.PeriodCheckOptions = { dayRule: newYork, period: weekOf }
-const byLocation = { ...options, dayRule: Period.zones(new Map([[east, newYork], [far, honolulu]])) }
+const byLocation = { ...options, dayRule: Period.dayRules(new Map([[east, newYork], [far, honolulu]])) }
 
 /** A punch in New York that a check has nothing to say about. */
 const shift = (id: number, clockedIn: string, hours: number, changes: Partial<TimePunch> = {}) =>
@@ -134,7 +134,7 @@ describe("PeriodCheck.check", () => {
         run([shift(1, monday, 8), shift(2, monday, 8, { locationId: unknown })], byLocation)
       )
 
-      assert.deepStrictEqual(error, new Period.MissingZone({ locationId: unknown }))
+      assert.deepStrictEqual(error, new Period.MissingDayRule({ locationId: unknown }))
     }))
 
   it("fails only with a wrong option if one zone stands for all", () => {
@@ -313,7 +313,7 @@ const expected = (samples: ReadonlyArray<Shift>, withAsOf: boolean, longest: num
   const live = samples.filter(({ punch }) => !punch.deleted)
   const isWithin = ({ start }: Shift) => first <= start && start < last
   for (const sample of live) {
-    const say = (kind: PeriodCheck.Kind, what = "") => lines.add(`${sample.punch.id} ${kind} ${what}`.trim())
+    const say = (kind: PeriodCheck.IssueKind, what = "") => lines.add(`${sample.punch.id} ${kind} ${what}`.trim())
     if (isWithin(sample)) {
       if (sample.end === null) say("open")
       if (!sample.punch.approved) say("unapproved")

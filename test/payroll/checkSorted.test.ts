@@ -21,10 +21,10 @@ const zones = new Map([
 ])
 
 const options = {
-  dayRule: Period.zones(zones),
+  dayRule: Period.dayRules(zones),
   period: (dayRule: Period.DayRule) => Period.week(dayRule, BusinessDate.make("2026-03-09")),
   maxDuration: "6 hours"
-} as const satisfies PeriodCheck.PeriodCheckOptions<Period.MissingZone>
+} as const satisfies PeriodCheck.PeriodCheckOptions<Period.MissingDayRule>
 
 const int = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 

@@ -8,7 +8,7 @@ import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
 import * as Period from "../../src/payroll/Period.ts"
 import * as PeriodCheck from "../../src/payroll/PeriodCheck.ts"
 import * as WorkedTime from "../../src/payroll/WorkedTime.ts"
-import { queryWindow, toHtmlReport } from "../../src/report/report.ts"
+import * as Report from "../../src/report/report.ts"
 import { at, shift } from "../support/arbitraryPunch.ts"
 
 const zone = DateTime.zoneMakeNamedUnsafe("America/New_York")
@@ -30,7 +30,7 @@ const effects: Readonly<Record<string, (changes: Changes) => Effect.Effect<unkno
   rollup: (changes) => Stream.run(punches, Labor.rollup(({ userId }) => userId, untyped(labor, changes))),
   hours: (changes) => Stream.run(punches, Labor.hoursOverThreshold(untyped(hours, changes))),
   check: (changes) => Stream.run(punches, PeriodCheck.check(untyped(check, changes))),
-  report: (changes) => toHtmlReport(punches, untyped(report, changes))
+  report: (changes) => Report.toHtml(punches, untyped(report, changes))
 }
 
 /** What a refusal names, and what it says. */
@@ -113,7 +113,7 @@ describe("An option of payroll", () => {
     )
     assert.strictEqual(refusedBy(() => PeriodCheck.queryWindow({ ...check, maxDuration: 16 })), `maxDuration: ${time}`)
     assert.strictEqual(
-      refusedBy(() => queryWindow({ ...report, weeklyThreshold: 40 })),
+      refusedBy(() => Report.queryWindow({ ...report, weeklyThreshold: 40 })),
       `weeklyThreshold: ${threshold}`
     )
   })
@@ -128,7 +128,7 @@ describe("An option of payroll", () => {
       [() => Period.month(night, monday), start],
       [() => Period.businessDate(night, at(0)), start],
       [() => Period.byLocation(night, period), start],
-      [() => Period.zones(new Map([[LocationId.make(1), night]])), start],
+      [() => Period.dayRules(new Map([[LocationId.make(1), night]])), start],
       [() => Period.localDays(zone, sunday, monday), "last: must be the first date or a later one"],
       [
         () => Period.week(zone, monday, untyped({}, { firstday: "sunday" })),

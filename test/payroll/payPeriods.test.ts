@@ -12,7 +12,7 @@ const places = [
   { id: 303, zone: "Europe/Berlin", startMinutes: -2 * 60 }
 ] as const
 
-const clocks = Period.zones(
+const clocks = Period.dayRules(
   new Map(places.map(({ id, startMinutes, zone }): [LocationId, Period.DayRule] => [
     LocationId.make(id),
     { zone: DateTime.zoneMakeNamedUnsafe(zone), dayStarts: Duration.minutes(startMinutes) }
@@ -93,7 +93,7 @@ const actualOf = Effect.fnUntraced(function*(
   { first, last }: { readonly first: BusinessDate; readonly last: BusinessDate }
 ) {
   const period = (dayRule: Period.DayRule) => Period.localDays(dayRule, first, last)
-  const options: Labor.PeriodHoursOptions<Period.MissingZone> = {
+  const options: Labor.PeriodHoursOptions<Period.MissingDayRule> = {
     dayRule: clocks,
     period,
     weeklyThreshold: "30 hours",

@@ -8,9 +8,9 @@ import {
   CloseSums,
   type CloseTerms,
   isCloseError,
-  type Revision,
-  termsAt
+  type Revision
 } from "../../src/close/index.ts"
+import { termsAt } from "../../src/close/Revision.ts"
 import { BusinessDate, Cents, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
 import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
@@ -211,7 +211,7 @@ export const libraryPlayer = ({ kept, run }: OpenHistory): Player => {
         Effect.map(writtenOf),
         Effect.catch(refused)
       ),
-    verify: run(Close.verify(company, undefined)).pipe(
+    verify: run(Close.verify(company)).pipe(
       Effect.map(({ revisions }) => revisions),
       Effect.catch(refused)
     ),

@@ -7,9 +7,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import type { Interval } from "../../payroll/DayRule.ts"
 import * as Period from "../../payroll/Period.ts"
 import * as PeriodCheck from "../../payroll/PeriodCheck.ts"
-import type { Interval } from "../../payroll/Zones.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { copyOf, mayHaveDeleted, openSource, punchesOf, sourceFlags } from "../database/source.ts"
@@ -89,9 +89,12 @@ export const verb = makeVerb("check", checkFlags, (input) => run(input), {
 })
 
 /** Kinds that are neither reported nor counted: an assistant that may not see wages must not learn which are 0. */
-export const HiddenKinds = Context.Reference<ReadonlyArray<PeriodCheck.Kind>>("effect-time-punches/cli/HiddenKinds", {
-  defaultValue: () => []
-})
+export const HiddenKinds = Context.Reference<ReadonlyArray<PeriodCheck.IssueKind>>(
+  "effect-time-punches/cli/HiddenKinds",
+  {
+    defaultValue: () => []
+  }
+)
 
 const run = Effect.fnUntraced(
   function*(flags: CheckInput) {

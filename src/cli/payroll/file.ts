@@ -175,7 +175,7 @@ const lazily = Effect.promise(() => import("../../payroll/PayrollFile.ts"))
 interface FileForm {
   readonly mapping: PayrollFile.Mapping
   readonly codes: PayrollFile.PayrollCodes
-  readonly payDate: PayrollFile.PayrollState["payDate"]
+  readonly payDate: PayrollFile.PayrollSums["payDate"]
   /** The file of the mapping and the file of the codes, as errors name them. */
   readonly mappingFile: string
   readonly codesFile: string
@@ -213,8 +213,8 @@ const readForm = Effect.fnUntraced(function*(input: FileInput, names: Names | un
 const printFile = Effect.fnUntraced(function*(
   { codes, codesFile, mapping, mappingFile, payDate }: FileForm,
   shown: string,
-  revision: PayrollFile.PayrollState,
-  previous: Option.Option<PayrollFile.PayrollState>
+  revision: PayrollFile.PayrollSums,
+  previous: Option.Option<PayrollFile.PayrollSums>
 ) {
   const state = { ...revision, payDate }
   const { encode } = yield* lazily

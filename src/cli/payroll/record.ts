@@ -7,10 +7,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Close from "../../close/Close.ts"
 import { foundText, type NotReady } from "../../close/CloseError.ts"
-import * as RevisionId from "../../close/RevisionId.ts"
+import * as RevisionName from "../../close/RevisionName.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { version } from "../../internal/wire/userAgent.ts"
-import { isZones } from "../../payroll/Zones.ts"
+import { isDayRules } from "../../payroll/DayRule.ts"
 import { layerCopy, requireCopy } from "../database/copy.ts"
 import { databaseFlag, maxAgeFlag, personOf, targetOfCopy } from "../database/database.ts"
 import { Findings, usage } from "../failure.ts"
@@ -151,7 +151,7 @@ export const revisionName = Argument.String("ID").pipe(
   Argument.withMetavar("ID|REVISION"),
   Argument.withDescription("A close, such as 7, or a revision of it, such as 7.2"),
   Argument.filterMap(
-    (name) => Option.map(RevisionId.parse(name), (parsed) => ({ ...parsed, name })),
+    (name) => Option.map(RevisionName.parse(name), (parsed) => ({ ...parsed, name })),
     () => "a close such as 7, or a revision such as 7.2"
   )
 )
@@ -197,7 +197,7 @@ export const readTerms = Effect.fnUntraced(function*(input: Command.Command.Conf
   const terms = Option.map(Option.all([flags.dates, flags.dayRule]), ([dates, dayRule]) => ({
     ...dates,
     ...thresholds,
-    dayRule: isZones(dayRule) ? Option.getOrElse(flags.locations, () => new Map()) : dayRule,
+    dayRule: isDayRules(dayRule) ? Option.getOrElse(flags.locations, () => new Map()) : dayRule,
     firstDay: Option.getOrUndefined(flags.weekStarts),
     rounding: orHalfUp(flags.rounding)
   }))

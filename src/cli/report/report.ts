@@ -5,9 +5,9 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Close from "../../close/Close.ts"
-import { closeListing, toHtmlCloseReport } from "../../close/report.ts"
-import { byLocation, type MissingZone } from "../../payroll/Zones.ts"
-import { queryWindow, type ReportOptions, toHtmlReport } from "../../report/report.ts"
+import * as CloseReport from "../../close/report.ts"
+import { byLocation, type MissingDayRule } from "../../payroll/DayRule.ts"
+import * as Report from "../../report/report.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { withCopy } from "../database/copy.ts"
 import { targetOfCopy } from "../database/database.ts"
@@ -100,7 +100,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   const disputed = knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined
   const isSelected = selects(selected)
   let matching = 0
-  const options: ReportOptions<MissingZone> = {
+  const options: Report.ReportOptions<MissingDayRule> = {
     dayRule,
     period,
     rounding: orHalfUp(flags.rounding),
@@ -116,7 +116,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
     title: `Labour report of company ${id}`,
     notes: knowsDisputes ? [] : [disputesUnknown]
   }
-  const filter = widerFilter(queryWindow(options), selected, flags.clockedIn)
+  const filter = widerFilter(Report.queryWindow(options), selected, flags.clockedIn)
   const punches = list(filter).pipe(Stream.mapArray((punches) => {
     // A punch of a location without a zone is not counted: it fails the report.
     matching += punches.filter((punch) =>
@@ -124,7 +124,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
     ).length
     return punches
   }))
-  const page = yield* toHtmlReport(punches, options)
+  const page = yield* Report.toHtml(punches, options)
   if (matching === 0) yield* printError("no punch matches")
   return page
 })
@@ -141,13 +141,13 @@ const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
   return yield* withCopy(company.id, target, () =>
     Stream.fromEffect(Effect.gen(function*() {
       const close = yield* Close.get(company.id, id)
-      const listing = closeListing(close)
+      const listing = CloseReport.listing(close)
       const otherTerms = Option.isNone(listing) ? [] : (yield* Close.newest(company.id, id)).otherTerms
       const punches = Option.map(listing, ({ at, clockedIn }) => SqlStore.list(company.id, { clockedIn }, { at }))
       return yield* Effect.catchTag(
-        toHtmlCloseReport(close, punches, { names, otherTerms, isSorted: true }),
+        CloseReport.toHtml(close, punches, { names, otherTerms, isSorted: true }),
         "HistoryUnavailable",
-        () => toHtmlCloseReport(close, Option.none<Stream.Stream<never>>(), { names })
+        () => CloseReport.toHtml(close, Option.none<Stream.Stream<never>>(), { names })
       )
     })), input.maxAge).pipe(Stream.runHead, Effect.map(Option.getOrThrow))
 })

@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Struct from "effect/Struct"
 import type * as Labor from "../../payroll/Labor.ts"
-import type { MissingZone, Weekday } from "../../payroll/Period.ts"
+import type { MissingDayRule, Weekday } from "../../payroll/Period.ts"
 import { type CommandFailure, refused } from "../failure.ts"
 import { flagNameOf } from "../flags/filter.ts"
 import { text, units } from "../flags/values.ts"
@@ -80,7 +80,7 @@ export const thresholdsOf = (
     readonly by: ReadonlyArray<string>
     readonly weekStarts: Option.Option<Weekday>
   }
-): Result.Result<Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>, CommandFailure> => {
+): Result.Result<Option.Option<Labor.HoursOverThresholdOptions<MissingDayRule>>, CommandFailure> => {
   const name = Struct.keys(thresholdFlags).find((each) => Option.isSome(flags[each]))
   if (name === undefined) return Result.succeedNone
   const flag = `--${flagNameOf(name)}`

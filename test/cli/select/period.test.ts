@@ -7,7 +7,7 @@ import type { LocationDayRules } from "../../../src/cli/flags/zones.ts"
 import { fixedWindowHint, keptOf, requirePeriod, textOfDates, withPeriod } from "../../../src/cli/select/period.ts"
 import { periodFlags, type PeriodInput } from "../../../src/cli/select/periodFlags.ts"
 import { LocationId } from "../../../src/Ids.ts"
-import { type DayRule, MissingZone } from "../../../src/payroll/Period.ts"
+import { type DayRule, MissingDayRule } from "../../../src/payroll/Period.ts"
 import { punch } from "../../support/arbitraryPunch.ts"
 
 /** What the flags of a call are parsed to; fails as the command does. */
@@ -289,7 +289,7 @@ describe("a period by the zone of each location", () => {
     (period) =>
       Effect.gen(function*() {
         const flags = yield* resolved(`${period}--zone-file FILE`)
-        const missing = Result.fail(new MissingZone({ locationId: unknown }))
+        const missing = Result.fail(new MissingDayRule({ locationId: unknown }))
 
         for (const instant of ["2026-03-04T00:00:00Z", "2026-06-01T00:00:00Z"]) {
           assert.deepStrictEqual(flags.keeps(punchAt(unknown, instant)), missing)

@@ -84,8 +84,8 @@ export const dayRuleKey = (dayRule: DayRule): string =>
  * A location without a zone. Its punches belong to no local day, and a sum without them would be wrong. Add the location
  * and its zone.
  */
-export class MissingZone
-  extends Schema.TaggedError<MissingZone>("effect-time-punches/Zones/MissingZone")("MissingZone", {
+export class MissingDayRule
+  extends Schema.TaggedError<MissingDayRule>("effect-time-punches/DayRule/MissingDayRule")("MissingDayRule", {
     /** The location. */
     locationId: LocationId
   })
@@ -101,8 +101,8 @@ export class MissingZone
   }
 }
 
-/** The day rules of the locations of a company. `Period.zones` makes them from a map. */
-export interface Zones<out E = never> {
+/** The day rules of the locations of a company. `Period.dayRules` makes them from a map. */
+export interface DayRules<out E = never> {
   /** Every day rule that a location has, each once. */
   readonly all: ReadonlyArray<DayRule>
   /** The day rule of a location; a failure if it has none. */
@@ -111,9 +111,9 @@ export interface Zones<out E = never> {
 
 /**
  * A zone for each location, and the time at which its days begin if that is not midnight. A location that is not in the map
- * fails with `MissingZone`, which names it: no other zone replaces it.
+ * fails with `MissingDayRule`, which names it: no other zone replaces it.
  */
-export const zones = (byLocation: ReadonlyMap<LocationId, DayRule>): Zones<MissingZone> => {
+export const dayRules = (byLocation: ReadonlyMap<LocationId, DayRule>): DayRules<MissingDayRule> => {
   // One object for each day rule, so that what is computed of it can be kept by it.
   const unique = new Map([...byLocation.values()].map((dayRule) => [dayRuleKey(dayRule), dayRule]))
   const known = new Map(
@@ -124,22 +124,22 @@ export const zones = (byLocation: ReadonlyMap<LocationId, DayRule>): Zones<Missi
   )
   return {
     all: [...unique.values()],
-    getDayRule: (locationId) => known.get(locationId) ?? Result.fail(new MissingZone({ locationId }))
+    getDayRule: (locationId) => known.get(locationId) ?? Result.fail(new MissingDayRule({ locationId }))
   }
 }
 
 /** Whether each location has a separate day rule. */
-export const isZones = <E>(dayRule: DayRule | Zones<E>): dayRule is Zones<E> => "getDayRule" in dayRule
+export const isDayRules = <E>(dayRule: DayRule | DayRules<E>): dayRule is DayRules<E> => "getDayRule" in dayRule
 
 /** A day rule, or one for each location. */
-export const isDayRuleOrRules = (dayRule: DayRule | Zones<unknown>): Wrong | undefined => {
+export const isDayRuleOrRules = (dayRule: DayRule | DayRules<unknown>): Wrong | undefined => {
   if (!Predicate.isObject(dayRule)) return wrong(dayRuleForm)
-  return !isZones(dayRule) ? isDayRule(dayRule) : dayRule.all.map(isDayRule).find((found) => found !== undefined)
+  return !isDayRules(dayRule) ? isDayRule(dayRule) : dayRule.all.map(isDayRule).find((found) => found !== undefined)
 }
 
 /** The day rules, also if one stands for all locations. */
-export const zonesOf = <E = never>(dayRule: DayRule | Zones<E>): Zones<E> =>
-  isZones(dayRule) ? dayRule : { all: [dayRule], getDayRule: () => Result.succeed(dayRule) }
+export const zonesOf = <E = never>(dayRule: DayRule | DayRules<E>): DayRules<E> =>
+  isDayRules(dayRule) ? dayRule : { all: [dayRule], getDayRule: () => Result.succeed(dayRule) }
 
 /** One period, such as a week, by the day rule of each location. */
 export interface LocalPeriods<out E = never> {
@@ -150,7 +150,7 @@ export interface LocalPeriods<out E = never> {
   readonly queryWindow: Interval
   /**
    * The same over all zones of the world, UTC-12:00 to UTC+14:00, each with every `dayStarts` that a location has. List it
-   * to fail with `MissingZone` also for a location whose punches all lie outside `queryWindow`.
+   * to fail with `MissingDayRule` also for a location whose punches all lie outside `queryWindow`.
    */
   readonly widest: Interval
   /** The period of a location. */
@@ -172,21 +172,21 @@ export interface LocalPeriods<out E = never> {
  * import { BusinessDate, CompanyId, LocationId, TimePunches } from "effect-time-punches"
  * import { Period } from "effect-time-punches/payroll"
  *
- * const zones = Period.zones(new Map([
+ * const zones = Period.dayRules(new Map([
  *   [LocationId.make(301), DateTime.zoneMakeNamedUnsafe("America/New_York")],
  *   [LocationId.make(302), DateTime.zoneMakeNamedUnsafe("America/Chicago")],
  *   [LocationId.make(303), DateTime.zoneMakeNamedUnsafe("Pacific/Honolulu")]
  * ]))
  * const week = Period.byLocation(zones, (dayRule) => Period.week(dayRule, BusinessDate.make("2026-03-09")))
  *
- * // Fails with MissingZone if a punch is at another location.
+ * // Fails with MissingDayRule if a punch is at another location.
  * export const punches = TimePunches.list(CompanyId.make(7), { clockedIn: week.queryWindow }).pipe(
  *   Stream.filterEffect((punch) => Effect.fromResult(week.contains(punch)))
  * )
  * ```
  */
 export const byLocation = <E = never>(
-  dayRule: DayRule | Zones<E>,
+  dayRule: DayRule | DayRules<E>,
   period: (dayRule: DayRule) => Interval
 ): LocalPeriods<E> => {
   const { all, getDayRule } = zonesOf(dayRule)
