@@ -555,7 +555,7 @@ const checkedSums = (
   { dayRule, maxDuration }: CloseOptions
 ) => {
   const zones = CloseTerms.isByLocation(dayRule) ? Period.dayRules(dayRule) : dayRule
-  const checkOptions = { ...CloseTerms.checkOptions(terms, zones, maxDuration), isSorted: true }
+  const checkOptions = { ...CloseTerms.checkOptions(terms, zones, maxDuration), sorted: true }
   const others = active.map(({ terms }) => terms)
   const isInLater = CloseTerms.isInLaterClose(terms, others)
   const [checked, summed] = [PeriodCheck.windowOf(checkOptions), CloseTerms.queryWindow(terms)]
@@ -563,7 +563,7 @@ const checkedSums = (
     punchesIn(company, union([checked, summed])),
     toSink(() => {
       const check = PeriodCheck.makeCheck(checkOptions)
-      const sums = CloseSums.makeSums(terms, { otherTerms: others, isSorted: true })
+      const sums = CloseSums.makeSums(terms, { otherTerms: others, sorted: true })
       const add = (punch: TimePunch): Result.Result<void, MissingDayRule | Labor.SumOverflow> => {
         const isChecked = isWithin(checked, punch.clockedIn) &&
           (!isInLater(punch) || CloseTerms.getLocation(terms, punch.locationId) !== undefined)

@@ -82,12 +82,12 @@ export interface SumOptions {
    * Whether they arrive by clock-in, as `SqlStore.list` gives them. Then a day is counted when it has ended at all locations, and
    * memory grows with people and not with punches; another order is a defect. Default: false.
    */
-  readonly isSorted?: boolean | undefined
+  readonly sorted?: boolean | undefined
 }
 
 const sumChecks: Checks<SumOptions> = {
   otherTerms: optional(must(Array.isArray, "a list of terms")),
-  isSorted: isBoolean
+  sorted: isBoolean
 }
 
 /**
@@ -240,7 +240,7 @@ const compareParts = (one: Part, other: Part): number =>
 const time = (isKnown: boolean, millis: number) => isKnown ? Option.some(Duration.millis(millis)) : Option.none()
 
 /** `sum` punch by punch. @internal */
-export const makeSums = (terms: CloseTerms, { isSorted = false, otherTerms = [] }: SumOptions) => {
+export const makeSums = (terms: CloseTerms, { sorted = false, otherTerms = [] }: SumOptions) => {
   const isInLater = isInLaterClose(terms, otherTerms)
   const rows = new Map<string, RunningRow>()
   const people = new Map<UserId, RunningPerson>()
@@ -252,7 +252,7 @@ export const makeSums = (terms: CloseTerms, { isSorted = false, otherTerms = [] 
   const weekOf = Period.makeFirstDateOfWeek({ firstDay: terms.firstDay })
   // When a day has ended by every clock, no later punch is of it or of a day before it.
   const ends = dates.map((_, day) =>
-    isSorted
+    sorted
       ? Math.max(...terms.clocks.map(({ starts }) => starts[day + 1]?.epochMilliseconds ?? Infinity))
       : Infinity
   )
@@ -288,7 +288,7 @@ export const makeSums = (terms: CloseTerms, { isSorted = false, otherTerms = [] 
       return isInLater(punch) ? Result.void : Result.fail(new MissingDayRule({ locationId: punch.locationId }))
     }
     const at = punch.clockedIn.epochMilliseconds
-    if (isSorted && at < last) throw new TypeError(`isSorted, but punch ${punch.id} arrives behind a later clock-in`)
+    if (sorted && at < last) throw new TypeError(`sorted, but punch ${punch.id} arrives behind a later clock-in`)
     last = at
     const day = days.starts.findLastIndex((start) => start <= at)
     if (dates[day] === undefined || at >= days.interval.to) return Result.void

@@ -268,7 +268,7 @@ export const checkOptions = (
   dayRule,
   // A beginning may be moved by less than 48 hours.
   period: (dayRule) => Period.localDays(dayRule, terms.daysFrom, terms.last),
-  isChecked: contains(terms),
+  select: contains(terms),
   maxDuration
 })
 

@@ -48,7 +48,7 @@ export const listing = (close: ClosedPeriod): Option.Option<CloseListing> =>
   })
 
 /** How a close is shown. */
-export interface CloseReportOptions extends Pick<PeriodCheck.PeriodCheckOptions, "isSorted"> {
+export interface CloseReportOptions extends Pick<PeriodCheck.PeriodCheckOptions, "sorted"> {
   /** The name of an id, such as the name of a person. It is shown as it is, as text. Default: ids only. */
   readonly names?: Page.NameLookup | undefined
   /**
@@ -61,7 +61,7 @@ export interface CloseReportOptions extends Pick<PeriodCheck.PeriodCheckOptions,
 }
 
 const reportChecks: Checks<CloseReportOptions> = {
-  isSorted: isBoolean,
+  sorted: isBoolean,
   names: optional(isFunction()),
   otherTerms: optional(must(Array.isArray, "a list of terms")),
   title: isText
@@ -175,11 +175,11 @@ const checkOf = (terms: CloseTerms.CloseTerms) => CloseTerms.checkOptions(terms,
 const ofPunches = <E, R>(
   punches: Stream.Stream<TimePunch, E, R>,
   terms: CloseTerms.CloseTerms,
-  { isSorted, names, otherTerms = [] }: CloseReportOptions,
+  { sorted, names, otherTerms = [] }: CloseReportOptions,
   people: ReadonlyArray<ReportSums>
 ) =>
   Effect.gen(function*() {
-    const check = { ...checkOf(terms), isSorted }
+    const check = { ...checkOf(terms), sorted }
     const { getDayRule } = zonesOf(terms)
     const summed = CloseTerms.queryWindow(terms)
     const isOurs = CloseTerms.contains(terms)

@@ -24,7 +24,7 @@ export const sumsOf = (
 ) =>
   Stream.run(
     punchesIn(company, queryWindow(terms), { at }),
-    sum(terms, { otherTerms: others.map(({ terms }) => terms), isSorted: true })
+    sum(terms, { otherTerms: others.map(({ terms }) => terms), sorted: true })
   )
 
 export const punchesIn = (company: CompanyId, clockedIn: Period.Interval, options: CopyListOptions = {}) =>

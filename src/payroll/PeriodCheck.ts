@@ -67,12 +67,12 @@ export interface PeriodCheckOptions<out E = never> extends WorkedTime.WorkedTime
    * Which punches of the period are checked, such as those of one location. The others are only reported if they overlap
    * one of these: a person may be clocked in at two locations. Default: all.
    */
-  readonly isChecked?: ((punch: TimePunch) => boolean) | undefined
+  readonly select?: ((punch: TimePunch) => boolean) | undefined
   /**
    * Whether the punches arrive by clock-in, as `SqlStore.list` gives them. Then only punches that have not ended are kept, and
    * another order is a defect. Default: false.
    */
-  readonly isSorted?: boolean | undefined
+  readonly sorted?: boolean | undefined
 }
 
 /** @internal */
@@ -82,8 +82,8 @@ export const checkChecks: Checks<PeriodCheckOptions<unknown>> = {
   period: isFunction(),
   maxDuration: optional(isFiniteTime),
   disputed: optional(must(Predicate.isSet, "a set of ids")),
-  isChecked: optional(isFunction()),
-  isSorted: isBoolean
+  select: optional(isFunction()),
+  sorted: isBoolean
 }
 
 /**
@@ -111,7 +111,7 @@ export const windowOf = <E = never>(options: PeriodCheckOptions<E>): Interval =>
  * Two punches overlap if they share time; two that only touch do not. An open punch reaches to `asOf`. Without it its end
  * is not known, and only the instant of its clock-in counts.
  *
- * One pass, in any order. It keeps the issues, and about 130 bytes for each punch that is not deleted; with `isSorted` only for
+ * One pass, in any order. It keeps the issues, and about 130 bytes for each punch that is not deleted; with `sorted` only for
  * the punches that have not ended, one or two a person. Fails with the error of `dayRule`, for any punch that is not deleted.
  *
  * **Example** (Is the week ready to close?)
@@ -171,7 +171,7 @@ interface Shift {
 
 /** `findings` punch by punch. @internal */
 export const makeCheck = <E>(options: PeriodCheckOptions<E>) => {
-  const { isSorted = false } = options
+  const { sorted = false } = options
   const found: Array<Finding> = []
   /** Of sorted punches the shifts that may share time with a later one; else all. */
   const people = new Map<UserId, Array<Shift>>()
@@ -191,21 +191,21 @@ export const makeCheck = <E>(options: PeriodCheckOptions<E>) => {
         found.push({ kind, shift, reason })
       }
     }
-    if (isSorted && shift.start < last) {
-      throw new TypeError(`isSorted, but punch ${punch.id} arrives behind a later clock-in`)
+    if (sorted && shift.start < last) {
+      throw new TypeError(`sorted, but punch ${punch.id} arrives behind a later clock-in`)
     }
     last = shift.start
     // A shift without length shares time with none.
     if (shift.start >= shift.end) return Result.void
     const earlier = people.get(shift.userId)
     if (earlier === undefined) people.set(shift.userId, [shift])
-    else if (!isSorted) earlier.push(shift)
+    else if (!sorted) earlier.push(shift)
     else if (!replaces(earlier, shift)) people.set(shift.userId, withOverlaps(earlier, shift, found))
     return Result.void
   }
 
   const result = (): ReadonlyArray<Finding> => {
-    if (!isSorted) {
+    if (!sorted) {
       for (const shifts of people.values()) {
         shifts.toSorted((a, b) => a.start - b.start)
           .reduce<Array<Shift>>((earlier, shift) => withOverlaps(earlier, shift, found), [])
@@ -224,7 +224,7 @@ const shiftOf = <E>(
   punch: TimePunch,
   zones: DayRules<E>,
   periods: LocalPeriods<E>,
-  { asOf, isChecked = Function.constTrue }: PeriodCheckOptions<E>
+  { asOf, select = Function.constTrue }: PeriodCheckOptions<E>
 ): Result.Result<Shift, E> => {
   const { clockedIn: { epochMilliseconds: start }, clockedOut, id: punchId, locationId, userId } = punch
   // Of an open punch without asOf only the instant of its clock-in is known.
@@ -235,7 +235,7 @@ const shiftOf = <E>(
       userId,
       locationId,
       zone: zoneOf(dayRule),
-      belongs: isWithin && isChecked(punch),
+      belongs: isWithin && select(punch),
       open: Option.isNone(clockedOut),
       start,
       end,

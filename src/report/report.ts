@@ -7,7 +7,6 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Stream from "effect/Stream"
-import * as Struct from "effect/Struct"
 import type { InvalidRequest } from "../ApiError.ts"
 import { countedPunches } from "../internal/page/amounts.ts"
 import { byLocation, type DayRule, dayStartsOf, type Interval, zoneOf, zonesOf } from "../payroll/DayRule.ts"
@@ -39,13 +38,13 @@ export interface ReportOptions<out E = never>
     Labor.LaborOptions,
     Labor.Thresholds,
     Pick<Labor.HoursOverThresholdOptions<E>, "firstDay">,
-    Omit<PeriodCheck.PeriodCheckOptions<E>, "isChecked" | "asOf">
+    Omit<PeriodCheck.PeriodCheckOptions<E>, "select" | "asOf">
 {
   /**
    * Which punches of the period the report shows, such as those of one location. The others are read for overlaps only.
    * Default: all.
    */
-  readonly isSelected?: ((punch: TimePunch) => boolean) | undefined
+  readonly select?: ((punch: TimePunch) => boolean) | undefined
   /** The name of an id, such as the name of a person. It is shown as it is, as text. Default: ids only. */
   readonly names?: Page.NameLookup | undefined
   /** The title of the page. Default: `Labour report`. */
@@ -57,8 +56,7 @@ export interface ReportOptions<out E = never>
 const reportChecks: Checks<ReportOptions<unknown>> = {
   ...Labor.laborChecks,
   ...Labor.hoursChecks,
-  ...Struct.omit(PeriodCheck.checkChecks, ["isChecked"]),
-  isSelected: optional(isFunction()),
+  ...PeriodCheck.checkChecks,
   names: optional(isFunction()),
   title: isText,
   notes: optional(each(must(Predicate.isString, "a text")))
@@ -70,7 +68,7 @@ const reportChecks: Checks<ReportOptions<unknown>> = {
  */
 export const queryWindow = <E = never>(options: ReportOptions<E>): Interval => {
   orThrow(refusalOf(options, reportChecks))
-  const [one, other] = [PeriodCheck.windowOf(checkOf(options)), Labor.windowOf(options)]
+  const [one, other] = [PeriodCheck.windowOf(options), Labor.windowOf(options)]
   return { gte: DateTime.min(one.gte, other.gte), lt: DateTime.max(one.lt, other.lt) }
 }
 
@@ -82,7 +80,7 @@ export const queryWindow = <E = never>(options: ReportOptions<E>): Interval => {
  * whole, to the period and the date in which it was clocked in, by the day rule of its location. The sums are those of
  * `Labor.rollup` and `Labor.hoursOverThreshold`: a punch of unknown time is counted as incomplete, and its time is in no sum.
  *
- * Memory grows with people and findings, and without `isSorted` by about 130 bytes a punch. Fails with the error of `dayRule`,
+ * Memory grows with people and findings, and without `sorted` by about 130 bytes a punch. Fails with the error of `dayRule`,
  * and with `SumOverflow` before a sum could be wrong. Every text is escaped. The page holds wages.
  *
  * **Example** (The report of a week)
@@ -112,7 +110,7 @@ export const toHtml = <E2, R, E = never>(
   Effect.gen(function*() {
     yield* orFail(refusalOf(options, reportChecks))
     const { dayRule, firstDay, names, notes = [], period, title = "Labour report" } = options
-    const isSelected = options.isSelected ?? (() => true)
+    const select = options.select ?? (() => true)
     const zones = zonesOf(dayRule)
     const periods = byLocation(dayRule, period)
     const dateOf = Function.memoize(Period.makeBusinessDate)
@@ -125,11 +123,11 @@ export const toHtml = <E2, R, E = never>(
       placeOf: (punch) =>
         Result.flatMap(periods.contains(punch), (isWithin) =>
           Result.map(zones.getDayRule(punch.locationId), (dayRule) =>
-            isWithin && isSelected(punch) ? { date: dateOf(dayRule)(punch.clockedIn), dayRule } : undefined)),
+            isWithin && select(punch) ? { date: dateOf(dayRule)(punch.clockedIn), dayRule } : undefined)),
       datesOf,
       labor: options,
-      hours: hasThreshold(options) ? { ...options, isCounted: isSelected } : undefined,
-      check: checkOf(options)
+      hours: hasThreshold(options) ? { ...options, isCounted: select } : undefined,
+      check: options
     })
     const people = peopleOf(figures, options)
     const locations = sumsBy(figures.days, ({ locationId }) =>
@@ -164,11 +162,6 @@ export const toHtml = <E2, R, E = never>(
       ]
     )
   })
-
-const checkOf = <E>(options: ReportOptions<E>): PeriodCheck.PeriodCheckOptions<E> => ({
-  ...options,
-  isChecked: options.isSelected
-})
 
 /** The day rules of a report, each once. */
 const dayRulesText = (dayRules: ReadonlyArray<DayRule>): string => {

@@ -220,14 +220,14 @@ describe("The overlaps of PeriodCheck.check", () => {
       ])
     }))
 
-  it.effect("are found with what isChecked leaves out, which has no other issue", () =>
+  it.effect("are found with what select leaves out, which has no other issue", () =>
     Effect.gen(function*() {
       const elsewhere = { locationId: far, approved: false }
       const issues = yield* run([
         shift(1, monday, 8),
         shift(2, "2026-03-09T20:00:00Z", 4, elsewhere),
         shift(3, "2026-03-09T22:00:00Z", 4, elsewhere)
-      ], { ...byLocation, isChecked: (punch) => punch.locationId === east })
+      ], { ...byLocation, select: (punch) => punch.locationId === east })
 
       assert.deepStrictEqual(told(issues).map(([id, kind]) => [id, kind]), [[1, "overlap"], [2, "overlap"]])
     }))

@@ -102,8 +102,8 @@ describe.each(databases())("A sorted check of a copy in $name", ({ client, isHer
           yield* store.commit(second, Option.some(batchOf(1).checkpoint))
           return yield* Stream.runCollect(SqlStore.list(company, { deleted: "include" }))
         }).pipe(Effect.provideContext(context))
-        const run = (isSorted: boolean, punches: ReadonlyArray<TimePunch>) =>
-          Stream.run(Stream.fromArray(punches), PeriodCheck.check({ ...options, asOf, isSorted }))
+        const run = (sorted: boolean, punches: ReadonlyArray<TimePunch>) =>
+          Stream.run(Stream.fromArray(punches), PeriodCheck.check({ ...options, asOf, sorted }))
         const issues = yield* run(true, listed)
 
         assert.deepStrictEqual(issues, yield* run(false, listed.toReversed()))
@@ -123,7 +123,7 @@ describe("A sorted check", () => {
       const part = { user: 1, location: east, isLate: false, length: 8, approved: true, deleted: false }
       const punches = [2, 1].map((start) => punchOf({ ...part, start }, start))
       const exit = yield* Effect.exit(
-        Stream.run(Stream.fromArray(punches), PeriodCheck.check({ ...options, isSorted: true }))
+        Stream.run(Stream.fromArray(punches), PeriodCheck.check({ ...options, sorted: true }))
       )
 
       assert.include(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", "punch 1 arrives behind a later clock-in")

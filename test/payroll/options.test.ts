@@ -58,7 +58,7 @@ const refusals: ReadonlyArray<readonly [calls: string, changes: Changes, said: s
   ["hours report", { weeklyTreshold: "40 hours" }, "weeklyTreshold: is not an option; did you mean weeklyThreshold?"],
   ["check report", { maxDuration: 16 }, `maxDuration: ${time}`],
   ["check report", { maxDuration: Duration.infinity }, `maxDuration: ${time}`],
-  ["check report", { issorted: true }, "issorted: is not an option; did you mean isSorted?"],
+  ["check report", { isSorted: true }, "isSorted: is not an option; did you mean sorted?"],
   ["check report", { disputed: [1] }, "disputed: must be a set of ids"],
   ["rollup", { asof: at(0) }, "asof: is not an option; did you mean asOf?"],
   ["rollup report hours check", { asOf: "2026-03-02" }, "asOf: must be a DateTime"],
@@ -84,7 +84,8 @@ const refusals: ReadonlyArray<readonly [calls: string, changes: Changes, said: s
     "firstDay: must be one of \"sunday\", \"monday\", \"tuesday\", \"wednesday\", \"thursday\", \"friday\", \"saturday\"; " +
     "did you mean sunday?"
   ],
-  ["report", { isChecked: () => true }, "isChecked: is not an option"],
+  ["check report", { selects: () => true }, "selects: is not an option; did you mean select?"],
+  ["check report", { select: [1] }, "select: must be a function"],
   ["report", { title: 7 }, "title: must be a text"],
   ["report", { notes: ["a", 7] }, "notes[1]: must be a text"]
 ]

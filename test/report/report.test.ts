@@ -88,7 +88,7 @@ describe("Report.toHtml", () => {
       )
       const page = yield* Report.toHtml(punches, {
         ...options,
-        isSelected: ({ locationId }) => locationId === LocationId.make(301)
+        select: ({ locationId }) => locationId === LocationId.make(301)
       })
 
       assert.include(page, "<h2>Sums</h2>")

@@ -159,16 +159,16 @@ const findAll = Effect.fnUntraced(function*<E, R>(
   list: (filter: PunchFilter) => Stream.Stream<TimePunch, E, R>
 ) {
   const periods = Period.byLocation(dayRule, period)
-  const isChecked = selects(selected)
+  const select = selects(selected)
   const disputed = knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined
   // A copy lists by clock-in, and knows no disputes; a service may list in another order.
-  const options = { dayRule, period, asOf, maxDuration, isChecked, disputed, isSorted: !knowsDisputes }
+  const options = { dayRule, period, asOf, maxDuration, select, disputed, sorted: !knowsDisputes }
   let checked = 0
   const all = yield* list(widerFilter(PeriodCheck.queryWindow(options), selected, clockedIn)).pipe(
     Stream.mapArray((punches) => {
       // A punch of a location without a zone is not counted: it fails the check.
       const belong = punches.filter((punch) => Result.getOrElse(periods.contains(punch), () => false))
-      checked += belong.filter((punch) => !punch.deleted && isChecked(punch)).length
+      checked += belong.filter((punch) => !punch.deleted && select(punch)).length
       return punches
     }),
     Stream.run(PeriodCheck.findings(options))

@@ -98,7 +98,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   const list = punchesOf(source)
   const periods = byLocation(dayRule, period)
   const disputed = knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined
-  const isSelected = selects(selected)
+  const select = selects(selected)
   let matching = 0
   const options: Report.ReportOptions<MissingDayRule> = {
     dayRule,
@@ -109,9 +109,9 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
     firstDay: Option.getOrUndefined(flags.weekStarts),
     maxDuration: maxShift,
     disputed,
-    isSelected,
+    select,
     // A copy lists by clock-in; a service may list in another order.
-    isSorted: !knowsDisputes,
+    sorted: !knowsDisputes,
     names,
     title: `Labour report of company ${id}`,
     notes: knowsDisputes ? [] : [disputesUnknown]
@@ -120,7 +120,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   const punches = list(filter).pipe(Stream.mapArray((punches) => {
     // A punch of a location without a zone is not counted: it fails the report.
     matching += punches.filter((punch) =>
-      isSelected(punch) && Result.getOrElse(periods.contains(punch), () => false)
+      select(punch) && Result.getOrElse(periods.contains(punch), () => false)
     ).length
     return punches
   }))
@@ -145,7 +145,7 @@ const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
       const otherTerms = Option.isNone(listing) ? [] : (yield* Close.newest(company.id, id)).otherTerms
       const punches = Option.map(listing, ({ at, clockedIn }) => SqlStore.list(company.id, { clockedIn }, { at }))
       return yield* Effect.catchTag(
-        CloseReport.toHtml(close, punches, { names, otherTerms, isSorted: true }),
+        CloseReport.toHtml(close, punches, { names, otherTerms, sorted: true }),
         "HistoryUnavailable",
         () => CloseReport.toHtml(close, Option.none<Stream.Stream<never>>(), { names })
       )
