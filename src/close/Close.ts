@@ -23,6 +23,7 @@ import { Blocker } from "./Blocker.ts"
 import { type Books, type CopiedBooks, inBooks, inCopiedBooks, openTables, stalenessOf } from "./books.ts"
 import {
   CloseChanged,
+  type DifferingRevision,
   notFound,
   NotReady,
   type OutcomeUnknown,
@@ -40,7 +41,7 @@ import { activeOne, revisionNamed, storedOf } from "./read.ts"
 import { getVoid, newestRevision, type Revision, termsAt } from "./Revision.ts"
 import * as RevisionName from "./RevisionName.ts"
 import { type ActiveClose, readSums } from "./rows.ts"
-import { type Corrected, type Differing, punchesIn, sumRules, sumsOf, verdictOf } from "./verdict.ts"
+import { type Corrected, punchesIn, sumRules, sumsOf, verdictOf } from "./verdict.ts"
 import { type Added, nothingAdded, type Planned, write, writeChecks, type WriteOptions } from "./write.ts"
 
 export { type Hole, holes, next, type NextOptions, type NextPeriod, type NextSearch } from "./holes.ts"
@@ -421,7 +422,7 @@ export const verify = (
     inCopiedBooks(
       company,
       Effect.fnUntraced(function*(books: CopiedBooks) {
-        const differing: Array<Differing> = []
+        const differing: Array<DifferingRevision> = []
         let [revisions, unverifiable] = [0, 0]
         const verified = options.close === undefined ? books.all : [yield* storedOf(books, options.close)]
         for (const each of verified) {
@@ -476,7 +477,7 @@ const verifyBefore = Effect.fnUntraced(function*(
   options: CorrectOptions
 ) {
   const unverified: Array<string> = []
-  const differing: Array<Differing> = []
+  const differing: Array<DifferingRevision> = []
   for (const { close } of corrected) {
     const { newest } = close
     const verdict = yield* verdictOf(books, close)

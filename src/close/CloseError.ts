@@ -131,6 +131,18 @@ export class OutcomeUnknown
   }
 }
 
+/** A revision that is not what the history gives. */
+export const DifferingRevision = Schema.Struct({
+  /** Its name, such as `7.2`. */
+  id: Schema.String,
+  /** The people whose sums differ. */
+  people: Schema.Array(UserId),
+  /** Why. */
+  cause: Schema.String
+})
+
+export type DifferingRevision = typeof DifferingRevision.Type
+
 /** A revision that is computed again from the history is not what was recorded, or the history reaches none. Nothing was written. */
 export class VerificationFailed
   extends Schema.TaggedError<VerificationFailed>("effect-time-punches/close/VerificationFailed")("VerificationFailed", {
@@ -140,7 +152,7 @@ export class VerificationFailed
      * The revisions that differ, with the people whose sums do; without people if the history does not reach the revision. Empty
      * if it reaches none.
      */
-    revisions: Schema.Array(Schema.Struct({ id: Schema.String, people: Schema.Array(UserId), cause: Schema.String }))
+    revisions: Schema.Array(DifferingRevision)
   })
 {
   /** The revisions, the people and the cause. */

@@ -4,6 +4,7 @@ export * as Close from "./Close.ts"
 export {
   CloseChanged,
   CloseError,
+  DifferingRevision,
   isCloseError,
   NotReady,
   OutcomeUnknown,

@@ -30,7 +30,16 @@ import { decodeMapping, refusalOf } from "./mappingRules.ts"
 import { type Checks, must, refusalOf as optionsRefusalOf, type Wrong, wrong } from "./options.ts"
 import { divide } from "./Rounding.ts"
 
-export { CodeKind, Column, ColumnValue, DateFormat, Mapping, MappingError, withDefaults } from "./mapping.ts"
+export {
+  CodeKind,
+  Column,
+  ColumnValue,
+  DateFormat,
+  Mapping,
+  MappingError,
+  type WholeMapping,
+  withDefaults
+} from "./mapping.ts"
 export { decodeMapping }
 
 /** Ids without a code, although a column has it. The payroll program could not pay a row without it: add the codes. */
@@ -168,13 +177,21 @@ export interface PayrollFile {
   /** Number of rows, without titles. */
   readonly rows: number
   /** For each column of hours, the exact sum less the sum of its cells: what rounding left out. */
-  readonly remainders: ReadonlyArray<{ readonly header: string; readonly remainder: Duration.Duration }>
+  readonly remainders: ReadonlyArray<Remainder>
   /** The codes that it uses, by kind and id. */
   readonly codes: ReadonlyArray<UsedCode>
   /** Users who share a code: one employee in the file. Hours over a threshold are counted for each user alone. */
   readonly sharedCodes: ReadonlyArray<SharedCode>
   /** The hours, the cost and the tips, if a person has some and no column has them. */
   readonly omitted: ReadonlyArray<OmittedAmount>
+}
+
+/** What rounding left out of a column of hours. */
+export interface Remainder {
+  /** The title of the column. */
+  readonly header: string
+  /** The exact sum less the sum of its cells. */
+  readonly remainder: Duration.Duration
 }
 
 /** An amount that no column of the file has; with `previous`, the difference. */

@@ -1,4 +1,5 @@
 /** The mapping of a payroll file, as its user writes it: what each column has, its codes and rounding. */
+import * as Arr from "effect/Array"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { Rounding } from "./Rounding.ts"
@@ -155,12 +156,18 @@ export const defaults = {
 
 export const defaultFormat: DateFormat = "YYYY-MM-DD"
 
+/** A mapping with every default written out. */
+export interface WholeMapping
+  extends Omit<Mapping, keyof typeof defaults>, Required<Pick<Mapping, keyof typeof defaults>>
+{}
+
 /** The same mapping with every default written out: mappings that write the same files are then equal. */
-export const withDefaults = (mapping: Mapping) => ({
+export const withDefaults = (mapping: Mapping): WholeMapping => ({
   ...defaults,
   ...mapping,
-  columns: mapping.columns.map((column) =>
-    "value" in column && isDateValue(column.value) ? { format: defaultFormat, ...column } : column
+  columns: Arr.map(
+    mapping.columns,
+    (column) => "value" in column && isDateValue(column.value) ? { format: defaultFormat, ...column } : column
   )
 })
 
