@@ -15,7 +15,18 @@ import { type Cell, csvRecord } from "../internal/wire/csv.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { byLocation, type DayRule, type DayRules, type Interval, isDayRuleOrRules, zonesOf } from "./DayRule.ts"
 import { type Classes, makeClasses, thresholdChecks, type Thresholds } from "./hourClasses.ts"
-import { type Checks, each, isFunction, must, optional, orFailing, orThrow, refusalOf, word } from "./options.ts"
+import {
+  type Checks,
+  each,
+  isFunction,
+  makeOrThrow,
+  must,
+  optional,
+  orFailing,
+  orThrow,
+  refusalOf,
+  word
+} from "./options.ts"
 import * as Period from "./Period.ts"
 import { divide, divideSafe, Rounding } from "./Rounding.ts"
 import { toSink } from "./running.ts"
@@ -33,6 +44,8 @@ export interface LaborOptions extends WorkedTime.WorkedTimeOptions {
 /** @internal */
 export const laborChecks: Checks<LaborOptions> = { ...WorkedTime.measureChecks, rounding: word(Rounding.literals) }
 
+const requireLabor = makeOrThrow(laborChecks, ({ asOf, rounding }: LaborOptions) => ({ asOf, rounding }))
+
 /**
  * The wages of a punch in cents: net time × `hourlyWage`, rounded once. Without tips; with paid breaks. The arithmetic
  * is on integers, so rounding is its only error.
@@ -44,7 +57,7 @@ export const laborChecks: Checks<LaborOptions> = { ...WorkedTime.measureChecks, 
  * costs less.
  */
 export const cost = (punch: TimePunch, options: LaborOptions): Option.Option<Cents> => {
-  orThrow(refusalOf(options, laborChecks))
+  requireLabor(options)
   return Option.flatMap(
     Option.fromUndefinedOr(WorkedTime.measureMillis(punch, options).times),
     ({ net }) => Cents.makeOption(amountOf(net, punch, options.rounding))

@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Break, TimePunch } from "../TimePunch.ts"
 import type { MillisInterval } from "./DayRule.ts"
-import { type Checks, must, optional, orThrow, refusalOf } from "./options.ts"
+import { type Checks, makeOrThrow, must, optional } from "./options.ts"
 
 /**
  * Something odd about a punch: a fact and never an error. It depends on the punch alone, except for
@@ -70,11 +70,7 @@ export interface WorkedTimeOptions {
 /** @internal */
 export const measureChecks: Checks<WorkedTimeOptions> = { asOf: optional(must(DateTime.isDateTime, "a DateTime")) }
 
-/** The options of `Labor` are options of a punch too, which `rounding` does not change. */
-const punchChecks: Checks<WorkedTimeOptions & { readonly rounding?: unknown }> = {
-  ...measureChecks,
-  rounding: () => undefined
-}
+const requireMeasure = makeOrThrow(measureChecks, ({ asOf }: WorkedTimeOptions) => ({ asOf }))
 
 /**
  * Measures a punch. Breaks are clipped to it and united, so that no instant counts twice: an instant in both a paid and
@@ -98,7 +94,7 @@ const punchChecks: Checks<WorkedTimeOptions & { readonly rounding?: unknown }> =
  * ```
  */
 export const measure = (punch: TimePunch, options?: WorkedTimeOptions): WorkedTime => {
-  if (options !== undefined) orThrow(refusalOf(options, punchChecks))
+  if (options !== undefined) requireMeasure(options)
   const { anomalies, open, times } = measureMillis(punch, options)
   return { durations: times === undefined ? Option.none() : Option.some(durationsOf(times)), open, anomalies }
 }

@@ -108,6 +108,22 @@ export const orThrow = (refusal: InvalidRequest | undefined): void => {
   if (refusal !== undefined) throw refusal
 }
 
+/**
+ * The same, for a function of one punch. Other options have its own too, so it reads only those that `pick` gives. What was accepted
+ * is not read again: that would take longer than the punch.
+ */
+export const makeOrThrow = <A extends object, B extends object>(
+  checks: Checks<B>,
+  pick: (options: A) => B
+): (options: A) => void => {
+  const accepted = new WeakSet<object>()
+  return (options) => {
+    if (accepted.has(options)) return
+    orThrow(refusalOf(pick(options), checks))
+    accepted.add(options)
+  }
+}
+
 /** The sink, unless an option is refused: then nothing is read. */
 export const orFailing = <A, In, E>(
   refusal: InvalidRequest | undefined,

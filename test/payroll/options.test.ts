@@ -135,7 +135,7 @@ describe("An option of payroll", () => {
         () => Period.week(zone, monday, untyped({}, { firstday: "sunday" })),
         "firstday: is not an option; did you mean firstDay?"
       ],
-      [() => WorkedTime.measure(punch, untyped({}, { asof: at(0) })), "asof: is not an option; did you mean asOf?"],
+      [() => WorkedTime.measure(punch, untyped({}, { asOf: "2026-03-02" })), "asOf: must be a DateTime"],
       [() => Labor.cost(punch, untyped(labor, { rounding: "Down" })), `rounding: ${downMeant}`],
       [
         () => Labor.toCsv([], untyped({ columns: {} }, { newLine: "\n" })),
@@ -152,6 +152,13 @@ describe("An option of payroll", () => {
   })
 
   const downMeant = "must be one of \"halfUp\", \"halfEven\", \"down\", \"up\"; did you mean down?"
+
+  it("of another function is not read by one of a single punch", () => {
+    const punch = shift("2026-03-02T14:00:00Z", 9)
+
+    assert.deepStrictEqual(WorkedTime.measure(punch, report), WorkedTime.measure(punch))
+    assert.deepStrictEqual(Labor.cost(punch, report), Labor.cost(punch, labor))
+  })
 
   it.effect("of zero, or without an end, is a threshold; the edges of a day rule are ones", () =>
     Effect.gen(function*() {
