@@ -158,7 +158,7 @@ const isDateBetween: typeof isDate = (date) =>
   isDate(date) ??
     (date < "0001-02-01" || date > "9999-11-30" ? wrong("must be from 0001-02-01 to 9999-11-30") : undefined)
 
-/** What the options of a close must be, but for the order of its dates. @internal */
+/** What the options of a close must be, except the order of its dates. @internal */
 export const termsChecks: Checks<Omit<CloseTermsOptions, "companyId">> = {
   first: isDateBetween,
   last: isDateBetween,

@@ -67,7 +67,7 @@ const workTime = (isRight: (duration: Duration.Duration) => boolean, what: strin
 
 const isLong = (duration: Duration.Duration) => !Duration.isLessThan(duration, minute)
 
-/** A threshold of zero is no slip: all time is over it. */
+/** A threshold of zero is not a slip: all time is over it. */
 export const isThreshold = workTime(
   (duration) => isLong(duration) || Duration.isZero(duration),
   "at least a minute, or zero"
