@@ -79,7 +79,7 @@ export interface SumOptions {
   /** The terms of the other closes: a punch of a location without an entry may be of a later one. Default: none. */
   readonly otherTerms?: ReadonlyArray<CloseTerms> | undefined
   /**
-   * Whether they arrive by clock-in, as `SqlStore.list` gives them. Then a day is counted when it has ended at all locations, and
+   * Whether they arrive by clock-in, as `PunchCopy.list` gives them. Then a day is counted when it has ended at all locations, and
    * memory grows with people and not with punches; another order is a defect. Default: false.
    */
   readonly sorted?: boolean | undefined

@@ -30,6 +30,11 @@ export class HistoryUnavailable
     return Option.exists(this.since, (since) => since.epochMilliseconds <= this.requested.epochMilliseconds)
   }
 
+  /** Whether the same call may succeed later with nothing changed. */
+  get isRetryable(): boolean {
+    return false
+  }
+
   /** Since when the copy is known, and how to begin a history. */
   override get message(): string {
     const known = Option.match(this.since, {
@@ -41,11 +46,6 @@ export class HistoryUnavailable
           : `its history is known since ${DateTime.formatIso(since)}`
     })
     return `the copy of ${DateTime.formatIso(this.requested)} is not known; ${known} [company ${this.companyId}]`
-  }
-
-  /** Whether the same call may succeed later with nothing changed: no. */
-  get isRetryable(): boolean {
-    return false
   }
 }
 
