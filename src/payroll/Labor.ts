@@ -44,7 +44,7 @@ export interface LaborOptions extends WorkedTime.WorkedTimeOptions {
 /** @internal */
 export const laborChecks: Checks<LaborOptions> = { ...WorkedTime.measureChecks, rounding: word(Rounding.literals) }
 
-const requireLabor = makeOrThrow(laborChecks, ({ asOf, rounding }: LaborOptions) => ({ asOf, rounding }))
+const requireLabor = makeOrThrow(laborChecks)
 
 /**
  * The wages of a punch in cents: net time × `hourlyWage`, rounded once. Without tips; with paid breaks. The arithmetic

@@ -70,7 +70,7 @@ export interface WorkedTimeOptions {
 /** @internal */
 export const measureChecks: Checks<WorkedTimeOptions> = { asOf: optional(must(DateTime.isDateTime, "a DateTime")) }
 
-const requireMeasure = makeOrThrow(measureChecks, ({ asOf }: WorkedTimeOptions) => ({ asOf }))
+const requireMeasure = makeOrThrow(measureChecks)
 
 /**
  * Measures a punch. Breaks are clipped to it and united, so that no instant counts twice: an instant in both a paid and

@@ -38,12 +38,10 @@ export const isDate = must<BusinessDate>(Schema.is(BusinessDate), "a date of the
 
 /** One of these words. */
 export const word = <Word extends string>(words: ReadonlyArray<Word>): Check<Word> => (value) => {
+  if (words.includes(value)) return undefined
   const all = words.map((each) => `"${each}"`).join(", ")
-  return words.includes(value)
-    ? undefined
-    : wrong(
-      `must be ${words.length > 1 ? "one of " : ""}${all}${Predicate.isString(value) ? meantWord(value, all) : ""}`
-    )
+  const meant = Predicate.isString(value) ? meantWord(value, all) : ""
+  return wrong(`must be ${words.length > 1 ? "one of " : ""}${all}${meant}`)
 }
 
 /** A list, of which each element passes. */
@@ -84,14 +82,16 @@ export const isFiniteTime = workTime(
   "at least a minute, and finite"
 )
 
+const invalid = (field: string, detail: string, companyId?: CompanyId) =>
+  new InvalidRequest(companyId === undefined ? { field, detail, hasCompany: false } : { companyId, field, detail })
+
 /** The first option that is refused. */
 export const refusalOf = <A extends object>(
   options: A,
   checks: Checks<A>,
   companyId?: CompanyId
 ): InvalidRequest | undefined => {
-  const refuse = (field: string, detail: string) =>
-    new InvalidRequest(companyId === undefined ? { field, detail, hasCompany: false } : { companyId, field, detail })
+  const refuse = (field: string, detail: string) => invalid(field, detail, companyId)
   if (!Predicate.isObject(options)) return refuse("options", "must be an object")
   const unknown = Object.keys(options).find((key) => !Object.hasOwn(checks, key))
   if (unknown !== undefined) return refuse(unknown, unknownKey(unknown, Object.keys(checks)))
@@ -108,19 +108,14 @@ export const orThrow = (refusal: InvalidRequest | undefined): void => {
   if (refusal !== undefined) throw refusal
 }
 
-/**
- * The same, for a function of one punch. Other options have its own too, so it reads only those that `pick` gives. What was accepted
- * is not read again: that would take longer than the punch.
- */
-export const makeOrThrow = <A extends object, B extends object>(
-  checks: Checks<B>,
-  pick: (options: A) => B
-): (options: A) => void => {
-  const accepted = new WeakSet<object>()
-  return (options) => {
-    if (accepted.has(options)) return
-    orThrow(refusalOf(pick(options), checks))
-    accepted.add(options)
+/** The same, for a function of one punch. Other options have its own too, so it reads no other key. */
+export const makeOrThrow = <A extends object>(checks: Checks<A>) => {
+  const keys = Struct.keys(checks)
+  return (options: A): void => {
+    for (const key of keys) {
+      const found = checks[key](options[key])
+      if (found !== undefined) throw invalid(`${String(key)}${found.at}`, found.detail)
+    }
   }
 }
 
