@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Duration, Effect, Option, Schema } from "effect"
+import { Arbitrary, Duration, Effect, Option, Predicate, Schema } from "effect"
 import { ConnectionError, ConstraintError, SqlError, UnknownError } from "effect/sql/SqlError"
 import * as Fs from "node:fs"
+import manifest from "../package.json" with { type: "json" }
 import { commandFailureOf } from "../src/cli/describe.ts"
 import {
   CloseChanged,
+  CloseError,
   isCloseError,
   NotReady,
   PeriodClosed,
@@ -383,7 +385,7 @@ describe("the guards of the other unions", () => {
   const closes = [
     [new NotReady({ companyId, found: { open: 1 }, issues: [], details: [] }), false],
     [new PeriodClosed({ companyId, close: 2, detail: "2026-03-02" }), false],
-    [new UnknownClose({ companyId, name: "9", detail: "no such close" }), false],
+    [new UnknownClose({ companyId, given: "9", detail: "no such close" }), false],
     [new CloseChanged({ companyId, detail: "another process wrote" }), true],
     [new VerificationFailed({ companyId, revisions }), false]
   ] as const
@@ -551,5 +553,30 @@ describe("InvalidPunch", () => {
     assert.deepStrictEqual({ ...Schema.decodeUnknownSync(InvalidPunch)(sent) }, {
       ...new InvalidPunch({ index: 0, path: "" })
     })
+  })
+})
+
+describe("Every error that an entry exports", () => {
+  const files = Object.entries(manifest.exports).flatMap(([entry, file]) =>
+    entry.includes("*") || !Predicate.hasProperty(file, "effect-time-punches:source")
+      ? []
+      : [[entry, file["effect-time-punches:source"]] as const]
+  )
+  const errorsOf = (exported: object) =>
+    [exported, ...Object.values(exported).filter(Predicate.isObject)].flatMap((each) => Object.values(each))
+      .filter((each) => Predicate.isFunction(each) && each.prototype instanceof Error)
+
+  it.each(files)("says whether the same call may succeed later: %s", async (_entry, file) => {
+    for (const error of errorsOf(await import(`../${file}`))) {
+      assert.isTrue("isRetryable" in error.prototype, error.name)
+      // A field of that name would hide the name of the error in a log.
+      assert.notProperty(error.fields, "name", error.name)
+    }
+  })
+
+  it("is found among the exports", async () => {
+    const found = errorsOf(await import("../src/close/index.ts")).map(({ name }) => name)
+
+    assert.sameMembers(found, CloseError.members.map(({ name }) => name))
   })
 })

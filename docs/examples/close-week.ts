@@ -9,7 +9,7 @@ const newYork = DateTime.zoneMakeNamedUnsafe("America/New_York")
 const chicago = DateTime.zoneMakeNamedUnsafe("America/Chicago")
 const honolulu = DateTime.zoneMakeNamedUnsafe("Pacific/Honolulu")
 
-const zones = Period.zones(
+const zones = Period.dayRules(
   new Map([
     [LocationId.make(301), newYork],
     [LocationId.make(302), newYork],
@@ -63,7 +63,7 @@ export const sumsOfWeek = Effect.fn("sumsOfWeek")(function*(company: CompanyId |
 /** Prints how many issues of each kind there are, those that the punches themselves show, and the sums. */
 export const printWeek = Effect.fn("printWeek")(function*(company: CompanyId | Company, date: BusinessDate) {
   const issues = yield* checkWeek(company, date)
-  for (const kind of PeriodCheck.Kind.literals) {
+  for (const kind of PeriodCheck.IssueKind.literals) {
     yield* Console.log(`${kind}: ${issues.filter((issue) => issue.kind === kind).length}`)
   }
   for (const { at, kind, punchId, text, userId } of issues) {

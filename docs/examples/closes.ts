@@ -39,7 +39,7 @@ export const correctAll = Effect.fnUntraced(function*(note: string) {
 export const fileOf = Effect.fnUntraced(function*(name: string) {
   const { previous, revision } = yield* Close.find(id, name)
   const form = yield* Effect.fromResult(mapping)
-  return yield* Effect.fromResult(PayrollFile.encode(form, codes, revision, previous))
+  return yield* Effect.fromResult(PayrollFile.encode(form, { codes, state: revision, previous }))
 })
 
 const print = (name: string) =>

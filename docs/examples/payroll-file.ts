@@ -37,7 +37,7 @@ const sumsOf = (user: number, net: Duration.Input, over: Duration.Input, tips: n
   tips: Cents.make(tips)
 })
 
-const stateOf = (rows: ReadonlyArray<PayrollFile.PayrollRow>): PayrollFile.PayrollState => ({
+const stateOf = (rows: ReadonlyArray<PayrollFile.PayrollRow>): PayrollFile.PayrollSums => ({
   first: BusinessDate.make("2026-03-02"),
   last: BusinessDate.make("2026-03-15"),
   rows
@@ -49,8 +49,10 @@ const corrected = stateOf([sumsOf(501, "46.25 hours", "6.25 hours", 1250), dana]
 
 export const main = Effect.gen(function*() {
   const form = yield* Effect.fromResult(mapping)
-  const file = yield* Effect.fromResult(PayrollFile.encode(form, codes, closed))
-  const correction = yield* Effect.fromResult(PayrollFile.encode(form, codes, corrected, closed))
+  const file = yield* Effect.fromResult(PayrollFile.encode(form, { codes, state: closed, previous: Option.none() }))
+  const correction = yield* Effect.fromResult(
+    PayrollFile.encode(form, { codes, state: corrected, previous: Option.some(closed) })
+  )
   yield* Console.log(file.text.replaceAll("\r\n", "\n").trimEnd())
   yield* Console.log("correction")
   yield* Console.log(correction.text.replaceAll("\r\n", "\n").trimEnd())

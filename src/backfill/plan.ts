@@ -79,7 +79,7 @@ export const makePlan = (segments: ReadonlyArray<BackfillSegment>, options: Plan
 
   const isFirst = (window: Window): boolean => [...active].every(({ gte }) => gte > window.gte)
 
-  const isHalfFull = (held: number): boolean => 2 * held >= capacity
+  const isHalfFull = (occupied: number): boolean => 2 * occupied >= capacity
 
   const canSteal = (): boolean => ordered && workers > 1
 
@@ -106,10 +106,10 @@ export const makePlan = (segments: ReadonlyArray<BackfillSegment>, options: Plan
    * expected. In the order of time, with the buffer half full, a page and a half that comes before `waiting` is worth
    * more than `waiting`.
    */
-  const steal = (held: number, waiting: Window | undefined): Window | undefined => {
+  const steal = (occupied: number, waiting: Window | undefined): Window | undefined => {
     if (!canSteal()) return undefined
     if (waiting === undefined) return splitBusiest(Infinity, pageSize / 2)
-    return order === "byTime" && isHalfFull(held) ? splitBusiest(waiting.gte, 1.5 * pageSize) : undefined
+    return order === "byTime" && isHalfFull(occupied) ? splitBusiest(waiting.gte, 1.5 * pageSize) : undefined
   }
 
   const start = (window: Window): Window => {
@@ -121,12 +121,12 @@ export const makePlan = (segments: ReadonlyArray<BackfillSegment>, options: Plan
   }
 
   const next = (buffered: number, isReady: boolean): Window | undefined => {
-    const held = active.size + buffered
+    const occupied = active.size + buffered
     const waiting = open.first()
     // If the consumer can take nothing from the buffer, it waits for the first window: that one needs no room.
     const isAwaited = waiting !== undefined && isFirst(waiting)
-    if (held >= capacity && (isReady || !isAwaited)) return undefined
-    const window = (isAwaited ? undefined : steal(held, waiting)) ?? open.removeFirst()
+    if (occupied >= capacity && (isReady || !isAwaited)) return undefined
+    const window = (isAwaited ? undefined : steal(occupied, waiting)) ?? open.removeFirst()
     return window && start(window)
   }
 

@@ -75,7 +75,7 @@ export const backfill = (
     const isReady = (): boolean => buffer.isReady(frontier())
 
     const nextWindow = (): Window | typeof done | undefined =>
-      plan.isDone() || failure !== undefined ? done : plan.next(buffer.held(), isReady())
+      plan.isDone() || failure !== undefined ? done : plan.next(buffer.size(), isReady())
 
     const readPage = (window: Window) => {
       const read = readers.get(window) ??
@@ -148,7 +148,7 @@ interface ReorderBuffer<A> {
   /** Removes the first page and returns it, unless its position is beyond `frontier`, the first unread one. */
   readonly next: (frontier: number) => A | undefined
   /** Number of pages in the buffer. */
-  readonly held: () => number
+  readonly size: () => number
 }
 
 export const makeReorderBuffer = <A>(): ReorderBuffer<A> => {
@@ -161,7 +161,7 @@ export const makeReorderBuffer = <A>(): ReorderBuffer<A> => {
     put: (position, page) => pages.add({ gte: position, page }),
     isReady,
     next: (frontier) => isReady(frontier) ? pages.removeFirst()?.page : undefined,
-    held: () => pages.items.length
+    size: () => pages.items.length
   }
 }
 

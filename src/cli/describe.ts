@@ -101,7 +101,7 @@ const describe = (error: ExpectedError): Description => {
         code: codeOf[error._tag],
         advice: ["Look at the amounts of that punch. If they are right, sum fewer punches at a time."]
       }
-    case "MissingZone":
+    case "MissingDayRule":
       return {
         code: codeOf[error._tag],
         advice: ["Add it and its zone to the file of --zone-file: without one, its punches belong to no local day."]

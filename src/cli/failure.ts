@@ -20,7 +20,7 @@ import type { FleetError } from "../fleet/FleetError.ts"
 import { meantWord } from "../internal/text/meant.ts"
 import { escaped, printable } from "../internal/text/printable.ts"
 import type { SumOverflow } from "../payroll/Labor.ts"
-import type { MissingZone } from "../payroll/Period.ts"
+import type { MissingDayRule } from "../payroll/Period.ts"
 import type { HistoryUnavailable } from "../sql/known.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 
@@ -67,7 +67,7 @@ export type ExpectedError =
   | HistoryUnavailable
   | SqlError
   | MigrationError
-  | MissingZone
+  | MissingDayRule
   | PeriodClosed
   | UnknownClose
   | CloseChanged
@@ -79,7 +79,7 @@ export type Ending = ExpectedError | CommandFailure | OutputClosed | Findings
 
 /** The exit code of each error but those of a listing, and those whose reason decides it. `help exit-codes` lists them. */
 export const codeOf = {
-  MissingZone: exitCode.usage,
+  MissingDayRule: exitCode.usage,
   PeriodClosed: exitCode.usage,
   UnknownClose: exitCode.usage,
   ConfigError: exitCode.configuration,

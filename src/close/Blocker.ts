@@ -1,11 +1,11 @@
 /** The kinds of what keeps a period from being closed. */
 import * as Schema from "effect/Schema"
-import { Kind } from "../payroll/IssueKind.ts"
+import { IssueKind } from "../payroll/IssueKind.ts"
 
 /** What keeps a period from being closed: a kind of `PeriodCheck`, or one of the whole period. */
 export const Blocker = Schema.Literals([
   // Disputes are not in a copy.
-  ...Kind.pick(["open", "unapproved", "overlap", "tooLong", "anomaly", "zeroWage"]).literals,
+  ...IssueKind.pick(["open", "unapproved", "overlap", "tooLong", "anomaly", "zeroWage"]).literals,
   // No close has time before this one and behind another, and it was not accepted yet.
   "gap",
   // The last complete pass began before the end of the period.

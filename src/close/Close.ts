@@ -3,23 +3,27 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
+import type { InvalidRequest } from "../ApiError.ts"
 import type { CompanyId, LocationId } from "../Ids.ts"
+import { isWithin, type MissingDayRule, union } from "../payroll/DayRule.ts"
 import type * as Labor from "../payroll/Labor.ts"
+import { type Checks, each, isFiniteTime, must, optional, orFail, refusalOf, word } from "../payroll/options.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import { toSink } from "../payroll/running.ts"
-import { isWithin, type MissingZone, union } from "../payroll/Zones.ts"
 import type { HistoryUnavailable } from "../sql/known.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import type { Blocker } from "./Blocker.ts"
+import { Blocker } from "./Blocker.ts"
 import { type Books, type CopiedBooks, inBooks, inCopiedBooks, openTables, stalenessOf } from "./books.ts"
 import {
   CloseChanged,
+  type DifferingRevision,
   notFound,
   NotReady,
   type OutcomeUnknown,
@@ -35,22 +39,23 @@ import { lossesOf, type LostHours } from "./losses.ts"
 import { gapLines, refuseAdded, refuseOverlap } from "./neighbours.ts"
 import { activeOne, revisionNamed, storedOf } from "./read.ts"
 import { getVoid, newestRevision, type Revision, termsAt } from "./Revision.ts"
-import * as RevisionId from "./RevisionId.ts"
+import * as RevisionName from "./RevisionName.ts"
 import { type ActiveClose, readSums } from "./rows.ts"
-import { type Corrected, type Differing, punchesIn, sumRules, sumsOf, verdictOf } from "./verdict.ts"
-import { type Added, nothingAdded, type Planned, write, type WriteOptions } from "./write.ts"
+import { type Corrected, punchesIn, sumRules, sumsOf, verdictOf } from "./verdict.ts"
+import { type Added, nothingAdded, type Planned, write, writeChecks, type WriteOptions } from "./write.ts"
 
-export { type Hole, holes, next, type NextPeriod } from "./holes.ts"
+export { type Hole, holes, next, type NextOptions, type NextPeriod, type NextSearch } from "./holes.ts"
 
-export { files, find, get, list, newest, type NewestRevision, noteFile } from "./read.ts"
+export { files, find, get, list, newest, type NewestRevision, noteFile, type NoteOptions } from "./read.ts"
 
 export { formChanges } from "./WrittenFile.ts"
 
 export { LossCause, type LostHours } from "./losses.ts"
+export { type CloseListing, type CloseReportOptions, listing, toHtml } from "./report.ts"
 export { type WriteOptions } from "./write.ts"
 
 /** Why a copy or its closes cannot be read. */
-export type ReadError = SyncError | MissingZone | Labor.SumOverflow | HistoryUnavailable
+export type ReadError = InvalidRequest | SyncError | MissingDayRule | Labor.SumOverflow | HistoryUnavailable
 
 /** Why a revision is not written, or is not known to be. */
 export type WriteError = CloseChanged | OutcomeUnknown
@@ -63,10 +68,17 @@ export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "compan
   readonly accept?: ReadonlyArray<Blocker> | undefined
 }
 
+const closeChecks: Checks<CloseOptions> = {
+  ...CloseTerms.termsChecks,
+  ...writeChecks,
+  maxDuration: optional(isFiniteTime),
+  accept: optional(each(word(Blocker.literals)))
+}
+
 /** The first revision of a close. */
 export interface Created extends Revision {
   /** The active close before it. */
-  readonly before: Option.Option<number>
+  readonly precedingClose: Option.Option<number>
   /** The terms that differ from the close before it. */
   readonly changedTerms: ReadonlyArray<CloseTerms.TermChange>
 }
@@ -86,8 +98,9 @@ export const create = (
   options: CloseOptions
 ): Effect.Effect<Created, ReadError | NotReady | PeriodClosed | WriteError, SqlClient> =>
   Effect.gen(function*() {
+    yield* orFail(refusalOf(options, closeChecks, company) ?? CloseTerms.refuseOrder(options, company))
     const accept = new Set<string>(options.accept ?? [])
-    const own = CloseTerms.make({ ...options, companyId: company })
+    const own = CloseTerms.termsOf({ ...options, companyId: company })
     const termsBeside = ({ active }: Books) =>
       accept.has("edge") ? CloseTerms.alignEdges(own, active.map(({ terms }) => terms)) : own
     const { books, issues, sums, terms } = yield* inCopiedBooks(
@@ -138,7 +151,7 @@ export const create = (
         preceding = now.active.filter((each) => each.terms.first < terms.first)
           .toSorted((one, other) => one.terms.first < other.terms.first ? -1 : 1).at(-1)
         return [{
-          ...RevisionId.next(now.all.reduce((last, { close }) => Math.max(last, close), 0) + 1, 0),
+          ...RevisionName.next(now.all.reduce((last, { close }) => Math.max(last, close), 0) + 1, 0),
           link: undefined,
           kind: "close",
           terms,
@@ -151,7 +164,7 @@ export const create = (
     )
     return {
       ...yield* headOrDie(revisions),
-      before: Option.map(Option.fromUndefinedOr(preceding), ({ close }) => close),
+      precedingClose: Option.map(Option.fromUndefinedOr(preceding), ({ close }) => close),
       changedTerms: preceding === undefined ? [] : CloseTerms.changesFrom(preceding.terms, terms)
     }
   })
@@ -167,6 +180,19 @@ export interface CorrectOptions extends WriteOptions {
    * location may leave time in no close.
    */
   readonly accept?: ReadonlyArray<"rules" | "gap"> | undefined
+}
+
+const isCloseNumber = must<number>((close) => Number.isSafeInteger(close) && close > 0, "the number of a close")
+
+const dueChecks: Checks<DueOptions> = {
+  closes: optional(each(isCloseNumber)),
+  dayRules: optional(CloseTerms.isRuleMap)
+}
+
+const correctChecks: Checks<CorrectOptions> = {
+  ...writeChecks,
+  ...dueChecks,
+  accept: optional(each(word(["rules", "gap"])))
 }
 
 /** What a person should know of a correction beside its sums. */
@@ -205,7 +231,7 @@ export type CorrectError = ReadError | NotReady | PeriodClosed | UnknownClose | 
  *
  * First, the revision before is computed again from the history. Fails with `VerificationFailed` if the result is not what was
  * recorded: the history was edited, or the rules of the sums changed. If the history does not reach its instant, only the rules
- * are compared. Fails with `MissingZone` for a location that neither the record nor `dayRules` has, with `PeriodClosed` and
+ * are compared. Fails with `MissingDayRule` for a location that neither the record nor `dayRules` has, with `PeriodClosed` and
  * `NotReady` as `create` does for an added location, with `UnknownClose` for a close that does not exist or is over, and with
  * `CloseChanged` if another process wrote a revision meanwhile. Nothing is written then. Fails with `OutcomeUnknown` as
  * `create` does.
@@ -215,6 +241,7 @@ export const correct = (
   options: CorrectOptions = {}
 ): Effect.Effect<Correction, CorrectError | WriteError, SqlClient> =>
   Effect.gen(function*() {
+    yield* orFail(refusalOf(options, correctChecks, company))
     const { books, corrected, remarks } = yield* inCopiedBooks(company, (books) => correctionOf(books, options))
     const revisions = corrected.length === 0
       ? []
@@ -230,7 +257,7 @@ export const correct = (
           }
           const gaps = yield* refuseAdded(now, corrected, accepts(options, "gap"))
           return corrected.map(({ added, close, sums, terms }): Planned => ({
-            ...RevisionId.next(close.close, close.count),
+            ...RevisionName.next(close.close, close.count),
             link: close.newest.number,
             kind: "correct",
             terms,
@@ -261,13 +288,16 @@ export const rehearse = (
   company: CompanyId,
   options: CorrectOptions = {}
 ): Effect.Effect<Rehearsal, CorrectError, SqlClient> =>
-  inCopiedBooks(
-    company,
-    Effect.fnUntraced(function*(books: CopiedBooks) {
-      const { corrected, remarks } = yield* correctionOf(books, options)
-      yield* refuseAdded(books, corrected, accepts(options, "gap"))
-      return { ...remarks, due: corrected.map(amountDue) } satisfies Rehearsal
-    })
+  Effect.andThen(
+    orFail(refusalOf(options, correctChecks, company)),
+    inCopiedBooks(
+      company,
+      Effect.fnUntraced(function*(books: CopiedBooks) {
+        const { corrected, remarks } = yield* correctionOf(books, options)
+        yield* refuseAdded(books, corrected, accepts(options, "gap"))
+        return { ...remarks, due: corrected.map(amountDue) } satisfies Rehearsal
+      })
+    )
   )
 
 /** What is due of a close: what its sums now have more than its newest active revision. */
@@ -291,16 +321,19 @@ export const due = (
   company: CompanyId,
   options: DueOptions = {}
 ): Effect.Effect<ReadonlyArray<AmountDue>, ReadError | UnknownClose, SqlClient> =>
-  inBooks(
-    company,
-    Effect.fnUntraced(function*(books: Books) {
-      const named = yield* namedOf(books, options.closes)
-      const due = yield* Effect.forEach(
-        named,
-        (close) => Effect.map(correctedOf(books, close, options.dayRules), amountDue)
-      )
-      return due.filter(({ difference }) => difference.rows.length > 0)
-    })
+  Effect.andThen(
+    orFail(refusalOf(options, dueChecks, company)),
+    inBooks(
+      company,
+      Effect.fnUntraced(function*(books: Books) {
+        const named = yield* namedOf(books, options.closes)
+        const due = yield* Effect.forEach(
+          named,
+          (close) => Effect.map(correctedOf(books, close, options.dayRules), amountDue)
+        )
+        return due.filter(({ difference }) => difference.rows.length > 0)
+      })
+    )
   )
 
 /** Which revision is voided. */
@@ -311,6 +344,12 @@ export interface VoidOptions extends WriteOptions {
   readonly note: string
 }
 
+const voidChecks: Checks<VoidOptions> = {
+  ...writeChecks,
+  revision: must(Predicate.isString, "the name of a revision, such as 7.2"),
+  note: must(Predicate.isString, "a text")
+}
+
 /**
  * Records that the newest revision of a close was not paid: its amounts are due again, with the next revision. If it was the
  * first one, no revision is active, and the close is over. Fails with `UnknownClose` unless the revision is the newest active one,
@@ -319,8 +358,9 @@ export interface VoidOptions extends WriteOptions {
 export const voidRevision = (
   company: CompanyId,
   options: VoidOptions
-): Effect.Effect<Revision, SyncError | UnknownClose | WriteError, SqlClient> =>
+): Effect.Effect<Revision, InvalidRequest | SyncError | UnknownClose | WriteError, SqlClient> =>
   Effect.gen(function*() {
+    yield* orFail(refusalOf(options, voidChecks, company))
     const tables = yield* openTables(company)
     const refuse = refusal(company, options.revision)
     const { close } = yield* revisionNamed(company, options.revision)
@@ -330,7 +370,7 @@ export const voidRevision = (
       if (known === undefined || revision === undefined) return refuse(notFound.revision)
       if (Option.isSome(revision.voids)) return refuse(`it is itself a void, of ${revision.voids.value}`)
       const voided = getVoid(known.revisions, revision)
-      if (voided !== undefined) return refuse(`it was voided already, by ${voided.id}`)
+      if (Option.isSome(voided)) return refuse(`it was voided already, by ${voided.value.id}`)
       const newest = Option.map(newestRevision(known.revisions), ({ id }) => id)
       if (!Option.contains(newest, revision.id)) {
         return refuse(
@@ -341,7 +381,7 @@ export const voidRevision = (
         )
       }
       return Effect.succeed<ReadonlyArray<Planned>>([{
-        ...RevisionId.next(known.close, known.revisions.length),
+        ...RevisionName.next(known.close, known.revisions.length),
         link: revision.number,
         kind: "void",
         terms: known.terms,
@@ -362,34 +402,43 @@ export interface Verified {
   readonly unverifiable: number
 }
 
+/** What is verified. */
+export interface VerifyOptions {
+  /** The close. Default: all. */
+  readonly close?: number | undefined
+}
+
 /**
- * Computes every revision again from the history, at its instant; with a number, those of that close. Fails with
+ * Computes every revision again from the history, at its instant; with `close`, those of that close. Fails with
  * `VerificationFailed` if one is not what was recorded, or if the history reaches none, and with `UnknownClose` for a number
  * that no close has.
  */
 export const verify = (
   company: CompanyId,
-  close?: number
+  options: VerifyOptions = {}
 ): Effect.Effect<Verified, ReadError | UnknownClose | VerificationFailed, SqlClient> =>
-  inCopiedBooks(
-    company,
-    Effect.fnUntraced(function*(books: CopiedBooks) {
-      const differing: Array<Differing> = []
-      let [revisions, unverifiable] = [0, 0]
-      const verified = close === undefined ? books.all : [yield* storedOf(books, close)]
-      for (const each of verified) {
-        for (const newest of each.revisions.filter(({ kind }) => kind !== "void")) {
-          const verdict = yield* verdictOf(books, { newest, terms: termsAt(each, newest) })
-          if (verdict === "outOfReach") unverifiable++
-          else if (verdict === "same") revisions++
-          else differing.push(verdict)
+  Effect.andThen(
+    orFail(refusalOf(options, { close: optional(isCloseNumber) }, company)),
+    inCopiedBooks(
+      company,
+      Effect.fnUntraced(function*(books: CopiedBooks) {
+        const differing: Array<DifferingRevision> = []
+        let [revisions, unverifiable] = [0, 0]
+        const verified = options.close === undefined ? books.all : [yield* storedOf(books, options.close)]
+        for (const each of verified) {
+          for (const newest of each.revisions.filter(({ kind }) => kind !== "void")) {
+            const verdict = yield* verdictOf(books, { newest, terms: termsAt(each, newest) })
+            if (verdict === "outOfReach") unverifiable++
+            else if (verdict === "same") revisions++
+            else differing.push(verdict)
+          }
         }
-      }
-      const isNoneReached = revisions === 0 && unverifiable > 0
-      if (differing.length > 0 || isNoneReached)
-        return yield* new VerificationFailed({ companyId: company, revisions: differing })
-      return { revisions, unverifiable }
-    })
+        const isNoneReached = revisions === 0 && unverifiable > 0
+        if (differing.length > 0 || isNoneReached)
+          return yield* new VerificationFailed({ companyId: company, revisions: differing })
+        return { revisions, unverifiable }
+      })
+    )
   )
 
 const accepts = ({ accept = [] }: CorrectOptions, what: "rules" | "gap"): boolean => accept.includes(what)
@@ -428,7 +477,7 @@ const verifyBefore = Effect.fnUntraced(function*(
   options: CorrectOptions
 ) {
   const unverified: Array<string> = []
-  const differing: Array<Differing> = []
+  const differing: Array<DifferingRevision> = []
   for (const { close } of corrected) {
     const { newest } = close
     const verdict = yield* verdictOf(books, close)
@@ -479,7 +528,7 @@ const sumsWith = (
 ): Effect.Effect<Pick<Corrected, "terms" | "added" | "sums">, ReadError | SqlError, SqlClient> =>
   sumsOf(books.company, terms, books.active).pipe(
     Effect.map((sums) => ({ terms, added, sums })),
-    Effect.catchTag("MissingZone", (error) => {
+    Effect.catchTag("MissingDayRule", (error) => {
       const dayRule = dayRules.get(error.locationId)
       if (dayRule === undefined) return Effect.fail(error)
       const wider = CloseTerms.withLocation(terms, error.locationId, dayRule)
@@ -494,7 +543,7 @@ const sumsWith = (
 const isDue = (books: Books, close: ActiveClose) =>
   correctedOf(books, close).pipe(
     Effect.map(({ due }) => due.rows.length > 0),
-    Effect.catchTags({ MissingZone: () => Effect.succeed(true), SumOverflow: () => Effect.succeed(true) })
+    Effect.catchTags({ MissingDayRule: () => Effect.succeed(true), SumOverflow: () => Effect.succeed(true) })
   )
 
 /**
@@ -506,17 +555,17 @@ const checkedSums = (
   terms: CloseTerms.CloseTerms,
   { dayRule, maxDuration }: CloseOptions
 ) => {
-  const zones = CloseTerms.isByLocation(dayRule) ? Period.zones(dayRule) : dayRule
-  const checkOptions = { ...CloseTerms.checkOptions(terms, zones, maxDuration), isSorted: true }
+  const zones = CloseTerms.isByLocation(dayRule) ? Period.dayRules(dayRule) : dayRule
+  const checkOptions = { ...CloseTerms.checkOptions(terms, zones, maxDuration), sorted: true }
   const others = active.map(({ terms }) => terms)
   const isInLater = CloseTerms.isInLaterClose(terms, others)
-  const [checked, summed] = [PeriodCheck.queryWindow(checkOptions), CloseTerms.queryWindow(terms)]
+  const [checked, summed] = [PeriodCheck.windowOf(checkOptions), CloseTerms.queryWindow(terms)]
   return Stream.run(
     punchesIn(company, union([checked, summed])),
     toSink(() => {
       const check = PeriodCheck.makeCheck(checkOptions)
-      const sums = CloseSums.makeSums(terms, others, { isSorted: true })
-      const add = (punch: TimePunch): Result.Result<void, MissingZone | Labor.SumOverflow> => {
+      const sums = CloseSums.makeSums(terms, { otherTerms: others, sorted: true })
+      const add = (punch: TimePunch): Result.Result<void, MissingDayRule | Labor.SumOverflow> => {
         const isChecked = isWithin(checked, punch.clockedIn) &&
           (!isInLater(punch) || CloseTerms.getLocation(terms, punch.locationId) !== undefined)
         const found = isChecked ? check.add(punch) : Result.void

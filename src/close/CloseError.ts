@@ -56,15 +56,15 @@ export class UnknownClose
   extends Schema.TaggedError<UnknownClose>("effect-time-punches/close/UnknownClose")("UnknownClose", {
     /** The company. */
     companyId: CompanyId,
-    /** What was named. */
-    name: Schema.String,
+    /** The name that was given. */
+    given: Schema.String,
     /** Why it does not fit. */
     detail: Schema.String
   })
 {
   /** What was named, and why it does not fit. */
   override get message(): string {
-    return `${this.name}: ${this.detail} [company ${this.companyId}]`
+    return `${this.given}: ${this.detail} [company ${this.companyId}]`
   }
 
   /** Whether the same call may succeed later with nothing changed: no. */
@@ -81,8 +81,8 @@ export const notFound = {
 } as const
 
 /** Refuses a name of a close or of a revision. */
-export const refusal = (companyId: CompanyId, name: string) => (detail: string): UnknownClose =>
-  new UnknownClose({ companyId, name, detail })
+export const refusal = (companyId: CompanyId, given: string) => (detail: string): UnknownClose =>
+  new UnknownClose({ companyId, given, detail })
 
 /** The copy or the closes are not what was read: the copy was erased or pruned, or another process wrote a revision. */
 export class CloseChanged
@@ -131,6 +131,18 @@ export class OutcomeUnknown
   }
 }
 
+/** A revision that is not what the history gives. */
+export const DifferingRevision = Schema.Struct({
+  /** Its name, such as `7.2`. */
+  id: Schema.String,
+  /** The people whose sums differ. */
+  people: Schema.Array(UserId),
+  /** Why. */
+  cause: Schema.String
+})
+
+export type DifferingRevision = typeof DifferingRevision.Type
+
 /** A revision that is computed again from the history is not what was recorded, or the history reaches none. Nothing was written. */
 export class VerificationFailed
   extends Schema.TaggedError<VerificationFailed>("effect-time-punches/close/VerificationFailed")("VerificationFailed", {
@@ -140,7 +152,7 @@ export class VerificationFailed
      * The revisions that differ, with the people whose sums do; without people if the history does not reach the revision. Empty
      * if it reaches none.
      */
-    revisions: Schema.Array(Schema.Struct({ id: Schema.String, people: Schema.Array(UserId), cause: Schema.String }))
+    revisions: Schema.Array(DifferingRevision)
   })
 {
   /** The revisions, the people and the cause. */

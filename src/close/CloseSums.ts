@@ -4,15 +4,17 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Sink from "effect/Sink"
+import type { InvalidRequest } from "../ApiError.ts"
 import { Cents, DepartmentId, LocationId, RoleId, UserId } from "../Ids.ts"
 import { Seconds } from "../internal/wire/schema.ts"
 import * as Amounts from "../payroll/Amounts.ts"
+import { MissingDayRule } from "../payroll/DayRule.ts"
 import { makeClasses } from "../payroll/hourClasses.ts"
 import { amountOf, SumOverflow } from "../payroll/Labor.ts"
+import { type Checks, isBoolean, must, optional, orFailing, refusalOf } from "../payroll/options.ts"
 import * as Period from "../payroll/Period.ts"
 import { toSink } from "../payroll/running.ts"
 import * as WorkedTime from "../payroll/WorkedTime.ts"
-import { MissingZone } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { type CloseTerms, datesOf, daysAt, isInLaterClose, thresholdsOf } from "./CloseTerms.ts"
 
@@ -57,7 +59,7 @@ export const CloseRow = Schema.Struct(rowFields).pipe(Schema.encodeKeys(rowNames
 
 export type CloseRow = typeof CloseRow.Type
 
-/** What a row has more in one revision than in another: `CloseRow` with numbers that may be negative. */
+/** What a row has more in one revision than in another: `CloseRow` with numbers that may be negative. @internal */
 export const RowDifference = Schema.Struct({
   ...rowFields,
   /** How many punches more; negative if there are fewer. */
@@ -72,13 +74,20 @@ export interface CloseSums {
   readonly rows: ReadonlyArray<CloseRow>
 }
 
-/** How the punches of a close arrive. */
+/** What else is known of the punches of a close. */
 export interface SumOptions {
+  /** The terms of the other closes: a punch of a location without an entry may be of a later one. Default: none. */
+  readonly otherTerms?: ReadonlyArray<CloseTerms> | undefined
   /**
    * Whether they arrive by clock-in, as `PunchCopy.list` gives them. Then a day is counted when it has ended at all locations, and
    * memory grows with people and not with punches; another order is a defect. Default: false.
    */
-  readonly isSorted?: boolean | undefined
+  readonly sorted?: boolean | undefined
+}
+
+const sumChecks: Checks<SumOptions> = {
+  otherTerms: optional(must(Array.isArray, "a list of terms")),
+  sorted: isBoolean
 }
 
 /**
@@ -86,17 +95,19 @@ export interface SumOptions {
  * day on which it was clocked in, by the day rule of its location; the days before the period count for its thresholds only.
  * The time of a punch without a clock-out is due when it has ended.
  *
- * A punch of a location without an entry must belong to a later close of `others`. Fails with `MissingZone` if it does not, and
+ * A punch of a location without an entry must belong to a later close of `otherTerms`. Fails with `MissingDayRule` if it does not, and
  * with `SumOverflow` before a sum could be wrong.
  */
 export const sum = (
   terms: CloseTerms,
-  others: ReadonlyArray<CloseTerms> = [],
   options: SumOptions = {}
-): Sink.Sink<CloseSums, TimePunch, never, MissingZone | SumOverflow> =>
-  toSink(() => makeSums(terms, others, options), (sums) => sums.result())
+): Sink.Sink<CloseSums, TimePunch, never, MissingDayRule | SumOverflow | InvalidRequest> =>
+  orFailing(
+    refusalOf(options, sumChecks, terms.companyId),
+    () => toSink(() => makeSums(terms, options), (sums) => sums.result())
+  )
 
-/** `revision` less `previous`, row by row. What does not differ is left out. */
+/** `revision` less `previous`, row by row. What does not differ is left out. @internal */
 export const difference = (revision: CloseSums, previous: CloseSums): CloseSums => {
   // Both lists are in the order of their keys. Maps would take more memory.
   const [now, then] = [revision.rows, previous.rows]
@@ -135,15 +146,15 @@ const between = <Name extends string>(
 
 const isZero = (excess: Option.Option<Duration.Duration>): boolean => excessMillis(excess) === 0
 
-/** Whether two revisions have the same sums. */
+/** Whether two revisions have the same sums. @internal */
 export const equals = (one: CloseSums, other: CloseSums): boolean => {
   return difference(one, other).rows.length === 0
 }
 
-/** Sums without a punch, such as those before the first revision. */
+/** Sums without a punch, such as those before the first revision. @internal */
 export const empty: CloseSums = { rows: [] }
 
-/** The sums of a person over all locations, departments and roles. */
+/** The sums of a person over all locations, departments and roles. @internal */
 export interface PersonSums extends Excess {
   /** The person. */
   readonly userId: UserId
@@ -157,7 +168,7 @@ export interface PersonSums extends Excess {
   readonly tips: number
 }
 
-/** The sums of each person, sorted by person. */
+/** The sums of each person, sorted by person. @internal */
 export const byPerson = ({ rows }: CloseSums): ReadonlyArray<PersonSums> => {
   const people = new Map<UserId, { readonly amounts: Amounts.Amounts } & Excess>()
   for (const { userId, ...row } of rows) {
@@ -229,8 +240,8 @@ const compareParts = (one: Part, other: Part): number =>
 const time = (isKnown: boolean, millis: number) => isKnown ? Option.some(Duration.millis(millis)) : Option.none()
 
 /** `sum` punch by punch. @internal */
-export const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>, { isSorted = false }: SumOptions) => {
-  const isInLater = isInLaterClose(terms, others)
+export const makeSums = (terms: CloseTerms, { sorted = false, otherTerms = [] }: SumOptions) => {
+  const isInLater = isInLaterClose(terms, otherTerms)
   const rows = new Map<string, RunningRow>()
   const people = new Map<UserId, RunningPerson>()
   const dates = datesOf(terms)
@@ -238,10 +249,10 @@ export const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>, {
   const thresholds = thresholdsOf(terms)
   const hasDouble = thresholds.doubleThreshold !== undefined
   const hasOver = hasDouble || thresholds.weeklyThreshold !== undefined || thresholds.dailyThreshold !== undefined
-  const weekOf = Period.makeFirstDateOfWeek(terms)
+  const weekOf = Period.makeFirstDateOfWeek({ firstDay: terms.firstDay })
   // When a day has ended by every clock, no later punch is of it or of a day before it.
   const ends = dates.map((_, day) =>
-    isSorted
+    sorted
       ? Math.max(...terms.clocks.map(({ starts }) => starts[day + 1]?.epochMilliseconds ?? Infinity))
       : Infinity
   )
@@ -271,13 +282,13 @@ export const makeSums = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>, {
     person.due = person.parts.reduce((due, part) => Math.min(due, endOf(part)), Infinity)
   }
 
-  const add = (punch: TimePunch): Result.Result<void, MissingZone | SumOverflow> => {
+  const add = (punch: TimePunch): Result.Result<void, MissingDayRule | SumOverflow> => {
     const days = daysOf(punch.locationId)
     if (days === undefined) {
-      return isInLater(punch) ? Result.void : Result.fail(new MissingZone({ locationId: punch.locationId }))
+      return isInLater(punch) ? Result.void : Result.fail(new MissingDayRule({ locationId: punch.locationId }))
     }
     const at = punch.clockedIn.epochMilliseconds
-    if (isSorted && at < last) throw new TypeError(`isSorted, but punch ${punch.id} arrives behind a later clock-in`)
+    if (sorted && at < last) throw new TypeError(`sorted, but punch ${punch.id} arrives behind a later clock-in`)
     last = at
     const day = days.starts.findLastIndex((start) => start <= at)
     if (dates[day] === undefined || at >= days.interval.to) return Result.void

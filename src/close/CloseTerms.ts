@@ -3,27 +3,41 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type { InvalidRequest } from "../ApiError.ts"
 import { BusinessDate, CompanyId, LocationId } from "../Ids.ts"
 import { dayMillis } from "../internal/wire/instant.ts"
 import { Instant, Seconds } from "../internal/wire/schema.ts"
-import type { Thresholds } from "../payroll/hourClasses.ts"
-import { Rounding } from "../payroll/Labor.ts"
-import { PayCalendar, type PayPeriod } from "../payroll/PayCalendar.ts"
-import * as Period from "../payroll/Period.ts"
-import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import {
   type DayRule,
   dayRuleKey,
+  type DayRules,
   dayStartsOf,
+  isDayRule,
   type MillisInterval,
-  type MissingZone,
-  zoneOf,
-  type Zones
-} from "../payroll/Zones.ts"
+  type MissingDayRule,
+  zoneOf
+} from "../payroll/DayRule.ts"
+import type { Thresholds } from "../payroll/hourClasses.ts"
+import { Rounding } from "../payroll/Labor.ts"
+import {
+  type Checks,
+  isDate,
+  isFiniteThreshold,
+  must,
+  optional,
+  refusalOf,
+  word,
+  type Wrong,
+  wrong
+} from "../payroll/options.ts"
+import { PayCalendar, type PayPeriod } from "../payroll/PayCalendar.ts"
+import * as Period from "../payroll/Period.ts"
+import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import type { TimePunch } from "../TimePunch.ts"
 
-export type { MillisInterval } from "../payroll/Zones.ts"
+export type { MillisInterval } from "../payroll/DayRule.ts"
 
 /** The days by one day rule, as instants: a later change of the zone's rules does not move them. */
 export const CloseClock = Schema.Struct({
@@ -85,7 +99,7 @@ export interface CloseTermsOptions extends Thresholds {
   readonly first: BusinessDate
   /** The last date of the period. */
   readonly last: BusinessDate
-  /** One day rule for all locations, or a map with one for each location. `Period.zones` has no list for the record. */
+  /** One day rule for all locations, or a map with one for each location. `Period.dayRules` has no list for the record. */
   readonly dayRule: DayRule | ReadonlyMap<LocationId, DayRule>
   /** The first day of a week. Default: `"monday"`. */
   readonly firstDay?: Period.Weekday | undefined
@@ -93,7 +107,7 @@ export interface CloseTermsOptions extends Thresholds {
   readonly rounding: Rounding
 }
 
-/** The thresholds of a close, as they are given to `make` and to `Labor`. */
+/** The thresholds of a close, as they are given to `make` and to `Labor`. @internal */
 export const thresholdsOf = (terms: CloseTerms): Required<Thresholds> => ({
   weeklyThreshold: Option.getOrUndefined(terms.weeklyThreshold),
   dailyThreshold: Option.getOrUndefined(terms.dailyThreshold),
@@ -112,7 +126,7 @@ export interface TermChange {
 
 const shared = ["weeklyThreshold", "dailyThreshold", "doubleThreshold", "rounding", "firstDay"] as const
 
-/** The terms in which a close differs from the one before it. */
+/** The terms in which a close differs from the one before it. @internal */
 export const changesFrom = (before: CloseTerms, now: CloseTerms): ReadonlyArray<TermChange> => {
   const [one, other] = [Schema.encodeSync(CloseTerms)(before), Schema.encodeSync(CloseTerms)(now)]
   return shared.flatMap((term) => {
@@ -121,13 +135,57 @@ export const changesFrom = (before: CloseTerms, now: CloseTerms): ReadonlyArray<
   })
 }
 
-/** Whether there is a day rule for each location. */
+/** Whether there is a day rule for each location. @internal */
 export const isByLocation = (
   dayRule: CloseTermsOptions["dayRule"]
 ): dayRule is ReadonlyMap<LocationId, DayRule> => Predicate.isIterable(dayRule)
 
-/** The terms of a close: the days of the period as instants, from the first week that it may cut. */
-export const make = (options: CloseTermsOptions): CloseTerms => {
+const isRuleOrMap = (dayRule: CloseTermsOptions["dayRule"]): Wrong | undefined =>
+  isByLocation(dayRule) ? isRuleMap(dayRule) : isDayRule(dayRule)
+
+/** A day rule for each location. @internal */
+export const isRuleMap = (dayRules: ReadonlyMap<LocationId, DayRule>): Wrong | undefined => {
+  if (!Predicate.isMap(dayRules)) return wrong("must be a map from locations to day rules")
+  for (const [locationId, each] of dayRules) {
+    const found = isDayRule(each)
+    if (found !== undefined) return wrong(found.detail, `[${locationId}]${found.at}`)
+  }
+  return undefined
+}
+
+/** The weeks beside the first and the last of them are dates of the calendar too. */
+const isDateBetween: typeof isDate = (date) =>
+  isDate(date) ??
+    (date < "0001-02-01" || date > "9999-11-30" ? wrong("must be from 0001-02-01 to 9999-11-30") : undefined)
+
+/** What the options of a close must be, except the order of its dates. @internal */
+export const termsChecks: Checks<Omit<CloseTermsOptions, "companyId">> = {
+  first: isDateBetween,
+  last: isDateBetween,
+  dayRule: isRuleOrMap,
+  firstDay: optional(word(Period.Weekday.literals)),
+  rounding: word(Rounding.literals),
+  weeklyThreshold: optional(isFiniteThreshold),
+  dailyThreshold: optional(isFiniteThreshold),
+  doubleThreshold: optional(isFiniteThreshold)
+}
+
+/** Refuses a period that ends before it begins. @internal */
+export const refuseOrder = ({ first, last }: Pick<CloseTerms, "first" | "last">, companyId: CompanyId) =>
+  refusalOf({ last }, { last: must((last) => first <= last, "the first date or a later one") }, companyId)
+
+/**
+ * The terms of a close: the days of the period as instants, from the first week that it may cut. Fails with `InvalidRequest` for a
+ * key that does not exist, a threshold below a minute, a word that is none, and a last date before the first.
+ */
+export const make = (options: CloseTermsOptions): Result.Result<CloseTerms, InvalidRequest> => {
+  const { companyId, ...given } = options
+  const refusal = refusalOf(given, termsChecks, companyId) ?? refuseOrder(given, companyId)
+  return refusal === undefined ? Result.succeed(termsOf(options)) : Result.fail(refusal)
+}
+
+/** The terms of options that were checked. @internal */
+export const termsOf = (options: CloseTermsOptions): CloseTerms => {
   const { companyId, dayRule, first, firstDay = "monday", last, rounding, weeklyThreshold } = options
   const threshold = (input: Duration.Input | undefined) =>
     Option.map(Option.fromUndefinedOr(input), Duration.fromInputUnsafe)
@@ -166,12 +224,12 @@ export const make = (options: CloseTermsOptions): CloseTerms => {
   }
 }
 
-/** The entry of a location: its own, or the one that stands for every other. */
+/** The entry of a location: its own, or the one that stands for every other. @internal */
 export const getLocation = ({ locations }: CloseTerms, locationId: LocationId): CloseLocation | undefined =>
   locations.find((each) => Option.contains(each.locationId, locationId)) ??
     locations.find((each) => Option.isNone(each.locationId))
 
-/** The instants of the close at a location; `undefined` if the close does not have the location. */
+/** The instants of the close at a location; `undefined` if the close does not have the location. @internal */
 export const getInterval = (terms: CloseTerms, locationId: LocationId): MillisInterval | undefined => {
   const location = getLocation(terms, locationId)
   return location === undefined ? undefined : intervalAt(terms, location)
@@ -204,13 +262,13 @@ export const isInLaterClose = (
 /** What `PeriodCheck` looks for in a close. @internal */
 export const checkOptions = (
   terms: CloseTerms,
-  dayRule: DayRule | Zones<MissingZone>,
+  dayRule: DayRule | DayRules<MissingDayRule>,
   maxDuration?: Duration.Input
-): PeriodCheck.PeriodCheckOptions<MissingZone> => ({
+): PeriodCheck.PeriodCheckOptions<MissingDayRule> => ({
   dayRule,
   // A beginning may be moved by less than 48 hours.
   period: (dayRule) => Period.localDays(dayRule, terms.daysFrom, terms.last),
-  isChecked: contains(terms),
+  select: contains(terms),
   maxDuration
 })
 
@@ -251,7 +309,10 @@ const firstCountedDay = (terms: CloseTerms): number | undefined => {
   )
   const earliest = Math.max(0, Math.min(daysBetween(daysFrom, first), ...begun))
   if (Option.isNone(terms.weeklyThreshold)) return earliest
-  return Math.max(0, daysBetween(daysFrom, Period.firstDateOfWeek(plusDays(daysFrom, earliest), terms)))
+  return Math.max(
+    0,
+    daysBetween(daysFrom, Period.firstDateOfWeek(plusDays(daysFrom, earliest), { firstDay: terms.firstDay }))
+  )
 }
 
 /** The dates of the days that the clocks of a close have. @internal */
@@ -281,12 +342,12 @@ export const queryWindow = ({ clocks, daysFrom, last }: CloseTerms): Period.Inte
   // A day begins at the earliest at UTC+14:00, 12 hours before midnight; at the latest at UTC-12:00, 12 hours after it.
   const [before, after] = [26 * 3_600_000, 24 * 3_600_000]
   return {
-    gte: DateTime.makeUnsafe(Math.min(dayOf(daysFrom) * dayMillis - before, ...starts)),
-    lt: DateTime.makeUnsafe(Math.max((dayOf(last) + 1) * dayMillis + after, ...starts))
+    gte: DateTime.makeUnsafe(Math.min(Period.dayOf(daysFrom) * dayMillis - before, ...starts)),
+    lt: DateTime.makeUnsafe(Math.max((Period.dayOf(last) + 1) * dayMillis + after, ...starts))
   }
 }
 
-/** How a close lies beside another one at a location. */
+/** How a close lies beside another one at a location. @internal */
 export interface Neighbour<A> {
   /** The other close. */
   readonly other: A
@@ -307,7 +368,7 @@ const intervalOrAll = (terms: CloseTerms, locationId: LocationId | undefined): M
   return all === undefined ? undefined : intervalAt(terms, all)
 }
 
-/** Instants that lie in a close and in another active one, location by location. */
+/** Instants that lie in a close and in another active one, location by location. @internal */
 export const overlaps = <A extends { readonly terms: CloseTerms }>(
   terms: CloseTerms,
   others: ReadonlyArray<A>
@@ -331,7 +392,7 @@ const intervalsAt = <A extends { readonly terms: CloseTerms }>(
     return interval === undefined ? [] : [{ close, interval }]
   }).toSorted((one, other) => one.interval.from - other.interval.from)
 
-/** Time between two closes that follow each other at a location, which no close has. */
+/** Time between two closes that follow each other at a location, which no close has. @internal */
 export interface HoleBetween<A> {
   /** The close that ends where it begins. */
   readonly earlier: A
@@ -343,7 +404,7 @@ export interface HoleBetween<A> {
   readonly interval: MillisInterval
 }
 
-/** The holes between closes that share no instant, location by location. */
+/** The holes between closes that share no instant, location by location. @internal */
 export const holes = <A extends { readonly terms: CloseTerms }>(
   closes: ReadonlyArray<A>
 ): ReadonlyArray<HoleBetween<A>> => {
@@ -403,7 +464,7 @@ export interface NumberedTerms {
   readonly terms: CloseTerms
 }
 
-/** The dates between two closes; `None` if none lies between them. */
+/** The dates between two closes; `None` if none lies between them. @internal */
 export const datesBetween = (
   { last }: Pick<CloseTerms, "last">,
   { first }: Pick<CloseTerms, "first">
@@ -414,7 +475,7 @@ export const datesBetween = (
 
 /**
  * The period that follows a close: as many days as it has, or from its days of the month. The close before it decides where both
- * are possible: 28 days, or February. `None` if neither fits, or both.
+ * are possible: 28 days, or February. `None` if neither fits, or both. @internal
  */
 export const periodAfter = (
   { first, last }: Pick<CloseTerms, "first" | "last">,
@@ -443,7 +504,7 @@ export const periodAfter = (
   return period === undefined || another !== undefined ? Option.none() : Option.some(period)
 }
 
-/** The day rules of a close as `make` takes them; `None` if a zone is not known here. */
+/** The day rules of a close as `make` takes them; `None` if a zone is not known here. @internal */
 export const dayRulesOf = ({ clocks, locations }: CloseTerms): Option.Option<CloseTermsOptions["dayRule"]> =>
   Option.map(
     Option.all(
@@ -473,7 +534,7 @@ const edgeMillis = 48 * 3_600_000
 
 /**
  * The terms with their beginnings moved: a close begins at each location at the end of the one before, if that lies less than
- * 48 hours from its own beginning, such as after a day start or a zone was corrected.
+ * 48 hours from its own beginning, such as after a day start or a zone was corrected. @internal
  */
 export const alignEdges = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>): CloseTerms => {
   const locationIds = new Set(others.flatMap((other) => locationIdsOf(terms, other)))
@@ -501,7 +562,7 @@ export const alignEdges = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>)
   return { ...terms, locations: [...terms.locations.filter((each) => !isMoved(each)), ...moved] }
 }
 
-/** The terms with the day rule of one more location. */
+/** The terms with the day rule of one more location. @internal */
 export const withLocation = (terms: CloseTerms, locationId: LocationId, dayRule: DayRule): CloseTerms => {
   const { clocks, daysFrom, last, locations } = terms
   const known = clocks.findIndex((each) => hasDayRule(each, dayRule))
@@ -516,7 +577,7 @@ export const withLocation = (terms: CloseTerms, locationId: LocationId, dayRule:
   }
 }
 
-/** Whether the terms have a location, and under another day rule than this one. */
+/** Whether the terms have a location, and under another day rule than this one. @internal */
 export const hasOtherDayRule = (terms: CloseTerms, locationId: LocationId, dayRule: DayRule): boolean => {
   const location = getLocation(terms, locationId)
   const known = location === undefined ? undefined : terms.clocks[location.clock]
@@ -535,9 +596,7 @@ const closeClock = (dayRule: DayRule, from: BusinessDate, last: BusinessDate): C
 const hasDayRule = ({ dayStarts, zone }: CloseClock, dayRule: DayRule): boolean =>
   zone === DateTime.zoneToString(zoneOf(dayRule)) && Duration.toMillis(dayStarts) === dayStartsOf(dayRule)
 
-const dayOf = (date: BusinessDate): number => DateTime.makeUnsafe(date).epochMilliseconds / dayMillis
-
-const daysBetween = (from: BusinessDate, to: BusinessDate): number => dayOf(to) - dayOf(from)
+const daysBetween = (from: BusinessDate, to: BusinessDate): number => Period.dayOf(to) - Period.dayOf(from)
 
 const plusDays = (date: BusinessDate, days: number): BusinessDate =>
   Option.getOrElse(Period.addDays(date, days), () => date)

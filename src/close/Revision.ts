@@ -88,29 +88,29 @@ export interface LinkedPeriod {
 export interface ActiveRevision {
   /** The revision. */
   readonly revision: RecordedRevision
-  /** The revision before it; `undefined` for the first one. */
-  readonly previous: RecordedRevision | undefined
+  /** The revision before it; `None` for the first one. */
+  readonly previous: Option.Option<RecordedRevision>
 }
 
 type Links = Pick<LinkedRevision, "id" | "previous" | "voids">
 
 /** The active revisions, in their order: neither a void nor voided by one. The last one is the newest; none if the close is over. */
 export const activeRevisions = <R extends Links>(revisions: ReadonlyArray<R>): ReadonlyArray<R> =>
-  revisions.filter((each) => Option.isNone(each.voids) && getVoid(revisions, each) === undefined)
+  revisions.filter((each) => Option.isNone(each.voids) && Option.isNone(getVoid(revisions, each)))
 
 /** The newest active revision; `None` if the close is over. */
 export const newestRevision = <R extends Links>(revisions: ReadonlyArray<R>): Option.Option<R> =>
   Option.fromUndefinedOr(activeRevisions(revisions).at(-1))
 
-/** The revision that another one follows; `undefined` for the first one, and for a void. */
+/** The revision that another one follows; `None` for the first one, and for a void. */
 export const getPrevious = <R extends Links>(
   revisions: ReadonlyArray<R>,
   { previous }: Pick<Links, "previous">
-): R | undefined => revisions.find(({ id }) => Option.contains(previous, id))
+): Option.Option<R> => Option.fromUndefinedOr(revisions.find(({ id }) => Option.contains(previous, id)))
 
-/** The void that takes a revision back. */
-export const getVoid = <R extends Links>(revisions: ReadonlyArray<R>, { id }: Pick<Links, "id">): R | undefined =>
-  revisions.find(({ voids }) => Option.contains(voids, id))
+/** The void that takes a revision back; `None` if it was not voided. */
+export const getVoid = <R extends Links>(revisions: ReadonlyArray<R>, { id }: Pick<Links, "id">): Option.Option<R> =>
+  Option.fromUndefinedOr(revisions.find(({ voids }) => Option.contains(voids, id)))
 
 /** The terms of a revision: those of its close, with the locations that it and the revisions before it added. */
 export const termsAt = (

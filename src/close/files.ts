@@ -9,7 +9,7 @@ import { transact } from "../internal/sql/transaction.ts"
 import { storable } from "../sql/columns.ts"
 import { failedWith } from "../sql/connection.ts"
 import { notFound, refusal } from "./CloseError.ts"
-import * as RevisionId from "./RevisionId.ts"
+import * as RevisionName from "./RevisionName.ts"
 import { type CloseTables, columnsOf, decodeStored, fileNoteColumns, fileNoteOf, keyColumns, selected } from "./rows.ts"
 import { durably } from "./write.ts"
 import { CodesText, type FileForm, MappingText, textsOf, type WrittenFile } from "./WrittenFile.ts"
@@ -29,7 +29,7 @@ export const readFiles = Effect.fnUntraced(function*({ company, database }: Clos
     Effect.fnUntraced(function*(row) {
       const id = { close: numberOf(row["close_id"]), number: numberOf(row["number"]) }
       const { codes, mapping } = yield* decodeStored(company, FileTexts, row)
-      const file = { revision: RevisionId.print(id), ...yield* fileNoteOf(company, row), mapping, codes }
+      const file = { revision: RevisionName.print(id), ...yield* fileNoteOf(company, row), mapping, codes }
       return { ...id, token: row["token"], file: file satisfies WrittenFile }
     })
   )
@@ -41,7 +41,7 @@ export const readFiles = Effect.fnUntraced(function*({ company, database }: Clos
  */
 export const insertFile = Effect.fnUntraced(function*(
   { company, database }: CloseTables,
-  revision: RevisionId.RevisionId,
+  revision: RevisionName.RevisionName,
   form: FileForm,
   user: string
 ) {
@@ -70,7 +70,7 @@ export const insertFile = Effect.fnUntraced(function*(
     const [found] = yield* query`SELECT number
       FROM ${tables.closeState}
       WHERE ${isOurs}`
-    if (found === undefined) return yield* refusal(company, RevisionId.print(revision))(notFound.revision)
+    if (found === undefined) return yield* refusal(company, RevisionName.print(revision))(notFound.revision)
     const [last] = yield* query`SELECT max(place) AS place
       FROM ${tables.closeFile}
       WHERE ${isOurs}`

@@ -3,7 +3,9 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { SqlClient } from "effect/sql/SqlClient"
+import type { InvalidRequest } from "../ApiError.ts"
 import type { CompanyId, LocationId } from "../Ids.ts"
+import { isBoolean, orFail, refusalOf } from "../payroll/options.ts"
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import type { SyncError } from "../sync/SyncError.ts"
@@ -44,14 +46,26 @@ export const holes = (
       }))
     ))
 
-/** A period to close, with the terms of another close. */
-export type NextPeriod = Required<Omit<CloseTerms.CloseTermsOptions, "companyId">> & {
-  /** The close whose terms it has: the active one before it, else the one behind it. */
-  readonly termsOf: number
+/** The terms of a close for another period. */
+export interface NextOptions extends Required<Omit<CloseTerms.CloseTermsOptions, "companyId">> {
   /** The first day of a week. */
   readonly firstDay: Period.Weekday
+}
+
+/** A period to close, with the terms of another close. */
+export interface NextPeriod {
+  /** The period and its terms, as `Close.create` takes them. */
+  readonly options: NextOptions
+  /** The close whose terms it has: the active one before it, else the one behind it. */
+  readonly termsOf: number
   /** The close behind it, if it fell out of every close; `None` if it is behind the last close. */
-  readonly before: Option.Option<number>
+  readonly followingClose: Option.Option<number>
+}
+
+/** Which period is next. */
+export interface NextSearch {
+  /** Whether the period behind the last close is next, also if time between two closes is in none. Default `false`. */
+  readonly acceptGaps?: boolean | undefined
 }
 
 /**
@@ -64,42 +78,44 @@ export type NextPeriod = Required<Omit<CloseTerms.CloseTermsOptions, "companyId"
  */
 export const next = (
   company: CompanyId,
-  { acceptGaps = false }: {
-    /** Whether the period behind the last close is next, also if time between two closes is in none. Default `false`. */
-    readonly acceptGaps?: boolean | undefined
-  } = {}
-): Effect.Effect<NextPeriod, SyncError | UnknownClose, SqlClient> =>
-  inBooks(
-    company,
-    Effect.fnUntraced(function*(books: Books) {
-      const active = books.active.toSorted((one, other) => (one.terms.last < other.terms.last ? -1 : 1))
-      const last = active.at(-1)
-      if (last === undefined) {
-        return yield* refusal(company, "next")(
-          "no close is active, so none says what follows: close the first period by its dates"
-        )
-      }
-      const holes = acceptGaps
-        ? []
-        : openHoles(books.all).toSorted((one, other) => one.interval.from - other.interval.from)
-      for (const { earlier, later } of holes) {
-        const dates = datesBetween(earlier, later)
-        if (Option.isNone(dates)) continue
-        const own = active.find(({ close }) => close === earlier.close)
-        const follower = active.find(({ close }) => close === later.close) ?? last
-        const period = own === undefined
-          ? { ...yield* termsOf(company, follower), ...dates.value }
-          : yield* periodAfter(books, own)
-        const end = period.last < dates.value.last ? period.last : dates.value.last
-        const first = { ...period, last: end, before: Option.some(later.close) }
-        const terms = CloseTerms.alignEdges(
-          CloseTerms.make({ ...first, companyId: company }),
-          active.map(({ terms }) => terms)
-        )
-        if (CloseTerms.overlaps(terms, active).length === 0) return first
-      }
-      return { ...yield* periodAfter(books, last), before: Option.none() }
-    })
+  search: NextSearch = {}
+): Effect.Effect<NextPeriod, InvalidRequest | SyncError | UnknownClose, SqlClient> =>
+  Effect.andThen(
+    orFail(refusalOf(search, { acceptGaps: isBoolean }, company)),
+    inBooks(
+      company,
+      Effect.fnUntraced(function*(books: Books) {
+        const active = books.active.toSorted((one, other) => (one.terms.last < other.terms.last ? -1 : 1))
+        const last = active.at(-1)
+        if (last === undefined) {
+          return yield* refusal(company, "next")(
+            "no close is active, so none says what follows: close the first period by its dates"
+          )
+        }
+        const holes = search.acceptGaps === true
+          ? []
+          : openHoles(books.all).toSorted((one, other) => one.interval.from - other.interval.from)
+        for (const { earlier, later } of holes) {
+          const dates = datesBetween(earlier, later)
+          if (Option.isNone(dates)) continue
+          const own = active.find(({ close }) => close === earlier.close)
+          const follower = active.find(({ close }) => close === later.close) ?? last
+          const period = own === undefined
+            ? { ...yield* termsOf(company, follower), ...dates.value }
+            : yield* periodAfter(books, own)
+          const end = period.last < dates.value.last ? period.last : dates.value.last
+          const { termsOf: source, ...options } = { ...period, last: end }
+          const terms = CloseTerms.alignEdges(
+            CloseTerms.termsOf({ ...options, companyId: company }),
+            active.map(({ terms }) => terms)
+          )
+          if (CloseTerms.overlaps(terms, active).length === 0)
+            return { options, termsOf: source, followingClose: Option.some(later.close) }
+        }
+        const { termsOf: source, ...options } = yield* periodAfter(books, last)
+        return { options, termsOf: source, followingClose: Option.none() }
+      })
+    )
   )
 
 const datesBetween = (earlier: CloseTerms.NumberedTerms, later: CloseTerms.NumberedTerms) =>

@@ -4,6 +4,7 @@ export * as Close from "./Close.ts"
 export {
   CloseChanged,
   CloseError,
+  DifferingRevision,
   isCloseError,
   NotReady,
   OutcomeUnknown,
@@ -13,19 +14,6 @@ export {
 } from "./CloseError.ts"
 export * as CloseSums from "./CloseSums.ts"
 export * as CloseTerms from "./CloseTerms.ts"
-export { type CloseListing, closeListing, type CloseReportOptions, toHtmlCloseReport } from "./report.ts"
-export {
-  type ActiveRevision,
-  activeRevisions,
-  ClosedPeriod,
-  getPrevious,
-  getVoid,
-  type LinkedPeriod,
-  type LinkedRevision,
-  newestRevision,
-  RecordedRevision,
-  Revision,
-  termsAt
-} from "./Revision.ts"
-export * as RevisionId from "./RevisionId.ts"
+export { type ActiveRevision, ClosedPeriod, RecordedRevision, Revision } from "./Revision.ts"
+export * as RevisionName from "./RevisionName.ts"
 export { type FileForm, FileNote, type FormChange, type WrittenFile } from "./WrittenFile.ts"

@@ -2,15 +2,18 @@
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import type { SqlClient } from "effect/sql/SqlClient"
+import type { InvalidRequest } from "../ApiError.ts"
 import type { CompanyId } from "../Ids.ts"
+import { type Checks, isText, must, orFail, refusalOf } from "../payroll/options.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { type Books, inBooks, openTables } from "./books.ts"
 import { notFound, refusal, type UnknownClose } from "./CloseError.ts"
 import type * as CloseTerms from "./CloseTerms.ts"
 import { insertFile, readFiles } from "./files.ts"
 import { type ActiveRevision, activeRevisions, type ClosedPeriod, getPrevious, getVoid } from "./Revision.ts"
-import * as RevisionId from "./RevisionId.ts"
+import * as RevisionName from "./RevisionName.ts"
 import { type CloseTables, recorded, type StoredClose } from "./rows.ts"
 import type { WriteOptions } from "./write.ts"
 import type { FileForm, WrittenFile } from "./WrittenFile.ts"
@@ -67,7 +70,7 @@ export const find = (
 ): Effect.Effect<ActiveRevision, SyncError | UnknownClose, SqlClient> =>
   Effect.gen(function*() {
     const refuse = refusal(company, name)
-    const parsed = RevisionId.parse(name)
+    const parsed = RevisionName.parse(name)
     if (Option.isNone(parsed)) return yield* refuse(notARevision)
     const { close, number } = parsed.value
     const { revisions } = yield* get(company, close)
@@ -75,14 +78,24 @@ export const find = (
       const active = activeRevisions(revisions).map(({ id }) => id).join(", ")
       return yield* refuse(`the close has several revisions; name one that is active: ${active || "none is"}`)
     }
-    const wanted = RevisionId.print({ close, number: Option.getOrElse(number, () => 1) })
+    const wanted = RevisionName.print({ close, number: Option.getOrElse(number, () => 1) })
     const revision = revisions.find(({ id }) => id === wanted)
     if (revision === undefined) return yield* refuse(notFound.revision)
     if (Option.isSome(revision.voids)) return yield* refuse(`it is itself a void, of ${revision.voids.value}`)
     const voided = getVoid(revisions, revision)
-    if (voided !== undefined) return yield* refuse(`it was voided by ${voided.id}, so there is nothing to pay of it`)
+    if (Option.isSome(voided))
+      return yield* refuse(`it was voided by ${voided.value.id}, so there is nothing to pay of it`)
     return { revision, previous: getPrevious(revisions, revision) }
   })
+
+/** What is noted of a file. */
+export interface NoteOptions extends FileForm, Pick<WriteOptions, "user"> {}
+
+const noteChecks: Checks<NoteOptions> = {
+  mapping: must(Predicate.isObject, "a mapping"),
+  codes: must(Array.isArray, "the codes that the file uses"),
+  user: isText
+}
 
 /**
  * Notes that a file of a revision was written out, by which mapping and codes: what another file of the close is compared with.
@@ -91,9 +104,10 @@ export const find = (
 export const noteFile = (
   company: CompanyId,
   revision: string,
-  options: FileForm & Pick<WriteOptions, "user">
-): Effect.Effect<WrittenFile, SyncError | UnknownClose, SqlClient> =>
+  options: NoteOptions
+): Effect.Effect<WrittenFile, InvalidRequest | SyncError | UnknownClose, SqlClient> =>
   Effect.gen(function*() {
+    yield* orFail(refusalOf(options, noteChecks, company))
     const id = yield* revisionNamed(company, revision)
     return yield* insertFile(yield* openTables(company), id, options, options.user ?? "unknown")
   })
@@ -118,11 +132,11 @@ export const files = (
 const notARevision = "a revision is a close and its number, such as 7.2"
 
 export const revisionNamed = Effect.fnUntraced(function*(company: CompanyId, name: string) {
-  const parsed = RevisionId.parse(name)
+  const parsed = RevisionName.parse(name)
   if (Option.isNone(parsed) || Option.isNone(parsed.value.number)) {
     return yield* refusal(company, name)(notARevision)
   }
-  return { close: parsed.value.close, number: parsed.value.number.value } satisfies RevisionId.RevisionId
+  return { close: parsed.value.close, number: parsed.value.number.value } satisfies RevisionName.RevisionName
 })
 
 export const activeOne = Effect.fnUntraced(function*(books: Books, close: number) {

@@ -5,14 +5,16 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import type { InvalidRequest } from "../ApiError.ts"
 import type { LocationId } from "../Ids.ts"
 import { counted } from "../internal/page/amounts.ts"
 import type { Html } from "../internal/page/html.ts"
 import type { Column } from "../internal/page/parts.ts"
+import { type DayRule, type DayRules, type Interval, isWithin, MissingDayRule, union } from "../payroll/DayRule.ts"
 import type * as Labor from "../payroll/Labor.ts"
+import { type Checks, isBoolean, isFunction, isText, must, optional, orFail, refusalOf } from "../payroll/options.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
-import { type DayRule, type Interval, isWithin, MissingZone, union, type Zones } from "../payroll/Zones.ts"
 import { figuresOf } from "../report/figures.ts"
 import * as Page from "../report/page.ts"
 import { byTime, type ReportSums, sumsBy, totalOf } from "../report/sums.ts"
@@ -38,15 +40,15 @@ export interface CloseListing {
 }
 
 /** What to list for the report of a close; `None` if none of its revisions is active. */
-export const closeListing = (close: ClosedPeriod): Option.Option<CloseListing> =>
+export const listing = (close: ClosedPeriod): Option.Option<CloseListing> =>
   Option.map(newestRevision(close.revisions), (revision) => {
     const terms = termsAt(close, revision)
-    const windows = [CloseTerms.queryWindow(terms), PeriodCheck.queryWindow(checkOf(terms))]
+    const windows = [CloseTerms.queryWindow(terms), PeriodCheck.windowOf(checkOf(terms))]
     return { at: revision.at, clockedIn: union(windows) }
   })
 
 /** How a close is shown. */
-export interface CloseReportOptions extends Pick<PeriodCheck.PeriodCheckOptions, "isSorted"> {
+export interface CloseReportOptions extends Pick<PeriodCheck.PeriodCheckOptions, "sorted"> {
   /** The name of an id, such as the name of a person. It is shown as it is, as text. Default: ids only. */
   readonly names?: Page.NameLookup | undefined
   /**
@@ -58,15 +60,22 @@ export interface CloseReportOptions extends Pick<PeriodCheck.PeriodCheckOptions,
   readonly title?: string | undefined
 }
 
+const reportChecks: Checks<CloseReportOptions> = {
+  sorted: isBoolean,
+  names: optional(isFunction()),
+  otherTerms: optional(must(Array.isArray, "a list of terms")),
+  title: isText
+}
+
 /**
  * Writes a close as one HTML file without a script, which loads nothing. Its revisions, their differences, what each person got
  * and all sums are those of the record.
  *
  * Hours by day, people on the clock and findings need the punches that the newest revision summed:
- * `PunchCopy.list(company, { clockedIn }, { at })` with what `closeListing` gives. `None` leaves these parts out, with a line
+ * `PunchCopy.list(company, { clockedIn }, { at })` with what `listing` gives. `None` leaves these parts out, with a line
  * that says so. The page also says if the hours of the punches are not those of the record.
  *
- * Fails with `SumOverflow` before a sum could be wrong, and with `MissingZone` for a punch of the close at a location that its
+ * Fails with `SumOverflow` before a sum could be wrong, and with `MissingDayRule` for a punch of the close at a location that its
  * record lacks.
  *
  * **Example** (The report of close 7)
@@ -74,25 +83,26 @@ export interface CloseReportOptions extends Pick<PeriodCheck.PeriodCheckOptions,
  * ```ts
  * import { Effect, Option } from "effect"
  * import { CompanyId } from "effect-time-punches"
- * import { Close, closeListing, toHtmlCloseReport } from "effect-time-punches/close"
+ * import { Close } from "effect-time-punches/close"
  * import { PunchCopy } from "effect-time-punches/sql"
  *
  * const company = CompanyId.make(7)
  *
  * export const page = Effect.gen(function*() {
  *   const close = yield* Close.get(company, 7)
- *   const punches = Option.map(closeListing(close), ({ at, clockedIn }) =>
+ *   const punches = Option.map(Close.listing(close), ({ at, clockedIn }) =>
  *     PunchCopy.list(company, { clockedIn }, { at }))
- *   return yield* toHtmlCloseReport(close, punches)
+ *   return yield* Close.toHtml(close, punches)
  * })
  * ```
  */
-export const toHtmlCloseReport = <E, R>(
+export const toHtml = <E, R>(
   close: ClosedPeriod,
   punches: Option.Option<Stream.Stream<TimePunch, E, R>>,
   options: CloseReportOptions = {}
-): Effect.Effect<string, E | MissingZone | Labor.SumOverflow, R> =>
+): Effect.Effect<string, E | MissingDayRule | Labor.SumOverflow | InvalidRequest, R> =>
   Effect.gen(function*() {
+    yield* orFail(refusalOf(options, reportChecks, close.terms.companyId))
     const { companyId, first, last } = close.terms
     const { names, title = `Close ${close.close} of company ${companyId}: ${first} to ${last}` } = options
     const newest = Option.getOrUndefined(newestRevision(close.revisions))
@@ -145,7 +155,7 @@ export const toHtmlCloseReport = <E, R>(
   })
 
 /** The day rules of the record, for what its instants do not have: the hour of the day, and times in a text. */
-const zonesOf = (terms: CloseTerms.CloseTerms): Zones<MissingZone> => {
+const zonesOf = (terms: CloseTerms.CloseTerms): DayRules<MissingDayRule> => {
   const dayRules = terms.clocks.map(({ dayStarts, zone }): DayRule => ({
     zone: Option.getOrThrow(DateTime.zoneFromString(zone)),
     dayStarts
@@ -154,7 +164,7 @@ const zonesOf = (terms: CloseTerms.CloseTerms): Zones<MissingZone> => {
     all: dayRules,
     getDayRule: (locationId) => {
       const dayRule = dayRules[CloseTerms.getLocation(terms, locationId)?.clock ?? -1]
-      return dayRule === undefined ? Result.fail(new MissingZone({ locationId })) : Result.succeed(dayRule)
+      return dayRule === undefined ? Result.fail(new MissingDayRule({ locationId })) : Result.succeed(dayRule)
     }
   }
 }
@@ -165,11 +175,11 @@ const checkOf = (terms: CloseTerms.CloseTerms) => CloseTerms.checkOptions(terms,
 const ofPunches = <E, R>(
   punches: Stream.Stream<TimePunch, E, R>,
   terms: CloseTerms.CloseTerms,
-  { isSorted, names, otherTerms = [] }: CloseReportOptions,
+  { sorted, names, otherTerms = [] }: CloseReportOptions,
   people: ReadonlyArray<ReportSums>
 ) =>
   Effect.gen(function*() {
-    const check = { ...checkOf(terms), isSorted }
+    const check = { ...checkOf(terms), sorted }
     const { getDayRule } = zonesOf(terms)
     const summed = CloseTerms.queryWindow(terms)
     const isOurs = CloseTerms.contains(terms)
@@ -235,7 +245,7 @@ const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<ReportSums> => {
 
 /** What a revision has more than the one before it; of a void, what it takes away: all that its revision had more. */
 const differenceOf = ({ revisions }: ClosedPeriod, revision: RecordedRevision): CloseSums.CloseSums => {
-  const previousOf = (each: RecordedRevision) => getPrevious(revisions, each) ?? CloseSums.empty
+  const previousOf = (each: RecordedRevision) => Option.getOrElse(getPrevious(revisions, each), () => CloseSums.empty)
   const voided = revisions.find(({ id }) => Option.contains(revision.voids, id))
   return voided === undefined
     ? CloseSums.difference(revision, previousOf(revision))

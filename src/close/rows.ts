@@ -14,7 +14,7 @@ import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import type { CloseRow, CloseSums } from "./CloseSums.ts"
 import { CloseTerms } from "./CloseTerms.ts"
 import { newestRevision, RecordedRevision, Revision, termsAt } from "./Revision.ts"
-import * as RevisionId from "./RevisionId.ts"
+import * as RevisionName from "./RevisionName.ts"
 import { FileNote } from "./WrittenFile.ts"
 
 /** Where the closes of a company are. */
@@ -151,14 +151,14 @@ export const readCloses = Effect.fnUntraced(function*({ company, database }: Clo
     Effect.fnUntraced(function*(row) {
       const { user_name: user, ...texts } = yield* decodeStored(company, RevisionRow, row)
       const [close, number] = [numberOf(row["close_id"]), numberOf(row["number"])]
-      const link = Option.map(optional(row["before"]), (number) => RevisionId.print({ close, number }))
+      const link = Option.map(optional(row["before"]), (number) => RevisionName.print({ close, number }))
       const isVoid = texts.kind === "void"
       return {
         ...texts,
         user,
         close,
         number,
-        id: RevisionId.print({ close, number }),
+        id: RevisionName.print({ close, number }),
         previous: isVoid ? Option.none() : link,
         voids: isVoid ? link : Option.none(),
         at: DateTime.makeUnsafe(numberOf(row["at"])),
@@ -198,7 +198,7 @@ const cellOf = (cells: ReadonlyArray<unknown>) => (name: (typeof columnsOf.row)[
 /** The sums of a revision. */
 export const readSums = Effect.fnUntraced(function*(
   { company, database: { dialect: { bigint, tables }, sql } }: CloseTables,
-  { close, number }: RevisionId.RevisionId
+  { close, number }: RevisionName.RevisionName
 ) {
   const query = sql<Row>
   const isOurs = sql`company_id = ${bigint(company)} AND close_id = ${bigint(close)} AND number = ${bigint(number)}`

@@ -6,7 +6,7 @@ import type { CompanyId } from "../Ids.ts"
 import type * as Period from "../payroll/Period.ts"
 import { type CopyListOptions, listWithin } from "../sql/read.ts"
 import type { CopiedBooks } from "./books.ts"
-import type { VerificationFailed } from "./CloseError.ts"
+import type { DifferingRevision } from "./CloseError.ts"
 import { type CloseSums, difference, sum } from "./CloseSums.ts"
 import { type CloseTerms, queryWindow } from "./CloseTerms.ts"
 import { type RecordedRevision, termsAt } from "./Revision.ts"
@@ -24,7 +24,7 @@ export const sumsOf = (
 ) =>
   Stream.run(
     punchesIn(company, queryWindow(terms), { at }),
-    sum(terms, others.map(({ terms }) => terms), { isSorted: true })
+    sum(terms, { otherTerms: others.map(({ terms }) => terms), sorted: true })
   )
 
 export const punchesIn = (company: CompanyId, clockedIn: Period.Interval, options: CopyListOptions = {}) =>
@@ -36,8 +36,6 @@ const everyTerms = (close: StoredClose): ReadonlyArray<Pick<StoredClose, "terms"
   ...close.revisions.filter(({ added }) => added.locations.length > 0)
     .map((revision) => ({ terms: termsAt(close, revision) }))
 ]
-
-export type Differing = VerificationFailed["revisions"][number]
 
 /** Whether the history gives a revision again; if not, the people whose sums differ, and why. */
 export const verdictOf = Effect.fnUntraced(function*(
@@ -55,7 +53,7 @@ export const verdictOf = Effect.fnUntraced(function*(
     id: newest.id,
     people: [...userIds].toSorted((one, other) => one - other),
     cause: newest.rules === sumRules ? "its history was edited" : "the rules of its sums are others"
-  } satisfies Differing
+  } satisfies DifferingRevision
 })
 
 /** A close to correct: the sums of now, and what they have more than the recorded ones. */

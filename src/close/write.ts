@@ -9,6 +9,7 @@ import * as Statement from "effect/sql/Statement"
 import { raw } from "../internal/sql/dialect.ts"
 import { messageOf } from "../internal/sql/failure.ts"
 import { transact } from "../internal/sql/transaction.ts"
+import { type Checks, isText } from "../payroll/options.ts"
 import { storable } from "../sql/columns.ts"
 import { failedWith } from "../sql/connection.ts"
 import { readKnown } from "../sql/known.ts"
@@ -17,7 +18,7 @@ import { CloseChanged, OutcomeUnknown } from "./CloseError.ts"
 import type { CloseSums } from "./CloseSums.ts"
 import type { CloseTerms } from "./CloseTerms.ts"
 import type { RecordedRevision, Revision } from "./Revision.ts"
-import type * as RevisionId from "./RevisionId.ts"
+import type * as RevisionName from "./RevisionName.ts"
 import { AcceptedText, AddedText, type CloseTables, columnsOf, keyColumns, recorded, TermsText } from "./rows.ts"
 import { sumRules } from "./verdict.ts"
 
@@ -31,12 +32,14 @@ export interface WriteOptions {
   readonly release?: string | undefined
 }
 
+export const writeChecks: Checks<WriteOptions> = { note: isText, user: isText, release: isText }
+
 export type Added = RecordedRevision["added"]
 
 export const nothingAdded: Added = { clocks: [], locations: [] }
 
 /** A revision to write. */
-export interface Planned extends RevisionId.RevisionId {
+export interface Planned extends RevisionName.RevisionName {
   /** The number of the revision that it follows or voids. */
   readonly link: number | undefined
   readonly kind: Revision["kind"]

@@ -12,6 +12,14 @@ import * as Schema from "effect/Schema"
  * - `anomaly`: an anomaly of `WorkedTime`, one issue for each; `OpenPunch` is `open`.
  * - `zeroWage`: its hourly wage is 0.
  */
-export const Kind = Schema.Literals(["open", "unapproved", "disputed", "overlap", "tooLong", "anomaly", "zeroWage"])
+export const IssueKind = Schema.Literals([
+  "open",
+  "unapproved",
+  "disputed",
+  "overlap",
+  "tooLong",
+  "anomaly",
+  "zeroWage"
+])
 
-export type Kind = typeof Kind.Type
+export type IssueKind = typeof IssueKind.Type

@@ -5,18 +5,32 @@ import * as Function from "effect/Function"
 import * as HashMap from "effect/HashMap"
 import * as MutableHashMap from "effect/MutableHashMap"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Sink from "effect/Sink"
+import type { InvalidRequest } from "../ApiError.ts"
 import { BusinessDate, Cents, TimePunchId, type UserId } from "../Ids.ts"
 import { type Cell, csvRecord } from "../internal/wire/csv.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { type Classes, makeClasses, type Thresholds } from "./hourClasses.ts"
+import { byLocation, type DayRule, type DayRules, type Interval, isDayRuleOrRules, zonesOf } from "./DayRule.ts"
+import { type Classes, makeClasses, thresholdChecks, type Thresholds } from "./hourClasses.ts"
+import {
+  type Checks,
+  each,
+  isFunction,
+  makeOrThrow,
+  must,
+  optional,
+  orFailing,
+  orThrow,
+  refusalOf,
+  word
+} from "./options.ts"
 import * as Period from "./Period.ts"
-import { divide, divideSafe, type Rounding } from "./Rounding.ts"
+import { divide, divideSafe, Rounding } from "./Rounding.ts"
 import { toSink } from "./running.ts"
 import * as WorkedTime from "./WorkedTime.ts"
-import { byLocation, type DayRule, type Interval, type Zones, zonesOf } from "./Zones.ts"
 
 export type { Thresholds } from "./hourClasses.ts"
 export { Rounding } from "./Rounding.ts"
@@ -26,6 +40,11 @@ export interface LaborOptions extends WorkedTime.WorkedTimeOptions {
   /** How a fraction of a cent is rounded. Required: it is a matter of agreement. */
   readonly rounding: Rounding
 }
+
+/** @internal */
+export const laborChecks: Checks<LaborOptions> = { ...WorkedTime.measureChecks, rounding: word(Rounding.literals) }
+
+const requireLabor = makeOrThrow(laborChecks)
 
 /**
  * The wages of a punch in cents: net time × `hourlyWage`, rounded once. Without tips; with paid breaks. The arithmetic
@@ -37,11 +56,13 @@ export interface LaborOptions extends WorkedTime.WorkedTimeOptions {
  * Laws: `down <= halfEven <= halfUp <= up <= down + 1`; all are equal if the amount is whole; a longer punch never
  * costs less.
  */
-export const cost = (punch: TimePunch, options: LaborOptions): Option.Option<Cents> =>
-  Option.flatMap(
+export const cost = (punch: TimePunch, options: LaborOptions): Option.Option<Cents> => {
+  requireLabor(options)
+  return Option.flatMap(
     Option.fromUndefinedOr(WorkedTime.measureMillis(punch, options).times),
     ({ net }) => Cents.makeOption(amountOf(net, punch, options.rounding))
   )
+}
 
 /**
  * Sums punches by a key, in one pass. Memory grows with the number of keys only. Keys are compared by value: an id, an
@@ -69,8 +90,11 @@ export const cost = (punch: TimePunch, options: LaborOptions): Option.Option<Cen
 export const rollup = <K>(
   key: (punch: TimePunch) => K,
   options: LaborOptions
-): Sink.Sink<HashMap.HashMap<K, Totals>, TimePunch, never, SumOverflow> =>
-  toSink(() => makeRollup(key, options), (rollup) => HashMap.fromIterable(rollup.result()))
+): Sink.Sink<HashMap.HashMap<K, Totals>, TimePunch, never, SumOverflow | InvalidRequest> =>
+  orFailing(
+    refusalOf(options, laborChecks),
+    () => toSink(() => makeRollup(key, options), (rollup) => HashMap.fromIterable(rollup.result()))
+  )
 
 /** `rollup` punch by punch. @internal */
 export const makeRollup = <K>(key: (punch: TimePunch) => K, options: LaborOptions) => {
@@ -120,6 +144,11 @@ export class SumOverflow
   override get message(): string {
     return `adding punch ${this.punchId} makes the sum of ${this.field} exceed 2^53`
   }
+
+  /** Whether the same call may succeed later with nothing changed: no. */
+  get isRetryable(): boolean {
+    return false
+  }
 }
 
 /** The names of the sums, in CSV or in JSON. */
@@ -154,16 +183,31 @@ export type KeyColumns<K> =
   & { readonly [name: string]: (key: K, totals: Totals) => string | number | boolean | null | undefined }
   & { readonly [name in SumName]?: never }
 
-/** How the sums are written as CSV. */
-export interface TotalsCsvOptions<K> {
+const csvSums = sums.map(([csv]) => csv)
+
+/** How the sums are written as JSON. */
+export interface TotalsJsonOptions<K> {
   /** The columns before the sums. */
   readonly columns: KeyColumns<K>
+}
+
+/** How the sums are written as CSV. */
+export interface TotalsCsvOptions<K> extends TotalsJsonOptions<K> {
   /** Which columns of sums to write, in this order; `[]` writes none. Default: all nine. */
   readonly sums?: ReadonlyArray<CsvSum> | undefined
   /** Ends every record, the last one too. Default `\r\n`, as in RFC 4180. */
   readonly newline?: "\r\n" | "\n" | undefined
   /** What stands between two cells. Default `,`. With `;` a text is also guarded behind each `,`. */
   readonly separator?: "," | ";" | undefined
+}
+
+const jsonChecks: Checks<TotalsJsonOptions<never>> = { columns: must(Predicate.isObject, "an object of functions") }
+
+const csvChecks: Checks<TotalsCsvOptions<never>> = {
+  ...jsonChecks,
+  sums: optional(each(word(csvSums))),
+  newline: optional(word(["\r\n", "\n"])),
+  separator: optional(word([",", ";"]))
 }
 
 /**
@@ -194,9 +238,9 @@ export const toCsv = <K>(
   totals: Iterable<readonly [K, Totals]>,
   options: TotalsCsvOptions<K>
 ): string => {
-  const chosen = options.sums ?? sums.map(([csv]) => csv)
-  const places = chosen.map((name) => sums.findIndex(([csv]) => csv === name))
-  if (places.includes(-1)) throw new TypeError(`sums names a column that does not exist: ${chosen[places.indexOf(-1)]}`)
+  orThrow(refusalOf(options, csvChecks))
+  const chosen = options.sums ?? csvSums
+  const places = chosen.map((name) => csvSums.indexOf(name))
   const names = Object.keys(options.columns)
   const header = [...names, ...chosen]
   const kept = [...names.keys(), ...places.map((place) => names.length + place)]
@@ -211,11 +255,9 @@ export const toCsv = <K>(
  */
 export const toJson = <K>(
   totals: Iterable<readonly [K, Totals]>,
-  options: {
-    /** The columns before the sums. */
-    readonly columns: KeyColumns<K>
-  }
+  options: TotalsJsonOptions<K>
 ): string => {
+  orThrow(refusalOf(options, jsonChecks))
   const names = [...Object.keys(options.columns), ...sums.map(([, json]) => json)]
   const lines = rowsOf(totals, options.columns).map((cells) => {
     const fields = cells.map((cell, at) => `${JSON.stringify(names[at])}:${JSON.stringify(cell ?? null)}`)
@@ -226,8 +268,8 @@ export const toJson = <K>(
 
 /** The thresholds, and the day rule by which days and weeks are counted. */
 export interface HoursOverThresholdOptions<out E = never> extends Thresholds, WorkedTime.WorkedTimeOptions {
-  /** The day rule of all locations, or `Period.zones`: each location by its own. */
-  readonly dayRule: DayRule | Zones<E>
+  /** The day rule of all locations, or `Period.dayRules`: each location by its own. */
+  readonly dayRule: DayRule | DayRules<E>
   /**
    * The period whose time counts, by a day rule: `(dayRule) => Period.localDays(dayRule, first, last)`. List
    * `Labor.queryWindow`: it has the days before the period in its first week too, which count for the threshold. Default: all
@@ -236,6 +278,15 @@ export interface HoursOverThresholdOptions<out E = never> extends Thresholds, Wo
   readonly period?: ((dayRule: DayRule) => Interval) | undefined
   /** The first day of a week. Default: `"monday"`. */
   readonly firstDay?: Period.Weekday | undefined
+}
+
+/** @internal */
+export const hoursChecks: Checks<HoursOverThresholdOptions<unknown>> = {
+  ...WorkedTime.measureChecks,
+  ...thresholdChecks,
+  dayRule: isDayRuleOrRules,
+  period: optional(isFunction()),
+  firstDay: optional(word(Period.Weekday.literals))
 }
 
 /** Net time and its classes, which add up to it. */
@@ -316,8 +367,11 @@ export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Sche
  */
 export const hoursOverThreshold = <E = never>(
   options: HoursOverThresholdOptions<E>
-): Sink.Sink<HashMap.HashMap<UserId, HoursOverThreshold>, TimePunch, never, E | SumOverflow> =>
-  toSink(() => makeHours(options), (hours) => HashMap.fromIterable(hours.result(Function.identity)))
+): Sink.Sink<HashMap.HashMap<UserId, HoursOverThreshold>, TimePunch, never, E | SumOverflow | InvalidRequest> =>
+  orFailing(
+    refusalOf(options, hoursChecks),
+    () => toSink(() => makeHours(options), (hours) => HashMap.fromIterable(hours.result(Function.identity)))
+  )
 
 /** `hoursOverThreshold` punch by punch. What `select` leaves out of the hours of a person takes no memory. @internal */
 export const makeHours = <E = never>(options: HoursOverThresholdOptions<E>) => {
@@ -332,7 +386,7 @@ export const makeHours = <E = never>(options: HoursOverThresholdOptions<E>) => {
       : Result.fail(new SumOverflow({ field: "net", punchId: punch.id }))
   }
   const result = <A>(select: (hours: HoursOverThreshold) => A): ReadonlyArray<readonly [UserId, A]> => {
-    const weekOf = Period.makeFirstDateOfWeek(options)
+    const weekOf = Period.makeFirstDateOfWeek({ firstDay: options.firstDay })
     // Who has no punch in the period has no hours in it.
     return [...people].flatMap(([userId, person]) =>
       person.punches === 0 ? [] : [[userId, select(hoursOf(person, options, weekOf))] as const]
@@ -351,6 +405,12 @@ export interface PeriodHoursOptions<out E = never> extends HoursOverThresholdOpt
  * also the days before it in its first week.
  */
 export const queryWindow = <E = never>(options: PeriodHoursOptions<E>): Interval => {
+  orThrow(refusalOf(options, hoursChecks))
+  return windowOf(options)
+}
+
+/** `queryWindow` of options that were checked. @internal */
+export const windowOf = <E = never>(options: PeriodHoursOptions<E>): Interval => {
   const { firstDay, period, weeklyThreshold } = options
   return byLocation(options.dayRule, (dayRule) => {
     const { gte, lt } = period(dayRule)

@@ -1,32 +1,46 @@
 /** Sums of a pay period as the file that a payroll program takes, by a mapping of the user: its columns, codes and rounding. */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type { InvalidRequest } from "../ApiError.ts"
 import { type BusinessDate, Cents, type DepartmentId, type LocationId, type RoleId, type UserId } from "../Ids.ts"
 import { csvCell } from "../internal/wire/csv.ts"
 import {
+  amountForms,
+  CodeKind,
   type Column,
+  type ColumnValue,
   type DateFormat,
   defaultFormat,
   defaults,
-  Grouping,
   hourValues,
   idValues,
+  isAmountValue,
   isHourValue,
   isIdValue,
   isNumberValue,
   type Mapping,
   type MappingError,
   payCodeKinds,
-  type Value,
   valueOf
 } from "./mapping.ts"
-import { refusalOf } from "./mappingRules.ts"
+import { decodeMapping, refusalOf } from "./mappingRules.ts"
+import { type Checks, must, refusalOf as optionsRefusalOf, type Wrong, wrong } from "./options.ts"
 import { divide } from "./Rounding.ts"
 
-export { Column, DateFormat, Grouping, Mapping, MappingError, Value, withDefaults } from "./mapping.ts"
-export { decodeMapping } from "./mappingRules.ts"
+export {
+  CodeKind,
+  Column,
+  ColumnValue,
+  DateFormat,
+  Mapping,
+  MappingError,
+  type WholeMapping,
+  withDefaults
+} from "./mapping.ts"
+export { decodeMapping }
 
 /** Ids without a code, although a column has it. The payroll program could not pay a row without it: add the codes. */
 export class MissingCodes
@@ -34,7 +48,7 @@ export class MissingCodes
     /** All that are missing. */
     missing: Schema.Array(Schema.Struct({
       /** What has no code. */
-      kind: Grouping,
+      kind: CodeKind,
       /** Its id. */
       id: Schema.Int
     }))
@@ -43,6 +57,11 @@ export class MissingCodes
   /** All that are missing. */
   override get message(): string {
     return `no code for ${this.missing.map(({ id, kind }) => `${kind} ${id}`).join(", ")}`
+  }
+
+  /** Whether the same call may succeed later with nothing changed: no. */
+  get isRetryable(): boolean {
+    return false
   }
 }
 
@@ -58,6 +77,11 @@ export class FormulaText
   /** Where the text comes from, and the text. */
   override get message(): string {
     return `${this.path}: a spreadsheet could run ${JSON.stringify(this.text)} as a formula`
+  }
+
+  /** Whether the same call may succeed later with nothing changed: no. */
+  get isRetryable(): boolean {
+    return false
   }
 }
 
@@ -88,7 +112,7 @@ export interface PayrollRow {
 }
 
 /** The sums of a pay period: whole sums, never differences. A revision of a close is one. */
-export interface PayrollState {
+export interface PayrollSums {
   /** The first date of the period. */
   readonly first: BusinessDate
   /** The last date of the period. */
@@ -104,15 +128,40 @@ export interface PayrollState {
 /** The codes by which the payroll program knows users, locations, departments and roles, and their names. */
 export interface PayrollCodes {
   /** The code of an id; `undefined` without one. */
-  readonly getCode: (kind: Grouping, id: number) => string | undefined
+  readonly getCode: (kind: CodeKind, id: number) => string | undefined
   /** Default: no id has a name. A cell without a name is empty. */
-  readonly getName?: ((kind: Grouping, id: number) => string | undefined) | undefined
+  readonly getName?: ((kind: CodeKind, id: number) => string | undefined) | undefined
+}
+
+/** What a file is made of, beside its mapping. */
+export interface EncodeOptions {
+  /** The codes and names of ids. */
+  readonly codes: PayrollCodes
+  /** The sums to pay. */
+  readonly state: PayrollSums
+  /**
+   * The sums of the file before, as `Close.find` gives them: the file has the difference. Without them a file pays the whole again,
+   * so `None` must be given.
+   */
+  readonly previous: Option.Option<PayrollSums>
+}
+
+const isInOrder = ({ first, last }: PayrollSums): Wrong | undefined =>
+  first <= last ? undefined : wrong("must be the first date or a later one", ".last")
+
+const encodeChecks: Checks<EncodeOptions> = {
+  codes: must(Predicate.hasProperty("getCode"), "an object with getCode"),
+  state: isInOrder,
+  previous: (previous) =>
+    Option.isOption(previous)
+      ? Option.getOrUndefined(Option.map(previous, isInOrder))
+      : wrong("must be the Option of the sums before")
 }
 
 /** The code of an id in a file. */
 export const UsedCode = Schema.Struct({
   /** What has the code. */
-  kind: Grouping,
+  kind: CodeKind,
   /** Its id. */
   id: Schema.Int,
   /** The code. */
@@ -128,13 +177,21 @@ export interface PayrollFile {
   /** Number of rows, without titles. */
   readonly rows: number
   /** For each column of hours, the exact sum less the sum of its cells: what rounding left out. */
-  readonly remainders: ReadonlyArray<{ readonly header: string; readonly remainder: Duration.Duration }>
+  readonly remainders: ReadonlyArray<Remainder>
   /** The codes that it uses, by kind and id. */
   readonly codes: ReadonlyArray<UsedCode>
   /** Users who share a code: one employee in the file. Hours over a threshold are counted for each user alone. */
   readonly sharedCodes: ReadonlyArray<SharedCode>
   /** The hours, the cost and the tips, if a person has some and no column has them. */
   readonly omitted: ReadonlyArray<OmittedAmount>
+}
+
+/** What rounding left out of a column of hours. */
+export interface Remainder {
+  /** The title of the column. */
+  readonly header: string
+  /** The exact sum less the sum of its cells. */
+  readonly remainder: Duration.Duration
 }
 
 /** An amount that no column of the file has; with `previous`, the difference. */
@@ -169,7 +226,7 @@ export interface SharedCode {
 }
 
 /**
- * Writes the sums as the file of a mapping; with `previous`, what is still to pay: the difference to the file of `previous`.
+ * Writes `state` as the file of a mapping; with `previous`, what is still to pay: the difference to the file of `previous`.
  * Rows with the same texts are one row, which is summed before it is rounded. Rows that are zero in every number are left
  * out.
  *
@@ -179,7 +236,7 @@ export interface SharedCode {
  * **Example** (Hours of each employee as a row for each code)
  *
  * ```ts
- * import { Result } from "effect"
+ * import { Option, Result } from "effect"
  * import { PayrollFile } from "effect-time-punches/payroll"
  *
  * const mapping = PayrollFile.decodeMapping({
@@ -199,18 +256,27 @@ export interface SharedCode {
  *
  * const codes = new Map([[501, "0017"], [502, "0018"]])
  *
- * export const fileOf = (state: PayrollFile.PayrollState) =>
+ * export const fileOf = (state: PayrollFile.PayrollSums) =>
  *   Result.flatMap(mapping, (mapping) =>
- *     PayrollFile.encode(mapping, { getCode: (kind, id) => kind === "user" ? codes.get(id) : undefined }, state))
+ *     PayrollFile.encode(mapping, {
+ *       codes: { getCode: (kind, id) => kind === "user" ? codes.get(id) : undefined },
+ *       state,
+ *       previous: Option.none()
+ *     }))
  * ```
  */
 export const encode = (
   mapping: Mapping,
-  codes: PayrollCodes,
-  state: PayrollState,
-  previous?: PayrollState
-): Result.Result<PayrollFile, MappingError | MissingCodes | FormulaText> => {
+  options: EncodeOptions
+): Result.Result<PayrollFile, InvalidRequest | MappingError | MissingCodes | FormulaText> => {
+  const { codes, state } = options
+  const invalid = optionsRefusalOf(options, encodeChecks)
+  if (invalid !== undefined) return Result.fail(invalid)
+  const previous = Option.getOrUndefined(options.previous)
   const states = previous === undefined ? [state] : [state, previous]
+  // Untyped code may pass a mapping that was not decoded: a word that is none would round down.
+  const decoded = decodeMapping(mapping)
+  if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
   const refused = refusalOf(mapping, states)
   if (refused !== undefined) return Result.fail(refused)
   const cellTexts = makeTexts(mapping, codes)
@@ -273,7 +339,7 @@ const amountsIn = ({ columns, payCodes }: Mapping) => {
   }
 }
 
-const omittedOf = (mapping: Mapping, state: PayrollState, previous?: PayrollState): ReadonlyArray<OmittedAmount> => {
+const omittedOf = (mapping: Mapping, state: PayrollSums, previous?: PayrollSums): ReadonlyArray<OmittedAmount> => {
   const people = new Map<UserId, GroupSums>()
   const count = (sign: bigint, { net, ...row }: PayrollRow) => {
     const sums = people.get(row.userId) ?? nothing
@@ -343,14 +409,14 @@ interface Line {
   readonly sums: GroupSums
 }
 
-type CellTexts = (group: Group, kind: Kind, shown: PayrollState) => Pick<Line, "texts" | "code">
+type CellTexts = (group: Group, kind: Kind, shown: PayrollSums) => Pick<Line, "texts" | "code">
 
 /** Sums the groups of equal texts. `shown`: the state whose name and dates the texts have. */
 const linesOf = (
   { by, columns, payCodes }: Mapping,
   textsOf: CellTexts,
-  state: PayrollState,
-  shown: PayrollState
+  state: PayrollSums,
+  shown: PayrollSums
 ): ReadonlyMap<string, Line> => {
   const lines = new Map<string, Line>()
   const kinds = payCodes === undefined ? ["all" as const] : payCodeKinds.filter((kind) => payCodes[kind] !== undefined)
@@ -379,7 +445,7 @@ const compare = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): numb
 }
 
 /** The rows of a state. */
-const groupsOf = ({ rows }: PayrollState): ReadonlyArray<Group & { readonly sums: GroupSums }> =>
+const groupsOf = ({ rows }: PayrollSums): ReadonlyArray<Group & { readonly sums: GroupSums }> =>
   rows.map((row) => ({
     ids: {
       user: row.userId,
@@ -405,11 +471,12 @@ const excessOf = (excess: Option.Option<Duration.Duration>): bigint =>
 
 /** A number of a row; `undefined` for a text, and for a number that only another row of the group has. */
 const numberOf = (
-  value: Value | undefined,
+  value: ColumnValue | undefined,
   kind: Kind,
   { cost, double, net, over, punches, tips }: GroupSums,
   round: (time: bigint) => bigint
 ): bigint | undefined => {
+  if (!isNumberValue(value)) return undefined
   if (isHourValue(value)) {
     if (kind === "tips") return undefined
     const parts = {
@@ -429,8 +496,6 @@ const numberOf = (
       return tips
     case "punches":
       return punches
-    default:
-      return undefined
   }
 }
 
@@ -450,7 +515,7 @@ const makeTexts = (mapping: Mapping, { getCode, getName }: PayrollCodes) => {
     if ("constant" in column) guard(`columns[${at}].constant`, column.constant)
   }
 
-  const idText = (kind: Grouping, form: "code" | "name" | "id", id: number): string => {
+  const idText = (kind: CodeKind, form: "code" | "name" | "id", id: number): string => {
     if (form === "id") return `${id}`
     if (form === "name") return guard(`the name of ${kind} ${id}`, getName?.(kind, id) ?? "")
     const code = getCode(kind, id) ?? ""
@@ -510,7 +575,7 @@ const makeTexts = (mapping: Mapping, { getCode, getName }: PayrollCodes) => {
 }
 
 const byKindAndId = (one: Omit<UsedCode, "code">, other: Omit<UsedCode, "code">): number =>
-  Grouping.literals.indexOf(one.kind) - Grouping.literals.indexOf(other.kind) || one.id - other.id
+  CodeKind.literals.indexOf(one.kind) - CodeKind.literals.indexOf(other.kind) || one.id - other.id
 
 const dateText = (date: BusinessDate, format: DateFormat = defaultFormat): string => {
   const [year = "", month = "", day = ""] = date.split("-")
@@ -526,8 +591,7 @@ const hourUnits = { "decimal:2": 36_000, "decimal:4": 360, "h:mm": 60_000, minut
 
 const numberText = ({ decimal = defaults.decimal, hours }: Mapping, column: Column, cell: bigint): string => {
   const value = valueOf(column)
-  if (value === "punches") return `${cell}`
-  if (!isHourValue(value)) return fraction(cell, 100n, decimal)
+  if (isAmountValue(value)) return amountForms[value] === "count" ? `${cell}` : fraction(cell, 100n, decimal)
   switch (hours) {
     case "decimal:2":
       return fraction(cell, 100n, decimal)

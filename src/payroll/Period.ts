@@ -1,14 +1,24 @@
 /** Local days, weeks, months and pay periods by a day rule, as dates and as half-open ranges of instants. */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { BusinessDate } from "../Ids.ts"
 import { dayMillis } from "../internal/wire/instant.ts"
-import type { PayCalendar, PayPeriod } from "./PayCalendar.ts"
+import { type DayRule, dayStartsOf, type Interval, offsetAt, zoneOf } from "./DayRule.ts"
+import { type Checks, must, optional, orThrow, refusalOf, word } from "./options.ts"
+import { PayCalendar, type PayPeriod } from "./PayCalendar.ts"
 import { modulo } from "./Rounding.ts"
 import { Weekday } from "./Weekday.ts"
-import { type DayRule, dayStartsOf, type Interval, offsetAt, zoneOf } from "./Zones.ts"
+export {
+  byLocation,
+  type DayRule,
+  type DayRules,
+  dayRules,
+  type Interval,
+  type LocalPeriods,
+  MissingDayRule
+} from "./DayRule.ts"
 export { Weekday } from "./Weekday.ts"
-export { byLocation, type DayRule, type Interval, type LocalPeriods, MissingZone, type Zones, zones } from "./Zones.ts"
 
 /**
  * The instants of the local dates `first` to `last`, both inclusive. A day lasts as long as its clocks say: 23, 24 or
@@ -18,10 +28,20 @@ export { byLocation, type DayRule, type Interval, type LocalPeriods, MissingZone
  * at midnight, at the first of two midnights, or at the end of the gap that skips midnight.
  *
  * Law: days tile. `localDays(dayRule, a, c)` is `localDays(dayRule, a, b)` followed by `localDays(dayRule, b + 1, c)`, without
- * gap or overlap, for every day rule. If `last` lies before `first`, the range is inverted, which a listing refuses.
+ * gap or overlap, for every day rule. Throws `InvalidRequest` if `last` lies before `first`.
  */
-export const localDays = (dayRule: DayRule, first: BusinessDate, last: BusinessDate): Interval =>
-  between(dayRule, dayOf(first), dayOf(last) + 1)
+export const localDays = (dayRule: DayRule, first: BusinessDate, last: BusinessDate): Interval => {
+  orThrow(refusalOf({ last }, { last: must((last) => first <= last, "the first date or a later one") }))
+  return between(dayRule, dayOf(first), dayOf(last) + 1)
+}
+
+/** How weeks are counted. */
+export interface WeekOptions {
+  /** The first day of a week. Default: `"monday"`. */
+  readonly firstDay?: Weekday | undefined
+}
+
+const weekChecks: Checks<WeekOptions> = { firstDay: optional(word(Weekday.literals)) }
 
 /**
  * The local week that contains `date`: seven days from `firstDay`.
@@ -46,12 +66,9 @@ export const localDays = (dayRule: DayRule, first: BusinessDate, last: BusinessD
 export const week = (
   dayRule: DayRule,
   date: BusinessDate,
-  options?: {
-    /** Default: `"monday"`. */
-    readonly firstDay?: Weekday | undefined
-  }
+  options?: WeekOptions
 ): Interval => {
-  const start = weekStart(date, options?.firstDay)
+  const start = weekStart(date, options)
   return between(dayRule, start, start + 7)
 }
 
@@ -61,17 +78,11 @@ export const week = (
  */
 export const firstDateOfWeek = (
   date: BusinessDate,
-  options?: {
-    /** Default: `"monday"`. */
-    readonly firstDay?: Weekday | undefined
-  }
-): BusinessDate => fromDay(weekStart(date, options?.firstDay))
+  options?: WeekOptions
+): BusinessDate => fromDay(weekStart(date, options))
 
 /** Returns `firstDateOfWeek` for many dates: a function that caches the dates it meets. */
-export const makeFirstDateOfWeek = (options?: {
-  /** Default: `"monday"`. */
-  readonly firstDay?: Weekday | undefined
-}): (date: BusinessDate) => BusinessDate => {
+export const makeFirstDateOfWeek = (options?: WeekOptions): (date: BusinessDate) => BusinessDate => {
   const weeks = new Map<BusinessDate, BusinessDate>()
   return (date) => {
     const week = weeks.get(date) ?? firstDateOfWeek(date, options)
@@ -81,9 +92,10 @@ export const makeFirstDateOfWeek = (options?: {
 }
 
 /** Day 0, 1 January 1970, was a Thursday. */
-const weekStart = (date: BusinessDate, first: Weekday = "monday"): number => {
+const weekStart = (date: BusinessDate, options: WeekOptions = {}): number => {
+  orThrow(refusalOf(options, weekChecks))
   const day = dayOf(date)
-  return day - modulo(day + 4 - Weekday.literals.indexOf(first), 7)
+  return day - modulo(day + 4 - Weekday.literals.indexOf(options.firstDay ?? "monday"), 7)
 }
 
 /**
@@ -93,6 +105,10 @@ const weekStart = (date: BusinessDate, first: Weekday = "monday"): number => {
  */
 export const month = (dayRule: DayRule, date: BusinessDate): Interval =>
   between(dayRule, monthStart(date), monthStart(date, 1))
+
+const calendarChecks = {
+  calendar: must(Schema.is(PayCalendar), "a calendar that `PayCalendar.make` takes")
+}
 
 /**
  * The pay period that contains `date`, as dates: `localDays(dayRule, first, last)` has its instants. At the ends of the
@@ -118,6 +134,7 @@ export const month = (dayRule: DayRule, date: BusinessDate): Interval =>
  * ```
  */
 export const payPeriod = (calendar: PayCalendar, date: BusinessDate): PayPeriod => {
+  orThrow(refusalOf({ calendar }, calendarChecks))
   const day = dayOf(date)
   if (calendar.kind === "days") {
     const first = day - modulo(day - dayOf(calendar.anchor), calendar.days)
@@ -185,7 +202,8 @@ const clamp = (day: number): number => Math.min(Math.max(day, firstDay), lastDay
 
 const toDay = (midnight: DateTime.Utc): number => midnight.epochMilliseconds / dayMillis
 
-const dayOf = (date: BusinessDate): number => toDay(DateTime.makeUnsafe(date))
+/** The days from 1970-01-01 to a date. @internal */
+export const dayOf = (date: BusinessDate): number => toDay(DateTime.makeUnsafe(date))
 
 const fromDay = (day: number): BusinessDate =>
   BusinessDate.make(DateTime.formatIsoDateUtc(DateTime.makeUnsafe(clamp(day) * dayMillis)))

@@ -3,17 +3,39 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Function from "effect/Function"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Sink from "effect/Sink"
+import type { InvalidRequest } from "../ApiError.ts"
 import { LocationId, TimePunchId, UserId } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { Kind } from "./IssueKind.ts"
+import {
+  byLocation,
+  type DayRule,
+  type DayRules,
+  type Interval,
+  isDayRuleOrRules,
+  type LocalPeriods,
+  zoneOf,
+  zonesOf
+} from "./DayRule.ts"
+import { IssueKind } from "./IssueKind.ts"
+import {
+  type Checks,
+  isBoolean,
+  isFiniteTime,
+  isFunction,
+  must,
+  optional,
+  orFailing,
+  orThrow,
+  refusalOf
+} from "./options.ts"
 import { toSink } from "./running.ts"
 import * as WorkedTime from "./WorkedTime.ts"
-import { byLocation, type DayRule, type Interval, type LocalPeriods, zoneOf, type Zones, zonesOf } from "./Zones.ts"
 
-export { Kind } from "./IssueKind.ts"
+export { IssueKind } from "./IssueKind.ts"
 
 /** A reason to look at a punch. It is a fact, not an error. */
 export class Issue extends Schema.Opaque<Issue>()(Schema.Struct({
@@ -24,7 +46,7 @@ export class Issue extends Schema.Opaque<Issue>()(Schema.Struct({
   /** The location of the punch. */
   locationId: LocationId,
   /** Why the punch should be looked at. */
-  kind: Kind,
+  kind: IssueKind,
   /** The clock-in of the punch, in the zone of its location. `JSON.stringify` writes the instant, in UTC. */
   at: Schema.DateTimeZonedFromString,
   /** The reason as a sentence. Its times are in the zone of `at`. It contains no name of a person and no note. */
@@ -33,8 +55,8 @@ export class Issue extends Schema.Opaque<Issue>()(Schema.Struct({
 
 /** What is checked, and by which day rule. */
 export interface PeriodCheckOptions<out E = never> extends WorkedTime.WorkedTimeOptions {
-  /** The day rule of all locations, or `Period.zones`: each location by its own. */
-  readonly dayRule: DayRule | Zones<E>
+  /** The day rule of all locations, or `Period.dayRules`: each location by its own. */
+  readonly dayRule: DayRule | DayRules<E>
   /** The period to close, by a day rule: `(dayRule) => Period.week(dayRule, date)`. */
   readonly period: (dayRule: DayRule) => Interval
   /** A punch that is longer than this is `tooLong`. A finite duration; default: 16 hours. */
@@ -45,12 +67,23 @@ export interface PeriodCheckOptions<out E = never> extends WorkedTime.WorkedTime
    * Which punches of the period are checked, such as those of one location. The others are only reported if they overlap
    * one of these: a person may be clocked in at two locations. Default: all.
    */
-  readonly isChecked?: ((punch: TimePunch) => boolean) | undefined
+  readonly select?: ((punch: TimePunch) => boolean) | undefined
   /**
    * Whether the punches arrive by clock-in, as `PunchCopy.list` gives them. Then only punches that have not ended are kept, and
    * another order is a defect. Default: false.
    */
-  readonly isSorted?: boolean | undefined
+  readonly sorted?: boolean | undefined
+}
+
+/** @internal */
+export const checkChecks: Checks<PeriodCheckOptions<unknown>> = {
+  ...WorkedTime.measureChecks,
+  dayRule: isDayRuleOrRules,
+  period: isFunction(),
+  maxDuration: optional(isFiniteTime),
+  disputed: optional(must(Predicate.isSet, "a set of ids")),
+  select: optional(isFunction()),
+  sorted: isBoolean
 }
 
 /**
@@ -59,6 +92,12 @@ export interface PeriodCheckOptions<out E = never> extends WorkedTime.WorkedTime
  * `open` in an earlier period.
  */
 export const queryWindow = <E = never>(options: PeriodCheckOptions<E>): Interval => {
+  orThrow(refusalOf(options, checkChecks))
+  return windowOf(options)
+}
+
+/** `queryWindow` of options that were checked. @internal */
+export const windowOf = <E = never>(options: PeriodCheckOptions<E>): Interval => {
   const { gte, lt } = byLocation(options.dayRule, options.period).queryWindow
   const maxDuration = maxDurationOf(options)
   return { gte: DateTime.subtractDuration(gte, maxDuration), lt: DateTime.addDuration(lt, maxDuration) }
@@ -72,7 +111,7 @@ export const queryWindow = <E = never>(options: PeriodCheckOptions<E>): Interval
  * Two punches overlap if they share time; two that only touch do not. An open punch reaches to `asOf`. Without it its end
  * is not known, and only the instant of its clock-in counts.
  *
- * One pass, in any order. It keeps the issues, and about 130 bytes for each punch that is not deleted; with `isSorted` only for
+ * One pass, in any order. It keeps the issues, and about 130 bytes for each punch that is not deleted; with `sorted` only for
  * the punches that have not ended, one or two a person. Fails with the error of `dayRule`, for any punch that is not deleted.
  *
  * **Example** (Is the week ready to close?)
@@ -94,7 +133,8 @@ export const queryWindow = <E = never>(options: PeriodCheckOptions<E>): Interval
  */
 export const check = <E = never>(
   options: PeriodCheckOptions<E>
-): Sink.Sink<ReadonlyArray<Issue>, TimePunch, never, E> => Sink.map(findings(options), (found) => found.map(issueOf))
+): Sink.Sink<ReadonlyArray<Issue>, TimePunch, never, E | InvalidRequest> =>
+  orFailing(refusalOf(options, checkChecks), () => Sink.map(findings(options), (found) => found.map(issueOf)))
 
 /**
  * What `check` finds, in the same order, without sentences: an issue takes ten times the memory. `issueOf` makes it.
@@ -106,7 +146,7 @@ export const findings = <E = never>(
 
 /** @internal */
 export interface Finding {
-  readonly kind: Kind
+  readonly kind: IssueKind
   readonly shift: Shift
   readonly reason: Reason
 }
@@ -131,7 +171,7 @@ interface Shift {
 
 /** `findings` punch by punch. @internal */
 export const makeCheck = <E>(options: PeriodCheckOptions<E>) => {
-  const { isSorted = false } = options
+  const { sorted = false } = options
   const found: Array<Finding> = []
   /** Of sorted punches the shifts that may share time with a later one; else all. */
   const people = new Map<UserId, Array<Shift>>()
@@ -151,21 +191,21 @@ export const makeCheck = <E>(options: PeriodCheckOptions<E>) => {
         found.push({ kind, shift, reason })
       }
     }
-    if (isSorted && shift.start < last) {
-      throw new TypeError(`isSorted, but punch ${punch.id} arrives behind a later clock-in`)
+    if (sorted && shift.start < last) {
+      throw new TypeError(`sorted, but punch ${punch.id} arrives behind a later clock-in`)
     }
     last = shift.start
     // A shift without length shares time with none.
     if (shift.start >= shift.end) return Result.void
     const earlier = people.get(shift.userId)
     if (earlier === undefined) people.set(shift.userId, [shift])
-    else if (!isSorted) earlier.push(shift)
+    else if (!sorted) earlier.push(shift)
     else if (!replaces(earlier, shift)) people.set(shift.userId, withOverlaps(earlier, shift, found))
     return Result.void
   }
 
   const result = (): ReadonlyArray<Finding> => {
-    if (!isSorted) {
+    if (!sorted) {
       for (const shifts of people.values()) {
         shifts.toSorted((a, b) => a.start - b.start)
           .reduce<Array<Shift>>((earlier, shift) => withOverlaps(earlier, shift, found), [])
@@ -182,9 +222,9 @@ const maxDurationOf = (options: PeriodCheckOptions<unknown>): Duration.Duration 
 
 const shiftOf = <E>(
   punch: TimePunch,
-  zones: Zones<E>,
+  zones: DayRules<E>,
   periods: LocalPeriods<E>,
-  { asOf, isChecked = Function.constTrue }: PeriodCheckOptions<E>
+  { asOf, select = Function.constTrue }: PeriodCheckOptions<E>
 ): Result.Result<Shift, E> => {
   const { clockedIn: { epochMilliseconds: start }, clockedOut, id: punchId, locationId, userId } = punch
   // Of an open punch without asOf only the instant of its clock-in is known.
@@ -195,7 +235,7 @@ const shiftOf = <E>(
       userId,
       locationId,
       zone: zoneOf(dayRule),
-      belongs: isWithin && isChecked(punch),
+      belongs: isWithin && select(punch),
       open: Option.isNone(clockedOut),
       start,
       end,
@@ -248,9 +288,9 @@ const reasons = (
   punch: TimePunch,
   options: PeriodCheckOptions<unknown>,
   maxDuration: Duration.Duration
-): ReadonlyArray<readonly [Kind, Reason]> => {
+): ReadonlyArray<readonly [IssueKind, Reason]> => {
   const { anomalies, open, times } = WorkedTime.measureMillis(punch, options)
-  const found: Array<readonly [Kind, Reason]> = []
+  const found: Array<readonly [IssueKind, Reason]> = []
   if (open) found.push(["open", "It has no clock-out."])
   if (!punch.approved) found.push(["unapproved", "It is not approved."])
   if (options.disputed?.has(punch.id) === true) found.push(["disputed", "The employee disputes it."])
@@ -299,7 +339,7 @@ const compare = (a: Finding, b: Finding): number =>
   a.shift.userId - b.shift.userId ||
   a.shift.start - b.shift.start ||
   a.shift.punchId - b.shift.punchId ||
-  Kind.literals.indexOf(a.kind) - Kind.literals.indexOf(b.kind) ||
+  IssueKind.literals.indexOf(a.kind) - IssueKind.literals.indexOf(b.kind) ||
   compareTexts(a, b)
 
 const isShift = (reason: Reason): reason is Shift => typeof reason !== "string" && !Duration.isDuration(reason)

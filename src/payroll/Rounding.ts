@@ -12,24 +12,24 @@ export type Rounding = typeof Rounding.Type
 /** The rounded quotient of two integers, of which the dividend is not negative and the divisor positive. */
 export const divide = (dividend: bigint, divisor: bigint, rounding: Rounding): bigint => {
   const whole = dividend / divisor
-  const rest = dividend % divisor
-  return whole + (roundsUp(rounding, rest > 0n, Number(rest * 2n - divisor), whole % 2n === 1n) ? 1n : 0n)
+  const remainder = dividend % divisor
+  return whole + (roundsUp(rounding, remainder > 0n, Number(remainder * 2n - divisor), whole % 2n === 1n) ? 1n : 0n)
 }
 
 /** The same of safe integers, with a divisor of at most 2^52: remainder, difference and quotient are exact. */
 export const divideSafe = (dividend: number, divisor: number, rounding: Rounding): number => {
-  const rest = dividend % divisor
-  const whole = (dividend - rest) / divisor
-  return whole + (roundsUp(rounding, rest > 0, rest * 2 - divisor, whole % 2 === 1) ? 1 : 0)
+  const remainder = dividend % divisor
+  const whole = (dividend - remainder) / divisor
+  return whole + (roundsUp(rounding, remainder > 0, remainder * 2 - divisor, whole % 2 === 1) ? 1 : 0)
 }
 
-/** `beyondHalf`: of which sign the rest less a half is. */
-const roundsUp = (rounding: Rounding, hasRest: boolean, beyondHalf: number, isOdd: boolean): boolean => {
+/** `beyondHalf`: of which sign the remainder less a half is. */
+const roundsUp = (rounding: Rounding, hasRemainder: boolean, beyondHalf: number, isOdd: boolean): boolean => {
   switch (rounding) {
     case "down":
       return false
     case "up":
-      return hasRest
+      return hasRemainder
     case "halfUp":
       return beyondHalf >= 0
     case "halfEven":

@@ -1,10 +1,11 @@
 /** The time worked in a punch, net of its unpaid breaks, and the anomalies of the punch. */
-import type * as DateTime from "effect/DateTime"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Break, TimePunch } from "../TimePunch.ts"
-import type { MillisInterval } from "./Zones.ts"
+import type { MillisInterval } from "./DayRule.ts"
+import { type Checks, makeOrThrow, must, optional } from "./options.ts"
 
 /**
  * Something odd about a punch: a fact and never an error. It depends on the punch alone, except for
@@ -66,6 +67,11 @@ export interface WorkedTimeOptions {
   readonly asOf?: DateTime.DateTime | undefined
 }
 
+/** @internal */
+export const measureChecks: Checks<WorkedTimeOptions> = { asOf: optional(must(DateTime.isDateTime, "a DateTime")) }
+
+const requireMeasure = makeOrThrow(measureChecks)
+
 /**
  * Measures a punch. Breaks are clipped to it and united, so that no instant counts twice: an instant in both a paid and
  * an unpaid break is unpaid, so a paid break never changes `net`. A deleted break counts nowhere, and makes no anomaly. `asOf` does
@@ -88,6 +94,7 @@ export interface WorkedTimeOptions {
  * ```
  */
 export const measure = (punch: TimePunch, options?: WorkedTimeOptions): WorkedTime => {
+  if (options !== undefined) requireMeasure(options)
   const { anomalies, open, times } = measureMillis(punch, options)
   return { durations: times === undefined ? Option.none() : Option.some(durationsOf(times)), open, anomalies }
 }

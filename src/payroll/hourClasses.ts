@@ -1,6 +1,7 @@
 /** The time of a person in order, each hour in one class: one rule for a period and for a close. */
 import * as Duration from "effect/Duration"
 import type { BusinessDate } from "../Ids.ts"
+import { type Checks, isThreshold, optional } from "./options.ts"
 
 /** Time in milliseconds. */
 export interface Classes {
@@ -12,7 +13,7 @@ export interface Classes {
   readonly double: number
 }
 
-/** The thresholds of a day and a week: one that is left out is infinite, a negative one counts as zero. */
+/** The thresholds of a day and a week: one that is left out is infinite. One that is less than a minute and not zero is refused. */
 export interface Thresholds {
   /** The threshold for the net time of a local week. Default: none, so that no time is over it. */
   readonly weeklyThreshold?: Duration.Input | undefined
@@ -20,6 +21,12 @@ export interface Thresholds {
   readonly dailyThreshold?: Duration.Input | undefined
   /** A second threshold of a day: time over it is `double`. Default: none. */
   readonly doubleThreshold?: Duration.Input | undefined
+}
+
+export const thresholdChecks: Checks<Thresholds> = {
+  weeklyThreshold: optional(isThreshold),
+  dailyThreshold: optional(isThreshold),
+  doubleThreshold: optional(isThreshold)
 }
 
 /**
@@ -56,5 +63,4 @@ export const makeClasses = (
 }
 
 /** Whole milliseconds, as all times are. */
-const millisOf = (threshold: Duration.Input = Duration.infinity): number =>
-  Math.max(0, Math.round(Duration.toMillis(threshold)))
+const millisOf = (threshold: Duration.Input = Duration.infinity): number => Math.round(Duration.toMillis(threshold))

@@ -1,12 +1,13 @@
 /** The mapping of a payroll file, as its user writes it: what each column has, its codes and rounding. */
+import * as Arr from "effect/Array"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { Rounding } from "./Rounding.ts"
 
 /** What the rows of a file may be by. Each has a code and a name. */
-export const Grouping = Schema.Literals(["user", "location", "department", "role"])
+export const CodeKind = Schema.Literals(["user", "location", "department", "role"])
 
-export type Grouping = typeof Grouping.Type
+export type CodeKind = typeof CodeKind.Type
 
 /** What a cell has of an id. */
 export const idValues = {
@@ -22,7 +23,7 @@ export const idValues = {
   roleCode: ["role", "code"],
   roleName: ["role", "name"],
   roleId: ["role", "id"]
-} as const satisfies Readonly<Record<string, readonly [Grouping, "code" | "name" | "id"]>>
+} as const satisfies Readonly<Record<string, readonly [CodeKind, "code" | "name" | "id"]>>
 
 const isOneOf = <A extends string>(values: ReadonlyArray<A>) => (value: string | undefined): value is A =>
   values.some((each) => each === value)
@@ -36,11 +37,15 @@ export const isDateValue = isOneOf(dateValues)
 export const hourValues = { hours: "hours", hoursRegular: "regular", hoursOver: "over", hoursDouble: "double" } as const
 export const isHourValue = isOneOf(Struct.keys(hourValues))
 
-const numberValues = [...Struct.keys(hourValues), "amount", "cost", "tips", "punches"] as const
+/** How the other numbers are written. */
+export const amountForms = { amount: "money", cost: "money", tips: "money", punches: "count" } as const
+export const isAmountValue = isOneOf(Struct.keys(amountForms))
+
+const numberValues = [...Struct.keys(hourValues), ...Struct.keys(amountForms)] as const
 export const isNumberValue = isOneOf(numberValues)
 
 /** What the cells of a column hold. */
-export const Value = Schema.Literals([
+export const ColumnValue = Schema.Literals([
   ...Struct.keys(idValues),
   "payCode",
   "rate",
@@ -49,7 +54,7 @@ export const Value = Schema.Literals([
   ...numberValues
 ])
 
-export type Value = typeof Value.Type
+export type ColumnValue = typeof ColumnValue.Type
 
 /** How a date is written. */
 export const DateFormat = Schema.Literals([
@@ -71,7 +76,7 @@ export const Column = Schema.Union([
     /** The title of the column. */
     header: Schema.String,
     /** What its cells hold. */
-    value: Value,
+    value: ColumnValue,
     /** How a date is written. Default: `YYYY-MM-DD`. */
     format: Schema.optionalKey(DateFormat)
   }),
@@ -85,7 +90,7 @@ export const Column = Schema.Union([
 
 export type Column = typeof Column.Type
 
-export const valueOf = (column: Column): Value | undefined => "value" in column ? column.value : undefined
+export const valueOf = (column: Column): ColumnValue | undefined => "value" in column ? column.value : undefined
 
 const Code = Schema.String.check(Schema.isNonEmpty())
 
@@ -99,7 +104,7 @@ export class Mapping extends Schema.Opaque<Mapping>()(Schema.Struct({
   /** The version of this form. */
   v: Schema.Literal(1),
   /** What a row is by, such as `["user"]`. No word twice. */
-  by: Schema.NonEmptyArray(Grouping),
+  by: Schema.NonEmptyArray(CodeKind),
   /** The codes of hours and tips: `hours`, or `regular` and `over` with `double`, and `tips`. No two are equal. */
   payCodes: Schema.optionalKey(Schema.Struct({
     /** All hours. */
@@ -151,12 +156,18 @@ export const defaults = {
 
 export const defaultFormat: DateFormat = "YYYY-MM-DD"
 
+/** A mapping with every default written out. */
+export interface WholeMapping
+  extends Omit<Mapping, keyof typeof defaults>, Required<Pick<Mapping, keyof typeof defaults>>
+{}
+
 /** The same mapping with every default written out: mappings that write the same files are then equal. */
-export const withDefaults = (mapping: Mapping) => ({
+export const withDefaults = (mapping: Mapping): WholeMapping => ({
   ...defaults,
   ...mapping,
-  columns: mapping.columns.map((column) =>
-    "value" in column && isDateValue(column.value) ? { format: defaultFormat, ...column } : column
+  columns: Arr.map(
+    mapping.columns,
+    (column) => "value" in column && isDateValue(column.value) ? { format: defaultFormat, ...column } : column
   )
 })
 
@@ -172,6 +183,11 @@ export class MappingError
   /** The path and what is wrong there. */
   override get message(): string {
     return `${this.path === "" ? "the mapping" : this.path}: ${this.detail}`
+  }
+
+  /** Whether the same call may succeed later with nothing changed: no. */
+  get isRetryable(): boolean {
+    return false
   }
 }
 

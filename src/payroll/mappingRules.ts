@@ -6,8 +6,9 @@ import * as Schema from "effect/Schema"
 import { meantWord } from "../internal/text/meant.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import {
+  type CodeKind,
+  type ColumnValue,
   defaults,
-  type Grouping,
   hourValues,
   idValues,
   isDateValue,
@@ -17,7 +18,6 @@ import {
   Mapping,
   MappingError,
   payCodeKinds,
-  type Value,
   valueOf
 } from "./mapping.ts"
 
@@ -60,11 +60,11 @@ const firstOf = (refusals: Iterable<Refusal>): MappingError | undefined => {
 const problemOf = (mapping: Mapping): MappingError | undefined => {
   const { by, columns, decimal, payCodes, quote, separator } = { ...defaults, ...mapping }
   const values = columns.map(valueOf)
-  const has = (value: Value) => values.includes(value)
+  const has = (value: ColumnValue) => values.includes(value)
   const { double, hours, over, regular, tips } = payCodes ?? {}
   const codes = Object.values(payCodes ?? {})
   // Two people of one name would be one row.
-  const isShown = (by: Grouping) =>
+  const isShown = (by: CodeKind) =>
     values.some((value) => isIdValue(value) && idValues[value][0] === by && idValues[value][1] !== "name")
   return firstOf([
     ...by.map((each, at): Refusal => [by.indexOf(each) !== at, `by[${at}]`, `${each} is there twice`]),

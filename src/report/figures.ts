@@ -4,11 +4,11 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { BusinessDate, LocationId, UserId } from "../Ids.ts"
+import { byLocation, type DayRule, isDayRules, isWithin, union } from "../payroll/DayRule.ts"
 import * as Labor from "../payroll/Labor.ts"
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import { toSink } from "../payroll/running.ts"
-import { byLocation, type DayRule, isWithin, isZones, union } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { makePresence, type Presence } from "./presence.ts"
 
@@ -110,8 +110,8 @@ const makeFigures = <E>({ check, datesOf, hours, labor, placeOf }: FiguresOption
  * would add overlaps to the findings.
  */
 const isRead = <E>(check: PeriodCheck.PeriodCheckOptions<E>) => {
-  const window = PeriodCheck.queryWindow(check)
-  const { widest } = isZones(check.dayRule) ? byLocation(check.dayRule, check.period) : { widest: window }
+  const window = PeriodCheck.windowOf(check)
+  const { widest } = isDayRules(check.dayRule) ? byLocation(check.dayRule, check.period) : { widest: window }
   const read = union([window, widest])
   return ({ clockedIn }: TimePunch): boolean => isWithin(read, clockedIn)
 }

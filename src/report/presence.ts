@@ -2,10 +2,10 @@
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import { dayMillis } from "../internal/wire/instant.ts"
+import { type DayRule, offsetAt, zoneOf } from "../payroll/DayRule.ts"
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import { modulo } from "../payroll/Rounding.ts"
 import { paidParts } from "../payroll/WorkedTime.ts"
-import { type DayRule, offsetAt, zoneOf } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
 
 /** The average number of people on the clock, for each of the 168 hours of a week from Sunday at midnight. */

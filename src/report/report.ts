@@ -4,18 +4,33 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Stream from "effect/Stream"
+import type { InvalidRequest } from "../ApiError.ts"
 import { countedPunches } from "../internal/page/amounts.ts"
+import { byLocation, type DayRule, dayStartsOf, type Interval, zoneOf, zonesOf } from "../payroll/DayRule.ts"
 import * as Labor from "../payroll/Labor.ts"
+import {
+  type Checks,
+  each,
+  isFunction,
+  isText,
+  must,
+  optional,
+  orFail,
+  orThrow,
+  refusalOf
+} from "../payroll/options.ts"
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
-import { byLocation, type DayRule, dayStartsOf, type Interval, zoneOf, zonesOf } from "../payroll/Zones.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { type Figures, figuresOf } from "./figures.ts"
 import * as Page from "./page.ts"
 import { byTime, type ReportSums, sumsBy } from "./sums.ts"
+
+export type { NameLookup } from "./page.ts"
 
 /** What a report shows, and by which day rule. */
 export interface ReportOptions<out E = never>
@@ -23,13 +38,13 @@ export interface ReportOptions<out E = never>
     Labor.LaborOptions,
     Labor.Thresholds,
     Pick<Labor.HoursOverThresholdOptions<E>, "firstDay">,
-    Omit<PeriodCheck.PeriodCheckOptions<E>, "isChecked" | "asOf">
+    Omit<PeriodCheck.PeriodCheckOptions<E>, "select" | "asOf">
 {
   /**
    * Which punches of the period the report shows, such as those of one location. The others are read for overlaps only.
    * Default: all.
    */
-  readonly isSelected?: ((punch: TimePunch) => boolean) | undefined
+  readonly select?: ((punch: TimePunch) => boolean) | undefined
   /** The name of an id, such as the name of a person. It is shown as it is, as text. Default: ids only. */
   readonly names?: Page.NameLookup | undefined
   /** The title of the page. Default: `Labour report`. */
@@ -38,12 +53,22 @@ export interface ReportOptions<out E = never>
   readonly notes?: ReadonlyArray<string> | undefined
 }
 
+const reportChecks: Checks<ReportOptions<unknown>> = {
+  ...Labor.laborChecks,
+  ...Labor.hoursChecks,
+  ...PeriodCheck.checkChecks,
+  names: optional(isFunction()),
+  title: isText,
+  notes: optional(each(must(Predicate.isString, "a text")))
+}
+
 /**
  * What to list for a report: the period by the day rule of each location, the days before it in its first week if there is a
  * weekly threshold, and `maxDuration` on each side for overlaps.
  */
 export const queryWindow = <E = never>(options: ReportOptions<E>): Interval => {
-  const [one, other] = [PeriodCheck.queryWindow(checkOf(options)), Labor.queryWindow(options)]
+  orThrow(refusalOf(options, reportChecks))
+  const [one, other] = [PeriodCheck.windowOf(options), Labor.windowOf(options)]
   return { gte: DateTime.min(one.gte, other.gte), lt: DateTime.max(one.lt, other.lt) }
 }
 
@@ -55,7 +80,7 @@ export const queryWindow = <E = never>(options: ReportOptions<E>): Interval => {
  * whole, to the period and the date in which it was clocked in, by the day rule of its location. The sums are those of
  * `Labor.rollup` and `Labor.hoursOverThreshold`: a punch of unknown time is counted as incomplete, and its time is in no sum.
  *
- * Memory grows with people and findings, and without `isSorted` by about 130 bytes a punch. Fails with the error of `dayRule`,
+ * Memory grows with people and findings, and without `sorted` by about 130 bytes a punch. Fails with the error of `dayRule`,
  * and with `SumOverflow` before a sum could be wrong. Every text is escaped. The page holds wages.
  *
  * **Example** (The report of a week)
@@ -64,27 +89,28 @@ export const queryWindow = <E = never>(options: ReportOptions<E>): Interval => {
  * import { DateTime } from "effect"
  * import { BusinessDate, CompanyId, TimePunches } from "effect-time-punches"
  * import { Period } from "effect-time-punches/payroll"
- * import { type ReportOptions, queryWindow, toHtmlReport } from "effect-time-punches/report"
+ * import { Report } from "effect-time-punches/report"
  *
- * const options: ReportOptions = {
+ * const options: Report.ReportOptions = {
  *   dayRule: DateTime.zoneMakeNamedUnsafe("America/New_York"),
  *   period: (dayRule) => Period.week(dayRule, BusinessDate.make("2026-03-09")),
  *   rounding: "halfUp",
  *   weeklyThreshold: "40 hours"
  * }
  *
- * const punches = TimePunches.list(CompanyId.make(7), { clockedIn: queryWindow(options) })
+ * const punches = TimePunches.list(CompanyId.make(7), { clockedIn: Report.queryWindow(options) })
  *
- * export const page = toHtmlReport(punches, options)
+ * export const page = Report.toHtml(punches, options)
  * ```
  */
-export const toHtmlReport = <E2, R, E = never>(
+export const toHtml = <E2, R, E = never>(
   punches: Stream.Stream<TimePunch, E2, R>,
   options: ReportOptions<E>
-): Effect.Effect<string, E | E2 | Labor.SumOverflow, R> =>
+): Effect.Effect<string, E | E2 | Labor.SumOverflow | InvalidRequest, R> =>
   Effect.gen(function*() {
+    yield* orFail(refusalOf(options, reportChecks))
     const { dayRule, firstDay, names, notes = [], period, title = "Labour report" } = options
-    const isSelected = options.isSelected ?? (() => true)
+    const select = options.select ?? (() => true)
     const zones = zonesOf(dayRule)
     const periods = byLocation(dayRule, period)
     const dateOf = Function.memoize(Period.makeBusinessDate)
@@ -97,11 +123,11 @@ export const toHtmlReport = <E2, R, E = never>(
       placeOf: (punch) =>
         Result.flatMap(periods.contains(punch), (isWithin) =>
           Result.map(zones.getDayRule(punch.locationId), (dayRule) =>
-            isWithin && isSelected(punch) ? { date: dateOf(dayRule)(punch.clockedIn), dayRule } : undefined)),
+            isWithin && select(punch) ? { date: dateOf(dayRule)(punch.clockedIn), dayRule } : undefined)),
       datesOf,
       labor: options,
-      hours: hasThreshold(options) ? { ...options, isCounted: isSelected } : undefined,
-      check: checkOf(options)
+      hours: hasThreshold(options) ? { ...options, isCounted: select } : undefined,
+      check: options
     })
     const people = peopleOf(figures, options)
     const locations = sumsBy(figures.days, ({ locationId }) =>
@@ -136,11 +162,6 @@ export const toHtmlReport = <E2, R, E = never>(
       ]
     )
   })
-
-const checkOf = <E>(options: ReportOptions<E>): PeriodCheck.PeriodCheckOptions<E> => ({
-  ...options,
-  isChecked: options.isSelected
-})
 
 /** The day rules of a report, each once. */
 const dayRulesText = (dayRules: ReadonlyArray<DayRule>): string => {

@@ -16,9 +16,9 @@ import { Cents, type CompanyId, TimePunchId, UserId } from "../Ids.ts"
 import { type Database, numberOf, raw } from "../internal/sql/dialect.ts"
 import { inSnapshot, retried, transact } from "../internal/sql/transaction.ts"
 import * as Amounts from "../payroll/Amounts.ts"
+import { byLocation, type DayRule, type DayRules, type Interval, type LocalPeriods } from "../payroll/DayRule.ts"
 import * as Labor from "../payroll/Labor.ts"
 import * as WorkedTime from "../payroll/WorkedTime.ts"
-import { byLocation, type DayRule, type Interval, type LocalPeriods, type Zones } from "../payroll/Zones.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { TimePunch } from "../TimePunch.ts"
 import { isOnlyTouched } from "./columns.ts"
@@ -33,8 +33,8 @@ import { punchOf, rowColumns, rowOf } from "./row.ts"
  * copy of now.
  */
 export interface ChangesOptions<out E = never> extends Labor.LaborOptions {
-  /** The day rule of all locations, or `Period.zones`: each location by its own. */
-  readonly dayRule: DayRule | Zones<E>
+  /** The day rule of all locations, or `Period.dayRules`: each location by its own. */
+  readonly dayRule: DayRule | DayRules<E>
   /** The period, by a day rule: `(dayRule) => Period.week(dayRule, date)`. */
   readonly period: (dayRule: DayRule) => Interval
   /** The instant to compare with, by the clock of the database, such as `history.last` of `status` at the close. */

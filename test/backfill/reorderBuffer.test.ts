@@ -26,7 +26,7 @@ describe("a reorder buffer", () => {
     const buffer = bufferOf(...positions)
 
     assert.deepStrictEqual(drained(buffer, frontier), pages)
-    assert.strictEqual(buffer.held(), positions.length - pages.length)
+    assert.strictEqual(buffer.size(), positions.length - pages.length)
     assert.isUndefined(buffer.next(frontier))
   })
 

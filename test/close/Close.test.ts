@@ -6,7 +6,7 @@ import * as CloseSums from "../../src/close/CloseSums.ts"
 import { Close } from "../../src/close/index.ts"
 import { ClosedPeriod } from "../../src/close/Revision.ts"
 import type { FileForm, FileNote } from "../../src/close/WrittenFile.ts"
-import { BusinessDate, CompanyId, TimePunchId, UserId } from "../../src/Ids.ts"
+import { BusinessDate, CompanyId, LocationId, TimePunchId, UserId } from "../../src/Ids.ts"
 import { Patience } from "../../src/internal/sql/transaction.ts"
 import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
 import { PunchCopy } from "../../src/sql/index.ts"
@@ -89,6 +89,43 @@ for (const database of databases()) {
         assert.deepStrictEqual(Schema.decodeSync(ClosedPeriod)(JSON.parse(text)), close)
       }))
 
+    itWithCopy("refuses an option by its name, and writes nothing", (copy) =>
+      Effect.gen(function*() {
+        yield* closed(copy)
+        const { run } = copy
+        const record = yield* list(copy)
+        /** Options as untyped code passes them. */
+        const untyped = <A>(options: A, changes: object): A => ({ ...options, ...changes })
+        const voidOptions = { revision: "1.1", note: "not sent" }
+        const calls = {
+          "weeklyThreshold": run(Close.create(company, { ...next, weeklyThreshold: 40 })),
+          "dayRule.dayStarts": run(
+            Close.create(company, { ...next, dayRule: { zone: newYork, dayStarts: "20 hours" } })
+          ),
+          "accept[1]": run(Close.create(company, untyped(next, { accept: ["stale", "opne"] }))),
+          "maxDuration": run(Close.create(company, { ...next, maxDuration: 16 })),
+          "companyId": run(Close.create(company, untyped(next, { companyId: 3 }))),
+          "last": run(Close.create(company, { ...next, last: date("2026-03-01") })),
+          "accept[0]": run(Close.correct(company, untyped({}, { accept: ["gaps"] }))),
+          "close": run(Close.correct(company, untyped({}, { close: [1] }))),
+          "closes[0]": run(Close.rehearse(company, { closes: [NaN] })),
+          "dayRules[301].dayStarts": run(
+            Close.due(company, {
+              dayRules: new Map([[LocationId.make(301), { zone: newYork, dayStarts: "-13 hours" }]])
+            })
+          ),
+          "user": run(Close.voidRevision(company, untyped(voidOptions, { user: 7 }))),
+          "reason": run(Close.voidRevision(company, untyped(voidOptions, { reason: "late" }))),
+          "acceptGap": run(Close.next(company, untyped({}, { acceptGap: true }))),
+          "by": run(Close.noteFile(company, "1.1", untyped(formOf(), { by: "payroll" })))
+        }
+        for (const [field, call] of Object.entries<Effect.Effect<unknown, object>>(calls)) {
+          const { _tag, companyId, field: named } = { _tag: "", companyId: 0, field: "", ...yield* Effect.flip(call) }
+          assert.deepStrictEqual([_tag, named, companyId], ["InvalidRequest", field, company])
+        }
+        assert.deepStrictEqual(yield* list(copy), record)
+      }))
+
     itWithCopy("is stale unless the last complete sync run began after the period", (copy) =>
       Effect.gen(function*() {
         yield* commit(copy.kept, company, week)
@@ -116,7 +153,7 @@ for (const database of databases()) {
           yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
           yield* copy.query(`UPDATE time_punches_history SET hourly_wage = hourly_wage + 1`)
           const error = yield* Effect.flip(correct(copy))
-          const verified = yield* Effect.flip(copy.run(Close.verify(company, undefined)))
+          const verified = yield* Effect.flip(copy.run(Close.verify(company)))
 
           assert.deepStrictEqual([error._tag, verified._tag], ["VerificationFailed", "VerificationFailed"])
           assert.match(error.message, /1\.1: its history was edited, users 501/)
@@ -134,7 +171,7 @@ for (const database of databases()) {
             PunchCopy.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") })
           )
 
-          const error = yield* Effect.flip(copy.run(Close.verify(company, undefined)))
+          const error = yield* Effect.flip(copy.run(Close.verify(company)))
           assert.deepStrictEqual([error._tag, error.message], [
             "VerificationFailed",
             `the history reaches no revision: none was compared [company ${company}]`
@@ -277,7 +314,7 @@ for (const database of databases()) {
             commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 12)])
           )
           assert.strictEqual(hours(yield* synced(Close.create(company, options))), 16)
-          assert.deepStrictEqual(yield* copy.run(Close.verify(company, undefined)), {
+          assert.deepStrictEqual(yield* copy.run(Close.verify(company)), {
             revisions: 1,
             unverifiable: 0
           })
@@ -302,7 +339,7 @@ for (const database of databases()) {
             Close.create(company, { ...later, rounding: "down", accept: ["stale", "empty", "gap"] })
           )
           assert.deepStrictEqual(state.accepted, { gap: 1, stale: 1, empty: 1 })
-          assert.deepStrictEqual([state.before, state.changedTerms], [Option.some(2), [
+          assert.deepStrictEqual([state.precedingClose, state.changedTerms], [Option.some(2), [
             { term: "rounding", before: "halfUp", now: "down" }
           ]])
 

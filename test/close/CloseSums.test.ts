@@ -32,7 +32,7 @@ describe("CloseSums.sum", () => {
         run([shift("2026-03-03T14:00:00Z", 8, { locationId: far })], terms({ dayRule: new Map([[east, newYork]]) }))
       )
 
-      assert.strictEqual(error._tag, "MissingZone")
+      assert.strictEqual(error._tag, "MissingDayRule")
     }))
 
   it.effect("keeps its days where the rules of the zone change later", () =>

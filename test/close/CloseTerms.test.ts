@@ -1,7 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Duration, Effect, Option, Schema } from "effect"
+import { DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import * as CloseTerms from "../../src/close/CloseTerms.ts"
-import { berlin, date, east, far, newYork, run, shift, terms } from "./terms.ts"
+import type { LocationId } from "../../src/Ids.ts"
+import type * as Period from "../../src/payroll/Period.ts"
+import { berlin, date, east, far, newYork, run, shift, terms, termsOptions } from "./terms.ts"
+
+/** Options as untyped code passes them. */
+const untyped = (changes: object): Partial<CloseTerms.CloseTermsOptions> => changes
 
 describe("CloseTerms.make", () => {
   it("takes a threshold in every form of a duration, as the check and the hours over a threshold do", () => {
@@ -19,6 +24,51 @@ describe("CloseTerms.make", () => {
     assert.lengthOf(starts, 22)
     assert.deepStrictEqual(starts.slice(13, 15), ["2026-03-08T05:00:00.000Z", "2026-03-09T04:00:00.000Z"])
     assert.deepStrictEqual(locations, [{ locationId: Option.none(), clock: 0, begins: Option.none() }])
+  })
+
+  const night = { zone: newYork, dayStarts: "20 hours" } as const
+  const threshold =
+    "must be at least a minute, or zero, and finite, such as \"8 hours\"; a number alone is milliseconds"
+  const start = "must be a duration from -12 to 12 hours, such as \"4 hours\""
+  const calendar = "must be from 0001-02-01 to 9999-11-30"
+
+  it.each<readonly [changes: object, text: string]>([
+    [{ weeklyThreshold: 40 }, `weeklyThreshold: ${threshold}`],
+    [{ dailyThreshold: Duration.infinity }, `dailyThreshold: ${threshold}`],
+    [{ doubleThreshold: NaN }, `doubleThreshold: ${threshold}`],
+    [{ weeklyTreshold: "40 hours" }, "weeklyTreshold: is not an option; did you mean weeklyThreshold?"],
+    [
+      { rounding: "HalfUp" },
+      "rounding: must be one of \"halfUp\", \"halfEven\", \"down\", \"up\"; did you mean halfUp?"
+    ],
+    [{ dayRule: night }, `dayRule.dayStarts: ${start}`],
+    [
+      { dayRule: new Map<LocationId, Period.DayRule>([[east, newYork], [far, night]]) },
+      `dayRule[303].dayStarts: ${start}`
+    ],
+    [{ first: "2026-03-16" }, "last: must be the first date or a later one"],
+    [{ first: "2026-3-2" }, "first: must be a date of the calendar, such as 2026-03-02"],
+    [{ first: "0001-01-01" }, `first: ${calendar}`],
+    [{ last: "9999-12-31" }, `last: ${calendar}`]
+  ])("refuses by its name what it would record otherwise: %o", (changes, text) => {
+    const result = CloseTerms.make({ ...termsOptions, ...untyped(changes) })
+
+    assert.deepStrictEqual(
+      Result.match(result, {
+        onFailure: ({ companyId, detail, field }) => [companyId, `${field}: ${detail}`],
+        onSuccess: () => []
+      }),
+      [termsOptions.companyId, text]
+    )
+  })
+
+  it("takes the first and the last dates of the calendar that it can count", () => {
+    for (const day of ["0001-02-01", "9999-11-30"].map(date)) {
+      const own = terms({ first: day, last: day, weeklyThreshold: "40 hours" })
+      const text = JSON.stringify(Schema.encodeSync(CloseTerms.CloseTerms)(own))
+
+      assert.deepStrictEqual(Schema.decodeSync(CloseTerms.CloseTerms)(JSON.parse(text)), own)
+    }
   })
 
   it("reads back from its JSON", () => {

@@ -107,7 +107,7 @@ const step = Effect.fnUntraced(function*(copy: OpenHistory, model: Model, random
   const acceptsGap = random.chance(0.3)
   if (kind < 5 && model.closes.size > 0) {
     const next = yield* copy.run(Close.next(company, { acceptGaps: acceptsGap }))
-    return yield* close(copy, model, next, acceptsGap)
+    return yield* close(copy, model, next.options, acceptsGap)
   }
   const week = weekOf(random.between(0, 6))
   const locationIds = random.pick([[east, far], [east, far], [east], [far]] as const)
@@ -141,14 +141,14 @@ const assertTold = Effect.fnUntraced(function*(copy: OpenHistory, model: Model, 
 const closeAllNext = Effect.fnUntraced(function*(copy: OpenHistory, model: Model) {
   for (let rounds = 1; rounds < 20; rounds++) {
     const next = yield* copy.run(Close.next(company, {}))
-    const written = yield* close(copy, model, next, false).pipe(
+    const written = yield* close(copy, model, next.options, false).pipe(
       Effect.as(true),
       Effect.catchTag("NotReady", ({ found }) => {
         assert.deepStrictEqual(Object.keys(found), ["gap"])
-        return Effect.as(close(copy, model, next, true), false)
+        return Effect.as(close(copy, model, next.options, true), false)
       })
     )
-    if (Option.isNone(next.before)) return { rounds, isWhole: written }
+    if (Option.isNone(next.followingClose)) return { rounds, isWhole: written }
   }
   return assert.fail("close after close, and still a hole")
 })

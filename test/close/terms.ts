@@ -1,5 +1,5 @@
 /** Terms of a close and punches of one person, for tests of what is computed of a close. */
-import { DateTime, Stream } from "effect"
+import { DateTime, Result, Stream } from "effect"
 import * as CloseSums from "../../src/close/CloseSums.ts"
 import * as CloseTerms from "../../src/close/CloseTerms.ts"
 import { BusinessDate, CompanyId, LocationId, TimePunchId } from "../../src/Ids.ts"
@@ -11,15 +11,16 @@ export const [newYork, berlin] = [zoneOf("America/New_York"), zoneOf("Europe/Ber
 export const [east, far] = [LocationId.make(301), LocationId.make(303)]
 export const date = (text: string) => BusinessDate.make(text)
 
+export const termsOptions: CloseTerms.CloseTermsOptions = {
+  companyId: CompanyId.make(7),
+  first: date("2026-03-02"),
+  last: date("2026-03-15"),
+  dayRule: newYork,
+  rounding: "halfUp"
+}
+
 export const terms = (options: Partial<CloseTerms.CloseTermsOptions> = {}) =>
-  CloseTerms.make({
-    companyId: CompanyId.make(7),
-    first: date("2026-03-02"),
-    last: date("2026-03-15"),
-    dayRule: newYork,
-    rounding: "halfUp",
-    ...options
-  })
+  Result.getOrThrow(CloseTerms.make({ ...termsOptions, ...options }))
 
 let ids = 0
 /** A punch of so many hours, with the next id. */

@@ -174,7 +174,7 @@ describe("the documents", () => {
   })
 
   it("list the kinds of issue of a check, in their order", () => {
-    assert.deepStrictEqual(bullets("docs/09-command-line.md"), [...PeriodCheck.Kind.literals])
+    assert.deepStrictEqual(bullets("docs/09-command-line.md"), [...PeriodCheck.IssueKind.literals])
   })
 
   it("list the metrics of the source", () => {

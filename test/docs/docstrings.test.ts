@@ -14,7 +14,7 @@ const required = [
   "Labor.rollup",
   "Labor.hoursOverThreshold",
   "Labor.toCsv",
-  "Zones.byLocation",
+  "DayRule.byLocation",
   "PeriodCheck.check",
   "Period.week",
   "WorkedTime.measure"

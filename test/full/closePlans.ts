@@ -47,10 +47,13 @@ export interface Company {
   readonly areShared: boolean
 }
 
-/** Weekly, daily and double thresholds, alone and together, or none. */
+/** Weekly, daily and double thresholds, alone and together, or none. One below a minute is refused, unless it is zero. */
 export const thresholdsOf = (random: Prng) => {
-  const maybe = (low: number, high: number, share: number) =>
-    random.chance(share) ? random.between(low, high) * random.pick([1000, 60_000]) : undefined
+  const maybe = (low: number, high: number, share: number) => {
+    if (!random.chance(share)) return undefined
+    const millis = random.between(low, high) * random.pick([1000, 60_000])
+    return millis < 60_000 ? 0 : millis
+  }
   return { weekly: maybe(0, 1200, 0.6), daily: maybe(0, 600, 0.6), double: maybe(0, 700, 0.45) }
 }
 

@@ -74,7 +74,7 @@ const dayRulesOf = ({ places }: Oracle.Terms): CloseTerms.CloseTermsOptions["day
 
 const threshold = (millis: number | undefined) => millis === undefined ? undefined : Duration.millis(millis)
 
-const optionsOf = (terms: Oracle.Terms) => ({
+const periodOf = (terms: Oracle.Terms) => ({
   first: dateOf(terms.first),
   last: dateOf(terms.last),
   dayRule: dayRulesOf(terms),
@@ -82,9 +82,10 @@ const optionsOf = (terms: Oracle.Terms) => ({
   rounding: terms.cents,
   weeklyThreshold: threshold(terms.weekly),
   dailyThreshold: threshold(terms.daily),
-  doubleThreshold: threshold(terms.double),
-  accept: Blocker.literals
+  doubleThreshold: threshold(terms.double)
 })
+
+const optionsOf = (terms: Oracle.Terms): Close.CloseOptions => ({ ...periodOf(terms), accept: Blocker.literals })
 
 const millisOf = (time: Option.Option<Duration.Duration>, isKnown: boolean): number => {
   assert.strictEqual(Option.isSome(time), isKnown, "a class that the terms have")
@@ -283,7 +284,7 @@ const runPlan = Effect.fnUntraced(
     const made = (
       of: Current,
       terms: Oracle.Terms,
-      revision: CloseSums.CloseSums & PayrollFile.PayrollState & { readonly id: string },
+      revision: CloseSums.CloseSums & PayrollFile.PayrollSums & { readonly id: string },
       previous: readonly [known: KnownRevision, revision: RecordedRevision] | undefined
     ): KnownRevision => {
       const rows = expected(of, terms)
@@ -291,12 +292,14 @@ const runPlan = Effect.fnUntraced(
       const text = Oracle.textOf(rowsOf(terms, revision))
       assert.strictEqual(text, Oracle.textOf(rows), `${hint()}: ${revision.id}`)
       const codes = {
-        getCode: (kind: PayrollFile.Grouping, id: number) => kind === "user" ? of.codeOf(id) : `C${id}`
+        getCode: (kind: PayrollFile.CodeKind, id: number) => kind === "user" ? of.codeOf(id) : `C${id}`
       }
       const files = new Map<string, Oracle.File>()
       for (const [name, mapping] of mappingsOf(terms)) {
         counts.files++
-        const printed = Result.getOrThrow(PayrollFile.encode(mapping, codes, revision, previous?.[1]))
+        const printed = Result.getOrThrow(
+          PayrollFile.encode(mapping, { codes, state: revision, previous: Option.fromUndefinedOr(previous?.[1]) })
+        )
         const file = Oracle.parse(name, printed.text)
         assert.strictEqual(
           Oracle.textOfFile(file),
@@ -397,7 +400,7 @@ const runPlan = Effect.fnUntraced(
       trail.push(`verify ${of.id}`)
       const written = of.closes.reduce((sum, { revisions }) => sum + revisions.length, 0)
       assert.deepStrictEqual(
-        yield* copy.run(Close.verify(of.id, undefined)),
+        yield* copy.run(Close.verify(of.id)),
         { revisions: written, unverifiable: 0 },
         hint()
       )
@@ -411,7 +414,7 @@ const runPlan = Effect.fnUntraced(
       const counted = [...of.now.values()].filter(({ isDeleted, isMissing }) => !isDeleted && !isMissing)
       for (let date = period.first; date <= Math.min(period.last, period.first + 6); date++) {
         const terms = { ...of.company.terms, first: date, last: date }
-        const own = CloseTerms.make({ ...optionsOf(terms), companyId: of.id })
+        const own = yield* Effect.fromResult(CloseTerms.make({ ...periodOf(terms), companyId: of.id }))
         const window = CloseTerms.queryWindow(own)
         const punches = counted.map(punchOf).filter(({ clockedIn }) =>
           window.gte.epochMilliseconds <= clockedIn.epochMilliseconds &&
@@ -425,13 +428,13 @@ const runPlan = Effect.fnUntraced(
       }
       // The hours of a person without a close: those of the jobs together.
       const terms = { ...of.company.terms, ...period }
-      const { dayRule, ...options } = optionsOf(terms)
+      const { dayRule, first, last, rounding: _, ...options } = periodOf(terms)
       const people = yield* Stream.run(
         Stream.fromArray(counted.map(punchOf)),
         Labor.hoursOverThreshold({
           ...options,
-          dayRule: CloseTerms.isByLocation(dayRule) ? Period.zones(dayRule) : dayRule,
-          period: (dayRule) => Period.localDays(dayRule, options.first, options.last)
+          dayRule: CloseTerms.isByLocation(dayRule) ? Period.dayRules(dayRule) : dayRule,
+          period: (dayRule) => Period.localDays(dayRule, first, last)
         })
       )
       assert.deepStrictEqual(

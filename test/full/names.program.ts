@@ -247,8 +247,8 @@ const totals = rows.pipe(Stream.run(Labor.rollup((punch) => punch.userId, { roun
 const overflow = (error: Labor.SumOverflow) => error.field
 const byUser = { columns: { user_id: (id: UserId) => id } }
 const sums = Effect.map(totals, (each) => [Labor.toCsv(each, byUser), Labor.toJson(each, byUser)])
-const zones: Period.Zones<Period.MissingZone> = Period.zones(new Map([[LocationId.make(301), zone]]))
-const weeks: Period.LocalPeriods<Period.MissingZone> = Period.byLocation(zones, (each) => Period.week(each, sure))
+const zones: Period.DayRules<Period.MissingDayRule> = Period.dayRules(new Map([[LocationId.make(301), zone]]))
+const weeks: Period.LocalPeriods<Period.MissingDayRule> = Period.byLocation(zones, (each) => Period.week(each, sure))
 const own = rows.pipe(Stream.filterEffect((punch) => Effect.fromResult(weeks.contains(punch))))
 const hours: Effect.Effect<
   HashMap.HashMap<UserId, Labor.HoursOverThreshold>,
@@ -256,18 +256,18 @@ const hours: Effect.Effect<
   TimePunches
 > = rows
   .pipe(Stream.run(Labor.hoursOverThreshold({ dayRule: zone, weeklyThreshold: "40 hours", dailyThreshold: "8 hours" })))
-const closing: PeriodCheck.PeriodCheckOptions<Period.MissingZone> = {
+const closing: PeriodCheck.PeriodCheckOptions<Period.MissingDayRule> = {
   dayRule: zones,
   period: (each) => Period.week(each, sure)
 }
 const issues: Effect.Effect<
   ReadonlyArray<PeriodCheck.Issue>,
-  ListError | Period.MissingZone,
+  ListError | Period.MissingDayRule,
   TimePunches
 > = TimePunches.list(CompanyId.make(7), { clockedIn: PeriodCheck.queryWindow(closing) }).pipe(
   Stream.run(PeriodCheck.check(closing))
 )
-const kinds: ReadonlyArray<PeriodCheck.Kind> = PeriodCheck.Kind.literals
+const kinds: ReadonlyArray<PeriodCheck.IssueKind> = PeriodCheck.IssueKind.literals
 
 // Subpaths.
 const lines = rows.pipe(toNdjson, fromNdjson)

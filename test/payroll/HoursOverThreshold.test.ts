@@ -12,7 +12,7 @@ import { countUnits } from "../support/countUnits.ts"
 const newYork = DateTime.zoneMakeNamedUnsafe("America/New_York")
 const honolulu = DateTime.zoneMakeNamedUnsafe("Pacific/Honolulu")
 const [east, far, unknown] = [LocationId.make(301), LocationId.make(303), LocationId.make(309)]
-const zones = Period.zones(new Map([[east, newYork], [far, honolulu]]))
+const zones = Period.dayRules(new Map([[east, newYork], [far, honolulu]]))
 const user = UserId.make(7)
 
 const run = <E = never>(punches: ReadonlyArray<TimePunch>, options: Labor.HoursOverThresholdOptions<E>) =>
@@ -111,7 +111,7 @@ describe("Labor.hoursOverThreshold", () => {
         dayRule: zones
       }))
 
-      assert.deepStrictEqual(error, new Period.MissingZone({ locationId: unknown }))
+      assert.deepStrictEqual(error, new Period.MissingDayRule({ locationId: unknown }))
     }))
 
   it.effect("fails with the punch at which the net time exceeds the safe integers", () =>
@@ -180,7 +180,8 @@ const Shifts = Arbitrary.array(
   })
 ))
 
-const Threshold = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 * 3600 }))
+/** In seconds. A quarter of it is a threshold too, and none is shorter than a minute. */
+const Threshold = Schema.Int.check(Schema.isBetween({ minimum: 240, maximum: 60 * 3600 }))
 
 const minutes = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
 const Thresholds = Schema.Struct({ weekly: minutes(3600), daily: minutes(900), double: minutes(1100) })
@@ -373,7 +374,7 @@ describe("The excess of a week that a period cuts", () => {
     },
     ({ cuts, daily, dayStarts, firstDay, shifts, weekly }) =>
       Effect.gen(function*() {
-        const dayRule = Period.zones(
+        const dayRule = Period.dayRules(
           new Map<LocationId, Period.DayRule>([
             [east, { zone: newYork, dayStarts: Duration.hours(dayStarts) }],
             [far, honolulu]

@@ -100,7 +100,10 @@ describe("the columns of Labor.toCsv", () => {
   })
 
   it("are sums that exist", () => {
-    assert.throws(() => Labor.toCsv([], { columns, sums: untyped(["net"]) }), /does not exist: net/)
+    assert.throws(
+      () => Labor.toCsv([], { columns, sums: untyped(["net"]) }),
+      /sums\[0\]: must be one of "punches".*did you mean net_seconds\?/
+    )
   })
 })
 

@@ -40,7 +40,7 @@ const row = (
 const fortnight = { first: BusinessDate.make("2026-03-02"), last: BusinessDate.make("2026-03-15") }
 
 /** 46:00:17 of user 501 at two locations, 6:00:17 of it above 40 a week; 38:30 of 502; only tips of 503. */
-const state: PayrollFile.PayrollState = {
+const state: PayrollFile.PayrollSums = {
   ...fortnight,
   id: "7.2",
   payDate: BusinessDate.make("2026-03-20"),
@@ -74,8 +74,10 @@ const columns = (...values: ReadonlyArray<string>) => values.map((value) => ({ h
 
 const mappingOf = (input: unknown): PayrollFile.Mapping => Result.getOrThrow(PayrollFile.decodeMapping(input))
 
-const fileOf = (mapping: unknown, sums = state, before?: PayrollFile.PayrollState, table = codes) =>
-  Result.getOrThrow(PayrollFile.encode(mappingOf(mapping), table, sums, before))
+const fileOf = (mapping: unknown, sums = state, before?: PayrollFile.PayrollSums, table = codes) =>
+  Result.getOrThrow(
+    PayrollFile.encode(mappingOf(mapping), { codes: table, state: sums, previous: Option.fromUndefinedOr(before) })
+  )
 
 /** With a column that is the same in each row. */
 const byCode = { ...Mappings.byCode, columns: [...Mappings.byCode.columns, { header: "Batch", constant: "W12" }] }
@@ -225,7 +227,7 @@ describe("A payroll file", () => {
 
   it("sums rows of one employee code before it rounds them, and always names the users of a code and their rows", () => {
     const one = { getCode: (kind: string, id: number) => kind === "user" ? "E1" : codeTable[`${kind} ${id}`] }
-    const two: PayrollFile.PayrollState = {
+    const two: PayrollFile.PayrollSums = {
       ...fortnight,
       // 0.0042 h each: none if it is rounded alone.
       rows: [row({ user: 1, seconds: 15, over: 0 }), row({ user: 2, seconds: 15, over: 0 })]
@@ -246,7 +248,7 @@ describe("A payroll file", () => {
 
   it("has the classes of each job, with its rate, and tips once for a job", () => {
     // 501 cooks at two wages and waits; 6:00:17 of 46:00:17 are over, an hour of them double.
-    const jobs: PayrollFile.PayrollState = {
+    const jobs: PayrollFile.PayrollSums = {
       ...fortnight,
       rows: [
         row({ user: 501, seconds: 72_000, wage: 1500, over: 0, double: 0, tips: 300 }),
@@ -302,7 +304,7 @@ describe("The payroll file of a correction", () => {
     header: false,
     lineEnd: "\n"
   }
-  const sums = (...rows: ReadonlyArray<RowParts>): PayrollFile.PayrollState => ({
+  const sums = (...rows: ReadonlyArray<RowParts>): PayrollFile.PayrollSums => ({
     ...fortnight,
     rows: rows.map((each) => row({ over: 0, ...each }))
   })
@@ -319,7 +321,7 @@ describe("The payroll file of a correction", () => {
   })
 
   it("names the hours, the cost and the tips that no column has, also if they add up to zero", () => {
-    const omitted = (values: ReadonlyArray<string>, before?: PayrollFile.PayrollState) =>
+    const omitted = (values: ReadonlyArray<string>, before?: PayrollFile.PayrollSums) =>
       fileOf({ ...plain, columns: columns("userCode", ...values) }, state, before).omitted.map((each) => [
         each.amount,
         typeof each.sum === "number" ? each.sum : Duration.toSeconds(each.sum),
@@ -376,7 +378,10 @@ describe("The payroll file of a correction", () => {
 })
 
 const failureOf = (mapping: unknown, sums = state, table = codes) => {
-  const result = Result.flatMap(PayrollFile.decodeMapping(mapping), (each) => PayrollFile.encode(each, table, sums))
+  const result = Result.flatMap(
+    PayrollFile.decodeMapping(mapping),
+    (each) => PayrollFile.encode(each, { codes: table, state: sums, previous: Option.none() })
+  )
   return Result.isFailure(result) ? result.failure : undefined
 }
 
@@ -384,7 +389,7 @@ const { payCodes: _codes, ...noCodes } = byCode
 const none = { ...state, rows: state.rows.map((each) => ({ ...each, over: Option.none() })) }
 
 describe("A mapping is refused", () => {
-  it.each<[what: string, mapping: unknown, path: string, sums?: PayrollFile.PayrollState]>([
+  it.each<[what: string, mapping: unknown, path: string, sums?: PayrollFile.PayrollSums]>([
     ["for a key that none has", { ...byCode, seperator: ";" }, "seperator"],
     ["of another version", { ...byCode, v: 2 }, "v"],
     ["without columns", { ...byCode, columns: [] }, "columns[0]"],
@@ -471,7 +476,7 @@ describe("A mapping is refused", () => {
 
   it("also by encode, which may be given one that was not decoded", () => {
     const wrong = { ...mappingOf(byCode), decimal: "," } as const
-    const result = PayrollFile.encode(wrong, codes, state)
+    const result = PayrollFile.encode(wrong, { codes, state, previous: Option.none() })
 
     assert.strictEqual(
       Result.isFailure(result) ? result.failure.message : "",
@@ -501,7 +506,11 @@ describe("A payroll file fails", () => {
   it("with all ids that have no code, also of people who are only in the sums before", () => {
     const few: PayrollFile.PayrollCodes = { getCode: (kind, id) => kind === "user" && id === 502 ? "0018" : undefined }
     const error = failureOf(byCode, state, few)
-    const gone = PayrollFile.encode(mappingOf(byCode), few, { ...state, rows: [] }, state)
+    const gone = PayrollFile.encode(mappingOf(byCode), {
+      codes: few,
+      state: { ...state, rows: [] },
+      previous: Option.some(state)
+    })
 
     assert.strictEqual(error?.message, "no code for user 501, user 503")
     assert.deepStrictEqual(Result.isFailure(gone) ? gone.failure : undefined, error)

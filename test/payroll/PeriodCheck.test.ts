@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, DateTime, Duration, Effect, Equal, Option, Schema, type Sink, Stream } from "effect"
+import { Arbitrary, DateTime, Duration, Effect, Equal, Option, Schema, Sink, Stream } from "effect"
+import type { InvalidRequest } from "../../src/ApiError.ts"
 import { BusinessDate, Cents, LocationId, TimePunchId } from "../../src/Ids.ts"
 import * as Period from "../../src/payroll/Period.ts"
 import * as PeriodCheck from "../../src/payroll/PeriodCheck.ts"
@@ -12,7 +13,7 @@ const [east, far, unknown] = [LocationId.make(301), LocationId.make(303), Locati
 
 const weekOf = (dayRule: Period.DayRule) => Period.week(dayRule, BusinessDate.make("2026-03-11"))
 const options: PeriodCheck.PeriodCheckOptions = { dayRule: newYork, period: weekOf }
-const byLocation = { ...options, dayRule: Period.zones(new Map([[east, newYork], [far, honolulu]])) }
+const byLocation = { ...options, dayRule: Period.dayRules(new Map([[east, newYork], [far, honolulu]])) }
 
 /** A punch in New York that a check has nothing to say about. */
 const shift = (id: number, clockedIn: string, hours: number, changes: Partial<TimePunch> = {}) =>
@@ -86,11 +87,11 @@ describe("PeriodCheck.check", () => {
         run([shift(1, monday, 8), shift(2, monday, 8, { locationId: unknown })], byLocation)
       )
 
-      assert.deepStrictEqual(error, new Period.MissingZone({ locationId: unknown }))
+      assert.deepStrictEqual(error, new Period.MissingDayRule({ locationId: unknown }))
     }))
 
-  it("cannot fail if one zone stands for all", () => {
-    const sink: Sink.Sink<ReadonlyArray<PeriodCheck.Issue>, TimePunch> = PeriodCheck.check({
+  it("fails only with a wrong option if one zone stands for all", () => {
+    const sink: Sink.Sink<ReadonlyArray<PeriodCheck.Issue>, TimePunch, never, InvalidRequest> = PeriodCheck.check({
       dayRule: newYork,
       period: weekOf
     })
@@ -164,6 +165,13 @@ const Punches = Arbitrary.array(Sample, { maxLength: 20 }).pipe(
   )
 )
 
+/** `check` for punches of seconds: a `maxDuration` that fits them is refused. */
+const runUnchecked = (punches: ReadonlyArray<TimePunch>, options: PeriodCheck.PeriodCheckOptions) =>
+  Stream.run(
+    Stream.fromArray(punches),
+    Sink.map(PeriodCheck.findings(options), (found) => found.map(PeriodCheck.issueOf))
+  )
+
 describe("A check", () => {
   it.effect.prop(
     "finds in its window what it finds in all punches, none longer than longest",
@@ -178,13 +186,13 @@ describe("A check", () => {
           period: () => during,
           maxDuration: Duration.millis(longest * tick)
         }
-        const { gte, lt } = PeriodCheck.queryWindow(checked)
+        const { gte, lt } = PeriodCheck.windowOf(checked)
         const punches = short.map((sample) => sample.punch)
         const listed = punches.filter(({ clockedIn }) =>
           gte.epochMilliseconds <= clockedIn.epochMilliseconds && clockedIn.epochMilliseconds < lt.epochMilliseconds
         )
 
-        assert.deepStrictEqual(yield* run(listed, checked), yield* run(punches, checked))
+        assert.deepStrictEqual(yield* runUnchecked(listed, checked), yield* runUnchecked(punches, checked))
       })
   )
 })

@@ -21,10 +21,10 @@ const zones = new Map([
 ])
 
 const options = {
-  dayRule: Period.zones(zones),
+  dayRule: Period.dayRules(zones),
   period: (dayRule: Period.DayRule) => Period.week(dayRule, BusinessDate.make("2026-03-09")),
   maxDuration: "6 hours"
-} as const satisfies PeriodCheck.PeriodCheckOptions<Period.MissingZone>
+} as const satisfies PeriodCheck.PeriodCheckOptions<Period.MissingDayRule>
 
 const int = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
@@ -75,8 +75,8 @@ describe.each(databases())("A sorted check of a copy in $name", ({ client, isHer
           yield* store.commit(second, Option.some(batchOf(1).checkpoint))
           return yield* Stream.runCollect(PunchCopy.list(company, { deleted: "include" }))
         }).pipe(Effect.provideContext(context))
-        const run = (isSorted: boolean, punches: ReadonlyArray<TimePunch>) =>
-          Stream.run(Stream.fromArray(punches), PeriodCheck.check({ ...options, asOf, isSorted }))
+        const run = (sorted: boolean, punches: ReadonlyArray<TimePunch>) =>
+          Stream.run(Stream.fromArray(punches), PeriodCheck.check({ ...options, asOf, sorted }))
         const issues = yield* run(true, listed)
 
         assert.deepStrictEqual(issues, yield* run(false, listed.toReversed()))
@@ -92,7 +92,7 @@ describe("A sorted check", () => {
       const part = { user: 1, location: east, isLate: false, length: 8, approved: true, deleted: false }
       const punches = [2, 1].map((start) => punchOf({ ...part, start }, start))
       const exit = yield* Effect.exit(
-        Stream.run(Stream.fromArray(punches), PeriodCheck.check({ ...options, isSorted: true }))
+        Stream.run(Stream.fromArray(punches), PeriodCheck.check({ ...options, sorted: true }))
       )
 
       assert.include(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", "punch 1 arrives behind a later clock-in")

@@ -1,14 +1,14 @@
-/** `toHtmlReport` as a program calls it: one pass, one file that loads nothing, and texts that stay texts. */
+/** `Report.toHtml` as a program calls it: one pass, one file that loads nothing, and texts that stay texts. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Stream } from "effect"
 import * as Crypto from "node:crypto"
 import { BusinessDate, LocationId } from "../../src/Ids.ts"
 import { Labor, Period, PeriodCheck } from "../../src/payroll/index.ts"
-import { queryWindow, type ReportOptions, toHtmlReport } from "../../src/report/index.ts"
+import { Report } from "../../src/report/index.ts"
 import { punch } from "../../src/testing/TestClient.ts"
 import { rowsOf } from "../cli/report/tables.ts"
 
-const options: ReportOptions = {
+const options: Report.ReportOptions = {
   dayRule: DateTime.zoneMakeNamedUnsafe("America/New_York"),
   period: (dayRule) => Period.localDays(dayRule, BusinessDate.make("2026-03-04"), BusinessDate.make("2026-03-08")),
   rounding: "halfUp"
@@ -16,29 +16,31 @@ const options: ReportOptions = {
 
 const days = [2, 3, 4, 5, 6, 7, 8, 9].map((day) => punch({ clockedIn: `2026-03-0${day}T14:00:00Z` }))
 
-describe("toHtmlReport", () => {
+describe("Report.toHtml", () => {
   it.effect("reads its punches once", () =>
     Effect.gen(function*() {
       let runs = 0
-      yield* toHtmlReport(Stream.suspend(() => (runs++, Stream.fromIterable(days))), options)
+      yield* Report.toHtml(Stream.suspend(() => (runs++, Stream.fromIterable(days))), options)
 
       assert.strictEqual(runs, 1)
     }))
 
   it("lists what the check and the thresholds read around the period", () => {
-    const withThreshold = { ...options, weeklyThreshold: "40 hours" } satisfies ReportOptions
-    const [plain, wide] = [queryWindow(options), queryWindow(withThreshold)]
+    const withThreshold = { ...options, weeklyThreshold: "40 hours" } satisfies Report.ReportOptions
+    const [plain, wide] = [Report.queryWindow(options), Report.queryWindow(withThreshold)]
 
-    assert.deepStrictEqual(plain, PeriodCheck.queryWindow(options))
+    const { dayRule, period } = options
+    const checked = PeriodCheck.queryWindow({ dayRule, period })
+    assert.deepStrictEqual(plain, checked)
     assert.deepStrictEqual(wide, {
-      gte: Labor.queryWindow(withThreshold).gte,
-      lt: PeriodCheck.queryWindow(withThreshold).lt
+      gte: Labor.queryWindow({ dayRule, period, weeklyThreshold: "40 hours" }).gte,
+      lt: checked.lt
     })
   })
 
   it.effect("counts the days before a cut week for its threshold, and shows the period alone", () =>
     Effect.gen(function*() {
-      const page = yield* toHtmlReport(Stream.fromIterable(days), { ...options, weeklyThreshold: "40 hours" })
+      const page = yield* Report.toHtml(Stream.fromIterable(days), { ...options, weeklyThreshold: "40 hours" })
 
       assert.deepInclude(rowsOf(page, "By person")[0], { net: 5 * 8 * 3600, over: 2 * 8 * 3600 })
       assert.deepStrictEqual(
@@ -55,7 +57,7 @@ describe("toHtmlReport", () => {
         punch({ id: 2, clockedIn: "2026-03-04T15:00:00Z", clockedOut: "2026-03-04T16:00:00Z", locationId: 302 }),
         punch({ id: 3, clockedIn: "2026-03-08T15:00:00Z", clockedOut: "2026-03-08T15:02:00Z", locationId: 302 })
       )
-      const page = yield* toHtmlReport(punches, { ...options, firstDay: "sunday" })
+      const page = yield* Report.toHtml(punches, { ...options, firstDay: "sunday" })
       const people = rowsOf(page, "People on the clock by hour and weekday")
 
       assert.deepStrictEqual(rowsOf(page, "Net hours by day and location"), [
@@ -84,9 +86,9 @@ describe("toHtmlReport", () => {
         punch({ id: 2, clockedIn: "2026-03-05T14:00:00Z", deleted: true }),
         punch({ id: 3, clockedIn: "2026-03-06T14:00:00Z", locationId: 302 })
       )
-      const page = yield* toHtmlReport(punches, {
+      const page = yield* Report.toHtml(punches, {
         ...options,
-        isSelected: ({ locationId }) => locationId === LocationId.make(301)
+        select: ({ locationId }) => locationId === LocationId.make(301)
       })
 
       assert.include(page, "<h2>Sums</h2>")
@@ -99,21 +101,21 @@ describe("toHtmlReport", () => {
   it.effect("fails for a location without a day rule, and before a sum could be wrong", () =>
     Effect.gen(function*() {
       const missing = yield* Effect.flip(
-        toHtmlReport(Stream.fromIterable(days), { ...options, dayRule: Period.zones(new Map()) })
+        Report.toHtml(Stream.fromIterable(days), { ...options, dayRule: Period.dayRules(new Map()) })
       )
       const tips = Number.MAX_SAFE_INTEGER
       const much = Stream.fromIterable(
         [1, 2].map((id) => punch({ id, userId: id, locationId: id, tips, clockedIn: `2026-03-0${3 + id}T14:00:00Z` }))
       )
-      const overflow = yield* Effect.flip(toHtmlReport(much, options))
+      const overflow = yield* Effect.flip(Report.toHtml(much, options))
 
-      assert.strictEqual(missing._tag, "MissingZone")
+      assert.strictEqual(missing._tag, "MissingDayRule")
       assert.strictEqual(overflow._tag, "SumOverflow")
     }))
 
   it.effect("is one file without a script, whose policy permits its one style and nothing else", () =>
     Effect.gen(function*() {
-      const page = yield* toHtmlReport(Stream.fromIterable(days), options)
+      const page = yield* Report.toHtml(Stream.fromIterable(days), options)
       const [, style = ""] = /<style>([^]*?)<\/style>/.exec(page) ?? []
       const hash = Crypto.createHash("sha256").update(style).digest("base64")
 
@@ -130,7 +132,7 @@ describe("toHtmlReport", () => {
   it.effect("shows names, titles and notes of other people as text", () =>
     Effect.gen(function*() {
       const evil = "</title></style><script>alert(1)</script>\u202e\u0000\"'"
-      const page = yield* toHtmlReport(Stream.fromIterable(days), {
+      const page = yield* Report.toHtml(Stream.fromIterable(days), {
         ...options,
         title: evil,
         notes: [evil],
@@ -149,7 +151,7 @@ describe("toHtmlReport", () => {
     Effect.gen(function*() {
       const many = Array.from({ length: 1100 }, (_, at) =>
         punch({ id: at + 1, userId: at + 1, clockedIn: "2026-03-04T14:00:00Z", approved: false }))
-      const page = yield* toHtmlReport(Stream.fromIterable(many), options)
+      const page = yield* Report.toHtml(Stream.fromIterable(many), options)
 
       assert.include(page, "The first 40 of 1,100 people, by hours; the table has all.")
       assert.include(page, "The first 1,000 of 1,100 issues; time-punches payroll check lists all.")

@@ -2,6 +2,7 @@
 import { assert, describe, expectTypeOf, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Duration, Effect, Equal, Fiber, HashMap, Option, Schema, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { InvalidRequest } from "../../src/ApiError.ts"
 import { BusinessDate, Cents, CompanyId, LocationId, TimePunchId, UserId } from "../../src/Ids.ts"
 import * as Labor from "../../src/payroll/Labor.ts"
 import * as Period from "../../src/payroll/Period.ts"
@@ -34,12 +35,12 @@ import { company, row } from "../support/storeBatches.ts"
 const [east, west, lost] = [4, 5, 6].map((id) => LocationId.make(id))
 if (east === undefined || west === undefined || lost === undefined) throw new Error("ids")
 const zone = DateTime.zoneMakeNamedUnsafe
-const zones = Period.zones(new Map([[east, zone("America/New_York")], [west, zone("Pacific/Honolulu")]]))
+const zones = Period.dayRules(new Map([[east, zone("America/New_York")], [west, zone("Pacific/Honolulu")]]))
 const date = BusinessDate.make("2026-03-02")
 
 /** 2 March: 05:00Z to 05:00Z in New York, 10:00Z to 10:00Z in Honolulu. `at` counts from 08:00Z. */
 const hour = 3600
-const dayOptions = (since: DateTime.DateTime): ChangesOptions<Period.MissingZone> => ({
+const dayOptions = (since: DateTime.DateTime): ChangesOptions<Period.MissingDayRule> => ({
   dayRule: zones,
   period: (dayRule) => Period.localDays(dayRule, date, date),
   since,
@@ -111,10 +112,13 @@ type Figures = ReadonlyMap<number, ReadonlyArray<number>>
 const nonZero = (entries: Iterable<readonly [number, ReadonlyArray<number>]>): Figures =>
   new Map([...entries].filter(([, figures]) => figures.some((figure) => figure !== 0)).toSorted(([a], [b]) => a - b))
 
-const sumsOf = (copy: ReadonlyArray<PastRow>, options: Labor.LaborOptions): Effect.Effect<Figures, Labor.SumOverflow> =>
+const sumsOf = (
+  copy: ReadonlyArray<PastRow>,
+  options: Labor.LaborOptions
+): Effect.Effect<Figures, Labor.SumOverflow | InvalidRequest> =>
   Stream.fromIterable(copy.filter((each) => nameOf(each) === "counts")).pipe(
     Stream.map(({ punch }) => punch),
-    Stream.run(Labor.rollup(({ userId }) => userId, options)),
+    Stream.run(Labor.rollup(({ userId }) => userId, { rounding: options.rounding, asOf: options.asOf })),
     Effect.map((totals) =>
       new Map(
         [...HashMap.entries(totals)].map(([userId, { cost, net, tips }]) => [
@@ -185,7 +189,7 @@ describe.each(databases())("PunchCopy.changes in $name", (database) => {
     before: ReadonlyArray<TimePunch>,
     after: ReadonlyArray<TimePunch>,
     isWhole = false,
-    options: Partial<ChangesOptions<Period.MissingZone>> = {}
+    options: Partial<ChangesOptions<Period.MissingDayRule>> = {}
   ) =>
     Effect.gen(function*() {
       yield* commit(opened.kept, company, before)
@@ -349,7 +353,7 @@ describe.each(databases())("PunchCopy.changes in $name", (database) => {
       assert.deepStrictEqual(told(yield* changed(opened, [row(1)], [far])), [[1, "movedOut"]])
       for (const [before, after] of [[row(2), row(2, both)], [row(3, both), row(3)]] as const) {
         const error = yield* Effect.flip(changed(opened, [before], [after]))
-        assert.deepStrictEqual(error, new Period.MissingZone({ locationId: lost }))
+        assert.deepStrictEqual(error, new Period.MissingDayRule({ locationId: lost }))
         yield* commit(opened.kept, company, [{ ...after, locationId: east }])
       }
     }))
@@ -496,7 +500,7 @@ it("names every failure of a question", () => {
   expectTypeOf(asked).toEqualTypeOf<
     Effect.Effect<
       Changes,
-      SyncError | HistoryUnavailable | Period.MissingZone | Labor.SumOverflow,
+      SyncError | HistoryUnavailable | Period.MissingDayRule | Labor.SumOverflow,
       SqlClient.SqlClient
     >
   >()

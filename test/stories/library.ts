@@ -8,9 +8,9 @@ import {
   CloseSums,
   type CloseTerms,
   isCloseError,
-  type Revision,
-  termsAt
+  type Revision
 } from "../../src/close/index.ts"
+import { termsAt } from "../../src/close/Revision.ts"
 import { BusinessDate, Cents, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
 import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
@@ -153,9 +153,12 @@ const remarksOf = (correction: Close.CorrectionRemarks): ReadonlyArray<string> =
 ]
 
 export const libraryPlayer = ({ kept, run }: OpenHistory): Player => {
-  const correctOptions = (closes: ReadonlyArray<number>, options: Options): Close.CorrectOptions => ({
+  const dueOptions = (closes: ReadonlyArray<number>, options: Options): Close.DueOptions => ({
     closes: closes.length === 0 ? undefined : closes,
-    dayRules: dayRulesOf(options),
+    dayRules: dayRulesOf(options)
+  })
+  const correctOptions = (closes: ReadonlyArray<number>, options: Options): Close.CorrectOptions => ({
+    ...dueOptions(closes, options),
     accept: (["rules", "gap"] as const).filter((each) => options.accept.includes(each))
   })
   return {
@@ -165,19 +168,19 @@ export const libraryPlayer = ({ kept, run }: OpenHistory): Player => {
       Effect.gen(function*() {
         const acceptGaps = options.accept.includes("gap")
         const terms = dates === undefined
-          ? yield* run(Close.next(company, { acceptGaps }))
+          ? (yield* run(Close.next(company, { acceptGaps }))).options
           : termsOf(dates, options)
         // No pass has a time here: the age of the copy has its own tests.
         const accept = Blocker.literals.filter((kind) => kind === "stale" || options.accept.includes(kind))
         const revision = yield* run(Close.create(company, { ...terms, accept }))
-        const before = Option.getOrElse(revision.before, () => "")
+        const preceding = Option.getOrElse(revision.precedingClose, () => "")
         const remarks = revision.changedTerms.map((change) =>
-          `${termNames[change.term]} ${termText(change.now)}, and close ${before} has ${termText(change.before)}`
+          `${termNames[change.term]} ${termText(change.now)}, and close ${preceding} has ${termText(change.before)}`
         )
         return { revision: writtenOf(revision), remarks }
       }).pipe(Effect.catch(refused)),
     due: (closes, options) =>
-      run(Close.due(company, correctOptions(closes, options))).pipe(
+      run(Close.due(company, dueOptions(closes, options))).pipe(
         Effect.map((due) => due.map(({ after, difference }) => ({ after, rows: rowsOf(difference) }))),
         Effect.catch(refused)
       ),
@@ -209,7 +212,7 @@ export const libraryPlayer = ({ kept, run }: OpenHistory): Player => {
         Effect.map(writtenOf),
         Effect.catch(refused)
       ),
-    verify: run(Close.verify(company, undefined)).pipe(
+    verify: run(Close.verify(company)).pipe(
       Effect.map(({ revisions }) => revisions),
       Effect.catch(refused)
     ),
@@ -236,7 +239,8 @@ export const libraryPlayer = ({ kept, run }: OpenHistory): Player => {
           Effect.fromResult(
             Result.flatMap(
               PayrollFile.decodeMapping(mappings[name]),
-              (mapping) => PayrollFile.encode(mapping, { getCode: () => undefined }, revision, previous)
+              (mapping) =>
+                PayrollFile.encode(mapping, { codes: { getCode: () => undefined }, state: revision, previous })
             )
           )
         ),

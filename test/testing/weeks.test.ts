@@ -4,7 +4,7 @@ import { CompanyId, Credentials, Endpoints, LocationId, TimePunch, TimePunches, 
 import { Labor, Period, PeriodCheck } from "../../src/payroll/index.ts"
 import { defaultCompany, FakeService, generateWeeks, type StoredPunch, toWire } from "../../src/testing/index.ts"
 
-const zones = Period.zones(
+const zones = Period.dayRules(
   new Map([
     [LocationId.make(301), DateTime.zoneMakeNamedUnsafe("America/New_York")],
     [LocationId.make(302), DateTime.zoneMakeNamedUnsafe("America/Los_Angeles")],
@@ -118,7 +118,7 @@ describe("generateWeeks", () => {
     Effect.gen(function*() {
       const punches = generateWeeks({ companyId, people: 200 })
       const issues = yield* issuesOf(punches)
-      const shareOf = (kind: PeriodCheck.Kind) =>
+      const shareOf = (kind: PeriodCheck.IssueKind) =>
         new Set(issues.filter((issue) => issue.kind === kind).map(({ punchId }) => punchId)).size /
         punches.filter(isListed).length
 

@@ -207,7 +207,7 @@ const interrupted = (problem: ReadonlyArray<string>, progress: ExportProgress): 
 /** An error that may repeat at the same page needs another way out. */
 const resumeHint = (error: ExpectedError, progress: ExportProgress): ReadonlyArray<string> => {
   // Other zones are another export.
-  if (error._tag === "MissingZone") return progress.bytes === 0 ? [] : ["Then start over, with --force."]
+  if (error._tag === "MissingDayRule") return progress.bytes === 0 ? [] : ["Then start over, with --force."]
   const repeats = error._tag === "UnprocessableEntity" || error._tag === "PaginationError" ||
     error._tag === "DecodeError"
   return repeats && progress.bytes > 0

@@ -9,10 +9,10 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { BusinessDate } from "../../Ids.ts"
 import { isWritable } from "../../internal/wire/instant.ts"
+import { dayStartsOf, isDayRules, union, zoneOf, zonesOf } from "../../payroll/DayRule.ts"
 import { PayCalendar, type PayPeriod } from "../../payroll/PayCalendar.ts"
 import * as Period from "../../payroll/Period.ts"
 import { Weekday } from "../../payroll/Weekday.ts"
-import { dayStartsOf, isZones, union, zoneOf, zonesOf } from "../../payroll/Zones.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, refused, usage } from "../failure.ts"
 import { printHint } from "../print/messages.ts"
@@ -126,7 +126,7 @@ export const periodFlags = {
 export type PeriodInput = Command.Command.Config.Infer<typeof periodFlags>
 
 /** By which day rule the dates of a punch are: one for all locations, or one for each. */
-export type LocationDayRule = Period.DayRule | Period.Zones<Period.MissingZone>
+export type LocationDayRule = Period.DayRule | Period.DayRules<Period.MissingDayRule>
 
 /** What a period and its day rules mean for the punches. */
 export interface LocalPeriod {
@@ -146,7 +146,7 @@ export interface LocalPeriod {
    * Whether a punch belongs to the period of its location; every punch does without a period. With `--zone-file` it fails for
    * a location that is not in the file, also without a period and for a punch that is in no period.
    */
-  readonly keeps: (punch: TimePunch) => Result.Result<boolean, Period.MissingZone>
+  readonly keeps: (punch: TimePunch) => Result.Result<boolean, Period.MissingDayRule>
   /** The day rule of a punch that `keeps` accepts; none without `--zone` and `--zone-file`. */
   readonly dayRuleOf: (punch: TimePunch) => Option.Option<Period.DayRule>
   /** The zone of that day rule, in which its times are shown. */
@@ -202,7 +202,7 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
     const { dayStarts, zone } = flags
     const dayRule: Option.Option<LocationDayRule> = Option.isSome(zone)
       ? Option.some(dayRuleAt(zone.value, dayStarts))
-      : Option.map(locations, Period.zones)
+      : Option.map(locations, Period.dayRules)
     if (Option.isSome(dayStarts) && Option.isNone(dayRule)) {
       return yield* refused("--day-starts has no zone: a local day begins by the clocks of a place", zoneAdvice)
     }
@@ -250,8 +250,8 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
         ? { first: Option.getOrThrow(Period.addDays(today, 1 - period.days)), last: today }
         : Option.getOrThrow(dates)
     const interval = (each: Period.DayRule) => intervalOf(each, datesAt(Period.businessDate(each, now)))
-    const { gte, lt } = isZones(dayRule.value) ? widestOf(dayRule.value, datesAt, now) : interval(dayRule.value)
-    if (!isZones(dayRule.value) && DateTime.isGreaterThanOrEqualTo(gte, lt)) {
+    const { gte, lt } = isDayRules(dayRule.value) ? widestOf(dayRule.value, datesAt, now) : interval(dayRule.value)
+    if (!isDayRules(dayRule.value) && DateTime.isGreaterThanOrEqualTo(gte, lt)) {
       return yield* refused(`${period.flag} has no instant in ${DateTime.zoneToString(zoneOf(dayRule.value))}`)
     }
     if (!isWritable(gte.epochMilliseconds) || !isWritable(lt.epochMilliseconds)) {
@@ -296,7 +296,7 @@ export const resolvePeriod = Effect.fnUntraced(function*<Input extends FilterInp
   } else if (Option.isSome(completed.last)) {
     const { dayRule } = resolved
     // With a zone for each location there may be two todays.
-    if (Option.isSome(dayRule) && !isZones(dayRule.value)) {
+    if (Option.isSome(dayRule) && !isDayRules(dayRule.value)) {
       const last = Period.businessDate(dayRule.value, yield* DateTime.now)
       const first = Option.getOrThrow(Period.addDays(last, 1 - completed.last.value))
       yield* printHint(`--last ${completed.last.value}d: ${textOfDates({ first, last })}`)
@@ -378,7 +378,7 @@ export const refuseBesideClose = (input: object, keys: ReadonlyArray<string>) =>
 export const keptOf = (
   punches: ReadonlyArray<TimePunch>,
   { dayRule, keeps }: LocalPeriod
-): Result.Result<ReadonlyArray<TimePunch>, Period.MissingZone> => {
+): Result.Result<ReadonlyArray<TimePunch>, Period.MissingDayRule> => {
   if (Option.isNone(dayRule)) return Result.succeed(punches)
   const kept: Array<TimePunch> = []
   for (const punch of punches) {
@@ -419,7 +419,7 @@ export const fixedWindowHint = (flags: FilterInput & PeriodInput & LocalPeriod):
 
 /** The widest window of the period: over all zones of the world and the clocks of the locations, whatever their date. */
 const widestOf = (
-  zones: Period.Zones<Period.MissingZone>,
+  zones: Period.DayRules<Period.MissingDayRule>,
   datesAt: (today: BusinessDate) => PayPeriod,
   now: DateTime.Utc
 ): Period.Interval => {
@@ -443,7 +443,7 @@ const windows = /^--(clocked-(in|out)|business-date)-|^--localize-search-time$/
 /** What a word means now: one period for all locations, else none is meant. */
 const readWord = (
   { calendar, flag, valueOf, word }: Extract<FlaggedPeriod, { _tag: "Word" }>,
-  { all }: Period.Zones<Period.MissingZone>,
+  { all }: Period.DayRules<Period.MissingDayRule>,
   now: DateTime.Utc
 ): Result.Result<ResolvedWord, CommandFailure> => {
   const found = all.map((dayRule) => {

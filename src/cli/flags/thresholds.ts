@@ -11,15 +11,21 @@ import { Rounding } from "../../payroll/Rounding.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import type { FilterInput } from "./filter.ts"
 import type { LocalPeriod } from "./period.ts"
-import { instant, intervalForm, readInterval, text, units } from "./values.ts"
+import { instant, readInterval, text, units } from "./values.ts"
 
 /** What `readHours` expects; it completes "must be …". */
 export const hoursForm = "hours up to 99999.99h or minutes up to 9999999m, such as 40h, 37.5h or 450m"
 
-/** Reads a length of work: hours with up to two decimals, or whole minutes. `1d` is rejected: a day of work has no length. */
+/**
+ * Reads a length of work: hours with up to two decimals, or whole minutes. `1d` is rejected: a day of work has no length. `0.01h` is
+ * too: a threshold is zero, or at least a minute.
+ */
 export const readHours = (text: string): Option.Option<Duration.Duration> => {
   const [, hours, minutes] = /^(?:(\d{1,5}(?:\.\d{1,2})?)h|(\d{1,7})m)$/.exec(text) ?? []
-  if (hours !== undefined) return Option.some(Duration.millis(Math.round(Number(hours) * units.h)))
+  if (hours !== undefined) {
+    const millis = Math.round(Number(hours) * units.h)
+    return millis > 0 && millis < units.m ? Option.none() : Option.some(Duration.millis(millis))
+  }
   return minutes === undefined ? Option.none() : Option.some(Duration.millis(Number(minutes) * units.m))
 }
 
@@ -86,8 +92,8 @@ export const maxShift = text(
   "max-shift",
   "TIME",
   "Report longer punches; also how much time around the period is read for overlaps (default: 16h)",
-  intervalForm("16h"),
-  readInterval
+  "a time from 1m to 366d, such as 16h",
+  (text) => Option.filter(readInterval(text), Duration.isGreaterThanOrEqualTo(Duration.minutes(1)))
 )
 
 /** The time around the period must be in the calendar too. Fails before anything is sent. */

@@ -123,7 +123,7 @@ const listPunches = Effect.fnUntraced(
       mapToCommandFailure((error) =>
         Effect.succeed(
           // Nothing is printed of the page with that location.
-          error._tag === "MissingZone" ? hintAt(next) : "resumeFrom" in error ? hintAt(error.resumeFrom) : []
+          error._tag === "MissingDayRule" ? hintAt(next) : "resumeFrom" in error ? hintAt(error.resumeFrom) : []
         )
       ),
       Effect.onInterrupt(() => {

@@ -83,9 +83,12 @@ export const verb = makeVerb("check", checkFlags, (input) => checkPeriod(input),
 })
 
 /** Kinds that are neither reported nor counted: an assistant that may not see wages must not learn which are 0. */
-export const HiddenKinds = Context.Reference<ReadonlyArray<PeriodCheck.Kind>>("effect-time-punches/cli/HiddenKinds", {
-  defaultValue: () => []
-})
+export const HiddenKinds = Context.Reference<ReadonlyArray<PeriodCheck.IssueKind>>(
+  "effect-time-punches/cli/HiddenKinds",
+  {
+    defaultValue: () => []
+  }
+)
 
 const checkPeriod = Effect.fnUntraced(
   function*(flags: CheckInput) {
@@ -95,17 +98,17 @@ const checkPeriod = Effect.fnUntraced(
     const maxDuration = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
     yield* refuseBeyondCalendar(resolved, maxDuration)
     const selected = selectedOf(flags)
-    const isChecked = selects(selected)
+    const select = selects(selected)
     const periods = Period.byLocation(local.dayRule, local.period)
     const knowsDisputes = Option.isSome(service)
     const options = {
       ...local,
       asOf: Option.getOrUndefined(flags.asOf),
       maxDuration,
-      isChecked,
+      select,
       disputed: knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined,
       // A copy lists by clock-in, and knows no disputes; a service may list in another order.
-      isSorted: !knowsDisputes
+      sorted: !knowsDisputes
     }
     let checked = 0
     // Some time around the period is read too, for overlaps.
@@ -113,7 +116,7 @@ const checkPeriod = Effect.fnUntraced(
       Stream.mapArray((punches) => {
         // A punch of a location without a zone is not counted: it fails the check.
         const belong = punches.filter((punch) => Result.getOrElse(periods.contains(punch), () => false))
-        checked += belong.filter((punch) => !punch.deleted && isChecked(punch)).length
+        checked += belong.filter((punch) => !punch.deleted && select(punch)).length
         return punches
       }),
       Stream.run(PeriodCheck.findings(options))

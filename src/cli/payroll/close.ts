@@ -10,8 +10,8 @@ import * as Close from "../../close/Close.ts"
 import * as CloseSums from "../../close/CloseSums.ts"
 import { isByLocation, type TermChange } from "../../close/CloseTerms.ts"
 import type { CompanyId, LocationId } from "../../Ids.ts"
+import { type DayRule, dayStartsOf, zoneOf } from "../../payroll/DayRule.ts"
 import type { Rounding } from "../../payroll/Labor.ts"
-import { type DayRule, dayStartsOf, zoneOf } from "../../payroll/Zones.ts"
 import { usage } from "../failure.ts"
 import { firstGiven, flagNameOf } from "../flags/filter.ts"
 import { namesFlag } from "../flags/names.ts"
@@ -107,7 +107,7 @@ const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
     yield* printWritten([revision], [CloseSums.difference(revision, CloseSums.empty)], record)
     yield* printWarning(
       ...revision.changedTerms.map(({ before, now, term }) =>
-        `${termNames[term]} ${termText(now)}, and close ${Option.getOrElse(revision.before, () => "")} has ${
+        `${termNames[term]} ${termText(now)}, and close ${Option.getOrElse(revision.precedingClose, () => "")} has ${
           termText(before)
         }: in a week that both have, hours may be over a threshold twice or never`
       )
@@ -155,14 +155,14 @@ export const refusePeriodBesideNext = (input: NextInput) => {
 /** The period to close next and the terms of the record. Refuses a flag that says otherwise. */
 export const nextTerms = Effect.fnUntraced(function*(company: CompanyId, input: NextInput) {
   const acceptGaps = Option.exists(input.accept, (kinds) => kinds.includes("gap"))
-  const { before, termsOf, ...terms } = yield* Close.next(company, { acceptGaps })
+  const { followingClose, options: terms, termsOf } = yield* Close.next(company, { acceptGaps })
   const dayRule = yield* dayRuleOf(input, terms.dayRule, termsOf)
   yield* refuseOthers(input, { ...terms, termsOf })
-  yield* Option.match(before, {
+  yield* Option.match(followingClose, {
     onNone: () => printHint(`--next: ${textOfDates(terms)}, after close ${termsOf}`),
-    onSome: (before) =>
+    onSome: (later) =>
       printWarning(
-        `--next: ${textOfDates(terms)}, which fell out of every close, before close ${before}, ` +
+        `--next: ${textOfDates(terms)}, which fell out of every close, before close ${later}, ` +
           `with the terms of close ${termsOf}; --accept gap closes the one behind the last close`
       )
   })
@@ -175,7 +175,7 @@ const differs = (flag: string, termsOf: number, recorded: string) =>
     "Leave the flag out. To close by other terms, leave out --next, and give the dates with --from and --to."
   )
 
-type Recorded = Omit<Close.NextPeriod, "before">
+type Recorded = Close.NextOptions & Pick<Close.NextPeriod, "termsOf">
 
 /** Refuses a threshold, a rounding or a first day of the week that the record does not have. */
 const refuseOthers = Effect.fnUntraced(function*(input: NextInput, { termsOf, ...terms }: Recorded) {

@@ -9,8 +9,8 @@ import * as Stream from "effect/Stream"
 import * as Close from "../../close/Close.ts"
 import * as CloseTerms from "../../close/CloseTerms.ts"
 import type { CompanyId, LocationId } from "../../Ids.ts"
+import { MissingDayRule, zoneOf, zonesOf } from "../../payroll/DayRule.ts"
 import type { LaborOptions } from "../../payroll/Labor.ts"
-import { MissingZone, zoneOf, zonesOf } from "../../payroll/Zones.ts"
 import { failedWith } from "../../sql/connection.ts"
 import type { CopyStatus } from "../../sql/CopyStatus.ts"
 import { type Comparison, comparisonOf, makePeople, readChanges } from "../../sql/history.ts"
@@ -169,7 +169,7 @@ const ofPeriod = Effect.fnUntraced(function*(input: DiffInput) {
     rounding: orHalfUp(flags.rounding),
     asOf: Option.getOrUndefined(flags.asOf),
     zoneOf: ({ locationId }) => Option.map(Result.getSuccess(getDayRule(locationId)), zoneOf)
-  } satisfies ChangeQuery<MissingZone>
+  } satisfies ChangeQuery<MissingDayRule>
 })
 
 /** The clock of the database may be ahead: what it has written is not in the future. */
@@ -214,7 +214,7 @@ export const ofClose = Effect.fnUntraced(
           Option.fromUndefinedOr(CloseTerms.getLocation(terms, locationId)),
           ({ clock }) => Option.flatMap(Option.fromUndefinedOr(terms.clocks[clock]), ({ zone }) => readZone(zone))
         )
-    } satisfies ChangeQuery<MissingZone>
+    } satisfies ChangeQuery<MissingDayRule>
   }
 )
 
@@ -259,7 +259,7 @@ const closeComparisonOf = (
   terms: CloseTerms.CloseTerms,
   otherTerms: ReadonlyArray<CloseTerms.CloseTerms>,
   since: DateTime.Utc
-): Comparison<MissingZone> => {
+): Comparison<MissingDayRule> => {
   const isInLater = CloseTerms.isInLaterClose(terms, otherTerms)
   const places = new Map<LocationId, CloseTerms.CountedInterval | undefined>()
   const placeOf = (locationId: LocationId) => {
@@ -273,7 +273,7 @@ const closeComparisonOf = (
       const { clockedIn: { epochMilliseconds: at }, locationId } = punch
       const place = placeOf(locationId)
       if (place !== undefined) return Result.succeed(place.from <= at && at < place.to)
-      return isInLater(punch) ? Result.succeed(false) : Result.fail(new MissingZone({ locationId }))
+      return isInLater(punch) ? Result.succeed(false) : Result.fail(new MissingDayRule({ locationId }))
     },
     isShown: ({ clockedIn: { epochMilliseconds: at }, locationId }: TimePunch) => {
       const place = placeOf(locationId)

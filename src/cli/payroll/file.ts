@@ -102,7 +102,7 @@ const writeFile = Effect.fnUntraced(function*(input: FileInput) {
     return { previous, revision, files: isWritten ? yield* Close.files(company, revision.close) : [] }
   })
   const { files, previous, revision } = yield* Effect.provide(found, layer)
-  const shown = previous === undefined ? revision.id : `${revision.id} less ${previous.id}`
+  const shown = Option.match(previous, { onNone: () => revision.id, onSome: ({ id }) => `${revision.id} less ${id}` })
   const { codes } = yield* printFile(form, shown, revision, previous)
   if (!isWritten) return { note: Effect.void }
   const used = { mapping: form.mapping, codes }
@@ -150,10 +150,15 @@ const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileFor
     )
   }
   const { company, list } = yield* openSource({ ...input, zone })
-  const terms = CloseTerms.make({ ...given.value, companyId: company.id })
+  const terms = yield* Effect.fromResult(CloseTerms.make({ ...given.value, companyId: company.id }))
   const punches = list({ clockedIn: CloseTerms.queryWindow(terms) })
   const sums = yield* Stream.run(punches, CloseSums.sum(terms))
-  yield* printFile(form, `preview of ${textOfDates(terms)}`, { first: terms.first, last: terms.last, ...sums })
+  yield* printFile(
+    form,
+    `preview of ${textOfDates(terms)}`,
+    { first: terms.first, last: terms.last, ...sums },
+    Option.none()
+  )
 })
 
 /** Its schemas would slow each start. */
@@ -163,7 +168,7 @@ const lazily = Effect.promise(() => import("../../payroll/PayrollFile.ts"))
 interface FileForm {
   readonly mapping: PayrollFile.Mapping
   readonly codes: PayrollFile.PayrollCodes
-  readonly payDate: PayrollFile.PayrollState["payDate"]
+  readonly payDate: PayrollFile.PayrollSums["payDate"]
   /** The file of the mapping and the file of the codes, as errors name them. */
   readonly mappingFile: string
   readonly codesFile: string
@@ -201,13 +206,13 @@ const readForm = Effect.fnUntraced(function*(input: FileInput, names: Names | un
 const printFile = Effect.fnUntraced(function*(
   { codes, codesFile, mapping, mappingFile, payDate }: FileForm,
   shown: string,
-  revision: PayrollFile.PayrollState,
-  previous?: PayrollFile.PayrollState
+  revision: PayrollFile.PayrollSums,
+  previous: Option.Option<PayrollFile.PayrollSums>
 ) {
-  const dated = { ...revision, payDate }
+  const state = { ...revision, payDate }
   const { encode } = yield* lazily
   const file = yield* Effect.mapError(
-    Effect.fromResult(encode(mapping, codes, dated, previous)),
+    Effect.fromResult(encode(mapping, { codes, state, previous })),
     (error) => {
       const message = printable(error.message)
       switch (error._tag) {
@@ -220,6 +225,8 @@ const printFile = Effect.fnUntraced(function*(
           return usage(`${printable(codesFile)}: ${message}`, "Add them. Nothing was printed; a record is as it was.")
         case "FormulaText":
           return usage(message, `Change it, or add "formulas": "keep" to ${printable(mappingFile)}.`)
+        case "InvalidRequest":
+          return error
       }
     }
   )

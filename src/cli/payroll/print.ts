@@ -195,7 +195,7 @@ export const rowsOf = (closes: ReadonlyArray<ClosedPeriod>): ReadonlyArray<Revis
   closes.flatMap(({ revisions }) => {
     const active = new Set(activeRevisions(revisions).map(({ id }) => id))
     return revisions.map((revision) => {
-      const previous = getPrevious(revisions, revision) ?? CloseSums.empty
+      const previous = Option.getOrElse(getPrevious(revisions, revision), () => CloseSums.empty)
       return {
         revision,
         isActive: active.has(revision.id),

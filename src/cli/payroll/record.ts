@@ -7,10 +7,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Close from "../../close/Close.ts"
 import { foundText, type NotReady } from "../../close/CloseError.ts"
-import * as RevisionId from "../../close/RevisionId.ts"
+import * as RevisionName from "../../close/RevisionName.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { version } from "../../internal/wire/userAgent.ts"
-import { isZones } from "../../payroll/Zones.ts"
+import { isDayRules } from "../../payroll/DayRule.ts"
 import { openCopy, requireCopy } from "../database/copy.ts"
 import { databaseFlag, maxAgeFlag, personOf } from "../database/database.ts"
 import { open } from "../database/open.ts"
@@ -92,7 +92,7 @@ export const warnOfHoles = (company: CompanyId) =>
       Arr.groupBy(yield* Close.holes(company), ({ earlier, later }) => `${earlier} ${later}`)
     )
     if (byNeighbours.length === 0) return
-    const next = Option.filter(yield* nextPeriod(company), ({ before }) => Option.isSome(before))
+    const next = Option.filter(yield* nextPeriod(company), ({ followingClose }) => Option.isSome(followingClose))
     yield* printWarning(...byNeighbours.map((holes) => holeLine(holes, next)))
   }).pipe(
     Effect.catchTag("SyncError", ({ message }) => printWarning(`holes between closes are not known: ${message}`))
@@ -100,7 +100,7 @@ export const warnOfHoles = (company: CompanyId) =>
 
 const holeLine = (
   holes: Arr.NonEmptyReadonlyArray<Close.Hole>,
-  next: Option.Option<Pick<Close.NextPeriod, "first" | "before">>
+  next: Option.Option<Close.NextPeriod>
 ): string => {
   const [{ dates, earlier, interval, later }] = holes
   const locations = holes.flatMap(({ locationId }) => Option.toArray(locationId))
@@ -112,7 +112,10 @@ const holeLine = (
       }${at}, between close ${earlier} and close ${later}`,
     onSome: ({ first, last }) => {
       // The other holes are next when the ones before are closed, or only some locations have them.
-      const isNext = Option.exists(next, (next) => next.first === first && Option.contains(next.before, later))
+      const isNext = Option.exists(
+        next,
+        (next) => next.options.first === first && Option.contains(next.followingClose, later)
+      )
       const how = isNext ? "payroll close --next" : `--from ${first} --to ${last} and the terms of close ${earlier}`
       return `no close has ${first} to ${last}${at}: close it with ${how}, ` +
         "or let it through with --accept gap at the next close"
@@ -138,7 +141,7 @@ export const revisionName = Argument.String("ID").pipe(
   Argument.withMetavar("ID|REVISION"),
   Argument.withDescription("A close, such as 7, or a revision of it, such as 7.2"),
   Argument.filterMap(
-    (name) => Option.map(RevisionId.parse(name), (parsed) => ({ ...parsed, name })),
+    (name) => Option.map(RevisionName.parse(name), (parsed) => ({ ...parsed, name })),
     () => "a close such as 7, or a revision such as 7.2"
   )
 )
@@ -184,7 +187,7 @@ export const readTerms = Effect.fnUntraced(function*(input: Command.Command.Conf
   const terms = Option.map(Option.all([flags.dates, flags.dayRule]), ([dates, dayRule]) => ({
     ...dates,
     ...thresholds,
-    dayRule: isZones(dayRule) ? Option.getOrElse(flags.locations, () => new Map()) : dayRule,
+    dayRule: isDayRules(dayRule) ? Option.getOrElse(flags.locations, () => new Map()) : dayRule,
     firstDay: Option.getOrUndefined(flags.weekStarts),
     rounding: orHalfUp(flags.rounding)
   }))

@@ -15,7 +15,7 @@ export const verb = makeVerb(
   { ...readFlags, close: Argument.optional(closeNumber) },
   Effect.fnUntraced(function*(input) {
     const { company, json, layer } = yield* openRecord(input, "verify")
-    const verified = yield* Effect.provide(Close.verify(company, Option.getOrUndefined(input.close)), layer)
+    const verified = yield* Effect.provide(Close.verify(company, { close: Option.getOrUndefined(input.close) }), layer)
     if (json) return yield* printLines([JSON.stringify(verified)])
     const { revisions, unverifiable } = verified
     yield* printLines([`${counted(revisions, "revision")} verified`])

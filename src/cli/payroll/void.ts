@@ -4,7 +4,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Close from "../../close/Close.ts"
-import * as RevisionId from "../../close/RevisionId.ts"
+import * as RevisionName from "../../close/RevisionName.ts"
 import { printWarning } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
 import { makeVerb } from "../verb.ts"
@@ -33,11 +33,14 @@ export const verb = makeVerb(
       const { close, first, id, last } = revision
       const voided = `${id}: ${Option.getOrElse(revision.voids, () => "")} was not paid`
       // The newest active one was voided: if that is the first, none is active.
-      const isOver = Option.contains(revision.voids, RevisionId.print({ close, number: 1 }))
+      const isOver = Option.contains(revision.voids, RevisionName.print({ close, number: 1 }))
       const line = isOver ? `${voided}, and close ${close} is over` : `${voided}; its amounts are due again`
       yield* printRecorded(json ? printRevisions([revision]) : printLines([line]), [revision], record)
       if (isOver) {
-        const isNext = Option.exists(yield* nextPeriod(company), (next) => next.first === first && next.last === last)
+        const isNext = Option.exists(
+          yield* nextPeriod(company),
+          (next) => next.options.first === first && next.options.last === last
+        )
         const how = isNext ? " with payroll close --next" : ""
         yield* printWarning(`close ${first} to ${last} again${how}: no close has its amounts now`)
       }

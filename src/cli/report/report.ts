@@ -5,9 +5,9 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Close from "../../close/Close.ts"
-import { closeListing, toHtmlCloseReport } from "../../close/report.ts"
-import { byLocation, type MissingZone } from "../../payroll/Zones.ts"
-import { queryWindow, type ReportOptions, toHtmlReport } from "../../report/report.ts"
+import * as CloseReport from "../../close/report.ts"
+import { byLocation, type MissingDayRule } from "../../payroll/DayRule.ts"
+import * as Report from "../../report/report.ts"
 import * as PunchCopy from "../../sql/PunchCopy.ts"
 import { openCopy, withCopy } from "../database/copy.ts"
 import { open } from "../database/open.ts"
@@ -109,9 +109,9 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   const selected = selectedOf(flags)
   const periods = byLocation(dayRule, period)
   const disputed = knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined
-  const isSelected = selects(selected)
+  const select = selects(selected)
   let matching = 0
-  const options: ReportOptions<MissingZone> = {
+  const options: Report.ReportOptions<MissingDayRule> = {
     dayRule,
     period,
     rounding: orHalfUp(flags.rounding),
@@ -120,22 +120,22 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
     firstDay: Option.getOrUndefined(flags.weekStarts),
     maxDuration: maxShift,
     disputed,
-    isSelected,
+    select,
     // A copy lists by clock-in; a service may list in another order.
-    isSorted: !knowsDisputes,
+    sorted: !knowsDisputes,
     names,
     title: `Labour report of company ${company.id}`,
     notes: knowsDisputes ? [] : [disputesUnknown]
   }
-  const filter = widerFilter(queryWindow(options), selected, flags.clockedIn)
+  const filter = widerFilter(Report.queryWindow(options), selected, flags.clockedIn)
   const punches = list(filter).pipe(Stream.mapArray((punches) => {
     // A punch of a location without a zone is not counted: it fails the report.
     matching += punches.filter((punch) =>
-      isSelected(punch) && Result.getOrElse(periods.contains(punch), () => false)
+      select(punch) && Result.getOrElse(periods.contains(punch), () => false)
     ).length
     return punches
   }))
-  const page = yield* toHtmlReport(punches, options)
+  const page = yield* Report.toHtml(punches, options)
   if (matching === 0) yield* printError("no punch matches")
   return page
 })
@@ -154,13 +154,13 @@ const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
   return yield* withCopy(company, target, () =>
     Stream.fromEffect(Effect.gen(function*() {
       const close = yield* Close.get(company, id)
-      const listing = closeListing(close)
+      const listing = CloseReport.listing(close)
       const otherTerms = Option.isNone(listing) ? [] : (yield* Close.newest(company, id)).otherTerms
       const punches = Option.map(listing, ({ at, clockedIn }) => PunchCopy.list(company, { clockedIn }, { at }))
       return yield* Effect.catchTag(
-        toHtmlCloseReport(close, punches, { names, otherTerms, isSorted: true }),
+        CloseReport.toHtml(close, punches, { names, otherTerms, sorted: true }),
         "HistoryUnavailable",
-        () => toHtmlCloseReport(close, Option.none<Stream.Stream<never>>(), { names })
+        () => CloseReport.toHtml(close, Option.none<Stream.Stream<never>>(), { names })
       )
     })), input.maxAge).pipe(Stream.runHead, Effect.map(Option.getOrThrow))
 })

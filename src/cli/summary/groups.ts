@@ -114,7 +114,7 @@ export const thresholdsOf = Effect.fnUntraced(function*(
     readonly by: ReadonlyArray<string>
     readonly weekStarts: Option.Option<Period.Weekday>
   }
-): Effect.fn.Return<Option.Option<Labor.HoursOverThresholdOptions<Period.MissingZone>>, CommandFailure> {
+): Effect.fn.Return<Option.Option<Labor.HoursOverThresholdOptions<Period.MissingDayRule>>, CommandFailure> {
   const flag = firstGiven(flags, Struct.keys(thresholdFlags))
   if (flag === undefined) return Option.none()
   const other = by.find((each) => each !== "user" && each !== "week" && each !== "day")

@@ -9,7 +9,7 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { UserId } from "../../Ids.ts"
 import * as Labor from "../../payroll/Labor.ts"
-import type { MissingZone } from "../../payroll/Period.ts"
+import type { MissingDayRule } from "../../payroll/Period.ts"
 import { addAll } from "../../payroll/running.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { open } from "../database/open.ts"
@@ -121,7 +121,7 @@ const summarize = Effect.fnUntraced(
 /** The window of the period, and the days before it in its first week: their time counts towards the threshold. */
 const readWindow = (
   clockedIn: FilterInput["clockedIn"],
-  limits: Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>
+  limits: Option.Option<Labor.HoursOverThresholdOptions<MissingDayRule>>
 ): FilterInput["clockedIn"] => {
   if (Option.isNone(limits) || limits.value.period === undefined) return clockedIn
   const { gte } = Labor.queryWindow({ ...limits.value, period: limits.value.period })
@@ -143,8 +143,8 @@ const sumsOf = Effect.fnUntraced(function*<E, R>(
   period: LocalPeriod,
   idOf: (punch: TimePunch) => Key,
   options: Labor.LaborOptions,
-  limits: Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>
-): Effect.fn.Return<SummarySums, E | Labor.SumOverflow | MissingZone, R> {
+  limits: Option.Option<Labor.HoursOverThresholdOptions<MissingDayRule>>
+): Effect.fn.Return<SummarySums, E | Labor.SumOverflow | MissingDayRule, R> {
   const groups = Labor.makeRollup(idOf, options)
   const hours = Option.map(limits, (limits) => Labor.makeHours({ ...limits, ...options }))
   let openPunches = 0
@@ -153,7 +153,7 @@ const sumsOf = Effect.fnUntraced(function*<E, R>(
       const kept = yield* keptOf(punches, period)
       openPunches += kept.filter(({ clockedOut }) => Option.isNone(clockedOut)).length
       yield* addAll<Labor.SumOverflow>(groups, kept)
-      if (Option.isSome(hours)) yield* addAll<Labor.SumOverflow | MissingZone>(hours.value, punches)
+      if (Option.isSome(hours)) yield* addAll<Labor.SumOverflow | MissingDayRule>(hours.value, punches)
     })))
   const people = Option.match(hours, { onNone: () => [], onSome: ({ result }) => result(Function.identity) })
   return { groups: groups.result(), people: HashMap.fromIterable(people), openPunches }

@@ -64,7 +64,7 @@ const take = (
   )
 
 /** Claims companies that are due, of these shards (`undefined`: of all), or of any that have waited for `helpAfter`. */
-export const claim = (on: FleetStatements) =>
+export const claim = (statements: FleetStatements) =>
 (
   { helpAfter, mine, room, ...claimer }: Claimer & {
     readonly helpAfter: number
@@ -72,14 +72,14 @@ export const claim = (on: FleetStatements) =>
     readonly room: number
   }
 ): Effect.Effect<ReadonlyArray<Claim>, SqlError> =>
-  on.withNow((now) => {
-    const { big, dialect, isPaused, sql } = on
+  statements.withNow((now) => {
+    const { big, dialect, isPaused, sql } = statements
     // The condition on shards stands inside: rows of a frozen runner would fill the limit.
     const ours = mine === undefined
       ? raw("")
       : sql`AND (${dialect.isIn(`company_id % ${shards}`, mine)} OR next_at <= ${now} - ${big(helpAfter)})`
     return take(
-      on,
+      statements,
       now,
       claimer,
       sql`next_at <= ${now}
@@ -92,14 +92,14 @@ export const claim = (on: FleetStatements) =>
 
 /** Claims one suspect, for a runner in which nothing else runs; `undefined` if there is none, or the right to drain is lost. */
 export const claimSuspect =
-  (on: FleetStatements) => (runner: string, takeover: number): Effect.Effect<Claim | undefined, SqlError> =>
-    on.withNow((now) => {
-      const { dialect: { text }, isPaused, isSuspect, sql } = on
+  (statements: FleetStatements) => (runner: string, takeover: number): Effect.Effect<Claim | undefined, SqlError> =>
+    statements.withNow((now) => {
+      const { dialect: { text }, isPaused, isSuspect, sql } = statements
       const these = sql`next_at <= ${now} AND ${isSuspect} AND NOT ${isPaused(now)}
         ORDER BY next_at, company_id
         LIMIT 1`
       const onlyIf = sql`AND EXISTS (SELECT 1 FROM fleet_solo WHERE runner = ${text(runner)} AND until > ${now})`
-      return Effect.map(take(on, now, { runner, takeover }, these, { onlyIf }), ([claimed]) => claimed)
+      return Effect.map(take(statements, now, { runner, takeover }, these, { onlyIf }), ([claimed]) => claimed)
     })
 
 /** Holds the leases of all turns in work, and says which of them are still ours. */
@@ -150,16 +150,17 @@ export interface Draining {
 }
 
 /** Quarantines who ended its process too often, then asks for the right to drain, if a suspect waits. */
-export const drain = (on: FleetStatements) => (runner: string, takeover: number): Effect.Effect<Draining, SqlError> =>
-  on.withNow((now): Effect.Effect<Draining, SqlError> => {
-    const { big, dialect: { isOneStatement, text }, isPaused, isSuspect, query, transaction } = on
-    const free = on.isFree(now, takeover)
-    const quarantine = query`
+export const drain =
+  (statements: FleetStatements) => (runner: string, takeover: number): Effect.Effect<Draining, SqlError> =>
+    statements.withNow((now): Effect.Effect<Draining, SqlError> => {
+      const { big, dialect: { isOneStatement, text }, isPaused, isSuspect, query, transaction } = statements
+      const free = statements.isFree(now, takeover)
+      const quarantine = query`
       UPDATE fleet_company
       SET state = 'quarantined', reason = 'starts', heartbeat_at = NULL
       WHERE state = 'active' AND starts >= ${big(quarantineStarts)} AND ${free}
       RETURNING company_id`
-    const ask = query`
+      const ask = query`
       UPDATE fleet_solo
       SET runner = ${text(runner)}, until = ${now} + ${big(takeover)}
       WHERE (runner = ${text(runner)} OR until < ${now})
@@ -170,31 +171,31 @@ export const drain = (on: FleetStatements) => (runner: string, takeover: number)
           WHERE state = 'active' AND next_at <= ${now} AND ${free} AND ${isSuspect}
         )
       RETURNING 1 AS mine`
-    const endless = query`SELECT 1 FROM fleet_pause WHERE until IS NULL AND reason <> 'operator'`
-    if (isOneStatement) {
-      return Effect.map(
-        query`
+      const endless = query`SELECT 1 FROM fleet_pause WHERE until IS NULL AND reason <> 'operator'`
+      if (isOneStatement) {
+        return Effect.map(
+          query`
           WITH quarantined AS (${quarantine}), asked AS (${ask})
           SELECT company_id, 0 AS kind FROM quarantined
           UNION ALL
           SELECT NULL, 1 FROM asked
           UNION ALL
           SELECT NULL, 2 WHERE EXISTS (${endless})`,
-        (rows) => ({
-          isDraining: rows.some(({ kind }) => numberOf(kind) === 1),
-          isPaused: rows.some(({ kind }) => numberOf(kind) === 2),
-          quarantined: companyIdsOf(rows.filter(({ kind }) => numberOf(kind) === 0))
-        })
-      )
-    }
-    return transaction(Effect.gen(function*() {
-      return {
-        quarantined: companyIdsOf(yield* quarantine),
-        isDraining: (yield* ask).length > 0,
-        isPaused: (yield* endless).length > 0
+          (rows) => ({
+            isDraining: rows.some(({ kind }) => numberOf(kind) === 1),
+            isPaused: rows.some(({ kind }) => numberOf(kind) === 2),
+            quarantined: companyIdsOf(rows.filter(({ kind }) => numberOf(kind) === 0))
+          })
+        )
       }
-    }))
-  })
+      return transaction(Effect.gen(function*() {
+        return {
+          quarantined: companyIdsOf(yield* quarantine),
+          isDraining: (yield* ask).length > 0,
+          isPaused: (yield* endless).length > 0
+        }
+      }))
+    })
 
 /** Keeps the right to run alone while a suspect is in work here. */
 export const extendSolo = ({ big, dialect: { text }, query, withNow }: FleetStatements) =>
@@ -212,8 +213,8 @@ export const giveSoloBack =
 
 /** Tries one company, if the pauses that hold have no end and the last attempt is an hour old. */
 export const probe =
-  (on: FleetStatements) => (runner: string, takeover: number): Effect.Effect<Claim | undefined, SqlError> => {
-    const { big, query, sql, transaction, withNow } = on
+  (statements: FleetStatements) => (runner: string, takeover: number): Effect.Effect<Claim | undefined, SqlError> => {
+    const { big, query, sql, transaction, withNow } = statements
     const attempt = (now: Fragment) =>
       Effect.gen(function*() {
         const due = yield* query`
@@ -237,7 +238,7 @@ export const probe =
         const these = sql`starts < ${big(quarantineStarts)}
         ORDER BY starts >= ${big(suspectStarts)}, coalesce(probed_at, 0), next_at
         LIMIT 1`
-        const [claimed] = yield* take(on, now, { runner, takeover }, these, { also: sql`, probed_at = ${now}` })
+        const [claimed] = yield* take(statements, now, { runner, takeover }, these, { also: sql`, probed_at = ${now}` })
         // Rolled back: else an hour would pass without a probe.
         if (claimed === undefined) return yield* Effect.fail(noCompany)
         yield* query`
@@ -256,15 +257,16 @@ export const probeSoon = ({ query }: FleetStatements): Effect.Effect<void, SqlEr
   Effect.asVoid(query`UPDATE fleet_pause SET probed_at = 0 WHERE until IS NULL`)
 
 /** Frees what a dead predecessor of this name held; where a process is alone, what anyone held. */
-export const begin = (on: FleetStatements) => (runner: string, isAlone: boolean): Effect.Effect<void, SqlError> =>
-  on.transaction(Effect.gen(function*() {
-    const { dialect: { text }, query, sql } = on
-    const whose = isAlone ? raw("") : sql`AND runner = ${text(runner)}`
-    yield* query`UPDATE fleet_company SET heartbeat_at = NULL WHERE heartbeat_at IS NOT NULL ${whose}`
-    yield* isAlone ? query`UPDATE fleet_solo SET runner = NULL, until = 0` : giveSoloBack(on)(runner)
-    yield* probeSoon(on)
-    yield* query`DELETE FROM fleet_trouble WHERE true ${whose}`
-  }))
+export const begin =
+  (statements: FleetStatements) => (runner: string, isAlone: boolean): Effect.Effect<void, SqlError> =>
+    statements.transaction(Effect.gen(function*() {
+      const { dialect: { text }, query, sql } = statements
+      const whose = isAlone ? raw("") : sql`AND runner = ${text(runner)}`
+      yield* query`UPDATE fleet_company SET heartbeat_at = NULL WHERE heartbeat_at IS NOT NULL ${whose}`
+      yield* isAlone ? query`UPDATE fleet_solo SET runner = NULL, until = 0` : giveSoloBack(statements)(runner)
+      yield* probeSoon(statements)
+      yield* query`DELETE FROM fleet_trouble WHERE true ${whose}`
+    }))
 
 const claimOf = (row: Row): Claim => ({
   company: numberOf(row.company_id),

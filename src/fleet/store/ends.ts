@@ -65,14 +65,14 @@ interface EndFacts {
  * failed, the row and the fleet are read first, in the same transaction; the end of any other turn is one statement.
  */
 export const end =
-  (on: FleetStatements) =>
+  (statements: FleetStatements) =>
   (runner: string, given: End, settings: EndSettings): Effect.Effect<Ended | undefined, SqlError> =>
     "failure" in given.outcome
-      ? on.transaction(Effect.gen(function*() {
-        const facts = yield* readFacts(on, runner, given)
-        return facts === undefined ? undefined : yield* write(on, runner, given, settings, facts)
+      ? statements.transaction(Effect.gen(function*() {
+        const facts = yield* readFacts(statements, runner, given)
+        return facts === undefined ? undefined : yield* write(statements, runner, given, settings, facts)
       }))
-      : write(on, runner, given, settings, unfailed(given))
+      : write(statements, runner, given, settings, unfailed(given))
 
 /** An end without a failure needs nothing of the row: a stored page clears the count, else it stays as the column has it. */
 const unfailed = ({ claim: { began, every }, pages }: End): EndFacts => ({
@@ -105,30 +105,30 @@ const endedWithin = ({ big, sql }: FleetStatements, now: Fragment, millis: numbe
 const success = raw("outcome IN ('Complete', 'TurnOver')")
 
 /** Whether another process, which is not refused, has completed a turn in the last `millis`. */
-const servedElsewhere = (on: FleetStatements, now: Fragment, runner: string, millis: number): Fragment =>
-  on.sql`
+const servedElsewhere = (statements: FleetStatements, now: Fragment, runner: string, millis: number): Fragment =>
+  statements.sql`
     EXISTS (
       SELECT 1
       FROM fleet_run
       WHERE ${success}
-        AND ${endedWithin(on, now, millis)}
-        AND runner <> ${on.dialect.text(runner)}
+        AND ${endedWithin(statements, now, millis)}
+        AND runner <> ${statements.dialect.text(runner)}
         AND runner NOT IN (SELECT runner FROM fleet_trouble WHERE kind = 'refused')
     )`
 
 export const isServedElsewhere =
-  (on: FleetStatements) => (runner: string, millis: number): Effect.Effect<boolean, SqlError> =>
-    on.withNow((now) =>
+  (statements: FleetStatements) => (runner: string, millis: number): Effect.Effect<boolean, SqlError> =>
+    statements.withNow((now) =>
       Effect.map(
-        on.query`SELECT ${servedElsewhere(on, now, runner, millis)} AS served`,
+        statements.query`SELECT ${servedElsewhere(statements, now, runner, millis)} AS served`,
         ([row]) => truthy(row?.served)
       )
     )
 
 /** A process that is frozen between the row of a pause and the commit holds up throttled turns of all others for a second only. */
 const readFacts = Effect.fnUntraced(
-  function*(on: FleetStatements, runner: string, { claim: turn, outcome, pages }: End) {
-    const { big, dialect: { endsIfIdle, forUpdate }, isHeldBy, query, sql, withNow } = on
+  function*(statements: FleetStatements, runner: string, { claim: turn, outcome, pages }: End) {
+    const { big, dialect: { endsIfIdle, forUpdate }, isHeldBy, query, sql, withNow } = statements
     const [row] = yield* withNow((now) =>
       query`
       SELECT state, every_ms, failures, tag, tag_count, tag_since, ${now} AS now ${endsIfIdle}
@@ -139,7 +139,7 @@ const readFacts = Effect.fnUntraced(
     if (row === undefined) return undefined
     const now = numberOf(row.now)
     const throttled = raw(throttledTags.map((tag) => `'${tag}'`).join(", "))
-    const within = (millis: number) => endedWithin(on, big(now), millis)
+    const within = (millis: number) => endedWithin(statements, big(now), millis)
     const window = Math.max(60_000, turn.every)
     const lastSuccess = sql`(SELECT max(ended_at) FROM fleet_run WHERE ${success} AND ${within(window)})`
     /** Only the end that needs a fact of the last runs has them read. */
@@ -175,7 +175,7 @@ const readFacts = Effect.fnUntraced(
       ) AS paused,
       ${ifEnded("Throttled", throttledOthers)} AS throttled,
       ${ifEnded("Refused", unauthorizedOthers)} AS unauthorized,
-      ${ifEnded("NoCredential", servedElsewhere(on, big(now), runner, window))} AS elsewhere,
+      ${ifEnded("NoCredential", servedElsewhere(statements, big(now), runner, window))} AS elsewhere,
       (SELECT count(*) FROM (SELECT 1 FROM fleet_company WHERE state = 'active' LIMIT 10) AS few) AS active`
     return {
       row: {
@@ -202,25 +202,25 @@ const readFacts = Effect.fnUntraced(
 
 /** Decides, and writes the row, the run and its minute: in one statement where the dialect has that, else in one transaction. */
 const write = (
-  on: FleetStatements,
+  statements: FleetStatements,
   runner: string,
   given: End,
   settings: EndSettings,
   { context, row }: EndFacts
 ): Effect.Effect<Ended | undefined, SqlError> => {
-  const { dialect: { isOneStatement }, query, sql, transaction, withNow } = on
+  const { dialect: { isOneStatement }, query, sql, transaction, withNow } = statements
   const { isProbe, outcome } = given
   const decision = decide(outcome, row, { ...context, credentials: settings.credentials })
   const isLifted = isProbe && (outcome._tag === "Complete" || outcome._tag === "TurnOver")
   return withNow((now) => {
     const update = query`
       UPDATE fleet_company
-      SET ${columnsAtEnd(on, now, given, settings, decision, context.now)}
-      WHERE ${on.isHeldBy(given.claim)}
+      SET ${columnsAtEnd(statements, now, given, settings, decision, context.now)}
+      WHERE ${statements.isHeldBy(given.claim)}
       RETURNING company_id, state, reason`
-    const insertRun = insertRunOf(on, now, runner, given)
-    const trimRuns = trimRunsOf(on, given.claim, settings.keepTurns)
-    const countMinute = countMinuteOf(on, now, runner, given)
+    const insertRun = insertRunOf(statements, now, runner, given)
+    const trimRuns = trimRunsOf(statements, given.claim, settings.keepTurns)
+    const countMinute = countMinuteOf(statements, now, runner, given)
     const lift = query`DELETE FROM fleet_pause WHERE until IS NULL AND reason <> 'operator'`
     const inOneStatement = query`
       WITH ended AS (${update}), run AS (${insertRun}), trimmed AS (${trimRuns}), counted AS (${countMinute})${
@@ -235,8 +235,8 @@ const write = (
         if (isLifted) yield* lift
       }
       const pause = decision.pause
-      const isPauseNew = pause !== undefined && !(yield* isPausedFor(on, now, pause.reason))
-      if (pause !== undefined) yield* insertPause(on, now, pause)
+      const isPauseNew = pause !== undefined && !(yield* isPausedFor(statements, now, pause.reason))
+      if (pause !== undefined) yield* insertPause(statements, now, pause)
       return {
         state: stateOf(ended.state),
         reason: textOrUndefined(ended.reason),
@@ -252,23 +252,23 @@ const write = (
 
 /** What the end of a turn sets. A `next_at` or an interval that changed since the claim means: due again as it is. */
 const columnsAtEnd = (
-  on: FleetStatements,
+  statements: FleetStatements,
   now: Fragment,
   given: End,
   settings: EndSettings,
   decision: Decision,
   failedAt: number
 ): Fragment => {
-  const { big, dialect: { text }, sql } = on
+  const { big, dialect: { text }, sql } = statements
   const { claim: { claimed, company, every }, outcome, pages, phase, rows } = given
   const { failures, next, reason, state, strike } = decision
   return sql`
     heartbeat_at = NULL,
     starts = 0,
     phase = ${text(phase.phase)},
-    ${sweepsAtEnd(on, now, given, settings)}
+    ${sweepsAtEnd(statements, now, given, settings)}
     next_at = CASE
-      WHEN next_at = ${big(claimed)} AND every_ms = ${big(every)} THEN ${nextOf(on, now, company, every, next)}
+      WHEN next_at = ${big(claimed)} AND every_ms = ${big(every)} THEN ${nextOf(statements, now, company, every, next)}
       ELSE next_at
     END,
     reason = CASE WHEN state = 'active' THEN ${text(reason)} ELSE reason END,
@@ -277,23 +277,23 @@ const columnsAtEnd = (
     tag = ${text(strike?.tag)},
     tag_count = ${big(strike?.count ?? 0)},
     tag_since = ${big(strike?.since)},
-    last_error = ${lastErrorAtEnd(on, phase, decision.error, failedAt)},
-    last_ok_at = ${lastOkAtEnd(on, now, given)},
+    last_error = ${lastErrorAtEnd(statements, phase, decision.error, failedAt)},
+    last_ok_at = ${lastOkAtEnd(statements, now, given)},
     rows = rows + ${big(rows)}`
 }
 
 /** The sweeps that were completed are due at their next slots. */
 const sweepsAtEnd = (
-  on: FleetStatements,
+  statements: FleetStatements,
   now: Fragment,
   { claim: { company, fullSweepAt, sweepAt }, isFullSweep, phase }: End,
   { fullSweepEvery, sweepEvery }: EndSettings
 ): Fragment => {
-  const { big, sql } = on
+  const { big, sql } = statements
   if (!phase.isSwept) return raw("")
   const swept = (name: "sweep_at" | "full_sweep_at", claimed: number | undefined, every: number): Fragment => {
     const column = raw(name)
-    const next = every === 0 ? raw("NULL") : slotAfter(on, now, company, every)
+    const next = every === 0 ? raw("NULL") : slotAfter(statements, now, company, every)
     return sql`${column} = CASE WHEN ${column} IS NOT DISTINCT FROM ${big(claimed)} THEN ${next} ELSE ${column} END,`
   }
   // No `full_sweep_at`: full sweeps were switched off when the last one ended.
@@ -330,14 +330,14 @@ const lastOkAtEnd = (
 const slotAfter = ({ big, sql }: FleetStatements, now: Fragment, company: number, every: number): Fragment =>
   sql`(${now} + ${big(every)} - (${now} - ${big(slotOf(company, every))}) % ${big(every)})`
 
-const nextOf = (on: FleetStatements, now: Fragment, company: number, every: number, next: Next): Fragment => {
+const nextOf = (statements: FleetStatements, now: Fragment, company: number, every: number, next: Next): Fragment => {
   switch (next._tag) {
     case "Now":
       return now
     case "In":
-      return on.sql`(${now} + ${on.big(next.millis)})`
+      return statements.sql`(${now} + ${statements.big(next.millis)})`
     case "Slot":
-      return slotAfter(on, now, company, every)
+      return slotAfter(statements, now, company, every)
   }
 }
 
@@ -346,18 +346,18 @@ const ofEnded = ({ dialect }: FleetStatements): Fragment =>
   dialect.isOneStatement ? raw("FROM ended") : raw("WHERE true")
 
 const insertRunOf = (
-  on: FleetStatements,
+  statements: FleetStatements,
   now: Fragment,
   runner: string,
   { claim: { began, company, epoch }, outcome, pages, rows }: End
 ) => {
-  const { big, dialect: { text }, query } = on
+  const { big, dialect: { text }, query } = statements
   return query`
     INSERT INTO fleet_run (company_id, epoch, runner, began_at, ended_at, pages, rows, outcome)
     SELECT ${big(company)}, ${big(epoch)}, ${text(runner)}, ${big(began)}, ${now}, ${big(pages)}, ${big(rows)}, ${
     text(outcomeName(outcome))
   }
-    ${ofEnded(on)}
+    ${ofEnded(statements)}
     ON CONFLICT (company_id, epoch) DO NOTHING`
 }
 
@@ -374,14 +374,14 @@ const trimRunsOf = ({ big, query }: FleetStatements, { company, epoch }: Lease, 
         LIMIT 1 OFFSET ${big(keepTurns - 1)}
       )`
 
-const countMinuteOf = (on: FleetStatements, now: Fragment, runner: string, { outcome, pages, rows }: End) => {
-  const { big, dialect: { text }, query } = on
+const countMinuteOf = (statements: FleetStatements, now: Fragment, runner: string, { outcome, pages, rows }: End) => {
+  const { big, dialect: { text }, query } = statements
   return query`
     INSERT INTO fleet_minute AS m (minute, runner, runs, pages, rows, failures)
     SELECT CAST(${now} / 60000 AS bigint), ${text(runner)}, ${big(1)}, ${big(pages)}, ${big(rows)}, ${
     big("failure" in outcome ? 1 : 0)
   }
-    ${ofEnded(on)}
+    ${ofEnded(statements)}
     ON CONFLICT (minute, runner) DO UPDATE SET
       runs = m.runs + 1,
       pages = m.pages + excluded.pages,
@@ -417,13 +417,13 @@ export const insertPause = (
 }
 
 /** The turn was interrupted with its runner, and begins again at the front. If it was a probe, another one is due at once. */
-export const release = (on: FleetStatements) => (turn: Lease): Effect.Effect<void, SqlError> =>
-  on.transaction(Effect.gen(function*() {
-    const { big, dialect: { greatest }, query } = on
+export const release = (statements: FleetStatements) => (turn: Lease): Effect.Effect<void, SqlError> =>
+  statements.transaction(Effect.gen(function*() {
+    const { big, dialect: { greatest }, query } = statements
     const released = yield* query`
       UPDATE fleet_company
       SET heartbeat_at = NULL, starts = ${greatest}(starts - 1, 0)
-      WHERE ${on.isHeldBy(turn)}
+      WHERE ${statements.isHeldBy(turn)}
       RETURNING company_id`
     if (released.length === 0) return
     yield* query`

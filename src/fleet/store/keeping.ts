@@ -135,12 +135,12 @@ const corrected = ({ query }: FleetStatements, table: string, ...columns: Readon
  * Corrects times that lie too far in the future: the clock of the database was ahead when they were written, and has been set
  * back. Until they come, companies would not be synced and would not count as late, and pauses would not end.
  */
-export const correctTimes = (on: FleetStatements) =>
+export const correctTimes = (statements: FleetStatements) =>
 (
   { fullSweepEvery, sweepEvery, takeover }: Pick<Settings, "takeover" | "sweepEvery" | "fullSweepEvery">
 ): Effect.Effect<void, SqlError> =>
-  on.withNow((now) => {
-    const { big, dialect: { greatest }, query, sql } = on
+  statements.withNow((now) => {
+    const { big, dialect: { greatest }, query, sql } = statements
     const after = (millis: number) => sql`${now} + ${big(millis)}`
     /** Spread, as the slots are: a sweep of all at once would be a burst. */
     const spread = (every: number) => sql`${now} + (company_id % ${shards} + 1) * ${big(Math.floor(every / shards))}`
@@ -151,7 +151,7 @@ export const correctTimes = (on: FleetStatements) =>
       : [["full_sweep_at", after(fullSweepEvery), spread(fullSweepEvery)]]
     return Effect.all([
       corrected(
-        on,
+        statements,
         "fleet_company",
         [
           "next_at",
@@ -165,9 +165,9 @@ export const correctTimes = (on: FleetStatements) =>
         ...fullSweep
       ),
       // No pause and no lease lasts this long.
-      corrected(on, "fleet_pause", ["until", after(3_600_000), now], ["probed_at", after(60_000), big(0)]),
-      corrected(on, "fleet_runner", ["seen_at", after(60_000), now], ["started_at", now, now]),
-      corrected(on, "fleet_solo", ["until", after(takeover + 60_000), big(0)]),
+      corrected(statements, "fleet_pause", ["until", after(3_600_000), now], ["probed_at", after(60_000), big(0)]),
+      corrected(statements, "fleet_runner", ["seen_at", after(60_000), now], ["started_at", now, now]),
+      corrected(statements, "fleet_solo", ["until", after(takeover + 60_000), big(0)]),
       query`DELETE FROM fleet_run WHERE ended_at > ${after(60_000)}`
     ], { discard: true })
   })

@@ -105,46 +105,46 @@ const given = ({ dialect }: FleetStatements, companies: ReadonlyArray<Addition>)
     companies.map(({ every, guid, id }) => [id, guid ?? null, every ?? defaultEvery, every === undefined ? 0 : 1])
   )
 
-const updateKnown = (on: FleetStatements, known: ReadonlyArray<Addition>) =>
-  on.withNow((now) =>
-    on.query`
+const updateKnown = (statements: FleetStatements, known: ReadonlyArray<Addition>) =>
+  statements.withNow((now) =>
+    statements.query`
       UPDATE fleet_company AS f
       SET
         guid = coalesce(t.guid, f.guid),
         every_ms = CASE WHEN t.given = 1 THEN t.every ELSE f.every_ms END,
         next_at = CASE
-          WHEN t.given = 1 AND t.every <> f.every_ms THEN ${on.dialect.least}(f.next_at, ${now} + t.every)
+          WHEN t.given = 1 AND t.every <> f.every_ms THEN ${statements.dialect.least}(f.next_at, ${now} + t.every)
           ELSE f.next_at
         END
-      FROM ${given(on, known)}
+      FROM ${given(statements, known)}
       WHERE f.company_id = t.id
         AND (t.guid <> coalesce(f.guid, '') OR (t.given = 1 AND t.every <> f.every_ms))
       RETURNING company_id`
   )
 
 /** The first `epoch` is the time: with 0 a turn of a row that was removed would take the new one for its own. */
-const insertNew = (on: FleetStatements, news: ReadonlyArray<Addition>) =>
-  on.withNow((now) =>
-    on.query`
+const insertNew = (statements: FleetStatements, news: ReadonlyArray<Addition>) =>
+  statements.withNow((now) =>
+    statements.query`
       INSERT INTO fleet_company (
         company_id, guid, state, phase, every_ms, added_at, next_at, epoch, starts, failures, tag_count, rows
       )
       SELECT id, guid, 'active', 'first', every, ${now}, ${now}, ${now}, 0, 0, 0, 0
-      FROM ${given(on, news)}
+      FROM ${given(statements, news)}
       WHERE true
       ON CONFLICT (company_id) DO NOTHING
       RETURNING company_id`
   )
 
-const add = (on: FleetStatements) =>
+const add = (statements: FleetStatements) =>
 (
   additions: ReadonlyArray<Addition>
 ): Effect.Effect<
   { readonly added: ReadonlyArray<CompanyId>; readonly changed: ReadonlyArray<CompanyId> },
   SqlError
 > =>
-  on.patiently(Effect.gen(function*() {
-    const { dialect: { forUpdate, isIn }, query } = on
+  statements.patiently(Effect.gen(function*() {
+    const { dialect: { forUpdate, isIn }, query } = statements
     const added: Array<CompanyId> = []
     const changed: Array<CompanyId> = []
     for (const chunk of inChunks(additions, ({ id }) => id)) {
@@ -158,9 +158,9 @@ const add = (on: FleetStatements) =>
           ORDER BY company_id
           ${forUpdate}`
         const [news, known] = parted(rest, locked)
-        if (known.length > 0) changed.push(...companyIdsOf(yield* updateKnown(on, known)))
+        if (known.length > 0) changed.push(...companyIdsOf(yield* updateKnown(statements, known)))
         if (news.length === 0) break
-        const inserted = yield* insertNew(on, news)
+        const inserted = yield* insertNew(statements, news)
         added.push(...companyIdsOf(inserted))
         rest = parted(news, inserted)[0]
       }
@@ -170,20 +170,20 @@ const add = (on: FleetStatements) =>
 
 /** Applies a statement to companies, chunk by chunk, and says which of them it changed. */
 const change = (
-  on: FleetStatements,
+  statements: FleetStatements,
   statement: (now: Fragment, which: Fragment) => Effect.Effect<ReadonlyArray<unknown>, SqlError>
 ) =>
 (ids: ReadonlyArray<CompanyId>): Effect.Effect<ChangeResult, SqlError> =>
-  on.patiently(Effect.gen(function*() {
+  statements.patiently(Effect.gen(function*() {
     const found = new Set<number>()
     const changed = new Set<number>()
     const chunks = inChunks([...new Set(ids)], (id) => id)
     for (const chunk of chunks) {
-      const which = on.dialect.isIn("company_id", chunk)
-      for (const row of yield* on.query`SELECT company_id FROM fleet_company WHERE ${which}`) {
+      const which = statements.dialect.isIn("company_id", chunk)
+      for (const row of yield* statements.query`SELECT company_id FROM fleet_company WHERE ${which}`) {
         found.add(numberOf(row.company_id))
       }
-      for (const id of companyIdsOf(yield* on.withNow((now) => statement(now, which)))) changed.add(id)
+      for (const id of companyIdsOf(yield* statements.withNow((now) => statement(now, which)))) changed.add(id)
     }
     const sorted = chunks.flat()
     return {
@@ -193,11 +193,11 @@ const change = (
     }
   }))
 
-const remove = (on: FleetStatements) => (ids: ReadonlyArray<CompanyId>) =>
+const remove = (statements: FleetStatements) => (ids: ReadonlyArray<CompanyId>) =>
   Effect.flatMap(FleetOperator, (by) =>
-    change(on, (now, which) =>
+    change(statements, (now, which) =>
       Effect.gen(function*() {
-        const { dialect: { table, text }, query } = on
+        const { dialect: { table, text }, query } = statements
         const removed = yield* query`DELETE FROM fleet_company WHERE ${which} RETURNING company_id`
         yield* query`DELETE FROM fleet_run WHERE ${which}`
         yield* query`
@@ -220,10 +220,15 @@ const removal = ({ big, query }: FleetStatements) => (id: CompanyId): Effect.Eff
   )
 
 /** Sets columns of the companies that are in these states. */
-const set = (on: FleetStatements, columns: (now: Fragment) => Fragment, where: Fragment = on.sql`state = 'active'`) =>
+const set = (
+  statements: FleetStatements,
+  columns: (now: Fragment) => Fragment,
+  where: Fragment = statements.sql`state = 'active'`
+) =>
   change(
-    on,
-    (now, which) => on.query`UPDATE fleet_company SET ${columns(now)} WHERE ${where} AND ${which} RETURNING company_id`
+    statements,
+    (now, which) =>
+      statements.query`UPDATE fleet_company SET ${columns(now)} WHERE ${where} AND ${which} RETURNING company_id`
   )
 
 const resumed = ({ sql }: FleetStatements) => (now: Fragment): Fragment =>
@@ -237,18 +242,18 @@ const resumed = ({ sql }: FleetStatements) => (now: Fragment): Fragment =>
     tag_since = NULL,
     starts = CASE WHEN state = 'quarantined' THEN 2 ELSE starts END`
 
-const resumeWhere = (on: FleetStatements) =>
+const resumeWhere = (statements: FleetStatements) =>
 (
   state: FleetState,
   reason: string | undefined
 ): Effect.Effect<ReadonlyArray<CompanyId>, SqlError> => {
-  const { dialect: { text }, query, sql, withNow } = on
+  const { dialect: { text }, query, sql, withNow } = statements
   const ofReason = reason === undefined ? raw("") : sql`AND reason = ${text(reason)}`
   return retried(withNow((now) =>
     Effect.map(
       query`
         UPDATE fleet_company
-        SET ${resumed(on)(now)}
+        SET ${resumed(statements)(now)}
         WHERE state = ${text(state)} AND state <> 'active' ${ofReason}
         RETURNING company_id`,
       companyIdsOf
@@ -263,20 +268,20 @@ export const statusColumns = ({ lateness, sql }: FleetStatements) => (now: Fragm
     lateness(now)
   } AS late, failures, last_error, rows`
 
-const list = (on: FleetStatements) =>
+const list = (statements: FleetStatements) =>
 (options: {
   readonly states: ReadonlyArray<FleetState> | undefined
   readonly isLate: boolean
   readonly id: CompanyId | undefined
 }): Effect.Effect<ReadonlyArray<CompanyStatus>, SqlError> =>
-  retried(on.withNow((now) => {
-    const { big, lateness, query, sql } = on
+  retried(statements.withNow((now) => {
+    const { big, lateness, query, sql } = statements
     const states = options.states === undefined
       ? raw("")
       : sql`AND state IN (${raw(["''", ...options.states.map((state) => `'${state}'`)].join(", "))})`
     return Effect.map(
       query`
-        SELECT ${statusColumns(on)(now)}
+        SELECT ${statusColumns(statements)(now)}
         FROM fleet_company
         WHERE true
           ${states}
@@ -315,24 +320,24 @@ const pauses = ({ query, withNow }: FleetStatements): Effect.Effect<ReadonlyArra
     )
   ))
 
-export const makeOperator = (on: FleetStatements) => {
-  const { dialect: { text }, query, sql, withNow } = on
+export const makeOperator = (statements: FleetStatements) => {
+  const { dialect: { text }, query, sql, withNow } = statements
   return {
-    add: add(on),
-    remove: remove(on),
-    removal: removal(on),
+    add: add(statements),
+    remove: remove(statements),
+    removal: removal(statements),
     pause: (ids: ReadonlyArray<CompanyId>) =>
-      Effect.flatMap(FleetOperator, (by) => set(on, () => sql`state = 'paused', reason = ${text(by)}`)(ids)),
-    resume: set(on, resumed(on), sql`state <> 'active'`),
-    trigger: set(on, (now) => sql`next_at = ${now}`),
-    sweep: set(on, (now) => sql`next_at = ${now}, sweep_at = ${now}`),
-    resumeWhere: resumeWhere(on),
-    list: list(on),
-    runs: runs(on),
-    pauses: pauses(on),
+      Effect.flatMap(FleetOperator, (by) => set(statements, () => sql`state = 'paused', reason = ${text(by)}`)(ids)),
+    resume: set(statements, resumed(statements), sql`state <> 'active'`),
+    trigger: set(statements, (now) => sql`next_at = ${now}`),
+    sweep: set(statements, (now) => sql`next_at = ${now}, sweep_at = ${now}`),
+    resumeWhere: resumeWhere(statements),
+    list: list(statements),
+    runs: runs(statements),
+    pauses: pauses(statements),
     pauseAll: Effect.flatMap(FleetOperator, (by) =>
       retried(
-        withNow((now) => Effect.asVoid(insertPause(on, now, { reason: "operator", millis: undefined, by })))
+        withNow((now) => Effect.asVoid(insertPause(statements, now, { reason: "operator", millis: undefined, by })))
       )),
     resumeAll: retried(Effect.asVoid(query`DELETE FROM fleet_pause`))
   }

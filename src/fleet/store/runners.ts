@@ -106,16 +106,16 @@ export interface FleetRequests {
 const Limit = Schema.fromJsonString(Schema.Struct({ requestsPerSecond: Schema.Finite }))
 const decodeLimit = Schema.decodeUnknownOption(Limit)
 
-export const requests = (on: FleetStatements): Effect.Effect<FleetRequests, SqlError> =>
+export const requests = (statements: FleetStatements): Effect.Effect<FleetRequests, SqlError> =>
   Effect.gen(function*() {
     const [row] = yield* retried(
-      on.query`
+      statements.query`
         SELECT CAST(coalesce(sum(1000.0 / every_ms), 0) AS double precision) AS needed
         FROM fleet_company
         WHERE state = 'active'`
     )
     // Of all processes: none has an empty name.
-    const oldest = yield* settingsElsewhere(on)("")
+    const oldest = yield* settingsElsewhere(statements)("")
     return {
       needed: numberOf(row?.needed),
       limit: Option.map(decodeLimit(oldest?.settings), ({ requestsPerSecond }) => requestsPerSecond)
@@ -136,11 +136,11 @@ export const runners = (
 ): Effect.Effect<ReadonlyArray<FleetProcess>, SqlError> =>
   retried(withNow((now) =>
     Effect.gen(function*() {
-      const held = yield* query`
-        SELECT runner, company_id, ${now} - coalesce(claimed_at, heartbeat_at) AS held
+      const leases = yield* query`
+        SELECT runner, company_id, ${now} - coalesce(claimed_at, heartbeat_at) AS held_ms
         FROM fleet_company
         WHERE heartbeat_at IS NOT NULL
-        ORDER BY held DESC, company_id`
+        ORDER BY held_ms DESC, company_id`
       const rows = yield* query`
         SELECT
           r.runner, release, started_at, seen_at, kind, text,
@@ -156,9 +156,9 @@ export const runners = (
           release: textOrUndefined(row.release) ?? "",
           startedAt: instantOf(row.started_at),
           seenAt: instantOf(row.seen_at),
-          holds: held.flatMap(({ company_id, held, runner }) =>
+          holds: leases.flatMap(({ company_id, held_ms, runner }) =>
             runner === row.runner
-              ? [{ companyId: idOf(company_id), for: Duration.millis(Math.max(0, numberOf(held))) }]
+              ? [{ companyId: idOf(company_id), for: Duration.millis(Math.max(0, numberOf(held_ms))) }]
               : []
           )
         }

@@ -14,7 +14,7 @@ import {
 } from "../../../src/cli/flags/period.ts"
 import type { LocationDayRules } from "../../../src/cli/flags/zones.ts"
 import { LocationId } from "../../../src/Ids.ts"
-import { type DayRule, MissingZone } from "../../../src/payroll/Period.ts"
+import { type DayRule, MissingDayRule } from "../../../src/payroll/Period.ts"
 import { punch } from "../../support/arbitraryPunch.ts"
 
 /** What the flags of a call are parsed to; fails as the command does. */
@@ -296,7 +296,7 @@ describe("a period by the zone of each location", () => {
     (period) =>
       Effect.gen(function*() {
         const flags = yield* resolved(`${period}--zone-file FILE`)
-        const missing = Result.fail(new MissingZone({ locationId: unknown }))
+        const missing = Result.fail(new MissingDayRule({ locationId: unknown }))
 
         for (const instant of ["2026-03-04T00:00:00Z", "2026-06-01T00:00:00Z"]) {
           assert.deepStrictEqual(flags.keeps(punchAt(unknown, instant)), missing)

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Option, Schema } from "effect"
 import { describeZones, type LocationDayRules, parseZones } from "../../../src/cli/flags/zones.ts"
 import { BusinessDate } from "../../../src/Ids.ts"
+import { dayRuleKey } from "../../../src/payroll/DayRule.ts"
 import * as Period from "../../../src/payroll/Period.ts"
-import { dayRuleKey } from "../../../src/payroll/Zones.ts"
 
 const encoder = new TextEncoder()
 

@@ -174,7 +174,7 @@ describe("time-punches payroll check", () => {
     [
       [["payroll", "check", "--zone", "UTC"], /check needs a period\n.*--week DATE/],
       [week, /--week has no zone/],
-      [[...newYork, "--max-shift", "tooLong"], /--max-shift.*a time from 1s to 366d, such as 16h/],
+      [[...newYork, "--max-shift", "tooLong"], /--max-shift.*a time from 1m to 366d, such as 16h/],
       [[...newYork, "--approved", "true"], /--approved/],
       [[...newYork, "--deleted", "include"], /--deleted/],
       [[...newYork, "--flags", "late"], /--flags/],

@@ -182,6 +182,7 @@ describe("summary with thresholds", () => {
         /--weekly-threshold: "40".*hours up to 99999\.99h or minutes up to 9999999m, such as 40h, 37\.5h or 450m/
       ],
       ["--weekly-threshold 1d --by user --zone UTC", /--weekly-threshold: "1d"/],
+      ["--weekly-threshold 0.01h --by user --zone UTC", /--weekly-threshold: "0.01h"/],
       ["--daily-threshold=-8h --by user --zone UTC", /--daily-threshold/],
       [
         "--daily-threshold 12h --double-threshold 8h --by user --zone UTC",

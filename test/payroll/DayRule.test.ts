@@ -10,7 +10,7 @@ const date = (text: string) => BusinessDate.make(text)
 const [east, middle, far, unknown] = [301, 302, 303, 309].map((id) => LocationId.make(id))
 if (east === undefined || middle === undefined || far === undefined || unknown === undefined) throw new Error("ids")
 
-const three = Period.zones(
+const three = Period.dayRules(
   new Map([[east, zone("America/New_York")], [middle, zone("America/Chicago")], [far, zone("Pacific/Honolulu")]])
 )
 const weekOf = (text: string) => (each: Period.DayRule) => Period.week(each, date(text))
@@ -18,24 +18,24 @@ const iso = ({ gte, lt }: Period.Interval) => [DateTime.formatIso(gte), DateTime
 const punchAt = (locationId: LocationId, instant: string): TimePunch =>
   punch({ locationId, clockedIn: DateTime.makeUnsafe(instant) })
 
-describe("Period.zones", () => {
+describe("Period.dayRules", () => {
   it("names the location that has none", () => {
-    assert.deepStrictEqual(three.getDayRule(unknown), Result.fail(new Period.MissingZone({ locationId: unknown })))
-    assert.strictEqual(new Period.MissingZone({ locationId: unknown }).message, "location 309 has no zone")
+    assert.deepStrictEqual(three.getDayRule(unknown), Result.fail(new Period.MissingDayRule({ locationId: unknown })))
+    assert.strictEqual(new Period.MissingDayRule({ locationId: unknown }).message, "location 309 has no zone")
   })
 
   it("lists each zone once", () => {
-    const zones = Period.zones(new Map([[east, zone("Europe/Berlin")], [far, zone("Europe/Berlin")]]))
+    const zones = Period.dayRules(new Map([[east, zone("Europe/Berlin")], [far, zone("Europe/Berlin")]]))
 
     assert.deepStrictEqual(zones.all, [zone("Europe/Berlin")])
     assert.strictEqual(Result.getOrThrow(zones.getDayRule(east)), Result.getOrThrow(zones.getDayRule(far)))
   })
 })
 
-describe("Period.zones of clocks", () => {
+describe("Period.dayRules of clocks", () => {
   it("lists each zone once for each start of its days", () => {
     const berlin = zone("Europe/Berlin")
-    const zones = Period.zones(
+    const zones = Period.dayRules(
       new Map<LocationId, Period.DayRule>([
         [east, { zone: berlin, dayStarts: "4 hours" }],
         [middle, { zone: zone("Europe/Berlin"), dayStarts: 4 * 3_600_000 }],
@@ -69,7 +69,7 @@ describe("Period.byLocation", () => {
 
   it("has a zone beyond those of the world in the widest window", () => {
     const beyond = Period.byLocation(
-      Period.zones(new Map([[east, DateTime.zoneMakeOffset(-20 * 3_600_000)]])),
+      Period.dayRules(new Map([[east, DateTime.zoneMakeOffset(-20 * 3_600_000)]])),
       weekOf("2026-03-08")
     )
 
@@ -84,12 +84,12 @@ describe("Period.byLocation", () => {
     assert.deepStrictEqual(week.contains(punchAt(east, instant)), Result.succeed(false))
     assert.deepStrictEqual(
       week.contains(punchAt(unknown, instant)),
-      Result.fail(new Period.MissingZone({ locationId: unknown }))
+      Result.fail(new Period.MissingDayRule({ locationId: unknown }))
     )
   })
 
   it("lists the periods of all zones of the world if no location has one, so that the first punch names its own", () => {
-    const none = Period.byLocation(Period.zones(new Map()), weekOf("2026-03-08"))
+    const none = Period.byLocation(Period.dayRules(new Map()), weekOf("2026-03-08"))
 
     assert.deepStrictEqual(none.queryWindow, none.widest)
     assert.isTrue(Result.isFailure(none.getPeriod(east)))
@@ -107,7 +107,7 @@ describe("Period.byLocation", () => {
       [east, { zone: zone("America/New_York"), dayStarts: "4 hours" }],
       [far, { zone: zone("Pacific/Honolulu"), dayStarts: "-2 hours" }]
     ])
-    const { queryWindow, widest } = Period.byLocation(Period.zones(clocks), weekOf("2026-03-08"))
+    const { queryWindow, widest } = Period.byLocation(Period.dayRules(clocks), weekOf("2026-03-08"))
 
     assert.deepStrictEqual(iso(queryWindow), ["2026-03-02T08:00:00.000Z", "2026-03-09T08:00:00.000Z"])
     assert.deepStrictEqual(iso(widest), ["2026-03-01T05:00:00.000Z", "2026-03-09T19:00:00.000Z"])
@@ -120,14 +120,14 @@ describe("Period.byLocation", () => {
       const date = Period.businessDate(dayRule, now)
       return Period.localDays(dayRule, date, date)
     }
-    const { widest } = Period.byLocation(Period.zones(new Map()), today)
+    const { widest } = Period.byLocation(Period.dayRules(new Map()), today)
 
     assert.strictEqual(DateTime.formatIso(today(zone("America/St_Johns")).gte), "2010-11-07T02:30:00.000Z")
     assert.isAtMost(widest.gte.epochMilliseconds, today(zone("America/St_Johns")).gte.epochMilliseconds)
   })
 
   it("accepts zones that a program makes itself", () => {
-    const own: Period.Zones = { all: [], getDayRule: () => Result.succeed(zone("Asia/Kolkata")) }
+    const own: Period.DayRules = { all: [], getDayRule: () => Result.succeed(zone("Asia/Kolkata")) }
     const day = Period.byLocation(own, (each) => Period.localDays(each, date("2026-03-02"), date("2026-03-02")))
 
     assert.deepStrictEqual(iso(Result.getOrThrow(day.getPeriod(east))), [
@@ -171,7 +171,7 @@ const kinds = [
 
 describe("Every period by location", () => {
   it.prop("is one of those that tile the time of a location", [Case], ([each]) => {
-    const zones = Period.zones(each.byLocation)
+    const zones = Period.dayRules(each.byLocation)
     const today = Period.businessDate(each.zone, each.punch.clockedIn)
     // A day, a week and a month before, now, and after: only the middle one has the punch.
     for (const [index, kind] of kinds.entries()) {
@@ -188,7 +188,7 @@ describe("Every period by location", () => {
   it.prop("lies in the window, which no zone exceeds, and that in the widest one", [Case], ([each]) => {
     const date = Period.businessDate(each.zone, each.punch.clockedIn)
     for (const kind of kinds) {
-      const { getPeriod, queryWindow, widest } = Period.byLocation(Period.zones(each.byLocation), kind(date))
+      const { getPeriod, queryWindow, widest } = Period.byLocation(Period.dayRules(each.byLocation), kind(date))
       const own = [...each.byLocation.keys()].map((locationId) => Result.getOrThrow(getPeriod(locationId)))
 
       assert.strictEqual(queryWindow.gte.epochMilliseconds, Math.min(...own.map(({ gte }) => gte.epochMilliseconds)))
@@ -206,7 +206,7 @@ describe("Every period by location", () => {
       const date = Period.businessDate(zone, each.punch.clockedIn)
       return Period.localDays(zone, date, date)
     }
-    const { widest } = Period.byLocation(Period.zones(new Map()), today)
+    const { widest } = Period.byLocation(Period.dayRules(new Map()), today)
     for (const name of names) {
       const { gte, lt } = today(zone(name))
       assert.isAtMost(widest.gte.epochMilliseconds, gte.epochMilliseconds)

@@ -2,7 +2,7 @@
 import * as Option from "effect/Option"
 
 /** A close, and which of its revisions, counted from 1. */
-export interface RevisionId {
+export interface RevisionName {
   /** The number of the close. */
   readonly close: number
   /** The number of the revision. */
@@ -22,7 +22,7 @@ export const parse = (
 }
 
 /** Writes it as `7.2`. */
-export const print = ({ close, number }: RevisionId): string => `${close}.${number}`
+export const print = ({ close, number }: RevisionName): string => `${close}.${number}`
 
-/** The revision that follows the last one of a close with this many. */
-export const next = (close: number, count: number): RevisionId => ({ close, number: count + 1 })
+/** The revision that follows the last one of a close with this many. @internal */
+export const next = (close: number, count: number): RevisionName => ({ close, number: count + 1 })

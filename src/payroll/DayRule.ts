@@ -1,10 +1,16 @@
 /** By which rule the dates of a location are: a day rule for each location, and a period by the rule of each. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { LocationId } from "../Ids.ts"
+import { unknownKey } from "../internal/text/meant.ts"
+import { dayMillis } from "../internal/wire/instant.ts"
+import { durationOf } from "../internal/wire/retryOptions.ts"
 import type { TimePunch } from "../TimePunch.ts"
+import { orThrow, refusalOf, type Wrong, wrong } from "./options.ts"
 
 /** A half-open range of instants, ready for a filter: `{ clockedIn: interval }`. */
 export interface Interval {
@@ -37,9 +43,34 @@ export type DayRule = DateTime.TimeZone | {
 /** The zone of a day rule, in which its times are shown. */
 export const zoneOf = (dayRule: DayRule): DateTime.TimeZone => DateTime.isTimeZone(dayRule) ? dayRule : dayRule.zone
 
-/** When a day begins by a day rule, in milliseconds from midnight. */
-export const dayStartsOf = (dayRule: DayRule): number =>
-  DateTime.isTimeZone(dayRule) ? 0 : Duration.toMillis(dayRule.dayStarts)
+/** When a day begins by a day rule, in milliseconds from midnight. Throws `InvalidRequest` for one that is not from -12 to 12 hours. */
+export const dayStartsOf = (dayRule: DayRule): number => {
+  if (DateTime.isTimeZone(dayRule)) return 0
+  const millis = startMillis(dayRule.dayStarts)
+  if (!isStart(millis)) orThrow(refusalOf({ dayRule }, { dayRule: isDayRule }))
+  return millis
+}
+
+const startMillis = (dayStarts: Duration.Input): number =>
+  Option.match(durationOf(dayStarts), { onNone: () => NaN, onSome: Duration.toMillis })
+
+/** In a start that is further from midnight, two changes of the clocks of a zone could lie between a date and its day. */
+const isStart = (millis: number): boolean => Math.abs(millis) <= dayMillis / 2
+
+const dayRuleForm = "must be a time zone, or { zone, dayStarts }"
+
+/** The day rule of all locations, as options have it. */
+export const isDayRule = (dayRule: DayRule): Wrong | undefined => {
+  if (DateTime.isTimeZone(dayRule)) return undefined
+  if (!Predicate.isObject(dayRule)) return wrong(dayRuleForm)
+  const unknown = Object.keys(dayRule).find((key) => key !== "zone" && key !== "dayStarts")
+  if (unknown !== undefined)
+    return wrong(unknownKey(unknown, ["zone", "dayStarts"], "a key of a day rule"), `.${unknown}`)
+  if (!DateTime.isTimeZone(dayRule.zone)) return wrong("must be a time zone", ".zone")
+  return isStart(startMillis(dayRule.dayStarts))
+    ? undefined
+    : wrong("must be a duration from -12 to 12 hours, such as \"4 hours\"", ".dayStarts")
+}
 
 /** By how many milliseconds the wall clock of a zone is ahead of UTC at an instant. */
 export const offsetAt = (zone: DateTime.TimeZone, millis: number): number =>
@@ -53,8 +84,8 @@ export const dayRuleKey = (dayRule: DayRule): string =>
  * A location without a zone. Its punches belong to no local day, and a sum without them would be wrong. Add the location
  * and its zone.
  */
-export class MissingZone
-  extends Schema.TaggedError<MissingZone>("effect-time-punches/Zones/MissingZone")("MissingZone", {
+export class MissingDayRule
+  extends Schema.TaggedError<MissingDayRule>("effect-time-punches/DayRule/MissingDayRule")("MissingDayRule", {
     /** The location. */
     locationId: LocationId
   })
@@ -63,10 +94,15 @@ export class MissingZone
   override get message(): string {
     return `location ${this.locationId} has no zone`
   }
+
+  /** Whether the same call may succeed later with nothing changed: no. */
+  get isRetryable(): boolean {
+    return false
+  }
 }
 
-/** The day rules of the locations of a company. `Period.zones` makes them from a map. */
-export interface Zones<out E = never> {
+/** The day rules of the locations of a company. `Period.dayRules` makes them from a map. */
+export interface DayRules<out E = never> {
   /** Every day rule that a location has, each once. */
   readonly all: ReadonlyArray<DayRule>
   /** The day rule of a location; a failure if it has none. */
@@ -75,9 +111,9 @@ export interface Zones<out E = never> {
 
 /**
  * A zone for each location, and the time at which its days begin if that is not midnight. A location that is not in the map
- * fails with `MissingZone`, which names it: no other zone replaces it.
+ * fails with `MissingDayRule`, which names it: no other zone replaces it.
  */
-export const zones = (byLocation: ReadonlyMap<LocationId, DayRule>): Zones<MissingZone> => {
+export const dayRules = (byLocation: ReadonlyMap<LocationId, DayRule>): DayRules<MissingDayRule> => {
   // One object for each day rule, so that what is computed of it can be kept by it.
   const unique = new Map([...byLocation.values()].map((dayRule) => [dayRuleKey(dayRule), dayRule]))
   const known = new Map(
@@ -88,16 +124,22 @@ export const zones = (byLocation: ReadonlyMap<LocationId, DayRule>): Zones<Missi
   )
   return {
     all: [...unique.values()],
-    getDayRule: (locationId) => known.get(locationId) ?? Result.fail(new MissingZone({ locationId }))
+    getDayRule: (locationId) => known.get(locationId) ?? Result.fail(new MissingDayRule({ locationId }))
   }
 }
 
 /** Whether each location has a separate day rule. */
-export const isZones = <E>(dayRule: DayRule | Zones<E>): dayRule is Zones<E> => "getDayRule" in dayRule
+export const isDayRules = <E>(dayRule: DayRule | DayRules<E>): dayRule is DayRules<E> => "getDayRule" in dayRule
+
+/** A day rule, or one for each location. */
+export const isDayRuleOrRules = (dayRule: DayRule | DayRules<unknown>): Wrong | undefined => {
+  if (!Predicate.isObject(dayRule)) return wrong(dayRuleForm)
+  return !isDayRules(dayRule) ? isDayRule(dayRule) : dayRule.all.map(isDayRule).find((found) => found !== undefined)
+}
 
 /** The day rules, also if one stands for all locations. */
-export const zonesOf = <E = never>(dayRule: DayRule | Zones<E>): Zones<E> =>
-  isZones(dayRule) ? dayRule : { all: [dayRule], getDayRule: () => Result.succeed(dayRule) }
+export const zonesOf = <E = never>(dayRule: DayRule | DayRules<E>): DayRules<E> =>
+  isDayRules(dayRule) ? dayRule : { all: [dayRule], getDayRule: () => Result.succeed(dayRule) }
 
 /** One period, such as a week, by the day rule of each location. */
 export interface LocalPeriods<out E = never> {
@@ -108,7 +150,7 @@ export interface LocalPeriods<out E = never> {
   readonly queryWindow: Interval
   /**
    * The same over all zones of the world, UTC-12:00 to UTC+14:00, each with every `dayStarts` that a location has. List it
-   * to fail with `MissingZone` also for a location whose punches all lie outside `queryWindow`.
+   * to fail with `MissingDayRule` also for a location whose punches all lie outside `queryWindow`.
    */
   readonly widest: Interval
   /** The period of a location. */
@@ -130,21 +172,21 @@ export interface LocalPeriods<out E = never> {
  * import { BusinessDate, CompanyId, LocationId, TimePunches } from "effect-time-punches"
  * import { Period } from "effect-time-punches/payroll"
  *
- * const zones = Period.zones(new Map([
+ * const zones = Period.dayRules(new Map([
  *   [LocationId.make(301), DateTime.zoneMakeNamedUnsafe("America/New_York")],
  *   [LocationId.make(302), DateTime.zoneMakeNamedUnsafe("America/Chicago")],
  *   [LocationId.make(303), DateTime.zoneMakeNamedUnsafe("Pacific/Honolulu")]
  * ]))
  * const week = Period.byLocation(zones, (dayRule) => Period.week(dayRule, BusinessDate.make("2026-03-09")))
  *
- * // Fails with MissingZone if a punch is at another location.
+ * // Fails with MissingDayRule if a punch is at another location.
  * export const punches = TimePunches.list(CompanyId.make(7), { clockedIn: week.queryWindow }).pipe(
  *   Stream.filterEffect((punch) => Effect.fromResult(week.contains(punch)))
  * )
  * ```
  */
 export const byLocation = <E = never>(
-  dayRule: DayRule | Zones<E>,
+  dayRule: DayRule | DayRules<E>,
   period: (dayRule: DayRule) => Interval
 ): LocalPeriods<E> => {
   const { all, getDayRule } = zonesOf(dayRule)
