@@ -1,4 +1,5 @@
 /** Every way that a listing can fail: one tag for each thing that a caller would do differently. */
+import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { isBadRequest, isNotFound, isServerSide, usualStatus } from "./internal/http/status.ts"
@@ -15,15 +16,17 @@ import {
 } from "./internal/wire/errorFields.ts"
 import { explain, Problem } from "./Problem.ts"
 
-/** What the body of an error says. */
-const bodyFields = {
+/** What the response of an error says beside its status. */
+const responseFields = {
   /** What the body said about it; empty if nothing in it was well-typed. */
   problem: withDefault(Problem, {}),
   /**
    * Whether the body was a page for a browser, by its content type. Something in front of the service sends one, such as a
    * content network. Default: `false`.
    */
-  isHtml: withDefault(Schema.Boolean, false)
+  isHtml: withDefault(Schema.Boolean, false),
+  /** How long the service asks to wait, from `Retry-After`. `None` (the default): it does not say. */
+  retryAfter: withDefault(Schema.OptionFromNullOr(Schema.DurationFromMillis), Option.none())
 }
 
 /** The fields of an error that a status decides. */
@@ -31,14 +34,18 @@ const statusFields = (kind: keyof typeof usualStatus) => ({
   ...where,
   /** The status of the response. Default for a mock: the usual status of this error. */
   status: withDefault(Schema.Int, usualStatus[kind]),
-  ...bodyFields
+  ...responseFields
 })
 
 /** The message of an error that a status decides. */
 const statusMessage = (
   meaning: string,
-  error: Where & { readonly status: number; readonly problem: Problem }
-): string => `${error.status} ${meaning}${explain(error.problem)} [${place(error)}]`
+  error: Where & {
+    readonly status: number
+    readonly problem: Problem
+    readonly retryAfter: Option.Option<Duration.Duration>
+  }
+): string => `${error.status} ${meaning}${waitText(error.retryAfter)}${explain(error.problem)} [${place(error)}]`
 
 /** 401. The service does not accept the credential, nor a refreshed one if it can be refreshed: replace it. */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>("effect-time-punches/ApiError/Unauthorized")(
@@ -116,7 +123,7 @@ export class UnprocessableEntity
   }
 }
 
-/** 500, after all retries. The service failed: resume later from `resumeFrom`. */
+/** 500, after all retries, or with a `Retry-After` longer than `RetryPolicy` waits. The service failed: resume later from `resumeFrom`. */
 export class ServerError extends Schema.TaggedError<ServerError>("effect-time-punches/ApiError/ServerError")(
   "ServerError",
   statusFields("serverError")
@@ -131,7 +138,7 @@ export class ServerError extends Schema.TaggedError<ServerError>("effect-time-pu
     return "service" as const
   }
 
-  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
+  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. Wait for `retryAfter` first. */
   get isRetryable(): boolean {
     return true
   }
@@ -140,15 +147,11 @@ export class ServerError extends Schema.TaggedError<ServerError>("effect-time-pu
 /** 429, after all retries, or with a `Retry-After` longer than `RetryPolicy` waits: resume after `retryAfter`. */
 export class RateLimited extends Schema.TaggedError<RateLimited>("effect-time-punches/ApiError/RateLimited")(
   "RateLimited",
-  {
-    ...statusFields("throttled"),
-    /** How long the service asks to wait, from `Retry-After`. `None` (the default): it does not say. */
-    retryAfter: withDefault(Schema.OptionFromNullOr(Schema.DurationFromMillis), Option.none())
-  }
+  statusFields("throttled")
 ) {
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
-    return statusMessage(`too many requests${waitText(this.retryAfter)}`, this)
+    return statusMessage("too many requests", this)
   }
 
   /** What failed. The exit code of the command and what a fleet does follow from it. */
@@ -163,8 +166,8 @@ export class RateLimited extends Schema.TaggedError<RateLimited>("effect-time-pu
 }
 
 /**
- * 408, 425, or a 5xx other than 500, 501, 505 and 511, after all retries. The service, or what stands in front of it, is down or
- * slow: resume later.
+ * 408, 425, or a 5xx other than 500, 501, 505 and 511, after all retries, or with a `Retry-After` longer than `RetryPolicy` waits.
+ * The service, or what stands in front of it, is down or slow: resume after `retryAfter`.
  */
 export class ServiceUnavailable
   extends Schema.TaggedError<ServiceUnavailable>("effect-time-punches/ApiError/ServiceUnavailable")(
@@ -182,7 +185,7 @@ export class ServiceUnavailable
     return "service" as const
   }
 
-  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
+  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. Wait for `retryAfter` first. */
   get isRetryable(): boolean {
     return true
   }
@@ -199,7 +202,7 @@ export class UnexpectedStatus
       ...where,
       /** The status of the response. */
       status: Schema.Int,
-      ...bodyFields
+      ...responseFields
     }
   )
 {
@@ -494,6 +497,10 @@ export type ErrorKind = "request" | "credential" | "permission" | "throttled" | 
 
 /** Whether a value is an error of a listing, such as the `cause` of another error, or what untyped code caught. */
 export const isListError: (value: unknown) => value is ListError = Schema.is(ListError)
+
+/** How long the service asks to wait before anything is sent for the same company; zero if it does not say. @internal */
+export const retryAfterOf = (error: ListError): Duration.Duration =>
+  "retryAfter" in error ? Option.getOrElse(error.retryAfter, () => Duration.zero) : Duration.zero
 
 /** Whether the service refused a parameter of a request: with 422, or with 400 as some do. @internal */
 export const isRefused = (error: ListError): boolean =>

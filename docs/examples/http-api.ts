@@ -23,7 +23,7 @@ export class BadUpstream
 export const toPublic = (error: ListError): TryLater | NotGranted | BadUpstream => {
   if (error._tag === "Forbidden") return new NotGranted({})
   if (!error.isRetryable) return new BadUpstream({})
-  const wait = error._tag === "RateLimited" ? error.retryAfter : Option.none()
+  const wait = "retryAfter" in error ? error.retryAfter : Option.none()
   return new TryLater({ seconds: Math.ceil(Duration.toSeconds(Option.getOrElse(wait, () => Duration.minutes(1)))) })
 }
 

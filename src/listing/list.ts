@@ -3,12 +3,11 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Pull from "effect/Pull"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import type { ListError } from "../ApiError.ts"
+import { type ListError, retryAfterOf } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import { monotonicMillis } from "../internal/resilience/retry.ts"
@@ -107,9 +106,6 @@ const resuming = <A>(
     }))
 
 const isRetryable = (error: ListError): boolean => error.isRetryable
-
-const retryAfterOf = (error: ListError): Duration.Duration =>
-  "retryAfter" in error ? Option.getOrElse(error.retryAfter, () => Duration.zero) : Duration.zero
 
 /** The most pages that may be read ahead. */
 const mostPrefetchPages = 100

@@ -11,9 +11,10 @@ import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
 import * as Schedule from "effect/Schedule"
 import * as Stdio from "effect/Stdio"
-import type { ListError } from "../../ApiError.ts"
+import { type ListError, retryAfterOf } from "../../ApiError.ts"
 import type { Company } from "../../Company.ts"
 import type { CompanyId } from "../../Ids.ts"
+import { monotonicMillis } from "../../internal/resilience/retry.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import type { SweepWindow } from "../../sync/Checkpoint.ts"
 import * as Sync from "../../sync/Sync.ts"
@@ -215,21 +216,34 @@ const once = (tasks: ReadonlyArray<SyncTask>) =>
 
 /**
  * A pass of each company for each slot of a grid, and a sweep after its first pass of each UTC day. Passes that take longer
- * than a slot skip slots. Ends only with errors that no later slot can cure, of all companies in one slot.
+ * than a slot skip slots, and so does a company whose service asks for a longer wait. Ends only with errors that no later slot can cure, of all companies in one slot.
  */
 const forever = (tasks: ReadonlyArray<SyncTask>, every: Duration.Duration) =>
   Effect.suspend(() => {
     const sweptOn = new Map<CompanyId, string>()
+    /** Until when the service asks to wait, by the monotonic clock. */
+    const waits = new Map<CompanyId, number>()
+    const unlessWaiting = (task: SyncTask) =>
+      Effect.flatMap(monotonicMillis, (now) =>
+        now < (waits.get(task.company.id) ?? 0)
+          ? Effect.void
+          : Effect.tapError(passes(task), (error) =>
+            "retryAfter" in error
+              ? Effect.map(monotonicMillis, (at) =>
+                void waits.set(task.company.id, at + Duration.toMillis(retryAfterOf(error))))
+              : Effect.void))
     const passes = Effect.fnUntraced(function*(task: SyncTask) {
       const { id } = task.company
       yield* passNow(task)
       const today = DateTime.formatIsoDateUtc(yield* DateTime.now)
-      if (Option.isNone(task.sweep) || sweptOn.get(id) === today) return
+      if (Option.isNone(task.sweep) || sweptOn.get(id) === today)
+        return
       yield* sweepNow(task, task.sweep.value).pipe(
         // Refused marks do not cure themselves: the next sweep is tomorrow's.
         Effect.tapError((error) =>
           Effect.sync(() => {
-            if (error._tag === "SyncError" && error.reason === "TooManyMissing") sweptOn.set(id, today)
+            if (error._tag === "SyncError" && error.reason === "TooManyMissing")
+              sweptOn.set(id, today)
           })
         )
       )
@@ -238,7 +252,8 @@ const forever = (tasks: ReadonlyArray<SyncTask>, every: Duration.Duration) =>
     let isWaiting = false
     const slot = Effect.gen(function*() {
       isWaiting = false
-      const failed = yield* runTasks(tasks, passes, (error) => tasks.length > 1 || !isFinal(error))
+      const failed = yield* runTasks(tasks, unlessWaiting, (error) =>
+        tasks.length > 1 || !isFinal(error))
       if (failed.length === tasks.length && failed.every(({ error }) => isFinal(error))) {
         return yield* endOf(tasks, failed)
       }
