@@ -604,4 +604,9 @@ export class InvalidPunch
       this.detail === "" ? "" : `: ${printable(this.detail)}`
     }`
   }
+
+  /** Whether the same row may be read later with nothing changed: no. */
+  get isRetryable(): boolean {
+    return false
+  }
 }

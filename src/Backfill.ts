@@ -3,6 +3,7 @@ import type * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import { ListError } from "./ApiError.ts"
 import { Cursor } from "./Ids.ts"
+import { StoredInstant } from "./internal/wire/schema.ts"
 import type { RunOptions } from "./ListOptions.ts"
 import type { PunchCriteria } from "./PunchFilter.ts"
 
@@ -12,15 +13,15 @@ import type { PunchCriteria } from "./PunchFilter.ts"
  */
 export const BackfillSegment = Schema.Struct({
   /** The first instant of the part. */
-  gte: Schema.DateTimeUtc,
+  gte: StoredInstant,
   /** The end of the part: its last instant if `inclusive`, otherwise the first instant after it. */
-  until: Schema.DateTimeUtc,
+  until: StoredInstant,
   /** Whether `until` belongs to the part. */
   inclusive: Schema.Boolean,
   /** The cursor of the next page to read; `None` if no page was read. */
-  cursor: Schema.Option(Cursor),
+  cursor: Schema.OptionFromNullOr(Cursor),
   /** The end that the query of `cursor` named, if it differs from `until`. Absent: `until`. */
-  queriedUntil: Schema.optionalKey(Schema.DateTimeUtc),
+  queriedUntil: Schema.optionalKey(StoredInstant),
   /** Whether rows came out of the requested order: the query is then read to its end. Absent: no. */
   unordered: Schema.optionalKey(Schema.Boolean),
   /**

@@ -16,7 +16,7 @@ import {
 import { compiled, decodeBreak, decodePunch } from "./internal/wire/decoder.ts"
 import { encodeBreak, encodePunch } from "./internal/wire/encoder.ts"
 import { breakNames, fromWireNames, timePunchNames, toWireNames } from "./internal/wire/names.ts"
-import { Wage, WireBreak, wireTimePunch } from "./internal/wire/schema.ts"
+import { StoredInstant, Wage, WireBreak, wireTimePunch } from "./internal/wire/schema.ts"
 
 /** A break taken during a punch: a plain value with camelCase names. */
 export class Break extends Schema.Opaque<Break>()(Schema.Struct({
@@ -29,12 +29,12 @@ export class Break extends Schema.Opaque<Break>()(Schema.Struct({
   /** Whether the break counts as paid time. */
   paid: Schema.Boolean,
   /** Start of the break, UTC to the millisecond. */
-  in: Schema.DateTimeUtc,
+  in: StoredInstant,
   /** End of the break, UTC to the millisecond; `None` while the break is open. */
-  out: Schema.Option(Schema.DateTimeUtc),
+  out: Schema.OptionFromNullOr(StoredInstant),
   /** Whether the break was deleted: it counts nowhere. `false` if the wire has null or no key. */
   deleted: Schema.Boolean
-})) {
+}).annotate({ identifier: "Break" })) {
   /**
    * The codec between a break and its JSON on the wire, whose keys are snake_case. A failure names the path by the wire
    * names and states what was expected, never the value.
@@ -63,13 +63,13 @@ export class TimePunch extends Schema.Opaque<TimePunch>()(Schema.Struct({
   /** The location where the user worked. */
   locationId: LocationId,
   /** The scheduled shift; `None` for the 0, null and absent of the wire. */
-  shiftId: Schema.Option(ShiftId.check(positive)),
+  shiftId: Schema.OptionFromNullOr(ShiftId.check(positive)),
   /** The department; `None` for the 0, null and absent of the wire. */
-  departmentId: Schema.Option(DepartmentId.check(positive)),
+  departmentId: Schema.OptionFromNullOr(DepartmentId.check(positive)),
   /** Start of the punch. */
-  clockedIn: Schema.DateTimeUtc,
+  clockedIn: StoredInstant,
   /** End of the punch; `None` while the user is clocked in. */
-  clockedOut: Schema.Option(Schema.DateTimeUtc),
+  clockedOut: Schema.OptionFromNullOr(StoredInstant),
   /** Wage per hour in cents, 0 or more. */
   hourlyWage: Wage,
   /** Tips in cents, of any sign. */
@@ -81,7 +81,7 @@ export class TimePunch extends Schema.Opaque<TimePunch>()(Schema.Struct({
   /** Free text; empty if the punch has none. */
   notes: Schema.String,
   /** The source of the punch, such as `web`; values that are not known yet are kept. `None` if the wire has none. */
-  posType: Schema.Option(Schema.String),
+  posType: Schema.OptionFromNullOr(Schema.String),
   /** The breaks in the order of the service, also those that were deleted; empty if the wire has no key. */
   breaks: Schema.Array(Break),
   /** Whether the service clocked the user out. */
@@ -91,12 +91,12 @@ export class TimePunch extends Schema.Opaque<TimePunch>()(Schema.Struct({
   /** Whether the clock out was recorded while the device was offline. */
   clockedOutOffline: Schema.Boolean,
   /** When the record was created; `None` if the wire has null. */
-  created: Schema.Option(Schema.DateTimeUtc),
+  created: Schema.OptionFromNullOr(StoredInstant),
   /** When the record was last changed; `None` if the wire has null. */
-  modified: Schema.Option(Schema.DateTimeUtc),
+  modified: Schema.OptionFromNullOr(StoredInstant),
   /** Whether the punch was deleted; `false` if the wire has no key. */
   deleted: Schema.Boolean
-})) {
+}).annotate({ identifier: "TimePunch" })) {
   /**
    * The codec between a punch and an element of `data` on the wire, whose keys are snake_case. Decoding what was encoded
    * gives the same punch. A failure names the path by the wire names and states what was expected, never the value.

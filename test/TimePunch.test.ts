@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Option, Result, Schema, SchemaIssue } from "effect"
+import { DateTime, Effect, Layer, Option, Result, Schema, SchemaIssue } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Break, Cents, ShiftId, TimePunch } from "../src/index.ts"
-import { PunchPair } from "./support/punchPair.ts"
+import { PunchPair, samplePair } from "./support/punchPair.ts"
 import { type Wire, wireBreak, wirePunch, without } from "./support/wire.ts"
 
 const decode = Schema.decodeUnknownResult(TimePunch.fromWire)
@@ -310,4 +312,50 @@ describe("Break.fromWire", () => {
       wireBreak({ in: "2026-03-02T12:00:00Z", out: null, custom_break_id: 0 })
     )
   })
+})
+
+describe("TimePunch in an HTTP API of an application", () => {
+  const echo = HttpApiEndpoint.post("echo", "/echo", { payload: TimePunch, success: TimePunch })
+  const Api = HttpApi.make("app").add(HttpApiGroup.make("punches").add(echo))
+  const handlers = HttpApiBuilder.group(
+    Api,
+    "punches",
+    (group) => group.handle("echo", ({ payload }) => Effect.succeed(payload))
+  )
+
+  it("travels as plain JSON", async () => {
+    const { dispose, handler } = HttpRouter.toWebHandler(
+      HttpApiBuilder.layer(Api).pipe(Layer.provide(handlers), Layer.provide(HttpServer.layerServices))
+    )
+    const sent = Schema.encodeSync(TimePunch)(samplePair.domain)
+    const response = await handler(
+      new Request("http://localhost/echo", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(sent)
+      })
+    )
+    const received: unknown = await response.json()
+    await dispose()
+
+    assert.deepInclude(sent, { clockedIn: DateTime.formatIso(samplePair.domain.clockedIn) })
+    assert.notInclude(JSON.stringify(received), "_tag")
+    assert.deepStrictEqual(received, sent)
+    assert.deepStrictEqual(Schema.decodeUnknownSync(TimePunch)(received), samplePair.domain)
+  })
+
+  it("has a name in the document of the interface", () => {
+    const { components } = OpenApi.fromApi(Api)
+
+    assert.includeMembers(Object.keys(components.schemas), ["TimePunch", "Break"])
+  })
+
+  it.each(["2026-03-02", "2026-03-02T08:00:00", "2026-02-30T08:00:00Z", "foo 1", "0", ""])(
+    "reads no instant from %j",
+    (text) => {
+      const stored = { ...Schema.encodeSync(TimePunch)(samplePair.domain), clockedIn: text }
+
+      assert.isTrue(Result.isFailure(Schema.decodeUnknownResult(TimePunch)(stored)))
+    }
+  )
 })

@@ -81,6 +81,11 @@ export class UnwritablePunch
   override get message(): string {
     return `punch ${this.punchId} cannot be written: ${at(this.path)}${printable(this.detail)}`
   }
+
+  /** Whether the same punch may be written later with nothing changed: no. */
+  get isRetryable(): boolean {
+    return false
+  }
 }
 
 /** A line is not a punch. All punches before it were read. No text of the line is shown. */
@@ -103,6 +108,11 @@ export class UnreadableLine
     const punch = Option.match(this.punchId, { onNone: () => "", onSome: (id) => `, punch ${id}` })
     const detail = this.detail === "" ? "" : `: ${at(this.path)}${printable(this.detail)}`
     return `line ${this.line}${punch} cannot be read (${this.reason})${detail}`
+  }
+
+  /** Whether the same line may be read later with nothing changed: no. */
+  get isRetryable(): boolean {
+    return false
   }
 }
 
