@@ -176,7 +176,8 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
 /** The imports that run up, each with its reason. */
 const runsUp: Readonly<Record<string, string>> = {
   "src/internal/wire/errorFields.ts -> src/Ids.ts": "every error holds a company id and a cursor",
-  "src/internal/wire/schema.ts -> src/Ids.ts": "the wire form of a punch is made of branded ids"
+  "src/internal/wire/schema.ts -> src/Ids.ts": "the wire form of a punch is made of branded ids",
+  "src/internal/wire/segment.ts -> src/Ids.ts": "a part of a backfill holds a cursor"
 }
 
 /** The packages that a room may import beside `effect`, and the files that alone may. */

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, BigDecimal, DateTime, Duration, Effect, Option, Predicate, Schema } from "effect"
 import packageJson from "../package.json" with { type: "json" }
+import { BackfillError, BackfillSegment, ListError } from "../src/index.ts"
 import { FeedEvent } from "../src/sql/feedEvent.ts"
 import { scenario } from "./support/listing.ts"
 
@@ -68,11 +69,22 @@ const writable = (value: unknown): unknown => {
 const isClass = (value: unknown): value is (new() => object) & { readonly fields: object } =>
   Schema.isSchema(value) && Predicate.isFunction(value) && Predicate.hasProperty(value, "fields")
 
+const segment =
+  `{"filter":1,"gte":"2026-03-02T08:00:00.000Z","until":"2026-04-02T08:00:00.000Z","inclusive":true,"cursor":null}`
+
 const position = "4021/2026-03-02T08:00:00.000Z/17"
 
 /** Random values of the few schemas for which none can be derived. */
 const others: Readonly<Record<string, Arbitrary.Arbitrary<unknown>>> = {
   PunchFilter: Arbitrary.map(Arbitrary.schema(Schema.Int), (seed) => scenario(seed).filter),
+  BackfillSegment: Arbitrary.Constant(segment),
+  BackfillError: Arbitrary.map(
+    Arbitrary.schema(
+      Schema.toType(Schema.Struct({ cause: ListError, unfinished: Schema.Array(Schema.Literal(segment)) }))
+    ),
+    ({ cause, unfinished }) =>
+      writable(new BackfillError({ cause, unfinished: unfinished.map((text) => BackfillSegment.make(text)) }))
+  ),
   FeedPosition: Arbitrary.Constant(position),
   FeedEvent: Arbitrary.map(
     Arbitrary.schema(Schema.toType(Schema.Struct({ ...FeedEvent.fields, position: Schema.Literal(position) }))),

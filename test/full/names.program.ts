@@ -170,15 +170,8 @@ const results: Stream.Stream<Result.Result<TimePunch, InvalidPunch>, ListError, 
   company
 )
 const page: Effect.Effect<Page, ListError, TimePunches> = TimePunches.page(company, undefined, onePage)
-const resumable = (segments: ReadonlyArray<BackfillSegment>): ReadonlyArray<BackfillSegment> =>
-  segments.map(({ cursor, gte, inclusive, queriedUntil, unordered, until }) => ({
-    gte,
-    until,
-    inclusive,
-    cursor,
-    ...(queriedUntil === undefined ? undefined : { queriedUntil }),
-    ...(unordered === undefined ? undefined : { unordered })
-  }))
+const resumable = (segments: ReadonlyArray<BackfillSegment>): string => JSON.stringify(segments)
+const stored = Schema.fromJsonString(Schema.Array(BackfillSegment))
 const window: BackfillFilter = { clockedIn: { gte: at, lt: DateTime.add(at, { days: 30 }) } }
 const parallel: BackfillOptions = { concurrency: 8, order: "byTime", pageSize: 200 }
 const history = TimePunches.backfill(company, window, parallel).pipe(
@@ -186,7 +179,7 @@ const history = TimePunches.backfill(company, window, parallel).pipe(
     TimePunches.backfill(company, window, {
       concurrency: 1,
       order: "asCompleted",
-      segments: resumable(error.unfinished)
+      segments: Schema.decodeSync(stored)(resumable(error.unfinished))
     }))
 )
 

@@ -14,7 +14,6 @@ import * as Stdio from "effect/Stdio"
 import { type ListError, retryAfterOf } from "../../ApiError.ts"
 import type { Company } from "../../Company.ts"
 import type { CompanyId } from "../../Ids.ts"
-import { monotonicMillis } from "../../internal/resilience/retry.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import type { SweepWindow } from "../../sync/Checkpoint.ts"
 import * as Sync from "../../sync/Sync.ts"
@@ -221,17 +220,16 @@ const once = (tasks: ReadonlyArray<SyncTask>) =>
 const forever = (tasks: ReadonlyArray<SyncTask>, every: Duration.Duration) =>
   Effect.suspend(() => {
     const sweptOn = new Map<CompanyId, string>()
-    /** Until when the service asks to wait, by the monotonic clock. */
-    const waits = new Map<CompanyId, number>()
-    const unlessWaiting = (task: SyncTask) =>
-      Effect.flatMap(monotonicMillis, (now) =>
-        now < (waits.get(task.company.id) ?? 0)
-          ? Effect.void
-          : Effect.tapError(passes(task), (error) =>
-            "retryAfter" in error
-              ? Effect.map(monotonicMillis, (at) =>
-                void waits.set(task.company.id, at + Duration.toMillis(retryAfterOf(error))))
-              : Effect.void))
+    /** Until when the service asks to wait, in nanoseconds of the monotonic clock. */
+    const waits = new Map<CompanyId, bigint>()
+    const unlessWaiting = Effect.fnUntraced(function*(task: SyncTask) {
+      const { id } = task.company
+      if ((yield* Clock.monotonicTimeNanos) < (waits.get(id) ?? 0)) return
+      yield* Effect.tapError(passes(task), (error) =>
+        Effect.map(Clock.monotonicTimeNanos, (at) => {
+          if ("retryAfter" in error) waits.set(id, at + Duration.toNanosUnsafe(retryAfterOf(error)))
+        }))
+    })
     const passes = Effect.fnUntraced(function*(task: SyncTask) {
       const { id } = task.company
       yield* passNow(task)
@@ -252,8 +250,7 @@ const forever = (tasks: ReadonlyArray<SyncTask>, every: Duration.Duration) =>
     let isWaiting = false
     const slot = Effect.gen(function*() {
       isWaiting = false
-      const failed = yield* runTasks(tasks, unlessWaiting, (error) =>
-        tasks.length > 1 || !isFinal(error))
+      const failed = yield* runTasks(tasks, unlessWaiting, (error) => tasks.length > 1 || !isFinal(error))
       if (failed.length === tasks.length && failed.every(({ error }) => isFinal(error))) {
         return yield* endOf(tasks, failed)
       }
