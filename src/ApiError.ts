@@ -99,7 +99,7 @@ export class Forbidden extends Schema.TaggedError<Forbidden>("effect-time-punche
 
 /**
  * 422. The service refused a parameter; `problem.param` often names it: fix the request. If it refused an expired
- * cursor, start again without one.
+ * cursor (`isCursor`), start again without one.
  */
 export class UnprocessableEntity
   extends Schema.TaggedError<UnprocessableEntity>("effect-time-punches/ApiError/UnprocessableEntity")(
@@ -110,6 +110,11 @@ export class UnprocessableEntity
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("the service refused a parameter", this)
+  }
+
+  /** Whether the service refused the cursor, by its name in the problem: start again without one. */
+  get isCursor(): boolean {
+    return this.problem.param === "cursor"
   }
 
   /** What failed. The exit code of the command and what a fleet does follow from it. */
@@ -331,29 +336,25 @@ const paginationSentences = {
   CursorCycle: "the page leads to a cursor that this run has already requested",
   WrongObject: "the page lists another kind of object than time punches",
   CountMismatch: "the page does not have as many rows as it counts",
-  EmptyPages: "too many pages in a row were empty",
-  MaxPages: "the listing has more pages than maxPages allows",
-  Deadline: "the time that deadline allows is over"
+  EmptyPages: "too many pages in a row were empty"
 } as const
 
 /**
- * The pages do not form a listing, or a guard stopped the run. No row was skipped in silence: `resumeFrom` is the first
+ * The pages do not form a listing. No row was skipped in silence: `resumeFrom` is the first
  * page that was not emitted.
  */
 export class PaginationError
   extends Schema.TaggedError<PaginationError>("effect-time-punches/ApiError/PaginationError")("PaginationError", {
     ...where,
     /**
-     * Why the run stopped. The first three judge the page that carries them; the others stop before the page that was not read.
+     * Why the run stopped. The first three judge the page that carries them; the last stops before the page that was not read.
      *
      * - `CursorCycle`: the page leads to a cursor that this run has already requested.
      * - `WrongObject`: the page lists another kind of object than time punches.
      * - `CountMismatch`: the page does not have as many rows as its `count` says.
      * - `EmptyPages`: a hundred pages in a row were empty, and another follows.
-     * - `MaxPages`: the listing has more pages than `maxPages` allows.
-     * - `Deadline`: the time of the run, which `deadline` limits, is over. A request in flight was interrupted.
      */
-    reason: Schema.Literals(["CursorCycle", "WrongObject", "CountMismatch", "EmptyPages", "MaxPages", "Deadline"])
+    reason: Schema.Literals(["CursorCycle", "WrongObject", "CountMismatch", "EmptyPages"])
   })
 {
   /** What failed, and at which page of the run: one printable line for a log. */
@@ -367,6 +368,41 @@ export class PaginationError
   }
 
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
+  get isRetryable(): boolean {
+    return false
+  }
+}
+
+const limitSentences = {
+  MaxPages: "the listing has more pages than maxPages allows",
+  Deadline: "the time that deadline allows is over"
+} as const
+
+/** A limit that the caller set ended the run; nothing is wrong with the service. No row was skipped: continue from `resumeFrom`. */
+export class LimitReached extends Schema.TaggedError<LimitReached>("effect-time-punches/ApiError/LimitReached")(
+  "LimitReached",
+  {
+    ...where,
+    /**
+     * Which limit ended the run, before the page that was not read.
+     *
+     * - `MaxPages`: the listing has more pages than `maxPages` allows.
+     * - `Deadline`: the time of the run, which `deadline` limits, is over. A request in flight was interrupted.
+     */
+    reason: Schema.Literals(["MaxPages", "Deadline"])
+  }
+) {
+  /** Which limit ended the run, and at which page: one printable line for a log. */
+  override get message(): string {
+    return `the listing stopped (${this.reason}): ${limitSentences[this.reason]} [${place(this)}]`
+  }
+
+  /** What failed: the limit of the call. A fleet counts no strike, and the command exits with 7. */
+  get kind() {
+    return "request" as const
+  }
+
+  /** Whether the same page may succeed later with nothing changed: no, it is beyond the limit. Resume from `resumeFrom`. */
   get isRetryable(): boolean {
     return false
   }
@@ -484,6 +520,7 @@ export const ListError = Schema.Union([
   TransportError,
   DecodeError,
   PaginationError,
+  LimitReached,
   InvalidRequest,
   TokenError
 ])
@@ -521,15 +558,18 @@ export const getAdvice = (error: ListError): string => {
         ? inFront
         : "Ask the company: its plan, the scope time_punches:read, or the grant of this company is missing."
     case "UnprocessableEntity":
-      return error.problem.param === "cursor"
+      return error.isCursor
         ? "The service does not know the cursor (any more): start over, without a cursor."
         : "Change the filter, the order or the API version: the service refused a parameter."
     case "UnexpectedStatus":
       return error.kind === "service" ? inFront : wrongAddress
     case "DecodeError":
-      return findCause
     case "PaginationError":
-      return paginationAdvice(error.reason)
+      return findCause
+    case "LimitReached":
+      return error.reason === "MaxPages"
+        ? "Narrow the filter, or raise maxPages."
+        : "Continue from the cursor of the error, or raise deadline."
     case "TransportError":
       return transportAdvice(error, "the base URL (baseUrl, or TIME_PUNCHES_BASE_URL)")
     case "TokenError":
@@ -552,13 +592,6 @@ const wrongAddress = "Check the base URL (baseUrl, or TIME_PUNCHES_BASE_URL): so
 const inFront = `${wrongAddress} If it is right, this may pass: try again later.`
 
 const findCause = "Run time-punches doctor to find the cause."
-
-const paginationAdvice = (reason: PaginationError["reason"]): string =>
-  reason === "MaxPages"
-    ? "Narrow the filter, or raise maxPages."
-    : reason === "Deadline"
-    ? "Continue from the cursor of the error, or raise deadline."
-    : findCause
 
 const transportAdvice = ({ origin, reason }: Pick<TransportError, "origin" | "reason">, address: string): string =>
   reason === "Connect"

@@ -3,9 +3,9 @@ import type * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import { ListError } from "./ApiError.ts"
 import { named } from "./internal/wire/issue.ts"
-import { isSegment } from "./internal/wire/segment.ts"
 import type { RunOptions } from "./ListOptions.ts"
 import type { PunchCriteria } from "./PunchFilter.ts"
+import { isSegment } from "./Segment.ts"
 
 /**
  * A part of the range that is not read yet, as `unfinished` names it and `segments` takes it. It is opaque: store the text until

@@ -6,8 +6,8 @@ import { Break, Cents, ShiftId, TimePunch } from "../src/index.ts"
 import { PunchPair, samplePair } from "./support/punchPair.ts"
 import { type Wire, wireBreak, wirePunch, without } from "./support/wire.ts"
 
-const decode = Schema.decodeUnknownResult(TimePunch.fromWire)
-const encode = Schema.encodeSync(TimePunch.fromWire)
+const decode = Schema.decodeUnknownResult(TimePunch.Wire)
+const encode = Schema.encodeSync(TimePunch.Wire)
 const decoded = (wire: unknown) => Result.getOrThrow(decode(wire))
 
 /** The value after a trip over the wire. */
@@ -29,9 +29,9 @@ const millis = ({ epochMilliseconds }: DateTime.DateTime) => epochMilliseconds
 
 const runs = { arbitrary: { runs: 400, seed: 1 } }
 
-describe("TimePunch.fromWire", () => {
+describe("TimePunch.Wire", () => {
   it.prop("decodes every legal form of a punch to the value that it means", [PunchPair], ([{ domain, wire }]) => {
-    const interpreted = Schema.decodeUnknownSync(TimePunch.fromWire, { onExcessProperty: "ignore" })
+    const interpreted = Schema.decodeUnknownSync(TimePunch.Wire, { onExcessProperty: "ignore" })
 
     assert.deepStrictEqual(decoded(overJson(wire)), domain)
     assert.deepStrictEqual(interpreted(overJson(wire)), domain)
@@ -268,7 +268,7 @@ describe("TimePunch.fromWire", () => {
     (iso) => {
       const punch: TimePunch = { ...decoded(wirePunch()), clockedIn: DateTime.makeUnsafe(Date.parse(iso)) }
 
-      assert.isTrue(Result.isFailure(Schema.encodeUnknownResult(TimePunch.fromWire)(punch)))
+      assert.isTrue(Result.isFailure(Schema.encodeUnknownResult(TimePunch.Wire)(punch)))
     }
   )
 })
@@ -293,22 +293,22 @@ describe("TimePunch", () => {
   })
 })
 
-describe("Break.fromWire", () => {
+describe("Break.Wire", () => {
   it("writes whether a break is deleted, also where the wire had no key", () => {
-    const codec = Schema.decodeUnknownSync(Break.fromWire)
+    const codec = Schema.decodeUnknownSync(Break.Wire)
 
     for (const mark of [{}, { deleted: null }, { deleted: true }]) {
       const rest = codec({ ...without(wireBreak(), "deleted"), ...mark })
-      assert.strictEqual(Schema.encodeSync(Break.fromWire)(rest).deleted, mark.deleted === true)
+      assert.strictEqual(Schema.encodeSync(Break.Wire)(rest).deleted, mark.deleted === true)
     }
   })
 
   it("reads and writes a break by itself", () => {
-    const rest = Schema.decodeUnknownSync(Break.fromWire)(wireBreak({ out: null, custom_break_id: 0 }))
+    const rest = Schema.decodeUnknownSync(Break.Wire)(wireBreak({ out: null, custom_break_id: 0 }))
 
     assert.isTrue(Option.isNone(rest.out))
     assert.deepStrictEqual(
-      Schema.encodeSync(Break.fromWire)(rest),
+      Schema.encodeSync(Break.Wire)(rest),
       wireBreak({ in: "2026-03-02T12:00:00Z", out: null, custom_break_id: 0 })
     )
   })

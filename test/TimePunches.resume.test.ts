@@ -207,7 +207,7 @@ describe("ListOptions.resume", () => {
       ))
 
       assert.deepStrictEqual(pages, [0, 1, 2])
-      assert.deepInclude(error, { _tag: "PaginationError", reason: "MaxPages", pagesCompleted: 3 })
+      assert.deepInclude(error, { _tag: "LimitReached", reason: "MaxPages", pagesCompleted: 3 })
     }).pipe(Effect.provide(app({ punches }))))
 
   it.effect("fails with the last error when the schedule ends, and starts it again for another page", () =>

@@ -8,7 +8,7 @@ import { scenario } from "./support/listing.ts"
 
 /** The source of each entry. */
 const entries = Object.entries(packageJson.exports).flatMap(([entry, target]) =>
-  Predicate.hasProperty(target, "effect-time-punches:source") && !entry.includes("*")
+  Predicate.hasProperty(target, "effect-time-punches:source")
     ? [[entry, target["effect-time-punches:source"]] as const]
     : []
 )

@@ -35,7 +35,10 @@ const open = HttpApiEndpoint.get("open", "/companies/:company/open", {
 
 export const Api = HttpApi.make("app").add(HttpApiGroup.make("punches").add(open))
 
-/** Who is clocked in. The whole error goes to the log, and its public part to the caller. */
+/**
+ * Who is clocked in. The whole error goes to the log, and its public part to the caller. Errors of the listing are mapped before the
+ * handler adds its own: core has some of their tags, such as `Forbidden`.
+ */
 export const handlers = HttpApiBuilder.group(
   Api,
   "punches",

@@ -1,7 +1,7 @@
 /** Which window is read next, and which rows of a page it owns: the plan of a backfill, without effects. */
 import * as Option from "effect/Option"
-import type { Segment } from "../internal/wire/segment.ts"
 import type { DecodedPage } from "../listing/rows.ts"
+import type { Segment } from "../Segment.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import {
   cutWindow,

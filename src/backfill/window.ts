@@ -2,7 +2,7 @@
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import type { Cursor } from "../Ids.ts"
-import type { Segment } from "../internal/wire/segment.ts"
+import type { Segment } from "../Segment.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { type BothEnds, bothEndsOf, instantBetween, rowsBetween } from "./bothEnds.ts"
 

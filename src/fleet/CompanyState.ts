@@ -300,7 +300,8 @@ const syncOutcomes: { readonly [R in SyncError["reason"]]: (failure: Failure) =>
 }
 
 const outcomes: { readonly [K in ErrorKind]: (failure: Failure, error: ListError) => Outcome } = {
-  request: (failure) => ({ _tag: "Invalid", failure }),
+  // A limit of the caller says nothing of the company.
+  request: (failure, error) => ({ _tag: error._tag === "LimitReached" ? "Transient" : "Invalid", failure }),
   credential: (failure, error) =>
     error._tag === "TokenError" && (error.reason === "InvalidClient" || error.reason === "Rejected")
       ? { _tag: "NoCredential", failure, reason: error.reason }

@@ -38,6 +38,9 @@ export const decodeFailure = (
 export const paginationFailure = (reason: ApiError.PaginationError["reason"]): Failure =>
   failure((at) => new ApiError.PaginationError({ ...at, reason }))
 
+/** The run has no more time. */
+export const deadlineFailure = failure((at) => new ApiError.LimitReached({ ...at, reason: "Deadline" }))
+
 /** A response of another origin: the caller's `HttpClient` followed a redirect. */
 export const foreignOrigin = (status: number): Failure =>
   failure((at) => new ApiError.UnexpectedStatus({ ...at, status, problem: {} }))

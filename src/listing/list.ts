@@ -18,7 +18,7 @@ import type { Page } from "../Page.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { fetchRows } from "./fetch.ts"
-import { buildQuery, checkOptions, invalid, type Query, startAt, validateCount } from "./request.ts"
+import { buildQuery, checkOptions, invalid, pageAt, type Query, startAt, validateCount } from "./request.ts"
 import { type Decode, decodePunches, decodeResults, type FetchedPage } from "./rows.ts"
 import { type Client, runOptions, settingsOf, startRun } from "./run.ts"
 import { RunSpelling, spelled } from "./spelling.ts"
@@ -59,7 +59,7 @@ export const makeListings = (client: Client) => {
       Effect.gen(function*() {
         const query = yield* Effect.fromResult(buildQuery(company, filter, options?.pageSize))
         yield* Effect.fromResult(checkOptions(query.company.id, options, pageOptions))
-        const sent = yield* Effect.fromResult(startAt(query.company.id, options?.cursor))
+        const sent = yield* Effect.fromResult(pageAt(query.company.id, options?.cursor))
         const context = yield* Effect.context()
         const settings = settingsOf(client, context, query.company.id, { ...options })
         const run = yield* startRun(client, yield* Effect.fromResult(settings))

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Option } from "effect"
 import { makePlan } from "../../src/backfill/plan.ts"
 import { Cursor, type TimePunch } from "../../src/index.ts"
-import type { Segment } from "../../src/internal/wire/segment.ts"
+import type { Segment } from "../../src/Segment.ts"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
 import { type Density, momentsOf } from "../support/densities.ts"
 import {

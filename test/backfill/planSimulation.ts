@@ -3,7 +3,7 @@ import { DateTime, Option } from "effect"
 import { makePlan, type Plan } from "../../src/backfill/plan.ts"
 import type { Window } from "../../src/backfill/window.ts"
 import { Cursor, type TimePunch, TimePunchId } from "../../src/index.ts"
-import type { Segment } from "../../src/internal/wire/segment.ts"
+import type { Segment } from "../../src/Segment.ts"
 import type { Prng } from "../../src/testing/base/prng.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 

@@ -10,7 +10,7 @@ import {
   RetryPolicy,
   TimePunches
 } from "../../src/index.ts"
-import type { Segment } from "../../src/internal/wire/segment.ts"
+import type { Segment } from "../../src/Segment.ts"
 import { prng } from "../../src/testing/base/prng.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { accessToken, endpoints, inject, pageRequests } from "../support/client.ts"

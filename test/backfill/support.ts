@@ -11,7 +11,7 @@ import {
   type TimePunch,
   TimePunches
 } from "../../src/index.ts"
-import { type Segment, segmentOf } from "../../src/internal/wire/segment.ts"
+import { type Segment, segmentOf } from "../../src/Segment.ts"
 import type { Prng } from "../../src/testing/base/prng.ts"
 import { defaultCompany, FakeService, type FakeServiceOptions, type StoredPunch } from "../../src/testing/index.ts"
 import { accessToken, company, endpoints } from "../support/client.ts"

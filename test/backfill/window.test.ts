@@ -11,7 +11,7 @@ import {
   unreadRows
 } from "../../src/backfill/window.ts"
 import { Cursor } from "../../src/index.ts"
-import type { Segment } from "../../src/internal/wire/segment.ts"
+import type { Segment } from "../../src/Segment.ts"
 import { rowAt, segment } from "./planSimulation.ts"
 
 const start = Date.UTC(2026, 2, 1)

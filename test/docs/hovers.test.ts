@@ -17,7 +17,7 @@ describe("a hover over a public name", () => {
       "TimePunches.layer",
       "TimePunch.clockedIn",
       "PunchFilter.clockedIn",
-      "RetryOptions.attempts",
+      "RetrySettings.attempts",
       "RateLimited.retryAfter",
       ...Object.keys(Fault).map((name) => `Fault.${name}`),
       "Credentials.sign",

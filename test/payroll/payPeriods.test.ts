@@ -19,7 +19,7 @@ const clocks = Period.zones(
   ]))
 )
 
-const decode = Schema.decodeUnknownSync(Schema.Array(TimePunch.fromWire))
+const decode = Schema.decodeUnknownSync(Schema.Array(TimePunch.Wire))
 
 const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
 

@@ -1,8 +1,8 @@
 /** A part of the range that is not read yet, and the text that keeps it until a later run. */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { Cursor } from "../../Ids.ts"
-import { StoredInstant } from "./schema.ts"
+import { Cursor } from "./Ids.ts"
+import { StoredInstant } from "./internal/wire/schema.ts"
 
 const Segment = Schema.Struct({
   /** The first instant of the part. */
