@@ -57,14 +57,6 @@ const leanUndici: Plugin = {
  * if core no longer has it.
  */
 const cuts: Readonly<Record<string, ReadonlyArray<readonly [code: string, instead: string]>>> = {
-  // The scripts for shells are written once.
-  "effect/dist/cli/GlobalFlag.js": [
-    ["import * as Completions_ from \"./Completions.js\";", ""],
-    [
-      "const descriptor =",
-      "const Completions_ = yield* Effect.promise(() => import(\"./Completions.js\"));\n    const descriptor ="
-    ]
-  ],
   // The first use of Intl takes 6 ms, and the width of most texts is their length.
   "effect/dist/cli/CliOutput.js": [
     ["const graphemeSegmenter = /*#__PURE__*/new", "let segmenter;\nconst makeSegmenter = () => new"],

@@ -32,7 +32,6 @@ const ground = ["internal/http", "internal/telemetry", "internal/resilience", "i
 /** What every verb of the command may import. */
 const shared = [
   "cli/args",
-  "cli/select",
   "cli/flags",
   "cli/print",
   "cli/base",
@@ -48,10 +47,10 @@ const ofCopy = ["cli/database", "sql", "sync", ...shared]
 
 /** The rooms of the verbs. None imports another, except the assistant's server, which runs some of them. */
 const verbs: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "cli/payroll": ["cli/files", "close", "export", ...ofCopy],
-  "cli/report": ["cli/files", "close", "report", ...ofCopy],
-  "cli/summary": ["cli/files", "cli/database", ...shared],
-  "cli/copy": ["cli/files", "cli/telemetry", "close", "export", ...ofCopy],
+  "cli/payroll": ["close", "export", ...ofCopy],
+  "cli/report": ["close", "report", ...ofCopy],
+  "cli/summary": ["cli/database", ...shared],
+  "cli/copy": ["cli/telemetry", "close", "export", "internal/sql", ...ofCopy],
   "cli/doctor": ofCopy,
   "cli/fleet": [
     "close",
@@ -64,10 +63,11 @@ const verbs: Readonly<Record<string, ReadonlyArray<string>>> = {
     "internal/sql",
     ...ofCopy
   ],
-  "cli/export": ["cli/files", "cli/telemetry", "cli/database", "export", ...shared],
-  "cli/list": ["cli/files", "cli/database", "export", ...shared],
+  "cli/export": ["cli/telemetry", "cli/database", "export", ...shared],
+  "cli/list": ["cli/database", "export", ...shared],
   "cli/config": shared,
-  "cli/sandbox": ["cli/files", "testing", "testing/page", "testing/service", "testing/base", ...shared]
+  "cli/help": shared,
+  "cli/sandbox": ["testing", "testing/page", "testing/service", "testing/base", ...shared]
 }
 
 /** What is said of a value. A room that may import `internal/wire` may import these. */
@@ -79,7 +79,6 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
     "cli/mcp",
     ...Object.keys(verbs),
     "cli/args",
-    "cli/select",
     "cli/flags",
     "cli/print",
     "cli/base",
@@ -88,19 +87,19 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   "cli/mcp": ["cli/payroll", "cli/summary", "cli/list", "export", ...ofCopy],
   ...verbs,
-  "cli/files": ["cli/flags", "cli/print", "cli/base", "export", "payroll", "names", "internal/files", "internal/wire"],
   "cli/database": ["close", "sql/node", "sql", "sync", "internal/files", "internal/sql", ...shared],
   "cli/telemetry": ["cli/flags", "internal/telemetry", "internal/wire"],
   "cli/args": ["cli/flags", "cli/print", "cli/base", "names", "internal/telemetry", "internal/wire"],
-  "cli/select": ["cli/flags", "cli/print", "cli/base", "payroll", "names", "internal/wire"],
   "cli/flags": [
     "cli/print",
     "cli/base",
+    "export",
     "sync",
     "client",
     "listing",
     "payroll",
     "names",
+    "internal/files",
     "internal/telemetry",
     "internal/wire"
   ],

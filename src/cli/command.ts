@@ -3,7 +3,7 @@ import * as CliConfig from "effect/cli/CliConfig"
 import * as CliError from "effect/cli/CliError"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
-import type { CommandDescriptor } from "effect/cli/Completions"
+import { type CommandDescriptor, fromCommand } from "effect/cli/Completions"
 import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import type { HelpDoc } from "effect/cli/HelpDoc"
@@ -21,10 +21,10 @@ import { withProfile } from "./args/profile.ts"
 import { completionsFlag } from "./completions.ts"
 import { CommandFailure, type Ending, type ExitCode, exitCode, tooManyOpenOf, usageText } from "./failure.ts"
 import { RunFiles } from "./flags/file.ts"
+import { topicList } from "./help/topics.ts"
 import { Colours, plain } from "./print/colour.ts"
 import { printFailure } from "./print/messages.ts"
 import { PrintForCore, printLines } from "./print/output.ts"
-import { topicList } from "./topics.ts"
 import { Called, commandsOf, type Entries, examplesOf, type IsNamed } from "./verb.ts"
 
 /** Every command, under the heading that lists it. */
@@ -48,8 +48,8 @@ const groups: Readonly<Record<string, Entries>> = {
     sandbox: ["Run a local service to try things against", () => import("./sandbox/sandbox.ts")]
   },
   Help: {
-    help: ["Show all flags of a command, or a topic", () => import("./help.ts")],
-    version: ["Show the version", () => import("./version.ts")]
+    help: ["Show all flags of a command, or a topic", () => import("./help/help.ts")],
+    version: ["Show the version", () => import("./help/version.ts")]
   }
 }
 
@@ -111,7 +111,7 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
   const { formatHelpDoc, formatVersion } = yield* formatter
   switch (event._tag) {
     case "Help": {
-      const { textOfHelp } = yield* Effect.promise(() => import("./help.ts"))
+      const { textOfHelp } = yield* Effect.promise(() => import("./help/help.ts"))
       return yield* printOrDie([yield* textOfHelp(event, formatHelpDoc)])
     }
     case "Version":
@@ -156,7 +156,6 @@ const earlyFlags = Effect.fnUntraced(
       error._tag === "UnrecognizedOption" && mayBeEarly(error.option) ? [error.option] : []
     )
     if (flags.length === 0) return []
-    const { fromCommand } = yield* Effect.promise(() => import("effect/cli/Completions"))
     const known = fromCommand(yield* Effect.promise(() => loadCommand()))
     return flags.flatMap((flag) => Option.toArray(earlyFlag(known, flag, commandPath)))
   }
@@ -257,7 +256,7 @@ export const makeRun = <Name extends string, Input, Parsed, R>(
     })
     return withMessages(
       globals,
-      Effect.fromResult(globals.rest).pipe(
+      Effect.fromResult(globals.args).pipe(
         Effect.flatMap((rest) => withProfile(globals, call(rest))),
         Effect.as<ExitCode>(exitCode.ok),
         Effect.catch(handleError),

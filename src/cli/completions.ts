@@ -1,12 +1,12 @@
 /** `--completions`: the script of a shell, which also completes the files and the words that a flag takes. */
 import * as CliOutput from "effect/cli/CliOutput"
-import type * as Completions from "effect/cli/Completions"
+import * as Completions from "effect/cli/Completions"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import type { FlagDoc, HelpDoc } from "effect/cli/HelpDoc"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { topics } from "./help/topics.ts"
 import { PrintForCore } from "./print/output.ts"
-import { topics } from "./topics.ts"
 
 /** A word of the form of a value: what is in capitals stands for something else, as in `DATE|last|current`. */
 const word = /^[a-z][A-Za-z_-]*$/
@@ -90,9 +90,8 @@ export const completionsFlag = GlobalFlag.Action({
   run: Effect.fnUntraced(function*(shell, context) {
     if (Option.isNone(shell)) return
     const { command } = context
-    const { fromCommand, generate } = yield* Effect.promise(() => import("effect/cli/Completions"))
-    const descriptor = yield* described(context, fromCommand(command), [command.name])
-    const script = generate(command.name, shell.value, withWords(descriptor))
+    const descriptor = yield* described(context, Completions.fromCommand(command), [command.name])
+    const script = Completions.generate(command.name, shell.value, withWords(descriptor))
     yield* (yield* PrintForCore)([shell.value === "zsh" ? afterCommand(script) : script])
   })
 })

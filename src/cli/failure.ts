@@ -104,7 +104,7 @@ export const codeOfKind = {
   answer: exitCode.data
 } as const satisfies Record<ErrorKind, ExitCode>
 
-/** The exit code of an error of a listing: that of its kind, but for a limit of the call, whose rows so far are good. */
+/** The exit code of an error of a listing: that of its kind. The rows before a limit of the call are good. */
 export const codeOfError = (tag: string, kind: ErrorKind): ExitCode =>
   tag === "LimitReached" ? exitCode.data : codeOfKind[kind]
 

@@ -5,7 +5,7 @@ import * as Fs from "node:fs"
 import { stripVTControlCharacters } from "node:util"
 import { codeOf, exitCode } from "../../src/cli/failure.ts"
 import { settings } from "../../src/cli/flags/settings.ts"
-import { reference } from "../../src/cli/reference.ts"
+import { reference } from "../../src/cli/help/reference.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { defaultSession } from "../../src/testing/service/options.ts"
 import {

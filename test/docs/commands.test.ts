@@ -2,8 +2,8 @@
 import { Array as Arr, Effect, Option, Struct } from "effect"
 import type { FlagDoc } from "effect/cli/HelpDoc"
 import { assert, describe, expect, it } from "vitest"
-import { titleOf, withChoices } from "../../src/cli/help.ts"
-import { reference, type Table } from "../../src/cli/reference.ts"
+import { titleOf, withChoices } from "../../src/cli/help/help.ts"
+import { reference, type Table } from "../../src/cli/help/reference.ts"
 import { flagsOf, helpOf, subcommands } from "../cli/support.ts"
 
 /** In how many commands a flag has the same meaning before it stands once, at the end. */

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Fs from "node:fs"
 import { settings } from "../../src/cli/flags/settings.ts"
-import { reference } from "../../src/cli/reference.ts"
+import { reference } from "../../src/cli/help/reference.ts"
 import { variables } from "../../src/cli/telemetry/otlp.ts"
 import { ListError } from "../../src/index.ts"
 import { breakNames, timePunchNames } from "../../src/internal/wire/names.ts"

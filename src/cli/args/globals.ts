@@ -15,8 +15,8 @@ import * as Terminal from "effect/Terminal"
 import { OnRetry, type RetryNotice } from "../../internal/telemetry/metrics.ts"
 import { printable } from "../../internal/text/printable.ts"
 import { type CommandFailure, usage } from "../failure.ts"
-import { shellWord } from "../flags/values.ts"
 import { colourChoices, Colours, coloursOf } from "../print/colour.ts"
+import { shellWord } from "../print/format.ts"
 import { clearLine, formats, logOf, makeMode, Messages, showRetry } from "../print/messages.ts"
 
 /** Declared for the help. */
@@ -98,7 +98,7 @@ type GlobalName = keyof typeof switches | keyof typeof needs
 export interface Globals {
   readonly values: ReadonlyMap<GlobalName, string>
   /** The other arguments, or why these are refused. */
-  readonly rest: Result.Result<ReadonlyArray<string>, CommandFailure>
+  readonly args: Result.Result<ReadonlyArray<string>, CommandFailure>
 }
 
 /**
@@ -107,27 +107,27 @@ export interface Globals {
  */
 export const readGlobals = (args: ReadonlyArray<string>): Globals => {
   const end = args.indexOf("--")
-  const before = end === -1 ? args : args.slice(0, end)
+  const own = end === -1 ? args : args.slice(0, end)
   const values = new Map<GlobalName, string>()
-  const rest: Array<string> = []
+  const others: Array<string> = []
   const refusals: Array<CommandFailure> = []
   const refuse = (...words: Parameters<typeof usage>) => void refusals.push(usage(...words))
   const take = (name: GlobalName, value: string) =>
     values.has(name) ? refuse(`--${name} is given twice`) : void values.set(name, value)
-  for (let at = 0; at < before.length; at++) {
-    const arg = before[at] ?? ""
+  for (let at = 0; at < own.length; at++) {
+    const arg = own[at] ?? ""
     const [, flag, joined] = /^--([^=]+)(?:=(.*))?$/s.exec(arg) ?? []
     const isOn = switchOf(arg)
     const name = Struct.keys(needs).find((each) => each === flag)
     if (isOn !== undefined) take(isOn, "")
     else if (name !== undefined) {
-      const value = joined ?? before[++at]
+      const value = joined ?? own[++at]
       const isFlag = joined === undefined && (value?.startsWith("--") || switchOf(value) !== undefined)
       if (value === undefined || value.trim() === "" || isFlag) refuse(`--${name} needs ${needs[name]}`)
       else take(name, value)
     } else if (minusValue.test(arg)) {
-      const last = rest.at(-1) ?? ""
-      if (openFlag.test(last)) rest[rest.length - 1] = `${last}=${arg}`
+      const last = others.at(-1) ?? ""
+      if (openFlag.test(last)) others[others.length - 1] = `${last}=${arg}`
       else {
         refuse(
           `${printable(arg)} is not a flag, and no flag before it takes a value`,
@@ -139,7 +139,7 @@ export const readGlobals = (args: ReadonlyArray<string>): Globals => {
       if (ofNode !== undefined) {
         refuse(`${ofNode} is a flag of Node, which reads it first`, "--variables FILE reads variables from a file.")
       }
-      rest.push(arg)
+      others.push(arg)
     }
   }
   for (const name of Struct.keys(choices)) {
@@ -154,8 +154,8 @@ export const readGlobals = (args: ReadonlyArray<string>): Globals => {
   const [refusal] = refusals
   return {
     values,
-    rest: refusal === undefined
-      ? Result.succeed(end === -1 ? rest : [...rest, ...args.slice(end)])
+    args: refusal === undefined
+      ? Result.succeed(end === -1 ? others : [...others, ...args.slice(end)])
       : Result.fail(refusal)
   }
 }

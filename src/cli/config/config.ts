@@ -28,7 +28,7 @@ const show = makeVerb(
   "show",
   jsonFlags,
   Effect.fnUntraced(function*(input) {
-    const json = yield* Effect.fromResult(isJson(input))
+    const json = yield* isJson(input)
     const profile = yield* Profile
     const found = yield* Effect.forEach(
       [...keyed, ...secrets],

@@ -2,10 +2,10 @@
 import type * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { holdingsOf } from "../../close/holdings.ts"
-import { layerCopy } from "../database/copy.ts"
-import { databaseFlag, targetOfCopy } from "../database/database.ts"
+import { openCopy } from "../database/copy.ts"
+import { databaseFlag } from "../database/database.ts"
 import { erase } from "../database/erase.ts"
-import { companyFlags, companyOf } from "../flags/connection.ts"
+import { companyFlags } from "../flags/connection.ts"
 import { onFlag } from "../flags/values.ts"
 import { printDone } from "../print/output.ts"
 import { makeVerb } from "../verb.ts"
@@ -26,8 +26,7 @@ export const verb = makeVerb("erase", flags, (input) => eraseCopy(input), {
 })
 
 const eraseCopy = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
-  const { id } = yield* companyOf(input)
-  const target = yield* targetOfCopy(input.database, "copy erase")
+  const { company: id, layer } = yield* openCopy(input, { command: "copy erase", writes: true })
   const call = `time-punches copy erase --company ${id}`
   const isErased = yield* Effect.provide(
     Effect.gen(function*() {
@@ -36,7 +35,7 @@ const eraseCopy = Effect.fnUntraced(function*(input: Command.Command.Config.Infe
       yield* erase({ ...input, ids: [id], call, asked: "copy erase" }, Effect.void)
       return true
     }),
-    layerCopy(id, target, false)
+    layer
   )
   yield* printDone(
     isErased

@@ -15,12 +15,13 @@ import { timePunchNames } from "../../internal/wire/names.ts"
 import { differingColumns } from "../../sql/columns.ts"
 import { FeedKind, FeedPosition } from "../../sql/feedPosition.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
-import { layerCopy } from "../database/copy.ts"
-import { databaseFlag, databaseWords, targetOfCopy } from "../database/database.ts"
+import { openCopy } from "../database/copy.ts"
+import { databaseFlag, databaseWords } from "../database/database.ts"
+import { open } from "../database/open.ts"
 import { differencesOf, type PunchDisplay, shortened } from "../database/punchFields.ts"
 import { CommandFailure, exitCode } from "../failure.ts"
-import { companyFlags, companyOf, companyWords } from "../flags/connection.ts"
-import { formatFlag, formatOf } from "../flags/form.ts"
+import { companyFlags, companyWords } from "../flags/connection.ts"
+import { formatFlag } from "../flags/form.ts"
 import { fileFlag, intervalForm, readInterval, text, words } from "../flags/values.ts"
 import { counted, formatTime } from "../print/format.ts"
 import { printWarning, startReport } from "../print/messages.ts"
@@ -72,7 +73,7 @@ const feedFlags = {
 
 type FeedInput = Command.Command.Config.Infer<typeof feedFlags>
 
-export const verb = makeVerb("feed", feedFlags, (input) => run(input), {
+export const verb = makeVerb("feed", feedFlags, (input) => printFeed(input), {
   text: `Tell what changes in a copy, one line for each punch that a commit changed.
 
   It reads a copy that time-punches copy sync --history keeps, and sends
@@ -99,33 +100,34 @@ export const verb = makeVerb("feed", feedFlags, (input) => run(input), {
   ]
 })
 
-const run = Effect.fnUntraced(function*(input: FeedInput) {
-  const company = yield* companyOf(input)
-  const target = yield* targetOfCopy(
-    input.database,
-    "copy feed",
-    "The service does not tell what changes; a copy that is synced with --history does."
+const printFeed = Effect.fnUntraced(function*(input: FeedInput) {
+  const { address, company, format, layer } = yield* open(
+    input,
+    forms,
+    openCopy(input, {
+      command: "copy feed",
+      why: ["The service does not tell what changes; a copy that is synced with --history does."]
+    })
   )
-  const form = yield* Effect.fromResult(formatOf(input, forms))
-  const lineOf = form === "ndjson" ? jsonLine : tableLine(yield* outputWidth)
+  const lineOf = format === "ndjson" ? jsonLine : tableLine(yield* outputWidth)
   const follow = Option.getOrUndefined(input.follow)
   yield* Effect.gen(function*() {
     const state = Option.isNone(input.state)
       ? undefined
-      : yield* openState(input.state.value, company.id, target.shown)
+      : yield* openState(input.state.value, company, address)
     const given = Option.getOrUndefined(input.since)
-    const since = state?.start ?? (given === "now" ? yield* SqlStore.feedPosition(company.id) : given)
+    const since = state?.start ?? (given === "now" ? yield* SqlStore.feedPosition(company) : given)
     if (state !== undefined) yield* state.save(since)
     let last = since
     let printed = 0
     const { clear, show } = yield* startReport({ printsResults: true })
-    yield* SqlStore.feed(company.id, { since, follow }).pipe(
+    yield* SqlStore.feed(company, { since, follow }).pipe(
       Stream.chunks,
       Stream.runForEach(Effect.fnUntraced(function*(events) {
-        const shown = events.filter((event) => isAsked(event, input))
-        yield* printText((yield* Effect.fromResult(Result.all(shown.map(lineOf)))).join(""))
+        const asked = events.filter((event) => isAsked(event, input))
+        yield* printText((yield* Effect.fromResult(Result.all(asked.map(lineOf)))).join(""))
         last = Arr.lastNonEmpty(events).position
-        printed += shown.length
+        printed += asked.length
         if (state !== undefined) yield* state.save(last)
         yield* show(() => ({ text: counted(printed, "event"), fields: feedFields(printed, last) }))
       })),
@@ -134,7 +136,7 @@ const run = Effect.fnUntraced(function*(input: FeedInput) {
     )
   }).pipe(
     Effect.catchTag("HistoryUnavailable", (error) => Effect.fail(describe(error, input))),
-    Effect.provide(layerCopy(company.id, target))
+    Effect.provide(layer)
   )
 })
 

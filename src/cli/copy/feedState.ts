@@ -8,8 +8,8 @@ import { printable } from "../../internal/text/printable.ts"
 import { FeedPosition } from "../../sql/SqlStore.ts"
 import { issueText } from "../describe.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
-import { ifExists, removeScratch, replaceWhole, resolveTarget } from "../files/files.ts"
 import { asOutput, readBounded } from "../flags/file.ts"
+import { ifExists, removeScratch, replaceWhole, resolveTarget } from "../flags/output.ts"
 
 const State = Schema.fromJsonString(Schema.Struct({
   about: Schema.String,

@@ -29,7 +29,7 @@ const statusFlags = {
 
 type StatusInput = Command.Command.Config.Infer<typeof statusFlags>
 
-export const verb = makeVerb("status", statusFlags, (input) => run(input), {
+export const verb = makeVerb("status", statusFlags, (input) => printStatus(input), {
   text: `Print how old and how complete a copy is, and send nothing.
 
   With --max-age the exit code is 10 if the last complete sync run ended
@@ -40,8 +40,8 @@ export const verb = makeVerb("status", statusFlags, (input) => run(input), {
   ]
 })
 
-const run = Effect.fnUntraced(function*(input: StatusInput) {
-  const json = yield* Effect.fromResult(isJson(input))
+const printStatus = Effect.fnUntraced(function*(input: StatusInput) {
+  const json = yield* isJson(input)
   const companies = yield* companiesOf(input)
   const { maxAge } = input
   const target = yield* targetOfCopy(input.database, "copy status")
@@ -53,7 +53,7 @@ const run = Effect.fnUntraced(function*(input: StatusInput) {
     for (const [at, company] of companies.entries()) {
       const checkpoint = Option.flatMap(Option.fromUndefinedOr(statuses[at]), ({ checkpoint }) => checkpoint)
       const completedAt = Option.flatMap(checkpoint, ({ completedAt }) => completedAt)
-      yield* requireAge(company.id, target.shown, completedAt, maxAge).pipe(
+      yield* requireAge(company.id, target.address, completedAt, maxAge).pipe(
         Effect.mapError((failure) => withName(nameOf(company.id, companies), failure))
       )
     }

@@ -14,20 +14,21 @@ import * as Stdio from "effect/Stdio"
 import { type ListError, retryAfterOf } from "../../ApiError.ts"
 import type { Company } from "../../Company.ts"
 import type { CompanyId } from "../../Ids.ts"
+import { isLocked, mayPass } from "../../internal/sql/failure.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import type { SweepWindow } from "../../sync/Checkpoint.ts"
 import * as Sync from "../../sync/Sync.ts"
 import type { SyncError } from "../../sync/SyncError.ts"
 import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
 import { SyncStore } from "../../sync/SyncStore.ts"
-import { layerWaiting } from "../database/copy.ts"
-import { databaseFlag, layerDatabase, targetOfCopy } from "../database/database.ts"
+import { databaseFlag, keepHistory, layerDatabase, targetOfCopy } from "../database/database.ts"
+import { layerClient } from "../database/source.ts"
 import { commandFailureOf, isFinal } from "../describe.ts"
-import { CommandFailure, type ExitCode, exitCode, type OutputClosed, usage } from "../failure.ts"
-import { layerClient } from "../flags/client.ts"
+import { CommandFailure, type ExitCode, exitCode, type ExpectedError, type OutputClosed, usage } from "../failure.ts"
+import type { DatabaseTarget } from "../flags/address.ts"
 import { limitFlags } from "../flags/connection.ts"
 import { isJson, makeJsonFlags } from "../flags/form.ts"
-import { intervalForm, keepHistory, onFlag, readInterval, text } from "../flags/values.ts"
+import { intervalForm, onFlag, readInterval, text } from "../flags/values.ts"
 import { counted, countedPunches, formatAge, formatNumber } from "../print/format.ts"
 import { isoOf } from "../print/machine.ts"
 import { printFailure, printWarning, startReport } from "../print/messages.ts"
@@ -73,7 +74,7 @@ const syncFlags = {
 
 type SyncInput = Command.Command.Config.Infer<typeof syncFlags>
 
-export const verb = makeVerb("sync", syncFlags, (input) => run(input), {
+export const verb = makeVerb("sync", syncFlags, (input) => syncCopies(input), {
   text: `Keep a copy of the punches of a company in a database.
 
   It does one sync run: the first reads everything, a later one what has
@@ -90,10 +91,10 @@ export const verb = makeVerb("sync", syncFlags, (input) => run(input), {
   ]
 })
 
-const run = Effect.fnUntraced(
+const syncCopies = Effect.fnUntraced(
   function*(input: SyncInput) {
     const { allowMissing, history, keepHistory, sweep } = input
-    const json = yield* Effect.fromResult(isJson(input))
+    const json = yield* isJson(input)
     const companies = yield* companiesOf(input)
     const target = yield* targetOfCopy(input.database, "sync")
     if (Option.isSome(keepHistory) && !history) return yield* usage("--keep-history goes with --history")
@@ -119,6 +120,30 @@ const run = Effect.fnUntraced(
   Effect.provide(layerTelemetry()),
   Effect.scoped
 )
+
+/** A store over its database, which waits while the database is locked or away. A wrong name of a file never passes. */
+const layerWaiting = <A, E extends ExpectedError, R>(store: Layer.Layer<A, E, R>, target: DatabaseTarget) =>
+  // Around both, each failed attempt would keep its connection.
+  Layer.provideMerge(waiting(store, mayPass), waiting(layerDatabase(target), isLocked))
+
+/** A layer that is built again each second after an error that is waited for; says so once a minute. */
+const waiting = <A, E extends ExpectedError | CommandFailure, R>(
+  layer: Layer.Layer<A, E, R>,
+  isWaitedFor: (error: unknown) => boolean
+) =>
+  Layer.effectContext(Effect.suspend(() => {
+    let saidAt = -Infinity
+    const say = Effect.fnUntraced(function*(error: ExpectedError | CommandFailure) {
+      const now = yield* Clock.currentTimeMillis
+      if (error._tag === "CommandFailure" || !isWaitedFor(error) || now - saidAt < 60_000) return
+      saidAt = now
+      yield* printWarning(`sync waits for its database: ${commandFailureOf(error).message}`)
+    })
+    return Layer.build(Layer.fresh(layer)).pipe(
+      Effect.tapError(say),
+      Effect.retry({ while: isWaitedFor, schedule: Schedule.spaced("1 second") })
+    )
+  }))
 
 /** The passes of a company. Those of a run differ in the company alone. */
 interface SyncTask extends Omit<SyncInput, "company" | "format" | "json"> {

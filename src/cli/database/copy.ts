@@ -1,27 +1,27 @@
 /** Reads a copy: opens its database without writing, refuses one that is not complete, and says how old it is. */
-import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import { setFlagsFromString } from "node:v8"
+import type { Company } from "../../Company.ts"
 import type { CompanyId } from "../../Ids.ts"
-import { isLocked, mayPass } from "../../internal/sql/failure.ts"
 import { printable } from "../../internal/text/printable.ts"
+import type { PunchFilter } from "../../PunchFilter.ts"
 import { inOneState } from "../../sql/connection.ts"
+import { conditionsOf } from "../../sql/read.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { missedDeletions } from "../../sync/Checkpoint.ts"
 import { commandFailureOf } from "../describe.ts"
-import { CommandFailure, exitCode, type ExpectedError } from "../failure.ts"
+import { CommandFailure, exitCode, usage } from "../failure.ts"
 import type { DatabaseTarget } from "../flags/address.ts"
-import { shellWord } from "../flags/values.ts"
-import { formatAge } from "../print/format.ts"
+import { type CompanyInput, companyOf } from "../flags/connection.ts"
+import { formatAge, shellWord } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
-import { layerDatabase } from "./database.ts"
+import { layerDatabase, targetOfCopy } from "./database.ts"
 
 /**
  * Prints the age of the copy of a company on standard error. Fails if its first load did not end, or if its last sync run ended
@@ -29,17 +29,17 @@ import { layerDatabase } from "./database.ts"
  */
 export const requireCopy = Effect.fnUntraced(function*(
   company: CompanyId,
-  shown: string,
+  address: string,
   maxAge: Option.Option<Duration.Duration>
 ) {
   const status = yield* SqlStore.status(company)
   const completedAt = Option.flatMap(status.checkpoint, ({ completedAt }) => completedAt)
-  if (Option.isNone(completedAt)) return yield* incomplete(company, shown, Option.isSome(status.checkpoint))
+  if (Option.isNone(completedAt)) return yield* incomplete(company, address, Option.isSome(status.checkpoint))
   const printAge = Option.isSome(status.lastError) ? printWarning : printHint
-  yield* printAge(ageOf(shown, status, completedAt.value, DateTime.toUtc(yield* DateTime.now)))
+  yield* printAge(ageOf(address, status, completedAt.value, DateTime.toUtc(yield* DateTime.now)))
   const missed = Option.flatMapNullishOr(status.checkpoint, missedDeletions)
   if (Option.isSome(missed)) yield* printWarning(missed.value)
-  yield* requireAge(company, shown, completedAt, maxAge)
+  yield* requireAge(company, address, completedAt, maxAge)
   return status
 })
 
@@ -54,7 +54,7 @@ export const withCopy = <A, E, R>(
   maxAge: Option.Option<Duration.Duration>
 ) =>
   inOneState(
-    Stream.unwrap(Effect.map(requireCopy(company, target.shown, maxAge), use))
+    Stream.unwrap(Effect.map(requireCopy(company, target.address, maxAge), use))
   ).pipe(Stream.provide(layerCopy(company, target)))
 
 /**
@@ -68,54 +68,47 @@ export const layerCopy = (company: CompanyId, target: DatabaseTarget, readonly =
     const fs = yield* FileSystem.FileSystem
     if (target._tag === "Sqlite" && !(yield* fs.exists(target.filename))) {
       return yield* new CommandFailure({
-        message: `there is no file ${printable(target.shown)}`,
-        advice: newCopy(company, target.shown, "its name"),
+        message: `there is no file ${printable(target.address)}`,
+        advice: newCopy(company, target.address, "its name"),
         code: exitCode.system
       })
     }
     return layerDatabase(target, { readonly })
   }))
 
-/** A store over its database, which waits while the database is locked or away. A wrong name of a file never passes. */
-export const layerWaiting = <A, E extends ExpectedError, R>(store: Layer.Layer<A, E, R>, target: DatabaseTarget) =>
-  // Around both, each failed attempt would keep its connection.
-  Layer.provideMerge(waiting(store, mayPass), waiting(layerDatabase(target), isLocked))
+/** The company and the copy of a verb that reads no service. A file is opened to read it alone unless the verb writes. */
+export const openCopy = Effect.fnUntraced(function*(
+  input: CompanyInput & { readonly database: Option.Option<string> },
+  { command, why = [], writes = false }: {
+    readonly command: string
+    /** What its copy is for. */
+    readonly why?: ReadonlyArray<string>
+    readonly writes?: boolean
+  }
+) {
+  const { id: company } = yield* companyOf(input)
+  const target = yield* targetOfCopy(input.database, command, ...why)
+  return { address: target.address, company, target, layer: layerCopy(company, target, !writes) }
+})
 
-/** A layer that is built again each second after an error that is waited for; says so once a minute. */
-const waiting = <A, E extends ExpectedError | CommandFailure, R>(
-  layer: Layer.Layer<A, E, R>,
-  isWaitedFor: (error: unknown) => boolean
-) =>
-  Layer.effectContext(Effect.suspend(() => {
-    let saidAt = -Infinity
-    const say = Effect.fnUntraced(function*(error: ExpectedError | CommandFailure) {
-      const now = yield* Clock.currentTimeMillis
-      if (error._tag === "CommandFailure" || !isWaitedFor(error) || now - saidAt < 60_000) return
-      saidAt = now
-      yield* printWarning(`sync waits for its database: ${commandFailureOf(error).message}`)
-    })
-    return Layer.build(Layer.fresh(layer)).pipe(
-      Effect.tapError(say),
-      Effect.retry({ while: isWaitedFor, schedule: Schedule.spaced("1 second") })
-    )
-  }))
-
-const syncFirst = (company: CompanyId, shown: string): ReadonlyArray<string> => [
-  `Run time-punches sync --company ${company} --database ${shellWord(shown)}, then try again.`
+const syncFirst = (company: CompanyId, address: string): ReadonlyArray<string> => [
+  `Run time-punches sync --company ${company} --database ${shellWord(address)}, then try again.`
 ]
 
 /** Closes need a history, and what was synced without one has none. */
-const newCopy = (company: CompanyId, shown: string, what: string): ReadonlyArray<string> => [
-  `Check ${what}; for a new copy, run time-punches sync --history --company ${company} --database ${shellWord(shown)}.`
+const newCopy = (company: CompanyId, address: string, what: string): ReadonlyArray<string> => [
+  `Check ${what}; for a new copy, run time-punches sync --history --company ${company} --database ${
+    shellWord(address)
+  }.`
 ]
 
 /** A sum over a part of the punches would look like a sum over all of them. */
-export const incomplete = (company: CompanyId, shown: string, isBegun: boolean) =>
+export const incomplete = (company: CompanyId, address: string, isBegun: boolean) =>
   new CommandFailure({
     message: isBegun
-      ? `the copy of company ${company} in ${printable(shown)} is not complete: its first load did not end`
-      : `${printable(shown)} has no copy of company ${company}`,
-    advice: isBegun ? syncFirst(company, shown) : newCopy(company, shown, "the company and the database"),
+      ? `the copy of company ${company} in ${printable(address)} is not complete: its first load did not end`
+      : `${printable(address)} has no copy of company ${company}`,
+    advice: isBegun ? syncFirst(company, address) : newCopy(company, address, "the company and the database"),
     code: exitCode.data
   })
 
@@ -125,20 +118,20 @@ export const incomplete = (company: CompanyId, shown: string, isBegun: boolean) 
  */
 export const requireAge = Effect.fnUntraced(function*(
   company: CompanyId,
-  shown: string,
+  address: string,
   completedAt: Option.Option<DateTime.Utc>,
   maxAge: Option.Option<Duration.Duration>
 ) {
   if (Option.isNone(maxAge)) return
   const limit = `--max-age is ${formatAge(maxAge.value)}`
   const old = (message: string, ...advice: ReadonlyArray<string>) =>
-    new CommandFailure({ message, advice: [...advice, ...syncFirst(company, shown)], code: exitCode.age })
+    new CommandFailure({ message, advice: [...advice, ...syncFirst(company, address)], code: exitCode.age })
   if (Option.isNone(completedAt)) {
-    return yield* old(`no sync run of the copy in ${printable(shown)} is complete, and ${limit}`)
+    return yield* old(`no sync run of the copy in ${printable(address)} is complete, and ${limit}`)
   }
   const age = DateTime.distance(completedAt.value, yield* DateTime.now)
   if (Duration.isLessThanOrEqualTo(Duration.abs(age), maxAge.value)) return
-  const ended = `the last complete sync run of the copy in ${printable(shown)} ended`
+  const ended = `the last complete sync run of the copy in ${printable(address)} ended`
   if (Duration.isPositive(age)) return yield* old(`${ended} ${formatAge(age)} ago, and ${limit}`)
   return yield* old(
     `${ended} ${formatAge(Duration.abs(age))} from now, and ${limit}`,
@@ -147,7 +140,7 @@ export const requireAge = Effect.fnUntraced(function*(
 })
 
 const ageOf = (
-  shown: string,
+  address: string,
   { history, lastError }: SqlStore.CopyStatus,
   completedAt: DateTime.Utc,
   now: DateTime.Utc
@@ -155,7 +148,50 @@ const ageOf = (
   // The instant of the state that is read, for `payroll diff --since`: no commit is between its sums and the changes since.
   const at = Option.match(history, { onNone: () => completedAt, onSome: ({ last }) => last })
   const age = formatAge(Duration.max(Duration.zero, DateTime.distance(completedAt, now)))
-  return `copy in ${printable(shown)} as of ${DateTime.formatIso(at)}, ${age} old${
+  return `copy in ${printable(address)} as of ${DateTime.formatIso(at)}, ${age} old${
     Option.match(lastError, { onNone: () => "", onSome: ({ tag }) => `; a later sync run failed with ${tag}` })
   }`
+}
+
+/** The punches of a filter in the copy, by clock-in. */
+export const fromCopy = (
+  company: Company,
+  target: DatabaseTarget,
+  filter: PunchFilter,
+  maxAge: Option.Option<Duration.Duration>
+) =>
+  Stream.unwrap(Effect.gen(function*() {
+    yield* refuseFineEnds(filter)
+    // A filter that a copy cannot answer is refused before its database is opened.
+    yield* Effect.mapError(
+      Effect.fromResult(conditionsOf(company.id, filter)),
+      (error) => commandFailureOf(error, "Leave it out, or read the service: --source service.")
+    )
+    return withCopy(company.id, target, () => SqlStore.list(company.id, filter), maxAge)
+  }))
+
+/** Whether the copy may have punches that were deleted. */
+export const missesDeletions = (company: Company, target: DatabaseTarget) =>
+  SqlStore.status(company.id).pipe(
+    Effect.map(({ checkpoint }) => Option.exists(checkpoint, ({ deletions }) => deletions !== undefined)),
+    Effect.provide(layerCopy(company.id, target))
+  )
+
+/**
+ * The service may have finer digits than the milliseconds of a copy: at an end within a second, a copy could list a punch
+ * that the service leaves out, or the other way round.
+ */
+const refuseFineEnds = ({ clockedIn, clockedOut, modifiedSince }: PunchFilter): Effect.Effect<void, CommandFailure> => {
+  const ends: Readonly<Record<string, DateTime.DateTime | undefined>> = {
+    "--clocked-in-lte": clockedIn?.lte,
+    "--clocked-out-lte": clockedOut?.lte,
+    "--modified-since": modifiedSince
+  }
+  const fine = Object.entries(ends).find(([, at]) => at !== undefined && at.epochMilliseconds % 1000 !== 0)
+  return fine === undefined
+    ? Effect.void
+    : usage(
+      `${fine[0]} must be a whole second for a copy: the service may have finer digits than a copy`,
+      "Give a whole second; for the end of a window, --clocked-in-lt or --clocked-out-lt takes any instant."
+    )
 }

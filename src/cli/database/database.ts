@@ -23,7 +23,8 @@ import {
 } from "../flags/address.ts"
 import { asInput, readInput, RunFiles } from "../flags/file.ts"
 import { orDefault } from "../flags/settings.ts"
-import { intervalForm, nonBlank, readInterval, shellWord, text } from "../flags/values.ts"
+import { intervalForm, nonBlank, readInterval, readWhole, text } from "../flags/values.ts"
+import { shellWord } from "../print/format.ts"
 import { printWarning } from "../print/messages.ts"
 
 /** `--database`, for every subcommand that uses a copy. */
@@ -42,6 +43,19 @@ export const maxAgeFlag = text(
   intervalForm("30m"),
   readInterval
 )
+
+/** A century: no punch is older, and an instant must be in the calendar. */
+const mostKept = 36_525
+
+/** `--keep-history`: for how many days a version that was replaced is kept; without it for ever. */
+export const keepHistory = (description: string) =>
+  text(
+    "keep-history",
+    "DAYS",
+    description,
+    `a number of days from 1d to ${mostKept}d, such as 400d`,
+    (text) => text.endsWith("d") ? readWhole(text.slice(0, -1), 1, mostKept) : Option.none()
+  )
 
 /** Who writes to a database, as closes, payroll files and pauses name them. A container may run as a user without a name. */
 export const personOf = (): string => {
@@ -109,9 +123,9 @@ const sqlite = Effect.fnUntraced(function*({ filename }: SqliteTarget, readonly:
 /** Once a run: whom the files of such a folder belong to says nothing of what is in them. */
 const warnOfFolder = Effect.fnUntraced(function*(filename: string) {
   const folder = openFolderOf(filename)
-  const run = yield* RunFiles
-  if (folder === undefined || run?.openFolders.has(folder)) return
-  run?.openFolders.add(folder)
+  const files = yield* RunFiles
+  if (folder === undefined || files?.openFolders.has(folder)) return
+  files?.openFolders.add(folder)
   yield* printWarning(
     `every user of this machine may replace the files in ${
       printable(folder)

@@ -1,14 +1,18 @@
 /** Erases the copies of companies: what goes is shown first, a person is asked, and a payroll record goes only by name. */
+import * as Prompt from "effect/cli/Prompt"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as SqlClient from "effect/sql/SqlClient"
+import * as Stdio from "effect/Stdio"
+import * as Stream from "effect/Stream"
+import * as Terminal from "effect/Terminal"
 import { type HeldClose, type Holdings, holdingsOf } from "../../close/holdings.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { retried } from "../../internal/sql/transaction.ts"
 import { printable } from "../../internal/text/printable.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
-import { canAsk, confirm } from "../print/confirm.ts"
+import { Colours, plain } from "../print/colour.ts"
 import { counted, countedPunches, formatMoney } from "../print/format.ts"
 import { printError } from "../print/messages.ts"
 import { databaseWords } from "./database.ts"
@@ -31,46 +35,48 @@ interface Erasure {
 /** Runs `remove` and erases what the copy has of these companies, in one transaction, if that is allowed. */
 export const erase = Effect.fnUntraced(function*<A, E, R>(input: Erasure, remove: Effect.Effect<A, E, R>) {
   const { closesToo, ids, yes } = input
-  const shown = yield* Effect.forEach([...new Set(ids)], holdingsOf)
-  if (!closesToo) yield* refuseCloses(input, shown)
-  if (!yes) yield* ask(input, shown)
+  const holdings = yield* Effect.forEach([...new Set(ids)], holdingsOf)
+  if (!closesToo) yield* refuseCloses(input, holdings)
+  if (!yes) yield* ask(input, holdings)
   const sql = yield* SqlClient.SqlClient
   // As one: a turn in flight would write again what was erased before its company is removed.
   return yield* retried(sql.withTransaction(Effect.gen(function*() {
     const removed = yield* remove
-    for (const before of shown) {
-      const held = yield* holdingsOf(before.company)
-      if (!closesToo) yield* refuseCloses(input, [held])
+    for (const shown of holdings) {
+      const now = yield* holdingsOf(shown.company)
+      if (!closesToo) yield* refuseCloses(input, [now])
       // The question may have stood for hours.
-      if (!yes && revisionsOf(held) !== revisionsOf(before)) {
+      if (!yes && revisionsOf(now) !== revisionsOf(shown)) {
         return yield* new CommandFailure({
-          message: `the closes of company ${before.company} have changed meanwhile`,
+          message: `the closes of company ${shown.company} have changed meanwhile`,
           advice: ["Nothing was erased. Run the same command again."],
           code: exitCode.system
         })
       }
-      yield* SqlStore.purge(before.company)
+      yield* SqlStore.purge(shown.company)
     }
     return removed
   })))
 })
 
-const ask = Effect.fnUntraced(function*({ asked, call, closesToo, database }: Erasure, shown: ReadonlyArray<Holdings>) {
-  const lines = shown.flatMap(linesOf)
-  if (!(yield* canAsk)) {
-    return yield* usage(
-      `${asked} asks before it erases, and standard input and standard error are not both a terminal`,
-      ...lines,
-      `To erase this: ${call}${closesToo ? " --closes-too" : ""} --yes${databaseWords(database)}`
-    )
+const ask = Effect.fnUntraced(
+  function*({ asked, call, closesToo, database }: Erasure, holdings: ReadonlyArray<Holdings>) {
+    const lines = holdings.flatMap(linesOf)
+    if (!(yield* canAsk)) {
+      return yield* usage(
+        `${asked} asks before it erases, and standard input and standard error are not both a terminal`,
+        ...lines,
+        `To erase this: ${call}${closesToo ? " --closes-too" : ""} --yes${databaseWords(database)}`
+      )
+    }
+    yield* printError("This is erased, and cannot be brought back:", ...lines.map((line) => `  ${line}`))
+    if (yield* confirm("Erase it?")) return
+    return yield* new CommandFailure({ message: "nothing was erased", advice: [], code: exitCode.interrupted })
   }
-  yield* printError("This is erased, and cannot be brought back:", ...lines.map((line) => `  ${line}`))
-  if (yield* confirm("Erase it?")) return
-  return yield* new CommandFailure({ message: "nothing was erased", advice: [], code: exitCode.interrupted })
-})
+)
 
-const refuseCloses = ({ database }: Erasure, shown: ReadonlyArray<Holdings>) => {
-  const found = shown.filter(({ closes }) => closes.length > 0)
+const refuseCloses = ({ database }: Erasure, holdings: ReadonlyArray<Holdings>) => {
+  const found = holdings.filter(({ closes }) => closes.length > 0)
   return found.length === 0 ? Effect.void : Effect.fail(usage(
     found
       .map(({ closes, company }) => `company ${company} has closes: ${closes.map(({ close }) => close).join(", ")}`)
@@ -105,3 +111,23 @@ const closeLine = ({ close, period, revisions }: HeldClose): string => {
 
 const revisionsOf = ({ closes }: Holdings): string =>
   closes.flatMap(({ revisions }) => revisions.map(({ revision }) => revision)).join(" ")
+
+/** Whether someone can answer: standard input and standard error are terminals. */
+export const canAsk = Stdio.Stdio.use(({ stderrIsTerminal, stdinIsTerminal }) =>
+  Effect.map(Effect.all([stdinIsTerminal, stderrIsTerminal]), ([reads, shows]) => reads && shows)
+)
+
+/** Asks on standard error, since standard output is for results. Enter, Escape and Ctrl-C are a no. */
+export const confirm = Effect.fnUntraced(function*(message: string) {
+  const stdio = yield* Stdio.Stdio
+  const terminal = yield* Terminal.Terminal
+  const { stderr } = yield* Colours
+  const onStderr = Terminal.make({
+    ...terminal,
+    display: (text) => Stream.run(Stream.make(text), stdio.stderr())
+  })
+  return yield* Prompt.run(Prompt.Confirm({ message, theme: { colors: stderr !== plain } })).pipe(
+    Effect.provideService(Terminal.Terminal, onStderr),
+    Effect.catchTag("QuitError", () => Effect.succeed(false))
+  )
+})

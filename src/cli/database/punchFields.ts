@@ -80,7 +80,7 @@ interface Shown<A> {
 const yesNo = (value: boolean): string => value ? "yes" : "no"
 
 const orNone = <A>(text: Shown<A>["text"], none = "none"): Shown<Option.Option<A>>["text"] => (value, punch, reading) =>
-  Option.match(value, { onNone: () => none, onSome: (held) => text(held, punch, reading) })
+  Option.match(value, { onNone: () => none, onSome: (value) => text(value, punch, reading) })
 
 const localTime: Shown<DateTime.Utc>["text"] = (at, punch, { zoneOf }) => formatTime(at, zoneOf(punch))
 

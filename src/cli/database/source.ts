@@ -11,19 +11,43 @@ import * as Option from "effect/Option"
 import type { Scope } from "effect/Scope"
 import type { Stdio } from "effect/Stdio"
 import * as Stream from "effect/Stream"
+import { ApiVersion } from "../../ApiVersion.ts"
 import type { Company } from "../../Company.ts"
+import { Endpoints } from "../../Endpoints.ts"
 import type { Cursor } from "../../Ids.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
+import { RateLimit } from "../../RateLimit.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { type CommandFailure, type ExpectedError, usage } from "../failure.ts"
-import { layerClient } from "../flags/client.ts"
-import { companyFlags, companyOf, limitFlags } from "../flags/connection.ts"
+import type { DatabaseTarget } from "../flags/address.ts"
+import {
+  companyFlags,
+  companyOf,
+  layerCompanyHidden,
+  limitFlags,
+  type LimitInput,
+  limitOf
+} from "../flags/connection.ts"
 import { makePageSizeFlag } from "../flags/paging.ts"
 import { makeProgress } from "../print/progress.ts"
 import { databaseFlag, databaseOrDefault, maxAgeFlag, optionalTargetOf, targetOfCopy } from "./database.ts"
 
-/** Which source the punches come from. `copyOf` decides. */
+/** The client with its endpoints and API version, from the environment, without a limit. Needs an `HttpClient`. */
+export const layerUnlimited = TimePunches.layerFromConfig.pipe(
+  Layer.provide(layerCompanyHidden),
+  Layer.merge(Endpoints.layerFromConfig),
+  Layer.merge(ApiVersion.layerFromConfig)
+)
+
+/** The same within the limit of the flags and the environment. */
+export const layerClient = (flags: LimitInput) =>
+  Layer.unwrap(
+    Effect.map(limitOf(flags), (perSecond) =>
+      perSecond === undefined ? layerUnlimited : Layer.provide(layerUnlimited, RateLimit.layer({ perSecond })))
+  )
+
+/** Which source the punches come from. `openSource` decides. */
 export const sourceFlags = {
   ...companyFlags,
   source: Flag.Literals("source", ["service", "copy"]).pipe(
@@ -44,7 +68,7 @@ type Failure = ExpectedError | CommandFailure
  * The copy that the flags mean; none if they mean the service. A database that is set means its copy, unless `--source`
  * says service.
  */
-export const copyOf = Effect.fnUntraced(function*({ database, source }: Pick<SourceInput, "database" | "source">) {
+const copyOf = Effect.fnUntraced(function*({ database, source }: Pick<SourceInput, "database" | "source">) {
   if (!Option.contains(source, "service")) {
     return Option.isNone(source)
       ? yield* optionalTargetOf(yield* databaseOrDefault(database))
@@ -52,14 +76,6 @@ export const copyOf = Effect.fnUntraced(function*({ database, source }: Pick<Sou
   }
   if (Option.isNone(database)) return Option.none()
   return yield* usage("--database names a copy, and --source service reads none", "Give one or the other.")
-})
-
-/** Whether the source is a copy that may have punches that were deleted. */
-export const mayHaveDeleted = Effect.fnUntraced(function*(flags: SourceInput) {
-  const copy = yield* copyOf(flags)
-  if (Option.isNone(copy)) return false
-  const { missesDeletions } = yield* Effect.promise(() => import("./fromCopy.ts"))
-  return yield* missesDeletions(yield* companyOf(flags), copy.value)
 })
 
 /** Punches that were read at once. */
@@ -78,12 +94,19 @@ interface PageOptions {
 }
 
 /** What a run reads. All its listings share one client of the service, and so one token. */
-interface Opened {
-  readonly company: Company
+interface Source {
   /** What the client of the service was built from; none for a copy. */
   readonly service: Option.Option<Context.Context<ClientServices>>
   /** The punches of a filter. Each listing has a page, also if no punch matches. */
   readonly pages: (filter: PunchFilter, options?: PageOptions) => Stream.Stream<Page, Failure, FileSystem | Stdio>
+  /** Whether it is a copy that may have punches that were deleted. */
+  readonly missesDeletions: Effect.Effect<boolean, Failure, FileSystem | Stdio>
+}
+
+interface OpenInput extends SourceInput {
+  readonly cursor?: Option.Option<Cursor>
+  /** The clock of the dates that the progress shows. */
+  readonly zone?: Option.Option<DateTime.TimeZone>
 }
 
 type ClientServices = Layer.Success<ReturnType<typeof layerClient>>
@@ -93,79 +116,72 @@ type ClientServices = Layer.Success<ReturnType<typeof layerClient>>
  * error how old it is. A copy that was never complete is refused, and so are a filter that only the service knows and the flags
  * of requests.
  */
-export const openPages = Effect.fnUntraced(function*(
-  flags: SourceInput & { readonly cursor?: Option.Option<Cursor> }
-): Effect.fn.Return<Opened, Failure, HttpClient | Scope | Stdio> {
+export const openSource = Effect.fnUntraced(function*(
+  flags: OpenInput
+) {
   const company = yield* companyOf(flags)
-  const { maxAge } = flags
   const copy = yield* copyOf(flags)
-  if (Option.isSome(copy)) {
-    const ofRequests = Option.isSome(flags.pageSize)
-      ? "--page-size sets the size of requests"
-      : Option.isSome(flags.requestsPerSecond)
-      ? "--requests-per-second limits requests"
-      : flags.cursor !== undefined && Option.isSome(flags.cursor)
-      ? "--cursor resumes at a page of the service"
-      : undefined
-    if (ofRequests !== undefined) {
-      return yield* usage(
-        `${ofRequests}, and a copy needs none`,
-        "Leave it out, or read the service: --source service."
-      )
-    }
-    // The drivers of the databases are large, so they are loaded only here.
-    const { fromCopy } = yield* Effect.promise(() => import("./fromCopy.ts"))
-    return {
-      company,
-      service: Option.none(),
-      pages: (filter) =>
-        Stream.chunks(fromCopy(company, copy.value, filter, maxAge)).pipe(
-          Stream.orElseIfEmpty(() => Stream.make<[ReadonlyArray<TimePunch>]>([])),
-          Stream.map((items) => ({ items, next: Option.none() }))
+  const source = yield* Option.isSome(copy) ? ofCopy(flags, company, copy.value) : ofService(flags, company)
+  /** The punches of a filter, with a line of progress on a terminal, which is erased before a result is printed. */
+  const read = (filter: PunchFilter) =>
+    Stream.unwrap(Effect.map(
+      makeProgress({
+        printsResults: false,
+        window: { clockedIn: filter.clockedIn, zone: flags.zone ?? Option.none() }
+      }),
+      ({ add }) =>
+        source.pages(filter, { prefetchPages: 1 }).pipe(
+          Stream.map(({ items }) => items),
+          Stream.tap((punches) => add(punches.length, punches))
         )
-    }
+    ))
+  /** The same, one by one. */
+  const list = (filter: PunchFilter) => Stream.flatMap(read(filter), (punches) => Stream.fromArray(punches))
+  return { company, ...source, read, list }
+})
+
+const ofCopy = Effect.fnUntraced(function*(
+  { cursor = Option.none(), maxAge, pageSize, requestsPerSecond }: OpenInput,
+  company: Company,
+  target: DatabaseTarget
+): Effect.fn.Return<Source, CommandFailure> {
+  const ofRequests = Option.isSome(pageSize)
+    ? "--page-size sets the size of requests"
+    : Option.isSome(requestsPerSecond)
+    ? "--requests-per-second limits requests"
+    : Option.isSome(cursor)
+    ? "--cursor resumes at a page of the service"
+    : undefined
+  if (ofRequests !== undefined) {
+    return yield* usage(`${ofRequests}, and a copy needs none`, "Leave it out, or read the service: --source service.")
   }
-  if (Option.isSome(maxAge)) return yield* usage("--max-age goes with --database: only a copy has an age")
+  // The drivers of the databases are large, so they are loaded only here.
+  const { fromCopy, missesDeletions } = yield* Effect.promise(() => import("./copy.ts"))
+  return {
+    service: Option.none(),
+    pages: (filter) =>
+      Stream.chunks(fromCopy(company, target, filter, maxAge)).pipe(
+        Stream.orElseIfEmpty(() => Stream.make<[ReadonlyArray<TimePunch>]>([])),
+        Stream.map((items) => ({ items, next: Option.none() }))
+      ),
+    missesDeletions: missesDeletions(company, target)
+  }
+})
+
+const ofService = Effect.fnUntraced(function*(
+  flags: SourceInput,
+  company: Company
+): Effect.fn.Return<Source, Failure, HttpClient | Scope> {
+  if (Option.isSome(flags.maxAge)) return yield* usage("--max-age goes with --database: only a copy has an age")
   const services = yield* Layer.build(layerClient(flags))
   const client = Context.get(services, TimePunches)
   return {
-    company,
     service: Option.some(services),
     pages: (filter, { usualSize, ...options } = {}) =>
       Stream.map(
         client.pages(company, filter, { ...options, pageSize: Option.getOrElse(flags.pageSize, () => usualSize) }),
         ({ cursor, items }) => ({ items, next: cursor.next })
-      )
+      ),
+    missesDeletions: Effect.succeed(false)
   }
 })
-
-/** The punches of a filter, one by one. */
-export const punchesOf = (source: Source) => (filter: PunchFilter) =>
-  Stream.flatMap(source(filter), (punches) => Stream.fromArray(punches))
-
-/**
- * The punches of a filter, page by page, with a line of progress on a terminal. The line is erased when the stream ends,
- * before a result is printed.
- */
-type Source = (filter: PunchFilter) => Stream.Stream<ReadonlyArray<TimePunch>, Failure, FileSystem | Stdio>
-
-/** Opens the source of the punches of a run whose result is printed once all are read. */
-export const openSource = Effect.fnUntraced(
-  function*(
-    flags: SourceInput & { readonly zone?: Option.Option<DateTime.TimeZone> }
-  ): Effect.fn.Return<Source, Failure, HttpClient | Scope | Stdio> {
-    const { pages } = yield* openPages(flags)
-    return (filter) =>
-      Stream.unwrap(Effect.map(
-        makeProgress({
-          printsResults: false,
-          window: { clockedIn: filter.clockedIn, zone: flags.zone ?? Option.none() }
-        }),
-        ({ add }) =>
-          pages(filter, { prefetchPages: 1 }).pipe(
-            Stream.map(({ items }) => items),
-            Stream.tap((punches) => add(punches.length, punches))
-          )
-      ))
-  }
-)

@@ -10,8 +10,8 @@ import type { PunchFilter } from "../../PunchFilter.ts"
 import { RetryPolicy } from "../../RetryPolicy.ts"
 import { layerCopy } from "../database/copy.ts"
 import { databaseFlag, optionalTargetOf } from "../database/database.ts"
+import { layerClient } from "../database/source.ts"
 import { CommandFailure, usage } from "../failure.ts"
-import { layerClient } from "../flags/client.ts"
 import { companyFlags, type CompanyInput, limitFlags, type LimitInput } from "../flags/connection.ts"
 import { describeFilter, filterFlags, type FilterInput, toFilter } from "../flags/filter.ts"
 import { isJson, jsonFlags, type JsonInput } from "../flags/form.ts"
@@ -91,8 +91,8 @@ export const diagnose = Effect.fnUntraced(function*(
   pageSize: number
 ) {
   const { styles } = yield* screen
-  const json = yield* Effect.fromResult(isJson(flags))
-  const filter = yield* Effect.fromResult(toFilter(flags))
+  const json = yield* isJson(flags)
+  const filter = yield* toFilter(flags)
   const target = yield* optionalTargetOf(database)
   if (full && Option.isNone(target)) return yield* usage("--full goes with --database")
   const all: Array<CheckResult> = []

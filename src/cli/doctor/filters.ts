@@ -384,13 +384,15 @@ const dateProbes = (
   const inScope = punches.filter(({ deleted }) => deleted === sample.deleted)
     .toSorted((a, b) => timeOfDay(a.clockedIn) - timeOfDay(b.clockedIn))
   const [early, late] = [inScope.at(0)?.clockedIn, inScope.at(-1)?.clockedIn]
-  const on = (name: string, at: DateTime.Utc, days: number): Probe => {
+  const probeOn = (name: string, at: DateTime.Utc, days: number): Probe => {
     const date = BusinessDate.make(DateTime.formatIsoDateUtc(DateTime.add(at, { days })))
     return { name, filter: { ...shown, businessDate: { start: date, end: date } } }
   }
   return [
     { name: "business_date", filter: { ...shown, businessDate: possibleDates(sample.clockedIn) }, finds: sample },
-    ...(early !== undefined && timeOfDay(early) < sureHours.before ? [on("business_date, day after", early, 1)] : []),
-    ...(late !== undefined && timeOfDay(late) >= sureHours.from ? [on("business_date, day before", late, -1)] : [])
+    ...(early !== undefined && timeOfDay(early) < sureHours.before
+      ? [probeOn("business_date, day after", early, 1)]
+      : []),
+    ...(late !== undefined && timeOfDay(late) >= sureHours.from ? [probeOn("business_date, day before", late, -1)] : [])
   ]
 }

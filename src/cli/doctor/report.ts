@@ -103,12 +103,12 @@ export const renderAdvice = (results: ReadonlyArray<CheckResult>): string => {
   const { advice } = first.reason
   const alike = results.filter(({ reason, status }) => status === first.status && reason?.advice === advice)
   const others = results.filter(({ status }) => status !== "ok").length - alike.length
-  const rest = others === 0
+  const more = others === 0
     ? ""
     : others === 1
     ? " Then see the other finding."
     : ` Then see the other ${others} findings.`
-  return `Advice: ${advice} [${alike.map(({ check }) => check).join(", ")}]${rest}`
+  return `Advice: ${advice} [${alike.map(({ check }) => check).join(", ")}]${more}`
 }
 
 /** All results for a program, and the advice about the most basic finding: one JSON object, a check a line. */

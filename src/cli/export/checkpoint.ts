@@ -21,9 +21,11 @@ import { Cursor } from "../../Ids.ts"
 import { printable } from "../../internal/text/printable.ts"
 import { issueText } from "../describe.ts"
 import { CommandFailure, exitCode, type OutputClosed, usage } from "../failure.ts"
+import { asOutput, naming, readBounded } from "../flags/file.ts"
 import {
   assertStill,
   copyMode,
+  fileExists,
   ifExists,
   openAt,
   openedOf,
@@ -31,9 +33,7 @@ import {
   replaceWhole,
   resolveTarget,
   restrictMode
-} from "../files/files.ts"
-import { fileExists } from "../files/output.ts"
-import { asOutput, naming, readBounded } from "../flags/file.ts"
+} from "../flags/output.ts"
 import { readInstant } from "../flags/values.ts"
 import type { print } from "../print/output.ts"
 

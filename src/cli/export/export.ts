@@ -7,21 +7,21 @@ import * as Stream from "effect/Stream"
 import { ApiVersion } from "../../ApiVersion.ts"
 import { Endpoints } from "../../Endpoints.ts"
 import type { CompanyId } from "../../Ids.ts"
-import { openPages, sourceFlags } from "../database/source.ts"
+import { open } from "../database/open.ts"
+import { openSource, sourceFlags } from "../database/source.ts"
 import { mapToCommandFailure } from "../describe.ts"
 import { type ExpectedError, usage } from "../failure.ts"
-import { fileOf, forceNeedsFile, intoOutput, outputFlags, requiredOutput } from "../files/output.ts"
-import { pageText } from "../files/pageText.ts"
 import { describeFilter, filterFlags, toFilter } from "../flags/filter.ts"
-import { csvFlags, type FileFormat, fileFormats, formatFlag, formOf } from "../flags/form.ts"
+import { csvFlags, type FileFormat, fileFormats, formatFlag } from "../flags/form.ts"
+import { fileOf, forceNeedsFile, intoOutput, outputFlags, requiredOutput } from "../flags/output.ts"
+import { pageText } from "../flags/pageText.ts"
 import { cursorFlag } from "../flags/paging.ts"
+import { isPeriodGiven, keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
 import { describeZones } from "../flags/zones.ts"
 import { counted, countedPunches, formatNumber } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
 import { print, printCells } from "../print/output.ts"
 import { makeProgress } from "../print/progress.ts"
-import { isPeriodGiven, keptOf, type LocalPeriod, resolvePeriod } from "../select/period.ts"
-import { periodFlags } from "../select/periodFlags.ts"
 import { layerTelemetry } from "../telemetry/telemetry.ts"
 import { makeVerb } from "../verb.ts"
 import {
@@ -48,7 +48,7 @@ const exportFlags = {
 
 type ExportInput = Command.Command.Config.Infer<typeof exportFlags>
 
-export const verb = makeVerb("export", exportFlags, (input) => run(input), {
+export const verb = makeVerb("export", exportFlags, (input) => exportPunches(input), {
   text: `Write the punches of a company to a file.
 
   Rows are collected in FILE.part, and FILE.resume.json records the progress
@@ -74,19 +74,17 @@ export const verb = makeVerb("export", exportFlags, (input) => run(input), {
   ]
 })
 
-const run = Effect.fnUntraced(
+const exportPunches = Effect.fnUntraced(
   function*(input: ExportInput) {
-    const resolved = yield* resolvePeriod(input)
+    const flags = yield* resolvePeriod(input)
     const output = fileOf(Option.some(input.output))
     if (input.force && Option.isNone(output)) return yield* forceNeedsFile
-    const { format, style } = yield* Effect.fromResult(formOf({ ...input, output }, fileFormats))
-    const flags = { ...resolved, format }
     if (Option.isSome(flags.dayRule) && !isPeriodGiven(flags)) {
       const flag = Option.isSome(flags.zone) ? "--zone" : "--zone-file"
       return yield* usage(`${flag} goes with a period, such as --week; the times in the file are in UTC`)
     }
-    const filter = yield* Effect.fromResult(toFilter(flags))
-    const { company, pages, service } = yield* openPages(flags)
+    const filter = yield* toFilter(flags)
+    const { company, format, pages, service, style } = yield* open({ ...flags, output }, fileFormats, openSource(flags))
     const shown = Option.getOrElse(output, () => "standard output")
     /** The file that an interrupted run may resume: with the rows of another time, a copy would be of none. */
     const resumed = Option.isSome(service) ? output : Option.none()
@@ -98,7 +96,7 @@ const run = Effect.fnUntraced(
         onNone: () => standardOutput(format === "csv" ? printCells : print),
         onSome: ([file, service]) =>
           Effect.flatMap(
-            Effect.provideContext(specOf(flags, company.id), service),
+            Effect.provideContext(specOf(flags, format, company.id), service),
             (spec) => openCheckpoint(file, spec, flags.force)
           )
       })
@@ -175,14 +173,14 @@ const run = Effect.fnUntraced(
  * window that it was resolved to, so that `--last 7d` and `--week last` of another day are another export; by several zones
  * also as the period by each clock.
  */
-const specOf = Effect.fnUntraced(function*(flags: Input & LocalPeriod, company: CompanyId) {
+const specOf = Effect.fnUntraced(function*(flags: ExportInput & LocalPeriod, format: FileFormat, company: CompanyId) {
   const { baseUrl } = yield* Endpoints
   const version = yield* ApiVersion
   return {
     "base URL": baseUrl,
     "API version": Option.getOrElse(version, () => "token default"),
     "--company": `${company}`,
-    "--format": flags.format,
+    "--format": format,
     ...(flags.excel ? { "--excel": "given" } : {}),
     // The default is not written: a comma that is given makes the same file.
     ...(Option.contains(flags.separator, ";") ? { "--separator": "semicolon" } : {}),
@@ -194,8 +192,6 @@ const specOf = Effect.fnUntraced(function*(flags: Input & LocalPeriod, company: 
     })
   } satisfies ExportSpec
 })
-
-type Input = Omit<ExportInput, "format"> & { readonly format: FileFormat }
 
 const sizeOf = ({ bytes, pages, punches }: ExportProgress): string =>
   `${countedPunches(punches)}, ${counted(pages, "page")}, ${formatNumber(bytes)} bytes`

@@ -37,15 +37,15 @@ export interface PostgresTarget {
   readonly sslmode: SslMode
   /** A file of certificates to trust. */
   readonly rootCertificate: Option.Option<string>
-  /** The URL without user information. */
-  readonly shown: string
+  /** As it is shown: the URL without user information. */
+  readonly address: string
 }
 
 /** A file of SQLite. */
 export interface SqliteTarget {
   readonly _tag: "Sqlite"
   readonly filename: string
-  readonly shown: string
+  readonly address: string
 }
 
 export type DatabaseTarget = PostgresTarget | SqliteTarget
@@ -80,7 +80,7 @@ export const readTarget = (given: string, source: string): Result.Result<Databas
   if (/^postgres(?:ql)?:\/\//i.test(text)) return readUrl(text, source)
   return text === "" || text === "-" || text === ":memory:" || isAddress(text)
     ? refused(`${source} must be the name of a file, or a URL of PostgreSQL: postgres://host/database`, ...encoded)
-    : Result.succeed({ _tag: "Sqlite", filename: text, shown: text })
+    : Result.succeed({ _tag: "Sqlite", filename: text, address: text })
 }
 
 const encoded = ["A URL has no quotes around it, and its password has %2F, %3F, %23, %40 and %25 for / ? # @ and %."]
@@ -122,7 +122,7 @@ const readUrl = (text: string, source: string): Result.Result<PostgresTarget, Co
       password: Option.map(nonEmpty(decode(password)), Redacted.make),
       sslmode,
       rootCertificate: Option.fromNullOr(searchParams.get("sslrootcert")),
-      shown: `postgres://${url.host}${pathname}`
+      address: `postgres://${url.host}${pathname}`
     }
   })
 

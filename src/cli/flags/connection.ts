@@ -19,8 +19,8 @@ export const readCompanyId = (text: string) => Option.flatMap(readWhole(text), C
 
 /** Reads `4021`, or `4022=GUID`. */
 export const readCompany = (value: string): Option.Option<Company> => {
-  const [id = "", guid, ...rest] = value.split("=")
-  return rest.length > 0
+  const [id = "", guid, ...more] = value.split("=")
+  return more.length > 0
     ? Option.none()
     : Option.all({
       id: readCompanyId(id),

@@ -152,9 +152,9 @@ const identityOf = Effect.fnUntraced(function*(file: string) {
 export const asInput = Effect.fnUntraced(function*(file: string) {
   const identity = yield* identityOf(file)
   if (Option.isNone(identity)) return
-  const run = yield* RunFiles
-  run?.inputs.set(identity.value, file)
-  const output = run?.outputs.get(identity.value)
+  const files = yield* RunFiles
+  files?.inputs.set(identity.value, file)
+  const output = files?.outputs.get(identity.value)
   if (output !== undefined) return yield* isBoth(output, file)
 })
 
@@ -162,9 +162,9 @@ export const asInput = Effect.fnUntraced(function*(file: string) {
 export const asOutput = Effect.fnUntraced(function*(file: string, name: string) {
   const identity = yield* identityOf(file)
   if (Option.isNone(identity)) return
-  const run = yield* RunFiles
-  run?.outputs.set(identity.value, name)
-  const input = run?.inputs.get(identity.value)
+  const files = yield* RunFiles
+  files?.outputs.set(identity.value, name)
+  const input = files?.inputs.get(identity.value)
   if (input !== undefined) return yield* isBoth(name, input)
 })
 

@@ -1,17 +1,20 @@
-/** Every key of a filter as a flag in the terms of the interface, and the filter that the flags make. */
+/** Which punches a command reads: every key of a filter as a flag in the terms of the interface, and the filter that the flags make. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
-import * as Result from "effect/Result"
-import { type BusinessDate, DepartmentId, LocationId, RoleId, UserId } from "../../Ids.ts"
+import * as Stream from "effect/Stream"
+import * as Struct from "effect/Struct"
+import { type BusinessDate, DepartmentId, LocationId, RoleId, type TimePunchId, UserId } from "../../Ids.ts"
 import { formatInstant } from "../../internal/wire/instant.ts"
 import { approvalStatuses, punchFlags, timePunchNames } from "../../internal/wire/names.ts"
+import type { Interval } from "../../payroll/Zones.ts"
 import type { DateRange, InstantRange, PunchCriteria, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { type CommandFailure, refused } from "../failure.ts"
+import { type CommandFailure, usage } from "../failure.ts"
 import { date, id, instant, text, words } from "./values.ts"
 
 type SortKey = readonly [keyof TimePunch, "asc" | "desc"]
@@ -19,10 +22,10 @@ type SortKey = readonly [keyof TimePunch, "asc" | "desc"]
 const isField = (name: string): name is keyof TimePunch => Object.hasOwn(timePunchNames, name)
 
 const readSortKey = (text: string): Option.Option<SortKey> => {
-  const [name = "", direction = "asc", ...rest] = text.split(".")
+  const [name = "", direction = "asc", ...more] = text.split(".")
   const field = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
   const known = /^[a-z_]+$/.test(name) && isField(field)
-  return rest.length === 0 && known && (direction === "asc" || direction === "desc")
+  return more.length === 0 && known && (direction === "asc" || direction === "desc")
     ? Option.some<SortKey>([field, direction])
     : Option.none()
 }
@@ -81,13 +84,22 @@ const flagsByKey = {
       Flag.withDescription("Read windows as wall-clock time at the location of the punch, instead of UTC"),
       Flag.withoutNegation,
       Flag.withDefault(false),
-      Flag.map((on) => on ? Option.some(true) : Option.none())
+      Flag.map((isGiven) => isGiven ? Option.some(true) : Option.none())
     ),
   sortBy: () => sortBy
 } satisfies FlagsByKey
 
 /** The name of a flag is the one on the wire, with dashes: `clockedIn` is `clocked-in`, and `gte` of it `clocked-in-gte`. */
 export const flagNameOf = (key: string): string => key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+
+/** The first of these flags that is given, such as `--page-size`. `keys` are those of the parsed flags. */
+export const firstGiven = (input: object, keys: ReadonlyArray<string>): string | undefined => {
+  const given = keys.find((key) => {
+    const value: unknown = Reflect.get(input, key)
+    return Option.isOption(value) && Option.isSome(value)
+  })
+  return given && `--${flagNameOf(given)}`
+}
 
 function named<F extends Readonly<Record<string, (name: string) => unknown>>>(
   flags: F
@@ -141,12 +153,12 @@ export const isOfDepartment = (punch: TimePunch, departmentId: DepartmentId): bo
   Option.getOrElse(punch.departmentId, () => 0) === departmentId
 
 /** The filter that the flags make. Business dates beside clock windows are refused, as the service would drop those. */
-export const toFilter = (flags: FilterInput): Result.Result<PunchFilter, CommandFailure> => {
+export const toFilter = (flags: FilterInput): Effect.Effect<PunchFilter, CommandFailure> => {
   const { businessDate, clockedIn, clockedOut, ...criteria } = valuesOf(flags)
-  if (businessDate === undefined) return Result.succeed({ ...criteria, clockedIn, clockedOut })
+  if (businessDate === undefined) return Effect.succeed({ ...criteria, clockedIn, clockedOut })
   return clockedIn === undefined && clockedOut === undefined
-    ? Result.succeed({ ...criteria, businessDate })
-    : refused(
+    ? Effect.succeed({ ...criteria, businessDate })
+    : usage(
       "--business-date-start and -end switch the --clocked-in-… and --clocked-out-… windows off on the service",
       "Give one or the other."
     )
@@ -167,3 +179,54 @@ const describe = (name: string, value: unknown): ReadonlyArray<readonly [flag: s
   if (!Predicate.isReadonlyObject(value)) return [[name, String(value)]]
   return Object.entries(value).flatMap(([key, each]) => describe(`${name}-${flagNameOf(key)}`, each))
 }
+
+const selectionKeys = ["locationId", "departmentId", "roleId", "userId"] as const
+
+/** The filters of a check. Any other would hide what is to be looked at, as `--approved` hides unapproved punches. */
+export const selectionFlags = Struct.pick(filterFlags, selectionKeys)
+
+/** Said where the punches come from a copy. */
+export const disputesUnknown = "Disputes are not in a copy: only the service knows them."
+
+/** What the flags of a check select. */
+export const selectedOf = (flags: Pick<FilterInput, typeof selectionKeys[number]>) =>
+  Struct.pick(valuesOf({ ...noFilter, ...flags }), selectionKeys)
+
+/** The punches to check. */
+export type Selected = ReturnType<typeof selectedOf>
+
+/**
+ * Whether a punch is selected. Of a location, department and role it is decided here, since the service would leave out
+ * the punches of the same person elsewhere, and with them the overlaps.
+ */
+export const selects = ({ departmentId, locationId, roleId, userId }: Selected) => (punch: TimePunch): boolean =>
+  (locationId === undefined || punch.locationId === locationId) &&
+  (roleId === undefined || punch.roleId === roleId) &&
+  (userId === undefined || punch.userId === userId) &&
+  (departmentId === undefined || isOfDepartment(punch, departmentId))
+
+/** The ids of the selected punches of a window that their employees dispute. */
+export const disputedIn = <E, R>(
+  clockedIn: Interval,
+  selected: Selected,
+  list: (filter: PunchFilter) => Stream.Stream<TimePunch, E, R>
+): Effect.Effect<ReadonlySet<TimePunchId>, E, R> =>
+  list({ ...selected, clockedIn, employeeApprovalStatuses: ["disputed"] }).pipe(
+    Stream.runFold(() => new Set<TimePunchId>(), (ids, { id }) => ids.add(id))
+  )
+
+/**
+ * What is listed for a window, and for the window that the flags of the period make. A punch of the same person at another
+ * location is read too, for the overlap.
+ */
+export const widerFilter = (
+  { gte, lt }: Interval,
+  { userId }: Selected,
+  clockedIn: FilterInput["clockedIn"]
+): PunchFilter => ({
+  userId,
+  clockedIn: {
+    gte: DateTime.min(gte, Option.getOrElse(clockedIn.gte, () => gte)),
+    lt: DateTime.max(lt, Option.getOrElse(clockedIn.lt, () => lt))
+  }
+})

@@ -1,14 +1,14 @@
 /** The form of a result: `--format`, `--json` and the ending of `--output`; `--excel` and `--separator` of CSV. */
 import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import { printable } from "../../internal/text/printable.ts"
-import { type CommandFailure, refused } from "../failure.ts"
+import { type CommandFailure, usage } from "../failure.ts"
 import type { CsvStyle } from "../print/machine.ts"
 import { onFlag } from "./values.ts"
 
 /** The form of a result: a table or a page for people, the others for programs. */
-type Format = "table" | "html" | "json" | FileFormat
+export type Format = "table" | "html" | "json" | FileFormat
 
 /** The forms by the endings of files. */
 const endings: Readonly<Partial<Record<string, Format>>> = {
@@ -29,11 +29,11 @@ export const refuseForeign = (
   output: Option.Option<string>,
   writes: string,
   advice = "Choose another ending."
-): Result.Result<void, CommandFailure> => {
+): Effect.Effect<void, CommandFailure> => {
   const file = Option.getOrElse(output, () => "")
   return foreign.test(file)
-    ? refused(`--output ${printable(file)} ends like another form: this command writes ${writes}`, advice)
-    : Result.void
+    ? usage(`--output ${printable(file)} ends like another form: this command writes ${writes}`, advice)
+    : Effect.void
 }
 
 /** The forms of a file of punches, which `list` and `export` share. `pageText` writes them. */
@@ -42,18 +42,23 @@ export const fileFormats = ["ndjson", "csv"] as const
 /** A form of a file of punches. */
 export type FileFormat = typeof fileFormats[number]
 
-/** What a user chose: `--format`, `--json` for every command that prints, and the ending of the file of `--output`. */
-interface FormatInput<F extends Format> {
-  readonly format: Option.Option<F>
+/**
+ * What a user chose: `--format`, `--json` for every command that prints, the ending of the file of `--output`, and how CSV is
+ * written. A command may have only some of these flags.
+ */
+export interface FormInput<F extends Format> {
+  readonly format?: Option.Option<F>
   readonly json?: boolean
   readonly output?: Option.Option<string>
+  readonly excel?: boolean
+  readonly separator?: Option.Option<CsvStyle["separator"]>
 }
 
 /** `--format` with these forms, the first one as default. */
 export const formatFlag = <const F extends Format>(forms: readonly [F, ...ReadonlyArray<F>], description: string) =>
   Flag.Literals("format", forms).pipe(Flag.withDescription(`${description} (default: ${forms[0]})`))
 
-/** `--format` and `--json`. `formatOf` makes one form of the two. */
+/** `--format` and `--json`. `formOf` makes one form of the two. */
 export const formatFlags = <const F extends Format>(
   forms: readonly [F, ...ReadonlyArray<F>],
   description: string,
@@ -64,52 +69,58 @@ export const formatFlags = <const F extends Format>(
 })
 
 /**
- * The form that `--format`, `--json` and the ending of `--output` choose together, else the first of `forms`. Two that name
- * different forms contradict each other.
+ * The form that `--format`, `--json` and the ending of `--output` choose together, else the first of `forms`, and how its CSV is
+ * written. Two that name different forms contradict each other, and so does a flag of CSV in another form.
  */
-export const formatOf = <F extends Format>(
-  { format, json = false, output = Option.none() }: FormatInput<F>,
+export const formOf = Effect.fnUntraced(function*<F extends Format>(
+  { excel = false, format: named = Option.none(), json = false, output = Option.none(), separator = Option.none() }:
+    FormInput<F>,
   forms: readonly [F, ...ReadonlyArray<F>]
-): Result.Result<F, CommandFailure> => {
-  const named = Option.getOrUndefined(format)
-  if (json && named !== undefined && named !== "json") {
-    return refused(`--json and --format ${named} are two forms`, "Give one or the other.")
+): Effect.fn.Return<{ readonly format: F; readonly style: CsvStyle }, CommandFailure> {
+  if (json && Option.isSome(named) && named.value !== "json") {
+    return yield* usage(`--json and --format ${named.value} are two forms`, "Give one or the other.")
   }
   const file = Option.getOrElse(output, () => "")
   const ending = endings[/\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? ""]
-  const given = named ?? (json ? "json" : undefined)
+  const given = Option.getOrElse(named, () => json ? "json" : undefined)
   const own = Object.entries(endings).flatMap(([ending, form]) =>
     forms.some((each) => each === form) ? [`.${ending}`] : []
   )
   const advice = `Choose another ending: ${own.join(", ")}.`
-  const allowed = refuseForeign(output, forms.join(" or "), advice)
-  if (Result.isFailure(allowed)) return Result.fail(allowed.failure)
+  yield* refuseForeign(output, forms.join(" or "), advice)
   // A text may have any form.
   if (given !== undefined && ending !== undefined && ending !== "table" && ending !== given) {
-    return refused(`--output ${printable(file)} ends like ${ending}, and the form is ${given}`, "Choose one of them.")
+    return yield* usage(
+      `--output ${printable(file)} ends like ${ending}, and the form is ${given}`,
+      "Choose one of them."
+    )
   }
   const wanted = given ?? ending
-  const form = forms.find((each) => each === wanted)
-  return wanted === undefined || form !== undefined
-    ? Result.succeed(form ?? forms[0])
-    : refused(
+  const format = wanted === undefined ? forms[0] : forms.find((each) => each === wanted)
+  if (format === undefined) {
+    return yield* usage(
       `--output ${printable(file)} ends like ${wanted}, and this command writes ${forms.join(" or ")}`,
       advice
     )
-}
+  }
+  const ofCsv = excel ? "--excel" : Option.isSome(separator) ? "--separator" : undefined
+  if (ofCsv !== undefined && format !== "csv") {
+    return yield* usage(`${ofCsv} goes with --format csv, and this output is ${format}`, "Add --format csv.")
+  }
+  return { format, style: { start: excel ? "\uFEFF" : "", separator: Option.getOrElse(separator, () => ",") } }
+})
 
 /** The forms of a command that prints for people, or one JSON value. */
-const tableOrJson = ["table", "json"] as const
+export const tableOrJson = ["table", "json"] as const
 
 /** `--format` and `--json` of such a command; `json` says what it prints then. `isJson` reads them. */
 export const makeJsonFlags = (json?: string) => formatFlags(tableOrJson, "table for people, json for programs", json)
 
 export const jsonFlags = makeJsonFlags()
 
-export type JsonInput = FormatInput<typeof tableOrJson[number]>
+export type JsonInput = FormInput<typeof tableOrJson[number]>
 
-export const isJson = (flags: JsonInput): Result.Result<boolean, CommandFailure> =>
-  Result.map(formatOf(flags, tableOrJson), (form) => form === "json")
+export const isJson = (flags: JsonInput) => Effect.map(formOf(flags, tableOrJson), ({ format }) => format === "json")
 
 /** `--excel` and `--separator`, for every command that writes CSV. `formOf` reads them. */
 export const csvFlags = {
@@ -121,27 +132,4 @@ export const csvFlags = {
     Flag.withDescription("With --format csv: what stands between two cells (default: comma)"),
     Flag.optional
   )
-}
-
-/** The form of such a command, and how its CSV is written. */
-export const formOf = <F extends Format>(flags: FormatInput<F> & CsvInput, forms: readonly [F, ...ReadonlyArray<F>]) =>
-  Result.flatMap(
-    formatOf(flags, forms),
-    (format) => Result.map(csvStyleOf(flags, format), (style) => ({ format, style }))
-  )
-
-interface CsvInput {
-  readonly excel: boolean
-  readonly separator: Option.Option<CsvStyle["separator"]>
-}
-
-/** Fails if a flag of CSV is given and the format is another one. */
-const csvStyleOf = (
-  { excel, separator }: CsvInput,
-  format: Format
-): Result.Result<CsvStyle, CommandFailure> => {
-  const flag = excel ? "--excel" : Option.isSome(separator) ? "--separator" : undefined
-  return flag === undefined || format === "csv"
-    ? Result.succeed({ start: excel ? "\uFEFF" : "", separator: Option.getOrElse(separator, () => "," as const) })
-    : refused(`${flag} goes with --format csv, and this output is ${format}`, "Add --format csv.")
 }

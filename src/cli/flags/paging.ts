@@ -2,7 +2,8 @@
 import * as Option from "effect/Option"
 import { Cursor } from "../../Ids.ts"
 import { maxPageSize } from "../../listing/parameters.ts"
-import { shellWord, text, whole } from "./values.ts"
+import { shellWord } from "../print/format.ts"
+import { text, whole } from "./values.ts"
 
 /** `usual` is the page size without the flag. */
 export const makePageSizeFlag = (usual: number = maxPageSize) =>
@@ -27,5 +28,3 @@ export const resumeHint = (cursor: Option.Option<Cursor>): ReadonlyArray<string>
         : `To resume from there, add --cursor=${shellWord(text)}`
     ]
   })
-
-export const limitFlag = whole("limit", "N", "Stop after this many punches", 1)

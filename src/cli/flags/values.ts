@@ -6,7 +6,6 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { BusinessDate } from "../../Ids.ts"
 import { parseInstant } from "../../internal/wire/instant.ts"
-import { Rounding } from "../../payroll/Rounding.ts"
 
 /** An optional flag whose text `read` must accept; `expected` completes "Expected: …". */
 export const text = <A>(
@@ -104,39 +103,6 @@ export const readWords =
   <A extends string>(known: ReadonlyArray<A>) => (text: string): Option.Option<ReadonlyArray<A>> =>
     Option.all(text.split(",").map((word) => Option.fromUndefinedOr(known.find((candidate) => candidate === word))))
 
-export const asOf = instant("as-of", "Count open punches up to this instant; without it their time is not counted")
-
-/** How cost is rounded; none if not given. */
-export const optionalRounding = Flag.Literals("rounding", Rounding.literals).pipe(
-  Flag.withDescription("How the cost of each punch is rounded to the cent (default: halfUp)"),
-  Flag.optional
-)
-
-/** The rounding of the flag, else the usual one. */
-export const orHalfUp = Option.getOrElse(() => "halfUp" as const)
-
-export const rounding = Flag.map(optionalRounding, orHalfUp)
-
-/** What a terminal does not show as it is: controls, invisible and unassigned characters, and blanks except the space. */
-const unprintable = /[\p{C}\p{Z}]/u
-
-const isPlain = (char: string): boolean => char === " " || !unprintable.test(char)
-
-/**
- * One word of a shell for a text without NUL: `'…'`, or `$'…'` (bash, zsh and ksh) where characters have to be escaped.
- * These are written as the bytes of their UTF-8, since `\u` depends on the locale.
- */
-export const shellWord = (text: string): string => {
-  const characters = Array.from(text)
-  if (characters.every(isPlain)) return `'${text.replaceAll("'", "'\\''")}'`
-  return `$'${characters.map((char) => isPlain(char) && !/['"\\!]/.test(char) ? char : bytesOf(char)).join("")}'`
-}
-
-const encoder = new TextEncoder()
-
-const bytesOf = (char: string): string =>
-  Array.from(encoder.encode(char), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("")
-
 /** Milliseconds. */
 export const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
@@ -152,16 +118,3 @@ export const readInterval = (text: string): Option.Option<Duration.Duration> => 
   const millis = Number(count) * units[unit]
   return millis <= 366 * units.d ? Option.some(Duration.millis(millis)) : Option.none()
 }
-
-/** A century: no punch is older, and an instant must be in the calendar. */
-const mostKept = 36_525
-
-/** `--keep-history`: for how many days a version that was replaced is kept; without it for ever. */
-export const keepHistory = (description: string) =>
-  text(
-    "keep-history",
-    "DAYS",
-    description,
-    `a number of days from 1d to ${mostKept}d, such as 400d`,
-    (text) => text.endsWith("d") ? readWhole(text.slice(0, -1), 1, mostKept) : Option.none()
-  )

@@ -31,7 +31,7 @@ export const verb = makeVerb(
     ...jsonFlags
   },
   Effect.fnUntraced(function*(input) {
-    const json = yield* Effect.fromResult(isJson(input))
+    const json = yield* isJson(input)
     const given = input.companies.length > 0 ? input.companies : yield* companiesOfInput
     const every = Option.getOrUndefined(input.every)
     const companies = given.map(({ guid, id }) => ({ id, guid, every }))

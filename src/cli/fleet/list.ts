@@ -22,7 +22,7 @@ export const verb = makeVerb(
     ...jsonFlags
   },
   Effect.fnUntraced(function*(input) {
-    const json = yield* Effect.fromResult(isJson(input))
+    const json = yield* isJson(input)
     const states = Option.getOrUndefined(Option.map(input.state, (state) => [state]))
     const { companies, pauses } = yield* withFleet(
       input,

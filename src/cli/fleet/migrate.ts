@@ -10,7 +10,7 @@ export const verb = makeVerb(
   "migrate",
   { database: databaseFlag, ...jsonFlags },
   Effect.fnUntraced(function*(input) {
-    const json = yield* Effect.fromResult(isJson(input))
+    const json = yield* isJson(input)
     yield* migrated(input)
     yield* printDone("The tables are those of this release.", json ? JSON.stringify({ migrated: true }) : undefined)
   }),

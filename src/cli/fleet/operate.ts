@@ -47,7 +47,7 @@ export const withFleet = Effect.fnUntraced(function*<A, E, R>(
   const fs = yield* FileSystem.FileSystem
   if (target._tag === "Sqlite" && !(yield* fs.exists(target.filename))) {
     return yield* new CommandFailure({
-      message: `there is no file ${target.shown}`,
+      message: `there is no file ${target.address}`,
       advice: ["time-punches fleet add creates it."],
       code: exitCode.system
     })
@@ -192,8 +192,8 @@ const runnerColumns: ReadonlyArray<Column<FleetProcess>> = [
     title: "companies",
     cell: ({ holds }) => {
       const named = holds.slice(0, shownCompanies).map(({ company, seconds }) => `${company} for ${age(seconds)}`)
-      const rest = holds.length - named.length
-      return [...named, ...(rest > 0 ? [`${formatNumber(rest)} more`] : [])].join(", ") || "-"
+      const more = holds.length - named.length
+      return [...named, ...(more > 0 ? [`${formatNumber(more)} more`] : [])].join(", ") || "-"
     },
     dropOrder: 4
   }

@@ -20,7 +20,7 @@ export const verb = makeVerb(
   Effect.fnUntraced(function*(input) {
     const { all, ids } = input
     if (all === (ids.length > 0)) return yield* usage("pause takes ids, or --all")
-    const json = yield* Effect.fromResult(isJson(input))
+    const json = yield* isJson(input)
     if (!all) {
       const result = yield* withFleet(input, "changes", (fleet) => fleet.pause(ids))
       return yield* printChange(json, result, (companies) => `${companies} paused`, "not active")

@@ -20,7 +20,7 @@ export const verb = makeVerb(
   Effect.fnUntraced(function*(input) {
     const { closesToo, ids, purge } = input
     if (!purge && (input.yes || closesToo)) return yield* usage("--yes and --closes-too go with --purge")
-    const json = yield* Effect.fromResult(isJson(input))
+    const json = yield* isJson(input)
     const { erase } = yield* Effect.promise(() => import("../database/erase.ts"))
     const call = `time-punches fleet remove ${ids.join(" ")} --purge`
     const result = yield* withFleet(

@@ -34,7 +34,7 @@ export const verb = makeVerb(
       return yield* usage("resume takes one of: ids, --state, --all")
     }
     if (Option.isSome(reason) && Option.isNone(state)) return yield* usage("--reason goes with --state")
-    const json = yield* Effect.fromResult(isJson(input))
+    const json = yield* isJson(input)
     if (all) {
       const pauses = yield* withFleet(input, "changes", (fleet) => Effect.andThen(fleet.resumeAll, fleet.pauses))
       return yield* printPauses(json, pauses, "No pause of the fleet holds any more.")

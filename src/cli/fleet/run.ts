@@ -15,11 +15,11 @@ import { defaultSettings, type GivenSettings } from "../../fleet/Settings.ts"
 import { invalidSetting } from "../../internal/setting/setting.ts"
 import { RateLimit } from "../../RateLimit.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
-import { databaseFlag, layerDatabase, targetOf } from "../database/database.ts"
+import { databaseFlag, keepHistory, layerDatabase, targetOf } from "../database/database.ts"
+import { layerUnlimited } from "../database/source.ts"
 import { cannotListen, exitCode, usage } from "../failure.ts"
-import { layerUnlimited } from "../flags/client.ts"
 import { type LimitInput, limitOf, makeLimitFlag, usualLimit } from "../flags/connection.ts"
-import { intervalForm, keepHistory, nonBlank, onFlag, readInterval, text, whole } from "../flags/values.ts"
+import { intervalForm, nonBlank, onFlag, readInterval, text, whole } from "../flags/values.ts"
 import { withServerLog } from "../print/messages.ts"
 import { layerTelemetry } from "../telemetry/telemetry.ts"
 import { makeVerb } from "../verb.ts"
@@ -89,7 +89,7 @@ export const verb = makeVerb(
       "an address of this machine"
     )
   },
-  (input) => run(input),
+  (input) => runFleet(input),
   {
     text: `Sync all companies of the fleet on their schedules, until the first SIGTERM
   or Ctrl-C.
@@ -127,7 +127,7 @@ const connections = 16
 /** The process ends after this time in any case, in milliseconds. */
 const patience = 5000
 
-export const run = Effect.fnUntraced(function*(input: RunInput) {
+const runFleet = Effect.fnUntraced(function*(input: RunInput) {
   if (Option.isSome(input.keepHistory) && !input.history) return yield* usage("--keep-history goes with --history")
   const target = yield* targetOf(input.database, "fleet")
   yield* requireOAuth
@@ -176,15 +176,15 @@ export const run = Effect.fnUntraced(function*(input: RunInput) {
           )
         // The limit that holds may be that of another process.
         const maxConcurrentSyncs = Option.getOrElse(input.concurrency, () => atOnce(perSecond ?? undefined))
-        const held = { ...prepared, settings: { ...prepared.settings, maxConcurrentSyncs } }
-        return yield* built(Layer.merge(SqlStore.layer({ migrate: false, history }), client), launch(held))
+        const limited = { ...prepared, settings: { ...prepared.settings, maxConcurrentSyncs } }
+        return yield* built(Layer.merge(SqlStore.layer({ migrate: false, history }), client), launch(limited))
       })
     )
   const running = Effect.gen(function*() {
     const { fleet, lost, served } = yield* started
     const companies = (yield* fleet.list()).length
     yield* Effect.logInfo(
-      `the fleet runs: ${target.shown}, ${companies} companies${name === undefined ? "" : `, as ${name}`}`
+      `the fleet runs: ${target.address}, ${companies} companies${name === undefined ? "" : `, as ${name}`}`
     )
     const socket = yield* Config.option(Config.NonEmptyString("NOTIFY_SOCKET"))
     if (Option.isSome(socket)) {

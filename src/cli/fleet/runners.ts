@@ -12,7 +12,7 @@ export const verb = makeVerb(
   "runners",
   { database: databaseFlag, ...jsonFlags },
   Effect.fnUntraced(function*(input) {
-    const json = yield* Effect.fromResult(isJson(input))
+    const json = yield* isJson(input)
     const found = yield* withFleet(input, "reads", (fleet) => fleet.runners)
     if (json) return yield* printLines([jsonArray(found.map(encodeRunner))])
     const shownOn = yield* screen

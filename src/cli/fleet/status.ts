@@ -20,7 +20,7 @@ export const verb = makeVerb(
   "status",
   { database: databaseFlag, id: idArgument("The company"), ...jsonFlags },
   Effect.fnUntraced(function*(input) {
-    const json = yield* Effect.fromResult(isJson(input))
+    const json = yield* isJson(input)
     const { all, requests, value } = yield* withFleet(
       input,
       "reads",

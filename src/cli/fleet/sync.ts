@@ -16,7 +16,7 @@ export const verb = makeVerb(
   },
   Effect.fnUntraced(function*(input) {
     const { full, ids } = input
-    const json = yield* Effect.fromResult(isJson(input))
+    const json = yield* isJson(input)
     const result = yield* withFleet(input, "changes", (fleet) => full ? fleet.sweep(ids) : fleet.trigger(ids))
     yield* printChange(
       json,

@@ -9,22 +9,23 @@ import { printable } from "../../internal/text/printable.ts"
 import { maxPageSize } from "../../listing/parameters.ts"
 import * as WorkedTime from "../../payroll/WorkedTime.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { openPages, sourceFlags } from "../database/source.ts"
+import { open } from "../database/open.ts"
+import { openSource, sourceFlags } from "../database/source.ts"
 import { mapToCommandFailure } from "../describe.ts"
-import { fileOf, intoOutput, outputFlags } from "../files/output.ts"
-import { jsonText, pageText } from "../files/pageText.ts"
 import { filterFlags, toFilter } from "../flags/filter.ts"
-import { csvFlags, fileFormats, formatFlags, formOf } from "../flags/form.ts"
-import { idColumns, nameColumns, type Names, namesFlag, readNames } from "../flags/names.ts"
-import { cursorFlag, limitFlag, resumeHint } from "../flags/paging.ts"
+import { csvFlags, fileFormats, formatFlags } from "../flags/form.ts"
+import { idColumns, nameColumns, type Names, namesFlag } from "../flags/names.ts"
+import { fileOf, intoOutput, outputFlags } from "../flags/output.ts"
+import { jsonText, pageText } from "../flags/pageText.ts"
+import { cursorFlag, resumeHint } from "../flags/paging.ts"
+import { fixedWindowHint, keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
+import { whole } from "../flags/values.ts"
 import { counted, countedPunches, formatHours, formatShortTime, formatTime } from "../print/format.ts"
 import { jsonEnd } from "../print/machine.ts"
 import { printError, printWarning } from "../print/messages.ts"
 import { printCells, printText, screen } from "../print/output.ts"
 import { makeProgress } from "../print/progress.ts"
 import { type Column, makeTable } from "../print/table.ts"
-import { fixedWindowHint, keptOf, type LocalPeriod, resolvePeriod } from "../select/period.ts"
-import { periodFlags } from "../select/periodFlags.ts"
 import { makeVerb } from "../verb.ts"
 
 /** The forms of its result. */
@@ -38,13 +39,13 @@ const listFlags = {
   ...csvFlags,
   ...outputFlags,
   names: namesFlag,
-  limit: limitFlag,
+  limit: whole("limit", "N", "Stop after this many punches", 1),
   cursor: cursorFlag
 }
 
 type ListInput = Command.Command.Config.Infer<typeof listFlags>
 
-export const verb = makeVerb("list", listFlags, (input) => run(input), {
+export const verb = makeVerb("list", listFlags, (input) => listPunches(input), {
   text: `Print the punches of a company, in the service's order.
 
   If the listing fails or is interrupted, a line on standard error has the
@@ -63,17 +64,15 @@ export const verb = makeVerb("list", listFlags, (input) => run(input), {
 /** How many punches are passed over first: an assistant asks for a part of them at a time. */
 export const PassedOver = Context.Reference<number>("effect-time-punches/cli/PassedOver", { defaultValue: () => 0 })
 
-const run = Effect.fnUntraced(
+const listPunches = Effect.fnUntraced(
   function*(input: ListInput) {
     const flags = yield* resolvePeriod(input)
-    const filter = yield* Effect.fromResult(toFilter(flags))
-    const { format, style } = yield* Effect.fromResult(formOf(flags, forms))
-    const names = yield* readNames(flags.names)
-    const further = names && nameColumns(names)
+    const filter = yield* toFilter(flags)
+    const { format, names, pages, service, style } = yield* open(flags, forms, openSource(flags))
+    const extra = names && nameColumns(names)
     const most = Option.getOrElse(flags.limit, () => Infinity)
     // With several zones, not every punch of a page is in the period of its location.
     const usualSize = Option.isSome(flags.locations) ? maxPageSize : Math.min(most, maxPageSize)
-    const { pages, service } = yield* openPages(flags)
     const { add, totals } = yield* makeProgress({
       printsResults: true,
       window: { clockedIn: filter.clockedIn, zone: flags.zone }
@@ -112,8 +111,8 @@ const run = Effect.fnUntraced(
         const text = format === "table"
           ? (isTitled ? table.lines(taken) : []).map((line) => `${line}\n`).join("")
           : yield* format === "json"
-            ? jsonText(taken, punches, further)
-            : pageText(taken, format, pages === 0, style, further)
+            ? jsonText(taken, punches, extra)
+            : pageText(taken, format, pages === 0, style, extra)
         isPrinting = true
         yield* (format === "csv" ? printCells(Stream.make(text)) : printText(text))
         isPrinting = false

@@ -111,9 +111,9 @@ export const checkedLines = (stdio: Stdio.Stdio): Stdio.Stdio => {
     Option.map(readId(answer.success), ({ id }) => inFlight.delete(id))
     return Option.match(readFailure(answer.success), {
       onNone: () => written,
-      onSome: ({ error, ...rest }) => {
+      onSome: ({ error, ...response }) => {
         const message = error.message.split("\n").map(printable).join("\n")
-        return `${JSON.stringify({ ...rest, error: { ...error, message } })}\n`
+        return `${JSON.stringify({ ...response, error: { ...error, message } })}\n`
       }
     })
   }

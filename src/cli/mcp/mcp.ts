@@ -375,7 +375,7 @@ const copyStatus = Effect.fnUntraced(function*({ company, target }: Copy) {
   const { checkpoint, lastError } = status
   const completedAt = Option.flatMap(checkpoint, ({ completedAt }) => completedAt)
   if (Option.isNone(completedAt)) {
-    return yield* incomplete(company, target.shown, Option.isSome(checkpoint))
+    return yield* incomplete(company, target.address, Option.isSome(checkpoint))
   }
   const watermark = Option.flatMap(checkpoint, ({ watermark }) => watermark)
   return {
@@ -420,8 +420,8 @@ const recentChanges = Effect.fnUntraced(function*(
   const shownEvents = found.slice(0, maxRows)
   const hasMore = found.length > maxRows
   const names = yield* readNames(input.names)
-  const further = names && nameColumns(names)
-  const versionOf = (version: Option.Option<TimePunch>) => Effect.fromResult(toVersion(version, further))
+  const extra = names && nameColumns(names)
+  const versionOf = (version: Option.Option<TimePunch>) => Effect.fromResult(toVersion(version, extra))
   const events = yield* Effect.forEach(
     shownEvents,
     Effect.fnUntraced(function*({ after, at, before, id, kind, userId }) {

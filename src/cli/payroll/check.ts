@@ -1,38 +1,32 @@
 /** `time-punches payroll check`: what a person must look at before a period is closed. */
 import type * as Command from "effect/cli/Command"
 import * as Context from "effect/Context"
-import * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Period from "../../payroll/Period.ts"
 import * as PeriodCheck from "../../payroll/PeriodCheck.ts"
-import type { Interval } from "../../payroll/Zones.ts"
-import type { PunchFilter } from "../../PunchFilter.ts"
-import type { TimePunch } from "../../TimePunch.ts"
-import { copyOf, mayHaveDeleted, openSource, punchesOf, sourceFlags } from "../database/source.ts"
+import { open } from "../database/open.ts"
+import { openSource, sourceFlags } from "../database/source.ts"
 import { Findings } from "../failure.ts"
-import { intoOutput, outputFlags } from "../files/output.ts"
-import { type FilterInput, noFilter } from "../flags/filter.ts"
-import { csvFlags, formatFlags, formOf } from "../flags/form.ts"
-import { namesFlag, readNames } from "../flags/names.ts"
-import { instant, words } from "../flags/values.ts"
-import { printError, printWarning } from "../print/messages.ts"
-import { print, printCells, screen } from "../print/output.ts"
-import { defaultMaxShift, maxShift, refuseBeyondCalendar } from "../select/maxShift.ts"
-import { type LocationDayRule, requirePeriod, resolvePeriod } from "../select/period.ts"
-import { periodFlags } from "../select/periodFlags.ts"
 import {
   disputedIn,
   disputesUnknown,
-  type Selected,
+  noFilter,
   selectedOf,
   selectionFlags,
   selects,
   widerFilter
-} from "../select/selection.ts"
+} from "../flags/filter.ts"
+import { csvFlags, formatFlags } from "../flags/form.ts"
+import { namesFlag } from "../flags/names.ts"
+import { intoOutput, outputFlags } from "../flags/output.ts"
+import { periodFlags, requirePeriod, resolvePeriod } from "../flags/period.ts"
+import { defaultMaxShift, maxShift, refuseBeyondCalendar } from "../flags/thresholds.ts"
+import { instant, words } from "../flags/values.ts"
+import { printError, printWarning } from "../print/messages.ts"
+import { print, printCells, screen } from "../print/output.ts"
 import { makeVerb } from "../verb.ts"
 import { textsOf, verdictOf } from "./findings.ts"
 
@@ -62,7 +56,7 @@ const checkFlags = {
 
 type CheckInput = Command.Command.Config.Infer<typeof checkFlags>
 
-export const verb = makeVerb("check", checkFlags, (input) => run(input), {
+export const verb = makeVerb("check", checkFlags, (input) => checkPeriod(input), {
   text: `Find the issues that a person must solve before a period is closed.
 
   It lists punches that are open, unapproved, disputed, too long or without a
@@ -93,41 +87,54 @@ export const HiddenKinds = Context.Reference<ReadonlyArray<PeriodCheck.Kind>>("e
   defaultValue: () => []
 })
 
-const run = Effect.fnUntraced(
+const checkPeriod = Effect.fnUntraced(
   function*(flags: CheckInput) {
     const resolved = yield* resolvePeriod({ ...noFilter, ...flags })
-    const local = yield* Effect.fromResult(requirePeriod(resolved, "payroll check"))
-    const { format, style } = yield* Effect.fromResult(formOf(flags, forms))
-    const names = yield* readNames(flags.names)
-    const knowsDisputes = Option.isNone(yield* copyOf(flags))
+    const local = yield* requirePeriod(resolved, "payroll check")
+    const { format, list, missesDeletions, names, service, style } = yield* open(resolved, forms, openSource(resolved))
+    const maxDuration = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
+    yield* refuseBeyondCalendar(resolved, maxDuration)
+    const selected = selectedOf(flags)
+    const isChecked = selects(selected)
+    const periods = Period.byLocation(local.dayRule, local.period)
+    const knowsDisputes = Option.isSome(service)
+    const options = {
+      ...local,
+      asOf: Option.getOrUndefined(flags.asOf),
+      maxDuration,
+      isChecked,
+      disputed: knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined,
+      // A copy lists by clock-in, and knows no disputes; a service may list in another order.
+      isSorted: !knowsDisputes
+    }
+    let checked = 0
+    // Some time around the period is read too, for overlaps.
+    const all = yield* list(widerFilter(PeriodCheck.queryWindow(options), selected, resolved.clockedIn)).pipe(
+      Stream.mapArray((punches) => {
+        // A punch of a location without a zone is not counted: it fails the check.
+        const belong = punches.filter((punch) => Result.getOrElse(periods.contains(punch), () => false))
+        checked += belong.filter((punch) => !punch.deleted && isChecked(punch)).length
+        return punches
+      }),
+      Stream.run(PeriodCheck.findings(options))
+    )
+
     const accepts = (kind: "empty" | "deletionsUnseen") => Option.exists(flags.accept, (kinds) => kinds.includes(kind))
     const acceptsEmpty = accepts("empty")
-    const source = yield* openSource(resolved)
-    const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
-    yield* refuseBeyondCalendar(resolved, maxShift)
-    const { all, checked } = yield* findAll({
-      ...local,
-      clockedIn: resolved.clockedIn,
-      selected: selectedOf(flags),
-      maxDuration: maxShift,
-      asOf: Option.getOrUndefined(flags.asOf),
-      knowsDisputes
-    }, punchesOf(source))
-
-    const missesDeletions = !accepts("deletionsUnseen") && (yield* mayHaveDeleted(flags))
+    const missed = !accepts("deletionsUnseen") && (yield* missesDeletions)
     const hidden = yield* HiddenKinds
     const found = hidden.length === 0 ? all : all.filter(({ kind }) => !hidden.includes(kind))
     const printVerdict = found.length === 0 && checked > 0 ? printError : printWarning
     const write = format === "csv" ? printCells : print
     yield* write(textsOf(format, found, names, yield* screen, style)).pipe(
       Effect.andThen(printVerdict(verdictOf(found, checked, acceptsEmpty))),
-      Effect.andThen(missesDeletions ? printWarning(deletionsUnseen) : Effect.void),
+      Effect.andThen(missed ? printWarning(deletionsUnseen) : Effect.void),
       Effect.andThen(knowsDisputes ? Effect.void : printWarning(disputesUnknown)),
       // What was found decides the exit code, also if its reader has read enough.
       Effect.catchTag("OutputClosed", () => Effect.void)
     )
     // A gate that looked at nothing must not open.
-    if (found.length > 0 || missesDeletions || (checked === 0 && !acceptsEmpty)) return yield* new Findings()
+    if (found.length > 0 || missed || (checked === 0 && !acceptsEmpty)) return yield* new Findings()
   },
   Effect.scoped,
   intoOutput
@@ -135,40 +142,3 @@ const run = Effect.fnUntraced(
 
 const deletionsUnseen =
   "deletionsUnseen: the copy may have punches that were deleted, and they count here; --accept deletionsUnseen lets it pass"
-
-/** What is checked. */
-interface CheckRequest {
-  readonly dayRule: LocationDayRule
-  /** The period by a clock. */
-  readonly period: (dayRule: Period.DayRule) => Interval
-  /** The window that the flags of the period make. With a zone for each location it has the period in any zone. */
-  readonly clockedIn: FilterInput["clockedIn"]
-  readonly selected: Selected
-  readonly maxDuration: Duration.Duration
-  readonly asOf: DateTime.Utc | undefined
-  /** Whether the source of the punches knows disputes. */
-  readonly knowsDisputes: boolean
-}
-
-/** Checks the punches of a period, and reads some time around it for overlaps. `list` lists them. */
-const findAll = Effect.fnUntraced(function*<E, R>(
-  { asOf, clockedIn, dayRule, knowsDisputes, maxDuration, period, selected }: CheckRequest,
-  list: (filter: PunchFilter) => Stream.Stream<TimePunch, E, R>
-) {
-  const periods = Period.byLocation(dayRule, period)
-  const isChecked = selects(selected)
-  const disputed = knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined
-  // A copy lists by clock-in, and knows no disputes; a service may list in another order.
-  const options = { dayRule, period, asOf, maxDuration, isChecked, disputed, isSorted: !knowsDisputes }
-  let checked = 0
-  const all = yield* list(widerFilter(PeriodCheck.queryWindow(options), selected, clockedIn)).pipe(
-    Stream.mapArray((punches) => {
-      // A punch of a location without a zone is not counted: it fails the check.
-      const belong = punches.filter((punch) => Result.getOrElse(periods.contains(punch), () => false))
-      checked += belong.filter((punch) => !punch.deleted && isChecked(punch)).length
-      return punches
-    }),
-    Stream.run(PeriodCheck.findings(options))
-  )
-  return { all, checked }
-})

@@ -4,7 +4,6 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import * as Struct from "effect/Struct"
 import { Blocker } from "../../close/Blocker.ts"
 import * as Close from "../../close/Close.ts"
@@ -13,18 +12,16 @@ import { isByLocation, type TermChange } from "../../close/CloseTerms.ts"
 import type { CompanyId, LocationId } from "../../Ids.ts"
 import type { Rounding } from "../../payroll/Labor.ts"
 import { type DayRule, dayStartsOf, zoneOf } from "../../payroll/Zones.ts"
-import { CommandFailure, usage } from "../failure.ts"
-import { flagNameOf } from "../flags/filter.ts"
+import { usage } from "../failure.ts"
+import { firstGiven, flagNameOf } from "../flags/filter.ts"
 import { namesFlag } from "../flags/names.ts"
+import { dayStartsOrDefault, periodFlags, type PeriodInput, requirePeriod, textOfDates } from "../flags/period.ts"
 import { orDefault } from "../flags/settings.ts"
+import { hoursText, makeThresholdFlags, maxShift, thresholdFlags, type ThresholdInput } from "../flags/thresholds.ts"
 import { onFlag, words } from "../flags/values.ts"
 import { dayRuleAt, dayRuleText, dayStartsText, readZones } from "../flags/zones.ts"
 import { formatExactHours } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
-import { maxShift } from "../select/maxShift.ts"
-import { dayStartsOrDefault, requirePeriod, textOfDates } from "../select/period.ts"
-import { periodFlags, type PeriodInput } from "../select/periodFlags.ts"
-import { hoursText, makeThresholdFlags, thresholdFlags, type ThresholdInput } from "../select/thresholds.ts"
 import { makeVerb } from "../verb.ts"
 import { printWritten } from "./print.ts"
 import {
@@ -59,7 +56,7 @@ const closeFlags = {
 
 type CloseInput = Command.Command.Config.Infer<typeof closeFlags>
 
-export const verb = makeVerb("close", closeFlags, (input) => run(input), {
+export const verb = makeVerb("close", closeFlags, (input) => closePeriod(input), {
   text: `Close a payroll period: check it, sum it and record the sums.
 
   It reads a copy with a history as of one time, and sends nothing.
@@ -90,8 +87,9 @@ export const verb = makeVerb("close", closeFlags, (input) => run(input), {
   ]
 })
 
-const run = Effect.fnUntraced(function*(input: CloseInput) {
-  const { company, json, layer, names, shown } = yield* openRecord(input, "close", true)
+const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
+  const record = yield* openRecord(input, "close", true)
+  const { company } = record
   if (input.next) yield* refusePeriodBesideNext(input)
   const given = input.next ? undefined : yield* givenTerms(input)
   yield* Effect.gen(function*() {
@@ -104,9 +102,9 @@ const run = Effect.fnUntraced(function*(input: CloseInput) {
     const revision = yield* Effect.catchTag(
       Close.create(company, options),
       "NotReady",
-      printNotReady(names, "close", shown)
+      printNotReady(record, "close")
     )
-    yield* printWritten([revision], [CloseSums.difference(revision, CloseSums.empty)], { ...input, json }, names, shown)
+    yield* printWritten([revision], [CloseSums.difference(revision, CloseSums.empty)], record)
     yield* printWarning(
       ...revision.changedTerms.map(({ before, now, term }) =>
         `${termNames[term]} ${termText(now)}, and close ${Option.getOrElse(revision.before, () => "")} has ${
@@ -115,20 +113,13 @@ const run = Effect.fnUntraced(function*(input: CloseInput) {
       )
     )
     yield* warnOfHoles(company)
-  }).pipe(Effect.provide(layer))
+  }).pipe(Effect.provide(record.layer))
 })
 
 /** The period and the terms of the flags. */
 const givenTerms = Effect.fnUntraced(function*(input: CloseInput) {
   const { flags, terms } = yield* readTerms(input)
-  yield* Effect.fromResult(
-    Result.mapError(requirePeriod(flags, "payroll close"), ({ advice, code, message }) =>
-      new CommandFailure({
-        message,
-        advice: [...advice, "Or --next: the period behind the last close, by its terms."],
-        code
-      }))
-  )
+  yield* requirePeriod(flags, "payroll close", "Or --next: the period behind the last close, by its terms.")
   if (Option.isSome(terms)) return terms.value
   return yield* usage(
     "payroll close takes no --last: its dates depend on the day",
@@ -155,10 +146,10 @@ type NextInput = PeriodInput & ThresholdInput & {
 /** Refuses the flags of a period: the record says which one is next. */
 export const refusePeriodBesideNext = (input: NextInput) => {
   const { dayStarts: _, weekStarts: _1, zone: _2, zoneFile: _3, ...ofPeriod } = periodFlags
-  const given = Struct.keys(ofPeriod).find((name) => Option.isSome<unknown>(input[name]))
+  const given = firstGiven(input, Struct.keys(ofPeriod))
   return given === undefined
     ? Effect.void
-    : usage(`--next goes without --${flagNameOf(given)}: the record says which period is next`)
+    : usage(`--next goes without ${given}: the record says which period is next`)
 }
 
 /** The period to close next and the terms of the record. Refuses a flag that says otherwise. */

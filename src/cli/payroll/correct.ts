@@ -28,7 +28,7 @@ const correctFlags = {
 
 type CorrectInput = Command.Command.Config.Infer<typeof correctFlags>
 
-export const verb = makeVerb("correct", correctFlags, (input) => run(input), {
+export const verb = makeVerb("correct", correctFlags, (input) => correctCloses(input), {
   text: `Record the next revision of closes whose sums have changed.
 
   What is due is its difference to the revision before. Without an ID it
@@ -45,24 +45,25 @@ export const verb = makeVerb("correct", correctFlags, (input) => run(input), {
   ]
 })
 
-const run = Effect.fnUntraced(function*(input: CorrectInput) {
+const correctCloses = Effect.fnUntraced(function*(input: CorrectInput) {
   if (input.dryRun) return yield* rehearse(input, "correct")
-  const { company, json, layer, names, shown } = yield* openRecord(input, "correct", true)
+  const record = yield* openRecord(input, "correct", true)
+  const { address, company, names } = record
   const options = { ...yield* readSumFlags(input), ...authorship(input.note) }
   yield* Effect.gen(function*() {
-    yield* requireCopy(company, shown, input.maxAge)
+    yield* requireCopy(company, address, input.maxAge)
     const correction = yield* Close.correct(company, options)
     // They say what the record does not.
     const remarks = printRemarks(correction, names)
     yield* Effect.onError(
-      printWritten(correction.revisions, correction.due, { ...input, json }, names, shown),
+      printWritten(correction.revisions, correction.due, record),
       () => remarks
     )
     if (correction.revisions.length === 0) yield* printError("nothing to correct")
     yield* remarks
   }).pipe(
-    Effect.catchTag("NotReady", printNotReady(names, "correct", shown)),
+    Effect.catchTag("NotReady", printNotReady(record, "correct")),
     Effect.andThen(warnOfHoles(company)),
-    Effect.provide(layer)
+    Effect.provide(record.layer)
   )
 })

@@ -13,24 +13,32 @@ import type { LaborOptions } from "../../payroll/Labor.ts"
 import { MissingZone, zoneOf, zonesOf } from "../../payroll/Zones.ts"
 import { failedWith } from "../../sql/connection.ts"
 import { type Comparison, comparisonOf, makePeople, readChanges } from "../../sql/history.ts"
-import type * as SqlStore from "../../sql/SqlStore.ts"
 import type { CopyStatus } from "../../sql/SqlStore.ts"
+import type * as SqlStore from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { withCopy } from "../database/copy.ts"
-import { databaseFlag, maxAgeFlag, targetOfCopy } from "../database/database.ts"
+import { openCopy, withCopy } from "../database/copy.ts"
+import { databaseFlag, maxAgeFlag } from "../database/database.ts"
+import { open } from "../database/open.ts"
 import { codeOf, CommandFailure, usage } from "../failure.ts"
-import { intoOutput, outputFlags } from "../files/output.ts"
-import { companyFlags, companyOf } from "../flags/connection.ts"
+import { companyFlags } from "../flags/connection.ts"
 import { noFilter } from "../flags/filter.ts"
-import { csvFlags, formatFlags, formOf } from "../flags/form.ts"
-import { namesFlag, readNames } from "../flags/names.ts"
+import { csvFlags, formatFlags } from "../flags/form.ts"
+import { namesFlag } from "../flags/names.ts"
+import { intoOutput, outputFlags } from "../flags/output.ts"
+import {
+  dayStartsOrDefault,
+  periodFlags,
+  refuseBesideClose,
+  requirePeriod,
+  resolvePeriod,
+  textOfDates
+} from "../flags/period.ts"
 import { orDefault } from "../flags/settings.ts"
-import { asOf, instant, optionalRounding, orHalfUp, whole } from "../flags/values.ts"
+import { asOf, optionalRounding, orHalfUp } from "../flags/thresholds.ts"
+import { instant, whole } from "../flags/values.ts"
 import { readZone, readZones } from "../flags/zones.ts"
 import { printError, printHint } from "../print/messages.ts"
 import { print, printCells, screen } from "../print/output.ts"
-import { dayStartsOrDefault, refuseBesideClose, requirePeriod, resolvePeriod, textOfDates } from "../select/period.ts"
-import { periodFlags } from "../select/periodFlags.ts"
 import { makeVerb } from "../verb.ts"
 import { jsonOf, linesOf, peopleCsv, punchesCsv } from "./diffPrint.ts"
 
@@ -67,7 +75,7 @@ const diffFlags = {
 
 type DiffInput = Command.Command.Config.Infer<typeof diffFlags>
 
-export const verb = makeVerb("diff", diffFlags, (flags) => intoOutput(run(flags), flags), {
+export const verb = makeVerb("diff", diffFlags, (flags) => intoOutput(printDiff(flags), flags), {
   text: `Compare the punches of a period with what they were when it was closed.
 
   It reads a copy that time-punches copy sync --history keeps, and sends
@@ -96,32 +104,32 @@ export const verb = makeVerb("diff", diffFlags, (flags) => intoOutput(run(flags)
   ]
 })
 
-const run = Effect.fnUntraced(function*(input: DiffInput) {
+const printDiff = Effect.fnUntraced(function*(input: DiffInput) {
   const { close } = input
   if (Option.isSome(close)) yield* refuseRecorded(input)
-  const company = yield* companyOf(input)
-  const target = yield* targetOfCopy(
-    input.database,
-    "payroll diff",
-    "The service does not show earlier versions of a punch; a copy that is synced with --history has them."
+  const { company, format, names, style, target } = yield* open(
+    input,
+    forms,
+    openCopy(input, {
+      command: "payroll diff",
+      why: ["The service does not show earlier versions of a punch; a copy that is synced with --history has them."]
+    })
   )
   const period = Option.isSome(close) ? undefined : yield* ofPeriod(input)
-  const { format, style } = yield* Effect.fromResult(formOf(input, forms))
   if (Option.isSome(input.rows) && format !== "csv") {
     return yield* usage("--rows goes with --format csv; every other form has both punches and people")
   }
-  const names = yield* readNames(input.names)
   const shownOn = yield* screen
   let since = Option.none<DateTime.DateTime>()
   let count = 0
 
   const texts = Effect.fnUntraced(function*(status: SqlStore.CopyStatus) {
     if (period !== undefined) yield* refuseFuture(period.comparison.since, status)
-    const subject = period ?? (yield* ofClose(company.id, Option.getOrThrow(close), input, status))
+    const subject = period ?? (yield* ofClose(company, Option.getOrThrow(close), input, status))
     since = Option.some(subject.comparison.since)
     const people = makePeople(subject)
-    const punches = readChanges(company.id, subject.comparison, people).pipe(
-      Stream.catchTag("SqlError", (error) => Stream.fail(failedWith(company.id, "the history cannot be read")(error))),
+    const punches = readChanges(company, subject.comparison, people).pipe(
+      Stream.catchTag("SqlError", (error) => Stream.fail(failedWith(company, "the history cannot be read")(error))),
       Stream.mapArray((changes) => {
         count += changes.length
         return changes
@@ -139,7 +147,7 @@ const run = Effect.fnUntraced(function*(input: DiffInput) {
   }, Stream.unwrap)
 
   const write = format === "csv" ? printCells : print
-  yield* write(withCopy(company.id, target, texts, input.maxAge))
+  yield* write(withCopy(company, target, texts, input.maxAge))
   if (count === 0 && Option.isSome(since)) {
     yield* printError(`nothing has changed since ${DateTime.formatIso(since.value)}`)
   }
@@ -155,7 +163,7 @@ const ofPeriod = Effect.fnUntraced(function*(input: DiffInput) {
   }
   const since = input.since.value
   const flags = yield* resolvePeriod({ ...noFilter, ...input })
-  const { dayRule, period } = yield* Effect.fromResult(requirePeriod(flags, "payroll diff"))
+  const { dayRule, period } = yield* requirePeriod(flags, "payroll diff")
   const { getDayRule } = zonesOf(dayRule)
   return {
     comparison: comparisonOf({ dayRule, period, since }),
@@ -215,8 +223,8 @@ export const ofClose = Effect.fnUntraced(
 export const refuseRecorded = (input: DiffInput) => {
   const { dayStarts, zoneFile: _, ...others } = periodFlags
   return refuseBesideClose(input, [
-    ...Object.keys(Option.isSome(input.zoneFile) ? others : { ...others, dayStarts }),
     "since",
+    ...Object.keys(Option.isSome(input.zoneFile) ? others : { ...others, dayStarts }),
     "asOf",
     "rounding"
   ])

@@ -102,7 +102,7 @@ type Version = Option.Option<TimePunch>
 type PeopleDifferences = () => ReadonlyArray<PersonChange>
 
 /**
- * `{ punches, people }`, an element a line, as it is read. Versions are in their wire form. Names are further keys. If the
+ * `{ punches, people }`, an element a line, as it is read. Versions are in their wire form. Names are extra keys. If the
  * reading fails, the JSON has no end.
  */
 export const jsonOf = <E, R>(
@@ -111,8 +111,8 @@ export const jsonOf = <E, R>(
   names: Names | undefined
 ): Stream.Stream<string, E | UnwritablePunch, R> =>
   Stream.suspend(() => {
-    const further = names && nameColumns(names)
-    const versionOf = (version: Version) => Result.map(toVersion(version, further), (wire) => JSON.stringify(wire))
+    const extra = names && nameColumns(names)
+    const versionOf = (version: Version) => Result.map(toVersion(version, extra), (wire) => JSON.stringify(wire))
     const elementOf = ({ after, before, id, kind, userId }: PunchChange) => {
       const which = JSON.stringify({ id, userId, ...userName(names, userId), kind }).slice(0, -1)
       return Result.map(
@@ -186,8 +186,8 @@ export const punchesCsv = <E, R>(
   options: WorkedTime.WorkedTimeOptions,
   { separator, start }: CsvStyle
 ): Stream.Stream<string, E | UnwritablePunch, R> => {
-  const further = names && nameColumns(names)
-  const columns = [...csvColumns, ...(further?.columns ?? [])]
+  const extra = names && nameColumns(names)
+  const columns = [...csvColumns, ...(extra?.columns ?? [])]
   // Two of each column, except those that no change touches.
   const places = columns.flatMap((name, at) => name === "id" || name === "company_id" ? [] : [at])
   const cellsOfVersion = (version: Version): Result.Result<ReadonlyArray<string>, UnwritablePunch> =>
@@ -196,7 +196,7 @@ export const punchesCsv = <E, R>(
       onSome: (punch) =>
         Result.map(
           cellsOf(punch, options),
-          (cells) => further === undefined ? cells : [...cells, ...further.cells(punch).map(csvCell)]
+          (cells) => extra === undefined ? cells : [...cells, ...extra.cells(punch).map(csvCell)]
         )
     })
   const rowOf = ({ after, before, id, kind, userId }: PunchChange) => {

@@ -3,7 +3,7 @@ import type * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Close from "../../close/Close.ts"
 import { requireCopy } from "../database/copy.ts"
-import { intoOutput } from "../files/output.ts"
+import { intoOutput } from "../flags/output.ts"
 import { printError } from "../print/messages.ts"
 import { makeVerb } from "../verb.ts"
 import { printDue, printRemarks } from "./print.ts"
@@ -14,21 +14,22 @@ const rehearsalFlags = { ...recordFlags, ...sumFlags }
 /** Does all that a correction does but the write: prints what is due, or why it would be refused. */
 export const rehearse = Effect.fnUntraced(
   function*(input: Command.Command.Config.Infer<typeof rehearsalFlags>, verb: "due" | "correct") {
-    const { company, json, layer, names, shown } = yield* openRecord(input, verb)
+    const record = yield* openRecord(input, verb)
+    const { address, company, names } = record
     const options = yield* readSumFlags(input)
     yield* Effect.gen(function*() {
-      yield* requireCopy(company, shown, input.maxAge)
+      yield* requireCopy(company, address, input.maxAge)
       const rehearsal = yield* Close.rehearse(company, options)
       const hasSum = ({ difference: { rows } }: Close.AmountDue) => rows.length > 0
-      yield* printDue(rehearsal.due.filter(hasSum), json, names)
+      yield* printDue(rehearsal.due.filter(hasSum), record)
       for (const { after } of rehearsal.due.filter((each) => !hasSum(each))) {
         yield* printError(`after ${after} a revision without a sum: it records the added locations`)
       }
       yield* printRemarks(rehearsal, names)
     }).pipe(
-      Effect.catchTag("NotReady", printNotReady(names, "correct", shown)),
+      Effect.catchTag("NotReady", printNotReady(record, "correct")),
       Effect.andThen(warnOfHoles(company)),
-      Effect.provide(layer)
+      Effect.provide(record.layer)
     )
   }
 )

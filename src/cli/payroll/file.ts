@@ -13,23 +13,23 @@ import * as CloseTerms from "../../close/CloseTerms.ts"
 import type { FormChange } from "../../close/WrittenFile.ts"
 import { printable } from "../../internal/text/printable.ts"
 import type * as PayrollFile from "../../payroll/PayrollFile.ts"
+import { layerCopy } from "../database/copy.ts"
 import { personOf } from "../database/database.ts"
-import { openSource, punchesOf, sourceFlags } from "../database/source.ts"
+import { openSource, sourceFlags } from "../database/source.ts"
 import { usage } from "../failure.ts"
-import { fileOf, intoOutput, outputFlags } from "../files/output.ts"
-import { companyOf } from "../flags/connection.ts"
 import { parseJson, readInput } from "../flags/file.ts"
-import { flagNameOf } from "../flags/filter.ts"
+import { firstGiven } from "../flags/filter.ts"
 import { refuseForeign } from "../flags/form.ts"
 import { type Names, namesFlag, readCodes, readNames } from "../flags/names.ts"
+import { fileOf, intoOutput, outputFlags } from "../flags/output.ts"
+import { textOfDates } from "../flags/period.ts"
 import { orDefault } from "../flags/settings.ts"
 import { date, fileFlag, onFlag } from "../flags/values.ts"
 import { counted, formatExactHours, formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
 import { printCells } from "../print/output.ts"
-import { textOfDates } from "../select/period.ts"
 import { makeVerb } from "../verb.ts"
-import { readTerms, recordOf, revisionName, termFlags, writable } from "./record.ts"
+import { openClosed, readTerms, revisionName, termFlags } from "./record.ts"
 
 const fileFlags = {
   revision: Argument.optional(revisionName),
@@ -50,7 +50,7 @@ type FileInput = Command.Command.Config.Infer<typeof fileFlags>
 
 export const verb = makeVerb("file", fileFlags, (flags) =>
   // The file has its name before it is noted.
-  Effect.flatMap(intoOutput(run(flags), flags), ({ note }) => note), {
+  Effect.flatMap(intoOutput(writeFile(flags), flags), ({ note }) => note), {
   text: `Print the file of a revision for a payroll program.
 
   Of the first revision it has the sums, of a later one the difference to the
@@ -77,27 +77,25 @@ export const verb = makeVerb("file", fileFlags, (flags) =>
   ]
 })
 
-const run = Effect.fnUntraced(function*(input: FileInput) {
+const writeFile = Effect.fnUntraced(function*(input: FileInput) {
   const names = yield* readNames(input.names)
   const form = yield* readForm(input, names)
   // The mapping says how cells are separated, so any ending of a text is right.
   const isTabbed = form.mapping.separator === "\t" && Option.exists(input.output, (file) => /\.tsv$/i.test(file))
-  if (!isTabbed) yield* Effect.fromResult(refuseForeign(input.output, "the text of its mapping"))
+  if (!isTabbed) yield* refuseForeign(input.output, "the text of its mapping")
   if (input.preview) {
     yield* printPreview(input, form)
     return { note: Effect.void }
   }
-  const recorded = firstGiven(Struct.pick(input, Struct.keys(termFlags)))
-  if (recorded !== undefined) return yield* usage(`--${recorded} goes with --preview: a revision has it in its record`)
-  const { maxAge, pageSize } = input
-  const unread = firstGiven({ source: Option.filter(input.source, (source) => source === "service"), pageSize, maxAge })
-  if (unread !== undefined)
-    return yield* usage(`--${unread} goes with --preview: a revision is printed from its record`)
+  const recorded = firstGiven(input, Struct.keys(termFlags))
+  if (recorded !== undefined) return yield* usage(`${recorded} goes with --preview: a revision has it in its record`)
+  const unread = Option.contains(input.source, "service") ? "--source" : firstGiven(input, ["pageSize", "maxAge"])
+  if (unread !== undefined) return yield* usage(`${unread} goes with --preview: a revision is printed from its record`)
   if (Option.isNone(input.revision)) {
     return yield* usage("payroll file prints one revision: name it, such as payroll file 7.2", "Or give --preview.")
   }
   const { name } = input.revision.value
-  const { company, layer, target } = yield* recordOf(input, "file")
+  const { company, layer, target } = yield* openClosed(input, "file")
   const isWritten = Option.isSome(fileOf(input.output))
   const found = Effect.gen(function*() {
     const { previous, revision } = yield* Close.find(company, name)
@@ -111,7 +109,7 @@ const run = Effect.fnUntraced(function*(input: FileInput) {
   const changes = Close.formChanges(files, revision.id, used)
   if (changes.length > 0) yield* printWarning(...changes.map(changeLine), addsUp)
   const note = Close.noteFile(company, revision.id, { ...used, user: personOf() }).pipe(
-    Effect.provide(writable(company, target)),
+    Effect.provide(layerCopy(company, target, false)),
     Effect.asVoid,
     // The file is there: it is as good as without a note.
     Effect.catch(({ message }) =>
@@ -140,10 +138,6 @@ const listed = (items: ReadonlyArray<string>, mark: string): string => {
   return [...items.slice(0, 10), ...(more > 0 ? [`${more} more`] : [])].join(mark)
 }
 
-/** The name of the first flag that is given. */
-const firstGiven = (flags: Readonly<Record<string, Option.Option<unknown>>>): string | undefined =>
-  Object.entries(flags).filter(([, value]) => Option.isSome(value)).map(([key]) => flagNameOf(key))[0]
-
 const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileForm) {
   if (Option.isSome(input.revision)) {
     return yield* usage(`--preview is of a period, and ${input.revision.value.name} of the record`, "Give one of them.")
@@ -155,10 +149,9 @@ const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileFor
       "Add one, such as --week DATE, with --zone or --zone-file."
     )
   }
-  const company = yield* companyOf(input)
+  const { company, list } = yield* openSource({ ...input, zone })
   const terms = CloseTerms.make({ ...given.value, companyId: company.id })
-  const source = yield* openSource({ ...input, zone })
-  const punches = punchesOf(source)({ clockedIn: CloseTerms.queryWindow(terms) })
+  const punches = list({ clockedIn: CloseTerms.queryWindow(terms) })
   const sums = yield* Stream.run(punches, CloseSums.sum(terms))
   yield* printFile(form, `preview of ${textOfDates(terms)}`, { first: terms.first, last: terms.last, ...sums })
 })

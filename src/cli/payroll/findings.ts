@@ -121,8 +121,8 @@ const csvCells = (issue: Issue, names: Names | undefined) => [
 const jsonOf = (issue: Issue, names: Names | undefined) => {
   const { kind, locationId, punchId, text, userId } = issue
   const own = { punchId, userId, locationId, kind, at: instantOf(issue), text }
-  const further = named.map((each) => [`${each}Name`, names && (nameOf(names, issue, each) ?? null)] as const)
-  return { ...own, ...Object.fromEntries(further) }
+  const ofNames = named.map((each) => [`${each}Name`, names && (nameOf(names, issue, each) ?? null)] as const)
+  return { ...own, ...Object.fromEntries(ofNames) }
 }
 
 /** One line for people: how many issues there are, of how many punches. `checked`: the punches of the period. */

@@ -1,7 +1,7 @@
 /** `time-punches payroll list`: the closes of a company with all their revisions. */
 import * as Effect from "effect/Effect"
 import * as Close from "../../close/Close.ts"
-import { intoOutput } from "../files/output.ts"
+import { intoOutput } from "../flags/output.ts"
 import { printError } from "../print/messages.ts"
 import { makeVerb } from "../verb.ts"
 import { printRows, printRowsAsJson, rowsOf } from "./print.ts"

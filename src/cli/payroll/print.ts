@@ -11,15 +11,14 @@ import * as CloseSums from "../../close/CloseSums.ts"
 import { activeRevisions, ClosedPeriod, getPrevious, Revision } from "../../close/Revision.ts"
 import { printable } from "../../internal/text/printable.ts"
 import * as Amounts from "../../payroll/Amounts.ts"
-import { type CompanyInput, companyWords } from "../flags/connection.ts"
+import { disputesUnknown } from "../flags/filter.ts"
 import type { Names } from "../flags/names.ts"
-import { shellWord } from "../flags/values.ts"
 import { countedPunches, formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
 import { jsonArray } from "../print/machine.ts"
 import { printError, printHint, printLoss, printWarning } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
 import { type Column, makeTable, nameColumn, type Screen } from "../print/table.ts"
-import { disputesUnknown } from "../select/selection.ts"
+import type { OpenedRecord } from "./record.ts"
 
 const encodeRevision = Schema.encodeSync(Revision)
 
@@ -41,10 +40,10 @@ export const printRevisions = (revisions: ReadonlyArray<Revision>) =>
 /** A whole close, and whether each of its revisions is active, as JSON. */
 export const printRecord = (close: ClosedPeriod) => {
   const active = new Set(activeRevisions(close.revisions).map(({ id }) => id))
-  const { revisions, ...rest } = Schema.encodeSync(ClosedPeriod)(close)
+  const { revisions, ...record } = Schema.encodeSync(ClosedPeriod)(close)
   return printLines([
     JSON.stringify({
-      ...rest,
+      ...record,
       revisions: revisions.map((each) => Object.assign(each, { active: active.has(each.revision) }))
     })
   ])
@@ -53,8 +52,7 @@ export const printRecord = (close: ClosedPeriod) => {
 /** What is due of closes now, by person. */
 export const printDue = Effect.fnUntraced(function*(
   due: ReadonlyArray<Close.AmountDue>,
-  json: boolean,
-  names: Names | undefined
+  { json, names }: OpenedRecord
 ) {
   if (json) return yield* printLines([jsonArray(due.map((each) => encodeDue(each)))])
   for (const { after, difference } of due) {
@@ -93,10 +91,6 @@ const lossLine = ({ causes, close, userId }: Close.LostHours, names: Names | und
   return `close ${close}: user ${userId}${name === undefined ? "" : ` ${printable(name)}`} lost all hours: ${why}`
 }
 
-/** The words of a command that shows a part of the record. The environment may name another company than the flag. */
-const showWords = (what: string, company: CompanyInput["company"], shown: string) =>
-  `time-punches payroll show ${what}${companyWords(company)} --database ${shellWord(shown)}`
-
 /**
  * Prints revisions that were just written. If that fails, standard error names them: the record has them, and the same command
  * may write others.
@@ -104,15 +98,14 @@ const showWords = (what: string, company: CompanyInput["company"], shown: string
 export const printRecorded = <A, E, R>(
   print: Effect.Effect<A, E, R>,
   revisions: ReadonlyArray<Revision>,
-  company: CompanyInput["company"],
-  shown: string
+  { words }: OpenedRecord
 ) =>
   Effect.onError(
     print,
     () =>
       printWarning(
         ...revisions.map(({ id }) =>
-          `${id} was recorded; its output may be incomplete. To see it: ${showWords(id, company, shown)}`
+          `${id} was recorded; its output may be incomplete. To see it: time-punches payroll show ${id}${words}`
         )
       )
   )
@@ -121,19 +114,13 @@ export const printRecorded = <A, E, R>(
 export const printWritten = (
   revisions: ReadonlyArray<Revision>,
   due: ReadonlyArray<CloseSums.CloseSums>,
-  input: WrittenInput,
-  names: Names | undefined,
-  shown: string
-) => printRecorded(printDueOf(revisions, due, input, names, shown), revisions, input.company, shown)
-
-type WrittenInput = Pick<CompanyInput, "company"> & { readonly json: boolean }
+  record: OpenedRecord
+) => printRecorded(printDueOf(revisions, due, record), revisions, record)
 
 const printDueOf = Effect.fnUntraced(function*(
   revisions: ReadonlyArray<Revision>,
   due: ReadonlyArray<CloseSums.CloseSums>,
-  { company, json }: WrittenInput,
-  names: Names | undefined,
-  shown: string
+  { json, names, words }: OpenedRecord
 ) {
   if (json) return yield* printRevisions(revisions)
   const shownOn = yield* screen
@@ -147,7 +134,7 @@ const printDueOf = Effect.fnUntraced(function*(
       ...(accepted === "" ? [] : [`accepted: ${accepted}`]),
       ...(revision.kind === "close" ? [disputesUnknown] : [])
     )
-    yield* printHint(`The record: ${showWords(`${revision.close} --json`, company, shown)}`)
+    yield* printHint(`The record: time-punches payroll show ${revision.close} --json${words}`)
   }
 })
 

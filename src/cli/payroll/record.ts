@@ -11,61 +11,51 @@ import * as RevisionId from "../../close/RevisionId.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { version } from "../../internal/wire/userAgent.ts"
 import { isZones } from "../../payroll/Zones.ts"
-import { layerCopy, requireCopy } from "../database/copy.ts"
-import { databaseFlag, maxAgeFlag, personOf, targetOfCopy } from "../database/database.ts"
+import { openCopy, requireCopy } from "../database/copy.ts"
+import { databaseFlag, maxAgeFlag, personOf } from "../database/database.ts"
+import { open } from "../database/open.ts"
 import { Findings, usage } from "../failure.ts"
-import { outputFlags } from "../files/output.ts"
-import type { DatabaseTarget } from "../flags/address.ts"
-import { companyFlags, type CompanyInput, companyOf } from "../flags/connection.ts"
-import { noFilter } from "../flags/filter.ts"
-import { isJson, jsonFlags, type JsonInput } from "../flags/form.ts"
-import { type Names, namesFlag, readNames } from "../flags/names.ts"
+import { companyFlags, companyWords } from "../flags/connection.ts"
+import { disputesUnknown, noFilter } from "../flags/filter.ts"
+import { jsonFlags, type JsonInput, tableOrJson } from "../flags/form.ts"
+import { namesFlag } from "../flags/names.ts"
+import { outputFlags } from "../flags/output.ts"
+import { dayStartsOrDefault, periodFlags, resolvePeriod } from "../flags/period.ts"
 import { orDefault } from "../flags/settings.ts"
-import { nonBlank, optionalRounding, orHalfUp, readWhole, wholeNumber, words } from "../flags/values.ts"
+import { givenThresholds, optionalRounding, orHalfUp, thresholdFlags } from "../flags/thresholds.ts"
+import { nonBlank, readWhole, wholeNumber, words } from "../flags/values.ts"
 import { readZones, zoneFileFlag } from "../flags/zones.ts"
-import { counted } from "../print/format.ts"
+import { counted, shellWord } from "../print/format.ts"
 import { printWarning } from "../print/messages.ts"
 import { printText, screen } from "../print/output.ts"
-import { dayStartsOrDefault, resolvePeriod } from "../select/period.ts"
-import { periodFlags } from "../select/periodFlags.ts"
-import { disputesUnknown } from "../select/selection.ts"
-import { givenThresholds, thresholdFlags } from "../select/thresholds.ts"
 import { tableOf } from "./findings.ts"
 
-interface RecordInput extends Pick<CompanyInput, "company">, JsonInput {
-  readonly database: Option.Option<string>
-  readonly names?: Option.Option<string>
-}
-
-/** The company of the flags, and the copy that has its record: a file is opened to read it alone unless the verb writes. */
-export const recordOf = Effect.fnUntraced(function*(
-  input: Pick<RecordInput, "company" | "database">,
-  verb: string,
-  writes = false
-) {
-  const { id: company } = yield* companyOf(input)
-  const target = yield* targetOfCopy(
-    input.database,
-    `payroll ${verb}`,
-    "Closes are recorded in a copy that is synced with --history."
-  )
-  return {
-    company,
-    target,
-    shown: target.shown,
-    layer: layerCopy(company, target, !writes)
-  }
-})
+/** The company of the flags, and the copy that has its record. */
+export const openClosed = (input: Parameters<typeof openCopy>[0], verb: string, writes = false) =>
+  openCopy(input, {
+    command: `payroll ${verb}`,
+    why: ["Closes are recorded in a copy that is synced with --history."],
+    writes
+  })
 
 /** The same, with what decides how it is printed. */
-export const openRecord = Effect.fnUntraced(function*(input: RecordInput, verb: string, writes = false) {
-  const record = yield* recordOf(input, verb, writes)
-  const json = yield* Effect.fromResult(isJson(input))
-  return { ...record, json, names: yield* readNames(input.names ?? Option.none()) }
-})
+export const openRecord = (
+  input: Parameters<typeof openClosed>[0] & Parameters<typeof open>[0] & JsonInput,
+  verb: string,
+  writes = false
+) =>
+  Effect.map(
+    open(input, tableOrJson, openClosed(input, verb, writes)),
+    (opened) => ({
+      ...opened,
+      json: opened.format === "json",
+      /** The flags of a printed call that means this record. The environment may name another company than the flag. */
+      words: `${companyWords(input.company)} --database ${shellWord(opened.address)}`
+    })
+  )
 
-/** The same copy, to write to it. */
-export const writable = (company: CompanyId, target: DatabaseTarget) => layerCopy(company, target, false)
+/** The record that a verb has opened. */
+export type OpenedRecord = Effect.Success<ReturnType<typeof openRecord>>
 
 /** Who writes a revision, and with which note. */
 export const authorship = (note: Option.Option<string>) => ({
@@ -75,10 +65,10 @@ export const authorship = (note: Option.Option<string>) => ({
 })
 
 /** Prints why a period is not ready to be closed, or a close to be corrected, and ends the command with findings. */
-export const printNotReady = (names: Names | undefined, verb: "close" | "correct", shown: string) =>
+export const printNotReady = ({ address, names }: OpenedRecord, verb: "close" | "correct") =>
   Effect.fnUntraced(function*({ companyId, details, found, issues }: NotReady) {
     // A correction has printed the age before.
-    if (verb === "close") yield* requireCopy(companyId, shown, Option.none())
+    if (verb === "close") yield* requireCopy(companyId, address, Option.none())
     yield* printText(tableOf(issues, names, yield* screen))
     const done = verb === "close" ? "closed" : "corrected"
     yield* printWarning(
@@ -190,7 +180,7 @@ export const readTerms = Effect.fnUntraced(function*(input: Command.Command.Conf
     countsWeeks: true,
     takesWeekStarts: Option.isSome(input.weeklyThreshold)
   })
-  const thresholds = yield* Effect.fromResult(givenThresholds(input))
+  const thresholds = yield* givenThresholds(input)
   const terms = Option.map(Option.all([flags.dates, flags.dayRule]), ([dates, dayRule]) => ({
     ...dates,
     ...thresholds,

@@ -23,7 +23,8 @@ export const verb = makeVerb(
     )
   },
   Effect.fnUntraced(function*(input) {
-    const { company, json, layer, shown } = yield* openRecord(input, "void", true)
+    const record = yield* openRecord(input, "void", true)
+    const { company, json } = record
     yield* Effect.gen(function*() {
       const revision = yield* Close.voidRevision(company, {
         revision: input.revision,
@@ -34,14 +35,14 @@ export const verb = makeVerb(
       // The newest active one was voided: if that is the first, none is active.
       const isOver = Option.contains(revision.voids, RevisionId.print({ close, number: 1 }))
       const line = isOver ? `${voided}, and close ${close} is over` : `${voided}; its amounts are due again`
-      yield* printRecorded(json ? printRevisions([revision]) : printLines([line]), [revision], input.company, shown)
+      yield* printRecorded(json ? printRevisions([revision]) : printLines([line]), [revision], record)
       if (isOver) {
         const isNext = Option.exists(yield* nextPeriod(company), (next) => next.first === first && next.last === last)
         const how = isNext ? " with payroll close --next" : ""
         yield* printWarning(`close ${first} to ${last} again${how}: no close has its amounts now`)
       }
       yield* warnOfHoles(company)
-    }).pipe(Effect.provide(layer))
+    }).pipe(Effect.provide(record.layer))
   }),
   {
     text: `Record that the newest revision of a close was not paid.

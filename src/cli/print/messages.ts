@@ -91,8 +91,8 @@ const writeLines = (lines: ReadonlyArray<string>) =>
     const stdio = yield* Stdio.Stdio
     const mode = yield* Messages
     if (mode !== undefined) mode.live.isShown = false
-    const before = (yield* stdio.stderrIsTerminal) ? eraseLine : ""
-    yield* writeStderr(before + lines.map((line) => `${line}\n`).join(""))
+    const erased = (yield* stdio.stderrIsTerminal) ? eraseLine : ""
+    yield* writeStderr(erased + lines.map((line) => `${line}\n`).join(""))
   })
 
 /** Writes an event as one JSON object on a line: its first members are those of a line of the log. */

@@ -9,23 +9,35 @@ import { closeListing, toHtmlCloseReport } from "../../close/report.ts"
 import { byLocation, type MissingZone } from "../../payroll/Zones.ts"
 import { queryWindow, type ReportOptions, toHtmlReport } from "../../report/report.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
-import { withCopy } from "../database/copy.ts"
-import { targetOfCopy } from "../database/database.ts"
-import { copyOf, openSource, punchesOf, sourceFlags } from "../database/source.ts"
+import { openCopy, withCopy } from "../database/copy.ts"
+import { open } from "../database/open.ts"
+import { openSource, sourceFlags } from "../database/source.ts"
 import { usage } from "../failure.ts"
-import { intoOutput, outputFlags } from "../files/output.ts"
-import { companyOf } from "../flags/connection.ts"
-import { noFilter } from "../flags/filter.ts"
-import { formatOf } from "../flags/form.ts"
-import { namesFlag, readNames } from "../flags/names.ts"
-import { asOf, optionalRounding, orHalfUp, whole } from "../flags/values.ts"
+import {
+  disputedIn,
+  disputesUnknown,
+  noFilter,
+  selectedOf,
+  selectionFlags,
+  selects,
+  widerFilter
+} from "../flags/filter.ts"
+import { namesFlag } from "../flags/names.ts"
+import { intoOutput, outputFlags } from "../flags/output.ts"
+import { periodFlags, refuseBesideClose, requirePeriod, resolvePeriod } from "../flags/period.ts"
+import {
+  asOf,
+  defaultMaxShift,
+  givenThresholds,
+  maxShift,
+  optionalRounding,
+  orHalfUp,
+  refuseBeyondCalendar,
+  thresholdFlags
+} from "../flags/thresholds.ts"
+import { whole } from "../flags/values.ts"
 import { printError } from "../print/messages.ts"
 import { printText } from "../print/output.ts"
-import { defaultMaxShift, maxShift, refuseBeyondCalendar } from "../select/maxShift.ts"
-import { refuseBesideClose, requirePeriod, resolvePeriod } from "../select/period.ts"
-import { periodFlags } from "../select/periodFlags.ts"
-import { disputedIn, disputesUnknown, selectedOf, selectionFlags, selects, widerFilter } from "../select/selection.ts"
-import { givenThresholds, thresholdFlags } from "../select/thresholds.ts"
 import { makeVerb } from "../verb.ts"
 
 /** What a report of a close takes from its record. */
@@ -37,6 +49,9 @@ export const periodInput = {
   asOf,
   rounding: optionalRounding
 }
+
+/** The form of its result. */
+const forms = ["html"] as const
 
 const reportFlags = {
   ...sourceFlags,
@@ -53,7 +68,7 @@ const reportFlags = {
 
 type ReportInput = Command.Command.Config.Infer<typeof reportFlags>
 
-export const verb = makeVerb("report", reportFlags, (flags) => intoOutput(Effect.scoped(run(flags)), flags), {
+export const verb = makeVerb("report", reportFlags, (flags) => intoOutput(Effect.scoped(writeReport(flags)), flags), {
   text: `Write a period as one page of HTML, for people who look and do not compute.
 
   The page has hours by day and location, cost by location, hours by person
@@ -77,8 +92,7 @@ export const verb = makeVerb("report", reportFlags, (flags) => intoOutput(Effect
   ]
 })
 
-const run = Effect.fnUntraced(function*(input: ReportInput) {
-  yield* Effect.fromResult(formatOf({ format: Option.none(), output: input.output }, ["html"]))
+const writeReport = Effect.fnUntraced(function*(input: ReportInput) {
   yield* printText(
     Option.isSome(input.close) ? yield* closePage(input, input.close.value) : yield* periodPage(input)
   )
@@ -87,15 +101,12 @@ const run = Effect.fnUntraced(function*(input: ReportInput) {
 const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   // The first day of a week is that of the rows of the heat map too.
   const flags = yield* resolvePeriod({ ...noFilter, ...input }, { countsWeeks: true })
-  const { dayRule, period } = yield* Effect.fromResult(requirePeriod(flags, "report"))
-  const names = yield* readNames(flags.names)
-  const knowsDisputes = Option.isNone(yield* copyOf(flags))
+  const { dayRule, period } = yield* requirePeriod(flags, "report")
   const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
-  const source = yield* openSource(flags)
-  const { id } = yield* companyOf(flags)
+  const { company, list, names, service } = yield* open(flags, forms, openSource(flags))
+  const knowsDisputes = Option.isSome(service)
   yield* refuseBeyondCalendar(flags, maxShift)
   const selected = selectedOf(flags)
-  const list = punchesOf(source)
   const periods = byLocation(dayRule, period)
   const disputed = knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined
   const isSelected = selects(selected)
@@ -105,7 +116,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
     period,
     rounding: orHalfUp(flags.rounding),
     asOf: Option.getOrUndefined(flags.asOf),
-    ...yield* Effect.fromResult(givenThresholds(flags)),
+    ...yield* givenThresholds(flags),
     firstDay: Option.getOrUndefined(flags.weekStarts),
     maxDuration: maxShift,
     disputed,
@@ -113,7 +124,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
     // A copy lists by clock-in; a service may list in another order.
     isSorted: !knowsDisputes,
     names,
-    title: `Labour report of company ${id}`,
+    title: `Labour report of company ${company.id}`,
     notes: knowsDisputes ? [] : [disputesUnknown]
   }
   const filter = widerFilter(queryWindow(options), selected, flags.clockedIn)
@@ -131,19 +142,21 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
 
 /** A report of a close. Everything else is in its record. */
 const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
-  yield* refuseBesideClose(input, [...Object.keys(periodInput), "pageSize"])
+  yield* refuseBesideClose(input, ["pageSize", ...Object.keys(periodInput)])
   if (Option.contains(input.source, "service")) {
     return yield* usage("--close reads a record, and --source service reads no copy", "Give one or the other.")
   }
-  const company = yield* companyOf(input)
-  const target = yield* targetOfCopy(input.database, "report --close", "Closes are recorded in a copy.")
-  const names = yield* readNames(input.names)
-  return yield* withCopy(company.id, target, () =>
+  const { company, names, target } = yield* open(
+    input,
+    forms,
+    openCopy(input, { command: "report --close", why: ["Closes are recorded in a copy."] })
+  )
+  return yield* withCopy(company, target, () =>
     Stream.fromEffect(Effect.gen(function*() {
-      const close = yield* Close.get(company.id, id)
+      const close = yield* Close.get(company, id)
       const listing = closeListing(close)
-      const otherTerms = Option.isNone(listing) ? [] : (yield* Close.newest(company.id, id)).otherTerms
-      const punches = Option.map(listing, ({ at, clockedIn }) => SqlStore.list(company.id, { clockedIn }, { at }))
+      const otherTerms = Option.isNone(listing) ? [] : (yield* Close.newest(company, id)).otherTerms
+      const punches = Option.map(listing, ({ at, clockedIn }) => SqlStore.list(company, { clockedIn }, { at }))
       return yield* Effect.catchTag(
         toHtmlCloseReport(close, punches, { names, otherTerms, isSorted: true }),
         "HistoryUnavailable",

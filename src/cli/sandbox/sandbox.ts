@@ -14,9 +14,9 @@ import { editPath } from "../../testing/page/edits.ts"
 import { clientVariables, environmentLines } from "../../testing/page/environment.ts"
 import type { FakeAccess } from "../../testing/service/options.ts"
 import { cannotListen, CommandFailure, exitCode, usage } from "../failure.ts"
-import { ifExists, replaceWhole, resolveTarget, writeNew } from "../files/files.ts"
 import { asOutput } from "../flags/file.ts"
 import { isJson, jsonFlags } from "../flags/form.ts"
+import { ifExists, replaceWhole, resolveTarget, writeNew } from "../flags/output.ts"
 import { fileFlag, intervalForm, nonBlank, readInterval, readWhole, text, whole } from "../flags/values.ts"
 import { counted, countedPunches } from "../print/format.ts"
 import { printError, printHint } from "../print/messages.ts"
@@ -126,7 +126,7 @@ export const verb = makeVerb("sandbox", sandboxFlags, (input) => serve(input), {
 /** Serves until interrupted. */
 const serve = Effect.fnUntraced(function*(options: SandboxInput) {
   const { companies: count, companiesCsv, seed } = options
-  const json = yield* Effect.fromResult(isJson(options))
+  const json = yield* isJson(options)
   if (Option.isNone(count) && Option.isSome(companiesCsv)) {
     return yield* usage("--companies-csv goes with --companies")
   }

@@ -1,16 +1,40 @@
-/** How a summary groups: the keys of a punch, the name of a key, and the columns of hours over a threshold. */
+/** How a summary groups: `--by`, the keys of a punch, the name of a key, and the hours over a threshold with their columns. */
+import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import type * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
+import * as Struct from "effect/Struct"
 import type { BusinessDate, UserId } from "../../Ids.ts"
 import type * as Labor from "../../payroll/Labor.ts"
 import * as Period from "../../payroll/Period.ts"
 import type { TimePunch } from "../../TimePunch.ts"
+import { type CommandFailure, usage } from "../failure.ts"
+import { firstGiven } from "../flags/filter.ts"
 import { idOfKind, type NameKind, type Names } from "../flags/names.ts"
-import type { ThresholdInput } from "../select/thresholds.ts"
-import type { Grouping, Groupings } from "./flags.ts"
+import type { LocalPeriod } from "../flags/period.ts"
+import { givenThresholds, thresholdFlags, type ThresholdInput } from "../flags/thresholds.ts"
+import { readWords, text } from "../flags/values.ts"
+
+const groupings = ["location", "user", "role", "department", "day", "week"] as const
+
+/** What a summary sums by. */
+export type Grouping = typeof groupings[number]
+
+/** What a summary sums by, from the first key to the last; each once. */
+export type Groupings = ReadonlyArray<Grouping>
+
+export const by = text(
+  "by",
+  groupings.join(","),
+  "What to sum by, in this order; the clock-in decides the day and the week, by --zone or --zone-file, else in UTC (default: " +
+    "location)",
+  `some of ${groupings.join(", ")}, each once, joined by commas`,
+  (text): Option.Option<Groupings> =>
+    Option.filter(readWords(groupings)(text), (each) => new Set(each).size === each.length)
+).pipe(Flag.map(Option.getOrElse((): Groupings => ["location"])))
 
 /** An id or a date; `null` for the punches without a department. */
 export type Key = number | string | null
@@ -80,6 +104,40 @@ export const compareKeys = (one: Keys, other: Keys): number => {
   }
   return 0
 }
+
+/**
+ * The thresholds with the clock by which they count, and the period; none without a threshold. Fails for a grouping that the
+ * hours do not have, and if no local date is known.
+ */
+export const thresholdsOf = Effect.fnUntraced(function*(
+  { by, dayRule, period, weekStarts, ...flags }: ThresholdInput & LocalPeriod & {
+    readonly by: ReadonlyArray<string>
+    readonly weekStarts: Option.Option<Period.Weekday>
+  }
+): Effect.fn.Return<Option.Option<Labor.HoursOverThresholdOptions<Period.MissingZone>>, CommandFailure> {
+  const flag = firstGiven(flags, Struct.keys(thresholdFlags))
+  if (flag === undefined) return Option.none()
+  const other = by.find((each) => each !== "user" && each !== "week" && each !== "day")
+  if (other !== undefined) {
+    return yield* usage(
+      `${flag} does not go with --by ${other}: the hours of all locations, departments and roles of a person count ` +
+        "together",
+      "Give --by user; week and day may follow it."
+    )
+  }
+  if (Option.isNone(dayRule)) {
+    return yield* usage(
+      `${flag} has no zone: local days and weeks begin by the clocks of a place`,
+      "Add --zone, such as --zone America/New_York, or --zone-file FILE, a zone for each location."
+    )
+  }
+  return Option.some({
+    dayRule: dayRule.value,
+    period: Option.getOrUndefined(period),
+    ...yield* givenThresholds(flags),
+    firstDay: Option.getOrUndefined(weekStarts)
+  })
+})
 
 /** A column of hours over a threshold. */
 export interface ThresholdColumn {

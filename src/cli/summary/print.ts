@@ -12,8 +12,15 @@ import type { Names } from "../flags/names.ts"
 import { formatHours, formatMoney, formatNumber } from "../print/format.ts"
 import type { CsvStyle } from "../print/machine.ts"
 import { bar, type Column, makeTable, nameColumn, type Screen } from "../print/table.ts"
-import type { Grouping, Groupings } from "./flags.ts"
-import { compareKeys, isId, type Keys, nameOfKey, type ThresholdColumn } from "./groups.ts"
+import {
+  compareKeys,
+  type Grouping,
+  type Groupings,
+  isId,
+  type Keys,
+  nameOfKey,
+  type ThresholdColumn
+} from "./groups.ts"
 
 /** The columns of a summary that its flags add. */
 interface SummaryColumns {
@@ -27,10 +34,10 @@ type Entries = ReadonlyArray<readonly [Keys, Labor.Totals]>
 export const tableOf = (
   by: Groupings,
   entries: Entries,
-  further: SummaryColumns,
+  added: SummaryColumns,
   screen: Screen
 ): Effect.Effect<ReadonlyArray<string>, CommandFailure> =>
-  Effect.map(sumOf(entries), (totals) => makeTable(columnsOf(by, further), screen).lines(linesOf(by, entries, totals)))
+  Effect.map(sumOf(entries), (totals) => makeTable(columnsOf(by, added), screen).lines(linesOf(by, entries, totals)))
 
 interface Line {
   /** Empty in the line of totals. */
@@ -152,10 +159,10 @@ const keyColumns = (
 export const csvOf = (
   by: Groupings,
   entries: Entries,
-  further: SummaryColumns,
+  added: SummaryColumns,
   { separator, start }: CsvStyle
-): string => start + Labor.toCsv(entries, { columns: keyColumns(by, further, "csv"), separator })
+): string => start + Labor.toCsv(entries, { columns: keyColumns(by, added, "csv"), separator })
 
 /** A JSON array, with keys such as `userId`, `userName` and `overSeconds`. */
-export const jsonOf = (by: Groupings, entries: Entries, further: SummaryColumns): string =>
-  Labor.toJson(entries, { columns: keyColumns(by, further, "json") })
+export const jsonOf = (by: Groupings, entries: Entries, added: SummaryColumns): string =>
+  Labor.toJson(entries, { columns: keyColumns(by, added, "json") })

@@ -1,4 +1,5 @@
 /** `time-punches summary`: sums hours, labour cost and tips by location, user, role, department or day. */
+import type * as Command from "effect/cli/Command"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
@@ -11,22 +12,41 @@ import * as Labor from "../../payroll/Labor.ts"
 import type { MissingZone } from "../../payroll/Period.ts"
 import { addAll } from "../../payroll/running.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { openSource } from "../database/source.ts"
-import { intoOutput } from "../files/output.ts"
-import { type FilterInput, toFilter } from "../flags/filter.ts"
-import { formOf } from "../flags/form.ts"
-import { readNames } from "../flags/names.ts"
+import { open } from "../database/open.ts"
+import { openSource, sourceFlags } from "../database/source.ts"
+import { filterFlags, type FilterInput, toFilter } from "../flags/filter.ts"
+import { csvFlags, formatFlags } from "../flags/form.ts"
+import { namesFlag } from "../flags/names.ts"
+import { intoOutput, outputFlags } from "../flags/output.ts"
+import { keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
+import { asOf, rounding, thresholdFlags } from "../flags/thresholds.ts"
 import { countedPunches } from "../print/format.ts"
 import { printError, printWarning } from "../print/messages.ts"
 import { printCells, printLines, printText, screen } from "../print/output.ts"
-import { keptOf, type LocalPeriod, resolvePeriod } from "../select/period.ts"
-import { thresholdsOf } from "../select/thresholds.ts"
 import { makeVerb } from "../verb.ts"
-import { forms, summaryFlags, type SummaryInput } from "./flags.ts"
-import { type Key, makeGrouper, thresholdColumns } from "./groups.ts"
+import { by, type Key, makeGrouper, thresholdColumns, thresholdsOf } from "./groups.ts"
 import { csvOf, jsonOf, tableOf } from "./print.ts"
 
-export const verb = makeVerb("summary", summaryFlags, (input) => run(input), {
+/** The forms of its result. */
+const forms = ["table", "csv", "json"] as const
+
+const summaryFlags = {
+  by,
+  ...thresholdFlags,
+  asOf,
+  rounding,
+  ...formatFlags(forms, "table for people; csv and json are exact, without the total"),
+  ...csvFlags,
+  ...outputFlags,
+  names: namesFlag,
+  ...sourceFlags,
+  ...filterFlags,
+  ...periodFlags
+}
+
+type SummaryInput = Command.Command.Config.Infer<typeof summaryFlags>
+
+export const verb = makeVerb("summary", summaryFlags, (input) => summarize(input), {
   text: `Sum the punches of a company.
 
   net is the time worked without unpaid breaks, in hours and minutes. cost is
@@ -60,30 +80,27 @@ export const verb = makeVerb("summary", summaryFlags, (input) => run(input), {
   ]
 })
 
-export const run = Effect.fnUntraced(
+const summarize = Effect.fnUntraced(
   function*(input: SummaryInput) {
     const countsWeeks = Option.isSome(input.weeklyThreshold) || input.by.includes("week")
     const countsDays = countsWeeks || Option.isSome(input.dailyThreshold) || input.by.includes("day")
     const flags = yield* resolvePeriod(input, { countsWeeks, countsDays })
-    // Once: the file may be a pipe.
-    const names = yield* readNames(flags.names)
-    const limits = yield* Effect.fromResult(thresholdsOf(flags))
-    const filter = yield* Effect.fromResult(toFilter({ ...flags, clockedIn: readWindow(flags.clockedIn, limits) }))
-    const { format, style } = yield* Effect.fromResult(formOf(flags, forms))
-    const source = yield* openSource(flags)
+    const limits = yield* thresholdsOf(flags)
+    const filter = yield* toFilter({ ...flags, clockedIn: readWindow(flags.clockedIn, limits) })
+    const { format, names, read, style } = yield* open(flags, forms, openSource(flags))
     const { idOf, keysOf } = makeGrouper(flags.by, flags.dayRuleOf, Option.getOrUndefined(flags.weekStarts))
-    const { groups, open, people } = yield* sumsOf(
-      source(filter),
+    const { groups, openPunches, people } = yield* sumsOf(
+      read(filter),
       flags,
       idOf,
       { rounding: flags.rounding, asOf: Option.getOrUndefined(flags.asOf) },
       limits
     )
-    const further = { names, overThreshold: thresholdColumns(flags, people) }
+    const added = { names, overThreshold: thresholdColumns(flags, people) }
     const entries = groups.map(([id, totals]) => [keysOf(id), totals] as const)
-    if (format === "json") yield* printText(jsonOf(flags.by, entries, further))
-    else if (format === "csv") yield* printCells(Stream.make(csvOf(flags.by, entries, further, style)))
-    else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, further, yield* screen))
+    if (format === "json") yield* printText(jsonOf(flags.by, entries, added))
+    else if (format === "csv") yield* printCells(Stream.make(csvOf(flags.by, entries, added, style)))
+    else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, added, yield* screen))
     if (entries.length === 0) yield* printError("no punch matches")
     if (Option.isSome(flags.weeklyThreshold) && Option.isNone(flags.period)) {
       yield* printWarning("--weekly-threshold: a week that the listed punches cover in part counts with that part")
@@ -92,7 +109,7 @@ export const run = Effect.fnUntraced(
     if (incomplete > 0) {
       yield* printWarning(
         `The time of ${countedPunches(incomplete)} is unknown and not in the sums` +
-          (open > 0 && Option.isNone(flags.asOf) ? "; --as-of counts open ones up to an instant." : ".")
+          (openPunches > 0 && Option.isNone(flags.asOf) ? "; --as-of counts open ones up to an instant." : ".")
       )
     }
   },
@@ -117,7 +134,7 @@ interface SummarySums {
   /** The hours of each person; empty without a threshold. */
   readonly people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
   /** Number of punches without a clock-out. */
-  readonly open: number
+  readonly openPunches: number
 }
 
 /** Sums the punches of the period by group, and by person if there are limits, in one pass over all punches. */
@@ -130,14 +147,14 @@ const sumsOf = Effect.fnUntraced(function*<E, R>(
 ): Effect.fn.Return<SummarySums, E | Labor.SumOverflow | MissingZone, R> {
   const groups = Labor.makeRollup(idOf, options)
   const hours = Option.map(limits, (limits) => Labor.makeHours({ ...limits, ...options }))
-  let open = 0
+  let openPunches = 0
   yield* Stream.runForEach(pages, (punches) =>
     Effect.fromResult(Result.gen(function*() {
       const kept = yield* keptOf(punches, period)
-      open += kept.filter(({ clockedOut }) => Option.isNone(clockedOut)).length
+      openPunches += kept.filter(({ clockedOut }) => Option.isNone(clockedOut)).length
       yield* addAll<Labor.SumOverflow>(groups, kept)
       if (Option.isSome(hours)) yield* addAll<Labor.SumOverflow | MissingZone>(hours.value, punches)
     })))
   const people = Option.match(hours, { onNone: () => [], onSome: ({ result }) => result(Function.identity) })
-  return { groups: groups.result(), people: HashMap.fromIterable(people), open }
+  return { groups: groups.result(), people: HashMap.fromIterable(people), openPunches }
 })

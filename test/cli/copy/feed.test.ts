@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
-import { reference } from "../../../src/cli/reference.ts"
+import { reference } from "../../../src/cli/help/reference.ts"
 import { defaultCompany, FakeService, generatePunches } from "../../../src/testing/index.ts"
 import { cli, companyOnly, execute, inCopyOf, linesOf, read } from "../support.ts"
 

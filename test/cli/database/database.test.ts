@@ -19,7 +19,7 @@ describe("the database of a copy", () => {
     "me@work/2026:1.db",
     "postgres/a.db"
   ])("is the file %j", (name) => {
-    assert.deepStrictEqual(read(name), { _tag: "Sqlite", filename: name, shown: name })
+    assert.deepStrictEqual(read(name), { _tag: "Sqlite", filename: name, address: name })
   })
 
   it("is a database of PostgreSQL by its URL", () => {
@@ -35,7 +35,7 @@ describe("the database of a copy", () => {
       username: Option.some("pay@roll"),
       sslmode: "verify-ca",
       rootCertificate: Option.some("/ca.pem"),
-      shown: "postgres://db.example:6543/punches%20copy"
+      address: "postgres://db.example:6543/punches%20copy"
     })
     assert.strictEqual(
       target._tag === "Postgres" ? Option.getOrUndefined(Option.map(target.password, Redacted.value)) : undefined,
@@ -54,7 +54,7 @@ describe("the database of a copy", () => {
   ])("of %s is connected with sslmode %s", (url, sslmode) => {
     const target = read(url)
 
-    assert.strictEqual(target._tag === "Postgres" ? target.sslmode : target.shown, sslmode)
+    assert.strictEqual(target._tag === "Postgres" ? target.sslmode : target.address, sslmode)
   })
 
   it.each([
@@ -80,7 +80,7 @@ describe("the database of a copy", () => {
   })
 
   it("is the file between blanks", () => {
-    assert.deepStrictEqual(read(" punches.db\n"), { _tag: "Sqlite", filename: "punches.db", shown: "punches.db" })
+    assert.deepStrictEqual(read(" punches.db\n"), { _tag: "Sqlite", filename: "punches.db", address: "punches.db" })
   })
 
   it.each(planted.filter(({ name }) => /database/i.test(name)).map(({ value }) => value))(
@@ -88,13 +88,17 @@ describe("the database of a copy", () => {
     (text) => {
       for (const source of ["TIME_PUNCHES_DATABASE_URL", "--database"]) {
         const target = readTarget(text, source)
-        const { message, shown, tag } = Result.match(target, {
-          onFailure: ({ advice, message }) => ({ message: [message, ...advice].join("\n"), shown: "", tag: "refused" }),
-          onSuccess: ({ _tag, shown }) => ({ message: "", shown, tag: _tag })
+        const { message, address, tag } = Result.match(target, {
+          onFailure: ({ advice, message }) => ({
+            message: [message, ...advice].join("\n"),
+            address: "",
+            tag: "refused"
+          }),
+          onSuccess: ({ _tag, address }) => ({ message: "", address, tag: _tag })
         })
 
         assert.notStrictEqual(tag, "Sqlite")
-        assert.isFalse(findCanary(message + shown), message + shown)
+        assert.isFalse(findCanary(message + address), message + address)
         assert.isTrue(message === "" || message.startsWith(source), message)
       }
     }

@@ -22,7 +22,7 @@ const idsOf = (args: ReadonlyArray<string>) => {
     (flags: SourceInput) =>
       Effect.flatMap(
         openSource(flags),
-        (source) => Stream.runForEach(source({}), (page) => Effect.sync(() => ids.push(...page.map(({ id }) => id))))
+        ({ read }) => Stream.runForEach(read({}), (page) => Effect.sync(() => ids.push(...page.map(({ id }) => id))))
       ).pipe(
         Effect.scoped
       )

@@ -220,7 +220,7 @@ describe("an argument that begins with a minus", () => {
     [["list", "--", "-16h"], ["list", "--", "-16h"]],
     [["list", "--cursor", "-abc", "--json"], ["list", "--cursor=-abc", "--json"]]
   ])("%j becomes %j", (args, joined) => {
-    assert.deepStrictEqual(readGlobals(args).rest, Result.succeed(joined))
+    assert.deepStrictEqual(readGlobals(args).args, Result.succeed(joined))
   })
 
   it.effect.each(["-16h", "check -16h", "list --zone=UTC -5h", "-vh"])(

@@ -18,7 +18,8 @@ const parse = Effect.fnUntraced(function*(...args: ReadonlyArray<string>) {
   return input === undefined ? yield* Effect.die(new Error("the handler did not run")) : input
 })
 
-const filterOf = (...args: ReadonlyArray<string>) => Effect.map(parse(...args), toFilter)
+const filterOf = (...args: ReadonlyArray<string>) =>
+  Effect.flatMap(parse(...args), (input) => Effect.result(toFilter(input)))
 
 /** A filter without what is undefined, so that it can be compared. */
 const given = (filter: Result.Result<PunchFilter, unknown>) =>

@@ -5,10 +5,10 @@ import { writeCsv } from "../../export/Csv.ts"
 import { writeNdjson } from "../../export/Ndjson.ts"
 import type { ExtraColumns, UnwritablePunch } from "../../export/rows.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import type { FileFormat } from "../flags/form.ts"
 import { type CsvStyle, jsonElements } from "../print/machine.ts"
+import type { FileFormat } from "./form.ts"
 
-/** `further`: columns after the columns of the punch. Only the first page of CSV has the header, and the mark before it. */
+/** `extra`: columns after the columns of the punch. Only the first page of CSV has the header, and the mark before it. */
 export const pageText = (
   punches: ReadonlyArray<TimePunch>,
   format: FileFormat,

@@ -7,16 +7,16 @@ import type { FlagDoc, HelpDoc } from "effect/cli/HelpDoc"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Struct from "effect/Struct"
-import { version as current } from "../internal/wire/userAgent.ts"
-import { filterFlags, flagNameOf } from "./flags/filter.ts"
-import { csvFlags } from "./flags/form.ts"
-import { makePageSizeFlag } from "./flags/paging.ts"
-import { Colours, type Style } from "./print/colour.ts"
-import { narrowHelp, outputWidth } from "./print/output.ts"
+import { version as current } from "../../internal/wire/userAgent.ts"
+import { filterFlags, flagNameOf } from "../flags/filter.ts"
+import { csvFlags } from "../flags/form.ts"
+import { makePageSizeFlag } from "../flags/paging.ts"
+import { periodFlags } from "../flags/period.ts"
+import { Colours, type Style } from "../print/colour.ts"
+import { narrowHelp, outputWidth } from "../print/output.ts"
+import { Called, makeVerb } from "../verb.ts"
 import type { reference } from "./reference.ts"
-import { periodFlags } from "./select/periodFlags.ts"
 import { topicList, topics } from "./topics.ts"
-import { Called, makeVerb } from "./verb.ts"
 
 const root = "time-punches"
 
@@ -118,7 +118,7 @@ const arranged = (flags: ReadonlyArray<FlagDoc>): ReadonlyArray<FlagDoc> =>
 const withHeadings = (text: string, flags: ReadonlyArray<FlagDoc>, bold: Style): string => {
   const own = flags.filter((flag) => headingOf(flag) === -1)
   if (flags.length < 12 || own.length === 0) return text
-  const [before, ...lines] = text.split(/^(?=\S*FLAGS)/m)
+  const [start, ...lines] = text.split(/^(?=\S*FLAGS)/m)
   const firstOf = new Map(headings.flatMap(([title], at) => {
     const first = flags.find((flag) => headingOf(flag) === at)
     return first === undefined ? [] : [[first.name, title]]
@@ -127,7 +127,7 @@ const withHeadings = (text: string, flags: ReadonlyArray<FlagDoc>, bold: Style):
     const title = firstOf.get(name)
     return title === undefined ? row : `\n${bold(title)}\n${row}`
   })
-  return `${before}${titled}`
+  return `${start}${titled}`
 }
 
 /** The choices of a flag stand once: as the form of its value. */

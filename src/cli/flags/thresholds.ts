@@ -1,15 +1,17 @@
-/** `--weekly-threshold`, `--daily-threshold` and `--double-threshold`, and the clock by which they count. */
+/** How time and cost are counted: `--weekly-threshold`, `--daily-threshold` and `--double-threshold`, `--as-of`, `--rounding`, `--max-shift`. */
 import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
-import * as Struct from "effect/Struct"
+import { isWritable } from "../../internal/wire/instant.ts"
 import type * as Labor from "../../payroll/Labor.ts"
-import type { MissingZone, Weekday } from "../../payroll/Period.ts"
-import { type CommandFailure, refused } from "../failure.ts"
-import { flagNameOf } from "../flags/filter.ts"
-import { text, units } from "../flags/values.ts"
+import { Rounding } from "../../payroll/Rounding.ts"
+import { type CommandFailure, usage } from "../failure.ts"
+import type { FilterInput } from "./filter.ts"
 import type { LocalPeriod } from "./period.ts"
+import { instant, intervalForm, readInterval, text, units } from "./values.ts"
 
 /** What `readHours` expects; it completes "must be …". */
 export const hoursForm = "hours up to 99999.99h or minutes up to 9999999m, such as 40h, 37.5h or 450m"
@@ -53,7 +55,7 @@ export type ThresholdInput = Command.Command.Config.Infer<typeof thresholdFlags>
 /** The thresholds that are given. Fails for a second daily one that is the lower of the two: no hour would be between them. */
 export const givenThresholds = (
   { dailyThreshold, doubleThreshold, weeklyThreshold }: ThresholdInput
-): Result.Result<Labor.Thresholds, CommandFailure> => {
+): Effect.Effect<Labor.Thresholds, CommandFailure> => {
   const given = {
     weeklyThreshold: Option.getOrUndefined(weeklyThreshold),
     dailyThreshold: Option.getOrUndefined(dailyThreshold),
@@ -61,42 +63,45 @@ export const givenThresholds = (
   }
   const { dailyThreshold: first = Duration.zero, doubleThreshold: second = Duration.infinity } = given
   return Duration.isLessThan(second, first)
-    ? refused("--double-threshold is lower than --daily-threshold", "Give the longer time as --double-threshold.")
-    : Result.succeed(given)
+    ? usage("--double-threshold is lower than --daily-threshold", "Give the longer time as --double-threshold.")
+    : Effect.succeed(given)
 }
 
-/**
- * The thresholds with the clock by which they count, and the period; none without a threshold. Fails for a grouping that the
- * hours do not have, and if no local date is known.
- */
-export const thresholdsOf = (
-  { by, dayRule, period, weekStarts, ...flags }: ThresholdInput & LocalPeriod & {
-    readonly by: ReadonlyArray<string>
-    readonly weekStarts: Option.Option<Weekday>
-  }
-): Result.Result<Option.Option<Labor.HoursOverThresholdOptions<MissingZone>>, CommandFailure> => {
-  const name = Struct.keys(thresholdFlags).find((each) => Option.isSome(flags[each]))
-  if (name === undefined) return Result.succeedNone
-  const flag = `--${flagNameOf(name)}`
-  const other = by.find((each) => each !== "user" && each !== "week" && each !== "day")
-  if (other !== undefined) {
-    return refused(
-      `${flag} does not go with --by ${other}: the hours of all locations, departments and roles of a person count ` +
-        "together",
-      "Give --by user; week and day may follow it."
+export const asOf = instant("as-of", "Count open punches up to this instant; without it their time is not counted")
+
+/** How cost is rounded; none if not given. */
+export const optionalRounding = Flag.Literals("rounding", Rounding.literals).pipe(
+  Flag.withDescription("How the cost of each punch is rounded to the cent (default: halfUp)"),
+  Flag.optional
+)
+
+/** The rounding of the flag, else the usual one. */
+export const orHalfUp = Option.getOrElse(() => "halfUp" as const)
+
+export const rounding = Flag.map(optionalRounding, orHalfUp)
+
+export const defaultMaxShift = Duration.hours(16)
+
+export const maxShift = text(
+  "max-shift",
+  "TIME",
+  "Report longer punches; also how much time around the period is read for overlaps (default: 16h)",
+  intervalForm("16h"),
+  readInterval
+)
+
+/** The time around the period must be in the calendar too. Fails before anything is sent. */
+export const refuseBeyondCalendar = (
+  { clockedIn, periodFlag }: LocalPeriod & Pick<FilterInput, "clockedIn">,
+  maxShift: Duration.Duration
+): Effect.Effect<void, CommandFailure> => {
+  const [gte, lt] = [Option.map(clockedIn.gte, DateTime.subtractDuration(maxShift)), clockedIn.lt]
+  const isInCalendar = [gte, lt].every((end) => !Option.exists(end, (at) => !isWritable(at.epochMilliseconds)))
+  return isInCalendar
+    ? Effect.void
+    : usage(
+      `${Option.getOrElse(periodFlag, () => "the period")} begins less than --max-shift (${
+        Duration.format(maxShift)
+      }) after the year 0001, and that time is read for overlaps`
     )
-  }
-  if (Option.isNone(dayRule)) {
-    return refused(
-      `${flag} has no zone: local days and weeks begin by the clocks of a place`,
-      "Add --zone, such as --zone America/New_York, or --zone-file FILE, a zone for each location."
-    )
-  }
-  return Result.map(givenThresholds(flags), (given) =>
-    Option.some({
-      dayRule: dayRule.value,
-      period: Option.getOrUndefined(period),
-      ...given,
-      firstDay: Option.getOrUndefined(weekStarts)
-    }))
 }

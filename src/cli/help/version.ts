@@ -1,7 +1,7 @@
 /** `time-punches version`: the version, as `--version` shows it. */
 import * as CliOutput from "effect/cli/CliOutput"
-import { version } from "../internal/wire/userAgent.ts"
-import { makeVerb } from "./verb.ts"
+import { version } from "../../internal/wire/userAgent.ts"
+import { makeVerb } from "../verb.ts"
 
 export const verb = makeVerb(
   "version",

@@ -2,10 +2,10 @@
  * The tables of `help`: codes, variables, columns and messages. `docs/commands.md` is made of the same. Loaded when one of them is
  * read. Words in backticks are code on the page, and plain in a terminal.
  */
-import { timePunchNames } from "../internal/wire/names.ts"
-import { codeOf, codeOfError, type ExitCode, exitCode, kindOf } from "./failure.ts"
-import { settings } from "./flags/settings.ts"
-import { wrap } from "./print/table.ts"
+import { timePunchNames } from "../../internal/wire/names.ts"
+import { codeOf, codeOfError, type ExitCode, exitCode, kindOf } from "../failure.ts"
+import { settings } from "../flags/settings.ts"
+import { wrap } from "../print/table.ts"
 
 /** A part of a topic. */
 export interface Table {

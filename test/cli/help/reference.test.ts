@@ -2,14 +2,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
-import { feedFields } from "../../src/cli/copy/feed.ts"
-import { nothingSeen, positionOf, progressFields, seenAfter } from "../../src/cli/print/progress.ts"
-import { reference, type Table } from "../../src/cli/reference.ts"
-import { csvColumns } from "../../src/export/Csv.ts"
-import { FakeService, Fault } from "../../src/testing/index.ts"
-import { punch } from "../support/arbitraryPunch.ts"
-import { servicePunch, wirePunch } from "../support/wire.ts"
-import { cli, inCopyOf, inFolder, linesOf, type Ran } from "./support.ts"
+import { feedFields } from "../../../src/cli/copy/feed.ts"
+import { reference, type Table } from "../../../src/cli/help/reference.ts"
+import { nothingSeen, positionOf, progressFields, seenAfter } from "../../../src/cli/print/progress.ts"
+import { csvColumns } from "../../../src/export/Csv.ts"
+import { FakeService, Fault } from "../../../src/testing/index.ts"
+import { punch } from "../../support/arbitraryPunch.ts"
+import { servicePunch, wirePunch } from "../../support/wire.ts"
+import { cli, inCopyOf, inFolder, linesOf, type Ran } from "../support.ts"
 
 const [columns] = reference.columns
 const [messages] = reference.messages

@@ -3,9 +3,16 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Effect, Option, Result, Schema, Stdio } from "effect"
 import { Command } from "effect/cli"
 import { describeFilter, filterFlags, type FilterInput } from "../../../src/cli/flags/filter.ts"
+import {
+  fixedWindowHint,
+  keptOf,
+  periodFlags,
+  type PeriodInput,
+  requirePeriod,
+  textOfDates,
+  withPeriod
+} from "../../../src/cli/flags/period.ts"
 import type { LocationDayRules } from "../../../src/cli/flags/zones.ts"
-import { fixedWindowHint, keptOf, requirePeriod, textOfDates, withPeriod } from "../../../src/cli/select/period.ts"
-import { periodFlags, type PeriodInput } from "../../../src/cli/select/periodFlags.ts"
 import { LocationId } from "../../../src/Ids.ts"
 import { type DayRule, MissingZone } from "../../../src/payroll/Period.ts"
 import { punch } from "../../support/arbitraryPunch.ts"
@@ -319,9 +326,9 @@ describe("a period by the zone of each location", () => {
   it.effect("gives the day rule and the period to a command that needs them, and refuses to be without", () =>
     Effect.gen(function*() {
       const flags = yield* resolved("--month 2026-03 --zone-file FILE")
-      const { dayRule, period } = yield* Effect.fromResult(requirePeriod(flags, "check"))
+      const { dayRule, period } = yield* requirePeriod(flags, "check")
       const without = requirePeriod(yield* resolved("--zone-file FILE"), "check")
-      const failure = yield* Effect.flip(Effect.fromResult(without))
+      const failure = yield* Effect.flip(without)
 
       assert.isFalse(DateTime.isTimeZone(dayRule))
       assert.strictEqual(DateTime.formatIso(period(zone("Asia/Tokyo")).gte), "2026-02-28T15:00:00.000Z")
