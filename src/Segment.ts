@@ -24,6 +24,7 @@ const Segment = Schema.Struct({
   windowLength: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0)))
 })
 
+/** What a later run has to read. @internal */
 export type Segment = typeof Segment.Type
 
 /** With the fingerprint of the filter: a cursor belongs to its query, and a part of another range would pass for this one. */
@@ -33,17 +34,19 @@ const decode = Schema.decodeUnknownOption(Text)
 
 const encode = Schema.encodeSync(Text)
 
-/** A 32-bit FNV-1a fingerprint: tells filters apart that differ by accident. */
+/** A 32-bit FNV-1a fingerprint: tells filters apart that differ by accident. @internal */
 export const fingerprint = (text: string): number => {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
   return hash >>> 0
 }
 
+/** Whether a text is that of a segment. @internal */
 export const isSegment = (text: string): boolean => Option.isSome(decode(text))
 
-/** The segment of a text, if it is of this filter. */
+/** The segment of a text, if it is of this filter. @internal */
 export const segmentOf = (filter: number, text: unknown): Option.Option<Segment> =>
   Option.map(Option.filter(decode(text), (read) => read.filter === filter), ({ filter: _, ...segment }) => segment)
 
+/** The text of a segment of this filter. @internal */
 export const textOf = (filter: number, segment: Segment): string => encode({ filter, ...segment })
