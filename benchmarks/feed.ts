@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
-import { type FeedPosition, SqlStore } from "../src/sql/index.ts"
+import { type FeedPosition, PunchCopy } from "../src/sql/index.ts"
 import { cluster, hasPostgres } from "../test/support/postgres.ts"
 import { median, quartile } from "./measure.ts"
 import { number, table } from "./report.ts"
@@ -45,16 +45,16 @@ const read = async (client: Client, target: string) => {
   for (const [at, page] of made.pages.entries()) await writer.write(page, `first ${at}`)
   const runtime = ManagedRuntime.make(client(target))
   await runtime.runPromise(known)
-  const since = await runtime.runPromise(SqlStore.feedPosition(company))
+  const since = await runtime.runPromise(PunchCopy.feedPosition(company))
   for (const [at, page] of made.changed.entries()) await writer.write(page, `second ${at}`)
   // As a server does by itself for a table that changes.
   await runtime.runPromise(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`ANALYZE`))
   const drain = (stream: Stream.Stream<unknown, unknown, SqlClient.SqlClient>) =>
     runtime.runPromise(Stream.runCount(stream))
-  const feed = (since?: FeedPosition) => SqlStore.feed(company, { since })
+  const feed = (since?: FeedPosition) => PunchCopy.feed(company, { after: since })
   const times: Array<number> = []
   const streams: ReadonlyArray<Stream.Stream<unknown, unknown, SqlClient.SqlClient>> = [
-    SqlStore.list(company, { deleted: "include" }),
+    PunchCopy.list(company, { deleted: "include" }),
     feed(),
     feed(since)
   ]
@@ -83,8 +83,8 @@ const looks = async (client: Client, target: string) => {
   await runtime.runPromise(known)
   const [none, ten]: [Array<number>, Array<number>] = [[], []]
   for (let round = 0; round < 30; round++) {
-    const since = await runtime.runPromise(SqlStore.feedPosition(company))
-    const run = () => runtime.runPromise(Stream.runCollect(SqlStore.feed(company, { since })))
+    const since = await runtime.runPromise(PunchCopy.feedPosition(company))
+    const run = () => runtime.runPromise(Stream.runCollect(PunchCopy.feed(company, { after: since })))
     none.push(await millis(run))
     const changed = page.slice(0, 10).map((punch, at) =>
       Object.assign({}, punch, { id: 1 + at * Math.floor(rows / 10), notes: `round ${round}` })

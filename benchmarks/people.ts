@@ -114,7 +114,7 @@ const write = async (database: string, rows: ReadonlyArray<number>, longer?: num
       }
       // As the server does by itself, some time after many rows were written.
       if (database.startsWith("postgres:")) yield* (yield* coreSql.SqlClient.SqlClient).unsafe("ANALYZE")
-      const { history } = yield* sql.SqlStore.status(company)
+      const { history } = yield* sql.PunchCopy.status(company)
       return DateTime.formatIso(core.Option.getOrThrow(history).last)
     }).pipe(
       core.Effect.provide(sql.SqlStore.layer({ history: true }).pipe(core.Layer.provideMerge(client))),

@@ -13,7 +13,7 @@ import { CompanyId } from "../src/Ids.ts"
 import * as Labor from "../src/payroll/Labor.ts"
 import { columns } from "../src/sql/columns.ts"
 import { connect } from "../src/sql/connection.ts"
-import { SqlStore } from "../src/sql/index.ts"
+import { PunchCopy } from "../src/sql/index.ts"
 import { punchColumns } from "../src/sql/row.ts"
 import { cluster } from "../test/support/postgres.ts"
 import { median } from "./measure.ts"
@@ -38,7 +38,7 @@ const raw = Effect.gen(function*() {
   return rows.length
 })
 
-/** The statement of a page of `SqlStore.list`, for all rows. */
+/** The statement of a page of `PunchCopy.list`, for all rows. */
 const same = Effect.gen(function*() {
   const { dialect, sql } = yield* connect
   const rows = yield* sql`SELECT ${punchColumns(dialect)} FROM ${dialect.tables.rows} AS t
@@ -72,11 +72,11 @@ const summedWithoutBreaks = Effect.gen(function*() {
 const cases: Readonly<Record<string, Effect.Effect<unknown, unknown, SqlClient.SqlClient>>> = {
   "the driver's arrays": raw,
   "the driver's arrays of the statement of `list`": same,
-  "`SqlStore.list`": Stream.runDrain(SqlStore.list(company, { deleted: "include" })),
+  "`PunchCopy.list`": Stream.runDrain(PunchCopy.list(company, { deleted: "include" })),
   "a sum in SQL, without breaks": summedWithoutBreaks,
   "a sum in SQL": summed,
-  "`Labor.rollup` of `SqlStore.list`": Stream.run(
-    SqlStore.list(company),
+  "`Labor.rollup` of `PunchCopy.list`": Stream.run(
+    PunchCopy.list(company),
     Labor.rollup(({ userId }) => userId, { rounding: "halfUp" })
   )
 }

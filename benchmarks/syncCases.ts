@@ -161,7 +161,7 @@ async (target) => {
       const none = Option.none()
       const checkpoint: Checkpoint = {
         v: 1,
-        company,
+        companyId: company,
         pass: 5,
         watermark: none,
         at: none,
@@ -171,7 +171,7 @@ async (target) => {
       }
       await runtime.runPromise(
         store.commit({
-          company,
+          companyId: company,
           kind: "increment",
           pass: 5 + pages,
           punches: held,

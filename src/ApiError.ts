@@ -415,13 +415,15 @@ export class InvalidRequest
     /** The argument, such as `pageSize` or `clockedIn.gte`. */
     field: Schema.String,
     /** What the argument must be; never its value. */
-    detail: Schema.String
+    detail: Schema.String,
+    /** Whether the call was of a company. Sums of punches, such as `Labor.rollup`, are of none. Default: `true`. */
+    hasCompany: withDefault(Schema.Boolean, true)
   })
 {
   /** Which argument is invalid and why, on one printable line for a log. */
   override get message(): string {
     // A company that cannot be read has no number to name.
-    const company = /^company(\.id)?$/.test(this.field) ? "" : ` [company ${this.companyId}]`
+    const company = !this.hasCompany || /^company(\.id)?$/.test(this.field) ? "" : ` [company ${this.companyId}]`
     return `invalid ${printable(this.field)}: ${printable(this.detail)}${company}`
   }
 

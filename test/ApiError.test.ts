@@ -12,6 +12,7 @@ import {
   VerificationFailed
 } from "../src/close/CloseError.ts"
 import { FleetError, isFleetError } from "../src/fleet/FleetError.ts"
+import * as FleetReason from "../src/fleet/FleetReason.ts"
 import {
   BackfillError,
   CompanyId,
@@ -35,6 +36,7 @@ import {
   UnprocessableEntity
 } from "../src/index.ts"
 import { isSyncError, SyncError } from "../src/sync/SyncError.ts"
+import * as SyncReason from "../src/sync/SyncReason.ts"
 
 /** One of each, made as a mock makes it: with the required fields only. */
 const plain: ReadonlyArray<readonly [ListError["_tag"], string, ListError]> = [
@@ -215,22 +217,38 @@ describe("an error that may be retried", () => {
 
   it("is a sync or a fleet that something else stopped, or whose database may recover", () => {
     const connection = new SqlError({ reason: new ConnectionError({ cause: new Error("ECONNRESET") }) })
+    const companyId = CompanyId.make(1)
     const constraint = new SqlError({ reason: new ConstraintError({ cause: new Error("duplicate key") }) })
     const shutdown = Object.assign(new Error("terminating connection"), { code: "57P01" })
     const isRetryable = (errors: ReadonlyArray<SyncError | FleetError>) => errors.map((error) => error.isRetryable)
-    const sync = (cause: unknown) => new SyncError({ reason: "Store", cause })
-    const fleet = (cause: unknown) => new FleetError({ reason: "Store", detail: "", cause })
+    const sync = (cause: unknown) => new SyncError({ companyId, reason: new SyncReason.Store({ cause }) })
+    const fleet = (cause: unknown) => new FleetError({ reason: new FleetReason.Store({ cause }) })
 
+    const reasons = [
+      new SyncReason.Checkpoint({}),
+      new SyncReason.NewerCheckpoint({}),
+      new SyncReason.CursorLost({}),
+      new SyncReason.Superseded({}),
+      new SyncReason.TooManyMissing({ missing: 101, rows: 200 }),
+      new SyncReason.Store({})
+    ]
     assert.deepStrictEqual(
-      SyncError.fields.reason.literals.map((reason) => [reason, new SyncError({ reason }).isRetryable]),
+      reasons.map((reason) => [reason._tag, new SyncError({ companyId, reason }).isRetryable]),
       [["Checkpoint", false], ["NewerCheckpoint", false], ["CursorLost", true], ["Superseded", true], [
         "TooManyMissing",
         false
       ], ["Store", false]]
     )
     assert.deepStrictEqual(
-      FleetError.fields.reason.literals.map((reason) => [reason, new FleetError({ reason, detail: "" }).isRetryable]),
-      [["NotMigrated", false], ["InvalidInput", false], ["AlreadyRunning", false], ["Store", false]]
+      reasons.map(({ _tag }) => _tag),
+      SyncReason.Reason.members.map((each) => each.fields._tag.schema.literal)
+    )
+    assert.deepStrictEqual(
+      [new FleetReason.NotMigrated({}), new FleetReason.AlreadyRunning({}), new FleetReason.Store({})].map((reason) => [
+        reason._tag,
+        new FleetError({ reason }).isRetryable
+      ]),
+      [["NotMigrated", false], ["AlreadyRunning", false], ["Store", false]]
     )
     assert.deepStrictEqual(
       isRetryable([sync(connection), sync(constraint), sync(new Error("disk")), sync("isRetryable")]),
@@ -354,7 +372,7 @@ describe("isListError", () => {
 
   it.each([
     ["an InvalidPunch", new InvalidPunch({ index: 0, path: "id" })],
-    ["a SyncError", new SyncError({ reason: "Store" })],
+    ["a SyncError", new SyncError({ companyId: CompanyId.make(1), reason: new SyncReason.Store({}) })],
     ["a record with its fields", { ...new Forbidden({}) }],
     ["an Error", new Error("Forbidden")],
     ["nothing", undefined]
@@ -375,7 +393,10 @@ describe("the guards of the other unions", () => {
   ] as const
 
   it("know each error of their union, and no other", () => {
-    const [sync, fleet] = [new SyncError({ reason: "Superseded" }), new FleetError({ reason: "Store", detail: "" })]
+    const [sync, fleet] = [
+      new SyncError({ companyId, reason: new SyncReason.Superseded({}) }),
+      new FleetError({ reason: new FleetReason.Store({}) })
+    ]
 
     assert.deepStrictEqual([sync, fleet, {}].map(isSyncError), [true, false, false])
     assert.deepStrictEqual([sync, fleet, {}].map(isFleetError), [false, true, false])

@@ -33,7 +33,7 @@ export const companiesOf = (count: number) =>
 export const database = (url: string) =>
   PgClient.layer({
     url: Redacted.make(url),
-    startupParameters: FleetRunner.clientOptions({}).startupParameters,
+    startupParameters: FleetRunner.pgClientOptions({}).startupParameters,
     maxConnections: 16
   })
 

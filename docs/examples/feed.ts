@@ -2,7 +2,7 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, HashMap, Layer, Option, Stream } from "effect"
 import { CompanyId, type TimePunch } from "effect-time-punches"
-import { type FeedEvent, type FeedOptions, FeedPosition, SqlStore } from "effect-time-punches/sql"
+import { type FeedEvent, type FeedOptions, FeedPosition, PunchCopy } from "effect-time-punches/sql"
 import { Sync } from "effect-time-punches/sync"
 import { defaultCompany, FakeService } from "effect-time-punches/testing"
 import { KeyValueStore } from "effect/persistence"
@@ -12,18 +12,18 @@ const id = CompanyId.make(defaultCompany.id)
 
 /** An alert for each punch that was edited after somebody had approved it. */
 export const alerts = (options: FeedOptions) =>
-  SqlStore.feed(id, options).pipe(
+  PunchCopy.feed(id, options).pipe(
     Stream.filter(({ before, kind }) => kind === "edited" && Option.exists(before, ({ approved }) => approved)),
-    Stream.runForEach(({ id, userId }) => Console.log(`approved punch ${id} of user ${userId} was edited`))
+    Stream.runForEach(({ punchId, userId }) => Console.log(`approved punch ${punchId} of user ${userId} was edited`))
   )
 
 const isOnTheClock = ({ clockedOut, deleted }: TimePunch) => !deleted && Option.isNone(clockedOut)
 
 /** Who is on the clock, after each event: the punches without a clock-out, and their users. */
 export const board = (options: FeedOptions) =>
-  SqlStore.feed(id, options).pipe(
-    Stream.scan(() => HashMap.empty<number, number>(), (open, { after, id, userId }) =>
-      Option.exists(after, isOnTheClock) ? HashMap.set(open, id, userId) : HashMap.remove(open, id))
+  PunchCopy.feed(id, options).pipe(
+    Stream.scan(() => HashMap.empty<number, number>(), (open, { after, punchId, userId }) =>
+      Option.exists(after, isOnTheClock) ? HashMap.set(open, punchId, userId) : HashMap.remove(open, punchId))
   )
 
 /**
@@ -33,8 +33,8 @@ export const board = (options: FeedOptions) =>
 export const fillQueue = <E, R>(put: (event: FeedEvent) => Effect.Effect<void, E, R>, options: FeedOptions = {}) =>
   Effect.gen(function*() {
     const positions = KeyValueStore.toSchemaStore(yield* KeyValueStore.KeyValueStore, FeedPosition)
-    const since = Option.getOrUndefined(yield* positions.get("time-punches"))
-    yield* SqlStore.feed(id, { since, ...options }).pipe(
+    const after = Option.getOrUndefined(yield* positions.get("time-punches"))
+    yield* PunchCopy.feed(id, { after, ...options }).pipe(
       Stream.runForEach((event) => Effect.andThen(put(event), positions.set("time-punches", event.position)))
     )
   })
@@ -42,14 +42,14 @@ export const fillQueue = <E, R>(put: (event: FeedEvent) => Effect.Effect<void, E
 /** The events of several companies, as they come: in order for each company, which has a position for itself. */
 export const feedOfAll = (companies: ReadonlyArray<CompanyId>, positions: ReadonlyMap<number, FeedPosition>) =>
   Stream.mergeAll(
-    companies.map((id) => SqlStore.feed(id, { since: positions.get(id), follow: "5 seconds" })),
+    companies.map((id) => PunchCopy.feed(id, { after: positions.get(id), follow: "5 seconds" })),
     { concurrency: "unbounded" }
   )
 
 export const main = Effect.gen(function*() {
   const service = yield* FakeService
   yield* Sync.run(id)
-  const since = yield* SqlStore.feedPosition(id)
+  const after = yield* PunchCopy.feedPosition(id)
   // An approved punch is edited, and somebody clocks out late.
   yield* service.edit([1001], { approved: true })
   yield* Sync.run(id)
@@ -57,7 +57,7 @@ export const main = Effect.gen(function*() {
   yield* service.edit([1002], { clocked_out: null })
   yield* Sync.run(id)
 
-  yield* alerts({ since })
+  yield* alerts({ after })
   const open = yield* Stream.runLast(board({}))
   yield* Console.log(`on the clock: ${Option.match(open, { onNone: () => 0, onSome: HashMap.size })}`)
   for (const run of ["first", "second"]) {

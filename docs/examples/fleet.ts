@@ -14,19 +14,19 @@ export const companies = [
 ].map(([id, guid]) => ({ id: CompanyId.make(Number(id)), guid: CompanyGuid.make(String(guid)) }))
 
 /** The fleet runs in this process for as long as the layer is open. */
-export const fleetIn = (filename: string) => FleetRunner.layerEmbedded({ filename })
+export const fleetIn = (filename: string) => FleetRunner.layerSqlite({ filename })
 
 /** Adds the companies, waits until each is loaded or no longer tried, and prints them. */
 export const main = Effect.gen(function*() {
-  const fleet = yield* Fleet
-  yield* fleet.add(companies.map((company) => Object.assign({ every: "5 minutes" as const }, company)))
-  let list = yield* fleet.list()
+  yield* Fleet.add(companies.map((company) => Object.assign({ every: "5 minutes" as const }, company)))
+  let list = yield* Fleet.list()
   // A company that is paused or blocked is not tried: its state says so below.
   while (list.some(({ lastOkAt, state }) => state === "active" && Option.isNone(lastOkAt))) {
     yield* Effect.sleep("200 millis")
-    list = yield* fleet.list()
+    list = yield* Fleet.list()
   }
-  for (const { company, rows, state } of list) yield* Console.log(`company ${company}: ${state}, ${rows} rows written`)
+  for (const { companyId, rows, state } of list)
+    yield* Console.log(`company ${companyId}: ${state}, ${rows} rows written`)
 })
 
 if (import.meta.main) NodeRuntime.runMain(Effect.provide(main, Layer.provide(fleetIn("punches.db"), app)))

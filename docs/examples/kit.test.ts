@@ -3,21 +3,20 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Stream } from "effect"
 import { Credentials, Endpoints, TimePunches, TokenCache } from "effect-time-punches"
 import { NodeTransport } from "effect-time-punches/node"
-import { FakeService, Fault } from "effect-time-punches/testing"
-import { layerTest, punch, punchBreak, testCompany } from "effect-time-punches/testing/kit"
-import { FakeServer } from "effect-time-punches/testing/server"
+import { FakeService, Fault, TestClient } from "effect-time-punches/testing"
+import { FakeServer } from "effect-time-punches/testing/node"
 
 /** The program under test. */
-const openPunches = TimePunches.list(testCompany).pipe(
+const openPunches = TimePunches.list(TestClient.company).pipe(
   Stream.filter(({ clockedOut }) => clockedOut._tag === "None"),
   Stream.map(({ userId }) => Number(userId)),
   Stream.runCollect
 )
 
-const lunch = punchBreak({ in: "2026-03-02T17:00:00Z", out: "2026-03-02T17:30:00Z" })
+const lunch = TestClient.punchBreak({ in: "2026-03-02T17:00:00Z", out: "2026-03-02T17:30:00Z" })
 const punches = [
-  punch({ userId: 7, clockedIn: "2026-03-02T14:00:00Z", breaks: [lunch] }),
-  punch({ userId: 8, clockedIn: "2026-03-02T15:00:00Z", clockedOut: null })
+  TestClient.punch({ userId: 7, clockedIn: "2026-03-02T14:00:00Z", breaks: [lunch] }),
+  TestClient.punch({ userId: 8, clockedIn: "2026-03-02T15:00:00Z", clockedOut: null })
 ]
 
 describe("open punches", () => {
@@ -32,7 +31,7 @@ describe("open punches", () => {
 
       assert.strictEqual((yield* Effect.flip(openPunches))._tag, "Unauthorized")
       assert.deepStrictEqual(yield* openPunches, [8])
-    }).pipe(Effect.provide(layerTest({ punches }))))
+    }).pipe(Effect.provide(TestClient.layer({ punches }))))
 })
 
 /** A client whose tokens come from the test: no token is requested. */

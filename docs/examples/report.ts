@@ -4,7 +4,7 @@ import { BusinessDate, CompanyId, TimePunches } from "effect-time-punches"
 import { Close, closeListing, toHtmlCloseReport } from "effect-time-punches/close"
 import { Period } from "effect-time-punches/payroll"
 import { queryWindow, type ReportOptions, toHtmlReport } from "effect-time-punches/report"
-import { SqlStore } from "effect-time-punches/sql"
+import { PunchCopy } from "effect-time-punches/sql"
 
 const company = CompanyId.make(7)
 
@@ -26,7 +26,7 @@ export const closePage = Effect.gen(function*() {
   const close = yield* Close.get(company, 7)
   const punches = Option.map(
     closeListing(close),
-    ({ at, clockedIn }) => SqlStore.list(company, { clockedIn }, { at })
+    ({ at, clockedIn }) => PunchCopy.list(company, { clockedIn }, { at })
   )
   return yield* Effect.catchTag(
     toHtmlCloseReport(close, punches),

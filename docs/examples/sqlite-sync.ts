@@ -3,7 +3,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, DateTime, Effect, Layer, Stream } from "effect"
 import { BusinessDate } from "effect-time-punches"
 import { Labor, Period } from "effect-time-punches/payroll"
-import { SqlStore } from "effect-time-punches/sql"
+import { PunchCopy, SqlStore } from "effect-time-punches/sql"
 import { NodeSqlite } from "effect-time-punches/sql/node"
 import { Sync } from "effect-time-punches/sync"
 import { app, company } from "./app.ts"
@@ -26,7 +26,7 @@ export const nightly = Effect.gen(function*() {
 /** What changed in a week since it was closed: each punch, and the difference of each person. Needs a history. */
 export const corrections = (closedAt: DateTime.Utc) =>
   Effect.flatMap(company, (id) =>
-    SqlStore.changes(id, {
+    PunchCopy.changes(id, {
       dayRule: DateTime.zoneMakeNamedUnsafe("America/New_York"),
       period: (dayRule) => Period.week(dayRule, BusinessDate.make("2026-03-09")),
       since: closedAt,
@@ -36,7 +36,7 @@ export const corrections = (closedAt: DateTime.Utc) =>
 /** Hours and cost of each person in the last seven days, from the copy: nothing is sent. */
 export const lastWeek = Effect.gen(function*() {
   const gte = DateTime.subtract(yield* DateTime.now, { days: 7 })
-  return yield* SqlStore.list(yield* company, { clockedIn: { gte } }).pipe(
+  return yield* PunchCopy.list(yield* company, { clockedIn: { gte } }).pipe(
     Stream.run(Labor.rollup((punch) => punch.userId, { rounding: "halfUp" }))
   )
 })

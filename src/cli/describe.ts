@@ -11,7 +11,7 @@ import { isMoved, messageOf, ownAdviceOf } from "../internal/sql/failure.ts"
 import { printable } from "../internal/text/printable.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import type { OtherSchema } from "../sql/connection.ts"
-import type { HistoryUnavailable } from "../sql/SqlStore.ts"
+import type { HistoryUnavailable } from "../sql/known.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import {
   byCode,
@@ -140,15 +140,16 @@ const describe = (error: ExpectedError): Description => {
       return describeSync(error)
     case "FleetError":
       return {
-        ...(error.reason === "Store"
-          ? { code: exitCode.system, advice: [databaseAdvice(error.cause)] }
-          : fleetEnds[error.reason]),
-        message: printable(error.detail)
+        ...(error.reason._tag === "Store"
+          ? { code: exitCode.system, advice: [databaseAdvice(error.reason.cause)] }
+          : fleetEnds[error.reason._tag]),
+        message: printable(error.reason.detail)
       }
     case "HistoryUnavailable":
       return describeUnknown(error)
     case "SqlError":
     case "MigrationError":
+      if (isOtherSchema(error.cause)) return describeSchema(error.cause)
       return {
         code: codeOf[error._tag],
         advice: [databaseAdvice(error)],
@@ -167,8 +168,8 @@ const describe = (error: ExpectedError): Description => {
 const adviceOf = (error: ListError): string =>
   getAdvice(error).replaceAll(/\([\w, ]*?or (TIME_PUNCHES_[^)]*)\)/g, "($1)")
 
-const describeSync = ({ cause, companyId, detail, reason }: SyncError): Description => {
-  switch (reason) {
+const describeSync = ({ companyId, reason }: SyncError): Description => {
+  switch (reason._tag) {
     case "Checkpoint":
       return {
         code: exitCode.configuration,
@@ -178,7 +179,7 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
       }
     case "NewerCheckpoint":
       return {
-        message: printable(`the checkpoint of company ${companyId} cannot be read: ${detail}`),
+        message: printable(`the checkpoint of company ${companyId} cannot be read: ${reason.detail}`),
         code: exitCode.data,
         advice: ["Use that release. The copy is as it was, and nothing was sent."]
       }
@@ -191,7 +192,8 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
       }
     case "Superseded":
       return { code: exitCode.system, advice: ["Another sync of this company runs: stop one of them."] }
-    case "Store":
+    case "Store": {
+      const { cause, detail } = reason
       if (isOtherSchema(cause)) return describeSchema(cause)
       return {
         // Not only a sync reads a copy.
@@ -205,14 +207,14 @@ const describeSync = ({ cause, companyId, detail, reason }: SyncError): Descript
           }
           : { code: exitCode.system, advice: [databaseAdvice(cause)] })
       }
+    }
   }
 }
 
 const checkDatabase = "Check the database: its address, its rights, its space, and who has locked it."
 
-const fleetEnds: { readonly [R in Exclude<FleetError["reason"], "Store">]: Omit<Description, "message"> } = {
+const fleetEnds: { readonly [R in Exclude<FleetError["reason"]["_tag"], "Store">]: Omit<Description, "message"> } = {
   NotMigrated: { code: exitCode.data, advice: [] },
-  InvalidInput: { code: exitCode.usage, advice: [] },
   AlreadyRunning: { code: exitCode.system, advice: ["Give each process its own --name; a file has one process."] }
 }
 
@@ -294,7 +296,7 @@ const flagOf: Partial<Record<string, string>> = {
   company: "--company",
   "company.guid": "the guid of the company",
   modifiedSince: "--modified-since",
-  since: "--since",
+  after: "--after",
   flags: "--flags",
   employeeApprovalStatuses: "--employee-approval-statuses",
   localizeSearchTime: "--localize-search-time",

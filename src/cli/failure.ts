@@ -21,7 +21,7 @@ import { meantWord } from "../internal/text/meant.ts"
 import { escaped, printable } from "../internal/text/printable.ts"
 import type { SumOverflow } from "../payroll/Labor.ts"
 import type { MissingZone } from "../payroll/Period.ts"
-import type { HistoryUnavailable } from "../sql/SqlStore.ts"
+import type { HistoryUnavailable } from "../sql/known.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 
 /** Exit codes by kind of error. */

@@ -75,7 +75,7 @@ export interface CloseSums {
 /** How the punches of a close arrive. */
 export interface SumOptions {
   /**
-   * Whether they arrive by clock-in, as `SqlStore.list` gives them. Then a day is counted when it has ended at all locations, and
+   * Whether they arrive by clock-in, as `PunchCopy.list` gives them. Then a day is counted when it has ended at all locations, and
    * memory grows with people and not with punches; another order is a defect. Default: false.
    */
   readonly isSorted?: boolean | undefined

@@ -53,6 +53,7 @@ export const readBooks = (tables: CloseTables) =>
 export const inBooks = <A, E, R>(company: CompanyId, use: (books: Books) => Effect.Effect<A, E, R>) =>
   retried(Stream.runHead(
     inOneState(
+      company,
       Stream.fromEffect(openTables(company).pipe(Effect.flatMap(readBooks), Effect.flatMap(use))),
       "none"
     )

@@ -1,4 +1,4 @@
-/** What `SqlStore.purge` would erase of a company: its punches, its history, and its closes with their money. */
+/** What `PunchCopy.purge` would erase of a company: its punches, its history, and its closes with their money. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"

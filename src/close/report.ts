@@ -63,7 +63,7 @@ export interface CloseReportOptions extends Pick<PeriodCheck.PeriodCheckOptions,
  * and all sums are those of the record.
  *
  * Hours by day, people on the clock and findings need the punches that the newest revision summed:
- * `SqlStore.list(company, { clockedIn }, { at })` with what `closeListing` gives. `None` leaves these parts out, with a line
+ * `PunchCopy.list(company, { clockedIn }, { at })` with what `closeListing` gives. `None` leaves these parts out, with a line
  * that says so. The page also says if the hours of the punches are not those of the record.
  *
  * Fails with `SumOverflow` before a sum could be wrong, and with `MissingZone` for a punch of the close at a location that its
@@ -75,14 +75,14 @@ export interface CloseReportOptions extends Pick<PeriodCheck.PeriodCheckOptions,
  * import { Effect, Option } from "effect"
  * import { CompanyId } from "effect-time-punches"
  * import { Close, closeListing, toHtmlCloseReport } from "effect-time-punches/close"
- * import { SqlStore } from "effect-time-punches/sql"
+ * import { PunchCopy } from "effect-time-punches/sql"
  *
  * const company = CompanyId.make(7)
  *
  * export const page = Effect.gen(function*() {
  *   const close = yield* Close.get(company, 7)
  *   const punches = Option.map(closeListing(close), ({ at, clockedIn }) =>
- *     SqlStore.list(company, { clockedIn }, { at }))
+ *     PunchCopy.list(company, { clockedIn }, { at }))
  *   return yield* toHtmlCloseReport(close, punches)
  * })
  * ```

@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import { type ErrorKind, type ListError, retryAfterOf } from "../ApiError.ts"
 import { CompanyId } from "../Ids.ts"
 import { printable } from "../internal/text/printable.ts"
+import { Seconds } from "../internal/wire/schema.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { backoff, longestWait } from "./Schedule.ts"
 
@@ -40,28 +41,31 @@ export type CompanyError = typeof CompanyError.Type
 /** What is known of a company in a fleet: an element of `fleet list --json`. */
 export const CompanyStatus = Schema.Struct({
   /** The company. */
-  company: CompanyId,
+  companyId: CompanyId,
   /** Whether it is synced, and why not. */
   state: FleetState,
   /** What its next turn continues or begins. */
   phase: FleetPhase,
   /** Why it is blocked or quarantined, or who paused it (`FleetOperator`); `None` if that is not known, and while it is active. */
   reason: Schema.OptionFromNullOr(Schema.String),
-  /** The interval of its syncs, in seconds. */
-  everySeconds: Schema.Finite,
+  /** The interval of its syncs; encoded as `everySeconds`. */
+  every: Seconds,
   /** When it is due. */
   nextAt: Schema.DateTimeUtcFromString,
   /** The start of the last complete sync run: the copy has every change before it. `None` before the first one. */
   lastOkAt: Schema.OptionFromNullOr(Schema.DateTimeUtcFromString),
-  /** How much older than its interval the last complete sync run is, or the company if there was none. At least 0. */
-  lateSeconds: Schema.Finite,
+  /**
+   * How much older than its interval the last complete sync run is, or the company if there was none. At least 0; encoded as
+   * `lateSeconds`.
+   */
+  late: Seconds,
   /** Failed turns in a row. */
   failures: Schema.Int,
   /** The error of the last turn that failed; `None` if a sync run was completed since. */
   lastError: Schema.OptionFromNullOr(CompanyError),
   /** Rows that turns have written since the company was added: not the rows of the copy. */
   rows: Schema.Int
-})
+}).pipe(Schema.encodeKeys({ every: "everySeconds", late: "lateSeconds" }))
 
 export type CompanyStatus = typeof CompanyStatus.Type
 
@@ -288,7 +292,7 @@ const mostText = 500
 
 const failureOf = (tag: string, text: string): Failure => ({ tag, text: printable(text).slice(0, mostText) })
 
-const syncOutcomes: { readonly [R in SyncError["reason"]]: (failure: Failure) => Outcome } = {
+const syncOutcomes: { readonly [R in SyncError["reason"]["_tag"]]: (failure: Failure) => Outcome } = {
   Checkpoint: (failure) => ({ _tag: "Invalid", failure }),
   // Of a rollout: a process of that release may take the next turn, so the company waits little and is never blocked.
   NewerCheckpoint: (failure) => ({ _tag: "StoreFailed", failure }),
@@ -314,10 +318,14 @@ const outcomes: { readonly [K in ErrorKind]: (failure: Failure, error: ListError
 
 /** What an error of a sync is to the fleet. An error without a kind does not compile. */
 export const outcomeOf = (error: ListError | SyncError): Outcome => {
-  const tag = error._tag === "SyncError" || error._tag === "TokenError" ? `${error._tag}.${error.reason}` : error._tag
+  const tag = error._tag === "SyncError"
+    ? `SyncError.${error.reason._tag}`
+    : error._tag === "TokenError"
+    ? `TokenError.${error.reason}`
+    : error._tag
   const failure = failureOf(tag, error.message)
   return error._tag === "SyncError"
-    ? syncOutcomes[error.reason](failure)
+    ? syncOutcomes[error.reason._tag](failure)
     : outcomes[error.kind]({ ...failure, retryAfter: retryAfterOf(error) }, error)
 }
 

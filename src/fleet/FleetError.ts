@@ -4,44 +4,35 @@ import * as Schema from "effect/Schema"
 import type { MigrationError } from "effect/sql/Migrator"
 import { isSqlError } from "effect/sql/SqlError"
 import type { SqlError } from "effect/sql/SqlError"
-import { discreet, isTransient, messageOf } from "../internal/sql/failure.ts"
+import { discreet, messageOf } from "../internal/sql/failure.ts"
 import type { OtherSchema } from "../internal/sql/migrate.ts"
 import { printable } from "../internal/text/printable.ts"
+import * as Reason from "./FleetReason.ts"
 
-/** A fleet cannot be operated or run. */
+/** A fleet cannot be operated or run. An argument or a setting that is invalid is an `InvalidRequest` instead. */
 export class FleetError extends Schema.TaggedError<FleetError>("effect-time-punches/fleet/FleetError")("FleetError", {
-  /**
-   * Why.
-   *
-   * - `NotMigrated`: the tables are missing or older than this release needs: run `FleetRunner.migrate`. Tables of a time before
-   *   the first publication stay as they are.
-   * - `InvalidInput`: an argument or a setting is invalid. Nothing was changed.
-   * - `AlreadyRunning`: another process runs under this name, or with this file.
-   * - `Store`: the database failed; `cause` says how.
-   */
-  reason: Schema.Literals(["NotMigrated", "InvalidInput", "AlreadyRunning", "Store"]),
-  /** What happened, without secrets. */
-  detail: Schema.String,
-  /** The error of the database, without what it quotes of rows. Absent: there is none. */
-  cause: Schema.optionalKey(Schema.Defect())
+  /** Why. */
+  reason: Reason.Reason
 }) {
+  /** The reason, for what prints a chain of causes. */
+  override readonly cause = this.reason
+
   /** What is wrong, on one printable line for a log. */
   override get message(): string {
-    return `${sentences[this.reason]}: ${printable(this.detail)}`
+    return `${sentences[this.reason._tag]}: ${printable(this.reason.message)}`
   }
 
   /**
    * Whether the same call may succeed later with nothing changed. `Store`: if the database was not reachable, locked or
-   * without resources. `NotMigrated`, `InvalidInput` and `AlreadyRunning`: no.
+   * without resources. `NotMigrated` and `AlreadyRunning`: no.
    */
   get isRetryable(): boolean {
-    return this.reason === "Store" && isSqlError(this.cause) && isTransient(this.cause)
+    return this.reason.isRetryable
   }
 }
 
 const sentences = {
   NotMigrated: "the tables of the fleet are not those of this release",
-  InvalidInput: "the fleet refuses this",
   AlreadyRunning: "this part of the fleet is running already",
   Store: "the database of the fleet failed"
 } as const
@@ -49,21 +40,27 @@ const sentences = {
 /** Whether a value is an error of a fleet, such as what untyped code caught. */
 export const isFleetError: (value: unknown) => value is FleetError = Schema.is(FleetError)
 
-/** An argument or a setting is invalid. @internal */
-export const invalidInput = (detail: string): FleetError => new FleetError({ reason: "InvalidInput", detail })
+/** Another process runs this part of the fleet. @internal */
+export const alreadyRunning = (detail: string): FleetError =>
+  new FleetError({ reason: new Reason.AlreadyRunning({ detail }) })
+
+/** The database failed. @internal */
+export const databaseFailed = (detail: string, cause?: unknown): FleetError =>
+  new FleetError({ reason: new Reason.Store({ detail, ...(cause === undefined ? {} : { cause }) }) })
 
 type StoreFailure = SqlError | MigrationError | OtherSchema | FleetError
 
 /** Translates an error of the database or of its migrations. @internal */
 export const storeError = (what: string) => (error: StoreFailure): FleetError =>
   isSqlError(error)
-    ? new FleetError({ reason: "Store", detail: `${what}: ${messageOf(error)}`, cause: discreet(error) })
+    ? databaseFailed(`${what}: ${messageOf(error)}`, discreet(error))
     : error._tag === "MigrationError"
-    ? new FleetError({ reason: "Store", detail: error.message })
+    ? databaseFailed(error.message)
     : error._tag === "OtherSchema"
     ? new FleetError({
-      reason: "NotMigrated",
-      detail: error.detail("run FleetRunner.migrate, or time-punches fleet migrate")
+      reason: new Reason.NotMigrated({
+        detail: error.detail("run FleetRunner.migrate, or time-punches fleet migrate")
+      })
     })
     : error
 

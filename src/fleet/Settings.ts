@@ -2,7 +2,9 @@
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import type { InvalidRequest } from "../ApiError.ts"
 import { dayMillis } from "../internal/wire/instant.ts"
+import { checkOptions, invalid } from "../listing/request.ts"
 
 /** The longest of all durations of a fleet, in days: sums with the clock stay instants that every database and `Date` hold. */
 const mostDays = 36_525
@@ -31,8 +33,8 @@ export interface FleetSettings {
   readonly takeover: Duration.Input
   /** How late a company is when another process than its own may take it. Default 2 seconds. */
   readonly helpAfter: Duration.Input
-  /** Runs that are kept of each company, for `Fleet.runs`. Default 50. */
-  readonly keepRuns: number
+  /** Turns that are kept of each company, for `Fleet.turns`. Default 50. */
+  readonly keepTurns: number
   /** Days for which replaced versions of a history are kept, from 1 to 36,525. Default: for ever. */
   readonly historyDays: number | undefined
   /** How often a window of clock-ins is compared with the service. Default 1 day. */
@@ -55,7 +57,7 @@ export const defaultSettings: FleetSettings = {
   turnDeadline: Duration.minutes(10),
   takeover: Duration.seconds(10),
   helpAfter: Duration.seconds(2),
-  keepRuns: 50,
+  keepTurns: 50,
   historyDays: undefined,
   sweepEvery: Duration.days(1),
   sweepWindow: Duration.days(35),
@@ -63,8 +65,22 @@ export const defaultSettings: FleetSettings = {
   credentials: "shared"
 }
 
+const settingNames: { readonly [K in keyof FleetSettings]: true } = {
+  maxConcurrentSyncs: true,
+  pagesPerTurn: true,
+  turnDeadline: true,
+  takeover: true,
+  helpAfter: true,
+  keepTurns: true,
+  historyDays: true,
+  sweepEvery: true,
+  sweepWindow: true,
+  fullSweepEvery: true,
+  credentials: true
+}
+
 /** The settings that a caller gives. An `undefined` counts as absent. */
-export type GivenSettings = { readonly [K in keyof FleetSettings]?: FleetSettings[K] | undefined }
+export type FleetOptions = { readonly [K in keyof FleetSettings]?: FleetSettings[K] | undefined }
 
 /** The settings with every duration in milliseconds. */
 export type Settings = {
@@ -77,27 +93,28 @@ type Durations = {
 
 /** Fails with the first setting that is invalid, and what it must be. */
 export const readSettings = (
-  given: GivenSettings,
+  given: FleetOptions,
   /** The least `takeover`, in milliseconds: less than 10 seconds only in tests. */
   leastTakeover = 10_000
-): Result.Result<Settings, string> =>
+): Result.Result<Settings, InvalidRequest> =>
   Result.gen(function*() {
+    yield* checkOptions(undefined, given, settingNames)
     const { credentials = defaultSettings.credentials, historyDays } = given
-    const count = (name: "maxConcurrentSyncs" | "pagesPerTurn" | "keepRuns", least: number) => {
+    const count = (name: "maxConcurrentSyncs" | "pagesPerTurn" | "keepTurns", least: number) => {
       const value = given[name] ?? defaultSettings[name]
       return Number.isSafeInteger(value) && value >= least
         ? Result.succeed(value)
-        : Result.fail(`${name} must be a whole number of at least ${least}`)
+        : invalid(undefined, name, `must be a whole number of at least ${least}`)
     }
     const millis = (name: Durations, least: number, words: string) => {
       const read = readMillis(given[name] ?? defaultSettings[name], least)
-      return read === undefined ? Result.fail(`${name} must be ${durationForm(words)}`) : Result.succeed(read)
+      return read === undefined ? invalid(undefined, name, `must be ${durationForm(words)}`) : Result.succeed(read)
     }
     if (historyDays !== undefined && !(Number.isInteger(historyDays) && historyDays >= 1 && historyDays <= mostDays)) {
-      return yield* Result.fail(`historyDays must be a whole number from 1 to ${mostDays}`)
+      return yield* invalid(undefined, "historyDays", `must be a whole number from 1 to ${mostDays}`)
     }
     if (credentials !== "shared" && credentials !== "perCompany") {
-      return yield* Result.fail(`credentials must be "shared" or "perCompany"`)
+      return yield* invalid(undefined, "credentials", `must be "shared" or "perCompany"`)
     }
     return {
       maxConcurrentSyncs: yield* count("maxConcurrentSyncs", 1),
@@ -105,7 +122,7 @@ export const readSettings = (
       turnDeadline: yield* millis("turnDeadline", 1000, "1 second"),
       takeover: yield* millis("takeover", leastTakeover, `${leastTakeover / 1000} seconds`),
       helpAfter: yield* millis("helpAfter", 0, "0"),
-      keepRuns: yield* count("keepRuns", 1),
+      keepTurns: yield* count("keepTurns", 1),
       historyDays,
       sweepEvery: yield* millis("sweepEvery", 1000, "1 second"),
       sweepWindow: yield* millis("sweepWindow", 1000, "1 second"),

@@ -67,7 +67,7 @@ const validCompany = (company: unknown) => {
 
 /** Refuses options that do not exist, which untyped code may pass: to ignore one would list something else. */
 export const checkOptions = (
-  companyId: CompanyId,
+  companyId: CompanyId | undefined,
   options: object | undefined,
   known: Readonly<Record<string, true>>
 ): Result.Result<void, InvalidRequest> => {
@@ -163,18 +163,28 @@ export const validated = <A>(
 ) =>
   Result.mapError(result, (error) => {
     const { detail, path } = firstIssue(error)
-    return new InvalidRequest({ companyId, field: fieldOf(path), detail })
+    return invalidRequest(companyId, fieldOf(path), detail)
   })
 
-/** Refuses an argument of a call; `detail` says what it must be, never its value. */
-export const invalid = (companyId: CompanyId, field: string, detail: string) =>
-  Result.fail(new InvalidRequest({ companyId, field, detail }))
+/** An argument that is refused; `detail` says what it must be, never its value. Without a company the call has none. */
+export const invalidRequest = (companyId: CompanyId | undefined, field: string, detail: string): InvalidRequest =>
+  new InvalidRequest(companyId === undefined ? { field, detail, hasCompany: false } : { companyId, field, detail })
+
+/** The same as a result. */
+export const invalid = (companyId: CompanyId | undefined, field: string, detail: string) =>
+  Result.fail(invalidRequest(companyId, field, detail))
 
 /** Refuses an argument that is not a whole number within these bounds. */
-export const validateCount = (companyId: CompanyId, field: string, value: number, least: number, most?: number) =>
+export const validateCount = (
+  companyId: CompanyId | undefined,
+  field: string,
+  value: number,
+  least: number,
+  most?: number
+) =>
   Result.mapError(
     wholeNumber(value, least, most),
-    (mustBe) => new InvalidRequest({ companyId, field, detail: `must be ${mustBe}` })
+    (mustBe) => invalidRequest(companyId, field, `must be ${mustBe}`)
   )
 
 /** What the schema of a filter does not know: the order of two ends, and what a request can write. */

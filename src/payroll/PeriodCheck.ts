@@ -47,7 +47,7 @@ export interface PeriodCheckOptions<out E = never> extends WorkedTime.WorkedTime
    */
   readonly isChecked?: ((punch: TimePunch) => boolean) | undefined
   /**
-   * Whether the punches arrive by clock-in, as `SqlStore.list` gives them. Then only punches that have not ended are kept, and
+   * Whether the punches arrive by clock-in, as `PunchCopy.list` gives them. Then only punches that have not ended are kept, and
    * another order is a defect. Default: false.
    */
   readonly isSorted?: boolean | undefined

@@ -9,14 +9,16 @@ import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { InvalidRequest } from "../ApiError.ts"
+import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import { type Database, numberOf, raw } from "../internal/sql/dialect.ts"
 import { isTransient, messageOf, sqlErrorOf } from "../internal/sql/failure.ts"
 import { inSnapshot, retried } from "../internal/sql/transaction.ts"
+import { checkOptions } from "../listing/request.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { isOnlyTouched } from "./columns.ts"
-import { failedWith, opened } from "./connection.ts"
+import { companyIdOf, failedWith, opened } from "./connection.ts"
 import type { Dialect } from "./Dialect.ts"
 import type { FeedEvent } from "./feedEvent.ts"
 import {
@@ -37,7 +39,7 @@ import { missingPlace, punchesOf, rowColumns } from "./row.ts"
 /** Where a feed begins, and whether it ends. */
 export interface FeedOptions {
   /** Begins with the event after this position. Default: with the state of the copy as `present`, then what changes. */
-  readonly since?: FeedPosition | undefined
+  readonly after?: FeedPosition | undefined
   /** Looks for new events at this interval, at least 100 ms, and never ends. Default: ends after the last event. */
   readonly follow?: Duration.Input | undefined
 }
@@ -67,19 +69,19 @@ const leastInterval = Duration.millis(100)
  * ```ts
  * import { Console, Option, Stream } from "effect"
  * import { CompanyId } from "effect-time-punches"
- * import { SqlStore } from "effect-time-punches/sql"
+ * import { PunchCopy } from "effect-time-punches/sql"
  *
- * export const alerts = SqlStore.feed(CompanyId.make(7), { follow: "1 second" }).pipe(
+ * export const alerts = PunchCopy.feed(CompanyId.make(7), { follow: "1 second" }).pipe(
  *   Stream.filter(({ before, kind }) => kind === "edited" && Option.exists(before, ({ approved }) => approved)),
- *   Stream.runForEach(({ id, userId }) => Console.log(`approved punch ${id} of person ${userId} was edited`))
+ *   Stream.runForEach(({ punchId, userId }) => Console.log(`approved punch ${punchId} of person ${userId} was edited`))
  * )
  * ```
  */
 export const feed = (
-  company: CompanyId,
+  company: CompanyId | Company,
   options: FeedOptions = {}
 ): Stream.Stream<FeedEvent, SyncError | HistoryUnavailable | InvalidRequest, SqlClient> =>
-  feedInBatches(company, options, batchSize)
+  feedInBatches(companyIdOf(company), options, batchSize)
 
 /** `feed` with at most `size` events of one snapshot. @internal */
 export const feedInBatches = (
@@ -88,18 +90,19 @@ export const feedInBatches = (
   size: number
 ): Stream.Stream<FeedEvent, SyncError | HistoryUnavailable | InvalidRequest, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
-    const { follow, since } = options
+    yield* Effect.fromResult(checkOptions(company, options, { after: true, follow: true }))
+    const { after, follow } = options
     const interval = follow === undefined
       ? undefined
       : Option.getOrElse(Duration.fromInput(follow), () => Duration.zero)
     if (interval !== undefined && Duration.isLessThan(interval, leastInterval)) {
       return yield* new InvalidRequest({ companyId: company, field: "follow", detail: "is at least 100 ms" })
     }
-    const begin = since === undefined ? undefined : placeOf(since)
+    const begin = after === undefined ? undefined : placeOf(after)
     if (begin !== undefined && begin.company !== company) {
       return yield* new InvalidRequest({
         companyId: company,
-        field: "since",
+        field: "after",
         detail: `is a position of company ${begin.company}`
       })
     }
@@ -133,12 +136,13 @@ export const feedInBatches = (
   )
 
 /**
- * The position of now: a feed since it begins with what the next commit changes. A program that may stop before its first
+ * The position of now: a feed after it begins with what the next commit changes. A program that may stop before its first
  * event stores this position when it starts. Fails as `feed` does.
  */
 export const feedPosition = (
-  company: CompanyId
-): Effect.Effect<FeedPosition, SyncError | HistoryUnavailable, SqlClient> => positionAt(company, ({ last }) => last)
+  company: CompanyId | Company
+): Effect.Effect<FeedPosition, SyncError | HistoryUnavailable, SqlClient> =>
+  positionAt(companyIdOf(company), ({ last }) => last)
 
 /** The position behind all changes up to an instant, which `choose` takes from what is known. @internal */
 export const positionAt = (
@@ -313,7 +317,7 @@ const readState = Effect.fnUntraced(
       position: textOf({ ...place, id: punch.id }),
       at,
       kind: "present",
-      id: punch.id,
+      punchId: punch.id,
       userId: punch.userId,
       before: Option.none(),
       after: Option.some(punch)
@@ -386,7 +390,7 @@ const eventOf = (company: CompanyId, at: number, before: State | undefined, afte
     position: textOf({ company, phase: "change", at, id }),
     at: DateTime.makeUnsafe(at),
     kind: kindOf(before, after),
-    id,
+    punchId: id,
     userId,
     before: shownOf(before),
     after: shownOf(after)

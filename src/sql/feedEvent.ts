@@ -9,14 +9,14 @@ import { FeedKind, FeedPosition } from "./feedPosition.ts"
 export class FeedEvent extends Schema.Opaque<FeedEvent>()(Schema.Struct({
   /** The company of the copy. */
   companyId: CompanyId,
-  /** Its place. A feed since this position begins with the next event. */
+  /** Its place. A feed after this position begins with the next event. */
   position: FeedPosition,
   /** The instant of the commit, by the clock of the database. Of `present`: of the last commit of the state. */
   at: Instant,
   /** What it tells. */
   kind: FeedKind,
   /** The punch. */
-  id: TimePunchId,
+  punchId: TimePunchId,
   /** The person of the punch after the commit. */
   userId: UserId,
   /** The punch before the commit; `None` if the copy did not have it, or it was missing. */

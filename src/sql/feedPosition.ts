@@ -4,7 +4,7 @@ import { formatInstant, parseInstant } from "../internal/wire/instant.ts"
 import { named } from "../internal/wire/issue.ts"
 
 /**
- * The place of an event in the feed of a company. It is opaque: keep it, and give it back as `since`. It is one line of ASCII
+ * The place of an event in the feed of a company. It is opaque: keep it, and give it back as `after`. It is one line of ASCII
  * without spaces.
  * `.make` is for literals only: it throws. Read a text with `Schema.decodeUnknownEffect(FeedPosition)`.
  */

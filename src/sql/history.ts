@@ -11,6 +11,7 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
+import type { Company } from "../Company.ts"
 import { Cents, type CompanyId, TimePunchId, UserId } from "../Ids.ts"
 import { type Database, numberOf, raw } from "../internal/sql/dialect.ts"
 import { inSnapshot, retried, transact } from "../internal/sql/transaction.ts"
@@ -21,7 +22,7 @@ import { byLocation, type DayRule, type Interval, type LocalPeriods, type Zones 
 import type { SyncError } from "../sync/SyncError.ts"
 import { TimePunch } from "../TimePunch.ts"
 import { isOnlyTouched } from "./columns.ts"
-import { failedWith, opened } from "./connection.ts"
+import { companyIdOf, failedWith, opened } from "./connection.ts"
 import type { Dialect } from "./Dialect.ts"
 import { type HistoryUnavailable, requireKnown } from "./known.ts"
 import { isAtInstant } from "./read.ts"
@@ -67,7 +68,7 @@ export type ChangeKind = typeof ChangeKind.Type
 /** A punch of the period that is not what it was. */
 export class PunchChange extends Schema.Opaque<PunchChange>()(Schema.Struct({
   /** The punch. */
-  id: TimePunchId,
+  punchId: TimePunchId,
   /** The person of the punch now if it counts now, else the person then. */
   userId: UserId,
   /** How it differs. */
@@ -114,9 +115,9 @@ export class Changes extends Schema.Opaque<Changes>()(Schema.Struct({
  * import { DateTime } from "effect"
  * import { BusinessDate, CompanyId } from "effect-time-punches"
  * import { Period } from "effect-time-punches/payroll"
- * import { SqlStore } from "effect-time-punches/sql"
+ * import { PunchCopy } from "effect-time-punches/sql"
  *
- * export const changes = SqlStore.changes(CompanyId.make(7), {
+ * export const changes = PunchCopy.changes(CompanyId.make(7), {
  *   dayRule: DateTime.zoneMakeNamedUnsafe("America/New_York"),
  *   period: (dayRule) => Period.week(dayRule, BusinessDate.make("2026-03-09")),
  *   since: DateTime.makeUnsafe("2026-03-17T09:00:00Z"),
@@ -125,18 +126,20 @@ export class Changes extends Schema.Opaque<Changes>()(Schema.Struct({
  * ```
  */
 export const changes = <E = never>(
-  company: CompanyId,
+  of: CompanyId | Company,
   options: ChangesOptions<E>
 ): Effect.Effect<Changes, SyncError | HistoryUnavailable | E | Labor.SumOverflow, SqlClient> =>
   Effect.suspend(() => {
     const people = makePeople(options)
     return Effect.map(
-      Stream.runCollect(readChanges(company, comparisonOf(options), people)),
+      Stream.runCollect(readChanges(companyIdOf(of), comparisonOf(options), people)),
       (punches) => ({ punches, people: people.differences() })
     )
   }).pipe(
     retried,
-    Effect.mapError((error) => isSqlError(error) ? failedWith(company, "the history cannot be read")(error) : error)
+    Effect.mapError((error) =>
+      isSqlError(error) ? failedWith(companyIdOf(of), "the history cannot be read")(error) : error
+    )
   )
 
 /** Up to which instant a history is forgotten. */
@@ -154,10 +157,11 @@ const chunkSize = 5000
  * It changes no row of the copy, and nothing of a company without a history.
  */
 export const pruneHistory = (
-  company: CompanyId,
+  of: CompanyId | Company,
   { before }: PruneOptions
 ): Effect.Effect<number, SyncError, SqlClient> =>
   Effect.gen(function*() {
+    const company = companyIdOf(of)
     const database = yield* opened(company)
     const { dialect: { bigint, deleteSelected, greatest, least, millisOf, tables, timestamp }, sql } = database
     const until = sql`${least}(${timestamp(before.epochMilliseconds)}, history_last)`
@@ -303,7 +307,7 @@ const makeComparer = <E>(company: CompanyId, comparison: Comparison<E>, people: 
     if (kind === undefined) return undefined
     const shown = now.success ?? then.success ?? shows(after) ?? shows(before) ?? after.punch
     const { id, userId } = shown
-    const change = { id, userId, kind, before: shownOf(before, kind), after: shownOf(after, kind) }
+    const change = { punchId: id, userId, kind, before: shownOf(before, kind), after: shownOf(after, kind) }
     const found = waiting.get(userId)
     if (found === undefined) waiting.set(userId, [{ change, shown }])
     else found.push({ change, shown })

@@ -1,25 +1,14 @@
 /** The `./sql` subpath: a copy of the punches in SQLite or PostgreSQL. It needs `SqlClient` of `effect/sql`, and no driver. */
 export type { DialectName } from "../internal/sql/dialect.ts"
+export { CopyStatus, type ErrorToRecord, HistoryRange, LastError } from "./CopyStatus.ts"
+export type { FeedOptions } from "./feed.ts"
+export { FeedEvent } from "./feedEvent.ts"
+export { FeedKind, FeedPosition } from "./feedPosition.ts"
+export { ChangeKind, Changes, PersonChange, PunchChange } from "./history.ts"
+export type { ChangesOptions, PruneOptions } from "./history.ts"
+export { HistoryUnavailable } from "./known.ts"
+export * as PunchCopy from "./PunchCopy.ts"
+export type { CopyListOptions } from "./read.ts"
+export type { BreakJson, PostgresTables, SqliteTables } from "./rowTypes.ts"
 export * as SqlStore from "./SqlStore.ts"
-export {
-  ChangeKind,
-  Changes,
-  CopyStatus,
-  FeedEvent,
-  FeedKind,
-  FeedPosition,
-  HistoryRange,
-  HistoryUnavailable,
-  LastError,
-  PersonChange,
-  PunchChange
-} from "./SqlStore.ts"
-export type {
-  ChangesOptions,
-  CopyListOptions,
-  ErrorToRecord,
-  FeedOptions,
-  Migrations,
-  PruneOptions,
-  SqlStoreOptions
-} from "./SqlStore.ts"
+export type { Migrations, SqlStoreOptions } from "./SqlStore.ts"

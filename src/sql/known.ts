@@ -30,6 +30,11 @@ export class HistoryUnavailable
     return Option.exists(this.since, (since) => since.epochMilliseconds <= this.requested.epochMilliseconds)
   }
 
+  /** Whether the same call may succeed later with nothing changed. */
+  get isRetryable(): boolean {
+    return false
+  }
+
   /** Since when the copy is known, and how to begin a history. */
   override get message(): string {
     const known = Option.match(this.since, {

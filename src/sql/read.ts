@@ -9,14 +9,15 @@ import type { SqlError } from "effect/sql/SqlError"
 import type * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { InvalidRequest } from "../ApiError.ts"
+import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import { type Database, type DialectName, raw } from "../internal/sql/dialect.ts"
 import { inSnapshot, retried } from "../internal/sql/transaction.ts"
-import { validFilter } from "../listing/request.ts"
+import { checkOptions, validFilter } from "../listing/request.ts"
 import type { InstantRange, PunchFilter } from "../PunchFilter.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
-import { connect, failedWith, opened } from "./connection.ts"
+import { companyIdOf, connect, failedWith, opened } from "./connection.ts"
 import type { Dialect } from "./Dialect.ts"
 import { type HistoryUnavailable, requireKnown } from "./known.ts"
 import { cellsOf, punchColumns, punchesOf, rowColumns, rowOf, type StoredRow } from "./row.ts"
@@ -45,23 +46,28 @@ export interface CopyListOptions {
  * valid punch, with its id.
  */
 export const list = (
-  company: CompanyId,
+  of: CompanyId | Company,
   filter: PunchFilter = {},
   options: CopyListOptions = {}
-): Stream.Stream<TimePunch, SyncError | InvalidRequest | HistoryUnavailable, SqlClient> =>
-  Stream.catchTag(
+): Stream.Stream<TimePunch, SyncError | InvalidRequest | HistoryUnavailable, SqlClient> => {
+  const company = companyIdOf(of)
+  return Stream.catchTag(
     listWithin(company, filter, options),
     "SqlError",
     (error) => Stream.fail(failedWith(company, "the rows cannot be read")(error))
   )
+}
 
 /** `list` as a part of a larger reading, which is attempted again as a whole. @internal */
 export const listWithin = (
   company: CompanyId,
   filter: PunchFilter,
-  { at }: CopyListOptions
+  options: CopyListOptions
 ): Stream.Stream<TimePunch, SqlError | SyncError | InvalidRequest | HistoryUnavailable, SqlClient> =>
-  at === undefined ? readPages(company, filter) : readAt(company, filter, at)
+  Stream.unwrap(Effect.map(Effect.fromResult(checkOptions(company, options, { at: true })), () => {
+    const { at } = options
+    return at === undefined ? readPages(company, filter) : readAt(company, filter, at)
+  }))
 
 /** Rows of a page, which is in memory twice. With a quarter of them PostgreSQL takes half as much time again; SQLite does not. */
 const pageSizes: Readonly<Record<DialectName, number>> = { sqlite: 1000, pg: 4000 }
@@ -256,7 +262,7 @@ export const readRows = (
   selection: Selection
 ): Effect.Effect<ReadonlyArray<StoredRow>, SyncError, SqlClient> =>
   Effect.gen(function*() {
-    const { dialect, sql } = yield* connect
+    const { dialect, sql } = yield* Effect.mapError(connect, failedWith(company, "the rows cannot be read"))
     const { bigint, tables, timestamp } = dialect
     const select = sql`SELECT ${rowColumns(dialect)}
       FROM ${tables.rows} AS t

@@ -1,4 +1,4 @@
-/** The `./sql/tables` subpath: the types of the rows of a copy, for a query builder. It has no code. */
+/** The types of the rows of a copy, for a query builder. It has no code. */
 import type { PunchColumns } from "./columns.ts"
 
 /** A break as the column `breaks` has it: parsed in PostgreSQL, a text in SQLite. */
@@ -123,7 +123,7 @@ interface Tables<Driver extends Sqlite | Postgres, Views extends AnyDriver> {
  * **Example** (The database of a query builder)
  *
  * ```ts
- * import type { SqliteTables } from "effect-time-punches/sql/tables"
+ * import type { SqliteTables } from "effect-time-punches/sql"
  *
  * // For example `new Kysely<SqliteTables>({ dialect })`.
  * export const isOpen = (row: SqliteTables["time_punches"]): boolean => row.clocked_out === null

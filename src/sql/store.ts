@@ -69,7 +69,7 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
       WHERE company_id = ${bigint(company)}`
 
   /** A first load replaces what was kept, every other pass adds. */
-  const noteUnknown = Effect.fnUntraced(function*({ company, kind, unknown: found }: Batch) {
+  const noteUnknown = Effect.fnUntraced(function*({ companyId: company, kind, unknown: found }: Batch) {
     if (Option.isNone(found) || (kind !== "first" && found.value.length === 0)) return
     const before = kind === "first" ? [] : yield* readUnknown(database, company)
     const paths = unknownOf(before, found.value)
@@ -124,7 +124,7 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
     text: string,
     isExact: boolean
   ) {
-    const { checkpoint, company, kind, pass } = batch
+    const { checkpoint, companyId: company, kind, pass } = batch
     const exchanged = yield* exchange(company, previous, text)
     if (Option.isNone(exchanged)) return yield* superseded(company)
     const { at, isKnown } = exchanged.value
@@ -160,7 +160,7 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
         // What an attempt did, once there was nothing left but its COMMIT.
         let done: Committed | undefined
         const attempt = (isExact: boolean): Effect.Effect<Committed, SyncError | SqlError | AmbiguousWrite> => {
-          const isStored = Effect.map(readText(batch.company), (stored) => stored === text)
+          const isStored = Effect.map(readText(batch.companyId), (stored) => stored === text)
           return transact(
             database,
             Effect.gen(function*() {
@@ -168,7 +168,8 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
               const written = yield* Effect.result(write(batch, previous, text, isExact))
               if (Result.isFailure(written)) {
                 // The COMMIT of the attempt before may have ended only now, while this one waited for the checkpoint.
-                const isSuperseded = written.failure._tag === "SyncError" && written.failure.reason === "Superseded"
+                const isSuperseded = written.failure._tag === "SyncError" &&
+                  written.failure.reason._tag === "Superseded"
                 if (done !== undefined && isSuperseded && (yield* isStored)) return done
                 return yield* written.failure
               }
@@ -180,7 +181,7 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
         }
         return attempt(false).pipe(
           Effect.catchTag("AmbiguousWrite", () => Effect.catchTag(attempt(true), "AmbiguousWrite", Effect.die)),
-          Effect.mapError(failedWith(batch.company, "the batch cannot be stored"))
+          Effect.mapError(failedWith(batch.companyId, "the batch cannot be stored"))
         )
       })
   }
@@ -220,7 +221,11 @@ const millisOf = (instant: Option.Option<DateTime.Utc>) =>
   Option.getOrUndefined(Option.map(instant, ({ epochMilliseconds }) => epochMilliseconds))
 
 /** The last row of a key wins. */
-const rowsOf = ({ company, kind, pass, punches }: Batch, isExact: boolean, at: number | undefined): BatchRows => ({
+const rowsOf = (
+  { companyId: company, kind, pass, punches }: Batch,
+  isExact: boolean,
+  at: number | undefined
+): BatchRows => ({
   company,
   pass,
   punches: [...new Map(punches.map((punch) => [punch.id, punch])).values()].toSorted((one, other) => one.id - other.id),

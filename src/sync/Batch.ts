@@ -21,7 +21,7 @@ export interface Missing {
 /** One page of a pass. A store writes rows and checkpoint together, or neither. */
 export interface Batch {
   /** The company of all rows. */
-  readonly company: CompanyId
+  readonly companyId: CompanyId
   /** What the pass reads. An increment need not rewrite equal rows; the other kinds stamp every row. */
   readonly kind: PassKind
   /** The number of the attempt, with which the rows are stamped. */

@@ -68,53 +68,55 @@ export const RunningPass = Schema.Struct({
 export type RunningPass = typeof RunningPass.Type
 
 /** How far the copy of a company is. A store commits it in one transaction with the rows of its batch. */
-export class Checkpoint extends Schema.Opaque<Checkpoint>()(Schema.Struct({
-  /** The version of this form. */
-  v: Schema.Literal(1),
-  /** The company of the copy. */
-  company: CompanyId,
-  /** The highest pass number ever used, also by an attempt that was abandoned. */
-  pass: Schema.Natural,
-  /** The copy has every change that the service showed before this instant of its clock; `None` before a first load. */
-  watermark: Schema.OptionFromNullOr(Instant),
-  /** The local clock when the first page of the last pass with a `Date` was requested, or of a first load without one. */
-  at: Schema.OptionFromNullOr(Instant),
-  /**
-   * The service's clock at `at`: the watermark of the last pass with a `Date`, or of a first load without one. Other passes
-   * without a `Date` move the watermark and keep this. Absent: no first load is complete, or none had a watermark.
-   */
-  horizon: Schema.optionalKey(Instant),
-  /** The local clock at the end of the last complete pass. */
-  completedAt: Schema.OptionFromNullOr(Instant),
-  /** How requests name deleted punches and others alike, also the one that gave the cursor. Absent: `deleted=null`. */
-  spelling: Schema.optionalKey(Spelling),
-  /** The local clock at the last look for deleted punches. Absent: none since the spelling changed. */
-  looked: Schema.optionalKey(Instant),
-  /**
-   * Deletions that the copy may not have. Absent: none that is known.
-   *
-   * - `hidden`: the service leaves deleted punches out of its answers.
-   * - `unswept`: it did, and does not in the present spelling. A sweep without a window ends it.
-   */
-  deletions: Schema.optionalKey(Schema.Literals(["hidden", "unswept"])),
-  /** Random, one for each call, so that no two calls write the same text. */
-  writer: Schema.String,
-  /** The pass that is not complete; `None` between two passes. */
-  running: Schema.OptionFromNullOr(RunningPass)
-})) {
+export class Checkpoint extends Schema.Opaque<Checkpoint>()(
+  Schema.Struct({
+    /** The version of this form. */
+    v: Schema.Literal(1),
+    /** The company of the copy. */
+    companyId: CompanyId,
+    /** The highest pass number ever used, also by an attempt that was abandoned. */
+    pass: Schema.Natural,
+    /** The copy has every change that the service showed before this instant of its clock; `None` before a first load. */
+    watermark: Schema.OptionFromNullOr(Instant),
+    /** The local clock when the first page of the last pass with a `Date` was requested, or of a first load without one. */
+    at: Schema.OptionFromNullOr(Instant),
+    /**
+     * The service's clock at `at`: the watermark of the last pass with a `Date`, or of a first load without one. Other passes
+     * without a `Date` move the watermark and keep this. Absent: no first load is complete, or none had a watermark.
+     */
+    horizon: Schema.optionalKey(Instant),
+    /** The local clock at the end of the last complete pass. */
+    completedAt: Schema.OptionFromNullOr(Instant),
+    /** How requests name deleted punches and others alike, also the one that gave the cursor. Absent: `deleted=null`. */
+    spelling: Schema.optionalKey(Spelling),
+    /** The local clock at the last look for deleted punches. Absent: none since the spelling changed. */
+    looked: Schema.optionalKey(Instant),
+    /**
+     * Deletions that the copy may not have. Absent: none that is known.
+     *
+     * - `hidden`: the service leaves deleted punches out of its answers.
+     * - `unswept`: it did, and does not in the present spelling. A sweep without a window ends it.
+     */
+    deletions: Schema.optionalKey(Schema.Literals(["hidden", "unswept"])),
+    /** Random, one for each call, so that no two calls write the same text. */
+    writer: Schema.String,
+    /** The pass that is not complete; `None` between two passes. */
+    running: Schema.OptionFromNullOr(RunningPass)
+  }).pipe(Schema.encodeKeys({ companyId: "company" }))
+) {
   /**
    * The codec between a checkpoint and its text: JSON with its keys in one order, `v` first. It fails for any version but
    * 1.
    */
-  static get text(): Schema.Codec<Checkpoint, string> {
+  static get Json(): Schema.Codec<Checkpoint, string> {
     return text
   }
 }
 
 /** The checkpoint of a company before its first commit. @internal */
-export const blankCheckpoint = (company: CompanyId, writer: string, pass = 0): Checkpoint => ({
+export const blankCheckpoint = (companyId: CompanyId, writer: string, pass = 0): Checkpoint => ({
   v: 1,
-  company,
+  companyId,
   pass,
   watermark: Option.none(),
   at: Option.none(),
@@ -132,7 +134,7 @@ const text: Schema.Codec<Checkpoint, string> = Schema.fromJsonString(Checkpoint)
 const write = ({ at, completedAt, horizon, looked, running, watermark, ...plain }: Checkpoint): string =>
   JSON.stringify({
     v: plain.v,
-    company: plain.company,
+    company: plain.companyId,
     pass: plain.pass,
     watermark: Option.match(watermark, nullOrText),
     at: Option.match(at, nullOrText),
@@ -218,8 +220,8 @@ export const readCheckpoint = (stored: string, company: CompanyId): Result.Resul
       return invalid(path === "" ? detail : `${path}: ${detail}`)
     }),
     Result.filterOrFail(
-      (checkpoint) => checkpoint.company === company,
-      (checkpoint) => invalid(`it is of company ${checkpoint.company}`)
+      (checkpoint) => checkpoint.companyId === company,
+      (checkpoint) => invalid(`it is of company ${checkpoint.companyId}`)
     ),
     Result.filterOrFail(
       () => Result.isSuccess(decodeKnown(stored)),

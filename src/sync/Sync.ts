@@ -16,12 +16,13 @@ import { blankCheckpoint, type Checkpoint, type PassKind } from "./Checkpoint.ts
 import { type Call, makePasses } from "./passes.ts"
 import { type SyncError, withCheckpoint } from "./SyncError.ts"
 import {
-  type BatchesOptions,
   callOf,
-  type RunOptions,
-  type SweepBatchesOptions,
+  readKeys,
   sweepCallOf,
   type SweepOptions,
+  type SweepReadOptions,
+  type SyncOptions,
+  type SyncReadOptions,
   type SyncSummary,
   validateCheckpoint
 } from "./SyncOptions.ts"
@@ -37,7 +38,7 @@ import { SyncStore } from "./SyncStore.ts"
  */
 export const run = (
   company: CompanyId | Company,
-  options: RunOptions = {}
+  options: SyncOptions = {}
 ): Effect.Effect<SyncSummary, SyncError | ListError, TimePunches | SyncStore> =>
   Effect.flatMap(callOf(company, options), (call) => execute(call, options)).pipe(Effect.withSpan("Sync.run"))
 
@@ -61,9 +62,9 @@ export const sweep = (
 export const batches = (
   company: CompanyId | Company,
   from: Option.Option<Checkpoint>,
-  options?: BatchesOptions
+  options?: SyncReadOptions
 ): Stream.Stream<Batch, SyncError | ListError, TimePunches> =>
-  Stream.unwrap(Effect.flatMap(callOf(company, options), (call) => batchesOf(call, from)))
+  Stream.unwrap(Effect.flatMap(callOf(company, options, readKeys), (call) => batchesOf(call, from)))
 
 /**
  * The batches of a sweep: lists a window of clock-ins without `modified_since`, then the changes since, to find what
@@ -73,9 +74,12 @@ export const batches = (
 export const sweepBatches = (
   company: CompanyId | Company,
   from: Checkpoint,
-  options?: SweepBatchesOptions
+  options?: SweepReadOptions
 ): Stream.Stream<Batch, SyncError | ListError, TimePunches> =>
-  Stream.unwrap(Effect.flatMap(sweepCallOf(company, options), (call) => batchesOf(call, Option.some(from))))
+  Stream.unwrap(
+    Effect.flatMap(sweepCallOf(company, options, { ...readKeys, window: true }), (call) =>
+      batchesOf(call, Option.some(from)))
+  )
 
 const batchesOf = Effect.fnUntraced(function*(call: Call, from: Option.Option<Checkpoint>) {
   yield* validateCheckpoint(call, from)
@@ -88,7 +92,7 @@ const batchesOf = Effect.fnUntraced(function*(call: Call, from: Option.Option<Ch
 
 /** Carries the batches of a call into the store: joins them, commits them, counts what they did. */
 const execute = Effect.fnUntraced(
-  function*(call: Call, { claim = false, onCommit = () => Effect.succeed(true) }: RunOptions) {
+  function*(call: Call, { claim = false, onCommit = () => Effect.succeed(true) }: SyncOptions) {
     const store = yield* SyncStore
     const { company, writer } = call
     const loaded = yield* store.load(company.id)
@@ -111,7 +115,7 @@ const execute = Effect.fnUntraced(
     const commit = (batch: Batch): Effect.Effect<void, SyncError> =>
       put(batch).pipe(
         Effect.catchIf(
-          (error) => error.reason === "TooManyMissing",
+          (error) => error.reason._tag === "TooManyMissing",
           (error) => Effect.andThen(put({ ...batch, missing: Option.none() }), Effect.fail(error))
         ),
         Effect.mapError((error) => withCheckpoint(error, stored))
@@ -173,11 +177,11 @@ const execute = Effect.fnUntraced(
 
 /** The batch of a claim: no rows, and a checkpoint whose text no older call can replace. */
 const claimOf = (checkpoint: Checkpoint): Batch => {
-  const { company, pass, running, watermark } = checkpoint
+  const { companyId, pass, running, watermark } = checkpoint
   const due = Option.isNone(watermark) ? "first" : "increment"
   const kind = Option.match(running, { onNone: () => due, onSome: ({ kind }): PassKind => kind })
   return {
-    company,
+    companyId,
     kind,
     pass,
     punches: [],

@@ -10,13 +10,13 @@ import type { CompanyId } from "../Ids.ts"
 import { monotonicMillis } from "../internal/resilience/retry.ts"
 import { isWritable } from "../internal/wire/instant.ts"
 import { Instant } from "../internal/wire/schema.ts"
-import { validateCount } from "../listing/request.ts"
+import { checkOptions, validateCount } from "../listing/request.ts"
 import type { Checkpoint, SweepWindow } from "./Checkpoint.ts"
 import type { Call, Goal } from "./passes.ts"
 import { unreadable } from "./SyncError.ts"
 
 /** How a sync reads. */
-export interface BatchesOptions {
+export interface SyncReadOptions {
   /**
    * How far before the watermark an increment begins: at least the time that a change may take to show, plus the difference
    * between the service's clocks, plus 2 seconds. Default 15 minutes; at least 1 minute.
@@ -33,13 +33,13 @@ export interface BatchesOptions {
 }
 
 /** How a sweep reads, and which part of the copy. */
-export interface SweepBatchesOptions extends BatchesOptions {
+export interface SweepReadOptions extends SyncReadOptions {
   /** The clock-ins to compare. Default: all. */
   readonly window?: SweepWindow | undefined
 }
 
 /** How a sync reads, writes and stops. */
-export interface RunOptions extends BatchesOptions {
+export interface SyncOptions extends SyncReadOptions {
   /** When to stop before the end. The call commits what it has read, and the next call continues there. Default: never. */
   readonly stopAfter?: StopAfter | undefined
   /**
@@ -60,7 +60,7 @@ export interface StopAfter {
 }
 
 /** How a sweep reads, writes and stops. */
-export interface SweepOptions extends RunOptions {
+export interface SweepOptions extends SyncOptions {
   /** The clock-ins to compare. Default: all. */
   readonly window?: SweepWindow | undefined
   /** Whether the sweep may mark more than 20 % of its window and more than 100 rows. Default `false`. */
@@ -96,17 +96,38 @@ export class SyncSummary extends Schema.Opaque<SyncSummary>()(Schema.Struct({
   lateness: Schema.OptionFromNullOr(Schema.DurationFromMillis)
 })) {}
 
+/** The names of `SyncReadOptions`, and one of `SyncOptions` that holds for a reading too: a program may have one value for both. */
+export const readKeys: { readonly [K in keyof SyncReadOptions | "stopAfter"]-?: true } = {
+  overlap: true,
+  prefetchPages: true,
+  sortById: true,
+  stopAfter: true
+}
+
+const syncKeys: { readonly [K in keyof SyncOptions]-?: true } = {
+  ...readKeys,
+  claim: true,
+  onCommit: true
+}
+
+const sweepKeys: { readonly [K in Exclude<keyof SweepOptions, keyof SyncOptions>]-?: true } = {
+  window: true,
+  allowMissing: true
+}
+
 const defaultOverlap = Duration.minutes(15)
 const leastOverlap = Duration.minutes(1)
 
 /** The call that these options ask for, or the first reason not to send anything. */
 export const callOf = (
   company: CompanyId | Company,
-  options: RunOptions = {},
+  options: SyncOptions = {},
+  known: Readonly<Record<string, true>> = syncKeys,
   goal: Goal = { _tag: "Pass" }
 ): Effect.Effect<Call, InvalidRequest> =>
   Effect.gen(function*() {
     const named: Company = typeof company === "number" ? { id: company } : company
+    yield* Effect.fromResult(checkOptions(named.id, options, known))
     const overlap = Duration.fromInput(options.overlap ?? defaultOverlap)
     if (
       Option.isNone(overlap) || !Duration.isFinite(overlap.value) ||
@@ -137,7 +158,8 @@ export const callOf = (
 /** The call of a sweep. */
 export const sweepCallOf = (
   company: CompanyId | Company,
-  options: SweepOptions = {}
+  options: SweepOptions = {},
+  known: Readonly<Record<string, true>> = { ...syncKeys, ...sweepKeys }
 ): Effect.Effect<Call, InvalidRequest> =>
   Effect.gen(function*() {
     const { allowMissing = false, window: { gte, lt } = {} } = options
@@ -151,7 +173,7 @@ export const sweepCallOf = (
       return yield* invalid(companyId, "window.lt", "after window.gte")
     }
     const window: SweepWindow = { ...(gte === undefined ? {} : { gte }), ...(lt === undefined ? {} : { lt }) }
-    return yield* callOf(company, options, { _tag: "Sweep", window, allowMissing })
+    return yield* callOf(company, options, known, { _tag: "Sweep", window, allowMissing })
   })
 
 const invalid = (companyId: CompanyId, field: string, mustBe: string) =>
@@ -159,8 +181,8 @@ const invalid = (companyId: CompanyId, field: string, mustBe: string) =>
 
 /** Fails if a checkpoint is of another company, before anything is sent. */
 export const validateCheckpoint = ({ company }: Call, from: Option.Option<Checkpoint>) =>
-  Option.match(Option.filter(from, (checkpoint) => checkpoint.company !== company.id), {
+  Option.match(Option.filter(from, (checkpoint) => checkpoint.companyId !== company.id), {
     onNone: () => Effect.void,
     onSome: (other) =>
-      Effect.fail(unreadable(company.id, { reason: "Checkpoint", detail: `it is of company ${other.company}` }))
+      Effect.fail(unreadable(company.id, { reason: "Checkpoint", detail: `it is of company ${other.companyId}` }))
   })

@@ -38,9 +38,9 @@ export const makeStoreOf = (copies: Map<CompanyId, Copy>) => ({
     }),
   commit: (batch: Batch, previous: Option.Option<Checkpoint>): Effect.Effect<Committed, SyncError> =>
     Effect.suspend(() => {
-      const stored = copies.get(batch.company)
+      const stored = copies.get(batch.companyId)
       if (stored?.checkpoint !== Option.getOrUndefined(Option.map(previous, checkpointText))) {
-        return Effect.fail(superseded(batch.company))
+        return Effect.fail(superseded(batch.companyId))
       }
       const rows = new Map(stored?.rows)
       if (batch.kind === "sweep" && Option.exists(previous, ({ pass }) => pass < batch.pass))
@@ -50,11 +50,11 @@ export const makeStoreOf = (copies: Map<CompanyId, Copy>) => ({
       if (Option.isSome(batch.missing) && !batch.missing.value.allowed) {
         const present = presentRows(rows, batch.missing.value.window).length
         if (isTooManyMissing(marked.length, present)) {
-          return Effect.fail(tooManyMissing(batch.company, marked.length, present))
+          return Effect.fail(tooManyMissing(batch.companyId, marked.length, present))
         }
       }
       for (const row of marked) rows.set(row.punch.id, { ...row, isMissing: true })
-      copies.set(batch.company, { rows, checkpoint: checkpointText(batch.checkpoint) })
+      copies.set(batch.companyId, { rows, checkpoint: checkpointText(batch.checkpoint) })
       return Effect.succeed({ ...changes, missing: marked.length })
     })
 })

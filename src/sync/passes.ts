@@ -31,6 +31,7 @@ import {
 import { afterLook, isLookDue, look, spellingOf, warningOf, withSpelling } from "./look.ts"
 import { begin, contains, isPowerOfTwo, type Reads, restart, stepPage, unsorted } from "./pass.ts"
 import { SyncError, withCheckpoint } from "./SyncError.ts"
+import { CursorLost } from "./SyncReason.ts"
 
 /** What a call is for: one pass of whatever kind is due, or a sweep of a window. */
 export type Goal =
@@ -219,7 +220,7 @@ const emit = (
   const { begunAt, emptyRuns, isAnswer, kind, pages, restarts } = state
   const known: CallProgress = { checkpoint, kind, pages, restarts, emptyRuns }
   return {
-    batch: { company: checkpoint.company, kind, pass: passId, checkpoint, ...rows },
+    batch: { companyId: checkpoint.companyId, kind, pass: passId, checkpoint, ...rows },
     state: Option.match(checkpoint.running, {
       onNone: (): State => ({ ...known, _tag: isAnswer ? "Complete" : "Due" }),
       onSome: (running): State => ({
@@ -242,7 +243,7 @@ const beginAgain = (call: Call, state: Reading, detail: string): Step => {
   if (running.restarts <= maxRestarts) return { state: begun, batch: Option.none(), isEnded: true }
   const { checkpoint } = state
   const emitted = emit(begun, { ...checkpoint, writer: call.writer, running: Option.none() }, checkpoint.pass)
-  const error = new SyncError({ reason: "CursorLost", companyId: call.company.id, detail })
+  const error = new SyncError({ companyId: call.company.id, reason: new CursorLost({ detail }) })
   return { state: { ...emitted.state, _tag: "Lost", error }, batch: Option.some(emitted.batch), isEnded: true }
 }
 

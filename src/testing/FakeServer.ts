@@ -1,4 +1,4 @@
-/** The fake service on a port of this machine. It imports Node, so the index does not export it. */
+/** The `./testing/node` subpath: the fake service on a port of this machine. It imports Node, so the index does not export it. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
@@ -54,7 +54,7 @@ export class FakeServer extends Context.Service<FakeServer, {
     }))
 }
 
-const loadServer = loadPlatformNode("testing/server", () => import("@effect/platform-node/NodeHttpServer"))
+const loadServer = loadPlatformNode("testing/node", () => import("@effect/platform-node/NodeHttpServer"))
 
 /** The page brings the description of the interface: it is loaded here, and only on request. */
 const withPage = Layer.unwrap(

@@ -1,4 +1,4 @@
-/** The `./testing` subpath: a fake service and generated punches. It needs no test runner and no Node. */
+/** The `./testing` subpath: a fake service, generated punches, a client for tests, and the rules of a `SyncStore`. It needs no test runner and no Node. */
 export type { Delivery, Endpoint, FakeRequest, FakeResponse, RecordedRequest } from "./base/message.ts"
 export type { ApprovalStatus, StoredPunch, WireBreak, WirePunch } from "./base/WirePunch.ts"
 export { toWire } from "./base/WirePunch.ts"
@@ -18,3 +18,7 @@ export type {
   VisibilityLag
 } from "./service/options.ts"
 export type { PunchPatch } from "./service/table.ts"
+export { syncStoreRules } from "./syncStoreRules.ts"
+export type { SyncStoreRule, SyncStoreRulesOptions } from "./syncStoreRules.ts"
+export * as TestClient from "./TestClient.ts"
+export type { BreakInput, Given, InstantInput, PunchInput, TestClientOptions } from "./TestClient.ts"

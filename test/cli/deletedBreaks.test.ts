@@ -138,12 +138,12 @@ describe("deleted breaks", () => {
 
         const due = yield* ran("payroll", "due", "--json")
         const diff = yield* ran("payroll", "diff", "--close", "1")
-        const edits = yield* ran("copy", "feed", "--kind", "edited", "--changed", "breaks", "--since", position)
+        const edits = yield* ran("copy", "feed", "--kind", "edited", "--changed", "breaks", "--after", position)
         assert.strictEqual(due.stdout.match(/"netSeconds":1800\b/g)?.length, 2, due.stdout + due.stderr)
         assert.match(diff.stdout, /12:00 to 12:30 unpaid +12:00 to 12:30 unpaid, deleted/, diff.stderr)
         assert.notInclude(diff.stdout, "503")
         assert.deepStrictEqual(
-          linesOf(edits.stdout).map((line) => JSON.parse(line)).map(({ changed, id }) => [id, changed]),
+          linesOf(edits.stdout).map((line) => JSON.parse(line)).map(({ changed, punchId }) => [punchId, changed]),
           [[1, ["breaks"]], [2, ["breaks"]]],
           edits.stderr
         )

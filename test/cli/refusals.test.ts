@@ -10,7 +10,7 @@ import { commandFailureOf } from "../../src/cli/describe.ts"
 import { linesOf } from "../../src/cli/payroll/diffPrint.ts"
 import { piped } from "../../src/cli/print/table.ts"
 import { CompanyId, TimePunchId, UserId } from "../../src/Ids.ts"
-import { SyncError } from "../../src/sync/SyncError.ts"
+import { storeFailed } from "../../src/sync/SyncError.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, Fault, type StoredPunch } from "../../src/testing/index.ts"
 import { punch } from "../support/arbitraryPunch.ts"
@@ -226,7 +226,7 @@ describe("[M13] a login that PostgreSQL refuses", () => {
     [
       "as a copy is read",
       commandFailureOf(
-        new SyncError({ companyId: CompanyId.make(defaultCompany.id), reason: "Store", detail: "x", cause: error })
+        storeFailed(CompanyId.make(defaultCompany.id), "x", error)
       )
     ]
   ])("names where a password is set, %s", (_, { advice, code }) => {
@@ -238,7 +238,7 @@ describe("[M13] a login that PostgreSQL refuses", () => {
 describe("[M11] changes of long notes", () => {
   const same = "The same beginning of a note, which is longer than forty characters "
   const change = {
-    id: TimePunchId.make(1),
+    punchId: TimePunchId.make(1),
     userId: UserId.make(7),
     kind: "edited" as const,
     before: Option.some(punch({ notes: `${same}one` })),

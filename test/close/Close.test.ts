@@ -10,7 +10,7 @@ import { BusinessDate, CompanyId, TimePunchId, UserId } from "../../src/Ids.ts"
 import { Patience } from "../../src/internal/sql/transaction.ts"
 import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
 import * as Period from "../../src/payroll/Period.ts"
-import { SqlStore } from "../../src/sql/index.ts"
+import { PunchCopy } from "../../src/sql/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { shift as shiftOf } from "../support/arbitraryPunch.ts"
 import { databases, hookedClient, type Hooks, itWithDatabase } from "../support/databases.ts"
@@ -177,7 +177,7 @@ for (const database of databases()) {
           yield* closed(copy)
           yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10)])
           yield* copy.run(
-            SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") })
+            PunchCopy.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") })
           )
 
           const error = yield* Effect.flip(copy.run(Close.verify(company, undefined)))
@@ -191,7 +191,7 @@ for (const database of databases()) {
           yield* copy.query(`UPDATE time_punches_close_state SET rules = 1`)
           yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 9)])
           yield* copy.run(
-            SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") })
+            PunchCopy.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") })
           )
           assert.deepStrictEqual((yield* correct(copy)).unverified, ["1.2"])
         })
@@ -219,7 +219,7 @@ for (const database of databases()) {
           ])
           yield* voidRevision(copy, "1.2")
           yield* copy.run(
-            SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") })
+            PunchCopy.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") })
           )
           assert.deepStrictEqual((yield* correct(copy)).peopleWithoutHours.map(({ causes }) => causes), [
             { missing: 1 },
@@ -239,7 +239,7 @@ for (const database of databases()) {
         for (const part of closeTables) {
           assert.isNotEmpty(yield* copy.query(`SELECT 1 FROM time_punches_${part}`), part)
         }
-        yield* copy.run(SqlStore.purge(company))
+        yield* copy.run(PunchCopy.purge(company))
 
         assert.deepStrictEqual(yield* list(copy), [])
         for (const part of closeTables) {
@@ -273,7 +273,7 @@ for (const database of databases()) {
       (copy) =>
         Effect.gen(function*() {
           yield* commit(copy.kept, company, week)
-          const purged = yield* between(copy, copy.run(SqlStore.purge(company)))
+          const purged = yield* between(copy, copy.run(PunchCopy.purge(company)))
           assert.match(
             (yield* Effect.flip(purged(Close.create(company, options)))).message,
             /the copy was erased/
@@ -283,7 +283,7 @@ for (const database of databases()) {
           yield* commit(copy.kept, company, week)
           const prune = Effect.andThen(
             commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 9)]),
-            copy.run(SqlStore.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }))
+            copy.run(PunchCopy.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }))
           )
           const pruned = yield* between(copy, prune)
           const error = yield* Effect.flip(pruned(Close.create(company, options)))
@@ -610,7 +610,7 @@ for (const database of databases()) {
           }))
           const unanswered = yield* Effect.flip(Effect.provideService(run(noting), Patience, Duration.millis(100)))
           assert.include(unanswered.message, "the file may have been noted")
-          const erasing = yield* between(copy, copy.run(SqlStore.purge(company)))
+          const erasing = yield* between(copy, copy.run(PunchCopy.purge(company)))
           assert.strictEqual((yield* Effect.flip(erasing(noting)))._tag, "UnknownClose")
           assert.deepStrictEqual(yield* copy.query(`SELECT 1 FROM time_punches_close_file`), [])
         })
@@ -698,7 +698,7 @@ describe("Rights in PostgreSQL", () => {
       const trap = "CREATE TRIGGER trap AFTER DELETE ON keeper.time_punches_close " +
         "FOR EACH ROW EXECUTE FUNCTION public.time_punches_erase_closes()"
       assert.strictEqual((yield* Effect.flip(ask("keeper", trap))).reason._tag, "AuthorizationError")
-      yield* as("keeper")(SqlStore.purge(company))
+      yield* as("keeper")(PunchCopy.purge(company))
       for (const part of closeTables) {
         assert.deepStrictEqual(yield* owner.query(`SELECT 1 FROM time_punches_${part}`), [])
       }

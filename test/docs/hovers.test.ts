@@ -52,7 +52,12 @@ describe("a hover over a public name", () => {
       "WorkedTime.measureMillis",
       "WorkedTime.paidParts",
       "explain",
-      "isRefused"
+      "fingerprint",
+      "isRefused",
+      "isSegment",
+      "retryAfterOf",
+      "segmentOf",
+      "textOf"
     ])
   })
 

@@ -52,7 +52,7 @@ const programs = [
   ["Resume a run that failed", "TimePunches.list"],
   ["Write the payroll of a week as CSV", "Labor.toCsv"],
   ["Keep a copy in a file", "SqlStore.layer"],
-  ["Test a program that meets an outage", "index.layerTest"]
+  ["Test a program that meets an outage", "TestClient.layer"]
 ] as const
 
 const docstrings = sources.flatMap(({ path, text }) => examplesIn(path, text))

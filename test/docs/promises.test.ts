@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { lines, toJson } from "../../docs/examples/promises.ts"
 import { TimePunch } from "../../src/index.ts"
-import { punch, punchBreak } from "../../src/testing/kit/index.ts"
+import { punch, punchBreak } from "../../src/testing/TestClient.ts"
 
 const open = punch({ clockedOut: null, departmentId: null, breaks: [punchBreak({ out: null })] })
 

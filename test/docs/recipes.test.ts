@@ -12,7 +12,7 @@ import { users } from "../../docs/examples/kit.ts"
 import { PunchProvider } from "../../docs/examples/promises.ts"
 import { Cursor, Forbidden, type ListError, RateLimited, TimePunches, Unauthorized } from "../../src/index.ts"
 import { FakeService, Fault } from "../../src/testing/index.ts"
-import { layerTest, punch } from "../../src/testing/kit/index.ts"
+import { layer as layerTest, punch } from "../../src/testing/TestClient.ts"
 
 const failing = (error: ListError) => TimePunches.layerMock({ list: () => Stream.fail(error) })
 

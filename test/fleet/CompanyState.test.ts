@@ -14,7 +14,7 @@ import {
   type RowAtEnd
 } from "../../src/fleet/CompanyState.ts"
 import { CompanyId } from "../../src/index.ts"
-import { SyncError } from "../../src/sync/index.ts"
+import { SyncError, SyncReason } from "../../src/sync/index.ts"
 
 const minute = 60_000
 
@@ -221,7 +221,11 @@ describe("decide", () => {
 
 describe("outcomeOf", () => {
   const companyId = CompanyId.make(1)
-  const sync = (reason: SyncError["reason"]) => new SyncError({ reason, companyId })
+  const sync = (tag: SyncError["reason"]["_tag"]) =>
+    new SyncError({
+      companyId,
+      reason: tag === "TooManyMissing" ? new SyncReason[tag]({ missing: 101, rows: 200 }) : new SyncReason[tag]({})
+    })
   const token = (reason: Errors.TokenError["reason"]) => new Errors.TokenError({ reason })
 
   it.each<readonly [Errors.ListError | SyncError, OutcomeTag, string]>([

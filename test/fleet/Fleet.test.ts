@@ -31,7 +31,7 @@ describe("Fleet", () => {
 
       assert.deepStrictEqual(paused, { changed: [id(2)], unknown: [id(3)], inactive: [] })
       assert.deepStrictEqual(json, {
-        company: 2,
+        companyId: 2,
         state: "paused",
         phase: "first",
         reason: null,
@@ -45,7 +45,7 @@ describe("Fleet", () => {
       })
       assert.deepStrictEqual(yield* fleet.status(id(9)), Option.none())
       assert.deepStrictEqual(yield* fleet.resumeWhere({ state: "paused" }), [id(2)])
-      assert.deepStrictEqual(yield* fleet.runs(id(1)), [])
+      assert.deepStrictEqual(yield* fleet.turns(id(1)), [])
     }).pipe(Effect.provide(layer)))
 
   it.effect("refuses what is no company, and adds nothing then", () =>
@@ -57,10 +57,13 @@ describe("Fleet", () => {
         yield* Effect.flip(fleet.add([{ id: id(1), every: "999 millis" }])),
         yield* Effect.flip(fleet.add([{ id: id(1), every: Infinity }])),
         yield* Effect.flip(fleet.add([{ id: id(1), every: "36526 days" }])),
-        ...(yield* Effect.forEach(untyped.slice(1), (company) => Effect.flip(fleet.runs(company.id))))
+        ...(yield* Effect.forEach(untyped.slice(1), (company) => Effect.flip(fleet.turns(company.id))))
       ]
 
-      for (const { reason } of errors) assert.strictEqual(reason, "InvalidInput")
+      assert.deepStrictEqual(
+        errors.map((error) => error._tag === "InvalidRequest" ? error.field : error._tag),
+        ["id", "every", "every", "every", "id"]
+      )
       assert.deepStrictEqual(yield* fleet.list(), [])
     }).pipe(Effect.provide(layer)))
 
@@ -80,18 +83,18 @@ describe("Fleet", () => {
 
       assert.deepStrictEqual(added, { added: [id(1)], changed: [] })
       assert.deepStrictEqual(same, { added: [], changed: [] }, "the guid and the interval are those that it has")
-      assert.deepStrictEqual(refused.map(({ detail, reason }) => [reason, detail]), [
-        ["InvalidInput", "company 1 is given twice, with different guids"],
-        ["InvalidInput", "company 1 is given twice, with different intervals"]
+      assert.deepStrictEqual(refused.map(({ message }) => message), [
+        "invalid guid: must have one value: company 1 is given twice [company 1]",
+        "invalid every: must have one value: company 1 is given twice [company 1]"
       ])
     }).pipe(Effect.provide(layer)))
 
   it.effect("fails by name over tables that are older", () =>
     Effect.gen(function*() {
       const built = Layer.build(Fleet.layer.pipe(Layer.provide(NodeSqlite.layer({ filename: ":memory:" }))))
-      const { reason } = yield* Effect.flip(Effect.scoped(built))
+      const error = yield* Effect.flip(Effect.scoped(built))
 
-      assert.strictEqual(reason, "NotMigrated")
+      assert.strictEqual(error._tag === "FleetError" && error.reason._tag, "NotMigrated")
     }))
 
   it.live("adds ten thousand companies in a second", (context) => {

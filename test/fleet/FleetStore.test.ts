@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, DateTime, Effect, Exit, Option, Scope } from "effect"
+import { Clock, DateTime, Duration, Effect, Exit, Option, Scope } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import type { Outcome } from "../../src/fleet/CompanyState.ts"
 import { nextSlot } from "../../src/fleet/Schedule.ts"
@@ -383,7 +383,7 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
           for (const claim of yield* fleet.store.claim(claiming())) {
             const isInterrupted = turn === 2 || turn === 4
             if (isInterrupted) yield* fleet.store.release(claim)
-            else yield* fleet.store.end("a", ending(claim), { ...settings, keepRuns: claim.company === 1 ? 3 : 50 })
+            else yield* fleet.store.end("a", ending(claim), { ...settings, keepTurns: claim.company === 1 ? 3 : 50 })
             if (!isInterrupted && claim.company === 1) ended.unshift(claim.epoch)
           }
         }
@@ -756,7 +756,7 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
 
         assert.deepStrictEqual(one, { added: [id(1), id(2)], changed: [] })
         assert.deepStrictEqual(two, { added: [], changed: [id(2)] })
-        assert.deepStrictEqual(listed.map(({ everySeconds }) => everySeconds), [60, 60])
+        assert.deepStrictEqual(listed.map(({ every }) => Duration.toSeconds(every)), [60, 60])
         assert.deepStrictEqual(claims.map((claim) => claim.guid), [guid, guid])
       }))
 
@@ -816,10 +816,13 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         const paused = yield* list({ states: ["paused"], isLate: false, id: undefined })
         const [second] = yield* list({ states: undefined, isLate: false, id: id(2) })
 
-        assert.deepStrictEqual(late.map(({ company }) => company), [id(1), id(3)])
-        assert.approximately(late[0]?.lateSeconds ?? 0, 2 * every / 1000, 5)
-        assert.deepStrictEqual(paused.map(({ company }) => company), [id(3)])
-        assert.deepStrictEqual([second?.lateSeconds, Option.isSome(second?.lastOkAt ?? Option.none())], [0, true])
+        assert.deepStrictEqual(late.map(({ companyId: company }) => company), [id(1), id(3)])
+        assert.approximately(Duration.toSeconds(late[0]?.late ?? 0), 2 * every / 1000, 5)
+        assert.deepStrictEqual(paused.map(({ companyId: company }) => company), [id(3)])
+        assert.deepStrictEqual([
+          second && Duration.toSeconds(second.late),
+          Option.isSome(second?.lastOkAt ?? Option.none())
+        ], [0, true])
       }))
 
     test("show pauses that hold", ({ store }) =>
@@ -964,8 +967,8 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         const [a, b] = yield* store.runners
 
         assert.containSubset(a, { runner: "a", state: "sick", error: Option.some("ECONNREFUSED"), holds: [] })
-        assert.containSubset(b, { runner: "b", state: "silent", release: "1.0.0", holds: [{ company: 1 }] })
-        assert.isBelow(b?.holds[0]?.seconds ?? Infinity, 5)
+        assert.containSubset(b, { runner: "b", state: "silent", release: "1.0.0", holds: [{ companyId: 1 }] })
+        assert.isBelow(Duration.toSeconds(b?.holds[0]?.for ?? Infinity), 5)
 
         // Noted again, it lives, and has started when it did.
         yield* store.notePresence("b", note)
@@ -1024,16 +1027,19 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
       yield* fleet.store.verify
       yield* Effect.orDie(fleet.sql.unsafe("DELETE FROM fleet_migrations"))
       const error = yield* Effect.flip(fleet.store.verify)
-      assert.strictEqual(error.reason, "NotMigrated")
+      assert.strictEqual(error.reason._tag, "NotMigrated")
       assert.include(error.message, "fleet migrate")
       const taken = yield* Effect.flip(fleet.store.migrate)
-      assert.strictEqual(taken.reason, "NotMigrated")
-      assert.include(taken.detail, "fleet_company is there already, and not of the fleet: use another file or database")
+      assert.strictEqual(taken.reason._tag, "NotMigrated")
+      assert.include(
+        taken.reason.detail,
+        "fleet_company is there already, and not of the fleet: use another file or database"
+      )
       yield* Effect.orDie(fleet.sql.unsafe("INSERT INTO fleet_migrations (migration_id, name) VALUES (4, 'removals')"))
       for (const call of [fleet.store.migrate, fleet.store.verify]) {
         const error = yield* Effect.flip(call)
-        assert.strictEqual(error.reason, "NotMigrated")
-        assert.include(error.detail, "the fleet has schema 4, made before the first publication")
+        assert.strictEqual(error.reason._tag, "NotMigrated")
+        assert.include(error.reason.detail, "the fleet has schema 4, made before the first publication")
       }
     }))
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Result } from "effect"
+import { Duration, Option, Result } from "effect"
 import { backoff, nextSlot, slotOf } from "../../src/fleet/Schedule.ts"
 import { defaultSettings, readSettings } from "../../src/fleet/Settings.ts"
 
@@ -52,7 +52,7 @@ describe("readSettings", () => {
       turnDeadline: 600_000,
       takeover: 10_000,
       helpAfter: 2000,
-      keepRuns: 50,
+      keepTurns: 50,
       historyDays: undefined,
       sweepEvery: 86_400_000,
       sweepWindow: 35 * 86_400_000,
@@ -67,7 +67,7 @@ describe("readSettings", () => {
       [{ takeover: "9 seconds" }, "takeover must be a duration from 10 seconds to 36525 days"],
       [{ maxConcurrentSyncs: 0 }, "maxConcurrentSyncs must be a whole number of at least 1"],
       [{ pagesPerTurn: 1.5 }, "pagesPerTurn must be a whole number of at least 1"],
-      [{ keepRuns: NaN }, "keepRuns must be a whole number of at least 1"],
+      [{ keepTurns: NaN }, "keepTurns must be a whole number of at least 1"],
       [{ historyDays: 0 }, "historyDays must be a whole number from 1 to 36525"],
       [{ historyDays: 1e9 }, "historyDays must be a whole number from 1 to 36525"],
       [{ sweepEvery: Infinity }, "sweepEvery must be a duration from 1 second to 36525 days"],
@@ -77,7 +77,8 @@ describe("readSettings", () => {
       [{ helpAfter: -1 }, "helpAfter must be a duration from 0 to 36525 days"]
     ] as const
   )("names the first setting that is invalid: %o", (given, why) => {
-    assert.deepStrictEqual(readSettings(given), Result.fail(why))
+    const refused = Option.getOrThrow(Result.getFailure(readSettings(given)))
+    assert.strictEqual(refused.message, `invalid ${why.replace(" ", ": ")}`)
   })
 
   it("allows a short takeover to a test", () => {

@@ -67,7 +67,7 @@ describe("time-punches fleet", () => {
       ])
       assert.isTrue(Array.isArray(json))
       assert.deepInclude(Array.isArray(json) ? json[0] : {}, {
-        company: 4021,
+        companyId: 4021,
         state: "active",
         phase: "first",
         reason: null,
@@ -101,7 +101,7 @@ describe("time-punches fleet", () => {
       )
       assert.strictEqual(none.stdout, "[]\n")
       assert.include(zero.stderr, "company_id must be a whole number from 1")
-      assert.include(twice.stderr, "company 1 is given twice, with different guids")
+      assert.include(twice.stderr, "guid must have one value: company 1 is given twice")
       assert.include(wrong.stderr, "standard input, line 3: company_id must be")
       assert.include(guidless.stderr, "line 2: guid must be")
       assert.include(terminal.stderr, "standard input")
@@ -186,7 +186,7 @@ describe("time-punches fleet", () => {
       )
       const shown = yield* fleet("runners")
       const json: ReadonlyArray<
-        { readonly holds: ReadonlyArray<{ readonly company: number; readonly seconds: number }> }
+        { readonly holds: ReadonlyArray<{ readonly companyId: number; readonly forSeconds: number }> }
       > = JSON.parse((yield* fleet("runners --json")).stdout)
 
       assert.deepStrictEqual([none.code, linesOf(none.stdout).length, empty.stdout], [0, 1, "[]\n"])
@@ -205,7 +205,7 @@ describe("time-punches fleet", () => {
         { runner: "b", state: "refused", error: "invalid_client: the secret", inWork: 0, holds: [] },
         { runner: "c", state: "silent", release: "0.0.9", inWork: 1 }
       ])
-      assert.approximately(json[0]?.holds[0]?.seconds ?? 0, 120, 30)
+      assert.approximately(json[0]?.holds[0]?.forSeconds ?? 0, 120, 30)
     })
   )
 
@@ -308,7 +308,7 @@ describe("time-punches fleet", () => {
       const back = yield* fleet("status 3")
       const wrong = yield* fleet("status 0")
       const status = yield* fleet("status 1")
-      const json: { readonly company: number; readonly runs: ReadonlyArray<unknown> } = JSON.parse(
+      const json: { readonly companyId: number; readonly turns: ReadonlyArray<unknown> } = JSON.parse(
         (yield* fleet("status 1 --json")).stdout
       )
       const unknown = yield* fleet("status 2")
@@ -318,8 +318,8 @@ describe("time-punches fleet", () => {
       assert.match(status.stdout, /2s +a +2 +300 +Complete/)
       assert.match(back.stdout, / 0s +a/, "the clock was set back meanwhile")
       assert.deepStrictEqual([wrong.code, /from 1 to/.test(wrong.stderr)], [2, true], wrong.stderr)
-      assert.strictEqual(json.company, 1)
-      assert.deepStrictEqual(json.runs, [{
+      assert.strictEqual(json.companyId, 1)
+      assert.deepStrictEqual(json.turns, [{
         epoch: 7,
         runner: "a",
         beganAt: "1970-01-01T00:00:01.000Z",
@@ -332,10 +332,10 @@ describe("time-punches fleet", () => {
         sql`WITH RECURSIVE n (at) AS (SELECT 8 UNION ALL SELECT at + 1 FROM n WHERE at < 20)
           INSERT INTO fleet_run SELECT 1, at, 'a', 1000 * at, 3000 * at, 2, 300, 'Complete' FROM n`
       )
-      const many: { readonly runs: ReadonlyArray<{ readonly epoch: number }> } = JSON.parse(
+      const many: { readonly turns: ReadonlyArray<{ readonly epoch: number }> } = JSON.parse(
         (yield* fleet("status 1 --json")).stdout
       )
-      assert.deepStrictEqual(many.runs.map(({ epoch }) => epoch), [20, 19, 18, 17, 16, 15, 14, 13, 12, 11])
+      assert.deepStrictEqual(many.turns.map(({ epoch }) => epoch), [20, 19, 18, 17, 16, 15, 14, 13, 12, 11])
       assert.lengthOf(linesOf((yield* fleet("status 1")).stdout), 2 + 1 + 1 + 10)
       assert.deepStrictEqual([unknown.code, unknown.stdout], [2, ""])
     })

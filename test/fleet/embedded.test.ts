@@ -3,11 +3,18 @@ import { Duration, Effect, Exit, Fiber, Layer, Option, Result, Scope, Stream, Tr
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Fs from "node:fs"
-import { Fleet } from "../../src/fleet/index.ts"
-import { type EmbeddedOptions, FleetRunner } from "../../src/fleet/node/index.ts"
+import { Fleet, type FleetError } from "../../src/fleet/index.ts"
+import { FleetRunner, type SqliteRunnerOptions } from "../../src/fleet/node/index.ts"
 import { startEmbedded } from "../../src/fleet/node/run.ts"
-import { CompanyGuid, CompanyId, type ListError, TimePunches, UnexpectedStatus } from "../../src/index.ts"
-import { SqlStore } from "../../src/sql/index.ts"
+import {
+  CompanyGuid,
+  CompanyId,
+  type InvalidRequest,
+  type ListError,
+  TimePunches,
+  UnexpectedStatus
+} from "../../src/index.ts"
+import { PunchCopy } from "../../src/sql/index.ts"
 import { readRows } from "../../src/sql/read.ts"
 import { FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { temporaryFolder } from "../cli/support.ts"
@@ -32,11 +39,11 @@ const service = app({
 }, oauth)
 
 /** A fleet in this file; it ends with the scope that is given, as the process does. */
-const running = (filename: string, options: Partial<EmbeddedOptions> = {}) =>
+const running = (filename: string, options: Partial<SqliteRunnerOptions> = {}) =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
     yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
-    const context = yield* Scope.provide(Layer.build(FleetRunner.layerEmbedded({ filename, ...options })), scope)
+    const context = yield* Scope.provide(Layer.build(FleetRunner.layerSqlite({ filename, ...options })), scope)
     return { context, end: Scope.close(scope, Exit.void) }
   })
 
@@ -66,7 +73,7 @@ const assertEqual = Effect.forEach(companies, (company) =>
 
 /** Runs what uses the fleet of a runner over a separate file. */
 const inRunner = <A, E, R>(
-  options: Partial<EmbeddedOptions>,
+  options: Partial<SqliteRunnerOptions>,
   use: (fleet: Fleet["Service"]) => Effect.Effect<A, E, R>
 ) =>
   Effect.gen(function*() {
@@ -79,7 +86,9 @@ const noon = Date.UTC(2026, 3, 5, 12)
 const test = <E>(title: string, body: Effect.Effect<void, E, Scope.Scope | TimePunches | FakeService>) =>
   it.effect(title, () => Effect.andThen(TestClock.setTime(noon), body).pipe(Effect.provide(service)))
 
-describe("FleetRunner.layerEmbedded", () => {
+const reasonOf = (error: FleetError | InvalidRequest) => error._tag === "FleetError" ? error.reason._tag : error._tag
+
+describe("FleetRunner.layerSqlite", () => {
   test(
     "ends once its file was removed",
     Effect.gen(function*() {
@@ -92,7 +101,7 @@ describe("FleetRunner.layerEmbedded", () => {
       yield* passing("1 minute")
 
       const error = yield* Fiber.join(ending)
-      assert.deepStrictEqual([error.reason, error.detail], [
+      assert.deepStrictEqual([error.reason._tag, error.reason.message], [
         "Store",
         `the fleet cannot continue: the file ${filename} was removed, after this process had opened it`
       ])
@@ -109,7 +118,9 @@ describe("FleetRunner.layerEmbedded", () => {
         yield* assertEqual
         const loaded = yield* fleet.list()
         assert.deepStrictEqual(
-          loaded.map(({ failures, lateSeconds, phase, rows, state }) => [state, phase, rows, failures, lateSeconds]),
+          loaded.map((
+            { failures, late, phase, rows, state }
+          ) => [state, phase, rows, failures, Duration.toMillis(late)]),
           companies.map(() => ["active", "increment", 450, 0, 0])
         )
 
@@ -121,8 +132,10 @@ describe("FleetRunner.layerEmbedded", () => {
         yield* passing("6 minutes", "10 seconds")
         yield* assertEqual
         const swept = yield* fleet.list()
-        const runs = yield* fleet.runs(id(5001))
-        assert.isTrue(swept.every(({ lateSeconds, state }) => state === "active" && lateSeconds < 60))
+        const runs = yield* fleet.turns(id(5001))
+        assert.isTrue(
+          swept.every(({ late, state }) => state === "active" && Duration.isLessThan(late, Duration.minutes(1)))
+        )
         assert.isAtMost(runs.length, 50)
       }))
   )
@@ -180,7 +193,7 @@ describe("FleetRunner.layerEmbedded", () => {
         assert.isTrue((yield* fleet.list()).every(({ phase, rows }) => phase === "first" && rows > 0))
         yield* passing("30 seconds")
         yield* assertEqual
-        const outcomes = (yield* fleet.runs(id(5001))).map(({ outcome, pages }) => [outcome, pages]).toReversed()
+        const outcomes = (yield* fleet.turns(id(5001))).map(({ outcome, pages }) => [outcome, pages]).toReversed()
         assert.deepStrictEqual(outcomes.slice(0, 2), [["TurnOver", 1], ["TurnOver", 1]])
         assert.include(outcomes.map(([outcome]) => outcome), "Complete")
       }))
@@ -193,7 +206,7 @@ describe("FleetRunner.layerEmbedded", () => {
         yield* (yield* FakeService).inject(Fault.status(410), { requests: 2 })
         yield* fleet.add(companies.slice(0, 1))
         yield* passing("10 seconds")
-        const turns = (yield* fleet.runs(id(5001))).map(({ outcome, pages }) => [outcome, pages]).toReversed()
+        const turns = (yield* fleet.turns(id(5001))).map(({ outcome, pages }) => [outcome, pages]).toReversed()
 
         assert.deepStrictEqual(turns.slice(0, 3), [["TurnOver", 1], ["TurnOver", 1], ["Complete", 2]])
       }))
@@ -252,7 +265,7 @@ describe("FleetRunner.layerEmbedded", () => {
       const first = yield* running(filename)
       const refused = yield* Effect.flip(running(filename))
       const again = yield* Effect.flip(running(filename.replace("/punches.db", "/./punches.db")))
-      assert.deepStrictEqual([refused.reason, again.reason], ["AlreadyRunning", "AlreadyRunning"])
+      assert.deepStrictEqual([refused, again].map(reasonOf), ["AlreadyRunning", "AlreadyRunning"])
       assert.include(refused.message, filename)
       yield* first.end
       yield* running(filename)
@@ -265,8 +278,11 @@ describe("FleetRunner.layerEmbedded", () => {
       const memory = yield* Effect.flip(running(":memory:"))
       const folder = yield* Effect.flip(running("/no/such/folder/punches.db"))
       const setting = yield* Effect.flip(running(yield* file, { takeover: "1 second" }))
-      assert.deepStrictEqual([memory.reason, folder.reason, setting.reason], ["InvalidInput", "Store", "InvalidInput"])
+      assert.deepStrictEqual([memory, folder, setting].map(reasonOf), ["InvalidRequest", "Store", "InvalidRequest"])
       assert.include(setting.message, "takeover")
+      const untyped: Partial<SqliteRunnerOptions> = JSON.parse(`{"keepTurn":5}`)
+      const unknown = yield* Effect.flip(running(yield* file, untyped))
+      assert.strictEqual(unknown.message, "invalid keepTurn: is not an option; did you mean keepTurns?")
     })
   )
 
@@ -284,10 +300,10 @@ describe("FleetRunner.layerEmbedded", () => {
         first.context
       )
       yield* first.end
-      const { message, reason } = yield* Effect.flip(running(filename))
+      const error = yield* Effect.flip(running(filename))
 
-      assert.strictEqual(reason, "Store")
-      assert.include(message, "cannot be written")
+      assert.strictEqual(reasonOf(error), "Store")
+      assert.include(error.message, "cannot be written")
     })
   )
 
@@ -304,7 +320,7 @@ describe("FleetRunner.layerEmbedded", () => {
         const list = yield* fleet.list()
 
         assert.isTrue(list.every(({ nextAt }) => nextAt.epochMilliseconds <= noon + 1_000_000))
-        assert.lengthOf(yield* fleet.runs(id(5001)), 2)
+        assert.lengthOf(yield* fleet.turns(id(5001)), 2)
       }))
   )
 
@@ -335,9 +351,9 @@ describe("FleetRunner.layerEmbedded", () => {
     inRunner({}, (fleet) =>
       Effect.gen(function*() {
         yield* fleet.add(companies)
-        yield* Stream.runForEach(Stream.take(SqlStore.list(id(5001)), 1), () => Effect.void)
+        yield* Stream.runForEach(Stream.take(PunchCopy.list(id(5001)), 1), () => Effect.void)
         const pulled = Stream.runForEach(
-          Stream.take(Stream.concat(SqlStore.list(id(5001)), Stream.never), 1),
+          Stream.take(Stream.concat(PunchCopy.list(id(5001)), Stream.never), 1),
           () => passing("10 seconds")
         )
         yield* Effect.timeoutOption(pulled, "20 seconds").pipe(Effect.forkScoped)
@@ -496,7 +512,7 @@ describe("an outage in front of the service", () => {
         yield* fake.clearFaults
         yield* fake.inject(Fault.status(522, html))
         yield* passing("5 minutes", "2 seconds")
-        const runs = (yield* Effect.forEach(companies, ({ id }) => fleet.runs(id))).flat()
+        const runs = (yield* Effect.forEach(companies, ({ id }) => fleet.turns(id))).flat()
         assert.isAbove(runs.filter(({ outcome }) => outcome === "ServiceUnavailable").length, 0)
         assert.deepStrictEqual(yield* reasons, ["InvalidClient"])
 

@@ -4,7 +4,7 @@
  * throttled; credentials are refused; the clock of the database is set back; operators pause. What they
  * say to each other goes through gates, so that a killed process neither reads nor writes anything any more.
  */
-import { DateTime, Deferred, Effect, Exit, Fiber, Layer, Option, Result, Scope, Stream } from "effect"
+import { DateTime, Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Result, Scope, Stream } from "effect"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
 import { makeRunner, type Runner } from "../../src/fleet/node/turns.ts"
@@ -20,10 +20,10 @@ import {
   TokenError,
   TransportError
 } from "../../src/index.ts"
-import { type Batch, type Checkpoint, SyncError, SyncStore } from "../../src/sync/index.ts"
+import { type Batch, type Checkpoint, SyncError, SyncReason, SyncStore } from "../../src/sync/index.ts"
 import { makeStoreOf } from "../../src/sync/memoryStore.ts"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
-import { punch } from "../../src/testing/kit/index.ts"
+import { punch } from "../../src/testing/TestClient.ts"
 import { pageOf } from "../support/page.ts"
 import { sqliteStore } from "./support.ts"
 
@@ -243,22 +243,22 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
             Effect.suspend((): Effect.Effect<A, SyncError | SqlError> => isAway ? Effect.fail(lost()) : self)
           ),
           "SqlError",
-          () => Effect.fail(new SyncError({ reason: "Store", companyId: company }))
+          () => Effect.fail(new SyncError({ companyId: company, reason: new SyncReason.Store({}) }))
         )
       return SyncStore.of({
         pagesPerCommit: 1,
         load: (company) => over(company, copies.load(company)),
         commit: (batch, previous) =>
           over(
-            batch.company,
+            batch.companyId,
             commit(batch, previous).pipe(
               Effect.tap(() =>
                 Effect.sync(() => {
-                  const epoch = process.epochs.get(batch.company) ?? 0
-                  const before = latest.get(batch.company) ?? 0
+                  const epoch = process.epochs.get(batch.companyId) ?? 0
+                  const before = latest.get(batch.companyId) ?? 0
                   if (epoch < before)
-                    faults.push(`company ${batch.company} was written by epoch ${epoch} after ${before}`)
-                  latest.set(batch.company, Math.max(epoch, before))
+                    faults.push(`company ${batch.companyId} was written by epoch ${epoch} after ${before}`)
+                  latest.set(batch.companyId, Math.max(epoch, before))
                 })
               ),
               Effect.tapError(() => Effect.sync(() => (refused += 1)))
@@ -426,19 +426,23 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
       yield* TestClock.adjust("1 second")
       if (second % 60 === 59) yield* Effect.orDie(real.correctTimes(settings))
       if (second < everybodyLoaded || second % 3 > 0) continue
-      for (const { company, lateSeconds, state } of yield* listed) {
-        if (state === "active" && !poison.has(company) && !throttled.has(company)) worst = Math.max(worst, lateSeconds)
+      for (const { companyId: company, late, state } of yield* listed) {
+        if (state === "active" && !poison.has(company) && !throttled.has(company))
+          worst = Math.max(worst, Duration.toSeconds(late))
       }
     }
 
     const now = noon + (plan.seconds + settling) * 1000
     const companies = yield* listed
-    for (const { company, everySeconds, failures, lateSeconds, state } of companies) {
+    for (const { companyId: company, every, failures, late, state } of companies) {
+      const lateSeconds = Duration.toSeconds(late)
       // A company whose turns have failed is next due at random within its backoff.
-      const backoff = failures === 0 ? 0 : everySeconds * 2 ** failures
+      const backoff = failures === 0 ? 0 : Duration.toSeconds(every) * 2 ** failures
       if (poison.has(company)) {
-        if (state !== "quarantined") faults.push(`company ${company} kills its process and is ${state}`)
-      } else if (throttled.has(company)) continue
+        if (state !== "quarantined")
+          faults.push(`company ${company} kills its process and is ${state}`)
+      } else if (throttled.has(company))
+        continue
       else if (state !== "active") faults.push(`company ${company} did nothing and is ${state}`)
       else if (lateSeconds > 60 + backoff) {
         faults.push(`company ${company} is ${Math.round(lateSeconds)} s late at ${now}, after ${failures} failures`)

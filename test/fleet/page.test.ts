@@ -31,7 +31,7 @@ const decode = Schema.decodeUnknownSync(CompanyStatus)
 const company = (id: number, more: Record<string, unknown> = {}, runner = "a"): Watched =>
   Object.assign(
     decode({
-      company: id,
+      companyId: id,
       state: "active",
       phase: "increment",
       reason: null,
@@ -112,7 +112,7 @@ describe("the page of a fleet", () => {
       company(5, { state: "blocked", reason: "Forbidden" }),
       company(6, { state: "paused", lateSeconds: 99_999 })
     ])
-    const shown = (url: string) => select(view, readQuery(url)).shown.map(({ company }) => Number(company))
+    const shown = (url: string) => select(view, readQuery(url)).shown.map(({ companyId: company }) => Number(company))
 
     assert.deepStrictEqual(shown("/"), [5, 4, 3, 2, 1, 6])
     assert.deepStrictEqual(shown("/?show=late"), [4, 3])
@@ -248,7 +248,7 @@ describe("the routes of the page of a fleet", () => {
           credentials: "shared",
           sweepEvery: 1e9,
           fullSweepEvery: 0,
-          keepRuns: 50
+          keepTurns: 50
         })
       // If the minute were a fraction, each turn would have a separate row.
       const minutes = yield* Effect.orDie(test.sql`SELECT typeof(minute) AS kind FROM fleet_minute`)
@@ -276,7 +276,7 @@ describe("the routes of the page of a fleet", () => {
         failing: 1,
         pauses: [{ reason: "operator", until: null, by: null }],
         runners: [{ runner: "b", state: "refused", release: "1.0.0", inWork: 0, runs: 1, pages: 2, rows: 7 }],
-        list: [{ company: 3, state: "blocked", reason: "Forbidden" }, {}, {}]
+        list: [{ companyId: 3, state: "blocked", reason: "Forbidden" }, {}, {}]
       })
     }))
 

@@ -21,7 +21,7 @@ const service = app({}, oauth)
 
 const takeover = "3 seconds"
 
-const database = (url: string, parameters = FleetRunner.clientOptions({ takeover }).startupParameters) =>
+const database = (url: string, parameters = FleetRunner.pgClientOptions({ takeover }).startupParameters) =>
   PgClient.layer({ url: Redacted.make(url), startupParameters: parameters, maxConnections: 12 })
 
 /** A runner with separate connections; it ends with the scope, or when a test ends it. */
@@ -58,7 +58,7 @@ describe("FleetRunner.layer", () => {
       const { url } = yield* migrated
       const first = yield* running(url, { name: "a" })
       const refused = yield* Effect.flip(running(url, { name: "a" }))
-      assert.strictEqual(refused._tag === "FleetError" ? refused.reason : refused._tag, "AlreadyRunning")
+      assert.strictEqual(refused._tag === "FleetError" ? refused.reason._tag : refused._tag, "AlreadyRunning")
       assert.include(refused.message, "name a")
       yield* first.end
       yield* running(url, { name: "a" })
@@ -77,7 +77,7 @@ describe("FleetRunner.layer", () => {
           yield* asked(`CREATE SCHEMA IF NOT EXISTS ${quoted}`)
           // The first of the path is not there: the schema is that of the tables.
           const client = database(url, {
-            ...FleetRunner.clientOptions({ takeover }).startupParameters,
+            ...FleetRunner.pgClientOptions({ takeover }).startupParameters,
             search_path: `nowhere, ${quoted}`
           })
           yield* Effect.provide(FleetRunner.migrate, client)
@@ -97,7 +97,7 @@ describe("FleetRunner.layer", () => {
         concurrency: "unbounded"
       })
       assert.deepStrictEqual(
-        refused.map((error) => error._tag === "FleetError" ? error.reason : error._tag),
+        refused.map((error) => error._tag === "FleetError" ? error.reason._tag : error._tag),
         ["AlreadyRunning", "AlreadyRunning", "AlreadyRunning"]
       )
     })
@@ -161,17 +161,17 @@ describe("FleetRunner.layer", () => {
           Effect.map(({ message }) => message)
         )
       const other = yield* built("b", { takeover: "5 seconds" })
-      assert.include(other, "takeover is 5000 milliseconds here and 3000")
+      assert.include(other, "takeover: is 5000 milliseconds here and 3000")
       assert.include(other, "delete the row takeover of the table fleet_setting")
-      assert.include(yield* built("b", {}, { timezone: "UTC" }), "idle_in_transaction_session_timeout is 0")
+      assert.include(yield* built("b", {}, { timezone: "UTC" }), "idle_in_transaction_session_timeout: is 0")
       assert.include(
         yield* built("b", {}, {
-          ...FleetRunner.clientOptions({ takeover }).startupParameters,
+          ...FleetRunner.pgClientOptions({ takeover }).startupParameters,
           timezone: "Europe/Oslo"
         }),
-        "timezone is Europe/Oslo"
+        "timezone: is Europe/Oslo"
       )
-      assert.include(yield* built("b b", {}), "name must be")
+      assert.include(yield* built("b b", {}), "name: must be")
       const sql = Effect.provideContext(SqlClient.SqlClient, context)
       yield* Effect.flatMap(sql, (sql) => sql`DELETE FROM fleet_cluster_runner_migrations`)
       assert.include(yield* built("b", {}), "the engine has schema 0")
@@ -314,7 +314,7 @@ describe("the page of a fleet over PostgreSQL", () => {
           credentials: "shared",
           sweepEvery: 1e9,
           fullSweepEvery: 0,
-          keepRuns: 50
+          keepTurns: 50
         })
         const minutes = yield* store.sql`SELECT pg_typeof(minute)::text AS kind, runs FROM fleet_minute`
         const handle = yield* routes({

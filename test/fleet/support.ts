@@ -67,7 +67,7 @@ export const settings = {
   credentials: "shared",
   sweepEvery: 86_400_000,
   fullSweepEvery: 30 * 86_400_000,
-  keepRuns: 50
+  keepTurns: 50
 } as const
 
 /** The end of a turn, complete where nothing else is said. */

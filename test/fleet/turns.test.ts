@@ -38,9 +38,9 @@ import {
   UnexpectedStatus,
   UnprocessableEntity
 } from "../../src/index.ts"
-import { SyncError, SyncStore } from "../../src/sync/index.ts"
+import { SyncError, SyncReason, SyncStore } from "../../src/sync/index.ts"
 import { type Copy, makeStoreOf } from "../../src/sync/memoryStore.ts"
-import { punch } from "../../src/testing/kit/index.ts"
+import { punch } from "../../src/testing/TestClient.ts"
 import { pageOf } from "../support/page.ts"
 import { recorder } from "../support/recorder.ts"
 import { readCompany, setCompanies, sqliteStore, type TestStore } from "./support.ts"
@@ -69,9 +69,9 @@ const world = (
         Effect.suspend(() => {
           if (refusals.left > 0) {
             refusals.left -= 1
-            return Effect.fail(new SyncError({ reason: "Superseded", companyId: batch.company }))
+            return Effect.fail(new SyncError({ companyId: batch.companyId, reason: new SyncReason.Superseded({}) }))
           }
-          return Effect.tap(memory.commit(batch, previous), () => Effect.sync(() => commits.push(batch.company)))
+          return Effect.tap(memory.commit(batch, previous), () => Effect.sync(() => commits.push(batch.companyId)))
         })
     })
     const page = Deferred.makeUnsafe<void>()

@@ -2,7 +2,7 @@
 import { Console, type DateTime, Duration, Effect, Layer, Option, Redacted, Schema, Stream } from "effect"
 import { type CompanyId, CompanyId as CompanyIds, Credentials, type ListError, TimePunches } from "effect-time-punches"
 import { NodeTransport } from "effect-time-punches/node"
-import { SqlStore } from "effect-time-punches/sql"
+import { PunchCopy, SqlStore } from "effect-time-punches/sql"
 import { NodeSqlite } from "effect-time-punches/sql/node"
 import {
   type Batch,
@@ -12,11 +12,12 @@ import {
   type SweepWindow,
   Sync,
   SyncError,
+  SyncReason,
   SyncStore,
   type SyncSummary
 } from "effect-time-punches/sync"
 import { defaultCompany, FakeService, generatePunches } from "effect-time-punches/testing"
-import { FakeServer } from "effect-time-punches/testing/server"
+import { FakeServer } from "effect-time-punches/testing/node"
 
 const company = CompanyIds.make(defaultCompany.id)
 
@@ -36,7 +37,7 @@ export const names = {
     onCommit: ({ written }) => Effect.succeed(written < 100)
   }) satisfies Effect.Effect<SyncSummary, SyncError | ListError, TimePunches | SyncStore>,
   sweep: Sync.sweep(company, { window: {}, allowMissing: true }),
-  text: (checkpoint: Checkpoint): string => Schema.encodeSync(Checkpoint.text)(checkpoint),
+  text: (checkpoint: Checkpoint): string => Schema.encodeSync(Checkpoint.Json)(checkpoint),
   lateness: ({ lateness }: SyncSummary): number =>
     Option.match(lateness, { onNone: () => 0, onSome: Duration.toMillis }),
   memory: SyncStore.layerMemory satisfies Layer.Layer<SyncStore>,
@@ -48,10 +49,10 @@ export const names = {
     before,
     window.gte
   ],
-  error: new SyncError({ reason: "Superseded", companyId: company }),
-  status: SqlStore.status(company),
-  purge: (id: CompanyId) => SqlStore.purge(id),
-  recordError: SqlStore.recordError(company, new SyncError({ reason: "Store" })),
+  error: new SyncError({ companyId: company, reason: new SyncReason.Superseded({}) }),
+  status: PunchCopy.status(company),
+  purge: (id: CompanyId) => PunchCopy.purge(id),
+  recordError: PunchCopy.recordError(company, new SyncError({ companyId: company, reason: new SyncReason.Store({}) })),
   ddl: SqlStore.migrations.ddl("pg")
 }
 
@@ -68,7 +69,7 @@ const program = Effect.gen(function*() {
     const first = yield* Sync.run(company)
     yield* (yield* FakeService).remove(punches.slice(0, 1).map(({ id }) => id))
     const { missing } = yield* Sync.sweep(company)
-    const { rows } = yield* SqlStore.status(company)
+    const { rows } = yield* PunchCopy.status(company)
     return `written ${first.written} rows ${rows} missing ${missing}`
   }).pipe(Effect.provide(Layer.merge(client, store)))
 })

@@ -18,7 +18,7 @@ interface Line {
   readonly position: string
   readonly at: string
   readonly kind: string
-  readonly id: number
+  readonly punchId: number
   readonly after: { readonly notes: string; readonly deleted: boolean } | null
 }
 
@@ -107,7 +107,7 @@ const followed = Effect.fnUntraced(function*(database: Database, folder: string,
   const begun = printed.findLast(({ kind }) => kind === "present")?.at ?? ""
   const told = printed.slice(printed.findIndex(({ at, kind }) => kind === "present" && at === begun))
   const replayed = new Map<number, Line["after"]>()
-  for (const { after, id } of told) {
+  for (const { after, punchId: id } of told) {
     if (after === null) replayed.delete(id)
     else replayed.set(id, after)
   }
@@ -165,7 +165,7 @@ describe("time-punches copy feed", () => {
       const env = { ...environmentOf(url), TIME_PUNCHES_DATABASE_URL: database.url }
       const begun = yield* sync(database, ["--history"])
       assert.strictEqual(begun.code, 0, begun.stderr)
-      const running = yield* started(["copy", "feed", "--since", "now", "--follow=1s", "--kind", "edited,deleted"], env)
+      const running = yield* started(["copy", "feed", "--after", "now", "--follow=1s", "--kind", "edited,deleted"], env)
       yield* Effect.sleep("2 seconds")
       yield* Effect.promise(() => server.stop("SIGQUIT"))
       yield* Effect.sleep("8 seconds")
@@ -178,9 +178,9 @@ describe("time-punches copy feed", () => {
       running.child.kill("SIGINT")
       const { code, stderr } = yield* ended(running)
 
-      assert.match(printed, new RegExp(`"kind":"edited","company":\\d+,"id":${one},`))
+      assert.match(printed, new RegExp(`"kind":"edited","companyId":\\d+,"punchId":${one},`))
       assert.include(stderr, "waits for its database")
-      assert.match(stderr, /To continue: time-punches copy feed --since \S+ --follow=1s --kind edited,deleted\n/)
+      assert.match(stderr, /To continue: time-punches copy feed --after \S+ --follow=1s --kind edited,deleted\n/)
       assert.strictEqual(code, 130)
     }))
   }, 120_000)

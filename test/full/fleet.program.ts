@@ -85,11 +85,11 @@ if (freeze !== undefined) {
 }
 
 const database = PgClient.layer({
-  ...FleetRunner.clientOptions({ url: Redacted.make(url) }),
+  ...FleetRunner.pgClientOptions({ url: Redacted.make(url) }),
   maxConnections: 16
 })
 
-const textOf = Schema.encodeSync(Checkpoint.text)
+const textOf = Schema.encodeSync(Checkpoint.Json)
 
 /** Notes each commit before it and after it: a process that is killed between the two has written, or has not. */
 const logged = Layer.effect(
@@ -103,24 +103,24 @@ const logged = Layer.effect(
       commit: (batch, previous) =>
         Effect.gen(function*() {
           const before = Option.getOrNull(Option.map(previous, textOf))
-          const link = { company: batch.company, before, after: textOf(batch.checkpoint), rows: batch.punches.length }
+          const link = { company: batch.companyId, before, after: textOf(batch.checkpoint), rows: batch.punches.length }
           note({ ...link, kind: "intent" })
-          const count = (commits.get(batch.company) ?? 0) + 1
-          commits.set(batch.company, count)
+          const count = (commits.get(batch.companyId) ?? 0) + 1
+          commits.set(batch.companyId, count)
           yield* Effect.sleep(slow)
           if (gate !== undefined && batch.punches.length > 0) {
             while (!existsSync(gate)) yield* Effect.sleep("50 millis")
           }
           // A commit whose turn was interrupted is made and noted too.
           return yield* Effect.uninterruptible(Effect.gen(function*() {
-            if (stop?.company === batch.company && stop.commit === count) {
+            if (stop?.company === batch.companyId && stop.commit === count) {
               note({ ...link, kind: "stopped" })
               process.kill(process.pid, "SIGSTOP")
             }
             if (blind) {
               // As if nothing were compared: the stored checkpoint is what this writer takes it for.
               yield* Effect.orDie(
-                sql`UPDATE time_punches_sync SET checkpoint = ${before} WHERE company_id = ${batch.company}`
+                sql`UPDATE time_punches_sync SET checkpoint = ${before} WHERE company_id = ${batch.companyId}`
               )
             }
             const result = yield* Effect.result(store.commit(batch, previous))

@@ -211,7 +211,7 @@ describe("two processes of a fleet", () => {
       const states = Effect.map(
         inFleet(world, (fleet) =>
           fleet.list()),
-        (list) => list.flatMap(({ company, state }) => state === "active" ? [] : [[Number(company), state]])
+        (list) => list.flatMap(({ companyId: company, state }) => state === "active" ? [] : [[Number(company), state]])
       )
       yield* within(
         "a company is quarantined",
@@ -332,7 +332,7 @@ describe("what an operator does while a turn is in flight", () => {
       const [paused, triggered, swept, hurried, again, other] = given
       if (!paused || !triggered || !swept || !hurried || !again || !other) return assert.fail("no companies")
       yield* inFleet(world, (fleet) => fleet.add(given.map((company) => ({ ...company, every: "30 days" }))))
-      const runs = ({ id }: Target) => inFleet(world, (fleet) => fleet.runs(id))
+      const runs = ({ id }: Target) => inFleet(world, (fleet) => fleet.turns(id))
       const inFlight = Effect.map(held(world, "a"), (count) => count === given.length)
       yield* within("all are in flight", inFlight)
       const [first] = yield* queried(world, `SELECT epoch FROM fleet_company WHERE company_id = ${again.id}`)
@@ -435,7 +435,7 @@ describe("a suspect", () => {
         ([row]) => Number(row?.["starts"])
       )
       yield* within("its turn is over", Effect.map(starts, (starts) => starts === 0), starts)
-      const [run] = yield* inFleet(world, (fleet) => fleet.runs(suspect.id))
+      const [run] = yield* inFleet(world, (fleet) => fleet.turns(suspect.id))
       assert.isBelow(Number(run?.beganAt.epochMilliseconds) - from, 60_000)
       yield* nobodyLate(world)
       yield* assertEqual(world)

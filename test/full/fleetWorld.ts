@@ -1,7 +1,7 @@
 /** A world for tests of a fleet: a service that changes, PostgreSQL, the processes, and what must hold in the end; shared with the soak. */
 import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
-import { Clock, type Duration, Effect, Fiber, Layer, Option, Redacted } from "effect"
+import { Clock, Duration, Effect, Fiber, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
@@ -158,7 +158,7 @@ export const statusOf = (world: World, { id }: Target) =>
 export const late = (world: World, seconds: number) =>
   Effect.map(
     inFleet(world, (fleet) => fleet.list()),
-    (list) => list.filter(({ lateSeconds, state }) => state === "active" && lateSeconds > seconds)
+    (list) => list.filter(({ late, state }) => state === "active" && Duration.toSeconds(late) > seconds)
   )
 
 export const nobodyLate = (world: World, seconds = 6, limit: Duration.Input = "2 minutes") =>

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { type Duration, Effect, type Layer, Option, Result, type Scope } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { SqlStore } from "../../src/sql/index.ts"
+import { PunchCopy } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { readRows } from "../../src/sql/read.ts"
 import { prng } from "../../src/testing/base/prng.ts"
@@ -67,7 +67,7 @@ export const rowsOf = ({ client }: Database) =>
     Effect.provide(client)
   )
 
-export const statusOf = ({ client }: Database) => Effect.provide(SqlStore.status(company), client)
+export const statusOf = ({ client }: Database) => Effect.provide(PunchCopy.status(company), client)
 
 /** What a process was doing when it was killed, by what it left. */
 export type Stage = "nothing" | "first" | "increment" | "sweep" | "confirm" | "at rest"
@@ -81,7 +81,7 @@ export const stageOf = (database: Database) =>
       })
     ),
     // It was killed before it had made the tables.
-    Effect.catchIf((error) => "detail" in error && error.detail.includes("no tables"), () =>
+    Effect.catchIf((error) => error._tag === "SyncError" && error.message.includes("no tables"), () =>
       Effect.succeed<Stage>("nothing"))
   )
 

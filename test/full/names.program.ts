@@ -82,7 +82,7 @@ import {
   Fault,
   generatePunches
 } from "effect-time-punches/testing"
-import { FakeServer } from "effect-time-punches/testing/server"
+import { FakeServer } from "effect-time-punches/testing/node"
 
 const company = { id: CompanyId.make(7), guid: CompanyGuid.make("7f6d3c1e-2c55-4be0-9d0b-0a4f2f6c1a11") }
 export const configured = Company.config

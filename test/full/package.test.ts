@@ -78,7 +78,7 @@ const bareProgram = `
 import { Cause, Effect, Layer } from "effect"
 import { NodeTransport } from "effect-time-punches/node"
 import { FakeService } from "effect-time-punches/testing"
-import { FakeServer } from "effect-time-punches/testing/server"
+import { FakeServer } from "effect-time-punches/testing/node"
 const server = FakeServer.layer().pipe(Layer.provide(FakeService.layer({ punches: [] })))
 for (const layer of [NodeTransport.layer(), server]) {
   const cause = await Effect.runPromise(Effect.scoped(Effect.flip(Effect.sandbox(Layer.build(layer)))))
@@ -209,7 +209,7 @@ describe("the packed package", () => {
     assert.strictEqual(code, 0, stderr)
     assert.deepStrictEqual(
       stdout.trimEnd().split("\n"),
-      ["node", "testing/server"].map((subpath) =>
+      ["node", "testing/node"].map((subpath) =>
         `effect-time-punches/${subpath} needs ${name}: npm install ${name}@${peerDependencies[name]}`
       )
     )

@@ -118,7 +118,7 @@ describe("the usual limit of requests", () => {
       yield* within(
         "the third has worked",
         Effect.map(
-          inFleet(world, (fleet) => Effect.forEach(small.companies, ({ id }) => fleet.runs(id))),
+          inFleet(world, (fleet) => Effect.forEach(small.companies, ({ id }) => fleet.turns(id))),
           (runs) => runs.flat().some(({ outcome, runner }) => runner === "c" && outcome === "Complete")
         ),
         figures

@@ -9,7 +9,7 @@ import * as Fs from "node:fs"
 import { hostname, tmpdir, userInfo } from "node:os"
 import * as Path from "node:path"
 import { CompanyId } from "../../src/Ids.ts"
-import { SqlStore } from "../../src/sql/index.ts"
+import { PunchCopy } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 
 /** How a cell of a terminal looks. A colour is one of the sixteen of the terminal, or `#rrggbb`. */
@@ -288,7 +288,7 @@ export const takeTerminal = async (): Promise<void> => {
         shown = call.replace("SINCE", new Date().toISOString().replace(/\.\d+/, ""))
         position = await Effect.runPromise(
           Effect.provide(
-            SqlStore.feedPosition(CompanyId.make(Number(settings["TIME_PUNCHES_COMPANY_ID"]))),
+            PunchCopy.feedPosition(CompanyId.make(Number(settings["TIME_PUNCHES_COMPANY_ID"]))),
             NodeSqlite.layer({ filename: `${folder}/punches.db` })
           )
         )

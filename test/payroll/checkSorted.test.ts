@@ -4,7 +4,7 @@ import { Arbitrary, Cause, DateTime, Effect, Exit, Layer, Option, Schema, Stream
 import { BusinessDate, LocationId, TimePunchId, UserId } from "../../src/Ids.ts"
 import * as Period from "../../src/payroll/Period.ts"
 import * as PeriodCheck from "../../src/payroll/PeriodCheck.ts"
-import { SqlStore } from "../../src/sql/index.ts"
+import { PunchCopy, SqlStore } from "../../src/sql/index.ts"
 import { SyncStore } from "../../src/sync/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { punch } from "../support/arbitraryPunch.ts"
@@ -100,7 +100,7 @@ describe.each(databases())("A sorted check of a copy in $name", ({ client, isHer
           const moved = moves.flatMap((part, at) => 3 * at < before.length ? [punchOf(part, 3 * at + 1)] : [])
           const second = batchOf(2, { punches: moved })
           yield* store.commit(second, Option.some(batchOf(1).checkpoint))
-          return yield* Stream.runCollect(SqlStore.list(company, { deleted: "include" }))
+          return yield* Stream.runCollect(PunchCopy.list(company, { deleted: "include" }))
         }).pipe(Effect.provideContext(context))
         const run = (isSorted: boolean, punches: ReadonlyArray<TimePunch>) =>
           Stream.run(Stream.fromArray(punches), PeriodCheck.check({ ...options, asOf, isSorted }))

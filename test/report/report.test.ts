@@ -5,7 +5,7 @@ import * as Crypto from "node:crypto"
 import { BusinessDate, LocationId } from "../../src/Ids.ts"
 import { Labor, Period, PeriodCheck } from "../../src/payroll/index.ts"
 import { queryWindow, type ReportOptions, toHtmlReport } from "../../src/report/index.ts"
-import { punch } from "../../src/testing/kit/index.ts"
+import { punch } from "../../src/testing/TestClient.ts"
 import { rowsOf } from "../cli/report/tables.ts"
 
 const options: ReportOptions = {

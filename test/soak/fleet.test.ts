@@ -342,10 +342,10 @@ describe("a fleet in a storm of faults", () => {
         Effect.gen(function*() {
           yield* fleet.resumeAll
           const paused = yield* fleet.list({ states: ["paused"] })
-          yield* fleet.resume(paused.map(({ company }) => company))
+          yield* fleet.resume(paused.map(({ companyId: company }) => company))
           // What waits after errors of the service does so for up to six hours.
           const waiting = (yield* fleet.list()).filter(({ failures }) => failures > 0)
-          yield* fleet.trigger(waiting.map(({ company }) => company))
+          yield* fleet.trigger(waiting.map(({ companyId: company }) => company))
         }))
       const suspects = (yield* queried(world, "SELECT 1 FROM fleet_company WHERE starts >= 2")).length
       const { judge, tell } = figures()

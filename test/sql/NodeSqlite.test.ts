@@ -8,7 +8,7 @@ import { syncBuiltinESMExports } from "node:module"
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { isMoved } from "../../src/internal/sql/failure.ts"
-import { SqlStore } from "../../src/sql/index.ts"
+import { PunchCopy, SqlStore } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { temporaryFolder } from "../cli/support.ts"
 import { resultOf } from "../support/child.ts"
@@ -33,7 +33,7 @@ describe("NodeSqlite", () => {
       )
 
       const reader = NodeSqlite.layer({ filename, readonly: true })
-      assert.strictEqual((yield* Effect.provide(SqlStore.status(company), reader)).rows, 1)
+      assert.strictEqual((yield* Effect.provide(PunchCopy.status(company), reader)).rows, 1)
       const written = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`DELETE FROM time_punches`)
       assert.include((yield* Effect.flip(Effect.provide(written, reader))).message, "readonly")
     }).pipe(Effect.scoped))

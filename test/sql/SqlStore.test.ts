@@ -8,7 +8,7 @@ import { TestClock } from "effect/testing"
 import { Close } from "../../src/close/index.ts"
 import { CompanyId } from "../../src/Ids.ts"
 import { dialects } from "../../src/sql/connection.ts"
-import { CopyStatus, SqlStore, type SqlStoreOptions } from "../../src/sql/index.ts"
+import { CopyStatus, PunchCopy, SqlStore, type SqlStoreOptions } from "../../src/sql/index.ts"
 import { type PassKind, SyncStore } from "../../src/sync/index.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 import { databases, itWithDatabase } from "../support/databases.ts"
@@ -59,12 +59,12 @@ describe.each(kinds)("SqlStore in $name", (database) => {
 
       for (const migrate of [true, false]) {
         const error = yield* Effect.flip(build({ migrate }))
-        assert.strictEqual(error._tag, "SyncError")
+        assert.strictEqual(error._tag, "MigrationError")
         assert.include(error.message, `"time_punches" has schema ${newest + 1}`)
         assert.include(error.message, `needs ${newest}: use the release that made it`)
       }
-      assert.deepStrictEqual((yield* SqlStore.status(company)).checkpoint, Option.none())
-      assert.deepStrictEqual(yield* Stream.runCollect(SqlStore.list(company, {})), [])
+      assert.deepStrictEqual((yield* PunchCopy.status(company)).checkpoint, Option.none())
+      assert.deepStrictEqual(yield* Stream.runCollect(PunchCopy.list(company, {})), [])
       // What it says of closes may mean something else.
       const refused = yield* Effect.flip(Close.list(company))
       assert.include(refused.message, "use the release that made it")
@@ -75,7 +75,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
     "refuses an older schema by name where it does not migrate",
     Effect.gen(function*() {
       const error = yield* Effect.flip(build({ migrate: false }))
-      assert.strictEqual(error._tag, "SyncError")
+      assert.strictEqual(error._tag, "MigrationError")
       assert.include(error.message, `"time_punches" has schema 0`)
 
       yield* build()
@@ -101,7 +101,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
 
         const error = yield* Effect.flip(build())
 
-        assert.strictEqual(error._tag, "SyncError")
+        assert.strictEqual(error._tag, "MigrationError")
         assert.include(
           error.message,
           `${name} is there already, and not of "time_punches": use another file or database`
@@ -139,7 +139,8 @@ describe.each(kinds)("SqlStore in $name", (database) => {
     Effect.gen(function*() {
       for (const pagesPerTransaction of [0, -1, 1.5, NaN, Infinity]) {
         const error = yield* Effect.flip(build({ pagesPerTransaction }))
-        assert.include(error.message, "pagesPerTransaction")
+        assert.strictEqual(error._tag, "InvalidRequest")
+        assert.strictEqual(error.message, "invalid pagesPerTransaction: must be a whole number from 1 on")
       }
       const context = yield* Layer.build(SqlStore.layer({ pagesPerTransaction: 5 }))
       assert.strictEqual((yield* Effect.provideContext(SyncStore, context)).pagesPerCommit, 5)
@@ -147,10 +148,21 @@ describe.each(kinds)("SqlStore in $name", (database) => {
   )
 
   test(
+    "refuses an option that does not exist, and names the one that was meant",
+    Effect.gen(function*() {
+      const untyped: SqlStoreOptions = JSON.parse(`{"histroy":true}`)
+      const error = yield* Effect.flip(build(untyped))
+
+      assert.strictEqual(error._tag, "InvalidRequest")
+      assert.strictEqual(error.message, "invalid histroy: is not an option; did you mean history?")
+    })
+  )
+
+  test(
     "says how far a copy is",
     Effect.gen(function*() {
       const { store } = yield* openedStore
-      assert.deepStrictEqual(yield* SqlStore.status(company), {
+      assert.deepStrictEqual(yield* PunchCopy.status(company), {
         checkpoint: Option.none(),
         rows: 0,
         deleted: 0,
@@ -165,7 +177,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
       yield* store.commit(batchOf(2, { kind: "sweep", punches: punches.slice(2) }), Option.some(checkpointAt(1)))
       yield* store.commit(batchOf(3, { kind: "confirm", missing }), Option.some(checkpointAt(2)))
 
-      assert.deepStrictEqual(yield* SqlStore.status(company), {
+      assert.deepStrictEqual(yield* PunchCopy.status(company), {
         checkpoint: Option.some(checkpointAt(3)),
         rows: 6,
         deleted: 1,
@@ -181,7 +193,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
     "keeps the fields that are not known: a first load replaces them, every other pass adds",
     Effect.gen(function*() {
       const { store } = yield* openedStore
-      const unknown = Effect.map(SqlStore.status(company), ({ unknown }) => unknown)
+      const unknown = Effect.map(PunchCopy.status(company), ({ unknown }) => unknown)
       const commit = (pass: number, kind: PassKind, found?: ReadonlyArray<string>) =>
         store.commit(
           { ...batchOf(pass, { kind }), unknown: Option.fromUndefinedOr(found) },
@@ -216,9 +228,9 @@ describe.each(kinds)("SqlStore in $name", (database) => {
     "keeps the last error until a pass is complete, also before the first commit",
     Effect.gen(function*() {
       const { store } = yield* openedStore
-      const lastError = Effect.map(SqlStore.status(company), ({ lastError }) => lastError)
-      yield* SqlStore.recordError(company, { _tag: "Forbidden", message: "no" })
-      yield* SqlStore.recordError(company, { _tag: "RateLimited", message: `\0\uD800${"x".repeat(5000)}` })
+      const lastError = Effect.map(PunchCopy.status(company), ({ lastError }) => lastError)
+      yield* PunchCopy.recordError(company, { _tag: "Forbidden", message: "no" })
+      yield* PunchCopy.recordError(company, { _tag: "RateLimited", message: `\0\uD800${"x".repeat(5000)}` })
       const noted = yield* lastError
       assert.deepStrictEqual(Option.map(noted, ({ tag }) => tag), Option.some("RateLimited"))
       assert.strictEqual(Option.getOrThrow(noted).text, `\uFFFD\uFFFD${"x".repeat(1998)}`)
@@ -238,21 +250,21 @@ describe.each(kinds)("SqlStore in $name", (database) => {
     Effect.gen(function*() {
       const other = CompanyId.make(3)
       const { rows: found, store } = yield* openedStore
-      const ofOther = { ...batchOf(1), company: other, checkpoint: { ...checkpointAt(1), company: other } }
+      const ofOther = { ...batchOf(1), companyId: other, checkpoint: { ...checkpointAt(1), companyId: other } }
       yield* store.commit(batchOf(1, { punches: rows(3) }), Option.none())
       yield* store.commit(
         { ...ofOther, punches: rows(2).map(({ id }) => punch({ id, companyId: other })) },
         Option.none()
       )
-      yield* SqlStore.recordError(company, { _tag: "Forbidden", message: "no" })
+      yield* PunchCopy.recordError(company, { _tag: "Forbidden", message: "no" })
 
-      yield* SqlStore.purge(company)
+      yield* PunchCopy.purge(company)
 
-      const { lastError, rows: left } = yield* SqlStore.status(company)
+      const { lastError, rows: left } = yield* PunchCopy.status(company)
       assert.deepStrictEqual([lastError, left], [Option.none(), 0])
       assert.lengthOf(yield* found(other), 2)
       const late = store.commit(batchOf(2, { punches: rows(1) }), Option.some(checkpointAt(1)))
-      assert.strictEqual((yield* Effect.flip(late)).reason, "Superseded")
+      assert.strictEqual((yield* Effect.flip(late)).reason._tag, "Superseded")
     })
   )
 
@@ -260,8 +272,8 @@ describe.each(kinds)("SqlStore in $name", (database) => {
     "ends a first load that has stored a page or a claim, and not one that has stored neither",
     Effect.gen(function*() {
       const { store } = yield* openedStore
-      const purge = SqlStore.purge(company)
-      const left = Effect.map(SqlStore.status(company), ({ checkpoint, rows }) => [
+      const purge = PunchCopy.purge(company)
+      const left = Effect.map(PunchCopy.status(company), ({ checkpoint, rows }) => [
         Option.isSome(checkpoint),
         rows
       ])
@@ -270,7 +282,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
         yield* store.commit(batchOf(1, stored), Option.none())
         yield* purge
         const next = yield* Effect.flip(store.commit(batchOf(2, page), Option.some(checkpointAt(1))))
-        assert.strictEqual(next.reason, "Superseded")
+        assert.strictEqual(next.reason._tag, "Superseded")
         assert.deepStrictEqual(yield* left, [false, 0])
       }
       // Its claim, or its first page, comes after the erasure: nothing says that it began before.
@@ -284,13 +296,13 @@ describe.each(kinds)("SqlStore in $name", (database) => {
     "names the tables that are missing",
     Effect.gen(function*() {
       const calls = [
-        SqlStore.status(company),
-        SqlStore.purge(company),
-        SqlStore.recordError(company, { _tag: "Forbidden", message: "no" })
+        PunchCopy.status(company),
+        PunchCopy.purge(company),
+        PunchCopy.recordError(company, { _tag: "Forbidden", message: "no" })
       ]
       for (const call of calls) {
         const error = yield* Effect.flip(call)
-        assert.strictEqual(error.reason, "Store")
+        assert.strictEqual(error.reason._tag, "Store")
         assert.include(error.message, `"time_punches" has schema 0`)
       }
     })
@@ -336,7 +348,7 @@ describe("SqlStore", () => {
       yield* store.commit(batchOf(1, { punches: rows(2) }), Option.none())
 
       assert.deepStrictEqual((yield* found(company)).map(({ punch }) => punch), rows(2))
-      assert.strictEqual((yield* Effect.provide(SqlStore.status(company), shouting)).rows, 2)
+      assert.strictEqual((yield* Effect.provide(PunchCopy.status(company), shouting)).rows, 2)
     }))
   })
 
@@ -359,7 +371,7 @@ describe("SqlStore", () => {
       const error = yield* Effect.flip(Effect.provideService(build(), SqlClient.SqlClient, client))
 
       const names = { mysql: "MySQL", mssql: "SQL Server", clickhouse: "ClickHouse" }
-      assert.strictEqual(error._tag, "SyncError")
+      assert.strictEqual(error._tag, "MigrationError")
       assert.include(error.message, `the database is ${names[dialect]}`)
     }).pipe(Effect.scoped, Effect.provide([sqlite, Reactivity.layer])))
 
@@ -369,8 +381,8 @@ describe("SqlStore", () => {
         history: true
       })
       yield* store.commit(batchOf(1, { punches: rows(2) }), Option.none())
-      yield* SqlStore.recordError(company, { _tag: "Forbidden", message: "no" })
-      const status = yield* SqlStore.status(company)
+      yield* PunchCopy.recordError(company, { _tag: "Forbidden", message: "no" })
+      const status = yield* PunchCopy.status(company)
       const sent = JSON.stringify(Schema.encodeSync(CopyStatus)(status))
 
       assert.deepStrictEqual(Schema.decodeUnknownSync(CopyStatus)(JSON.parse(sent)), status)
@@ -380,9 +392,9 @@ describe("SqlStore", () => {
     Effect.gen(function*() {
       yield* TestClock.setTime(1_700_000_000_123)
       yield* Layer.build(SqlStore.layer())
-      yield* SqlStore.recordError(company, { _tag: "Forbidden", message: "no" })
+      yield* PunchCopy.recordError(company, { _tag: "Forbidden", message: "no" })
 
-      const { lastError } = yield* SqlStore.status(company)
+      const { lastError } = yield* PunchCopy.status(company)
       assert.deepStrictEqual(Option.getOrThrow(lastError).at, DateTime.makeUnsafe(1_700_000_000_123))
     }).pipe(Effect.scoped, Effect.provide(sqlite)))
 })

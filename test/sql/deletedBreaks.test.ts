@@ -2,7 +2,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Option, Schema, Stream } from "effect"
 import { CompanyId, TimePunch } from "../../src/index.ts"
-import { SqlStore } from "../../src/sql/index.ts"
+import { PunchCopy } from "../../src/sql/index.ts"
 import { prng } from "../../src/testing/base/prng.ts"
 import { defaultCompany, generatePunches, type WirePunch } from "../../src/testing/index.ts"
 import { databases, itWithDatabase } from "../support/databases.ts"
@@ -29,14 +29,14 @@ describe.each(databases())("deleted breaks in a copy, in $name", (database) => {
       yield* commit(kept, company, read(bare))
       const texts = query(`SELECT id, CAST(breaks AS text) AS text FROM time_punches ORDER BY id`)
       const before = yield* texts
-      const position = yield* run(SqlStore.feedPosition(company))
+      const position = yield* run(PunchCopy.feedPosition(company))
       for (const deleted of [false, null]) {
         const committed = yield* commit(kept, company, read(withBreaks(rows, (rest) => ({ ...rest, deleted }))))
         assert.deepStrictEqual([committed.written, committed.unchanged], [0, rows.length])
       }
 
       assert.deepStrictEqual(yield* texts, before)
-      assert.lengthOf(yield* run(Stream.runCollect(SqlStore.feed(company, { since: position }))), 0)
+      assert.lengthOf(yield* run(Stream.runCollect(PunchCopy.feed(company, { after: position }))), 0)
       assert.lengthOf(yield* query(`SELECT 1 FROM time_punches_history`), 0)
     }))
 
@@ -46,11 +46,11 @@ describe.each(databases())("deleted breaks in a copy, in $name", (database) => {
       const [template] = generatePunches({ count: 1, companyId: company })
       const marked = (deleted: boolean) => read([{ ...template, breaks: [{ ...rest, deleted }] }])
       yield* commit(kept, company, marked(false))
-      const position = yield* run(SqlStore.feedPosition(company))
+      const position = yield* run(PunchCopy.feedPosition(company))
       yield* commit(kept, company, marked(true))
       yield* commit(kept, company, marked(false))
 
-      const events = yield* run(Stream.runCollect(SqlStore.feed(company, { since: position })))
+      const events = yield* run(Stream.runCollect(PunchCopy.feed(company, { after: position })))
       const flags = (punch: Option.Option<TimePunch>) =>
         Option.map(punch, ({ breaks }) => breaks.map(({ deleted }) => deleted))
       assert.deepStrictEqual(

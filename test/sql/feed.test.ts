@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { join } from "node:path"
 import { CompanyId } from "../../src/Ids.ts"
 import { feedInBatches } from "../../src/sql/feed.ts"
-import { FeedEvent, type FeedKind, FeedPosition, SqlStore } from "../../src/sql/index.ts"
+import { FeedEvent, type FeedKind, FeedPosition, PunchCopy } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { temporaryFolder } from "../cli/support.ts"
@@ -18,14 +18,14 @@ import { company, row, rows } from "../support/storeBatches.ts"
 
 type Event = FeedEvent
 
-const told = (events: ReadonlyArray<Event>) => events.map(({ id, kind }) => [Number(id), kind] as const)
+const told = (events: ReadonlyArray<Event>) => events.map(({ kind, punchId }) => [Number(punchId), kind] as const)
 
 const kinds = (events: ReadonlyArray<Event>): ReadonlyArray<FeedKind> => events.map(({ kind }) => kind)
 
 /** Applies events to a state: this is what a consumer does. */
 const applied = (state: ReadonlyMap<number, TimePunch>, events: ReadonlyArray<Event>) => {
   const next = new Map(state)
-  for (const { after, id } of events) {
+  for (const { after, punchId: id } of events) {
     if (Option.isSome(after)) next.set(id, after.value)
     else next.delete(id)
   }
@@ -64,7 +64,7 @@ const punchesOf = (rows: (typeof Plan.Type)["steps"][number]["rows"]): ReadonlyA
     })
   )
 
-describe.each(databases())("SqlStore.feed in $name", (database) => {
+describe.each(databases())("PunchCopy.feed in $name", (database) => {
   const { client, dialect, isHere } = database
   const test = itWithDatabase(database, openHistory)
 
@@ -72,9 +72,9 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
     { run }: OpenHistory,
     since?: FeedPosition,
     { of = company, size = 1000 }: { readonly of?: CompanyId; readonly size?: number } = {}
-  ) => run(Stream.runCollect(feedInBatches(of, { since }, size)))
+  ) => run(Stream.runCollect(feedInBatches(of, { after: since }, size)))
 
-  const positionOf = ({ run }: OpenHistory, of: CompanyId = company) => run(SqlStore.feedPosition(of))
+  const positionOf = ({ run }: OpenHistory, of: CompanyId = company) => run(PunchCopy.feedPosition(of))
 
   /** What one commit after these tells. */
   const tells = (
@@ -108,7 +108,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
         companyId: company,
         at: last,
         kind: "edited",
-        id: edited.id,
+        punchId: edited.id,
         userId: edited.userId,
         before: Option.some({ ...row(1), companyId: company }),
         after: Option.some({ ...edited, companyId: company })
@@ -171,7 +171,9 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
         Stream.tap((event) =>
           Effect.andThen(
             Queue.offer(begun, event),
-            Number(event.id) === 2 && event.kind === "present" ? commit(opened.kept, company, meanwhile) : Effect.void
+            Number(event.punchId) === 2 && event.kind === "present"
+              ? commit(opened.kept, company, meanwhile)
+              : Effect.void
           )
         ),
         Stream.runDrain,
@@ -228,7 +230,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
             (SELECT count(*) FROM time_punches_history WHERE valid_from IS NOT NULL) AS versions`
         )
         assert.strictEqual(all.length, Number(counted?.["versions"]))
-        const order = all.map(({ at, id }) => [at.epochMilliseconds, Number(id)] as const)
+        const order = all.map(({ at, punchId }) => [at.epochMilliseconds, Number(punchId)] as const)
         assert.deepStrictEqual(order, order.toSorted(([a, one], [b, other]) => a - b || one - other))
         // The state that a feed begins with is the copy, and each position in it resumes with the rest.
         const present = yield* eventsOf(opened, undefined, { size })
@@ -341,7 +343,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
       yield* commit(opened.kept, company, rows(2, "a"))
       const kept = yield* positionOf(opened)
       yield* opened.run(
-        SqlStore.pruneHistory(company, { before: yield* lastOf(opened, company) })
+        PunchCopy.pruneHistory(company, { before: yield* lastOf(opened, company) })
       )
       yield* commit(opened.kept, company, rows(2, "b"))
 
@@ -355,7 +357,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
   const prune = (opened: OpenHistory) =>
     Effect.flatMap(
       lastOf(opened, company),
-      (before) => opened.run(SqlStore.pruneHistory(company, { before }))
+      (before) => opened.run(PunchCopy.pruneHistory(company, { before }))
     )
 
   test("continues behind a pruned history if nothing has changed since", (opened) =>
@@ -381,7 +383,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
       yield* commit(opened.kept, company, [row(1, { notes: "edited" })])
       const since = (yield* eventsOf(opened)).at(-1)?.position
       const following = yield* Effect.forkChild(
-        run(Stream.runHead(SqlStore.feed(company, { since, follow: "100 millis" })))
+        run(Stream.runHead(PunchCopy.feed(company, { after: since, follow: "100 millis" })))
       )
       for (let times = 0; times < 3; times++) {
         yield* commit(opened.kept, company, [])
@@ -403,7 +405,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
       assert.strictEqual((yield* failureOf(opened, since))._tag, "HistoryUnavailable")
       const known = yield* positionOf(opened)
       assert.deepStrictEqual(yield* eventsOf(opened, known), [])
-      yield* opened.run(SqlStore.purge(company))
+      yield* opened.run(PunchCopy.purge(company))
       assert.strictEqual((yield* failureOf(opened, known))._tag, "HistoryUnavailable")
     }))
 
@@ -437,7 +439,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
       const position = yield* positionOf(opened)
       const { run } = opened
       const other = yield* Effect.flip(eventsOf(opened, position, { of: CompanyId.make(77) }))
-      const short = yield* Effect.flip(run(Stream.runDrain(SqlStore.feed(company, { follow: "99 millis" }))))
+      const short = yield* Effect.flip(run(Stream.runDrain(PunchCopy.feed(company, { follow: "99 millis" }))))
       assert.deepStrictEqual([other, short].map(({ _tag, message }) => [_tag, /^[^:]*: ([^[]*) /.exec(message)?.[1]]), [
         ["InvalidRequest", "is a position of company 2"],
         ["InvalidRequest", "is at least 100 ms"]
@@ -451,12 +453,12 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
       const following = yield* Effect.forkChild(
         run(
           Stream.runForEach(
-            SqlStore.feed(company, { follow: "100 millis" }),
+            PunchCopy.feed(company, { follow: "100 millis" }),
             (event) => Queue.offer(seen, event)
           )
         )
       )
-      const next = Effect.map(Queue.take(seen), ({ id, kind }) => [Number(id), kind] as const)
+      const next = Effect.map(Queue.take(seen), ({ kind, punchId }) => [Number(punchId), kind] as const)
       yield* commit(opened.kept, company, [row(1)], false, false)
       yield* Effect.sleep("300 millis")
       assert.strictEqual(yield* Queue.size(seen), 0)
@@ -465,7 +467,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
       yield* commit(opened.kept, company, [])
       yield* commit(opened.kept, company, [row(2, { notes: "edited" })])
       assert.deepStrictEqual(yield* next, [2, "edited"])
-      yield* run(SqlStore.purge(company))
+      yield* run(PunchCopy.purge(company))
       const error = yield* Effect.flip(Fiber.join(following))
       assert.strictEqual(error._tag, "HistoryUnavailable")
     }))
@@ -479,7 +481,7 @@ describe.each(databases())("SqlStore.feed in $name", (database) => {
       const following = yield* Effect.forkChild(
         run(
           Stream.runForEach(
-            SqlStore.feed(company, { since, follow: "100 millis" }),
+            PunchCopy.feed(company, { after: since, follow: "100 millis" }),
             (event) => Queue.offer(seen, event)
           )
         )

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import * as Fs from "node:fs"
 import { Cents, CompanyId } from "../../src/Ids.ts"
 import { versionColumns } from "../../src/sql/columns.ts"
-import { type Changes, SqlStore } from "../../src/sql/index.ts"
+import { type Changes, PunchCopy, SqlStore } from "../../src/sql/index.ts"
 import { at } from "../support/arbitraryPunch.ts"
 import { databases, hookedClient, itWithDatabase } from "../support/databases.ts"
 import { commit, copyAt, copyNow, historyOf, lastOf, type OpenHistory, openHistory } from "../support/histories.ts"
@@ -141,9 +141,9 @@ describe.each(databases())("a history in $name", (database) => {
       yield* commit(kept, other, rows(2, "y"))
       yield* commit(kept, company, rows(2, "y"))
       const before = yield* lastOf(opened, company)
-      assert.strictEqual(yield* opened.run(SqlStore.pruneHistory(company, { before })), 2)
+      assert.strictEqual(yield* opened.run(PunchCopy.pruneHistory(company, { before })), 2)
       assert.lengthOf(yield* versionsOf(opened, other), 2)
-      yield* opened.run(SqlStore.purge(other))
+      yield* opened.run(PunchCopy.purge(other))
 
       assert.deepStrictEqual(yield* versionsOf(opened, other), [])
       assert.deepStrictEqual(yield* historyOf(opened, other), Option.none())
@@ -176,14 +176,14 @@ describe.each(databases())("a history in $name", (database) => {
         (each, at) => commit(opened.kept, company, [each], false, at === count - 1)
       )
     const asked = ({ run }: OpenHistory, since: DateTime.DateTime) =>
-      Effect.result(run(SqlStore.changes(company, {
+      Effect.result(run(PunchCopy.changes(company, {
         dayRule: DateTime.zoneMakeNamedUnsafe("UTC"),
         period: () => ({ gte: at(-1e6), lt: at(1e6) }),
         since,
         rounding: "halfUp"
       })))
     const kindsOf = (found: Result.Result<Changes, unknown>) =>
-      Result.getOrThrow(found).punches.map(({ id, kind }) => [Number(id), kind])
+      Result.getOrThrow(found).punches.map(({ kind, punchId }) => [Number(punchId), kind])
     /** The instant of the last commit, also of a copy that is not known. */
     const lastCommit = ({ query }: OpenHistory) =>
       Effect.map(
@@ -275,7 +275,7 @@ describe.each(databases())("a history in $name", (database) => {
         yield* commit(opened.kept, company, [row(1, { notes: "x" })], false, false)
         const before = yield* lastCommit(opened)
 
-        assert.strictEqual(yield* run(SqlStore.pruneHistory(company, { before })), 1)
+        assert.strictEqual(yield* run(PunchCopy.pruneHistory(company, { before })), 1)
         assert.deepStrictEqual(yield* historyOf(opened, company), Option.none())
         yield* commit(opened.kept, company, [row(2)])
         const { since } = Option.getOrThrow(yield* historyOf(opened, company))
@@ -291,7 +291,7 @@ describe.each(databases())("a history in $name", (database) => {
       const previous = yield* kept.store.load(company)
       const missing = Option.some({ window: {}, before: 2, allowed: false })
       const batch = {
-        company,
+        companyId: company,
         kind: "confirm" as const,
         pass: 2,
         punches: [row(1, { notes: "x" })],
@@ -300,9 +300,9 @@ describe.each(databases())("a history in $name", (database) => {
         unknown: Option.none()
       }
       const refused = yield* Effect.flip(plain.store.commit({ ...batch, checkpoint: checkpointAt(2) }, previous))
-      assert.strictEqual(refused.reason, "TooManyMissing")
+      assert.strictEqual(refused.reason._tag, "TooManyMissing")
       const late = plain.store.commit({ ...batch, checkpoint: checkpointAt(2) }, Option.some(checkpointAt(9)))
-      assert.strictEqual((yield* Effect.flip(late)).reason, "Superseded")
+      assert.strictEqual((yield* Effect.flip(late)).reason._tag, "Superseded")
 
       assert.deepStrictEqual(yield* versionsOf(opened), [])
       assert.deepStrictEqual(yield* lastOf(opened, company), before)
@@ -318,7 +318,7 @@ describe.each(databases())("a history in $name", (database) => {
           const pass = round * 2 + which
           const punches = rows(300, `${round} ${which}`).toReversed()
           const batch = {
-            company,
+            companyId: company,
             kind: "increment" as const,
             pass,
             punches,
@@ -342,7 +342,7 @@ describe.each(databases())("a history in $name", (database) => {
   test("begins where an error was noted before the first commit", (opened) =>
     Effect.gen(function*() {
       const error = { _tag: "Forbidden", message: "no access" }
-      yield* opened.run(SqlStore.recordError(company, error))
+      yield* opened.run(PunchCopy.recordError(company, error))
       yield* commit(opened.kept, company, rows(1))
       yield* commit(opened.plain, company, rows(1, "x"))
 
@@ -359,7 +359,7 @@ describe.each(databases())("a history in $name", (database) => {
         let removed = 0
         for (let round = 0; round < 8; round++) {
           const before = yield* lastOf(opened, company)
-          removed += yield* run(SqlStore.pruneHistory(company, { before }))
+          removed += yield* run(PunchCopy.pruneHistory(company, { before }))
           yield* Effect.sleep("3 millis")
           const since = Option.getOrThrow(yield* historyOf(opened, company)).since
           const known = yield* copyAt(opened, company, since)
@@ -435,7 +435,7 @@ describe.each(databases())("a history in $name", (database) => {
 
   describe("that is pruned", () => {
     const prune = ({ run }: OpenHistory, before: DateTime.DateTime) =>
-      Effect.orDie(run(SqlStore.pruneHistory(company, { before })))
+      Effect.orDie(run(PunchCopy.pruneHistory(company, { before })))
 
     test("loses what ended before the instant, and is known since then", (opened) =>
       Effect.gen(function*() {
@@ -494,7 +494,7 @@ describe.each(databases())("a history in $name", (database) => {
           }))
           const before = DateTime.makeUnsafe("2000-01-01T00:00:10Z")
           const removed = yield* Effect.provideService(
-            SqlStore.pruneHistory(company, { before }),
+            PunchCopy.pruneHistory(company, { before }),
             SqlClient.SqlClient,
             spy
           )

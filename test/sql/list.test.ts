@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { join } from "node:path"
 import { BusinessDate, CompanyId, DepartmentId, type PunchFilter, TimePunches } from "../../src/index.ts"
 import { storable } from "../../src/sql/columns.ts"
-import { SqlStore } from "../../src/sql/index.ts"
+import { PunchCopy, SqlStore } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { readPages } from "../../src/sql/read.ts"
 import { Sync, SyncStore } from "../../src/sync/index.ts"
@@ -57,7 +57,7 @@ const rows = (count: number) => Array.from({ length: count }, (_, each) => row(e
 
 const idsOf = (punches: ReadonlyArray<TimePunch>) => punches.map(({ id }) => Number(id))
 
-describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
+describe.each(kinds)("PunchCopy.list in $name", ({ clients, isHere }) => {
   const test = (
     title: string,
     body: (
@@ -191,14 +191,14 @@ describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
   test("lists rows of no other company", (store) =>
     Effect.gen(function*() {
       const other = CompanyId.make(3)
-      const checkpoint = { ...checkpointAt(1), company: other }
+      const checkpoint = { ...checkpointAt(1), companyId: other }
       yield* store.commit(batchOf(1, { punches: rows(3) }), Option.none())
       yield* store.commit(
-        batchOf(1, { company: other, checkpoint, punches: [row(9, { companyId: other })] }),
+        batchOf(1, { companyId: other, checkpoint, punches: [row(9, { companyId: other })] }),
         Option.none()
       )
 
-      assert.deepStrictEqual(idsOf(yield* Stream.runCollect(SqlStore.list(other, {}))), [9])
+      assert.deepStrictEqual(idsOf(yield* Stream.runCollect(PunchCopy.list(other, {}))), [9])
     }))
 
   test(
@@ -322,7 +322,7 @@ describe.each(kinds)("SqlStore.list in $name", ({ clients, isHere }) => {
     }))
 })
 
-describe("SqlStore.list", () => {
+describe("PunchCopy.list", () => {
   it.live("fails where its connection is lost between two pages, and does not continue in another state", (context) => {
     needs(context, hasPostgres, noPostgres)
     return Effect.gen(function*() {

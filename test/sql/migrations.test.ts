@@ -5,7 +5,7 @@ import { Migrator, SqlClient } from "effect/sql"
 import type { Row } from "effect/sql/SqlConnection"
 import { Close } from "../../src/close/index.ts"
 import { CompanyId } from "../../src/Ids.ts"
-import { SqlStore } from "../../src/sql/index.ts"
+import { PunchCopy, SqlStore } from "../../src/sql/index.ts"
 import { databases, itWithDatabase } from "../support/databases.ts"
 
 describe("the migrations", () => {
@@ -54,13 +54,13 @@ describe.each(databases())("a copy of an older schema, in $name", (database) => 
           "layer with history": Effect.scoped(Layer.build(SqlStore.layer({ history: true }))),
           "layer without migrate": Effect.scoped(Layer.build(SqlStore.layer({ migrate: false }))),
           "migrations": Migrator.make({})(SqlStore.migrations),
-          "status": SqlStore.status(id),
-          "list": Stream.runCollect(SqlStore.list(id, {})),
-          "feed": Stream.runCollect(SqlStore.feed(id)),
-          "feedPosition": SqlStore.feedPosition(id),
-          "pruneHistory": SqlStore.pruneHistory(id, { before: DateTime.makeUnsafe(0) }),
-          "recordError": SqlStore.recordError(id, { _tag: "Any", message: "any" }),
-          "purge": SqlStore.purge(id),
+          "status": PunchCopy.status(id),
+          "list": Stream.runCollect(PunchCopy.list(id, {})),
+          "feed": Stream.runCollect(PunchCopy.feed(id)),
+          "feedPosition": PunchCopy.feedPosition(id),
+          "pruneHistory": PunchCopy.pruneHistory(id, { before: DateTime.makeUnsafe(0) }),
+          "recordError": PunchCopy.recordError(id, { _tag: "Any", message: "any" }),
+          "purge": PunchCopy.purge(id),
           "Close.list": Close.list(id),
           "Close.due": Close.due(id, {})
         }

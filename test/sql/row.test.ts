@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Layer, Option, Result, Schema, Stream } from "effect"
 import { TimePunchId } from "../../src/Ids.ts"
 import { connect } from "../../src/sql/connection.ts"
-import { SqlStore } from "../../src/sql/index.ts"
+import { PunchCopy, SqlStore } from "../../src/sql/index.ts"
 import { rowColumns, StoredPunch } from "../../src/sql/row.ts"
 import { SyncStore } from "../../src/sync/index.ts"
 import { prng } from "../../src/testing/base/prng.ts"
@@ -92,7 +92,7 @@ describe.each(databases())("in $name", ({ client, isHere }) => {
         yield* store.commit(batchOf(1, punches), Option.none())
         const { dialect, sql } = yield* connect
         const rows = yield* sql`SELECT ${rowColumns(dialect)} FROM ${dialect.tables.rows} ORDER BY id`.values
-        const listed = yield* Stream.runCollect(SqlStore.list(company, { deleted: "include" }))
+        const listed = yield* Stream.runCollect(PunchCopy.list(company, { deleted: "include" }))
         return { rows, listed: listed.toSorted((one, other) => one.id - other.id) }
       }).pipe(Effect.provideContext(context))
     })

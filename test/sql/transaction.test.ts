@@ -5,7 +5,7 @@ import { SqlClient, SqlError } from "effect/sql"
 import { join } from "node:path"
 import { inspect } from "node:util"
 import { Patience, retried } from "../../src/internal/sql/transaction.ts"
-import { SqlStore } from "../../src/sql/index.ts"
+import { PunchCopy, SqlStore } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { checkpointText } from "../../src/sync/Checkpoint.ts"
 import { temporaryFolder } from "../cli/support.ts"
@@ -92,7 +92,7 @@ describe("a COMMIT whose answer is lost", () => {
 
       const error = yield* Effect.flip(store.commit(first, Option.none()))
 
-      assert.strictEqual(error.reason, "Superseded")
+      assert.strictEqual(error.reason._tag, "Superseded")
       assert.deepStrictEqual(yield* store.load(company), Option.some(checkpointAt(2, "another")))
     })))
 })
@@ -134,8 +134,8 @@ describe("SQLite that another connection has locked", () => {
       ).pipe(
         Effect.provideService(Patience, Duration.millis(500))
       )
-      assert.strictEqual(error.reason, "Store")
-      assert.include(error.detail, "locked")
+      assert.strictEqual(error.reason._tag, "Store")
+      assert.include(error.message, "locked")
       assert.isAtLeast(Duration.toMillis(took), 450)
       yield* Fiber.interrupt(holder)
 
@@ -298,7 +298,7 @@ describe("PostgreSQL", () => {
       const hooks: Hooks = { before: (text) => text.startsWith("DELETE FROM time_punches ") ? atRows : Effect.void }
       yield* Effect.flatMap(
         SqlClient.SqlClient,
-        (real) => Effect.provideService(SqlStore.purge(company), SqlClient.SqlClient, hookedClient(real, () => hooks))
+        (real) => Effect.provideService(PunchCopy.purge(company), SqlClient.SqlClient, hookedClient(real, () => hooks))
       ).pipe(Effect.provide(clientOf(url)))
       yield* Fiber.join(writer)
 
@@ -326,7 +326,7 @@ describe("PostgreSQL", () => {
         assert.deepStrictEqual(results.map(({ _tag }) => _tag).toSorted(), ["Failure", "Success"])
         for (const result of results)
           if (result._tag === "Failure")
-            assert.strictEqual(result.failure.reason, "Superseded")
+            assert.strictEqual(result.failure.reason._tag, "Superseded")
       }
     })
   )
@@ -344,9 +344,12 @@ describe("PostgreSQL", () => {
 
       const error = yield* Effect.flip(commit)
 
-      assert.strictEqual(error.reason, "Store")
-      assert.include(error.detail, "short")
-      assert.isTrue(SqlError.isSqlError(error.cause) && error.cause.reason._tag === "ConstraintError")
+      assert.strictEqual(error.reason._tag, "Store")
+      assert.include(error.message, "short")
+      assert.isTrue(
+        error.reason._tag === "Store" && SqlError.isSqlError(error.reason.cause) &&
+          error.reason.cause.reason._tag === "ConstraintError"
+      )
       assert.notInclude(inspect(error, { depth: 20, showHidden: true }), "confidential")
       assert.deepStrictEqual(yield* found(company), before)
       yield* admin(url, "ALTER TABLE time_punches DROP CONSTRAINT short")

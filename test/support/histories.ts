@@ -3,7 +3,7 @@ import { type Context, DateTime, Effect, Layer, Option, Result, type Scope } fro
 import { SqlClient } from "effect/sql"
 import type { CompanyId } from "../../src/Ids.ts"
 import { connect } from "../../src/sql/connection.ts"
-import { SqlStore } from "../../src/sql/index.ts"
+import { PunchCopy } from "../../src/sql/index.ts"
 import { rowColumns, rowOf } from "../../src/sql/row.ts"
 import type { Committed } from "../../src/sync/index.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
@@ -58,13 +58,13 @@ export const commit = (
     const previous = yield* store.load(company)
     const pass = Option.match(previous, { onNone: () => 1, onSome: ({ pass }) => pass + 1 })
     return yield* store.commit({
-      company,
+      companyId: company,
       kind: isWhole ? "confirm" : "increment",
       pass,
       punches: punches.map((punch) => ({ ...punch, companyId: company })),
       checkpoint: {
         v: 1,
-        company,
+        companyId: company,
         pass,
         watermark: Option.some(at(pass)),
         at: Option.none(),
@@ -82,7 +82,7 @@ export const commit = (
 
 /** Since when the history is known, and the instant of the last commit. */
 export const historyOf = ({ run }: OpenHistory, company: CompanyId) =>
-  Effect.map(Effect.orDie(run(SqlStore.status(company))), ({ history }) => history)
+  Effect.map(Effect.orDie(run(PunchCopy.status(company))), ({ history }) => history)
 
 export const lastOf = (opened: OpenHistory, company: CompanyId): Effect.Effect<DateTime.Utc> =>
   Effect.map(historyOf(opened, company), (history) => Option.getOrThrow(history).last)

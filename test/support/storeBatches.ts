@@ -19,7 +19,7 @@ export const rows = (count: number, notes = ""): ReadonlyArray<TimePunch> =>
 /** A checkpoint that differs from any other by its number and its writer. */
 export const checkpointAt = (pass: number, writer = "a run"): Checkpoint => ({
   v: 1,
-  company,
+  companyId: company,
   pass,
   watermark: Option.some(at(pass)),
   at: Option.none(),
@@ -30,7 +30,7 @@ export const checkpointAt = (pass: number, writer = "a run"): Checkpoint => ({
 
 /** An empty page of an increment, with changes. */
 export const batchOf = (pass: number, changes: Partial<Batch> = {}): Batch => ({
-  company,
+  companyId: company,
   kind: "increment",
   pass,
   punches: [],

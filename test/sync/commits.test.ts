@@ -35,7 +35,7 @@ const sleepy = Effect.fnUntraced(function*(copy: Pick<TestCopy, "store">, sleeps
   return { reached, wake, layer: Layer.succeed(SyncStore, { ...copy.store, commit }) }
 })
 
-const reasonOf = (error: { readonly _tag: string }) => error instanceof SyncError ? error.reason : error._tag
+const reasonOf = (error: { readonly _tag: string }) => error instanceof SyncError ? error.reason._tag : error._tag
 
 describe("Sync.run, where another call wrote meanwhile,", () => {
   itWithCopy("[Y55] [Y57] is superseded, and nothing of its batch stays", (copy) =>

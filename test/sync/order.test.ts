@@ -144,7 +144,7 @@ describe("Sync.run with sortById", () => {
         for (let calls = 0; calls < 4; calls++) assert.include(yield* call, { complete: false, pages: 1 })
         const error = yield* Effect.flip(call)
 
-        assert.strictEqual(error._tag === "SyncError" && error.reason, "CursorLost")
+        assert.strictEqual(error._tag === "SyncError" && error.reason._tag, "CursorLost")
         assert.deepStrictEqual(copy.checkpoint().running, Option.none())
         assert.deepStrictEqual(yield* sent("sort_by"), Array(8).fill("id.asc"))
       })

@@ -239,7 +239,8 @@ describe("a failed request", () => {
     })
     const request = nextRequest(call(), lost, 0)
     if (request._tag !== "Fail") return assert.fail(`it does not fail: ${request._tag}`)
-    assert.deepInclude({ ...request.error }, { reason: "CursorLost", checkpoint: Option.some(lost.checkpoint) })
+    assert.strictEqual(request.error.reason._tag, "CursorLost")
+    assert.deepStrictEqual(request.error.checkpoint, Option.some(lost.checkpoint))
   })
 })
 

@@ -129,7 +129,7 @@ export const utc = (millis: number) => DateTime.makeUnsafe(millis)
 /** A checkpoint whose watermark and `at` are noon. */
 export const atNoon: Checkpoint = {
   v: 1,
-  company: company.id,
+  companyId: company.id,
   pass: noon,
   watermark: Option.some(utc(noon)),
   at: Option.some(utc(noon)),

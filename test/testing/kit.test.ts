@@ -4,7 +4,13 @@ import { TestClock } from "effect/testing"
 import { CompanyId, Forbidden, TimePunch, TimePunches } from "../../src/index.ts"
 import { WorkedTime } from "../../src/payroll/index.ts"
 import { FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
-import { layerTest, punch, punchBreak, type PunchInput, testCompany } from "../../src/testing/kit/index.ts"
+import {
+  company as testCompany,
+  layer as layerTest,
+  punch,
+  punchBreak,
+  type PunchInput
+} from "../../src/testing/TestClient.ts"
 
 const iso = (at: Option.Option<DateTime.Utc>) => Option.getOrNull(Option.map(at, DateTime.formatIso))
 

@@ -13,8 +13,10 @@ import { toVersion } from "../../export/rows.ts"
 import { escaped, printable } from "../../internal/text/printable.ts"
 import { timePunchNames } from "../../internal/wire/names.ts"
 import { differingColumns } from "../../sql/columns.ts"
+import type { FeedEvent } from "../../sql/feedEvent.ts"
 import { FeedKind, FeedPosition } from "../../sql/feedPosition.ts"
-import * as SqlStore from "../../sql/SqlStore.ts"
+import type { HistoryUnavailable } from "../../sql/known.ts"
+import * as PunchCopy from "../../sql/PunchCopy.ts"
 import { openCopy } from "../database/copy.ts"
 import { databaseFlag, databaseWords } from "../database/database.ts"
 import { open } from "../database/open.ts"
@@ -41,8 +43,8 @@ const forms = ["ndjson", "table"] as const
 const feedFlags = {
   ...companyFlags,
   database: databaseFlag,
-  since: text(
-    "since",
+  after: text(
+    "after",
     "POSITION|now",
     "Begin after the event at this position, or with what changes from now on (default: with the state of the copy)",
     "the position of an event, such as 4021/2026-03-09T15:00:00.123Z/451, or now",
@@ -82,19 +84,19 @@ export const verb = makeVerb("feed", feedFlags, (input) => printFeed(input), {
   deleted, undeleted, missing (the service no longer shows it) or back. With
   --follow it waits for more.
 
-  Each line has a position. A run with --since POSITION begins with the next
+  Each line has a position. A run with --after POSITION begins with the next
   event. --state FILE keeps the position of the last line that was written, for
   output that is appended to a file: after a kill, the next run repeats lines
   and omits none. A program behind a pipe keeps the position of the last line
-  that it has handled, and begins with --since.`,
+  that it has handled, and begins with --after.`,
   examples: [
-    ["copy feed --database punches.db --since now --follow --format table", "Watch what changes"],
+    ["copy feed --database punches.db --after now --follow --format table", "Watch what changes"],
     [
       "copy feed --database punches.db --follow --state feed.json >> changes.ndjson",
       "Everything into a file, also after a restart"
     ],
     [
-      "copy feed --database punches.db --since now --follow --kind edited --changed approved",
+      "copy feed --database punches.db --after now --follow --kind edited --changed approved",
       "Only punches whose approval changed"
     ]
   ]
@@ -115,13 +117,13 @@ const printFeed = Effect.fnUntraced(function*(input: FeedInput) {
     const state = Option.isNone(input.state)
       ? undefined
       : yield* openState(input.state.value, company, address)
-    const given = Option.getOrUndefined(input.since)
-    const since = state?.start ?? (given === "now" ? yield* SqlStore.feedPosition(company) : given)
-    if (state !== undefined) yield* state.save(since)
-    let last = since
+    const given = Option.getOrUndefined(input.after)
+    const after = state?.start ?? (given === "now" ? yield* PunchCopy.feedPosition(company) : given)
+    if (state !== undefined) yield* state.save(after)
+    let last = after
     let printed = 0
     const { clear, show } = yield* startReport({ printsResults: true })
-    yield* SqlStore.feed(company, { since, follow }).pipe(
+    yield* PunchCopy.feed(company, { after, follow }).pipe(
       Stream.chunks,
       Stream.runForEach(Effect.fnUntraced(function*(events) {
         const asked = events.filter((event) => isAsked(event, input))
@@ -141,16 +143,16 @@ const printFeed = Effect.fnUntraced(function*(input: FeedInput) {
 })
 
 /** The progress of a feed, in a message as JSON. */
-export const feedFields = (events: number, position: SqlStore.FeedPosition | undefined) => ({ events, position })
+export const feedFields = (events: number, position: FeedPosition | undefined) => ({ events, position })
 
-const isAsked = (event: SqlStore.FeedEvent, { changed, kind }: FeedInput): boolean =>
+const isAsked = (event: FeedEvent, { changed, kind }: FeedInput): boolean =>
   Option.match(kind, { onNone: () => true, onSome: (kinds) => kinds.includes(event.kind) }) &&
   Option.match(changed, {
     onNone: () => true,
     onSome: (fields) => changedFields(event).some((name) => fields.some((field) => field === name))
   })
 
-const changedFields = ({ after, before }: SqlStore.FeedEvent): ReadonlyArray<string> =>
+const changedFields = ({ after, before }: FeedEvent): ReadonlyArray<string> =>
   Option.match(Option.all([before, after]), {
     onNone: () => [],
     onSome: ([one, other]) => differingColumns(one, other)
@@ -159,8 +161,8 @@ const changedFields = ({ after, before }: SqlStore.FeedEvent): ReadonlyArray<str
 /** Instants in UTC, as in the JSON. */
 const display: PunchDisplay = { zoneOf: () => Option.none(), names: undefined, asOf: undefined }
 
-const jsonLine = (event: SqlStore.FeedEvent) => {
-  const { after, at, before, companyId, id, kind, position, userId } = event
+const jsonLine = (event: FeedEvent) => {
+  const { after, at, before, companyId, kind, position, punchId, userId } = event
   return Result.map(
     Result.all([toVersion(before, undefined), toVersion(after, undefined)]),
     ([before, after]) =>
@@ -169,8 +171,8 @@ const jsonLine = (event: SqlStore.FeedEvent) => {
           position,
           at: DateTime.formatIso(at),
           kind,
-          company: companyId,
-          id,
+          companyId,
+          punchId,
           userId,
           changed: changedFields(event),
           before,
@@ -180,13 +182,13 @@ const jsonLine = (event: SqlStore.FeedEvent) => {
   )
 }
 
-const tableLine = (width: number) => ({ after, at, before, id, kind, userId }: SqlStore.FeedEvent) => {
+const tableLine = (width: number) => ({ after, at, before, kind, punchId, userId }: FeedEvent) => {
   const change = { before, after, kind: kind === "present" ? "added" : kind === "touched" ? "edited" : kind } as const
   const differences = differencesOf(change, display).map(shortened).map(({ after, before, field }) =>
     `${field} ${[before, after].filter((text) => text !== "").join(" -> ") || "empty"}`
   )
   const what = differences.length === 0 || kind === "missing" ? "" : `: ${differences.join(", ")}`
-  const line = `${formatTime(at, Option.none())} ${kind.padEnd(9)} punch ${id}, user ${userId}${what}`
+  const line = `${formatTime(at, Option.none())} ${kind.padEnd(9)} punch ${punchId}, user ${userId}${what}`
   return Result.succeed(`${wrap(escaped(line), width - indent.length).join(`\n${indent}`)}\n`)
 }
 
@@ -194,14 +196,14 @@ const indent = " ".repeat(4)
 
 const resumeHint = (
   { changed, company, database, follow, format, kind, state }: FeedInput,
-  last: SqlStore.FeedPosition | undefined
+  last: FeedPosition | undefined
 ): ReadonlyArray<string> =>
   Option.isSome(state)
     ? ["The same command continues after the last printed event."]
     : last === undefined
     ? []
     : [[
-      `To continue: time-punches copy feed${companyWords(company)}${databaseWords(database)} --since ${last}`,
+      `To continue: time-punches copy feed${companyWords(company)}${databaseWords(database)} --after ${last}`,
       ...Option.toArray(Option.map(follow, (interval) => `--follow=${Duration.toSeconds(interval)}s`)),
       ...Option.toArray(Option.map(kind, (kinds) => `--kind ${kinds.join(",")}`)),
       ...Option.toArray(Option.map(changed, (fields) => `--changed ${fields.join(",")}`)),
@@ -209,12 +211,12 @@ const resumeHint = (
     ].join(" ")]
 
 /** The copy of a position is not known: no later run of the same command can do better. */
-const describe = (error: SqlStore.HistoryUnavailable, { since, state }: FeedInput) => {
+const describe = (error: HistoryUnavailable, { after, state }: FeedInput) => {
   const again = Option.match(state, {
-    onNone: () => "Run it without --since: it begins with the state of the copy.",
+    onNone: () => "Run it without --after: it begins with the state of the copy.",
     onSome: (file) =>
-      Option.isSome(since)
-        ? `Remove ${printable(file)}, and run without --since: the run begins with the state of the copy.`
+      Option.isSome(after)
+        ? `Remove ${printable(file)}, and run without --after: the run begins with the state of the copy.`
         : `Remove ${printable(file)}: the next run begins with the state of the copy.`
   })
   const advice = Option.isSome(error.since)

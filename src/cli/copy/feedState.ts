@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import * as Crypto from "node:crypto"
 import { CompanyId } from "../../Ids.ts"
 import { printable } from "../../internal/text/printable.ts"
-import { FeedPosition } from "../../sql/SqlStore.ts"
+import { FeedPosition } from "../../sql/feedPosition.ts"
 import { issueText } from "../describe.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
 import { asOutput, readBounded } from "../flags/file.ts"
@@ -47,7 +47,7 @@ export const openState = Effect.fnUntraced(function*(file: string, company: Comp
   if (found !== undefined && (found.company !== company || found.database !== database)) {
     return yield* usage(
       `${printable(file)} is the state of company ${found.company} in ${printable(found.database)}`,
-      "Name another file. If the same database has another name now, give its position with --since and a new file."
+      "Name another file. If the same database has another name now, give its position with --after and a new file."
     )
   }
   yield* removeScratch(target)

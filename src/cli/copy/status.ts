@@ -8,7 +8,8 @@ import * as Option from "effect/Option"
 import type { CompanyId } from "../../Ids.ts"
 import { escaped } from "../../internal/text/printable.ts"
 import { usualSpelling } from "../../internal/wire/spelling.ts"
-import * as SqlStore from "../../sql/SqlStore.ts"
+import type { CopyStatus } from "../../sql/CopyStatus.ts"
+import * as PunchCopy from "../../sql/PunchCopy.ts"
 import { blankCheckpoint, missedDeletions } from "../../sync/Checkpoint.ts"
 import { layerCopy, requireAge } from "../database/copy.ts"
 import { databaseFlag, maxAgeFlag, targetOfCopy } from "../database/database.ts"
@@ -46,7 +47,7 @@ const printStatus = Effect.fnUntraced(function*(input: StatusInput) {
   const { maxAge } = input
   const target = yield* targetOfCopy(input.database, "copy status")
   yield* Effect.gen(function*() {
-    const statuses = yield* Effect.forEach(companies, ({ id }) => SqlStore.status(id))
+    const statuses = yield* Effect.forEach(companies, ({ id }) => PunchCopy.status(id))
     const now = DateTime.toUtc(yield* DateTime.now)
     const fields = Arr.zipWith(companies, statuses, ({ id }, status) => statusFields(id, status, now))
     yield* printLines(json ? fields.map((each) => JSON.stringify(each)) : statusLines(fields, yield* screen))
@@ -61,7 +62,7 @@ const printStatus = Effect.fnUntraced(function*(input: StatusInput) {
 })
 
 /** The copy of a company, as the columns of a table and the members of its JSON. */
-const statusFields = (company: CompanyId, status: SqlStore.CopyStatus, now: DateTime.Utc) => {
+const statusFields = (company: CompanyId, status: CopyStatus, now: DateTime.Utc) => {
   const { checkpoint, deleted, history, lastError, missing, rows, unknown } = status
   const { completedAt, deletions, looked, running, spelling, watermark } = Option.getOrElse(
     checkpoint,

@@ -15,11 +15,12 @@ import { type ListError, retryAfterOf } from "../../ApiError.ts"
 import type { Company } from "../../Company.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { isLocked, mayPass } from "../../internal/sql/failure.ts"
+import * as PunchCopy from "../../sql/PunchCopy.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import type { SweepWindow } from "../../sync/Checkpoint.ts"
 import * as Sync from "../../sync/Sync.ts"
 import type { SyncError } from "../../sync/SyncError.ts"
-import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
+import type { SyncOptions, SyncSummary } from "../../sync/SyncOptions.ts"
 import { SyncStore } from "../../sync/SyncStore.ts"
 import { databaseFlag, keepHistory, layerDatabase, targetOfCopy } from "../database/database.ts"
 import { layerClient } from "../database/source.ts"
@@ -265,8 +266,7 @@ const forever = (tasks: ReadonlyArray<SyncTask>, every: Duration.Duration) =>
         // Refused marks do not cure themselves: the next sweep is tomorrow's.
         Effect.tapError((error) =>
           Effect.sync(() => {
-            if (error._tag === "SyncError" && error.reason === "TooManyMissing")
-              sweptOn.set(id, today)
+            if (error._tag === "SyncError" && error.reason._tag === "TooManyMissing") sweptOn.set(id, today)
           })
         )
       )
@@ -308,7 +308,7 @@ export const windowOf = (range: SweepRange, now: DateTime.Utc): SweepWindow =>
 /** Runs a pass, prints its summary, then prunes the history. */
 const finished = <R>(
   task: SyncTask,
-  pass: (onCommit: RunOptions["onCommit"]) => Effect.Effect<SyncSummary, PassError, R>
+  pass: (onCommit: SyncOptions["onCommit"]) => Effect.Effect<SyncSummary, PassError, R>
 ) =>
   Effect.gen(function*() {
     const { company, json, keepHistory, named, print, readAge } = task
@@ -330,7 +330,7 @@ const finished = <R>(
       return summary
     }
     const before = DateTime.subtract(yield* DateTime.now, { days: keepHistory.value })
-    const removed = yield* keepingError(company, SqlStore.pruneHistory(company.id, { before })).pipe(
+    const removed = yield* keepingError(company, PunchCopy.pruneHistory(company.id, { before })).pipe(
       // The pass is complete, also if the pruning after it fails.
       Effect.tapError(() => json ? printPass(null) : Effect.void)
     )
@@ -345,19 +345,19 @@ const finished = <R>(
 /** Keeps the error of a pass in the database until a pass is complete, for `copy status` and `doctor`. */
 const keepingError = <A, R>(company: Company, pass: Effect.Effect<A, PassError, R>) =>
   Effect.tapError(pass, (error) => {
-    const note = SqlStore.recordError(company.id, error)
+    const note = PunchCopy.recordError(company.id, error)
     // A database that failed was attempted for 5 seconds already: the note does not wait for it again.
     return Effect.ignore(isOfStore(error) ? Effect.timeoutOption(note, "200 millis") : note)
   })
 
-const isOfStore = (error: PassError) => error._tag === "SyncError" && error.reason === "Store"
+const isOfStore = (error: PassError) => error._tag === "SyncError" && error.reason._tag === "Store"
 
 /** Shows the counts of a pass. `clear` erases them before a result stands there; `stored` has the counts of the last commit. */
 const startPass = Effect.fnUntraced(function*({ company, named }: SyncTask) {
   const stdio = yield* Stdio.Stdio
   const { clear, show } = yield* startReport({ printsResults: false })
   let last = { pages: 0, punches: 0 }
-  const onCommit: RunOptions["onCommit"] = ({ pages, punches, unchanged, written }) => {
+  const onCommit: SyncOptions["onCommit"] = ({ pages, punches, unchanged, written }) => {
     last = { pages, punches }
     return show((elapsed) => {
       const pace = { elapsed, received: punches }

@@ -12,8 +12,9 @@ import type { CompanyId } from "../../Ids.ts"
 import { printable } from "../../internal/text/printable.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import { inOneState } from "../../sql/connection.ts"
+import type { CopyStatus } from "../../sql/CopyStatus.ts"
+import * as PunchCopy from "../../sql/PunchCopy.ts"
 import { conditionsOf } from "../../sql/read.ts"
-import * as SqlStore from "../../sql/SqlStore.ts"
 import { missedDeletions } from "../../sync/Checkpoint.ts"
 import { commandFailureOf } from "../describe.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
@@ -32,7 +33,7 @@ export const requireCopy = Effect.fnUntraced(function*(
   address: string,
   maxAge: Option.Option<Duration.Duration>
 ) {
-  const status = yield* SqlStore.status(company)
+  const status = yield* PunchCopy.status(company)
   const completedAt = Option.flatMap(status.checkpoint, ({ completedAt }) => completedAt)
   if (Option.isNone(completedAt)) return yield* incomplete(company, address, Option.isSome(status.checkpoint))
   const printAge = Option.isSome(status.lastError) ? printWarning : printHint
@@ -50,10 +51,11 @@ export const requireCopy = Effect.fnUntraced(function*(
 export const withCopy = <A, E, R>(
   company: CompanyId,
   target: DatabaseTarget,
-  use: (status: SqlStore.CopyStatus) => Stream.Stream<A, E, R>,
+  use: (status: CopyStatus) => Stream.Stream<A, E, R>,
   maxAge: Option.Option<Duration.Duration>
 ) =>
   inOneState(
+    company,
     Stream.unwrap(Effect.map(requireCopy(company, target.address, maxAge), use))
   ).pipe(Stream.provide(layerCopy(company, target)))
 
@@ -141,7 +143,7 @@ export const requireAge = Effect.fnUntraced(function*(
 
 const ageOf = (
   address: string,
-  { history, lastError }: SqlStore.CopyStatus,
+  { history, lastError }: CopyStatus,
   completedAt: DateTime.Utc,
   now: DateTime.Utc
 ): string => {
@@ -167,12 +169,12 @@ export const fromCopy = (
       Effect.fromResult(conditionsOf(company.id, filter)),
       (error) => commandFailureOf(error, "Leave it out, or read the service: --source service.")
     )
-    return withCopy(company.id, target, () => SqlStore.list(company.id, filter), maxAge)
+    return withCopy(company.id, target, () => PunchCopy.list(company.id, filter), maxAge)
   }))
 
 /** Whether the copy may have punches that were deleted. */
 export const missesDeletions = (company: Company, target: DatabaseTarget) =>
-  SqlStore.status(company.id).pipe(
+  PunchCopy.status(company.id).pipe(
     Effect.map(({ checkpoint }) => Option.exists(checkpoint, ({ deletions }) => deletions !== undefined)),
     Effect.provide(layerCopy(company.id, target))
   )

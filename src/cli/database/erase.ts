@@ -10,7 +10,7 @@ import { type HeldClose, type Holdings, holdingsOf } from "../../close/holdings.
 import type { CompanyId } from "../../Ids.ts"
 import { retried } from "../../internal/sql/transaction.ts"
 import { printable } from "../../internal/text/printable.ts"
-import * as SqlStore from "../../sql/SqlStore.ts"
+import * as PunchCopy from "../../sql/PunchCopy.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
 import { Colours, plain } from "../print/colour.ts"
 import { counted, countedPunches, formatMoney } from "../print/format.ts"
@@ -53,7 +53,7 @@ export const erase = Effect.fnUntraced(function*<A, E, R>(input: Erasure, remove
           code: exitCode.system
         })
       }
-      yield* SqlStore.purge(shown.company)
+      yield* PunchCopy.purge(shown.company)
     }
     return removed
   })))

@@ -8,9 +8,10 @@ import * as Stream from "effect/Stream"
 import type { Company } from "../../Company.ts"
 import { firstIssue } from "../../internal/wire/issue.ts"
 import { columns } from "../../sql/columns.ts"
+import type { CopyStatus } from "../../sql/CopyStatus.ts"
+import * as PunchCopy from "../../sql/PunchCopy.ts"
 import { readRows } from "../../sql/read.ts"
 import type { StoredRow } from "../../sql/row.ts"
-import * as SqlStore from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { commandFailureOf } from "../describe.ts"
@@ -31,7 +32,7 @@ const runSync = "Run time-punches sync, then check again."
 
 /** Checks the copy of a company: a sample of its rows, or all of them. */
 export const checkCopy = Effect.fnUntraced(function*(company: Company, isFull: boolean) {
-  const status = yield* Effect.result(SqlStore.status(company.id))
+  const status = yield* Effect.result(PunchCopy.status(company.id))
   if (Result.isFailure(status)) return [storeFailed(status.failure)]
   const { checkpoint, rows } = status.success
   const age = [
@@ -118,7 +119,7 @@ export const storeFailed = (error: ExpectedError | CommandFailure): CheckResult 
   return fail("copy", message, "copy", text, code)
 }
 
-const ageOf = ({ checkpoint, lastError, rows }: SqlStore.CopyStatus, now: DateTime.Utc): CheckResult => {
+const ageOf = ({ checkpoint, lastError, rows }: CopyStatus, now: DateTime.Utc): CheckResult => {
   const completedAt = Option.flatMap(checkpoint, ({ completedAt }) => completedAt)
   if (Option.isNone(completedAt)) return warn("copy: age", "no sync run is complete", "copy", runSync)
   const age = formatAge(Duration.max(Duration.zero, DateTime.distance(completedAt.value, now)))

@@ -141,17 +141,18 @@ export const pauseLine = ({ by, reason, until }: Pause): string =>
     })
   }`
 
-const age = (seconds: number): string => formatAge(Duration.seconds(Math.floor(seconds)))
+/** In whole seconds. */
+const age = (time: Duration.Duration): string => formatAge(Duration.seconds(Math.floor(Duration.toSeconds(time))))
 
 const statusColumns: ReadonlyArray<Column<CompanyStatus>> = [
-  { title: "company", cell: ({ company }) => `${company}` },
+  { title: "company", cell: ({ companyId }) => `${companyId}` },
   {
     title: "state",
     cell: ({ reason, state }) => Option.match(reason, { onNone: () => state, onSome: (why) => `${state} (${why})` }),
     warns: ({ state }) => state !== "active"
   },
   { title: "phase", cell: ({ phase }) => phase, dropOrder: 2 },
-  { title: "every", cell: ({ everySeconds }) => age(everySeconds), align: "right", dropOrder: 3 },
+  { title: "every", cell: ({ every }) => age(every), align: "right", dropOrder: 3 },
   {
     title: "last sync run",
     cell: ({ lastOkAt }) => Option.match(lastOkAt, { onNone: () => "never", onSome: DateTime.formatIso }),
@@ -159,9 +160,9 @@ const statusColumns: ReadonlyArray<Column<CompanyStatus>> = [
   },
   {
     title: "late",
-    cell: ({ lateSeconds }) => lateSeconds === 0 ? "-" : age(lateSeconds),
+    cell: ({ late }) => Duration.isZero(late) ? "-" : age(late),
     align: "right",
-    warns: ({ lateSeconds }) => lateSeconds > 0
+    warns: ({ late }) => Duration.isPositive(late)
   },
   {
     title: "failures",
@@ -191,7 +192,7 @@ const runnerColumns: ReadonlyArray<Column<FleetProcess>> = [
   {
     title: "companies",
     cell: ({ holds }) => {
-      const named = holds.slice(0, shownCompanies).map(({ company, seconds }) => `${company} for ${age(seconds)}`)
+      const named = holds.slice(0, shownCompanies).map((hold) => `${hold.companyId} for ${age(hold.for)}`)
       const more = holds.length - named.length
       return [...named, ...(more > 0 ? [`${formatNumber(more)} more`] : [])].join(", ") || "-"
     },

@@ -11,7 +11,7 @@ import { Fleet } from "../../fleet/Fleet.ts"
 import * as FleetRunner from "../../fleet/node/FleetRunner.ts"
 import { servePage } from "../../fleet/node/page/serve.ts"
 import { launch, prepare, type Served, startEmbedded } from "../../fleet/node/run.ts"
-import { defaultSettings, type GivenSettings } from "../../fleet/Settings.ts"
+import { defaultSettings, type FleetOptions } from "../../fleet/Settings.ts"
 import { invalidSetting } from "../../internal/setting/setting.ts"
 import { RateLimit } from "../../RateLimit.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
@@ -116,7 +116,7 @@ interface RunInput {
   readonly requestsPerSecond: LimitInput["requestsPerSecond"]
   readonly sweepEvery: Option.Option<Duration.Duration>
   readonly fullSweepEvery: Option.Option<Duration.Duration>
-  readonly credentials: Option.Option<GivenSettings["credentials"]>
+  readonly credentials: Option.Option<FleetOptions["credentials"]>
   readonly http: Option.Option<number>
   readonly httpHost: Option.Option<string>
 }
@@ -134,7 +134,7 @@ const runFleet = Effect.fnUntraced(function*(input: RunInput) {
   const isPerCompany = Option.contains(input.credentials, "perCompany")
   // One limit for the one token of all companies: with a token for each, it would be too little.
   const limit = yield* limitOf(input, isPerCompany ? "none" : usualLimit)
-  const settings: GivenSettings = {
+  const settings: FleetOptions = {
     historyDays: Option.getOrUndefined(input.keepHistory),
     maxConcurrentSyncs: Option.getOrElse(input.concurrency, () => atOnce(limit)),
     pagesPerTurn: Option.getOrUndefined(input.pagesPerTurn),
@@ -159,7 +159,7 @@ const runFleet = Effect.fnUntraced(function*(input: RunInput) {
     : built(
       layerDatabase(target, {
         connections,
-        client: FleetRunner.clientOptions({ host: target.host, port: target.port })
+        client: FleetRunner.pgClientOptions({ host: target.host, port: target.port })
       }),
       Effect.gen(function*() {
         // Fails first if the tables are not there, and names the command that makes them.

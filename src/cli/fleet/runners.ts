@@ -13,7 +13,7 @@ export const verb = makeVerb(
   { database: databaseFlag, ...jsonFlags },
   Effect.fnUntraced(function*(input) {
     const json = yield* isJson(input)
-    const found = yield* withFleet(input, "reads", (fleet) => fleet.runners)
+    const found = yield* withFleet(input, "reads", (fleet) => fleet.processes)
     if (json) return yield* printLines([jsonArray(found.map(encodeRunner))])
     const shownOn = yield* screen
     yield* printLines([...runnerTable(shownOn, found), ...troubleLines(shownOn, found)])

@@ -24,22 +24,22 @@ export const verb = makeVerb(
     const { all, requests, value } = yield* withFleet(
       input,
       "reads",
-      Effect.fnUntraced(function*({ removal, requests, runs, status }) {
+      Effect.fnUntraced(function*({ removal, requests, status, turns }) {
         const found = yield* status(input.id)
         if (Option.isSome(found)) {
-          return { value: found.value, all: yield* runs(input.id), requests: yield* requests }
+          return { value: found.value, all: yield* turns(input.id), requests: yield* requests }
         }
         // Only now: the table is new, and a role may have no right to it yet.
         return yield* usage(`not in the fleet: ${input.id}${removedText(yield* removal(input.id))}`)
       })
     )
-    const runs = all.slice(0, shownTurns)
+    const turns = all.slice(0, shownTurns)
     if (json) {
       const { limit, needed } = requests
       return yield* printLines([
         JSON.stringify({
           ...encodeStatus(value),
-          runs: runs.map(encodeTurn),
+          turns: turns.map(encodeTurn),
           requests: { needed, limit: Option.getOrNull(limit) }
         })
       ])
@@ -56,9 +56,9 @@ export const verb = makeVerb(
             shownOn.styles.yellow(`last error, ${DateTime.formatIso(at)}: ${tag}: ${escaped(text)}`)
         )
       ),
-      ...(runs.length === 0 ? [] : ["", ...turnTable(shownOn, runs)])
+      ...(turns.length === 0 ? [] : ["", ...turnTable(shownOn, turns)])
     ])
-    if (runs.length === 0) yield* printError("no turn has ended yet")
+    if (turns.length === 0) yield* printError("no turn has ended yet")
   }),
   {
     text: `Show a company, its last error, and its last ten turns, the latest first. Of a

@@ -133,7 +133,7 @@ const columns: Table = {
     ],
     [
       "payroll diff --json",
-      `\`punches\`, each with \`id\`, \`userId\`, \`kind\`, \`before\` and \`after\` (in wire form, or null if the copy did not have
+      `\`punches\`, each with \`punchId\`, \`userId\`, \`kind\`, \`before\` and \`after\` (in wire form, or null if the copy did not have
         the punch or marks it as missing), and \`people\`, each with \`userId\`, \`netSeconds\`, \`costCents\`, \`tipsCents\``
     ],
     [
@@ -170,17 +170,17 @@ const columns: Table = {
     ],
     [
       "copy feed",
-      `one object a line: \`position\`, \`at\`, \`kind\`, \`company\`, \`id\`, \`userId\`, \`changed\` (the fields that differ),
+      `one object a line: \`position\`, \`at\`, \`kind\`, \`companyId\`, \`punchId\`, \`userId\`, \`changed\` (the fields that differ),
         \`before\` and \`after\` (in wire form, or null)`
     ],
     [
       "fleet list --json",
-      `\`company\`, \`state\`, \`phase\`, \`reason\`, \`everySeconds\`, \`nextAt\`, \`lastOkAt\`, \`lateSeconds\`, \`failures\`,
+      `\`companyId\`, \`state\`, \`phase\`, \`reason\`, \`everySeconds\`, \`nextAt\`, \`lastOkAt\`, \`lateSeconds\`, \`failures\`,
         \`lastError\`, \`rows\``
     ],
     [
       "fleet status --json",
-      "the same, and `runs`, its last ten turns, and `requests` a second of the fleet: `needed`, `limit`"
+      "the same, and `turns`, its last ten turns, and `requests` a second of the fleet: `needed`, `limit`"
     ],
     ["doctor --json", "`checks`, each with `check`, `status`, `detail`, `cause` and `advice`, then one `advice`"]
   ]

@@ -31,7 +31,8 @@ import type { CompanyId } from "../../Ids.ts"
 import { printable } from "../../internal/text/printable.ts"
 import { version } from "../../internal/wire/userAgent.ts"
 import { positionAt } from "../../sql/feed.ts"
-import * as SqlStore from "../../sql/SqlStore.ts"
+import { FeedKind, FeedPosition } from "../../sql/feedPosition.ts"
+import * as PunchCopy from "../../sql/PunchCopy.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { incomplete, layerCopy } from "../database/copy.ts"
 import { databaseFlag, databaseOrDefault, targetOf } from "../database/database.ts"
@@ -371,7 +372,7 @@ const refusedOf = (error: Refused | CommandFailure | ExpectedError): Refused => 
 
 /** How old the copy is, with its status as the result. Fails if there is no copy, or if its first load did not end. */
 const copyStatus = Effect.fnUntraced(function*({ company, target }: Copy) {
-  const status = yield* Effect.provide(SqlStore.status(company), layerCopy(company, target))
+  const status = yield* Effect.provide(PunchCopy.status(company), layerCopy(company, target))
   const { checkpoint, lastError } = status
   const completedAt = Option.flatMap(checkpoint, ({ completedAt }) => completedAt)
   if (Option.isNone(completedAt)) {
@@ -400,15 +401,15 @@ const recentChanges = Effect.fnUntraced(function*(
   given: { readonly since?: string | undefined; readonly kinds?: string | undefined }
 ) {
   const { company, input, target } = copy
-  const { literals } = SqlStore.FeedKind
+  const { literals } = FeedKind
   const kinds = given.kinds === undefined ? Option.some(literals) : readWords(literals)(given.kinds)
   if (Option.isNone(kinds)) {
     return yield* new Refused({ message: `kinds must be some of ${literals.join(", ")}` })
   }
   const status = yield* copyStatus(copy)
-  const since = yield* positionOf(company, target, given.since)
-  let end = since
-  const found = yield* SqlStore.feed(company, { since }).pipe(
+  const after = yield* positionOf(company, target, given.since)
+  let end = after
+  const found = yield* PunchCopy.feed(company, { after }).pipe(
     Stream.filter((event) => {
       end = event.position
       return kinds.value.includes(event.kind)
@@ -424,11 +425,11 @@ const recentChanges = Effect.fnUntraced(function*(
   const versionOf = (version: Option.Option<TimePunch>) => Effect.fromResult(toVersion(version, extra))
   const events = yield* Effect.forEach(
     shownEvents,
-    Effect.fnUntraced(function*({ after, at, before, id, kind, userId }) {
+    Effect.fnUntraced(function*({ after, at, before, kind, punchId, userId }) {
       return {
         at: DateTime.formatIso(at),
         kind,
-        id,
+        punchId,
         userId,
         before: yield* versionOf(before),
         after: yield* versionOf(after)
@@ -443,7 +444,7 @@ const recentChanges = Effect.fnUntraced(function*(
 
 /** An instant after the last commit, or the default before the history began, means what is nearest to it. */
 const positionOf = Effect.fnUntraced(function*(company: CompanyId, target: DatabaseTarget, given: string | undefined) {
-  const known = Schema.decodeUnknownOption(SqlStore.FeedPosition)(given)
+  const known = Schema.decodeUnknownOption(FeedPosition)(given)
   if (Option.isSome(known)) return known.value
   const wanted = given === undefined
     ? Option.some(DateTime.subtract(DateTime.toUtc(yield* DateTime.now), { hours: 24 }))

@@ -12,9 +12,8 @@ import type { CompanyId, LocationId } from "../../Ids.ts"
 import type { LaborOptions } from "../../payroll/Labor.ts"
 import { MissingZone, zoneOf, zonesOf } from "../../payroll/Zones.ts"
 import { failedWith } from "../../sql/connection.ts"
+import type { CopyStatus } from "../../sql/CopyStatus.ts"
 import { type Comparison, comparisonOf, makePeople, readChanges } from "../../sql/history.ts"
-import type { CopyStatus } from "../../sql/SqlStore.ts"
-import type * as SqlStore from "../../sql/SqlStore.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { openCopy, withCopy } from "../database/copy.ts"
 import { databaseFlag, maxAgeFlag } from "../database/database.ts"
@@ -123,7 +122,7 @@ const printDiff = Effect.fnUntraced(function*(input: DiffInput) {
   let since = Option.none<DateTime.DateTime>()
   let count = 0
 
-  const texts = Effect.fnUntraced(function*(status: SqlStore.CopyStatus) {
+  const texts = Effect.fnUntraced(function*(status: CopyStatus) {
     if (period !== undefined) yield* refuseFuture(period.comparison.since, status)
     const subject = period ?? (yield* ofClose(company, Option.getOrThrow(close), input, status))
     since = Option.some(subject.comparison.since)
@@ -174,7 +173,7 @@ const ofPeriod = Effect.fnUntraced(function*(input: DiffInput) {
 })
 
 /** The clock of the database may be ahead: what it has written is not in the future. */
-const refuseFuture = Effect.fnUntraced(function*(since: DateTime.DateTime, { history }: SqlStore.CopyStatus) {
+const refuseFuture = Effect.fnUntraced(function*(since: DateTime.DateTime, { history }: CopyStatus) {
   const written = Option.exists(history, ({ last }) => DateTime.isGreaterThanOrEqualTo(last, since))
   if (written || DateTime.isLessThanOrEqualTo(since, yield* DateTime.now)) return
   return yield* usage(`--since ${DateTime.formatIso(since)} is in the future: nothing can have changed since then`)

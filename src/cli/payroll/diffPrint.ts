@@ -8,7 +8,7 @@ import { cellsOf, csvColumns } from "../../export/Csv.ts"
 import { mapRows, toVersion, type UnwritablePunch } from "../../export/rows.ts"
 import { csvCell } from "../../internal/wire/csv.ts"
 import type * as WorkedTime from "../../payroll/WorkedTime.ts"
-import type { Changes, PersonChange, PunchChange } from "../../sql/SqlStore.ts"
+import type { Changes, PersonChange, PunchChange } from "../../sql/history.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { differencesOf, type FieldDifference, parted, type PunchDisplay, shortened } from "../database/punchFields.ts"
 import { idColumns, nameColumns, type Names } from "../flags/names.ts"
@@ -58,7 +58,7 @@ const punchColumns = ({ names, zoneOf }: PunchDisplay, width: number): ReadonlyA
   const userOf = ({ change }: Line) => Option.map(change, ({ userId }) => userId)
   const locationOf = ({ change }: Line) => Option.map(Option.flatMap(change, punchOf), ({ locationId }) => locationId)
   return [
-    { title: "id", align: "right", cell: ofChange(({ id }) => `${id}`) },
+    { title: "id", align: "right", cell: ofChange(({ punchId }) => `${punchId}`) },
     ...idColumns("user", names, userOf, { id: names && 2 }),
     ...idColumns("location", names, locationOf, { id: 1, name: 3 }),
     {
@@ -113,8 +113,8 @@ export const jsonOf = <E, R>(
   Stream.suspend(() => {
     const extra = names && nameColumns(names)
     const versionOf = (version: Version) => Result.map(toVersion(version, extra), (wire) => JSON.stringify(wire))
-    const elementOf = ({ after, before, id, kind, userId }: PunchChange) => {
-      const which = JSON.stringify({ id, userId, ...userName(names, userId), kind }).slice(0, -1)
+    const elementOf = ({ after, before, kind, punchId, userId }: PunchChange) => {
+      const which = JSON.stringify({ punchId, userId, ...userName(names, userId), kind }).slice(0, -1)
       return Result.map(
         Result.all([versionOf(before), versionOf(after)]),
         ([before, after]) => `${which},"before":${before},"after":${after}}`
@@ -199,10 +199,10 @@ export const punchesCsv = <E, R>(
           (cells) => extra === undefined ? cells : [...cells, ...extra.cells(punch).map(csvCell)]
         )
     })
-  const rowOf = ({ after, before, id, kind, userId }: PunchChange) => {
+  const rowOf = ({ after, before, kind, punchId, userId }: PunchChange) => {
     const name = names === undefined ? [] : [names("user", userId)]
     return Result.map(Result.all([cellsOfVersion(before), cellsOfVersion(after)]), ([one, other]) => {
-      const row = [id, userId, ...name, kind].map(csvCell)
+      const row = [punchId, userId, ...name, kind].map(csvCell)
       for (const at of places) row.push(one[at] ?? "", other[at] ?? "")
       return row
     })

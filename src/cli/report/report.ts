@@ -8,7 +8,7 @@ import * as Close from "../../close/Close.ts"
 import { closeListing, toHtmlCloseReport } from "../../close/report.ts"
 import { byLocation, type MissingZone } from "../../payroll/Zones.ts"
 import { queryWindow, type ReportOptions, toHtmlReport } from "../../report/report.ts"
-import * as SqlStore from "../../sql/SqlStore.ts"
+import * as PunchCopy from "../../sql/PunchCopy.ts"
 import { openCopy, withCopy } from "../database/copy.ts"
 import { open } from "../database/open.ts"
 import { openSource, sourceFlags } from "../database/source.ts"
@@ -156,7 +156,7 @@ const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
       const close = yield* Close.get(company, id)
       const listing = closeListing(close)
       const otherTerms = Option.isNone(listing) ? [] : (yield* Close.newest(company, id)).otherTerms
-      const punches = Option.map(listing, ({ at, clockedIn }) => SqlStore.list(company, { clockedIn }, { at }))
+      const punches = Option.map(listing, ({ at, clockedIn }) => PunchCopy.list(company, { clockedIn }, { at }))
       return yield* Effect.catchTag(
         toHtmlCloseReport(close, punches, { names, otherTerms, isSorted: true }),
         "HistoryUnavailable",

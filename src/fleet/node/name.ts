@@ -5,7 +5,7 @@ import * as Scope from "effect/Scope"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { Connection } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
-import { FleetError } from "../FleetError.ts"
+import { alreadyRunning, type FleetError } from "../FleetError.ts"
 import { elapsed, makeLoop } from "./loop.ts"
 
 /** What to make of an answer. Pure. `since`: since when the name was found taken without a break. */
@@ -94,10 +94,7 @@ export const holdName = (
       const answer = yield* session.ask
       if (answer === "ours") break
       if (yield* look(answer)) {
-        return yield* new FleetError({
-          reason: "AlreadyRunning",
-          detail: `another process of the fleet has the name ${name}: give each its own`
-        })
+        return yield* alreadyRunning(`another process of the fleet has the name ${name}: give each its own`)
       }
       yield* Effect.sleep(Math.min(500, takeover / 5))
     }

@@ -5,7 +5,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -13,19 +12,21 @@ import * as Fs from "node:fs"
 import { hostname } from "node:os"
 import * as Path from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import type { InvalidRequest } from "../../ApiError.ts"
 import { checkCompanions } from "../../internal/files/whose.ts"
 import { numberOf } from "../../internal/sql/dialect.ts"
 import { isMoved } from "../../internal/sql/failure.ts"
 import * as Migrate from "../../internal/sql/migrate.ts"
 import { retried, transact } from "../../internal/sql/transaction.ts"
+import { invalidRequest } from "../../listing/request.ts"
 import { connect, verify } from "../../sql/connection.ts"
 import * as NodeSqlite from "../../sql/node/NodeSqlite.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { SyncStore } from "../../sync/SyncStore.ts"
 import type { TimePunches } from "../../TimePunches.ts"
 import { Fleet, operatorOf } from "../Fleet.ts"
-import { FleetError, invalidInput, storeError, translated } from "../FleetError.ts"
-import { type GivenSettings, readSettings, type Settings } from "../Settings.ts"
+import { alreadyRunning, databaseFailed, type FleetError, storeError, translated } from "../FleetError.ts"
+import { type FleetOptions, readSettings, type Settings } from "../Settings.ts"
 import { type FleetStore, makeFleetStore } from "../store/FleetStore.ts"
 import { engineVersions, migrateEngine, startEngine } from "./engine.ts"
 import { makeKeeper } from "./keeper.ts"
@@ -61,14 +62,14 @@ export const LeastTakeover = Context.Reference<number>("effect-time-punches/flee
   defaultValue: () => 10_000
 })
 
-const settingsOf = (given: GivenSettings): Effect.Effect<Settings, FleetError> =>
+const settingsOf = (given: FleetOptions): Effect.Effect<Settings, InvalidRequest> =>
   Effect.flatMap(
     LeastTakeover,
-    (least) => Effect.fromResult(Result.mapError(readSettings(given, least), invalidInput))
+    (least) => Effect.fromResult(readSettings(given, least))
   )
 
 /** How one process of many works. */
-export interface RunnerOptions extends GivenSettings {
+export interface RunnerOptions extends FleetOptions {
   /** The name of the process, another one for each. A process that starts again has its old name. Default: the host's. */
   readonly name?: string | undefined
 }
@@ -83,25 +84,31 @@ export interface Prepared {
 
 /** `more`: settings that a program has beside those of the fleet, and that all its processes must share too. */
 export const prepare = Effect.fnUntraced(function*(
-  given: RunnerOptions,
+  { name: givenName, ...given }: RunnerOptions,
   more: Pick<Shared, "history" | "requestsPerSecond"> = {}
-): Effect.fn.Return<Prepared, FleetError, SqlClient.SqlClient> {
+): Effect.fn.Return<Prepared, FleetError | InvalidRequest, SqlClient.SqlClient> {
   const settings = yield* settingsOf(given)
-  const name = given.name ?? hostname()
+  const name = givenName ?? hostname()
   if (!/^[\x21-\x7e]{1,200}$/.test(name)) {
-    return yield* invalidInput("name must be 1 to 200 visible characters without spaces")
+    return yield* invalidRequest(undefined, "name", "must be 1 to 200 visible characters without spaces")
   }
   const store = yield* makeFleetStore
   if (!store.dialect.isShared) {
-    return yield* invalidInput("FleetRunner.layer needs PostgreSQL; the one process of a file is layerEmbedded")
+    return yield* invalidRequest(
+      undefined,
+      "SqlClient",
+      "must be one of PostgreSQL: the one process of a file is layerSqlite"
+    )
   }
   yield* checkSession(store, settings)
   yield* store.verify
   yield* verifyEngine(store)
   const takeover = yield* Effect.mapError(store.takeoverOf(settings.takeover), storeError("takeover cannot be stored"))
   if (takeover !== settings.takeover) {
-    return yield* invalidInput(
-      `takeover is ${settings.takeover} milliseconds here and ${takeover} in this fleet: it is the same for all its processes. ` +
+    return yield* invalidRequest(
+      undefined,
+      "takeover",
+      `is ${settings.takeover} milliseconds here and ${takeover} in this fleet: it is the same for all its processes. ` +
         "To change it, stop them all and delete the row takeover of the table fleet_setting"
     )
   }
@@ -125,10 +132,9 @@ export const launch = Effect.fnUntraced(function*(
   let started: Runner | undefined
   const onLost = Effect.gen(function*() {
     if (started !== undefined) yield* started.lose
-    const error = new FleetError({
-      reason: "AlreadyRunning",
-      detail: `another process has taken the name ${name} while this one did not answer the database`
-    })
+    const error = alreadyRunning(
+      `another process has taken the name ${name} while this one did not answer the database`
+    )
     yield* Effect.logError(error.message)
     yield* Deferred.fail(lost, error)
   })
@@ -143,7 +149,7 @@ export const launch = Effect.fnUntraced(function*(
 })
 
 /** How one process of a file works. */
-export interface EmbeddedOptions extends GivenSettings {
+export interface SqliteRunnerOptions extends FleetOptions {
   /** The file, which is created if there is none; its folder must exist. */
   readonly filename: string
   /** Whether the copy keeps each version that it replaces, as in `SqlStore.layer`. Default `false`. */
@@ -152,11 +158,11 @@ export interface EmbeddedOptions extends GivenSettings {
 
 /** The one process of a file: the runner, and what it opened. */
 export const startEmbedded = Effect.fnUntraced(function*(
-  { filename, history, ...given }: EmbeddedOptions,
+  { filename, history, ...given }: SqliteRunnerOptions,
   more: Pick<Shared, "requestsPerSecond"> = {}
 ): Effect.fn.Return<
   Started & { readonly context: Context.Context<Fleet | SyncStore | SqlClient.SqlClient> },
-  FleetError,
+  FleetError | InvalidRequest,
   TimePunches | Scope.Scope
 > {
   const settings = yield* settingsOf(given)
@@ -169,9 +175,7 @@ export const startEmbedded = Effect.fnUntraced(function*(
   yield* Effect.provideService(migrate, SqlClient.SqlClient, sql)
   const stored = yield* Layer.build(SqlStore.layer({ history })).pipe(
     Effect.provideService(SqlClient.SqlClient, sql),
-    Effect.mapError((error) =>
-      new FleetError({ reason: "Store", detail: `the copy cannot be opened: ${error.message}` })
-    )
+    Effect.mapError((error) => databaseFailed(`the copy cannot be opened: ${error.message}`))
   )
   const runner = yield* Effect.provideContext(
     makeRunner({
@@ -225,18 +229,14 @@ const begin = Effect.fnUntraced(function*(
  * transaction. Run it before processes of a new release start. A newer schema is left as it is. Fails with `NotMigrated` if the
  * copy was made before the first publication.
  */
-export const migrate: Effect.Effect<void, FleetError, SqlClient.SqlClient> = Effect.gen(function*() {
+export const migrate: Effect.Effect<void, FleetError | InvalidRequest, SqlClient.SqlClient> = Effect.gen(function*() {
   const store = yield* makeFleetStore
-  const copy = yield* Effect.mapError(connect, ({ message }) => new FleetError({ reason: "Store", detail: message }))
+  const copy = yield* Effect.mapError(connect, ({ name }) => databaseFailed(`it is ${name}`))
   const { dialect, sql } = store
   const all = Effect.gen(function*() {
     for (const text of dialect.lock(migrationsLock)) yield* sql.unsafe(text)
     yield* Migrate.migrate(copy, copy.dialect.migrations)
-    yield* Effect.catchTag(
-      verify(copy, "newer"),
-      "SyncError",
-      ({ detail }) => Effect.fail(new FleetError({ reason: "NotMigrated", detail }))
-    )
+    yield* verify(copy, "newer")
     yield* store.migrate
     if (store.dialect.isShared) yield* Effect.provideService(migrateEngine, SqlClient.SqlClient, sql)
   })
@@ -262,32 +262,39 @@ const verifyEngine = ({ sql }: FleetStore): Effect.Effect<void, FleetError> =>
  * A session that is frozen within a transaction keeps its row locks, and its companies are passed over in silence: the server must
  * end it. The engine's heartbeats have no zone.
  */
-const checkSession = ({ query }: FleetStore, { takeover }: Settings): Effect.Effect<void, FleetError> =>
+const checkSession = (
+  { query }: FleetStore,
+  { takeover }: Settings
+): Effect.Effect<void, FleetError | InvalidRequest> =>
   Effect.gen(function*() {
-    const [row] = yield* retried(
+    const [row] = yield* translated("the settings of the session cannot be read")(retried(
       query`
         SELECT
           current_setting('TimeZone') AS zone,
           (SELECT setting FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout') AS idle`
-    )
+    ))
     const idle = numberOf(row?.idle)
-    const advice = "give FleetRunner.clientOptions to the client"
+    const advice = "give FleetRunner.pgClientOptions to the client"
     if (!(idle > 0 && idle <= takeover)) {
-      return yield* invalidInput(
-        `idle_in_transaction_session_timeout is ${idle} milliseconds, and must be from 1 to takeover (${takeover}): ${advice}`
+      return yield* invalidRequest(
+        undefined,
+        "idle_in_transaction_session_timeout",
+        `is ${idle} milliseconds, and must be from 1 to takeover (${takeover}): ${advice}`
       )
     }
     if (row?.zone !== "UTC") {
-      return yield* invalidInput(`timezone is ${String(row?.zone)}, and must be UTC: ${advice}`)
+      return yield* invalidRequest(undefined, "timezone", `is ${String(row?.zone)}, and must be UTC: ${advice}`)
     }
-  }).pipe(translated("the settings of the session cannot be read"))
+  })
 
 /** Locks a file beside the one of the fleet for as long as the scope is open. The kernel frees it when the process ends. */
 const lockFile = (filename: string) =>
   Effect.acquireRelease(
-    Effect.suspend(() => {
+    Effect.suspend((): Effect.Effect<DatabaseSync, FleetError | InvalidRequest> => {
       if (filename === "" || filename === ":memory:") {
-        return Effect.fail(invalidInput("filename must name a file: two connections to :memory: are two databases"))
+        return Effect.fail(
+          invalidRequest(undefined, "filename", "must name a file: two connections to :memory: are two databases")
+        )
       }
       return Effect.try({
         try: () => {
@@ -313,8 +320,8 @@ const lockFile = (filename: string) =>
 const lockFailed = (filename: string, error: unknown): FleetError => {
   const message = error instanceof Error ? error.message : "the lock failed"
   return /locked/.test(message)
-    ? new FleetError({ reason: "AlreadyRunning", detail: `another process runs the fleet of ${filename}` })
-    : new FleetError({ reason: "Store", detail: `${filename}.fleet-lock cannot be locked: ${message}` })
+    ? alreadyRunning(`another process runs the fleet of ${filename}`)
+    : databaseFailed(`${filename}.fleet-lock cannot be locked: ${message}`)
 }
 
 /** Links are followed: two names of one file have one lock. */

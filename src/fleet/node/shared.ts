@@ -13,7 +13,7 @@ const Shared = Schema.Struct({
   sweepWindow: Schema.optionalKey(Schema.Finite),
   fullSweepEvery: Schema.optionalKey(Schema.Finite),
   credentials: Schema.optionalKey(Schema.Literals(["shared", "perCompany"])),
-  keepRuns: Schema.optionalKey(Schema.Finite),
+  keepTurns: Schema.optionalKey(Schema.Finite),
   historyDays: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
   history: Schema.optionalKey(Schema.Boolean),
   requestsPerSecond: Schema.optionalKey(Schema.NullOr(Schema.Finite))
@@ -31,10 +31,10 @@ export const sharedOf = ({
   credentials,
   fullSweepEvery,
   historyDays,
-  keepRuns,
+  keepTurns,
   sweepEvery,
   sweepWindow
-}: Settings) => ({ sweepEvery, sweepWindow, fullSweepEvery, credentials, keepRuns, historyDays: historyDays ?? null })
+}: Settings) => ({ sweepEvery, sweepWindow, fullSweepEvery, credentials, keepTurns, historyDays: historyDays ?? null })
 
 /** The settings with those that hold. */
 export const withShared = (

@@ -7,8 +7,8 @@ import * as Result from "effect/Result"
 import type { ListError } from "../../ApiError.ts"
 import { CompanyId } from "../../Ids.ts"
 import * as Sync from "../../sync/Sync.ts"
-import { storeFailed, SyncError } from "../../sync/SyncError.ts"
-import type { RunOptions, SyncSummary } from "../../sync/SyncOptions.ts"
+import { storeFailed, superseded, type SyncError } from "../../sync/SyncError.ts"
+import type { SyncOptions, SyncSummary } from "../../sync/SyncOptions.ts"
 import { SyncStore } from "../../sync/SyncStore.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { type Outcome, outcomeOf } from "../CompanyState.ts"
@@ -49,7 +49,7 @@ const storeOf = ({ store, syncStore }: TurnBase, { claim }: Turn): SyncStore["Se
       : store.whileHeld(claim, syncStore.commit(batch, previous)).pipe(
         Effect.catchTag("SqlError", ({ message }) => unread(claim, message)),
         Effect.flatMap(Option.match({
-          onNone: () => Effect.fail(new SyncError({ reason: "Superseded", companyId: batch.company })),
+          onNone: () => Effect.fail(superseded(batch.companyId)),
           onSome: Effect.succeed
         }))
       )
@@ -67,7 +67,7 @@ const call = Effect.fnUntraced(function*(base: TurnBase, turn: Turn, plan: Retur
   })
   let isRead = false
   let failure: string | undefined
-  const options: RunOptions = {
+  const options: SyncOptions = {
     claim: true,
     // Cursors that died while the company waited would die again: then it continues to the end.
     stopAfter: { duration: settings.turnDeadline, ...(restarts > 0 ? {} : { pages: settings.pagesPerTurn }) },
@@ -119,7 +119,7 @@ export const work = Effect.fnUntraced(function*(base: TurnBase, turn: Turn) {
       return { outcome, plan }
     }
     const error = called.failure
-    if (error._tag !== "SyncError" || error.reason !== "Superseded") return { outcome: outcomeOf(error), plan }
+    if (error._tag !== "SyncError" || error.reason._tag !== "Superseded") return { outcome: outcomeOf(error), plan }
     yield* metrics.refused
     // Someone else wrote: a sync of the operator's, or the next owner of the company.
     const held = yield* Effect.exit(store.isHeld(turn.claim))
@@ -130,4 +130,4 @@ export const work = Effect.fnUntraced(function*(base: TurnBase, turn: Turn) {
 })
 
 const unread = ({ company }: Claim, reason: string) =>
-  storeFailed(CompanyId.make(company), `the lease cannot be read: ${reason}`, undefined)
+  storeFailed(CompanyId.make(company), `the lease cannot be read: ${reason}`)

@@ -52,7 +52,7 @@ export interface Ended {
 }
 
 /** The settings that the end of a turn needs. */
-export type EndSettings = Pick<Settings, "credentials" | "sweepEvery" | "fullSweepEvery" | "keepRuns">
+export type EndSettings = Pick<Settings, "credentials" | "sweepEvery" | "fullSweepEvery" | "keepTurns">
 
 /** What the end of a turn knows of its row and of the fleet. */
 interface EndFacts {
@@ -219,7 +219,7 @@ const write = (
       WHERE ${on.isHeldBy(given.claim)}
       RETURNING company_id, state, reason`
     const insertRun = insertRunOf(on, now, runner, given)
-    const trimRuns = trimRunsOf(on, given.claim, settings.keepRuns)
+    const trimRuns = trimRunsOf(on, given.claim, settings.keepTurns)
     const countMinute = countMinuteOf(on, now, runner, given)
     const lift = query`DELETE FROM fleet_pause WHERE until IS NULL AND reason <> 'operator'`
     const inOneStatement = query`
@@ -362,7 +362,7 @@ const insertRunOf = (
 }
 
 /** Deletes the runs of the company that are too many with the one that ends. */
-const trimRunsOf = ({ big, query }: FleetStatements, { company, epoch }: Lease, keepRuns: number) =>
+const trimRunsOf = ({ big, query }: FleetStatements, { company, epoch }: Lease, keepTurns: number) =>
   query`
     DELETE FROM fleet_run
     WHERE company_id = ${big(company)}
@@ -371,7 +371,7 @@ const trimRunsOf = ({ big, query }: FleetStatements, { company, epoch }: Lease, 
         FROM fleet_run
         WHERE company_id = ${big(company)} AND epoch < ${big(epoch)}
         ORDER BY epoch DESC
-        LIMIT 1 OFFSET ${big(keepRuns - 1)}
+        LIMIT 1 OFFSET ${big(keepTurns - 1)}
       )`
 
 const countMinuteOf = (on: FleetStatements, now: Fragment, runner: string, { outcome, pages, rows }: End) => {

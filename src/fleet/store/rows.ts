@@ -1,5 +1,6 @@
 /** What drivers return of the tables of a fleet, as values of this library. */
 import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Row } from "effect/sql/SqlConnection"
@@ -32,14 +33,14 @@ export const errorText = ({ tag, text }: Failure, at: number): string =>
 
 /** A row of `fleet_company` with its lateness, as a page and a list show it. */
 export const statusOf = (row: Row): CompanyStatus => ({
-  company: idOf(row.company_id),
+  companyId: idOf(row.company_id),
   state: stateOf(row.state),
   phase: phaseOf(row.phase),
   reason: Option.fromUndefinedOr(textOrUndefined(row.reason)),
-  everySeconds: numberOf(row.every_ms) / 1000,
+  every: Duration.millis(numberOf(row.every_ms)),
   nextAt: instantOf(row.next_at),
   lastOkAt: Option.map(Option.fromUndefinedOr(orUndefined(row.last_ok_at)), instantOf),
-  lateSeconds: Math.max(0, numberOf(row.late)) / 1000,
+  late: Duration.millis(Math.max(0, numberOf(row.late))),
   failures: numberOf(row.failures),
   lastError: decodeError(row.last_error),
   rows: numberOf(row.rows)

@@ -1,5 +1,6 @@
 /** The processes of a fleet: each notes every few seconds that it lives, and an operator sees them. */
 import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -13,6 +14,14 @@ import type { FleetStatements } from "./statements.ts"
 /** How often a process notes that it lives, and from when on one that does not is silent, in milliseconds. */
 export const presentEvery = 5000
 const silentAfter = 15_000
+
+/** A company that a process has in work. */
+export interface FleetHold {
+  /** The company. */
+  readonly companyId: CompanyId
+  /** How long the process has had it. */
+  readonly for: Duration.Duration
+}
 
 /** A process of a fleet, by what it last noted in the database. */
 export interface FleetProcess {
@@ -32,7 +41,7 @@ export interface FleetProcess {
   /** When it last noted that it lives. */
   readonly seenAt: DateTime.Utc
   /** The companies that it has in work, and for how long; the longest first. */
-  readonly holds: ReadonlyArray<{ readonly company: CompanyId; readonly seconds: number }>
+  readonly holds: ReadonlyArray<FleetHold>
 }
 
 /** A process as JSON, without the text of an error, which may quote what the service sent. */
@@ -43,7 +52,7 @@ export const encodeProcess = ({ holds, release, runner, seenAt, startedAt, state
   startedAt: DateTime.formatIso(startedAt),
   seenAt: DateTime.formatIso(seenAt),
   inWork: holds.length,
-  holds
+  holds: holds.map((hold) => ({ companyId: hold.companyId, forSeconds: Duration.toSeconds(hold.for) }))
 })
 
 /** Notes that a process lives. At its start, when it started too. */
@@ -148,7 +157,9 @@ export const runners = (
           startedAt: instantOf(row.started_at),
           seenAt: instantOf(row.seen_at),
           holds: held.flatMap(({ company_id, held, runner }) =>
-            runner === row.runner ? [{ company: idOf(company_id), seconds: Math.max(0, numberOf(held)) / 1000 }] : []
+            runner === row.runner
+              ? [{ companyId: idOf(company_id), for: Duration.millis(Math.max(0, numberOf(held))) }]
+              : []
           )
         }
       })

@@ -8,7 +8,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { dialectOf, raw } from "../../internal/sql/dialect.ts"
 import { attempted, transact } from "../../internal/sql/transaction.ts"
-import { invalidInput } from "../FleetError.ts"
+import { invalidRequest } from "../../listing/request.ts"
 import { fleetDialect } from "./dialect.ts"
 
 /** A company with the turn that holds it. */
@@ -31,7 +31,7 @@ export const makeStatements = Effect.gen(function*() {
   const dialect = fleetDialect(
     yield* Effect.fromResult(Result.mapError(
       dialectOf(sql),
-      (name) => invalidInput(`the database is ${name}; a fleet is kept in SQLite or PostgreSQL`)
+      (name) => invalidRequest(undefined, "SqlClient", `must be one of SQLite or PostgreSQL, and is one of ${name}`)
     ))
   )
   const big = (value: number | undefined): Fragment => value === undefined ? raw("NULL") : dialect.bigint(value)

@@ -517,7 +517,7 @@ describe("a command that a message advises", () => {
         execute(file, "UPDATE time_punches_sync SET checkpoint = NULL")
         const doctor = yield* given("doctor", "--database", file)
         const advised = [
-          [stderr.join(""), /To continue: (time-punches .* --since \S+)/],
+          [stderr.join(""), /To continue: (time-punches .* --after \S+)/],
           [old.stderr, /Run (time-punches .*), then try again/],
           [closed.stderr, /The record: (time-punches .*)/],
           [doctor.stdout, /Run (time-punches .*), then check again/],

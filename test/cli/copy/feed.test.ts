@@ -21,7 +21,7 @@ const feed = (file: string, ...args: ReadonlyArray<string>) =>
 
 const eventsOf = (text: string) => linesOf(text).map((line) => JSON.parse(line))
 
-const told = (text: string) => eventsOf(text).map(({ id, kind }) => [id, kind])
+const told = (text: string) => eventsOf(text).map(({ kind, punchId }) => [punchId, kind])
 
 const [one = 0, two = 0] = punches.filter(({ deleted }) => deleted !== true).map(({ id }) => id)
 
@@ -33,7 +33,7 @@ describe("time-punches copy feed", () => {
       const events = eventsOf(state.stdout)
       yield* (yield* FakeService).edit([one], { notes: "corrected", approved: false })
       yield* sync(file)
-      const changes = yield* feed(file, "--since", events.at(-1).position)
+      const changes = yield* feed(file, "--after", events.at(-1).position)
       const [event, ...more] = eventsOf(changes.stdout)
 
       assert.deepStrictEqual([state.code, events.length, changes.code, more], [0, punches.length, 0, []])
@@ -42,29 +42,29 @@ describe("time-punches copy feed", () => {
         "position",
         "at",
         "kind",
-        "company",
-        "id",
+        "companyId",
+        "punchId",
         "userId",
         "changed",
         "before",
         "after"
       ])
-      assert.deepStrictEqual([event.kind, event.id, event.after.notes], ["edited", one, "corrected"])
+      assert.deepStrictEqual([event.kind, event.punchId, event.after.notes], ["edited", one, "corrected"])
       assert.includeMembers(event.changed, ["notes", "modified"])
-      assert.strictEqual((yield* feed(file, "--since", event.position)).stdout, "")
+      assert.strictEqual((yield* feed(file, "--after", event.position)).stdout, "")
     })))
 
   it.effect("keeps the position in a file, continues there, and omits no event that no flag asks for", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       const state = `${file}.state.json`
       yield* sync(file)
-      const nothing = yield* feed(file, "--state", state, "--since", "now")
+      const nothing = yield* feed(file, "--state", state, "--after", "now")
       const service = yield* FakeService
       yield* service.edit([one], { notes: "corrected" })
       yield* service.edit([two], { deleted: true })
       yield* sync(file)
       const deleted = yield* feed(file, "--state", state, "--kind", "deleted")
-      const after = yield* feed(file, "--state", state, "--since", "now")
+      const after = yield* feed(file, "--state", state, "--after", "now")
       yield* service.edit([one], { approved: false })
       yield* service.edit([two], { deleted: false })
       yield* sync(file)
@@ -100,13 +100,13 @@ describe("time-punches copy feed", () => {
       assert.strictEqual(read(state), "{}")
     })))
 
-  it.effect("names --state where that file cannot be replaced, and --since where its position is of another company", () =>
+  it.effect("names --state where that file cannot be replaced, and --after where its position is of another company", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       yield* sync(file)
       const device = yield* feed(file, "--state", "/dev/null")
       const folder = yield* feed(file, "--state", "/tmp/")
       const output = yield* feed(file, "--state", "-")
-      const company = yield* feed(file, "--since", "77/2026-03-09T15:00:00.123Z/451")
+      const company = yield* feed(file, "--after", "77/2026-03-09T15:00:00.123Z/451")
 
       assert.deepStrictEqual([device, folder, output, company].map(({ code, stdout }) => [code, stdout]), [
         [2, ""],
@@ -118,7 +118,7 @@ describe("time-punches copy feed", () => {
       assert.match(folder.stderr, /--state \/tmp\/ is not a file but a folder/)
       assert.match(output.stderr, /--state: "-"\. Expected: the name of a file, not -/)
       assert.notInclude(device.stderr + folder.stderr, "--output")
-      assert.match(company.stderr, /--since is a position of company 77/)
+      assert.match(company.stderr, /--after is a position of company 77/)
     })))
 
   it.effect("prints a line for people, with escaped texts", () =>
@@ -127,7 +127,7 @@ describe("time-punches copy feed", () => {
       yield* (yield* FakeService).edit([one], { notes: "late\u001b[2J\nline\u202e" })
       const since = eventsOf((yield* feed(file)).stdout).at(-1).position
       yield* sync(file)
-      const { stdout } = yield* feed(file, "--since", since, "--format", "table")
+      const { stdout } = yield* feed(file, "--after", since, "--format", "table")
 
       assert.lengthOf(linesOf(stdout), 1)
       assert.match(stdout, new RegExp(`^\\d{4}-.*Z edited {4}punch ${one}, user \\d+: notes `))
@@ -141,8 +141,8 @@ describe("time-punches copy feed", () => {
       yield* sync(file)
       const [{ position }] = eventsOf((yield* feed(file)).stdout)
       execute(file, "UPDATE time_punches_sync SET known_since = history_last + 1, history_last = history_last + 1")
-      const pruned = yield* feed(file, "--since", position)
-      const foreign = yield* feed(file, "--since", position.replace(/\/state.*$/, "/1").replace(/^(\d+\/)2/, "$19"))
+      const pruned = yield* feed(file, "--after", position)
+      const foreign = yield* feed(file, "--after", position.replace(/\/state.*$/, "/1").replace(/^(\d+\/)2/, "$19"))
 
       assert.deepStrictEqual([none, pruned, foreign].map(({ code, stdout }) => [code, stdout]), [[7, ""], [7, ""], [
         7,
@@ -155,8 +155,8 @@ describe("time-punches copy feed", () => {
         `${file}.json`,
         JSON.stringify({ about: "", form: 1, run: "", company: defaultCompany.id, database: file, position })
       )
-      const fromNow = yield* feed(file, "--since", "now", "--state", `${file}.json`)
-      assert.include(fromNow.stderr, `Remove ${file}.json, and run without --since: the run begins with the state`)
+      const fromNow = yield* feed(file, "--after", "now", "--state", `${file}.json`)
+      assert.include(fromNow.stderr, `Remove ${file}.json, and run without --after: the run begins with the state`)
       assert.include(foreign.stderr, "of another database")
       const [codes] = reference["exit-codes"]
       const named = codes.rows.filter(([, , errors]) => errors?.includes("`HistoryUnavailable`"))
@@ -167,8 +167,8 @@ describe("time-punches copy feed", () => {
     withCopy(Effect.fnUntraced(function*(file) {
       for (
         const args of [
-          ["--since", "yesterday"],
-          ["--since", ""],
+          ["--after", "yesterday"],
+          ["--after", ""],
           ["--kind", "edited,gone"],
           ["--changed", "clockedOut"],
           ["--follow=soon"],
@@ -180,10 +180,10 @@ describe("time-punches copy feed", () => {
         assert.deepStrictEqual([code, stdout], [2, ""], args.join(" "))
         assert.include(stderr, "Expected", args.join(" "))
       }
-      const { code, stderr } = yield* feed(file, "--since", "77/2026-03-09T15:00:00Z/1")
+      const { code, stderr } = yield* feed(file, "--after", "77/2026-03-09T15:00:00Z/1")
       assert.strictEqual(code, 8, stderr)
       yield* sync(file)
-      const other = yield* feed(file, "--since", "77/2026-03-09T15:00:00Z/1")
+      const other = yield* feed(file, "--after", "77/2026-03-09T15:00:00Z/1")
       assert.deepStrictEqual([other.code, other.stderr.includes("is a position of company 77")], [2, true])
     })))
 })

@@ -89,7 +89,7 @@ const withTools = Effect.fnUntraced(function*(
 const inFake = inFakeOf(punches)
 
 const Recent = Schema.Struct({
-  events: Schema.Array(Schema.Struct({ id: Schema.Number, kind: Schema.String })),
+  events: Schema.Array(Schema.Struct({ punchId: Schema.Number, kind: Schema.String })),
   hasMore: Schema.Boolean,
   position: Schema.String
 })
@@ -307,7 +307,7 @@ describe("the tools of an assistant", () => {
       const other = yield* ask("recent_changes", { since: before, kinds: "deleted" })
       const whole = yield* ask("recent_changes")
 
-      assert.deepStrictEqual([events.map(({ id, kind }) => [id, kind]), hasMore], [[[1, "edited"]], false])
+      assert.deepStrictEqual([events.map(({ kind, punchId }) => [punchId, kind]), hasMore], [[[1, "edited"]], false])
       assert.notMatch(JSON.stringify([result, whole]), /98,?765|987\.65|wage|tips|cents/i)
       assert.include(JSON.stringify(result), `{"untrustedText":${JSON.stringify(prompt)}}`)
       for (const empty of [later, other]) {

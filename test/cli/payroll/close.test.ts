@@ -7,7 +7,7 @@ import * as Path from "node:path"
 import { commandFailureOf } from "../../../src/cli/describe.ts"
 import { CloseChanged } from "../../../src/close/index.ts"
 import { CompanyId } from "../../../src/Ids.ts"
-import { SqlStore } from "../../../src/sql/index.ts"
+import { PunchCopy } from "../../../src/sql/index.ts"
 import { NodeSqlite } from "../../../src/sql/node/index.ts"
 import { defaultCompany, FakeService, type StoredPunch } from "../../../src/testing/index.ts"
 import { needs } from "../../support/needs.ts"
@@ -540,7 +540,7 @@ describe("time-punches payroll close", () => {
       const erased = new CloseChanged({ companyId: CompanyId.make(1), detail: "the copy was erased" })
       assert.deepStrictEqual(commandFailureOf(erased).code, 8)
       assert.lengthOf(closes((yield* run("payroll", "list", "--json")).stdout), 2)
-      yield* Effect.provide(SqlStore.purge(CompanyId.make(defaultCompany.id)), NodeSqlite.layer({ filename: file }))
+      yield* Effect.provide(PunchCopy.purge(CompanyId.make(defaultCompany.id)), NodeSqlite.layer({ filename: file }))
       const gone = yield* run("payroll", "close", ...week)
       assert.strictEqual(gone.code, 7, gone.stderr)
       assert.match(gone.stderr, /has no history/)

@@ -9,7 +9,7 @@ import { piped } from "../../../src/cli/print/table.ts"
 import { csvColumns } from "../../../src/export/index.ts"
 import { Cents, LocationId, TimePunchId, UserId } from "../../../src/Ids.ts"
 import type { WorkedTime } from "../../../src/payroll/index.ts"
-import type { Changes } from "../../../src/sql/SqlStore.ts"
+import type { Changes } from "../../../src/sql/history.ts"
 import { at, punch } from "../../support/arbitraryPunch.ts"
 
 /** A name that a terminal or a spreadsheet would run. */
@@ -34,14 +34,14 @@ const after = punch({ tips: Cents.make(250), notes: "+1 = \u001b[2J,\nlater", us
 const changes: Changes = {
   punches: [
     {
-      id: before.id,
+      punchId: before.id,
       userId: after.userId,
       kind: "edited",
       before: Option.some(before),
       after: Option.some(after)
     },
     {
-      id: TimePunchId.make(2),
+      punchId: TimePunchId.make(2),
       userId: UserId.make(7),
       kind: "added",
       before: Option.none(),
@@ -123,11 +123,11 @@ describe("the JSON of changes", () => {
       const [edited, added] = json.punches
 
       assert.deepStrictEqual(Object.keys(json), ["punches", "people"])
-      assert.deepStrictEqual(Object.keys(edited), ["id", "userId", "kind", "before", "after"])
-      assert.deepInclude(edited, { id: 1, userId: 8, kind: "edited" })
+      assert.deepStrictEqual(Object.keys(edited), ["punchId", "userId", "kind", "before", "after"])
+      assert.deepInclude(edited, { punchId: 1, userId: 8, kind: "edited" })
       assert.deepInclude(edited.before, { user_id: 7, tips: -500, clocked_in: "2026-03-02T08:00:00Z", notes: "" })
       assert.deepInclude(edited.after, { user_id: 8, tips: 250, notes: "+1 = \u001b[2J,\nlater", shift_id: 5 })
-      assert.deepInclude(added, { id: 2, userId: 7, kind: "added", before: null })
+      assert.deepInclude(added, { punchId: 2, userId: 7, kind: "added", before: null })
       assert.deepStrictEqual(json.people, [
         { userId: 7, netSeconds: -28_710.001, costCents: -12_361, tipsCents: 500 },
         { userId: 8, netSeconds: 28_800, costCents: 12_400, tipsCents: 250 }
@@ -211,7 +211,7 @@ describe("the CSV of changes", () => {
     Effect.gen(function*() {
       const open = { ...punch({ clockedOut: Option.none() }) }
       const change = {
-        id: open.id,
+        punchId: open.id,
         userId: open.userId,
         kind: "back" as const,
         before: Option.none(),

@@ -6,7 +6,7 @@ import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { Blocker } from "../../../src/close/Blocker.ts"
 import { CompanyId } from "../../../src/Ids.ts"
-import { SqlStore } from "../../../src/sql/index.ts"
+import { PunchCopy } from "../../../src/sql/index.ts"
 import { NodeSqlite } from "../../../src/sql/node/index.ts"
 import { FakeServer } from "../../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, generatePunches } from "../../../src/testing/index.ts"
@@ -114,7 +114,7 @@ const after = (last: string, position: string): ReadonlyArray<Call> => [
   { call: "sync" },
   { call: "copy sync" },
   { call: "copy status" },
-  { call: `copy feed --format table --since ${position}` },
+  { call: `copy feed --format table --after ${position}` },
   { call: `payroll diff ${named} --since ${last}` },
   {
     call:
@@ -196,7 +196,7 @@ describe("a terminal", () => {
               shown.get("copy status --json")?.lines[0] ?? ""
             )
             const position = yield* Effect.provide(
-              SqlStore.feedPosition(CompanyId.make(defaultCompany.id)),
+              PunchCopy.feedPosition(CompanyId.make(defaultCompany.id)),
               NodeSqlite.layer({ filename: `${folder}/punches.db` })
             )
             const then = yield* shownBy(columns, folder, after(status.history.last, position))

@@ -3,7 +3,7 @@
  * driver moves while rows change, requests fail and calls stop; at the end the copy must have what the service lists.
  */
 import { assert } from "@effect/vitest"
-import { Cause, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
+import { Cause, Effect, Exit, Fiber, Layer, Option, Predicate, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { RetryPolicy, type TimePunch, TimePunches } from "../../../src/index.ts"
 import { Sync } from "../../../src/sync/index.ts"
@@ -209,7 +209,7 @@ const runPlan = (seed: number, ends: Ends) => {
       const end = Exit.isSuccess(exit)
         ? exit.value.complete ? "complete" : "stopped"
         : error?._tag === "SyncError"
-        ? String(error.reason)
+        ? (Predicate.hasProperty(error.reason, "_tag") ? String(error.reason._tag) : String(error.reason))
         : error?._tag ?? "killed"
       met(end)
       return end

@@ -64,7 +64,7 @@ const marks = [
   value("pass.ts", "restart-unsorted", "unsorted(running)"),
   at("passes.ts", "order-refused", "    const running = unsorted(state.running)"),
   at("passes.ts", "empty-run", "    const emptyRuns = state.emptyRuns + 1"),
-  at("passes.ts", "cursor-lost", "  const error = new SyncError({ reason: \"CursorLost\""),
+  at("passes.ts", "cursor-lost", "  const error = new SyncError({ companyId: call.company.id, reason: new CursorLost("),
   at("passes.ts", "stored-at-a-stop", "  const { pass } = state.checkpoint"),
   value("passes.ts", "contains-the-window", "contains(window, goal.window)"),
   at("Sync.ts", "claim-without-checkpoint", "    if (claim) {\n", "if (claim && Option.isNone(loaded))"),

@@ -1,5 +1,5 @@
 /** Drives a plan: lets the processes continue one step at a time, changes what they read, and judges what they leave. */
-import { Cause, Clock, DateTime, Effect, Exit, Fiber, Option, Scheduler } from "effect"
+import { Cause, Clock, DateTime, Effect, Exit, Fiber, Option, Predicate, Scheduler } from "effect"
 import { TimePunches } from "../../../src/index.ts"
 import { type Checkpoint, type SweepWindow, SyncStore, type SyncSummary } from "../../../src/sync/index.ts"
 import { prng } from "../../../src/testing/base/prng.ts"
@@ -449,10 +449,12 @@ export const makeRun = (plan: Plan, subject: Subject, given?: Copies) => {
   return { log, run }
 }
 
+const tagOf = (reason: unknown): string => Predicate.hasProperty(reason, "_tag") ? `${reason._tag}` : `${reason}`
+
 const nameOf = (cause: Cause.Cause<{ readonly _tag: string; readonly reason?: unknown }>): string => {
   const error = Option.getOrUndefined(Cause.findErrorOption(cause))
   if (error === undefined) return Cause.hasInterruptsOnly(cause) ? "killed" : "defect"
-  return error._tag === "SyncError" ? `${error.reason}` : error._tag
+  return error._tag === "SyncError" ? tagOf(error.reason) : error._tag
 }
 
 /** A clock that the driver moves; no time passes by itself. */

@@ -81,7 +81,8 @@ const runnerColumns = (turns: number): ReadonlyArray<Column<Runner>> => {
     {
       title: "The longest",
       isNumber: true,
-      cell: ({ holds: [longest] }) => longest === undefined ? "–" : `${longest.company}, ${ageText(longest.seconds)}`
+      cell: ({ holds: [longest] }) =>
+        longest === undefined ? "–" : `${longest.companyId}, ${ageText(longest.forSeconds)}`
     },
     {
       title: "Share of the turns",
@@ -132,7 +133,7 @@ ${
 }
 
 const companyColumns: ReadonlyArray<Column<Watched>> = [
-  { title: "Company", isNumber: true, cell: ({ company }) => `${company}` },
+  { title: "Company", isNumber: true, cell: ({ companyId: company }) => `${company}` },
   {
     title: "State",
     cell: ({ reason, state }) =>
@@ -145,7 +146,7 @@ const companyColumns: ReadonlyArray<Column<Watched>> = [
     title: "Late",
     isNumber: true,
     cell: (company) => {
-      const text = company.lateSeconds === 0 ? "–" : ageText(company.lateSeconds)
+      const text = Duration.isZero(company.late) ? "–" : formatAge(company.late)
       return isLate(company) ? html`<span class="warn">${text}</span>` : text
     }
   },
@@ -166,7 +167,7 @@ const companyColumns: ReadonlyArray<Column<Watched>> = [
     cell: ({ lastOkAt }) => Option.match(lastOkAt, { onNone: () => "never", onSome: timeText })
   },
   { title: "Due (UTC)", isTime: true, cell: ({ nextAt }) => timeText(nextAt) },
-  { title: "Every", isNumber: true, cell: ({ everySeconds }) => ageText(everySeconds) },
+  { title: "Every", isNumber: true, cell: ({ every }) => formatAge(every) },
   { title: "Rows", isNumber: true, cell: ({ rows }) => formatNumber(rows) },
   { title: "Runner", cell: ({ runner }) => runner ?? "–" }
 ]

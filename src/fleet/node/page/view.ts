@@ -3,6 +3,7 @@
  * cursor and no wage. Pure.
  */
 import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import { CompanyStatus, FleetState } from "../../CompanyState.ts"
 import { encodePause, type Pause } from "../../store/operator.ts"
@@ -68,8 +69,10 @@ export const readQuery = (url: string): PageQuery => {
 
 const isFailing = ({ failures, state }: CompanyStatus) =>
   state === "blocked" || state === "quarantined" || (state === "active" && failures > 0)
-export const isLate = ({ everySeconds, lateSeconds, state }: CompanyStatus) =>
-  state === "active" && lateSeconds > everySeconds
+export const isLate = ({ every, late, state }: CompanyStatus) =>
+  state === "active" && Duration.isGreaterThan(late, every)
+
+const lateSecondsOf = ({ late }: CompanyStatus): number => Duration.toSeconds(late)
 
 /** What needs a person comes first, then what is late, then what fails. A company that an operator paused is last. */
 const rankOf = (company: CompanyStatus): number =>
@@ -85,8 +88,8 @@ const rankOf = (company: CompanyStatus): number =>
 
 const comparisons: { readonly [Order in PageQuery["sort"]]: (one: Watched, other: Watched) => number } = {
   trouble: (one, other) =>
-    rankOf(one) - rankOf(other) || other.lateSeconds - one.lateSeconds || other.failures - one.failures,
-  late: (one, other) => other.lateSeconds - one.lateSeconds,
+    rankOf(one) - rankOf(other) || lateSecondsOf(other) - lateSecondsOf(one) || other.failures - one.failures,
+  late: (one, other) => lateSecondsOf(other) - lateSecondsOf(one),
   failures: (one, other) => other.failures - one.failures,
   next: (one, other) => one.nextAt.epochMilliseconds - other.nextAt.epochMilliseconds,
   company: () => 0
@@ -97,10 +100,10 @@ export const select = ({ companies }: View, { find, limit, show, sort }: PageQue
   const found = companies.filter((company) =>
     (show === "all" ||
       (show === "late" ? isLate(company) : show === "failing" ? isFailing(company) : company.state === show)) &&
-    `${company.company}`.startsWith(find)
+    `${company.companyId}`.startsWith(find)
   )
   const compare = comparisons[sort]
-  const sorted = found.toSorted((one, other) => compare(one, other) || one.company - other.company)
+  const sorted = found.toSorted((one, other) => compare(one, other) || one.companyId - other.companyId)
   return { shown: sorted.slice(0, limit), count: found.length }
 }
 
@@ -125,7 +128,7 @@ export const summaryOf = ({ at, companies, minutes, runners }: View) => {
     due: active.filter(({ nextAt }) => nextAt.epochMilliseconds <= at.epochMilliseconds).length,
     late: count(isLate),
     failing: count(isFailing),
-    lateSeconds: active.reduce((most, { lateSeconds }) => Math.max(most, lateSeconds), 0),
+    lateSeconds: active.reduce((most, company) => Math.max(most, lateSecondsOf(company)), 0),
     hour: sumOf(minutes),
     runners: runners.map((process) =>
       Object.assign(encodeProcess(process), sumOf(minutes.filter(({ runner }) => runner === process.runner)))

@@ -1,13 +1,13 @@
-/** The `./testing/kit` subpath: punches for a mock, and a client over the fake service in one layer. No test runner, no Node. */
+/** Punches for a mock, and a client over the fake service in one layer. No test runner, no Node. */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import type { Company } from "../../Company.ts"
-import { Credentials } from "../../Credentials.ts"
-import { Endpoints } from "../../Endpoints.ts"
+import type { Company } from "../Company.ts"
+import { Credentials } from "../Credentials.ts"
+import { Endpoints } from "../Endpoints.ts"
 import {
   BreakId,
   Cents,
@@ -20,16 +20,16 @@ import {
   ShiftId,
   TimePunchId,
   UserId
-} from "../../Ids.ts"
-import { parseInstant } from "../../internal/wire/instant.ts"
-import { Break, TimePunch } from "../../TimePunch.ts"
-import { TimePunches } from "../../TimePunches.ts"
-import type { StoredPunch, WirePunch } from "../base/WirePunch.ts"
-import { FakeService } from "../FakeService.ts"
-import { defaultCompany, type FakeServiceOptions } from "../service/options.ts"
+} from "../Ids.ts"
+import { parseInstant } from "../internal/wire/instant.ts"
+import { Break, TimePunch } from "../TimePunch.ts"
+import { TimePunches } from "../TimePunches.ts"
+import type { StoredPunch, WirePunch } from "./base/WirePunch.ts"
+import { FakeService } from "./FakeService.ts"
+import { defaultCompany, type FakeServiceOptions } from "./service/options.ts"
 
 /** The company of punches that name no other, with its guid: 4021, the first company of the fake service. */
-export const testCompany: Company = {
+export const company: Company = {
   id: CompanyId.make(defaultCompany.id),
   guid: CompanyGuid.make(defaultCompany.guid)
 }
@@ -63,12 +63,12 @@ export type BreakInput = { readonly [Field in keyof Break]?: Given<Break[Field]>
  * ```ts
  * import { Stream } from "effect"
  * import { TimePunches } from "effect-time-punches"
- * import { punch, punchBreak } from "effect-time-punches/testing/kit"
+ * import { TestClient } from "effect-time-punches/testing"
  *
- * const lunch = punchBreak({ in: "2026-03-02T17:00:00Z", out: "2026-03-02T17:30:00Z" })
+ * const lunch = TestClient.punchBreak({ in: "2026-03-02T17:00:00Z", out: "2026-03-02T17:30:00Z" })
  *
  * export const mock = TimePunches.layerMock({
- *   list: () => Stream.make(punch({ userId: 7, clockedIn: "2026-03-02T14:00:00Z", breaks: [lunch] }))
+ *   list: () => Stream.make(TestClient.punch({ userId: 7, clockedIn: "2026-03-02T14:00:00Z", breaks: [lunch] }))
  * })
  * ```
  */
@@ -126,8 +126,8 @@ export const punchBreak = (input: BreakInput = {}): Break => {
   })
 }
 
-/** Options of `layerTest`: those of the fake service. */
-export interface LayerTestOptions extends Omit<FakeServiceOptions, "punches"> {
+/** Options of `TestClient.layer`: those of the fake service. */
+export interface TestClientOptions extends Omit<FakeServiceOptions, "punches"> {
   /** Punches to begin with: of `punch`, or in the form of the wire. Default: none. */
   readonly punches?: ReadonlyArray<TimePunch | StoredPunch | WirePunch> | undefined
 }
@@ -144,17 +144,16 @@ export interface LayerTestOptions extends Omit<FakeServiceOptions, "punches"> {
  * ```ts
  * import { Effect, Stream } from "effect"
  * import { TimePunches } from "effect-time-punches"
- * import { FakeService, Fault } from "effect-time-punches/testing"
- * import { layerTest, punch, testCompany } from "effect-time-punches/testing/kit"
+ * import { FakeService, Fault, TestClient } from "effect-time-punches/testing"
  *
  * export const users = Effect.gen(function*() {
  *   const service = yield* FakeService
  *   yield* service.inject(Fault.unauthorizedOnce)
- *   return yield* TimePunches.list(testCompany).pipe(Stream.map(({ userId }) => userId), Stream.runCollect)
- * }).pipe(Effect.provide(layerTest({ punches: [punch({ userId: 7 }), punch({ userId: 8 })] })))
+ *   return yield* TimePunches.list(TestClient.company).pipe(Stream.map(({ userId }) => userId), Stream.runCollect)
+ * }).pipe(Effect.provide(TestClient.layer({ punches: [7, 8].map((userId) => TestClient.punch({ userId })) })))
  * ```
  */
-export const layerTest = (options: LayerTestOptions = {}): Layer.Layer<TimePunches | FakeService> => {
+export const layer = (options: TestClientOptions = {}): Layer.Layer<TimePunches | FakeService> => {
   const punches = (options.punches ?? []).map((punch) => "companyId" in punch ? encode(punch) : punch)
   rejectTwins(punches)
   const companies = options.companies ?? [defaultCompany]
@@ -210,7 +209,7 @@ const rejectTwins = (punches: ReadonlyArray<StoredPunch | WirePunch>): void => {
   const keys = new Set<string>()
   for (const { company_id, id } of punches) {
     const key = `${company_id}/${id}`
-    if (keys.has(key)) throw new RangeError(`layerTest: company ${company_id} has two punches with id ${id}`)
+    if (keys.has(key)) throw new RangeError(`TestClient.layer: company ${company_id} has two punches with id ${id}`)
     keys.add(key)
   }
 }
