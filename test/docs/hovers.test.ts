@@ -48,6 +48,7 @@ describe("a hover over a public name", () => {
       "PeriodCheck.findings",
       "PeriodCheck.issueOf",
       "PeriodCheck.makeCheck",
+      "Segment",
       "WorkedTime.breaksOf",
       "WorkedTime.measureMillis",
       "WorkedTime.paidParts",
