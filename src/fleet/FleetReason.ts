@@ -17,6 +17,7 @@ export class NotMigrated extends Schema.TaggedError<NotMigrated>("effect-time-pu
   "NotMigrated",
   detailed
 ) {
+  /** What happened, within the message of the error. */
   override get message(): string {
     return this.detail
   }
@@ -34,6 +35,7 @@ export class AlreadyRunning
     detailed
   )
 {
+  /** What happened, within the message of the error. */
   override get message(): string {
     return this.detail
   }
@@ -50,6 +52,7 @@ export class Store extends Schema.TaggedError<Store>("effect-time-punches/fleet/
   /** The error of the database, without what it quotes of rows. Absent: there is none. */
   cause: Schema.optionalKey(Schema.Defect())
 }) {
+  /** What happened, within the message of the error. */
   override get message(): string {
     return this.detail
   }

@@ -1,4 +1,4 @@
-/** The `./payroll` subpath: periods, worked time, cost, and the issues to resolve before a period is closed. It needs no service. */
+/** The `./payroll` subpath: periods, worked time, cost, the issues to resolve before a period is closed, and payroll files. It needs no service. */
 export * as Labor from "./Labor.ts"
 export { PayCalendar, PayPeriod } from "./PayCalendar.ts"
 export * as PayrollFile from "./PayrollFile.ts"

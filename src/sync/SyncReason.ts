@@ -13,6 +13,7 @@ export class Checkpoint extends Schema.TaggedError<Checkpoint>("effect-time-punc
   "Checkpoint",
   detailed
 ) {
+  /** What happened, within the message of the error. */
   override get message(): string {
     return this.detail
   }
@@ -32,6 +33,7 @@ export class NewerCheckpoint
     detailed
   )
 {
+  /** What happened, within the message of the error. */
   override get message(): string {
     return this.detail
   }
@@ -47,6 +49,7 @@ export class CursorLost extends Schema.TaggedError<CursorLost>("effect-time-punc
   "CursorLost",
   detailed
 ) {
+  /** What happened, within the message of the error. */
   override get message(): string {
     return this.detail
   }
@@ -62,6 +65,7 @@ export class Superseded extends Schema.TaggedError<Superseded>("effect-time-punc
   "Superseded",
   {}
 ) {
+  /** What happened, within the message of the error. */
   override get message(): string {
     return "another sync of this company wrote meanwhile"
   }
@@ -81,6 +85,7 @@ export class TooManyMissing
     rows: Schema.Natural
   })
 {
+  /** What happened, within the message of the error. */
   override get message(): string {
     return `the sweep did not see ${this.missing} of ${this.rows} rows of its window; a withdrawn permission looks the same`
   }
@@ -97,6 +102,7 @@ export class Store extends Schema.TaggedError<Store>("effect-time-punches/sync/S
   /** The error of the store. Absent: there is none. */
   cause: Schema.optionalKey(Schema.Defect())
 }) {
+  /** What happened, within the message of the error. */
   override get message(): string {
     return this.detail
   }

@@ -14,7 +14,7 @@ import { punch } from "./TestClient.ts"
 export interface SyncStoreRule {
   /** What a store does: the title of a test. */
   readonly name: string
-  /** Dies with an `Error` that says what the store did instead. Each run builds the layer anew: it must begin empty. */
+  /** Dies with an `Error` that says what the store did instead. Each run builds the layer again: it must begin empty. */
   readonly check: Effect.Effect<void, SyncError>
 }
 

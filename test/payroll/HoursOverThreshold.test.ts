@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Duration, Effect, HashMap, Option, Schema, Stream } from "effect"
 import { BusinessDate, LocationId, TimePunchId, UserId } from "../../src/Ids.ts"
+import { makeClasses } from "../../src/payroll/hourClasses.ts"
 import * as Labor from "../../src/payroll/Labor.ts"
 import * as Period from "../../src/payroll/Period.ts"
 import * as WorkedTime from "../../src/payroll/WorkedTime.ts"
@@ -126,6 +127,24 @@ describe("Labor.hoursOverThreshold", () => {
 
       assert.strictEqual(error.message, "adding punch 2 makes the sum of net exceed 2^53")
     }))
+})
+
+describe("makeClasses", () => {
+  it("continues a day and a week with each part of them, and begins both again", () => {
+    const thresholds = { weeklyThreshold: "40 hours", dailyThreshold: "8 hours", doubleThreshold: "12 hours" } as const
+    const classesOf = makeClasses(thresholds, Period.makeFirstDateOfWeek())
+    const hoursAt = (date: string, ...parts: ReadonlyArray<number>) =>
+      parts.map((part) => {
+        const { double, over, regular } = classesOf(BusinessDate.make(date), part * 3_600_000)
+        return [regular, over, double].map((millis) => millis / 3_600_000)
+      })
+
+    assert.deepStrictEqual(hoursAt("2026-03-09", 6, 5, 3), [[6, 0, 0], [2, 3, 0], [0, 1, 2]])
+    for (const day of ["10", "11", "12"]) assert.deepStrictEqual(hoursAt(`2026-03-${day}`, 8), [[8, 0, 0]])
+    assert.deepStrictEqual(hoursAt("2026-03-13", 5, 2), [[5, 0, 0], [2, 0, 0]])
+    assert.deepStrictEqual(hoursAt("2026-03-14", 4), [[1, 3, 0]])
+    assert.deepStrictEqual(hoursAt("2026-03-16", 7, 2), [[7, 0, 0], [1, 1, 0]])
+  })
 })
 
 type Field = "net" | "regular" | "over" | "double"
@@ -276,26 +295,6 @@ describe("The hours over a threshold", () => {
             Duration.zero,
             Duration.zero
           ])
-        }
-      })
-  )
-
-  it.effect.prop(
-    "are never fewer regular ones with a higher threshold",
-    [Shifts, Threshold, Threshold],
-    ([punches, one, other]) =>
-      Effect.gen(function*() {
-        const at = (seconds: number) =>
-          run(punches, {
-            dayRule: zones,
-            weeklyThreshold: Duration.seconds(seconds),
-            dailyThreshold: Duration.seconds(seconds / 3)
-          })
-        const low = yield* at(Math.min(one, other))
-        const high = yield* at(Math.max(one, other))
-
-        for (const [userId, person] of HashMap.entries(high)) {
-          assert.isTrue(Duration.isGreaterThanOrEqualTo(person.regular, HashMap.getUnsafe(low, userId).regular))
         }
       })
   )

@@ -70,12 +70,6 @@ describe("Labor.cost", () => {
       if (Math.abs(halfEven * 3600 - seconds * wage) === 1800) assert.strictEqual(halfEven % 2, 0)
     }
   )
-
-  it.prop("never decreases as the punch gets longer", [Money, Money, Money], ([seconds, more, wage]) => {
-    const [short, long] = [costs(lasting(seconds, wage)), costs(lasting(seconds + more, wage))]
-
-    for (const [index, cents] of short.entries()) assert.isAtMost(cents ?? NaN, long[index] ?? NaN)
-  })
 })
 
 const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)

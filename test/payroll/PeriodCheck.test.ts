@@ -1,11 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Duration, Effect, Equal, Option, Schema, type Sink, Stream } from "effect"
-import { BusinessDate, Cents, LocationId, TimePunchId, UserId } from "../../src/Ids.ts"
+import { BusinessDate, Cents, LocationId, TimePunchId } from "../../src/Ids.ts"
 import * as Period from "../../src/payroll/Period.ts"
 import * as PeriodCheck from "../../src/payroll/PeriodCheck.ts"
-import * as WorkedTime from "../../src/payroll/WorkedTime.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
-import { at, punch, rest, Sample, shift as shiftOf, tick } from "../support/arbitraryPunch.ts"
+import { at, Sample, shift as shiftOf, tick } from "../support/arbitraryPunch.ts"
 
 const newYork = DateTime.zoneMakeNamedUnsafe("America/New_York")
 const honolulu = DateTime.zoneMakeNamedUnsafe("Pacific/Honolulu")
@@ -81,52 +80,6 @@ describe("PeriodCheck.check", () => {
       )
     }))
 
-  it.effect("takes maxDuration and asOf from its options", () =>
-    Effect.gen(function*() {
-      const asOf = DateTime.makeUnsafe("2026-03-10T13:00:00Z")
-      const issues = yield* run([
-        shift(1, monday, 0, open),
-        shift(2, "2026-03-12T13:00:00Z", 4, { userId: UserId.make(8) })
-      ], {
-        ...options,
-        asOf,
-        maxDuration: "3 hours"
-      })
-
-      assert.deepStrictEqual(told(issues), [
-        [1, "open", "It has no clock-out."],
-        [1, "tooLong", "It lasts 1d, longer than 3h."],
-        [2, "tooLong", "It lasts 4h, longer than 3h."]
-      ])
-    }))
-
-  it.effect("sorts by person, clock-in, punch and kind", () =>
-    Effect.gen(function*() {
-      const unfit = { approved: false, hourlyWage: Cents.make(0) }
-      const other = { ...unfit, userId: UserId.make(3) }
-      const issues = yield* run([
-        shift(2, monday, 1, unfit),
-        shift(9, "2026-03-09T12:00:00Z", 1, unfit),
-        shift(5, monday, 1, other)
-      ], options)
-
-      assert.deepStrictEqual(told(issues).map(([id, kind]) => [id, kind]), [
-        [5, "unapproved"],
-        [5, "zeroWage"],
-        [9, "unapproved"],
-        [9, "zeroWage"],
-        [2, "unapproved"],
-        [2, "zeroWage"]
-      ])
-    }))
-
-  it.effect("skips a deleted punch, also one that would overlap", () =>
-    Effect.gen(function*() {
-      const deleted = shift(2, monday, 4, { deleted: true, approved: false, locationId: unknown })
-
-      assert.deepStrictEqual(yield* run([shift(1, monday, 8), deleted], byLocation), [])
-    }))
-
   it.effect("fails with the location that has no zone", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(
@@ -161,92 +114,6 @@ describe("PeriodCheck.check", () => {
 })
 
 describe("The overlaps of PeriodCheck.check", () => {
-  it.effect("are reported for both punches, each in local time, also at two locations", () =>
-    Effect.gen(function*() {
-      const issues = yield* run([
-        shift(1, monday, 8),
-        shift(2, "2026-03-09T20:00:00Z", 4, { locationId: far }),
-        shift(3, "2026-03-09T20:00:00Z", 4, { userId: UserId.make(8) })
-      ], byLocation)
-
-      assert.deepStrictEqual(told(issues), [
-        [1, "overlap", "It overlaps punch 2, 2026-03-09 16:00 to 2026-03-09 20:00."],
-        [2, "overlap", "It overlaps punch 1, 2026-03-09 03:00 to 2026-03-09 11:00."]
-      ])
-    }))
-
-  it.effect("are not reported where punches touch, nor for one without length", () =>
-    Effect.gen(function*() {
-      const issues = yield* run(
-        [shift(1, monday, 8), shift(2, "2026-03-09T21:00:00Z", 1), shift(3, "2026-03-09T15:00:00Z", 0)],
-        options
-      )
-
-      assert.deepStrictEqual(told(issues).map(([id, kind]) => [id, kind]), [[3, "anomaly"]])
-    }))
-
-  it.effect("are found across the edges of the period, and a punch outside has no other issue", () =>
-    Effect.gen(function*() {
-      const unfit = { approved: false }
-      const sunday = shift(1, "2026-03-08T23:00:00Z", 14, unfit)
-      const next = shift(4, "2026-03-16T05:00:00Z", 8, unfit)
-      const issues = yield* run([
-        sunday,
-        shift(2, monday, 0.5),
-        shift(3, "2026-03-16T01:00:00Z", 6),
-        next,
-        // Both lie outside: of no interest.
-        shift(5, "2026-03-08T22:00:00Z", 2)
-      ], options)
-
-      assert.deepStrictEqual(told(issues).map(([id, kind]) => [id, kind]), [[3, "overlap"], [4, "overlap"]])
-      const earlier = yield* run([sunday, shift(2, "2026-03-09T12:30:00Z", 2)], options)
-      assert.deepStrictEqual(told(earlier).map(([id, kind]) => [id, kind]), [[1, "overlap"], [2, "overlap"]])
-    }))
-
-  it.effect("have the offset with their times where the clocks change in between", () =>
-    Effect.gen(function*() {
-      // From 01:30 to 01:10, since the clocks are set back by an hour at 02:00.
-      const night = [shift(1, "2026-11-01T05:30:00Z", 2 / 3), shift(2, "2026-11-01T06:00:00Z", 4)]
-      const october = {
-        ...options,
-        period: (dayRule: Period.DayRule) => Period.week(dayRule, BusinessDate.make("2026-11-01"))
-      }
-
-      assert.deepStrictEqual(told(yield* run(night, october)), [
-        [1, "overlap", "It overlaps punch 2, 2026-11-01 01:00 to 2026-11-01 05:00."],
-        [2, "overlap", "It overlaps punch 1, 2026-11-01 01:30-04:00 to 2026-11-01 01:10-05:00."]
-      ])
-    }))
-
-  it.effect("are found with what isChecked leaves out, which has no other issue", () =>
-    Effect.gen(function*() {
-      const elsewhere = { locationId: far, approved: false }
-      const issues = yield* run([
-        shift(1, monday, 8),
-        shift(2, "2026-03-09T20:00:00Z", 4, elsewhere),
-        shift(3, "2026-03-09T22:00:00Z", 4, elsewhere)
-      ], { ...byLocation, isChecked: (punch) => punch.locationId === east })
-
-      assert.deepStrictEqual(told(issues).map(([id, kind]) => [id, kind]), [[1, "overlap"], [2, "overlap"]])
-    }))
-
-  it.effect("of an open punch are those with its clock-in, and those up to asOf", () =>
-    Effect.gen(function*() {
-      const within = [shift(1, monday, 8), shift(2, "2026-03-09T14:00:00Z", 0, open)]
-      const after = [shift(1, monday, 0, open), shift(2, "2026-03-09T14:00:00Z", 2)]
-      const overlaps = (issues: ReadonlyArray<PeriodCheck.Issue>) =>
-        told(issues).filter(([, kind]) => kind === "overlap")
-
-      assert.deepStrictEqual(overlaps(yield* run(within, options)), [
-        [1, "overlap", "It overlaps punch 2, open since 2026-03-09 10:00."],
-        [2, "overlap", "It overlaps punch 1, 2026-03-09 09:00 to 2026-03-09 17:00."]
-      ])
-      assert.deepStrictEqual(overlaps(yield* run(after, options)), [])
-      const asOf = DateTime.makeUnsafe("2026-03-09T15:00:00Z")
-      assert.deepStrictEqual(overlaps(yield* run(after, { ...options, asOf })).map(([id]) => id), [1, 2])
-    }))
-
   it.effect("are not reported of a punch that is listed twice, whose issues are reported once", () =>
     Effect.gen(function*() {
       const twice = shift(1, monday, 8, { approved: false })
@@ -297,85 +164,7 @@ const Punches = Arbitrary.array(Sample, { maxLength: 20 }).pipe(
   )
 )
 
-type Shift = typeof Sample extends Arbitrary.Arbitrary<infer A> ? A : never
-
-/** The seconds of a sample, one by one. */
-const ticksOf = ({ asOf, end, start }: Shift, withAsOf: boolean) => {
-  // Of an open punch without asOf one instant is known, which is less than a tick: the tick stands for it.
-  const until = end ?? (withAsOf ? asOf : start + 1)
-  return Array.from({ length: Math.max(0, until - start) }, (_, index) => start + index)
-}
-
-/** What the definitions of the kinds find, punch by punch and pair by pair, as sorted lines. */
-const expected = (samples: ReadonlyArray<Shift>, withAsOf: boolean, longest: number, disputed: ReadonlySet<number>) => {
-  const lines = new Set<string>()
-  const live = samples.filter(({ punch }) => !punch.deleted)
-  const isWithin = ({ start }: Shift) => first <= start && start < last
-  for (const sample of live) {
-    const say = (kind: PeriodCheck.Kind, what = "") => lines.add(`${sample.punch.id} ${kind} ${what}`.trim())
-    if (isWithin(sample)) {
-      if (sample.end === null) say("open")
-      if (!sample.punch.approved) say("unapproved")
-      if (disputed.has(sample.punch.id)) say("disputed")
-      const end = sample.end ?? (withAsOf ? sample.asOf : null)
-      if (end !== null && end - sample.start > longest) say("tooLong")
-      if (sample.punch.hourlyWage === 0) say("zeroWage")
-      const rules = withAsOf ? { asOf: at(sample.asOf) } : {}
-      for (const anomaly of WorkedTime.measure(sample.punch, rules).anomalies)
-        if (anomaly !== "OpenPunch") say("anomaly", anomaly)
-    }
-    for (const other of live) {
-      if (other === sample || other.punch.userId !== sample.punch.userId) continue
-      const shared = ticksOf(other, withAsOf).some((now) => ticksOf(sample, withAsOf).includes(now))
-      if (shared && (isWithin(sample) || isWithin(other))) say("overlap", `${other.punch.id}`)
-    }
-  }
-  return [...lines].toSorted()
-}
-
-const lineOf = ({ kind, punchId, text }: PeriodCheck.Issue) => {
-  const [, what = ""] = /^It overlaps punch (\d+)/.exec(text) ?? /^(\w+): /.exec(text) ?? []
-  return `${punchId} ${kind} ${what}`.trim()
-}
-
 describe("A check", () => {
-  it.effect.prop(
-    "finds exactly what the definitions find, however the punches are chunked and ordered",
-    {
-      samples: Punches,
-      withAsOf: Schema.Boolean,
-      asOf: Schema.Int.check(Schema.isBetween({ minimum: -5, maximum: 60 })),
-      longest: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 30 })),
-      disputed: Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 })))
-    },
-    ({ asOf, disputed, longest, samples, withAsOf }) =>
-      Effect.gen(function*() {
-        const same = samples.map((sample) => ({ ...sample, asOf }))
-        const checked: PeriodCheck.PeriodCheckOptions = {
-          dayRule: zoneUtc,
-          period: () => during,
-          maxDuration: Duration.millis(longest * tick),
-          disputed: new Set(disputed.map((id) => TimePunchId.make(id))),
-          ...(withAsOf ? { asOf: at(asOf) } : {})
-        }
-        const punches = same.map((sample) => sample.punch)
-        const issues = yield* run(punches, checked)
-        const turned = yield* Stream.fromArray(punches.toReversed()).pipe(
-          Stream.rechunk(3),
-          Stream.run(PeriodCheck.check(checked))
-        )
-
-        assert.deepStrictEqual(issues.map(lineOf).toSorted(), expected(same, withAsOf, longest, new Set(disputed)))
-        assert.deepStrictEqual(turned, issues)
-        for (const issue of issues) {
-          const own = punches.find(({ id }) => id === issue.punchId)
-          assert.deepStrictEqual([issue.userId, issue.locationId], [own?.userId, own?.locationId])
-          assert.strictEqual(issue.at.epochMilliseconds, own?.clockedIn.epochMilliseconds)
-        }
-      }),
-    { arbitrary: { runs: 300 } }
-  )
-
   it.effect.prop(
     "finds in its window what it finds in all punches, none longer than longest",
     [Punches],
@@ -398,22 +187,4 @@ describe("A check", () => {
         assert.deepStrictEqual(yield* run(listed, checked), yield* run(punches, checked))
       })
   )
-})
-
-describe("The breaks of a punch", () => {
-  it.effect("have an issue for each anomaly", () =>
-    Effect.gen(function*() {
-      const breaks = [{ in: -9, out: 5, paid: false }, { in: 0, out: null, paid: true }, { in: 9, out: 8, paid: true }]
-      const issues = yield* run([punch({ breaks: breaks.map(rest) })], {
-        dayRule: zoneUtc,
-        period: (dayRule) => Period.week(dayRule, BusinessDate.make("2026-03-02"))
-      })
-
-      assert.deepStrictEqual(told(issues).map(([, , text]) => text), [
-        "BreakOutsidePunch: a break begins or ends outside of it.",
-        "BreaksOverlap: two of its breaks share time.",
-        "NegativeBreak: a break ends before it begins.",
-        "OpenBreakInClosedPunch: a break has no end."
-      ])
-    }))
 })

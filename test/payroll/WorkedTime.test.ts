@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Array as Arr, DateTime, Duration, Option, Schema } from "effect"
+import { DateTime, Duration, Option, Schema } from "effect"
 import * as WorkedTime from "../../src/payroll/WorkedTime.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { at, punch, rest, type RestParts, Sample, tick } from "../support/arbitraryPunch.ts"
@@ -176,26 +176,6 @@ describe("WorkedTime.of", () => {
     )
   }, { arbitrary: { runs: 500 } })
 
-  it.prop("has net + unpaid = gross, paid within net, and nothing negative", [Sample], ([sample]) => {
-    const worked = WorkedTime.measure(sample.punch, { asOf: at(sample.asOf) })
-
-    if (Option.isNone(worked.durations)) return
-    const { gross, net, paidBreaks, unpaidBreaks } = worked.durations.value
-    assert.isTrue(Duration.equals(Duration.sum(net, unpaidBreaks), gross))
-    assert.isTrue(Duration.isLessThanOrEqualTo(paidBreaks, net))
-    for (const duration of [gross, net, paidBreaks, unpaidBreaks]) assert.isFalse(Duration.isNegative(duration))
-  })
-
-  it.prop("does not depend on the order of the breaks", [Sample, Schema.Int], ([sample, by]) => {
-    const { breaks } = sample.punch
-    const turned = breaks.length === 0 ? [] : Arr.rotate(breaks, by % breaks.length)
-    const options = { asOf: at(sample.asOf) }
-
-    const expected = WorkedTime.measure(sample.punch, options)
-    assert.deepStrictEqual(WorkedTime.measure({ ...sample.punch, breaks: turned }, options), expected)
-    assert.deepStrictEqual(WorkedTime.measure({ ...sample.punch, breaks: breaks.toReversed() }, options), expected)
-  })
-
   const Move = Schema.Int.check(Schema.isBetween({ minimum: -1_000_000, maximum: 1_000_000 }))
 
   it.prop("does not change when everything moves in time", [Sample, Move], ([sample, by]) => {
@@ -214,14 +194,6 @@ describe("WorkedTime.of", () => {
       WorkedTime.measure(moved, { asOf: at(sample.asOf + by) }),
       WorkedTime.measure(sample.punch, { asOf: at(sample.asOf) })
     )
-  })
-
-  it.prop("does not let a paid break change net", [Sample], ([sample]) => {
-    const netOf = (each: TimePunch) =>
-      Option.map(WorkedTime.measure(each, { asOf: at(sample.asOf) }).durations, ({ net }) => Duration.toMillis(net))
-    const unpaidOnly = { ...sample.punch, breaks: sample.punch.breaks.filter((each) => !each.paid) }
-
-    assert.deepStrictEqual(netOf(unpaidOnly), netOf(sample.punch))
   })
 
   it.prop(

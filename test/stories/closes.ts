@@ -1,4 +1,4 @@
-/** The stories of closes, on the library over one database. */
+/** The stories of closes: on the library over one database, and for the players of the command. */
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
@@ -8,7 +8,12 @@ import { openHistory } from "../support/histories.ts"
 import { libraryPlayer } from "./library.ts"
 import { play, storiesOf } from "./story.ts"
 
-export const closes = storiesOf(Fs.readFileSync(Path.join(import.meta.dirname, "closes.txt"), "utf8"))
+const read = (name: string) => storiesOf(Fs.readFileSync(Path.join(import.meta.dirname, name), "utf8"))
+
+export const closes = read("closes.txt")
+
+/** Of what the verbs print, so that only the command plays them. */
+export const verbs = read("verbs.txt")
 
 export const itPlaysCloses = (database: TestDatabase) =>
   describe(`Closes in ${database.name}`, () => {

@@ -1,13 +1,13 @@
-/** The stories of closes, by the command over a copy in a file. */
+/** The stories of closes, and those of what the verbs print, by the command over a copy in a file. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { cli, companyOnly, environment, inFolder } from "../cli/support.ts"
-import { closes } from "./closes.ts"
+import { closes, verbs } from "./closes.ts"
 import { commandPlayer } from "./command.ts"
 import { play } from "./story.ts"
 
-describe("Closes by the command", () => {
-  for (const [title, story] of closes) {
+describe.each([["Closes", closes], ["The verbs of payroll", verbs]] as const)("%s by the command", (_, stories) => {
+  for (const [title, story] of stories) {
     it.live(title, () =>
       inFolder([], (folder) =>
         Effect.gen(function*() {

@@ -20,7 +20,7 @@ import { type Dates, foundLine, mappings, type Options, type Player, Refused, ty
 
 const company = CompanyId.make(2)
 
-const punchOf = ({ deleted, from, id, location, role, tips, to, user, wage }: Shift): TimePunch =>
+const punchOf = ({ approved, deleted, from, id, location, role, tips, to, user, wage }: Shift): TimePunch =>
   shiftOf(new Date(from).toISOString(), 0, {
     id: TimePunchId.make(id),
     userId: UserId.make(user),
@@ -29,7 +29,8 @@ const punchOf = ({ deleted, from, id, location, role, tips, to, user, wage }: Sh
     hourlyWage: Cents.make(wage),
     tips: Cents.make(tips),
     clockedOut: Option.map(Option.fromUndefinedOr(to), (millis) => DateTime.makeUnsafe(millis)),
-    deleted
+    deleted,
+    approved
   })
 
 const secondsOf = (time: Option.Option<Duration.Duration>): number =>

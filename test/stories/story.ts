@@ -13,6 +13,7 @@ export interface Shift {
   readonly from: number
   readonly to: number | undefined
   readonly deleted: boolean
+  readonly approved: boolean
 }
 
 /** What a step names behind its verb. Clocks by location: a name of a zone each. */
@@ -96,6 +97,9 @@ export interface Player {
   readonly list: Read<ReadonlyArray<Listed>>
   readonly holes: Read<ReadonlyArray<string>>
   readonly file: (revision: string, mapping: keyof typeof mappings) => Read<ReadonlyArray<string>>
+  /** Runs the command with these words, and writes a file beside the copy. Only a player of the command has them. */
+  readonly call?: (args: ReadonlyArray<string>) => Read<ReadonlyArray<string>>
+  readonly write?: (name: string, text: string) => void
 }
 
 const columns = (...values: ReadonlyArray<string>) => values.map((value) => ({ header: value, value }))
@@ -163,7 +167,7 @@ const wordsOf = (words: ReadonlyArray<string>, flags: ReadonlyArray<string>) => 
 
 const shiftOf = (words: ReadonlyArray<string>): Shift => {
   const { alone: [id, from = "", length = "", ...more], pairs } = wordsOf(words, ["by", "at", "as", "for", "tips"])
-  assert.deepStrictEqual(more.filter((word) => word !== "deleted"), [], words.join(" "))
+  assert.deepStrictEqual(more.filter((word) => word !== "deleted" && word !== "unapproved"), [], words.join(" "))
   const number = (name: string, otherwise: string) => pairs.get(name) ?? otherwise
   const begin = Date.parse(`${dateOf(from)}Z`)
   return {
@@ -175,7 +179,8 @@ const shiftOf = (words: ReadonlyArray<string>): Shift => {
     tips: centsOf(number("tips", "0")),
     from: begin,
     to: length === "open" ? undefined : begin + 1000 * secondsOf(length),
-    deleted: more.includes("deleted")
+    deleted: more.includes("deleted"),
+    approved: !more.includes("unapproved")
   }
 }
 
@@ -338,7 +343,8 @@ export const play = (story: string, player: Player): Effect.Effect<string> =>
       file: ([revision = "", by, mapping = ""]) => {
         assert.strictEqual(by, "by")
         return player.file(revision, oneOf(["hours", "jobs"], mapping))
-      }
+      },
+      $: (words) => (player.call ?? assert.fail("only the command has calls"))(words)
     }
 
     const told: Array<string> = []
@@ -355,6 +361,12 @@ export const play = (story: string, player: Player): Effect.Effect<string> =>
       if (verb === "gone") {
         for (const id of words) shifts.delete(Number(id))
         isSwept = true
+        continue
+      }
+      if (verb === "write") {
+        const [name = "", ...lines] = words
+        const write = player.write ?? assert.fail("only the command reads files")
+        write(name, lines.map((each) => `${each}\n`).join(""))
         continue
       }
       yield* sync

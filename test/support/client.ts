@@ -23,7 +23,7 @@ const toCompany = ({ guid, id }: { readonly id: number; readonly guid: string })
 export const company = toCompany(defaultCompany)
 export const stranger = toCompany(otherCompany)
 
-/** The three kinds of credential (spec 5). */
+/** The three kinds of credential. */
 export const accessToken = Credentials.layerAccessToken(Redacted.make(defaultCompany.accessToken))
 export const sessionCookie = Credentials.layerSessionCookie(Redacted.make(defaultSession.cookie))
 export const oauth = Credentials.layerOAuth({

@@ -12,8 +12,8 @@ export const seedsFrom = function*(first: number, count: number): Generator<numb
   else for (let seed = first; seed < first + count; seed++) yield seed
 }
 
-/** Seeds until the time is over. It limits the number of plans and never stops one. */
-export const within = function*(limit: Duration.Input, seeds: Iterable<number>): Generator<number> {
+/** Seeds, or whatever is run, until the time is over. It limits their number and never stops one. */
+export const within = function*<A>(limit: Duration.Input, seeds: Iterable<A>): Generator<A> {
   const end = performance.now() + Duration.toMillis(Duration.fromInputUnsafe(limit))
   for (const seed of seeds) {
     if (performance.now() > end) return

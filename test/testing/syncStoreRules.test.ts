@@ -29,7 +29,7 @@ describe.each(stores)("a store %s", (_, layer, options) => {
   it.effect.each(syncStoreRules(layer, options))("$name", ({ check }) => check)
 })
 
-/** A store of two maps, which breaks a rule where it is told to. */
+/** A store of two maps, which can break a rule. */
 const broken = (breaks: "nothing" | "previous" | "companies" | "marks" | "twice" | "load") =>
   Layer.sync(SyncStore, () => {
     const checkpoints = new Map<number, Checkpoint>()

@@ -47,7 +47,6 @@ export const verb = makeVerb(
   {
     ...companyFlags,
     ...limitFlags,
-    ...limitFlags,
     ...filterFlags,
     database: databaseFlag,
     full: onFlag("full", "With --database: compare every punch, not a sample"),

@@ -1,4 +1,4 @@
-/** `time-punches summary`: sums hours, labour cost and tips by location, user, role, department or day. */
+/** `time-punches summary`: sums hours, labour cost and tips by location, user, role, department, day or week. */
 import type * as Command from "effect/cli/Command"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-/** START HERE. Foreign text made printable. */
+/** START HERE. Foreign text made printable; beside it, the name that a mistyped one was meant to be. */
 const maxLength = 500
 
 /** Scripts in which a joiner changes the form of a letter; in any other script it is invisible. */

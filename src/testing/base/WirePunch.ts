@@ -1,4 +1,4 @@
-/** A punch as the service sends it (spec 2.1, 2.2), and what the service knows about it without sending it. */
+/** A punch as the service sends it, and what the service knows about it without sending it. */
 
 /** A break in the form of the wire. */
 export interface WireBreak {

@@ -108,7 +108,7 @@ export const joinBytes = (parts: ReadonlyArray<ArrayLike<number>>): Uint8Array =
 export const respondJson = (status: number, text: string, contentType = "application/json"): FakeResponse =>
   respondWith(status, { "content-type": contentType }, text)
 
-/** The variable members of a problem (spec 7). An `undefined` member is absent from the JSON. */
+/** The variable members of a problem. An `undefined` member is absent from the JSON. */
 interface ProblemDetail {
   readonly detail: string
   readonly code?: number | undefined
@@ -145,7 +145,7 @@ export const problemText = (status: number, { code, detail, param }: ProblemDeta
 export const problem = (status: number, detail: ProblemDetail): FakeResponse =>
   respondJson(status, problemText(status, detail), "application/problem+json")
 
-/** The members of a token response (spec 4.2), in its order. */
+/** The members of a token response, in its order. */
 export interface TokenBody {
   readonly token_type: string
   readonly expires_in: number
@@ -158,7 +158,7 @@ export const respondWithToken = (body: TokenBody): FakeResponse => ({
   headers: { "content-type": "application/json", "cache-control": "no-store" }
 })
 
-/** The list envelope (spec 2.3) before it becomes JSON, with its rows as JSON text. */
+/** The list envelope before it becomes JSON, with its rows as JSON text. */
 export interface Envelope {
   readonly object: string
   readonly data: ReadonlyArray<string>

@@ -1,4 +1,4 @@
-/** START HERE. The page of a fake service: `/`, and below `/sandbox` what they need. Loaded on request. */
+/** START HERE. The page of a fake service: `/`, and below `/sandbox` what the page asks for. Loaded on request. */
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"

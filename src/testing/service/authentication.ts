@@ -1,4 +1,4 @@
-/** Credentials (spec 5): refuses a listing with 401, 403 or 422, and issues tokens at `POST /oauth2/token`. */
+/** Credentials: refuses a listing with 401, 403 or 422, and issues tokens at `POST /oauth2/token`. */
 import { type FakeRequest, type FakeResponse, problem, respondJson, type TokenBody } from "../base/message.ts"
 import { type FakeCompany, type FakeOAuthClient, knownScopes, sessionCookieName, type Settings } from "./options.ts"
 import { decodeQuery, isRefusal } from "./query.ts"
@@ -105,7 +105,7 @@ interface IssuedToken {
   readonly expiresAt: number
 }
 
-/** The token endpoint (spec 4.2) and its tokens. */
+/** The token endpoint and its tokens. */
 export interface TokenIssuer {
   /** Responds to a request of the endpoint; `write` turns the body of a success into its response. */
   readonly respond: (request: FakeRequest, now: number, write: (body: TokenBody) => FakeResponse) => FakeResponse

@@ -1,5 +1,5 @@
 /**
- * START HERE. The service as a function from request to response: routes, faults, the listing (spec 4.1), the service's clock.
+ * START HERE. The service as a function from request to response: routes, faults, the listing, the service's clock.
  */
 import * as DateTime from "effect/DateTime"
 import * as Headers from "effect/http/Headers"

@@ -1,8 +1,8 @@
-/** Keyset pages, forward and backward, and their cursors (spec 4.3): a position in an order, a direction, a query. */
+/** Keyset pages, forward and backward, and their cursors: a position in an order, a direction, a query. */
 import type { KeyValue, Position, Row } from "./query.ts"
 import type { Listing } from "./table.ts"
 
-/** `meta.cursor` of the envelope (spec 2.3). */
+/** `meta.cursor` of the envelope. */
 export interface PageCursor {
   readonly current: string | null
   readonly prev: string | null

@@ -1,4 +1,4 @@
-/** What a listing asks for (spec 4.1): its query string, read strictly, and the filters and the order of rows that follow. */
+/** What a listing asks for: its query string, read strictly, and the filters and the order of rows that follow. */
 import { day, parseDate, parseInstant, type WrittenInstant, type Zones } from "../base/wireDate.ts"
 import {
   type ApprovalStatus,
@@ -275,7 +275,7 @@ const dateTests = (query: ListQuery): ReadonlyArray<Test | undefined> => {
     const instant = inOf(row)
     return instant === undefined ? undefined : Math.floor(instant / day)
   }
-  // Business dates disable the clock filters (spec 4.1, rule 1); they do not narrow them.
+  // Business dates disable the clock filters; they do not narrow them.
   const byBusinessDate = within(businessDate, businessDayOf)
   if (byBusinessDate !== undefined) return [byBusinessDate]
   const read = localized ? "wall" : "epoch"

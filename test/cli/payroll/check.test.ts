@@ -170,32 +170,6 @@ describe("time-punches payroll check", () => {
         })
       })))
 
-  it.effect("finds the overlap of a punch of --location-id with one of another location, and no other issue of that", () =>
-    inFolder([
-      punch(1, thursday, 8, of(1)),
-      punch(2, "2026-03-05T20:00:00Z", 4, { ...of(1, 302), ...unapproved }),
-      punch(3, "2026-03-06T14:00:00Z", 4, { ...of(1, 302), ...unapproved })
-    ], () =>
-      Effect.gen(function*() {
-        const { code, stderr, stdout } = yield* cli([...newYork, "--location-id", "301", "--json"])
-
-        assert.deepStrictEqual(told(stdout), ["1 overlap", "2 overlap"])
-        assert.deepStrictEqual([code, stderr], [9, "2 issues of 2 punches; 1 punch was checked\n"])
-      })))
-
-  it.effect("takes open punches up to --as-of", () =>
-    inFolder([alone(1, thursday, null), alone(2, "2026-03-06T14:00:00Z", null)], () =>
-      Effect.gen(function*() {
-        const { stdout } = yield* cli([...newYork, "--as-of", "2026-03-06T08:00:00Z", "--json"])
-
-        assert.deepStrictEqual(issuesIn(stdout).map(({ punchId, text }) => [punchId, text]), [
-          [1, "It has no clock-out."],
-          [1, "It lasts 18h, longer than 16h."],
-          [2, "It has no clock-out."],
-          [2, "AsOfBeforeClockIn: it begins after the instant up to which open punches count."]
-        ])
-      })))
-
   it.effect.each(
     [
       [["payroll", "check", "--zone", "UTC"], /check needs a period\n.*--week DATE/],
@@ -271,19 +245,6 @@ describe("time-punches payroll check", () => {
         assert.deepStrictEqual([code, stdout], [5, ""])
         assert.notInclude(stderr, "checked")
       })))
-
-  it.effect("finds an overlap of hundreds of punches that arrive in another order", () => {
-    const shifts = Array.from(
-      { length: 300 },
-      (_, at) => punch(at + 1, new Date(Date.parse("2026-03-03T00:00:00Z") + at * 600_000).toISOString(), 1 / 6)
-    )
-    // By its id it is the last one.
-    const late = punch(999, "2026-03-03T00:05:00Z", 1 / 60)
-    return inFolder([...shifts, late], () =>
-      Effect.gen(function*() {
-        assert.deepStrictEqual(told((yield* cli([...newYork, "--json"])).stdout), ["1 overlap", "999 overlap"])
-      }))
-  })
 })
 
 const found = [

@@ -60,13 +60,7 @@ const none: Changes = { punches: [], people: [] }
 
 const textOf = <E>(texts: Stream.Stream<string, E>) => Stream.mkString(texts)
 
-const jsonOf = ({ people, punches }: Changes, names: Names | undefined) =>
-  textOf(Print.jsonOf(Stream.fromIterable(punches), () => people, names))
-
 const style = { start: "", separator: "," } as const
-
-const peopleCsv = ({ people, punches }: Changes, names: Names | undefined) =>
-  textOf(Print.peopleCsv(Stream.fromIterable(punches), () => people, names, style))
 
 const punchesCsv = ({ punches }: Changes, names: Names | undefined, options: WorkedTime.WorkedTimeOptions) =>
   textOf(Print.punchesCsv(Stream.fromIterable(punches), names, options, style))
@@ -116,61 +110,7 @@ describe("the table of changes", () => {
   })
 })
 
-describe("the JSON of changes", () => {
-  it.effect("has exactly the promised keys, and versions in their wire form", () =>
-    Effect.gen(function*() {
-      const json = JSON.parse(yield* jsonOf(changes, undefined))
-      const [edited, added] = json.punches
-
-      assert.deepStrictEqual(Object.keys(json), ["punches", "people"])
-      assert.deepStrictEqual(Object.keys(edited), ["punchId", "userId", "kind", "before", "after"])
-      assert.deepInclude(edited, { punchId: 1, userId: 8, kind: "edited" })
-      assert.deepInclude(edited.before, { user_id: 7, tips: -500, clocked_in: "2026-03-02T08:00:00Z", notes: "" })
-      assert.deepInclude(edited.after, { user_id: 8, tips: 250, notes: "+1 = \u001b[2J,\nlater", shift_id: 5 })
-      assert.deepInclude(added, { punchId: 2, userId: 7, kind: "added", before: null })
-      assert.deepStrictEqual(json.people, [
-        { userId: 7, netSeconds: -28_710.001, costCents: -12_361, tipsCents: 500 },
-        { userId: 8, netSeconds: 28_800, costCents: 12_400, tipsCents: 250 }
-      ])
-    }))
-
-  it.effect("adds names, and nothing else", () =>
-    Effect.gen(function*() {
-      const plain = JSON.parse(yield* jsonOf(changes, undefined))
-      const { people, punches: [edited] } = JSON.parse(yield* jsonOf(changes, names))
-
-      assert.deepStrictEqual(people.map((each: Record<string, unknown>) => each["userName"]), [bad, "東京 Анна"])
-      assert.strictEqual(edited.userName, "東京 Анна")
-      assert.deepStrictEqual(edited.before, {
-        ...plain.punches[0].before,
-        user_name: bad,
-        location_name: "Main St, 5",
-        role_name: null,
-        department_name: null
-      })
-    }))
-
-  it.effect("is two empty arrays without changes", () =>
-    Effect.gen(function*() {
-      assert.strictEqual(yield* jsonOf(none, undefined), "{\"punches\":[],\"people\":[]}\n")
-    }))
-})
-
 describe("the CSV of changes", () => {
-  it.effect("has a row for each person, in the columns and units of a summary", () =>
-    Effect.gen(function*() {
-      assert.strictEqual(
-        yield* peopleCsv(changes, undefined),
-        "user_id,net_seconds,cost_cents,tips_cents\r\n7,-28710.001,-12361,500\r\n8,28800,12400,250\r\n"
-      )
-      assert.strictEqual(
-        yield* peopleCsv(changes, names),
-        "user_id,user_name,net_seconds,cost_cents,tips_cents\r\n" +
-          `7,"'=HYPERLINK(""x"")\u001b[2J",-28710.001,-12361,500\r\n8,東京 Анна,28800,12400,250\r\n`
-      )
-      assert.strictEqual(yield* peopleCsv(none, undefined), "user_id,net_seconds,cost_cents,tips_cents\r\n")
-    }))
-
   it.effect("has a row for each punch, each column before and after, guarded once", () =>
     Effect.gen(function*() {
       const csv = yield* punchesCsv(changes, undefined, {})
@@ -195,18 +135,6 @@ describe("the CSV of changes", () => {
       assert.deepInclude(added, { before_tips: "", after_tips: "0", before_approved: "", after_net_seconds: "90" })
     }))
 
-  it.effect("names the people of both versions", () =>
-    Effect.gen(function*() {
-      const [edited] = yield* cellsOf(yield* punchesCsv(changes, names, {}))
-
-      assert.deepInclude(edited, {
-        user_name: "東京 Анна",
-        before_user_name: `'${bad}`,
-        after_user_name: "東京 Анна",
-        after_location_name: "Main St, 5"
-      })
-    }))
-
   it.effect("counts an open punch up to asOf", () =>
     Effect.gen(function*() {
       const open = { ...punch({ clockedOut: Option.none() }) }
@@ -220,10 +148,5 @@ describe("the CSV of changes", () => {
       const [row] = yield* cellsOf(yield* punchesCsv({ punches: [change], people: [] }, undefined, { asOf: at(60) }))
 
       assert.deepInclude(row, { kind: "back", before_net_seconds: "", after_net_seconds: "60" })
-    }))
-
-  it.effect("has only its columns without changes", () =>
-    Effect.gen(function*() {
-      assert.match(yield* punchesCsv(none, undefined, {}), /^id,user_id,kind,before_user_id,after_user_id,[^\r]*\r\n$/)
     }))
 })
