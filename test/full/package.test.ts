@@ -17,7 +17,7 @@ const consumer = `
 import { Effect, Layer, Option, Redacted, Stream } from "effect"
 import { CompanyId, Credentials, Endpoints, type ListError, TimePunches } from "effect-time-punches"
 import { WorkedTime } from "effect-time-punches/payroll"
-import { toNdjson } from "effect-time-punches/export"
+import { Ndjson } from "effect-time-punches/export"
 import { defaultCompany, FakeService, generatePunches } from "effect-time-punches/testing"
 import { UserId } from "effect-time-punches"
 
@@ -32,7 +32,7 @@ const program: Effect.Effect<number, ListError, TimePunches> = TimePunches.list(
   Stream.filter((punch) => Option.isSome(WorkedTime.measure(punch).durations) || punch.userId !== UserId.make(0)),
   Stream.runCount
 )
-const lines = TimePunches.list(company).pipe(toNdjson, Stream.runCount)
+const lines = TimePunches.list(company).pipe(Ndjson.encode, Stream.runCount)
 console.log("rows", await Effect.runPromise(Effect.provide(program, live)))
 console.log("chunks", (await Effect.runPromise(Effect.provide(lines, live))) > 0)
 `
