@@ -146,7 +146,7 @@ const printFeed = Effect.fnUntraced(function*(input: FeedInput) {
 export const feedFields = (events: number, position: FeedPosition | undefined) => ({ events, position })
 
 const isAsked = (event: FeedEvent, { changed, kind }: FeedInput): boolean =>
-  Option.match(kind, { onNone: () => true, onSome: (kinds) => kinds.includes(event.kind) }) &&
+  Option.match(kind, { onNone: () => true, onSome: (kinds) => kinds.some((each) => each === event.kind) }) &&
   Option.match(changed, {
     onNone: () => true,
     onSome: (fields) => changedFields(event).some((name) => fields.some((field) => field === name))

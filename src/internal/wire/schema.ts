@@ -36,6 +36,11 @@ const readInstant = (millisOf: (text: string) => number) =>
       : Effect.succeed(DateTime.makeUnsafe(millis))
   })
 
+/** A word of a list that may grow. What was written by a later release may have another one, which is kept as it is. */
+export const openWord = <const L extends ReadonlyArray<string>>(
+  words: Schema.Literals<L>
+): Schema.Codec<L[number] | (string & {}), string> => Schema.Union([words, Schema.String])
+
 /** Between a text and an instant: strict when decoding, `Z` when encoding. */
 export const instantFromText = {
   decode: readInstant(parseInstant),
