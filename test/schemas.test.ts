@@ -144,7 +144,7 @@ describe("a word of a later release", () => {
     ["the state and phase of a company", CompanyStatus, { ...company, state: "draining", phase: "repair" }]
   ]
 
-  it.each(open)("is kept where a reader can go on: %s", (_, schema, json) => {
+  it.each(open)("is kept where a reader can continue: %s", (_, schema, json) => {
     assert.deepStrictEqual(Schema.encodeUnknownSync(schema)(Schema.decodeUnknownSync(schema)(json)), json)
   })
 
