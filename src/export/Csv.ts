@@ -5,13 +5,13 @@ import { dual } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import { columnNames } from "../internal/wire/columnOrder.ts"
 import { csvCell, guardedFor } from "../internal/wire/csv.ts"
-import { timePunchNames } from "../internal/wire/names.ts"
 import * as WorkedTime from "../payroll/WorkedTime.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { type ExtraColumns, joined, mapRows, toWire, type UnwritablePunch } from "./rows.ts"
 
-const { breaks: _, ...fieldNames } = timePunchNames
+const { breaks: _, ...fieldNames } = columnNames
 
 const fieldColumns = Object.values(fieldNames)
 
@@ -119,7 +119,7 @@ export const cellsOf = (punch: TimePunch, options: CsvOptions | undefined) =>
     // The wire form has a 0 for a punch without a shift; in a column of ids that would be a shift.
     const shiftId = Option.getOrNull(punch.shiftId)
     return [
-      ...fieldColumns.map((name) => csvCell(name === timePunchNames.shiftId ? shiftId : wire[name])),
+      ...fieldColumns.map((name) => csvCell(name === columnNames.shiftId ? shiftId : wire[name])),
       ...derivedColumns.map((name) => derived[name])
     ]
   })

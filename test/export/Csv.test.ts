@@ -3,7 +3,7 @@ import { Arbitrary, DateTime, Effect, Option, Schema, Stream } from "effect"
 import { readFileSync } from "node:fs"
 import { Csv, UnwritablePunch } from "../../src/export/index.ts"
 import { Cents, DepartmentId, TimePunchId } from "../../src/Ids.ts"
-import { timePunchNames } from "../../src/internal/wire/names.ts"
+import { columnNames } from "../../src/internal/wire/columnOrder.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { at, punch, rest, Sample } from "../support/arbitraryPunch.ts"
 
@@ -109,7 +109,7 @@ describe("Csv.encode", () => {
   it("has a column for every field but the breaks, then those that the documentation lists", () => {
     const page = readFileSync(new URL("../../docs/08-files.md", import.meta.url), "utf8")
     const [, last = ""] = /^\| (`break_count`[^|]*)\|/m.exec(page) ?? []
-    const { breaks: _, ...fields } = timePunchNames
+    const { breaks: _, ...fields } = columnNames
 
     assert.deepStrictEqual<ReadonlyArray<string | undefined>>(Csv.columns, [
       ...Object.values(fields),

@@ -11,7 +11,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { toVersion } from "../../export/rows.ts"
 import { escaped, printable } from "../../internal/text/printable.ts"
-import { timePunchNames } from "../../internal/wire/names.ts"
+import { columnNames } from "../../internal/wire/columnOrder.ts"
 import { differingColumns } from "../../sql/columns.ts"
 import type { FeedEvent } from "../../sql/feedEvent.ts"
 import { FeedKind, FeedPosition } from "../../sql/feedPosition.ts"
@@ -33,7 +33,7 @@ import { makeVerb } from "../verb.ts"
 import { openState } from "./feedState.ts"
 
 /** The fields that an event can show as different. */
-const { companyId: _company, id: _id, ...fields } = timePunchNames
+const { companyId: _company, id: _id, ...fields } = columnNames
 
 const readPosition = Schema.decodeUnknownOption(FeedPosition)
 
