@@ -40,7 +40,7 @@ export interface SyncRow {
 }
 
 export const company = CompanyId.make(7)
-const decode = Schema.decodeUnknownSync(Schema.Array(TimePunch.fromWire))
+const decode = Schema.decodeUnknownSync(Schema.Array(TimePunch.Wire))
 
 /** Pages as a service sends them, and the same with other tips: a change that no index sees. */
 export const makePages = (count: number) => {

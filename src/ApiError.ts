@@ -1,4 +1,5 @@
 /** Every way that a listing can fail: one tag for each thing that a caller would do differently. */
+import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { isBadRequest, isNotFound, isServerSide, usualStatus } from "./internal/http/status.ts"
@@ -15,15 +16,17 @@ import {
 } from "./internal/wire/errorFields.ts"
 import { explain, Problem } from "./Problem.ts"
 
-/** What the body of an error says. */
-const bodyFields = {
+/** What the response of an error says beside its status. */
+const responseFields = {
   /** What the body said about it; empty if nothing in it was well-typed. */
   problem: withDefault(Problem, {}),
   /**
    * Whether the body was a page for a browser, by its content type. Something in front of the service sends one, such as a
    * content network. Default: `false`.
    */
-  isHtml: withDefault(Schema.Boolean, false)
+  isHtml: withDefault(Schema.Boolean, false),
+  /** How long the service asks to wait, from `Retry-After`. `None` (the default): it does not say. */
+  retryAfter: withDefault(Schema.OptionFromNullOr(Schema.DurationFromMillis), Option.none())
 }
 
 /** The fields of an error that a status decides. */
@@ -31,14 +34,18 @@ const statusFields = (kind: keyof typeof usualStatus) => ({
   ...where,
   /** The status of the response. Default for a mock: the usual status of this error. */
   status: withDefault(Schema.Int, usualStatus[kind]),
-  ...bodyFields
+  ...responseFields
 })
 
 /** The message of an error that a status decides. */
 const statusMessage = (
   meaning: string,
-  error: Where & { readonly status: number; readonly problem: Problem }
-): string => `${error.status} ${meaning}${explain(error.problem)} [${place(error)}]`
+  error: Where & {
+    readonly status: number
+    readonly problem: Problem
+    readonly retryAfter: Option.Option<Duration.Duration>
+  }
+): string => `${error.status} ${meaning}${waitText(error.retryAfter)}${explain(error.problem)} [${place(error)}]`
 
 /** 401. The service does not accept the credential, nor a refreshed one if it can be refreshed: replace it. */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>("effect-time-punches/ApiError/Unauthorized")(
@@ -92,7 +99,7 @@ export class Forbidden extends Schema.TaggedError<Forbidden>("effect-time-punche
 
 /**
  * 422. The service refused a parameter; `problem.param` often names it: fix the request. If it refused an expired
- * cursor, start again without one.
+ * cursor (`isCursor`), start again without one.
  */
 export class UnprocessableEntity
   extends Schema.TaggedError<UnprocessableEntity>("effect-time-punches/ApiError/UnprocessableEntity")(
@@ -103,6 +110,11 @@ export class UnprocessableEntity
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
     return statusMessage("the service refused a parameter", this)
+  }
+
+  /** Whether the service refused the cursor, by its name in the problem: start again without one. */
+  get isCursor(): boolean {
+    return this.problem.param === "cursor"
   }
 
   /** What failed. The exit code of the command and what a fleet does follow from it. */
@@ -116,7 +128,7 @@ export class UnprocessableEntity
   }
 }
 
-/** 500, after all retries. The service failed: resume later from `resumeFrom`. */
+/** 500, after all retries, or with a `Retry-After` longer than `RetryPolicy` waits. The service failed: resume later from `resumeFrom`. */
 export class ServerError extends Schema.TaggedError<ServerError>("effect-time-punches/ApiError/ServerError")(
   "ServerError",
   statusFields("serverError")
@@ -131,7 +143,7 @@ export class ServerError extends Schema.TaggedError<ServerError>("effect-time-pu
     return "service" as const
   }
 
-  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
+  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. Wait for `retryAfter` first. */
   get isRetryable(): boolean {
     return true
   }
@@ -140,15 +152,11 @@ export class ServerError extends Schema.TaggedError<ServerError>("effect-time-pu
 /** 429, after all retries, or with a `Retry-After` longer than `RetryPolicy` waits: resume after `retryAfter`. */
 export class RateLimited extends Schema.TaggedError<RateLimited>("effect-time-punches/ApiError/RateLimited")(
   "RateLimited",
-  {
-    ...statusFields("throttled"),
-    /** How long the service asks to wait, from `Retry-After`. `None` (the default): it does not say. */
-    retryAfter: withDefault(Schema.OptionFromNullOr(Schema.DurationFromMillis), Option.none())
-  }
+  statusFields("throttled")
 ) {
   /** What failed, and at which page of the run: one printable line for a log. */
   override get message(): string {
-    return statusMessage(`too many requests${waitText(this.retryAfter)}`, this)
+    return statusMessage("too many requests", this)
   }
 
   /** What failed. The exit code of the command and what a fleet does follow from it. */
@@ -163,8 +171,8 @@ export class RateLimited extends Schema.TaggedError<RateLimited>("effect-time-pu
 }
 
 /**
- * 408, 425, or a 5xx other than 500, 501, 505 and 511, after all retries. The service, or what stands in front of it, is down or
- * slow: resume later.
+ * 408, 425, or a 5xx other than 500, 501, 505 and 511, after all retries, or with a `Retry-After` longer than `RetryPolicy` waits.
+ * The service, or what stands in front of it, is down or slow: resume after `retryAfter`.
  */
 export class ServiceUnavailable
   extends Schema.TaggedError<ServiceUnavailable>("effect-time-punches/ApiError/ServiceUnavailable")(
@@ -182,7 +190,7 @@ export class ServiceUnavailable
     return "service" as const
   }
 
-  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
+  /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. Wait for `retryAfter` first. */
   get isRetryable(): boolean {
     return true
   }
@@ -199,7 +207,7 @@ export class UnexpectedStatus
       ...where,
       /** The status of the response. */
       status: Schema.Int,
-      ...bodyFields
+      ...responseFields
     }
   )
 {
@@ -328,29 +336,25 @@ const paginationSentences = {
   CursorCycle: "the page leads to a cursor that this run has already requested",
   WrongObject: "the page lists another kind of object than time punches",
   CountMismatch: "the page does not have as many rows as it counts",
-  EmptyPages: "too many pages in a row were empty",
-  MaxPages: "the listing has more pages than maxPages allows",
-  Deadline: "the time that deadline allows is over"
+  EmptyPages: "too many pages in a row were empty"
 } as const
 
 /**
- * The pages do not form a listing, or a guard stopped the run. No row was skipped in silence: `resumeFrom` is the first
+ * The pages do not form a listing. No row was skipped in silence: `resumeFrom` is the first
  * page that was not emitted.
  */
 export class PaginationError
   extends Schema.TaggedError<PaginationError>("effect-time-punches/ApiError/PaginationError")("PaginationError", {
     ...where,
     /**
-     * Why the run stopped. The first three judge the page that carries them; the others stop before the page that was not read.
+     * Why the run stopped. The first three judge the page that carries them; the last stops before the page that was not read.
      *
      * - `CursorCycle`: the page leads to a cursor that this run has already requested.
      * - `WrongObject`: the page lists another kind of object than time punches.
      * - `CountMismatch`: the page does not have as many rows as its `count` says.
      * - `EmptyPages`: a hundred pages in a row were empty, and another follows.
-     * - `MaxPages`: the listing has more pages than `maxPages` allows.
-     * - `Deadline`: the time of the run, which `deadline` limits, is over. A request in flight was interrupted.
      */
-    reason: Schema.Literals(["CursorCycle", "WrongObject", "CountMismatch", "EmptyPages", "MaxPages", "Deadline"])
+    reason: Schema.Literals(["CursorCycle", "WrongObject", "CountMismatch", "EmptyPages"])
   })
 {
   /** What failed, and at which page of the run: one printable line for a log. */
@@ -364,6 +368,41 @@ export class PaginationError
   }
 
   /** Whether the same page may succeed later with nothing changed: resume from `resumeFrom`. */
+  get isRetryable(): boolean {
+    return false
+  }
+}
+
+const limitSentences = {
+  MaxPages: "the listing has more pages than maxPages allows",
+  Deadline: "the time that deadline allows is over"
+} as const
+
+/** A limit that the caller set ended the run; nothing is wrong with the service. No row was skipped: continue from `resumeFrom`. */
+export class LimitReached extends Schema.TaggedError<LimitReached>("effect-time-punches/ApiError/LimitReached")(
+  "LimitReached",
+  {
+    ...where,
+    /**
+     * Which limit ended the run, before the page that was not read.
+     *
+     * - `MaxPages`: the listing has more pages than `maxPages` allows.
+     * - `Deadline`: the time of the run, which `deadline` limits, is over. A request in flight was interrupted.
+     */
+    reason: Schema.Literals(["MaxPages", "Deadline"])
+  }
+) {
+  /** Which limit ended the run, and at which page: one printable line for a log. */
+  override get message(): string {
+    return `the listing stopped (${this.reason}): ${limitSentences[this.reason]} [${place(this)}]`
+  }
+
+  /** What failed: the limit of the call. A fleet counts no strike, and the command exits with 7. */
+  get kind() {
+    return "request" as const
+  }
+
+  /** Whether the same page may succeed later with nothing changed: no, it is beyond the limit. Resume from `resumeFrom`. */
   get isRetryable(): boolean {
     return false
   }
@@ -483,6 +522,7 @@ export const ListError = Schema.Union([
   TransportError,
   DecodeError,
   PaginationError,
+  LimitReached,
   InvalidRequest,
   TokenError
 ])
@@ -496,6 +536,10 @@ export type ErrorKind = "request" | "credential" | "permission" | "throttled" | 
 
 /** Whether a value is an error of a listing, such as the `cause` of another error, or what untyped code caught. */
 export const isListError: (value: unknown) => value is ListError = Schema.is(ListError)
+
+/** How long the service asks to wait before anything is sent for the same company; zero if it does not say. @internal */
+export const retryAfterOf = (error: ListError): Duration.Duration =>
+  "retryAfter" in error ? Option.getOrElse(error.retryAfter, () => Duration.zero) : Duration.zero
 
 /** Whether the service refused a parameter of a request: with 422, or with 400 as some do. @internal */
 export const isRefused = (error: ListError): boolean =>
@@ -516,15 +560,18 @@ export const getAdvice = (error: ListError): string => {
         ? inFront
         : "Ask the company: its plan, the scope time_punches:read, or the grant of this company is missing."
     case "UnprocessableEntity":
-      return error.problem.param === "cursor"
+      return error.isCursor
         ? "The service does not know the cursor (any more): start over, without a cursor."
         : "Change the filter, the order or the API version: the service refused a parameter."
     case "UnexpectedStatus":
       return error.kind === "service" ? inFront : wrongAddress
     case "DecodeError":
-      return findCause
     case "PaginationError":
-      return paginationAdvice(error.reason)
+      return findCause
+    case "LimitReached":
+      return error.reason === "MaxPages"
+        ? "Narrow the filter, or raise maxPages."
+        : "Continue from the cursor of the error, or raise deadline."
     case "TransportError":
       return transportAdvice(error, "the base URL (baseUrl, or TIME_PUNCHES_BASE_URL)")
     case "TokenError":
@@ -547,13 +594,6 @@ const wrongAddress = "Check the base URL (baseUrl, or TIME_PUNCHES_BASE_URL): so
 const inFront = `${wrongAddress} If it is right, this may pass: try again later.`
 
 const findCause = "Run time-punches doctor to find the cause."
-
-const paginationAdvice = (reason: PaginationError["reason"]): string =>
-  reason === "MaxPages"
-    ? "Narrow the filter, or raise maxPages."
-    : reason === "Deadline"
-    ? "Continue from the cursor of the error, or raise deadline."
-    : findCause
 
 const transportAdvice = ({ origin, reason }: Pick<TransportError, "origin" | "reason">, address: string): string =>
   reason === "Connect"

@@ -2,33 +2,19 @@
 import type * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import { ListError } from "./ApiError.ts"
-import { Cursor } from "./Ids.ts"
+import { named } from "./internal/wire/issue.ts"
 import type { RunOptions } from "./ListOptions.ts"
 import type { PunchCriteria } from "./PunchFilter.ts"
+import { isSegment } from "./Segment.ts"
 
 /**
- * A part of the range that is not read yet, as `unfinished` names it and `segments` takes it: the instants from `gte` to
- * `until`. A plain value with a JSON form, so that it can be stored until the service is available again.
+ * A part of the range that is not read yet, as `unfinished` names it and `segments` takes it. It is opaque: store the text until
+ * the service is available again, and give it back with the same company and filter. With others it is refused.
+ * `.make` is for literals only: it throws. Read a text with `Schema.decodeUnknownEffect(BackfillSegment)`.
  */
-export const BackfillSegment = Schema.Struct({
-  /** The first instant of the part. */
-  gte: Schema.DateTimeUtc,
-  /** The end of the part: its last instant if `inclusive`, otherwise the first instant after it. */
-  until: Schema.DateTimeUtc,
-  /** Whether `until` belongs to the part. */
-  inclusive: Schema.Boolean,
-  /** The cursor of the next page to read; `None` if no page was read. */
-  cursor: Schema.Option(Cursor),
-  /** The end that the query of `cursor` named, if it differs from `until`. Absent: `until`. */
-  queriedUntil: Schema.optionalKey(Schema.DateTimeUtc),
-  /** Whether rows came out of the requested order: the query is then read to its end. Absent: no. */
-  unordered: Schema.optionalKey(Schema.Boolean),
-  /**
-   * If the service ignores the order: the length of its windows, in milliseconds. A resumed run starts with it instead of
-   * shorter ones, and does not test the order again. Absent: not known.
-   */
-  windowLength: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0)))
-})
+export const BackfillSegment = Schema.String
+  .check(Schema.makeFilter(isSegment, { expected: "a segment of a backfill" }))
+  .pipe(Schema.brand("BackfillSegment"), named)
 
 export type BackfillSegment = typeof BackfillSegment.Type
 
@@ -68,7 +54,7 @@ export interface BackfillOptions extends RunOptions {
    * too if the service returns them in the requested order; it buffers up to twenty pages for each page read at once.
    */
   readonly order?: "asCompleted" | "byTime" | undefined
-  /** Segments to read: the `unfinished` of an earlier failure with the same filter. Default: the whole range. */
+  /** Segments to read: the `unfinished` of an earlier failure with the same company and filter. Default: the whole range. */
   readonly segments?: ReadonlyArray<BackfillSegment> | undefined
 }
 

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { CompanyGuid, CompanyId } from "./Ids.ts"
-import { invalidSetting, requiredSetting } from "./internal/setting/setting.ts"
+import { invalidSetting, refusedSetting } from "./internal/setting/setting.ts"
 
 /** A company. A bare `CompanyId` is accepted wherever a `Company` is. */
 export interface Company {
@@ -17,20 +17,27 @@ export interface Company {
   readonly guid?: CompanyGuid | undefined
 }
 
+/** A company with the guid that an OAuth client sends for it. */
+export interface CompanyWithGuid extends Company {
+  readonly guid: CompanyGuid
+}
+
 /** Validates a company from untyped code. @internal */
 export const CompanySchema = Schema.Struct({ id: CompanyId, guid: Schema.optional(CompanyGuid) })
 
-const fromConfig: Effect.Effect<Company, Config.ConfigError> = Effect.gen(function*() {
-  const idText = yield* requiredSetting("TIME_PUNCHES_COMPANY_ID")
-  const id = /^\d+$/.test(idText) ? CompanyId.makeOption(Number(idText)) : Option.none()
+const config: Config.Config<Company> = Config.all({
+  id: Config.option(Config.NonEmptyString("TIME_PUNCHES_COMPANY_ID")),
+  guid: Config.option(Config.NonEmptyString("TIME_PUNCHES_COMPANY_GUID"))
+}).pipe(Config.mapEffect(Effect.fnUntraced(function*(text) {
+  if (Option.isNone(text.id)) return yield* refusedSetting("TIME_PUNCHES_COMPANY_ID", "is not set")
+  const id = /^\d+$/.test(text.id.value) ? CompanyId.makeOption(Number(text.id.value)) : Option.none()
   if (Option.isNone(id)) return yield* invalidSetting("TIME_PUNCHES_COMPANY_ID", "a whole number from 1 on")
-  const guidText = yield* Config.option(Config.NonEmptyString("TIME_PUNCHES_COMPANY_GUID"))
-  if (Option.isNone(guidText)) return { id: id.value }
-  const guid = CompanyGuid.makeOption(guidText.value)
+  if (Option.isNone(text.guid)) return { id: id.value }
+  const guid = CompanyGuid.makeOption(text.guid.value)
   return Option.isSome(guid)
     ? { id: id.value, guid: guid.value }
     : yield* invalidSetting("TIME_PUNCHES_COMPANY_GUID", "a uuid")
-})
+})))
 
 /** Where a program gets a company from. To write one in code, make its ids: `{ id: CompanyId.make(4021) }`. */
 export const Company = {
@@ -38,5 +45,5 @@ export const Company = {
    * Reads `TIME_PUNCHES_COMPANY_ID` and, if it is set, `TIME_PUNCHES_COMPANY_GUID`. Fails with a `ConfigError` that names
    * the variable that is missing or malformed, never its value.
    */
-  fromConfig
+  config
 } as const

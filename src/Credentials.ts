@@ -10,7 +10,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { InvalidRequest, TokenError } from "./ApiError.ts"
-import { Company } from "./Company.ts"
+import { Company, type CompanyWithGuid } from "./Company.ts"
 import type { Endpoints } from "./Endpoints.ts"
 import { CompanyGuid, CompanyId } from "./Ids.ts"
 import { cookieHeader, isSendable, validateClientId, validateSecret } from "./internal/http/secret.ts"
@@ -52,7 +52,7 @@ const accessTokenLayer = (setting: string, token: Redacted.Redacted) =>
   Layer.effect(
     Credentials,
     Effect.map(validateSecret(setting, "accessToken", token), (token) => ({
-      sign: (request) => Effect.succeed(bearer(request, token))
+      sign: ({ request }) => Effect.succeed(bearer(request, token))
     }))
   )
 
@@ -66,7 +66,7 @@ const sessionCookieLayer = (setting: string, cookie: Redacted.Redacted, name = "
       if (!cookieName.test(name)) return yield* invalidSetting("name", "the name of a cookie")
       const header = cookieHeader(name, yield* validateSecret(setting, "sessionCookie", cookie))
       return {
-        sign: (request) =>
+        sign: ({ request }) =>
           Effect.succeed({
             request: HttpClientRequest.setHeader(request, "cookie", header),
             onUnauthorized: Effect.succeed(false),
@@ -78,7 +78,7 @@ const sessionCookieLayer = (setting: string, cookie: Redacted.Redacted, name = "
 
 const hasGuid = Schema.is(Schema.Struct({ id: CompanyId, guid: CompanyGuid }))
 
-const makeOAuth = Effect.fnUntraced(function*({ clientSecret, company: known }: OAuthOptions) {
+const makeOAuth = Effect.fnUntraced(function*({ clientSecret, company: known }: OAuthSigning) {
   const cache = yield* TokenCache
   if (known !== undefined && !hasGuid(known)) {
     return yield* invalidSetting("company", "a company id with its guid")
@@ -93,7 +93,7 @@ const makeOAuth = Effect.fnUntraced(function*({ clientSecret, company: known }: 
     secrets: clientSecret === undefined ? [Redacted.make(guid)] : [clientSecret, Redacted.make(guid)]
   })
   return Credentials.of({
-    sign: (request, company) => {
+    sign: ({ company, request }) => {
       const guid = company.guid ?? (known?.id === company.id ? known.guid : undefined)
       if (guid === undefined) return Effect.fail(missingGuid(company.id))
       return Effect.flatMap(cache.get, (used) =>
@@ -115,8 +115,7 @@ const missingGuid = (companyId: CompanyId) =>
   new InvalidRequest({
     companyId,
     field: "company.guid",
-    detail:
-      "is required for an OAuth client: give { id, guid }, as Company.fromConfig does with TIME_PUNCHES_COMPANY_GUID"
+    detail: "is required for an OAuth client: give { id, guid }, as Company.config does with TIME_PUNCHES_COMPANY_GUID"
   })
 
 const variable = {
@@ -209,7 +208,7 @@ const companyNames = [variable.companyId, variable.companyGuid]
 
 const configCompany = Effect.gen(function*() {
   if (!(yield* areSet(companyNames))) return undefined
-  const { guid, id } = yield* Company.fromConfig
+  const { guid, id } = yield* Company.config
   return guid === undefined ? undefined : { id, guid }
 })
 
@@ -222,10 +221,12 @@ export class Credentials extends Context.Service<Credentials, {
    * Puts the credential on a page request for `company`. Runs for every attempt. Its failure is the failure of the
    * page: it is not retried.
    */
-  readonly sign: (
-    request: HttpClientRequest.HttpClientRequest,
-    company: Company
-  ) => Effect.Effect<SignedRequest, TokenError | InvalidRequest>
+  readonly sign: (call: {
+    /** The request, without a credential. */
+    readonly request: HttpClientRequest.HttpClientRequest
+    /** The company whose page it asks for. */
+    readonly company: Company
+  }) => Effect.Effect<SignedRequest, TokenError | InvalidRequest>
 }>()("effect-time-punches/Credentials") {
   /**
    * One long-lived access token for one company. Sends no guid, even when given one. A 401 is `Unauthorized` at once.
@@ -268,7 +269,7 @@ export class Credentials extends Context.Service<Credentials, {
     Layer.effect(
       Credentials,
       Effect.map(Effect.context<R>(), (context) => ({
-        sign: (request, company) =>
+        sign: ({ company, request }) =>
           Effect.flatMap(Effect.mapError(Effect.provideContext(tokenOf(company.id), context), lookupFailure), (token) =>
             isSendable("accessToken", token)
               ? Effect.succeed(bearer(request, token))
@@ -296,7 +297,7 @@ export class Credentials extends Context.Service<Credentials, {
    * `ConfigError` on an id, a secret or a company that cannot be sent.
    */
   static readonly layerOAuth = (
-    options: OAuthClient & Pick<OAuthOptions, "company">
+    options: OAuthOptions
   ): Layer.Layer<Credentials, Config.ConfigError, HttpClient.HttpClient | Endpoints> =>
     Credentials.layerOAuthNoDeps(options).pipe(
       Layer.provide(TokenCache.layer),
@@ -330,7 +331,7 @@ export class Credentials extends Context.Service<Credentials, {
    * ```
    */
   static readonly layerOAuthNoDeps = (
-    options: OAuthOptions = {}
+    options: OAuthSigning = {}
   ): Layer.Layer<Credentials, Config.ConfigError, TokenCache> => Layer.effect(Credentials, makeOAuth(options))
 
   /**
@@ -344,10 +345,16 @@ export class Credentials extends Context.Service<Credentials, {
     configLayer
 }
 
-/** The options of an OAuth client that do not concern its token requests. */
-export interface OAuthOptions {
+/** The options of an OAuth client. */
+export interface OAuthOptions extends OAuthClient {
   /** The company, with the guid for calls that name its id alone. Default: none. */
-  readonly company?: (Company & { readonly guid: CompanyGuid }) | undefined
+  readonly company?: CompanyWithGuid | undefined
+}
+
+/** The options of an OAuth client that do not concern its token requests. */
+export interface OAuthSigning {
+  /** The company, with the guid for calls that name its id alone. Default: none. */
+  readonly company?: CompanyWithGuid | undefined
   /** Scrubbed from the problem bodies of the service, although no page request carries it. Default: none is known. */
   readonly clientSecret?: Redacted.Redacted | undefined
 }

@@ -124,7 +124,10 @@ const isCalendarDate = (text: string): boolean => text.length === 10 && !Number.
  * `Schema.decodeUnknownEffect(BusinessDate)`.
  */
 export const BusinessDate = Schema.String
-  .check(Schema.makeFilter(isCalendarDate, { expected: "a real date as YYYY-MM-DD" }))
+  .check(Schema.makeFilter(isCalendarDate, {
+    expected: "a real date as YYYY-MM-DD",
+    arbitraryConstraint: { patterns: [{ source: "^[12]\\d{3}-(0[1-9]|1[0-2])-(0[1-9]|1\\d|2[0-8])$", flags: "" }] }
+  }))
   .pipe(Schema.brand("BusinessDate"), named)
 
 export type BusinessDate = typeof BusinessDate.Type

@@ -17,10 +17,10 @@ export interface RunOptions {
    * Changes of the `RetryPolicy` of the run, or of the client. The run shares the budget of the client, unless it names
    * another `budget`: that one is for this run alone. Default: no change.
    */
-  readonly retry?: { readonly [Setting in keyof RetryOptions]?: RetryOptions[Setting] | undefined } | undefined
+  readonly retry?: RetryOptions | undefined
   /**
    * The time of the whole run, from its start to its last page, waits and the work of the consumer included. When it is
-   * over, the request in flight is interrupted, and the run fails with `PaginationError`, reason `Deadline`, whose
+   * over, the request in flight is interrupted, and the run fails with `LimitReached`, reason `Deadline`, whose
    * `resumeFrom` continues it; in a `BackfillError` this is the `cause`. Work on rows that were emitted is not interrupted. If
    * the next attempt would begin after the deadline, the run fails at once with the error of the last attempt, such as
    * `RateLimited`. `attemptTimeout` and `pageTimeout` of `retry` limit
@@ -36,7 +36,7 @@ export interface ListOptions extends RunOptions {
   /** The cursor of the first page to read, such as `resumeFrom` of an error. Default: the first page. */
   readonly cursor?: Cursor | Option.Option<Cursor> | undefined
   /**
-   * A guard: a run that would read more pages fails with `PaginationError`, reason `MaxPages`. To stop early without a
+   * A guard: a run that would read more pages fails with `LimitReached`, reason `MaxPages`. To stop early without a
    * failure use `Stream.take`. Default: no guard.
    */
   readonly maxPages?: number | undefined
@@ -57,6 +57,9 @@ export interface ListOptions extends RunOptions {
 export interface PageOptions extends RunOptions {
   /** Rows in the page, 1 to 200. Default 200. */
   readonly pageSize?: number | undefined
-  /** The cursor of the page: `next` or `prev` of another page. Default: the first page. */
-  readonly cursor?: Cursor | Option.Option<Cursor> | undefined
+  /**
+   * The cursor of the page, such as the value of `next` or `prev` of another page; `"start"`, the default, is the first page. An
+   * `Option` is refused: behind the last page it would be `None`, which must not read as the first page again.
+   */
+  readonly cursor?: Cursor | "start" | undefined
 }

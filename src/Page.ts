@@ -1,21 +1,22 @@
 /** One page of a listing: its punches, its place in the run, its cursors. */
 import * as Schema from "effect/Schema"
 import { Cursor } from "./Ids.ts"
+import { StoredInstant } from "./internal/wire/schema.ts"
 import { Spelling } from "./internal/wire/spelling.ts"
 import { TimePunch } from "./TimePunch.ts"
 
 /** The cursors of a page. The walk ends when `next` is `None`. */
 export const PageCursor = Schema.Struct({
   /** The cursor that this page was requested with; `None` for the first page. */
-  sent: Schema.Option(Cursor),
+  sent: Schema.OptionFromNullOr(Cursor),
   /** What the service calls this page; `None` if it has no name for it. */
-  current: Schema.Option(Cursor),
+  current: Schema.OptionFromNullOr(Cursor),
   /** The page before this one; even a first page may have one. */
-  prev: Schema.Option(Cursor),
+  prev: Schema.OptionFromNullOr(Cursor),
   /** The page after this one; `None` on the last page only. */
-  next: Schema.Option(Cursor),
+  next: Schema.OptionFromNullOr(Cursor),
   /** How many rows the service says it sent, with the rows that `lt` drops here; `None` if it does not say. */
-  count: Schema.Option(Schema.Int)
+  count: Schema.OptionFromNullOr(Schema.Int)
 })
 
 export type PageCursor = typeof PageCursor.Type
@@ -26,15 +27,15 @@ export const PageResponse = Schema.Struct({
    * The page has every change before this time of the service's clock: its `Date` header less the time that the request
    * took. `None` without a valid `Date`.
    */
-  asOf: Schema.Option(Schema.DateTimeUtc),
+  asOf: Schema.OptionFromNullOr(StoredInstant),
   /** The local clock when the request that brought the page was sent. */
-  sentAt: Schema.DateTimeUtc,
+  sentAt: StoredInstant,
   /** The service's name for the request, from `x-request-id` or `request-id`, for its support. */
-  requestId: Schema.Option(Schema.String),
+  requestId: Schema.OptionFromNullOr(Schema.String),
   /** How many requests were sent for the page, at least 1. */
   attempts: Schema.Int,
   /** How many requests the rate limit still allows, from `ratelimit-remaining` or `x-ratelimit-remaining`. */
-  remaining: Schema.Option(Schema.Int)
+  remaining: Schema.OptionFromNullOr(Schema.Int)
 })
 
 export type PageResponse = typeof PageResponse.Type

@@ -6,11 +6,11 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 
 import { refusedSetting } from "./internal/setting/setting.ts"
-import { changeRetry, type RetryChanges, type RetryOptions } from "./internal/wire/retryOptions.ts"
+import { changeRetry, type RetryOptions, type RetrySettings } from "./internal/wire/retryOptions.ts"
 
-export type { RetryChanges, RetryOptions } from "./internal/wire/retryOptions.ts"
+export type { RetryOptions, RetrySettings } from "./internal/wire/retryOptions.ts"
 
-const defaults: RetryOptions = {
+const defaults: RetrySettings = {
   attempts: 4,
   attemptTimeout: "30 seconds",
   pageTimeout: "2 minutes",
@@ -25,7 +25,7 @@ const defaults: RetryOptions = {
  * The retry policy of a client, if it is provided to `TimePunches.layer`, or of one run, if it is provided to the run;
  * the latter replaces the former. A run shares the budget of its client, unless its policy has another `budget`.
  */
-export class RetryPolicy extends Context.Reference<RetryOptions>("effect-time-punches/RetryPolicy", {
+export class RetryPolicy extends Context.Reference<RetrySettings>("effect-time-punches/RetryPolicy", {
   defaultValue: () => defaults
 }) {
   /**
@@ -33,7 +33,7 @@ export class RetryPolicy extends Context.Reference<RetryOptions>("effect-time-pu
    * setting on fewer than one attempt, a negative budget and negative durations, and on a name that is not a setting.
    */
   static readonly layer = (
-    options: RetryChanges
+    options: RetryOptions
   ): Layer.Layer<never, Config.ConfigError> =>
     Layer.effect(
       RetryPolicy,

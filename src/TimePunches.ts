@@ -316,7 +316,7 @@ export interface ClientOptions<E, R> {
   /** One of the layers of `Credentials`, or your own. `Endpoints` is provided to it. */
   readonly credentials: Layer.Layer<Credentials, E, R>
   /** Changes of the default retry policy, as in `RetryPolicy.layer`. Absent: the `RetryPolicy` of the context. */
-  readonly retry?: { readonly [Setting in keyof RetryOptions]?: RetryOptions[Setting] | undefined } | undefined
+  readonly retry?: RetryOptions | undefined
   /**
    * The version that requests name, a date as `YYYY-MM-DD`; `Option.none()` sends none, so that the version of the access
    * token applies. Absent: the `ApiVersion` of the context.

@@ -9,12 +9,13 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Semaphore from "effect/Semaphore"
 import { TokenError } from "./ApiError.ts"
+import { statusOf } from "./internal/http/status.ts"
 import { makeBudget, type Retry, retry, transientRetry } from "./internal/resilience/retry.ts"
 import type { CachedToken } from "./internal/resilience/tokenState.ts"
 import * as TokenState from "./internal/resilience/tokenState.ts"
 import { renewed, retrying } from "./internal/telemetry/metrics.ts"
 import { tokenFailureText } from "./internal/wire/errorFields.ts"
-import { TokenEndpoint, type TokenFailure } from "./TokenEndpoint.ts"
+import { TokenEndpoint } from "./TokenEndpoint.ts"
 
 export type { CachedToken } from "./internal/resilience/tokenState.ts"
 
@@ -82,10 +83,10 @@ const make = Effect.fnUntraced(function*() {
       budget: makeBudget(Infinity),
       onRetry: ({ kind }, next) => retrying({ what: "token", reason: kind, ...next })
     }).pipe(
-      Effect.catch(Effect.fnUntraced(function*({ error: last, retryAfter }: TokenFailure) {
+      Effect.catch(Effect.fnUntraced(function*(last: TokenError) {
         const now = yield* Clock.monotonicTimeNanos
-        const error = new TokenError({ ...last, attempts, retryAfter })
-        yield* Ref.update(state, (s) => TokenState.refused(s, { error, retryAfter }, now))
+        const error = new TokenError({ ...last, attempts })
+        yield* Ref.update(state, (s) => TokenState.refused(s, error, now))
         yield* renewed(error.reason)
         return yield* error
       })),
@@ -149,8 +150,11 @@ const make = Effect.fnUntraced(function*() {
   return TokenCache.of({ get, invalidate })
 })
 
-const retryOf = ({ error, retryable, retryAfter }: TokenFailure): Retry | undefined =>
-  retryable ? transientRetry(kindOf(error), { throttled: error.reason === "Throttled", retryAfter }) : undefined
+/** A status such as 501 may pass with time, and an attempt at once does not help. */
+const retryOf = (error: TokenError): Retry | undefined =>
+  !error.isRetryable || Option.exists(error.status, (status) => statusOf(status) === "other")
+    ? undefined
+    : transientRetry(kindOf(error), { throttled: error.reason === "Throttled", retryAfter: error.retryAfter })
 
 /** Named as the retry of a page is: by the platform's code or the status. */
 const kindOf = ({ reason, status, transport }: TokenError): string =>

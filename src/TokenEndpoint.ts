@@ -31,19 +31,6 @@ export interface IssuedToken {
   readonly lifetime: Duration.Duration
 }
 
-/** Why no token was issued, and whether another request may succeed. */
-export interface TokenFailure {
-  /**
-   * What `TokenCache.get` fails with after the last attempt; the cache sets `attempts`. After `InvalidClient` it sends no
-   * request for 30 seconds, after `Throttled` none until `retryAfter` has passed (at most 5 minutes; without it a minute).
-   */
-  readonly error: TokenError
-  /** Whether another request may succeed. `TokenCache` sends at most three. */
-  readonly retryable: boolean
-  /** How long the service asks to wait before the next request; `None` if it does not say. */
-  readonly retryAfter: Option.Option<Duration.Duration>
-}
-
 /**
  * What the token of an OAuth client may do. The listing needs `time_punches:read`, the default. `v1_access` is for the
  * first-generation endpoints; the others are `read` or `write` of one resource.
@@ -86,8 +73,13 @@ export interface OAuthClient {
  * the cache to `Credentials.layerOAuthNoDeps`.
  */
 export class TokenEndpoint extends Context.Service<TokenEndpoint, {
-  /** Sends one request for a token; no cache, no retry. In `TokenEndpoint.layer` it takes 10 seconds at most. */
-  readonly requestToken: Effect.Effect<IssuedToken, TokenFailure>
+  /**
+   * Sends one request for a token; no cache, no retry. In `TokenEndpoint.layer` it takes 10 seconds at most. Its failure is what
+   * `TokenCache.get` fails with after the last attempt; the cache sets `attempts`. It sends at most three requests, if the error
+   * `isRetryable`, and waits for its `retryAfter` between them. After `InvalidClient` it sends none for 30 seconds, after
+   * `Throttled` none until `retryAfter` has passed (at most 5 minutes; without it a minute).
+   */
+  readonly requestToken: Effect.Effect<IssuedToken, TokenError>
 }>()("effect-time-punches/TokenEndpoint") {
   /**
    * `POST {authUrl}/oauth2/token` with the grant `client_credentials`. Fails with a `ConfigError` on an id or a secret
@@ -128,10 +120,10 @@ const make = Effect.fnUntraced(function*(client: OAuthClient) {
     response: (response) =>
       wasRedirected(request.url, response.url)
         ? Effect.fail(tokenFailure("Rejected", response.status))
-        : Effect.mapError(readResponse(response, origin), ({ error, ...failure }) => ({
-          ...failure,
-          error: new TokenError({ ...error, requestId: requestIdOf(response.headers, () => [secret]) })
-        })),
+        : Effect.mapError(
+          readResponse(response, origin),
+          (error) => new TokenError({ ...error, requestId: requestIdOf(response.headers, () => [secret]) })
+        ),
     error: (error) => noResponse(transportFailureOf(error, "Headers"), origin)
   }).pipe(
     Effect.timeoutOrElse({ duration: requestTimeout, orElse: () => Effect.fail(noResponse(timedOut, origin)) })
@@ -139,28 +131,21 @@ const make = Effect.fnUntraced(function*(client: OAuthClient) {
   return { requestToken }
 })
 
-/** A failure that another request would only repeat. */
+/** A response without a token. */
 const tokenFailure = (
   reason: TokenError["reason"],
   status: number,
-  code: Option.Option<string> = Option.none()
-): TokenFailure => ({
-  error: new TokenError({ reason, status: Option.some(status), code, attempts: 1 }),
-  retryable: false,
-  retryAfter: Option.none()
-})
+  more: { readonly code?: Option.Option<string>; readonly retryAfter?: Option.Option<Duration.Duration> } = {}
+): TokenError => new TokenError({ reason, status: Option.some(status), ...more, attempts: 1 })
 
 /** No whole response arrived from the endpoint at this origin. */
-const noResponse = ({ code, reason, retry }: TransportFailure, origin: string): TokenFailure => ({
-  error: new TokenError({ reason: "Transport", transport: Option.some({ reason, code, origin }), attempts: 1 }),
-  retryable: retry !== undefined,
-  retryAfter: Option.none()
-})
+const noResponse = ({ code, reason }: TransportFailure, origin: string): TokenError =>
+  new TokenError({ reason: "Transport", transport: Option.some({ reason, code, origin }), attempts: 1 })
 
 const readResponse = (
   response: HttpClientResponse.HttpClientResponse,
   origin: string
-): Effect.Effect<IssuedToken, TokenFailure> =>
+): Effect.Effect<IssuedToken, TokenError> =>
   statusOf(response.status) === "ok"
     ? readToken(response, origin)
     : Effect.flatMap(statusFailure(response), Effect.fail)
@@ -205,16 +190,13 @@ const statusFailure = Effect.fnUntraced(function*(response: HttpClientResponse.H
   const { status } = response
   const kind = statusOf(status)
   if (kind === "throttled") {
-    return { ...tokenFailure("Throttled", status), retryable: true, retryAfter: yield* retryAfterOf(response) }
+    return tokenFailure("Throttled", status, { retryAfter: yield* retryAfterOf(response) })
   }
   const code = yield* errorCode(response)
   if (code !== undefined && !(code === "invalid_request" && status >= usualStatus.serverError)) {
-    return tokenFailure(reasons[code], status, Option.some(code))
+    return tokenFailure(reasons[code], status, { code: Option.some(code) })
   }
-  const failure = tokenFailure(reasonOf(status), status)
-  return kind === "serverError" || kind === "unavailable"
-    ? { ...failure, retryable: true, retryAfter: yield* retryAfterOf(response) }
-    : failure
+  return tokenFailure(reasonOf(status), status, { retryAfter: yield* retryAfterOf(response) })
 })
 
 /** What a status means by itself. No status from 500 on says anything of the client. */

@@ -2,7 +2,7 @@
 export * from "./ApiError.ts"
 export * from "./ApiVersion.ts"
 export * from "./Backfill.ts"
-export { Company } from "./Company.ts"
+export { Company, type CompanyWithGuid } from "./Company.ts"
 export * from "./Credentials.ts"
 export * from "./Endpoints.ts"
 export * from "./Ids.ts"

@@ -25,6 +25,7 @@ import {
   InvalidPunch,
   InvalidRequest,
   isListError,
+  LimitReached,
   ListError,
   PaginationError,
   RateLimited,
@@ -50,6 +51,7 @@ const plain: ReadonlyArray<readonly [ListError["_tag"], string, ListError]> = [
   ["UnexpectedStatus", "302 is not a status of this interface", new UnexpectedStatus({ status: 302 })],
   ["TransportError", "no whole response: Connect", new TransportError({ reason: "Connect" })],
   ["DecodeError", "the response cannot be read (NotJson)", new DecodeError({ reason: "NotJson" })],
+  ["LimitReached", "the listing stopped (MaxPages): ", new LimitReached({ reason: "MaxPages" })],
   ["PaginationError", "the listing stopped (CursorCycle): ", new PaginationError({ reason: "CursorCycle" })],
   ["InvalidRequest", "invalid pageSize: too small", new InvalidRequest({ field: "pageSize", detail: "too small" })],
   ["TokenError", "no token: InvalidClient", new TokenError({ reason: "InvalidClient" })]
@@ -133,6 +135,7 @@ const AnyError = Arbitrary.map(Arbitrary.schema(Fields), (fields): ReadonlyArray
     }),
     new DecodeError({ ...where, reason: "Schema", path: words, detail: words, punchId: Option.fromNullOr(code) }),
     ...PaginationError.fields.reason.literals.map((reason) => new PaginationError({ ...where, reason })),
+    ...LimitReached.fields.reason.literals.map((reason) => new LimitReached({ ...where, reason })),
     new InvalidRequest({ ...where, field: words, detail: words }),
     new TokenError({ ...where, reason: "Throttled", status: Option.fromNullOr(code) }),
     new TokenError({
@@ -161,7 +164,8 @@ describe("the kind of an error", () => {
     for (const { error, name } of found) {
       const row = rows.get(error.kind)
       assert.strictEqual(row?.names.find((each) => each === name), name)
-      assert.strictEqual(row?.code, commandFailureOf(error).code)
+      // A limit of the call ends good rows: neither a wrong call nor a bad answer.
+      assert.strictEqual(name === "LimitReached" ? 7 : row?.code, commandFailureOf(error).code)
     }
     assert.lengthOf([...rows], 6)
   })
@@ -291,8 +295,8 @@ describe("an error that may be retried", () => {
       getAdvice(new TokenError({ reason: "Transport", transport })),
       "Nothing answers at https://auth.example.com: check the auth URL ("
     )
-    assert.include(getAdvice(new PaginationError({ reason: "MaxPages" })), "maxPages")
-    assert.include(getAdvice(new PaginationError({ reason: "Deadline" })), "deadline")
+    assert.include(getAdvice(new LimitReached({ reason: "MaxPages" })), "maxPages")
+    assert.include(getAdvice(new LimitReached({ reason: "Deadline" })), "deadline")
     assert.include(getAdvice(new TokenError({ reason: "Lookup" })), "lookup")
   })
 
@@ -470,9 +474,12 @@ describe("the message of an error", () => {
   })
 
   it("has a sentence for each reason to stop", () => {
-    const messageOf = (reason: PaginationError["reason"]) => new PaginationError({ ...where, reason }).message
+    const stops = [
+      ...PaginationError.fields.reason.literals.map((reason) => new PaginationError({ ...where, reason })),
+      ...LimitReached.fields.reason.literals.map((reason) => new LimitReached({ ...where, reason }))
+    ]
 
-    assert.deepStrictEqual(PaginationError.fields.reason.literals.map(messageOf), [
+    assert.deepStrictEqual(stops.map(({ message }) => message), [
       "the listing stopped (CursorCycle): the page leads to a cursor that this run has already requested [company 7, page 3, 4 requests]",
       "the listing stopped (WrongObject): the page lists another kind of object than time punches [company 7, page 3, 4 requests]",
       "the listing stopped (CountMismatch): the page does not have as many rows as it counts [company 7, page 3, 4 requests]",

@@ -29,7 +29,7 @@ describe("Credentials.layerOAuth", () => {
       const error = yield* Effect.flip(TimePunches.page(company.id))
 
       assert.deepInclude(error, { _tag: "InvalidRequest", field: "company.guid", companyId: company.id, attempts: 0 })
-      assert.include(error.message, "give { id, guid }, as Company.fromConfig does with TIME_PUNCHES_COMPANY_GUID")
+      assert.include(error.message, "give { id, guid }, as Company.config does with TIME_PUNCHES_COMPANY_GUID")
       assert.isEmpty(yield* service.requests)
     }).pipe(Effect.provide(app({}, oauth))))
 

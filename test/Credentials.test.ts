@@ -214,7 +214,7 @@ describe("Credentials", () => {
     }).pipe(Effect.provide(app(
       {},
       Layer.succeed(Credentials, {
-        sign: (request) =>
+        sign: ({ request }) =>
           Effect.succeed({
             request: HttpClientRequest.setHeaders(request, {
               "x-signature": "canary-signature",

@@ -116,7 +116,7 @@ describe("RateLimit.layer", () => {
       const [read, late] = yield* letTimePass(Effect.provide(both, limited))
 
       assert.isTrue(read.every(Result.isSuccess))
-      assert.deepInclude(Result.isFailure(late) ? late.failure : {}, { _tag: "PaginationError", reason: "Deadline" })
+      assert.deepInclude(Result.isFailure(late) ? late.failure : {}, { _tag: "LimitReached", reason: "Deadline" })
       assert.lengthOf(sent, 300, "the run that ended in the queue used no place")
     }))
 

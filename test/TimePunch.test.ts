@@ -1,11 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Option, Result, Schema, SchemaIssue } from "effect"
+import { DateTime, Effect, Layer, Option, Result, Schema, SchemaIssue } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Break, Cents, ShiftId, TimePunch } from "../src/index.ts"
-import { PunchPair } from "./support/punchPair.ts"
+import { PunchPair, samplePair } from "./support/punchPair.ts"
 import { type Wire, wireBreak, wirePunch, without } from "./support/wire.ts"
 
-const decode = Schema.decodeUnknownResult(TimePunch.fromWire)
-const encode = Schema.encodeSync(TimePunch.fromWire)
+const decode = Schema.decodeUnknownResult(TimePunch.Wire)
+const encode = Schema.encodeSync(TimePunch.Wire)
 const decoded = (wire: unknown) => Result.getOrThrow(decode(wire))
 
 /** The value after a trip over the wire. */
@@ -27,9 +29,9 @@ const millis = ({ epochMilliseconds }: DateTime.DateTime) => epochMilliseconds
 
 const runs = { arbitrary: { runs: 400, seed: 1 } }
 
-describe("TimePunch.fromWire", () => {
+describe("TimePunch.Wire", () => {
   it.prop("decodes every legal form of a punch to the value that it means", [PunchPair], ([{ domain, wire }]) => {
-    const interpreted = Schema.decodeUnknownSync(TimePunch.fromWire, { onExcessProperty: "ignore" })
+    const interpreted = Schema.decodeUnknownSync(TimePunch.Wire, { onExcessProperty: "ignore" })
 
     assert.deepStrictEqual(decoded(overJson(wire)), domain)
     assert.deepStrictEqual(interpreted(overJson(wire)), domain)
@@ -266,7 +268,7 @@ describe("TimePunch.fromWire", () => {
     (iso) => {
       const punch: TimePunch = { ...decoded(wirePunch()), clockedIn: DateTime.makeUnsafe(Date.parse(iso)) }
 
-      assert.isTrue(Result.isFailure(Schema.encodeUnknownResult(TimePunch.fromWire)(punch)))
+      assert.isTrue(Result.isFailure(Schema.encodeUnknownResult(TimePunch.Wire)(punch)))
     }
   )
 })
@@ -291,23 +293,69 @@ describe("TimePunch", () => {
   })
 })
 
-describe("Break.fromWire", () => {
+describe("Break.Wire", () => {
   it("writes whether a break is deleted, also where the wire had no key", () => {
-    const codec = Schema.decodeUnknownSync(Break.fromWire)
+    const codec = Schema.decodeUnknownSync(Break.Wire)
 
     for (const mark of [{}, { deleted: null }, { deleted: true }]) {
       const rest = codec({ ...without(wireBreak(), "deleted"), ...mark })
-      assert.strictEqual(Schema.encodeSync(Break.fromWire)(rest).deleted, mark.deleted === true)
+      assert.strictEqual(Schema.encodeSync(Break.Wire)(rest).deleted, mark.deleted === true)
     }
   })
 
   it("reads and writes a break by itself", () => {
-    const rest = Schema.decodeUnknownSync(Break.fromWire)(wireBreak({ out: null, custom_break_id: 0 }))
+    const rest = Schema.decodeUnknownSync(Break.Wire)(wireBreak({ out: null, custom_break_id: 0 }))
 
     assert.isTrue(Option.isNone(rest.out))
     assert.deepStrictEqual(
-      Schema.encodeSync(Break.fromWire)(rest),
+      Schema.encodeSync(Break.Wire)(rest),
       wireBreak({ in: "2026-03-02T12:00:00Z", out: null, custom_break_id: 0 })
     )
   })
+})
+
+describe("TimePunch in an HTTP API of an application", () => {
+  const echo = HttpApiEndpoint.post("echo", "/echo", { payload: TimePunch, success: TimePunch })
+  const Api = HttpApi.make("app").add(HttpApiGroup.make("punches").add(echo))
+  const handlers = HttpApiBuilder.group(
+    Api,
+    "punches",
+    (group) => group.handle("echo", ({ payload }) => Effect.succeed(payload))
+  )
+
+  it("travels as plain JSON", async () => {
+    const { dispose, handler } = HttpRouter.toWebHandler(
+      HttpApiBuilder.layer(Api).pipe(Layer.provide(handlers), Layer.provide(HttpServer.layerServices))
+    )
+    const sent = Schema.encodeSync(TimePunch)(samplePair.domain)
+    const response = await handler(
+      new Request("http://localhost/echo", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(sent)
+      })
+    )
+    const received: unknown = await response.json()
+    await dispose()
+
+    assert.deepInclude(sent, { clockedIn: DateTime.formatIso(samplePair.domain.clockedIn) })
+    assert.notInclude(JSON.stringify(received), "_tag")
+    assert.deepStrictEqual(received, sent)
+    assert.deepStrictEqual(Schema.decodeUnknownSync(TimePunch)(received), samplePair.domain)
+  })
+
+  it("has a name in the document of the interface", () => {
+    const { components } = OpenApi.fromApi(Api)
+
+    assert.includeMembers(Object.keys(components.schemas), ["TimePunch", "Break"])
+  })
+
+  it.each(["2026-03-02", "2026-03-02T08:00:00", "2026-02-30T08:00:00Z", "foo 1", "0", ""])(
+    "reads no instant from %j",
+    (text) => {
+      const stored = { ...Schema.encodeSync(TimePunch)(samplePair.domain), clockedIn: text }
+
+      assert.isTrue(Result.isFailure(Schema.decodeUnknownResult(TimePunch)(stored)))
+    }
+  )
 })

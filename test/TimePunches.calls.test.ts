@@ -102,7 +102,7 @@ describe("a company that is none", () => {
 
 const guid = "3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60"
 
-describe("Company.fromConfig", () => {
+describe("Company.config", () => {
   it.effect.each<readonly [Record<string, string>, Company]>([
     [{ TIME_PUNCHES_COMPANY_ID: "4021" }, { id: CompanyId.make(4021) }],
     [
@@ -111,7 +111,7 @@ describe("Company.fromConfig", () => {
     ]
   ])("reads %j", ([env, expected]) =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(yield* Effect.provide(Company.fromConfig, environment(env)), expected)
+      assert.deepStrictEqual(yield* Effect.provide(Company.config, environment(env)), expected)
     }))
 
   it.effect.each<readonly [Record<string, string>, string]>([
@@ -122,7 +122,7 @@ describe("Company.fromConfig", () => {
     [{ TIME_PUNCHES_COMPANY_ID: "7", TIME_PUNCHES_COMPANY_GUID: "canary" }, "TIME_PUNCHES_COMPANY_GUID must be a uuid"]
   ])("names the variable of %j", ([env, message]) =>
     Effect.gen(function*() {
-      const error = yield* Effect.flip(Effect.provide(Company.fromConfig, environment(env)))
+      const error = yield* Effect.flip(Effect.provide(Company.config, environment(env)))
 
       assert.include(error.message, message)
       assert.notInclude(surfaces(error), "canary")

@@ -101,7 +101,7 @@ describe("the id of the request that failed", () => {
 
   it.effect("is on a TokenError, without the secret of the client", () =>
     Effect.gen(function*() {
-      const { error } = yield* Effect.flip(Effect.flatMap(TokenEndpoint, ({ requestToken }) => requestToken))
+      const error = yield* Effect.flip(Effect.flatMap(TokenEndpoint, ({ requestToken }) => requestToken))
 
       assert.deepInclude(error, { _tag: "TokenError", requestId: Option.some("for <redacted>") })
     }).pipe(Effect.provide(

@@ -207,7 +207,7 @@ describe("ListOptions.resume", () => {
       ))
 
       assert.deepStrictEqual(pages, [0, 1, 2])
-      assert.deepInclude(error, { _tag: "PaginationError", reason: "MaxPages", pagesCompleted: 3 })
+      assert.deepInclude(error, { _tag: "LimitReached", reason: "MaxPages", pagesCompleted: 3 })
     }).pipe(Effect.provide(app({ punches }))))
 
   it.effect("fails with the last error when the schedule ends, and starts it again for another page", () =>
@@ -244,6 +244,47 @@ describe("ListOptions.resume", () => {
       assert.deepInclude(counted?.attributes, { reason: "RateLimited" })
       assert.deepStrictEqual(lines, [["page 2 failed (RateLimited), the run resumes there in 1h"]])
     }).pipe(Effect.provide(app({ punches })), Effect.provideService(Metric.MetricRegistry, new Map())))
+
+  /** Every kind of status that is retried, and some that only a content network sends. */
+  const retried = [408, 425, 429, 500, 502, 503, 504, 520, 522, 530]
+
+  /** What the service asks for, what the client waits for by itself, and the attempts that a page then has. */
+  const asked = [[30, 60, 4], [60, 60, 4], [61, 60, 1], [3600, 60, 1], [3600, 7200, 4], [5, 0, 1]] as const
+
+  it.effect.each(
+    retried.flatMap((status) => asked.map(([wait, cap, attempts]) => [status, wait, cap, attempts] as const))
+  )(
+    "never requests before the Retry-After is over: status %d, %d s, cap %d s",
+    ([status, wait, cap, attempts]) =>
+      Effect.gen(function*() {
+        const retry = { retryAfterCap: Duration.seconds(cap), pageTimeout: Duration.seconds(120 + 3 * cap) }
+        const resumeSchedule = Schedule.spaced("100 millis")
+        for (let request = 2; request < 9; request++) {
+          yield* inject(Fault.retryAfter(String(wait), status), { requests: request })
+        }
+        const { error, seen } = yield* letTimePass(
+          resumedRun({ deleted: "include" }, { pageSize, resumeSchedule, retry })
+        )
+        const at = (yield* pageRequests).slice(1, 9).map(({ at }) => at)
+        const waits = at.slice(1).map((time, index) => time - (at[index] ?? 0))
+
+        assert.isUndefined(error)
+        assert.deepStrictEqual(seen, punches.map(({ id }) => id))
+        for (const each of waits) {
+          assert.isAtLeast(each, wait * 1000)
+          assert.isAtMost(each, wait * 1000 + 6000)
+        }
+
+        yield* inject(Fault.retryAfter(String(wait), status))
+        const failed = yield* letTimePass(Effect.flip(TimePunches.page(company, {}, { retry })))
+        assert.deepInclude<object>(failed, { attempts, status })
+        assert.deepStrictEqual(
+          "retryAfter" in failed ? failed.retryAfter : undefined,
+          Option.some(Duration.seconds(wait))
+        )
+        assert.include(failed.message, `, retry after ${Duration.format(Duration.seconds(wait))}`)
+      }).pipe(Effect.provide(app({ punches })))
+  )
 
   it.effect("stops when its consumer stops, also during a wait", () =>
     Effect.gen(function*() {

@@ -117,7 +117,7 @@ describe.each(operations)("a run of %s", (_name, run) => {
       yield* inject(Fault.stallBeforeHeaders)
       const [elapsed, error] = yield* letTimePass(Effect.timed(Effect.flip(run({ deadline: "10 seconds" }))))
 
-      assert.deepInclude(causeOf(error), { _tag: "PaginationError", reason: "Deadline", isRetryable: false })
+      assert.deepInclude(causeOf(error), { _tag: "LimitReached", reason: "Deadline", isRetryable: false })
       assert.strictEqual(Duration.toMillis(elapsed), 10_000)
       assert.strictEqual(yield* inFlight, 0)
     }).pipe(Effect.provide(app({ punches }))))
@@ -171,7 +171,7 @@ describe("the deadline of a run", () => {
         TimePunches.list(company, {}, { pageSize: 20, cursor: error.resumeFrom })
       )
 
-      assert.deepInclude(error, { _tag: "PaginationError", reason: "Deadline", pagesCompleted: 3, attempts: 0 })
+      assert.deepInclude(error, { _tag: "LimitReached", reason: "Deadline", pagesCompleted: 3, attempts: 0 })
       assert.strictEqual(sent, 3)
       assert.deepStrictEqual([...seen, ...rest.map(({ id }) => Number(id))], ids)
     }).pipe(Effect.provide(app({ punches }))))
@@ -211,7 +211,7 @@ describe("the deadline of a run", () => {
       const first = seen.length
       yield* letTimePass(backfill({ segments: error.unfinished }))
 
-      assert.deepInclude(error.cause, { _tag: "PaginationError", reason: "Deadline" })
+      assert.deepInclude(error.cause, { _tag: "LimitReached", reason: "Deadline" })
       assert.strictEqual(first, 40)
       assert.deepStrictEqual(seen.toSorted((a, b) => a - b), ids.toSorted((a, b) => a - b))
     }).pipe(Effect.provide(app({ punches }))))

@@ -102,12 +102,12 @@ describe("expires_in", () => {
     "[3600]"
   ])("that is %s makes the response malformed", (json) =>
     Effect.gen(function*() {
-      const { error, retryable } = yield* failureOf(
+      const error = yield* failureOf(
         bodyOf(`{"token_type":"Bearer","access_token":"tttt","expires_in":${json}}`)
       )
 
       assert.strictEqual(tokenErrorName(error), "Malformed 200")
-      assert.isFalse(retryable)
+      assert.isFalse(error.isRetryable)
     }).pipe(Effect.provide(endpointOf())))
 })
 
@@ -123,7 +123,7 @@ describe("token_type", () => {
     "that is %j makes the response malformed",
     (type) =>
       Effect.gen(function*() {
-        const { error } = yield* failureOf(tokenResponse({ token_type: type }))
+        const error = yield* failureOf(tokenResponse({ token_type: type }))
 
         assert.strictEqual(tokenErrorName(error), "Malformed 200")
       }).pipe(Effect.provide(endpointOf()))
@@ -171,10 +171,10 @@ describe("access_token", () => {
 
   it.effect.each(others.map(named))("that is %s makes the response malformed", ([, token]) =>
     Effect.gen(function*() {
-      const { error, retryable } = yield* failureOf(tokenResponse({ access_token: token }))
+      const error = yield* failureOf(tokenResponse({ access_token: token }))
 
       assert.strictEqual(tokenErrorName(error), "Malformed 200")
-      assert.isFalse(retryable)
+      assert.isFalse(error.isRetryable)
     }).pipe(Effect.provide(endpointOf())))
 })
 
@@ -291,7 +291,7 @@ describe("A token response", () => {
     ["a 504", Fault.status(504), "Transport 504", true],
     // Not repeated at once, and never the fault of the client.
     ...[501, 505, 511].map((status) =>
-      [`a ${status}`, Fault.status(status, { body: "html" }), `Transport ${status}`, false] as const
+      [`a ${status}`, Fault.status(status, { body: "html" }), `Transport ${status}`, true] as const
     )
   ]
 
@@ -300,10 +300,10 @@ describe("A token response", () => {
     ([, fault, failure, expected]) =>
       Effect.gen(function*() {
         const service = yield* FakeService
-        const { error, retryable } = yield* failureOf(fault)
+        const error = yield* failureOf(fault)
 
         assert.strictEqual(tokenErrorName(error), failure)
-        assert.strictEqual(retryable, expected)
+        assert.strictEqual(error.isRetryable, expected)
         assert.strictEqual((yield* service.requests).length, 1)
         assert.strictEqual(yield* service.inFlight, 0)
       }).pipe(Effect.provide(endpointOf()))
@@ -319,7 +319,7 @@ describe("A token response", () => {
     ["Rejected", "unsupported_grant_type", 400]
   ])("that is refused fails with %s and the code %s of a %i", ([reason, code, status]) =>
     Effect.gen(function*() {
-      const { error } = yield* failureOf(Fault.status(Number(status), { problem: { error: code } }))
+      const error = yield* failureOf(Fault.status(Number(status), { problem: { error: code } }))
 
       assert.deepStrictEqual([error.reason, error.code], [reason, Option.some(code)])
       assert.match(error.message, new RegExp(`^no token: ${reason} \\(${status} ${code}\\)`))
@@ -329,7 +329,7 @@ describe("A token response", () => {
     "that is refused with the unknown code %j fails without a code",
     (code) =>
       Effect.gen(function*() {
-        const { error } = yield* failureOf(Fault.status(400, { problem: { error: code } }))
+        const error = yield* failureOf(Fault.status(400, { problem: { error: code } }))
 
         assert.deepStrictEqual([error.reason, error.code], ["Rejected", Option.none()])
       }).pipe(Effect.provide(endpointOf()))
@@ -348,7 +348,7 @@ describe("A token response", () => {
         "Transport 503"
       ]]
       for (const [status, failure] of statuses) {
-        const { error } = yield* failureOf(Fault.status(Number(status)))
+        const error = yield* failureOf(Fault.status(Number(status)))
         yield* clearFaults
 
         assert.strictEqual(tokenErrorName(error), failure)
@@ -363,7 +363,7 @@ describe("A token response", () => {
     ] as const
   )("with a code and the content type %j fails with %s", ([contentType, failure, code]) =>
     Effect.gen(function*() {
-      const { error } = yield* Effect.flip(requestToken)
+      const error = yield* Effect.flip(requestToken)
 
       assert.deepStrictEqual([tokenErrorName(error), error.code], [failure, code])
     }).pipe(Effect.provide(endpointOf(oauthClient, {}, () =>
@@ -378,10 +378,10 @@ describe("A token response", () => {
     "that is a %i says how long the next request is to wait",
     (status) =>
       Effect.gen(function*() {
-        const { error, retryAfter, retryable } = yield* failureOf(Fault.retryAfter("17", status))
+        const error = yield* failureOf(Fault.retryAfter("17", status))
 
-        assert.deepStrictEqual(retryAfter, Option.some(Duration.seconds(17)))
-        assert.isTrue(retryable)
+        assert.deepStrictEqual(error.retryAfter, Option.some(Duration.seconds(17)))
+        assert.isTrue(error.isRetryable)
         assert.strictEqual(error.reason, status === 429 ? "Throttled" : "Transport")
       }).pipe(Effect.provide(endpointOf()))
   )
@@ -396,7 +396,7 @@ describe("A token response", () => {
       assert.isUndefined(fiber.pollUnsafe())
       assert.strictEqual(yield* service.inFlight, 1)
       yield* TestClock.adjust("1 millis")
-      assert.strictEqual(tokenErrorName((yield* Fiber.join(fiber)).error), "Transport")
+      assert.strictEqual(tokenErrorName(yield* Fiber.join(fiber)), "Transport")
       assert.strictEqual(yield* service.inFlight, 0)
     }).pipe(Effect.provide(endpointOf())))
 
@@ -413,18 +413,18 @@ describe("A token response", () => {
     ["ENOTFOUND", true],
     ["HPE_INVALID_CONSTANT", true],
     ["CERT_HAS_EXPIRED", false],
-    ["UND_ERR_INVALID_ARG", false]
+    ["UND_ERR_INVALID_ARG", true]
   ]
 
   it.effect.each(codes)(
     "that fails with %s may be worth another request: %s",
     ([code, expected]) =>
       Effect.gen(function*() {
-        const { error, retryAfter, retryable } = yield* Effect.flip(requestToken)
+        const error = yield* Effect.flip(requestToken)
 
         assert.strictEqual(tokenErrorName(error), "Transport")
-        assert.strictEqual(retryable, expected)
-        assert.deepStrictEqual(retryAfter, Option.none())
+        assert.strictEqual(error.isRetryable, expected)
+        assert.deepStrictEqual(error.retryAfter, Option.none())
       }).pipe(Effect.provide(
         TokenEndpoint.layer(oauthClient).pipe(
           Layer.provide(Endpoints.layer({ baseUrl: "https://api.test" })),
@@ -446,7 +446,7 @@ describe("A token response", () => {
         const failure = yield* failureOf(fault)
         const printed = [
           Inspectable.toStringUnknown(failure),
-          Cause.pretty(Cause.fail(failure.error)),
+          Cause.pretty(Cause.fail(failure)),
           JSON.stringify(failure)
         ]
 

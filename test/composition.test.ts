@@ -47,9 +47,7 @@ const endpoints = Endpoints.layer({ baseUrl: "https://api.test" })
 
 const cached = (token: string, generation = 1): CachedToken => ({
   token: Redacted.make(token),
-  generation,
-  renewAt: BigInt(0),
-  expiresAt: BigInt(0)
+  generation
 })
 
 /** A cache with one token, as a test of an application would give it. */
@@ -93,7 +91,7 @@ describe("the composition of a client", () => {
     Effect.gen(function*() {
       const { layer, seen } = recording()
       const credentials = Layer.succeed(Credentials, {
-        sign: (request) =>
+        sign: ({ request }) =>
           Effect.succeed({
             request: HttpClientRequest.setHeader(request, "x-signed", "by the mock"),
             onUnauthorized: Effect.succeed(false)

@@ -19,6 +19,7 @@ import {
   type Forbidden,
   type InvalidPunch,
   type InvalidRequest,
+  type LimitReached,
   type ListError,
   type ListOptions,
   LocationId,
@@ -84,6 +85,7 @@ describe("every operation", () => {
       | TransportError
       | DecodeError
       | PaginationError
+      | LimitReached
       | InvalidRequest
       | TokenError
     >()
@@ -104,6 +106,7 @@ describe("every operation", () => {
         TransportError: ({ attempts }) => Effect.succeed(attempts),
         DecodeError: ({ path }) => Effect.succeed(path.length),
         PaginationError: ({ pagesCompleted }) => Effect.succeed(pagesCompleted),
+        LimitReached: ({ pagesCompleted }) => Effect.succeed(pagesCompleted),
         InvalidRequest: ({ field }) => Effect.succeed(field.length),
         TokenError: ({ reason }) => Effect.succeed(reason.length)
       })
@@ -261,7 +264,9 @@ describe("a filter", () => {
 describe("the options of a call", () => {
   it("accept a cursor as an error or a page has it", () => {
     const resume = (error: ListError) => TimePunches.list(company, {}, { cursor: error.resumeFrom })
-    const follow = (page: Page) => TimePunches.page({ id: company }, {}, { cursor: page.cursor.prev })
+    // @ts-expect-error behind the last page it is None, which would read as the first page for ever
+    const follow = (page: Page) => TimePunches.page({ id: company }, {}, { cursor: page.cursor.next })
+    accepts<PageOptions>({ cursor: "start" })
     // @ts-expect-error a text is not a cursor
     accepts<ListOptions>({ from: "next" })
 

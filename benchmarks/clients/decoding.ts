@@ -15,6 +15,6 @@ export const ours: Client = (shape) =>
   decoding(shape, (text) => Result.getOrThrow(decodePunches(JSON.parse(text), id)).rows)
 
 /** The same schema without its compiled decoder: the cost of the authority alone. */
-const schema = Schema.decodeUnknownSync(Schema.Struct({ data: Schema.Array(TimePunch.fromWire.annotate({})) }))
+const schema = Schema.decodeUnknownSync(Schema.Struct({ data: Schema.Array(TimePunch.Wire.annotate({})) }))
 
 export const interpreted: Client = (shape) => decoding(shape, (text) => schema(JSON.parse(text)))

@@ -19,4 +19,4 @@ export const copyMarch = (
   )
 
 /** Encodes unfinished segments as text, so that a file can keep them until the next run. */
-export const Unfinished = Schema.fromJsonString(Schema.toCodecJson(Schema.Array(BackfillSegment)))
+export const Unfinished = Schema.fromJsonString(Schema.Array(BackfillSegment))

@@ -48,7 +48,7 @@ export const layerTokenFile = (path: string) =>
     Effect.gen(function*() {
       const files = yield* FileSystem.FileSystem
       return Credentials.of({
-        sign: (request, company) =>
+        sign: ({ company, request }) =>
           files.readFileString(path).pipe(
             Effect.map((text) => ({
               request: HttpClientRequest.bearerToken(request, Redacted.make(text.trim())),

@@ -5,7 +5,7 @@ import { app } from "./app.ts"
 
 /** A description of a program. `yield*` stands where an async function has `await`. */
 const program = Effect.gen(function*() {
-  const company = yield* Company.fromConfig
+  const company = yield* Company.config
   return yield* Stream.runCount(TimePunches.list(company))
 })
 

@@ -23,7 +23,7 @@ export class BadUpstream
 export const toPublic = (error: ListError): TryLater | NotGranted | BadUpstream => {
   if (error._tag === "Forbidden") return new NotGranted({})
   if (!error.isRetryable) return new BadUpstream({})
-  const wait = error._tag === "RateLimited" ? error.retryAfter : Option.none()
+  const wait = "retryAfter" in error ? error.retryAfter : Option.none()
   return new TryLater({ seconds: Math.ceil(Duration.toSeconds(Option.getOrElse(wait, () => Duration.minutes(1)))) })
 }
 
@@ -35,7 +35,10 @@ const open = HttpApiEndpoint.get("open", "/companies/:company/open", {
 
 export const Api = HttpApi.make("app").add(HttpApiGroup.make("punches").add(open))
 
-/** Who is clocked in. The whole error goes to the log, and its public part to the caller. */
+/**
+ * Who is clocked in. The whole error goes to the log, and its public part to the caller. Errors of the listing are mapped before the
+ * handler adds its own: core has some of their tags, such as `Forbidden`.
+ */
 export const handlers = HttpApiBuilder.group(
   Api,
   "punches",

@@ -40,9 +40,7 @@ const withFixedToken = TimePunches.layer.pipe(
   Layer.provide(Layer.succeed(TokenCache, {
     get: Effect.succeed({
       token: Redacted.make("fake-access-token-of-company-4021"),
-      generation: 1,
-      renewAt: BigInt(0),
-      expiresAt: BigInt(0)
+      generation: 1
     }),
     invalidate: () => Effect.void
   })),

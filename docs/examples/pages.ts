@@ -16,8 +16,9 @@ export const firstTwenty = (company: Company) =>
 /** Reads forward and back: `next` is the cursor of the following page, `prev` of the preceding one. */
 export const thereAndBack = Effect.fn("thereAndBack")(function*(company: Company) {
   const first = yield* TimePunches.page(company)
-  const second = yield* TimePunches.page(company, {}, { cursor: first.cursor.next })
-  return yield* TimePunches.page(company, {}, { cursor: second.cursor.prev })
+  if (Option.isNone(first.cursor.next)) return first
+  const second = yield* TimePunches.page(company, {}, { cursor: first.cursor.next.value })
+  return yield* TimePunches.page(company, {}, { cursor: Option.getOrElse(second.cursor.prev, () => "start" as const) })
 })
 
 /** Requests the next page while `work` processes the current one. */

@@ -34,7 +34,7 @@ const monday = BusinessDate.make("2026-03-09")
 const anyPunch = Arr.getUnsafe(generatePunches({ count: 1, companyId: company.id }), 0)
 
 // What the tests do not name has the value of a generated punch.
-const template = Schema.decodeSync(TimePunch.fromWire)(toWire(anyPunch))
+const template = Schema.decodeSync(TimePunch.Wire)(toWire(anyPunch))
 
 const punch = (clockedIn: string, clockedOut: Option.Option<string>): TimePunch => ({
   ...template,

@@ -20,7 +20,7 @@ export const makeClient = <E>(app: Layer.Layer<TimePunches, E>) => {
 }
 
 /** A punch as plain JSON in the names of the service: `JSON.stringify` of the punch itself prints its `Option`s as objects. */
-export const toJson = Schema.encodeSync(TimePunch.fromWire)
+export const toJson = Schema.encodeSync(TimePunch.Wire)
 
 /** A response body, a line for each punch, written as the pages arrive. */
 export const lines = async function*(punches: AsyncIterable<TimePunch>): AsyncGenerator<string> {

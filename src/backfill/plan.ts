@@ -1,7 +1,7 @@
 /** Which window is read next, and which rows of a page it owns: the plan of a backfill, without effects. */
 import * as Option from "effect/Option"
-import type { BackfillSegment } from "../Backfill.ts"
 import type { DecodedPage } from "../listing/rows.ts"
+import type { Segment } from "../Segment.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import {
   cutWindow,
@@ -46,7 +46,7 @@ export interface Plan {
   /** No unread row lies before this instant; infinite once all are read. */
   readonly frontier: () => number
   /** What a later run has to read. */
-  readonly unfinished: () => ReadonlyArray<BackfillSegment>
+  readonly unfinished: () => ReadonlyArray<Segment>
 }
 
 /** Pages to aim for in a window that cannot be cut: few enough to share, many enough that few pages are half empty. */
@@ -57,14 +57,14 @@ const windowPages = 4
  * whatever order rows come. Order only decides whether a window can be cut once it has begun, and whether it may stop
  * before its query ends.
  */
-export const makePlan = (segments: ReadonlyArray<BackfillSegment>, options: PlanOptions): Plan => {
+export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions): Plan => {
   const { capacity, order, pageSize, workers } = options
   /** No page of these is in flight. */
   const open = makeOrderedList(segments.map(toWindow))
   /** A page of these is in flight. */
   const active = new Set<Window>()
   /** Stopped before their query ended, since, if rows are ordered, all further rows belong to other windows. */
-  const stopped: Array<BackfillSegment> = []
+  const stopped: Array<Segment> = []
   /** The length of an earlier run; 0 without one. */
   const learned = Math.max(0, ...segments.map(({ windowLength }) => windowLength ?? 0))
   // What is left shrinks with each resumed run; windows that shrank with it would be read one by one, nearly empty.
@@ -136,7 +136,7 @@ export const makePlan = (segments: ReadonlyArray<BackfillSegment>, options: Plan
     for (const segment of stopped.splice(0)) open.add(toWindow(segment))
   }
 
-  const segmentOf = (window: Window): BackfillSegment => ({
+  const segmentOf = (window: Window): Segment => ({
     ...toSegment(window, ordered),
     ...(!ordered && workers > 1 && { windowLength: Math.max(1, Math.ceil(length)) })
   })

@@ -19,6 +19,7 @@ import { type Client, type Run, runOptions, settingsOf } from "../listing/run.ts
 import { RunSpelling, spelled } from "../listing/spelling.ts"
 import type { Fetch } from "../listing/walk.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
+import { fingerprint, type Segment, segmentOf, textOf } from "../Segment.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import type { Reader } from "./workers.ts"
 
@@ -28,10 +29,14 @@ const maxConcurrency = 64
 /** A backfill decides the order, the zone and the windows of its queries itself. */
 const reservedFields = ["sortBy", "localizeSearchTime", "clockedOut"] as const
 
-const decodeSegments = Schema.decodeUnknownOption(Schema.Array(BackfillSegment))
+const decodeTexts = Schema.decodeUnknownOption(Schema.Array(BackfillSegment))
+
+/** Tells the filters of backfills apart. A filter that is refused has 0, so that no other one takes its segments. */
+export const filterOf = (company: CompanyId | Company, filter: BackfillFilter): number =>
+  Result.match(buildQuery(company, filter), { onFailure: () => 0, onSuccess: ({ target }) => fingerprint(target) })
 
 /** The whole range as one segment; none if the filter has no closed range. */
-const wholeRange = ({ clockedIn }: BackfillFilter): ReadonlyArray<BackfillSegment> => {
+const wholeRange = ({ clockedIn }: BackfillFilter): ReadonlyArray<Segment> => {
   const { gte, lt, lte } = clockedIn ?? {}
   const until = lt ?? lte
   return !DateTime.isDateTime(gte) || !DateTime.isDateTime(until)
@@ -48,9 +53,15 @@ export const planBackfill = (
   options: BackfillOptions
 ) =>
   Result.mapError(validateCall(client, context, company, filter, options), (cause) => {
-    const unfinished = decodeSegments(options.segments ?? wholeRange(filter))
-    return new BackfillError({ cause, unfinished: Option.getOrElse(unfinished, () => []) })
+    const all = () => wholeRange(filter).map((segment) => toText(filterOf(company, filter), segment))
+    const unfinished = options.segments === undefined
+      ? all()
+      : Option.getOrElse(decodeTexts(options.segments), () => [])
+    return new BackfillError({ cause, unfinished })
   })
+
+export const toText = (filter: number, segment: Segment): BackfillSegment =>
+  BackfillSegment.make(textOf(filter, segment), { disableChecks: true })
 
 const knownOptions: { readonly [K in keyof BackfillOptions]-?: true } = {
   concurrency: true,
@@ -83,9 +94,19 @@ const validateCall = (
     yield* validateCount(companyId, "concurrency", concurrency, 1, maxConcurrency)
     if (order !== "asCompleted" && order !== "byTime")
       return yield* invalid(companyId, "order", "must be asCompleted or byTime")
-    const segments = decodeSegments(options.segments ?? [range])
+    const id = filterOf(company, filter)
+    const texts: unknown = options.segments
+    const segments = texts === undefined
+      ? Option.some([range])
+      : Array.isArray(texts)
+      ? Option.all(texts.map((text) => segmentOf(id, text)))
+      : Option.none()
     if (Option.isNone(segments) || !areWithin(segments.value, range)) {
-      return yield* invalid(companyId, "segments", "must be what a backfill of the same range left unfinished")
+      return yield* invalid(
+        companyId,
+        "segments",
+        "must be what a backfill of the same company and filter left unfinished"
+      )
     }
 
     const settings = yield* settingsOf(client, context, companyId, options)
@@ -110,6 +131,7 @@ const validateCall = (
       const firstPage = (direction: "asc" | "desc") => fetch(range.gte, range.until, direction)(Option.none(), 0)
       return {
         companyId,
+        textOf: (segment) => toText(id, segment),
         fetch: ({ gte, queriedUntil }) => fetch(DateTime.makeUnsafe(gte), DateTime.makeUnsafe(queriedUntil), "asc"),
         survey: Effect.map(
           Effect.all([firstPage("asc"), firstPage("desc")], { concurrency: 2 }),
@@ -127,7 +149,7 @@ const validateCall = (
   })
 
 /** Whether the segments are the whole range, of which nothing was read. */
-const isUnread = ([segment, ...others]: ReadonlyArray<BackfillSegment>, range: BackfillSegment): boolean =>
+const isUnread = ([segment, ...others]: ReadonlyArray<Segment>, range: Segment): boolean =>
   segment !== undefined && others.length === 0 && Option.isNone(segment.cursor) && segment.unordered !== true &&
   DateTime.Equivalence(segment.gte, range.gte) && DateTime.Equivalence(segment.until, range.until) &&
   segment.inclusive === range.inclusive
@@ -142,7 +164,7 @@ const isOrdered = (first: ReadonlyArray<TimePunch>, last: ReadonlyArray<TimePunc
 }
 
 /** Whether the segments lie within the range and share no instant, so that no row is emitted twice. */
-const areWithin = (segments: ReadonlyArray<BackfillSegment>, range: BackfillSegment): boolean => {
+const areWithin = (segments: ReadonlyArray<Segment>, range: Segment): boolean => {
   const inOrder = segments.toSorted((a, b) => a.gte.epochMilliseconds - b.gte.epochMilliseconds)
   return inOrder.every(({ gte, inclusive, queriedUntil, until }, index) => {
     const next = inOrder[index + 1]

@@ -1,8 +1,8 @@
 /** A part of the range that is read with one query: what it owns, what its pages showed, where it can be cut. */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
-import type { BackfillSegment } from "../Backfill.ts"
 import type { Cursor } from "../Ids.ts"
+import type { Segment } from "../Segment.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { type BothEnds, bothEndsOf, instantBetween, rowsBetween } from "./bothEnds.ts"
 
@@ -43,7 +43,7 @@ const makeWindow = (
   ends: known.ends
 })
 
-export const toWindow = (segment: BackfillSegment): Window => ({
+export const toWindow = (segment: Segment): Window => ({
   ...makeWindow(segment.gte.epochMilliseconds, segment.until.epochMilliseconds, segment.inclusive, {
     forecast: undefined,
     ends: undefined
@@ -52,7 +52,7 @@ export const toWindow = (segment: BackfillSegment): Window => ({
   cursor: segment.cursor
 })
 
-export const toSegment = (window: Window, ordered: boolean): BackfillSegment => ({
+export const toSegment = (window: Window, ordered: boolean): Segment => ({
   gte: DateTime.makeUnsafe(window.gte),
   until: DateTime.makeUnsafe(window.until),
   inclusive: window.inclusive,

@@ -10,6 +10,7 @@ import { BackfillError, type BackfillSegment } from "../Backfill.ts"
 import type { CompanyId } from "../Ids.ts"
 import type { DecodedPage } from "../listing/rows.ts"
 import { type Fetch, follow } from "../listing/walk.ts"
+import type { Segment } from "../Segment.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { makeOrderedList, makePlan } from "./plan.ts"
 import type { Window } from "./window.ts"
@@ -19,6 +20,8 @@ export interface Reader {
   readonly companyId: CompanyId
   /** Fetches the pages of a window's query. */
   readonly fetch: (window: Window) => Fetch<TimePunch>
+  /** The text of a segment, for a later run. */
+  readonly textOf: (segment: Segment) => BackfillSegment
   /** Reads both ends of the whole range. */
   readonly survey: Effect.Effect<Survey, ListError>
 }
@@ -44,13 +47,13 @@ const done = "done" as const
 
 export const backfill = (
   reader: Reader,
-  segments: ReadonlyArray<BackfillSegment>,
+  segments: ReadonlyArray<Segment>,
   options: { readonly workers: number; readonly pageSize: number; readonly order: "asCompleted" | "byTime" }
 ): Stream.Stream<TimePunch, BackfillError> => {
   const { order, pageSize } = options
   const { companyId } = reader
-  const fail = (cause: ListError, unfinished: ReadonlyArray<BackfillSegment>) =>
-    new BackfillError({ cause, unfinished })
+  const fail = (cause: ListError, unfinished: ReadonlyArray<Segment>) =>
+    new BackfillError({ cause, unfinished: unfinished.map(reader.textOf) })
 
   return Stream.unwrap(Effect.gen(function*() {
     const isKnown = options.workers > 1 && segments.some(({ windowLength }) => windowLength !== undefined)

@@ -16,6 +16,7 @@ import type { SyncError } from "../sync/SyncError.ts"
 import {
   byCode,
   codeOf,
+  codeOfError,
   codeOfKind,
   CommandFailure,
   describeFileError,
@@ -48,8 +49,7 @@ export const commandFailureOf = (error: ExpectedError, ...resumeHint: ReadonlyAr
   return new CommandFailure({ message, advice: isCursorRejected(error) ? advice : [...advice, ...resumeHint], code })
 }
 
-const isCursorRejected = (error: ExpectedError): boolean =>
-  error._tag === "UnprocessableEntity" && error.problem.param === "cursor"
+const isCursorRejected = (error: ExpectedError): boolean => error._tag === "UnprocessableEntity" && error.isCursor
 
 /** Turns expected errors into a `CommandFailure`, with a hint how to resume the run. */
 export const mapToCommandFailure =
@@ -160,7 +160,7 @@ const describe = (error: ExpectedError): Description => {
     case "PlatformError":
       return { code: codeOf[error._tag], ...describeFileError(error) }
     default:
-      return { code: codeOfKind[error.kind], advice: [adviceOf(error)] }
+      return { code: codeOfError(error._tag, error.kind), advice: [adviceOf(error)] }
   }
 }
 

@@ -104,9 +104,14 @@ export const codeOfKind = {
   answer: exitCode.data
 } as const satisfies Record<ErrorKind, ExitCode>
 
+/** The exit code of an error of a listing: that of its kind. The rows before a limit of the call are good. */
+export const codeOfError = (tag: string, kind: ErrorKind): ExitCode =>
+  tag === "LimitReached" ? exitCode.data : codeOfKind[kind]
+
 /** The kind of each error of a listing, as its class has it. A `TokenError` stands where its reasons of a client do. */
 export const kindOf: { readonly [E in ListError as E["_tag"]]: E["kind"] } = {
   InvalidRequest: "request",
+  LimitReached: "request",
   Unauthorized: "credential",
   TokenError: "credential",
   Forbidden: "permission",

@@ -40,7 +40,7 @@ export const fromNdjson = <E, R>(text: Stream.Stream<string, E, R>): Stream.Stre
     (lines) => mapRows(lines, toPunch)
   )
 
-const decode = Schema.decodeUnknownResult(TimePunch.fromWire)
+const decode = Schema.decodeUnknownResult(TimePunch.Wire)
 
 const toLine = (punch: TimePunch): Result.Result<string, UnwritablePunch> =>
   Result.map(toWire(punch), (wire) => `${JSON.stringify(wire)}\n`)

@@ -118,7 +118,7 @@ export class UnreadableLine
 
 const at = (path: string): string => path === "" ? "" : `${printable(path)}: `
 
-const encode = Schema.encodeResult(TimePunch.fromWire)
+const encode = Schema.encodeResult(TimePunch.Wire)
 
 /** A punch in its wire form, or the typed reason why it has none. */
 export const toWire = (punch: TimePunch) =>

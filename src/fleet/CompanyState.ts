@@ -1,9 +1,8 @@
 /** A company of a fleet: its row, what a turn of it can end with, and what each end does to the row. */
 import * as Duration from "effect/Duration"
 import * as Match from "effect/Match"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type { ErrorKind, ListError } from "../ApiError.ts"
+import { type ErrorKind, type ListError, retryAfterOf } from "../ApiError.ts"
 import { CompanyId } from "../Ids.ts"
 import { printable } from "../internal/text/printable.ts"
 import { Seconds } from "../internal/wire/schema.ts"
@@ -70,10 +69,12 @@ export const CompanyStatus = Schema.Struct({
 
 export type CompanyStatus = typeof CompanyStatus.Type
 
-/** Why a turn failed: a tag that is counted, and a line for a person. */
+/** Why a turn failed: a tag that is counted, a line for a person, and how long the service asks to wait. */
 export interface Failure {
   readonly tag: string
   readonly text: string
+  /** Zero, or absent: it does not say. */
+  readonly retryAfter?: Duration.Duration
 }
 
 /** What a turn ended with. Each kind has its row in `rules`. */
@@ -83,7 +84,7 @@ export type Outcome =
   | { readonly _tag: "TurnOver"; readonly isEmpty: boolean }
   | { readonly _tag: "Transient"; readonly failure: Failure }
   | { readonly _tag: "StoreFailed"; readonly failure: Failure }
-  | { readonly _tag: "Throttled"; readonly failure: Failure; readonly retryAfter: Option.Option<Duration.Duration> }
+  | { readonly _tag: "Throttled"; readonly failure: Failure }
   | { readonly _tag: "Refused"; readonly failure: Failure }
   | { readonly _tag: "Invalid"; readonly failure: Failure }
   | { readonly _tag: "NoCredential"; readonly failure: Failure; readonly reason: "InvalidClient" | "Rejected" }
@@ -171,21 +172,15 @@ const judge = (outcome: Outcome, row: RowAtEnd, context: EndContext): Verdict =>
       const verdict = failed(failure, row, context)
       return { ...verdict, next: within(verdict.next, longestStoreWait) }
     },
-    Throttled: ({ failure, retryAfter }): Verdict => {
+    Throttled: ({ failure }): Verdict => {
       const verdict = failed(failure, row, context)
-      // Zero is what a date of the past says. A page ignores it too.
-      const demanded = Option.filter(retryAfter, Duration.isPositive)
-      const millis = Option.map(demanded, (wait) => Math.min(Duration.toMillis(wait), longestWait))
+      const millis = demandedBy(failure)
       return {
         ...verdict,
-        next: Option.match(millis, {
-          onNone: () => notBefore(verdict.next, minute * (1 + 0.2 * context.random)),
-          onSome: (millis) => ({ _tag: "In", millis })
-        }),
-        pause: context.throttledOthers < 2 ? undefined : {
-          reason: "RateLimited",
-          millis: Math.min(Math.max(minute, Option.getOrElse(millis, () => 0)), 15 * minute)
-        }
+        next: millis > 0 ? { _tag: "In", millis } : notBefore(verdict.next, minute * (1 + 0.2 * context.random)),
+        pause: context.throttledOthers < 2
+          ? undefined
+          : { reason: "RateLimited", millis: Math.min(Math.max(minute, millis), 15 * minute) }
       }
     },
     Refused: ({ failure }): Verdict => {
@@ -253,11 +248,16 @@ const notBefore = (next: Next, millis: number): Next =>
 const within = (next: Next, millis: number): Next =>
   next._tag === "In" ? { _tag: "In", millis: Math.min(next.millis, millis) } : next
 
+/** The milliseconds that the service asks to wait. Zero is also what a date of the past says: a page ignores it too. */
+const demandedBy = ({ retryAfter = Duration.zero }: Failure): number =>
+  Math.min(Duration.toMillis(retryAfter), longestWait)
+
 const failed = (failure: Failure, row: RowAtEnd, { isPaged, random }: EndContext): Verdict => {
   const before = isPaged ? 0 : row.failures
+  const millis = backoff(row.every, before, random)
   return {
     ...quiet,
-    next: { _tag: "In", millis: backoff(row.every, before, random) },
+    next: notBefore({ _tag: "In", millis }, demandedBy(failure)),
     failures: before + 1,
     error: failure
   }
@@ -304,17 +304,14 @@ const syncOutcomes: { readonly [R in SyncError["reason"]["_tag"]]: (failure: Fai
 }
 
 const outcomes: { readonly [K in ErrorKind]: (failure: Failure, error: ListError) => Outcome } = {
-  request: (failure) => ({ _tag: "Invalid", failure }),
+  // A limit of the caller says nothing of the company.
+  request: (failure, error) => ({ _tag: error._tag === "LimitReached" ? "Transient" : "Invalid", failure }),
   credential: (failure, error) =>
     error._tag === "TokenError" && (error.reason === "InvalidClient" || error.reason === "Rejected")
       ? { _tag: "NoCredential", failure, reason: error.reason }
       : { _tag: "Refused", failure },
   permission: (failure) => ({ _tag: "Refused", failure }),
-  throttled: (failure, error) => ({
-    _tag: "Throttled",
-    failure,
-    retryAfter: "retryAfter" in error ? error.retryAfter : Option.none()
-  }),
+  throttled: (failure) => ({ _tag: "Throttled", failure }),
   service: (failure) => ({ _tag: "Transient", failure }),
   answer: (failure) => ({ _tag: "Unreadable", failure })
 }
@@ -327,7 +324,9 @@ export const outcomeOf = (error: ListError | SyncError): Outcome => {
     ? `TokenError.${error.reason}`
     : error._tag
   const failure = failureOf(tag, error.message)
-  return error._tag === "SyncError" ? syncOutcomes[error.reason._tag](failure) : outcomes[error.kind](failure, error)
+  return error._tag === "SyncError"
+    ? syncOutcomes[error.reason._tag](failure)
+    : outcomes[error.kind]({ ...failure, retryAfter: retryAfterOf(error) }, error)
 }
 
 /** A turn that did not end in time. */

@@ -38,6 +38,9 @@ export const decodeFailure = (
 export const paginationFailure = (reason: ApiError.PaginationError["reason"]): Failure =>
   failure((at) => new ApiError.PaginationError({ ...at, reason }))
 
+/** The run has no more time. */
+export const deadlineFailure = failure((at) => new ApiError.LimitReached({ ...at, reason: "Deadline" }))
+
 /** A response of another origin: the caller's `HttpClient` followed a redirect. */
 export const foreignOrigin = (status: number): Failure =>
   failure((at) => new ApiError.UnexpectedStatus({ ...at, status, problem: {} }))
@@ -50,31 +53,31 @@ export const signFailure = (error: ApiError.TokenError | ApiError.InvalidRequest
       : new ApiError.InvalidRequest({ ...error, ...at })
   )
 
-/** A status other than 200. The status decides the error; the problem only adds detail. */
+/** A status other than 200. The status decides the error; what else the response says only adds detail. */
 export const statusFailure = (
   status: number,
-  body: { readonly problem: Problem; readonly isHtml: boolean },
-  retryAfter: Option.Option<Duration.Duration>
+  said: { readonly problem: Problem; readonly isHtml: boolean; readonly retryAfter: Option.Option<Duration.Duration> }
 ): Failure => {
+  const { retryAfter } = said
   const transient = transientRetry(`${status}`, { retryAfter })
   switch (statusOf(status)) {
     case "unauthorized":
-      return { ...failure((at) => new ApiError.Unauthorized({ ...at, status, ...body })), unauthorized: true }
+      return { ...failure((at) => new ApiError.Unauthorized({ ...at, status, ...said })), unauthorized: true }
     case "forbidden":
-      return failure((at) => new ApiError.Forbidden({ ...at, status, ...body }))
+      return failure((at) => new ApiError.Forbidden({ ...at, status, ...said }))
     case "unprocessable":
-      return failure((at) => new ApiError.UnprocessableEntity({ ...at, status, ...body }))
+      return failure((at) => new ApiError.UnprocessableEntity({ ...at, status, ...said }))
     case "throttled":
       return failure(
-        (at) => new ApiError.RateLimited({ ...at, status, ...body, retryAfter }),
+        (at) => new ApiError.RateLimited({ ...at, status, ...said }),
         transientRetry(`${status}`, { throttled: true, retryAfter })
       )
     case "serverError":
-      return failure((at) => new ApiError.ServerError({ ...at, status, ...body }), transient)
+      return failure((at) => new ApiError.ServerError({ ...at, status, ...said }), transient)
     case "unavailable":
-      return failure((at) => new ApiError.ServiceUnavailable({ ...at, status, ...body }), transient)
+      return failure((at) => new ApiError.ServiceUnavailable({ ...at, status, ...said }), transient)
     case "ok":
     case "other":
-      return failure((at) => new ApiError.UnexpectedStatus({ ...at, status, ...body }))
+      return failure((at) => new ApiError.UnexpectedStatus({ ...at, status, ...said }))
   }
 }

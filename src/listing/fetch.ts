@@ -21,10 +21,10 @@ import { span } from "../internal/telemetry/tracing.ts"
 import { unknownPaths } from "../internal/wire/unknown.ts"
 import { userAgent } from "../internal/wire/userAgent.ts"
 import type { PageResponse } from "../Page.ts"
-import { type Failure, foreignOrigin, signFailure, transportFailure } from "./failure.ts"
+import { deadlineFailure, type Failure, foreignOrigin, signFailure, transportFailure } from "./failure.ts"
 import { pageRequest, type Query } from "./request.ts"
 import { type Decode, type FetchedPage, readPage } from "./rows.ts"
-import { deadlineFailure, type Run } from "./run.ts"
+import type { Run } from "./run.ts"
 
 /**
  * Fetches the page at `cursor`. Fails with one listing error, whose `resumeFrom` is that cursor; a page that fails
@@ -135,7 +135,7 @@ const sign = (page: Fetching): Effect.Effect<SignedRequest, Failure> => {
     accept: "application/json, application/problem+json",
     ...(Option.isNone(version) ? undefined : { "x-api-version": version.value })
   })
-  return Effect.mapError(sign(request, query.company), signFailure)
+  return Effect.mapError(sign({ request, company: query.company }), signFailure)
 }
 
 /** Sends a signed request and reads its response. The time of the attempt runs from here; waits for a token do not count. */

@@ -3,12 +3,11 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Pull from "effect/Pull"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import type { ListError } from "../ApiError.ts"
+import { type ListError, retryAfterOf } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import { monotonicMillis } from "../internal/resilience/retry.ts"
@@ -19,7 +18,7 @@ import type { Page } from "../Page.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { fetchRows } from "./fetch.ts"
-import { buildQuery, checkOptions, invalid, type Query, startAt, validateCount } from "./request.ts"
+import { buildQuery, checkOptions, invalid, pageAt, type Query, startAt, validateCount } from "./request.ts"
 import { type Decode, decodePunches, decodeResults, type FetchedPage } from "./rows.ts"
 import { type Client, runOptions, settingsOf, startRun } from "./run.ts"
 import { RunSpelling, spelled } from "./spelling.ts"
@@ -60,7 +59,7 @@ export const makeListings = (client: Client) => {
       Effect.gen(function*() {
         const query = yield* Effect.fromResult(buildQuery(company, filter, options?.pageSize))
         yield* Effect.fromResult(checkOptions(query.company.id, options, pageOptions))
-        const sent = yield* Effect.fromResult(startAt(query.company.id, options?.cursor))
+        const sent = yield* Effect.fromResult(pageAt(query.company.id, options?.cursor))
         const context = yield* Effect.context()
         const settings = settingsOf(client, context, query.company.id, { ...options })
         const run = yield* startRun(client, yield* Effect.fromResult(settings))
@@ -107,9 +106,6 @@ const resuming = <A>(
     }))
 
 const isRetryable = (error: ListError): boolean => error.isRetryable
-
-const retryAfterOf = (error: ListError): Duration.Duration =>
-  "retryAfter" in error ? Option.getOrElse(error.retryAfter, () => Duration.zero) : Duration.zero
 
 /** The most pages that may be read ahead. */
 const mostPrefetchPages = 100

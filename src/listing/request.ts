@@ -90,6 +90,15 @@ export const startAt = (
     : invalid(companyId, "cursor", "must be a cursor that the service gave, not an empty or broken text")
 }
 
+/** The cursor of a call for one page. Untyped code may pass an `Option`, whose `None` would be the first page for ever. */
+export const pageAt = (
+  companyId: CompanyId,
+  cursor: Cursor | "start" | undefined
+): Result.Result<Option.Option<Cursor>, InvalidRequest> =>
+  Option.isOption(cursor)
+    ? invalid(companyId, "cursor", "must be a cursor or \"start\", not an Option: take its value, if there is one")
+    : startAt(companyId, cursor === "start" ? undefined : cursor)
+
 /** The request for one page. */
 export const pageRequest = (baseUrl: string, query: Query, cursor: Option.Option<Cursor>) =>
   HttpClientRequest.get(

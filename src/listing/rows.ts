@@ -78,10 +78,10 @@ const failWithStatus = Effect.fnUntraced(function*(
 ) {
   const problem = yield* readProblem(response, secrets)
   const retryAfter = yield* retryAfterOf(response)
-  return yield* Effect.fail(statusFailure(response.status, { problem, isHtml: isHtml(response) }, retryAfter))
+  return yield* Effect.fail(statusFailure(response.status, { problem, isHtml: isHtml(response), retryAfter }))
 })
 
-const Punches = wireEnvelope(TimePunch.fromWire)
+const Punches = wireEnvelope(TimePunch.Wire)
 
 /** With every row decoded: one bad row fails the page. */
 export const Envelope: Schema.Codec<typeof Punches.Type, typeof Punches.Encoded> = Punches.pipe(
@@ -93,7 +93,7 @@ export const RawEnvelope = wireEnvelope(Schema.Unknown)
 
 const readEnvelope = Schema.decodeUnknownResult(Envelope)
 const decodeRawEnvelope = Schema.decodeUnknownResult(RawEnvelope)
-const decodePunch = Schema.decodeUnknownResult(TimePunch.fromWire)
+const decodePunch = Schema.decodeUnknownResult(TimePunch.Wire)
 
 /** One bad row fails the page. */
 export const decodePunches: Decode<TimePunch> = (json, companyId) => {

@@ -17,8 +17,8 @@ import { type Budget, type Limits, makeBudget, monotonicMillis } from "../intern
 import { changeRetry, durationOf } from "../internal/wire/retryOptions.ts"
 import type { Spelling } from "../internal/wire/spelling.ts"
 import type { RunOptions } from "../ListOptions.ts"
-import { type RetryOptions, RetryPolicy } from "../RetryPolicy.ts"
-import { type Failure, paginationFailure, transportFailure } from "./failure.ts"
+import { RetryPolicy, type RetrySettings } from "../RetryPolicy.ts"
+import { deadlineFailure, type Failure, transportFailure } from "./failure.ts"
 import { invalid } from "./request.ts"
 
 /** What every page request of a client shares. */
@@ -27,11 +27,11 @@ export interface Client {
   readonly version: Option.Option<string>
   readonly sign: Credentials["Service"]["sign"]
   readonly send: SendRequest
-  readonly retry: RetryOptions
+  readonly retry: RetrySettings
   /** `retry` in milliseconds. */
   readonly policy: Policy
   /** The budgets of policies that are provided to runs and name another one, by the policy. */
-  readonly budgets: WeakMap<RetryOptions, Budget>
+  readonly budgets: WeakMap<RetrySettings, Budget>
   /** How requests last named deleted punches and others alike, by the company. */
   readonly spellings: Map<CompanyId, Spelling>
 }
@@ -49,7 +49,7 @@ export interface Policy extends Limits {
   readonly budget: Budget
 }
 
-export const makePolicy = (options: RetryOptions, budget: Budget = makeBudget(options.budget)): Policy => ({
+export const makePolicy = (options: RetrySettings, budget: Budget = makeBudget(options.budget)): Policy => ({
   attempts: options.attempts,
   attemptTimeout: Duration.toMillis(options.attemptTimeout),
   total: Duration.toMillis(options.pageTimeout),
@@ -120,7 +120,7 @@ const policyOf = (
 }
 
 /** The budget that the runs with a policy share: an outage must not be met with a new one by each run. */
-const budgetOf = ({ budgets, policy, retry }: Client, provided: RetryOptions): Budget => {
+const budgetOf = ({ budgets, policy, retry }: Client, provided: RetrySettings): Budget => {
   if (provided.budget === retry.budget) return policy.budget
   const known = budgets.get(provided) ?? makeBudget(provided.budget)
   budgets.set(provided, known)
@@ -147,9 +147,6 @@ export const startRun = (
   })
 
 const expired = Effect.fail(transportFailure(timedOut))
-
-/** The run has no more time. */
-export const deadlineFailure = paginationFailure("Deadline")
 
 /** A deadline is kept to the microsecond: finer than that is rounding noise. */
 const noise = 1e-3

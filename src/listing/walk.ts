@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { type ListError, PaginationError } from "../ApiError.ts"
+import { LimitReached, type ListError, PaginationError } from "../ApiError.ts"
 import type { CompanyId, Cursor } from "../Ids.ts"
 import type { PageResponse } from "../Page.ts"
 import type { FetchedPage } from "./rows.ts"
@@ -37,7 +37,11 @@ export const follow = <A>(options: {
   ) => Effect.fail(new PaginationError({ companyId, reason, resumeFrom, pagesCompleted: index, attempts, requestId }))
 
   return (sent) => {
-    if (index >= maxPages) return stop("MaxPages", sent)
+    if (index >= maxPages) {
+      return Effect.fail(
+        new LimitReached({ companyId, reason: "MaxPages", resumeFrom: sent, pagesCompleted: index, ...unsent })
+      )
+    }
     if (empty >= mostEmptyPages) return stop("EmptyPages", sent)
     return Effect.flatMap(fetch(sent, index), (page) => {
       const { cursor, response, rows } = page

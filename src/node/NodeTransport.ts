@@ -1,5 +1,6 @@
 /** START HERE. The transport for Node: an `HttpClient` on undici's dispatcher that reads whole bodies under a cap. */
 import type * as Undici from "@effect/platform-node/Undici"
+import * as ByteSize from "effect/ByteSize"
 import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -31,9 +32,9 @@ export interface NodeTransportOptions {
   readonly connectTimeout?: Duration.Input | undefined
   /**
    * The most bytes of a body that is read whole, after decompression; a larger one can only be read as a stream. At least
-   * 8 MiB, the library's own limit of a page. Default: 8 MiB.
+   * 8 MiB, the library's own limit of a page; a number, or a text such as `"32 MiB"`. Default: 8 MiB.
    */
-  readonly maxBodySize?: number | undefined
+  readonly maxBodySize?: ByteSize.Input | undefined
   /** TLS settings of `node:tls`: `ca` for a private authority, `cert` and `key` for a client certificate. Default: Node's. */
   readonly tls?: TlsOptions | undefined
   /**
@@ -131,14 +132,17 @@ const target = ({ headers, method }: HttpClientRequest.HttpClientRequest, url: U
 })
 
 const validate = Effect.fnUntraced(function*(options: NodeTransportOptions) {
-  const { connections = 16, connectTimeout = "5 seconds", dispatcher, maxBodySize = smallestCap, tls } = options
+  const { connections = 16, connectTimeout = "5 seconds", dispatcher, maxBodySize, tls } = options
   const excluded = ["connections", "connectTimeout", "tls"] as const
   if (dispatcher !== undefined && excluded.some((name) => options[name] !== undefined)) {
     return yield* invalidSetting("dispatcher", "the only setting of connections")
   }
   const count = wholeNumber(connections, 1)
   if (Result.isFailure(count)) return yield* invalidSetting("connections", count.failure)
-  const cap = wholeNumber(maxBodySize, smallestCap)
+  const bytes = maxBodySize === undefined
+    ? smallestCap
+    : Option.match(ByteSize.fromInput(maxBodySize), { onNone: () => NaN, onSome: Number })
+  const cap = wholeNumber(bytes, smallestCap)
   if (Result.isFailure(cap)) return yield* invalidSetting("maxBodySize", cap.failure)
   // `Duration.fromInput` reads NaN as zero.
   const timeout = Number.isNaN(connectTimeout) ? Option.none() : Duration.fromInput(connectTimeout)
@@ -147,5 +151,9 @@ const validate = Effect.fnUntraced(function*(options: NodeTransportOptions) {
   }
   // To Node an undefined member is a value.
   const tlsOptions = Object.fromEntries(Object.entries(tls ?? {}).filter(([, value]) => value !== undefined))
-  return { connections, maxBodySize, connect: { ...tlsOptions, timeout: Duration.toMillis(timeout.value) } }
+  return {
+    connections,
+    maxBodySize: cap.success,
+    connect: { ...tlsOptions, timeout: Duration.toMillis(timeout.value) }
+  }
 })

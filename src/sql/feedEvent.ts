@@ -20,7 +20,7 @@ export class FeedEvent extends Schema.Opaque<FeedEvent>()(Schema.Struct({
   /** The person of the punch after the commit. */
   userId: UserId,
   /** The punch before the commit; `None` if the copy did not have it, or it was missing. */
-  before: Schema.OptionFromNullOr(TimePunch.fromWire),
+  before: Schema.OptionFromNullOr(TimePunch.Wire),
   /** The punch after it; `None` if it is missing. */
-  after: Schema.OptionFromNullOr(TimePunch.fromWire)
+  after: Schema.OptionFromNullOr(TimePunch.Wire)
 })) {}

@@ -74,9 +74,9 @@ export class PunchChange extends Schema.Opaque<PunchChange>()(Schema.Struct({
   /** How it differs. */
   kind: ChangeKind,
   /** The punch as it was; `None` if it was not in the copy, or was missing. */
-  before: Schema.OptionFromNullOr(TimePunch.fromWire),
+  before: Schema.OptionFromNullOr(TimePunch.Wire),
   /** The punch as it is; `None` if it is missing. */
-  after: Schema.OptionFromNullOr(TimePunch.fromWire)
+  after: Schema.OptionFromNullOr(TimePunch.Wire)
 })) {}
 
 /** The difference of a person in a period: the sums now minus the sums then. */

@@ -223,7 +223,7 @@ const wireOf = (value: unknown, type: ColumnType): unknown => {
   }
 }
 
-const wire: Schema.Codec<TimePunch, unknown> = TimePunch.fromWire
+const wire: Schema.Codec<TimePunch, unknown> = TimePunch.Wire
 
 /** The punch of the values of a row. It is only read: `columns` has the way back. */
 export const StoredPunch: Schema.Codec<TimePunch, Cells> = compiled<TimePunch, Cells>({

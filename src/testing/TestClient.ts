@@ -189,7 +189,7 @@ const optional = <A, B>(input: A | null | undefined, make: (input: A) => B): Opt
 const idFrom = (userId: number, clockedIn: DateTime.Utc): number =>
   1 + (userId * 31_622_401 + Math.floor(clockedIn.epochMilliseconds / 1000)) % 2_147_483_646
 
-const encodePunch = Schema.encodeSync(TimePunch.fromWire)
+const encodePunch = Schema.encodeSync(TimePunch.Wire)
 
 /** The punch as the fake service sends it: with every key, as the service does. */
 const encode = (punch: TimePunch): WirePunch => {

@@ -7,7 +7,7 @@ import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/t
 import { app, company, pageRequests } from "../support/client.ts"
 import { expected } from "../support/oracle.ts"
 import { letTimePass } from "../support/time.ts"
-import { byId, drawOptions, drawPunches, drawRange, jostled, runBackfill, runResumed } from "./support.ts"
+import { byId, drawOptions, drawPunches, drawRange, held, jostled, runBackfill, runResumed } from "./support.ts"
 
 const seeds = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
@@ -74,13 +74,15 @@ describe("TimePunches.backfill", () => {
       const service = yield* FakeService
       yield* service.inject(Fault.status(422), { requests: 60 })
       const first = yield* runBackfill(march, { concurrency: 8, pageSize: 20 })
-      const codec = Schema.fromJsonString(Schema.toCodecJson(Schema.Array(BackfillSegment)))
+      const codec = Schema.fromJsonString(Schema.Array(BackfillSegment))
       const stored = yield* Schema.encodeEffect(codec)(first.error?.unfinished ?? [])
       const resume = yield* Schema.decodeEffect(codec)(stored)
       const second = yield* runBackfill(march, { concurrency: 3, pageSize: 20, segments: resume })
 
       assert.isTrue(
-        resume.some(({ cursor, queriedUntil }) => Option.isSome(cursor) && queriedUntil !== undefined),
+        resume.map((text) => held(text, march)).some(({ cursor, queriedUntil }) =>
+          Option.isSome(cursor) && queriedUntil !== undefined
+        ),
         "one was cut"
       )
       assert.deepStrictEqual(byId([...first.emitted, ...second.emitted]), expected(punches, march))

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Schema, Stream } from "effect"
-import { BackfillError, CompanyId, Cursor, type ListError, TimePunches } from "../../src/index.ts"
+import { filterOf, toText } from "../../src/backfill/request.ts"
+import { BackfillError, type BackfillFilter, CompanyId, Cursor, type ListError, TimePunches } from "../../src/index.ts"
 import { prng } from "../../src/testing/base/prng.ts"
 import { defaultCompany, FakeService, Fault, generatePunches, toWire } from "../../src/testing/index.ts"
 import { app, company, inject, pageRequests } from "../support/client.ts"
@@ -9,7 +10,7 @@ import { says, scripted } from "../support/scripted.ts"
 import { letTimePass } from "../support/time.ts"
 import { untyped } from "../support/untyped.ts"
 import { wirePage } from "../support/wire.ts"
-import { at, byId, drawOptions, gte, jostled, lt, runBackfill, spring, whole } from "./support.ts"
+import { at, byId, drawOptions, gte, held, jostled, lt, runBackfill, spring, stored, whole } from "./support.ts"
 
 const punches = generatePunches({ seed: 8, count: 1200, companyId: defaultCompany.id, deletedShare: 0 })
 
@@ -71,7 +72,7 @@ describe("a backfill that fails", () => {
         const { emitted, error } = yield* runBackfill(spring, { concurrency: 4, pageSize: 20 })
 
         assert.strictEqual(error?.cause._tag, tag)
-        assert.deepStrictEqual(error?.unfinished, [whole])
+        assert.deepStrictEqual(error?.unfinished.map((text) => held(text)), [whole])
         assert.isEmpty(emitted)
       }).pipe(Effect.provide(jostled(prng(2), { punches })))
   )
@@ -192,18 +193,28 @@ describe("an invalid backfill", () => {
     [
       "a part outside the range",
       { clockedIn: { gte, lt: rest.gte } },
-      { concurrency: 2, segments: [rest] },
+      { concurrency: 2, segments: [stored(rest)] },
       "segments"
     ],
-    ["an end beyond the range", spring, { concurrency: 2, segments: [{ ...rest, inclusive: true }] }, "segments"],
-    ["parts that overlap", spring, { concurrency: 2, segments: [whole, rest] }, "segments"],
+    [
+      "an end beyond the range",
+      spring,
+      { concurrency: 2, segments: [stored({ ...rest, inclusive: true })] },
+      "segments"
+    ],
+    ["parts that overlap", spring, { concurrency: 2, segments: [stored(whole), stored(rest)] }, "segments"],
     [
       "parts that share an instant",
       spring,
-      { concurrency: 2, segments: [{ ...part, inclusive: true }, rest] },
+      { concurrency: 2, segments: [stored({ ...part, inclusive: true }), stored(rest)] },
       "segments"
     ],
-    ["a part that ends before it starts", spring, { concurrency: 2, segments: [{ ...rest, until: gte }] }, "segments"]
+    [
+      "a part that ends before it starts",
+      spring,
+      { concurrency: 2, segments: [stored({ ...rest, until: gte })] },
+      "segments"
+    ]
   ])(
     "is refused with %s, with nothing sent and everything unfinished",
     ([, filter, options, field]) =>
@@ -234,12 +245,34 @@ describe("an invalid backfill", () => {
   it.effect.each([
     ["a text", "all"],
     ["parts of another kind", [{ gte: 1, until: 2 }]],
-    ["null", [null]]
+    ["null", [null]],
+    ["text that is none", ["{}", "", "4021"]]
   ])("is refused with %s for segments, without a defect", ([, segments]) =>
     Effect.gen(function*() {
       const { cause } = yield* run(spring, { concurrency: 2, segments })
 
       assert.deepInclude(cause, { _tag: "InvalidRequest", field: "segments" })
+    }))
+
+  it.effect.each<[string, BackfillFilter]>([
+    ["other criteria", { ...spring, approved: true }],
+    ["a range that ends later", { clockedIn: { gte, lt: at("2026-05-02T00:00:00Z") } }],
+    ["deleted punches", { ...spring, deleted: "include" }]
+  ])("is refused with the segments of a filter of %s", ([, filter]) =>
+    Effect.gen(function*() {
+      const { cause, unfinished } = yield* run(spring, { concurrency: 2, segments: [stored(whole, filter)] })
+
+      assert.deepInclude(cause, { _tag: "InvalidRequest", field: "segments" })
+      assert.deepStrictEqual(unfinished, [stored(whole, filter)], "nothing is lost")
+    }))
+
+  it.effect("is refused with the segments of another company", () =>
+    Effect.gen(function*() {
+      const of = (id: number) => toText(filterOf(CompanyId.make(id), spring), whole)
+      const { cause } = yield* run(spring, { concurrency: 2, segments: [of(company.id + 1)] })
+
+      assert.deepInclude(cause, { _tag: "InvalidRequest", field: "segments" })
+      assert.strictEqual(of(company.id), stored(whole))
     }))
 
   it.effect("resumes segments that touch, and reads nothing if none is unfinished", () =>
@@ -248,7 +281,7 @@ describe("an invalid backfill", () => {
       const requests = yield* pageRequests
       const touching = yield* runBackfill(spring, {
         concurrency: 2,
-        segments: [{ ...part, cursor: Option.none() }, rest]
+        segments: [stored({ ...part, cursor: Option.none() }), stored(rest)]
       })
 
       assert.isEmpty(requests)

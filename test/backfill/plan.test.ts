@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Option } from "effect"
 import { makePlan } from "../../src/backfill/plan.ts"
-import { type BackfillSegment, Cursor, type TimePunch } from "../../src/index.ts"
+import { Cursor, type TimePunch } from "../../src/index.ts"
+import type { Segment } from "../../src/Segment.ts"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
 import { type Density, momentsOf } from "../support/densities.ts"
 import {
@@ -93,7 +94,7 @@ describe("the plan of a backfill", () => {
     for (const seed of seeds(1500)) {
       const { chance, run, scene, service } = sceneOf(seed, everyService)
       const emitted: Array<TimePunch> = []
-      let segments: ReadonlyArray<BackfillSegment> = [scene.range]
+      let segments: ReadonlyArray<Segment> = [scene.range]
       let resumedBegun = false
       for (let round = 0; segments.length > 0; round++) {
         const failsAfter = round < 6 ? chance.between(0, 20) : Infinity
@@ -193,7 +194,7 @@ describe("the plan of a backfill", () => {
     if (early === undefined || late === undefined) throw new Error("the minute was not shared")
     const cursor = Option.some(Cursor.make(`${start}..${start + 60_000}@2`))
     const emitted = plan.complete(early, pageOf(rows.slice(0, 2), cursor))
-    const stopped: BackfillSegment = { ...segment(start, start + 30_000, false), cursor, queriedUntil: range.until }
+    const stopped: Segment = { ...segment(start, start + 30_000, false), cursor, queriedUntil: range.until }
     return { plan, late, emitted, stopped }
   }
 

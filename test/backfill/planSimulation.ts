@@ -2,7 +2,8 @@
 import { DateTime, Option } from "effect"
 import { makePlan, type Plan } from "../../src/backfill/plan.ts"
 import type { Window } from "../../src/backfill/window.ts"
-import { type BackfillSegment, Cursor, type TimePunch, TimePunchId } from "../../src/index.ts"
+import { Cursor, type TimePunch, TimePunchId } from "../../src/index.ts"
+import type { Segment } from "../../src/Segment.ts"
 import type { Prng } from "../../src/testing/base/prng.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 
@@ -11,7 +12,7 @@ export type Arrange = (rows: ReadonlyArray<TimePunch>) => ReadonlyArray<TimePunc
 
 export interface Scene {
   readonly rows: ReadonlyArray<TimePunch>
-  readonly range: BackfillSegment
+  readonly range: Segment
   readonly arrange: Arrange
   /** What the survey of this service reports. */
   readonly ordered: boolean
@@ -33,7 +34,7 @@ export interface Run {
 export interface Played {
   readonly emitted: ReadonlyArray<TimePunch>
   readonly pages: number
-  readonly unfinished: ReadonlyArray<BackfillSegment>
+  readonly unfinished: ReadonlyArray<Segment>
   readonly mostHeld: number
   readonly mostInFlight: number
 }
@@ -53,7 +54,7 @@ export const byTimeUntil = (until: number): Arrange => (rows) => [
   ...byId(rows.filter((row) => millis(row) >= until))
 ]
 
-export const segment = (gte: number, until: number, inclusive: boolean): BackfillSegment => ({
+export const segment = (gte: number, until: number, inclusive: boolean): Segment => ({
   gte: instant(gte),
   until: instant(until),
   inclusive,
@@ -61,7 +62,7 @@ export const segment = (gte: number, until: number, inclusive: boolean): Backfil
 })
 
 /** The rows that a range owns. */
-export const within = ({ gte, inclusive, until }: BackfillSegment, rows: ReadonlyArray<TimePunch>) =>
+export const within = ({ gte, inclusive, until }: Segment, rows: ReadonlyArray<TimePunch>) =>
   rows.filter((row) =>
     millis(row) >= gte.epochMilliseconds &&
     (inclusive ? millis(row) <= until.epochMilliseconds : millis(row) < until.epochMilliseconds)
@@ -105,7 +106,7 @@ const survey = (plan: Plan, scene: Scene, pageSize: number) => {
 export const capacityOf = ({ order, workers }: Run): number => workers * (order === "byTime" ? 8 : 1)
 
 /** Draws the next move until everything is read and emitted, or the run fails. */
-export const play = (random: Prng, scene: Scene, segments: ReadonlyArray<BackfillSegment>, run: Run): Played => {
+export const play = (random: Prng, scene: Scene, segments: ReadonlyArray<Segment>, run: Run): Played => {
   const { appetite, failsAfter, order, pageSize, workers } = run
   const plan = makePlan(segments, { workers, pageSize, order, ordered: scene.ordered, capacity: capacityOf(run) })
   const inFlight: Array<{ readonly window: Window; readonly page: ReturnType<typeof answer> }> = []

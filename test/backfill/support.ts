@@ -1,6 +1,7 @@
 /** Backfills for properties: rows on every border, a transport that reorders responses, runs resumed until done. */
 import { DateTime, Effect, Layer, Option, Result, Stream } from "effect"
 import { HttpClient } from "effect/http"
+import { filterOf, toText } from "../../src/backfill/request.ts"
 import {
   type BackfillError,
   type BackfillFilter,
@@ -10,6 +11,7 @@ import {
   type TimePunch,
   TimePunches
 } from "../../src/index.ts"
+import { type Segment, segmentOf } from "../../src/Segment.ts"
 import type { Prng } from "../../src/testing/base/prng.ts"
 import { defaultCompany, FakeService, type FakeServiceOptions, type StoredPunch } from "../../src/testing/index.ts"
 import { accessToken, company, endpoints } from "../support/client.ts"
@@ -44,7 +46,15 @@ export const at = (text: string) => DateTime.makeUnsafe(text)
 /** The spring of 2026, as a filter and as the one segment of a backfill. */
 export const [gte, lt] = [at("2026-02-01T00:00:00Z"), at("2026-05-01T00:00:00Z")]
 export const spring = { clockedIn: { gte, lt } } satisfies BackfillFilter
-export const whole: BackfillSegment = { gte, until: lt, inclusive: false, cursor: Option.none() }
+export const whole: Segment = { gte, until: lt, inclusive: false, cursor: Option.none() }
+
+/** The text of a segment of the spring, or of another filter. */
+export const stored = (segment: Segment, filter: BackfillFilter = spring): BackfillSegment =>
+  toText(filterOf(company, filter), segment)
+
+/** What a text of a segment holds. */
+export const held = (text: BackfillSegment, filter: BackfillFilter = spring): Segment =>
+  Option.getOrThrow(segmentOf(filterOf(company, filter), text))
 
 const millis = (text: string) => Date.parse(text)
 

@@ -10,7 +10,8 @@ import {
   toWindow,
   unreadRows
 } from "../../src/backfill/window.ts"
-import { type BackfillSegment, Cursor } from "../../src/index.ts"
+import { Cursor } from "../../src/index.ts"
+import type { Segment } from "../../src/Segment.ts"
 import { rowAt, segment } from "./planSimulation.ts"
 
 const start = Date.UTC(2026, 2, 1)
@@ -32,7 +33,7 @@ describe("a window", () => {
   })
 
   const whole = segment(at(0), at(60), true)
-  it.each<[string, BackfillSegment, boolean]>([
+  it.each<[string, Segment, boolean]>([
     ["not begun", whole, true],
     ["not begun, of unordered rows", whole, false],
     ["begun", { ...whole, cursor }, true],

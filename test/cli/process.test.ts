@@ -12,7 +12,7 @@ import { linesOf, read, temporaryFolder } from "./support.ts"
 
 const generated = generatePunches({ seed: 9, count: 1500, companyId: defaultCompany.id, deletedShare: 0 })
 
-const punches = Schema.decodeUnknownSync(Schema.Array(TimePunch.fromWire))(generated.map(toWire))
+const punches = Schema.decodeUnknownSync(Schema.Array(TimePunch.Wire))(generated.map(toWire))
   .toSorted((a, b) => a.id - b.id)
 
 const ndjson = Stream.mkString(toNdjson(Stream.fromIterable(punches)))

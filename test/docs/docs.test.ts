@@ -214,7 +214,7 @@ describe("the documents", () => {
 
   it("explain every option of the retry policy", () => {
     const explained = pageAt("docs/05-errors-and-retries.md")
-    const [, options = ""] = /interface RetryOptions \{([\s\S]*?)\n\}/.exec(
+    const [, options = ""] = /interface RetrySettings \{([\s\S]*?)\n\}/.exec(
       Fs.readFileSync(`${root}src/internal/wire/retryOptions.ts`, "utf8")
     ) ?? []
     const names = [...options.matchAll(/readonly (\w+):/g)].map(([, name = ""]) => name)

@@ -17,7 +17,7 @@ describe("a hover over a public name", () => {
       "TimePunches.layer",
       "TimePunch.clockedIn",
       "PunchFilter.clockedIn",
-      "RetryOptions.attempts",
+      "RetrySettings.attempts",
       "RateLimited.retryAfter",
       ...Object.keys(Fault).map((name) => `Fault.${name}`),
       "Credentials.sign",
@@ -48,11 +48,17 @@ describe("a hover over a public name", () => {
       "PeriodCheck.findings",
       "PeriodCheck.issueOf",
       "PeriodCheck.makeCheck",
+      "Segment",
       "WorkedTime.breaksOf",
       "WorkedTime.measureMillis",
       "WorkedTime.paidParts",
       "explain",
-      "isRefused"
+      "fingerprint",
+      "isRefused",
+      "isSegment",
+      "retryAfterOf",
+      "segmentOf",
+      "textOf"
     ])
   })
 

@@ -127,7 +127,7 @@ describe("docs/examples/pages.ts", () => {
       const run = yield* Effect.forkChild(Effect.flip(countInTime(company)))
       yield* TestClock.adjust("10 minutes")
 
-      assert.deepInclude(yield* Fiber.join(run), { _tag: "PaginationError", reason: "Deadline" })
+      assert.deepInclude(yield* Fiber.join(run), { _tag: "LimitReached", reason: "Deadline" })
       assert.strictEqual((yield* pageRequests).length, 24)
     }).pipe(Effect.provide(withService(TimePunches.layerFromConfig, { punches: manyPunches }))))
 

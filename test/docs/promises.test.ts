@@ -13,7 +13,7 @@ describe("docs/examples/promises.ts", () => {
 
     assert.notInclude(text, "\"_id\"")
     assert.include(text, "\"clocked_out\":null")
-    assert.deepStrictEqual(Schema.decodeUnknownSync(TimePunch.fromWire)(JSON.parse(text)), open)
+    assert.deepStrictEqual(Schema.decodeUnknownSync(TimePunch.Wire)(JSON.parse(text)), open)
   })
 
   it.live("writes a line for each punch", () =>

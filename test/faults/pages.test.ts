@@ -125,7 +125,10 @@ describe("a machine that slept", () => {
         const service = yield* FakeService
         const first = yield* TimePunches.page(company, {}, { pageSize: 30 })
         asleep = 2 * 3_600_000
-        const second = yield* TimePunches.page(company, {}, { pageSize: 30, cursor: first.cursor.next })
+        const second = yield* TimePunches.page(company, {}, {
+          pageSize: 30,
+          cursor: Option.getOrThrow(first.cursor.next)
+        })
 
         assert.deepStrictEqual([...first.items, ...second.items].map(({ id }) => Number(id)), ids)
         assert.strictEqual((yield* pageRequests).length, 3)

@@ -40,7 +40,7 @@ const every: { readonly [Tag in OutcomeTag]: Extract<Outcome, { readonly _tag: T
   TurnOver: { _tag: "TurnOver", isEmpty: false },
   Transient: { _tag: "Transient", failure },
   StoreFailed: { _tag: "StoreFailed", failure },
-  Throttled: { _tag: "Throttled", failure, retryAfter: Option.none() },
+  Throttled: { _tag: "Throttled", failure },
   Refused: { _tag: "Refused", failure },
   Invalid: { _tag: "Invalid", failure },
   NoCredential: { _tag: "NoCredential", failure, reason: "InvalidClient" },
@@ -50,6 +50,15 @@ const every: { readonly [Tag in OutcomeTag]: Extract<Outcome, { readonly _tag: T
 }
 
 const outcomes = Object.values(every)
+
+/** The outcome of an answer that asks to wait. */
+const asking = (
+  outcome: Extract<Outcome, { readonly _tag: "Throttled" | "Transient" | "Refused" | "Unreadable" }>,
+  retryAfter: Duration.Duration
+): Outcome => ({
+  ...outcome,
+  failure: { ...failure, retryAfter }
+})
 
 /** What a decision does, on one line. */
 const said = ({ error, failures, next, pause, reason, state }: Decision): string =>
@@ -111,18 +120,17 @@ describe("decide", () => {
   })
 
   it("waits as long as the service asks, and pauses the fleet from the third throttled company on", () => {
-    const throttled: Outcome = { ...every.Throttled, retryAfter: Option.some(Duration.minutes(2)) }
+    const throttled: Outcome = asking(every.Throttled, Duration.minutes(2))
 
     assert.strictEqual(said(decide(throttled, row, context)), "active, in 120000, failures 3, error")
     assert.strictEqual(decide(throttled, row, { ...context, throttledOthers: 1 }).pause, undefined)
     for (const minutes of [24 * 60 + 1, 1e15]) {
-      const { next } = decide({ ...every.Throttled, retryAfter: Option.some(Duration.minutes(minutes)) }, row, context)
+      const { next } = decide(asking(every.Throttled, Duration.minutes(minutes)), row, context)
       assert.deepStrictEqual(next, { _tag: "In", millis: 24 * 60 * minute }, "a wait of years is one for ever")
     }
     for (const minutes of [1, 15, 24 * 60]) {
       for (let random = 0; random <= 1; random += 0.001) {
-        for (const retryAfter of [Option.none(), Option.some(Duration.zero)]) {
-          const bare: Outcome = { ...every.Throttled, retryAfter }
+        for (const bare of [every.Throttled, asking(every.Throttled, Duration.zero)]) {
           const { next } = decide(bare, { ...row, failures: 0, every: minutes * minute }, { ...context, random })
           const millis = next._tag === "In" ? next.millis : 0
           assert.isAtLeast(millis, minute, "a block of a minute that the service does not name")
@@ -131,7 +139,7 @@ describe("decide", () => {
       }
     }
     for (const [retryAfter, millis] of [[1, 1], [2, 2], [60, 15]] as const) {
-      const outcome: Outcome = { ...every.Throttled, retryAfter: Option.some(Duration.minutes(retryAfter)) }
+      const outcome = asking(every.Throttled, Duration.minutes(retryAfter))
       const { pause } = decide(outcome, row, { ...context, throttledOthers: 2 })
       assert.deepStrictEqual(pause, { reason: "RateLimited", millis: millis * minute })
     }
@@ -267,12 +275,30 @@ describe("outcomeOf", () => {
 
   it.each([
     new Errors.RateLimited({ retryAfter: Option.some(Duration.seconds(7)) }),
+    new Errors.ServerError({ retryAfter: Option.some(Duration.seconds(7)) }),
+    new Errors.ServiceUnavailable({ retryAfter: Option.some(Duration.seconds(7)) }),
+    new Errors.Forbidden({ retryAfter: Option.some(Duration.seconds(7)) }),
     new Errors.TokenError({ reason: "Throttled", retryAfter: Option.some(Duration.seconds(7)) })
   ])("keeps how long the service asks to wait: $_tag", (error) => {
     const outcome = outcomeOf(error)
 
-    assert.deepStrictEqual("retryAfter" in outcome ? outcome.retryAfter : undefined, Option.some(Duration.seconds(7)))
+    assert.deepStrictEqual("failure" in outcome ? outcome.failure.retryAfter : undefined, Duration.seconds(7))
   })
+
+  it.each(["Transient", "Refused", "Unreadable"] as const)(
+    "takes no turn before the wait of the service is over: %s",
+    (tag) => {
+      const next = (retryAfter: Duration.Duration) => {
+        const { next } = decide(asking(every[tag], retryAfter), row, context)
+        return next._tag === "In" ? next.millis : 0
+      }
+      const usual = next(Duration.zero)
+
+      assert.strictEqual(next(Duration.millis(usual - 1)), usual)
+      assert.strictEqual(next(Duration.millis(usual + 1)), usual + 1)
+      assert.strictEqual(next(Duration.days(365)), 24 * 60 * minute)
+    }
+  )
 
   it("keeps one printable line of 500 characters", () => {
     const outcome = defectOf(`first\nsecond ${"x".repeat(900)}`)

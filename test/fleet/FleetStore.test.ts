@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, DateTime, Duration, Effect, Exit, Option, Scope } from "effect"
+import { Clock, Duration, Effect, Exit, Option, Scope } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import type { Outcome } from "../../src/fleet/CompanyState.ts"
 import { nextSlot } from "../../src/fleet/Schedule.ts"
@@ -27,12 +27,6 @@ const every = 900_000
 const id = CompanyId.make
 const failure = { tag: "ServerError", text: "500" }
 const transient: Outcome = { _tag: "Transient", failure }
-const unauthorized: Outcome = { _tag: "Refused", failure: { tag: "Unauthorized", text: "401" } }
-const noCredential: Outcome = {
-  _tag: "NoCredential",
-  failure: { tag: "TokenError.InvalidClient", text: "no token" },
-  reason: "InvalidClient"
-}
 
 /** The latest that the clock of a database may say: PostgreSQL rounds to a millisecond, which may be the next one. */
 const latestNow = Effect.map(Clock.currentTimeMillis, (now) => now + 1)
@@ -69,51 +63,6 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
     )
 
   describe("claim", () => {
-    test("takes what is due, once, with a new epoch", ({ store }) =>
-      Effect.gen(function*() {
-        yield* store.operator.add(companies(3))
-        const before = yield* Clock.currentTimeMillis
-        const claimed = yield* store.claim(claiming())
-        const again = yield* store.claim(claiming("b"))
-
-        assert.deepStrictEqual(idsOf(claimed), [1, 2, 3])
-        assert.deepStrictEqual(again, [])
-        const { began, claimed: claimedAt, epoch, every: interval, phase, starts } = first(claimed)
-        assert.deepStrictEqual([interval, phase, starts], [every, "first", 1])
-        assert.approximately(epoch, before, 60_000, "an epoch begins with the clock, and never at 0")
-        assert.isAtLeast(began, claimedAt)
-      }))
-
-    test("takes as many as there is room for, the longest due first", (fleet) =>
-      Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(5))
-        yield* setCompanies(fleet, "next_at = next_at - company_id * 1000")
-
-        assert.deepStrictEqual(idsOf(yield* fleet.store.claim(claiming("a", { room: 2 }))), [4, 5])
-      }))
-
-    test("leaves alone what is not due, not active, held, or a suspect", (fleet) =>
-      Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(6))
-        yield* setCompanies(fleet, "next_at = next_at + 60000", "company_id = 1")
-        yield* fleet.store.operator.pause([id(2)])
-        yield* setCompanies(fleet, "state = 'blocked'", "company_id = 3")
-        yield* setCompanies(fleet, "starts = 2", "company_id = 4")
-        yield* setCompanies(fleet, "heartbeat_at = next_at", "company_id = 5")
-
-        assert.deepStrictEqual(idsOf(yield* fleet.store.claim(claiming())), [6])
-      }))
-
-    test("takes over from a runner that stopped, after the takeover", (fleet) =>
-      Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(1))
-        const { epoch } = first(yield* fleet.store.claim(claiming("a")))
-        yield* frozen(fleet)
-        const taken = first(yield* fleet.store.claim(claiming("b")))
-
-        assert.deepStrictEqual([taken.epoch, taken.starts], [epoch + 1, 2])
-      }))
-
     test("takes companies of its shards, and helps others after a while", (fleet) =>
       Effect.gen(function*() {
         yield* fleet.store.operator.add([1, 2, 301, 302].map((n) => ({ id: id(n), every: undefined })))
@@ -131,18 +80,6 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         yield* setCompanies(fleet, "next_at = next_at - 5000", "company_id <> 1")
 
         assert.deepStrictEqual(idsOf(yield* fleet.store.claim(claiming("a", { mine: [1], room: 1 }))), [1])
-      }))
-
-    test("takes nothing while the fleet is paused, until the pause ends", (fleet) =>
-      Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(1))
-        yield* fleet.store.operator.pauseAll
-        assert.deepStrictEqual(yield* fleet.store.claim(claiming()), [])
-        yield* fleet.store.operator.resumeAll
-        yield* pause(fleet, "RateLimited", String((yield* Clock.currentTimeMillis) + 60_000))
-        assert.deepStrictEqual(yield* fleet.store.claim(claiming()), [])
-        yield* Effect.orDie(fleet.sql.unsafe("UPDATE fleet_pause SET until = 1"))
-        assert.lengthOf(yield* fleet.store.claim(claiming()), 1)
       }))
   })
 
@@ -217,47 +154,6 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         assert.deepStrictEqual(minutes.map(({ runs }) => Number(runs)), [1])
       }))
 
-    test("counts nothing twice, where the answer of the first was lost", (fleet) =>
-      Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(1))
-        const claim = first(yield* fleet.store.claim(claiming()))
-        yield* fleet.store.end("a", ending(claim, { rows: 7 }), settings)
-        const again = yield* fleet.store.end("a", ending(claim, { rows: 7 }), settings)
-
-        assert.strictEqual(again, undefined)
-        assert.strictEqual((yield* readCompany(fleet, 1)).rows, 7)
-        assert.lengthOf(yield* fleet.store.operator.runs(id(1)), 1)
-      }))
-
-    test("of a turn that lost its company writes nothing", (fleet) =>
-      Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(2))
-        const [one, two] = yield* fleet.store.claim(claiming())
-        yield* frozen(fleet)
-        yield* fleet.store.claim(claiming("b"))
-        yield* fleet.store.operator.remove([id(2)])
-
-        assert.strictEqual(yield* fleet.store.end("a", ending(defined(one)), settings), undefined)
-        assert.strictEqual(yield* fleet.store.end("a", failing(defined(one), transient), settings), undefined)
-        assert.strictEqual(yield* fleet.store.end("a", ending(defined(two)), settings), undefined)
-        assert.isNotNull((yield* readCompany(fleet, 1)).heartbeat_at)
-        assert.lengthOf(yield* fleet.store.operator.runs(id(2)), 0)
-      }))
-
-    test("of an old turn is not that of a company that was removed and added again", (fleet) =>
-      Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(1))
-        const claim = first(yield* fleet.store.claim(claiming()))
-        yield* Effect.sleep(3)
-        yield* fleet.store.operator.remove([id(1)])
-        yield* fleet.store.operator.add(companies(1))
-        const second = first(yield* fleet.store.claim(claiming("b")))
-
-        assert.notStrictEqual(second.epoch, claim.epoch)
-        assert.strictEqual(yield* fleet.store.isHeld(claim), false)
-        assert.strictEqual(yield* fleet.store.end("a", ending(claim), settings), undefined)
-      }))
-
     test("is due again where an operator asked meanwhile, and keeps the state that was set", (fleet) =>
       Effect.gen(function*() {
         yield* fleet.store.operator.add(companies(4))
@@ -275,27 +171,6 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         assert.isAtMost(Number(due[1]?.sweep_at), now, "the requested sweep is to come")
         assert.isAtMost(Number((yield* readCompany(fleet, 3)).next_at), now + 1000)
         assert.strictEqual((yield* readCompany(fleet, 4)).state, "paused")
-      }))
-
-    test("of a turn that is over is due at once, behind the others, and keeps the failures without a page", (fleet) =>
-      Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(2))
-        yield* setCompanies(fleet, "failures = 3")
-        const [one, two] = yield* fleet.store.claim(claiming())
-        yield* Effect.sleep(3)
-        const over = {
-          outcome: { _tag: "TurnOver", isEmpty: false },
-          phase: { phase: "first", isSwept: false },
-          proven: undefined
-        } as const
-        yield* fleet.store.end("a", ending(defined(one), { ...over, pages: 5, isFullSweep: false }), settings)
-        yield* fleet.store.end("a", ending(defined(two), { ...over, pages: 0, isFullSweep: false }), settings)
-        const [first, second] = yield* Effect.forEach([one, two], (claim) => readCompany(fleet, defined(claim).company))
-
-        assert.isAbove(Number(first?.next_at), defined(one).claimed)
-        assert.isAtMost(Number(first?.next_at), yield* latestNow)
-        assert.deepStrictEqual([first?.failures, second?.failures], [0, 3])
-        assert.deepStrictEqual([first?.phase, first?.sweep_at, first?.last_ok_at], ["first", null, null])
       }))
 
     test("of a failed turn waits within the backoff and keeps the error", (fleet) =>
@@ -421,113 +296,7 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
       }))
   })
 
-  describe("release", () => {
-    test("puts an interrupted turn back to the front, uncounted, and asks for a new probe", (fleet) =>
-      Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(1))
-        const claim = first(yield* fleet.store.claim(claiming()))
-        yield* Effect.orDie(fleet.sql.unsafe(
-          `INSERT INTO fleet_pause (reason, until, probed_at, probe_company, probe_epoch) VALUES ('Rejected', NULL, 77, 1, ${claim.epoch})`
-        ))
-        yield* fleet.store.release(claim)
-        const row = yield* readCompany(fleet, 1)
-        const [paused] = yield* Effect.orDie(fleet.sql.unsafe<{ probed_at: unknown }>("SELECT * FROM fleet_pause"))
-
-        assert.deepStrictEqual([row.heartbeat_at, row.starts, row.next_at], [null, 0, claim.claimed])
-        assert.strictEqual(Number(paused?.probed_at), 0)
-      }))
-
-    test("does not drop the lease of the next owner", (fleet) =>
-      Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(1))
-        const claim = first(yield* fleet.store.claim(claiming()))
-        yield* frozen(fleet)
-        yield* fleet.store.claim(claiming("b"))
-        yield* fleet.store.release(claim)
-        const row = yield* readCompany(fleet, 1)
-
-        assert.isNotNull(row.heartbeat_at)
-        assert.strictEqual(row.starts, 2)
-      }))
-  })
-
-  describe("suspects", () => {
-    test("wait for a runner that drains, and for one alone", (fleet) =>
-      Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(2))
-        yield* setCompanies(fleet, "starts = 2")
-        const one = yield* fleet.store.drain("a", takeover)
-        const other = yield* fleet.store.drain("b", takeover)
-
-        assert.deepStrictEqual([one.isDraining, other.isDraining], [true, false])
-        assert.strictEqual(yield* fleet.store.claimSuspect("b", takeover), undefined)
-        const claim = defined(yield* fleet.store.claimSuspect("a", takeover))
-        assert.strictEqual(claim.starts, 3)
-        yield* fleet.store.extendSolo("a", takeover)
-        assert.strictEqual((yield* fleet.store.drain("b", takeover)).isDraining, false)
-        yield* fleet.store.giveSoloBack("a")
-        assert.strictEqual((yield* fleet.store.drain("b", takeover)).isDraining, true)
-      }))
-
-    test("do not drain while the fleet is paused, or none is due", (fleet) =>
-      Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(1))
-        assert.strictEqual((yield* fleet.store.drain("a", takeover)).isDraining, false)
-        yield* setCompanies(fleet, "starts = 3")
-        yield* fleet.store.operator.pauseAll
-        assert.strictEqual((yield* fleet.store.drain("a", takeover)).isDraining, false)
-        yield* fleet.store.operator.resumeAll
-        yield* setCompanies(fleet, "next_at = next_at + 60000")
-        assert.strictEqual((yield* fleet.store.drain("a", takeover)).isDraining, false)
-      }))
-
-    test("are quarantined after five starts without an end, as soon as their leases expire", (fleet) =>
-      Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(2))
-        yield* fleet.store.claim(claiming())
-        yield* setCompanies(fleet, "starts = 5")
-        assert.deepStrictEqual((yield* fleet.store.drain("a", takeover)).quarantined, [])
-        yield* frozen(fleet, "company_id = 2")
-        assert.deepStrictEqual((yield* fleet.store.drain("a", takeover)).quarantined, [id(2)])
-        const row = yield* readCompany(fleet, 2)
-        assert.deepStrictEqual([row.state, row.reason, row.heartbeat_at], ["quarantined", "starts", null])
-      }))
-
-    test("stay suspects when an operator resumes them", (fleet) =>
-      Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(1))
-        yield* setCompanies(fleet, "state = 'quarantined', starts = 5")
-        yield* fleet.store.operator.resume([id(1)])
-
-        assert.deepStrictEqual(yield* fleet.store.claim(claiming()), [])
-        assert.strictEqual((yield* readCompany(fleet, 1)).starts, 2)
-      }))
-  })
-
   describe("pauses", () => {
-    test("come from the third throttled company within a minute, and a later one lengthens them", (fleet) =>
-      Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(4))
-        const claims = (yield* fleet.store.claim(claiming())).toSorted((one, other) => one.company - other.company)
-        const pauses: Array<string | undefined> = []
-        for (const claim of claims.slice(0, 3)) {
-          const ended = yield* fleet.store.end("a", failing(claim, throttled), settings)
-          pauses.push(ended?.pause?.reason)
-        }
-        assert.deepStrictEqual(pauses, [undefined, undefined, "RateLimited"])
-        const untilOf = Effect.map(
-          Effect.orDie(fleet.sql.unsafe<{ until: unknown }>("SELECT until FROM fleet_pause")),
-          ([row]) => Number(row?.until)
-        )
-        yield* Effect.orDie(fleet.sql.unsafe("UPDATE fleet_pause SET until = 1"))
-        yield* fleet.store.end("a", failing(defined(claims[3]), throttled), settings)
-        assert.isAbove(
-          yield* untilOf,
-          yield* Clock.currentTimeMillis,
-          "the row of a pause that ended does not stop the next"
-        )
-      }))
-
     test("are new once: a company that is refused in one of them only lengthens it", (fleet) =>
       Effect.gen(function*() {
         yield* fleet.store.operator.add(companies(6))
@@ -538,6 +307,7 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         }
 
         assert.deepStrictEqual(news, [false, false, true, false, false, true])
+        assert.lengthOf(yield* fleet.store.operator.pauses, 1, "the row of a pause that ended does not stop the next")
       }))
 
     test("are not made by three throttled companies while another one succeeds, whatever a clock that was ahead has written", (fleet) =>
@@ -559,112 +329,6 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
 
         const none = undefined
         assert.deepStrictEqual(pauses, [none, none, none, none, none, "RateLimited", "RateLimited", "RateLimited"])
-      }))
-
-    test("the same company throttled three times is no pause", (fleet) =>
-      Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(1))
-        for (let turn = 0; turn < 4; turn++) {
-          yield* setCompanies(fleet, "next_at = 0")
-          const claim = first(yield* fleet.store.claim(claiming()))
-          assert.strictEqual((yield* fleet.store.end("a", failing(claim, throttled), settings))?.pause, undefined)
-        }
-      }))
-
-    test("come from ten unauthorized companies without a success between", (fleet) =>
-      Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(21))
-        const claims = yield* fleet.store.claim(claiming())
-        const pauses: Array<string | undefined> = []
-        for (const [at, claim] of claims.entries()) {
-          const end = at === 9 ? ending(claim) : failing(claim, unauthorized)
-          pauses.push((yield* fleet.store.end("a", end, settings))?.pause?.reason)
-          yield* Effect.sleep(2)
-        }
-
-        assert.deepStrictEqual(pauses.flatMap((reason, at) => reason === undefined ? [] : [at]), [19, 20])
-      }))
-
-    test("are tried with one company, once an hour, of whatever shard", (fleet) =>
-      Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(3))
-        const claim = first(yield* fleet.store.claim(claiming("a", { room: 1 })))
-        const ended = yield* fleet.store.end("a", failing(claim, noCredential), settings)
-        assert.strictEqual(ended?.pause?.reason, "InvalidClient")
-        assert.deepStrictEqual(yield* fleet.store.claim(claiming()), [])
-        assert.strictEqual(yield* fleet.store.probe("a", takeover), undefined, "not before an hour")
-
-        yield* Effect.orDie(fleet.sql.unsafe("UPDATE fleet_pause SET probed_at = probed_at - 3600000"))
-        yield* setCompanies(fleet, "next_at = next_at + 600000")
-        const probe = defined(yield* fleet.store.probe("b", takeover))
-        assert.strictEqual(yield* fleet.store.probe("a", takeover), undefined, "one at a time")
-        yield* frozen(fleet)
-        const second = defined(yield* fleet.store.probe("a", takeover))
-        assert.notStrictEqual(second.company, probe.company, "another company than the one that was tried last")
-
-        const failed = yield* fleet.store.end("a", failing(second, noCredential, { isProbe: true }), settings)
-        assert.deepStrictEqual([failed?.isLifted, (yield* fleet.store.operator.pauses).length], [false, 1])
-        yield* Effect.orDie(fleet.sql.unsafe("UPDATE fleet_pause SET probed_at = 0"))
-        const third = defined(yield* fleet.store.probe("a", takeover))
-        const lifted = yield* fleet.store.end("a", ending(third, { isProbe: true }), settings)
-        assert.deepStrictEqual([lifted?.isLifted, yield* fleet.store.operator.pauses], [true, []])
-      }))
-
-    test("are not made by a process that is refused alone, until the last one that was served is refused too", (fleet) =>
-      Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(7))
-        const claims = yield* fleet.store.claim(claiming())
-        const end = (at: number, runner: string) =>
-          Effect.gen(function*() {
-            yield* fleet.store.noteTrouble(runner, { kind: "refused", text: "no token" })
-            const ended = yield* fleet.store.end(runner, failing(defined(claims[at]), noCredential), settings)
-            return ended?.pause?.reason
-          })
-        yield* fleet.store.end("a", ending(defined(claims[0])), settings)
-        assert.strictEqual(yield* end(1, "b"), undefined, "a was served")
-        assert.strictEqual(yield* end(2, "c"), undefined, "also of several")
-        const left = yield* readCompany(fleet, defined(claims[1]).company)
-        assert.isAtMost(Number(left.next_at), yield* latestNow, "another process takes it")
-        assert.strictEqual(yield* end(3, "a"), "InvalidClient")
-
-        yield* fleet.store.operator.resumeAll
-        assert.strictEqual(yield* end(6, "b"), "InvalidClient", "a was served before it was refused")
-        yield* fleet.store.operator.resumeAll
-        yield* fleet.store.noteTrouble("a", undefined)
-        assert.strictEqual(yield* end(4, "b"), undefined, "a is granted a token again")
-        yield* Effect.orDie(fleet.sql.unsafe(`UPDATE fleet_run SET ended_at = ended_at - ${every}`))
-        assert.strictEqual(yield* end(5, "b"), "InvalidClient", "no other one was served for an interval")
-      }))
-
-    test("are not tried while the operator pauses, or another pause has an end", (fleet) =>
-      Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(1))
-        yield* pause(fleet, "Rejected", "NULL")
-        yield* fleet.store.operator.pauseAll
-        assert.strictEqual(yield* fleet.store.probe("a", takeover), undefined)
-        yield* fleet.store.operator.resumeAll
-        assert.deepStrictEqual(yield* fleet.store.operator.pauses, [])
-        yield* pause(fleet, "Rejected", "NULL")
-        yield* pause(fleet, "RateLimited", String((yield* Clock.currentTimeMillis) + 60_000))
-        assert.strictEqual(yield* fleet.store.probe("a", takeover), undefined)
-      }))
-
-    test("without a company to try are tried as soon as there is one", (fleet) =>
-      Effect.gen(function*() {
-        yield* pause(fleet, "Rejected", "NULL")
-        assert.strictEqual(yield* fleet.store.probe("a", takeover), undefined)
-        yield* fleet.store.operator.add(companies(1))
-        assert.isDefined(yield* fleet.store.probe("a", takeover))
-      }))
-
-    test("a success of another turn than the probe does not lift them", (fleet) =>
-      Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(2))
-        const claims = yield* fleet.store.claim(claiming())
-        yield* pause(fleet, "Rejected", "NULL")
-        yield* fleet.store.end("a", ending(first(claims)), settings)
-
-        assert.lengthOf(yield* fleet.store.operator.pauses, 1)
       }))
   })
 
@@ -746,17 +410,13 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
   })
 
   describe("the operator's statements", () => {
-    test("add companies once, keep what is not given, and change what is", ({ store }) =>
+    test("give a known company the guid that is given, and keep the one that it has", ({ store }) =>
       Effect.gen(function*() {
         const guid = CompanyGuid.make("3b2f7c1e-5a94-4d0b-8e6f-9c1a7d2e4f60")
-        const one = yield* store.operator.add([{ id: id(1), guid, every: 60_000 }, { id: id(2), every: undefined }])
-        const two = yield* store.operator.add([{ id: id(1), every: undefined }, { id: id(2), guid, every: 60_000 }])
-        const listed = yield* store.operator.list({ states: undefined, isLate: false, id: undefined })
+        yield* store.operator.add([{ id: id(1), guid, every: 60_000 }, { id: id(2), every: undefined }])
+        yield* store.operator.add([{ id: id(1), every: undefined }, { id: id(2), guid, every: 60_000 }])
         const claims = yield* store.claim(claiming())
 
-        assert.deepStrictEqual(one, { added: [id(1), id(2)], changed: [] })
-        assert.deepStrictEqual(two, { added: [], changed: [id(2)] })
-        assert.deepStrictEqual(listed.map(({ every }) => Duration.toSeconds(every)), [60, 60])
         assert.deepStrictEqual(claims.map((claim) => claim.guid), [guid, guid])
       }))
 
@@ -776,21 +436,6 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         assert.deepStrictEqual(claims.map(({ every, guid }) => [every, guid]), [[60_000, guid], [60_000, undefined]])
       }))
 
-    test("name unknown companies, and those whose state does not allow it", ({ store }) =>
-      Effect.gen(function*() {
-        yield* store.operator.add(companies(3))
-        yield* store.operator.pause([id(2)])
-
-        assert.deepStrictEqual(yield* store.operator.trigger([id(9), id(2), id(1), id(1)]), {
-          changed: [id(1)],
-          unknown: [id(9)],
-          inactive: [id(2)]
-        })
-        assert.deepStrictEqual((yield* store.operator.resume([id(1), id(2)])).changed, [id(2)])
-        assert.deepStrictEqual(yield* store.operator.resumeWhere("paused", undefined), [])
-        assert.deepStrictEqual((yield* store.operator.remove([id(3), id(8)])).unknown, [id(8)])
-      }))
-
     test("resume those of one reason", (fleet) =>
       Effect.gen(function*() {
         yield* fleet.store.operator.add(companies(3))
@@ -803,37 +448,6 @@ describe.each(kinds)("the statements of a fleet in $name", ({ missing, open }) =
         ])
         const row = yield* readCompany(fleet, 1)
         assert.deepStrictEqual([row.state, row.reason, row.failures, row.tag_count], ["active", null, 0, 0])
-      }))
-
-    test("list by state and lateness, which counts from the last complete pass", (fleet) =>
-      Effect.gen(function*() {
-        yield* fleet.store.operator.add(companies(3))
-        yield* setCompanies(fleet, `added_at = added_at - ${3 * every}`)
-        yield* setCompanies(fleet, "last_ok_at = next_at", "company_id = 2")
-        yield* fleet.store.operator.pause([id(3)])
-        const list = fleet.store.operator.list
-        const late = yield* list({ states: undefined, isLate: true, id: undefined })
-        const paused = yield* list({ states: ["paused"], isLate: false, id: undefined })
-        const [second] = yield* list({ states: undefined, isLate: false, id: id(2) })
-
-        assert.deepStrictEqual(late.map(({ companyId: company }) => company), [id(1), id(3)])
-        assert.approximately(Duration.toSeconds(late[0]?.late ?? 0), 2 * every / 1000, 5)
-        assert.deepStrictEqual(paused.map(({ companyId: company }) => company), [id(3)])
-        assert.deepStrictEqual([
-          second && Duration.toSeconds(second.late),
-          Option.isSome(second?.lastOkAt ?? Option.none())
-        ], [0, true])
-      }))
-
-    test("show pauses that hold", ({ store }) =>
-      Effect.gen(function*() {
-        yield* store.operator.pauseAll
-        yield* store.operator.pauseAll
-        assert.deepStrictEqual(yield* store.operator.pauses, [{
-          reason: "operator",
-          until: Option.none<DateTime.Utc>(),
-          by: Option.none<string>()
-        }])
       }))
   })
 

@@ -133,39 +133,6 @@ describe("time-punches fleet", () => {
   )
 
   test(
-    "shows pauses above the table, and keeps them out of JSON",
-    Effect.gen(function*() {
-      const { fleet } = yield* inFile
-      yield* fleet("add 1")
-      yield* fleet("pause --all")
-      const [first] = linesOf((yield* fleet("list")).stdout)
-      const json: unknown = JSON.parse((yield* fleet("list --json")).stdout)
-      yield* fleet("resume --all")
-      const [after] = linesOf((yield* fleet("list")).stdout)
-
-      assert.strictEqual(first, `PAUSED: operator (${person}), until fleet resume --all`)
-      assert.lengthOf(Array.isArray(json) ? json : [], 1)
-      assert.match(after ?? "", /^company/)
-    })
-  )
-
-  test(
-    "says who paused a company, by which resume finds it",
-    Effect.gen(function*() {
-      const { fleet } = yield* inFile
-      yield* fleet("add 1 2")
-      yield* fleet("pause 1")
-      const list: ReadonlyArray<{ readonly reason: unknown }> = JSON.parse((yield* fleet("list --json")).stdout)
-      const other = yield* fleet("resume --state paused --reason somebody@else")
-      const resumed = yield* fleet(`resume --state paused --reason ${person}`)
-
-      assert.deepStrictEqual(list.map(({ reason }) => reason), [person, null])
-      assert.strictEqual(other.stdout, "0 companies resumed\n")
-      assert.strictEqual(resumed.stdout, "1 company resumed\n")
-    })
-  )
-
-  test(
     "runners shows which processes live, what they hold and for how long, and why they leave companies to others",
     Effect.gen(function*() {
       const { fleet, sql } = yield* inFile

@@ -4,6 +4,7 @@
  * throttled; credentials are refused; the clock of the database is set back; operators pause. What they
  * say to each other goes through gates, so that a killed process neither reads nor writes anything any more.
  */
+import { assert } from "@effect/vitest"
 import { DateTime, Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Result, Scope, Stream } from "effect"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
@@ -25,6 +26,7 @@ import { makeStoreOf } from "../../src/sync/memoryStore.ts"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
 import { punch } from "../../src/testing/TestClient.ts"
 import { pageOf } from "../support/page.ts"
+import { runSeries } from "../support/series.ts"
 import { sqliteStore } from "./support.ts"
 
 export const noon = Date.UTC(2026, 3, 5, 12)
@@ -421,10 +423,12 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
       }
       yield* ended(second)
       yield* supervise(second)
-      // Pauses are tried once an hour: a plan has minutes.
-      if (second === plan.seconds + 30) yield* Effect.orDie(sql`UPDATE fleet_pause SET probed_at = 0`)
+      // Pauses are tried once an hour, also with the company that kills its process: a plan has minutes.
+      if (second >= plan.seconds + 30 && (second - plan.seconds) % 15 === 0)
+        yield* Effect.orDie(sql`UPDATE fleet_pause SET probed_at = 0`)
       yield* TestClock.adjust("1 second")
-      if (second % 60 === 59) yield* Effect.orDie(real.correctTimes(settings))
+      if (second % 60 === 59)
+        yield* Effect.orDie(real.correctTimes(settings))
       if (second < everybodyLoaded || second % 3 > 0) continue
       for (const { companyId: company, late, state } of yield* listed) {
         if (state === "active" && !poison.has(company) && !throttled.has(company))
@@ -464,3 +468,41 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
     yield* Fiber.join(closed)
     return { faults: [...new Set(faults)], runs: Number(counted?.runs), refused, worst } satisfies Verdict
   }).pipe(Effect.scoped)
+
+/** Kinds of plans, each with what is drawn for all of its seeds. */
+export const kinds = {
+  "no faults": {},
+  kills: { faults: ["kill"] },
+  freezes: { faults: ["freeze"] },
+  "freezes while pages are long": { pageSeconds: 8, processes: 2, faults: ["freeze"] },
+  outages: { faults: ["outage"] },
+  "companies that are removed and added again": { faults: ["again"] },
+  "companies that kill their process": { poison: 1, companies: 8 },
+  "two of them, and freezes": { poison: 2, faults: ["freeze"] },
+  "two of them, and kills": { poison: 2, faults: ["kill"] },
+  "operators, refused credentials and a service that fails": { faults: ["operator", "credential", "service"] },
+  "a process that is refused or does not reach the service": { seconds: 120, faults: ["cut", "hang", "secret"] },
+  "that, throttled companies and kills": { throttled: 2, companies: 9, faults: ["cut", "secret", "kill"] },
+  "a clock that is set back": { faults: ["clock", "kill", "service"] },
+  everything: { poison: 1, faults: storm },
+  "everything, and no engine": { poison: 1, faults: storm, isEngineDead: true },
+  "one process": { processes: 1, poison: 1, faults: storm }
+} satisfies Readonly<Record<string, Partial<Plan>>>
+
+export type Kind = keyof typeof kinds
+
+/** Runs plans of one kind, whose companies must all be whole in the end, and each of which must have had more turns than this. */
+export const keepsWhole = (
+  kind: Kind,
+  seeds: Iterable<number>,
+  { file, seconds, turns }: { readonly file: string; readonly seconds?: number; readonly turns: number }
+): Effect.Effect<void> =>
+  runSeries(seeds, {
+    file: `${file} -t "${kind}"`,
+    draw: (seed): Plan => ({ ...calm, ...seconds && { seconds }, ...kinds[kind], seed }),
+    run: (plan) =>
+      Effect.map(run(plan), ({ faults, runs }) => {
+        assert.strictEqual(faults.join("; "), "")
+        assert.isAbove(runs, turns)
+      })
+  })

@@ -95,8 +95,7 @@ export const failing = (claim: Claim, outcome: Outcome, more: Partial<End> = {})
 
 export const throttled: Outcome = {
   _tag: "Throttled",
-  failure: { tag: "RateLimited", text: "429" },
-  retryAfter: Option.none()
+  failure: { tag: "RateLimited", text: "429" }
 }
 
 /** Companies of these ids. */

@@ -1,43 +1,19 @@
-/** The model of a fleet over many plans: `npm test` runs a few of them. */
+/** The model of a fleet over many plans: as many of each kind as their time allows; `npm test` runs a few of them. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { calm, type Plan, type Planting, run, storm } from "../fleet/model.ts"
+import { Effect, Struct } from "effect"
+import { calm, keepsWhole, kinds, type Plan, type Planting, run } from "../fleet/model.ts"
+import { seedsFrom, within } from "../support/series.ts"
 
-const seeds = (count: number, plan: Partial<Plan>) =>
-  Array.from({ length: count }, (_, seed) => ({ ...calm, seed, ...plan }))
+const file = "test/full/fleetModel.test.ts --config vitest.full.config.ts"
 
 describe("the model of a fleet", () => {
-  it.effect.each<readonly [string, ReadonlyArray<Plan>]>([
-    ["no faults", seeds(2, {})],
-    ["kills", seeds(6, { faults: ["kill"] })],
-    ["freezes", seeds(6, { faults: ["freeze"] })],
-    ["outages", seeds(6, { faults: ["outage"] })],
-    ["companies that kill their process", seeds(6, { poison: 1, companies: 8 })],
-    ["two of them, and kills", seeds(6, { poison: 2, faults: ["kill"] })],
-    [
-      "operators, refused credentials and a service that fails",
-      seeds(6, { faults: ["operator", "credential", "service"] })
-    ],
-    [
-      "a process that is refused or does not reach the service",
-      seeds(8, { seconds: 120, faults: ["cut", "hang", "secret"] })
-    ],
-    [
-      "that, throttled companies and kills",
-      seeds(6, { throttled: 2, companies: 9, faults: ["cut", "secret", "kill"] })
-    ],
-    ["a clock that is set back", seeds(4, { faults: ["clock", "kill", "service"] })],
-    ["everything", seeds(30, { poison: 1, faults: storm })],
-    ["everything, and no engine", seeds(15, { poison: 1, faults: storm, isEngineDead: true })],
-    ["one process", seeds(6, { processes: 1, poison: 1, faults: storm })]
-  ])("is whole after %s", ([, plans]) =>
-    Effect.gen(function*() {
-      for (const plan of plans) {
-        const { faults, runs } = yield* run(plan)
-        assert.deepStrictEqual(faults, [], JSON.stringify(plan))
-        assert.isAbove(runs, 10, JSON.stringify(plan))
-      }
-    }), 300_000)
+  for (const kind of Struct.keys(kinds)) {
+    it.effect(
+      `is whole after ${kind}`,
+      () => keepsWhole(kind, within("20 seconds", seedsFrom(0, 30)), { file, turns: 10 }),
+      300_000
+    )
+  }
 })
 
 const fault = { ...calm, seed: 4, seconds: 90, companies: 12 }

@@ -40,6 +40,7 @@ import {
   InvalidPunch,
   InvalidRequest,
   type IssuedToken,
+  LimitReached,
   ListError,
   type ListOptions,
   LocationId,
@@ -64,7 +65,6 @@ import {
   TokenCache,
   TokenEndpoint,
   TokenError,
-  type TokenFailure,
   TracePropagation,
   TransportError,
   Unauthorized,
@@ -85,7 +85,7 @@ import {
 import { FakeServer } from "effect-time-punches/testing/node"
 
 const company = { id: CompanyId.make(7), guid: CompanyGuid.make("7f6d3c1e-2c55-4be0-9d0b-0a4f2f6c1a11") }
-export const configured = Company.fromConfig
+export const configured = Company.config
 const at = DateTime.makeUnsafe("2026-03-09T04:00:00Z")
 
 // Filters: a base that is narrowed, both kinds of window, and the codec that writes a filter down.
@@ -136,7 +136,7 @@ const mock = TimePunches.layerMock({ list: () => Stream.fail(new Forbidden({})) 
 
 // A credential and a token endpoint of the caller's own need public names only.
 const signing = Layer.succeed(Credentials, {
-  sign: (request) => Effect.succeed({ request, onUnauthorized: Effect.succeed(false) } satisfies SignedRequest)
+  sign: ({ request }) => Effect.succeed({ request, onUnauthorized: Effect.succeed(false) } satisfies SignedRequest)
 })
 const withOptions: ClientOptions<never, never> = {
   baseUrl: "https://punches.example.com",
@@ -148,11 +148,7 @@ const withOptions: ClientOptions<never, never> = {
 const wired = TimePunches.layerWith(withOptions)
 const vault = Layer.succeed(TokenEndpoint, {
   requestToken: Effect.fail(
-    {
-      error: new TokenError({ reason: "Throttled", status: Option.some(429) }),
-      retryable: true,
-      retryAfter: Option.some(Duration.seconds(5))
-    } satisfies TokenFailure
+    new TokenError({ reason: "Throttled", status: Option.some(429), retryAfter: Option.some(Duration.seconds(5)) })
   )
 })
 const issued: IssuedToken = { token: secret, lifetime: Duration.hours(1) }
@@ -170,15 +166,8 @@ const results: Stream.Stream<Result.Result<TimePunch, InvalidPunch>, ListError, 
   company
 )
 const page: Effect.Effect<Page, ListError, TimePunches> = TimePunches.page(company, undefined, onePage)
-const resumable = (segments: ReadonlyArray<BackfillSegment>): ReadonlyArray<BackfillSegment> =>
-  segments.map(({ cursor, gte, inclusive, queriedUntil, unordered, until }) => ({
-    gte,
-    until,
-    inclusive,
-    cursor,
-    ...(queriedUntil === undefined ? undefined : { queriedUntil }),
-    ...(unordered === undefined ? undefined : { unordered })
-  }))
+const resumable = (segments: ReadonlyArray<BackfillSegment>): string => JSON.stringify(segments)
+const stored = Schema.fromJsonString(Schema.Array(BackfillSegment))
 const window: BackfillFilter = { clockedIn: { gte: at, lt: DateTime.add(at, { days: 30 }) } }
 const parallel: BackfillOptions = { concurrency: 8, order: "byTime", pageSize: 200 }
 const history = TimePunches.backfill(company, window, parallel).pipe(
@@ -186,7 +175,7 @@ const history = TimePunches.backfill(company, window, parallel).pipe(
     TimePunches.backfill(company, window, {
       concurrency: 1,
       order: "asCompleted",
-      segments: resumable(error.unfinished)
+      segments: Schema.decodeSync(stored)(resumable(error.unfinished))
     }))
 )
 
@@ -206,6 +195,7 @@ const advise = (error: ListError): string => {
       return `${error.reason} ${Option.getOrElse(error.code, () => "")}`
     case "DecodeError":
       return `${error.reason} ${error.path} ${Option.getOrElse(error.punchId, () => 0)}`
+    case "LimitReached":
     case "PaginationError":
       return `${error.reason} after ${error.pagesCompleted} pages, ${error.attempts} attempts`
     case "InvalidRequest":
@@ -228,6 +218,7 @@ const made: ReadonlyArray<ListError> = [
   new TransportError({ reason: "Connect" }),
   new DecodeError({ reason: "Schema" }),
   new PaginationError({ reason: "CursorCycle" }),
+  new LimitReached({ reason: "MaxPages" }),
   new InvalidRequest({ field: "pageSize", detail: "must be 200 at most" }),
   new TokenError({ reason: "InvalidClient" })
 ]
@@ -235,7 +226,7 @@ const row = new InvalidPunch({ index: 0, path: "clocked_in" })
 
 // Values.
 const ids = [TimePunchId.make(1), ShiftId.make(2), BreakId.make(3), CustomBreakId.make(4), Cents.make(-5)]
-const codecs = [TimePunch.fromWire, Break.fromWire, Page, BackfillSegment, BackfillError]
+const codecs = [TimePunch.Wire, Break.Wire, Page, BackfillSegment, BackfillError]
 const zone = DateTime.zoneMakeNamedUnsafe("America/New_York")
 const week = Period.week(zone, BusinessDate.make("2026-03-09"), { firstDay: "sunday" })
 const next: Option.Option<BusinessDate> = Period.addDays(BusinessDate.make("2026-03-09"), 7)

@@ -19,7 +19,7 @@ import { CompanyId, Credentials, Endpoints, type ListError, TimePunches } from "
 import { WorkedTime } from "effect-time-punches/payroll"
 import { toNdjson } from "effect-time-punches/export"
 import { defaultCompany, FakeService, generatePunches } from "effect-time-punches/testing"
-import { UserId } from "effect-time-punches/Ids"
+import { UserId } from "effect-time-punches"
 
 const company = CompanyId.make(defaultCompany.id)
 const live = TimePunches.layer.pipe(
@@ -221,14 +221,17 @@ describe("the packed package", () => {
     assert.include(stdout, "doctor")
   })
 
-  it("keeps its internals closed", async () => {
-    const { code, stderr } = await run(process.execPath, ["-e", "import('effect-time-punches/internal/walk')"], {
-      cwd: project
-    })
+  it.each(["internal/walk", "Ids", "ApiError", "index", "sql/store"])(
+    "keeps its internals closed: %s",
+    async (path) => {
+      const { code, stderr } = await run(process.execPath, ["-e", `import('effect-time-punches/${path}')`], {
+        cwd: project
+      })
 
-    assert.notStrictEqual(code, 0)
-    assert.include(stderr, "ERR_PACKAGE_PATH_NOT_EXPORTED")
-  })
+      assert.notStrictEqual(code, 0)
+      assert.include(stderr, "ERR_PACKAGE_PATH_NOT_EXPORTED")
+    }
+  )
 
   it("bundles for a worker without any node: module, in the sizes that the results say", async () => {
     const whole = await bundle("worker.ts", "--platform=neutral", "--main-fields=module,main", "--conditions=import")

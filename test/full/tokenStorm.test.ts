@@ -1,15 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, type Duration, Effect, Exit, Fiber, Layer, Result, Schedule, Scheduler, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import {
-  type CachedToken,
-  Credentials,
-  Endpoints,
-  type ListError,
-  TimePunches,
-  TokenCache,
-  type TokenError
-} from "../../src/index.ts"
+import { Credentials, Endpoints, type ListError, TimePunches, TokenCache, type TokenError } from "../../src/index.ts"
+import type { TokenLife } from "../../src/internal/resilience/tokenState.ts"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import {
@@ -32,6 +25,7 @@ import {
   serviceOf
 } from "../support/tokens.ts"
 import { transports } from "../support/transports.ts"
+import { untyped } from "../support/untyped.ts"
 
 const punches = generatePunches({ seed: 3, count: 40, companyId: defaultCompany.id, deletedShare: 0 })
 
@@ -326,7 +320,7 @@ describe("TokenCache in random schedules", () => {
 
   /** The tokens that callers got, and the generations that the service refused. */
   interface History {
-    readonly given: Array<CachedToken>
+    readonly given: Array<TokenLife>
     readonly refused: Set<number>
   }
 
@@ -338,7 +332,7 @@ describe("TokenCache in random schedules", () => {
   }
 
   interface Caller {
-    readonly fiber: Fiber.Fiber<Result.Result<CachedToken, TokenError>>
+    readonly fiber: Fiber.Fiber<Result.Result<TokenLife, TokenError>>
     /** When it started. */
     readonly startedAt: bigint
     /** The generation of the newest token that any caller had by then. */
@@ -379,12 +373,17 @@ describe("TokenCache in random schedules", () => {
     const call = Effect.gen(function*() {
       const startedAt = yield* now
       const fiber = yield* Effect.forkChild(
-        Effect.result(Effect.flatMap(cache.get, (token) =>
-          Effect.flatMap(now, (at) =>
-            Effect.sync(() => {
-              answered(caller, token, at)
-              return token
-            })))).pipe(Effect.provideService(Scheduler.MaxOpsBeforeYield, turns))
+        Effect.result(
+          Effect.flatMap(
+            Effect.map(cache.get, (token): TokenLife => untyped(token)),
+            (token) =>
+              Effect.flatMap(now, (at) =>
+                Effect.sync(() => {
+                  answered(caller, token, at)
+                  return token
+                }))
+          )
+        ).pipe(Effect.provideService(Scheduler.MaxOpsBeforeYield, turns))
       )
       const caller: Caller = {
         fiber,
@@ -394,7 +393,7 @@ describe("TokenCache in random schedules", () => {
       callers.push(caller)
     })
 
-    const answered = (caller: Caller, token: CachedToken, at: bigint) => {
+    const answered = (caller: Caller, token: TokenLife, at: bigint) => {
       given.push(token)
       assert.isAtLeast(token.generation, caller.newest)
       if (at < token.expiresAt) return

@@ -42,7 +42,7 @@ const scripted = Effect.fnUntraced(
       policy: makePolicy(retry),
       budgets: new WeakMap(),
       spellings: new Map(),
-      sign: (request) =>
+      sign: ({ request }) =>
         Effect.sync(() => ({
           request: HttpClientRequest.setHeader(request, "authorization", `Bearer ${++credentials}`),
           onUnauthorized
@@ -173,7 +173,7 @@ describe("fetchRows", () => {
       })
       const error = yield* Effect.flip(fetchOf({
         ...client,
-        sign: (request) =>
+        sign: ({ request }) =>
           Effect.succeed({
             request: HttpClientRequest.setHeader(request, "authorization", "Bearer canary"),
             onUnauthorized: Effect.succeed(false),

@@ -13,7 +13,7 @@ import {
   TimePunch,
   UserId
 } from "../../src/index.ts"
-import { buildQuery, pageRequest, startAt } from "../../src/listing/request.ts"
+import { buildQuery, pageAt, pageRequest, startAt } from "../../src/listing/request.ts"
 import { prng } from "../../src/testing/base/prng.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 import { untyped } from "../support/untyped.ts"
@@ -252,6 +252,20 @@ describe("pageRequest", () => {
     const { pathname } = urlOf({ base: "http://127.0.0.1:9/a/b" })
 
     assert.strictEqual(pathname, "/a/b/v2/company/4021/time_punches")
+  })
+})
+
+describe("pageAt", () => {
+  it("takes a cursor or the word, and refuses an Option of untyped code", () => {
+    const cursor = Cursor.make("c")
+
+    assert.deepStrictEqual(pageAt(company, cursor), Result.succeed(Option.some(cursor)))
+    assert.deepStrictEqual(pageAt(company, "start"), Result.succeed(Option.none()))
+    assert.deepStrictEqual(pageAt(company, undefined), Result.succeed(Option.none()))
+    for (const given of [Option.none(), Option.some(cursor), "", 4]) {
+      const refused = Result.getFailure(pageAt(company, untyped(given)))
+      assert.strictEqual(Option.getOrUndefined(refused)?.field, "cursor")
+    }
   })
 })
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Fiber, Layer, type Option, Result, Stream } from "effect"
+import { DateTime, Effect, Fiber, Layer, Option, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { type Cursor, TimePunches } from "../../src/index.ts"
 import { FakeService, type FakeServiceOptions, Fault } from "../../src/testing/index.ts"
@@ -152,7 +152,10 @@ describe("a listing of deleted punches and others alike", () => {
     Effect.gen(function*() {
       const page = yield* TimePunches.page(company, { deleted: "include" }, { pageSize: 2 })
       assert.strictEqual(page.spelling, "include_deleted=true")
-      yield* TimePunches.page(company, { deleted: "include" }, { pageSize: 2, cursor: page.cursor.next })
+      yield* TimePunches.page(company, { deleted: "include" }, {
+        pageSize: 2,
+        cursor: Option.getOrThrow(page.cursor.next)
+      })
       assert.strictEqual(yield* asked, "null other null other+")
       const clockedIn = {
         gte: DateTime.makeUnsafe("2000-01-01T00:00:00Z"),

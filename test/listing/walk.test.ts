@@ -122,7 +122,7 @@ describe("a walk with maxPages", () => {
   it.effect.each([1, 2, 5])("fails after %d pages, all of them emitted", (maxPages) =>
     Effect.gen(function*() {
       const { error, seen } = yield* run({}, { pageSize: 10, maxPages })
-      assert.deepInclude(error, { _tag: "PaginationError", reason: "MaxPages", pagesCompleted: maxPages, attempts: 0 })
+      assert.deepInclude(error, { _tag: "LimitReached", reason: "MaxPages", pagesCompleted: maxPages, attempts: 0 })
       assert.deepStrictEqual(seen, ids.slice(0, 10 * maxPages))
       assert.strictEqual((yield* pageRequests).length, maxPages)
 

@@ -72,11 +72,18 @@ export const groups: Readonly<Record<string, Group>> = {
   },
   sync: {
     modules: ["src/sync/pass.ts", "src/sync/passes.ts", "src/sync/Checkpoint.ts"],
-    tests: ["test/sync/{changes,checkpoint,clocks,commits,failures,order,pass,passes}.test.ts"]
+    tests: [
+      "test/sync/{changes,checkpoint,clocks,commits,failures,order,pass,passes}.test.ts",
+      "test/stories/sync.test.ts"
+    ]
   },
   sql: {
-    modules: ["src/sql/row.ts", "src/sql/columns.ts", "src/sql/history.ts"],
-    tests: ["test/sql/{edges,history,row,values}.test.ts", "test/stories/closes.test.ts"]
+    modules: ["src/sql/row.ts", "src/sql/columns.ts"],
+    tests: ["test/sql/{edges,row,values}.test.ts"]
+  },
+  history: {
+    modules: ["src/sql/history.ts"],
+    tests: ["test/sql/history.test.ts", "test/stories/closes.test.ts"]
   },
   checkpoint: {
     modules: ["src/cli/export/checkpoint.ts"],

@@ -5,5 +5,9 @@ import { groups } from "./groups.ts"
 export default defineConfig({
   resolve: { conditions: ["effect-time-punches:source"] },
   ssr: { resolve: { conditions: ["effect-time-punches:source"] } },
-  test: { include: [...(groups[process.env["MUTATION_GROUP"] ?? ""]?.tests ?? [])], testTimeout: 20_000 }
+  test: {
+    include: [...(groups[process.env["MUTATION_GROUP"] ?? ""]?.tests ?? [])],
+    testTimeout: 60_000,
+    hookTimeout: 60_000
+  }
 })

@@ -21,6 +21,7 @@ const settings: ReadonlyArray<readonly [NodeTransport.NodeTransportOptions, stri
   [{ connectTimeout: Infinity }, "connectTimeout must be a duration above zero, and not without end"],
   [{ maxBodySize: 8 * mebibyte - 1 }, "maxBodySize must be a whole number from 8388608 on"],
   [{ maxBodySize: NaN }, "maxBodySize must be a whole number from 8388608 on"],
+  [{ maxBodySize: "7 MiB" }, "maxBodySize must be a whole number from 8388608 on"],
   [{ dispatcher: agent, connections: 4 }, "dispatcher must be the only setting of connections"],
   [{ dispatcher: agent, tls: {} }, "dispatcher must be the only setting of connections"]
 ]

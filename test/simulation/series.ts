@@ -1,6 +1,6 @@
-/** Runs many plans, collects their figures, and reports the seed to run again after a broken promise. */
-import { Cause, Effect } from "effect"
-import { reportOf } from "../support/series.ts"
+/** Runs many plans and collects their figures. */
+import { Effect } from "effect"
+import { runSeries, type Series } from "../support/series.ts"
 import { describePlan, type Plan } from "./plan.ts"
 import type { Broken, Outcome } from "./run.ts"
 
@@ -17,35 +17,17 @@ export interface Figures {
 }
 
 /** Runs the plans of some seeds; dies at the first broken promise, with its seed and the command to repeat it. */
-export const series = Effect.fnUntraced(function*(
+export const series = (
   seeds: Iterable<number>,
-  options: {
-    readonly file: string
-    readonly draw: (seed: number) => Plan
+  options: Omit<Series<Plan, Broken, never>, "run" | "describe"> & {
     readonly run: (plan: Plan) => Effect.Effect<Outcome, Broken>
-    readonly concurrency?: number
   }
-) {
-  const figures: Figures = { plans: 0, runs: 0, requests: 0, rows: 0, hours: 0, ends: new Map() }
-  const judged = (seed: number) => {
-    const plan = options.draw(seed)
-    return Effect.matchCauseEffect(options.run(plan), {
-      onFailure: (cause) =>
-        Effect.die(new Error(reportOf(options.file, seed, Cause.pretty(cause), describePlan(plan)))),
-      onSuccess: (outcome) => Effect.sync(() => add(figures, outcome))
-    })
-  }
-  // Each seed is drawn when its turn comes: `Effect.forEach` draws all of them first, and a limit of time would have no effect.
-  const iterator = seeds[Symbol.iterator]()
-  const worker = Effect.gen(function*() {
-    for (let next = iterator.next(); next.done !== true; next = iterator.next()) yield* judged(next.value)
+): Effect.Effect<Figures> =>
+  Effect.suspend(() => {
+    const figures: Figures = { plans: 0, runs: 0, requests: 0, rows: 0, hours: 0, ends: new Map() }
+    const run = (plan: Plan) => Effect.map(options.run(plan), (outcome) => add(figures, outcome))
+    return Effect.as(runSeries(seeds, { ...options, describe: describePlan, run }), figures)
   })
-  yield* Effect.forEach(Array.from({ length: options.concurrency ?? 1 }), () => worker, {
-    discard: true,
-    concurrency: "unbounded"
-  })
-  return figures
-})
 
 const add = (figures: Figures, { elapsed, ends, requests, rows }: Outcome) => {
   figures.plans++

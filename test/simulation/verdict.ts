@@ -8,7 +8,7 @@ import { type Broken, broken, type Outcome, type Row } from "./run.ts"
 export const idOf = (row: Row): number | undefined =>
   Result.isSuccess(row) ? row.success.id : Option.getOrUndefined(row.failure.punchId)
 
-const decode = Schema.decodeUnknownResult(TimePunch.fromWire)
+const decode = Schema.decodeUnknownResult(TimePunch.Wire)
 
 /** Whether a row is this punch: by its id and, if it was decoded, by the value of every field. */
 export const isSame = (row: Row, punch: StoredPunch): boolean =>

@@ -54,8 +54,8 @@ describe.each(cases)("over %s with %s", (_transport, kind, http, credentials) =>
     Effect.gen(function*() {
       const options = { pageSize: 50 }
       const first = yield* TimePunches.page(company, {}, options)
-      const second = yield* TimePunches.page(company, {}, { ...options, cursor: first.cursor.next })
-      const back = yield* TimePunches.page(company, {}, { ...options, cursor: second.cursor.prev })
+      const second = yield* TimePunches.page(company, {}, { ...options, cursor: Option.getOrThrow(first.cursor.next) })
+      const back = yield* TimePunches.page(company, {}, { ...options, cursor: Option.getOrThrow(second.cursor.prev) })
 
       assert.deepStrictEqual(back.items, first.items)
       assert.deepStrictEqual([...first.items, ...second.items], [...expected(punches)].slice(0, 100))

@@ -11,7 +11,7 @@ import { makeRawPunches, rawMinutes } from "../support/rawBreaks.ts"
 
 const company = CompanyId.make(defaultCompany.id)
 
-const read = Schema.decodeUnknownSync(Schema.Array(TimePunch.fromWire))
+const read = Schema.decodeUnknownSync(Schema.Array(TimePunch.Wire))
 
 /** The rows with the breaks changed, each in its form of the wire. */
 const withBreaks = (

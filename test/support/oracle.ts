@@ -162,4 +162,4 @@ export const expected = (punches: ReadonlyArray<StoredPunch>, filter: PunchFilte
   expectedRows(punches, queryOf(filter))
     .filter((punch) => isBefore(punch.clocked_in, filter.clockedIn ?? {}))
     .filter((punch) => isBefore(punch.clocked_out, filter.clockedOut ?? {}))
-    .map((punch) => Schema.decodeUnknownSync(TimePunch.fromWire)(punch))
+    .map((punch) => Schema.decodeUnknownSync(TimePunch.Wire)(punch))

@@ -1,5 +1,5 @@
-/** Seeds of random plans, one of them again, and how a plan that breaks a promise is reported: every simulation has them. */
-import { Duration } from "effect"
+/** Series of random plans: their seeds, one of them again, and how a plan that breaks a promise is reported. */
+import { Cause, Duration, Effect } from "effect"
 
 /** The seed to run again, from the environment; `NaN` runs all seeds. */
 const replaySeed = Number(process.env["SIMULATION_SEED"] ?? Number.NaN)
@@ -35,3 +35,38 @@ export const reportOf = (
     `plan: ${plan}`,
     ...log
   ].join("\n")
+
+/** How the plans of a series are run. */
+export interface Series<Plan, E, R> {
+  /** The file that runs the plan of one seed again. */
+  readonly file: string
+  readonly draw: (seed: number) => Plan
+  readonly run: (plan: Plan) => Effect.Effect<unknown, E, R>
+  readonly describe?: (plan: Plan) => string
+  /** Plans at a time. Default: 1. */
+  readonly concurrency?: number
+}
+
+/** Runs the plan of each seed. Dies at the first that fails, with its seed and the command that runs it again. */
+export const runSeries = <Plan, E, R>(
+  seeds: Iterable<number>,
+  { concurrency = 1, describe = JSON.stringify, draw, file, run }: Series<Plan, E, R>
+): Effect.Effect<void, never, R> =>
+  Effect.suspend(() => {
+    // Each seed is drawn when its turn comes: `Effect.forEach` draws all of them first, and a limit of time would have no effect.
+    const iterator = seeds[Symbol.iterator]()
+    const worker = Effect.gen(function*() {
+      for (let next = iterator.next(); next.done !== true; next = iterator.next()) {
+        const seed = next.value
+        const plan = draw(seed)
+        yield* Effect.catchCause(
+          run(plan),
+          (cause) => Effect.die(new Error(reportOf(file, seed, Cause.pretty(cause), describe(plan))))
+        )
+      }
+    })
+    return Effect.forEach(Array.from({ length: concurrency }), () => worker, {
+      discard: true,
+      concurrency: "unbounded"
+    })
+  })

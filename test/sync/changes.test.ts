@@ -172,19 +172,6 @@ describe("Sync.run over a service whose rows change", () => {
       })
   )
 
-  itWithCopy("[Y35] has the rows of a company that was empty at first", (copy) =>
-    Effect.gen(function*() {
-      yield* TestClock.setTime(noon)
-      const first = yield* Sync.run(company)
-      assert.include(first, { kind: "first", complete: true, punches: 0 })
-      assert.strictEqual(watermarkOf(copy), noon)
-      yield* TestClock.adjust("1 day")
-      yield* (yield* FakeService).add(punches.slice(0, 3))
-
-      assert.include(yield* Sync.run(company), { kind: "increment", written: 3 })
-      yield* assertEqual(copy)
-    }))
-
   itWithCopy("[Y36] moves the watermark with an increment that has no row", (copy) =>
     Effect.gen(function*() {
       yield* TestClock.setTime(noon)
@@ -308,41 +295,6 @@ describe("Sync.run over a service whose rows change", () => {
         yield* assertEqual(copy)
       }),
     { cursors: "record" }
-  )
-
-  itWithCopy(
-    "[Y47] keeps a row that is deleted, also before it was ever seen, and takes the mark back",
-    (copy) =>
-      Effect.gen(function*() {
-        const service = yield* loaded
-        yield* service.add([punchOf(999_999)])
-        yield* service.edit([firstId, 999_999], { deleted: true })
-        yield* Sync.run(company)
-        assert.deepStrictEqual([firstId, 999_999].map((id) => copy.row(id)?.punch.deleted), [true, true])
-        yield* service.edit([firstId], { deleted: false })
-        yield* Sync.run(company)
-
-        assert.deepStrictEqual([firstId, 999_999].map((id) => copy.row(id)?.punch.deleted), [false, true])
-        yield* assertEqual(copy)
-      })
-  )
-
-  itWithCopy(
-    "[Y48] marks a removed row with a sweep and its increment, not before, and keeps its content",
-    (copy) =>
-      Effect.gen(function*() {
-        const service = yield* loaded
-        const before = copy.row(lastId)?.punch
-        yield* service.remove([lastId])
-        yield* Sync.run(company)
-        assert.isFalse(copy.row(lastId)?.isMissing)
-        const summary = yield* Sync.sweep(company)
-
-        assert.include(summary, { kind: "sweep", complete: true, pages: 4, missing: 1 })
-        assert.isTrue(copy.row(lastId)?.isMissing)
-        assert.strictEqual(copy.row(lastId)?.punch, before)
-        yield* assertEqual(copy)
-      })
   )
 
   itWithCopy(

@@ -1,6 +1,6 @@
 /** What fails under a sync: cursors, requests, pages, the store, the process. Each failure is typed, and the next call continues. */
 import { assert, describe } from "@effect/vitest"
-import { DateTime, Deferred, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
+import { DateTime, Effect, Exit, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { InvalidRequest } from "../../src/index.ts"
 import { Sync, SyncError, SyncStore } from "../../src/sync/index.ts"
@@ -67,24 +67,6 @@ describe("Sync.run, when the service refuses a cursor,", () => {
         // The second one asks for deleted punches in the other spelling.
         assert.lengthOf(yield* pageRequests, 2)
         assert.isFalse(copy.hasCheckpoint())
-      })
-  )
-
-  itWithCopy(
-    "[Y10] fails with CursorLost at the fourth time, and the next call begins the pass again",
-    (copy) =>
-      Effect.gen(function*() {
-        yield* seeded
-        yield* inject(Fault.status(422, cursorProblem), { requests: [2, 4, 6, 8] })
-        const error = yield* Effect.flip(Sync.run(company))
-
-        assert.strictEqual(error._tag === "SyncError" && error.reason._tag, "CursorLost")
-        assert.lengthOf(yield* pageRequests, 8)
-        assert.deepStrictEqual(copy.checkpoint().running, Option.none())
-        assert.isAbove(copy.checkpoint().pass, noon)
-        const summary = yield* Sync.run(company)
-        assert.include(summary, { kind: "first", complete: true, resumed: false, restarts: 0, pages: 3 })
-        yield* assertEqual(copy)
       })
   )
 
@@ -166,20 +148,6 @@ describe("Sync.run, when a request fails,", () => {
       assert.deepStrictEqual((yield* sent("cursor")).slice(4, 8), Array(4).fill((yield* sent("cursor"))[4]))
       yield* assertEqual(copy)
     }))
-
-  itWithCopy(
-    "[Y52] marks nothing as missing where access is withdrawn in the middle of a sweep",
-    (copy) =>
-      Effect.gen(function*() {
-        yield* loaded
-        yield* inject(Fault.status(403), { requests: 5 })
-        const error = yield* Effect.flip(Sync.sweep(company))
-
-        assert.strictEqual(error._tag, "Forbidden")
-        assert.lengthOf(copy.present(), 450)
-        assert.include(yield* Sync.sweep(company), { kind: "sweep", complete: true, resumed: true, missing: 0 })
-      })
-  )
 })
 
 /** The id of the row that an error names. */
@@ -247,26 +215,6 @@ describe("Sync.run, when it is stopped,", () => {
         yield* assertEqual(copy)
       })
   )
-
-  itWithCopy("[Y59] stores whole batches or nothing where its fiber is interrupted", (copy) =>
-    Effect.gen(function*() {
-      yield* seeded
-      const reached = yield* Deferred.make<void>()
-      const stuck = Layer.succeed(SyncStore, {
-        ...copy.store,
-        commit: (batch, previous) =>
-          Option.isSome(previous)
-            ? Effect.andThen(Deferred.succeed(reached, undefined), Effect.never)
-            : copy.store.commit(batch, previous)
-      })
-      const fiber = yield* Effect.forkChild(Effect.provide(Sync.run(company), stuck))
-      yield* Deferred.await(reached)
-      yield* Fiber.interrupt(fiber)
-
-      assert.lengthOf(copy.present(), 200)
-      assert.include(yield* Sync.run(company), { complete: true, resumed: true, punches: 250 })
-      yield* assertEqual(copy)
-    }))
 
   itWithCopy(
     "[Y58] fails with the cause where the store fails, and does not move the cursor",

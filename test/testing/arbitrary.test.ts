@@ -4,7 +4,7 @@ import { CompanyId, Credentials, Endpoints, TimePunch, TimePunches } from "../..
 import { arbitraryPunches, defaultCompany, FakeService, toWire } from "../../src/testing/index.ts"
 
 const punches = arbitraryPunches({ companyId: defaultCompany.id, maxCount: 12 })
-const decode = Schema.decodeUnknownResult(TimePunch.fromWire)
+const decode = Schema.decodeUnknownResult(TimePunch.Wire)
 
 describe("arbitraryPunches", () => {
   it.prop("draws only valid punches with unique ids", [punches], ([drawn]) => {

@@ -16,7 +16,7 @@ const companyId = defaultCompany.id
 
 const isListed = ({ deleted }: StoredPunch) => deleted !== true
 
-const decode = Schema.decodeUnknownSync(Schema.Array(TimePunch.fromWire))
+const decode = Schema.decodeUnknownSync(Schema.Array(TimePunch.Wire))
 
 /** The punches that a client lists by default, as it reads them. */
 const listedOf = (punches: ReadonlyArray<StoredPunch>) => Stream.fromArray(decode(punches.filter(isListed).map(toWire)))

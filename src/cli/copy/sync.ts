@@ -11,7 +11,7 @@ import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
 import * as Schedule from "effect/Schedule"
 import * as Stdio from "effect/Stdio"
-import type { ListError } from "../../ApiError.ts"
+import { type ListError, retryAfterOf } from "../../ApiError.ts"
 import type { Company } from "../../Company.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { isLocked, mayPass } from "../../internal/sql/failure.ts"
@@ -241,16 +241,27 @@ const once = (tasks: ReadonlyArray<SyncTask>) =>
 
 /**
  * A pass of each company for each slot of a grid, and a sweep after its first pass of each UTC day. Passes that take longer
- * than a slot skip slots. Ends only with errors that no later slot can cure, of all companies in one slot.
+ * than a slot skip slots, and so does a company whose service asks for a longer wait. Ends only with errors that no later slot can cure, of all companies in one slot.
  */
 const forever = (tasks: ReadonlyArray<SyncTask>, every: Duration.Duration) =>
   Effect.suspend(() => {
     const sweptOn = new Map<CompanyId, string>()
+    /** Until when the service asks to wait, in nanoseconds of the monotonic clock. */
+    const waits = new Map<CompanyId, bigint>()
+    const unlessWaiting = Effect.fnUntraced(function*(task: SyncTask) {
+      const { id } = task.company
+      if ((yield* Clock.monotonicTimeNanos) < (waits.get(id) ?? 0)) return
+      yield* Effect.tapError(passes(task), (error) =>
+        Effect.map(Clock.monotonicTimeNanos, (at) => {
+          if ("retryAfter" in error) waits.set(id, at + Duration.toNanosUnsafe(retryAfterOf(error)))
+        }))
+    })
     const passes = Effect.fnUntraced(function*(task: SyncTask) {
       const { id } = task.company
       yield* passNow(task)
       const today = DateTime.formatIsoDateUtc(yield* DateTime.now)
-      if (Option.isNone(task.sweep) || sweptOn.get(id) === today) return
+      if (Option.isNone(task.sweep) || sweptOn.get(id) === today)
+        return
       yield* sweepNow(task, task.sweep.value).pipe(
         // Refused marks do not cure themselves: the next sweep is tomorrow's.
         Effect.tapError((error) =>
@@ -264,7 +275,7 @@ const forever = (tasks: ReadonlyArray<SyncTask>, every: Duration.Duration) =>
     let isWaiting = false
     const slot = Effect.gen(function*() {
       isWaiting = false
-      const failed = yield* runTasks(tasks, passes, (error) => tasks.length > 1 || !isFinal(error))
+      const failed = yield* runTasks(tasks, unlessWaiting, (error) => tasks.length > 1 || !isFinal(error))
       if (failed.length === tasks.length && failed.every(({ error }) => isFinal(error))) {
         return yield* endOf(tasks, failed)
       }

@@ -276,7 +276,7 @@ export const checkBackward = Effect.fnUntraced(
       return warn("back", "the second page has no cursor back", "cursors", forwardOnly)
     }
     const pageSize = walkSize(survey)
-    const readBack = TimePunches.page(company, filter, { pageSize, cursor: second.cursor.prev })
+    const readBack = TimePunches.page(company, filter, { pageSize, cursor: second.cursor.prev.value })
     const back = yield* readBack
     const [wanted, got] = [idsOf(first.items), idsOf(back.items)]
     if (wanted.join() === got.join()) {

@@ -3,7 +3,7 @@
  * read. Words in backticks are code on the page, and plain in a terminal.
  */
 import { timePunchNames } from "../../internal/wire/names.ts"
-import { codeOf, codeOfKind, type ExitCode, exitCode, kindOf } from "../failure.ts"
+import { codeOf, codeOfError, type ExitCode, exitCode, kindOf } from "../failure.ts"
 import { settings } from "../flags/settings.ts"
 import { wrap } from "../print/table.ts"
 
@@ -34,7 +34,7 @@ const meanings: Readonly<Record<ExitCode, string>> = {
 
 const tagsOf = (code: ExitCode): string =>
   [
-    ...Object.entries(kindOf).map(([tag, kind]) => [tag, codeOfKind[kind]] as const),
+    ...Object.entries(kindOf).map(([tag, kind]) => [tag, codeOfError(tag, kind)] as const),
     ...Object.entries(codeOf)
   ].filter(([, each]) => each === code).map(([tag]) => `\`${tag}\``).join(", ")
 

@@ -4,12 +4,16 @@ import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 
-/** A token and its life on the monotonic clock, in nanoseconds. */
+/** A token of a cache. */
 export interface CachedToken {
   /** The token as the service issued it, without `Bearer`. */
   readonly token: Redacted.Redacted
   /** 1 for the first token of the cache, one more for each successor; tells tokens apart whatever their text. */
   readonly generation: number
+}
+
+/** A token and its life on the monotonic clock, in nanoseconds. */
+export interface TokenLife extends CachedToken {
   /** From here on a `get` starts a background renewal: the end less 300 s, or less half the life if that is shorter. */
   readonly renewAt: bigint
   /** From here on a `get` waits for a renewal: the end less 30 s, or less a tenth of the life if that is shorter. */
@@ -19,7 +23,7 @@ export interface CachedToken {
 /** `E` is the error of a token request. */
 export interface TokenState<E> {
   /** The newest token, also past its end; none before the first one and after one that the service refused. */
-  readonly current: Option.Option<CachedToken>
+  readonly current: Option.Option<TokenLife>
   readonly generation: number
   /** No request before this time, except the first one that replaces a refused token. */
   readonly nextRequest: bigint
@@ -61,9 +65,9 @@ export const decide = <A>(
   { current, nextRenewal }: TokenState<unknown>,
   now: bigint,
   answers: {
-    readonly use: (token: CachedToken) => A
+    readonly use: (token: TokenLife) => A
     /** Use the token and start a renewal in the background. */
-    readonly useAndRenew: (token: CachedToken, now: bigint) => A
+    readonly useAndRenew: (token: TokenLife, now: bigint) => A
     /** Wait for a renewal. */
     readonly wait: A
   }
@@ -76,7 +80,7 @@ export const decide = <A>(
 export const settled = <E>(
   { blockedUntil, current }: TokenState<E>,
   now: bigint
-): Option.Option<Result.Result<CachedToken, E>> => {
+): Option.Option<Result.Result<TokenLife, E>> => {
   if (Option.isSome(current) && now < current.value.renewAt) return Option.some(Result.succeed(current.value))
   if (Option.isSome(blockedUntil) && now < blockedUntil.value.time) {
     return Option.some(Result.fail(blockedUntil.value.error))
@@ -114,10 +118,10 @@ export const issued = <E>(
   state: TokenState<E>,
   { lifetime, token }: { readonly token: Redacted.Redacted; readonly lifetime: Duration.Duration },
   requestedAt: bigint
-): readonly [CachedToken, TokenState<E>] => {
+): readonly [TokenLife, TokenState<E>] => {
   const life = Duration.min(lifetime, longestLife)
   const before = (margin: Duration.Duration) => requestedAt + nanos(Duration.subtract(life, margin))
-  const current: CachedToken = {
+  const current: TokenLife = {
     token,
     generation: state.generation + 1,
     renewAt: before(Duration.min(earliestRenewal, Duration.times(life, 0.5))),
@@ -132,15 +136,15 @@ export const issued = <E>(
 }
 
 /** The endpoint issued none. Only a refused client and a throttle block further requests. */
-export const refused = <E extends { readonly reason: string }>(
+export const refused = <E extends { readonly reason: string; readonly retryAfter: Option.Option<Duration.Duration> }>(
   state: TokenState<E>,
-  { error, retryAfter }: { readonly error: E; readonly retryAfter: Option.Option<Duration.Duration> },
+  error: E,
   now: bigint
 ): TokenState<E> => {
   const block = error.reason === "InvalidClient"
     ? refusedClientBlock
     : error.reason === "Throttled"
-    ? Duration.min(Option.getOrElse(retryAfter, () => unknownThrottle), longestThrottle)
+    ? Duration.min(Option.getOrElse(error.retryAfter, () => unknownThrottle), longestThrottle)
     : Duration.zero
   return {
     ...state,

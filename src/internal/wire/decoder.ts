@@ -46,7 +46,7 @@ const nullableInstant = (value: unknown): Option.Option<DateTime.Utc> | undefine
   return at === undefined ? undefined : Option.some(at)
 }
 
-/** The value of `Break.fromWire`. */
+/** The value of `Break.Wire`. */
 export const decodeBreak = (input: unknown) => {
   if (!isRecord<Break>(input)) return undefined
   const { custom_break_id: customBreakId, id, paid, user_id: userId } = input
@@ -74,7 +74,7 @@ export const decodeEach = <A>(
   return all
 }
 
-/** The value of `TimePunch.fromWire`. A key with `undefined` is left to the schema, which refuses it. */
+/** The value of `TimePunch.Wire`. A key with `undefined` is left to the schema, which refuses it. */
 export const decodePunch = (input: unknown) => {
   if (!isRecord<Punch>(input)) return undefined
   const { company_id: companyId, id, location_id: locationId, role_id: roleId, user_id: userId } = input

@@ -25,7 +25,7 @@ const instant = (value: unknown): string | undefined => {
   return isWritable(epochMilliseconds) ? formatInstant(epochMilliseconds) : undefined
 }
 
-/** The wire form of `Break.fromWire`. */
+/** The wire form of `Break.Wire`. */
 export const encodeBreak = (input: unknown) => {
   if (!isRecord<typeof breakNames>(input)) return undefined
   const { customBreakId, deleted, id, in: start, out, paid, userId } = input
@@ -48,7 +48,7 @@ const encodeBreaks = (input: unknown) => {
   return all
 }
 
-/** The wire form of `TimePunch.fromWire`, with the keys in its order. */
+/** The wire form of `TimePunch.Wire`, with the keys in its order. */
 export const encodePunch = (input: unknown) => {
   if (!isRecord<typeof timePunchNames>(input)) return undefined
   const { companyId, id, locationId, roleId, userId } = input

@@ -1,5 +1,5 @@
 /**
- * The wire name of every field: one map for the codec, `sort_by`, the columns of CSV and of SQL. `TimePunch.fromWire`
+ * The wire name of every field: one map for the codec, `sort_by`, the columns of CSV and of SQL. `TimePunch.Wire`
  * compiles only while each field has a name and each name a field.
  */
 import { breakFields, namesOf, tableFields } from "./schema.ts"

@@ -8,7 +8,7 @@ import { unknownKey } from "../text/meant.ts"
 import { printable } from "../text/printable.ts"
 
 /** The settings of `RetryPolicy`. */
-export interface RetryOptions {
+export interface RetrySettings {
   /** Attempts per page, the first one included, at least 1; the one replay after a 401 is extra. Default: 4. */
   readonly attempts: number
   /** Deadline of one attempt, headers and body, without the wait for a place in a `RateLimit`. Default: 30 seconds. */
@@ -34,7 +34,7 @@ export interface RetryOptions {
 }
 
 /** Some of the settings; an `undefined` changes nothing. */
-export type RetryChanges = { readonly [Setting in keyof RetryOptions]?: RetryOptions[Setting] | undefined }
+export type RetryOptions = { readonly [Setting in keyof RetrySettings]?: RetrySettings[Setting] | undefined }
 
 /** A setting that is refused, and what is wrong with it; an empty name stands for all of them. */
 interface Refusal {
@@ -44,9 +44,9 @@ interface Refusal {
 
 /** The settings with some of them changed, or the first that is refused. */
 export const changeRetry = (
-  options: RetryOptions,
-  changes: RetryChanges
-): Result.Result<RetryOptions, Refusal> => {
+  options: RetrySettings,
+  changes: RetryOptions
+): Result.Result<RetrySettings, Refusal> => {
   if (!Predicate.isObject(changes)) return refuse("", "must be an object")
   // Untyped code may misspell a name, and would keep the default in silence.
   const unknown = Object.keys(changes).find((name) => !Object.hasOwn(options, name))
@@ -69,7 +69,7 @@ const durations = [
   "retryAfterCap"
 ] as const
 
-const validate = (options: RetryOptions): Result.Result<RetryOptions, Refusal> => {
+const validate = (options: RetrySettings): Result.Result<RetrySettings, Refusal> => {
   const attempts = wholeNumber(options.attempts, 1)
   if (Result.isFailure(attempts)) return refuse("attempts", `must be ${attempts.failure}`)
   if (!(options.budget >= 0)) return refuse("budget", "must be a number from 0 on")

@@ -27,14 +27,18 @@ import { formatInstant, isWritable, parseInstant } from "./instant.ts"
 
 const instantFormat = { expected: "an RFC 3339 date-time with a zone" }
 
-/** Between a text and an instant: strict when decoding, `Z` when encoding. */
-export const instantFromText = {
-  decode: Getter.transformEffect((text: string, options) => {
-    const millis = parseInstant(text)
+/** The instant of a text as `millisOf` reads it; fails where that is NaN. */
+const readInstant = (millisOf: (text: string) => number) =>
+  Getter.transformEffect((text: string, options) => {
+    const millis = millisOf(text)
     return Number.isNaN(millis)
       ? Effect.fail(new Issue.InvalidValue(instantFormat, text, options))
       : Effect.succeed(DateTime.makeUnsafe(millis))
-  }),
+  })
+
+/** Between a text and an instant: strict when decoding, `Z` when encoding. */
+export const instantFromText = {
+  decode: readInstant(parseInstant),
   encode: Getter.transformEffect((instant: DateTime.DateTime, options) =>
     isWritable(instant.epochMilliseconds)
       ? Effect.succeed(formatInstant(instant.epochMilliseconds))
@@ -50,6 +54,17 @@ export const Seconds = Schema.Number.pipe(Schema.decodeTo(Schema.Duration, {
 
 /** A text of the wire, as an instant. */
 export const Instant = Schema.String.pipe(Schema.decodeTo(Schema.DateTimeUtc, instantFromText))
+
+const parseStored = (text: string): number => {
+  const millis = Date.parse(text)
+  return !Number.isNaN(millis) && new Date(millis).toISOString() === text ? millis : parseInstant(text)
+}
+
+/** An instant in JSON of ours: as `toISOString` writes it, also outside of the years that the wire can write. */
+export const StoredInstant = Schema.String.annotate({ format: "date-time" }).pipe(Schema.decodeTo(Schema.DateTimeUtc, {
+  decode: readInstant(parseStored),
+  encode: Getter.transform(DateTime.formatIso)
+}))
 
 const NullableInstant = Schema.OptionFromNullOr(Instant)
 

@@ -319,6 +319,30 @@ describe("time-punches sync", () => {
       assert.lengthOf(linesOf(stdout), 3)
     })))
 
+  it.effect("sends nothing before the wait that the service asks for is over", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      const service = yield* FakeService
+      const screen: Array<string> = []
+      const shows = Effect.fnUntraced(function*(text: RegExp) {
+        while (!text.test(screen.join(""))) {
+          yield* TestClock.adjust("1 second")
+          yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5)))
+        }
+      })
+      yield* service.inject(Fault.retryAfter("3600", 503), { times: 1 })
+      const running = yield* Effect.forkChild(cli(["sync", "--database", file, "--every", "15m"], { screen }))
+      yield* shows(/503 .*retry after 1h/)
+      const sent = (yield* queries).length
+      for (let quarter = 0; quarter < 3; quarter++) {
+        yield* TestClock.adjust("15 minutes")
+        yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 50)))
+        assert.strictEqual((yield* queries).length, sent, "a request before the hour is over")
+      }
+      yield* TestClock.adjust("15 minutes")
+      yield* shows(/first load: /)
+      yield* Fiber.interrupt(running)
+    })))
+
   it.effect("waits for a database that is locked or away when it starts, and says so", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       const until = Effect.fnUntraced(function*(texts: ReadonlyArray<string>, part: string) {

@@ -12,7 +12,7 @@ const generated = generatePunches({ seed: 6, count: 1230, companyId: defaultComp
   .toSorted((one, other) => Date.parse(other.clocked_in) - Date.parse(one.clocked_in))
   .map((punch, at) => Object.assign(punch, { id: 1000 + at, notes: punch.notes.replaceAll("\0", "") }))
 
-const punches = Schema.decodeUnknownSync(Schema.Array(TimePunch.fromWire))(generated.map(toWire))
+const punches = Schema.decodeUnknownSync(Schema.Array(TimePunch.Wire))(generated.map(toWire))
   .toSorted((one, other) => one.clockedIn.epochMilliseconds - other.clockedIn.epochMilliseconds || one.id - other.id)
 
 /** A folder with a copy of them. */

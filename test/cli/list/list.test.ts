@@ -9,7 +9,7 @@ const generated = generatePunches({ seed: 5, count: 450, companyId: defaultCompa
 
 const fake = FakeService.layer({ punches: generated })
 
-const punches = Schema.decodeUnknownSync(Schema.Array(TimePunch.fromWire))(generated.map(toWire))
+const punches = Schema.decodeUnknownSync(Schema.Array(TimePunch.Wire))(generated.map(toWire))
   .toSorted((a, b) => a.id - b.id)
 
 const idsOf = (table: string) => linesOf(table).slice(1).map((line) => Number(line.trim().split(" ")[0]))

@@ -10,7 +10,7 @@ import { cli, inFakeOf, linesOf, queries, temporaryFolder } from "../support.ts"
 
 const generated = generatePunches({ seed: 5, count: 230, companyId: defaultCompany.id, deletedShare: 0 })
 
-const punches = Schema.decodeUnknownSync(Schema.Array(TimePunch.fromWire))(generated.map(toWire))
+const punches = Schema.decodeUnknownSync(Schema.Array(TimePunch.Wire))(generated.map(toWire))
   .toSorted((a, b) => a.id - b.id)
 
 const [first] = punches

@@ -11,7 +11,7 @@ import {
 } from "typescript/unstable/sync"
 
 export interface Hover {
-  /** The public name, as `TimePunches.list` or `RetryOptions.attempts`. */
+  /** The public name, as `TimePunches.list` or `RetrySettings.attempts`. */
   readonly name: string
   /** The file of its declaration, from the root of the repository. */
   readonly file: string

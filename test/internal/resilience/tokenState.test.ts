@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Option, Redacted, Result } from "effect"
 import {
-  type CachedToken,
   decide,
   emptyState,
   invalidated,
@@ -11,11 +10,13 @@ import {
   requestDelay,
   requested,
   settled,
+  type TokenLife,
   type TokenState
 } from "../../../src/internal/resilience/tokenState.ts"
 
 interface Failure {
   readonly reason: string
+  readonly retryAfter: Option.Option<Duration.Duration>
 }
 
 type State = TokenState<Failure>
@@ -38,11 +39,13 @@ const request = (second: number): Event => (state) => requested(state, at(second
 const issue = (second: number, lifetime: Duration.Input = "1 hour"): Event => (state) =>
   issued(state, tokenOf(lifetime), at(second))[1]
 
+const failureOf = (reason: string, retryAfter?: Duration.Input): Failure => ({
+  reason,
+  retryAfter: Option.map(Option.fromUndefinedOr(retryAfter), Duration.fromInputUnsafe)
+})
+
 const refuse = (second: number, reason: string, retryAfter?: Duration.Input): Event => (state) =>
-  refused(state, {
-    error: { reason },
-    retryAfter: Option.map(Option.fromUndefinedOr(retryAfter), Duration.fromInputUnsafe)
-  }, at(second))
+  refused(state, failureOf(reason, retryAfter), at(second))
 
 const startRenewal = (second: number): Event => (state) => renewalStarted(state, at(second))
 
@@ -66,7 +69,7 @@ const settledAt = (state: State, second: number): string =>
 
 const delayAt = (state: State, second: number): number => Duration.toMillis(requestDelay(state, at(second)))
 
-const currentOf = (state: State): CachedToken => Option.getOrThrow(state.current)
+const currentOf = (state: State): TokenLife => Option.getOrThrow(state.current)
 
 describe("decide", () => {
   const renewing = "use 1 and renew from"
@@ -199,7 +202,7 @@ describe("refused", () => {
 
     assert.deepStrictEqual(
       blockedUntil,
-      seconds === 0 ? Option.none() : Option.some({ time: at(100 + seconds), error: { reason } })
+      seconds === 0 ? Option.none() : Option.some({ time: at(100 + seconds), error: failureOf(reason, retryAfter) })
     )
   })
 

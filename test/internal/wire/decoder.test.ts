@@ -88,8 +88,8 @@ describe("decodeEnvelope", () => {
 })
 
 describe.each([
-  { name: "TimePunch.fromWire", codec: TimePunch.fromWire, wire: wirePunch() },
-  { name: "Break.fromWire", codec: Break.fromWire, wire: wireBreak() },
+  { name: "TimePunch.Wire", codec: TimePunch.Wire, wire: wirePunch() },
+  { name: "Break.Wire", codec: Break.Wire, wire: wireBreak() },
   { name: "Envelope", codec: Envelope, wire: wirePage([wirePunch()]) }
 ])("$name", ({ codec, wire }) => {
   const plain = Schema.decodeUnknownSync(codec, asWritten)(wire)

@@ -14,9 +14,9 @@ const seed = 20_261_122
 /** A rule for excess keys, even the one that is in force anyway, is for the schema as it is written. */
 const asWritten = { onExcessProperty: "ignore" } as const
 
-const encode = Schema.encodeUnknownResult(TimePunch.fromWire)
-const encodeAsWritten = Schema.encodeUnknownResult(TimePunch.fromWire, asWritten)
-const decodeAsWritten = Schema.decodeUnknownResult(TimePunch.fromWire, asWritten)
+const encode = Schema.encodeUnknownResult(TimePunch.Wire)
+const encodeAsWritten = Schema.encodeUnknownResult(TimePunch.Wire, asWritten)
+const decodeAsWritten = Schema.decodeUnknownResult(TimePunch.Wire, asWritten)
 
 /** The outcome, or what is thrown. */
 const attempt = <A>(run: () => A) => Result.mapError(Result.try(run), (thrown) => String(thrown))
@@ -70,8 +70,8 @@ describe("encodePunch", () => {
   })
 
   it("lists all issues where `errors` is `all`", () => {
-    const all = Schema.encodeUnknownResult(TimePunch.fromWire, { errors: "all" })
-    const allAsWritten = Schema.encodeUnknownResult(TimePunch.fromWire, { ...asWritten, errors: "all" })
+    const all = Schema.encodeUnknownResult(TimePunch.Wire, { errors: "all" })
+    const allAsWritten = Schema.encodeUnknownResult(TimePunch.Wire, { ...asWritten, errors: "all" })
     for (let index = 0; index < 1000; index++) {
       const punch = somePunch(index)
       const [outcome, written] = [attempt(() => all(punch)), attempt(() => allAsWritten(punch))]
@@ -82,8 +82,8 @@ describe("encodePunch", () => {
 })
 
 describe.each([
-  { name: "TimePunch.fromWire", codec: TimePunch.fromWire, wire: wirePunch() },
-  { name: "Break.fromWire", codec: Break.fromWire, wire: wireBreak() }
+  { name: "TimePunch.Wire", codec: TimePunch.Wire, wire: wirePunch() },
+  { name: "Break.Wire", codec: Break.Wire, wire: wireBreak() }
 ])("$name", ({ codec, wire }) => {
   const value: object = Schema.decodeUnknownSync(codec, asWritten)(wire)
   const plain = Schema.encodeUnknownSync(codec, asWritten)(value)

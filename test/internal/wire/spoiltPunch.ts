@@ -4,7 +4,7 @@ import { TimePunch } from "../../../src/index.ts"
 import { type Prng, prng } from "../../../src/testing/base/prng.ts"
 import { legalPage } from "./spoiltPage.ts"
 
-const decode = Schema.decodeUnknownSync(TimePunch.fromWire)
+const decode = Schema.decodeUnknownSync(TimePunch.Wire)
 
 /** A legal punch, with every kind of text that an export must take care of. */
 export const legalPunch = (random: Prng): TimePunch => {

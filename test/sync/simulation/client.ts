@@ -11,7 +11,7 @@ import { type Prng, prng } from "../../../src/testing/base/prng.ts"
 import { FakeService, type FakeServiceOptions, Fault } from "../../../src/testing/index.ts"
 import { app, company } from "../../support/client.ts"
 import { generatePlain } from "../../support/densities.ts"
-import { isReplay } from "../../support/series.ts"
+import { isReplay, runSeries } from "../../support/series.ts"
 import { makeCopy, noon } from "../support.ts"
 import { Broken } from "./judge.ts"
 import { minute, pickAny, second } from "./plan.ts"
@@ -79,7 +79,12 @@ type Ends = Map<string, number>
 export const runPlans = Effect.fnUntraced(function*(seeds: Iterable<number>) {
   const ends: Ends = new Map()
   yield* TestClock.setTime(noon)
-  for (const seed of seeds) yield* runPlan(seed, ends)
+  yield* runSeries(seeds, {
+    file: "test/sync/simulationClient.test.ts",
+    draw: (seed) => drawRun(seed, ends),
+    run: ({ steps }) => steps,
+    describe: ({ plan }) => JSON.stringify(plan)
+  })
 
   if (isReplay) return
   for (
@@ -100,8 +105,8 @@ export const runPlans = Effect.fnUntraced(function*(seeds: Iterable<number>) {
   ) assert.isAbove(ends.get(end) ?? 0, 0, end)
 })
 
-/** Runs the plan of a seed. Fails with what it broke. */
-const runPlan = (seed: number, ends: Ends) => {
+/** The plan of a seed, and its steps, which fail with what they broke. */
+const drawRun = (seed: number, ends: Ends) => {
   const random = prng(seed)
   const dates: { frozen: string | undefined } = { frozen: undefined }
   const plan = drawPlan(seed, random, dates)
@@ -290,14 +295,5 @@ const runPlan = (seed: number, ends: Ends) => {
     }
   })
 
-  return Effect.provide(steps, layer).pipe(
-    Effect.catchDefect((defect) =>
-      Effect.die(
-        new Error(
-          `seed ${seed}: ${defect instanceof Error ? defect.message : String(defect)}\nplan: ${JSON.stringify(plan)}`,
-          { cause: defect }
-        )
-      )
-    )
-  )
+  return { plan, steps: Effect.provide(steps, layer) }
 }
