@@ -295,7 +295,10 @@ describe("what loads the page", () => {
 
       assert.deepStrictEqual(chunks.flatMap(({ moduleIds }) => moduleIds.filter(isOfPage)), [])
       // The list of imports of a chunk names a module of the bundler's own that its code does not import.
-      assert.deepStrictEqual(chunks.flatMap(({ code }) => code.match(/\b(?:from|import)\s*\(?\s*["']node:[^"']*/g) ?? []), [])
+      assert.deepStrictEqual(
+        chunks.flatMap(({ code }) => code.match(/\b(?:from|import)\s*\(?\s*["']node:[^"']*/g) ?? []),
+        []
+      )
     }), 60_000)
 
   it.effect(
