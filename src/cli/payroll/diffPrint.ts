@@ -12,7 +12,7 @@ import type { Changes, PersonChange, PunchChange } from "../../sql/history.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { differencesOf, type FieldDifference, parted, type PunchDisplay, shortened } from "../database/punchFields.ts"
 import { idColumns, nameColumns, type Names } from "../flags/names.ts"
-import { formatExactHours, formatMoney, formatShortTime, formatTime } from "../print/format.ts"
+import { formatHours, formatMoney, formatShortTime, formatTime } from "../print/format.ts"
 import { csvFile, type CsvStyle, guardedRecords, jsonArray, jsonElements, jsonEnd } from "../print/machine.ts"
 import { type Column, makeTable, type Screen } from "../print/table.ts"
 
@@ -87,7 +87,7 @@ const personColumns = (names: Names | undefined): ReadonlyArray<Column<PersonCha
   {
     title: "net",
     align: "right",
-    cell: ({ net }) => signed(Duration.toMillis(net), (millis) => formatExactHours(Duration.millis(millis)))
+    cell: ({ net }) => signed(Duration.toMillis(net), (millis) => formatHours(Duration.millis(millis)))
   },
   { title: "cost", align: "right", cell: ({ cost }) => signed(cost, formatMoney) },
   { title: "tips", align: "right", cell: ({ tips }) => signed(tips, formatMoney) }
