@@ -29,7 +29,7 @@ export const wrongLine = (file: string, line: number, what: string): CommandFail
 
 /**
  * Reads the bytes of a CSV file in UTF-8, row by row, as people or a spreadsheet write it: by `,`, or by `;` if the first line
- * has that and no comma. The header must be one of `headers`, and each row has as many cells, but for empty ones behind them;
+ * has that and no comma. The header must be one of `headers`, and each row has as many cells, and maybe empty ones behind them;
  * rows without a text are skipped. `row` returns what is wrong with the cells of a line, or nothing.
  */
 export const parseCsvFile = Effect.fnUntraced(function*(
@@ -74,7 +74,7 @@ export const parseCsvFile = Effect.fnUntraced(function*(
   }
 })
 
-/** A spreadsheet writes the characters of its machine unless it is told otherwise. */
+/** By default a spreadsheet writes the characters of its machine. */
 const notUtf8 =
   "this is not UTF-8; in a spreadsheet, save it as \"CSV UTF-8\", or with the character set Unicode (UTF-8)"
 

@@ -22,8 +22,8 @@ export const zoneFileFlag = fileFlag(
 const zoneForm = "the name of a time zone, such as Europe/Berlin, or an offset from -12:00 to +14:00, such as +01:00"
 
 /**
- * Texts that are no place. Without summer time, or an engine's own: by one the days are those of another continent. The texts
- * of three letters that stay are names of tzdata that mean one clock.
+ * Texts that name no place: without summer time, or an engine's own, by which the days are those of another continent. The
+ * texts of three letters that stay are names of tzdata that mean one clock.
  */
 const noPlace = /^(?:(?!(?:UTC|GMT|UCT|CET|MET|EET|WET|PRC|ROC|ROK)$)[a-z]{3}|SystemV\/.*)$/i
 
@@ -48,7 +48,7 @@ export const zoneFormOf = (text: string): string => {
   return `the name of a place, such as ${place}: ${text} would be ${name}, ${[...new Set(offsets)].join(" or ")}`
 }
 
-/** Reads a zone. Rejects offsets outside -12:00 to +14:00, which no place uses, and names that are no place. */
+/** Reads a zone. Rejects offsets outside -12:00 to +14:00, which no place uses, and texts that name no place. */
 export const readZone = (text: string): Option.Option<DateTime.TimeZone> =>
   Option.filter(
     DateTime.zoneFromString(text),
