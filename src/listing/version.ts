@@ -13,7 +13,7 @@ export const RunVersions = Context.Reference<Versions | undefined>("effect-time-
   defaultValue: () => undefined
 })
 
-/** Warns of a version that is new to the run and is not the one that was asked for. The span of the page has each. */
+/** Warns of a version that is new to the run and is not the one that was requested. The span of the page has each. */
 export const noteVersion = (versions: Versions, answered: string, asked: Option.Option<string>): Effect.Effect<void> =>
   Effect.withFiber((fiber) => {
     const annotated = isTraced(fiber.context)

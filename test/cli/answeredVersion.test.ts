@@ -1,4 +1,4 @@
-/** A service whose answers are of another version of the interface than the one that was asked for, through the commands. */
+/** A service whose answers are of another version of the interface than the one that was requested, through the commands. */
 import { assert, describe, it } from "@effect/vitest"
 import { Console, Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -8,7 +8,7 @@ import { cli, copyStart, environment, inFakeOf, onCopy, temporaryFolder } from "
 
 const punches = [1, 2, 3].map((id) => shift(id, "2026-03-02"))
 const week = ["--week", "2026-03-02", "--zone", "America/New_York"]
-const old = "version 2022-05-01 of the interface answered, and 2026-06-01 was asked for"
+const old = "version 2022-05-01 of the interface answered, and 2026-06-01 was requested"
 const inFake = inFakeOf(punches)
 
 /** What the log of a run has, with its result. */
@@ -36,7 +36,7 @@ const newCopy = Effect.gen(function*() {
   return `${yield* temporaryFolder}/punches.db`
 })
 
-describe("another version than the one that was asked for", () => {
+describe("another version than the one that was requested", () => {
   it.effect("is said once a run, however many pages it answers", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
@@ -61,7 +61,7 @@ describe("another version than the one that was asked for", () => {
 
   it.effect.each<readonly [string | null, string, RegExp]>([
     ["2022-05-01", "FAIL", /2022-05-01 of the interface answered, and 2026-06-01 .* in whole units/],
-    ["2024-05-01", "FAIL", /2024-05-01 of the interface answered, and 2026-06-01 was asked for$/],
+    ["2024-05-01", "FAIL", /2024-05-01 of the interface answered, and 2026-06-01 was requested$/],
     ["v2.2026.0201", "FAIL", /2026-02-01 of the interface answered/],
     ["2031-01-01", "warn", /2031-01-01 of the interface answered/],
     ["2026-06-01, 2026-06-01", "ok", /^2026-06-01$/],
@@ -69,7 +69,7 @@ describe("another version than the one that was asked for", () => {
     ["2026-02-30", "ok", /does not name it/],
     ["latest", "ok", /does not name it/],
     [null, "ok", /does not name it/]
-  ])("%s is told by doctor", ([version, status, detail]) =>
+  ])("%s is compared by doctor", ([version, status, detail]) =>
     Effect.gen(function*() {
       const { stdout } = yield* inAnswerOf(version, cli(["doctor", "--json"]))
       const { checks } = JSON.parse(stdout)
@@ -88,7 +88,7 @@ describe("another version than the one that was asked for", () => {
       assert.strictEqual((yield* inAnswerOf("2022-05-01", check("--accept", "version"))).code, 0)
       assert.strictEqual((yield* inAnswerOf("2024-05-01", check())).code, 0, "it has cents")
       const asked = { ...environment, TIME_PUNCHES_API_VERSION: "2022-05-01" }
-      assert.strictEqual((yield* cli(["payroll", "check", ...week], { env: asked })).code, 0, "it was asked for")
+      assert.strictEqual((yield* cli(["payroll", "check", ...week], { env: asked })).code, 0, "it was requested")
     }).pipe(inFake))
 
   it.effect("is refused of a copy until every row was read again, by a check and a close", () =>

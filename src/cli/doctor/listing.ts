@@ -133,7 +133,7 @@ const checkCount = ({ pages, punches }: Listing, isFiltered: boolean): CheckResu
 
 const answeredBy = "version of the answer"
 
-/** Compares the version that answered with the one that was asked for; without one, says which one the token has. */
+/** Compares the version that answered with the one that was requested; without one, says which one the token has. */
 const checkAnswered = ({ apiVersion, askedVersion }: PageResponse): CheckResult => {
   if (Option.isNone(apiVersion)) return ok(answeredBy, "the service does not name it")
   const answered = apiVersion.value
