@@ -295,6 +295,7 @@ export class DecodeError
      * - `Charset`: the charset is not UTF-8, or the bytes are not.
      * - `Schema`: a field is missing or has another type; `path` names it.
      * - `WrongCompany`: a row belongs to another company.
+     * - `WrongFilter`: a row contradicts the filter that was sent, also when the page was requested twice more.
      */
     reason: Schema.Literals([
       "NotJson",
@@ -303,7 +304,8 @@ export class DecodeError
       "ContentEncoding",
       "Charset",
       "Schema",
-      "WrongCompany"
+      "WrongCompany",
+      "WrongFilter"
     ]),
     /** Where in the body, such as `data[3].clocked_in`. Default: empty, for the whole body. */
     path: withDefault(Schema.String, ""),
@@ -566,6 +568,7 @@ export const getAdvice = (error: ListError): string => {
     case "UnexpectedStatus":
       return error.kind === "service" ? inFront : wrongAddress
     case "DecodeError":
+      return error.reason === "WrongFilter" ? ignoredFilter : findCause
     case "PaginationError":
       return findCause
     case "LimitReached":
@@ -592,6 +595,8 @@ const retryLater = "This may pass: try again later."
 const wrongAddress = "Check the base URL (baseUrl, or TIME_PUNCHES_BASE_URL): something else may answer there."
 
 const inFront = `${wrongAddress} If it is right, this may pass: try again later.`
+
+const ignoredFilter = "The service ignores this filter: leave it out, choose the rows yourself, and report it."
 
 const findCause = "Run time-punches doctor to find the cause."
 

@@ -58,7 +58,7 @@ export const fetchRows = <A>(
       Effect.flatMap(
         readOnce(page, watch),
         ({ json, receipt }) =>
-          Effect.fromResult(Result.map(decode(json, query.company.id), (rows) => ({
+          Effect.fromResult(Result.map(decode(json, query.company.id, query.contradicted), (rows) => ({
             ...rows,
             unknown: Option.isNone(cursor) ? unknownPaths(json) : [],
             receipt

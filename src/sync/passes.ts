@@ -14,6 +14,7 @@ import * as Stream from "effect/Stream"
 import { isRefused, type ListError } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
 import { monotonicMillis } from "../internal/resilience/retry.ts"
+import { type Lenient, RunLenient } from "../listing/contradiction.ts"
 import { RunSpelling } from "../listing/spelling.ts"
 import { RunVersions } from "../listing/version.ts"
 import { mostEmptyPages } from "../listing/walk.ts"
@@ -324,6 +325,8 @@ export const makePasses = (
     const service = yield* TimePunches
     const scope = yield* Effect.scope
     const versions = (yield* RunVersions) ?? new Map()
+    const lenient: Lenient = { seen: undefined }
+    let isWarned = false
     let state = initialState(call, from)
     let attempt: { readonly scope: Scope.Closeable; readonly pull: Pull.Pull<readonly [Page], ListError> } | undefined
 
@@ -332,7 +335,8 @@ export const makePasses = (
       const known = { spelling: spellingOf(checkpoint), isOnly: false }
       const listed = service.pages(call.company, filterOf(running), { cursor: running.cursor, pageSize: 200 }).pipe(
         Stream.provideService(RunSpelling, known),
-        Stream.provideService(RunVersions, versions)
+        Stream.provideService(RunVersions, versions),
+        Stream.provideService(RunLenient, lenient)
       )
       const bounded = call.maxPages === Infinity ? listed : Stream.take(listed, call.maxPages - pages)
       const ahead = call.prefetchPages === 0
@@ -352,10 +356,9 @@ export const makePasses = (
     const looked = Effect.fnUntraced(
       function*({ kind, window }: RunningPass, { began, checkpoint }: Batch, now: number) {
         if (Option.isNone(began) || !isLookDue(kind, checkpoint, now)) return checkpoint
-        const seen = yield* Effect.provideService(
-          look(service, call.company, spellingOf(checkpoint)),
-          RunVersions,
-          versions
+        const seen = yield* look(service, call.company, spellingOf(checkpoint)).pipe(
+          Effect.provideService(RunVersions, versions),
+          Effect.provideService(RunLenient, { seen: undefined })
         )
         const warning = warningOf(call.company, seen, spellingOf(checkpoint))
         if (warning !== undefined) yield* Effect.logWarning(warning)
@@ -381,6 +384,12 @@ export const makePasses = (
           case "Read": {
             attempt ??= yield* open(request.state)
             const outcome = yield* Effect.result(Pull.catchDone(attempt.pull, () => endedEarly))
+            if (lenient.seen !== undefined && !isWarned) {
+              isWarned = true
+              yield* Effect.logWarning(
+                `company ${call.company.id}: the service ignores a filter: rows contradict what was sent at ${lenient.seen}`
+              )
+            }
             const now = { local: yield* Clock.currentTimeMillis, monotonic: yield* monotonicMillis }
             const stepped = step(call, request.state, Result.map(outcome, ([page]) => page), now)
             if (Result.isFailure(stepped) || stepped.success.isEnded) yield* close

@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Struct from "effect/Struct"
 import type { Company } from "../../Company.ts"
+import { RunLenient } from "../../listing/contradiction.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import { RetryPolicy } from "../../RetryPolicy.ts"
 import { layerCopy } from "../database/copy.ts"
@@ -119,7 +120,7 @@ export const diagnose = Effect.fnUntraced(function*(
       isFiltered: Object.keys(describeFilter(flags)).length > 0,
       skew: () => skew,
       report
-    }).pipe(Effect.provide(layer))
+    }).pipe(Effect.provide(layer), lenient)
     if (Option.isSome(target)) {
       const copy = checkCopy(settings.company.value, full).pipe(
         Effect.provide(layerCopy(settings.company.value.id, target.value)),
@@ -128,7 +129,7 @@ export const diagnose = Effect.fnUntraced(function*(
           (error) => Effect.succeed([storeFailed(error)])
         )
       )
-      yield* report(...(yield* Effect.provide(copy, layer)))
+      yield* report(...(yield* lenient(Effect.provide(copy, layer))))
     }
   }
   yield* printLines([json ? renderJson(all) : renderAdvice(all)])
@@ -142,6 +143,9 @@ export const diagnose = Effect.fnUntraced(function*(
     })
   }
 })
+
+/** The checks look at rows that contradict a filter themselves. */
+const lenient = Effect.provideService(RunLenient, { seen: undefined })
 
 /** After this number of checks that did not reach the service, the others are given up: each would wait as long. */
 const mostOutages = 3

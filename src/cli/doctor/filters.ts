@@ -6,7 +6,7 @@ import * as Result from "effect/Result"
 import { BusinessDate } from "../../Ids.ts"
 import { timePunchNames } from "../../internal/wire/names.ts"
 import { usualSpelling } from "../../internal/wire/spelling.ts"
-import { idKeys } from "../../listing/parameters.ts"
+import { idKeys, idOf } from "../../listing/parameters.ts"
 import type { Page } from "../../Page.ts"
 import type { PunchCriteria, PunchFilter } from "../../PunchFilter.ts"
 import { look } from "../../sync/look.ts"
@@ -15,7 +15,6 @@ import { TimePunches } from "../../TimePunches.ts"
 import { countedPunches } from "../print/format.ts"
 import {
   hour,
-  idOf,
   idsOf,
   isAmong,
   isShown,

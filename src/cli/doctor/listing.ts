@@ -15,7 +15,7 @@ import type { Company } from "../../Company.ts"
 import { BusinessDate } from "../../Ids.ts"
 import { timePunchNames } from "../../internal/wire/names.ts"
 import { versionWarning } from "../../internal/wire/version.ts"
-import { idKeys, maxPageSize } from "../../listing/parameters.ts"
+import { idKeys, idOf, maxPageSize } from "../../listing/parameters.ts"
 import type { Page, PageResponse } from "../../Page.ts"
 import { modulo } from "../../payroll/Rounding.ts"
 import type { DateRange, InstantRange, PunchFilter } from "../../PunchFilter.ts"
@@ -526,12 +526,6 @@ const matchesDeleted = (punch: TimePunch, deleted: PunchFilter["deleted"]): bool
   deleted === "include" || punch.deleted === (deleted === "only")
 
 const isUnsetOr = <A>(wanted: A | undefined, value: A | undefined): boolean => wanted === undefined || wanted === value
-
-/** The id that a punch has under a key; 0, as on the wire, for none. */
-export const idOf = (punch: TimePunch, key: typeof idKeys[number]): number => {
-  const id: number | Option.Option<number> = punch[key]
-  return Option.isOption(id) ? Option.getOrElse(id, () => 0) : id
-}
 
 /** The wire names of the conditions of the filter that the punch does not meet. */
 export const mismatches = (filter: PunchFilter, punch: TimePunch): ReadonlyArray<string> => {
