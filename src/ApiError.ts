@@ -556,7 +556,10 @@ export const getAdvice = (error: ListError): string => {
     case "InvalidRequest":
       return "Nothing was sent. Change the call."
     case "Unauthorized":
-      return error.kind === "service" ? inFront : "Replace the credential."
+      return error.kind === "service"
+        ? inFront
+        : "Replace the credential. If it is right, ask the company: its plan may lack time punches, or the technical contact of the " +
+          "token may have left."
     case "Forbidden":
       return error.kind === "service"
         ? inFront
@@ -564,9 +567,10 @@ export const getAdvice = (error: ListError): string => {
     case "UnprocessableEntity":
       return error.isCursor
         ? "The service does not know the cursor (any more): start over, without a cursor."
-        : "Change the filter, the order or the API version: the service refused a parameter."
+        : adviceByParam(error.problem) ??
+          "Change the filter, the order or the API version: the service refused a parameter."
     case "UnexpectedStatus":
-      return error.kind === "service" ? inFront : wrongAddress
+      return error.kind === "service" ? inFront : adviceByParam(error.problem) ?? adviceByWords(error)
     case "DecodeError":
       return error.reason === "WrongFilter" ? ignoredFilter : findCause
     case "PaginationError":
@@ -593,6 +597,28 @@ export const getAdvice = (error: ListError): string => {
 const retryLater = "This may pass: try again later."
 
 const wrongAddress = "Check the base URL (baseUrl, or TIME_PUNCHES_BASE_URL): something else may answer there."
+
+/** What to change of what the service names. */
+const adviceByParam = ({ param }: Problem): string | undefined => {
+  switch (param) {
+    case undefined:
+      return undefined
+    case "x-api-version":
+      return "Change the API version (ApiVersion, or TIME_PUNCHES_API_VERSION): the service refused it."
+    case "company":
+    case "company_id":
+    case "x-company-guid":
+      return "Check the id of the company, and its guid: the service refused them."
+    default:
+      return `Change ${printable(param)} or leave it out: the service refused it.`
+  }
+}
+
+/** A problem without a parameter: a service that answers in its own words is the right one, unless it does not know the path. */
+const adviceByWords = ({ problem: { detail, title }, status }: UnexpectedStatus): string => {
+  if (detail === undefined && title === undefined) return wrongAddress
+  return status === 404 ? `${wrongAddress} If it is right, report what it says.` : "Report what the service says."
+}
 
 const inFront = `${wrongAddress} If it is right, this may pass: try again later.`
 
