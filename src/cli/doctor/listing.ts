@@ -22,7 +22,7 @@ import type { DateRange, InstantRange, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { counted, countedPunches } from "../print/format.ts"
-import { changed, type CheckResult, fail, failed, failedAtFirst, ok, orFailed, unreliable, warn } from "./report.ts"
+import { changed, type CheckResult, fail, failedAtFirst, ok, orFailed, unreliable, warn } from "./report.ts"
 
 /** Some pages of a listing from its start. */
 interface Listing {
@@ -267,52 +267,20 @@ export const checkCursors = Effect.fnUntraced(
     for (let round = 1;; round++) {
       const walk = yield* readWalk(survey)
       const found = contradiction(walk, known)
-      const end = (result: CheckResult) => ({ result, walk: Option.some(walk) })
       if (found === undefined) {
         const detail = `${counted(walk.pages.length, "page")} forward, ${
           countedPunches(walk.punches.length)
         }, none twice`
-        return end(ok("cursors", detail))
+        return ok("cursors", detail)
       }
       const again = yield* readKnown(survey.company, survey.filter)
       if (yield* isConfirmed(survey, found, known, again))
-        return end(fail("cursors", found.detail, "cursors", unreliable))
-      if (round === rounds) return end(changed("cursors", "cursors"))
+        return fail("cursors", found.detail, "cursors", unreliable)
+      if (round === rounds) return changed("cursors", "cursors")
       known = again
     }
   },
-  Effect.catch((error) => Effect.succeed({ result: failed("cursors", error, "cursors"), walk: Option.none<Listing>() }))
-)
-
-const forwardOnly = "Do not page backward on this service; paging forward is not affected."
-
-/** Going back from the second page must give the first one again. */
-export const checkBackward = Effect.fnUntraced(
-  function*(survey: Survey, walk: Listing) {
-    const { company, filter } = survey
-    const [first, second] = walk.pages
-    if (first === undefined || second === undefined) return ok("back", "there is only one page")
-    if (Option.isNone(second.cursor.prev)) {
-      return warn("back", "the second page has no cursor back", "cursors", forwardOnly)
-    }
-    const pageSize = walkSize(survey)
-    const readBack = TimePunches.page(company, filter, { pageSize, cursor: second.cursor.prev.value })
-    const back = yield* readBack
-    const [wanted, got] = [idsOf(first.items), idsOf(back.items)]
-    if (wanted.join() === got.join()) {
-      return ok("back", `from page 2 back to page 1: the same ${countedPunches(got.length)}`)
-    }
-    if (wanted.toSorted().join() === got.toSorted().join()) {
-      return warn("back", "going back from page 2 gives page 1 in another order", "cursors", forwardOnly)
-    }
-    const again = yield* readPages(company, filter, pageSize, 2)
-    const stays = Equal.equals([...first.items, ...second.items], again.punches) &&
-      Equal.equals(back.items, (yield* readBack).items)
-    return stays
-      ? fail("back", "going back from page 2 does not give page 1", "cursors", forwardOnly)
-      : changed("back", "cursors")
-  },
-  orFailed("back", "cursors")
+  orFailed("cursors", "cursors")
 )
 
 /** The filters that a later page is checked with, those first that divide the punches best. */
