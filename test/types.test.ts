@@ -175,11 +175,11 @@ describe("a filter", () => {
 
   it("has either clock windows or business dates", () => {
     accepts<PunchFilter>({ clockedIn: { gte: at(0) }, clockedOut: { lt: at(1) } })
-    accepts<PunchFilter>({ businessDate: { start: date } })
+    accepts<PunchFilter>({ businessDate: { first: date } })
     // @ts-expect-error business dates would switch the window off
     accepts<PunchFilter>({ businessDate: {}, clockedIn: {} })
     // @ts-expect-error the other window as well
-    accepts<PunchFilter>({ businessDate: { start: date }, clockedOut: { lte: at(1) } })
+    accepts<PunchFilter>({ businessDate: { first: date }, clockedOut: { lte: at(1) } })
   })
 
   it("accepts undefined for each property, so that variables pass through", () => {
@@ -227,7 +227,7 @@ describe("a filter", () => {
       // @ts-expect-error it may hold business dates, which would switch the window off
       accepts<PunchFilter>({ ...filter, clockedIn: { gte: at(0) } }),
       withClockWindows(filter, { clockedIn: { gte: at(0) } }),
-      withDates(filter, { start: date })
+      withDates(filter, { first: date })
     ]
     const windowed = { ...criteria, clockedIn: { gte: at(0) } } satisfies PunchFilter
     expectTypeOf(windowed.clockedIn.gte).toEqualTypeOf<DateTime.Utc>()

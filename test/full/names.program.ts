@@ -102,7 +102,7 @@ const base: PunchCriteria = {
   sortBy: [["clockedIn", "asc"]]
 }
 const range: InstantRange = { gte: at, lt: DateTime.add(at, { days: 7 }) }
-const dates: DateRange = { start: BusinessDate.make("2026-03-09"), end: BusinessDate.make("2026-03-15") }
+const dates: DateRange = { first: BusinessDate.make("2026-03-09"), last: BusinessDate.make("2026-03-15") }
 const filters: ReadonlyArray<PunchFilter> = [{ ...base, clockedIn: range }, { ...base, businessDate: dates }]
 const written = Effect.forEach(filters, (filter) => Schema.encodeEffect(PunchFilter)(filter))
 const readBack: Effect.Effect<PunchFilter, Schema.SchemaError> = Schema.decodeUnknownEffect(PunchFilter)({

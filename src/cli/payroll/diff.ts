@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Close from "../../close/Close.ts"
 import * as CloseTerms from "../../close/CloseTerms.ts"
+import { CloseNumber } from "../../close/ids.ts"
 import type { CompanyId, LocationId } from "../../Ids.ts"
 import { MissingDayRule, zoneOf, zonesOf } from "../../payroll/DayRule.ts"
 import type { LaborOptions } from "../../payroll/Labor.ts"
@@ -50,7 +51,7 @@ const diffFlags = {
     "ID",
     "The punches behind the next correction of this close; its record has the period and all that decides on the sums",
     1
-  ),
+  ).pipe(Flag.map(Option.map((id) => CloseNumber.make(id)))),
   since: instant(
     "since",
     "When the period was closed: compare the copy at this instant with the copy now (required without --close)"
@@ -189,7 +190,7 @@ export interface ChangeQuery<E> extends LaborOptions {
 
 /** The changes since the newest active revision. */
 export const ofClose = Effect.fnUntraced(
-  function*(company: CompanyId, id: number, input: DiffInput, { history }: CopyStatus) {
+  function*(company: CompanyId, id: CloseNumber, input: DiffInput, { history }: CopyStatus) {
     const { otherTerms, terms: recorded, ...revision } = yield* Close.newest(company, id)
     const terms = yield* withZones(id, recorded, input)
     const known = Option.map(history, ({ since }) => since)

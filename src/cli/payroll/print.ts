@@ -39,7 +39,7 @@ export const printRevisions = (revisions: ReadonlyArray<Revision>) =>
 
 /** A whole close, and whether each of its revisions is active, as JSON. */
 export const printRecord = (close: ClosedPeriod) => {
-  const active = new Set(activeRevisions(close.revisions).map(({ id }) => id))
+  const active = new Set<string>(activeRevisions(close.revisions).map(({ id }) => id))
   const { revisions, ...record } = Schema.encodeSync(ClosedPeriod)(close)
   return printLines([
     JSON.stringify({
@@ -193,7 +193,7 @@ const sumOf = ({ rows }: CloseSums.CloseSums) => {
 /** The revisions of closes with their sums, and what is due with each. */
 export const rowsOf = (closes: ReadonlyArray<ClosedPeriod>): ReadonlyArray<RevisionRow> =>
   closes.flatMap(({ revisions }) => {
-    const active = new Set(activeRevisions(revisions).map(({ id }) => id))
+    const active = new Set<string>(activeRevisions(revisions).map(({ id }) => id))
     return revisions.map((revision) => {
       const previous = Option.getOrElse(getPrevious(revisions, revision), () => CloseSums.empty)
       return {
