@@ -42,7 +42,7 @@ export const contradictedBy = (filter: PunchFilter): Contradicted | undefined =>
   }
   if (approved !== undefined) checks.push([timePunchNames.approved, (punch) => punch.approved !== approved])
   if (deleted === "only") checks.push([timePunchNames.deleted, (punch) => !punch.deleted])
-  const { end, start } = businessDate ?? {}
+  const { first: start, last: end } = businessDate ?? {}
   if (start !== undefined || end !== undefined) {
     const first = start === undefined ? -Infinity : Date.parse(start) - widestDay
     const last = end === undefined ? Infinity : Date.parse(end) + dayMillis + widestDay

@@ -48,10 +48,10 @@ describe("a row", () => {
       undefined
     ],
     ["a start behind its end", { clockedOut: { gte: at("2026-03-10T20:00:02Z") } }, "clocked_out"],
-    ["a business date two days on", { businessDate: { start: BusinessDate.make("2026-03-12") } }, undefined],
-    ["a business date three days on", { businessDate: { start: BusinessDate.make("2026-03-13") } }, "clocked_in"],
-    ["a business date two days before", { businessDate: { end: BusinessDate.make("2026-03-08") } }, undefined],
-    ["a business date four days before", { businessDate: { end: BusinessDate.make("2026-03-06") } }, "clocked_in"],
+    ["a business date two days on", { businessDate: { first: BusinessDate.make("2026-03-12") } }, undefined],
+    ["a business date three days on", { businessDate: { first: BusinessDate.make("2026-03-13") } }, "clocked_in"],
+    ["a business date two days before", { businessDate: { last: BusinessDate.make("2026-03-08") } }, undefined],
+    ["a business date four days before", { businessDate: { last: BusinessDate.make("2026-03-06") } }, "clocked_in"],
     ["flags, statuses and changes", {
       flags: ["late"],
       employeeApprovalStatuses: ["pending"],
