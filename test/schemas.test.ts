@@ -110,7 +110,8 @@ describe("every public schema", () => {
             Effect.gen(function*() {
               const text = yield* Schema.encodeEffect(codec)(value)
               const again = yield* Schema.decodeEffect(codec)(text)
-              return same(value, again)
+              if (!same(value, again)) yield* Effect.die(`${text} is read back as ${JSON.stringify(again)}`)
+              return true
             })
         )
         assert.isUndefined(Arbitrary.formatCheckFailure(result))

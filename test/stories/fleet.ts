@@ -104,7 +104,7 @@ const failure = (tag: string) => ({ tag, text: tag })
 
 /** What a turn may end with, by the word of a story. */
 const outcomes: Readonly<Record<string, Outcome>> = {
-  fails: { _tag: "Transient", failure: failure("ServerError") },
+  failed: { _tag: "Transient", failure: failure("ServerError") },
   throttled: throttled,
   unauthorized: { _tag: "Refused", failure: failure("Unauthorized") },
   forbidden: { _tag: "Refused", failure: failure("Forbidden") },

@@ -144,9 +144,10 @@ export const openCheckpoint = Effect.fnUntraced(function*(
    * before it writes its next page, and stops. The pages that it had not saved are not lost: the later run starts at the
    * progress that is on disk, requests them again, and cuts off what the earlier one wrote behind its last row.
    */
-  const assertOwner = Effect.flatMap(
-    currentNote,
-    (note) => note?.run === run ? Effect.void : Effect.fail(takenOver(output))
+  const assertOwner = currentNote.pipe(
+    // A note that is no note any more is not of this run either.
+    Effect.catchTag("CommandFailure", () => Effect.fail(takenOver(output))),
+    Effect.flatMap((note) => note?.run === run ? Effect.void : Effect.fail(takenOver(output)))
   )
 
   let written = start

@@ -294,7 +294,11 @@ describe("what loads the page", () => {
       const chunks = yield* bundled("index.ts")
 
       assert.deepStrictEqual(chunks.flatMap(({ moduleIds }) => moduleIds.filter(isOfPage)), [])
-      assert.deepStrictEqual(chunks.flatMap(({ imports }) => imports.filter((id) => id.startsWith("node:"))), [])
+      // The list of imports of a chunk names a module of the bundler's own that its code does not import.
+      assert.deepStrictEqual(
+        chunks.flatMap(({ code }) => code.match(/\b(?:from|import)\s*\(?\s*["']node:[^"']*/g) ?? []),
+        []
+      )
     }), 60_000)
 
   it.effect(
