@@ -70,9 +70,9 @@ export interface InstantRange {
 /** A window on the business date; each end may be left open. */
 export interface DateRange {
   /** The first date, inclusive. Default: no first. */
-  readonly start?: BusinessDate | undefined
+  readonly first?: BusinessDate | undefined
   /** The last date, inclusive. Default: no last. */
-  readonly end?: BusinessDate | undefined
+  readonly last?: BusinessDate | undefined
 }
 
 /**
@@ -162,7 +162,7 @@ const Instant = Schema.String.pipe(Schema.decodeTo(AnyZone, instantFromText))
 
 const Range = Schema.Struct({ gte: key(Instant), lte: key(Instant), lt: key(Instant) })
 
-const Dates = Schema.Struct({ start: key(BusinessDate), end: key(BusinessDate) })
+const Dates = Schema.Struct({ first: key(BusinessDate), last: key(BusinessDate) })
 
 const SortField = Schema.String.pipe(Schema.refine(
   (field): field is keyof TimePunch => Object.hasOwn(timePunchNames, field),

@@ -160,7 +160,7 @@ const readToken = Effect.fnUntraced(function*(response: HttpClientResponse.HttpC
   )
   const { type } = contentType(response)
   const issued = type === "" || isJson(type) ? toIssued(Result.getOrUndefined(parseJson(body))) : Option.none()
-  return Option.isSome(issued) ? issued.value : yield* Effect.fail(tokenFailure("Malformed", response.status))
+  return Option.isSome(issued) ? issued.value : yield* tokenFailure("Malformed", response.status)
 })
 
 /**

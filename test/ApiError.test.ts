@@ -13,6 +13,7 @@ import {
   UnknownClose,
   VerificationFailed
 } from "../src/close/CloseError.ts"
+import { CloseNumber } from "../src/close/ids.ts"
 import { FleetError, isFleetError } from "../src/fleet/FleetError.ts"
 import * as FleetReason from "../src/fleet/FleetReason.ts"
 import {
@@ -388,7 +389,7 @@ describe("the guards of the other unions", () => {
   const revisions = [{ id: "1.1", people: [], cause: "edited" }]
   const closes = [
     [new NotReady({ companyId, found: { open: 1 }, issues: [], details: [] }), false],
-    [new PeriodClosed({ companyId, close: 2, detail: "2026-03-02" }), false],
+    [new PeriodClosed({ companyId, close: CloseNumber.make(2), detail: "2026-03-02" }), false],
     [new UnknownClose({ companyId, given: "9", detail: "no such close" }), false],
     [new CloseChanged({ companyId, detail: "another process wrote" }), true],
     [new VerificationFailed({ companyId, revisions }), false]

@@ -89,15 +89,15 @@ describe("PunchFilter", () => {
     ["an unknown direction", "sortBy[0][1]", { sortBy: [["id", "up"]] }],
     ["no direction", "sortBy[0][1]", { sortBy: [["id"]] }],
     ["a hundred thousand characters of order", "sortBy[0][0]", { sortBy: [[",.asc".repeat(20_000), "asc"]] }],
-    ["30 February", "businessDate.start", { businessDate: { start: "2026-02-30" } }],
-    ["an instant for a date", "businessDate.end", { businessDate: { end: "2026-02-28T00:00:00Z" } }],
+    ["30 February", "businessDate.first", { businessDate: { first: "2026-02-30" } }],
+    ["an instant for a date", "businessDate.last", { businessDate: { last: "2026-02-28T00:00:00Z" } }],
     ["no record", "filter", null],
     ["a list", "filter", []],
     ["a window that ends before it starts", "clockedIn", { clockedIn: { gte: late, lte: early } }],
     ["the same with an exclusive end", "clockedOut", { clockedOut: { gte: late, lt: early } }],
     ["the same by the earlier of two ends", "clockedIn", { clockedIn: { gte: late, lte: late, lt: early } }],
-    ["dates that end before they start", "businessDate", { businessDate: { start: "2026-03-02", end: "2026-03-01" } }],
-    ["business dates beside a window", "businessDate", { businessDate: { start: "2026-03-01" }, clockedIn: {} }],
+    ["dates that end before they start", "businessDate", { businessDate: { first: "2026-03-02", last: "2026-03-01" } }],
+    ["business dates beside a window", "businessDate", { businessDate: { first: "2026-03-01" }, clockedIn: {} }],
     ["business dates beside another window", "businessDate", { businessDate: {}, clockedOut: { gte: early } }],
     ["an exclusive end in local time", "clockedIn.lt", { clockedIn: { lt: late }, localizeSearchTime: true }],
     ["a year of five digits", "clockedIn.gte", { clockedIn: { gte: tooLate } }],
@@ -136,7 +136,7 @@ describe("PunchFilter", () => {
         { clockedIn: { gte: early, lt: early } },
         { clockedOut: { gte: early } },
         { clockedIn: {}, clockedOut: {} },
-        { businessDate: { start: BusinessDate.make("2026-03-01"), end: BusinessDate.make("2026-03-01") } },
+        { businessDate: { first: BusinessDate.make("2026-03-01"), last: BusinessDate.make("2026-03-01") } },
         { businessDate: {} },
         { clockedIn: { lte: early }, localizeSearchTime: true },
         untyped({ businessDate: {}, clockedIn: undefined })
@@ -214,9 +214,9 @@ describe("the codec of PunchFilter", () => {
     assert.strictEqual(
       toText({
         ...all,
-        businessDate: { end: BusinessDate.make("2026-03-31"), start: BusinessDate.make("2026-03-01") }
+        businessDate: { last: BusinessDate.make("2026-03-31"), first: BusinessDate.make("2026-03-01") }
       }),
-      `{${shared},"businessDate":{"start":"2026-03-01","end":"2026-03-31"}}`
+      `{${shared},"businessDate":{"first":"2026-03-01","last":"2026-03-31"}}`
     )
     assert.strictEqual(toText({ userId: undefined, clockedIn: undefined }), "{}")
   })
@@ -322,7 +322,7 @@ describe("withClockWindows and withDates", () => {
   const criteria: PunchCriteria = { approved: true, userId: UserId.make(1), deleted: "include" }
   const clockedIn = { gte: at("2026-03-01T00:00:00Z") }
   const clockedOut = { lt: at("2026-03-02T00:00:00Z") }
-  const businessDate = { start: BusinessDate.make("2026-03-01") }
+  const businessDate = { first: BusinessDate.make("2026-03-01") }
   const filters: ReadonlyArray<PunchFilter> = [
     criteria,
     { ...criteria, clockedIn, clockedOut },

@@ -55,7 +55,7 @@ describe("a key that no filter has", () => {
     [{ userID: 3 }, "userID", "is not a key of a filter; did you mean userId?"],
     [{ colour: 3 }, "colour", "is not a key of a filter"],
     [{ clockedIn: { gt: 3 } }, "clockedIn.gt", "is not one of gte, lte, lt; did you mean gte?"],
-    [{ businessDate: { begin: 3 } }, "businessDate.begin", "is not one of start, end"]
+    [{ businessDate: { begin: 3 } }, "businessDate.begin", "is not one of first, last"]
   ])("is refused: %j", ([filter, field, detail]) =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(TimePunches.page(company, untyped(filter)))

@@ -25,7 +25,7 @@ const getWith = (failure: TokenError, times = Infinity) =>
       requestToken: Effect.gen(function*() {
         const second = (yield* Clock.currentTimeMillis) / 1000
         const before = yield* Ref.getAndUpdate(requests, (all) => [...all, second])
-        return before.length < times ? yield* Effect.fail(failure) : issued
+        return before.length < times ? yield* failure : issued
       })
     })
     const fiber = yield* Effect.forkChild(

@@ -34,7 +34,7 @@ export const weekInBerlin: PunchFilter = { clockedIn: Period.week(berlin, Busine
 export const withDeleted: PunchFilter = { deleted: "include" }
 
 export const twoBusinessDays: PunchFilter = {
-  businessDate: { start: BusinessDate.make("2026-03-02"), end: BusinessDate.make("2026-03-03") }
+  businessDate: { first: BusinessDate.make("2026-03-02"), last: BusinessDate.make("2026-03-03") }
 }
 
 export const base: PunchCriteria = { locationId: LocationId.make(301), deleted: "include" }
@@ -47,8 +47,8 @@ export const firstOfMarch = {
 export const closedInMarch = withClockWindows(firstOfMarch, { clockedOut: march.clockedIn })
 
 export const datesOfMarch = withDates(closedInMarch, {
-  start: BusinessDate.make("2026-03-01"),
-  end: BusinessDate.make("2026-03-31")
+  first: BusinessDate.make("2026-03-01"),
+  last: BusinessDate.make("2026-03-31")
 })
 
 const wanted = [LocationId.make(301), LocationId.make(302)]

@@ -1,7 +1,7 @@
 /** The report of a week, and of a close, as pages of HTML. */
 import { DateTime, Effect, Option } from "effect"
 import { BusinessDate, CompanyId, TimePunches } from "effect-time-punches"
-import { Close } from "effect-time-punches/close"
+import { Close, CloseNumber } from "effect-time-punches/close"
 import { Period } from "effect-time-punches/payroll"
 import { Report } from "effect-time-punches/report"
 import { PunchCopy } from "effect-time-punches/sql"
@@ -23,7 +23,7 @@ export const weekPage = Report.toHtml(
 
 /** The page of close 7, from its record; hours by day and findings from the history, if it has them. */
 export const closePage = Effect.gen(function*() {
-  const close = yield* Close.get(company, 7)
+  const close = yield* Close.get(company, CloseNumber.make(7))
   const punches = Option.map(
     Close.listing(close),
     ({ at, clockedIn }) => PunchCopy.list(company, { clockedIn }, { at })

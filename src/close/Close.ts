@@ -35,6 +35,7 @@ import {
 import * as CloseSums from "./CloseSums.ts"
 import * as CloseTerms from "./CloseTerms.ts"
 import { openHoles } from "./holes.ts"
+import { CloseNumber, type RevisionId } from "./ids.ts"
 import { lossesOf, type LostHours } from "./losses.ts"
 import { gapLines, refuseAdded, refuseOverlap } from "./neighbours.ts"
 import { activeOne, revisionNamed, storedOf } from "./read.ts"
@@ -81,7 +82,7 @@ const closeChecks: Checks<CloseOptions> = {
 /** The first revision of a close. */
 export interface Created extends Revision {
   /** The active close before it. */
-  readonly precedingClose: Option.Option<number>
+  readonly precedingClose: Option.Option<CloseNumber>
   /** The terms that differ from the close before it. */
   readonly changedTerms: ReadonlyArray<CloseTerms.TermChange>
 }
@@ -154,7 +155,7 @@ export const create = (
         preceding = now.active.filter((each) => each.terms.first < terms.first)
           .toSorted((one, other) => one.terms.first < other.terms.first ? -1 : 1).at(-1)
         return [{
-          ...RevisionName.next(now.all.reduce((last, { close }) => Math.max(last, close), 0) + 1, 0),
+          ...RevisionName.next(CloseNumber.make(now.all.reduce((last, { close }) => Math.max(last, close), 0) + 1), 0),
           link: undefined,
           kind: "close",
           terms,
@@ -175,7 +176,7 @@ export const create = (
 /** What is corrected. */
 export interface CorrectOptions extends WriteOptions {
   /** The closes. Default: all that have an active revision. */
-  readonly closes?: ReadonlyArray<number> | undefined
+  readonly closes?: ReadonlyArray<CloseNumber> | undefined
   /** Day rules of locations that a record lacks. A location that it has keeps its own. */
   readonly dayRules?: ReadonlyMap<LocationId, Period.DayRule> | undefined
   /**
@@ -185,7 +186,7 @@ export interface CorrectOptions extends WriteOptions {
   readonly accept?: ReadonlyArray<"rules" | "gap"> | undefined
 }
 
-const isCloseNumber = must<number>((close) => Number.isSafeInteger(close) && close > 0, "the number of a close")
+const isCloseNumber = must<CloseNumber>((close) => Number.isSafeInteger(close) && close > 0, "the number of a close")
 
 const dueChecks: Checks<DueOptions> = {
   closes: optional(each(isCloseNumber)),
@@ -201,9 +202,9 @@ const correctChecks: Checks<CorrectOptions> = {
 /** What a person should know of a correction beside its sums. */
 export interface CorrectionRemarks {
   /** Revisions that are corrected although the history does not reach their instant. */
-  readonly unverified: ReadonlyArray<string>
+  readonly unverified: ReadonlyArray<RevisionId>
   /** Closes that were not named and differ too. */
-  readonly otherCloses: ReadonlyArray<number>
+  readonly otherCloses: ReadonlyArray<CloseNumber>
   /** Locations whose given day rule is not used, since the record has another one. */
   readonly unchangedLocations: ReadonlyArray<LocationId>
   /** The people who had hours in the revision before and have none in the new one, with the reasons. */
@@ -306,7 +307,7 @@ export const rehearse = (
 /** What is due of a close: what its sums now have more than its newest active revision. */
 export interface AmountDue {
   /** The revision that is compared with, such as `7.2`. */
-  readonly after: string
+  readonly after: RevisionId
   /** The differences, none of them zero. */
   readonly difference: CloseSums.CloseSums
 }
@@ -408,7 +409,7 @@ export interface Verified {
 /** What is verified. */
 export interface VerifyOptions {
   /** The close. Default: all. */
-  readonly close?: number | undefined
+  readonly close?: CloseNumber | undefined
 }
 
 /**
@@ -479,7 +480,7 @@ const verifyBefore = Effect.fnUntraced(function*(
   corrected: ReadonlyArray<Corrected>,
   options: CorrectOptions
 ) {
-  const unverified: Array<string> = []
+  const unverified: Array<RevisionId> = []
   const differing: Array<DifferingRevision> = []
   for (const { close } of corrected) {
     const { newest } = close
@@ -505,7 +506,7 @@ const headOrDie = <A>(written: ReadonlyArray<A>): Effect.Effect<A> => {
 
 const namedOf = (
   books: Books,
-  names: ReadonlyArray<number> | undefined
+  names: ReadonlyArray<CloseNumber> | undefined
 ): Effect.Effect<ReadonlyArray<ActiveClose>, UnknownClose> =>
   names === undefined
     ? Effect.succeed(books.active)

@@ -2,6 +2,7 @@
 import * as Schema from "effect/Schema"
 import { CompanyId, UserId } from "../Ids.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
+import { CloseNumber } from "./ids.ts"
 
 /** Kinds with their numbers, such as `open 1, gap 2`. */
 export const foundText = (found: Readonly<Record<string, number>>): string =>
@@ -35,7 +36,7 @@ export class PeriodClosed
     /** The company. */
     companyId: CompanyId,
     /** The other close. */
-    close: Schema.Natural,
+    close: CloseNumber,
     /** The dates of the other close, and what both have: local dates, or the instants of a part of a day. */
     detail: Schema.String
   })

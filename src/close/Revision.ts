@@ -5,17 +5,18 @@ import { BusinessDate } from "../Ids.ts"
 import { Instant } from "../internal/wire/schema.ts"
 import { CloseRow } from "./CloseSums.ts"
 import { CloseClock, CloseLocation, CloseTerms } from "./CloseTerms.ts"
+import { CloseNumber, RevisionId } from "./ids.ts"
 import { FileNote } from "./WrittenFile.ts"
 
 const fields = {
   /** The number of the close, counted from 1 for each company. */
-  close: Schema.Natural,
+  close: CloseNumber,
   /** Its name, such as `7.2`: what `Close.voidRevision` takes. */
-  id: Schema.String,
+  id: RevisionId,
   /** The revision that it follows; `None` for the first one, and for a void. */
-  previous: Schema.OptionFromNullOr(Schema.String),
+  previous: Schema.OptionFromNullOr(RevisionId),
   /** The revision that a void takes back; `None` for any other kind. */
-  voids: Schema.OptionFromNullOr(Schema.String),
+  voids: Schema.OptionFromNullOr(RevisionId),
   /** What wrote it. */
   kind: Schema.Literals(["close", "correct", "void"]),
   /** The first date of the period. */
@@ -64,7 +65,7 @@ export type RecordedRevision = typeof RecordedRevision.Type
 /** A whole close: enough to write each of its files again after the copy is erased. */
 export const ClosedPeriod = Schema.Struct({
   /** The number of the close. */
-  close: Schema.Natural,
+  close: CloseNumber,
   /** What all its revisions share. */
   terms: CloseTerms,
   /** Its revisions, voids too, in the order in which they were written. */

@@ -5,6 +5,7 @@ import * as Hex from "effect/encoding/Hex"
 import * as Schema from "effect/Schema"
 import { Instant } from "../internal/wire/schema.ts"
 import { type Mapping, UsedCode, withDefaults } from "../payroll/PayrollFile.ts"
+import type { RevisionId } from "./ids.ts"
 
 const Sha256 = Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/))
 
@@ -33,7 +34,7 @@ export interface FileForm {
 /** A file that was written out, with what decided on its texts. */
 export interface WrittenFile extends FileNote {
   /** The revision, such as `7.2`. */
-  readonly revision: string
+  readonly revision: RevisionId
   /** The mapping, with every key that has a default. */
   readonly mapping: Schema.Json
   /** The codes that the file uses. */

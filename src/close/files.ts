@@ -4,13 +4,22 @@ import * as Schema from "effect/Schema"
 import type { Row } from "effect/sql/SqlConnection"
 import { isSqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
-import { numberOf, orUndefined, raw } from "../internal/sql/dialect.ts"
+import { orUndefined, raw } from "../internal/sql/dialect.ts"
 import { transact } from "../internal/sql/transaction.ts"
 import { storable } from "../sql/columns.ts"
 import { failedWith } from "../sql/connection.ts"
 import { notFound, refusal } from "./CloseError.ts"
 import * as RevisionName from "./RevisionName.ts"
-import { type CloseTables, columnsOf, decodeStored, fileNoteColumns, fileNoteOf, keyColumns, selected } from "./rows.ts"
+import {
+  type CloseTables,
+  columnsOf,
+  decodeStored,
+  fileNoteColumns,
+  fileNoteOf,
+  keyColumns,
+  nameOf,
+  selected
+} from "./rows.ts"
 import { durably } from "./write.ts"
 import { CodesText, type FileForm, MappingText, textsOf, type WrittenFile } from "./WrittenFile.ts"
 
@@ -27,7 +36,7 @@ export const readFiles = Effect.fnUntraced(function*({ company, database }: Clos
   return yield* Effect.forEach(
     rows,
     Effect.fnUntraced(function*(row) {
-      const id = { close: numberOf(row["close_id"]), number: numberOf(row["number"]) }
+      const id = nameOf(row)
       const { codes, mapping } = yield* decodeStored(company, FileTexts, row)
       const file = { revision: RevisionName.print(id), ...yield* fileNoteOf(company, row), mapping, codes }
       return { ...id, token: row["token"], file: file satisfies WrittenFile }

@@ -8,11 +8,14 @@ import type { CompanyId } from "../Ids.ts"
 import { numberOf } from "../internal/sql/dialect.ts"
 import { failedWith, opened } from "../sql/connection.ts"
 import type { SyncError } from "../sync/SyncError.ts"
+import { CloseNumber, type RevisionId } from "./ids.ts"
+import * as RevisionName from "./RevisionName.ts"
+import { nameOf } from "./rows.ts"
 
 /** One revision of a close, with the sums of its rows. A void has none. */
 export interface HeldRevision {
   /** Its name, such as `7.2`. */
-  readonly revision: string
+  readonly revision: RevisionId
   readonly isVoid: boolean
   /** In cents. */
   readonly cost: number
@@ -21,7 +24,7 @@ export interface HeldRevision {
 }
 
 export interface HeldClose {
-  readonly close: number
+  readonly close: CloseNumber
   /** `None` if the terms of the close cannot be read. */
   readonly period: Option.Option<{ readonly first: string; readonly last: string }>
   readonly revisions: ReadonlyArray<HeldRevision>
@@ -63,8 +66,8 @@ export const holdingsOf = (company: CompanyId): Effect.Effect<Holdings, SyncErro
       const sums = yield* sql<Row>`SELECT close_id, number, CAST(sum(cost_cents) AS BIGINT) AS cost,
         CAST(sum(tips_cents) AS BIGINT) AS tips
         FROM ${tables.closeRow} WHERE ${isOurs} GROUP BY close_id, number`
-      const nameOf = (row: Row) => `${numberOf(row["close_id"])}.${numberOf(row["number"])}`
-      const sumsBy = new Map(sums.map((row) => [nameOf(row), row] as const))
+      const idOf = (row: Row) => RevisionName.print(nameOf(row))
+      const sumsBy = new Map(sums.map((row) => [idOf(row), row] as const))
       const punches = numberOf(counts?.["punches"])
       const versions = numberOf(counts?.["versions"])
       return {
@@ -73,12 +76,12 @@ export const holdingsOf = (company: CompanyId): Effect.Effect<Holdings, SyncErro
         punches,
         versions,
         closes: closes.map(({ close_id: close, terms }) => ({
-          close: numberOf(close),
+          close: CloseNumber.make(numberOf(close)),
           period: readPeriod(terms),
           revisions: revisions.filter(({ close_id }) => numberOf(close_id) === numberOf(close)).map((row) => {
-            const sum = sumsBy.get(nameOf(row))
+            const sum = sumsBy.get(idOf(row))
             return {
-              revision: nameOf(row),
+              revision: idOf(row),
               isVoid: row["kind"] === "void",
               cost: numberOf(sum?.["cost"] ?? 0),
               tips: numberOf(sum?.["tips"] ?? 0)

@@ -154,7 +154,9 @@ export const openHoles = (
   const active = activeOf(all)
   const over = all.filter(({ close }) => !active.some((each) => each.close === close))
   const millisOf = ({ closedAt }: StoredClose["revisions"][number]) => closedAt.epochMilliseconds
-  const began = new Map(all.map(({ close, revisions }) => [close, Math.min(...revisions.map(millisOf))]))
+  const began = new Map<number, number>(
+    all.map(({ close, revisions }) => [close, Math.min(...revisions.map(millisOf))])
+  )
   const acceptances = all.flatMap(({ close, revisions, terms }) =>
     revisions.flatMap((revision) =>
       revision.accepted["gap"] === undefined

@@ -14,6 +14,7 @@ export {
 } from "./CloseError.ts"
 export * as CloseSums from "./CloseSums.ts"
 export * as CloseTerms from "./CloseTerms.ts"
+export { CloseNumber, RevisionId } from "./ids.ts"
 export { type ActiveRevision, ClosedPeriod, RecordedRevision, Revision } from "./Revision.ts"
 export * as RevisionName from "./RevisionName.ts"
 export { type FileForm, FileNote, type FormChange, type WrittenFile } from "./WrittenFile.ts"

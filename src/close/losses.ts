@@ -13,6 +13,7 @@ import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import type { CopiedBooks } from "./books.ts"
 import { contains, queryWindow } from "./CloseTerms.ts"
+import type { CloseNumber } from "./ids.ts"
 import type { CloseTables } from "./rows.ts"
 import { type Corrected, punchesIn } from "./verdict.ts"
 import { chunkSize } from "./write.ts"
@@ -32,7 +33,7 @@ export type LossCause = typeof LossCause.Type
 /** A person who had hours in a revision, and has none in the next one. */
 export interface LostHours {
   /** The number of the close. */
-  readonly close: number
+  readonly close: CloseNumber
   /** The person. */
   readonly userId: UserId
   /**

@@ -12,6 +12,7 @@ import { type Books, inBooks, openTables } from "./books.ts"
 import { notFound, refusal, type UnknownClose } from "./CloseError.ts"
 import type * as CloseTerms from "./CloseTerms.ts"
 import { insertFile, readFiles } from "./files.ts"
+import type { CloseNumber, RevisionId } from "./ids.ts"
 import { type ActiveRevision, activeRevisions, type ClosedPeriod, getPrevious, getVoid } from "./Revision.ts"
 import * as RevisionName from "./RevisionName.ts"
 import { type CloseTables, recorded, type StoredClose } from "./rows.ts"
@@ -27,14 +28,14 @@ export const list = (
 /** A close with all its revisions and sums. Fails with `UnknownClose` for a number that no close has. */
 export const get = (
   company: CompanyId,
-  close: number
+  close: CloseNumber
 ): Effect.Effect<ClosedPeriod, SyncError | UnknownClose, SqlClient> =>
   inBooks(company, (books) => Effect.flatMap(storedOf(books, close), (each) => withSums(books, each)))
 
 /** The newest active revision of a close, without its sums, and the terms that say which punches it has. */
 export interface NewestRevision {
   /** Its name, such as `7.2`. */
-  readonly id: string
+  readonly id: RevisionId
   /** The instant of the copy that is summed. */
   readonly at: DateTime.Utc
   /** The terms of its sums. */
@@ -49,7 +50,7 @@ export interface NewestRevision {
  */
 export const newest = (
   company: CompanyId,
-  close: number
+  close: CloseNumber
 ): Effect.Effect<NewestRevision, SyncError | UnknownClose, SqlClient> =>
   inBooks(
     company,
@@ -118,7 +119,7 @@ export const noteFile = (
  */
 export const files = (
   company: CompanyId,
-  close: number
+  close: CloseNumber
 ): Effect.Effect<ReadonlyArray<WrittenFile>, SyncError | UnknownClose, SqlClient> =>
   inBooks(
     company,
@@ -139,13 +140,13 @@ export const revisionNamed = Effect.fnUntraced(function*(company: CompanyId, nam
   return { close: parsed.value.close, number: parsed.value.number.value } satisfies RevisionName.RevisionName
 })
 
-export const activeOne = Effect.fnUntraced(function*(books: Books, close: number) {
+export const activeOne = Effect.fnUntraced(function*(books: Books, close: CloseNumber) {
   yield* storedOf(books, close)
   const found = books.active.find((each) => each.close === close)
   return found ?? (yield* refusal(books.company, `${close}`)(notFound.over))
 })
 
-export const storedOf = ({ all, company }: Books, close: number) =>
+export const storedOf = ({ all, company }: Books, close: CloseNumber) =>
   Effect.suspend(() => {
     const found = all.find((each) => each.close === close)
     return found === undefined ? refusal(company, `${close}`)(notFound.close) : Effect.succeed(found)

@@ -83,13 +83,13 @@ const reportChecks: Checks<CloseReportOptions> = {
  * ```ts
  * import { Effect, Option } from "effect"
  * import { CompanyId } from "effect-time-punches"
- * import { Close } from "effect-time-punches/close"
+ * import { Close, CloseNumber } from "effect-time-punches/close"
  * import { PunchCopy } from "effect-time-punches/sql"
  *
  * const company = CompanyId.make(7)
  *
  * export const page = Effect.gen(function*() {
- *   const close = yield* Close.get(company, 7)
+ *   const close = yield* Close.get(company, CloseNumber.make(7))
  *   const punches = Option.map(Close.listing(close), ({ at, clockedIn }) =>
  *     PunchCopy.list(company, { clockedIn }, { at }))
  *   return yield* Close.toHtml(close, punches)

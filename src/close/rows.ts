@@ -13,6 +13,7 @@ import type { Dialect } from "../sql/Dialect.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import type { CloseRow, CloseSums } from "./CloseSums.ts"
 import { CloseTerms } from "./CloseTerms.ts"
+import { CloseNumber } from "./ids.ts"
 import { newestRevision, RecordedRevision, Revision, termsAt } from "./Revision.ts"
 import * as RevisionName from "./RevisionName.ts"
 import { FileNote } from "./WrittenFile.ts"
@@ -31,14 +32,14 @@ export interface StoredRevision extends Omit<RecordedRevision, "first" | "last" 
 }
 
 export interface StoredClose {
-  readonly close: number
+  readonly close: CloseNumber
   readonly terms: CloseTerms
   readonly revisions: ReadonlyArray<StoredRevision>
 }
 
 /** A close with an active revision. */
 export interface ActiveClose {
-  readonly close: number
+  readonly close: CloseNumber
   readonly newest: StoredRevision
   /** How many revisions it has. */
   readonly count: number
@@ -150,7 +151,7 @@ export const readCloses = Effect.fnUntraced(function*({ company, database }: Clo
     revisions,
     Effect.fnUntraced(function*(row) {
       const { user_name: user, ...texts } = yield* decodeStored(company, RevisionRow, row)
-      const [close, number] = [numberOf(row["close_id"]), numberOf(row["number"])]
+      const { close, number } = nameOf(row)
       const link = Option.map(optional(row["before"]), (number) => RevisionName.print({ close, number }))
       const isVoid = texts.kind === "void"
       return {
@@ -165,7 +166,7 @@ export const readCloses = Effect.fnUntraced(function*({ company, database }: Clo
         closedAt: DateTime.makeUnsafe(numberOf(row["closed_at"])),
         rules: numberOf(row["rules"]),
         files: yield* Effect.forEach(
-          files.filter((file) => numberOf(file["close_id"]) === close && numberOf(file["number"]) === number),
+          files.filter((file) => closeOf(file) === close && numberOf(file["number"]) === number),
           (file) => fileNoteOf(company, file)
         )
       } satisfies StoredRevision
@@ -174,11 +175,19 @@ export const readCloses = Effect.fnUntraced(function*({ company, database }: Clo
   return yield* Effect.forEach(
     closes,
     Effect.fnUntraced(function*(row) {
-      const close = numberOf(row["close_id"])
+      const close = closeOf(row)
       const terms = yield* decodeStored(company, TermsText, row["terms"])
       return { close, terms, revisions: decoded.filter((each) => each.close === close) } satisfies StoredClose
     })
   )
+})
+
+const closeOf = (row: Row): CloseNumber => CloseNumber.make(numberOf(row["close_id"]))
+
+/** The revision that a row is of. */
+export const nameOf = (row: Row): RevisionName.RevisionName => ({
+  close: closeOf(row),
+  number: numberOf(row["number"])
 })
 
 export const decodeStored = <S extends Schema.Constraint & { readonly DecodingServices: never }>(

@@ -70,7 +70,7 @@ export const parameters: Parameters = {
   businessDate: {
     wire: ["business_date_start", "business_date_end"],
     isPrivate: true,
-    write: ({ end, start }) => [start, end]
+    write: ({ first, last }) => [first, last]
   }
 }
 

@@ -136,7 +136,7 @@ export const validFilter = (companyId: CompanyId, filter: PunchFilter): Result.R
 const ranges: Partial<Record<string, ReadonlyArray<string>>> = {
   clockedIn: ["gte", "lte", "lt"],
   clockedOut: ["gte", "lte", "lt"],
-  businessDate: ["start", "end"]
+  businessDate: ["first", "last"]
 }
 
 /** Names a key that no filter has, also one within a window. The schema refuses it too, without the name that was meant. */
@@ -190,8 +190,8 @@ export const validateCount = (
 /** What the schema of a filter does not know: the order of two ends, and what a request can write. */
 const checkWindows = (companyId: CompanyId, filter: PunchFilter): Result.Result<void, InvalidRequest> =>
   Result.gen(function*() {
-    const { end, start } = filter.businessDate ?? {}
-    if (start !== undefined && end !== undefined && start > end) {
+    const { first, last } = filter.businessDate ?? {}
+    if (first !== undefined && last !== undefined && first > last) {
       return yield* invalid(companyId, "businessDate", reversed)
     }
     for (const field of ["clockedIn", "clockedOut"] as const) {

@@ -87,6 +87,16 @@ export class Checkpoint extends Schema.Opaque<Checkpoint>()(
     horizon: Schema.optionalKey(Instant),
     /** The local clock at the end of the last complete pass. */
     completedAt: Schema.OptionFromNullOr(Instant),
+    /**
+     * The last complete sweep whose window has no end: the local clock at its end, and the beginning of its window. Absent: none
+     * since the first load.
+     */
+    swept: Schema.optionalKey(Schema.Struct({
+      /** The local clock at its end. */
+      at: Instant,
+      /** The first clock-in of its window. Absent: every punch was compared. */
+      gte: Schema.optionalKey(Instant)
+    })),
     /** How requests name deleted punches and others alike, also the one that gave the cursor. Absent: `deleted=null`. */
     spelling: Schema.optionalKey(Spelling),
     /** The local clock at the last look for deleted punches. Absent: none since the spelling changed. */
@@ -131,7 +141,7 @@ const text: Schema.Codec<Checkpoint, string> = Schema.fromJsonString(Checkpoint)
  * The text as the codec writes it, for a tenth of its time: a commit writes one for each page. An instant that no text can
  * hold is left to the codec, which refuses it.
  */
-const write = ({ at, completedAt, horizon, looked, running, watermark, ...plain }: Checkpoint): string =>
+const write = ({ at, completedAt, horizon, looked, running, swept, watermark, ...plain }: Checkpoint): string =>
   JSON.stringify({
     v: plain.v,
     company: plain.companyId,
@@ -140,6 +150,7 @@ const write = ({ at, completedAt, horizon, looked, running, watermark, ...plain 
     at: Option.match(at, nullOrText),
     horizon: horizon && instantText(horizon),
     completedAt: Option.match(completedAt, nullOrText),
+    swept: swept && { at: instantText(swept.at), gte: swept.gte && instantText(swept.gte) },
     spelling: plain.spelling,
     looked: looked && instantText(looked),
     deletions: plain.deletions,

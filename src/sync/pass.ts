@@ -219,6 +219,8 @@ const complete = (checkpoint: Checkpoint, running: RunningPass, facts: Facts): P
       ...(isCompared && { at: running.at }),
       ...(isCompared && Option.isSome(watermark) && { horizon: watermark.value }),
       completedAt: Option.some(instant(now)),
+      ...(running.kind === "confirm" && Option.isSome(window) && window.value.lt === undefined &&
+        { swept: { at: instant(now), ...window.value } }),
       running: Option.none()
     }
   }

@@ -186,7 +186,7 @@ describe("an invalid backfill", () => {
     ["a sort order", { ...spring, sortBy: [["id", "asc"]] }, { concurrency: 2 }, "sortBy"],
     ["local time", { clockedIn: { gte, lte: lt }, localizeSearchTime: true }, { concurrency: 2 }, "localizeSearchTime"],
     ["another window", { ...spring, clockedOut: { lte: lt } }, { concurrency: 2 }, "clockedOut"],
-    ["business dates", { ...spring, businessDate: { start: "2026-03-01" } }, { concurrency: 2 }, "businessDate"],
+    ["business dates", { ...spring, businessDate: { first: "2026-03-01" } }, { concurrency: 2 }, "businessDate"],
     ["a filter that does not exist", { ...spring, locationID: 1 }, { concurrency: 2 }, "locationID"],
     ["both ends at once", { clockedIn: { gte, lt, lte: lt } }, { concurrency: 2 }, "clockedIn"],
     ["an end before its start", { clockedIn: { gte: lt, lte: gte } }, { concurrency: 2 }, "clockedIn"],

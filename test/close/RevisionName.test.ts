@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Option, Schema } from "effect"
-import { RevisionName } from "../../src/close/index.ts"
+import { CloseNumber, RevisionName } from "../../src/close/index.ts"
 
 const Number9 = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 999_999_999 }))
 
 describe("RevisionName", () => {
-  it.prop("reads what it writes", [Number9, Number9], ([close, number]) => {
+  it.prop("reads what it writes", [Number9, Number9], ([given, number]) => {
+    const close = CloseNumber.make(given)
     assert.deepStrictEqual(
       RevisionName.parse(RevisionName.print({ close, number })),
       Option.some({ close, number: Option.some(number) })
@@ -20,7 +21,7 @@ describe("RevisionName", () => {
   })
 
   it("follows the last revision of its close", () => {
-    assert.strictEqual(RevisionName.print(RevisionName.next(7, 0)), "7.1")
-    assert.strictEqual(RevisionName.print(RevisionName.next(7, 2)), "7.3")
+    assert.strictEqual(RevisionName.print(RevisionName.next(CloseNumber.make(7), 0)), "7.1")
+    assert.strictEqual(RevisionName.print(RevisionName.next(CloseNumber.make(7), 2)), "7.3")
   })
 })

@@ -73,8 +73,8 @@ describe("buildQuery", () => {
     ["flags=late,auto_clocked_out,missed_break", { flags: ["late", "auto_clocked_out", "missed_break"] }],
     ["employee_approval_statuses=pending,disputed", { employeeApprovalStatuses: ["pending", "disputed"] }],
     ["sort_by=clocked_in.desc,id.asc", { sortBy: [["clockedIn", "desc"], ["id", "asc"]] }],
-    ["business_date_start=2026-03-01", { businessDate: { start: BusinessDate.make("2026-03-01") } }],
-    ["business_date_end=2026-03-31", { businessDate: { end: BusinessDate.make("2026-03-31") } }]
+    ["business_date_start=2026-03-01", { businessDate: { first: BusinessDate.make("2026-03-01") } }],
+    ["business_date_end=2026-03-31", { businessDate: { last: BusinessDate.make("2026-03-31") } }]
   ]
 
   it.each(parameters)("writes the parameter %j", (expected, filter) => {

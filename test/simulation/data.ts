@@ -155,7 +155,7 @@ const drawDates = (random: Prng, punch: StoredPunch): Half<PunchCriteria & { rea
   return {
     filter: {
       ...(localized && { localizeSearchTime: true }),
-      businessDate: start ? { start: BusinessDate.make(day) } : { end: BusinessDate.make(day) }
+      businessDate: start ? { first: BusinessDate.make(day) } : { last: BusinessDate.make(day) }
     },
     query: {
       ...(localized && { localize_search_time: "true" }),

@@ -303,13 +303,13 @@ describe.each(kinds)("PunchCopy.list in $name", ({ clients, isHere }) => {
         [{ flags: ["late"] }, "flags"],
         [{ employeeApprovalStatuses: ["disputed"] }, "employeeApprovalStatuses"],
         [{ localizeSearchTime: true }, "localizeSearchTime"],
-        [{ businessDate: { start: date } }, "businessDate"],
+        [{ businessDate: { first: date } }, "businessDate"],
         [{ sortBy: [["id", "asc"]] }, "sortBy"],
         [{ flags: [] }, "flags"],
         [{ clockedIn: { gte: at(2), lte: at(1) } }, "clockedIn"],
         [{ clockedOut: { gte: at(2), lt: at(1) } }, "clockedOut"],
         [{ modifiedSince: DateTime.makeUnsafe(8e15) }, "modifiedSince"],
-        [untyped({ businessDate: { start: date }, clockedIn: { gte: at(1) } }), "businessDate"]
+        [untyped({ businessDate: { first: date }, clockedIn: { gte: at(1) } }), "businessDate"]
       ]
       for (const [filter, field] of refusals) {
         const error = yield* Effect.flip(listed(filter))

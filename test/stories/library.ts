@@ -1,6 +1,7 @@
 /** Plays a story on the library, over a copy in a database. */
 import { assert } from "@effect/vitest"
 import { Array as Arr, DateTime, Duration, Effect, Option, Result } from "effect"
+import { CloseNumber } from "../../src/close/ids.ts"
 import {
   Blocker,
   Close,
@@ -154,7 +155,7 @@ const remarksOf = (correction: Close.CorrectionRemarks): ReadonlyArray<string> =
 
 export const libraryPlayer = ({ kept, run }: OpenHistory): Player => {
   const dueOptions = (closes: ReadonlyArray<number>, options: Options): Close.DueOptions => ({
-    closes: closes.length === 0 ? undefined : closes,
+    closes: closes.length === 0 ? undefined : closes.map((close) => CloseNumber.make(close)),
     dayRules: dayRulesOf(options)
   })
   const correctOptions = (closes: ReadonlyArray<number>, options: Options): Close.CorrectOptions => ({

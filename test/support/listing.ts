@@ -45,8 +45,8 @@ const datesNear = (random: Prng) => {
   const [start, end] = [random.between(1, 31), random.between(1, 31)].toSorted((a, b) => a - b)
   const date = (day: number | undefined) => BusinessDate.make(`2026-03-${String(day).padStart(2, "0")}`)
   return {
-    ...(random.chance(0.8) ? { start: date(start) } : {}),
-    ...(random.chance(0.8) ? { end: date(end) } : {})
+    ...(random.chance(0.8) ? { first: date(start) } : {}),
+    ...(random.chance(0.8) ? { last: date(end) } : {})
   }
 }
 

@@ -386,7 +386,7 @@ const dateProbes = (
   const [early, late] = [inScope.at(0)?.clockedIn, inScope.at(-1)?.clockedIn]
   const probeOn = (name: string, at: DateTime.Utc, days: number): Probe => {
     const date = BusinessDate.make(DateTime.formatIsoDateUtc(DateTime.add(at, { days })))
-    return { name, filter: { ...shown, businessDate: { start: date, end: date } } }
+    return { name, filter: { ...shown, businessDate: { first: date, last: date } } }
   }
   return [
     { name: "business_date", filter: { ...shown, businessDate: possibleDates(sample.clockedIn) }, finds: sample },

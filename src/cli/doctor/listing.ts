@@ -482,8 +482,8 @@ const isWithin = (at: DateTime.Utc | undefined, { gte, lt, lte }: InstantRange, 
  * The business date is the date of the clock-in in a zone that only the service knows, on a day that may start later
  * than midnight.
  */
-const isOnDates = (at: DateTime.Utc, { end, start }: DateRange): boolean =>
-  (start === undefined || dateOf(at, widestOffset) >= start) && (end === undefined || dateOf(at, -latestStart) <= end)
+const isOnDates = (at: DateTime.Utc, { first, last }: DateRange): boolean =>
+  (first === undefined || dateOf(at, widestOffset) >= first) && (last === undefined || dateOf(at, -latestStart) <= last)
 
 /** The date of an instant in UTC, moved by some milliseconds. */
 const dateOf = (at: DateTime.Utc, millis: number): string =>
@@ -491,8 +491,8 @@ const dateOf = (at: DateTime.Utc, millis: number): string =>
 
 /** The first and last business date that an instant may have. */
 export const possibleDates = (at: DateTime.Utc) => ({
-  start: BusinessDate.make(dateOf(at, -latestStart)),
-  end: BusinessDate.make(dateOf(at, widestOffset))
+  first: BusinessDate.make(dateOf(at, -latestStart)),
+  last: BusinessDate.make(dateOf(at, widestOffset))
 })
 
 /** Milliseconds since midnight UTC. */

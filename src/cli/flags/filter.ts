@@ -74,8 +74,8 @@ const flagsByKey = {
   clockedIn: ends("Clocked in", "a local date with --from and --to"),
   clockedOut: ends("Clocked out"),
   businessDate: (name) => ({
-    start: date(`${name}-start`, "Business date on or after this date; not with --clocked-…"),
-    end: date(`${name}-end`, "Business date on or before this date; not with --clocked-…")
+    first: date(`${name}-start`, "Business date on or after this date; not with --clocked-…"),
+    last: date(`${name}-end`, "Business date on or before this date; not with --clocked-…")
   }),
   flags: (name) => words(name, punchFlags, "Punches with any of these flags"),
   employeeApprovalStatuses: (name) => words(name, approvalStatuses, "Punches with any of these statuses"),
@@ -125,7 +125,7 @@ export const noFilter: FilterInput = {
   modifiedSince: none,
   clockedIn: { gte: none, lte: none, lt: none },
   clockedOut: { gte: none, lte: none, lt: none },
-  businessDate: { start: none, end: none },
+  businessDate: { first: none, last: none },
   flags: none,
   employeeApprovalStatuses: none,
   localizeSearchTime: none,
@@ -172,12 +172,15 @@ export const describeFilter = (flags: FilterInput): Record<string, string> => {
   )
 }
 
+/** The ends of `businessDate` as the wire names them. */
+const endNames: Readonly<Record<string, string>> = { first: "start", last: "end" }
+
 const describe = (name: string, value: unknown): ReadonlyArray<readonly [flag: string, text: string]> => {
   if (value === undefined) return []
   if (DateTime.isDateTime(value)) return [[name, formatInstant(value.epochMilliseconds)]]
   if (Array.isArray(value)) return [[name, value.map((each) => Array.isArray(each) ? each.join(".") : each).join(",")]]
   if (!Predicate.isReadonlyObject(value)) return [[name, String(value)]]
-  return Object.entries(value).flatMap(([key, each]) => describe(`${name}-${flagNameOf(key)}`, each))
+  return Object.entries(value).flatMap(([key, each]) => describe(`${name}-${endNames[key] ?? flagNameOf(key)}`, each))
 }
 
 const selectionKeys = ["locationId", "departmentId", "roleId", "userId"] as const

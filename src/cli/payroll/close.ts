@@ -27,7 +27,7 @@ import {
 } from "../flags/thresholds.ts"
 import { onFlag, words } from "../flags/values.ts"
 import { dayRuleAt, dayRuleText, dayStartsText, readZones } from "../flags/zones.ts"
-import { formatExactHours } from "../print/format.ts"
+import { formatHours } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
 import { makeVerb } from "../verb.ts"
 import { printWritten } from "./print.ts"
@@ -145,7 +145,7 @@ const termNames = {
 } as const satisfies Readonly<Record<TermChange["term"], string>>
 
 const termText = (value: TermChange["now"]): string =>
-  value === null ? "none" : typeof value === "number" ? formatExactHours(Duration.seconds(value)) : value
+  value === null ? "none" : typeof value === "number" ? formatHours(Duration.seconds(value)) : value
 
 type NextInput = PeriodInput & ThresholdInput & {
   readonly rounding: Option.Option<Rounding>

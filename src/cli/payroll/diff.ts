@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Close from "../../close/Close.ts"
 import * as CloseTerms from "../../close/CloseTerms.ts"
+import { CloseNumber } from "../../close/ids.ts"
 import type { CompanyId, LocationId } from "../../Ids.ts"
 import { MissingDayRule, zoneOf, zonesOf } from "../../payroll/DayRule.ts"
 import type { LaborOptions } from "../../payroll/Labor.ts"
@@ -35,7 +36,7 @@ import {
 import { orDefault } from "../flags/settings.ts"
 import { asOf, optionalRounding, orHalfUp } from "../flags/thresholds.ts"
 import { instant, whole } from "../flags/values.ts"
-import { readZone, readZones } from "../flags/zones.ts"
+import { readZones } from "../flags/zones.ts"
 import { printError, printHint } from "../print/messages.ts"
 import { print, printCells, screen } from "../print/output.ts"
 import { makeVerb } from "../verb.ts"
@@ -50,7 +51,7 @@ const diffFlags = {
     "ID",
     "The punches behind the next correction of this close; its record has the period and all that decides on the sums",
     1
-  ),
+  ).pipe(Flag.map(Option.map((id) => CloseNumber.make(id)))),
   since: instant(
     "since",
     "When the period was closed: compare the copy at this instant with the copy now (required without --close)"
@@ -189,7 +190,7 @@ export interface ChangeQuery<E> extends LaborOptions {
 
 /** The changes since the newest active revision. */
 export const ofClose = Effect.fnUntraced(
-  function*(company: CompanyId, id: number, input: DiffInput, { history }: CopyStatus) {
+  function*(company: CompanyId, id: CloseNumber, input: DiffInput, { history }: CopyStatus) {
     const { otherTerms, terms: recorded, ...revision } = yield* Close.newest(company, id)
     const terms = yield* withZones(id, recorded, input)
     const known = Option.map(history, ({ since }) => since)
@@ -212,7 +213,8 @@ export const ofClose = Effect.fnUntraced(
       zoneOf: ({ locationId }) =>
         Option.flatMap(
           Option.fromUndefinedOr(CloseTerms.getLocation(terms, locationId)),
-          ({ clock }) => Option.flatMap(Option.fromUndefinedOr(terms.clocks[clock]), ({ zone }) => readZone(zone))
+          ({ clock }) =>
+            Option.flatMap(Option.fromUndefinedOr(terms.clocks[clock]), ({ zone }) => DateTime.zoneFromString(zone))
         )
     } satisfies ChangeQuery<MissingDayRule>
   }

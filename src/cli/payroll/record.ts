@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Close from "../../close/Close.ts"
 import { foundText, type NotReady } from "../../close/CloseError.ts"
+import { CloseNumber } from "../../close/ids.ts"
 import * as RevisionName from "../../close/RevisionName.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { version } from "../../internal/wire/userAgent.ts"
@@ -133,7 +134,8 @@ export const note = nonBlank("note", "TEXT", "A note that is kept with the revis
 
 export const closeNumber = Argument.String("ID").pipe(
   Argument.withDescription("A close, such as 7; without one: all that are active"),
-  Argument.filterMap((text) => readWhole(text, 1), () => wholeNumber(1))
+  Argument.filterMap((text) => readWhole(text, 1), () => wholeNumber(1)),
+  Argument.map((id) => CloseNumber.make(id))
 )
 
 /** `7` is a close, `7.2` a revision of it. */

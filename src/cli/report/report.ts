@@ -1,10 +1,12 @@
 /** `time-punches report`: a period, or a close, as one page of HTML. */
 import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Close from "../../close/Close.ts"
+import { CloseNumber } from "../../close/ids.ts"
 import * as CloseReport from "../../close/report.ts"
 import { byLocation, type MissingDayRule } from "../../payroll/DayRule.ts"
 import * as Report from "../../report/report.ts"
@@ -61,7 +63,7 @@ const reportFlags = {
     "ID",
     "Report this close: its revisions, their differences and what each person got; needs a copy, and no period",
     1
-  ),
+  ).pipe(Flag.map(Option.map((id) => CloseNumber.make(id)))),
   names: namesFlag,
   ...outputFlags
 }
@@ -141,7 +143,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
 })
 
 /** A report of a close. Everything else is in its record. */
-const closePage = Effect.fnUntraced(function*(input: ReportInput, id: number) {
+const closePage = Effect.fnUntraced(function*(input: ReportInput, id: CloseNumber) {
   yield* refuseBesideClose(input, ["pageSize", ...Object.keys(periodInput)])
   if (Option.contains(input.source, "service")) {
     return yield* usage("--close reads a record, and --source service reads no copy", "Give one or the other.")

@@ -389,6 +389,18 @@ describe("the defaults of flags", () => {
       assert.strictEqual((yield* call(["list"], env)).code, 0)
     })))
 
+  it.effect("are refused with a zone that is no place", () =>
+    inFake(Effect.gen(function*() {
+      const { call } = yield* withProfiles({ north: { zone: "CST" } })
+      const { code, stderr } = yield* call(["list", "--week", "last"], {
+        ...environment,
+        TIME_PUNCHES_PROFILE: "north"
+      })
+
+      assert.strictEqual(code, 2)
+      assert.include(stderr, "profile north: zone must be the name of a place, such as America/Chicago: CST would be ")
+    })))
+
   it.effect("leave the database to its variable", () =>
     inFake(Effect.gen(function*() {
       const { call, folder } = yield* withProfiles({ north: { database: "punches.db" } })

@@ -79,7 +79,7 @@ describe("the filter flags", () => {
       assert.deepStrictEqual(
         given(dates),
         Result.succeed({
-          businessDate: { start: BusinessDate.make("2026-03-01"), end: BusinessDate.make("2026-03-31") }
+          businessDate: { first: BusinessDate.make("2026-03-01"), last: BusinessDate.make("2026-03-31") }
         })
       )
     }))

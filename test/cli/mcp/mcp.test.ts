@@ -421,6 +421,7 @@ describe("the tools of an assistant", () => {
       assert.include(yield* refusal("summary", {}), "summary needs a period")
       assert.include(yield* refusal("payroll_check", { week: "2026-03-02" }), "--zone")
       assert.include(yield* refusal("payroll_check", { ...week, zone: "--names=/etc/passwd" }), "--zone")
+      assert.include(yield* refusal("summary", { ...week, zone: "IST" }), "IST would be Asia/Calcutta, +05:30")
       const invalid = (name: string, args: Record<string, unknown>) =>
         Effect.map(Effect.exit(client.callTool({ name, arguments: args })), (exit) => JSON.stringify(exit))
       assert.include(yield* invalid("payroll_list", { close: "--help" }), "close")

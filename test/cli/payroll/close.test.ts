@@ -146,6 +146,33 @@ describe("time-punches payroll close", () => {
       }
     })))
 
+  it.live("due and correct say how far back the copy was swept: an increment sees no wage without a new modified", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const run = onCopy(file)
+      assert.strictEqual((yield* run("payroll", "close", ...week)).code, 0)
+      const unseen = { hourly_wage: 2150, modified: "2026-03-03T22:00:00Z" }
+      yield* FakeService.use((service) => service.edit([3], unseen))
+      const said: Array<ReadonlyArray<string>> = []
+      for (const sweep of [[], ["--sweep", "1d"], [], ["--sweep", "all"]]) {
+        assert.strictEqual((yield* cli(["sync", "--database", file, ...sweep])).code, 0)
+        const { stderr, stdout } = yield* run("payroll", "due", "--quiet")
+        said.push([
+          ...stderr.replaceAll(/\d{4}-\d\d-\d\d/g, "DATE").split(/:.*\n|\n/).slice(0, -1),
+          stdout.slice(0, 13)
+        ])
+      }
+      const { stderr } = yield* run("payroll", "correct", "--quiet")
+
+      assert.deepStrictEqual(said, [
+        ["not swept since the first load", "nothing is due", ""],
+        ["swept back to DATE on DATE", "nothing is due", ""],
+        ["swept back to DATE on DATE", "nothing is due", ""],
+        ["swept whole on DATE", "due after 1.1"]
+      ])
+      assert.match(stderr, /^swept whole on \d{4}-\d\d-\d\d: a wage or a break/)
+    })))
+
   it.live("reads a file that it may not write", (context) => {
     needs(context, process.getuid?.() === 0, "only root can be another user, to whom the mode of a file applies")
     return inFake(Effect.gen(function*() {

@@ -317,7 +317,7 @@ const filters: ReadonlyArray<PunchFilter> = [
   { ...base, deleted: "include", clockedIn: { gte: from, lte: until }, clockedOut: { gte: from, lte: until } },
   { clockedIn: { gte: from, lt: until } },
   { ...base, deleted: "only", approved: false },
-  { businessDate: { start: BusinessDate.make("2020-01-01"), end: BusinessDate.make("2030-12-31") } }
+  { businessDate: { first: BusinessDate.make("2020-01-01"), last: BusinessDate.make("2030-12-31") } }
 ]
 
 describe("the client", () => {
