@@ -65,6 +65,8 @@ export type WriteError = CloseChanged | OutcomeUnknown
 export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "companyId">, WriteOptions {
   /** A punch that is longer than this is `tooLong`. Default: 16 hours. */
   readonly maxDuration?: Duration.Input | undefined
+  /** An hourly wage above this many cents is `wageFar`. Default: only one above ten times the median is. */
+  readonly maxWage?: number | undefined
   /** What does not keep the period from being closed. It is recorded with its number. */
   readonly accept?: ReadonlyArray<Blocker> | undefined
 }
@@ -73,6 +75,7 @@ const closeChecks: Checks<CloseOptions> = {
   ...CloseTerms.termsChecks,
   ...writeChecks,
   maxDuration: optional(isFiniteTime),
+  maxWage: PeriodCheck.isMaxWage,
   accept: optional(each(word(Blocker.literals)))
 }
 
@@ -556,10 +559,10 @@ const isDue = (books: Books, close: ActiveClose) =>
 const checkedSums = (
   { active, company }: Books,
   terms: CloseTerms.CloseTerms,
-  { dayRule, maxDuration }: CloseOptions
+  { dayRule, maxDuration, maxWage }: CloseOptions
 ) => {
   const zones = CloseTerms.isByLocation(dayRule) ? Period.dayRules(dayRule) : dayRule
-  const checkOptions = { ...CloseTerms.checkOptions(terms, zones, maxDuration), sorted: true }
+  const checkOptions = { ...CloseTerms.checkOptions(terms, zones, maxDuration), maxWage, sorted: true }
   const others = active.map(({ terms }) => terms)
   const isInLater = CloseTerms.isInLaterClose(terms, others)
   const [checked, summed] = [PeriodCheck.windowOf(checkOptions), CloseTerms.queryWindow(terms)]

@@ -19,7 +19,14 @@ import { firstGiven, flagNameOf } from "../flags/filter.ts"
 import { namesFlag } from "../flags/names.ts"
 import { dayStartsOrDefault, periodFlags, type PeriodInput, requirePeriod, textOfDates } from "../flags/period.ts"
 import { orDefault } from "../flags/settings.ts"
-import { hoursText, makeThresholdFlags, maxShift, thresholdFlags, type ThresholdInput } from "../flags/thresholds.ts"
+import {
+  hoursText,
+  makeThresholdFlags,
+  maxShift,
+  maxWage,
+  thresholdFlags,
+  type ThresholdInput
+} from "../flags/thresholds.ts"
 import { onFlag, words } from "../flags/values.ts"
 import { dayRuleAt, dayRuleText, dayStartsText, readZones } from "../flags/zones.ts"
 import { formatHours } from "../print/format.ts"
@@ -46,6 +53,7 @@ const closeFlags = {
   ...termFlags,
   ...makeThresholdFlags("Record"),
   maxShift,
+  maxWage,
   accept: words(
     "accept",
     Blocker.literals,
@@ -98,6 +106,7 @@ const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
     const options = {
       ...given ?? (yield* nextTerms(company, input)),
       maxDuration: Option.getOrUndefined(input.maxShift),
+      maxWage: Option.getOrUndefined(input.maxWage),
       accept: Option.getOrUndefined(input.accept),
       ...authorship(input.note)
     }

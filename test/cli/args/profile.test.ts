@@ -254,7 +254,7 @@ describe("time-punches config show", () => {
 })
 
 describe("the defaults of flags", () => {
-  const accept = "--accept unapproved,overlap,tooLong,anomaly,zeroWage,open,stale,gap"
+  const accept = "--accept unapproved,overlap,tooLong,anomaly,zeroWage,autoClockedOut,open,stale,gap"
   const clock = "--zone-file=zones.csv --day-starts=04:00"
 
   it.live("count where they decide on something, as if they were given", () =>

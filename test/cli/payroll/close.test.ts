@@ -13,7 +13,7 @@ import { defaultCompany, FakeService, type StoredPunch } from "../../../src/test
 import { needs } from "../../support/needs.ts"
 import { commandOf } from "../child.ts"
 import { cli, companyOnly, execute, inFakeOf, onCopy, temporaryFolder } from "../support.ts"
-import { shift } from "./checkSupport.ts"
+import { issuesIn, rest, shift } from "./checkSupport.ts"
 
 const punch = (id: number, given: Partial<StoredPunch> = {}) => shift(id, `2026-03-0${2 + (id % 5)}`, given)
 
@@ -68,6 +68,41 @@ describe("time-punches payroll close", () => {
         `time-punches payroll show 1 --json --company ${defaultCompany.id} --database '${file}'`
       )
     })))
+
+  it.live("refuses hours that the service made up, a wage that is none and a shift that is paid nothing, until each is accepted", () =>
+    Effect.gen(function*() {
+      const file = yield* copy
+      const run = onCopy(file)
+      const kinds = [["anomaly", "1"], ["autoClockedOut", "1"], ["wageFar", "1"]]
+      const check = yield* run("payroll", "check", ...week, "--json")
+      const refused = yield* run("payroll", "close", ...week)
+      const half = yield* run("payroll", "close", ...week, "--accept", "autoClockedOut,anomaly", "--max-wage", "15")
+      const closed = yield* run("payroll", "close", ...week, "--accept", "autoClockedOut,anomaly,wageFar", "--json")
+
+      assert.deepStrictEqual(
+        issuesIn(check.stdout).map(({ kind, punchId }) => [punchId, kind]),
+        [[1, "autoClockedOut"], [2, "anomaly"], [3, "wageFar"]]
+      )
+      assert.deepStrictEqual([check.code, refused.code, half.code, closed.code], [9, 9, 9, 0], closed.stderr)
+      for (const [kind = "", count] of kinds) assert.match(refused.stderr, new RegExp(`\\b${kind} ${count}\\b`))
+      assert.match(
+        refused.stdout + refused.stderr,
+        /The service clocked it out at 2026-03-03 23:59, in the last minute of a day\./
+      )
+      assert.match(half.stderr, /\bwageFar 1\b/)
+      assert.include(closed.stdout, `"accepted":{"autoClockedOut":1,"anomaly":1,"wageFar":1}`)
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(FakeService.layer({
+        punches: [
+          punch(1, { auto_clocked_out: true, clocked_out: "2026-03-04T04:59:59Z" }),
+          punch(2, { breaks: [rest("2026-03-04T14:00:00Z", "2026-03-04T22:00:00Z")] }),
+          punch(3, { hourly_wage: 115_400 }),
+          punch(4),
+          punch(5)
+        ]
+      }))
+    ))
 
   it.live("says which people a history that was edited by hand concerns, with exit code 7", () =>
     inFake(Effect.gen(function*() {
