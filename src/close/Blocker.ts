@@ -24,7 +24,9 @@ export const Blocker = Schema.Literals([
   // The close begins at the end of the one before, less than 48 hours from its own beginning.
   "edge",
   // The copy may have punches that were deleted.
-  "deletionsUnseen"
+  "deletionsUnseen",
+  // An old version of the interface answered, so the amounts of the copy may be in whole units.
+  "version"
 ])
 
 export type Blocker = typeof Blocker.Type

@@ -90,8 +90,8 @@ export interface Created extends Revision {
  * Closes a period of a copy with a history, in one snapshot: checks it, sums it, and records the sums as its first revision.
  * All of it is due. The time of an open punch is due when it has ended.
  *
- * Fails with `NotReady` for an issue of `PeriodCheck`, a gap, an empty period, or a copy that is stale or may have punches that
- * were deleted, unless the kind is accepted; with
+ * Fails with `NotReady` for an issue of `PeriodCheck`, a gap, an empty period, or a copy that is stale, may have punches that
+ * were deleted, or was answered by an old version of the interface, unless the kind is accepted; with
  * `PeriodClosed` if another active close has an instant of the period; with `CloseChanged` if the copy was erased meanwhile, or
  * a close was written that moves its beginning; with `HistoryUnavailable` if the copy has no history. Nothing is written then.
  * Fails with `OutcomeUnknown` if the connection is lost at the COMMIT, and the outcome cannot be found out.
@@ -114,7 +114,7 @@ export const create = (
       })
     )
     const staleness = stalenessOf(terms, books.copy)
-    const { missedDeletions } = books.copy
+    const { missedDeletions, oldVersion } = books.copy
     /** What was found beside these closes, and accepted. */
     const requireReady = Effect.fnUntraced(function*(now: Books) {
       yield* refuseOverlap(company, terms, now.active)
@@ -127,6 +127,7 @@ export const create = (
       if (gaps.length > 0) found["gap"] = gaps.length
       if (staleness !== undefined) found["stale"] = 1
       if (missedDeletions !== undefined) found["deletionsUnseen"] = 1
+      if (oldVersion !== undefined) found["version"] = 1
       if (sums.rows.length === 0) found["empty"] = 1
       const open = Object.entries(found).filter(([kind]) => !accept.has(kind))
       if (open.length > 0) {
@@ -137,7 +138,8 @@ export const create = (
           details: [
             ...(accept.has("gap") ? [] : gapLines(gaps)),
             ...(staleness === undefined || accept.has("stale") ? [] : [staleness]),
-            ...(missedDeletions === undefined || accept.has("deletionsUnseen") ? [] : [missedDeletions])
+            ...(missedDeletions === undefined || accept.has("deletionsUnseen") ? [] : [missedDeletions]),
+            ...(oldVersion === undefined || accept.has("version") ? [] : [oldVersion])
           ]
         })
       }

@@ -14,8 +14,9 @@ import { isRefused } from "../../ApiError.ts"
 import type { Company } from "../../Company.ts"
 import { BusinessDate } from "../../Ids.ts"
 import { timePunchNames } from "../../internal/wire/names.ts"
+import { versionWarning } from "../../internal/wire/version.ts"
 import { idKeys, maxPageSize } from "../../listing/parameters.ts"
-import type { Page } from "../../Page.ts"
+import type { Page, PageResponse } from "../../Page.ts"
 import { modulo } from "../../payroll/Rounding.ts"
 import type { DateRange, InstantRange, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
@@ -130,6 +131,24 @@ const checkCount = ({ pages, punches }: Listing, isFiltered: boolean): CheckResu
   )
 }
 
+const answeredBy = "version of the answer"
+
+/** Compares the version that answered with the one that was asked for; without one, says which one the token has. */
+const checkAnswered = ({ apiVersion, askedVersion }: PageResponse): CheckResult => {
+  if (Option.isNone(apiVersion)) return ok(answeredBy, "the service does not name it")
+  const answered = apiVersion.value
+  const warning = versionWarning({ answered, asked: askedVersion })
+  if (warning === undefined) return ok(answeredBy, Option.isNone(askedVersion) ? `${answered}, of the token` : answered)
+  return Option.exists(askedVersion, (asked) => answered > asked)
+    ? warn(
+      answeredBy,
+      warning,
+      "version",
+      "Set TIME_PUNCHES_API_VERSION to this version, if it reads your punches right."
+    )
+    : fail(answeredBy, warning, "version", "Set TIME_PUNCHES_API_VERSION to a version that the service knows.")
+}
+
 /** Reads the first punches; the other checks need them. */
 export const checkFirstPage = Effect.fnUntraced(
   function*(company: Company, filter: PunchFilter, pageSize: number, isFiltered: boolean) {
@@ -138,6 +157,7 @@ export const checkFirstPage = Effect.fnUntraced(
     const results = [
       checkTime(Math.round(Duration.toMillis(took))),
       ok("access", `the credential may list company ${company.id}`),
+      ...first.success.pages.slice(0, 1).map(({ response }) => checkAnswered(response)),
       checkCount(first.success, isFiltered)
     ]
     return { results, first: Option.some(first.success) }

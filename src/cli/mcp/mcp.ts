@@ -476,7 +476,7 @@ const shown = {
     close revision revisions previous voids first last closedAt active accepted files mappingHash rows release rules added terms
     clocks locations clock begins zone dayStarts starts daysFrom firstDay rounding weeklyThreshold dailyThreshold
     doubleThreshold thresholds
-    open unapproved disputed overlap tooLong anomaly autoClockedOut gap stale empty edge deletionsUnseen
+    open unapproved disputed overlap tooLong anomaly autoClockedOut gap stale empty edge deletionsUnseen version
   `),
   /** With `--with-wages`. */
   money: keysOf("hourly_wage hourlyWageCents tips costCents tipsCents zeroWage wageFar"),

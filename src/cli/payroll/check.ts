@@ -7,6 +7,7 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Period from "../../payroll/Period.ts"
 import * as PeriodCheck from "../../payroll/PeriodCheck.ts"
+import type { Doubt } from "../database/copy.ts"
 import { open } from "../database/open.ts"
 import { openSource, sourceFlags } from "../database/source.ts"
 import { Findings } from "../failure.ts"
@@ -35,7 +36,7 @@ import { textsOf, verdictOf } from "./findings.ts"
 const forms = ["table", "csv", "json"] as const
 
 /** What is found of the source as a whole. */
-const accepted = ["empty", "deletionsUnseen"] as const
+const accepted = ["empty", "deletionsUnseen", "version"] as const
 
 const checkFlags = {
   ...sourceFlags,
@@ -46,7 +47,8 @@ const checkFlags = {
   accept: words(
     "accept",
     accepted,
-    "Exit with 0 all the same: empty, if no punch matches; deletionsUnseen, if the copy may have punches that were deleted",
+    "Exit with 0 all the same: empty, if no punch matches; deletionsUnseen, if the copy may have punches that were deleted; " +
+      "version, if money may be in whole units",
     "KINDS"
   ),
   asOf: instant("as-of", "Treat open punches as clocked out at this instant; without it only their clock-in counts"),
@@ -97,7 +99,7 @@ const checkPeriod = Effect.fnUntraced(
   function*(flags: CheckInput) {
     const resolved = yield* resolvePeriod({ ...noFilter, ...flags })
     const local = yield* requirePeriod(resolved, "payroll check")
-    const { format, list, missesDeletions, names, service, style } = yield* open(resolved, forms, openSource(resolved))
+    const { doubts, format, list, names, service, style } = yield* open(resolved, forms, openSource(resolved))
     const maxDuration = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
     yield* refuseBeyondCalendar(resolved, maxDuration)
     const selected = selectedOf(flags)
@@ -143,22 +145,22 @@ const checkPeriod = Effect.fnUntraced(
       { discard: true }
     )
 
-    const accepts = (kind: "empty" | "deletionsUnseen") => Option.exists(flags.accept, (kinds) => kinds.includes(kind))
+    const accepts = (kind: typeof accepted[number]) => Option.exists(flags.accept, (kinds) => kinds.includes(kind))
     const acceptsEmpty = accepts("empty")
-    const missed = !accepts("deletionsUnseen") && (yield* missesDeletions)
+    const doubted = (yield* doubts).filter((kind) => !accepts(kind))
     const hidden = yield* HiddenKinds
     const found = hidden.length === 0 ? all : all.filter(({ kind }) => !hidden.includes(kind))
     const printVerdict = found.length === 0 && checked > 0 ? printError : printWarning
     const write = format === "csv" ? printCells : print
     yield* write(textsOf(format, found, names, yield* screen, style)).pipe(
       Effect.andThen(printVerdict(verdictOf(found, checked, acceptsEmpty))),
-      Effect.andThen(missed ? printWarning(deletionsUnseen) : Effect.void),
+      Effect.andThen(printWarning(...doubted.map((kind) => doubtTexts[kind]))),
       Effect.andThen(knowsDisputes ? noteFlags : printWarning(disputesUnknown)),
       // What was found decides the exit code, also if its reader has read enough.
       Effect.catchTag("OutputClosed", () => Effect.void)
     )
     // A gate that looked at nothing must not open.
-    if (found.length > 0 || missed || (checked === 0 && !acceptsEmpty)) return yield* new Findings()
+    if (found.length > 0 || doubted.length > 0 || (checked === 0 && !acceptsEmpty)) return yield* new Findings()
   },
   Effect.scoped,
   intoOutput
@@ -168,5 +170,9 @@ const checkPeriod = Effect.fnUntraced(
 const idsText = (ids: ReadonlyArray<number>): string =>
   `${countedPunches(ids.length)} (${ids.slice(0, 10).join(", ")}${ids.length > 10 ? ", …" : ""})`
 
-const deletionsUnseen =
-  "deletionsUnseen: the copy may have punches that were deleted, and they count here; --accept deletionsUnseen lets it pass"
+const doubtTexts = {
+  deletionsUnseen:
+    "deletionsUnseen: the copy may have punches that were deleted, and they count here; --accept deletionsUnseen lets it pass",
+  version:
+    "version: an old version of the interface answered, so money may be in whole units; --accept version lets it pass"
+} as const satisfies Readonly<Record<Doubt, string>>

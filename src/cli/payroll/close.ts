@@ -12,6 +12,8 @@ import { isByLocation, type TermChange } from "../../close/CloseTerms.ts"
 import type { CompanyId, LocationId } from "../../Ids.ts"
 import { type DayRule, dayStartsOf, zoneOf } from "../../payroll/DayRule.ts"
 import type { Rounding } from "../../payroll/Labor.ts"
+import * as PunchCopy from "../../sql/PunchCopy.ts"
+import { versionsOf } from "../../sync/Checkpoint.ts"
 import { usage } from "../failure.ts"
 import { firstGiven, flagNameOf } from "../flags/filter.ts"
 import { namesFlag } from "../flags/names.ts"
@@ -121,6 +123,8 @@ const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
         }: in a week that both have, hours may be over a threshold twice or never`
       )
     )
+    const { checkpoint } = yield* PunchCopy.status(company)
+    yield* printWarning(...Option.toArray(Option.flatMapNullishOr(checkpoint, (known) => versionsOf(known).warning)))
     yield* warnOfHoles(company)
   }).pipe(Effect.provide(record.layer))
 })
