@@ -2,7 +2,7 @@
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { idOf } from "./decoder.ts"
+import { idOf, isRecord } from "./decoder.ts"
 import { breakNames, timePunchNames } from "./names.ts"
 import { mostPaths, pathOf } from "./unknown.ts"
 
@@ -18,20 +18,8 @@ export const Mark = Schema.Struct({
 
 export type Mark = typeof Mark.Type
 
-interface Known {
-  readonly keys: ReadonlySet<string>
-  readonly size: number
-  /** The keys that an object may lack. */
-  readonly optional: ReadonlyArray<string>
-}
-
-const knownOf = (names: Readonly<Record<string, string>>, optional: ReadonlyArray<string>): Known => {
-  const keys = new Set(Object.values(names))
-  return { keys, size: keys.size, optional }
-}
-
-const ofRow = knownOf(timePunchNames, ["shift_id", "department_id", "pos_type", "breaks", "deleted"])
-const ofBreak = knownOf(breakNames, ["deleted"])
+const rowKeys: ReadonlySet<string> = new Set(Object.values(timePunchNames))
+const breakKeys: ReadonlySet<string> = new Set(Object.values(breakNames))
 
 const words =
   "deleted|removed|void|voided|cancell?ed|archived|rejected|declined|reversed|superseded|duplicate|ignored|" +
@@ -44,41 +32,55 @@ const isMarkName = (key: string): boolean =>
 
 const isSet = (value: unknown): boolean => value !== null && value !== false && value !== 0 && value !== ""
 
-/** Whether a parsed object has more keys than those that are known. */
-const hasMore = (object: object, { optional, size }: Known): boolean => {
-  let more = -size
-  for (const key of optional) if (!(key in object)) more++
-  for (const _ in object) more++
-  return more > 0
+/** The keys that a row may lack, a break among them. */
+interface Optional {
+  readonly shift_id: unknown
+  readonly department_id: unknown
+  readonly pos_type: unknown
+  readonly breaks: unknown
+  readonly deleted: unknown
 }
 
-/** The marks of the rows of a page. What is deleted already cannot be taken away by another key. */
+const isAbsent = (value: unknown): number => value === undefined ? 1 : 0
+
+const countKeys = (object: object): number => {
+  let count = 0
+  // Without an array of the keys of each row.
+  for (const _ in object) count++
+  return count
+}
+
+/**
+ * The marks of the rows of a page. Only of an object with more keys than those that are known and that it has, the keys are looked
+ * at. What is deleted already cannot be taken away by another key.
+ */
 export const marksOf = (json: unknown): ReadonlyArray<Mark> => {
   if (!Predicate.hasProperty(json, "data") || !Array.isArray(json.data)) return none
-  let found: Map<string, Mark> | undefined
-  const look = (object: unknown, known: Known, before: string, row: unknown): void => {
-    if (!Predicate.isObject(object) || !hasMore(object, known)) return
+  const found = new Map<string, Mark>()
+  const look = (object: object, known: ReadonlySet<string>, before: string, row: unknown): void => {
     for (const [key, value] of Object.entries(object)) {
-      if (known.keys.has(key) || !isMarkName(key) || !isSet(value)) continue
-      found ??= new Map()
+      if (known.has(key) || !isMarkName(key) || !isSet(value)) continue
       const path = pathOf(before + key)
       const { count, punchId } = found.get(path) ?? { punchId: Option.getOrElse(idOf(row), () => 0), count: 0 }
       found.set(path, { path, punchId, count: count + 1 })
     }
   }
   for (const row of json.data) {
-    if (!Predicate.isObject(row) || isDeleted(row)) continue
-    look(row, ofRow, "data[].", row)
-    const breaks: unknown = Predicate.hasProperty(row, "breaks") ? row.breaks : undefined
-    if (!Array.isArray(breaks)) continue
-    for (const each of breaks) if (!isDeleted(each)) look(each, ofBreak, "data[].breaks[].", row)
+    if (!isRecord<Optional>(row) || row.deleted === true) continue
+    const absent = isAbsent(row.shift_id) + isAbsent(row.department_id) + isAbsent(row.pos_type) +
+      isAbsent(row.breaks) +
+      isAbsent(row.deleted)
+    if (countKeys(row) + absent > rowKeys.size) look(row, rowKeys, "data[].", row)
+    if (!Array.isArray(row.breaks)) continue
+    for (const each of row.breaks) {
+      if (!isRecord<Optional>(each) || each.deleted === true) continue
+      if (countKeys(each) + isAbsent(each.deleted) > breakKeys.size) look(each, breakKeys, "data[].breaks[].", row)
+    }
   }
-  return found === undefined ? none : [...found.values()].slice(0, mostPaths)
+  return found.size === 0 ? none : [...found.values()].slice(0, mostPaths)
 }
 
 const none: ReadonlyArray<Mark> = []
-
-const isDeleted = (object: unknown): boolean => Predicate.hasProperty(object, "deleted") && object.deleted === true
 
 /** Marks with those of a later page: the first punch stays. */
 export const addMarks = (known: ReadonlyArray<Mark>, more: ReadonlyArray<Mark>): ReadonlyArray<Mark> => {
