@@ -1,8 +1,8 @@
 /** One page of a listing: its punches, its place in the run, its cursors. */
 import * as Schema from "effect/Schema"
 import { Cursor } from "./Ids.ts"
-import { StoredInstant } from "./internal/wire/schema.ts"
 import { Mark } from "./internal/wire/mark.ts"
+import { StoredInstant } from "./internal/wire/schema.ts"
 import { Spelling } from "./internal/wire/spelling.ts"
 import { TimePunch } from "./TimePunch.ts"
 
