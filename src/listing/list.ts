@@ -171,5 +171,6 @@ const toPage = (page: FetchedPage<TimePunch>, query: Query): Page => ({
   cursor: { sent: page.sent, ...page.cursor },
   response: page.response,
   unknown: page.unknown,
+  ...(page.marks.length === 0 ? undefined : { marks: page.marks }),
   ...(page.spelling === undefined ? undefined : { spelling: page.spelling })
 })

@@ -15,6 +15,7 @@ import { ApiVersion } from "../../ApiVersion.ts"
 import type { Company } from "../../Company.ts"
 import { Endpoints } from "../../Endpoints.ts"
 import type { Cursor } from "../../Ids.ts"
+import { addMarks, type Mark } from "../../internal/wire/mark.ts"
 import { mayBeWholeUnits } from "../../internal/wire/version.ts"
 import { RunVersions, type Versions } from "../../listing/version.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
@@ -105,6 +106,8 @@ interface Source {
   readonly pages: (filter: PunchFilter, options?: PageOptions) => Stream.Stream<Page, Failure, FileSystem | Stdio>
   /** What keeps sums of it from being trusted: of the service, in what was read so far. */
   readonly doubts: Effect.Effect<ReadonlyArray<Doubt>, Failure, FileSystem | Stdio>
+  /** Fields that take away by their name and are not read: of the service, in what was read so far. */
+  readonly marks: Effect.Effect<ReadonlyArray<Mark>, Failure, FileSystem | Stdio>
 }
 
 interface OpenInput extends SourceInput {
@@ -160,7 +163,7 @@ const ofCopy = Effect.fnUntraced(function*(
     return yield* usage(`${ofRequests}, and a copy needs none`, "Leave it out, or read the service: --source service.")
   }
   // The drivers of the databases are large, so they are loaded only here.
-  const { doubtsOf, fromCopy } = yield* Effect.promise(() => import("./copy.ts"))
+  const { doubtsOf, fromCopy, marksOf } = yield* Effect.promise(() => import("./copy.ts"))
   return {
     service: Option.none(),
     pages: (filter) =>
@@ -168,7 +171,8 @@ const ofCopy = Effect.fnUntraced(function*(
         Stream.orElseIfEmpty(() => Stream.make<[ReadonlyArray<TimePunch>]>([])),
         Stream.map((items) => ({ items, next: Option.none() }))
       ),
-    doubts: doubtsOf(company, target)
+    doubts: doubtsOf(company, target),
+    marks: marksOf(company, target)
   }
 })
 
@@ -180,6 +184,7 @@ const ofService = Effect.fnUntraced(function*(
   const services = yield* Layer.build(layerClient(flags))
   const client = Context.get(services, TimePunches)
   const versions = Context.get(services, RunVersions)
+  let marks: ReadonlyArray<Mark> = []
   return {
     service: Option.some(services),
     pages: (filter, { usualSize, ...options } = {}) =>
@@ -187,8 +192,12 @@ const ofService = Effect.fnUntraced(function*(
         client.pages(company, filter, { ...options, pageSize: Option.getOrElse(flags.pageSize, () => usualSize) }).pipe(
           Stream.provideService(RunVersions, versions)
         ),
-        ({ cursor, items }) => ({ items, next: cursor.next })
+        ({ cursor, items, marks: found = [] }) => {
+          marks = addMarks(marks, found)
+          return { items, next: cursor.next }
+        }
       ),
+    marks: Effect.sync(() => marks),
     doubts: Effect.sync(() => [...versions?.values() ?? []].some(mayBeWholeUnits) ? ["version"] : [])
   }
 })

@@ -73,7 +73,7 @@ export const unknownResult = (check: string, paths: ReadonlyArray<string>): Read
         paths.join(", ")
       }`,
       "answer",
-      "Nothing is lost that this release promises. Check whether a newer release knows these fields."
+      "This release does not read them. Check whether a newer release does."
     )
   ]
 
