@@ -18,6 +18,7 @@ import type { Cursor } from "../../Ids.ts"
 import { addMarks, type Mark } from "../../internal/wire/mark.ts"
 import { mayBeWholeUnits } from "../../internal/wire/version.ts"
 import { RunVersions, type Versions } from "../../listing/version.ts"
+import { PageSize } from "../../ListOptions.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import { RateLimit } from "../../RateLimit.ts"
 import type { TimePunch } from "../../TimePunch.ts"
@@ -32,7 +33,7 @@ import {
   type LimitInput,
   limitOf
 } from "../flags/connection.ts"
-import { makePageSizeFlag } from "../flags/paging.ts"
+import { makePageSizeFlag, pageSizeOf } from "../flags/paging.ts"
 import { makeProgress } from "../print/progress.ts"
 import type { Doubt } from "./copy.ts"
 import { databaseFlag, databaseOrDefault, maxAgeFlag, optionalTargetOf, targetOfCopy } from "./database.ts"
@@ -46,11 +47,11 @@ export const layerUnlimited = TimePunches.layerFromConfig.pipe(
 )
 
 /** The same within the limit of the flags and the environment. */
-export const layerClient = (flags: LimitInput) =>
+export const layerClient = (flags: LimitInput & { readonly pageSize?: Option.Option<number> }) =>
   Layer.unwrap(
     Effect.map(limitOf(flags), (perSecond) =>
       perSecond === undefined ? layerUnlimited : Layer.provide(layerUnlimited, RateLimit.layer({ perSecond })))
-  )
+  ).pipe(Layer.provide(Layer.effect(PageSize, pageSizeOf(flags.pageSize ?? Option.none()))))
 
 /** Which source the punches come from. `openSource` decides. */
 export const sourceFlags = {
@@ -184,14 +185,16 @@ const ofService = Effect.fnUntraced(function*(
   const services = yield* Layer.build(layerClient(flags))
   const client = Context.get(services, TimePunches)
   const versions = Context.get(services, RunVersions)
+  const size = yield* pageSizeOf(flags.pageSize)
   let marks: ReadonlyArray<Mark> = []
   return {
     service: Option.some(services),
     pages: (filter, { usualSize, ...options } = {}) =>
       Stream.map(
-        client.pages(company, filter, { ...options, pageSize: Option.getOrElse(flags.pageSize, () => usualSize) }).pipe(
-          Stream.provideService(RunVersions, versions)
-        ),
+        client.pages(company, filter, {
+          ...options,
+          pageSize: Option.isSome(flags.pageSize) ? size : Math.min(usualSize ?? size, size)
+        }).pipe(Stream.provideService(RunVersions, versions)),
         ({ cursor, items, marks: found = [] }) => {
           marks = addMarks(marks, found)
           return { items, next: cursor.next }

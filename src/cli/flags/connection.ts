@@ -89,7 +89,7 @@ export const knownKeys = Config.String("TIME_PUNCHES_KNOWN_KEYS").pipe(
 )
 
 /** Fails on a variable that is set but invalid: to ignore it could select another company. */
-const setting = Effect.fnUntraced(function*<A>(
+export const setting = Effect.fnUntraced(function*<A>(
   name: string,
   mustBe: string,
   read: (text: string) => Option.Option<A>
