@@ -590,7 +590,7 @@ describe("Every error that an entry exports", () => {
 })
 
 describe("the advice about a problem in the words of the service", () => {
-  it.each<readonly [number, typeof UnexpectedStatus.Type["problem"], RegExp]>([
+  it.each<readonly [number, UnexpectedStatus["problem"], RegExp]>([
     [400, { param: "company_id", detail: "Unknown." }, /^Check the id of the company, and its guid/],
     [404, { param: "x-company-guid" }, /^Check the id of the company/],
     [400, { param: "x-api-version", title: "Bad Request" }, /^Change the API version .*TIME_PUNCHES_API_VERSION/],

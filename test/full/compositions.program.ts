@@ -41,7 +41,7 @@ export class Tenants extends LayerMap.Service<Tenants>()("app/Tenants", {
 export const countOf = (id: CompanyId) => TimePunches.list(id).pipe(Stream.runCount, Effect.provide(Tenants.get(id)))
 
 // @ts-expect-error a tenant is not any number
-export const otherTenant = () => Tenants.get(4021)
+export const otherTenant = Tenants.get(4021)
 
 // A token cache of the application's own, whose token outlives the process.
 const Stored = Schema.fromJsonString(Schema.Struct({ token: Schema.String, generation: Schema.Int }))
@@ -79,9 +79,11 @@ export const overKept = TimePunches.layer.pipe(
   Layer.provide(Endpoints.layer({ baseUrl }))
 )
 
-export const leaky = () =>
+export const leaky = Layer.succeed(TokenCache, {
   // @ts-expect-error a cache fails with TokenError alone
-  Layer.succeed(TokenCache, { get: Effect.fail(new Error("the store is down")), invalidate: () => Effect.void })
+  get: Effect.fail(new Error("the store is down")),
+  invalidate: () => Effect.void
+})
 
 // Retries off for one call; those of the client stay.
 export const onceByOption = (id: CompanyId) => TimePunches.page(id, {}, { retry: { attempts: 1 } })
