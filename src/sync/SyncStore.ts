@@ -20,7 +20,7 @@ export interface SyncStoreOptions {
   readonly commit: (
     batch: Batch,
     previous: Option.Option<Checkpoint>
-  ) => Effect.Effect<Partial<Committed> | void, SyncError>
+  ) => Effect.Effect<{ readonly [Count in keyof Committed]?: Committed[Count] | undefined } | void, SyncError>
   /** How many batches `Sync.run` and `Sync.sweep` join into one commit, at least 1. Default 1. */
   readonly pagesPerCommit?: number | undefined
 }
@@ -60,13 +60,15 @@ export class SyncStore extends Context.Service<SyncStore, {
     SyncStore.of({
       load,
       commit: (batch, previous) =>
-        Effect.map(commit(batch, previous), (counts): Committed => ({
-          written: new Set(batch.punches.map(({ id }) => id)).size,
-          unchanged: 0,
-          missing: 0,
-          oldestModified: Option.none(),
-          ...counts
-        })),
+        Effect.map(commit(batch, previous), (counts): Committed => {
+          const {
+            written = new Set(batch.punches.map(({ id }) => id)).size,
+            unchanged = 0,
+            missing = 0,
+            oldestModified = Option.none()
+          } = counts ?? {}
+          return { written, unchanged, missing, oldestModified }
+        }),
       pagesPerCommit
     })
 
