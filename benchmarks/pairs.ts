@@ -180,8 +180,8 @@ const exporting = ({ client, Effect, exports, Result, rows, Stream }: Build): Wo
   const pages = texts.map((text) => Result.getOrThrow(rows.decodePunches(JSON.parse(text), id)).rows)
   const punches = Stream.flatMap(Stream.fromIterable(pages), (page) => Stream.fromIterable(page))
   return async () => {
-    await Effect.runPromise(Stream.runDrain(exports.toNdjson(punches)))
-    await Effect.runPromise(Stream.runDrain(exports.toCsv(punches)))
+    await Effect.runPromise(Stream.runDrain(exports.Ndjson.encode(punches)))
+    await Effect.runPromise(Stream.runDrain(exports.Csv.encode(punches)))
     return texts.length * pageSize
   }
 }

@@ -215,10 +215,6 @@ export class TimePunches extends Context.Service<TimePunches, {
       Layer.provide(ApiVersion.layerFromConfig)
     )
 
-  /** A mock with the given members. A member that is not given dies with its name when it is run. */
-  static readonly layerMock = (members: Partial<TimePunches["Service"]>): Layer.Layer<TimePunches> =>
-    Layer.succeed(TimePunches, { ...unmocked, ...members })
-
   /**
    * Streams every punch that matches the filter, page after page, in the service's order. Fails with a `ListError`
    * whose `resumeFrom` continues the run.
@@ -338,16 +334,3 @@ const versionLayer = (version: string | Option.Option<string> | undefined): Laye
   const date = Option.isOption(version) ? Option.getOrUndefined(version) : version
   return date === undefined ? ApiVersion.layerTokenDefault : ApiVersion.layer(date)
 }
-
-const die = (member: string) => Effect.die(new Error(`TimePunches.${member} was called, but the mock does not have it`))
-
-const stream = (member: string): Stream.Stream<never> => Stream.unwrap(die(member))
-
-/** The members of a mock that are not given: each dies with its name when it is run. */
-const unmocked = {
-  list: () => stream("list"),
-  pages: () => stream("pages"),
-  listResults: () => stream("listResults"),
-  page: () => die("page"),
-  backfill: () => stream("backfill")
-} as const

@@ -62,7 +62,7 @@ describe("the composition of a client", () => {
       const punches = yield* Stream.runCollect(TimePunches.list(company))
 
       assert.deepStrictEqual(punches, [])
-    }).pipe(Effect.provide(TimePunches.layerMock({ list: () => Stream.empty }))))
+    }).pipe(Effect.provide(Layer.mock(TimePunches)({ list: () => Stream.empty }))))
 
   it.effect("asks the HttpClient that it is provided with", () =>
     Effect.gen(function*() {

@@ -1,6 +1,6 @@
 /** What compiles and what does not: the compiler checks this file, and the test runner only that it can be run. */
 import { assert, describe, expectTypeOf, it } from "@effect/vitest"
-import { type Config, type DateTime, Effect, type Layer, type Option, Redacted, type Result, Stream } from "effect"
+import { type Config, type DateTime, Effect, Layer, type Option, Redacted, type Result, Stream } from "effect"
 import type { HttpClient } from "effect/http"
 import {
   ApiVersion,
@@ -290,7 +290,7 @@ describe("every layer", () => {
     expectTypeOf(TimePunches.layerFromConfig).toEqualTypeOf<
       Layer.Layer<TimePunches, Config.ConfigError, HttpClient.HttpClient>
     >()
-    expectTypeOf(TimePunches.layerMock({})).toEqualTypeOf<Layer.Layer<TimePunches>>()
+    expectTypeOf(Layer.mock(TimePunches)({})).toEqualTypeOf<Layer.Layer<TimePunches>>()
     expectTypeOf(Credentials.layerAccessToken(secret)).toEqualTypeOf<Plain>()
     expectTypeOf(Credentials.layerSessionCookie(secret)).toEqualTypeOf<Plain>()
     expectTypeOf(Credentials.layerAccessTokens(() => Effect.succeed(secret))).toEqualTypeOf<Layer.Layer<Credentials>>()
@@ -325,11 +325,11 @@ describe("every layer", () => {
   })
 
   it("accepts mock members only with their types", () => {
-    TimePunches.layerMock({ list: () => Stream.empty })
+    Layer.mock(TimePunches)({ list: () => Stream.empty })
     // @ts-expect-error an error that the operation does not have
-    const wrong = () => TimePunches.layerMock({ list: () => Stream.fail("boom") })
+    const wrong = () => Layer.mock(TimePunches)({ list: () => Stream.fail("boom") })
     // @ts-expect-error a member that the service does not have
-    const unknown = () => TimePunches.layerMock({ lists: () => Stream.empty })
+    const unknown = () => Layer.mock(TimePunches)({ lists: () => Stream.empty })
 
     for (const never of [wrong, unknown]) assert.isFunction(never)
   })

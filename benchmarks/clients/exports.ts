@@ -8,7 +8,7 @@ import * as Stream from "effect/Stream"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { toCsv, toNdjson } from "../../dist/export/index.js"
+import { Csv, Ndjson } from "../../dist/export/index.js"
 import { CompanyId, TimePunches } from "../../dist/index.js"
 import type { Client } from "../sample.ts"
 import { transport } from "./lean.ts"
@@ -18,7 +18,7 @@ import { companyId } from "./raw.ts"
 const scratch = mkdtempSync(join(tmpdir(), "time-punches-bench-"))
 process.once("exit", () => rmSync(scratch, { recursive: true, force: true }))
 
-const exporting = (write: typeof toNdjson): Client => (url) => {
+const exporting = (write: typeof Ndjson.encode): Client => (url) => {
   const runtime = ManagedRuntime.make(Layer.merge(app(url, transport), NodeFileSystem.layer))
   return () => {
     let seen = 0
@@ -34,6 +34,6 @@ const exporting = (write: typeof toNdjson): Client => (url) => {
   }
 }
 
-export const ndjson = exporting(toNdjson)
+export const ndjson = exporting(Ndjson.encode)
 
-export const csv = exporting(toCsv)
+export const csv = exporting(Csv.encode)

@@ -3,19 +3,19 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect, FileSystem, Layer, Stream } from "effect"
 import { type Company, type CompanyId, TimePunches } from "effect-time-punches"
-import { fromNdjson, toCsv, toNdjson } from "effect-time-punches/export"
+import { Csv, Ndjson } from "effect-time-punches/export"
 import { app, company } from "./app.ts"
 
 /** One line of JSON per punch, in its wire form. */
 export const writeNdjson = Effect.fn("writeNdjson")(function*(company: CompanyId | Company, path: string) {
   const files = yield* FileSystem.FileSystem
-  yield* toNdjson(TimePunches.list(company)).pipe(Stream.encodeText, Stream.run(files.sink(path)))
+  yield* Ndjson.encode(TimePunches.list(company)).pipe(Stream.encodeText, Stream.run(files.sink(path)))
 })
 
 /** For spreadsheets, which recognise UTF-8 by the byte order mark at the start. */
 export const writeCsv = Effect.fn("writeCsv")(function*(company: CompanyId | Company, path: string) {
   const files = yield* FileSystem.FileSystem
-  yield* toCsv(TimePunches.list(company)).pipe(
+  yield* Csv.encode(TimePunches.list(company)).pipe(
     Stream.prepend(["\uFEFF"]),
     Stream.encodeText,
     Stream.run(files.sink(path))
@@ -24,7 +24,7 @@ export const writeCsv = Effect.fn("writeCsv")(function*(company: CompanyId | Com
 
 /** Reads the punches back from a file. */
 export const readNdjson = (path: string) =>
-  Stream.unwrap(Effect.map(FileSystem.FileSystem, (files) => files.stream(path))).pipe(Stream.decodeText, fromNdjson)
+  Stream.unwrap(Effect.map(FileSystem.FileSystem, (files) => files.stream(path))).pipe(Stream.decodeText, Ndjson.decode)
 
 export const roundTrip = Effect.fn("roundTrip")(function*(company: CompanyId | Company, directory: string) {
   yield* writeNdjson(company, `${directory}/punches.ndjson`)

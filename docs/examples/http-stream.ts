@@ -3,7 +3,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer, Option, Schema, Stream } from "effect"
 import { CompanyId, getAdvice, type ListError, TimePunches } from "effect-time-punches"
-import { toNdjson } from "effect-time-punches/export"
+import { Ndjson } from "effect-time-punches/export"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { createServer } from "node:http"
 import { app } from "./app.ts"
@@ -36,7 +36,7 @@ export const streamPunches = Effect.fn("streamPunches")(
       onSome: (cursor) => client.list(company, {}, { cursor })
     })
     const punches = Stream.concat(Stream.fromIterable(first.items), Stream.tapError(rest, log))
-    return HttpServerResponse.stream(Stream.encodeText(toNdjson(punches)), { contentType: "application/x-ndjson" })
+    return HttpServerResponse.stream(Stream.encodeText(Ndjson.encode(punches)), { contentType: "application/x-ndjson" })
   },
   Effect.tapError(log),
   Effect.catch((error) => Effect.succeed(toProblem(error)))

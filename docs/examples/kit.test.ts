@@ -23,7 +23,7 @@ describe("open punches", () => {
   it.effect("are found in what the client lists", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* openPunches, [8])
-    }).pipe(Effect.provide(TimePunches.layerMock({ list: () => Stream.fromIterable(punches) }))))
+    }).pipe(Effect.provide(Layer.mock(TimePunches)({ list: () => Stream.fromIterable(punches) }))))
 
   it.effect("are found after a fault, with the real client over the fake service", () =>
     Effect.gen(function*() {

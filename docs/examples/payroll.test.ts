@@ -59,14 +59,14 @@ describe("payroll, over a mock", () => {
         [[7, 2, 4.5, 6975]]
       )
       assert.deepStrictEqual(questions, ["punch 1 of user 7: OpenPunch"])
-    }).pipe(Effect.provide(TimePunches.layerMock({ list: () => Stream.make(closed, open) }))))
+    }).pipe(Effect.provide(Layer.mock(TimePunches)({ list: () => Stream.make(closed, open) }))))
 
   it.effect("fails with the error of the listing", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(payroll(company, monday))
 
       assert.strictEqual(error._tag, "Forbidden")
-    }).pipe(Effect.provide(TimePunches.layerMock({ list: () => Stream.fail(new Forbidden({})) }))))
+    }).pipe(Effect.provide(Layer.mock(TimePunches)({ list: () => Stream.fail(new Forbidden({})) }))))
 })
 
 const punches = generateWeeks({ people: 40, weeks: 3, companyId: defaultCompany.id })

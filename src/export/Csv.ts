@@ -1,16 +1,17 @@
 /** Punches as CSV for spreadsheets and warehouses: fixed columns, a header once, and no cell that runs as a formula. */
 import * as Duration from "effect/Duration"
-import * as Csv from "effect/encoding/Csv"
+import * as CoreCsv from "effect/encoding/Csv"
+import { dual } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import { columnNames } from "../internal/wire/columnOrder.ts"
 import { csvCell, guardedFor } from "../internal/wire/csv.ts"
-import { timePunchNames } from "../internal/wire/names.ts"
 import * as WorkedTime from "../payroll/WorkedTime.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { type ExtraColumns, joined, mapRows, toWire, type UnwritablePunch } from "./rows.ts"
 
-const { breaks: _, ...fieldNames } = timePunchNames
+const { breaks: _, ...fieldNames } = columnNames
 
 const fieldColumns = Object.values(fieldNames)
 
@@ -32,12 +33,12 @@ type Derived = typeof derivedColumns[number]
  * Amounts are cents, durations are seconds with up to three decimals, `anomalies` are separated by spaces. A cell is
  * empty without a value, or if a duration cannot be known.
  */
-export const csvColumns: ReadonlyArray<typeof fieldNames[keyof typeof fieldNames] | Derived> = [
+export const columns: ReadonlyArray<typeof fieldNames[keyof typeof fieldNames] | Derived> = [
   ...fieldColumns,
   ...derivedColumns
 ]
 
-/** How `toCsv` writes. */
+/** How `encode` writes. */
 export interface CsvOptions extends WorkedTime.WorkedTimeOptions {
   /** Ends every record, the last one too. Default `\r\n`, as in RFC 4180. */
   readonly newline?: "\r\n" | "\n" | undefined
@@ -58,14 +59,22 @@ export interface CsvOptions extends WorkedTime.WorkedTimeOptions {
  *
  * Law: the records do not depend on how the punches are chunked.
  */
-export const toCsv = <E, R>(
-  punches: Stream.Stream<TimePunch, E, R>,
-  options?: CsvOptions
-): Stream.Stream<string, E | UnwritablePunch, R> => writeCsv(punches, options)
+export const encode: {
+  (
+    options?: CsvOptions
+  ): <E, R>(punches: Stream.Stream<TimePunch, E, R>) => Stream.Stream<string, E | UnwritablePunch, R>
+  <E, R>(
+    punches: Stream.Stream<TimePunch, E, R>,
+    options?: CsvOptions
+  ): Stream.Stream<string, E | UnwritablePunch, R>
+} = dual(
+  ([punches]) => Stream.isStream(punches),
+  <E, R>(punches: Stream.Stream<TimePunch, E, R>, options?: CsvOptions) => writeCsv(punches, options)
+)
 
 /**
- * `toCsv` with further columns, which follow those of the punch: a reader by position still finds these. `headers: false`
- * leaves the header out.
+ * `encode` with further columns, which follow those of the punch: a reader by position still finds these. `headers: false`
+ * leaves the header out. @internal
  */
 export const writeCsv = <E, R>(
   punches: Stream.Stream<TimePunch, E, R>,
@@ -73,8 +82,8 @@ export const writeCsv = <E, R>(
   extra?: ExtraColumns
 ): Stream.Stream<string, E | UnwritablePunch, R> => {
   const separator = options?.separator ?? ","
-  const format: Csv.EncodeOptions = {
-    columns: extra === undefined ? csvColumns : [...csvColumns, ...extra.columns],
+  const format: CoreCsv.EncodeOptions = {
+    columns: extra === undefined ? columns : [...columns, ...extra.columns],
     headers: options?.headers ?? true,
     newline: options?.newline ?? "\r\n",
     delimiter: separator
@@ -87,12 +96,12 @@ export const writeCsv = <E, R>(
     ? whole
     : (punch: TimePunch) => Result.map(whole(punch), (cells) => cells.map((text) => guardedFor(text, separator)))
   return mapRows(punches, row).pipe(
-    Stream.pipeThroughChannel(Csv.encodeString<E | UnwritablePunch>(format)),
+    Stream.pipeThroughChannel(CoreCsv.encodeString<E | UnwritablePunch>(format)),
     joined
   )
 }
 
-/** The cells of a punch, in the order of `csvColumns`: guarded, not yet quoted. */
+/** The cells of a punch, in the order of `columns`: guarded, not yet quoted. @internal */
 export const cellsOf = (punch: TimePunch, options: CsvOptions | undefined) =>
   Result.map(toWire(punch), (wire): ReadonlyArray<string> => {
     const worked = WorkedTime.measure(punch, options)
@@ -110,7 +119,7 @@ export const cellsOf = (punch: TimePunch, options: CsvOptions | undefined) =>
     // The wire form has a 0 for a punch without a shift; in a column of ids that would be a shift.
     const shiftId = Option.getOrNull(punch.shiftId)
     return [
-      ...fieldColumns.map((name) => csvCell(name === timePunchNames.shiftId ? shiftId : wire[name])),
+      ...fieldColumns.map((name) => csvCell(name === columnNames.shiftId ? shiftId : wire[name])),
       ...derivedColumns.map((name) => derived[name])
     ]
   })

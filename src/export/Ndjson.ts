@@ -11,13 +11,13 @@ import { type ExtraColumns, joined, mapRows, toWider, toWire, UnreadableLine, ty
  * Writes every punch as one line that ends in `\n`, some lines to a text; nothing for no punches. For bytes, append
  * `Stream.encodeText`. A punch that has no wire form fails with `UnwritablePunch`, after the lines of those before it.
  *
- * Law: `fromNdjson` after `toNdjson` is identity, whatever the chunks of either.
+ * Law: `decode` after `encode` is identity, whatever the chunks of either.
  */
-export const toNdjson = <E, R>(
+export const encode = <E, R>(
   punches: Stream.Stream<TimePunch, E, R>
 ): Stream.Stream<string, E | UnwritablePunch, R> => writeNdjson(punches)
 
-/** `toNdjson` with further columns as keys after those of the punch. `fromNdjson` ignores them. */
+/** `encode` with further columns as keys after those of the punch. `decode` ignores them. @internal */
 export const writeNdjson = <E, R>(
   punches: Stream.Stream<TimePunch, E, R>,
   extra?: ExtraColumns
@@ -25,13 +25,13 @@ export const writeNdjson = <E, R>(
   joined(mapRows(punches, extra === undefined ? toLine : (punch) => toWiderLine(punch, extra)))
 
 /**
- * Reads what `toNdjson` wrote, from texts that may be cut anywhere. Blank lines, `\r\n` and a byte order mark are
+ * Reads what `encode` wrote, from texts that may be cut anywhere. Blank lines, `\r\n` and a byte order mark are
  * accepted, and a last line without an end is read. A line that is not a punch fails with `UnreadableLine`, after the
  * punches before it; so does one of more than 8 Mi characters, before it fills the memory.
  *
  * From bytes: `Stream.decodeText` first, which turns invalid UTF-8 into U+FFFD.
  */
-export const fromNdjson = <E, R>(text: Stream.Stream<string, E, R>): Stream.Stream<TimePunch, E | UnreadableLine, R> =>
+export const decode = <E, R>(text: Stream.Stream<string, E, R>): Stream.Stream<TimePunch, E | UnreadableLine, R> =>
   text.pipe(
     // Ends a last line that has no end; the `onHalt` of `mapAccum` would also do so for half a line before a failure.
     Stream.concat(Stream.make("\n")),
@@ -40,7 +40,7 @@ export const fromNdjson = <E, R>(text: Stream.Stream<string, E, R>): Stream.Stre
     (lines) => mapRows(lines, toPunch)
   )
 
-const decode = Schema.decodeUnknownResult(TimePunch.Wire)
+const decodePunch = Schema.decodeUnknownResult(TimePunch.Wire)
 
 const toLine = (punch: TimePunch): Result.Result<string, UnwritablePunch> =>
   Result.map(toWire(punch), (wire) => `${JSON.stringify(wire)}\n`)
@@ -73,7 +73,7 @@ const toPunch = (line: Line): Result.Result<TimePunch, UnreadableLine> => {
   if (line.text.length > longest) return Result.fail(new UnreadableLine({ line: line.number, reason: "TooLong" }))
   const json = parse(line.text)
   if (Result.isFailure(json)) return Result.fail(new UnreadableLine({ line: line.number, reason: "NotJson" }))
-  return Result.mapError(decode(json.success), (error) => {
+  return Result.mapError(decodePunch(json.success), (error) => {
     const { detail, path } = firstIssue(error)
     return new UnreadableLine({ line: line.number, reason: "Schema", path, detail, punchId: idOf(json.success) })
   })

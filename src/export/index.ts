@@ -1,4 +1,4 @@
 /** The names of the `./export` subpath: punches as NDJSON and CSV, chunk by chunk. */
-export { csvColumns, type CsvOptions, toCsv } from "./Csv.ts"
-export { fromNdjson, toNdjson } from "./Ndjson.ts"
+export * as Csv from "./Csv.ts"
+export * as Ndjson from "./Ndjson.ts"
 export { UnreadableLine, UnwritablePunch } from "./rows.ts"

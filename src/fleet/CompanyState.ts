@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import { type ErrorKind, type ListError, retryAfterOf } from "../ApiError.ts"
 import { CompanyId } from "../Ids.ts"
 import { printable } from "../internal/text/printable.ts"
-import { Seconds } from "../internal/wire/schema.ts"
+import { openWord, Seconds } from "../internal/wire/schema.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { backoff, longestWait } from "./Schedule.ts"
 
@@ -43,9 +43,9 @@ export const CompanyStatus = Schema.Struct({
   /** The company. */
   companyId: CompanyId,
   /** Whether it is synced, and why not. */
-  state: FleetState,
+  state: openWord(FleetState),
   /** What its next turn continues or begins. */
-  phase: FleetPhase,
+  phase: openWord(FleetPhase),
   /** Why it is blocked or quarantined, or who paused it (`FleetOperator`); `None` if that is not known, and while it is active. */
   reason: Schema.OptionFromNullOr(Schema.String),
   /** The interval of its syncs; encoded as `everySeconds`. */

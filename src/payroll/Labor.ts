@@ -216,7 +216,7 @@ const csvChecks: Checks<TotalsCsvOptions<never>> = {
  * `anomalous`, `gross_seconds`, `paid_break_seconds`, `unpaid_break_seconds`, `net_seconds`, `cost_cents` and
  * `tips_cents`, or those of the option `sums`. Seconds have up to three decimals.
  *
- * A text that a spreadsheet could run as a formula is guarded as in `toCsv` of the export.
+ * A text that a spreadsheet could run as a formula is guarded as in `Csv.encode` of the export.
  *
  * **Example** (The payroll of a week as CSV)
  *

@@ -9,6 +9,7 @@ import * as Schema from "effect/Schema"
 import * as Sink from "effect/Sink"
 import type { InvalidRequest } from "../ApiError.ts"
 import { LocationId, TimePunchId, UserId } from "../Ids.ts"
+import { openWord } from "../internal/wire/schema.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import {
   byLocation,
@@ -46,7 +47,7 @@ export class Issue extends Schema.Opaque<Issue>()(Schema.Struct({
   /** The location of the punch. */
   locationId: LocationId,
   /** Why the punch should be looked at. */
-  kind: IssueKind,
+  kind: openWord(IssueKind),
   /** The clock-in of the punch, in the zone of its location. `JSON.stringify` writes the instant, in UTC. */
   at: Schema.DateTimeZonedFromString,
   /** The reason as a sentence. Its times are in the zone of `at`. It contains no name of a person and no note. */

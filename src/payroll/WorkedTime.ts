@@ -3,6 +3,7 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { openWord } from "../internal/wire/schema.ts"
 import type { Break, TimePunch } from "../TimePunch.ts"
 import type { MillisInterval } from "./DayRule.ts"
 import { type Checks, makeOrThrow, must, optional } from "./options.ts"
@@ -58,7 +59,7 @@ export class WorkedTime extends Schema.Opaque<WorkedTime>()(Schema.Struct({
   /** Whether the punch has no clock-out. */
   open: Schema.Boolean,
   /** The anomalies of the punch, each at most once, in the order of `Anomaly`. */
-  anomalies: Schema.Array(Anomaly)
+  anomalies: Schema.Array(openWord(Anomaly))
 })) {}
 
 /** How a punch is measured. */

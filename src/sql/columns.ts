@@ -1,14 +1,8 @@
 /** The columns of a copy: their names and types, and the value of each for a punch. */
 import type * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
-import {
-  breakFields,
-  type Cell,
-  type ColumnsOf,
-  type ColumnType,
-  punchFields,
-  tableFields
-} from "../internal/wire/schema.ts"
+import { tableFields } from "../internal/wire/columnOrder.ts"
+import { breakFields, type Cell, type ColumnsOf, type ColumnType, punchFields } from "../internal/wire/schema.ts"
 import type { Break, TimePunch } from "../TimePunch.ts"
 export type { Cell, ColumnType } from "../internal/wire/schema.ts"
 

@@ -1,7 +1,7 @@
 /** An event of a feed. */
 import * as Schema from "effect/Schema"
 import { CompanyId, TimePunchId, UserId } from "../Ids.ts"
-import { Instant } from "../internal/wire/schema.ts"
+import { Instant, openWord } from "../internal/wire/schema.ts"
 import { TimePunch } from "../TimePunch.ts"
 import { FeedKind, FeedPosition } from "./feedPosition.ts"
 
@@ -14,7 +14,7 @@ export class FeedEvent extends Schema.Opaque<FeedEvent>()(Schema.Struct({
   /** The instant of the commit, by the clock of the database. Of `present`: of the last commit of the state. */
   at: Instant,
   /** What it tells. */
-  kind: FeedKind,
+  kind: openWord(FeedKind),
   /** The punch. */
   punchId: TimePunchId,
   /** The person of the punch after the commit. */

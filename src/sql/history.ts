@@ -15,6 +15,7 @@ import type { Company } from "../Company.ts"
 import { Cents, type CompanyId, TimePunchId, UserId } from "../Ids.ts"
 import { type Database, numberOf, raw } from "../internal/sql/dialect.ts"
 import { inSnapshot, retried, transact } from "../internal/sql/transaction.ts"
+import { openWord } from "../internal/wire/schema.ts"
 import * as Amounts from "../payroll/Amounts.ts"
 import { byLocation, type DayRule, type DayRules, type Interval, type LocalPeriods } from "../payroll/DayRule.ts"
 import * as Labor from "../payroll/Labor.ts"
@@ -72,7 +73,7 @@ export class PunchChange extends Schema.Opaque<PunchChange>()(Schema.Struct({
   /** The person of the punch now if it counts now, else the person then. */
   userId: UserId,
   /** How it differs. */
-  kind: ChangeKind,
+  kind: openWord(ChangeKind),
   /** The punch as it was; `None` if it was not in the copy, or was missing. */
   before: Schema.OptionFromNullOr(TimePunch.Wire),
   /** The punch as it is; `None` if it is missing. */

@@ -61,13 +61,13 @@ export type BreakInput = { readonly [Field in keyof Break]?: Given<Break[Field]>
  * **Example** (A mock of one listing)
  *
  * ```ts
- * import { Stream } from "effect"
+ * import { Layer, Stream } from "effect"
  * import { TimePunches } from "effect-time-punches"
  * import { TestClient } from "effect-time-punches/testing"
  *
  * const lunch = TestClient.punchBreak({ in: "2026-03-02T17:00:00Z", out: "2026-03-02T17:30:00Z" })
  *
- * export const mock = TimePunches.layerMock({
+ * export const mock = Layer.mock(TimePunches)({
  *   list: () => Stream.make(TestClient.punch({ userId: 7, clockedIn: "2026-03-02T14:00:00Z", breaks: [lunch] }))
  * })
  * ```

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema, Stream } from "effect"
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
-import { toNdjson } from "../../src/export/index.ts"
+import { Ndjson } from "../../src/export/index.ts"
 import { TimePunch } from "../../src/index.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, Fault, generatePunches, toWire } from "../../src/testing/index.ts"
@@ -15,7 +15,7 @@ const generated = generatePunches({ seed: 9, count: 1500, companyId: defaultComp
 const punches = Schema.decodeUnknownSync(Schema.Array(TimePunch.Wire))(generated.map(toWire))
   .toSorted((a, b) => a.id - b.id)
 
-const ndjson = Stream.mkString(toNdjson(Stream.fromIterable(punches)))
+const ndjson = Stream.mkString(Ndjson.encode(Stream.fromIterable(punches)))
 
 const served = FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({ punches: generated })))
 

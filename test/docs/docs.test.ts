@@ -5,7 +5,8 @@ import { settings } from "../../src/cli/flags/settings.ts"
 import { reference } from "../../src/cli/help/reference.ts"
 import { variables } from "../../src/cli/telemetry/otlp.ts"
 import { ListError } from "../../src/index.ts"
-import { breakNames, timePunchNames } from "../../src/internal/wire/names.ts"
+import { columnNames } from "../../src/internal/wire/columnOrder.ts"
+import { breakNames } from "../../src/internal/wire/names.ts"
 import { PeriodCheck } from "../../src/payroll/index.ts"
 import { Fault } from "../../src/testing/index.ts"
 import { command } from "../cli/support.ts"
@@ -64,7 +65,7 @@ describe("the fields of a punch", () => {
     const section = /^## A punch\n+([^]*?)\n\n/m.exec(pageAt("docs/01-start.md"))?.[1] ?? ""
     const named = [...section.matchAll(/`(\w+)`/g)].map(([, name]) => name)
 
-    assert.deepStrictEqual(named, ["TimePunch", ...Object.keys(timePunchNames), ...Object.keys(breakNames)])
+    assert.deepStrictEqual(named, ["TimePunch", ...Object.keys(columnNames), ...Object.keys(breakNames)])
   })
 })
 
@@ -206,8 +207,9 @@ describe("the documents", () => {
       unique([...faults.matchAll(/`(\w+(?:\(\))?)`/g)].map(([, name = ""]) => name)),
       unique(Object.entries(Fault).map(([name, fault]) => typeof fault === "function" ? `${name}()` : name))
     )
+    const [, conditions = ""] = /second argument of `inject`([^:]*):/.exec(pageAt("docs/06-testing.md")) ?? []
     assert.deepStrictEqual(
-      firstCells("docs/06-testing.md", "condition"),
+      [...conditions.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name),
       [...when.matchAll(/^ {2}readonly (\w+)\?/gm)].map(([, name = ""]) => name)
     )
   })

@@ -14,7 +14,7 @@ import { Cursor, Forbidden, type ListError, RateLimited, TimePunches, Unauthoriz
 import { FakeService, Fault } from "../../src/testing/index.ts"
 import { layer as layerTest, punch } from "../../src/testing/TestClient.ts"
 
-const failing = (error: ListError) => TimePunches.layerMock({ list: () => Stream.fail(error) })
+const failing = (error: ListError) => Layer.mock(TimePunches)({ list: () => Stream.fail(error) })
 
 const settings = ConfigProvider.layer(ConfigProvider.fromUnknown({ TIME_PUNCHES_COMPANY_ID: "4021" }))
 
@@ -67,9 +67,11 @@ describe("the recipes", () => {
       const secretive = { problem: { detail: "internal text" }, resumeFrom: Option.some(Cursor.make("a-cursor")) }
       const throttled = new RateLimited({ ...secretive, retryAfter: Option.some(Duration.millis(90_001)) })
       const answers = yield* Effect.all([
-        ask(TimePunches.layerMock({
-          list: () => Stream.make(punch({ clockedIn: "2026-03-02T14:00:00Z", clockedOut: null }))
-        })),
+        ask(
+          Layer.mock(TimePunches)({
+            list: () => Stream.make(punch({ clockedIn: "2026-03-02T14:00:00Z", clockedOut: null }))
+          })
+        ),
         ask(failing(throttled)),
         ask(failing(new Forbidden(secretive))),
         ask(failing(new Unauthorized(secretive)))
@@ -91,7 +93,7 @@ describe("the recipes", () => {
       let built = 0
       const app = Layer.unwrap(Effect.sync(() => {
         built++
-        return TimePunches.layerMock({ list: () => Stream.make(punch({ clockedOut: null })) })
+        return Layer.mock(TimePunches)({ list: () => Stream.make(punch({ clockedOut: null })) })
       }))
       const context = yield* Layer.build(makeServer(app, 0))
       const { address } = yield* Effect.provideContext(HttpServer.HttpServer, context)
@@ -143,7 +145,7 @@ describe("the recipes", () => {
     Effect.gen(function*() {
       let isClosed = false
       const app = Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => (isClosed = true)))).pipe(
-        Layer.merge(TimePunches.layerMock({ list: () => Stream.make(punch({})) }))
+        Layer.merge(Layer.mock(TimePunches)({ list: () => Stream.make(punch({})) }))
       )
       const provider = new PunchProvider(app)
 

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Effect, Option, Schema, Stream } from "effect"
 import { readFileSync } from "node:fs"
-import { csvColumns, type CsvOptions, toCsv, UnwritablePunch } from "../../src/export/index.ts"
+import { Csv, UnwritablePunch } from "../../src/export/index.ts"
 import { Cents, DepartmentId, TimePunchId } from "../../src/Ids.ts"
-import { timePunchNames } from "../../src/internal/wire/names.ts"
+import { columnNames } from "../../src/internal/wire/columnOrder.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { at, punch, rest, Sample } from "../support/arbitraryPunch.ts"
 
@@ -41,14 +41,14 @@ const parseCsv = (text: string, newline = "\r\n"): ReadonlyArray<ReadonlyArray<s
   return records
 }
 
-const written = (punches: ReadonlyArray<TimePunch>, options?: CsvOptions) =>
-  Stream.mkString(toCsv(Stream.fromArray(punches), options))
+const written = (punches: ReadonlyArray<TimePunch>, options?: Csv.CsvOptions) =>
+  Stream.mkString(Csv.encode(Stream.fromArray(punches), options))
 
 /** The rows under the header, by column. */
-const table = (punches: ReadonlyArray<TimePunch>, options?: CsvOptions) =>
+const table = (punches: ReadonlyArray<TimePunch>, options?: Csv.CsvOptions) =>
   Effect.map(written(punches, options), (text) => {
     const [header = [], ...rows] = parseCsv(text, options?.newline)
-    assert.deepStrictEqual(header, [...csvColumns])
+    assert.deepStrictEqual(header, [...Csv.columns])
     return rows.map((row) => {
       assert.strictEqual(row.length, header.length)
       return Object.fromEntries(header.map((name, index) => [name, row[index] ?? ""]))
@@ -57,12 +57,12 @@ const table = (punches: ReadonlyArray<TimePunch>, options?: CsvOptions) =>
 
 const notesOf = (notes: string) => Effect.map(table([punch({ notes })]), ([row]) => row?.["notes"])
 
-describe("toCsv", () => {
+describe("Csv.encode", () => {
   it.effect("writes the header once, even for no punches", () =>
     Effect.gen(function*() {
-      assert.strictEqual(yield* written([]), `${csvColumns.join(",")}\r\n`)
+      assert.strictEqual(yield* written([]), `${Csv.columns.join(",")}\r\n`)
       const chunks = Stream.rechunk(Stream.make(punch(), punch(), punch()), 1)
-      const text = yield* Stream.mkString(chunks.pipe(toCsv))
+      const text = yield* Stream.mkString(chunks.pipe(Csv.encode()))
 
       assert.strictEqual(text.split("company_id").length, 2)
       assert.strictEqual(text.split("\r\n").length, 5)
@@ -109,9 +109,9 @@ describe("toCsv", () => {
   it("has a column for every field but the breaks, then those that the documentation lists", () => {
     const page = readFileSync(new URL("../../docs/08-files.md", import.meta.url), "utf8")
     const [, last = ""] = /^\| (`break_count`[^|]*)\|/m.exec(page) ?? []
-    const { breaks: _, ...fields } = timePunchNames
+    const { breaks: _, ...fields } = columnNames
 
-    assert.deepStrictEqual<ReadonlyArray<string | undefined>>(csvColumns, [
+    assert.deepStrictEqual<ReadonlyArray<string | undefined>>(Csv.columns, [
       ...Object.values(fields),
       ...[...last.matchAll(/`(\w+)`/g)].map(([, name]) => name)
     ])
@@ -189,7 +189,7 @@ describe("toCsv", () => {
         const text = yield* written([punch({ notes: characters.join("") })], { separator: ";" })
         const [header = ""] = text.split("\r\n")
 
-        assert.strictEqual(header, csvColumns.join(";"))
+        assert.strictEqual(header, Csv.columns.join(";"))
         for (const cell of text.split(/[,;\t\r\n]/)) assert.notMatch(cell.replace(/^["\s\p{C}]*/u, ""), /^[=+\-@]/)
       })
   )
@@ -213,7 +213,7 @@ describe("toCsv", () => {
     Effect.gen(function*() {
       const bad = punch({ id: TimePunchId.make(9), clockedIn: DateTime.makeUnsafe("+010000-01-01T00:00:00Z") })
       const texts: Array<string> = []
-      const error = yield* toCsv(Stream.make(punch(), bad)).pipe(
+      const error = yield* Csv.encode(Stream.make(punch(), bad)).pipe(
         Stream.runForEach((text) => Effect.sync(() => texts.push(text))),
         Effect.flip
       )
@@ -233,7 +233,7 @@ describe("toCsv", () => {
       Effect.gen(function*() {
         const punches = samples.map((sample) => sample.punch)
         const text = yield* written(punches)
-        const rechunked = yield* Stream.mkString(toCsv(Stream.rechunk(Stream.fromArray(punches), size)))
+        const rechunked = yield* Stream.mkString(Csv.encode(Stream.rechunk(Stream.fromArray(punches), size)))
         const rows = yield* table(punches)
 
         assert.strictEqual(rechunked, text)

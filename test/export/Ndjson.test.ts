@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Effect, Option, Schema, Stream } from "effect"
-import { fromNdjson, toNdjson, UnreadableLine, UnwritablePunch } from "../../src/export/index.ts"
+import { Ndjson, UnreadableLine, UnwritablePunch } from "../../src/export/index.ts"
 import { TimePunchId } from "../../src/Ids.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { punch, Sample } from "../support/arbitraryPunch.ts"
@@ -10,9 +10,9 @@ const named = (id: number, changes: Partial<TimePunch> = {}) => punch({ id: Time
 /** An instant that RFC 3339 has no year for. */
 const unwritable = { clockedIn: DateTime.makeUnsafe("+010000-01-01T00:00:00Z") }
 
-const written = (punches: ReadonlyArray<TimePunch>) => Stream.mkString(toNdjson(Stream.fromArray(punches)))
+const written = (punches: ReadonlyArray<TimePunch>) => Stream.mkString(Ndjson.encode(Stream.fromArray(punches)))
 
-const read = (...texts: ReadonlyArray<string>) => Stream.runCollect(fromNdjson(Stream.fromArray(texts)))
+const read = (...texts: ReadonlyArray<string>) => Stream.runCollect(Ndjson.decode(Stream.fromArray(texts)))
 
 /** What was emitted before a failure, and the failure. */
 const upTo = <A, E>(stream: Stream.Stream<A, E>) =>
@@ -22,7 +22,7 @@ const upTo = <A, E>(stream: Stream.Stream<A, E>) =>
     return { seen, error }
   })
 
-describe("toNdjson", () => {
+describe("Ndjson.encode", () => {
   it.effect("writes the wire form, one object a line", () =>
     Effect.gen(function*() {
       const text = yield* written([named(1), named(2, { notes: "one\ntwo \u2028 \"three\"" })])
@@ -38,12 +38,14 @@ describe("toNdjson", () => {
 
   it.effect("writes nothing for no punches", () =>
     Effect.gen(function*() {
-      assert.deepStrictEqual(yield* Stream.runCollect(toNdjson(Stream.empty)), [])
+      assert.deepStrictEqual(yield* Stream.runCollect(Ndjson.encode(Stream.empty)), [])
     }))
 
   it.effect("writes all punches before one that has no wire form, and nothing of that one", () =>
     Effect.gen(function*() {
-      const { error, seen } = yield* upTo(toNdjson(Stream.make(named(1), named(2), named(3, unwritable), named(4))))
+      const { error, seen } = yield* upTo(
+        Ndjson.encode(Stream.make(named(1), named(2), named(3, unwritable), named(4)))
+      )
 
       assert.strictEqual(seen.join(""), yield* written([named(1), named(2)]))
       assert.instanceOf(error, UnwritablePunch)
@@ -56,7 +58,7 @@ describe("toNdjson", () => {
 
   it.effect("passes the failure of the stream of punches on", () =>
     Effect.gen(function*() {
-      const { error, seen } = yield* upTo(toNdjson(Stream.concat(Stream.make(named(1)), Stream.fail("gone"))))
+      const { error, seen } = yield* upTo(Ndjson.encode(Stream.concat(Stream.make(named(1)), Stream.fail("gone"))))
 
       assert.strictEqual(error, "gone")
       assert.strictEqual(seen.length, 1)
@@ -75,8 +77,10 @@ describe("toNdjson", () => {
         ),
         Stream.map((id) => named(id))
       )
-      const texts = yield* Stream.runCollect(Stream.take(toNdjson(pages), 2))
-      const whole = yield* Stream.runCollect(toNdjson(Stream.fromArray(Array.from({ length: 1000 }, () => named(1)))))
+      const texts = yield* Stream.runCollect(Stream.take(Ndjson.encode(pages), 2))
+      const whole = yield* Stream.runCollect(
+        Ndjson.encode(Stream.fromArray(Array.from({ length: 1000 }, () => named(1))))
+      )
 
       assert.deepStrictEqual(texts.map((text) => text.split("\n").length - 1), [10, 10])
       assert.strictEqual(pulled, 2)
@@ -84,7 +88,7 @@ describe("toNdjson", () => {
     }))
 })
 
-describe("fromNdjson", () => {
+describe("Ndjson.decode", () => {
   it.effect("accepts blank lines, CRLF, a byte order mark and a last line without an end", () =>
     Effect.gen(function*() {
       const text = yield* written([named(1), named(2)])
@@ -103,7 +107,7 @@ describe("fromNdjson", () => {
   it.effect("fails at a line that was cut, after the punches before it", () =>
     Effect.gen(function*() {
       const text = yield* written([named(1), named(2)])
-      const { error, seen } = yield* upTo(fromNdjson(Stream.make(text.slice(0, -20))))
+      const { error, seen } = yield* upTo(Ndjson.decode(Stream.make(text.slice(0, -20))))
 
       assert.deepStrictEqual(seen, [named(1)])
       assert.deepStrictEqual(error, new UnreadableLine({ line: 2, reason: "NotJson" }))
@@ -116,7 +120,7 @@ describe("fromNdjson", () => {
         "\"clocked_in\":\"2026-03-02T08:00:00Z\"",
         "\"clocked_in\":\"secret\""
       )
-      const { error } = yield* upTo(fromNdjson(Stream.make(`\n\n${text}`)))
+      const { error } = yield* upTo(Ndjson.decode(Stream.make(`\n\n${text}`)))
 
       assert.deepStrictEqual(
         { ...error },
@@ -136,7 +140,7 @@ describe("fromNdjson", () => {
   it.effect("names no punch where the id was rounded to that of another one", () =>
     Effect.gen(function*() {
       const text = (yield* written([named(31)])).replace("\"id\":31", "\"id\":9007199254740993")
-      const { error } = yield* upTo(fromNdjson(Stream.make(text)))
+      const { error } = yield* upTo(Ndjson.decode(Stream.make(text)))
 
       assert.instanceOf(error, UnreadableLine)
       assert.deepStrictEqual([error.path, error.punchId], ["id", Option.none()])
@@ -149,7 +153,7 @@ describe("fromNdjson", () => {
         fed++
         return "x".repeat(1024 * 1024)
       }))
-      const { error } = yield* upTo(fromNdjson(endless))
+      const { error } = yield* upTo(Ndjson.decode(endless))
 
       assert.deepStrictEqual(error, new UnreadableLine({ line: 1, reason: "TooLong" }))
       assert.strictEqual(fed, 9)
@@ -158,14 +162,14 @@ describe("fromNdjson", () => {
   it.effect("does not read half a line as a punch when the text itself fails", () =>
     Effect.gen(function*() {
       const text = yield* written([named(1)])
-      const { error, seen } = yield* upTo(fromNdjson(Stream.concat(Stream.make(text.trim()), Stream.fail("gone"))))
+      const { error, seen } = yield* upTo(Ndjson.decode(Stream.concat(Stream.make(text.trim()), Stream.fail("gone"))))
 
       assert.strictEqual(error, "gone")
       assert.deepStrictEqual(seen, [])
     }))
 
   it.effect.prop(
-    "reads what toNdjson wrote, whatever the chunks of either",
+    "reads what Ndjson.encode wrote, whatever the chunks of either",
     {
       samples: Arbitrary.array(Sample, { maxLength: 12 }),
       size: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 300 }))
@@ -173,7 +177,7 @@ describe("fromNdjson", () => {
     ({ samples, size }) =>
       Effect.gen(function*() {
         const punches = samples.map((sample) => sample.punch)
-        const text = yield* Stream.mkString(toNdjson(Stream.rechunk(Stream.fromArray(punches), size)))
+        const text = yield* Stream.mkString(Ndjson.encode(Stream.rechunk(Stream.fromArray(punches), size)))
         const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, index) =>
           text.slice(index * size, (index + 1) * size))
 

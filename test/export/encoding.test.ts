@@ -1,7 +1,7 @@
 /** The files of an export against what they are with the schema alone: the same bytes, the same verdict, the same words. */
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Cause, Effect, Exit, Option, Stream } from "effect"
-import { toCsv, toNdjson } from "../../src/export/index.ts"
+import { Csv, Ndjson } from "../../src/export/index.ts"
 import type { TimePunch } from "../../src/index.ts"
 import { prng } from "../../src/testing/base/prng.ts"
 import { legalPunch, somePunch } from "../internal/wire/spoiltPunch.ts"
@@ -37,14 +37,14 @@ const outcome = <E>(stream: Stream.Stream<string, E>) => {
 
 describe.each([
   {
-    name: "toNdjson",
-    write: (punches: Stream.Stream<TimePunch>) => toNdjson(punches),
-    writeWithSchemaAlone: (punches: Stream.Stream<TimePunch>) => withSchemaAlone.toNdjson(punches)
+    name: "Ndjson.encode",
+    write: (punches: Stream.Stream<TimePunch>) => Ndjson.encode(punches),
+    writeWithSchemaAlone: (punches: Stream.Stream<TimePunch>) => withSchemaAlone.Ndjson.encode(punches)
   },
   {
-    name: "toCsv",
-    write: (punches: Stream.Stream<TimePunch>) => toCsv(punches),
-    writeWithSchemaAlone: (punches: Stream.Stream<TimePunch>) => withSchemaAlone.toCsv(punches)
+    name: "Csv.encode",
+    write: (punches: Stream.Stream<TimePunch>) => Csv.encode(punches),
+    writeWithSchemaAlone: (punches: Stream.Stream<TimePunch>) => withSchemaAlone.Csv.encode(punches)
   }
 ])("$name", ({ write, writeWithSchemaAlone }) => {
   it("writes the bytes that the schema alone writes, or fails with its words, for 1000 punches with anything wrong in them", () => {

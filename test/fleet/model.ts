@@ -308,7 +308,7 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
         living.set(name, process)
         const layer = Layer.merge(
           Layer.succeed(SyncStore, storeOf(process)),
-          TimePunches.layerMock({
+          Layer.mock(TimePunches)({
             pages: (company) => pages(process, typeof company === "number" ? company : company.id)
           })
         )

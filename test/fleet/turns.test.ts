@@ -90,7 +90,7 @@ const world = (
       name: "a",
       mine,
       shared: "{}"
-    }).pipe(Effect.provide(Layer.merge(Layer.succeed(SyncStore, store), TimePunches.layerMock({ pages }))))
+    }).pipe(Effect.provide(Layer.merge(Layer.succeed(SyncStore, store), Layer.mock(TimePunches)({ pages }))))
     yield* Effect.orDie(test.store.operator.add([{ id, every: undefined }]))
     return { ...test, test, runner, page: Deferred.succeed(page, undefined), commits, refusals }
   })
@@ -177,7 +177,7 @@ describe("a turn", () => {
       }).pipe(
         Effect.provide(Layer.merge(
           Layer.succeed(SyncStore, makeStoreOf(new Map())),
-          TimePunches.layerMock({ pages })
+          Layer.mock(TimePunches)({ pages })
         ))
       )
       yield* Effect.orDie(test.store.operator.add([{ id, every: undefined }]))
@@ -717,7 +717,7 @@ describe("a process in trouble", () => {
       const retries: Array<unknown> = []
       const punches = yield* Effect.provide(
         TimePunches,
-        TimePunches.layerMock({
+        Layer.mock(TimePunches)({
           pages: (_company, _filter, options) => {
             retries.push(options?.retry)
             return Stream.fail(new RateLimited({}))

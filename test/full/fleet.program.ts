@@ -125,7 +125,7 @@ const logged = Layer.effect(
             }
             const result = yield* Effect.result(store.commit(batch, previous))
             const at = yield* Clock.currentTimeMillis
-            note({ ...link, kind: result._tag === "Success" ? "done" : result.failure.reason, at })
+            note({ ...link, kind: result._tag === "Success" ? "done" : result.failure.reason._tag, at })
             return yield* Effect.fromResult(result)
           }))
         })

@@ -72,7 +72,7 @@ import {
   UnprocessableEntity,
   UserId
 } from "effect-time-punches"
-import { fromNdjson, toCsv, toNdjson } from "effect-time-punches/export"
+import { Csv, Ndjson } from "effect-time-punches/export"
 import { Labor, PayCalendar, PayPeriod, Period, PeriodCheck, WorkedTime } from "effect-time-punches/payroll"
 import {
   defaultCompany,
@@ -132,7 +132,7 @@ const credentials = [
 const versions = [ApiVersion.layer("2026-06-01"), ApiVersion.layerTokenDefault]
 const retries = [RetryPolicy.layer({ attempts: 5, attemptTimeout: "1 minute", budget: 100 }), RetryPolicy.layerNone]
 const propagation = Layer.succeed(TracePropagation, true)
-const mock = TimePunches.layerMock({ list: () => Stream.fail(new Forbidden({})) })
+const mock = Layer.mock(TimePunches)({ list: () => Stream.fail(new Forbidden({})) })
 
 // A credential and a token endpoint of the caller's own need public names only.
 const signing = Layer.succeed(Credentials, {
@@ -261,8 +261,8 @@ const issues: Effect.Effect<
 const kinds: ReadonlyArray<PeriodCheck.IssueKind> = PeriodCheck.IssueKind.literals
 
 // Subpaths.
-const lines = rows.pipe(toNdjson, fromNdjson)
-const sheet = toCsv(rows)
+const lines = rows.pipe(Ndjson.encode, Ndjson.decode)
+const sheet = Csv.encode(rows)
 const fake = FakeService.layer({ punches: generatePunches({ seed: 1, count: 10, companyId: defaultCompany.id }) })
 const server = Layer.provide(FakeServer.layer(), fake)
 const broken = FakeService.use((service) => service.inject(Fault.status(503)))

@@ -17,7 +17,7 @@ const consumer = `
 import { Effect, Layer, Option, Redacted, Stream } from "effect"
 import { CompanyId, Credentials, Endpoints, type ListError, TimePunches } from "effect-time-punches"
 import { WorkedTime } from "effect-time-punches/payroll"
-import { toNdjson } from "effect-time-punches/export"
+import { Ndjson } from "effect-time-punches/export"
 import { defaultCompany, FakeService, generatePunches } from "effect-time-punches/testing"
 import { UserId } from "effect-time-punches"
 
@@ -32,7 +32,7 @@ const program: Effect.Effect<number, ListError, TimePunches> = TimePunches.list(
   Stream.filter((punch) => Option.isSome(WorkedTime.measure(punch).durations) || punch.userId !== UserId.make(0)),
   Stream.runCount
 )
-const lines = TimePunches.list(company).pipe(toNdjson, Stream.runCount)
+const lines = TimePunches.list(company).pipe(Ndjson.encode, Stream.runCount)
 console.log("rows", await Effect.runPromise(Effect.provide(program, live)))
 console.log("chunks", (await Effect.runPromise(Effect.provide(lines, live))) > 0)
 `
@@ -97,7 +97,7 @@ const tsconfig = (skipLibCheck: boolean) => ({
     types: ["node"],
     outDir: "out"
   },
-  files: ["consumer.ts", "names.ts", "copy.ts", "every.ts"]
+  files: ["consumer.ts", "names.ts", "copy.ts", "compositions.ts", "every.ts"]
 })
 
 /** Compilers that page 1 names, by the folder that npm installs them in. */
@@ -122,11 +122,13 @@ beforeAll(async () => {
   const tools = await Promise.all(["effect", "@effect/platform-node", "typescript", "@types/node"].map(versionOf))
   const names = await readFile(join(import.meta.dirname, "names.program.ts"), "utf8")
   const copy = await readFile(join(import.meta.dirname, "copy.program.ts"), "utf8")
+  const compositions = await readFile(join(import.meta.dirname, "compositions.program.ts"), "utf8")
   const files = {
     "consumer.ts": consumer,
     "every.ts": await every(),
     "names.ts": names,
     "copy.ts": copy,
+    "compositions.ts": compositions,
     "worker.ts": worker,
     "single.ts": single
   }

@@ -148,7 +148,7 @@ const kindsOf: Readonly<Record<string, ChangeKind>> = {
   "counts missing": "missing"
 }
 
-const expected = (then: ReadonlyArray<PastRow>, now: ReadonlyArray<PastRow>): ReadonlyMap<number, ChangeKind> =>
+const expected = (then: ReadonlyArray<PastRow>, now: ReadonlyArray<PastRow>): ReadonlyMap<number, string> =>
   new Map(now.flatMap((after) => {
     const before = then.find(({ punch: { id } }) => id === after.punch.id)
     const names = `${nameOf(before)} ${nameOf(after)}`
@@ -164,7 +164,7 @@ const byClockIn = (punches: ReadonlyArray<TimePunch>) =>
 
 /** By person, then by the clock-in of the version that counts, then by id. */
 const inOrder = (punches: Changes["punches"]) => {
-  const countsNow: ReadonlyArray<ChangeKind> = ["edited", "added", "movedIn", "undeleted", "back"]
+  const countsNow: ReadonlyArray<string> = ["edited", "added", "movedIn", "undeleted", "back"]
   const keyOf = ({ after, before, kind, punchId, userId }: Changes["punches"][number]) => {
     const shown = Option.getOrThrow(countsNow.includes(kind) ? after : before)
     return [userId, shown.clockedIn.epochMilliseconds, punchId] as const

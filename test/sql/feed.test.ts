@@ -20,7 +20,7 @@ type Event = FeedEvent
 
 const told = (events: ReadonlyArray<Event>) => events.map(({ kind, punchId }) => [Number(punchId), kind] as const)
 
-const kinds = (events: ReadonlyArray<Event>): ReadonlyArray<FeedKind> => events.map(({ kind }) => kind)
+const kinds = (events: ReadonlyArray<Event>): ReadonlyArray<string> => events.map(({ kind }) => kind)
 
 /** Applies events to a state: this is what a consumer does. */
 const applied = (state: ReadonlyMap<number, TimePunch>, events: ReadonlyArray<Event>) => {

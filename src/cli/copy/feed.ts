@@ -11,7 +11,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { toVersion } from "../../export/rows.ts"
 import { escaped, printable } from "../../internal/text/printable.ts"
-import { timePunchNames } from "../../internal/wire/names.ts"
+import { columnNames } from "../../internal/wire/columnOrder.ts"
 import { differingColumns } from "../../sql/columns.ts"
 import type { FeedEvent } from "../../sql/feedEvent.ts"
 import { FeedKind, FeedPosition } from "../../sql/feedPosition.ts"
@@ -33,7 +33,7 @@ import { makeVerb } from "../verb.ts"
 import { openState } from "./feedState.ts"
 
 /** The fields that an event can show as different. */
-const { companyId: _company, id: _id, ...fields } = timePunchNames
+const { companyId: _company, id: _id, ...fields } = columnNames
 
 const readPosition = Schema.decodeUnknownOption(FeedPosition)
 
@@ -146,7 +146,7 @@ const printFeed = Effect.fnUntraced(function*(input: FeedInput) {
 export const feedFields = (events: number, position: FeedPosition | undefined) => ({ events, position })
 
 const isAsked = (event: FeedEvent, { changed, kind }: FeedInput): boolean =>
-  Option.match(kind, { onNone: () => true, onSome: (kinds) => kinds.includes(event.kind) }) &&
+  Option.match(kind, { onNone: () => true, onSome: (kinds) => kinds.some((each) => each === event.kind) }) &&
   Option.match(changed, {
     onNone: () => true,
     onSome: (fields) => changedFields(event).some((name) => fields.some((field) => field === name))

@@ -2,7 +2,7 @@
 import * as DateTime from "effect/DateTime"
 import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
-import { timePunchNames } from "../../internal/wire/names.ts"
+import { columnNames } from "../../internal/wire/columnOrder.ts"
 import * as WorkedTime from "../../payroll/WorkedTime.ts"
 import type { PunchChange } from "../../sql/history.ts"
 import type { Break, TimePunch } from "../../TimePunch.ts"
@@ -141,7 +141,7 @@ type DifferenceOf = (change: Change, reading: PunchDisplay) => Option.Option<Fie
 
 const fieldOf = <K extends Key>(key: K): DifferenceOf => {
   const { exact, isMain = false, text } = special[key] ?? { text: plainText }
-  const field = timePunchNames[key]
+  const field = columnNames[key]
   return ({ after, before }, reading) => {
     const textsOf = (text: Shown<TimePunch[K]>["text"]) => {
       const [one, other] = [before, after].map((version) =>
@@ -177,7 +177,7 @@ const net: DifferenceOf = ({ after, before, kind }, reading) => {
   })
 }
 
-const { companyId: _company, id: _id, modified: _modified, ...names } = timePunchNames
+const { companyId: _company, id: _id, modified: _modified, ...names } = columnNames
 
 const isKey = (key: string): key is Key => Object.hasOwn(names, key)
 

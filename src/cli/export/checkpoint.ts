@@ -145,7 +145,7 @@ export const openCheckpoint = Effect.fnUntraced(function*(
    * progress that is on disk, requests them again, and cuts off what the earlier one wrote behind its last row.
    */
   const assertOwner = currentNote.pipe(
-    // A note that is no note any more is not of this run either.
+    // A note that cannot be read any more is not of this run either.
     Effect.catchTag("CommandFailure", () => Effect.fail(takenOver(output))),
     Effect.flatMap((note) => note?.run === run ? Effect.void : Effect.fail(takenOver(output)))
   )

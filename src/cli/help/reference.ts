@@ -2,7 +2,7 @@
  * The tables of `help`: codes, variables, columns and messages. `docs/commands.md` is made of the same. Loaded when one of them is
  * read. Words in backticks are code on the page, and plain in a terminal.
  */
-import { timePunchNames } from "../../internal/wire/names.ts"
+import { columnNames } from "../../internal/wire/columnOrder.ts"
 import { codeOf, codeOfError, type ExitCode, exitCode, kindOf } from "../failure.ts"
 import { settings } from "../flags/settings.ts"
 import { wrap } from "../print/table.ts"
@@ -91,7 +91,7 @@ const telemetry: Table = {
   ]
 }
 
-const { breaks: _, ...fields } = timePunchNames
+const { breaks: _, ...fields } = columnNames
 
 const quoted = (names: ReadonlyArray<string>): string => names.map((name) => `\`${name}\``).join(", ")
 

@@ -412,7 +412,7 @@ const recentChanges = Effect.fnUntraced(function*(
   const found = yield* PunchCopy.feed(company, { after }).pipe(
     Stream.filter((event) => {
       end = event.position
-      return kinds.value.includes(event.kind)
+      return kinds.value.some((each) => each === event.kind)
     }),
     Stream.take(maxRows + 1),
     Stream.runCollect,

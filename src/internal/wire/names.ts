@@ -2,10 +2,10 @@
  * The wire name of every field: one map for the codec, `sort_by`, the columns of CSV and of SQL. `TimePunch.Wire`
  * compiles only while each field has a name and each name a field.
  */
-import { breakFields, namesOf, tableFields } from "./schema.ts"
+import { breakFields, namesOf, punchFields } from "./schema.ts"
 
-/** Wire names of the fields of `TimePunch`, in the order of the columns of a table. */
-export const timePunchNames = namesOf(tableFields)
+/** Wire names of the fields of `TimePunch`. */
+export const timePunchNames = namesOf(punchFields)
 
 /** Wire names of the fields of `Break`. */
 export const breakNames = namesOf(breakFields)

@@ -36,6 +36,11 @@ const readInstant = (millisOf: (text: string) => number) =>
       : Effect.succeed(DateTime.makeUnsafe(millis))
   })
 
+/** A word of a list that may grow. What was written by a later release may have another one, which is kept as it is. */
+export const openWord = <const L extends ReadonlyArray<string>>(
+  words: Schema.Literals<L>
+): Schema.Codec<L[number] | (string & {}), string> => Schema.Union([words, Schema.String])
+
 /** Between a text and an instant: strict when decoding, `Z` when encoding. */
 export const instantFromText = {
   decode: readInstant(parseInstant),
@@ -99,7 +104,7 @@ export type Cell = number | string | boolean | null
 /** The type of a column, by its name in PostgreSQL. */
 export type ColumnType = "bigint" | "timestamptz" | "boolean" | "text" | "jsonb"
 
-interface Field<
+export interface Field<
   Name extends string,
   Wire extends Schema.Constraint,
   Type extends ColumnType,
@@ -142,7 +147,7 @@ const maybeInstant = <const Name extends string>(name: Name) =>
 const orNull = <A extends Cell>(value: Option.Option<A>): A | null => Option.isSome(value) ? value.value : null
 
 /** Without `cell`, which takes the value of its own field alone. */
-type Fields = Readonly<
+export type Fields = Readonly<
   Record<string, Omit<Field<string, Schema.Constraint, ColumnType, boolean>, "cell">>
 >
 
@@ -156,12 +161,6 @@ function wireOf(fields: Fields) {
 export function namesOf<F extends Fields>(fields: F): { readonly [K in keyof F]: F[K]["name"] }
 export function namesOf(fields: Fields) {
   return Object.fromEntries(Object.entries(fields).map(([key, { name }]) => [key, name]))
-}
-
-/** The same fields in another order: first these. */
-function inOrder<F extends Fields>(fields: F, order: ReadonlyArray<keyof F & string>): F
-function inOrder(fields: Fields, order: ReadonlyArray<string>) {
-  return { ...Object.fromEntries(order.map((key) => [key, fields[key]])), ...fields }
 }
 
 /** The type of each column, and whether it may be null. */
@@ -215,32 +214,6 @@ export const punchFields = {
     (value) => value
   )
 } as const
-
-/** The same in the order of the columns of a table. A new field is behind them. */
-export const tableFields = inOrder(punchFields, [
-  "id",
-  "companyId",
-  "userId",
-  "roleId",
-  "locationId",
-  "departmentId",
-  "shiftId",
-  "clockedIn",
-  "clockedOut",
-  "hourlyWage",
-  "tips",
-  "approved",
-  "editablePunch",
-  "autoClockedOut",
-  "clockedInOffline",
-  "clockedOutOffline",
-  "posType",
-  "notes",
-  "created",
-  "modified",
-  "deleted",
-  "breaks"
-])
 
 /** A punch on the wire; `item` is the codec of its breaks. */
 export const wireTimePunch = <S extends Schema.Constraint>(item: S) =>

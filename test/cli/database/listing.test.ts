@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import * as Fs from "node:fs"
-import { toCsv, toNdjson } from "../../../src/export/index.ts"
+import { Csv, Ndjson } from "../../../src/export/index.ts"
 import { TimePunch } from "../../../src/index.ts"
 import { defaultCompany, FakeService, Fault, generatePunches, toWire } from "../../../src/testing/index.ts"
 import { cli, companyOnly, environment, execute, inFolder, onCopy, queries, read } from "../support.ts"
@@ -40,8 +40,8 @@ describe("list and export of a copy", () => {
         const exported = yield* run("export", "--output", `${folder}/all.csv`)
         const printed = yield* run("export", "--output", "-")
 
-        assert.strictEqual(ndjson?.stdout, yield* Stream.mkString(toNdjson(Stream.fromIterable(punches))))
-        assert.strictEqual(csv?.stdout, yield* Stream.mkString(toCsv(Stream.fromIterable(punches))))
+        assert.strictEqual(ndjson?.stdout, yield* Stream.mkString(Ndjson.encode(Stream.fromIterable(punches))))
+        assert.strictEqual(csv?.stdout, yield* Stream.mkString(Csv.encode(Stream.fromIterable(punches))))
         assert.deepStrictEqual(
           JSON.parse(json?.stdout ?? ""),
           ndjson?.stdout.trim().split("\n").map((line): unknown => JSON.parse(line))
@@ -58,7 +58,7 @@ describe("list and export of a copy", () => {
     inCopy((file, folder) =>
       Effect.gen(function*() {
         const none = ["--user-id", "999999"]
-        const header = yield* Stream.mkString(toCsv(Stream.empty))
+        const header = yield* Stream.mkString(Csv.encode(Stream.empty))
         const listed = yield* onCopy(file)("list", "--format", "csv", ...none)
         const json = yield* onCopy(file)("list", "--format", "json", ...none)
         const { code } = yield* onCopy(file)("export", "--output", `${folder}/none.csv`, ...none)
@@ -78,7 +78,7 @@ describe("list and export of a copy", () => {
 
         assert.strictEqual(
           first.stdout,
-          yield* Stream.mkString(toNdjson(Stream.fromIterable(punches.slice(0, 1005))))
+          yield* Stream.mkString(Ndjson.encode(Stream.fromIterable(punches.slice(0, 1005))))
         )
         assert.deepStrictEqual(
           ids.map(({ id }) => id),
@@ -143,7 +143,7 @@ describe("list and export of a copy", () => {
         assert.deepStrictEqual([refused.code, read(output)], [2, "mine"])
 
         yield* onCopy(file)("export", "--output", output, "--force")
-        assert.strictEqual(read(output), yield* Stream.mkString(toCsv(Stream.fromIterable(punches))))
+        assert.strictEqual(read(output), yield* Stream.mkString(Csv.encode(Stream.fromIterable(punches))))
       })
     ))
 
@@ -205,7 +205,7 @@ describe("list and export of a copy", () => {
         const { code } = yield* cli(["export", "--output", output, "--database", file], { env: companyOnly, files })
 
         assert.deepStrictEqual([code, isChanged], [0, true])
-        assert.strictEqual(read(output), yield* Stream.mkString(toNdjson(Stream.fromIterable(punches))))
+        assert.strictEqual(read(output), yield* Stream.mkString(Ndjson.encode(Stream.fromIterable(punches))))
       })
     ))
 })

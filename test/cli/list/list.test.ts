@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema, Stream } from "effect"
-import { toCsv, toNdjson } from "../../../src/export/index.ts"
+import { Csv, Ndjson } from "../../../src/export/index.ts"
 import { TimePunch } from "../../../src/index.ts"
 import { defaultCompany, FakeService, Fault, generatePunches, toWire } from "../../../src/testing/index.ts"
 import { cli, environment, linesOf, queries } from "../support.ts"
@@ -32,8 +32,8 @@ describe("time-punches list", () => {
       const ndjson = yield* cli(["list", "--format", "ndjson"])
       const csv = yield* cli(["list", "--format", "csv"])
 
-      assert.strictEqual(ndjson.stdout, yield* Stream.mkString(toNdjson(Stream.fromIterable(punches))))
-      assert.strictEqual(csv.stdout, yield* Stream.mkString(toCsv(Stream.fromIterable(punches))))
+      assert.strictEqual(ndjson.stdout, yield* Stream.mkString(Ndjson.encode(Stream.fromIterable(punches))))
+      assert.strictEqual(csv.stdout, yield* Stream.mkString(Csv.encode(Stream.fromIterable(punches))))
     }).pipe(Effect.provide(fake)))
 
   it.effect("sends the filters, and requests no page after --limit punches", () =>
@@ -102,7 +102,7 @@ describe("time-punches list", () => {
       assert.strictEqual(rest.code, 0)
       assert.strictEqual(
         broken.stdout + rest.stdout,
-        yield* Stream.mkString(toNdjson(Stream.fromIterable(punches)))
+        yield* Stream.mkString(Ndjson.encode(Stream.fromIterable(punches)))
       )
     }).pipe(Effect.provide(fake)))
 

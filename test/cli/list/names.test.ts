@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema, Stream } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
-import { Csv } from "effect/encoding"
+import { Csv as CoreCsv } from "effect/encoding"
 import * as Fs from "node:fs"
-import { csvColumns, fromNdjson, toNdjson } from "../../../src/export/index.ts"
+import { Csv, Ndjson } from "../../../src/export/index.ts"
 import { TimePunch } from "../../../src/index.ts"
 import { defaultCompany, FakeService, generatePunches, toWire } from "../../../src/testing/index.ts"
 import { cli, inFakeOf, linesOf, queries, temporaryFolder } from "../support.ts"
@@ -32,7 +32,7 @@ const namesFile = Effect.map(temporaryFolder, (folder) => {
 const inFake = inFakeOf(generated)
 
 const cellsOf = (csv: string) =>
-  Stream.make(csv).pipe(Stream.pipeThroughChannel(Csv.decodeString({ headers: true })), Stream.runCollect)
+  Stream.make(csv).pipe(Stream.pipeThroughChannel(CoreCsv.decodeString({ headers: true })), Stream.runCollect)
 
 describe("list --names", () => {
   it.effect("shows names beside the ids, without what controls a terminal", () =>
@@ -60,12 +60,12 @@ describe("list --names", () => {
 
       assert.deepStrictEqual(
         Object.keys(row ?? {}),
-        [...csvColumns, "user_name", "location_name", "role_name", ...unnamed]
+        [...Csv.columns, "user_name", "location_name", "role_name", ...unnamed]
       )
       assert.strictEqual(rows.length, punches.length)
       assert.deepStrictEqual(
-        rows.map((row) => csvColumns.map((name) => row[name])),
-        (yield* cellsOf(plain.stdout)).map((row) => csvColumns.map((name) => row[name]))
+        rows.map((row) => Csv.columns.map((name) => row[name])),
+        (yield* cellsOf(plain.stdout)).map((row) => Csv.columns.map((name) => row[name]))
       )
       assert.deepStrictEqual(
         [row?.["user_name"], row?.["location_name"], row?.["role_name"], row?.["department_name"]],
@@ -76,7 +76,7 @@ describe("list --names", () => {
   it.effect("appends keys to NDJSON, which is read as before", () =>
     inFake(Effect.gen(function*() {
       const { stdout } = yield* cli(["list", "--format", "ndjson", "--names", yield* namesFile])
-      const read = yield* Stream.runCollect(fromNdjson(Stream.make(stdout)))
+      const read = yield* Stream.runCollect(Ndjson.decode(Stream.make(stdout)))
       const rows: ReadonlyArray<Record<string, unknown>> = linesOf(stdout).map((line) => JSON.parse(line))
 
       assert.deepStrictEqual(
@@ -84,8 +84,8 @@ describe("list --names", () => {
         [["user_name", bad], ["location_name", "東京 駅"], ["role_name", "Bar, Küche"], ["department_name", null]]
       )
       assert.strictEqual(
-        yield* Stream.mkString(toNdjson(Stream.fromIterable(read))),
-        yield* Stream.mkString(toNdjson(Stream.fromIterable(punches)))
+        yield* Stream.mkString(Ndjson.encode(Stream.fromIterable(read))),
+        yield* Stream.mkString(Ndjson.encode(Stream.fromIterable(punches)))
       )
       const others = rows.filter((row) => row["user_id"] !== first?.userId)
       assert.isAbove(others.length, 0)

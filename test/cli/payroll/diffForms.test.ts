@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Option, Stream } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
-import { Csv } from "effect/encoding"
+import { Csv as CoreCsv } from "effect/encoding"
 import type { PunchDisplay } from "../../../src/cli/database/punchFields.ts"
 import type { NameKind, Names } from "../../../src/cli/flags/names.ts"
 import * as Print from "../../../src/cli/payroll/diffPrint.ts"
 import { piped } from "../../../src/cli/print/table.ts"
-import { csvColumns } from "../../../src/export/index.ts"
+import { Csv } from "../../../src/export/index.ts"
 import { Cents, LocationId, TimePunchId, UserId } from "../../../src/Ids.ts"
 import type { WorkedTime } from "../../../src/payroll/index.ts"
 import type { Changes } from "../../../src/sql/history.ts"
@@ -66,7 +66,7 @@ const punchesCsv = ({ punches }: Changes, names: Names | undefined, options: Wor
   textOf(Print.punchesCsv(Stream.fromIterable(punches), names, options, style))
 
 const cellsOf = (csv: string) =>
-  Stream.make(csv).pipe(Stream.pipeThroughChannel(Csv.decodeString({ headers: true })), Stream.runCollect)
+  Stream.make(csv).pipe(Stream.pipeThroughChannel(CoreCsv.decodeString({ headers: true })), Stream.runCollect)
 
 describe("the table of changes", () => {
   it("has the punches with what differs, then the people", () => {
@@ -115,7 +115,7 @@ describe("the CSV of changes", () => {
     Effect.gen(function*() {
       const csv = yield* punchesCsv(changes, undefined, {})
       const [edited, added] = yield* cellsOf(csv)
-      const twice = csvColumns.filter((name) => name !== "id" && name !== "company_id")
+      const twice = Csv.columns.filter((name) => name !== "id" && name !== "company_id")
 
       assert.deepStrictEqual(
         Object.keys(edited ?? {}),

@@ -1,5 +1,5 @@
 /** The service of a plan: answers requests from the source, with cursors, a `Date`, and what goes wrong with them. */
-import { DateTime, Effect, Option, Stream } from "effect"
+import { DateTime, Effect, Layer, Option, Stream } from "effect"
 import {
   Cursor,
   DecodeError,
@@ -36,8 +36,6 @@ const queryOf = (filter: PunchFilter, { ignores, order }: Plan): Query => ({
 
 /** The most empty pages in a row that the listing of a plan reads: few, so that some plans have more. */
 const mostEmptyPages = 3
-
-const mock = Effect.runSync(Effect.provide(TimePunches, TimePunches.layerMock({})))
 
 /** A listing that a process reads. */
 interface Walk {
@@ -230,8 +228,7 @@ export const makeService = (source: Source, plan: Plan, random: Prng) => {
     /** The service as one process meets it. */
     for(traffic: Traffic): TimePunches["Service"] {
       const own = new Set<Cursor>()
-      return {
-        ...mock,
+      const mock = Layer.mock(TimePunches)({
         pages: (_, filter = {}, options = {}) => {
           const from = Option.isOption(options.cursor) ? options.cursor : Option.fromUndefinedOr(options.cursor)
           return Stream.suspend(() => {
@@ -246,7 +243,8 @@ export const makeService = (source: Source, plan: Plan, random: Prng) => {
             )
           })
         }
-      }
+      })
+      return Effect.runSync(Effect.provide(TimePunches, mock))
     },
 
     /** How many clocks have changed since the request that was sent at this local time. */

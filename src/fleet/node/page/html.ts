@@ -60,7 +60,12 @@ const pauseLine = ({ by, reason, until }: Pause): Html =>
   }</p>
 `
 
-const stateKind = { active: "good", paused: "warn", blocked: "bad", quarantined: "bad" } as const
+const stateKind: Readonly<Record<string, "good" | "warn" | "bad">> = {
+  active: "good",
+  paused: "warn",
+  blocked: "bad",
+  quarantined: "bad"
+} satisfies Record<FleetState, "good" | "warn" | "bad">
 
 const runnerKind = { working: "good", refused: "bad", sick: "bad", silent: "warn" } as const
 
@@ -137,7 +142,7 @@ const companyColumns: ReadonlyArray<Column<Watched>> = [
   {
     title: "State",
     cell: ({ reason, state }) =>
-      html`<span class="${stateKind[state]}">${state}</span>${
+      html`<span class="${stateKind[state] ?? "bad"}">${state}</span>${
         Option.match(reason, { onNone: () => "", onSome: (why) => ` (${why})` })
       }`
   },

@@ -10,7 +10,7 @@ const none = Option.none()
 const page = pageOf(punch().clockedIn, { asOf: none, items: [punch()] })
 
 /** The message of the defect that a program died of. */
-const defectOf = <A, E>(program: Effect.Effect<A, E, TimePunches>, mock = TimePunches.layerMock({})) =>
+const defectOf = <A, E>(program: Effect.Effect<A, E, TimePunches>, mock = Layer.mock(TimePunches)({})) =>
   Effect.map(
     Effect.exit(Effect.provide(program, mock)),
     (exit) => Exit.isFailure(exit) ? String(Cause.squash(exit.cause)) : "it did not die"
@@ -26,24 +26,26 @@ const calls = {
   )
 }
 
-describe("TimePunches.layerMock", () => {
+describe("a mock of TimePunches", () => {
   it.effect("answers with the members that it is given", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* Stream.runCollect(TimePunches.list(company)), [punch()])
       assert.deepStrictEqual(yield* Stream.runCollect(TimePunches.pages(company)), [page])
       assert.deepStrictEqual(yield* TimePunches.page(company), page)
       assert.strictEqual((yield* Stream.runCollect(TimePunches.listResults(company))).length, 2)
-    }).pipe(Effect.provide(TimePunches.layerMock({
-      list: () => Stream.succeed(punch()),
-      pages: () => Stream.succeed(page),
-      page: () => Effect.succeed(page),
-      listResults: () => Stream.make(Result.succeed(punch()), Result.fail(new InvalidPunch({ index: 1, path: "id" })))
-    }))))
+    }).pipe(Effect.provide(
+      Layer.mock(TimePunches)({
+        list: () => Stream.succeed(punch()),
+        pages: () => Stream.succeed(page),
+        page: () => Effect.succeed(page),
+        listResults: () => Stream.make(Result.succeed(punch()), Result.fail(new InvalidPunch({ index: 1, path: "id" })))
+      })
+    )))
 
   it.effect("passes the arguments of a call to the member", () =>
     Effect.gen(function*() {
       const requested: Array<unknown> = []
-      const mock = TimePunches.layerMock({
+      const mock = Layer.mock(TimePunches)({
         list: (...args) => {
           requested.push(args)
           return Stream.empty
@@ -56,8 +58,8 @@ describe("TimePunches.layerMock", () => {
 
   it.effect("fails with any listing error, made in one line", () =>
     Effect.gen(function*() {
-      const forbidden = TimePunches.layerMock({ list: () => Stream.fail(new Forbidden({})) })
-      const throttled = TimePunches.layerMock({ page: () => Effect.fail(new RateLimited({})) })
+      const forbidden = Layer.mock(TimePunches)({ list: () => Stream.fail(new Forbidden({})) })
+      const throttled = Layer.mock(TimePunches)({ page: () => Effect.fail(new RateLimited({})) })
 
       assert.strictEqual((yield* Effect.provide(Effect.flip(calls.list), forbidden))._tag, "Forbidden")
       assert.strictEqual((yield* Effect.provide(Effect.flip(calls.page), throttled))._tag, "RateLimited")
@@ -68,12 +70,12 @@ describe("TimePunches.layerMock", () => {
       for (const [member, call] of Object.entries(calls)) {
         assert.include(
           yield* defectOf<unknown, unknown>(call),
-          `TimePunches.${member} was called, but the mock does not have it`
+          `TimePunches: Unimplemented method "${member}"`
         )
       }
-      const partial = TimePunches.layerMock({ list: () => Stream.empty })
+      const partial = Layer.mock(TimePunches)({ list: () => Stream.empty })
       assert.strictEqual(yield* defectOf(calls.list, partial), "it did not die")
-      assert.include(yield* defectOf(calls.page, partial), "TimePunches.page was called")
+      assert.include(yield* defectOf(calls.page, partial), `Unimplemented method "page"`)
     }))
 
   it.effect("does not die before a member that it lacks is run", () =>
@@ -82,17 +84,16 @@ describe("TimePunches.layerMock", () => {
 
       assert.isDefined(service.list(company))
       assert.isDefined(service.page(company))
-    }).pipe(Effect.provide(TimePunches.layerMock({}))))
+    }).pipe(Effect.provide(Layer.mock(TimePunches)({}))))
 
-  it("can be the result of a promise", async () => {
-    const service = await Effect.runPromise(Effect.provide(TimePunches, TimePunches.layerMock({})))
+  it("has a `then`, so it never settles as the result of a promise, as docs/06-testing.md says", () => {
+    const service = Effect.runSync(Effect.provide(TimePunches, Layer.mock(TimePunches)({})))
 
-    assert.notProperty(service, "then")
-    assert.isFunction(service.list)
+    assert.isFunction(Reflect.get(service, "then"))
   })
 
   it("lets the promise of a mocked program settle", async () => {
-    const mock = TimePunches.layerMock({ list: () => Stream.succeed(punch()) })
+    const mock = Layer.mock(TimePunches)({ list: () => Stream.succeed(punch()) })
 
     assert.strictEqual(await Effect.runPromise(Effect.provide(Stream.runCount(TimePunches.list(company)), mock)), 1)
   })
@@ -107,7 +108,7 @@ describe("TimePunches.layerMock", () => {
           TimePunches.useSync((punches) => ({ count: Stream.runCount(punches.list(company)) }))
         )
       }
-      const mock = TimePunches.layerMock({ list: () => Stream.make(punch(), punch()) })
+      const mock = Layer.mock(TimePunches)({ list: () => Stream.make(punch(), punch()) })
       const count = yield* Effect.provide(
         Effect.flatMap(Report, (report) => report.count),
         Report.layer.pipe(Layer.provide(mock))
