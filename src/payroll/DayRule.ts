@@ -36,7 +36,7 @@ export interface MillisInterval {
 export type DayRule = DateTime.TimeZone | {
   /** The zone of the wall clock. */
   readonly zone: DateTime.TimeZone
-  /** When a day begins on the wall clock, counted from midnight: from -12 to 12 hours. */
+  /** When a day begins on the wall clock, counted from midnight: from -12 to 12 hours, and not less than a minute unless zero. */
   readonly dayStarts: Duration.Input
 }
 

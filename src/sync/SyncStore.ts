@@ -3,7 +3,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import type { CompanyId } from "../Ids.ts"
+import { validateCount } from "../listing/request.ts"
 import type { Batch, Committed } from "./Batch.ts"
 import type { Checkpoint } from "./Checkpoint.ts"
 import { makeMemoryStore } from "./memoryStore.ts"
@@ -21,7 +23,7 @@ export interface SyncStoreOptions {
     batch: Batch,
     previous: Option.Option<Checkpoint>
   ) => Effect.Effect<{ readonly [Count in keyof Committed]?: Committed[Count] | undefined } | void, SyncError>
-  /** How many batches `Sync.run` and `Sync.sweep` join into one commit, at least 1. Default 1. */
+  /** How many batches `Sync.run` and `Sync.sweep` join into one commit. Default 1. Less throws an `InvalidRequest`. */
   readonly pagesPerCommit?: number | undefined
 }
 
@@ -69,7 +71,7 @@ export class SyncStore extends Context.Service<SyncStore, {
           } = counts ?? {}
           return { written, unchanged, missing, oldestModified }
         }),
-      pagesPerCommit
+      pagesPerCommit: Result.getOrThrow(validateCount(undefined, "pagesPerCommit", pagesPerCommit, 1))
     })
 
   /** A store in memory, for tests, with every rule of the store in SQL. Its content ends with the layer. */

@@ -105,6 +105,15 @@ describe("SyncStore.make", () => {
       assert.include(summary, { complete: true, punches: 2, written: 2, unchanged: 0, missing: 0 })
     }))
 
+  it.each([0, 1.5, NaN, Infinity])(
+    "refuses %s for pagesPerCommit, of which no commit would be full",
+    (pagesPerCommit) => {
+      const make = () => SyncStore.make({ load: () => Effect.succeedNone, commit: () => Effect.void, pagesPerCommit })
+
+      assert.throws(make, "invalid pagesPerCommit: must be a whole number from 1 on")
+    }
+  )
+
   it.effect("takes a count that is undefined for one that is not given", () =>
     Effect.gen(function*() {
       const punches = [TestClient.punch({ userId: 7 })]
