@@ -295,6 +295,7 @@ export class DecodeError
      * - `Charset`: the charset is not UTF-8, or the bytes are not.
      * - `Schema`: a field is missing or has another type; `path` names it.
      * - `WrongCompany`: a row belongs to another company.
+     * - `WrongFilter`: a row contradicts the filter that was sent, also when the page was requested twice more.
      */
     reason: Schema.Literals([
       "NotJson",
@@ -303,7 +304,8 @@ export class DecodeError
       "ContentEncoding",
       "Charset",
       "Schema",
-      "WrongCompany"
+      "WrongCompany",
+      "WrongFilter"
     ]),
     /** Where in the body, such as `data[3].clocked_in`. Default: empty, for the whole body. */
     path: withDefault(Schema.String, ""),
@@ -554,7 +556,10 @@ export const getAdvice = (error: ListError): string => {
     case "InvalidRequest":
       return "Nothing was sent. Change the call."
     case "Unauthorized":
-      return error.kind === "service" ? inFront : "Replace the credential."
+      return error.kind === "service"
+        ? inFront
+        : "Replace the credential. If it is right, ask the company: its plan may lack time punches, or the technical contact of the " +
+          "token may have left."
     case "Forbidden":
       return error.kind === "service"
         ? inFront
@@ -562,10 +567,12 @@ export const getAdvice = (error: ListError): string => {
     case "UnprocessableEntity":
       return error.isCursor
         ? "The service does not know the cursor (any more): start over, without a cursor."
-        : "Change the filter, the order or the API version: the service refused a parameter."
+        : adviceByParam(error.problem) ??
+          "Change the filter, the order or the API version: the service refused a parameter."
     case "UnexpectedStatus":
-      return error.kind === "service" ? inFront : wrongAddress
+      return error.kind === "service" ? inFront : adviceByParam(error.problem) ?? adviceByWords(error)
     case "DecodeError":
+      return error.reason === "WrongFilter" ? ignoredFilter : findCause
     case "PaginationError":
       return findCause
     case "LimitReached":
@@ -591,7 +598,31 @@ const retryLater = "This may pass: try again later."
 
 const wrongAddress = "Check the base URL (baseUrl, or TIME_PUNCHES_BASE_URL): something else may answer there."
 
+/** What to change of what the service names. */
+const adviceByParam = ({ param }: Problem): string | undefined => {
+  switch (param) {
+    case undefined:
+      return undefined
+    case "x-api-version":
+      return "Change the API version (ApiVersion, or TIME_PUNCHES_API_VERSION): the service refused it."
+    case "company":
+    case "company_id":
+    case "x-company-guid":
+      return "Check the id of the company, and its guid: the service refused them."
+    default:
+      return `Change ${printable(param)} or leave it out: the service refused it.`
+  }
+}
+
+/** A problem without a parameter: a service that answers in its own words is the right one, unless it does not know the path. */
+const adviceByWords = ({ problem: { detail, title }, status }: UnexpectedStatus): string => {
+  if (detail === undefined && title === undefined) return wrongAddress
+  return status === 404 ? `${wrongAddress} If it is right, report what it says.` : "Report what the service says."
+}
+
 const inFront = `${wrongAddress} If it is right, this may pass: try again later.`
+
+const ignoredFilter = "The service ignores this filter: leave it out, choose the rows yourself, and report it."
 
 const findCause = "Run time-punches doctor to find the cause."
 

@@ -35,7 +35,14 @@ export const PageResponse = Schema.Struct({
   /** How many requests were sent for the page, at least 1. */
   attempts: Schema.Int,
   /** How many requests the rate limit still allows, from `ratelimit-remaining` or `x-ratelimit-remaining`. */
-  remaining: Schema.OptionFromNullOr(Schema.Int)
+  remaining: Schema.OptionFromNullOr(Schema.Int),
+  /**
+   * The version of the interface that answered, as a date, from `x-api-version`; `None` without a valid one. A browser sees it only
+   * if the service exposes the header.
+   */
+  apiVersion: Schema.OptionFromNullOr(Schema.String),
+  /** The version that the request asked for; `None` if it named none. */
+  askedVersion: Schema.OptionFromNullOr(Schema.String)
 })
 
 export type PageResponse = typeof PageResponse.Type

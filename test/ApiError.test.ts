@@ -588,3 +588,28 @@ describe("Every error that an entry exports", () => {
     assert.sameMembers(found, CloseError.members.map(({ name }) => name))
   })
 })
+
+describe("the advice about a problem in the words of the service", () => {
+  it.each<readonly [number, typeof UnexpectedStatus.Type["problem"], RegExp]>([
+    [400, { param: "company_id", detail: "Unknown." }, /^Check the id of the company, and its guid/],
+    [404, { param: "x-company-guid" }, /^Check the id of the company/],
+    [400, { param: "x-api-version", title: "Bad Request" }, /^Change the API version .*TIME_PUNCHES_API_VERSION/],
+    [400, { param: "user_id", detail: "Not a number." }, /^Change user_id or leave it out/],
+    [402, { title: "Payment required", detail: "The plan has ended." }, /^Report what the service says\.$/],
+    [400, { detail: "No." }, /^Report what the service says\.$/],
+    [404, { detail: "Unknown path." }, /^Check the base URL .* If it is right, report what it says\.$/],
+    [400, {}, /^Check the base URL/],
+    [302, {}, /^Check the base URL/]
+  ])("of %d with %j is %s", (status, problem, advice) => {
+    assert.match(getAdvice(new UnexpectedStatus({ status, problem })), advice)
+  })
+
+  it("of a 422 names what was refused", () => {
+    assert.match(getAdvice(new UnprocessableEntity({ problem: { param: "role_id" } })), /^Change role_id/)
+    assert.match(getAdvice(new UnprocessableEntity({})), /^Change the filter, the order or the API version/)
+  })
+
+  it("of a 401 names the plan and the technical contact too", () => {
+    assert.match(getAdvice(new Unauthorized({})), /^Replace the credential\. .*plan.*technical contact/)
+  })
+})

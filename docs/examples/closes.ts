@@ -21,7 +21,7 @@ export const closeWeek = Close.create(id, {
   dayRule: DateTime.zoneMakeNamedUnsafe("America/New_York"),
   rounding: "halfUp",
   weeklyThreshold: Duration.hours(40),
-  accept: ["unapproved", "open", "anomaly", "tooLong", "zeroWage", "overlap"],
+  accept: ["unapproved", "open", "anomaly", "tooLong", "zeroWage", "overlap", "autoClockedOut"],
   user: "payroll",
   note: "signed"
 })

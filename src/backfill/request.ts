@@ -110,6 +110,9 @@ const validateCall = (
 
     const settings = yield* settingsOf(client, context, companyId, options)
 
+    // Of the windows a backfill owns each row itself.
+    const { contradicted } = yield* buildQuery(company, { ...filter, clockedIn: undefined }, pageSize)
+
     const fetchWith =
       (run: Run) => (gte: DateTime.Utc, lte: DateTime.Utc, direction: "asc" | "desc"): Fetch<TimePunch> => {
         const part = buildQuery(
@@ -121,7 +124,7 @@ const validateCall = (
         return spelled(
           client,
           Context.get(context, RunSpelling),
-          part.success,
+          { ...part.success, contradicted },
           (query, cursor, index) => fetchRows(run, decodePunches, query, cursor, index)
         )
       }

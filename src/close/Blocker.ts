@@ -5,7 +5,16 @@ import { IssueKind } from "../payroll/IssueKind.ts"
 /** What keeps a period from being closed: a kind of `PeriodCheck`, or one of the whole period. */
 export const Blocker = Schema.Literals([
   // Disputes are not in a copy.
-  ...IssueKind.pick(["open", "unapproved", "overlap", "tooLong", "anomaly", "zeroWage"]).literals,
+  ...IssueKind.pick([
+    "open",
+    "unapproved",
+    "overlap",
+    "tooLong",
+    "anomaly",
+    "zeroWage",
+    "autoClockedOut",
+    "wageFar"
+  ]).literals,
   // No close has time before this one and behind another, and it was not accepted yet.
   "gap",
   // The last complete pass began before the end of the period.
@@ -15,7 +24,9 @@ export const Blocker = Schema.Literals([
   // The close begins at the end of the one before, less than 48 hours from its own beginning.
   "edge",
   // The copy may have punches that were deleted.
-  "deletionsUnseen"
+  "deletionsUnseen",
+  // An old version of the interface answered, so the amounts of the copy may be in whole units.
+  "version"
 ])
 
 export type Blocker = typeof Blocker.Type

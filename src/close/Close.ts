@@ -65,6 +65,8 @@ export type WriteError = CloseChanged | OutcomeUnknown
 export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "companyId">, WriteOptions {
   /** A punch that is longer than this is `tooLong`. Default: 16 hours. */
   readonly maxDuration?: Duration.Input | undefined
+  /** An hourly wage above this many cents is `wageFar`. Default: only one above ten times the median is. */
+  readonly maxWage?: number | undefined
   /** What does not keep the period from being closed. It is recorded with its number. */
   readonly accept?: ReadonlyArray<Blocker> | undefined
 }
@@ -73,6 +75,7 @@ const closeChecks: Checks<CloseOptions> = {
   ...CloseTerms.termsChecks,
   ...writeChecks,
   maxDuration: optional(isFiniteTime),
+  maxWage: PeriodCheck.isMaxWage,
   accept: optional(each(word(Blocker.literals)))
 }
 
@@ -88,8 +91,8 @@ export interface Created extends Revision {
  * Closes a period of a copy with a history, in one snapshot: checks it, sums it, and records the sums as its first revision.
  * All of it is due. The time of an open punch is due when it has ended.
  *
- * Fails with `NotReady` for an issue of `PeriodCheck`, a gap, an empty period, or a copy that is stale or may have punches that
- * were deleted, unless the kind is accepted; with
+ * Fails with `NotReady` for an issue of `PeriodCheck`, a gap, an empty period, or a copy that is stale, may have punches that
+ * were deleted, or was answered by an old version of the interface, unless the kind is accepted; with
  * `PeriodClosed` if another active close has an instant of the period; with `CloseChanged` if the copy was erased meanwhile, or
  * a close was written that moves its beginning; with `HistoryUnavailable` if the copy has no history. Nothing is written then.
  * Fails with `OutcomeUnknown` if the connection is lost at the COMMIT, and the outcome cannot be found out.
@@ -112,7 +115,7 @@ export const create = (
       })
     )
     const staleness = stalenessOf(terms, books.copy)
-    const { missedDeletions } = books.copy
+    const { missedDeletions, oldVersion } = books.copy
     /** What was found beside these closes, and accepted. */
     const requireReady = Effect.fnUntraced(function*(now: Books) {
       yield* refuseOverlap(company, terms, now.active)
@@ -125,6 +128,7 @@ export const create = (
       if (gaps.length > 0) found["gap"] = gaps.length
       if (staleness !== undefined) found["stale"] = 1
       if (missedDeletions !== undefined) found["deletionsUnseen"] = 1
+      if (oldVersion !== undefined) found["version"] = 1
       if (sums.rows.length === 0) found["empty"] = 1
       const open = Object.entries(found).filter(([kind]) => !accept.has(kind))
       if (open.length > 0) {
@@ -135,7 +139,8 @@ export const create = (
           details: [
             ...(accept.has("gap") ? [] : gapLines(gaps)),
             ...(staleness === undefined || accept.has("stale") ? [] : [staleness]),
-            ...(missedDeletions === undefined || accept.has("deletionsUnseen") ? [] : [missedDeletions])
+            ...(missedDeletions === undefined || accept.has("deletionsUnseen") ? [] : [missedDeletions]),
+            ...(oldVersion === undefined || accept.has("version") ? [] : [oldVersion])
           ]
         })
       }
@@ -554,10 +559,10 @@ const isDue = (books: Books, close: ActiveClose) =>
 const checkedSums = (
   { active, company }: Books,
   terms: CloseTerms.CloseTerms,
-  { dayRule, maxDuration }: CloseOptions
+  { dayRule, maxDuration, maxWage }: CloseOptions
 ) => {
   const zones = CloseTerms.isByLocation(dayRule) ? Period.dayRules(dayRule) : dayRule
-  const checkOptions = { ...CloseTerms.checkOptions(terms, zones, maxDuration), sorted: true }
+  const checkOptions = { ...CloseTerms.checkOptions(terms, zones, maxDuration), maxWage, sorted: true }
   const others = active.map(({ terms }) => terms)
   const isInLater = CloseTerms.isInLaterClose(terms, others)
   const [checked, summed] = [PeriodCheck.windowOf(checkOptions), CloseTerms.queryWindow(terms)]

@@ -11,7 +11,7 @@ import type { CompanyId } from "../Ids.ts"
 import { retried } from "../internal/sql/transaction.ts"
 import { failedWith, inOneState, opened } from "../sql/connection.ts"
 import { readKnown, unavailable } from "../sql/known.ts"
-import { missedDeletions, readCheckpoint } from "../sync/Checkpoint.ts"
+import { missedDeletions, readCheckpoint, versionsOf } from "../sync/Checkpoint.ts"
 import type { CloseTerms } from "./CloseTerms.ts"
 import { type ActiveClose, activeOf, type CloseTables, readCloses, type StoredClose } from "./rows.ts"
 
@@ -37,6 +37,8 @@ interface Copy {
   readonly passBegan: DateTime.Utc | undefined
   /** Why it may have punches that were deleted; `undefined` if it has none as far as is known. */
   readonly missedDeletions: string | undefined
+  /** Why its amounts may be in whole units; `undefined` if they are not as far as is known. */
+  readonly oldVersion: string | undefined
 }
 
 /** The tables of this release: a later one may record what this one would sum in another way. */
@@ -74,21 +76,24 @@ const readCopy = Effect.fnUntraced(function*({ company, database }: CloseTables)
     since: DateTime.makeUnsafe(since),
     at: DateTime.makeUnsafe(last),
     passBegan: passBegan === undefined ? undefined : DateTime.makeUnsafe(passBegan),
-    missedDeletions: yield* readMissed({ company, database })
+    ...yield* readDoubts({ company, database })
   } satisfies Copy
 })
 
 /** A checkpoint that was set to NULL, or cannot be read, says nothing: the sync itself refuses it. */
-const readMissed = ({ company, database: { dialect: { bigint, tables }, sql } }: CloseTables) =>
+const readDoubts = ({ company, database: { dialect: { bigint, tables }, sql } }: CloseTables) =>
   Effect.map(
     sql<Row>`SELECT checkpoint FROM ${tables.sync} WHERE company_id = ${bigint(company)}`,
     ([row]) => {
       const text = row?.["checkpoint"]
-      return Predicate.isString(text)
-        ? Option.getOrUndefined(
-          Option.flatMapNullishOr(Result.getSuccess(readCheckpoint(text, company)), missedDeletions)
-        )
+      const checkpoint = Predicate.isString(text)
+        ? Result.getOrUndefined(readCheckpoint(text, company))
         : undefined
+      const versions = checkpoint && versionsOf(checkpoint)
+      return {
+        missedDeletions: checkpoint && missedDeletions(checkpoint),
+        oldVersion: versions?.isRefused === true ? versions.warning : undefined
+      }
     }
   )
 

@@ -6,7 +6,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { columnNames } from "../internal/wire/columnOrder.ts"
-import { csvCell, guardedFor } from "../internal/wire/csv.ts"
+import { csvCellOf, guardedFor } from "../internal/wire/csv.ts"
 import * as WorkedTime from "../payroll/WorkedTime.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { type ExtraColumns, joined, mapRows, toWire, type UnwritablePunch } from "./rows.ts"
@@ -44,6 +44,8 @@ export interface CsvOptions extends WorkedTime.WorkedTimeOptions {
   readonly newline?: "\r\n" | "\n" | undefined
   /** What stands between two cells. Default `,`. With `;` a text is also guarded behind each `,`. */
   readonly separator?: "," | ";" | undefined
+  /** Whether a text that a spreadsheet could run is changed. Default `guard`; `keep` writes texts as they are, for a program. */
+  readonly formulas?: "guard" | "keep" | undefined
 }
 
 /**
@@ -53,7 +55,8 @@ export interface CsvOptions extends WorkedTime.WorkedTimeOptions {
  *
  * A text (`notes`, `pos_type`) that a spreadsheet could run as a formula, because it begins with `=`, `+`, `-`, `@`,
  * a tab or a line break, gets a leading `'`. So does what follows a `;`, a tab or a line break within a text, since a cell
- * begins there where these separate the columns. Numbers are as they are: negative tips stay a number.
+ * begins there where these separate the columns. Numbers are as they are: negative tips stay a number. With
+ * `formulas: "keep"` every text is as it is.
  *
  * The text has no byte order mark; prepend one with `Stream.prepend(["\uFEFF"])` for a program that needs it.
  *
@@ -91,17 +94,17 @@ export const writeCsv = <E, R>(
   const whole = extra === undefined
     ? (punch: TimePunch) => cellsOf(punch, options)
     : (punch: TimePunch) =>
-      Result.map(cellsOf(punch, options), (cells) => [...cells, ...extra.cells(punch).map(csvCell)])
+      Result.map(cellsOf(punch, options), (cells) => [...cells, ...extra.cells(punch).map(csvCellOf(options))])
   const row = separator === ","
     ? whole
-    : (punch: TimePunch) => Result.map(whole(punch), (cells) => cells.map((text) => guardedFor(text, separator)))
+    : (punch: TimePunch) => Result.map(whole(punch), (cells) => cells.map((text) => guardedFor(text, options ?? {})))
   return mapRows(punches, row).pipe(
     Stream.pipeThroughChannel(CoreCsv.encodeString<E | UnwritablePunch>(format)),
     joined
   )
 }
 
-/** The cells of a punch, in the order of `columns`: guarded, not yet quoted. @internal */
+/** The cells of a punch, in the order of `columns`: guarded unless formulas are kept, not yet quoted. @internal */
 export const cellsOf = (punch: TimePunch, options: CsvOptions | undefined) =>
   Result.map(toWire(punch), (wire): ReadonlyArray<string> => {
     const worked = WorkedTime.measure(punch, options)
@@ -109,7 +112,7 @@ export const cellsOf = (punch: TimePunch, options: CsvOptions | undefined) =>
     const seconds = (duration: keyof WorkedTime.Durations): string =>
       durations === undefined ? "" : String(Duration.toSeconds(durations[duration]))
     const derived: Record<Derived, string> = {
-      break_count: csvCell(WorkedTime.breaksOf(punch).length),
+      break_count: String(WorkedTime.breaksOf(punch).length),
       gross_seconds: seconds("gross"),
       paid_break_seconds: seconds("paidBreaks"),
       unpaid_break_seconds: seconds("unpaidBreaks"),
@@ -118,8 +121,9 @@ export const cellsOf = (punch: TimePunch, options: CsvOptions | undefined) =>
     }
     // The wire form has a 0 for a punch without a shift; in a column of ids that would be a shift.
     const shiftId = Option.getOrNull(punch.shiftId)
+    const cellText = csvCellOf(options)
     return [
-      ...fieldColumns.map((name) => csvCell(name === columnNames.shiftId ? shiftId : wire[name])),
+      ...fieldColumns.map((name) => cellText(name === columnNames.shiftId ? shiftId : wire[name])),
       ...derivedColumns.map((name) => derived[name])
     ]
   })

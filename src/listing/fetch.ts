@@ -20,11 +20,13 @@ import { pageRead, retrying } from "../internal/telemetry/metrics.ts"
 import { span } from "../internal/telemetry/tracing.ts"
 import { unknownPaths } from "../internal/wire/unknown.ts"
 import { userAgent } from "../internal/wire/userAgent.ts"
+import { readVersion } from "../internal/wire/version.ts"
 import type { PageResponse } from "../Page.ts"
 import { deadlineFailure, type Failure, foreignOrigin, signFailure, transportFailure } from "./failure.ts"
 import { pageRequest, type Query } from "./request.ts"
 import { type Decode, type FetchedPage, readPage } from "./rows.ts"
 import type { Run } from "./run.ts"
+import { noteVersion } from "./version.ts"
 
 /**
  * Fetches the page at `cursor`. Fails with one listing error, whose `resumeFrom` is that cursor; a page that fails
@@ -56,7 +58,7 @@ export const fetchRows = <A>(
       Effect.flatMap(
         readOnce(page, watch),
         ({ json, receipt }) =>
-          Effect.fromResult(Result.map(decode(json, query.company.id), (rows) => ({
+          Effect.fromResult(Result.map(decode(json, query.company.id, query.contradicted), (rows) => ({
             ...rows,
             unknown: Option.isNone(cursor) ? unknownPaths(json) : [],
             receipt
@@ -74,8 +76,18 @@ export const fetchRows = <A>(
     return Effect.matchEffect(attempts, {
       onSuccess: ({ receipt, ...decoded }) =>
         Effect.as(
-          pageRead(decoded.rows.length, started),
-          { ...decoded, index: pagesCompleted, sent: cursor, response: { ...receipt, attempts: page.attempts } }
+          Option.isNone(receipt.apiVersion)
+            ? pageRead(decoded.rows.length, started)
+            : Effect.andThen(
+              pageRead(decoded.rows.length, started),
+              noteVersion(run.versions, receipt.apiVersion.value, run.version)
+            ),
+          {
+            ...decoded,
+            index: pagesCompleted,
+            sent: cursor,
+            response: { ...receipt, attempts: page.attempts, askedVersion: run.version }
+          }
         ),
       onFailure: (failure) => Effect.fail(locate(failure, page))
     })
@@ -171,7 +183,7 @@ const sendOnce = (
   })
 
 /** The facts of the request that brought a page; the attempts are counted elsewhere. */
-export type Receipt = Omit<PageResponse, "attempts">
+export type Receipt = Omit<PageResponse, "attempts" | "askedVersion">
 
 /** Reads the headers when they arrive; `secrets` are removed from the texts that are kept. */
 export type TakeReceipt = (
@@ -194,7 +206,8 @@ export const beginReceipt: Effect.Effect<TakeReceipt> = Effect.zipWith(
       ),
       sentAt: utc(sentAt),
       requestId: requestIdOf(headers, secrets),
-      remaining: countOf(headers["ratelimit-remaining"] ?? headers["x-ratelimit-remaining"])
+      remaining: countOf(headers["ratelimit-remaining"] ?? headers["x-ratelimit-remaining"]),
+      apiVersion: readVersion(headers["x-api-version"])
     }))
 )
 

@@ -17,6 +17,7 @@ import type { ListOptions, PageOptions } from "../ListOptions.ts"
 import type { Page } from "../Page.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
+import { leniently, RunLenient } from "./contradiction.ts"
 import { fetchRows } from "./fetch.ts"
 import { buildQuery, checkOptions, invalid, pageAt, type Query, startAt, validateCount } from "./request.ts"
 import { type Decode, decodePunches, decodeResults, type FetchedPage } from "./rows.ts"
@@ -37,10 +38,15 @@ export const makeListings = (client: Client) => {
           return walk({
             companyId: query.company.id,
             ...bounds,
-            fetch: spelled<A>(client, Context.get(context, RunSpelling), query, (query, cursor, index) => {
-              const page = fetchRows(run, decode, query, cursor, index)
-              return resumeSchedule === undefined ? page : resuming(page, resumeSchedule, run.end)
-            }),
+            fetch: spelled<A>(
+              client,
+              Context.get(context, RunSpelling),
+              judged(context, query),
+              (query, cursor, index) => {
+                const page = fetchRows(run, decode, query, cursor, index)
+                return resumeSchedule === undefined ? page : resuming(page, resumeSchedule, run.end)
+              }
+            ),
             select: (page) => select(page, query)
           })
         })),
@@ -66,7 +72,7 @@ export const makeListings = (client: Client) => {
         const fetch = spelled(
           client,
           Context.get(context, RunSpelling),
-          query,
+          judged(context, query),
           (query, cursor, index) => fetchRows(run, decodePunches, query, cursor, index)
         )
         return toPage(yield* fetch(sent, 0), query)
@@ -149,6 +155,12 @@ const plan = (
     const settings = yield* settingsOf(client, context, companyId, { ...options })
     return { query, from, maxPages, prefetchPages, resumeSchedule, settings }
   })
+
+/** The query as the run takes rows that contradict it. */
+const judged = (context: Context.Context<never>, query: Query): Query => ({
+  ...query,
+  contradicted: leniently(query.contradicted, Context.get(context, RunLenient))
+})
 
 const itemsOf = ({ rows }: FetchedPage<TimePunch>, { isInRange }: Query): ReadonlyArray<TimePunch> =>
   isInRange === undefined ? rows : rows.filter(isInRange)

@@ -1,8 +1,10 @@
 /** The query parameters of the listing: one row for each key of a filter, with its names on the wire and its text. */
 import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
 import { formatInstant } from "../internal/wire/instant.ts"
 import { timePunchNames } from "../internal/wire/names.ts"
 import type { InstantRange, PunchFilter } from "../PunchFilter.ts"
+import type { TimePunch } from "../TimePunch.ts"
 
 /** The most rows that a page may have, and the default. */
 export const maxPageSize = 200
@@ -28,6 +30,12 @@ type Parameters = { readonly [K in Key]: Parameter<Values[K]> }
 
 /** The keys that select an id, each named as the field of the punch that has it; 0 selects the punches without one. */
 export const idKeys = ["locationId", "roleId", "userId", "departmentId"] as const satisfies ReadonlyArray<Key>
+
+/** The id that a punch has under a key; 0, as on the wire, for none. */
+export const idOf = (punch: TimePunch, key: typeof idKeys[number]): number => {
+  const id: number | Option.Option<number> = punch[key]
+  return Option.isOption(id) ? Option.getOrElse(id, () => 0) : id
+}
 
 const asIs = (value: Value) => [value]
 

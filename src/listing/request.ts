@@ -16,6 +16,7 @@ import { firstIssue } from "../internal/wire/issue.ts"
 import { type Spelling, usualSpelling } from "../internal/wire/spelling.ts"
 import { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
+import { type Contradicted, contradictedBy } from "./contradiction.ts"
 import { isKey, keys, lastInstant, maxPageSize, writeParameters } from "./parameters.ts"
 
 /** A listing that passed every local check: what its pages have in common. */
@@ -27,6 +28,8 @@ export interface Query {
   readonly targetIn: ((spelling: Spelling) => string) | undefined
   /** Whether a row is before every exclusive end; `undefined` if no end is exclusive. */
   readonly isInRange: ((punch: TimePunch) => boolean) | undefined
+  /** What of a row contradicts what is sent; `undefined` if no row can. */
+  readonly contradicted: Contradicted | undefined
 }
 
 const decodeCompany = Schema.decodeUnknownResult(CompanySchema)
@@ -52,7 +55,8 @@ export const buildQuery = (
       company: guid === undefined ? { id } : { id, guid },
       target: targetIn(usualSpelling),
       targetIn: valid.deleted === "include" ? targetIn : undefined,
-      isInRange: rowFilter(valid)
+      isInRange: rowFilter(valid),
+      contradicted: contradictedBy(valid)
     }
   })
 

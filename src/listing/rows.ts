@@ -19,6 +19,7 @@ import { wireEnvelope } from "../internal/wire/schema.ts"
 import type { Spelling } from "../internal/wire/spelling.ts"
 import type { PageCursor, PageResponse } from "../Page.ts"
 import { TimePunch } from "../TimePunch.ts"
+import type { Contradicted } from "./contradiction.ts"
 import { decodeFailure, type Failure, paginationFailure, statusFailure, transportFailure } from "./failure.ts"
 
 /** A page as the service sent it, before rows outside an exclusive end are dropped. */
@@ -38,8 +39,12 @@ export interface FetchedPage<A> extends DecodedPage<A> {
   readonly spelling?: Spelling
 }
 
-/** Reads the JSON of a page of a company. */
-export type Decode<A> = (json: unknown, companyId: CompanyId) => Result.Result<DecodedPage<A>, Failure>
+/** Reads the JSON of a page of a company, none of whose rows may contradict the filter. */
+export type Decode<A> = (
+  json: unknown,
+  companyId: CompanyId,
+  contradicted?: Contradicted
+) => Result.Result<DecodedPage<A>, Failure>
 
 /** The most bytes of a page. A full page of 200 punches has a tenth or two of a megabyte. */
 const pageCap = 8 * 1024 * 1024
@@ -96,15 +101,15 @@ const decodeRawEnvelope = Schema.decodeUnknownResult(RawEnvelope)
 const decodePunch = Schema.decodeUnknownResult(TimePunch.Wire)
 
 /** One bad row fails the page. */
-export const decodePunches: Decode<TimePunch> = (json, companyId) => {
+export const decodePunches: Decode<TimePunch> = (json, companyId, contradicted) => {
   const page = readEnvelope(json)
   if (Result.isFailure(page)) return Result.fail(envelopeFailure(page.failure, json))
   const { data, meta, object } = page.success
-  return verifyEnvelope(object, data, meta.cursor, (punch) => punch.companyId === companyId)
+  return verifyEnvelope(object, data, meta.cursor, companyId, contradicted, (punch) => punch)
 }
 
 /** A bad row is a value; a bad envelope still fails the page. */
-export const decodeResults: Decode<Result.Result<TimePunch, InvalidPunch>> = (json, companyId) => {
+export const decodeResults: Decode<Result.Result<TimePunch, InvalidPunch>> = (json, companyId, contradicted) => {
   const page = decodeRawEnvelope(json)
   if (Result.isFailure(page)) return Result.fail(envelopeFailure(page.failure, json))
   const { data, meta, object } = page.success
@@ -118,27 +123,53 @@ export const decodeResults: Decode<Result.Result<TimePunch, InvalidPunch>> = (js
     object,
     rows,
     meta.cursor,
-    (row) => Result.isFailure(row) || row.success.companyId === companyId
+    companyId,
+    contradicted,
+    (row) => Result.isFailure(row) ? undefined : row.success
   )
 }
 
-/** Verifies what the schema does not: the kind of object, the company of each row, the count. */
+/** Verifies what the schema does not: the kind of object, the company of each row, the filter, the count. */
 const verifyEnvelope = <A>(
   object: string,
   rows: ReadonlyArray<A>,
   cursor: Omit<PageCursor, "sent">,
-  isOurs: (row: A) => boolean
+  companyId: CompanyId,
+  contradicted: Contradicted | undefined,
+  punchOf: (row: A) => TimePunch | undefined
 ): Result.Result<DecodedPage<A>, Failure> => {
   if (object !== timePunches) return Result.fail(paginationFailure("WrongObject"))
-  const foreign = rows.findIndex((row) => !isOurs(row))
+  const foreign = rows.findIndex((row) => (punchOf(row)?.companyId ?? companyId) !== companyId)
   if (foreign !== -1) {
     const path = `data[${foreign}].company_id`
     return Result.fail(decodeFailure("WrongCompany", { path, detail: "Expected the company of the request" }))
   }
+  const wrong = contradicted === undefined ? undefined : firstWrong(rows, contradicted, punchOf)
+  if (wrong !== undefined) return Result.fail(wrong)
   if (Option.isSome(cursor.count) && cursor.count.value !== rows.length) {
     return Result.fail(paginationFailure("CountMismatch"))
   }
   return Result.succeed({ rows, cursor })
+}
+
+/** The page is worth two retries: a row may be edited between the filter and the answer. */
+const firstWrong = <A>(
+  rows: ReadonlyArray<A>,
+  contradicted: Contradicted,
+  punchOf: (row: A) => TimePunch | undefined
+): Failure | undefined => {
+  for (const [index, row] of rows.entries()) {
+    const punch = punchOf(row)
+    const name = punch === undefined ? undefined : contradicted(punch)
+    if (punch === undefined || name === undefined) continue
+    const found = {
+      path: `data[${index}].${name}`,
+      detail: "Expected what the filter asks for",
+      punchId: Option.some(punch.id)
+    }
+    return decodeFailure("WrongFilter", found, 2)
+  }
+  return undefined
 }
 
 const timePunches = "time_punches"

@@ -20,6 +20,7 @@ import type { RunOptions } from "../ListOptions.ts"
 import { RetryPolicy, type RetrySettings } from "../RetryPolicy.ts"
 import { deadlineFailure, type Failure, transportFailure } from "./failure.ts"
 import { invalid } from "./request.ts"
+import { RunVersions, type Versions } from "./version.ts"
 
 /** What every page request of a client shares. */
 export interface Client {
@@ -41,6 +42,8 @@ export interface Run extends Client {
   readonly deadlines: Deadlines<Failure>
   /** When the run must have ended, in milliseconds of the monotonic clock; `Infinity` without a deadline. */
   readonly end: number
+  /** The versions that answered. */
+  readonly versions: Versions
 }
 
 /** `RetryPolicy` in milliseconds, with the budget that all pages of a client share. */
@@ -138,12 +141,10 @@ export const startRun = (
   client: Client,
   { timeout, ...settings }: Settings
 ): Effect.Effect<Run, never, Scope.Scope> =>
-  Effect.flatMap(monotonicMillis, (at) => {
-    const end = at + timeout
-    return Effect.map(
-      makeDeadlines(settings.policy.attemptTimeout, expiredAt(end)),
-      (deadlines): Run => ({ ...client, ...settings, deadlines, end })
-    )
+  Effect.gen(function*() {
+    const end = (yield* monotonicMillis) + timeout
+    const deadlines = yield* makeDeadlines(settings.policy.attemptTimeout, expiredAt(end))
+    return { ...client, ...settings, deadlines, end, versions: (yield* RunVersions) ?? new Map() }
   })
 
 const expired = Effect.fail(transportFailure(timedOut))

@@ -11,6 +11,9 @@ import * as Schema from "effect/Schema"
  * - `tooLong`: from clock-in to clock-out it is longer than `maxDuration`.
  * - `anomaly`: an anomaly of `WorkedTime`, one issue for each; `OpenPunch` is `open`.
  * - `zeroWage`: its hourly wage is 0.
+ * - `autoClockedOut`: the service clocked it out, and no person. Its approval does not clear this.
+ * - `wageFar`: its hourly wage is above `maxWage`, or above ten times the median of the people of the period, if five or more
+ *   have a wage. Of a person the lowest wage above 0 counts.
  */
 export const IssueKind = Schema.Literals([
   "open",
@@ -19,7 +22,9 @@ export const IssueKind = Schema.Literals([
   "overlap",
   "tooLong",
   "anomaly",
-  "zeroWage"
+  "zeroWage",
+  "autoClockedOut",
+  "wageFar"
 ])
 
 export type IssueKind = typeof IssueKind.Type

@@ -199,6 +199,8 @@ export interface TotalsCsvOptions<K> extends TotalsJsonOptions<K> {
   readonly newline?: "\r\n" | "\n" | undefined
   /** What stands between two cells. Default `,`. With `;` a text is also guarded behind each `,`. */
   readonly separator?: "," | ";" | undefined
+  /** Whether a text that a spreadsheet could run is changed. Default `guard`; `keep` writes texts as they are, for a program. */
+  readonly formulas?: "guard" | "keep" | undefined
 }
 
 const jsonChecks: Checks<TotalsJsonOptions<never>> = { columns: must(Predicate.isObject, "an object of functions") }
@@ -207,7 +209,8 @@ const csvChecks: Checks<TotalsCsvOptions<never>> = {
   ...jsonChecks,
   sums: optional(each(word(csvSums))),
   newline: optional(word(["\r\n", "\n"])),
-  separator: optional(word([",", ";"]))
+  separator: optional(word([",", ";"])),
+  formulas: optional(word(["guard", "keep"]))
 }
 
 /**
@@ -245,7 +248,7 @@ export const toCsv = <K>(
   const header = [...names, ...chosen]
   const kept = [...names.keys(), ...places.map((place) => names.length + place)]
   const rows = rowsOf(totals, options.columns).map((cells) => kept.map((at) => cells[at]))
-  return [header, ...rows].map((cells) => `${csvRecord(cells, options.separator)}${options.newline ?? "\r\n"}`).join("")
+  return [header, ...rows].map((cells) => `${csvRecord(cells, options)}${options.newline ?? "\r\n"}`).join("")
 }
 
 /**

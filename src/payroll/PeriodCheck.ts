@@ -15,6 +15,7 @@ import {
   byLocation,
   type DayRule,
   type DayRules,
+  dayStartsOf,
   type Interval,
   isDayRuleOrRules,
   type LocalPeriods,
@@ -33,6 +34,7 @@ import {
   orThrow,
   refusalOf
 } from "./options.ts"
+import { businessDate } from "./Period.ts"
 import { toSink } from "./running.ts"
 import * as WorkedTime from "./WorkedTime.ts"
 
@@ -62,6 +64,8 @@ export interface PeriodCheckOptions<out E = never> extends WorkedTime.WorkedTime
   readonly period: (dayRule: DayRule) => Interval
   /** A punch that is longer than this is `tooLong`. A finite duration; default: 16 hours. */
   readonly maxDuration?: Duration.Input | undefined
+  /** An hourly wage above this many cents is `wageFar`. Default: only one above ten times the median is. */
+  readonly maxWage?: number | undefined
   /** The disputed punches. Only the service knows them: list with `employeeApprovalStatuses`. Default: none. */
   readonly disputed?: ReadonlySet<TimePunchId> | undefined
   /**
@@ -77,11 +81,17 @@ export interface PeriodCheckOptions<out E = never> extends WorkedTime.WorkedTime
 }
 
 /** @internal */
+export const isMaxWage = optional<number>(
+  must((value) => Number.isSafeInteger(value) && value >= 0, "whole cents, such as 20000")
+)
+
+/** @internal */
 export const checkChecks: Checks<PeriodCheckOptions<unknown>> = {
   ...WorkedTime.measureChecks,
   dayRule: isDayRuleOrRules,
   period: isFunction(),
   maxDuration: optional(isFiniteTime),
+  maxWage: isMaxWage,
   disputed: optional(must(Predicate.isSet, "a set of ids")),
   select: optional(isFunction()),
   sorted: isBoolean
@@ -112,8 +122,8 @@ export const windowOf = <E = never>(options: PeriodCheckOptions<E>): Interval =>
  * Two punches overlap if they share time; two that only touch do not. An open punch reaches to `asOf`. Without it its end
  * is not known, and only the instant of its clock-in counts.
  *
- * One pass, in any order. It keeps the issues, and about 130 bytes for each punch that is not deleted; with `sorted` only for
- * the punches that have not ended, one or two a person. Fails with the error of `dayRule`, for any punch that is not deleted.
+ * One pass, in any order. It keeps the issues, and about 180 bytes for each punch that is not deleted; with `sorted` about 50,
+ * and 130 for the punches that have not ended, one or two a person. Fails with the error of `dayRule`, for any punch that is not deleted.
  *
  * **Example** (Is the week ready to close?)
  *
@@ -148,24 +158,36 @@ export const findings = <E = never>(
 /** @internal */
 export interface Finding {
   readonly kind: IssueKind
-  readonly shift: Shift
+  readonly shift: Place
   readonly reason: Reason
 }
 
-/** A sentence, the shift that it overlaps, or what it is longer than: sentences of millions of findings take gigabytes. */
-type Reason = string | Shift | Duration.Duration
+/**
+ * A sentence, the shift that it overlaps, what it is longer than, or when it ended: sentences of millions of findings take
+ * gigabytes.
+ */
+type Reason = string | Shift | Duration.Duration | DateTime.Utc
 
 /** The time of a punch, `[start, end)` in epoch milliseconds, and what an issue needs of it. */
-interface Shift {
+interface Place {
   punchId: TimePunchId
   readonly userId: UserId
   locationId: LocationId
-  zone: DateTime.TimeZone
+  dayRule: DayRule
+  start: number
+  end: number
+}
+
+interface Paid extends Place {
+  readonly wage: number
+}
+
+interface Shift extends Place {
+  /** Whether it is in the period, selected or not. */
+  within: boolean
   /** Whether it is checked, and not only read for overlaps. */
   belongs: boolean
   open: boolean
-  start: number
-  end: number
   /** Whether a finding has it. */
   isFound: boolean
 }
@@ -179,6 +201,7 @@ export const makeCheck = <E>(options: PeriodCheckOptions<E>) => {
   const zones = zonesOf(options.dayRule)
   const periods = byLocation(options.dayRule, options.period)
   const maxDuration = maxDurationOf(options)
+  const wages = makeWages()
   let last = -Infinity
 
   const add = (punch: TimePunch): Result.Result<void, E> => {
@@ -186,6 +209,7 @@ export const makeCheck = <E>(options: PeriodCheckOptions<E>) => {
     const located = shiftOf(punch, zones, periods, options)
     if (Result.isFailure(located)) return Result.fail(located.failure)
     const shift = located.success
+    wages.add(shift, punch.hourlyWage, isAboveMax(punch, options))
     if (shift.belongs) {
       for (const [kind, reason] of reasons(punch, options, maxDuration)) {
         shift.isFound = true
@@ -212,7 +236,7 @@ export const makeCheck = <E>(options: PeriodCheckOptions<E>) => {
           .reduce<Array<Shift>>((earlier, shift) => withOverlaps(earlier, shift, found), [])
       }
     }
-    return inOrder(found)
+    return inOrder(found.concat(wages.result()))
   }
 
   return { add, result }
@@ -235,7 +259,8 @@ const shiftOf = <E>(
       punchId,
       userId,
       locationId,
-      zone: zoneOf(dayRule),
+      dayRule,
+      within: isWithin,
       belongs: isWithin && select(punch),
       open: Option.isNone(clockedOut),
       start,
@@ -243,6 +268,38 @@ const shiftOf = <E>(
       isFound: false
     })))
 }
+
+/** What is far from the others is known when all were seen, so it keeps each punch with a wage. */
+const makeWages = () => {
+  const lowest = new Map<UserId, number>()
+  const paid: Array<Paid> = []
+
+  const add = (shift: Shift, wage: number, isFound: boolean): void => {
+    const { belongs, dayRule, end, locationId, punchId, start, userId, within } = shift
+    if (!within || wage <= 0) return
+    lowest.set(userId, Math.min(wage, lowest.get(userId) ?? Infinity))
+    if (belongs && !isFound) paid.push({ punchId, userId, locationId, dayRule, start, end, wage })
+  }
+
+  const result = (): ReadonlyArray<Finding> => {
+    if (lowest.size < leastPeople) return []
+    const sorted = [...lowest.values()].toSorted((a, b) => a - b)
+    const [one = 0, other = one] = sorted.slice((sorted.length - 1) >> 1, (sorted.length >> 1) + 1)
+    const median = (one + other) / 2
+    return paid.filter(({ wage }) => wage > 10 * median).map((shift) => ({
+      kind: "wageFar",
+      shift,
+      reason: `Its hourly wage is ${amount(shift.wage)}, more than ten times the median of ${amount(median)}.`
+    }))
+  }
+
+  return { add, result }
+}
+
+/** Fewer people have no usual wage. */
+const leastPeople = 5
+
+const amount = (cents: number): string => (cents / 100).toFixed(2)
 
 /**
  * Lets a shift take the place of the only earlier one of the person, if that has ended and is in no finding. A new object for each
@@ -272,8 +329,8 @@ const withOverlaps = (earlier: ReadonlyArray<Shift>, shift: Shift, found: Array<
 
 /** The issue of a finding. @internal */
 export const issueOf = (finding: Finding): Issue => {
-  const { kind, shift: { locationId, punchId, start, userId, zone } } = finding
-  const at = DateTime.setZone(DateTime.makeUnsafe(start), zone)
+  const { kind, shift: { dayRule, locationId, punchId, start, userId } } = finding
+  const at = DateTime.setZone(DateTime.makeUnsafe(start), zoneOf(dayRule))
   return { punchId, userId, locationId, kind, at, text: textOf(finding) }
 }
 
@@ -282,7 +339,9 @@ const textOf = ({ reason, shift }: Finding): string =>
     ? reason
     : Duration.isDuration(reason)
     ? `It lasts ${Duration.format(Duration.millis(shift.end - shift.start))}, longer than ${Duration.format(reason)}.`
-    : overlapText(reason, shift.zone)
+    : DateTime.isDateTime(reason)
+    ? clockOutText(reason, shift.dayRule)
+    : overlapText(reason, zoneOf(shift.dayRule))
 
 /** What the punch alone shows. */
 const reasons = (
@@ -300,8 +359,15 @@ const reasons = (
     if (anomaly !== "OpenPunch") found.push(["anomaly", `${anomaly}: ${anomalyTexts[anomaly]}.`])
   }
   if (punch.hourlyWage === 0) found.push(["zeroWage", "Its hourly wage is 0."])
+  if (isAboveMax(punch, options)) {
+    found.push(["wageFar", `Its hourly wage is ${amount(punch.hourlyWage)}, above ${amount(options.maxWage ?? 0)}.`])
+  }
+  if (punch.autoClockedOut && Option.isSome(punch.clockedOut)) found.push(["autoClockedOut", punch.clockedOut.value])
   return found
 }
+
+const isAboveMax = ({ hourlyWage }: TimePunch, { maxWage = Infinity }: PeriodCheckOptions<unknown>): boolean =>
+  hourlyWage > maxWage
 
 const anomalyTexts: Record<Exclude<WorkedTime.Anomaly, "OpenPunch">, string> = {
   AsOfBeforeClockIn: "it begins after the instant up to which open punches count",
@@ -310,8 +376,22 @@ const anomalyTexts: Record<Exclude<WorkedTime.Anomaly, "OpenPunch">, string> = {
   BreakOutsidePunch: "a break begins or ends outside of it",
   BreaksOverlap: "two of its breaks share time",
   NegativeBreak: "a break ends before it begins",
-  OpenBreakInClosedPunch: "a break has no end"
+  OpenBreakInClosedPunch: "a break has no end",
+  NothingPaid: "its unpaid breaks cover all of it"
 }
+
+/** A service that ends what a person did not clock out often takes the end of the day: a guess, and not an hour of work. */
+const clockOutText = (at: DateTime.Utc, dayRule: DayRule): string => {
+  const midnight = zoneOf(dayRule)
+  const isLast = endsDay(at, midnight) || (dayStartsOf(dayRule) !== 0 && endsDay(at, dayRule))
+  const local = DateTime.formatIsoOffset(DateTime.setZone(at, midnight))
+  return `The service clocked it out at ${localTime(local, false)}${isLast ? ", in the last minute of a day" : ""}.`
+}
+
+/** Whether a day ends within a minute, or at this instant. */
+const endsDay = (at: DateTime.Utc, dayRule: DayRule): boolean =>
+  businessDate(dayRule, DateTime.subtract(at, { milliseconds: 1 })) !==
+    businessDate(dayRule, DateTime.add(at, { minutes: 1 }))
 
 const overlapText = (other: Shift, zone: DateTime.TimeZone): string => {
   const local = (millis: number) => DateTime.formatIsoOffset(DateTime.setZone(DateTime.makeUnsafe(millis), zone))
@@ -343,7 +423,8 @@ const compare = (a: Finding, b: Finding): number =>
   IssueKind.literals.indexOf(a.kind) - IssueKind.literals.indexOf(b.kind) ||
   compareTexts(a, b)
 
-const isShift = (reason: Reason): reason is Shift => typeof reason !== "string" && !Duration.isDuration(reason)
+const isShift = (reason: Reason): reason is Shift =>
+  typeof reason !== "string" && !Duration.isDuration(reason) && !DateTime.isDateTime(reason)
 
 /** By the sentences. Those of two overlaps differ at the id already, unless a punch was listed twice. */
 const compareTexts = (a: Finding, b: Finding): number => {

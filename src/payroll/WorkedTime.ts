@@ -20,6 +20,7 @@ import { type Checks, makeOrThrow, must, optional } from "./options.ts"
  * - `BreaksOverlap`: two breaks share time; it counts once.
  * - `NegativeBreak`: a break ends before it begins; it counts nothing.
  * - `OpenBreakInClosedPunch`: a break has no end, but the punch has; the break ends with the punch.
+ * - `NothingPaid`: clocked out after clocked in, and unpaid breaks cover all of it.
  */
 export const Anomaly = Schema.Literals([
   "OpenPunch",
@@ -29,7 +30,8 @@ export const Anomaly = Schema.Literals([
   "BreakOutsidePunch",
   "BreaksOverlap",
   "NegativeBreak",
-  "OpenBreakInClosedPunch"
+  "OpenBreakInClosedPunch",
+  "NothingPaid"
 ])
 export type Anomaly = typeof Anomaly.Type
 
@@ -117,11 +119,8 @@ export const measureMillis = (punch: TimePunch, options?: WorkedTimeOptions) => 
   const out = epochOf(punch.clockedOut)
   const end = out ?? options?.asOf?.epochMilliseconds
   const spans = spansOf(punch, out)
-  return {
-    times: end === undefined || end < start ? undefined : timesOf(spans, start, end),
-    open: out === undefined,
-    anomalies: anomaliesOf(spans, start, out, end)
-  }
+  const times = end === undefined || end < start ? undefined : timesOf(spans, start, end)
+  return { times, open: out === undefined, anomalies: anomaliesOf(spans, start, out, end, times) }
 }
 
 /** A break in epoch milliseconds. One without an end counts as endless, since it is clipped to the punch. */
@@ -217,7 +216,8 @@ const anomaliesOf = (
   spans: ReadonlyArray<Span>,
   start: number,
   out: number | undefined,
-  end: number | undefined
+  end: number | undefined,
+  times: Times | undefined
 ): ReadonlyArray<Anomaly> => {
   const found: Array<Anomaly> = []
   const negative = out !== undefined && out < start
@@ -233,6 +233,7 @@ const anomaliesOf = (
   if (overlap(spans)) found.push("BreaksOverlap")
   if (spans.some((span) => span.end < span.start)) found.push("NegativeBreak")
   if (out !== undefined && spans.some((span) => span.open)) found.push("OpenBreakInClosedPunch")
+  if (out !== undefined && out > start && times?.net === 0) found.push("NothingPaid")
   return found
 }
 

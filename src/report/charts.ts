@@ -3,7 +3,7 @@
  * drawing is right in light, in dark and on paper. Texts are data of other people: they cannot become markup.
  */
 import * as Duration from "effect/Duration"
-import { formatExactHours, formatMoney, formatNumber } from "../internal/page/amounts.ts"
+import { formatHours, formatMoney, formatNumber } from "../internal/page/amounts.ts"
 import { type Html, html, type Part as Shapes } from "../internal/page/html.ts"
 import { escaped } from "../internal/text/printable.ts"
 
@@ -156,7 +156,7 @@ const lengthOf = (text: string): number => [...text].reduce((sum, char) => sum +
 const widthOf = (char: string): number =>
   /[\u1100-\uffff]|[^\0-\uffff]/u.test(char) ? 13 : /[A-Zmw@%&▲]/.test(char) ? 9.5 : 7.4
 
-const hoursText = (hours: number): string => formatExactHours(Duration.millis(Math.round(hours * 3_600_000)))
+const hoursText = (hours: number): string => formatHours(Duration.millis(Math.round(hours * 3_600_000)))
 
 /** A number of people in little space; empty below 0.05. */
 export const peopleText = (people: number): string =>

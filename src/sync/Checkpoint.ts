@@ -9,6 +9,7 @@ import { formatInstant, isWritable } from "../internal/wire/instant.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import { Instant } from "../internal/wire/schema.ts"
 import { Spelling } from "../internal/wire/spelling.ts"
+import { mayBeWholeUnits, versionWarning } from "../internal/wire/version.ts"
 
 /** A range of clock-ins, half-open: `gte` is inside, `lt` is not. A side that is left out is open. */
 export const SweepWindow = Schema.Struct({
@@ -62,7 +63,9 @@ export const RunningPass = Schema.Struct({
   /** In a confirm, the number of its sweep: rows of the window with a lower one were not seen. */
   before: Schema.OptionFromNullOr(Schema.Natural),
   /** Whether the pass asks for the order of ids. Absent: it asks for no order. */
-  sorted: Schema.optionalKey(Schema.Boolean)
+  sorted: Schema.optionalKey(Schema.Boolean),
+  /** The oldest version that answered a page of a pass that reads every row. Absent: none is known. */
+  oldestVersion: Schema.optionalKey(Schema.String)
 })
 
 export type RunningPass = typeof RunningPass.Type
@@ -87,6 +90,16 @@ export class Checkpoint extends Schema.Opaque<Checkpoint>()(
     horizon: Schema.optionalKey(Instant),
     /** The local clock at the end of the last complete pass. */
     completedAt: Schema.OptionFromNullOr(Instant),
+    /**
+     * The last complete sweep whose window has no end: the local clock at its end, and the beginning of its window. Absent: none
+     * since the first load.
+     */
+    swept: Schema.optionalKey(Schema.Struct({
+      /** The local clock at its end. */
+      at: Instant,
+      /** The first clock-in of its window. Absent: every punch was compared. */
+      gte: Schema.optionalKey(Instant)
+    })),
     /** How requests name deleted punches and others alike, also the one that gave the cursor. Absent: `deleted=null`. */
     spelling: Schema.optionalKey(Spelling),
     /** The local clock at the last look for deleted punches. Absent: none since the spelling changed. */
@@ -98,6 +111,13 @@ export class Checkpoint extends Schema.Opaque<Checkpoint>()(
      * - `unswept`: it did, and does not in the present spelling. A sweep without a window ends it.
      */
     deletions: Schema.optionalKey(Schema.Literals(["hidden", "unswept"])),
+    /**
+     * The oldest version of the interface that answered a page since the beginning of the last pass that read every row, a first load
+     * or a sweep without a window. Absent: no answer named its version.
+     */
+    oldestVersion: Schema.optionalKey(Schema.String),
+    /** The version that the last page asked for. Absent: none. */
+    askedVersion: Schema.optionalKey(Schema.String),
     /** Random, one for each call, so that no two calls write the same text. */
     writer: Schema.String,
     /** The pass that is not complete; `None` between two passes. */
@@ -131,7 +151,7 @@ const text: Schema.Codec<Checkpoint, string> = Schema.fromJsonString(Checkpoint)
  * The text as the codec writes it, for a tenth of its time: a commit writes one for each page. An instant that no text can
  * hold is left to the codec, which refuses it.
  */
-const write = ({ at, completedAt, horizon, looked, running, watermark, ...plain }: Checkpoint): string =>
+const write = ({ at, completedAt, horizon, looked, running, swept, watermark, ...plain }: Checkpoint): string =>
   JSON.stringify({
     v: plain.v,
     company: plain.companyId,
@@ -140,9 +160,12 @@ const write = ({ at, completedAt, horizon, looked, running, watermark, ...plain 
     at: Option.match(at, nullOrText),
     horizon: horizon && instantText(horizon),
     completedAt: Option.match(completedAt, nullOrText),
+    swept: swept && { at: instantText(swept.at), gte: swept.gte && instantText(swept.gte) },
     spelling: plain.spelling,
     looked: looked && instantText(looked),
     deletions: plain.deletions,
+    oldestVersion: plain.oldestVersion,
+    askedVersion: plain.askedVersion,
     writer: plain.writer,
     running: Option.match(running, { onNone: () => null, onSome: runningJson })
   })
@@ -163,7 +186,8 @@ const runningJson = ({ at, before, cursor, cycleGuard, horizon, latest, since, w
     onSome: ({ gte, lt }) => ({ gte: gte && instantText(gte), lt: lt && instantText(lt) })
   }),
   before: Option.getOrNull(before),
-  sorted: running.sorted
+  sorted: running.sorted,
+  oldestVersion: running.oldestVersion
 })
 
 const encodeInstant = Schema.encodeSync(Instant)
@@ -245,6 +269,18 @@ export const missedDeletions = (
         ? "the service leaves deleted ones out of its answers"
         : "it did not hear of deletions for a while. Run a sweep without a window"
     )
+
+/** What a reader of a copy must know of the versions that answered its pages. @internal */
+export const versionsOf = (
+  { askedVersion, oldestVersion }: { readonly askedVersion?: string; readonly oldestVersion?: string }
+): { readonly warning: string | undefined; readonly isRefused: boolean } => {
+  if (oldestVersion === undefined) {
+    return { warning: "it is unknown which version of the interface the rows of the copy are of", isRefused: false }
+  }
+  const version = { answered: oldestVersion, asked: Option.fromUndefinedOr(askedVersion) }
+  const warning = versionWarning(version)
+  return { warning: warning === undefined ? undefined : `the copy: ${warning}`, isRefused: mayBeWholeUnits(version) }
+}
 
 const first = Date.parse("0001-01-01T00:00:00.000Z")
 const last = Date.parse("9999-12-31T23:59:59.999Z")

@@ -47,7 +47,7 @@ export const begin = (
   checkpoint: Checkpoint,
   kind: PassKind,
   { overlap, sortById }: Reads,
-  sweep?: { readonly window: SweepWindow; readonly sweepPass?: number }
+  sweep?: { readonly window: SweepWindow; readonly sweepPass?: number; readonly oldestVersion?: string | undefined }
 ): RunningPass => ({
   kind,
   pass: checkpoint.pass,
@@ -58,7 +58,8 @@ export const begin = (
   restarts: 0,
   window: Option.fromUndefinedOr(sweep?.window),
   before: Option.fromUndefinedOr(sweep?.sweepPass),
-  ...(sortById ? { sorted: true } : {})
+  ...(sortById ? { sorted: true } : {}),
+  ...(sweep?.oldestVersion === undefined ? {} : { oldestVersion: sweep.oldestVersion })
 })
 
 /** What no page has given yet. */
@@ -98,7 +99,8 @@ export const stepPage = (checkpoint: Checkpoint, running: RunningPass, page: Pag
   const read: RunningPass = {
     ...attempt,
     pages: attempt.pages + 1,
-    latest: latestOf(attempt, page, isFirst ? Option.some(0) : facts.elapsed)
+    latest: latestOf(attempt, page, isFirst ? Option.some(0) : facts.elapsed),
+    ...(readsAll(attempt) ? older(attempt, page) : undefined)
   }
   return Option.isNone(next)
     ? complete(checkpoint, read, facts)
@@ -113,6 +115,37 @@ export const stepPage = (checkpoint: Checkpoint, running: RunningPass, page: Pag
         running: Option.some({ ...read, cursor: next, cycleGuard: isPowerOfTwo(read.pages) ? next : read.cycleGuard })
       }
     }
+}
+
+/** Whether the pass, with its confirm, reads every row. */
+const readsAll = ({ kind, window }: RunningPass): boolean =>
+  kind === "first" || (kind !== "increment" && !Option.exists(window, ({ gte, lt }) => (gte ?? lt) !== undefined))
+
+/** The older one of a known version and the one of a page. */
+const older = (
+  { oldestVersion: known }: Pick<Checkpoint, "oldestVersion">,
+  { response: { apiVersion } }: Page
+): Pick<Checkpoint, "oldestVersion"> =>
+  Option.match(apiVersion, {
+    onNone: () => ({}),
+    onSome: (version) => ({ oldestVersion: known === undefined || version < known ? version : known })
+  })
+
+/** The checkpoint with what a page says of versions. */
+export const withVersion = ({ askedVersion: _, ...checkpoint }: Checkpoint, page: Page): Checkpoint => {
+  const { askedVersion } = page.response
+  return {
+    ...checkpoint,
+    ...older(checkpoint, page),
+    ...(Option.isNone(askedVersion) ? undefined : { askedVersion: askedVersion.value })
+  }
+}
+
+/** The checkpoint after a pass: once every row was read again, only what that pass has seen counts. */
+const afterPass = (checkpoint: Checkpoint, running: RunningPass): Checkpoint => {
+  if (!readsAll(running)) return checkpoint
+  const { oldestVersion: _, ...known } = checkpoint
+  return running.oldestVersion === undefined ? known : { ...known, oldestVersion: running.oldestVersion }
 }
 
 /** The attempt takes its horizon and its number from its first page. */
@@ -204,7 +237,8 @@ const complete = (checkpoint: Checkpoint, running: RunningPass, facts: Facts): P
   const isCompared = Option.isSome(running.horizon) || running.kind === "first"
   const { window } = running
   if (running.kind === "sweep") {
-    const sweep = { window: Option.getOrElse(window, (): SweepWindow => ({})), sweepPass: running.pass }
+    const { oldestVersion, pass: sweepPass } = running
+    const sweep = { window: Option.getOrElse(window, (): SweepWindow => ({})), sweepPass, oldestVersion }
     const confirm = Option.some(begin(counted, "confirm", facts, sweep))
     return { _tag: "Kept", passId: running.pass, missing: Option.none(), checkpoint: { ...counted, running: confirm } }
   }
@@ -214,11 +248,13 @@ const complete = (checkpoint: Checkpoint, running: RunningPass, facts: Facts): P
     missing: running.kind === "confirm" ? window : Option.none(),
     began: Option.orElse(running.horizon, () => running.at),
     checkpoint: {
-      ...counted,
+      ...afterPass(counted, running),
       watermark,
       ...(isCompared && { at: running.at }),
       ...(isCompared && Option.isSome(watermark) && { horizon: watermark.value }),
       completedAt: Option.some(instant(now)),
+      ...(running.kind === "confirm" && Option.isSome(window) && window.value.lt === undefined &&
+        { swept: { at: instant(now), ...window.value } }),
       running: Option.none()
     }
   }

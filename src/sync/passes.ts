@@ -14,7 +14,9 @@ import * as Stream from "effect/Stream"
 import { isRefused, type ListError } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
 import { monotonicMillis } from "../internal/resilience/retry.ts"
+import { type Lenient, RunLenient } from "../listing/contradiction.ts"
 import { RunSpelling } from "../listing/spelling.ts"
+import { RunVersions } from "../listing/version.ts"
 import { mostEmptyPages } from "../listing/walk.ts"
 import type { Page } from "../Page.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
@@ -29,7 +31,7 @@ import {
   type SweepWindow
 } from "./Checkpoint.ts"
 import { afterLook, isLookDue, look, spellingOf, warningOf, withSpelling } from "./look.ts"
-import { begin, contains, isPowerOfTwo, type Reads, restart, stepPage, unsorted } from "./pass.ts"
+import { begin, contains, isPowerOfTwo, type Reads, restart, stepPage, unsorted, withVersion } from "./pass.ts"
 import { SyncError, withCheckpoint } from "./SyncError.ts"
 import { CursorLost } from "./SyncReason.ts"
 
@@ -184,7 +186,7 @@ const stepFailure = (call: Call, state: Reading, failure: ListError): Result.Res
 const stepKept = (call: Call, state: Reading, page: Page, now: Now): Step => {
   const { goal, overlap, sortById, writer } = call
   const emptyRuns = page.items.length > 0 ? 0 : state.emptyRuns
-  const checkpoint = withSpelling(state.checkpoint, page.spelling)
+  const checkpoint = withVersion(withSpelling(state.checkpoint, page.spelling), page)
   const read = { ...state, checkpoint, pages: state.pages + 1, emptyRuns }
   const { begunAt, running } = read
   const elapsed = Option.map(begunAt, (begunAt) => now.monotonic - begunAt)
@@ -322,6 +324,9 @@ export const makePasses = (
   Effect.gen(function*() {
     const service = yield* TimePunches
     const scope = yield* Effect.scope
+    const versions = (yield* RunVersions) ?? new Map()
+    const lenient: Lenient = { seen: undefined }
+    let isWarned = false
     let state = initialState(call, from)
     let attempt: { readonly scope: Scope.Closeable; readonly pull: Pull.Pull<readonly [Page], ListError> } | undefined
 
@@ -329,7 +334,9 @@ export const makePasses = (
       const inner = yield* Scope.fork(scope)
       const known = { spelling: spellingOf(checkpoint), isOnly: false }
       const listed = service.pages(call.company, filterOf(running), { cursor: running.cursor, pageSize: 200 }).pipe(
-        Stream.provideService(RunSpelling, known)
+        Stream.provideService(RunSpelling, known),
+        Stream.provideService(RunVersions, versions),
+        Stream.provideService(RunLenient, lenient)
       )
       const bounded = call.maxPages === Infinity ? listed : Stream.take(listed, call.maxPages - pages)
       const ahead = call.prefetchPages === 0
@@ -349,7 +356,10 @@ export const makePasses = (
     const looked = Effect.fnUntraced(
       function*({ kind, window }: RunningPass, { began, checkpoint }: Batch, now: number) {
         if (Option.isNone(began) || !isLookDue(kind, checkpoint, now)) return checkpoint
-        const seen = yield* look(service, call.company, spellingOf(checkpoint))
+        const seen = yield* look(service, call.company, spellingOf(checkpoint)).pipe(
+          Effect.provideService(RunVersions, versions),
+          Effect.provideService(RunLenient, { seen: undefined })
+        )
         const warning = warningOf(call.company, seen, spellingOf(checkpoint))
         if (warning !== undefined) yield* Effect.logWarning(warning)
         // A spelling that changed within the sweep has no look.
@@ -374,6 +384,12 @@ export const makePasses = (
           case "Read": {
             attempt ??= yield* open(request.state)
             const outcome = yield* Effect.result(Pull.catchDone(attempt.pull, () => endedEarly))
+            if (lenient.seen !== undefined && !isWarned) {
+              isWarned = true
+              yield* Effect.logWarning(
+                `company ${call.company.id}: the service ignores a filter: rows contradict what was sent at ${lenient.seen}`
+              )
+            }
             const now = { local: yield* Clock.currentTimeMillis, monotonic: yield* monotonicMillis }
             const stepped = step(call, request.state, Result.map(outcome, ([page]) => page), now)
             if (Result.isFailure(stepped) || stepped.success.isEnded) yield* close

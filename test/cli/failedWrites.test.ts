@@ -74,7 +74,7 @@ const copied = Effect.fnUntraced(function*(folder: string) {
 })
 
 const week = "--week 2026-03-02 --zone America/New_York"
-const accept = "--accept open,unapproved,zeroWage,tooLong,overlap,anomaly"
+const accept = "--accept open,unapproved,zeroWage,autoClockedOut,tooLong,overlap,anomaly"
 
 const ids = (text: string): ReadonlyArray<number> => text.trimEnd().split("\n").map((line) => JSON.parse(line).id)
 

@@ -20,6 +20,7 @@ const unchanging = (output: string) =>
     .replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT")
     .replaceAll(/(watermark |as of )20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "$1INSTANT")
     .replaceAll(/ 20\d\d-\d\d-\d\dT\d\d:\d\dZ /g, " MINUTE ")
+    .replaceAll(/swept whole on 20\d\d-\d\d-\d\d/g, "swept whole on DATE")
     .replaceAll(` ${Os.userInfo().username}@${Os.hostname()}`, ` ${user}`)
     .replaceAll(/ +$/gm, "")
     .replaceAll(/ +/g, " ")

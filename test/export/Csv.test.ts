@@ -194,6 +194,20 @@ describe("Csv.encode", () => {
       })
   )
 
+  it.effect.prop(
+    "writes every text as it is where formulas are kept",
+    [Schema.Array(Schema.Literals(["a", "=", "+", "-", "@", ",", ";", "\t", "\n", " ", "'", "\"", "\u0000"]))],
+    ([characters]) =>
+      Effect.gen(function*() {
+        const notes = characters.join("")
+        const [row = {}] = yield* table([punch({ notes, posType: Option.some(notes) })], { formulas: "keep" })
+        const semicolons = yield* written([punch({ notes })], { formulas: "keep", separator: ";" })
+
+        assert.deepStrictEqual([row["notes"], row["pos_type"]], [notes, notes])
+        assert.include(semicolons, notes.replaceAll("\"", "\"\""))
+      })
+  )
+
   it.effect("neutralises the source of a punch like its notes", () =>
     Effect.gen(function*() {
       const [row = {}] = yield* table([punch({ posType: Option.some("=cmd|' /C calc'!A0") })])

@@ -86,6 +86,7 @@ describe("time-punches fleet", () => {
       const { fleet } = yield* inFile
       const wrong = yield* fleet("add", { stdin: `company_id,guid\n1,\nx,${guid}\n` })
       const guidless = yield* fleet("add", { stdin: "company_id,guid\n1,no-uuid\n" })
+      const semicolons = yield* fleet("add", { stdin: `company_id;guid;\n;;\nx;${guid};\n` })
       const header = yield* fleet("add", { stdin: "id\n1\n" })
       const terminal = yield* fleet("add")
       const swapped = yield* fleet("add", { stdin: `guid,company_id\n${guid},1\n` })
@@ -104,6 +105,7 @@ describe("time-punches fleet", () => {
       assert.include(twice.stderr, "guid must have one value: company 1 is given twice")
       assert.include(wrong.stderr, "standard input, line 3: company_id must be")
       assert.include(guidless.stderr, "line 2: guid must be")
+      assert.include(semicolons.stderr, "standard input, line 3: company_id must be")
       assert.include(terminal.stderr, "standard input")
       assert.strictEqual(good.stdout, "2 companies added, 0 changed\n")
     })

@@ -193,7 +193,7 @@ describe("a report in Chromium", () => {
       const { database, names } = yield* files
       const on = (...args: ReadonlyArray<string>) => cli([...args, "--database", database])
       yield* on("sync", "--history")
-      const kinds = "open,unapproved,overlap,tooLong,anomaly,zeroWage,gap,stale"
+      const kinds = "open,unapproved,overlap,tooLong,anomaly,zeroWage,autoClockedOut,gap,stale"
       yield* on("payroll", "close", ...week, "--weekly-threshold", "38h", "--accept", kinds, "--note", evil)
       yield* service.edit([1002, 1003, 1010], { clocked_out: "2026-03-05T12:00:00Z" })
       yield* on("sync", "--history")

@@ -117,7 +117,9 @@ describe("Page", () => {
         sentAt: domain.clockedIn,
         requestId: Option.some("r-1"),
         attempts: 2,
-        remaining: Option.none()
+        remaining: Option.none(),
+        apiVersion: Option.some("2026-06-01"),
+        askedVersion: Option.some("2026-06-01")
       },
       unknown: ["data[].overtime"]
     }

@@ -75,6 +75,27 @@ describe("the id of a request", () => {
     }))
 })
 
+describe("the version that answered", () => {
+  it.effect.each<readonly [string | undefined, Option.Option<string>]>([
+    ["2026-06-01", Option.some("2026-06-01")],
+    [" 2026-06-01 ", Option.some("2026-06-01")],
+    ["v2.2026.0201", Option.some("2026-02-01")],
+    ["2026-06-01, 2026-06-01", Option.some("2026-06-01")],
+    ["2026-06-01, 2022-05-01", Option.none()],
+    ["2026-06-01,", Option.none()],
+    ["2026-02-30", Option.none()],
+    ["v2.2026.1301", Option.none()],
+    ["20260601", Option.none()],
+    ["2", Option.none()],
+    ["", Option.none()],
+    [undefined, Option.none()]
+  ])("of %j is %j", ([header, version]) =>
+    Effect.gen(function*() {
+      const headers: Readonly<Record<string, string>> = header === undefined ? {} : { "x-api-version": header }
+      assert.deepStrictEqual((yield* receiptOf(headers)).apiVersion, version)
+    }))
+})
+
 describe("the requests that remain", () => {
   it.effect.each<readonly [Readonly<Record<string, string>>, Option.Option<number>]>([
     [{ "ratelimit-remaining": "12" }, Option.some(12)],

@@ -4,7 +4,7 @@ import { Context, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { Agent } from "undici"
+import { Agent, MockAgent } from "undici"
 import { NodeTransport } from "../../src/node/index.ts"
 import { eventually } from "../sockets/support/eventually.ts"
 import { type Answer, chunk, head, rawServer, whole } from "../sockets/support/rawServer.ts"
@@ -73,6 +73,20 @@ describe("NodeTransport.layer", () => {
       assert.strictEqual(kindOf(yield* Fiber.join(reading)), "DecodeError UND_ERR_DESTROYED")
       assert.strictEqual(kindOf(yield* Effect.flip(client.get(server.url))), "TransportError UND_ERR_DESTROYED")
       yield* eventually(() => assert.strictEqual(server.open(), 0))
+    }))
+
+  it.live("answers from a mock agent of undici, and lets no other request leave", () =>
+    Effect.gen(function*() {
+      const agent = new MockAgent()
+      agent.disableNetConnect()
+      agent.get("https://api.test").intercept({ path: "/punches" }).reply(200, { count: 1 })
+      const send = (url: string) =>
+        Effect.flatMap(HttpClient.get(url), ({ json }) => json).pipe(
+          Effect.provide(NodeTransport.layer({ dispatcher: agent }))
+        )
+
+      assert.deepStrictEqual(yield* send("https://api.test/punches"), { count: 1 })
+      assert.match(String(yield* Effect.flip(send("https://api.test/others"))), /Transport/)
     }))
 
   it.live("sends through a dispatcher of the application, and leaves it open", () =>

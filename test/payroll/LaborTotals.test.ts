@@ -66,6 +66,10 @@ describe("Labor.toCsv", () => {
       `"Ann ""A"", x",${sums}`,
       `"a\rb",${sums}`
     ])
+    assert.strictEqual(
+      Labor.toCsv(entries.slice(0, 1), { columns: { name: (name) => name }, newline: "\n", formulas: "keep" }),
+      `name,${header}\n=1+1,${sums}\n`
+    )
   })
 
   it("refuses a column with the name of a sum when it is compiled", () => {

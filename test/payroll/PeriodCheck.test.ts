@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, DateTime, Duration, Effect, Equal, Option, Schema, Sink, Stream } from "effect"
 import type { InvalidRequest } from "../../src/ApiError.ts"
-import { BusinessDate, Cents, LocationId, TimePunchId } from "../../src/Ids.ts"
+import { BusinessDate, Cents, LocationId, TimePunchId, UserId } from "../../src/Ids.ts"
 import * as Period from "../../src/payroll/Period.ts"
 import * as PeriodCheck from "../../src/payroll/PeriodCheck.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
@@ -60,6 +60,99 @@ describe("PeriodCheck.check", () => {
         [4, "tooLong", "It lasts 17h 30m, longer than 16h."],
         [5, "zeroWage", "Its hourly wage is 0."],
         [6, "anomaly", "NegativeSpan: it ends before it begins."]
+      ])
+    }))
+
+  it.effect("says when the service clocked a punch out, and whether a day ends there", () =>
+    Effect.gen(function*() {
+      const ended = (id: number, clockedOut: string, given: Partial<TimePunch> = {}) =>
+        shift(id, "2026-03-09T13:00:00Z", 0, {
+          userId: UserId.make(id),
+          autoClockedOut: true,
+          clockedOut: Option.some(DateTime.makeUnsafe(clockedOut)),
+          ...given
+        })
+      const punches = [
+        // Midnight of New York is 04:00 in UTC, that of Honolulu 10:00.
+        ended(1, "2026-03-10T03:59:59Z"),
+        ended(2, "2026-03-10T03:59:00Z"),
+        ended(3, "2026-03-10T04:00:00Z"),
+        ended(4, "2026-03-10T03:58:59Z"),
+        ended(5, "2026-03-10T04:00:01Z"),
+        ended(6, "2026-03-10T07:59:59Z"),
+        ended(7, "2026-03-10T09:59:30Z", { locationId: far, approved: false }),
+        ended(8, "2026-03-10T00:00:00Z", { autoClockedOut: false }),
+        ended(9, "2026-03-10T00:00:00Z", { ...open }),
+        ended(10, "2026-03-10T00:00:00Z", { deleted: true })
+      ]
+      const lines = (dayRule: Period.DayRule) =>
+        Effect.map(
+          run(punches, { ...options, dayRule: Period.dayRules(new Map([[east, dayRule], [far, honolulu]])) }),
+          (issues) => told(issues).flatMap(([id, kind, text]) => kind === "autoClockedOut" ? [`${id} ${text}`] : [])
+        )
+      const of = (id: number, local: string, isLast: boolean) =>
+        `${id} The service clocked it out at ${local}${isLast ? ", in the last minute of a day" : ""}.`
+      const expected = (isLastAtFour: boolean) => [
+        of(1, "2026-03-09 23:59", true),
+        of(2, "2026-03-09 23:59", true),
+        of(3, "2026-03-10 00:00", true),
+        of(4, "2026-03-09 23:58", false),
+        of(5, "2026-03-10 00:00", false),
+        of(6, "2026-03-10 03:59", isLastAtFour),
+        of(7, "2026-03-09 23:59", true)
+      ]
+
+      assert.deepStrictEqual(yield* lines(newYork), expected(false))
+      assert.deepStrictEqual(yield* lines({ zone: newYork, dayStarts: "4 hours" }), expected(true))
+    }))
+
+  it.effect("finds a wage that is far from the median of five people, one wage a person", () =>
+    Effect.gen(function*() {
+      const paid = (id: number, user: number, cents: number, given: Partial<TimePunch> = {}) =>
+        shift(id, `2026-03-${String(9 + (id % 5)).padStart(2, "0")}T13:00:00Z`, 8, {
+          userId: UserId.make(user),
+          hourlyWage: Cents.make(cents),
+          ...given
+        })
+      const far = (punches: ReadonlyArray<TimePunch>, given: Partial<PeriodCheck.PeriodCheckOptions> = {}) =>
+        Effect.map(
+          run(punches, { ...options, ...given }),
+          (issues) => told(issues).flatMap(([id, kind, text]) => kind === "wageFar" ? [[id, text]] : [])
+        )
+      const few = [paid(1, 1, 1550), paid(2, 2, 1550), paid(3, 3, 1600), paid(4, 4, 0)]
+      const weekly = [paid(5, 5, 115_400), paid(6, 5, 115_400)]
+      const textOf = (median: string) => `Its hourly wage is 1154.00, more than ten times the median of ${median}.`
+      const five = [...few, paid(4, 4, 1550), ...weekly]
+      const six = [...five, paid(8, 6, 1650)]
+
+      // Only four have a wage above zero; a deleted punch and one of another week are no fifth.
+      assert.deepStrictEqual(yield* far([...few, ...weekly]), [])
+      assert.deepStrictEqual(yield* far([...few, ...weekly, paid(7, 6, 1550, { deleted: true })]), [])
+      assert.deepStrictEqual(
+        yield* far([...few, ...weekly, shift(7, "2026-03-04T13:00:00Z", 8, { userId: UserId.make(6) })]),
+        []
+      )
+      assert.deepStrictEqual(yield* far(five), [[5, textOf("15.50")], [6, textOf("15.50")]])
+      // Of an even number the median is between two; ten times of it is not far.
+      assert.deepStrictEqual(yield* far([...six, paid(9, 7, 15_750)].slice(1)), [[5, textOf("16.25")], [
+        6,
+        textOf("16.25")
+      ]])
+      // Many punches of one person count once.
+      const many = Array.from({ length: 20 }, (_, at) => paid(10 + at, 5, 115_400))
+      assert.lengthOf(yield* far([...five, ...many]), 22)
+      // Of two wages of a person the lower one is the usual one.
+      assert.deepStrictEqual(
+        yield* far([...five, paid(8, 3, 160_000)]).pipe(Effect.map((all) => all.map(([id]) => id))),
+        [8, 5, 6]
+      )
+      // The people of other locations count, and only what is selected is reported.
+      assert.deepStrictEqual(yield* far(five, { select: ({ id }) => id === 6 }), [[6, textOf("15.50")]])
+      // One issue, also above both.
+      assert.deepStrictEqual((yield* far(five, { maxWage: 1599 })).map(([, text]) => text), [
+        "Its hourly wage is 16.00, above 15.99.",
+        "Its hourly wage is 1154.00, above 15.99.",
+        "Its hourly wage is 1154.00, above 15.99."
       ])
     }))
 

@@ -167,7 +167,9 @@ describe("WorkedTime.of", () => {
         breaks.slice(index + 1).some((other) => seconds(each).some((now) => seconds(other).includes(now)))
       ),
       NegativeBreak: breaks.some((each) => each.out !== null && each.out < each.in),
-      OpenBreakInClosedPunch: end !== null && breaks.some((each) => each.out === null)
+      OpenBreakInClosedPunch: end !== null && breaks.some((each) => each.out === null),
+      NothingPaid: end !== null && end > start && Array.from({ length: end - start }, (_, second) => start + second)
+        .every((second) => breaks.some((each) => !each.paid && seconds(each).includes(second)))
     }
 
     assert.deepStrictEqual(

@@ -19,6 +19,6 @@ export const pageOf = (
   items,
   index,
   cursor: { sent: none, current: none, prev: none, next, count: none, ...cursor },
-  response: { asOf, sentAt, requestId: none, attempts: 1, remaining: none },
+  response: { asOf, sentAt, requestId: none, attempts: 1, remaining: none, apiVersion: none, askedVersion: none },
   unknown: []
 })

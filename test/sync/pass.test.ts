@@ -413,6 +413,19 @@ describe("a sweep", () => {
     assert.deepStrictEqual(last.checkpoint.running, Option.none())
   })
 
+  it.each<[string, SweepWindow, Checkpoint["swept"]]>([
+    ["with its beginning", { gte: utc(noon - day) }, { at: utc(facts.now), gte: utc(noon - day) }],
+    ["of all", {}, { at: utc(facts.now) }],
+    ["unless it ends before now", window, { at: utc(noon) }]
+  ])("is kept with the end of its confirm, and by every later pass: %s", (_, window, expected) => {
+    const before = { ...atNoon, swept: { at: utc(noon) } }
+    const confirm = kept(judge(before, {}, begin(before, "sweep", reads, { window }))).checkpoint
+    const after = kept(judge(confirm, {}, Option.getOrThrow(confirm.running))).checkpoint
+    const later = kept(judge(after, {}, begin(after, "increment", reads))).checkpoint
+
+    assert.deepStrictEqual([confirm.swept, after.swept, later.swept], [before.swept, expected, expected])
+  })
+
   it("keeps window and before over a restart of its confirm, and begins all else again", () => {
     const { checkpoint } = swept()
     const running = Option.getOrThrow(checkpoint.running)

@@ -137,7 +137,20 @@ describe("generateWeeks", () => {
       const issues = yield* issuesOf(generateWeeks({ companyId, people: 40, problems: 1 }))
       const kinds = groupBy(issues, ({ kind }) => kind)
 
-      assert.hasAllKeys(Object.fromEntries(kinds), ["open", "unapproved", "disputed", "overlap", "tooLong", "zeroWage"])
+      assert.hasAllKeys(Object.fromEntries(kinds), [
+        "open",
+        "unapproved",
+        "disputed",
+        "overlap",
+        "tooLong",
+        "zeroWage",
+        "autoClockedOut"
+      ])
+      // The service ends what is too long if the person does not clock out.
+      assert.deepStrictEqual(
+        kinds.get("autoClockedOut")?.map(({ punchId }) => punchId),
+        kinds.get("tooLong")?.map(({ punchId }) => punchId)
+      )
       // An overlap has two punches, and what is open is not approved.
       assert.strictEqual((kinds.get("overlap")?.length ?? 0) % 2, 0)
       const unapproved = new Set(kinds.get("unapproved")?.map(({ punchId }) => punchId))

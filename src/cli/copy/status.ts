@@ -10,7 +10,7 @@ import { escaped } from "../../internal/text/printable.ts"
 import { usualSpelling } from "../../internal/wire/spelling.ts"
 import type { CopyStatus } from "../../sql/CopyStatus.ts"
 import * as PunchCopy from "../../sql/PunchCopy.ts"
-import { blankCheckpoint, missedDeletions } from "../../sync/Checkpoint.ts"
+import { blankCheckpoint, missedDeletions, versionsOf } from "../../sync/Checkpoint.ts"
 import { layerCopy, requireAge } from "../database/copy.ts"
 import { databaseFlag, maxAgeFlag, targetOfCopy } from "../database/database.ts"
 import { isJson, makeJsonFlags } from "../flags/form.ts"
@@ -64,10 +64,11 @@ const printStatus = Effect.fnUntraced(function*(input: StatusInput) {
 /** The copy of a company, as the columns of a table and the members of its JSON. */
 const statusFields = (company: CompanyId, status: CopyStatus, now: DateTime.Utc) => {
   const { checkpoint, deleted, history, lastError, missing, rows, unknown } = status
-  const { completedAt, deletions, looked, running, spelling, watermark } = Option.getOrElse(
-    checkpoint,
-    () => blankCheckpoint(company, "")
-  )
+  const { askedVersion, completedAt, deletions, looked, oldestVersion, running, spelling, watermark } = Option
+    .getOrElse(
+      checkpoint,
+      () => blankCheckpoint(company, "")
+    )
   return {
     company,
     watermark: isoOf(watermark),
@@ -90,6 +91,7 @@ const statusFields = (company: CompanyId, status: CopyStatus, now: DateTime.Utc)
       lookedAt: isoOf(Option.fromUndefinedOr(looked)),
       missed: deletions ?? null
     },
+    version: { oldest: oldestVersion ?? null, asked: askedVersion ?? null },
     unknown
   }
 }
@@ -127,12 +129,17 @@ const statusLines = (statuses: ReadonlyArray<StatusFields>, screen: Screen): Rea
   const { yellow } = screen.styles
   return [
     ...table.lines(statuses),
-    ...statuses.flatMap(({ company, deletions: { missed, requestedWith }, lastError, unknown }) => {
+    ...statuses.flatMap(({ company, deletions: { missed, requestedWith }, lastError, unknown, version }) => {
       const named = nameOf(company, statuses)
       const missing = missedDeletions({ deletions: missed ?? undefined })
+      const { warning: answered } = version.oldest === null ? { warning: undefined } : versionsOf({
+        oldestVersion: version.oldest,
+        ...(version.asked === null ? undefined : { askedVersion: version.asked })
+      })
       return [
         ...(requestedWith === usualSpelling ? [] : [`${named}deleted punches are requested with ${requestedWith}`]),
         ...(missing === undefined ? [] : [yellow(`${named}${missing}`)]),
+        ...(answered === undefined ? [] : [yellow(`${named}${answered}`)]),
         ...(lastError === null
           ? []
           : [yellow(`${named}last error, ${lastError.at}: ${lastError.tag}: ${escaped(lastError.text)}`)]),

@@ -15,7 +15,7 @@ import { inOneState } from "../../sql/connection.ts"
 import type { CopyStatus } from "../../sql/CopyStatus.ts"
 import * as PunchCopy from "../../sql/PunchCopy.ts"
 import { conditionsOf } from "../../sql/read.ts"
-import { missedDeletions } from "../../sync/Checkpoint.ts"
+import { missedDeletions, versionsOf } from "../../sync/Checkpoint.ts"
 import { commandFailureOf } from "../describe.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
 import type { DatabaseTarget } from "../flags/address.ts"
@@ -40,6 +40,8 @@ export const requireCopy = Effect.fnUntraced(function*(
   yield* printAge(ageOf(address, status, completedAt.value, DateTime.toUtc(yield* DateTime.now)))
   const missed = Option.flatMapNullishOr(status.checkpoint, missedDeletions)
   if (Option.isSome(missed)) yield* printWarning(missed.value)
+  const version = Option.flatMapNullishOr(status.checkpoint, (known) => versionsOf(known).warning)
+  if (Option.isSome(version)) yield* printWarning(version.value)
   yield* requireAge(company, address, completedAt, maxAge)
   return status
 })
@@ -172,10 +174,19 @@ export const fromCopy = (
     return withCopy(company.id, target, () => PunchCopy.list(company.id, filter), maxAge)
   }))
 
-/** Whether the copy may have punches that were deleted. */
-export const missesDeletions = (company: Company, target: DatabaseTarget) =>
+/**
+ * `deletionsUnseen`: the copy may have punches that were deleted. `version`: an old version of the interface answered, whose amounts
+ * may be in whole units.
+ */
+export type Doubt = "deletionsUnseen" | "version"
+
+/** What keeps the sums of the copy from being trusted. */
+export const doubtsOf = (company: Company, target: DatabaseTarget) =>
   PunchCopy.status(company.id).pipe(
-    Effect.map(({ checkpoint }) => Option.exists(checkpoint, ({ deletions }) => deletions !== undefined)),
+    Effect.map(({ checkpoint }): ReadonlyArray<Doubt> => [
+      ...(Option.exists(checkpoint, ({ deletions }) => deletions !== undefined) ? ["deletionsUnseen" as const] : []),
+      ...(Option.exists(checkpoint, (known) => versionsOf(known).isRefused) ? ["version" as const] : [])
+    ]),
     Effect.provide(layerCopy(company.id, target))
   )
 

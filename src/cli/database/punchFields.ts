@@ -7,7 +7,7 @@ import * as WorkedTime from "../../payroll/WorkedTime.ts"
 import type { PunchChange } from "../../sql/history.ts"
 import type { Break, TimePunch } from "../../TimePunch.ts"
 import type { NameKind, Names } from "../flags/names.ts"
-import { formatExactHours, formatMoney, formatTime } from "../print/format.ts"
+import { formatHours, formatMoney, formatTime } from "../print/format.ts"
 
 /** How a punch is read: by which clock, up to when an open one counts, with which names. */
 export interface PunchDisplay extends WorkedTime.WorkedTimeOptions {
@@ -167,7 +167,7 @@ const net: DifferenceOf = ({ after, before, kind }, reading) => {
       onSome: (punch) =>
         Option.match(WorkedTime.measure(punch, reading).durations, {
           onNone: () => "?",
-          onSome: ({ net }) => formatExactHours(net)
+          onSome: ({ net }) => formatHours(net)
         })
     })
   return differing({

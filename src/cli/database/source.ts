@@ -15,6 +15,8 @@ import { ApiVersion } from "../../ApiVersion.ts"
 import type { Company } from "../../Company.ts"
 import { Endpoints } from "../../Endpoints.ts"
 import type { Cursor } from "../../Ids.ts"
+import { mayBeWholeUnits } from "../../internal/wire/version.ts"
+import { RunVersions, type Versions } from "../../listing/version.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import { RateLimit } from "../../RateLimit.ts"
 import type { TimePunch } from "../../TimePunch.ts"
@@ -31,13 +33,15 @@ import {
 } from "../flags/connection.ts"
 import { makePageSizeFlag } from "../flags/paging.ts"
 import { makeProgress } from "../print/progress.ts"
+import type { Doubt } from "./copy.ts"
 import { databaseFlag, databaseOrDefault, maxAgeFlag, optionalTargetOf, targetOfCopy } from "./database.ts"
 
 /** The client with its endpoints and API version, from the environment, without a limit. Needs an `HttpClient`. */
 export const layerUnlimited = TimePunches.layerFromConfig.pipe(
   Layer.provide(layerCompanyHidden),
   Layer.merge(Endpoints.layerFromConfig),
-  Layer.merge(ApiVersion.layerFromConfig)
+  Layer.merge(ApiVersion.layerFromConfig),
+  Layer.merge(Layer.sync(RunVersions, (): Versions => new Map()))
 )
 
 /** The same within the limit of the flags and the environment. */
@@ -99,8 +103,8 @@ interface Source {
   readonly service: Option.Option<Context.Context<ClientServices>>
   /** The punches of a filter. Each listing has a page, also if no punch matches. */
   readonly pages: (filter: PunchFilter, options?: PageOptions) => Stream.Stream<Page, Failure, FileSystem | Stdio>
-  /** Whether it is a copy that may have punches that were deleted. */
-  readonly missesDeletions: Effect.Effect<boolean, Failure, FileSystem | Stdio>
+  /** What keeps sums of it from being trusted: of the service, in what was read so far. */
+  readonly doubts: Effect.Effect<ReadonlyArray<Doubt>, Failure, FileSystem | Stdio>
 }
 
 interface OpenInput extends SourceInput {
@@ -156,7 +160,7 @@ const ofCopy = Effect.fnUntraced(function*(
     return yield* usage(`${ofRequests}, and a copy needs none`, "Leave it out, or read the service: --source service.")
   }
   // The drivers of the databases are large, so they are loaded only here.
-  const { fromCopy, missesDeletions } = yield* Effect.promise(() => import("./copy.ts"))
+  const { doubtsOf, fromCopy } = yield* Effect.promise(() => import("./copy.ts"))
   return {
     service: Option.none(),
     pages: (filter) =>
@@ -164,7 +168,7 @@ const ofCopy = Effect.fnUntraced(function*(
         Stream.orElseIfEmpty(() => Stream.make<[ReadonlyArray<TimePunch>]>([])),
         Stream.map((items) => ({ items, next: Option.none() }))
       ),
-    missesDeletions: missesDeletions(company, target)
+    doubts: doubtsOf(company, target)
   }
 })
 
@@ -175,13 +179,16 @@ const ofService = Effect.fnUntraced(function*(
   if (Option.isSome(flags.maxAge)) return yield* usage("--max-age goes with --database: only a copy has an age")
   const services = yield* Layer.build(layerClient(flags))
   const client = Context.get(services, TimePunches)
+  const versions = Context.get(services, RunVersions)
   return {
     service: Option.some(services),
     pages: (filter, { usualSize, ...options } = {}) =>
       Stream.map(
-        client.pages(company, filter, { ...options, pageSize: Option.getOrElse(flags.pageSize, () => usualSize) }),
+        client.pages(company, filter, { ...options, pageSize: Option.getOrElse(flags.pageSize, () => usualSize) }).pipe(
+          Stream.provideService(RunVersions, versions)
+        ),
         ({ cursor, items }) => ({ items, next: cursor.next })
       ),
-    missesDeletions: Effect.succeed(false)
+    doubts: Effect.sync(() => [...versions?.values() ?? []].some(mayBeWholeUnits) ? ["version"] : [])
   }
 })

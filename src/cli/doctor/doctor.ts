@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Struct from "effect/Struct"
 import type { Company } from "../../Company.ts"
+import { RunLenient } from "../../listing/contradiction.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import { RetryPolicy } from "../../RetryPolicy.ts"
 import { layerCopy } from "../database/copy.ts"
@@ -22,9 +23,8 @@ import { runnable } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
 import { makeVerb } from "../verb.ts"
 import { checkCopy, storeFailed } from "./copy.ts"
-import { checkDeleted, checkDeletions, checkOrder, checkRows, checkStatuses, probesOf, runProbe } from "./filters.ts"
+import { checkDeleted, checkDeletions, checkRows, probesOf, runProbe } from "./filters.ts"
 import {
-  checkBackward,
   checkClock,
   checkCursors,
   checkEnd,
@@ -59,8 +59,8 @@ export const verb = makeVerb(
   end one advice.
 
   It checks the settings, the service's answer and clock, whether the
-  credential may list the company, whether cursors lead forward and back and
-  end where the punches end, which order an incremental sync can rely on, and
+  credential may list the company, whether cursors lead forward and end
+  where the punches end, which order an incremental sync can rely on, and
   whether the rows match the filter that was sent. It compares the answers
   with each other: about 35 requests, and at most three times as many if
   answers contradict each other and are requested again. It also checks the
@@ -119,7 +119,7 @@ export const diagnose = Effect.fnUntraced(function*(
       isFiltered: Object.keys(describeFilter(flags)).length > 0,
       skew: () => skew,
       report
-    }).pipe(Effect.provide(layer))
+    }).pipe(Effect.provide(layer), lenient)
     if (Option.isSome(target)) {
       const copy = checkCopy(settings.company.value, full).pipe(
         Effect.provide(layerCopy(settings.company.value.id, target.value)),
@@ -128,7 +128,7 @@ export const diagnose = Effect.fnUntraced(function*(
           (error) => Effect.succeed([storeFailed(error)])
         )
       )
-      yield* report(...(yield* Effect.provide(copy, layer)))
+      yield* report(...(yield* lenient(Effect.provide(copy, layer))))
     }
   }
   yield* printLines([json ? renderJson(all) : renderAdvice(all)])
@@ -142,6 +142,9 @@ export const diagnose = Effect.fnUntraced(function*(
     })
   }
 })
+
+/** The checks look at rows that contradict a filter themselves. */
+const lenient = Effect.provideService(RunLenient, { seen: undefined })
 
 /** After this number of checks that did not reach the service, the others are given up: each would wait as long. */
 const mostOutages = 3
@@ -178,9 +181,7 @@ const checkService = Effect.fnUntraced(function*<E, R>(options: {
   yield* report(...unknownResult("unknown fields", known.pages[0]?.unknown ?? []))
   const survey: Survey = { company, filter, pageSize, known, sightings: [] }
 
-  const { result, walk } = yield* checkCursors(survey)
-  yield* report(result)
-  if (Option.isSome(walk)) yield* report(yield* checkBackward(survey, walk.value))
+  yield* report(yield* checkCursors(survey))
   if (isFiltered) yield* report(checkRows("as given", filter, known.punches))
   const one = <E2, R2>(check: Effect.Effect<CheckResult, E2, R2>) => Effect.map(check, (result) => [result])
   const checks = [
@@ -189,8 +190,6 @@ const checkService = Effect.fnUntraced(function*<E, R>(options: {
     checkDeleted(survey),
     one(checkDeletions(survey)),
     ...probesOf(known.punches, yield* DateTime.now).map((probe) => one(runProbe(survey, probe))),
-    one(checkStatuses(survey)),
-    one(checkOrder(survey)),
     one(checkEnd(survey))
   ]
   for (const [index, check] of checks.entries()) {

@@ -6,7 +6,7 @@ import * as Result from "effect/Result"
 import { BusinessDate } from "../../Ids.ts"
 import { timePunchNames } from "../../internal/wire/names.ts"
 import { usualSpelling } from "../../internal/wire/spelling.ts"
-import { idKeys } from "../../listing/parameters.ts"
+import { idKeys, idOf } from "../../listing/parameters.ts"
 import type { Page } from "../../Page.ts"
 import type { PunchCriteria, PunchFilter } from "../../PunchFilter.ts"
 import { look } from "../../sync/look.ts"
@@ -15,7 +15,6 @@ import { TimePunches } from "../../TimePunches.ts"
 import { countedPunches } from "../print/format.ts"
 import {
   hour,
-  idOf,
   idsOf,
   isAmong,
   isShown,
@@ -117,25 +116,6 @@ const checkMissing = Effect.fnUntraced(
     return fail(check, detail, "filters", omits)
   }
 )
-
-/** Only a warning: many services ignore the order, and a complete listing does not depend on it. */
-export const checkOrder = (survey: Survey) =>
-  readProbe(survey, { sortBy: [["clockedIn", "desc"]] }).pipe(
-    Effect.match({
-      onFailure: (error) => failed("sort_by", error, "filters"),
-      onSuccess: ({ items }) =>
-        isLatestFirst(items)
-          ? ok("sort_by", "clocked_in.desc gives the latest first")
-          : warn("sort_by", "clocked_in.desc does not give the latest first", "filters", "Sort the rows yourself.")
-    })
-  )
-
-/** Whether the punches are in the order of their clock-ins, latest first. */
-const isLatestFirst = (punches: ReadonlyArray<TimePunch>): boolean =>
-  punches.every((punch, at) => {
-    const next = punches[at + 1]
-    return next === undefined || next.clockedIn.epochMilliseconds <= punch.clockedIn.epochMilliseconds
-  })
 
 type Deleted = NonNullable<PunchFilter["deleted"]>
 
@@ -245,25 +225,6 @@ export const checkDeletions = Effect.fnUntraced(
 const keepsDeleted = "Keep no copy of this service until it is fixed: the copy would keep deleted punches. Report it."
 
 const sweepAll = "A sync finds this by itself. Sweep copies that were made before: time-punches copy sync --sweep all."
-
-const statuses = "filter employee_approval_statuses"
-
-/** A punch shows no approval of the employee, but it has one: it cannot be in the answers to two. */
-export const checkStatuses = Effect.fnUntraced(
-  function*(survey: Survey) {
-    const pending: PunchFilter = { employeeApprovalStatuses: ["pending"] }
-    const first = yield* readProbe(survey, pending)
-    const second = yield* readProbe(survey, { employeeApprovalStatuses: ["approved"] })
-    const twice = first.items.find((punch) => isAmong(punch, second.items))
-    const pages = `${countedPunches(first.items.length)} pending, ${countedPunches(second.items.length)} approved`
-    if (twice === undefined) return ok(statuses, `${pages}, none both; a punch does not show it`)
-    const again = yield* readProbe(survey, pending)
-    return isAmong(twice, again.items)
-      ? fail(statuses, `punch ${twice.id} is both pending and approved`, "filters", notApplied)
-      : changed(statuses, "filters")
-  },
-  orFailed(statuses, "filters")
-)
 
 /** A closed punch with as many ids as any, in the middle of its kind: others are before and after it. */
 const sampleOf = (punches: ReadonlyArray<TimePunch>): TimePunch | undefined => {

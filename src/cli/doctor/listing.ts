@@ -14,14 +14,15 @@ import { isRefused } from "../../ApiError.ts"
 import type { Company } from "../../Company.ts"
 import { BusinessDate } from "../../Ids.ts"
 import { timePunchNames } from "../../internal/wire/names.ts"
-import { idKeys, maxPageSize } from "../../listing/parameters.ts"
-import type { Page } from "../../Page.ts"
+import { versionWarning } from "../../internal/wire/version.ts"
+import { idKeys, idOf, maxPageSize } from "../../listing/parameters.ts"
+import type { Page, PageResponse } from "../../Page.ts"
 import { modulo } from "../../payroll/Rounding.ts"
 import type { DateRange, InstantRange, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { counted, countedPunches } from "../print/format.ts"
-import { changed, type CheckResult, fail, failed, failedAtFirst, ok, orFailed, unreliable, warn } from "./report.ts"
+import { changed, type CheckResult, fail, failedAtFirst, ok, orFailed, unreliable, warn } from "./report.ts"
 
 /** Some pages of a listing from its start. */
 interface Listing {
@@ -130,6 +131,24 @@ const checkCount = ({ pages, punches }: Listing, isFiltered: boolean): CheckResu
   )
 }
 
+const answeredBy = "version of the answer"
+
+/** Compares the version that answered with the one that was requested; without one, says which one the token has. */
+const checkAnswered = ({ apiVersion, askedVersion }: PageResponse): CheckResult => {
+  if (Option.isNone(apiVersion)) return ok(answeredBy, "the service does not name it")
+  const answered = apiVersion.value
+  const warning = versionWarning({ answered, asked: askedVersion })
+  if (warning === undefined) return ok(answeredBy, Option.isNone(askedVersion) ? `${answered}, of the token` : answered)
+  return Option.exists(askedVersion, (asked) => answered > asked)
+    ? warn(
+      answeredBy,
+      warning,
+      "version",
+      "Set TIME_PUNCHES_API_VERSION to this version, if it reads your punches right."
+    )
+    : fail(answeredBy, warning, "version", "Set TIME_PUNCHES_API_VERSION to a version that the service knows.")
+}
+
 /** Reads the first punches; the other checks need them. */
 export const checkFirstPage = Effect.fnUntraced(
   function*(company: Company, filter: PunchFilter, pageSize: number, isFiltered: boolean) {
@@ -138,6 +157,7 @@ export const checkFirstPage = Effect.fnUntraced(
     const results = [
       checkTime(Math.round(Duration.toMillis(took))),
       ok("access", `the credential may list company ${company.id}`),
+      ...first.success.pages.slice(0, 1).map(({ response }) => checkAnswered(response)),
       checkCount(first.success, isFiltered)
     ]
     return { results, first: Option.some(first.success) }
@@ -247,52 +267,20 @@ export const checkCursors = Effect.fnUntraced(
     for (let round = 1;; round++) {
       const walk = yield* readWalk(survey)
       const found = contradiction(walk, known)
-      const end = (result: CheckResult) => ({ result, walk: Option.some(walk) })
       if (found === undefined) {
         const detail = `${counted(walk.pages.length, "page")} forward, ${
           countedPunches(walk.punches.length)
         }, none twice`
-        return end(ok("cursors", detail))
+        return ok("cursors", detail)
       }
       const again = yield* readKnown(survey.company, survey.filter)
       if (yield* isConfirmed(survey, found, known, again))
-        return end(fail("cursors", found.detail, "cursors", unreliable))
-      if (round === rounds) return end(changed("cursors", "cursors"))
+        return fail("cursors", found.detail, "cursors", unreliable)
+      if (round === rounds) return changed("cursors", "cursors")
       known = again
     }
   },
-  Effect.catch((error) => Effect.succeed({ result: failed("cursors", error, "cursors"), walk: Option.none<Listing>() }))
-)
-
-const forwardOnly = "Do not page backward on this service; paging forward is not affected."
-
-/** Going back from the second page must give the first one again. */
-export const checkBackward = Effect.fnUntraced(
-  function*(survey: Survey, walk: Listing) {
-    const { company, filter } = survey
-    const [first, second] = walk.pages
-    if (first === undefined || second === undefined) return ok("back", "there is only one page")
-    if (Option.isNone(second.cursor.prev)) {
-      return warn("back", "the second page has no cursor back", "cursors", forwardOnly)
-    }
-    const pageSize = walkSize(survey)
-    const readBack = TimePunches.page(company, filter, { pageSize, cursor: second.cursor.prev.value })
-    const back = yield* readBack
-    const [wanted, got] = [idsOf(first.items), idsOf(back.items)]
-    if (wanted.join() === got.join()) {
-      return ok("back", `from page 2 back to page 1: the same ${countedPunches(got.length)}`)
-    }
-    if (wanted.toSorted().join() === got.toSorted().join()) {
-      return warn("back", "going back from page 2 gives page 1 in another order", "cursors", forwardOnly)
-    }
-    const again = yield* readPages(company, filter, pageSize, 2)
-    const stays = Equal.equals([...first.items, ...second.items], again.punches) &&
-      Equal.equals(back.items, (yield* readBack).items)
-    return stays
-      ? fail("back", "going back from page 2 does not give page 1", "cursors", forwardOnly)
-      : changed("back", "cursors")
-  },
-  orFailed("back", "cursors")
+  orFailed("cursors", "cursors")
 )
 
 /** The filters that a later page is checked with, those first that divide the punches best. */
@@ -506,12 +494,6 @@ const matchesDeleted = (punch: TimePunch, deleted: PunchFilter["deleted"]): bool
   deleted === "include" || punch.deleted === (deleted === "only")
 
 const isUnsetOr = <A>(wanted: A | undefined, value: A | undefined): boolean => wanted === undefined || wanted === value
-
-/** The id that a punch has under a key; 0, as on the wire, for none. */
-export const idOf = (punch: TimePunch, key: typeof idKeys[number]): number => {
-  const id: number | Option.Option<number> = punch[key]
-  return Option.isOption(id) ? Option.getOrElse(id, () => 0) : id
-}
 
 /** The wire names of the conditions of the filter that the punch does not meet. */
 export const mismatches = (filter: PunchFilter, punch: TimePunch): ReadonlyArray<string> => {

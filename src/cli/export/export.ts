@@ -182,8 +182,9 @@ const specOf = Effect.fnUntraced(function*(flags: ExportInput & LocalPeriod, for
     "--company": `${company}`,
     "--format": format,
     ...(flags.excel ? { "--excel": "given" } : {}),
-    // The default is not written: a comma that is given makes the same file.
+    // A default is not written: a comma that is given makes the same file.
     ...(Option.contains(flags.separator, ";") ? { "--separator": "semicolon" } : {}),
+    ...(Option.contains(flags.formulas, "keep") ? { "--formulas": "keep" } : {}),
     ...Option.match(flags.cursor, { onNone: () => ({}), onSome: (cursor) => ({ "--cursor": cursor }) }),
     ...describeFilter(flags),
     ...Option.match(Option.all([flags.locations, flags.period]), {

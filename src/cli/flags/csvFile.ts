@@ -28,8 +28,9 @@ export const wrongLine = (file: string, line: number, what: string): CommandFail
   usage(`${printable(file)}, line ${line}: ${printable(what)}`)
 
 /**
- * Reads the bytes of a CSV file in UTF-8, row by row. The header must be one of `headers`, and each row has as many cells;
- * blank lines are skipped. `row` returns what is wrong with the cells of a line, or nothing.
+ * Reads the bytes of a CSV file in UTF-8, row by row, as people or a spreadsheet write it: by `,`, or by `;` if the first line
+ * has that and no comma. The header must be one of `headers`, and each row has as many cells, and maybe empty ones behind them;
+ * rows without a text are skipped. `row` returns what is wrong with the cells of a line, or nothing.
  */
 export const parseCsvFile = Effect.fnUntraced(function*(
   bytes: Uint8Array,
@@ -39,15 +40,16 @@ export const parseCsvFile = Effect.fnUntraced(function*(
 ): Effect.fn.Return<void, CommandFailure> {
   const text = decoder.decode(bytes)
   const firstBad = text.indexOf("\uFFFD")
-  if (firstBad >= 0) return yield* wrongLine(file, lineBreaks(text.slice(0, firstBad)) + 1, "this is not UTF-8")
+  if (firstBad >= 0) return yield* wrongLine(file, lineBreaks(text.slice(0, firstBad)) + 1, notUtf8)
 
+  const delimiter = /^[^,\r\n]*;[^,\r\n]*(?:[\r\n]|$)/.test(text) ? ";" : ","
   const records = yield* Stream.make(text).pipe(
-    Stream.pipeThroughChannel(Csv.decodeString({ maxRecordSize: Infinity })),
+    Stream.pipeThroughChannel(Csv.decodeString({ delimiter, maxRecordSize: Infinity })),
     Stream.runCollect,
     Effect.mapError(({ line, message }) => wrongLine(file, line, message))
   )
   const [header = []] = records
-  const titles = header.map((title) => title.trim()).join()
+  const titles = header.map((title) => title.trim()).join().replace(/,+$/, "")
   if (!headers.includes(titles)) {
     const found = titles === "" ? "an empty line" : titles
     return yield* wrongLine(file, 1, `the columns must be ${headers.join(" or ")}, not ${found}`)
@@ -60,14 +62,21 @@ export const parseCsvFile = Effect.fnUntraced(function*(
     const at = line
     // A cell in quotes may have line breaks.
     line += lineBreaks(cells.join())
-    if (cells.length === 1 && cells[0] === "") continue
-    if (cells.length !== width) {
-      return yield* wrongLine(file, at, `it must have ${width} cells, ${titles}, and has ${cells.length}`)
+    const used = 1 + cells.findLastIndex((cell) => cell.trim() !== "")
+    if (used === 0) continue
+    // A spreadsheet writes empty cells behind the others, not in every row.
+    const own = cells.slice(0, Math.max(width, used))
+    if (own.length !== width) {
+      return yield* wrongLine(file, at, `it must have ${width} cells, ${titles}, and has ${own.length}`)
     }
-    const what = row(cells, at)
+    const what = row(own, at)
     if (what !== undefined) return yield* wrongLine(file, at, what)
   }
 })
+
+/** By default a spreadsheet writes the characters of its machine. */
+const notUtf8 =
+  "this is not UTF-8; in a spreadsheet, save it as \"CSV UTF-8\", or with the character set Unicode (UTF-8)"
 
 const decoder = new TextDecoder()
 

@@ -1,4 +1,4 @@
-/** The form of a result: `--format`, `--json` and the ending of `--output`; `--excel` and `--separator` of CSV. */
+/** The form of a result: `--format`, `--json` and the ending of `--output`; `--excel`, `--separator`, `--formulas` of CSV. */
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -52,6 +52,7 @@ export interface FormInput<F extends Format> {
   readonly output?: Option.Option<string>
   readonly excel?: boolean
   readonly separator?: Option.Option<CsvStyle["separator"]>
+  readonly formulas?: Option.Option<CsvStyle["formulas"]>
 }
 
 /** `--format` with these forms, the first one as default. */
@@ -73,8 +74,14 @@ export const formatFlags = <const F extends Format>(
  * written. Two that name different forms contradict each other, and so does a flag of CSV in another form.
  */
 export const formOf = Effect.fnUntraced(function*<F extends Format>(
-  { excel = false, format: named = Option.none(), json = false, output = Option.none(), separator = Option.none() }:
-    FormInput<F>,
+  {
+    excel = false,
+    format: named = Option.none(),
+    formulas = Option.none(),
+    json = false,
+    output = Option.none(),
+    separator = Option.none()
+  }: FormInput<F>,
   forms: readonly [F, ...ReadonlyArray<F>]
 ): Effect.fn.Return<{ readonly format: F; readonly style: CsvStyle }, CommandFailure> {
   if (json && Option.isSome(named) && named.value !== "json") {
@@ -103,11 +110,24 @@ export const formOf = Effect.fnUntraced(function*<F extends Format>(
       advice
     )
   }
-  const ofCsv = excel ? "--excel" : Option.isSome(separator) ? "--separator" : undefined
+  const ofCsv = excel
+    ? "--excel"
+    : Option.isSome(separator)
+    ? "--separator"
+    : Option.isSome(formulas)
+    ? "--formulas"
+    : undefined
   if (ofCsv !== undefined && format !== "csv") {
     return yield* usage(`${ofCsv} goes with --format csv, and this output is ${format}`, "Add --format csv.")
   }
-  return { format, style: { start: excel ? "\uFEFF" : "", separator: Option.getOrElse(separator, () => ",") } }
+  return {
+    format,
+    style: {
+      start: excel ? "\uFEFF" : "",
+      separator: Option.getOrElse(separator, () => ","),
+      formulas: Option.getOrElse(formulas, () => "guard")
+    }
+  }
 })
 
 /** The forms of a command that prints for people, or one JSON value. */
@@ -122,7 +142,7 @@ export type JsonInput = FormInput<typeof tableOrJson[number]>
 
 export const isJson = (flags: JsonInput) => Effect.map(formOf(flags, tableOrJson), ({ format }) => format === "json")
 
-/** `--excel` and `--separator`, for every command that writes CSV. `formOf` reads them. */
+/** `--excel`, `--separator` and `--formulas`, for every command that writes CSV. `formOf` reads them. */
 export const csvFlags = {
   excel: onFlag(
     "excel",
@@ -130,6 +150,13 @@ export const csvFlags = {
   ),
   separator: Flag.ChoiceWithValue("separator", [["comma", ","], ["semicolon", ";"]]).pipe(
     Flag.withDescription("With --format csv: what stands between two cells (default: comma)"),
+    Flag.optional
+  ),
+  formulas: Flag.Literals("formulas", ["guard", "keep"]).pipe(
+    Flag.withDescription(
+      "With --format csv: keep writes each text as it is, for a program; guard puts a ' where a spreadsheet could run it " +
+        "(default: guard)"
+    ),
     Flag.optional
   )
 }

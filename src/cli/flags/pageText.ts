@@ -13,7 +13,7 @@ export const pageText = (
   punches: ReadonlyArray<TimePunch>,
   format: FileFormat,
   isFirst: boolean,
-  { separator, start }: CsvStyle,
+  { start, ...form }: CsvStyle,
   extra?: ExtraColumns
 ): Effect.Effect<string, UnwritablePunch> => {
   const rows = Stream.fromArray(punches)
@@ -21,7 +21,7 @@ export const pageText = (
     case "ndjson":
       return Stream.mkString(writeNdjson(rows, extra))
     case "csv": {
-      const records = Stream.mkString(writeCsv(rows, { headers: isFirst, separator }, extra))
+      const records = Stream.mkString(writeCsv(rows, { headers: isFirst, ...form }, extra))
       return isFirst ? Effect.map(records, (text) => start + text) : records
     }
   }

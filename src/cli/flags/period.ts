@@ -27,9 +27,10 @@ import {
   readDayStarts,
   readZone,
   readZones,
+  warnOfSigns,
   zone,
   zoneFileFlag,
-  zoneForm
+  zoneFormOf
 } from "./zones.ts"
 
 /** A word for the date of a period: the one before today's, or today's. */
@@ -283,6 +284,7 @@ export const resolvePeriod = Effect.fnUntraced(function*<Input extends FilterInp
   { countsWeeks = false, ...options }: DefaultsOfPeriod & { readonly countsWeeks?: boolean } = {}
 ) {
   const completed = yield* withDefaults(flags, { takesWeekStarts: countsWeeks, ...options })
+  yield* warnOfSigns(Option.toArray(completed.zone))
   const locations = yield* readZones(completed.zoneFile, completed.dayStarts)
   const resolved = yield* Effect.fromResult(withPeriod(completed, yield* DateTime.now, { countsWeeks, locations }))
   const { dates, periodFlag, word } = resolved
@@ -323,7 +325,7 @@ const withDefaults = Effect.fnUntraced(function*<Input extends PeriodInput>(
   const isGiven = isPeriodGiven(flags)
   const needsClock = isGiven || countsDays
   const hasClock = Option.isSome(flags.zone) || Option.isSome(flags.zoneFile)
-  const zone = needsClock && !hasClock ? yield* orReadDefault(flags.zone, "zone", readZone, zoneForm) : flags.zone
+  const zone = needsClock && !hasClock ? yield* orReadDefault(flags.zone, "zone", readZone, zoneFormOf) : flags.zone
   const zoneFile = needsClock && !hasClock ? yield* orDefault(flags.zoneFile, "zoneFile") : flags.zoneFile
   return {
     ...flags,

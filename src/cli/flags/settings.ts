@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
 import { printable } from "../../internal/text/printable.ts"
 import { type CommandFailure, usage } from "../failure.ts"
+import { type Form, formFor } from "./values.ts"
 
 interface Setting {
   readonly variable: string
@@ -154,11 +155,11 @@ export const orReadDefault = Effect.fnUntraced(function*<A>(
   given: Option.Option<A>,
   key: DefaultKey,
   read: (text: string) => Option.Option<A>,
-  form: string
+  form: Form
 ): Effect.fn.Return<Option.Option<A>, CommandFailure> {
   const { defaults, name } = yield* Profile
   const text = defaults[key]
   if (Option.isSome(given) || text === undefined) return given
   const value = read(text)
-  return Option.isSome(value) ? value : yield* usage(`${printable(name)}: ${key} must be ${form}`)
+  return Option.isSome(value) ? value : yield* usage(`${printable(name)}: ${key} must be ${formFor(form, text)}`)
 })

@@ -11,7 +11,7 @@ import { Rounding } from "../../payroll/Rounding.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import type { FilterInput } from "./filter.ts"
 import type { LocalPeriod } from "./period.ts"
-import { instant, readInterval, text, units } from "./values.ts"
+import { instant, readInterval, readWhole, text, units } from "./values.ts"
 
 /** What `readHours` expects; it completes "must be …". */
 export const hoursForm = "hours up to 99999.99h or minutes up to 9999999m, such as 40h, 37.5h or 450m"
@@ -94,6 +94,19 @@ export const maxShift = text(
   "Report longer punches; also how much time around the period is read for overlaps (default: 16h)",
   "a time from 1m to 366d, such as 16h",
   (text) => Option.filter(readInterval(text), Duration.isGreaterThanOrEqualTo(Duration.minutes(1)))
+)
+
+/** In cents. */
+export const maxWage = text(
+  "max-wage",
+  "AMOUNT",
+  "Report a higher hourly wage; without it only one above ten times the median of five people or more",
+  "an amount with at most two decimals, such as 200.00",
+  (text) =>
+    Option.flatMap(
+      Option.fromNullishOr(/^(\d{1,12})(?:\.(\d{1,2}))?$/.exec(text)),
+      ([, whole = "", part = ""]) => readWhole(whole + part.padEnd(2, "0"))
+    )
 )
 
 /** The time around the period must be in the calendar too. Fails before anything is sent. */

@@ -7,18 +7,24 @@ import * as Schema from "effect/Schema"
 import { BusinessDate } from "../../Ids.ts"
 import { parseInstant } from "../../internal/wire/instant.ts"
 
+/** What a text must be, or what is wrong with one; it completes "must be …". */
+export type Form = string | ((text: string) => string)
+
+/** The form for a text that is wrong. */
+export const formFor = (form: Form, text: string): string => typeof form === "string" ? form : form(text)
+
 /** An optional flag whose text `read` must accept; `expected` completes "Expected: …". */
 export const text = <A>(
   name: string,
   metavar: string,
   description: string,
-  expected: string,
+  expected: Form,
   read: (text: string) => Option.Option<A>
 ) =>
   Flag.String(name).pipe(
     Flag.withMetavar(metavar),
     Flag.withDescription(description),
-    Flag.filterMap(read, () => expected),
+    Flag.filterMap(read, (text) => formFor(expected, text)),
     Flag.optional
   )
 

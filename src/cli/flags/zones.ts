@@ -9,6 +9,7 @@ import { formatInstant } from "../../internal/wire/instant.ts"
 import { dayStartsOf, zoneOf } from "../../payroll/DayRule.ts"
 import type * as Period from "../../payroll/Period.ts"
 import type { CommandFailure } from "../failure.ts"
+import { printWarning } from "../print/messages.ts"
 import { parseCsvFile, readCsvFile, wrongLine } from "./csvFile.ts"
 import { fileFlag, readWhole, text, units, wholeNumber } from "./values.ts"
 
@@ -18,22 +19,61 @@ export const zoneFileFlag = fileFlag(
 )
 
 /** What a zone is written as; it completes "must be …". */
-export const zoneForm =
-  "the name of a time zone, such as Europe/Berlin, or an offset from -12:00 to +14:00, such as +01:00"
+const zoneForm = "the name of a time zone, such as Europe/Berlin, or an offset from -12:00 to +14:00, such as +01:00"
 
-/** Reads a zone. Rejects offsets outside -12:00 to +14:00, which no place uses. */
+/**
+ * Texts that name no place: without summer time, or an engine's own, by which the days are those of another continent. The
+ * texts of three letters that stay are names of tzdata that mean one clock.
+ */
+const noPlace = /^(?:(?!(?:UTC|GMT|UCT|CET|MET|EET|WET|PRC|ROC|ROK)$)[a-z]{3}|SystemV\/.*)$/i
+
+/** What people mean by a text that an engine takes for another place. */
+const meant: Readonly<Partial<Record<string, string>>> = {
+  ART: "America/Argentina/Buenos_Aires",
+  AST: "America/Halifax",
+  BST: "Europe/London",
+  EST: "America/New_York",
+  MST: "America/Denver",
+  NST: "America/St_Johns",
+  SST: "Pacific/Pago_Pago"
+}
+
+/** What is wrong with a text that `readZone` rejects; it completes "must be …". */
+export const zoneFormOf = (text: string): string => {
+  const taken = noPlace.test(text) ? DateTime.zoneFromString(text) : Option.none()
+  if (Option.isNone(taken)) return zoneForm
+  const name = DateTime.zoneToString(taken.value)
+  const offsets = ["2026-01-01", "2026-07-01"].map((day) => offsetOn(day, taken.value))
+  const place = meant[text.toUpperCase()] ?? (noPlace.test(name) ? "America/New_York" : name)
+  return `the name of a place, such as ${place}: ${text} would be ${name}, ${[...new Set(offsets)].join(" or ")}`
+}
+
+/** Reads a zone. Rejects offsets outside -12:00 to +14:00, which no place uses, and texts that name no place. */
 export const readZone = (text: string): Option.Option<DateTime.TimeZone> =>
   Option.filter(
     DateTime.zoneFromString(text),
     (zone) =>
-      zone._tag === "Named" || (/[0-5]\d$/.test(text) && zone.offset >= -12 * units.h && zone.offset <= 14 * units.h)
+      zone._tag === "Named"
+        ? !noPlace.test(text)
+        : /[0-5]\d$/.test(text) && zone.offset >= -12 * units.h && zone.offset <= 14 * units.h
   )
+
+/** `+05:45`. */
+const offsetOn = (day: string, timeZone: DateTime.TimeZone): string =>
+  DateTime.formatIsoOffset(DateTime.makeZonedUnsafe(day, { timeZone })).slice(-6)
+
+/** Warns of zones whose names have the sign of POSIX: `Etc/GMT+5` is west of Greenwich. */
+export const warnOfSigns = (zones: ReadonlyArray<DateTime.TimeZone>) => {
+  const named = new Map(zones.map((zone) => [DateTime.zoneToString(zone), zone]))
+  const inverted = [...named].filter(([name]) => /^Etc\/GMT[+-]/.test(name))
+  return printWarning(...inverted.map(([name, zone]) => `${name} is ${offsetOn("2026-01-01", zone)}`))
+}
 
 export const zone = text(
   "zone",
   "ZONE",
   "Time zone of local dates and times, such as America/New_York or +01:00",
-  zoneForm,
+  zoneFormOf,
   readZone
 )
 
@@ -76,7 +116,9 @@ export const dayRuleAt = (zone: DateTime.TimeZone, dayStarts: Option.Option<Dura
  * on the first line that is wrong, before anything is requested.
  */
 export const readZones = (file: Option.Option<string>, dayStarts: Option.Option<Duration.Duration>) =>
-  readCsvFile(file, (bytes, name) => parseZones(bytes, name, dayStarts))
+  readCsvFile(file, (bytes, name) => parseZones(bytes, name, dayStarts)).pipe(
+    Effect.tap((dayRules) => warnOfSigns(Option.toArray(dayRules).flatMap((each) => Array.from(each.values(), zoneOf))))
+  )
 
 /** Reads the bytes of such a file, in UTF-8; spaces around a cell do not count. `file` is its name in errors. */
 export const parseZones = Effect.fnUntraced(function*(
@@ -91,7 +133,7 @@ export const parseZones = Effect.fnUntraced(function*(
     const locationId = Option.flatMap(readWhole(id), LocationId.makeOption)
     if (Option.isNone(locationId)) return `the id must be ${wholeNumber(0)}, not "${id}"`
     const zone = readZone(name)
-    if (Option.isNone(zone)) return `the zone must be ${zoneForm}, not "${name}"`
+    if (Option.isNone(zone)) return `the zone must be ${zoneFormOf(name)}, not "${name}"`
     const own = readDayStarts(start)
     if (start !== "" && Option.isNone(own)) return `the start of the day must be ${dayStartsForm}, not "${start}"`
     const earlier = lines.get(locationId.value)

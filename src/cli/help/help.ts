@@ -79,7 +79,8 @@ const showTopic = Effect.fnUntraced(function*(name: keyof typeof topics) {
 })
 
 /** Flags that few calls need. */
-const rare = /^(clocked-|business-date-|(localize-search-time|page-size|excel|separator|sort-by-id|allow-missing)$)/
+const rare =
+  /^(clocked-|business-date-|(localize-search-time|page-size|excel|separator|formulas|sort-by-id|allow-missing)$)/
 
 /** The filters by name; a window has one for each end. */
 const isFilter = (name: string) =>
@@ -101,7 +102,7 @@ const periodNames = Struct.keys(periodFlags).map(flagNameOf)
 const headings: ReadonlyArray<readonly [title: string, has: (name: string) => boolean]> = [
   ["PERIOD", (name) => periodNames.includes(name)],
   ["FILTERS", isFilter],
-  ["OUTPUT", (name) => /^(format|json|excel|separator|rows|output|force|names)$/.test(name)],
+  ["OUTPUT", (name) => /^(format|json|excel|separator|formulas|rows|output|force|names)$/.test(name)],
   ["COMPANY AND DATABASE", (name) => /^(company|source|database|max-age)$/.test(name)]
 ]
 

@@ -166,7 +166,7 @@ const columns: Table = {
       `\`company\`, \`watermark\`, \`completedAt\`, \`ageSeconds\`, \`rows\`, \`deleted\`, \`missing\`, \`running\` (the kind of
         the run), \`history\` (\`since\`, from when the copy is known, and \`last\`, its last commit), \`lastError\` (\`at\`,
         \`tag\`, \`text\`), \`deletions\` (\`requestedWith\`, \`lookedAt\`, and \`missed\`: why deletions may be missing, or null),
-        \`unknown\` (paths of fields)`
+        \`version\` (\`oldest\` that answered, and \`asked\` for last), \`unknown\` (paths of fields)`
     ],
     [
       "copy feed",

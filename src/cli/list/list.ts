@@ -146,6 +146,12 @@ const listPunches = Effect.fnUntraced(
   intoOutput
 )
 
+/** What a person must know of a punch before its hours are believed. */
+const marksOf = (punch: TimePunch): string =>
+  (punch.deleted ? "(deleted) " : "") +
+  (punch.autoClockedOut ? "(auto clock-out) " : "") +
+  (WorkedTime.measure(punch).anomalies.includes("NothingPaid") ? "(nothing paid) " : "")
+
 const columnsOf = (
   { zoneOf }: LocalPeriod,
   names: Names | undefined
@@ -176,6 +182,6 @@ const columnsOf = (
       warns: (punch) => Option.isNone(WorkedTime.measure(punch).durations)
     },
     { title: "approved", cell: (punch) => punch.approved ? "yes" : "no", dropOrder: hasNames ? 6 : undefined },
-    { title: "notes", maxWidth: 40, minWidth: 10, cell: (punch) => (punch.deleted ? "(deleted) " : "") + punch.notes }
+    { title: "notes", maxWidth: 40, minWidth: 10, cell: (punch) => marksOf(punch) + punch.notes }
   ]
 }

@@ -290,7 +290,7 @@ export const layerTools = (copy: Copy) =>
         const { remarks, text } = yield* Effect.provideService(
           runCommand([...words, ...flags]),
           HiddenKinds,
-          withWages ? [] : ["zeroWage"]
+          withWages ? [] : ["zeroWage", "wageFar"]
         )
         return { ...status, result: select(yield* parseJson(text === "" ? "null" : text), allowed), remarks }
       }).pipe(Effect.mapError(refusedOf), Effect.provideContext(context))
@@ -459,7 +459,8 @@ const positionOf = Effect.fnUntraced(function*(company: CompanyId, target: Datab
 })
 
 /** Without it, "no issues" would claim more than was reported. */
-const wagesUnseen = "Punches with a wage of 0 are not reported: the server was started without --with-wages."
+const wagesUnseen =
+  "Punches with a wage of 0, or far above the others, are not reported: the server was started without --with-wages."
 
 const keysOf = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
@@ -475,10 +476,10 @@ const shown = {
     close revision revisions previous voids first last closedAt active accepted files mappingHash rows release rules added terms
     clocks locations clock begins zone dayStarts starts daysFrom firstDay rounding weeklyThreshold dailyThreshold
     doubleThreshold thresholds
-    open unapproved disputed overlap tooLong anomaly gap stale empty edge deletionsUnseen
+    open unapproved disputed overlap tooLong anomaly autoClockedOut gap stale empty edge deletionsUnseen version
   `),
   /** With `--with-wages`. */
-  money: keysOf("hourly_wage hourlyWageCents tips costCents tipsCents zeroWage"),
+  money: keysOf("hourly_wage hourlyWageCents tips costCents tipsCents zeroWage wageFar"),
   /** With `--names`: the names of the file, and the account that wrote a revision. */
   names: keysOf(`
     user user_name location_name role_name department_name userName locationName roleName departmentName codesHash

@@ -7,6 +7,7 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Period from "../../payroll/Period.ts"
 import * as PeriodCheck from "../../payroll/PeriodCheck.ts"
+import type { Doubt } from "../database/copy.ts"
 import { open } from "../database/open.ts"
 import { openSource, sourceFlags } from "../database/source.ts"
 import { Findings } from "../failure.ts"
@@ -23,8 +24,9 @@ import { csvFlags, formatFlags } from "../flags/form.ts"
 import { namesFlag } from "../flags/names.ts"
 import { intoOutput, outputFlags } from "../flags/output.ts"
 import { periodFlags, requirePeriod, resolvePeriod } from "../flags/period.ts"
-import { defaultMaxShift, maxShift, refuseBeyondCalendar } from "../flags/thresholds.ts"
+import { defaultMaxShift, maxShift, maxWage, refuseBeyondCalendar } from "../flags/thresholds.ts"
 import { instant, words } from "../flags/values.ts"
+import { countedPunches } from "../print/format.ts"
 import { printError, printWarning } from "../print/messages.ts"
 import { print, printCells, screen } from "../print/output.ts"
 import { makeVerb } from "../verb.ts"
@@ -34,17 +36,19 @@ import { textsOf, verdictOf } from "./findings.ts"
 const forms = ["table", "csv", "json"] as const
 
 /** What is found of the source as a whole. */
-const accepted = ["empty", "deletionsUnseen"] as const
+const accepted = ["empty", "deletionsUnseen", "version"] as const
 
 const checkFlags = {
   ...sourceFlags,
   ...selectionFlags,
   ...periodFlags,
   maxShift,
+  maxWage,
   accept: words(
     "accept",
     accepted,
-    "Exit with 0 all the same: empty, if no punch matches; deletionsUnseen, if the copy may have punches that were deleted",
+    "Exit with 0 all the same: empty, if no punch matches; deletionsUnseen, if the copy may have punches that were deleted; " +
+      "version, if money may be in whole units",
     "KINDS"
   ),
   asOf: instant("as-of", "Treat open punches as clocked out at this instant; without it only their clock-in counts"),
@@ -59,12 +63,13 @@ type CheckInput = Command.Command.Config.Infer<typeof checkFlags>
 export const verb = makeVerb("check", checkFlags, (input) => checkPeriod(input), {
   text: `Find the issues that a person must solve before a period is closed.
 
-  It lists punches that are open, unapproved, disputed, too long or without a
-  wage, that overlap another punch of the same person (at any location, also
-  across an edge of the period), or that are unusual in another way (an
-  anomaly). Each line shows the person, the local time and the reason. It exits
-  with 0 if there is no issue, and with 9 if there is one, or if no punch was
-  checked.`,
+  It lists punches that are open, unapproved, disputed, too long, without a
+  wage or with one that is far above the others, that overlap another punch of the same person (at any location, also
+  across an edge of the period), that the service clocked out by itself, or that
+  are unusual in another way (an anomaly). Each line shows the person, the local
+  time and the reason. It exits with 0 if there is no issue, and with 9 if there
+  is one, or if no punch was checked. Of a service it also notes which punches
+  are late or miss a break.`,
   examples: [
     ["payroll check --week 2026-03-02 --week-starts sunday --zone America/New_York", "A payroll week"],
     [
@@ -94,7 +99,7 @@ const checkPeriod = Effect.fnUntraced(
   function*(flags: CheckInput) {
     const resolved = yield* resolvePeriod({ ...noFilter, ...flags })
     const local = yield* requirePeriod(resolved, "payroll check")
-    const { format, list, missesDeletions, names, service, style } = yield* open(resolved, forms, openSource(resolved))
+    const { doubts, format, list, names, service, style } = yield* open(resolved, forms, openSource(resolved))
     const maxDuration = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
     yield* refuseBeyondCalendar(resolved, maxDuration)
     const selected = selectedOf(flags)
@@ -105,6 +110,7 @@ const checkPeriod = Effect.fnUntraced(
       ...local,
       asOf: Option.getOrUndefined(flags.asOf),
       maxDuration,
+      maxWage: Option.getOrUndefined(flags.maxWage),
       select,
       disputed: knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined,
       // A copy lists by clock-in, and knows no disputes; a service may list in another order.
@@ -122,26 +128,51 @@ const checkPeriod = Effect.fnUntraced(
       Stream.run(PeriodCheck.findings(options))
     )
 
-    const accepts = (kind: "empty" | "deletionsUnseen") => Option.exists(flags.accept, (kinds) => kinds.includes(kind))
+    /** What the service alone knows of the checked punches. It is not an issue: it fails nothing, and decides no exit code. */
+    const noteFlags = Effect.forEach(
+      ["late", "missed_break"] as const,
+      (flag) =>
+        list({ ...selected, clockedIn: periods.queryWindow, flags: [flag] }).pipe(
+          Stream.filter((punch) =>
+            !punch.deleted && select(punch) && Result.getOrElse(periods.contains(punch), () => false)
+          ),
+          Stream.map(({ id }) => id),
+          Stream.runCollect,
+          Effect.map((ids) => ids.length === 0 ? undefined : `note: ${flag}: ${idsText(ids)}`),
+          Effect.catch(({ message }) => Effect.succeed(`note: ${flag} is not known: ${message}`)),
+          Effect.andThen((note) => note === undefined ? Effect.void : printError(note))
+        ),
+      { discard: true }
+    )
+
+    const accepts = (kind: typeof accepted[number]) => Option.exists(flags.accept, (kinds) => kinds.includes(kind))
     const acceptsEmpty = accepts("empty")
-    const missed = !accepts("deletionsUnseen") && (yield* missesDeletions)
+    const doubted = (yield* doubts).filter((kind) => !accepts(kind))
     const hidden = yield* HiddenKinds
     const found = hidden.length === 0 ? all : all.filter(({ kind }) => !hidden.includes(kind))
     const printVerdict = found.length === 0 && checked > 0 ? printError : printWarning
     const write = format === "csv" ? printCells : print
     yield* write(textsOf(format, found, names, yield* screen, style)).pipe(
       Effect.andThen(printVerdict(verdictOf(found, checked, acceptsEmpty))),
-      Effect.andThen(missed ? printWarning(deletionsUnseen) : Effect.void),
-      Effect.andThen(knowsDisputes ? Effect.void : printWarning(disputesUnknown)),
+      Effect.andThen(printWarning(...doubted.map((kind) => doubtTexts[kind]))),
+      Effect.andThen(knowsDisputes ? noteFlags : printWarning(disputesUnknown)),
       // What was found decides the exit code, also if its reader has read enough.
       Effect.catchTag("OutputClosed", () => Effect.void)
     )
     // A gate that looked at nothing must not open.
-    if (found.length > 0 || missed || (checked === 0 && !acceptsEmpty)) return yield* new Findings()
+    if (found.length > 0 || doubted.length > 0 || (checked === 0 && !acceptsEmpty)) return yield* new Findings()
   },
   Effect.scoped,
   intoOutput
 )
 
-const deletionsUnseen =
-  "deletionsUnseen: the copy may have punches that were deleted, and they count here; --accept deletionsUnseen lets it pass"
+/** Some ids of punches, and the number of the others. */
+const idsText = (ids: ReadonlyArray<number>): string =>
+  `${countedPunches(ids.length)} (${ids.slice(0, 10).join(", ")}${ids.length > 10 ? ", …" : ""})`
+
+const doubtTexts = {
+  deletionsUnseen:
+    "deletionsUnseen: the copy may have punches that were deleted, and they count here; --accept deletionsUnseen lets it pass",
+  version:
+    "version: an old version of the interface answered, so money may be in whole units; --accept version lets it pass"
+} as const satisfies Readonly<Record<Doubt, string>>

@@ -12,15 +12,24 @@ import { isByLocation, type TermChange } from "../../close/CloseTerms.ts"
 import type { CompanyId, LocationId } from "../../Ids.ts"
 import { type DayRule, dayStartsOf, zoneOf } from "../../payroll/DayRule.ts"
 import type { Rounding } from "../../payroll/Labor.ts"
+import * as PunchCopy from "../../sql/PunchCopy.ts"
+import { versionsOf } from "../../sync/Checkpoint.ts"
 import { usage } from "../failure.ts"
 import { firstGiven, flagNameOf } from "../flags/filter.ts"
 import { namesFlag } from "../flags/names.ts"
 import { dayStartsOrDefault, periodFlags, type PeriodInput, requirePeriod, textOfDates } from "../flags/period.ts"
 import { orDefault } from "../flags/settings.ts"
-import { hoursText, makeThresholdFlags, maxShift, thresholdFlags, type ThresholdInput } from "../flags/thresholds.ts"
+import {
+  hoursText,
+  makeThresholdFlags,
+  maxShift,
+  maxWage,
+  thresholdFlags,
+  type ThresholdInput
+} from "../flags/thresholds.ts"
 import { onFlag, words } from "../flags/values.ts"
 import { dayRuleAt, dayRuleText, dayStartsText, readZones } from "../flags/zones.ts"
-import { formatExactHours } from "../print/format.ts"
+import { formatHours } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
 import { makeVerb } from "../verb.ts"
 import { printWritten } from "./print.ts"
@@ -44,6 +53,7 @@ const closeFlags = {
   ...termFlags,
   ...makeThresholdFlags("Record"),
   maxShift,
+  maxWage,
   accept: words(
     "accept",
     Blocker.literals,
@@ -96,6 +106,7 @@ const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
     const options = {
       ...given ?? (yield* nextTerms(company, input)),
       maxDuration: Option.getOrUndefined(input.maxShift),
+      maxWage: Option.getOrUndefined(input.maxWage),
       accept: Option.getOrUndefined(input.accept),
       ...authorship(input.note)
     }
@@ -112,6 +123,8 @@ const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
         }: in a week that both have, hours may be over a threshold twice or never`
       )
     )
+    const { checkpoint } = yield* PunchCopy.status(company)
+    yield* printWarning(...Option.toArray(Option.flatMapNullishOr(checkpoint, (known) => versionsOf(known).warning)))
     yield* warnOfHoles(company)
   }).pipe(Effect.provide(record.layer))
 })
@@ -136,7 +149,7 @@ const termNames = {
 } as const satisfies Readonly<Record<TermChange["term"], string>>
 
 const termText = (value: TermChange["now"]): string =>
-  value === null ? "none" : typeof value === "number" ? formatExactHours(Duration.seconds(value)) : value
+  value === null ? "none" : typeof value === "number" ? formatHours(Duration.seconds(value)) : value
 
 type NextInput = PeriodInput & ThresholdInput & {
   readonly rounding: Option.Option<Rounding>

@@ -36,7 +36,7 @@ import {
 import { orDefault } from "../flags/settings.ts"
 import { asOf, optionalRounding, orHalfUp } from "../flags/thresholds.ts"
 import { instant, whole } from "../flags/values.ts"
-import { readZone, readZones } from "../flags/zones.ts"
+import { readZones } from "../flags/zones.ts"
 import { printError, printHint } from "../print/messages.ts"
 import { print, printCells, screen } from "../print/output.ts"
 import { makeVerb } from "../verb.ts"
@@ -213,7 +213,8 @@ export const ofClose = Effect.fnUntraced(
       zoneOf: ({ locationId }) =>
         Option.flatMap(
           Option.fromUndefinedOr(CloseTerms.getLocation(terms, locationId)),
-          ({ clock }) => Option.flatMap(Option.fromUndefinedOr(terms.clocks[clock]), ({ zone }) => readZone(zone))
+          ({ clock }) =>
+            Option.flatMap(Option.fromUndefinedOr(terms.clocks[clock]), ({ zone }) => DateTime.zoneFromString(zone))
         )
     } satisfies ChangeQuery<MissingDayRule>
   }

@@ -6,13 +6,13 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { cellsOf, columns as csvColumns } from "../../export/Csv.ts"
 import { mapRows, toVersion, type UnwritablePunch } from "../../export/rows.ts"
-import { csvCell } from "../../internal/wire/csv.ts"
+import { csvCellOf } from "../../internal/wire/csv.ts"
 import type * as WorkedTime from "../../payroll/WorkedTime.ts"
 import type { Changes, PersonChange, PunchChange } from "../../sql/history.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { differencesOf, type FieldDifference, parted, type PunchDisplay, shortened } from "../database/punchFields.ts"
 import { idColumns, nameColumns, type Names } from "../flags/names.ts"
-import { formatExactHours, formatMoney, formatShortTime, formatTime } from "../print/format.ts"
+import { formatHours, formatMoney, formatShortTime, formatTime } from "../print/format.ts"
 import { csvFile, type CsvStyle, guardedRecords, jsonArray, jsonElements, jsonEnd } from "../print/machine.ts"
 import { type Column, makeTable, type Screen } from "../print/table.ts"
 
@@ -87,7 +87,7 @@ const personColumns = (names: Names | undefined): ReadonlyArray<Column<PersonCha
   {
     title: "net",
     align: "right",
-    cell: ({ net }) => signed(Duration.toMillis(net), (millis) => formatExactHours(Duration.millis(millis)))
+    cell: ({ net }) => signed(Duration.toMillis(net), (millis) => formatHours(Duration.millis(millis)))
   },
   { title: "cost", align: "right", cell: ({ cost }) => signed(cost, formatMoney) },
   { title: "tips", align: "right", cell: ({ tips }) => signed(tips, formatMoney) }
@@ -184,9 +184,11 @@ export const punchesCsv = <E, R>(
   punches: Stream.Stream<PunchChange, E, R>,
   names: Names | undefined,
   options: WorkedTime.WorkedTimeOptions,
-  { separator, start }: CsvStyle
+  style: CsvStyle
 ): Stream.Stream<string, E | UnwritablePunch, R> => {
   const extra = names && nameColumns(names)
+  const cellText = csvCellOf(style)
+  const form = { ...options, formulas: style.formulas }
   const columns = [...csvColumns, ...(extra?.columns ?? [])]
   // Two of each column, except those that no change touches.
   const places = columns.flatMap((name, at) => name === "id" || name === "company_id" ? [] : [at])
@@ -195,14 +197,14 @@ export const punchesCsv = <E, R>(
       onNone: () => Result.succeed([]),
       onSome: (punch) =>
         Result.map(
-          cellsOf(punch, options),
-          (cells) => extra === undefined ? cells : [...cells, ...extra.cells(punch).map(csvCell)]
+          cellsOf(punch, form),
+          (cells) => extra === undefined ? cells : [...cells, ...extra.cells(punch).map(cellText)]
         )
     })
   const rowOf = ({ after, before, kind, punchId, userId }: PunchChange) => {
     const name = names === undefined ? [] : [names("user", userId)]
     return Result.map(Result.all([cellsOfVersion(before), cellsOfVersion(after)]), ([one, other]) => {
-      const row = [punchId, userId, ...name, kind].map(csvCell)
+      const row = [punchId, userId, ...name, kind].map(cellText)
       for (const at of places) row.push(one[at] ?? "", other[at] ?? "")
       return row
     })
@@ -210,7 +212,7 @@ export const punchesCsv = <E, R>(
   const which = ["id", "user_id", ...(names === undefined ? [] : ["user_name"]), "kind"]
   const header = [...which, ...places.flatMap((at) => [`before_${columns[at]}`, `after_${columns[at]}`])]
   return headed(
-    start + guardedRecords([header], separator),
-    Stream.mapArray(mapRows(punches, rowOf), (rows) => [guardedRecords(rows, separator)])
+    style.start + guardedRecords([header], style),
+    Stream.mapArray(mapRows(punches, rowOf), (rows) => [guardedRecords(rows, style)])
   )
 }

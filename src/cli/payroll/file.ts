@@ -25,7 +25,7 @@ import { fileOf, intoOutput, outputFlags } from "../flags/output.ts"
 import { textOfDates } from "../flags/period.ts"
 import { orDefault } from "../flags/settings.ts"
 import { date, fileFlag, onFlag } from "../flags/values.ts"
-import { counted, formatExactHours, formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
+import { counted, formatHours, formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
 import { printCells } from "../print/output.ts"
 import { makeVerb } from "../verb.ts"
@@ -234,7 +234,7 @@ const printFile = Effect.fnUntraced(function*(
   yield* printHint(`${shown}: ${counted(file.rows, "row")}`)
   yield* printWarning(
     ...file.remainders.map(({ header, remainder }) => {
-      const time = formatExactHours(Duration.abs(remainder))
+      const time = formatHours(Duration.abs(remainder))
       return `${printable(header)}: the rows add up to ${
         Duration.isZero(remainder) ? "" : `${time} ${Duration.isPositive(remainder) ? "less than " : "more than "}`
       }the exact sum`

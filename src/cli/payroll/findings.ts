@@ -68,7 +68,7 @@ const writers: Record<Form, (written: Written) => Writer> = {
   // CSV with a header, also without issues.
   csv: ({ names, style }) => (issues, isFirst) =>
     (isFirst ? csvFile(csvHeader(names), [], style) : "") +
-    csvRecords(issues.map((issue) => csvCells(issue, names)), style.separator),
+    csvRecords(issues.map((issue) => csvCells(issue, names)), style),
   // An array with an object for each issue, one a line.
   json: ({ names }) => (issues, isFirst, isLast) =>
     jsonElements(issues.map((issue) => JSON.stringify(jsonOf(issue, names))), isFirst ? 0 : 1) +

@@ -11,6 +11,7 @@ import * as CloseSums from "../../close/CloseSums.ts"
 import { activeRevisions, ClosedPeriod, getPrevious, Revision } from "../../close/Revision.ts"
 import { printable } from "../../internal/text/printable.ts"
 import * as Amounts from "../../payroll/Amounts.ts"
+import type { CopyStatus } from "../../sql/CopyStatus.ts"
 import { disputesUnknown } from "../flags/filter.ts"
 import type { Names } from "../flags/names.ts"
 import { countedPunches, formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
@@ -60,6 +61,17 @@ export const printDue = Effect.fnUntraced(function*(
   }
   if (due.length === 0) yield* printError("nothing is due")
 })
+
+/** How far back the copy was compared with the service: an increment sees no change that leaves `modified` as it was. */
+export const printSwept = ({ checkpoint }: CopyStatus) => {
+  const swept = Option.getOrUndefined(Option.flatMapNullishOr(checkpoint, ({ swept }) => swept))
+  const range = swept === undefined
+    ? "not swept since the first load"
+    : `swept ${swept.gte === undefined ? "whole" : `back to ${dateOf(swept.gte)}`} on ${dateOf(swept.at)}`
+  return printError(`${range}: a wage or a break that changed without "modified" is found by a sweep alone`)
+}
+
+const dateOf = (at: DateTime.Utc): string => DateTime.formatIsoDateUtc(at)
 
 /** What a person should know of a correction beside its sums. */
 export const printRemarks = Effect.fnUntraced(function*(remarks: Close.CorrectionRemarks, names: Names | undefined) {

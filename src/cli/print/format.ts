@@ -6,7 +6,6 @@ export {
   counted,
   countedPunches,
   formatAge,
-  formatExactHours,
   formatHours,
   formatMoney,
   formatNumber,

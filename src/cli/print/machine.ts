@@ -1,7 +1,7 @@
 /** Results for programs: a JSON array with an element a line, its instants, and CSV as records. */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
-import { type Cell, csvRecord, type CsvSeparator, guardedRecord } from "../../internal/wire/csv.ts"
+import { type Cell, type CsvForm, csvRecord, guardedRecord } from "../../internal/wire/csv.ts"
 
 /** Elements of a JSON array, each a line, after `printed` earlier ones. `jsonEnd` ends the array. */
 export const jsonElements = (elements: ReadonlyArray<string>, printed: number): string =>
@@ -22,23 +22,22 @@ export const jsonArray = (elements: ReadonlyArray<unknown>): string => {
 /** An instant, or null, as a value of JSON. */
 export const isoOf = (at: Option.Option<DateTime.Utc>) => Option.getOrNull(Option.map(at, DateTime.formatIso))
 
-/** How CSV is written: what stands before the header, and between two cells. */
-export interface CsvStyle {
+/** How CSV is written, and what stands before the header. */
+export interface CsvStyle extends Required<CsvForm> {
   readonly start: "" | "\uFEFF"
-  readonly separator: CsvSeparator
 }
 
-/** A whole CSV file, with its header. A text that a spreadsheet could run as a formula is guarded. */
+/** A whole CSV file, with its header. A text that a spreadsheet could run as a formula is guarded, unless formulas are kept. */
 export const csvFile = (
   header: ReadonlyArray<string>,
   rows: ReadonlyArray<ReadonlyArray<Cell>>,
-  { separator, start }: CsvStyle
-): string => start + csvRecords([header, ...rows], separator)
+  style: CsvStyle
+): string => style.start + csvRecords([header, ...rows], style)
 
 /** Records of cells. */
-export const csvRecords = (rows: ReadonlyArray<ReadonlyArray<Cell>>, separator: CsvSeparator): string =>
-  rows.map((cells) => `${csvRecord(cells, separator)}\r\n`).join("")
+export const csvRecords = (rows: ReadonlyArray<ReadonlyArray<Cell>>, form: CsvForm): string =>
+  rows.map((cells) => `${csvRecord(cells, form)}\r\n`).join("")
 
 /** Records of cells that are guarded already. */
-export const guardedRecords = (rows: ReadonlyArray<ReadonlyArray<string>>, separator: CsvSeparator): string =>
-  rows.map((cells) => `${guardedRecord(cells, separator)}\r\n`).join("")
+export const guardedRecords = (rows: ReadonlyArray<ReadonlyArray<string>>, form: CsvForm): string =>
+  rows.map((cells) => `${guardedRecord(cells, form)}\r\n`).join("")

@@ -160,8 +160,8 @@ export const csvOf = (
   by: Groupings,
   entries: Entries,
   added: SummaryColumns,
-  { separator, start }: CsvStyle
-): string => start + Labor.toCsv(entries, { columns: keyColumns(by, added, "csv"), separator })
+  { start, ...form }: CsvStyle
+): string => start + Labor.toCsv(entries, { columns: keyColumns(by, added, "csv"), ...form })
 
 /** A JSON array, with keys such as `userId`, `userName` and `overSeconds`. */
 export const jsonOf = (by: Groupings, entries: Entries, added: SummaryColumns): string =>

@@ -1,6 +1,7 @@
 /** What a runner has in work, and what its loops tell each other. */
 import type * as Fiber from "effect/Fiber"
 import type { Company } from "../../Company.ts"
+import type { Versions } from "../../listing/version.ts"
 import type { SyncSummary } from "../../sync/SyncOptions.ts"
 import type { SyncStore } from "../../sync/SyncStore.ts"
 import type { TimePunches } from "../../TimePunches.ts"
@@ -86,6 +87,8 @@ export interface RunnerState {
   claimedAt: number
   /** When a claim was last tried, whatever came of it. */
   triedAt: number
+  /** Versions of the interface that were warned of. */
+  readonly versions: Versions
 }
 
 export const initialState = (): RunnerState => ({
@@ -110,7 +113,8 @@ export const initialState = (): RunnerState => ({
   beatenAt: -Infinity,
   claimedAt: -Infinity,
   // Before the first claim the process waits for its database, and asks again each second.
-  triedAt: Infinity
+  triedAt: Infinity,
+  versions: new Map()
 })
 
 /** Whether a suspect, which nothing else may run beside, is in work here. */

@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { ListError } from "../../ApiError.ts"
 import { CompanyId } from "../../Ids.ts"
+import { RunVersions } from "../../listing/version.ts"
 import * as Sync from "../../sync/Sync.ts"
 import { storeFailed, superseded, type SyncError } from "../../sync/SyncError.ts"
 import type { SyncOptions, SyncSummary } from "../../sync/SyncOptions.ts"
@@ -97,7 +98,11 @@ const call = Effect.fnUntraced(function*(base: TurnBase, turn: Turn, plan: Retur
   const window = plan._tag === "Sweep" && plan.from !== undefined ? { gte: DateTime.makeUnsafe(plan.from) } : {}
   const summary =
     yield* (plan._tag === "Run" ? Sync.run(company, options) : Sync.sweep(company, { ...options, window }))
-      .pipe(Effect.provideService(SyncStore, storeOf(base, turn)), Effect.provideService(TimePunches, punches))
+      .pipe(
+        Effect.provideService(SyncStore, storeOf(base, turn)),
+        Effect.provideService(TimePunches, punches),
+        Effect.provideService(RunVersions, state.versions)
+      )
   if (failure !== undefined) return yield* unread(claim, failure)
   return turn.isLost ? undefined : summary
 })

@@ -16,21 +16,17 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
 
 export const countedPunches = (count: number): string => counted(count, "punch", "punches")
 
-/** Hours and minutes, rounded down to the minute. */
+/** Hours and minutes, and the seconds unless they are 0: the only text of a duration of work, so that rows add up to their sum. */
 export const formatHours = (duration: Duration.Duration): string => {
   const minutes = Math.floor(Duration.toMinutes(duration))
-  return `${formatNumber(Math.floor(minutes / 60))}:${String(minutes % 60).padStart(2, "0")}`
-}
-
-/** Hours and minutes, and the seconds unless they are 0. */
-export const formatExactHours = (duration: Duration.Duration): string => {
   const seconds = (Duration.toMillis(duration) % 60_000) / 1000
-  return formatHours(duration) + (seconds === 0 ? "" : `:${seconds < 10 ? "0" : ""}${seconds}`)
+  return `${formatNumber(Math.floor(minutes / 60))}:${String(minutes % 60).padStart(2, "0")}` +
+    (seconds === 0 ? "" : `:${seconds < 10 ? "0" : ""}${seconds}`)
 }
 
 /** The same with a minus before a negative duration. */
 export const formatSignedHours = (duration: Duration.Duration): string =>
-  `${Duration.isNegative(duration) ? "-" : ""}${formatExactHours(Duration.abs(duration))}`
+  `${Duration.isNegative(duration) ? "-" : ""}${formatHours(Duration.abs(duration))}`
 
 /** A time in its two largest units, such as `2h 5m`. */
 export const formatAge = (age: Duration.Duration): string => {

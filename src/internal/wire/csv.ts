@@ -21,23 +21,34 @@ export const csvCell = (value: Cell): string => {
   return typeof value === "string" && suspicious.test(value) ? value.replace(formula, "'") : String(value)
 }
 
-/** What stands between two cells. */
-export type CsvSeparator = "," | ";"
+/** How records are written. */
+export interface CsvForm {
+  /** What stands between two cells. Default `,`. */
+  readonly separator?: "," | ";" | undefined
+  /** Whether texts that could run as a formula are changed. Default `guard`. */
+  readonly formulas?: "guard" | "keep" | undefined
+}
+
+/** The same in a form: a text is as it is where formulas are kept. */
+export const csvCellOf = ({ formulas }: CsvForm = {}): (value: Cell) => string =>
+  formulas === "keep" ? (value) => String(value ?? "") : csvCell
 
 const behindComma = /(?<=,)(?=(?:(?![\t\r\n])['"\s\p{C}])*[=+\-@＝＋－＠])/gu
 
-/** The text of `csvCell` between these: a program that separates by commas begins a cell behind each comma of a `;` file. */
-export const guardedFor = (text: string, separator: CsvSeparator): string =>
-  separator === ";" ? text.replace(behindComma, "'") : text
+/** The text of such a cell in a file: a program that separates by commas begins a cell behind each comma of a `;` file. */
+export const guardedFor = (text: string, { formulas, separator }: CsvForm): string =>
+  separator === ";" && formulas !== "keep" ? text.replace(behindComma, "'") : text
 
-/** A record of such cells, in quotes if RFC 4180 needs them, without its line end. */
-export const csvRecord = (cells: ReadonlyArray<Cell>, separator?: CsvSeparator): string =>
-  guardedRecord(cells.map(csvCell), separator)
+/** A record of values, in quotes if RFC 4180 needs them, without its line end. */
+export const csvRecord = (cells: ReadonlyArray<Cell>, form: CsvForm): string =>
+  guardedRecord(cells.map(csvCellOf(form)), form)
 
 const special = { ",": /[",\r\n]/, ";": /[";\r\n]/ }
 
-/** The same of texts that `csvCell` has made. */
-export const guardedRecord = (texts: ReadonlyArray<string>, separator: CsvSeparator = ","): string =>
-  texts.map((text) => guardedFor(text, separator))
+/** The same of texts that `csvCellOf` has made. */
+export const guardedRecord = (texts: ReadonlyArray<string>, form: CsvForm): string => {
+  const { separator = "," } = form
+  return texts.map((text) => guardedFor(text, form))
     .map((text) => special[separator].test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text)
     .join(separator)
+}

@@ -24,6 +24,7 @@ export type Fault =
   | { readonly _tag: "RepeatedCursor" }
   | { readonly _tag: "CursorCycle"; readonly length: number }
   | { readonly _tag: "EmptyPage"; readonly endless: boolean }
+  | { readonly _tag: "ApiVersion"; readonly value: string | null }
   | { readonly _tag: "WrongObject"; readonly object: string }
   | { readonly _tag: "WrongCompany"; readonly companyId: number | undefined }
   | { readonly _tag: "MissingCursorKey"; readonly key: "current" | "prev" | "next" | "count" }
@@ -98,6 +99,8 @@ export const Fault = {
   emptyPage: { _tag: "EmptyPage", endless: false },
   /** The same for every page. */
   endlessEmptyPages: { _tag: "EmptyPage", endless: true },
+  /** A page with this `x-api-version`, by default `2022-05-01`; null removes the header. */
+  apiVersion: (value: string | null = "2022-05-01"): Fault => ({ _tag: "ApiVersion", value }),
   /** Another value of `object`, by default `shifts`. */
   wrongObject: (object = "shifts"): Fault => ({ _tag: "WrongObject", object }),
   /** Rows of another company, by default the requested id plus 1. */

@@ -70,6 +70,12 @@ export const hooksOf = Match.typeTags<Fault, FaultHooks>()({
   }),
   CursorCycle: ({ length }) => ({ editPage: cursorCycle(length) }),
   EmptyPage: ({ endless }) => ({ editPage: emptyPage(), happensOnce: !endless }),
+  ApiVersion: ({ value }) => ({
+    editResponse: ({ headers: { "x-api-version": _, ...headers }, ...response }) => ({
+      ...response,
+      headers: value === null ? headers : { ...headers, "x-api-version": value }
+    })
+  }),
   WrongObject: ({ object }) => ({ editPage: (envelope) => ({ ...envelope, object }) }),
   WrongCompany: ({ companyId }) => ({
     editPage: (envelope, origin) => ({

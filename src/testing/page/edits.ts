@@ -17,6 +17,7 @@ const Edit = Schema.Struct({
   clocked_in: Schema.optionalKey(Instant),
   clocked_out: Schema.optionalKey(Schema.NullOr(Instant)),
   approved: Schema.optionalKey(Schema.Boolean),
+  auto_clocked_out: Schema.optionalKey(Schema.Boolean),
   employee_approval_status: Schema.optionalKey(Schema.Literals(approvalStatuses)),
   hourly_wage: Schema.optionalKey(Schema.Natural),
   tips: Schema.optionalKey(Schema.Int),

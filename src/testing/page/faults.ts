@@ -111,6 +111,11 @@ export const faultButtons: { readonly [Name in keyof typeof Fault]: FaultButtons
     choices: [["", Fault.endlessEmptyPages]],
     lasts: true
   },
+  apiVersion: {
+    group: "Pages",
+    description: "Names another version of the interface in its answer",
+    choices: [["2022-05-01", Fault.apiVersion()], ["none", Fault.apiVersion(null)]]
+  },
   wrongObject: {
     group: "Pages",
     description: "Sends shifts in place of punches",

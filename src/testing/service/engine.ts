@@ -150,7 +150,15 @@ export const makeEngine = (settings: Settings): Engine => {
     const refused = authorize(request, companyId, clock.at(now))
     if (refused !== undefined || companyId === undefined) return refused ?? problem(422, { detail: "No company." })
     changes.apply(now)
-    return respondWithPage(source, { companyId, rawQuery: query, now }, hooks.editPage ?? ((envelope) => envelope))
+    const response = respondWithPage(
+      source,
+      { companyId, rawQuery: query, now },
+      hooks.editPage ?? ((envelope) => envelope)
+    )
+    const version = request.headers["x-api-version"] ?? settings.apiVersions?.at(-1) ?? usualVersion
+    return response.status === 200
+      ? { ...response, headers: { ...response.headers, "x-api-version": version } }
+      : response
   }
 
   const respond = (
@@ -203,6 +211,9 @@ export const makeEngine = (settings: Settings): Engine => {
     }
   }
 }
+
+/** The version that an access token has. */
+const usualVersion = "2026-06-01"
 
 const refuse = ({ detail, param }: Refusal) => problem(422, { detail, param, code: 2100 })
 

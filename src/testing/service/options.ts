@@ -95,7 +95,10 @@ export interface FakeServiceOptions {
   readonly sessions?: ReadonlyArray<FakeSession> | undefined
   /** Lifetime of an issued token. Default: one hour. */
   readonly tokenLifetime?: Duration.Input | undefined
-  /** Accepted values of `x-api-version`; another date gets status 422. Default: every date. */
+  /**
+   * Accepted values of `x-api-version`; another date gets status 422. Without one, the last of them answers. A page names the
+   * version that answered. Default: every date, and 2026-06-01.
+   */
   readonly apiVersions?: ReadonlyArray<string> | undefined
   /** Rows of a page when the request has no `limit`. Default: 20. */
   readonly defaultLimit?: number | undefined

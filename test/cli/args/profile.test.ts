@@ -254,7 +254,7 @@ describe("time-punches config show", () => {
 })
 
 describe("the defaults of flags", () => {
-  const accept = "--accept unapproved,overlap,tooLong,anomaly,zeroWage,open,stale,gap"
+  const accept = "--accept unapproved,overlap,tooLong,anomaly,zeroWage,autoClockedOut,open,stale,gap"
   const clock = "--zone-file=zones.csv --day-starts=04:00"
 
   it.live("count where they decide on something, as if they were given", () =>
@@ -387,6 +387,18 @@ describe("the defaults of flags", () => {
       assert.strictEqual(code, 2)
       assert.include(stderr, "profile north: zone must be the name of a time zone")
       assert.strictEqual((yield* call(["list"], env)).code, 0)
+    })))
+
+  it.effect("are refused with a zone that is no place", () =>
+    inFake(Effect.gen(function*() {
+      const { call } = yield* withProfiles({ north: { zone: "CST" } })
+      const { code, stderr } = yield* call(["list", "--week", "last"], {
+        ...environment,
+        TIME_PUNCHES_PROFILE: "north"
+      })
+
+      assert.strictEqual(code, 2)
+      assert.include(stderr, "profile north: zone must be the name of a place, such as America/Chicago: CST would be ")
     })))
 
   it.effect("leave the database to its variable", () =>

@@ -205,6 +205,7 @@ describe("time-punches sync", () => {
         history: null,
         lastError: null,
         deletions: { requestedWith: "deleted=null", lookedAt: "2026-07-01T12:00:00.000Z", missed: null },
+        version: { oldest: "2026-06-01", asked: "2026-06-01" },
         unknown: []
       })
       assert.strictEqual((yield* queries).length, requests)

@@ -65,8 +65,6 @@ export const filterLies: ReadonlyArray<Case> = [
   dropped("business_date_start", "filter business_date"),
   dropped("business_date_end", "filter business_date"),
   dropped("flags", "filter flags=auto_clocked_out"),
-  dropped("employee_approval_statuses", "filter employee_approval_statuses"),
-  warning("drops sort_by", "sort_by", drop("sort_by")),
   failing("reads the next location", "filter location_id", misread(["location_id"], next)),
   failing("reads the next user", "filter user_id", misread(["user_id"], next)),
   failing(
@@ -209,11 +207,6 @@ const cursorOfAll = (): Lie => {
   }
 }
 
-const isBack = (query: URLSearchParams) => {
-  const cursor = query.get("cursor")
-  return cursor !== null && atob(cursor).startsWith("[\"p\"")
-}
-
 const text = (body: string, status: number, contentType = "application/json", headers = {}) => () => ({
   instead: () => HttpServerResponse.text(body, { status, contentType, headers })
 })
@@ -254,12 +247,6 @@ export const pageLies: ReadonlyArray<Case> = [
   }),
   failing("skips a row at each page border", "cursors", onLater((data) => data.slice(1))),
   failing("repeats a row at each page border", "cursors", repeatedRow),
-  failing("goes back to another page", "back", () => ({
-    ask: (query) => {
-      if (isBack(query)) query.set("limit", "7")
-    }
-  })),
-  warning("has no way back", "back", () => ({ answer: (page) => withCursor(page, { prev: null }) })),
   failing("forgets the filter on later pages", "cursors with a filter", cursorOfAll),
   failing("rejects its own cursors", "cursors", () => ({
     instead: (query) =>
@@ -346,13 +333,6 @@ export const unseenLies: ReadonlyArray<Case> = [
     name: "drops the flags late and missed_break",
     make: misread(["flags"], (value) => value === "auto_clocked_out" ? value : undefined),
     check: "filter flags=auto_clocked_out",
-    status: "ok",
-    code: 0
-  },
-  {
-    name: "takes pending for approved in employee_approval_statuses",
-    make: misread(["employee_approval_statuses"], (value) => value === "pending" ? "approved" : "pending"),
-    check: "filter employee_approval_statuses",
     status: "ok",
     code: 0
   }

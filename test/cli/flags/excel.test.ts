@@ -1,4 +1,4 @@
-/** `--excel` and `--separator` of every command that writes CSV: the bytes that a spreadsheet opens. */
+/** `--excel`, `--separator` and `--formulas` of every command that writes CSV: the bytes that a spreadsheet or a program opens. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Stream } from "effect"
 import { Csv } from "effect/encoding"
@@ -7,7 +7,7 @@ import { FakeService, Fault } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
 import { cli, inFakeOf, queries, temporaryFolder } from "../support.ts"
 
-const notes = ["Jürgen; \"Zoë\"", "late,=1+1", "7;=2+2", "one, -5 min", "plain"]
+const notes = ["Jürgen; \"Zoë\"", "late,=1+1", "7;=2+2", "one, -5 min", "-20 min, bus", "@Bo covered"]
 
 const stored = notes.map((notes, at) =>
   servicePunch({
@@ -58,7 +58,7 @@ const writers: Readonly<Record<string, (folder: string, names: string, since: st
 const setting = Effect.gen(function*() {
   const folder = yield* temporaryFolder
   const names = `${folder}/names.csv`
-  Fs.writeFileSync(names, "kind,id,name\nuser,500,\"Jürgen; \"\"Zoë\"\"\"\nuser,501,\"a,=1+1\"\n")
+  Fs.writeFileSync(names, "kind,id,name\nuser,500,\"Jürgen; \"\"Zoë\"\"\"\nuser,501,\"a,=1+1\"\nuser,502,=Bo\n")
   const sync = cli(["sync", "--history", "--database", `${folder}/punches.db`])
   assert.strictEqual((yield* sync).code, 0)
   yield* Effect.sleep("5 millis")
@@ -115,6 +115,25 @@ describe("CSV for a spreadsheet", () => {
       }))
   )
 
+  it.live.each(Object.keys(writers))(
+    "of %s has each text as it is for a program, with --formulas keep",
+    (name) =>
+      inFake(Effect.gen(function*() {
+        const { folder, names, since } = yield* setting
+        const write = writers[name]?.(folder, names, since)
+        if (write === undefined) return assert.fail(name)
+        const plain = yield* write()
+        const guarded = yield* rowsOf(plain, ",")
+        const expected = guarded.map((cells) => cells.map((cell) => cell.replace(/^'(?=[=@-])|(?<=;)'(?==)/g, "")))
+        const semicolons = ["--formulas", "keep", "--separator", "semicolon"]
+
+        assert.notDeepEqual(expected, guarded)
+        assert.deepStrictEqual(yield* rowsOf(yield* write("--formulas", "keep"), ","), expected)
+        assert.deepStrictEqual(yield* rowsOf(yield* write(...semicolons), ";"), expected)
+        assert.isTrue((yield* write("--formulas", "guard")).equals(plain))
+      }))
+  )
+
   it.effect("is another export: an unfinished one is not continued in another form", () =>
     inFake(Effect.gen(function*() {
       const folder = yield* temporaryFolder
@@ -125,12 +144,20 @@ describe("CSV for a spreadsheet", () => {
       const failed = yield* run("--excel")
       const plain = yield* run()
       const semicolon = yield* run("--excel", "--separator", "semicolon")
+      const kept = yield* run("--excel", "--formulas", "keep")
       const resumed = yield* run("--excel", "--separator", "comma")
       const bytes = Fs.readFileSync(`${folder}/punches.csv`)
 
-      assert.deepStrictEqual([failed.code !== 0, plain.code, semicolon.code, resumed.code], [true, 2, 2, 0])
+      assert.deepStrictEqual([failed.code !== 0, plain.code, semicolon.code, kept.code, resumed.code], [
+        true,
+        2,
+        2,
+        2,
+        0
+      ])
       assert.match(plain.stderr, /--excel/)
       assert.match(semicolon.stderr, /--separator/)
+      assert.match(kept.stderr, /--formulas/)
       assert.match(resumed.stderr, /^resuming after 2 punches, 1 page/)
       assert.isTrue(bytes.subarray(0, 3).equals(mark))
       assert.strictEqual(bytes.lastIndexOf(mark), 0)
@@ -146,7 +173,12 @@ describe("CSV for a spreadsheet", () => {
     ["export --output /nowhere/punches", "ndjson"]
   ])("is refused of another form: %s", ([args = "", form = ""]) =>
     inFake(Effect.gen(function*() {
-      for (const flags of [["--excel"], ["--separator", "semicolon"], ["--excel", "--separator", "comma"]]) {
+      for (
+        const flags of [["--excel"], ["--separator", "semicolon"], ["--excel", "--separator", "comma"], [
+          "--formulas",
+          "keep"
+        ]]
+      ) {
         const { code, stderr, stdout } = yield* cli([...args.split(" "), ...flags])
 
         assert.deepStrictEqual([code, stdout], [2, ""])

@@ -10,6 +10,9 @@ const parse = (...lines: ReadonlyArray<string>) => parseNames(encoder.encode(lin
 
 const head = "kind,id,name"
 
+const notUtf8 =
+  "this is not UTF-8; in a spreadsheet, save it as \"CSV UTF-8\", or with the character set Unicode (UTF-8)"
+
 describe("a file of names", () => {
   it.effect("names ids of each kind, and nothing else", () =>
     Effect.gen(function*() {
@@ -20,6 +23,13 @@ describe("a file of names", () => {
         ["Анна", "Main St, 5", "Bar", "=x"]
       )
       assert.deepStrictEqual([names("role", 501), names("user", 5010)], [undefined, undefined])
+    }))
+
+  it.effect("may have semicolons, as a spreadsheet writes them, and commas in names", () =>
+    Effect.gen(function*() {
+      const names = yield* parse("kind;id;name;", "user;501;Lee, Ann;", "role;1;\"a;b\"", ";;;", "role;2;c;;")
+
+      assert.deepStrictEqual([names("user", 501), names("role", 1), names("role", 2)], ["Lee, Ann", "a;b", "c"])
     }))
 
   it.effect.each(
@@ -41,7 +51,7 @@ describe("a file of names", () => {
 
   it.effect.each<[what: string, lines: ReadonlyArray<string>, message: string]>([
     ["nothing in it", [""], "line 1: the columns must be kind,id,name, not "],
-    ["other columns", ["kind;id;name"], "line 1: the columns must be kind,id,name, not kind;id;name"],
+    ["other columns", ["kind;id;nom"], "line 1: the columns must be kind,id,name, not kind,id,nom"],
     ["columns in another order", ["id,kind,name"], "line 1: the columns must be kind,id,name, not id,kind,name"],
     [
       "another kind",
@@ -77,8 +87,8 @@ describe("a file of names", () => {
       const latin1 = Uint8Array.from([...encoder.encode(`${head}\nuser,1,A\nuser,2,J`), 0xfc, 0x72, 0x67])
       const utf16 = Uint8Array.from([0xff, 0xfe, ...[...head].flatMap((char) => [char.charCodeAt(0), 0])])
 
-      assert.strictEqual((yield* Effect.flip(parseNames(latin1, "a.csv"))).message, "a.csv, line 3: this is not UTF-8")
-      assert.strictEqual((yield* Effect.flip(parseNames(utf16, "a.csv"))).message, "a.csv, line 1: this is not UTF-8")
+      assert.strictEqual((yield* Effect.flip(parseNames(latin1, "a.csv"))).message, `a.csv, line 3: ${notUtf8}`)
+      assert.strictEqual((yield* Effect.flip(parseNames(utf16, "a.csv"))).message, `a.csv, line 1: ${notUtf8}`)
     }))
 })
 

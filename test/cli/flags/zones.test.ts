@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Option, Schema } from "effect"
-import { describeZones, type LocationDayRules, parseZones } from "../../../src/cli/flags/zones.ts"
+import { describeZones, type LocationDayRules, parseZones, readZone, zoneFormOf } from "../../../src/cli/flags/zones.ts"
 import { BusinessDate } from "../../../src/Ids.ts"
 import { dayRuleKey } from "../../../src/payroll/DayRule.ts"
 import * as Period from "../../../src/payroll/Period.ts"
@@ -27,6 +27,11 @@ describe("a file of zones", () => {
       ["a byte order mark", `\uFEFF${head}\n301,Europe/Berlin`],
       ["CRLF and blank lines", `${head}\r\n\r\n301,Europe/Berlin\r\n\r\n`],
       ["quotes", `"location_id","zone"\n"301","Europe/Berlin"`],
+      ["semicolons", `${head.replace(",", ";")}\r\n301;Europe/Berlin\r\n`],
+      ["semicolons in quotes", `\uFEFF"location_id";"zone"\n"301";"Europe/Berlin"`],
+      ["empty columns of a spreadsheet", `location_id;zone;;\n301;Europe/Berlin;;\n;;;\n`],
+      ["empty cells in some rows alone", `${head}\n301,Europe/Berlin,\n,,`],
+      ["an empty title above no cell", `${head},\n301,Europe/Berlin`],
       ["spaces around cells", ` location_id , zone\n 301 ,\tEurope/Berlin `]
     ] as const
   )("may have %s", ([, text]) =>
@@ -86,6 +91,19 @@ describe("a file of zones", () => {
     ["an id beyond the safe integers", [head, "9007199254740993,UTC"], "line 2: the id must be a whole number"],
     ["an empty id", [head, ",UTC"], "line 2: the id must be a whole number from 0 to 9007199254740991, not \"\""],
     ["a cell too few", [head, one, "302"], "line 3: it must have 2 cells, location_id,zone, and has 1"],
+    [
+      "a zone that an engine takes for another place",
+      [head, one, "302,BST"],
+      "line 3: the zone must be the name of a place, such as Europe/London: BST would be Asia/Dhaka, +06:00, not \"BST\""
+    ],
+    [
+      "a cell under no title",
+      [`${head},`, "302,UTC,Main St"],
+      "line 2: it must have 2 cells, location_id,zone, and has 3"
+    ],
+    ["a title between empty ones", [`${head},,place`, one], "line 1: the columns must be"],
+    ["both separators", ["location_id;zone,day_starts", one], "line 1: the columns must be"],
+    ["commas below a header of semicolons", ["location_id;zone", one], "line 2: it must have 2 cells"],
     ["a cell too many", [head, "302,UTC,Main St"], "line 2: it must have 2 cells, location_id,zone, and has 3"],
     ["a location twice", [head, one, "302,UTC", "301,UTC"], "line 4: line 2 has a zone for location 301 already"],
     ["a location twice, with a 0 in front", [head, one, "0301,+01:00"], "line 3: line 2 has a zone for location 301"],
@@ -124,9 +142,76 @@ describe("a file of zones", () => {
 
       assert.strictEqual(
         (yield* Effect.flip(parseZones(latin1, "a.csv"))).message,
-        "a.csv, line 2: this is not UTF-8"
+        "a.csv, line 2: this is not UTF-8; in a spreadsheet, save it as \"CSV UTF-8\", or with the character set Unicode " +
+          "(UTF-8)"
       )
     }))
+})
+
+const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
+
+const pairs = letters.flatMap((one) => letters.map((other) => one + other))
+
+const isTakenHere = (timeZone: string): boolean => {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone }).format() !== ""
+  } catch {
+    return false
+  }
+}
+
+describe("the text of a zone", () => {
+  const places = ["CET", "EET", "GB", "GMT", "MET", "NZ", "PRC", "ROC", "ROK", "UCT", "UTC", "WET"]
+  const others =
+    "ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT EST HST IET IST JST MIT MST NET NST PLT PNT PRT PST SST VST"
+      .split(" ")
+
+  it("of two or three letters that this machine takes is known here: as a place, or as none", () => {
+    const taken = [...pairs, ...pairs.flatMap((pair) => letters.map((letter) => pair + letter))].filter(isTakenHere)
+
+    assert.deepStrictEqual(taken.toSorted(), [...places, ...others].toSorted())
+    for (const text of places) {
+      assert.deepStrictEqual(
+        [text, text.toLowerCase()].map((each) => Option.isSome(readZone(each))),
+        [true, true],
+        text
+      )
+    }
+    for (const text of others) {
+      for (const each of [text, text.toLowerCase()]) {
+        assert.isTrue(Option.isNone(readZone(each)), each)
+        assert.match(
+          zoneFormOf(each),
+          new RegExp(`^the name of a place, such as \\w+/.+: ${each} would be \\w.*, [+-]`)
+        )
+      }
+    }
+  })
+
+  it("is refused with what it would be here, and what to write", () => {
+    assert.deepStrictEqual(["EST", "AST", "jst", "SystemV/PST8PDT", "XYZ"].map(zoneFormOf), [
+      "the name of a place, such as America/New_York: EST would be America/Panama, -05:00",
+      "the name of a place, such as America/Halifax: AST would be America/Anchorage, -09:00 or -08:00",
+      "the name of a place, such as Asia/Tokyo: jst would be Asia/Tokyo, +09:00",
+      "the name of a place, such as America/New_York: SystemV/PST8PDT would be SystemV/PST8PDT, -08:00 or -07:00",
+      "the name of a time zone, such as Europe/Berlin, or an offset from -12:00 to +14:00, such as +01:00"
+    ])
+  })
+
+  it.each([
+    "US/Eastern",
+    "EST5EDT",
+    "America/Phoenix",
+    "Pacific/Honolulu",
+    "Asia/Tokyo",
+    "Europe/Kyiv",
+    "Zulu",
+    "Eire",
+    "Etc/GMT+5",
+    "-05:00"
+  ])("is taken where it says one clock: %s", (text) => {
+    assert.isTrue(Option.isSome(readZone(text)))
+  })
 })
 
 describe("the identity of zones", () => {

@@ -67,6 +67,34 @@ describe("--zone-file", () => {
       }))
   )
 
+  it.effect("and --zone are no text that names no place, and warn once of one that names a sign", () =>
+    inFake(Effect.gen(function*() {
+      const call = ["list", "--format", "ndjson", ...week]
+      const refused = yield* Effect.forEach(
+        [["--zone", "EST"], ["--zone-file", yield* fileOf({ ...zones, 301: "BST" })]],
+        (flags) => cli([...call, ...flags])
+      )
+      assert.deepStrictEqual(refused.map(({ code, stdout }) => [code, stdout]), [[2, ""], [2, ""]])
+      assert.include(refused[0]?.stderr, "such as America/New_York: EST would be America/Panama, -05:00")
+      assert.include(refused[1]?.stderr, "line 2: the zone must be the name of a place, such as Europe/London: BST")
+      assert.lengthOf(yield* queries, 0)
+
+      const offset = yield* cli([...call, "--zone=-05:00"])
+      const named = yield* cli([...call, "--zone", "Etc/GMT+5", "--quiet"])
+      const ofFile = yield* cli([
+        ...call,
+        "--zone-file",
+        yield* fileOf({ 301: "etc/gmt+5", 302: "Etc/GMT+5", 303: "Etc/GMT-14" })
+      ])
+
+      assert.deepStrictEqual([offset.stdout, offset.stderr.match(/ is -05:00/)], [named.stdout, null])
+      assert.strictEqual(named.stderr, "Etc/GMT+5 is -05:00\n")
+      assert.deepStrictEqual(
+        linesOf(ofFile.stderr).filter((line) => line.includes("GMT")),
+        ["Etc/GMT+5 is -05:00", "Etc/GMT-14 is +14:00"]
+      )
+    })))
+
   it.effect("counts --last by the date that it is at each location", () =>
     inFake(Effect.gen(function*() {
       // Monday in New York and Berlin, Sunday in Honolulu.

@@ -3,6 +3,7 @@ import { Effect, Schema, Stream } from "effect"
 import { Csv, Ndjson } from "../../../src/export/index.ts"
 import { TimePunch } from "../../../src/index.ts"
 import { defaultCompany, FakeService, Fault, generatePunches, toWire } from "../../../src/testing/index.ts"
+import { punch, rest } from "../payroll/checkSupport.ts"
 import { cli, environment, linesOf, queries } from "../support.ts"
 
 const generated = generatePunches({ seed: 5, count: 450, companyId: defaultCompany.id, deletedShare: 0 })
@@ -26,6 +27,42 @@ describe("time-punches list", () => {
       assert.match(stdout, /^ *id +user_id +location_id +role_id +clocked_in +clocked_out +net +approved +notes\n/)
       assert.deepStrictEqual(idsOf(stdout), punches.map(({ id }) => id))
     }).pipe(Effect.provide(fake)))
+
+  it.effect("marks a punch that the service clocked out and one that is paid nothing, in the table and in CSV", () =>
+    Effect.gen(function*() {
+      const [table, csv] = [
+        yield* cli(["list", "--deleted", "include"]),
+        yield* cli(["list", "--deleted", "include", "--format", "csv"])
+      ]
+      const [header = "", ...rows] = csv.stdout.trim().split("\r\n").map((line) => line.split(","))
+      const cells = rows.map((row) =>
+        ["auto_clocked_out", "net_seconds", "anomalies"].map((name) => row[header.indexOf(name)])
+      )
+
+      assert.deepStrictEqual(linesOf(table.stdout).slice(1).map((line) => /\(.*\)/.exec(line)?.[0]), [
+        "(auto clock-out)",
+        "(nothing paid)",
+        "(deleted) (auto clock-out) (nothing paid)",
+        undefined
+      ])
+      assert.deepStrictEqual(cells, [
+        ["true", "28800", ""],
+        ["false", "0", "OpenBreakInClosedPunch NothingPaid"],
+        ["true", "0", "BreakOutsidePunch NothingPaid"],
+        ["false", "0", "ZeroLength"]
+      ])
+    }).pipe(Effect.provide(FakeService.layer({
+      punches: [
+        punch(1, "2026-03-02T14:00:00Z", 8, { auto_clocked_out: true }),
+        punch(2, "2026-03-03T14:00:00Z", 8, { breaks: [rest("2026-03-03T14:00:00Z", null)] }),
+        punch(3, "2026-03-04T14:00:00Z", 8, {
+          auto_clocked_out: true,
+          breaks: [rest("2026-03-04T13:00:00Z", "2026-03-04T23:00:00Z")],
+          deleted: true
+        }),
+        punch(4, "2026-03-05T14:00:00Z", 0)
+      ]
+    }))))
 
   it.effect("prints NDJSON and CSV as the export modules write them", () =>
     Effect.gen(function*() {

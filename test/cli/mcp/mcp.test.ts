@@ -206,19 +206,23 @@ describe("the tools of an assistant", () => {
       assert.include(keysIn(with_.result), "hourly_wage")
     })))
 
-  it.live("tell of no wage of 0 without --with-wages, and count none", () =>
+  it.live("tell of no wage of 0 and of none that is far without --with-wages, and count none", () =>
     inFake(Effect.gen(function*() {
       const [bare, shown] = [yield* withTools(), yield* withTools({ withWages: true })]
       yield* FakeService.use((service) => service.edit([1, 2], { hourly_wage: 0 }))
+      yield* FakeService.use((service) => service.edit([4], { hourly_wage: 115_400 }))
+      // The fourth and the fifth person.
+      for (const id of [3, 5]) yield* FakeService.use((service) => service.edit([id], { user_id: 600 + id }))
       for (const { database } of [bare, shown]) yield* cli(["sync", "--database", database])
       const [without, with_] = [yield* bare.ask("payroll_check", week), yield* shown.ask("payroll_check", week)]
-      const kinds = ({ result }: typeof without) => JSON.stringify(result).match(/"kind":"zeroWage"/g)?.length ?? 0
+      const kinds = ({ result }: typeof without) =>
+        JSON.stringify(result).match(/"kind":"(zeroWage|wageFar)"/g)?.length ?? 0
       const counted = ({ remarks }: typeof without) => Number(/^(\d+) issues? of/m.exec(remarks.join("\n"))?.[1])
 
-      assert.deepStrictEqual([kinds(without), kinds(with_)], [0, 2])
+      assert.deepStrictEqual([kinds(without), kinds(with_)], [0, 3])
       assert.notMatch(JSON.stringify(without.result), /wage/i)
-      assert.strictEqual(counted(with_) - counted(without), 2)
-      assert.include(without.remarks.join("\n"), "a wage of 0 are not reported")
+      assert.strictEqual(counted(with_) - counted(without), 3)
+      assert.include(without.remarks.join("\n"), "a wage of 0, or far above the others, are not reported")
       assert.notInclude(with_.remarks.join("\n"), "not reported")
     })))
 
@@ -239,7 +243,7 @@ describe("the tools of an assistant", () => {
         "--zone",
         "America/New_York",
         "--accept",
-        "unapproved,overlap,tooLong,anomaly,zeroWage,open,stale,gap",
+        "unapproved,overlap,tooLong,anomaly,zeroWage,autoClockedOut,open,stale,gap",
         "--database",
         database
       ])
@@ -258,7 +262,7 @@ describe("the tools of an assistant", () => {
     inFake(Effect.gen(function*() {
       const { ask, database } = yield* withTools()
       const period = ["--week", "2026-03-02", "--zone", "America/New_York", "--database", database]
-      const accept = "unapproved,overlap,tooLong,anomaly,zeroWage,open,stale,gap"
+      const accept = "unapproved,overlap,tooLong,anomaly,zeroWage,autoClockedOut,open,stale,gap"
       const closed = yield* cli([
         "payroll",
         "close",
@@ -324,7 +328,7 @@ describe("the tools of an assistant", () => {
       const { ask, database } = yield* withTools({ names, withWages: true })
       const file = database.replace("punches.db", "names.csv")
       const period = ["--week", "2026-03-02", "--zone", "America/New_York"]
-      const accept = "unapproved,overlap,tooLong,anomaly,zeroWage,open,stale,gap"
+      const accept = "unapproved,overlap,tooLong,anomaly,zeroWage,autoClockedOut,open,stale,gap"
       const since = DateTime.formatIso(yield* DateTime.now)
       yield* cli([
         "payroll",
@@ -417,6 +421,7 @@ describe("the tools of an assistant", () => {
       assert.include(yield* refusal("summary", {}), "summary needs a period")
       assert.include(yield* refusal("payroll_check", { week: "2026-03-02" }), "--zone")
       assert.include(yield* refusal("payroll_check", { ...week, zone: "--names=/etc/passwd" }), "--zone")
+      assert.include(yield* refusal("summary", { ...week, zone: "IST" }), "IST would be Asia/Calcutta, +05:30")
       const invalid = (name: string, args: Record<string, unknown>) =>
         Effect.map(Effect.exit(client.callTool({ name, arguments: args })), (exit) => JSON.stringify(exit))
       assert.include(yield* invalid("payroll_list", { close: "--help" }), "close")

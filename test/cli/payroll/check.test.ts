@@ -36,6 +36,11 @@ const of = (user_id: number, location_id = 301) => ({ user_id, location_id })
 
 const unapproved = { approved: false }
 
+const auto = { auto_clocked_out: true }
+
+/** The wage of every other punch, in cents. */
+const usual = punch(0, thursday, 8).hourly_wage
+
 /** Problems of the week of 2 March, each with the kinds that a check must find. In New York its clocks change. */
 const planted: ReadonlyArray<readonly [StoredPunch, ...ReadonlyArray<string>]> = [
   [alone(1, thursday, null), "open"],
@@ -69,6 +74,23 @@ const planted: ReadonlyArray<readonly [StoredPunch, ...ReadonlyArray<string>]> =
   [alone(24, thursday, 8, { ...unapproved, deleted: true })],
   // The clocks show 17 hours, of which one does not exist.
   [alone(25, "2026-03-08T03:00:00Z", 16)],
+  // The last second of a day, approved; the last minute of a day in Berlin; half past six; one that is still open.
+  [{ ...alone(28, "2026-03-05T15:00:00Z", null, auto), clocked_out: "2026-03-06T04:59:59Z" }, "autoClockedOut"],
+  [alone(29, "2026-03-05T14:59:00Z", 8, { ...auto, location_id: 302 }), "autoClockedOut"],
+  [alone(30, "2026-03-05T15:30:00Z", 8, { ...auto, ...unapproved }), "unapproved", "autoClockedOut"],
+  [alone(31, thursday, null, auto), "open"],
+  [alone(32, thursday, 8, { ...auto, deleted: true })],
+  // An unpaid break over the whole shift, one that has no end, two that meet; paid, deleted, or a minute too short.
+  [withBreaks(33, ["14:00", "22:00"]), "anomaly"],
+  [withBreaks(34, ["14:00", null]), "anomaly", "anomaly"],
+  [withBreaks(35, ["14:00", "18:00"], ["18:00", "22:00"]), "anomaly"],
+  [alone(36, thursday, 8, { breaks: [rest(thursday, "2026-03-05T22:00:00Z", { paid: true })] })],
+  [alone(37, thursday, 8, { breaks: [rest(thursday, "2026-03-05T22:00:00Z", { deleted: true })] })],
+  [withBreaks(38, ["14:00", "21:59"])],
+  // Ten times the wage of the others is not far yet.
+  [alone(39, thursday, 8, { hourly_wage: 10 * usual })],
+  [alone(40, thursday, 8, { hourly_wage: 10 * usual + 1 }), "wageFar"],
+  [alone(41, thursday, null, { hourly_wage: 115_400, deleted: true })],
   // They touch.
   [punch(26, "2026-03-03T14:00:00Z", 4, of(53))],
   [punch(27, "2026-03-03T18:00:00Z", 4, of(53))]
@@ -92,8 +114,8 @@ describe("time-punches payroll check", () => {
         const { code, stderr, stdout } = yield* cli([...week, "--zone-file", writeZones(folder), "--json"])
 
         assert.deepStrictEqual(told(stdout), expected)
-        // All but the two of other weeks with an overlap, the four of other weeks without, and the deleted one.
-        const checked = everything.length - 2 - 3 - 1
+        // All but the two of other weeks with an overlap, the four of other weeks without, and the deleted ones.
+        const checked = everything.length - 2 - 3 - 3
         assert.deepStrictEqual([code, stderr], [
           9,
           `${expected.length} issues of ${new Set(expected.map((line) => line.split(" ")[0])).size} punches; ` +
@@ -148,21 +170,21 @@ describe("time-punches payroll check", () => {
         ])
       })))
 
-  it.effect("reads --max-shift more on each side by clock-in, and the disputed punches of the period", () =>
+  it.effect("reads --max-shift more on each side by clock-in, and the disputed and flagged punches of the period", () =>
     inFolder(calm, () =>
       Effect.gen(function*() {
         yield* cli([...newYork, "--max-shift", "90m", "--location-id", "301", "--user-id", "2", "--page-size", "50"])
-        const [disputed, all, ...more] = yield* queries
+        const [disputed, all, ...notes] = yield* queries
 
         const common = { limit: "50", user_id: "2" }
-        assert.deepStrictEqual(more, [])
-        assert.deepStrictEqual(disputed, {
+        const inPeriod = {
           ...common,
           location_id: "301",
           "clocked_in[gte]": "2026-03-02T05:00:00Z",
-          "clocked_in[lte]": "2026-03-09T04:00:00Z",
-          employee_approval_statuses: "disputed"
-        })
+          "clocked_in[lte]": "2026-03-09T04:00:00Z"
+        }
+        assert.deepStrictEqual(notes, [{ ...inPeriod, flags: "late" }, { ...inPeriod, flags: "missed_break" }])
+        assert.deepStrictEqual(disputed, { ...inPeriod, employee_approval_statuses: "disputed" })
         assert.deepStrictEqual(all, {
           ...common,
           "clocked_in[gte]": "2026-03-02T03:30:00Z",
@@ -224,6 +246,59 @@ describe("time-punches payroll check", () => {
           )
         }))
   )
+
+  it.effect("notes which checked punches are late or miss a break, and never as an issue", () => {
+    const flagged = Array.from({ length: 12 }, (_, at) => alone(at + 1, thursday, 8, { flags: ["late"] }))
+    const others = [
+      alone(21, thursday, 8, { flags: ["missed_break", "auto_clocked_out"] }),
+      // Of the week after, and deleted.
+      alone(22, "2026-03-09T14:00:00Z", 8, { flags: ["late", "missed_break"] }),
+      alone(23, thursday, 8, { flags: ["late", "missed_break"], deleted: true })
+    ]
+    return inFolder([...calm, ...flagged, ...others], () =>
+      Effect.gen(function*() {
+        const noted = yield* cli(newYork)
+        const unflagged = yield* cli([...newYork, "--user-id", "2"])
+
+        assert.deepStrictEqual([noted.code, noted.stdout], [0, ""])
+        assert.deepStrictEqual(linesOf(noted.stderr), [
+          "no issues: 76 punches were checked",
+          "note: late: 12 punches (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …)",
+          "note: missed_break: 1 punch (21)"
+        ])
+        assert.deepStrictEqual([unflagged.code, unflagged.stderr], [0, "no issues: 7 punches were checked\n"])
+      }))
+  })
+
+  it.effect("says that a note is not known, and still exits with 0, where the service refuses a flag", () =>
+    inFolder(calm, () =>
+      Effect.gen(function*() {
+        const service = yield* FakeService
+        yield* service.inject(Fault.status(422), { requests: [3, 4] })
+        const { code, stderr } = yield* cli(newYork)
+
+        assert.strictEqual(code, 0)
+        assert.match(stderr, /^no issues: 63 .*\nnote: late is not known: .*\nnote: missed_break is not known: .*\n$/)
+      })))
+
+  it.effect("reports a wage above --max-wage, of any number of people", () =>
+    inFolder([
+      alone(1, thursday, 8, { hourly_wage: 20_000 }),
+      alone(2, thursday, 8, { hourly_wage: 20_001 }),
+      alone(3, thursday, 8, { hourly_wage: 2_500_000 })
+    ], () =>
+      Effect.gen(function*() {
+        const [given, none] = [yield* cli([...newYork, "--max-wage", "200", "--json"]), yield* cli(newYork)]
+        const refused = yield* cli([...newYork, "--max-wage", "200,00"])
+
+        assert.deepStrictEqual(issuesIn(given.stdout).map(({ kind, punchId, text }) => [punchId, kind, text]), [
+          [2, "wageFar", "Its hourly wage is 200.01, above 200.00."],
+          [3, "wageFar", "Its hourly wage is 25000.00, above 200.00."]
+        ])
+        // Three people have no usual wage.
+        assert.deepStrictEqual([none.code, refused.code], [0, 2])
+        assert.match(refused.stderr, /--max-wage.*at most two decimals, such as 200\.00/)
+      })))
 
   it.effect("sends one request for a token, however many listings it has", () =>
     inFolder(everything, () =>

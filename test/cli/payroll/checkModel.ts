@@ -26,6 +26,10 @@ export interface Check {
   /** `undefined`: the disputed punches are not known. */
   readonly disputed: ReadonlySet<number> | undefined
   readonly isChecked: (punch: StoredPunch) => boolean
+  /** The only person whose punches are read. */
+  readonly user: number | undefined
+  /** In cents. */
+  readonly maxWage: number | null
 }
 
 const minute = 60_000
@@ -72,16 +76,40 @@ const outOf = (punch: StoredPunch): number | undefined =>
   punch.clocked_out === null ? undefined : Date.parse(punch.clocked_out)
 
 /** Whether a check reads the punch. */
-const isRead = (punch: StoredPunch, { first, last, read }: Check): boolean => {
+const isRead = (punch: StoredPunch, { first, last, read, user }: Check): boolean => {
   const begin = Math.min(...read.map(([zone, hours]) => beginning(first, zone) - hours * hour))
   const end = Math.max(...read.map(([zone, hours]) => beginning(dayAfter(last), zone) + hours * hour))
-  return punch.deleted !== true && begin <= startOf(punch) && startOf(punch) < end
+  return punch.deleted !== true && (user === undefined || punch.user_id === user) && begin <= startOf(punch) &&
+    startOf(punch) < end
 }
 
-const belongs = (punch: StoredPunch, { first, last, isChecked, zoneOf }: Check): boolean => {
+const isWithin = (punch: StoredPunch, { first, last, zoneOf }: Check): boolean => {
   const date = localTime(startOf(punch), zoneOf(punch.location_id)).slice(0, 10)
-  return first <= date && date <= last && isChecked(punch)
+  return first <= date && date <= last
 }
+
+const belongs = (punch: StoredPunch, check: Check): boolean => isWithin(punch, check) && check.isChecked(punch)
+
+/** The median of the lowest wage above zero of each person; `undefined` of less than five. */
+const medianWage = (punches: ReadonlyArray<StoredPunch>): number | undefined => {
+  const paid = punches.filter((each) => each.hourly_wage > 0)
+  const wages = [...new Set(paid.map((each) => each.user_id))]
+    .map((user) => Math.min(...paid.filter((each) => each.user_id === user).map((each) => each.hourly_wage)))
+    .toSorted((a, b) => a - b)
+  const middle = wages.length % 2 === 1
+    ? [wages[(wages.length - 1) / 2] ?? NaN]
+    : [wages[wages.length / 2 - 1] ?? NaN, wages[wages.length / 2] ?? NaN]
+  return wages.length < 5 ? undefined : middle.reduce((sum, wage) => sum + wage, 0) / middle.length
+}
+
+const farText = (wage: number, median: number | undefined, maxWage: number | null): string | undefined =>
+  maxWage !== null && wage > maxWage
+    ? `Its hourly wage is ${units(wage)}, above ${units(maxWage)}.`
+    : median !== undefined && wage > 10 * median
+    ? `Its hourly wage is ${units(wage)}, more than ten times the median of ${units(median)}.`
+    : undefined
+
+const units = (cents: number): string => (cents / 100).toFixed(2)
 
 /** The minutes of a punch whose times are whole minutes; of an open one without an end only the first is known. */
 const minutesOf = (punch: StoredPunch, asOf: string | null): readonly [from: number, until: number] => {
@@ -118,15 +146,33 @@ const isOutside = (punch: StoredPunch) => (rest: WireBreak): boolean => {
   return begin < startOf(punch) || begin > out || (end !== undefined && end > out)
 }
 
+/** Whether each minute of a closed punch is in an unpaid break. */
+const isUnpaid = (punch: StoredPunch): boolean => {
+  const [start, out] = [startOf(punch), outOf(punch)]
+  if (out === undefined || out <= start) return false
+  return Array.from({ length: (out - start) / minute }, (_, at) => start + at * minute).every((at) =>
+    restsOf(punch).some((rest) =>
+      !rest.paid && Date.parse(rest.in) <= at && at < (rest.out === null ? out : Date.parse(rest.out))
+    )
+  )
+}
+
+const autoText = (out: number, zone: string): string => {
+  const shown = localTime(out, zone)
+  const isLast = /23:59$|00:00$/.test(shown)
+  return `The service clocked it out at ${shown}${isLast ? ", in the last minute of a day" : ""}.`
+}
+
 /** The kinds and sentences of a punch by itself. */
 const alone = (
   punch: StoredPunch,
-  { asOf, disputed, longestHours }: Check
+  { asOf, disputed, longestHours, zoneOf }: Check
 ): ReadonlyArray<readonly [string, string]> => {
   const [start, out] = [startOf(punch), outOf(punch)]
   const end = out ?? (asOf === null ? undefined : Date.parse(asOf))
   const lasts = end === undefined ? 0 : end - start
   const rests = restsOf(punch)
+  const zone = zoneOf(punch.location_id)
   const all: ReadonlyArray<readonly [boolean, string, string]> = [
     [out === undefined, "open", "It has no clock-out."],
     [!punch.approved, "unapproved", "It is not approved."],
@@ -159,7 +205,9 @@ const alone = (
       "anomaly",
       "OpenBreakInClosedPunch: a break has no end."
     ],
-    [punch.hourly_wage === 0, "zeroWage", "Its hourly wage is 0."]
+    [isUnpaid(punch), "anomaly", "NothingPaid: its unpaid breaks cover all of it."],
+    [punch.hourly_wage === 0, "zeroWage", "Its hourly wage is 0."],
+    [punch.auto_clocked_out && out !== undefined, "autoClockedOut", autoText(out ?? 0, zone)]
   ]
   return all.flatMap(([holds, kind, text]) => holds ? [[kind, text] as const] : [])
 }
@@ -173,12 +221,23 @@ const overlapText = (other: StoredPunch, zone: string, asOf: string | null): str
   return `It overlaps punch ${other.id}, ${begin} to ${end}.`
 }
 
-const kinds = ["open", "unapproved", "disputed", "overlap", "tooLong", "anomaly", "zeroWage"]
+const kinds = [
+  "open",
+  "unapproved",
+  "disputed",
+  "overlap",
+  "tooLong",
+  "anomaly",
+  "zeroWage",
+  "autoClockedOut",
+  "wageFar"
+]
 
 /** The JSON of a check of these punches, in its order. Every punch has whole minutes. */
 export const found = (punches: ReadonlyArray<StoredPunch>, check: Check): ReadonlyArray<Found> => {
   const read = punches.filter((punch) => isRead(punch, check))
   const issues: Array<Found> = []
+  const median = medianWage(read.filter((punch) => isWithin(punch, check)))
   for (const punch of read) {
     const say = (kind: string, text: string) =>
       issues.push({
@@ -189,7 +248,11 @@ export const found = (punches: ReadonlyArray<StoredPunch>, check: Check): Readon
         at: new Date(startOf(punch)).toISOString().replace(".000Z", "Z"),
         text
       })
-    if (belongs(punch, check)) { for (const [kind, text] of alone(punch, check)) say(kind, text) }
+    if (belongs(punch, check)) {
+      for (const [kind, text] of alone(punch, check)) say(kind, text)
+      const far = farText(punch.hourly_wage, median, check.maxWage)
+      if (far !== undefined) say("wageFar", far)
+    }
     for (const other of read) {
       if (other.id === punch.id || other.user_id !== punch.user_id) continue
       if (!belongs(punch, check) && !belongs(other, check)) continue

@@ -15,21 +15,22 @@ const places = [0, 7 * 96, 6 * 96 + 24]
 
 /** Times in quarters of an hour from a place, the length in hours. Few users, so that most of their punches overlap. */
 const Parts = Schema.Struct({
-  user: int(1, 2),
+  user: Schema.Literals([1, 1, 1, 2, 2, 2, 3, 4, 5, 6]),
   location: Schema.Literals([301, 302, 303]),
   role: Schema.Literals([11, 12]),
   department: Schema.NullOr(Schema.Literals([21, 22])),
   place: int(0, 2),
   start: int(-80, 80),
   length: Schema.NullOr(int(-1, 17)),
-  wage: Schema.Literals([0, 1000, 1500]),
+  wage: Schema.Literals([0, 1000, 1000, 1500, 10_000, 10_001, 12_501, 15_000, 15_001]),
   status: Schema.Literals(["pending", "approved", "disputed"]),
   approved: Schema.Boolean,
+  auto: Schema.Literals([true, false, false]),
   deleted: Schema.Literals([true, false, false, false]),
   breaks: Schema.Array(
     Schema.Struct({
       in: int(-3, 60),
-      length: Schema.NullOr(int(-1, 6)),
+      length: Schema.NullOr(int(-1, 70)),
       deleted: Schema.NullOr(Schema.Boolean)
     })
   ).check(Schema.isMaxLength(3))
@@ -52,6 +53,7 @@ const punchesOf = (parts: ReadonlyArray<typeof Parts.Type>, first: string): Read
       department_id: part.department,
       hourly_wage: part.wage,
       approved: part.approved,
+      auto_clocked_out: part.auto,
       deleted: part.deleted,
       employeeApprovalStatus: part.status,
       breaks: part.breaks.map((each) =>
@@ -83,11 +85,12 @@ describe("time-punches payroll check", () => {
       week: Schema.Literals([0, 1, 2]),
       byLocation: Schema.Boolean,
       asOf: Schema.NullOr(int(-50, 800)),
+      maxWage: Schema.NullOr(Schema.Literals([1000, 12_501])),
       longest: Schema.Literals([1, 8, 16]),
       selection: Schema.Literals([0, 0, 1, 2, 3, 4]),
       pageSize: Schema.Literals([7, 200])
     },
-    ({ asOf, byLocation, longest, pageSize, parts, selection, week }) =>
+    ({ asOf, byLocation, longest, maxWage, pageSize, parts, selection, week }) =>
       Effect.gen(function*() {
         const [first, last] = weeks[week]
         const punches = punchesOf(parts, first)
@@ -105,10 +108,13 @@ describe("time-punches payroll check", () => {
           longestHours: longest,
           asOf: instant,
           disputed: new Set(punches.filter((each) => each.employeeApprovalStatus === "disputed").map(({ id }) => id)),
-          isChecked
+          isChecked,
+          user: flags[0] === "--user-id" ? 2 : undefined,
+          maxWage
         })
         const zone = byLocation ? ["--zone-file", writeZones(yield* temporaryFolder)] : ["--zone", "America/New_York"]
         const asOfFlags = instant === null ? [] : ["--as-of", instant]
+        const maxWageFlags = maxWage === null ? [] : ["--max-wage", `${maxWage / 100}`]
         const common = [
           "payroll",
           "check",
@@ -121,7 +127,7 @@ describe("time-punches payroll check", () => {
           `${pageSize}`
         ]
         const { code, stderr, stdout } = yield* Effect.provide(
-          cli([...common, "--accept", "empty", ...zone, ...asOfFlags, ...flags]),
+          cli([...common, "--accept", "empty", ...zone, ...asOfFlags, ...maxWageFlags, ...flags]),
           FakeService.layer({ punches })
         )
 

@@ -13,7 +13,7 @@ import { defaultCompany, FakeService, type StoredPunch } from "../../../src/test
 import { needs } from "../../support/needs.ts"
 import { commandOf } from "../child.ts"
 import { cli, companyOnly, execute, inFakeOf, onCopy, temporaryFolder } from "../support.ts"
-import { shift } from "./checkSupport.ts"
+import { issuesIn, rest, shift } from "./checkSupport.ts"
 
 const punch = (id: number, given: Partial<StoredPunch> = {}) => shift(id, `2026-03-0${2 + (id % 5)}`, given)
 
@@ -69,6 +69,41 @@ describe("time-punches payroll close", () => {
       )
     })))
 
+  it.live("refuses hours that the service made up, a wage that is none and a shift that is paid nothing, until each is accepted", () =>
+    Effect.gen(function*() {
+      const file = yield* copy
+      const run = onCopy(file)
+      const kinds = [["anomaly", "1"], ["autoClockedOut", "1"], ["wageFar", "1"]]
+      const check = yield* run("payroll", "check", ...week, "--json")
+      const refused = yield* run("payroll", "close", ...week)
+      const half = yield* run("payroll", "close", ...week, "--accept", "autoClockedOut,anomaly", "--max-wage", "15")
+      const closed = yield* run("payroll", "close", ...week, "--accept", "autoClockedOut,anomaly,wageFar", "--json")
+
+      assert.deepStrictEqual(
+        issuesIn(check.stdout).map(({ kind, punchId }) => [punchId, kind]),
+        [[1, "autoClockedOut"], [2, "anomaly"], [3, "wageFar"]]
+      )
+      assert.deepStrictEqual([check.code, refused.code, half.code, closed.code], [9, 9, 9, 0], closed.stderr)
+      for (const [kind = "", count] of kinds) assert.match(refused.stderr, new RegExp(`\\b${kind} ${count}\\b`))
+      assert.match(
+        refused.stdout + refused.stderr,
+        /The service clocked it out at 2026-03-03 23:59, in the last minute of a day\./
+      )
+      assert.match(half.stderr, /\bwageFar 1\b/)
+      assert.include(closed.stdout, `"accepted":{"autoClockedOut":1,"anomaly":1,"wageFar":1}`)
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(FakeService.layer({
+        punches: [
+          punch(1, { auto_clocked_out: true, clocked_out: "2026-03-04T04:59:59Z" }),
+          punch(2, { breaks: [rest("2026-03-04T14:00:00Z", "2026-03-04T22:00:00Z")] }),
+          punch(3, { hourly_wage: 115_400 }),
+          punch(4),
+          punch(5)
+        ]
+      }))
+    ))
+
   it.live("says which people a history that was edited by hand concerns, with exit code 7", () =>
     inFake(Effect.gen(function*() {
       const { file, run } = yield* closedAndDue
@@ -109,6 +144,33 @@ describe("time-punches payroll close", () => {
         assert.strictEqual(code, 0, stderr)
         assert.match(stderr, /^copy in .* as of \S+Z, \ds old\n/)
       }
+    })))
+
+  it.live("due and correct say how far back the copy was swept: an increment sees no wage without a new modified", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const run = onCopy(file)
+      assert.strictEqual((yield* run("payroll", "close", ...week)).code, 0)
+      const unseen = { hourly_wage: 2150, modified: "2026-03-03T22:00:00Z" }
+      yield* FakeService.use((service) => service.edit([3], unseen))
+      const said: Array<ReadonlyArray<string>> = []
+      for (const sweep of [[], ["--sweep", "1d"], [], ["--sweep", "all"]]) {
+        assert.strictEqual((yield* cli(["sync", "--database", file, ...sweep])).code, 0)
+        const { stderr, stdout } = yield* run("payroll", "due", "--quiet")
+        said.push([
+          ...stderr.replaceAll(/\d{4}-\d\d-\d\d/g, "DATE").split(/:.*\n|\n/).slice(0, -1),
+          stdout.slice(0, 13)
+        ])
+      }
+      const { stderr } = yield* run("payroll", "correct", "--quiet")
+
+      assert.deepStrictEqual(said, [
+        ["not swept since the first load", "nothing is due", ""],
+        ["swept back to DATE on DATE", "nothing is due", ""],
+        ["swept back to DATE on DATE", "nothing is due", ""],
+        ["swept whole on DATE", "due after 1.1"]
+      ])
+      assert.match(stderr, /^swept whole on \d{4}-\d\d-\d\d: a wage or a break/)
     })))
 
   it.live("reads a file that it may not write", (context) => {

@@ -60,7 +60,7 @@ const none: Changes = { punches: [], people: [] }
 
 const textOf = <E>(texts: Stream.Stream<string, E>) => Stream.mkString(texts)
 
-const style = { start: "", separator: "," } as const
+const style = { start: "", separator: ",", formulas: "guard" } as const
 
 const punchesCsv = ({ punches }: Changes, names: Names | undefined, options: WorkedTime.WorkedTimeOptions) =>
   textOf(Print.punchesCsv(Stream.fromIterable(punches), names, options, style))

@@ -55,6 +55,34 @@ describe("time-punches summary", () => {
       assert.match(stderr, /^The time of 1 punch is unknown.*--as-of/)
     }).pipe(Effect.provide(fake)))
 
+  it.effect("writes the seconds of a time, so that rows add up to the total", () =>
+    Effect.gen(function*() {
+      const outs = ["21:59:40", "21:59:40.5", "21:00:00"]
+      yield* FakeService.use((service) =>
+        service.seed(outs.map((out, at) =>
+          punch(at + 1, {
+            user_id: at + 1,
+            clocked_in: "2026-03-02T14:00:00Z",
+            clocked_out: `2026-03-02T${out}Z`,
+            breaks: []
+          })
+        ))
+      )
+      const summed = yield* tableOf("--by", "user", "--zone", "UTC", "--daily-threshold", "7h")
+      const { stdout } = yield* cli(["list"])
+
+      assert.deepStrictEqual(
+        summed.slice(1).map((cells) => [cells[0], cells[3], cells.at(-3)]),
+        [
+          ["2", "7:59:40.5", "0:59:40.5"],
+          ["1", "7:59:40", "0:59:40"],
+          ["3", "7:00", "0:00"],
+          ["total", "22:59:20.5", "1:59:20.5"]
+        ]
+      )
+      assert.match(stdout, / 7:59:40 /)
+    }).pipe(Effect.provide(FakeService.layer({ punches: [] }))))
+
   it.effect("reads the names once: the file may be a pipe", () =>
     Effect.gen(function*() {
       const names = `${yield* temporaryFolder}/names.csv`

@@ -43,7 +43,13 @@ describe("an edit of the sandbox", () => {
   it.effect("gives a punch new values and stamps it, and no other punch", () =>
     Effect.gen(function*() {
       const before = yield* listed()
-      const edit = { clocked_out: "2026-03-02T23:00:00Z", approved: false, hourly_wage: 1700, notes: "corrected" }
+      const edit = {
+        clocked_out: "2026-03-02T23:00:00Z",
+        approved: false,
+        auto_clocked_out: true,
+        hourly_wage: 1700,
+        notes: "corrected"
+      }
       const answer = yield* patch(first, JSON.stringify(edit))
       const after = yield* listed()
       const [old, edited] = [before, after].map((rows) => rows.find((row) => row["id"] === first))
@@ -93,7 +99,7 @@ describe("an edit of the sandbox", () => {
         first,
         `{"wage":5}`,
         422,
-        /^"wage" cannot be edited: the fields are clocked_in, clocked_out, approved, employee_approval_status, hourly_wage, tips, notes, deleted\.$/
+        /^"wage" cannot be edited: the fields are clocked_in, clocked_out, approved, auto_clocked_out, employee_approval_status, hourly_wage, tips, notes, deleted\.$/
       ],
       [first, `{"notes":"x","\\u001b[2J":1}`, 422, /^"\\u001b\[2J" cannot be edited: the fields are clocked_in, /],
       [first, `{"__proto__":1}`, 422, /^"__proto__" cannot be edited/],
