@@ -567,9 +567,12 @@ export const getAdvice = (error: ListError): string => {
     case "UnprocessableEntity":
       return error.isCursor
         ? "The service does not know the cursor (any more): start over, without a cursor."
+        : error.problem.param === "limit"
+        ? smallerPages
         : adviceByParam(error.problem) ??
           "Change the filter, the order or the API version: the service refused a parameter."
     case "UnexpectedStatus":
+      if (error.status === 400 && error.problem.param === "limit") return smallerPages
       return error.kind === "service" ? inFront : adviceByParam(error.problem) ?? adviceByWords(error)
     case "DecodeError":
       return error.reason === "WrongFilter" ? ignoredFilter : findCause
@@ -593,6 +596,8 @@ export const getAdvice = (error: ListError): string => {
       return retryLater
   }
 }
+
+const smallerPages = "Ask for smaller pages: pageSize, --page-size or TIME_PUNCHES_PAGE_SIZE."
 
 const retryLater = "This may pass: try again later."
 
@@ -634,7 +639,7 @@ const transportAdvice = ({ origin, reason }: Pick<TransportError, "origin" | "re
     : reason === "Tls"
     ? "The certificate is not trusted, so a retry does not help. NODE_EXTRA_CA_CERTS adds trusted ones."
     : reason === "TooLarge"
-    ? "Ask for smaller pages."
+    ? smallerPages
     : retryLater
 
 /** A token endpoint that refuses a request says why by a code; something else at its address does not. */

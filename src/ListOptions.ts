@@ -1,10 +1,19 @@
 /** The options of a listing and of a single page: page size, start, guards. */
+import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import type * as Option from "effect/Option"
 import type * as Schedule from "effect/Schedule"
 import type { ListError } from "./ApiError.ts"
 import type { Cursor } from "./Ids.ts"
 import type { RetryOptions } from "./RetryPolicy.ts"
+
+/**
+ * Rows in one request of a call that names no `pageSize`, 1 to 200, a sync and a fleet too. Default: 200. Provide it to
+ * `TimePunches.layer`, or to a run, for a service that refuses pages of 200.
+ */
+export class PageSize extends Context.Reference<number>("effect-time-punches/PageSize", {
+  defaultValue: () => 200
+}) {}
 
 /** The settings of one run, in place of its client's. Settings that are provided to the run as services count too. */
 export interface RunOptions {
@@ -31,7 +40,7 @@ export interface RunOptions {
 
 /** How a listing starts and what bounds it. */
 export interface ListOptions extends RunOptions {
-  /** Rows in one request, 1 to 200. Default 200. */
+  /** Rows in one request, 1 to 200. Default: the `PageSize` of the run, or of the client. */
   readonly pageSize?: number | undefined
   /** The cursor of the first page to read, such as `resumeFrom` of an error. Default: the first page. */
   readonly cursor?: Cursor | Option.Option<Cursor> | undefined

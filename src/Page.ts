@@ -1,6 +1,7 @@
 /** One page of a listing: its punches, its place in the run, its cursors. */
 import * as Schema from "effect/Schema"
 import { Cursor } from "./Ids.ts"
+import { Mark } from "./internal/wire/mark.ts"
 import { StoredInstant } from "./internal/wire/schema.ts"
 import { Spelling } from "./internal/wire/spelling.ts"
 import { TimePunch } from "./TimePunch.ts"
@@ -62,6 +63,11 @@ export class Page extends Schema.Opaque<Page>()(Schema.Struct({
    * rows and breaks, of `meta` and of the page itself. At most 20 paths of 100 characters, and no value. Empty on later pages.
    */
   unknown: Schema.Array(Schema.String),
+  /**
+   * Fields of punches and breaks that this version does not know, and that take away by their name, such as `data[].voided`, unless
+   * they are null, false, 0 or empty. Absent without one. On each page.
+   */
+  marks: Schema.optionalKey(Schema.Array(Mark)),
   /**
    * How the request asked for deleted punches and others alike; absent if it did not. The client tries the other way if the service
    * refuses one, and sends a cursor in the way that gave it.

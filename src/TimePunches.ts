@@ -21,7 +21,7 @@ import { streamSpan } from "./internal/telemetry/tracing.ts"
 import { makeListings } from "./listing/list.ts"
 import { privateParameters } from "./listing/parameters.ts"
 import { type Client, makePolicy, startRun } from "./listing/run.ts"
-import type { ListOptions, PageOptions } from "./ListOptions.ts"
+import { type ListOptions, type PageOptions, PageSize } from "./ListOptions.ts"
 import type { Page } from "./Page.ts"
 import type { PunchFilter } from "./PunchFilter.ts"
 import { type RetryOptions, RetryPolicy } from "./RetryPolicy.ts"
@@ -48,6 +48,7 @@ const makeOperations = Effect.fnUntraced(
     const client: Client = {
       baseUrl,
       version: yield* ApiVersion,
+      pageSize: yield* PageSize,
       sign,
       send: secureClient(yield* HttpClient.HttpClient, {
         propagate: (context) => Context.getOrUndefined(context, TracePropagation) ?? propagate,

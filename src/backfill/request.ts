@@ -12,10 +12,9 @@ import { BackfillError, type BackfillFilter, type BackfillOptions, BackfillSegme
 import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import { fetchRows } from "../listing/fetch.ts"
-import { maxPageSize } from "../listing/parameters.ts"
 import { buildQuery, checkOptions, invalid, validateCount } from "../listing/request.ts"
 import { decodePunches } from "../listing/rows.ts"
-import { type Client, type Run, runOptions, settingsOf } from "../listing/run.ts"
+import { type Client, pageSizeOf, type Run, runOptions, settingsOf } from "../listing/run.ts"
 import { RunSpelling, spelled } from "../listing/spelling.ts"
 import type { Fetch } from "../listing/walk.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
@@ -78,7 +77,8 @@ const validateCall = (
   options: BackfillOptions
 ) =>
   Result.gen(function*() {
-    const { concurrency, order = "asCompleted", pageSize = maxPageSize } = options
+    const { concurrency, order = "asCompleted" } = options
+    const pageSize = pageSizeOf(client, context, options)
     const query = yield* buildQuery(company, filter, pageSize)
     const companyId = query.company.id
     yield* checkOptions(companyId, options, knownOptions)

@@ -26,7 +26,9 @@ export const Blocker = Schema.Literals([
   // The copy may have punches that were deleted.
   "deletionsUnseen",
   // An old version of the interface answered, so the amounts of the copy may be in whole units.
-  "version"
+  "version",
+  // A field that this release does not know takes away by its name.
+  "unknownMark"
 ])
 
 export type Blocker = typeof Blocker.Type

@@ -10,6 +10,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import type { InvalidRequest } from "../ApiError.ts"
 import type { CompanyId, LocationId } from "../Ids.ts"
+import { markText } from "../internal/wire/mark.ts"
 import { isWithin, type MissingDayRule, union } from "../payroll/DayRule.ts"
 import type * as Labor from "../payroll/Labor.ts"
 import { type Checks, each, isFiniteTime, must, optional, orFail, refusalOf, word } from "../payroll/options.ts"
@@ -67,6 +68,8 @@ export interface CloseOptions extends Omit<CloseTerms.CloseTermsOptions, "compan
   readonly maxDuration?: Duration.Input | undefined
   /** An hourly wage above this many cents is `wageFar`. Default: only one above ten times the median is. */
   readonly maxWage?: number | undefined
+  /** Paths of fields that are harmless, such as `data[].voided`: without them each is an `unknownMark`. */
+  readonly knownKeys?: ReadonlyArray<string> | undefined
   /** What does not keep the period from being closed. It is recorded with its number. */
   readonly accept?: ReadonlyArray<Blocker> | undefined
 }
@@ -76,6 +79,7 @@ const closeChecks: Checks<CloseOptions> = {
   ...writeChecks,
   maxDuration: optional(isFiniteTime),
   maxWage: PeriodCheck.isMaxWage,
+  knownKeys: optional(each(must(Predicate.isString, "a path"))),
   accept: optional(each(word(Blocker.literals)))
 }
 
@@ -92,7 +96,8 @@ export interface Created extends Revision {
  * All of it is due. The time of an open punch is due when it has ended.
  *
  * Fails with `NotReady` for an issue of `PeriodCheck`, a gap, an empty period, or a copy that is stale, may have punches that
- * were deleted, or was answered by an old version of the interface, unless the kind is accepted; with
+ * were deleted, was answered by an old version of the interface, or has a field that takes away
+ * by its name, unless the kind is accepted; with
  * `PeriodClosed` if another active close has an instant of the period; with `CloseChanged` if the copy was erased meanwhile, or
  * a close was written that moves its beginning; with `HistoryUnavailable` if the copy has no history. Nothing is written then.
  * Fails with `OutcomeUnknown` if the connection is lost at the COMMIT, and the outcome cannot be found out.
@@ -116,6 +121,7 @@ export const create = (
     )
     const staleness = stalenessOf(terms, books.copy)
     const { missedDeletions, oldVersion } = books.copy
+    const marks = books.copy.marks.filter(({ path }) => options.knownKeys?.includes(path) !== true)
     /** What was found beside these closes, and accepted. */
     const requireReady = Effect.fnUntraced(function*(now: Books) {
       yield* refuseOverlap(company, terms, now.active)
@@ -129,6 +135,7 @@ export const create = (
       if (staleness !== undefined) found["stale"] = 1
       if (missedDeletions !== undefined) found["deletionsUnseen"] = 1
       if (oldVersion !== undefined) found["version"] = 1
+      if (marks.length > 0) found["unknownMark"] = marks.length
       if (sums.rows.length === 0) found["empty"] = 1
       const open = Object.entries(found).filter(([kind]) => !accept.has(kind))
       if (open.length > 0) {
@@ -140,7 +147,8 @@ export const create = (
             ...(accept.has("gap") ? [] : gapLines(gaps)),
             ...(staleness === undefined || accept.has("stale") ? [] : [staleness]),
             ...(missedDeletions === undefined || accept.has("deletionsUnseen") ? [] : [missedDeletions]),
-            ...(oldVersion === undefined || accept.has("version") ? [] : [oldVersion])
+            ...(oldVersion === undefined || accept.has("version") ? [] : [oldVersion]),
+            ...(accept.has("unknownMark") ? [] : marks.map(markText))
           ]
         })
       }

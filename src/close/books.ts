@@ -9,6 +9,7 @@ import { isSqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import type { CompanyId } from "../Ids.ts"
 import { retried } from "../internal/sql/transaction.ts"
+import type { Mark } from "../internal/wire/mark.ts"
 import { failedWith, inOneState, opened } from "../sql/connection.ts"
 import { readKnown, unavailable } from "../sql/known.ts"
 import { missedDeletions, readCheckpoint, versionsOf } from "../sync/Checkpoint.ts"
@@ -39,6 +40,8 @@ interface Copy {
   readonly missedDeletions: string | undefined
   /** Why its amounts may be in whole units; `undefined` if they are not as far as is known. */
   readonly oldVersion: string | undefined
+  /** Fields that take away by their name, and that this release does not read. */
+  readonly marks: ReadonlyArray<Mark>
 }
 
 /** The tables of this release: a later one may record what this one would sum in another way. */
@@ -92,7 +95,8 @@ const readDoubts = ({ company, database: { dialect: { bigint, tables }, sql } }:
       const versions = checkpoint && versionsOf(checkpoint)
       return {
         missedDeletions: checkpoint && missedDeletions(checkpoint),
-        oldVersion: versions?.isRefused === true ? versions.warning : undefined
+        oldVersion: versions?.isRefused === true ? versions.warning : undefined,
+        marks: checkpoint?.marks ?? []
       }
     }
   )

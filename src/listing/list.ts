@@ -21,7 +21,7 @@ import { leniently, RunLenient } from "./contradiction.ts"
 import { fetchRows } from "./fetch.ts"
 import { buildQuery, checkOptions, invalid, pageAt, type Query, startAt, validateCount } from "./request.ts"
 import { type Decode, decodePunches, decodeResults, type FetchedPage } from "./rows.ts"
-import { type Client, runOptions, settingsOf, startRun } from "./run.ts"
+import { type Client, pageSizeOf, runOptions, settingsOf, startRun } from "./run.ts"
 import { RunSpelling, spelled } from "./spelling.ts"
 import { walk } from "./walk.ts"
 
@@ -63,10 +63,10 @@ export const makeListings = (client: Client) => {
     ),
     page: (company: CompanyId | Company, filter?: PunchFilter, options?: PageOptions): Effect.Effect<Page, ListError> =>
       Effect.gen(function*() {
-        const query = yield* Effect.fromResult(buildQuery(company, filter, options?.pageSize))
+        const context = yield* Effect.context()
+        const query = yield* Effect.fromResult(buildQuery(company, filter, pageSizeOf(client, context, options)))
         yield* Effect.fromResult(checkOptions(query.company.id, options, pageOptions))
         const sent = yield* Effect.fromResult(pageAt(query.company.id, options?.cursor))
-        const context = yield* Effect.context()
         const settings = settingsOf(client, context, query.company.id, { ...options })
         const run = yield* startRun(client, yield* Effect.fromResult(settings))
         const fetch = spelled(
@@ -140,7 +140,7 @@ const plan = (
   options: ListOptions | undefined
 ) =>
   Result.gen(function*() {
-    const query = yield* buildQuery(company, filter, options?.pageSize)
+    const query = yield* buildQuery(company, filter, pageSizeOf(client, context, options))
     const companyId = query.company.id
     yield* checkOptions(companyId, options, listOptions)
     const from = yield* startAt(companyId, options?.cursor)
@@ -171,5 +171,6 @@ const toPage = (page: FetchedPage<TimePunch>, query: Query): Page => ({
   cursor: { sent: page.sent, ...page.cursor },
   response: page.response,
   unknown: page.unknown,
+  ...(page.marks.length === 0 ? undefined : { marks: page.marks }),
   ...(page.spelling === undefined ? undefined : { spelling: page.spelling })
 })

@@ -16,7 +16,7 @@ import { type Deadlines, makeDeadlines } from "../internal/resilience/deadline.t
 import { type Budget, type Limits, makeBudget, monotonicMillis } from "../internal/resilience/retry.ts"
 import { changeRetry, durationOf } from "../internal/wire/retryOptions.ts"
 import type { Spelling } from "../internal/wire/spelling.ts"
-import type { RunOptions } from "../ListOptions.ts"
+import { PageSize, type RunOptions } from "../ListOptions.ts"
 import { RetryPolicy, type RetrySettings } from "../RetryPolicy.ts"
 import { deadlineFailure, type Failure, transportFailure } from "./failure.ts"
 import { invalid } from "./request.ts"
@@ -26,6 +26,8 @@ import { RunVersions, type Versions } from "./version.ts"
 export interface Client {
   readonly baseUrl: string
   readonly version: Option.Option<string>
+  /** Rows in one request of a run that names no other number. */
+  readonly pageSize: number
   readonly sign: Credentials["Service"]["sign"]
   readonly send: SendRequest
   readonly retry: RetrySettings
@@ -51,6 +53,13 @@ export interface Policy extends Limits {
   readonly attemptTimeout: number
   readonly budget: Budget
 }
+
+/** Rows in one request of a run. */
+export const pageSizeOf = (
+  client: Client,
+  context: Context.Context<never>,
+  options: { readonly pageSize?: number | undefined } | undefined
+): number => options?.pageSize ?? Context.getOrUndefined(context, PageSize) ?? client.pageSize
 
 export const makePolicy = (options: RetrySettings, budget: Budget = makeBudget(options.budget)): Policy => ({
   attempts: options.attempts,

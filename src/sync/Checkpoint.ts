@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import { CompanyId, Cursor } from "../Ids.ts"
 import { formatInstant, isWritable } from "../internal/wire/instant.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
+import { Mark } from "../internal/wire/mark.ts"
 import { Instant } from "../internal/wire/schema.ts"
 import { Spelling } from "../internal/wire/spelling.ts"
 import { mayBeWholeUnits, versionWarning } from "../internal/wire/version.ts"
@@ -65,7 +66,9 @@ export const RunningPass = Schema.Struct({
   /** Whether the pass asks for the order of ids. Absent: it asks for no order. */
   sorted: Schema.optionalKey(Schema.Boolean),
   /** The oldest version that answered a page of a pass that reads every row. Absent: none is known. */
-  oldestVersion: Schema.optionalKey(Schema.String)
+  oldestVersion: Schema.optionalKey(Schema.String),
+  /** The marks of a pass that reads every row. Absent: none. */
+  marks: Schema.optionalKey(Schema.Array(Mark))
 })
 
 export type RunningPass = typeof RunningPass.Type
@@ -118,6 +121,11 @@ export class Checkpoint extends Schema.Opaque<Checkpoint>()(
     oldestVersion: Schema.optionalKey(Schema.String),
     /** The version that the last page asked for. Absent: none. */
     askedVersion: Schema.optionalKey(Schema.String),
+    /**
+     * Fields that the release does not know and that take away by their name, since the beginning of the last pass that read every
+     * row. Absent: none.
+     */
+    marks: Schema.optionalKey(Schema.Array(Mark)),
     /** Random, one for each call, so that no two calls write the same text. */
     writer: Schema.String,
     /** The pass that is not complete; `None` between two passes. */
@@ -166,6 +174,7 @@ const write = ({ at, completedAt, horizon, looked, running, swept, watermark, ..
     deletions: plain.deletions,
     oldestVersion: plain.oldestVersion,
     askedVersion: plain.askedVersion,
+    marks: plain.marks?.map(markJson),
     writer: plain.writer,
     running: Option.match(running, { onNone: () => null, onSome: runningJson })
   })
@@ -187,8 +196,11 @@ const runningJson = ({ at, before, cursor, cycleGuard, horizon, latest, since, w
   }),
   before: Option.getOrNull(before),
   sorted: running.sorted,
-  oldestVersion: running.oldestVersion
+  oldestVersion: running.oldestVersion,
+  marks: running.marks?.map(markJson)
 })
+
+const markJson = ({ count, path, punchId }: Mark) => ({ path, punchId, count })
 
 const encodeInstant = Schema.encodeSync(Instant)
 

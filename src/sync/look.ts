@@ -9,7 +9,6 @@ import type { ListError } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
 import { dayMillis } from "../internal/wire/instant.ts"
 import { otherSpelling, type Spelling, usualSpelling } from "../internal/wire/spelling.ts"
-import { maxPageSize } from "../listing/parameters.ts"
 import { RunSpelling } from "../listing/spelling.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import type { TimePunches } from "../TimePunches.ts"
@@ -50,7 +49,7 @@ export const look = (
     }
     const isWanted = ({ deleted, id }: TimePunch) => deleted && id === wanted.id
     const find = (deleted: "include" | "only", asked: Spelling) =>
-      service.page(company, { deleted, clockedIn }, { ...patience, pageSize: maxPageSize }).pipe(
+      service.page(company, { deleted, clockedIn }, patience).pipe(
         Effect.provideService(RunSpelling, { spelling: asked, isOnly: true }),
         Effect.map(({ cursor, items }) =>
           items.some(isWanted)

@@ -1,5 +1,6 @@
 /** How a page moves the checkpoint of a sync. */
 import * as Option from "effect/Option"
+import { addMarks } from "../internal/wire/mark.ts"
 import type { Page } from "../Page.ts"
 import { type Checkpoint, instant, type PassKind, type RunningPass, type SweepWindow } from "./Checkpoint.ts"
 
@@ -47,7 +48,7 @@ export const begin = (
   checkpoint: Checkpoint,
   kind: PassKind,
   { overlap, sortById }: Reads,
-  sweep?: { readonly window: SweepWindow; readonly sweepPass?: number; readonly oldestVersion?: string | undefined }
+  sweep?: { readonly window: SweepWindow; readonly sweepPass?: number; readonly known?: AllRead }
 ): RunningPass => ({
   kind,
   pass: checkpoint.pass,
@@ -59,7 +60,7 @@ export const begin = (
   window: Option.fromUndefinedOr(sweep?.window),
   before: Option.fromUndefinedOr(sweep?.sweepPass),
   ...(sortById ? { sorted: true } : {}),
-  ...(sweep?.oldestVersion === undefined ? {} : { oldestVersion: sweep.oldestVersion })
+  ...sweep?.known
 })
 
 /** What no page has given yet. */
@@ -77,7 +78,7 @@ const atFirstPage = {
  * second page of an attempt of this call (`isFresh`) was refused, the service may know no order beside a cursor: the pass
  * continues without one. A cursor of an earlier call may have died of its age, which says nothing about the order.
  */
-export const restart = (running: RunningPass, isFresh: boolean): RunningPass => ({
+export const restart = ({ marks: _, ...running }: RunningPass, isFresh: boolean): RunningPass => ({
   ...(isFresh && running.pages <= 1 ? unsorted(running) : running),
   ...atFirstPage,
   restarts: running.restarts + 1
@@ -100,7 +101,7 @@ export const stepPage = (checkpoint: Checkpoint, running: RunningPass, page: Pag
     ...attempt,
     pages: attempt.pages + 1,
     latest: latestOf(attempt, page, isFirst ? Option.some(0) : facts.elapsed),
-    ...(readsAll(attempt) ? older(attempt, page) : undefined)
+    ...(readsAll(attempt) ? { ...older(attempt, page), ...marked(attempt, page) } : undefined)
   }
   return Option.isNone(next)
     ? complete(checkpoint, read, facts)
@@ -131,12 +132,20 @@ const older = (
     onSome: (version) => ({ oldestVersion: known === undefined || version < known ? version : known })
   })
 
-/** The checkpoint with what a page says of versions. */
+/** What a pass that reads every row has seen of it. */
+type AllRead = Pick<RunningPass, "marks" | "oldestVersion">
+
+/** Marks with those of a page. */
+const marked = ({ marks = [] }: Pick<Checkpoint, "marks">, page: Page): Pick<Checkpoint, "marks"> =>
+  page.marks === undefined ? {} : { marks: addMarks(marks, page.marks) }
+
+/** The checkpoint with what a page says of versions, and its marks. */
 export const withVersion = ({ askedVersion: _, ...checkpoint }: Checkpoint, page: Page): Checkpoint => {
   const { askedVersion } = page.response
   return {
     ...checkpoint,
     ...older(checkpoint, page),
+    ...marked(checkpoint, page),
     ...(Option.isNone(askedVersion) ? undefined : { askedVersion: askedVersion.value })
   }
 }
@@ -144,9 +153,14 @@ export const withVersion = ({ askedVersion: _, ...checkpoint }: Checkpoint, page
 /** The checkpoint after a pass: once every row was read again, only what that pass has seen counts. */
 const afterPass = (checkpoint: Checkpoint, running: RunningPass): Checkpoint => {
   if (!readsAll(running)) return checkpoint
-  const { oldestVersion: _, ...known } = checkpoint
-  return running.oldestVersion === undefined ? known : { ...known, oldestVersion: running.oldestVersion }
+  const { marks: _, oldestVersion: _1, ...known } = checkpoint
+  return { ...known, ...allRead(running) }
 }
+
+const allRead = ({ marks, oldestVersion }: AllRead): AllRead => ({
+  ...(marks === undefined ? undefined : { marks }),
+  ...(oldestVersion === undefined ? undefined : { oldestVersion })
+})
 
 /** The attempt takes its horizon and its number from its first page. */
 const beginAttempt = (
@@ -237,8 +251,11 @@ const complete = (checkpoint: Checkpoint, running: RunningPass, facts: Facts): P
   const isCompared = Option.isSome(running.horizon) || running.kind === "first"
   const { window } = running
   if (running.kind === "sweep") {
-    const { oldestVersion, pass: sweepPass } = running
-    const sweep = { window: Option.getOrElse(window, (): SweepWindow => ({})), sweepPass, oldestVersion }
+    const sweep = {
+      window: Option.getOrElse(window, (): SweepWindow => ({})),
+      sweepPass: running.pass,
+      known: allRead(running)
+    }
     const confirm = Option.some(begin(counted, "confirm", facts, sweep))
     return { _tag: "Kept", passId: running.pass, missing: Option.none(), checkpoint: { ...counted, running: confirm } }
   }

@@ -333,7 +333,7 @@ export const makePasses = (
     const open = Effect.fnUntraced(function*({ checkpoint, pages, running }: Reading) {
       const inner = yield* Scope.fork(scope)
       const known = { spelling: spellingOf(checkpoint), isOnly: false }
-      const listed = service.pages(call.company, filterOf(running), { cursor: running.cursor, pageSize: 200 }).pipe(
+      const listed = service.pages(call.company, filterOf(running), { cursor: running.cursor }).pipe(
         Stream.provideService(RunSpelling, known),
         Stream.provideService(RunVersions, versions),
         Stream.provideService(RunLenient, lenient)

@@ -37,6 +37,7 @@ const scripted = Effect.fnUntraced(
     const retry = yield* RetryPolicy
     const client: Client = {
       baseUrl: "https://api.test",
+      pageSize: 200,
       version: Option.some("2026-06-01"),
       retry,
       policy: makePolicy(retry),

@@ -2,7 +2,7 @@
 import { assert, describe } from "@effect/vitest"
 import { DateTime, Effect, Exit, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { InvalidRequest } from "../../src/index.ts"
+import { InvalidRequest, PageSize } from "../../src/index.ts"
 import { Sync, SyncError, SyncStore } from "../../src/sync/index.ts"
 import { storeFailed } from "../../src/sync/SyncError.ts"
 import { FakeService, Fault } from "../../src/testing/index.ts"
@@ -66,6 +66,30 @@ describe("Sync.run, when the service refuses a cursor,", () => {
         assert.strictEqual(error._tag, "UnprocessableEntity")
         // The second one asks for deleted punches in the other spelling.
         assert.lengthOf(yield* pageRequests, 2)
+        assert.isFalse(copy.hasCheckpoint())
+      })
+  )
+
+  itWithCopy("goes on at its cursor with another page size", (copy) =>
+    Effect.gen(function*() {
+      yield* seeded
+      yield* Sync.run(company, { stopAfter: { pages: 1 } }).pipe(Effect.provideService(PageSize, 70))
+      const resumed = Sync.run(company).pipe(Effect.provideService(PageSize, 130))
+      assert.include(yield* resumed, { complete: true, resumed: true, pages: 3, punches: 380, restarts: 0 })
+      yield* assertEqual(copy)
+      assert.deepStrictEqual(
+        (yield* pageRequests).slice(0, 4).map(({ query }) => query["limit"]),
+        ["70", "130", "130", "130"]
+      )
+    }))
+
+  itWithCopy.each([0, 201, 1.5])(
+    "refuses a page size of %d before it sends anything",
+    (copy, size) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(Effect.provideService(Sync.run(company), PageSize, size))
+        assert.include(error, { _tag: "InvalidRequest", field: "pageSize" })
+        assert.lengthOf(yield* pageRequests, 0)
         assert.isFalse(copy.hasCheckpoint())
       })
   )

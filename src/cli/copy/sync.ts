@@ -29,6 +29,7 @@ import { CommandFailure, type ExitCode, exitCode, type ExpectedError, type Outpu
 import type { DatabaseTarget } from "../flags/address.ts"
 import { limitFlags } from "../flags/connection.ts"
 import { isJson, makeJsonFlags } from "../flags/form.ts"
+import { makePageSizeFlag } from "../flags/paging.ts"
 import { intervalForm, onFlag, readInterval, text } from "../flags/values.ts"
 import { counted, countedPunches, formatAge, formatNumber } from "../print/format.ts"
 import { isoOf } from "../print/machine.ts"
@@ -49,6 +50,7 @@ export const readSweepRange = (text: string): Option.Option<SweepRange> =>
 const syncFlags = {
   ...companiesFlags,
   ...limitFlags,
+  pageSize: makePageSizeFlag(),
   database: databaseFlag,
   every: text(
     "every",

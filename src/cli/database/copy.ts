@@ -190,6 +190,13 @@ export const doubtsOf = (company: Company, target: DatabaseTarget) =>
     Effect.provide(layerCopy(company.id, target))
   )
 
+/** The fields of the copy that take away by their name, and that this release does not read. */
+export const marksOf = (company: Company, target: DatabaseTarget) =>
+  PunchCopy.status(company.id).pipe(
+    Effect.map(({ checkpoint }) => Option.getOrUndefined(checkpoint)?.marks ?? []),
+    Effect.provide(layerCopy(company.id, target))
+  )
+
 /**
  * The service may have finer digits than the milliseconds of a copy: at an end within a second, a copy could list a punch
  * that the service leaves out, or the other way round.

@@ -15,8 +15,10 @@ import { ApiVersion } from "../../ApiVersion.ts"
 import type { Company } from "../../Company.ts"
 import { Endpoints } from "../../Endpoints.ts"
 import type { Cursor } from "../../Ids.ts"
+import { addMarks, type Mark } from "../../internal/wire/mark.ts"
 import { mayBeWholeUnits } from "../../internal/wire/version.ts"
 import { RunVersions, type Versions } from "../../listing/version.ts"
+import { PageSize } from "../../ListOptions.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import { RateLimit } from "../../RateLimit.ts"
 import type { TimePunch } from "../../TimePunch.ts"
@@ -31,7 +33,7 @@ import {
   type LimitInput,
   limitOf
 } from "../flags/connection.ts"
-import { makePageSizeFlag } from "../flags/paging.ts"
+import { makePageSizeFlag, pageSizeOf } from "../flags/paging.ts"
 import { makeProgress } from "../print/progress.ts"
 import type { Doubt } from "./copy.ts"
 import { databaseFlag, databaseOrDefault, maxAgeFlag, optionalTargetOf, targetOfCopy } from "./database.ts"
@@ -45,11 +47,11 @@ export const layerUnlimited = TimePunches.layerFromConfig.pipe(
 )
 
 /** The same within the limit of the flags and the environment. */
-export const layerClient = (flags: LimitInput) =>
+export const layerClient = (flags: LimitInput & { readonly pageSize?: Option.Option<number> }) =>
   Layer.unwrap(
     Effect.map(limitOf(flags), (perSecond) =>
       perSecond === undefined ? layerUnlimited : Layer.provide(layerUnlimited, RateLimit.layer({ perSecond })))
-  )
+  ).pipe(Layer.provide(Layer.effect(PageSize, pageSizeOf(flags.pageSize ?? Option.none()))))
 
 /** Which source the punches come from. `openSource` decides. */
 export const sourceFlags = {
@@ -105,6 +107,8 @@ interface Source {
   readonly pages: (filter: PunchFilter, options?: PageOptions) => Stream.Stream<Page, Failure, FileSystem | Stdio>
   /** What keeps sums of it from being trusted: of the service, in what was read so far. */
   readonly doubts: Effect.Effect<ReadonlyArray<Doubt>, Failure, FileSystem | Stdio>
+  /** Fields that take away by their name and are not read: of the service, in what was read so far. */
+  readonly marks: Effect.Effect<ReadonlyArray<Mark>, Failure, FileSystem | Stdio>
 }
 
 interface OpenInput extends SourceInput {
@@ -160,7 +164,7 @@ const ofCopy = Effect.fnUntraced(function*(
     return yield* usage(`${ofRequests}, and a copy needs none`, "Leave it out, or read the service: --source service.")
   }
   // The drivers of the databases are large, so they are loaded only here.
-  const { doubtsOf, fromCopy } = yield* Effect.promise(() => import("./copy.ts"))
+  const { doubtsOf, fromCopy, marksOf } = yield* Effect.promise(() => import("./copy.ts"))
   return {
     service: Option.none(),
     pages: (filter) =>
@@ -168,7 +172,8 @@ const ofCopy = Effect.fnUntraced(function*(
         Stream.orElseIfEmpty(() => Stream.make<[ReadonlyArray<TimePunch>]>([])),
         Stream.map((items) => ({ items, next: Option.none() }))
       ),
-    doubts: doubtsOf(company, target)
+    doubts: doubtsOf(company, target),
+    marks: marksOf(company, target)
   }
 })
 
@@ -180,15 +185,22 @@ const ofService = Effect.fnUntraced(function*(
   const services = yield* Layer.build(layerClient(flags))
   const client = Context.get(services, TimePunches)
   const versions = Context.get(services, RunVersions)
+  const size = yield* pageSizeOf(flags.pageSize)
+  let marks: ReadonlyArray<Mark> = []
   return {
     service: Option.some(services),
     pages: (filter, { usualSize, ...options } = {}) =>
       Stream.map(
-        client.pages(company, filter, { ...options, pageSize: Option.getOrElse(flags.pageSize, () => usualSize) }).pipe(
-          Stream.provideService(RunVersions, versions)
-        ),
-        ({ cursor, items }) => ({ items, next: cursor.next })
+        client.pages(company, filter, {
+          ...options,
+          pageSize: Option.isSome(flags.pageSize) ? size : Math.min(usualSize ?? size, size)
+        }).pipe(Stream.provideService(RunVersions, versions)),
+        ({ cursor, items, marks: found = [] }) => {
+          marks = addMarks(marks, found)
+          return { items, next: cursor.next }
+        }
       ),
+    marks: Effect.sync(() => marks),
     doubts: Effect.sync(() => [...versions?.values() ?? []].some(mayBeWholeUnits) ? ["version"] : [])
   }
 })

@@ -7,6 +7,7 @@ import * as Result from "effect/Result"
 import * as Struct from "effect/Struct"
 import type { Company } from "../../Company.ts"
 import { RunLenient } from "../../listing/contradiction.ts"
+import { PageSize } from "../../ListOptions.ts"
 import type { PunchFilter } from "../../PunchFilter.ts"
 import { RetryPolicy } from "../../RetryPolicy.ts"
 import { layerCopy } from "../database/copy.ts"
@@ -16,7 +17,7 @@ import { CommandFailure, usage } from "../failure.ts"
 import { companyFlags, type CompanyInput, limitFlags, type LimitInput } from "../flags/connection.ts"
 import { describeFilter, filterFlags, type FilterInput, toFilter } from "../flags/filter.ts"
 import { isJson, jsonFlags, type JsonInput } from "../flags/form.ts"
-import { makePageSizeFlag } from "../flags/paging.ts"
+import { makePageSizeFlag, pageSizeOf } from "../flags/paging.ts"
 import { onFlag } from "../flags/values.ts"
 import { counted } from "../print/format.ts"
 import { runnable } from "../print/messages.ts"
@@ -51,7 +52,7 @@ export const verb = makeVerb(
     database: databaseFlag,
     full: onFlag("full", "With --database: compare every punch, not a sample"),
     ...jsonFlags,
-    pageSize: makePageSizeFlag(usualPageSize)
+    pageSize: makePageSizeFlag(`${usualPageSize}`)
   },
   ({ pageSize, ...flags }) => diagnose(flags, Option.getOrElse(pageSize, () => usualPageSize)),
   {
@@ -108,6 +109,8 @@ export const diagnose = Effect.fnUntraced(function*(
   yield* report(...settings.results)
   if (Option.isSome(settings.company)) {
     let skew: number | undefined
+    const usualSize = yield* pageSizeOf(Option.none())
+    let takenSize = usualSize
     const layer = layerClient(flags).pipe(
       Layer.provide(layerImpatient),
       Layer.provide(layerClockSkew((value) => (skew = value)))
@@ -116,6 +119,8 @@ export const diagnose = Effect.fnUntraced(function*(
       company: settings.company.value,
       filter,
       pageSize,
+      usualSize,
+      onTaken: (size) => (takenSize = Math.min(size, usualSize)),
       isFiltered: Object.keys(describeFilter(flags)).length > 0,
       skew: () => skew,
       report
@@ -128,7 +133,8 @@ export const diagnose = Effect.fnUntraced(function*(
           (error) => Effect.succeed([storeFailed(error)])
         )
       )
-      yield* report(...(yield* lenient(Effect.provide(copy, layer))))
+      const checks = copy.pipe(Effect.provide(layer), Effect.provideService(PageSize, takenSize))
+      yield* report(...(yield* lenient(checks)))
     }
   }
   yield* printLines([json ? renderJson(all) : renderAdvice(all)])
@@ -153,6 +159,10 @@ const checkService = Effect.fnUntraced(function*<E, R>(options: {
   readonly company: Company
   readonly filter: PunchFilter
   readonly pageSize: number
+  /** That of other commands. */
+  readonly usualSize: number
+  /** Called with the largest page size that the service takes. */
+  readonly onTaken: (size: number) => void
   readonly isFiltered: boolean
   /** By how many milliseconds this machine's clock was ahead of the service's at the last response. */
   readonly skew: () => number | undefined
@@ -176,8 +186,9 @@ const checkService = Effect.fnUntraced(function*<E, R>(options: {
 
   const largest = yield* Effect.result(readKnown(company, filter))
   if (Result.isFailure(largest)) yield* report(failed("page size", largest.failure, "answer"))
-  const known = Result.getOrElse(largest, () => first.value)
-  if (Result.isSuccess(largest)) yield* report(checkPageSize(first.value, pageSize, known))
+  const known = Result.getOrElse(largest, () => ({ ...first.value, size: pageSize }))
+  options.onTaken(known.size)
+  if (Result.isSuccess(largest)) yield* report(checkPageSize(first.value, pageSize, largest.success, options.usualSize))
   yield* report(...unknownResult("unknown fields", known.pages[0]?.unknown ?? []))
   const survey: Survey = { company, filter, pageSize, known, sightings: [] }
 
@@ -199,6 +210,6 @@ const checkService = Effect.fnUntraced(function*<E, R>(options: {
         warn("other checks", `${left} were given up`, isRefused ? "credential" : "reachability", "Check again later.")
       )
     }
-    yield* report(...(yield* check))
+    yield* report(...(yield* Effect.provideService(check, PageSize, known.size)))
   }
 })

@@ -10,7 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { isRefused } from "../../ApiError.ts"
+import { isRefused, type ListError } from "../../ApiError.ts"
 import type { Company } from "../../Company.ts"
 import { BusinessDate } from "../../Ids.ts"
 import { timePunchNames } from "../../internal/wire/names.ts"
@@ -70,8 +70,18 @@ const readFirst = (company: Company, filter: PunchFilter, pageSize: number) =>
     Effect.map(toListing)
   )
 
-/** The largest page of a filter. */
-export const readKnown = (company: Company, filter: PunchFilter) => readFirst(company, filter, maxPageSize)
+/** The largest page of a filter, in the largest of four sizes that the service takes. */
+export const readKnown = (company: Company, filter: PunchFilter) => {
+  const read = (size: number) => Effect.map(readFirst(company, filter, size), (known) => ({ ...known, size }))
+  return [100, 50, 20].reduce(
+    (tried, size) => Effect.catchIf(tried, isSizeRefused, () => read(size)),
+    read(maxPageSize)
+  )
+}
+
+/** Whether it may be the page size that was refused: some services do not name the parameter. */
+const isSizeRefused = (error: ListError): boolean =>
+  isRefused(error) && "problem" in error && (error.problem.param === undefined || error.problem.param === "limit")
 
 export const idsOf = (punches: ReadonlyArray<TimePunch>): ReadonlyArray<number> => punches.map(({ id }) => id)
 
@@ -164,8 +174,25 @@ export const checkFirstPage = Effect.fnUntraced(
   }
 )
 
-/** Compares the pages with the sizes that were requested. Only a warning: no row is lost. */
-export const checkPageSize = (first: Listing, pageSize: number, known: Listing): CheckResult => {
+/** Compares the pages with the sizes that were requested; `usual` is that of other commands. Only a warning: no row is lost. */
+export const checkPageSize = (
+  first: Listing,
+  pageSize: number,
+  known: Listing & { readonly size: number },
+  usual: number
+): CheckResult => {
+  const { size } = known
+  if (size < maxPageSize) {
+    const detail = `pages of ${maxPageSize} are refused, of ${size} taken`
+    return usual <= size
+      ? ok("page size", `${detail}; ${usual} is set`)
+      : warn(
+        "page size",
+        detail,
+        "answer",
+        `Set TIME_PUNCHES_PAGE_SIZE=${size}: no other command can read the service.`
+      )
+  }
   const requested = [[first, pageSize], [known, maxPageSize]] as const
   const larger = requested.find(([{ pages }, size]) => pages.some(({ items }) => items.length > size))
   if (larger !== undefined) {

@@ -73,7 +73,7 @@ export const unknownResult = (check: string, paths: ReadonlyArray<string>): Read
         paths.join(", ")
       }`,
       "answer",
-      "Nothing is lost that this release promises. Check whether a newer release knows these fields."
+      "This release does not read them. Check whether a newer release does."
     )
   ]
 
@@ -219,6 +219,8 @@ const explainRejection = (param: string | undefined, context: Cause): Explanatio
         cause: "settings",
         advice: "Check the guid of --company ID=GUID, or TIME_PUNCHES_COMPANY_GUID."
       }
+    case "limit":
+      return { cause: context }
     case "cursor":
       return { cause: "cursors", advice: "The service rejects its own cursors: report it." }
     default:

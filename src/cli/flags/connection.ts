@@ -82,8 +82,14 @@ export const limitOf = Effect.fnUntraced(function*(
   return limit === "none" ? undefined : limit
 })
 
+/** The paths of fields that take nothing away, whatever their name says. */
+export const knownKeys = Config.String("TIME_PUNCHES_KNOWN_KEYS").pipe(
+  Config.withDefault(""),
+  Config.map((text) => text.split(",").map((path) => path.trim()).filter((path) => path !== ""))
+)
+
 /** Fails on a variable that is set but invalid: to ignore it could select another company. */
-const setting = Effect.fnUntraced(function*<A>(
+export const setting = Effect.fnUntraced(function*<A>(
   name: string,
   mustBe: string,
   read: (text: string) => Option.Option<A>

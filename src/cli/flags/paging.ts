@@ -1,13 +1,28 @@
 /** The flags that bound a run and resume it, and the hint for resuming one. */
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Cursor } from "../../Ids.ts"
 import { maxPageSize } from "../../listing/parameters.ts"
 import { shellWord } from "../print/format.ts"
-import { text, whole } from "./values.ts"
+import { setting } from "./connection.ts"
+import { readWhole, text, whole, wholeNumber } from "./values.ts"
+
+const sizeVariable = "TIME_PUNCHES_PAGE_SIZE"
 
 /** `usual` is the page size without the flag. */
-export const makePageSizeFlag = (usual: number = maxPageSize) =>
+export const makePageSizeFlag = (usual: string = `${sizeVariable}, else ${maxPageSize}`) =>
   whole("page-size", "N", `Punches to request per page, 1 to ${maxPageSize} (default: ${usual})`, 1, maxPageSize)
+
+/** The page size of the flag, else of the variable, else the largest. */
+export const pageSizeOf = (flag: Option.Option<number>) =>
+  Option.match(flag, {
+    onNone: () =>
+      Effect.map(
+        setting(sizeVariable, wholeNumber(1, maxPageSize), (text) => readWhole(text, 1, maxPageSize)),
+        Option.getOrElse(() => maxPageSize)
+      ),
+    onSome: Effect.succeed
+  })
 
 export const cursorFlag = text(
   "cursor",

@@ -81,6 +81,18 @@ export const settings = [
     readBy: "command",
     what: "the most requests a second, or none (default: 8); --requests-per-second comes first"
   },
+  {
+    variable: "TIME_PUNCHES_KNOWN_KEYS",
+    key: "knownKeys",
+    readBy: "command",
+    what: "fields that take nothing away for payroll check and close, such as data[].voided, separated by commas"
+  },
+  {
+    variable: "TIME_PUNCHES_PAGE_SIZE",
+    key: "pageSize",
+    readBy: "command",
+    what: "punches to request per page (default: 200); --page-size comes first"
+  },
   { variable: "TIME_PUNCHES_PROFILE", readBy: "command", what: "a profile of the command; --profile comes first" },
   {
     variable: "TIME_PUNCHES_DATABASE_URL",

@@ -13,12 +13,15 @@ import { servePage } from "../../fleet/node/page/serve.ts"
 import { launch, prepare, type Served, startEmbedded } from "../../fleet/node/run.ts"
 import { defaultSettings, type FleetOptions } from "../../fleet/Settings.ts"
 import { invalidSetting } from "../../internal/setting/setting.ts"
+import { maxPageSize } from "../../listing/parameters.ts"
+import { PageSize } from "../../ListOptions.ts"
 import { RateLimit } from "../../RateLimit.ts"
 import * as SqlStore from "../../sql/SqlStore.ts"
 import { databaseFlag, keepHistory, layerDatabase, targetOf } from "../database/database.ts"
 import { layerUnlimited } from "../database/source.ts"
 import { cannotListen, exitCode, usage } from "../failure.ts"
 import { type LimitInput, limitOf, makeLimitFlag, usualLimit } from "../flags/connection.ts"
+import { makePageSizeFlag, pageSizeOf } from "../flags/paging.ts"
 import { intervalForm, nonBlank, onFlag, readInterval, text, whole } from "../flags/values.ts"
 import { withServerLog } from "../print/messages.ts"
 import { layerTelemetry } from "../telemetry/telemetry.ts"
@@ -45,10 +48,11 @@ export const verb = makeVerb(
       1,
       1000
     ),
+    pageSize: makePageSizeFlag(),
     pagesPerTurn: whole(
       "pages-per-turn",
       "N",
-      "Pages of a company that are stored before it lets others go first (default: 50)",
+      "Pages of a company that are stored before it lets others go first (default: 50, more of a smaller --page-size)",
       1,
       1_000_000
     ),
@@ -112,6 +116,7 @@ interface RunInput {
   readonly history: boolean
   readonly keepHistory: Option.Option<number>
   readonly concurrency: Option.Option<number>
+  readonly pageSize: Option.Option<number>
   readonly pagesPerTurn: Option.Option<number>
   readonly requestsPerSecond: LimitInput["requestsPerSecond"]
   readonly sweepEvery: Option.Option<Duration.Duration>
@@ -134,10 +139,15 @@ const runFleet = Effect.fnUntraced(function*(input: RunInput) {
   const isPerCompany = Option.contains(input.credentials, "perCompany")
   // One limit for the one token of all companies: with a token for each, it would be too little.
   const limit = yield* limitOf(input, isPerCompany ? "none" : usualLimit)
+  const pageSize = yield* pageSizeOf(input.pageSize)
+  const layerSized = Layer.provide(layerUnlimited, Layer.succeed(PageSize, pageSize))
   const settings: FleetOptions = {
     historyDays: Option.getOrUndefined(input.keepHistory),
     maxConcurrentSyncs: Option.getOrElse(input.concurrency, () => atOnce(limit)),
-    pagesPerTurn: Option.getOrUndefined(input.pagesPerTurn),
+    pagesPerTurn: Option.getOrElse(
+      input.pagesPerTurn,
+      () => Math.ceil(defaultSettings.pagesPerTurn * maxPageSize / pageSize)
+    ),
     sweepEvery: Option.getOrUndefined(input.sweepEvery),
     fullSweepEvery: Option.getOrUndefined(input.fullSweepEvery),
     credentials: Option.getOrUndefined(input.credentials)
@@ -151,7 +161,7 @@ const runFleet = Effect.fnUntraced(function*(input: RunInput) {
   const started = target._tag === "Sqlite"
     ? built(
       // A limit of the one process of a file needs no store.
-      limit === undefined ? layerUnlimited : Layer.provide(layerUnlimited, RateLimit.layer({ perSecond: limit })),
+      limit === undefined ? layerSized : Layer.provide(layerSized, RateLimit.layer({ perSecond: limit })),
       startEmbedded({ ...settings, filename: target.filename, history: input.history }, {
         requestsPerSecond: limit ?? null
       })
@@ -169,8 +179,8 @@ const runFleet = Effect.fnUntraced(function*(input: RunInput) {
         })
         const { history, requestsPerSecond: perSecond } = prepared.shared
         const client = perSecond === undefined || perSecond === null
-          ? layerUnlimited
-          : layerUnlimited.pipe(
+          ? layerSized
+          : layerSized.pipe(
             Layer.provide(RateLimit.layerWithStore({ perSecond })),
             Layer.provide(Fleet.layerRateLimiterStore)
           )

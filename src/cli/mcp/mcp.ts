@@ -476,7 +476,7 @@ const shown = {
     close revision revisions previous voids first last closedAt active accepted files mappingHash rows release rules added terms
     clocks locations clock begins zone dayStarts starts daysFrom firstDay rounding weeklyThreshold dailyThreshold
     doubleThreshold thresholds
-    open unapproved disputed overlap tooLong anomaly autoClockedOut gap stale empty edge deletionsUnseen version
+    open unapproved disputed overlap tooLong anomaly autoClockedOut gap stale empty edge deletionsUnseen version unknownMark
   `),
   /** With `--with-wages`. */
   money: keysOf("hourly_wage hourlyWageCents tips costCents tipsCents zeroWage wageFar"),
@@ -526,7 +526,7 @@ const commands = Command.make("time-punches").pipe(
 type CommandServices = FileSystem | Path | Terminal | ChildProcessSpawner | Stdio.Stdio
 
 /** The only variables that a tool may read: none of them is a credential of the service. */
-const variables = /^(PG|HOME$|PATH$|TIME_PUNCHES_DATABASE_URL$)/
+const variables = /^(PG|HOME$|PATH$|TIME_PUNCHES_(DATABASE_URL|KNOWN_KEYS)$)/
 
 /** No tool reads from the service: a request would be a bug. */
 const noService = HttpClient.make(() => Effect.die("a tool of the assistant sent a request"))

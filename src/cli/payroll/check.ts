@@ -5,12 +5,14 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import { markText } from "../../internal/wire/mark.ts"
 import * as Period from "../../payroll/Period.ts"
 import * as PeriodCheck from "../../payroll/PeriodCheck.ts"
 import type { Doubt } from "../database/copy.ts"
 import { open } from "../database/open.ts"
 import { openSource, sourceFlags } from "../database/source.ts"
 import { Findings } from "../failure.ts"
+import { knownKeys } from "../flags/connection.ts"
 import {
   disputedIn,
   disputesUnknown,
@@ -36,7 +38,7 @@ import { textsOf, verdictOf } from "./findings.ts"
 const forms = ["table", "csv", "json"] as const
 
 /** What is found of the source as a whole. */
-const accepted = ["empty", "deletionsUnseen", "version"] as const
+const accepted = ["empty", "deletionsUnseen", "version", "unknownMark"] as const
 
 const checkFlags = {
   ...sourceFlags,
@@ -48,7 +50,7 @@ const checkFlags = {
     "accept",
     accepted,
     "Exit with 0 all the same: empty, if no punch matches; deletionsUnseen, if the copy may have punches that were deleted; " +
-      "version, if money may be in whole units",
+      "version, if money may be in whole units; unknownMark, if a field that is not read may take punches away",
     "KINDS"
   ),
   asOf: instant("as-of", "Treat open punches as clocked out at this instant; without it only their clock-in counts"),
@@ -99,7 +101,7 @@ const checkPeriod = Effect.fnUntraced(
   function*(flags: CheckInput) {
     const resolved = yield* resolvePeriod({ ...noFilter, ...flags })
     const local = yield* requirePeriod(resolved, "payroll check")
-    const { doubts, format, list, names, service, style } = yield* open(resolved, forms, openSource(resolved))
+    const { doubts, format, list, marks, names, service, style } = yield* open(resolved, forms, openSource(resolved))
     const maxDuration = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
     yield* refuseBeyondCalendar(resolved, maxDuration)
     const selected = selectedOf(flags)
@@ -148,6 +150,8 @@ const checkPeriod = Effect.fnUntraced(
     const accepts = (kind: typeof accepted[number]) => Option.exists(flags.accept, (kinds) => kinds.includes(kind))
     const acceptsEmpty = accepts("empty")
     const doubted = (yield* doubts).filter((kind) => !accepts(kind))
+    const known = yield* knownKeys
+    const unread = accepts("unknownMark") ? [] : (yield* marks).filter(({ path }) => !known.includes(path))
     const hidden = yield* HiddenKinds
     const found = hidden.length === 0 ? all : all.filter(({ kind }) => !hidden.includes(kind))
     const printVerdict = found.length === 0 && checked > 0 ? printError : printWarning
@@ -155,12 +159,14 @@ const checkPeriod = Effect.fnUntraced(
     yield* write(textsOf(format, found, names, yield* screen, style)).pipe(
       Effect.andThen(printVerdict(verdictOf(found, checked, acceptsEmpty))),
       Effect.andThen(printWarning(...doubted.map((kind) => doubtTexts[kind]))),
+      Effect.andThen(printWarning(...unread.map((mark) => `${markText(mark)}; --accept unknownMark lets it pass`))),
       Effect.andThen(knowsDisputes ? noteFlags : printWarning(disputesUnknown)),
       // What was found decides the exit code, also if its reader has read enough.
       Effect.catchTag("OutputClosed", () => Effect.void)
     )
     // A gate that looked at nothing must not open.
-    if (found.length > 0 || doubted.length > 0 || (checked === 0 && !acceptsEmpty)) return yield* new Findings()
+    if (found.length > 0 || doubted.length > 0 || unread.length > 0 || (checked === 0 && !acceptsEmpty))
+      return yield* new Findings()
   },
   Effect.scoped,
   intoOutput

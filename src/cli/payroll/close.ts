@@ -15,6 +15,7 @@ import type { Rounding } from "../../payroll/Labor.ts"
 import * as PunchCopy from "../../sql/PunchCopy.ts"
 import { versionsOf } from "../../sync/Checkpoint.ts"
 import { usage } from "../failure.ts"
+import { knownKeys } from "../flags/connection.ts"
 import { firstGiven, flagNameOf } from "../flags/filter.ts"
 import { namesFlag } from "../flags/names.ts"
 import { dayStartsOrDefault, periodFlags, type PeriodInput, requirePeriod, textOfDates } from "../flags/period.ts"
@@ -107,6 +108,7 @@ const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
       ...given ?? (yield* nextTerms(company, input)),
       maxDuration: Option.getOrUndefined(input.maxShift),
       maxWage: Option.getOrUndefined(input.maxWage),
+      knownKeys: yield* knownKeys,
       accept: Option.getOrUndefined(input.accept),
       ...authorship(input.note)
     }

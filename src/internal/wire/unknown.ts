@@ -16,7 +16,7 @@ const objects = {
 const knownPaths = new Set(Object.values(objects).flatMap(({ before, keys }) => [...keys].map((key) => before + key)))
 
 /** Paths that are kept: a service with many new fields is named by some of them. */
-const mostPaths = 20
+export const mostPaths = 20
 
 /** Characters of a path. A longer one is cut. */
 const mostCharacters = 100
@@ -50,7 +50,7 @@ export const unknownOf = (...paths: ReadonlyArray<ReadonlyArray<string>>): Reado
   [...new Set(paths.flat())].filter((path) => !knownPaths.has(path)).slice(0, mostPaths)
 
 /** A key is foreign text. A lone surrogate is no character that a database or a terminal can hold. */
-const pathOf = (text: string): string => {
+export const pathOf = (text: string): string => {
   const characters = [...escaped(text.slice(0, 2 * mostCharacters)).replace(/\p{Surrogate}/gu, "\uFFFD")]
   return characters.length > mostCharacters
     ? `${characters.slice(0, mostCharacters - 1).join("")}…`

@@ -1,0 +1,94 @@
+import { assert, describe, it } from "@effect/vitest"
+import { addMarks, marksOf } from "../../../src/internal/wire/mark.ts"
+import { servicePunch } from "../../support/wire.ts"
+
+const rest = (given: object = {}) => ({
+  id: 1,
+  user_id: 1,
+  custom_break_id: 0,
+  paid: false,
+  in: "2026-03-02T15:00:00Z",
+  out: null,
+  deleted: false,
+  ...given
+})
+
+const page = (...rows: ReadonlyArray<object>) => ({ object: "time_punches", data: rows, meta: {} })
+
+const row = (id: number, given: object = {}) => ({ ...servicePunch({ id }), ...given })
+
+const without = (object: object, ...keys: ReadonlyArray<string>) =>
+  Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
+
+const told = (json: unknown) => marksOf(json).map(({ count, path, punchId }) => `${path} ${punchId} ${count}`)
+
+describe("the marks of a page", () => {
+  it.each([
+    ["voided", true],
+    ["is_voided", 1],
+    ["voided_at", "2026-03-02T15:00:00Z"],
+    ["is_canceled", "yes"],
+    ["cancelled_by", 7],
+    ["rejected_on", "2026-03-02"],
+    ["deleted_at", "2026-03-02"],
+    ["isRemoved", true],
+    ["archivedAt", {}],
+    ["DRAFT", true],
+    ["hidden", []]
+  ])("have %s with %j, which takes away by its name", (key, value) => {
+    assert.deepStrictEqual(told(page(row(1), row(2, { [key]: value }))), [`data[].${key} 2 1`])
+    assert.deepStrictEqual(told(page(row(3, { breaks: [rest(), rest({ [key]: value })] }))), [
+      `data[].breaks[].${key} 3 1`
+    ])
+    // A key that the row lacks does not hide another one.
+    for (const missing of ["shift_id", "department_id", "pos_type", "breaks", "deleted"]) {
+      assert.deepStrictEqual(told(page(without(row(4, { [key]: value }), missing))), [`data[].${key} 4 1`], missing)
+    }
+    assert.deepStrictEqual(
+      told(page(row(5, { breaks: [without(rest({ [key]: value }), "deleted")] }))),
+      [`data[].breaks[].${key} 5 1`]
+    )
+  })
+
+  it.each([
+    ["voided", null],
+    ["voided", false],
+    ["voided", 0],
+    ["voided", ""],
+    ["paid_out", true],
+    ["tested_hours", 3],
+    ["avoided", true],
+    ["void_reason", "none"],
+    ["latest", true],
+    ["__proto__", true]
+  ])("do not have %s with %j", (key, value) => {
+    const given = JSON.parse(`{${JSON.stringify(key)}:${JSON.stringify(value)}}`)
+
+    assert.deepStrictEqual(told(page(row(1, given), row(2, { breaks: [rest(given)] }))), [])
+  })
+
+  it("have none of what is deleted already, and none of a page without rows", () => {
+    assert.deepStrictEqual(
+      told(page(row(1, { deleted: true, deleted_at: "now", breaks: [rest({ voided: true })] }))),
+      []
+    )
+    assert.deepStrictEqual(told(page(row(1, { breaks: [rest({ deleted: true, deleted_at: "now" })] }))), [])
+    for (const json of [null, "data", [], {}, { data: null }, { data: [null, 1, [], "row"] }]) {
+      assert.deepStrictEqual(told(json), [])
+    }
+  })
+
+  it("count each path, with the first punch that has it", () => {
+    const first = marksOf(page(row(7, { voided: 1 }), row(5, { voided: 2, draft: true })))
+    const all = addMarks(
+      first,
+      marksOf(page(row(1, { voided: true, breaks: [rest({ voided: 1 }), rest({ voided: 1 })] })))
+    )
+
+    assert.deepStrictEqual(all, [
+      { path: "data[].voided", punchId: 7, count: 3 },
+      { path: "data[].draft", punchId: 5, count: 1 },
+      { path: "data[].breaks[].voided", punchId: 1, count: 2 }
+    ])
+  })
+})
