@@ -9,7 +9,8 @@ import { isSegment } from "./Segment.ts"
 
 /**
  * A part of the range that is not read yet, as `unfinished` names it and `segments` takes it. It is opaque: store the text until
- * the service is available again, and give it back with the same company and filter. With others it is refused.
+ * the service is available again, and give it back with the same company and filter. With others it is refused, and so is a text
+ * that was edited.
  * `.make` is for literals only: it throws. Read a text with `Schema.decodeUnknownEffect(BackfillSegment)`.
  */
 export const BackfillSegment = Schema.String

@@ -27,12 +27,14 @@ const Segment = Schema.Struct({
 /** What a later run has to read. @internal */
 export type Segment = typeof Segment.Type
 
-/** With the fingerprint of the filter: a cursor belongs to its query, and a part of another range would pass for this one. */
-const Text = Schema.fromJsonString(Schema.Struct({ filter: Schema.Int, ...Segment.fields }))
+/** With a fingerprint of the filter and of the segment: a cursor belongs to its query, and an edited part would leave rows out. */
+const Text = Schema.fromJsonString(Schema.Struct({ check: Schema.Int, ...Segment.fields }))
 
 const decode = Schema.decodeUnknownOption(Text)
 
 const encode = Schema.encodeSync(Text)
+
+const encodePart = Schema.encodeSync(Schema.fromJsonString(Segment))
 
 /** A 32-bit FNV-1a fingerprint: tells filters apart that differ by accident. @internal */
 export const fingerprint = (text: string): number => {
@@ -44,9 +46,13 @@ export const fingerprint = (text: string): number => {
 /** Whether a text is that of a segment. @internal */
 export const isSegment = (text: string): boolean => Option.isSome(decode(text))
 
-/** The segment of a text, if it is of this filter. @internal */
+/** The segment of a text that `textOf` wrote for this filter. Another release may say more, which must not be left out. @internal */
 export const segmentOf = (filter: number, text: unknown): Option.Option<Segment> =>
-  Option.map(Option.filter(decode(text), (read) => read.filter === filter), ({ filter: _, ...segment }) => segment)
+  decode(text).pipe(
+    Option.map(({ check: _, ...segment }) => segment),
+    Option.filter((segment) => textOf(filter, segment) === text)
+  )
 
 /** The text of a segment of this filter. @internal */
-export const textOf = (filter: number, segment: Segment): string => encode({ filter, ...segment })
+export const textOf = (filter: number, segment: Segment): string =>
+  encode({ check: fingerprint(`${filter} ${encodePart(segment)}`), ...segment })

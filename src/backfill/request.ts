@@ -53,9 +53,8 @@ export const planBackfill = (
 ) =>
   Result.mapError(validateCall(client, context, company, filter, options), (cause) => {
     const all = () => wholeRange(filter).map((segment) => toText(filterOf(company, filter), segment))
-    const unfinished = options.segments === undefined
-      ? all()
-      : Option.getOrElse(decodeTexts(options.segments), () => [])
+    // Texts that cannot be read may have been anything: to name none of it would say that the range is read.
+    const unfinished = Option.getOrElse(decodeTexts(options.segments), all)
     return new BackfillError({ cause, unfinished })
   })
 

@@ -243,7 +243,7 @@ export const operatorOf = ({ operator, requests, runners }: FleetStore): Fleet["
     list: Effect.fn("Fleet.list")(function*(options = {}) {
       yield* Effect.fromResult(checkOptions(undefined, options, { states: true, late: true }))
       const { late = false, states } = options
-      if (states?.every(isState) === false)
+      if (states !== undefined && !areStates(states))
         return yield* invalidRequest(undefined, "states", `must be some of ${FleetState.literals.join(", ")}`)
       return yield* failed(operator.list({ states, isLate: late, id: undefined }))
     }),
@@ -271,6 +271,7 @@ const differs = <A>(one: A | undefined, other: A | undefined): boolean =>
   one !== undefined && other !== undefined && one !== other
 
 const isState = Schema.is(FleetState)
+const areStates = Schema.is(Schema.Array(FleetState))
 const isCompany = Schema.is(CompanySchema)
 
 const additionOf = Effect.fnUntraced(function*(

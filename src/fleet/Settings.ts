@@ -4,6 +4,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { InvalidRequest } from "../ApiError.ts"
 import { dayMillis } from "../internal/wire/instant.ts"
+import { durationOf } from "../internal/wire/retryOptions.ts"
 import { checkOptions, invalid } from "../listing/request.ts"
 
 /** The longest of all durations of a fleet, in days: sums with the clock stay instants that every database and `Date` hold. */
@@ -11,7 +12,7 @@ const mostDays = 36_525
 
 /** Reads a duration in whole milliseconds, from `least` to 36,525 days; `undefined`: it is none, or not among these. */
 export const readMillis = (input: Duration.Input, least: number): number | undefined => {
-  const millis = Option.getOrElse(Option.map(Duration.fromInput(input), Duration.toMillis), () => NaN)
+  const millis = Option.getOrElse(Option.map(durationOf(input), Duration.toMillis), () => NaN)
   return millis >= least && millis <= mostDays * dayMillis ? Math.round(millis) : undefined
 }
 

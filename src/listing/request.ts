@@ -69,16 +69,23 @@ const validCompany = (company: unknown) => {
     : invalid(unnamedCompany, "company", "a company is a number or { id, guid }")
 }
 
-/** Refuses options that do not exist, which untyped code may pass: to ignore one would list something else. */
+/**
+ * Refuses options that do not exist, which untyped code may pass: to ignore one would list something else. `within` names the
+ * option that holds them.
+ */
 export const checkOptions = (
   companyId: CompanyId | undefined,
   options: object | undefined,
-  known: Readonly<Record<string, true>>
+  known: Readonly<Record<string, true>>,
+  within?: string
 ): Result.Result<void, InvalidRequest> => {
   if (options === undefined) return Result.void
-  if (!Predicate.isObject(options)) return invalid(companyId, "options", "must be an object")
+  if (!Predicate.isObject(options)) return invalid(companyId, within ?? "options", "must be an object")
   for (const key of Object.keys(options)) {
-    if (!Object.hasOwn(known, key)) return invalid(companyId, key, unknownKey(key, Object.keys(known)))
+    if (!Object.hasOwn(known, key)) {
+      const field = within === undefined ? key : `${within}.${key}`
+      return invalid(companyId, field, unknownKey(key, Object.keys(known)))
+    }
   }
   return Result.void
 }

@@ -36,7 +36,7 @@ export interface MillisInterval {
 export type DayRule = DateTime.TimeZone | {
   /** The zone of the wall clock. */
   readonly zone: DateTime.TimeZone
-  /** When a day begins on the wall clock, counted from midnight: from -12 to 12 hours. */
+  /** When a day begins on the wall clock, counted from midnight: from -12 to 12 hours, and not less than a minute unless zero. */
   readonly dayStarts: Duration.Input
 }
 
@@ -54,8 +54,12 @@ export const dayStartsOf = (dayRule: DayRule): number => {
 const startMillis = (dayStarts: Duration.Input): number =>
   Option.match(durationOf(dayStarts), { onNone: () => NaN, onSome: Duration.toMillis })
 
-/** In a start that is further from midnight, two changes of the clocks of a zone could lie between a date and its day. */
-const isStart = (millis: number): boolean => Math.abs(millis) <= dayMillis / 2
+/**
+ * In a start that is further from midnight, two changes of the clocks of a zone could lie between a date and its day. A number
+ * alone is milliseconds, and 4 of them are not meant.
+ */
+const isStart = (millis: number): boolean =>
+  millis === 0 || (Math.abs(millis) >= 60_000 && Math.abs(millis) <= dayMillis / 2)
 
 const dayRuleForm = "must be a time zone, or { zone, dayStarts }"
 
@@ -69,7 +73,10 @@ export const isDayRule = (dayRule: DayRule): Wrong | undefined => {
   if (!DateTime.isTimeZone(dayRule.zone)) return wrong("must be a time zone", ".zone")
   return isStart(startMillis(dayRule.dayStarts))
     ? undefined
-    : wrong("must be a duration from -12 to 12 hours, such as \"4 hours\"", ".dayStarts")
+    : wrong(
+      "must be a duration from -12 to 12 hours, such as \"4 hours\"; a number alone is milliseconds",
+      ".dayStarts"
+    )
 }
 
 /** By how many milliseconds the wall clock of a zone is ahead of UTC at an instant. */

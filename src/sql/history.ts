@@ -1,6 +1,6 @@
 /** What changed in a period since an instant, from the versions that a history keeps; and how a history is pruned. */
 import * as Arr from "effect/Array"
-import type * as DateTime from "effect/DateTime"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
@@ -11,14 +11,23 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
+import type { InvalidRequest } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
 import { Cents, type CompanyId, TimePunchId, UserId } from "../Ids.ts"
 import { type Database, numberOf, raw } from "../internal/sql/dialect.ts"
 import { inSnapshot, retried, transact } from "../internal/sql/transaction.ts"
 import { openWord } from "../internal/wire/schema.ts"
 import * as Amounts from "../payroll/Amounts.ts"
-import { byLocation, type DayRule, type DayRules, type Interval, type LocalPeriods } from "../payroll/DayRule.ts"
+import {
+  byLocation,
+  type DayRule,
+  type DayRules,
+  type Interval,
+  isDayRuleOrRules,
+  type LocalPeriods
+} from "../payroll/DayRule.ts"
 import * as Labor from "../payroll/Labor.ts"
+import { type Checks, isFunction, must, orFail, refusalOf } from "../payroll/options.ts"
 import * as WorkedTime from "../payroll/WorkedTime.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { TimePunch } from "../TimePunch.ts"
@@ -40,6 +49,15 @@ export interface ChangesOptions<out E = never> extends Labor.LaborOptions {
   readonly period: (dayRule: DayRule) => Interval
   /** The instant to compare with, by the clock of the database, such as `history.last` of `status` at the close. */
   readonly since: DateTime.DateTime
+}
+
+const isInstant = must(DateTime.isDateTime, "a DateTime")
+
+const changesChecks: Checks<ChangesOptions<unknown>> = {
+  ...Labor.laborChecks,
+  dayRule: isDayRuleOrRules,
+  period: isFunction(),
+  since: isInstant
 }
 
 /**
@@ -129,7 +147,7 @@ export class Changes extends Schema.Opaque<Changes>()(Schema.Struct({
 export const changes = <E = never>(
   of: CompanyId | Company,
   options: ChangesOptions<E>
-): Effect.Effect<Changes, SyncError | HistoryUnavailable | E | Labor.SumOverflow, SqlClient> =>
+): Effect.Effect<Changes, SyncError | HistoryUnavailable | InvalidRequest | E | Labor.SumOverflow, SqlClient> =>
   Effect.suspend(() => {
     const people = makePeople(options)
     return Effect.map(
@@ -138,6 +156,7 @@ export const changes = <E = never>(
     )
   }).pipe(
     retried,
+    (read) => Effect.andThen(orFail(refusalOf(options, changesChecks, companyIdOf(of))), read),
     Effect.mapError((error) =>
       isSqlError(error) ? failedWith(companyIdOf(of), "the history cannot be read")(error) : error
     )
@@ -159,10 +178,12 @@ const chunkSize = 5000
  */
 export const pruneHistory = (
   of: CompanyId | Company,
-  { before }: PruneOptions
-): Effect.Effect<number, SyncError, SqlClient> =>
+  options: PruneOptions
+): Effect.Effect<number, SyncError | InvalidRequest, SqlClient> =>
   Effect.gen(function*() {
     const company = companyIdOf(of)
+    yield* orFail(refusalOf(options, { before: isInstant }, company))
+    const { before } = options
     const database = yield* opened(company)
     const { dialect: { bigint, deleteSelected, greatest, least, millisOf, tables, timestamp }, sql } = database
     const until = sql`${least}(${timestamp(before.epochMilliseconds)}, history_last)`

@@ -1,5 +1,5 @@
 /** Lists the punches of a copy: the filters of the service as conditions on its rows, and pages of one snapshot. */
-import type * as DateTime from "effect/DateTime"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -13,7 +13,7 @@ import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import { type Database, type DialectName, raw } from "../internal/sql/dialect.ts"
 import { inSnapshot, retried } from "../internal/sql/transaction.ts"
-import { checkOptions, validFilter } from "../listing/request.ts"
+import { checkOptions, invalidRequest, validFilter } from "../listing/request.ts"
 import type { InstantRange, PunchFilter } from "../PunchFilter.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import type { TimePunch } from "../TimePunch.ts"
@@ -66,6 +66,8 @@ export const listWithin = (
 ): Stream.Stream<TimePunch, SqlError | SyncError | InvalidRequest | HistoryUnavailable, SqlClient> =>
   Stream.unwrap(Effect.map(Effect.fromResult(checkOptions(company, options, { at: true })), () => {
     const { at } = options
+    if (at !== undefined && !DateTime.isDateTime(at))
+      return Stream.fail(invalidRequest(company, "at", "must be a DateTime"))
     return at === undefined ? readPages(company, filter) : readAt(company, filter, at)
   }))
 

@@ -12,7 +12,7 @@ import { isWritable } from "../internal/wire/instant.ts"
 import { Instant } from "../internal/wire/schema.ts"
 import { checkOptions, validateCount } from "../listing/request.ts"
 import type { Checkpoint, SweepWindow } from "./Checkpoint.ts"
-import type { Call, Goal } from "./passes.ts"
+import type { Call } from "./passes.ts"
 import { unreadable } from "./SyncError.ts"
 
 /** How a sync reads. */
@@ -115,6 +115,10 @@ const sweepKeys: { readonly [K in Exclude<keyof SweepOptions, keyof SyncOptions>
   allowMissing: true
 }
 
+const stopKeys: { readonly [K in keyof StopAfter]-?: true } = { pages: true, duration: true }
+
+const windowKeys: { readonly [K in keyof SweepWindow]-?: true } = { gte: true, lt: true }
+
 const defaultOverlap = Duration.minutes(15)
 const leastOverlap = Duration.minutes(1)
 
@@ -122,8 +126,7 @@ const leastOverlap = Duration.minutes(1)
 export const callOf = (
   company: CompanyId | Company,
   options: SyncOptions = {},
-  known: Readonly<Record<string, true>> = syncKeys,
-  goal: Goal = { _tag: "Pass" }
+  known: Readonly<Record<string, true>> = syncKeys
 ): Effect.Effect<Call, InvalidRequest> =>
   Effect.gen(function*() {
     const named: Company = typeof company === "number" ? { id: company } : company
@@ -137,6 +140,7 @@ export const callOf = (
     }
     const prefetchPages = options.prefetchPages ?? 0
     yield* Effect.fromResult(validateCount(named.id, "prefetchPages", prefetchPages, 0, 100))
+    yield* Effect.fromResult(checkOptions(named.id, options.stopAfter, stopKeys, "stopAfter"))
     const { duration, pages } = options.stopAfter ?? {}
     if (pages !== undefined) yield* Effect.fromResult(validateCount(named.id, "stopAfter.pages", pages, 1))
     const limit = Duration.fromInput(duration ?? Duration.infinity)
@@ -145,7 +149,7 @@ export const callOf = (
     }
     return {
       company: named,
-      goal,
+      goal: { _tag: "Pass" },
       overlap: Duration.toMillis(overlap.value),
       sortById: options.sortById ?? false,
       prefetchPages,
@@ -162,8 +166,10 @@ export const sweepCallOf = (
   known: Readonly<Record<string, true>> = { ...syncKeys, ...sweepKeys }
 ): Effect.Effect<Call, InvalidRequest> =>
   Effect.gen(function*() {
+    const call = yield* callOf(company, options, known)
+    const companyId = call.company.id
+    yield* Effect.fromResult(checkOptions(companyId, options.window, windowKeys, "window"))
     const { allowMissing = false, window: { gte, lt } = {} } = options
-    const companyId = typeof company === "number" ? company : company.id
     for (const [end, instant] of [["gte", gte], ["lt", lt]] as const) {
       if (instant !== undefined && !(DateTime.isDateTime(instant) && isWritable(instant.epochMilliseconds))) {
         return yield* invalid(companyId, `window.${end}`, "an instant of the years 0001 to 9999")
@@ -173,7 +179,7 @@ export const sweepCallOf = (
       return yield* invalid(companyId, "window.lt", "after window.gte")
     }
     const window: SweepWindow = { ...(gte === undefined ? {} : { gte }), ...(lt === undefined ? {} : { lt }) }
-    return yield* callOf(company, options, known, { _tag: "Sweep", window, allowMissing })
+    return { ...call, goal: { _tag: "Sweep", window, allowMissing } }
   })
 
 const invalid = (companyId: CompanyId, field: string, mustBe: string) =>

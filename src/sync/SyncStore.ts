@@ -3,7 +3,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import type { CompanyId } from "../Ids.ts"
+import { validateCount } from "../listing/request.ts"
 import type { Batch, Committed } from "./Batch.ts"
 import type { Checkpoint } from "./Checkpoint.ts"
 import { makeMemoryStore } from "./memoryStore.ts"
@@ -20,8 +22,8 @@ export interface SyncStoreOptions {
   readonly commit: (
     batch: Batch,
     previous: Option.Option<Checkpoint>
-  ) => Effect.Effect<Partial<Committed> | void, SyncError>
-  /** How many batches `Sync.run` and `Sync.sweep` join into one commit, at least 1. Default 1. */
+  ) => Effect.Effect<{ readonly [Count in keyof Committed]?: Committed[Count] | undefined } | void, SyncError>
+  /** How many batches `Sync.run` and `Sync.sweep` join into one commit. Default 1. Less throws an `InvalidRequest`. */
   readonly pagesPerCommit?: number | undefined
 }
 
@@ -60,14 +62,16 @@ export class SyncStore extends Context.Service<SyncStore, {
     SyncStore.of({
       load,
       commit: (batch, previous) =>
-        Effect.map(commit(batch, previous), (counts): Committed => ({
-          written: new Set(batch.punches.map(({ id }) => id)).size,
-          unchanged: 0,
-          missing: 0,
-          oldestModified: Option.none(),
-          ...counts
-        })),
-      pagesPerCommit
+        Effect.map(commit(batch, previous), (counts): Committed => {
+          const {
+            written = new Set(batch.punches.map(({ id }) => id)).size,
+            unchanged = 0,
+            missing = 0,
+            oldestModified = Option.none()
+          } = counts ?? {}
+          return { written, unchanged, missing, oldestModified }
+        }),
+      pagesPerCommit: Result.getOrThrow(validateCount(undefined, "pagesPerCommit", pagesPerCommit, 1))
     })
 
   /** A store in memory, for tests, with every rule of the store in SQL. Its content ends with the layer. */

@@ -249,9 +249,25 @@ describe("an invalid backfill", () => {
     ["text that is none", ["{}", "", "4021"]]
   ])("is refused with %s for segments, without a defect", ([, segments]) =>
     Effect.gen(function*() {
-      const { cause } = yield* run(spring, { concurrency: 2, segments })
+      const { cause, unfinished } = yield* run(spring, { concurrency: 2, segments })
 
       assert.deepInclude(cause, { _tag: "InvalidRequest", field: "segments" })
+      assert.deepStrictEqual(unfinished, [stored(whole)], "nothing is lost")
+    }))
+
+  it.effect.each<[string, (text: string) => string]>([
+    ["a later beginning", (text) => text.replace("2026-02-01", "2026-02-02")],
+    ["an earlier end", (text) => text.replace("2026-05-01", "2026-04-30")],
+    ["a key of another release", (text) => text.replace(/}$/, ",\"skipped\":true}")],
+    ["another form", (text) => JSON.stringify(JSON.parse(text), undefined, 1)]
+  ])("is refused with a segment that was edited: %s", ([, edit]) =>
+    Effect.gen(function*() {
+      const text = edit(stored(whole))
+      const { cause, unfinished } = yield* run(spring, { concurrency: 2, segments: [text] })
+
+      assert.notStrictEqual(text, stored(whole))
+      assert.deepInclude(cause, { _tag: "InvalidRequest", field: "segments" })
+      assert.deepStrictEqual(unfinished, [untyped(text)], "nothing is lost")
     }))
 
   it.effect.each<[string, BackfillFilter]>([

@@ -29,7 +29,7 @@ describe("CloseTerms.make", () => {
   const night = { zone: newYork, dayStarts: "20 hours" } as const
   const threshold =
     "must be at least a minute, or zero, and finite, such as \"8 hours\"; a number alone is milliseconds"
-  const start = "must be a duration from -12 to 12 hours, such as \"4 hours\""
+  const start = "must be a duration from -12 to 12 hours, such as \"4 hours\"; a number alone is milliseconds"
   const calendar = "must be from 0001-02-01 to 9999-11-30"
 
   it.each<readonly [changes: object, text: string]>([

@@ -56,13 +56,14 @@ describe("Fleet", () => {
         yield* Effect.flip(fleet.add(untyped)),
         yield* Effect.flip(fleet.add([{ id: id(1), every: "999 millis" }])),
         yield* Effect.flip(fleet.add([{ id: id(1), every: Infinity }])),
+        yield* Effect.flip(fleet.list(JSON.parse(`{"states":"active"}`))),
         yield* Effect.flip(fleet.add([{ id: id(1), every: "36526 days" }])),
         ...(yield* Effect.forEach(untyped.slice(1), (company) => Effect.flip(fleet.turns(company.id))))
       ]
 
       assert.deepStrictEqual(
         errors.map((error) => error._tag === "InvalidRequest" ? error.field : error._tag),
-        ["id", "every", "every", "every", "id"]
+        ["id", "every", "every", "states", "every", "id"]
       )
       assert.deepStrictEqual(yield* fleet.list(), [])
     }).pipe(Effect.provide(layer)))

@@ -74,6 +74,7 @@ describe("readSettings", () => {
       [{ sweepWindow: "1000000000 days" }, "sweepWindow must be a duration from 1 second to 36525 days"],
       [{ turnDeadline: "36526 days" }, "turnDeadline must be a duration from 1 second to 36525 days"],
       [{ fullSweepEvery: 1e300 }, "fullSweepEvery must be a duration from 0 to 36525 days"],
+      [{ fullSweepEvery: NaN }, "fullSweepEvery must be a duration from 0 to 36525 days"],
       [{ helpAfter: -1 }, "helpAfter must be a duration from 0 to 36525 days"]
     ] as const
   )("names the first setting that is invalid: %o", (given, why) => {

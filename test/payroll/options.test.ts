@@ -46,7 +46,7 @@ const refusedBy = (call: () => unknown): unknown => {
 
 const threshold = "must be at least a minute, or zero, such as \"8 hours\"; a number alone is milliseconds"
 const time = "must be at least a minute, and finite, such as \"8 hours\"; a number alone is milliseconds"
-const start = "must be a duration from -12 to 12 hours, such as \"4 hours\""
+const start = "must be a duration from -12 to 12 hours, such as \"4 hours\"; a number alone is milliseconds"
 
 /** The calls that take the option, a value that is none, and what is said of it. */
 const refusals: ReadonlyArray<readonly [calls: string, changes: Changes, said: string]> = [
@@ -71,6 +71,7 @@ const refusals: ReadonlyArray<readonly [calls: string, changes: Changes, said: s
   ["hours check report", { dayRule: { zone, dayStarts: "20 hours" } }, `dayRule.dayStarts: ${start}`],
   ["hours check report", { dayRule: { zone, dayStarts: "-13 hours" } }, `dayRule.dayStarts: ${start}`],
   ["hours check report", { dayRule: { zone, dayStarts: NaN } }, `dayRule.dayStarts: ${start}`],
+  ["hours check report", { dayRule: { zone, dayStarts: 4 } }, `dayRule.dayStarts: ${start}`],
   [
     "hours check report",
     { dayRule: { zone, daystarts: "4 hours" } },
@@ -121,7 +122,8 @@ describe("An option of payroll", () => {
 
   it("is refused by what returns a plain value, which throws it", () => {
     const night = { zone, dayStarts: "20 hours" } as const
-    const start = "dayRule.dayStarts: must be a duration from -12 to 12 hours, such as \"4 hours\""
+    const start =
+      "dayRule.dayStarts: must be a duration from -12 to 12 hours, such as \"4 hours\"; a number alone is milliseconds"
     const punch = shift("2026-03-02T14:00:00Z", 9)
     const calls: ReadonlyArray<readonly [() => unknown, string]> = [
       [() => Period.localDays(night, monday, sunday), start],

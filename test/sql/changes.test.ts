@@ -500,7 +500,7 @@ it("names every failure of a question", () => {
   expectTypeOf(asked).toEqualTypeOf<
     Effect.Effect<
       Changes,
-      SyncError | HistoryUnavailable | Period.MissingDayRule | Labor.SumOverflow,
+      SyncError | HistoryUnavailable | InvalidRequest | Period.MissingDayRule | Labor.SumOverflow,
       SqlClient.SqlClient
     >
   >()

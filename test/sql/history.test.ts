@@ -1,6 +1,6 @@
 /** The history of a copy: which versions are kept, since when, how long, and that no commit leaves a hole in it. */
 import { assert, describe } from "@effect/vitest"
-import { DateTime, Effect, Option, Result } from "effect"
+import { DateTime, Effect, Option, Result, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Fs from "node:fs"
 import { Cents, CompanyId } from "../../src/Ids.ts"
@@ -436,6 +436,32 @@ describe.each(databases())("a history in $name", (database) => {
   describe("that is pruned", () => {
     const prune = ({ run }: OpenHistory, before: DateTime.DateTime) =>
       Effect.orDie(run(PunchCopy.pruneHistory(company, { before })))
+
+    test("keeps all of it for an instant that is none, which is refused by name as other options are", (opened) =>
+      Effect.gen(function*() {
+        yield* Effect.forEach(["0", "1"], (notes) => commit(opened.kept, company, rows(2, notes)))
+        const known = yield* historyOf(opened, company)
+        const untyped = (text: string) => JSON.parse(text)
+        const asked = {
+          dayRule: DateTime.zoneMakeNamedUnsafe("UTC"),
+          period: () => ({ gte: at(0), lt: at(1) }),
+          since: at(0),
+          rounding: "halfUp"
+        } as const
+        const errors = [
+          yield* Effect.flip(opened.run(PunchCopy.pruneHistory(company, untyped(`{"before":"2026-03-01"}`)))),
+          yield* Effect.flip(opened.run(PunchCopy.pruneHistory(company, untyped(`{"until":1}`)))),
+          yield* Effect.flip(opened.run(PunchCopy.changes(company, { ...asked, ...untyped(`{"rounding":"HalfUp"}`) }))),
+          yield* Effect.flip(opened.run(PunchCopy.changes(company, { ...asked, ...untyped(`{"asof":1}`) }))),
+          yield* Effect.flip(opened.run(Stream.runDrain(PunchCopy.list(company, {}, untyped(`{"at":"2026-03-01"}`)))))
+        ]
+
+        assert.deepStrictEqual(
+          errors.map((error) => error._tag === "InvalidRequest" ? error.field : error._tag),
+          ["before", "until", "rounding", "asof", "at"]
+        )
+        assert.deepStrictEqual(yield* historyOf(opened, company), known)
+      }))
 
     test("loses what ended before the instant, and is known since then", (opened) =>
       Effect.gen(function*() {

@@ -203,7 +203,10 @@ describe("an option of a sync", () => {
     ["prefetchPages", { prefetchPages: 1.5 }],
     ["prefetchPages", { prefetchPages: 101 }],
     ["stopAfter.pages", { stopAfter: { pages: 0 } }],
-    ["stopAfter.duration", { stopAfter: { duration: 0 } }]
+    ["stopAfter.duration", { stopAfter: { duration: 0 } }],
+    ["stopAfter.page", JSON.parse(`{ "stopAfter": { "page": 1 } }`)],
+    ["stopAfter", JSON.parse(`{ "stopAfter": null }`)],
+    ["options", JSON.parse("null")]
   ]
 
   it.effect.each(refused)("is refused before anything is sent or loaded: %s %j", ([name, options]) => {
@@ -228,6 +231,20 @@ describe("an option of a sync", () => {
       const error = yield* Effect.flip(Sync.sweep(company, { window: instants }))
 
       assert.deepInclude({ ...error }, { _tag: "InvalidRequest", field: "window.lt" })
+      assert.isEmpty(yield* pageRequests)
+    }))
+
+  itWithCopy("is refused in a window that has another end, or is none", () =>
+    Effect.gen(function*() {
+      const errors = [
+        yield* Effect.flip(Sync.sweep(company, JSON.parse(`{ "window": { "lte": "2026-03-01" } }`))),
+        yield* Effect.flip(Sync.sweep(company, JSON.parse(`{ "window": null }`)))
+      ]
+
+      assert.deepStrictEqual(
+        errors.map((error) => error._tag === "InvalidRequest" && error.field),
+        ["window.lte", "window"]
+      )
       assert.isEmpty(yield* pageRequests)
     }))
 

@@ -104,6 +104,30 @@ describe("SyncStore.make", () => {
 
       assert.include(summary, { complete: true, punches: 2, written: 2, unchanged: 0, missing: 0 })
     }))
+
+  it.each([0, 1.5, NaN, Infinity])(
+    "refuses %s for pagesPerCommit, of which no commit would be full",
+    (pagesPerCommit) => {
+      const make = () => SyncStore.make({ load: () => Effect.succeedNone, commit: () => Effect.void, pagesPerCommit })
+
+      assert.throws(make, "invalid pagesPerCommit: must be a whole number from 1 on")
+    }
+  )
+
+  it.effect("takes a count that is undefined for one that is not given", () =>
+    Effect.gen(function*() {
+      const punches = [TestClient.punch({ userId: 7 })]
+      const store = SyncStore.make({
+        load: () => Effect.succeedNone,
+        commit: () => Effect.succeed({ written: undefined, unchanged: 3, oldestModified: undefined }),
+        pagesPerCommit: undefined
+      })
+      const summary = yield* Sync.run(TestClient.company).pipe(
+        Effect.provide(Layer.merge(Layer.succeed(SyncStore, store), TestClient.layer({ punches })))
+      )
+
+      assert.include(summary, { complete: true, punches: 1, written: 1, unchanged: 3, missing: 0 })
+    }))
 })
 
 describe("a sync", () => {

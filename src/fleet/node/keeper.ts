@@ -3,6 +3,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
+import type { InvalidRequest } from "../../ApiError.ts"
 import { dayMillis } from "../../internal/wire/instant.ts"
 import { pruneHistory } from "../../sql/history.ts"
 import type { SyncError } from "../../sync/SyncError.ts"
@@ -29,7 +30,7 @@ export const isPruning = (now: number, prunedAt: number | undefined, historyDays
 export const makeKeeper = (store: FleetStore, settings: Settings) => {
   let prunedAt: number | undefined
   let overloadSaidAt = -Infinity
-  const runOnce: Effect.Effect<void, SqlError | SyncError> = Effect.gen(function*() {
+  const runOnce: Effect.Effect<void, SqlError | SyncError | InvalidRequest> = Effect.gen(function*() {
     yield* store.correctTimes(settings)
     yield* store.trim
     const overload = overloadText(yield* store.requests)
