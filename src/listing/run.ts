@@ -59,7 +59,8 @@ export const pageSizeOf = (
   client: Client,
   context: Context.Context<never>,
   options: { readonly pageSize?: number | undefined } | undefined
-): number => options?.pageSize ?? Context.getOrUndefined(context, PageSize) ?? client.pageSize
+): number =>
+  options?.pageSize === undefined ? Context.getOrUndefined(context, PageSize) ?? client.pageSize : options.pageSize
 
 export const makePolicy = (options: RetrySettings, budget: Budget = makeBudget(options.budget)): Policy => ({
   attempts: options.attempts,

@@ -79,6 +79,7 @@ describe("a hover over a public name", () => {
       "PeriodCheck.Finding",
       "PeriodCheck.checkChecks",
       "PeriodCheck.findings",
+      "PeriodCheck.isMaxWage",
       "PeriodCheck.issueOf",
       "PeriodCheck.makeCheck",
       "PeriodCheck.windowOf",

@@ -116,7 +116,9 @@ describe("a run that succeeds", () => {
     "[S5] shows neither cursor nor filter in its spans over $transport, up to $what",
     ({ end, http }) =>
       Effect.gen(function*() {
-        const { requests, url } = yield* rawServer({ answers: [token, withNext, end] })
+        const row = wirePunch({ user_id: 90817263, location_id: 54637281, clocked_in: "2026-03-02T08:00:00Z" })
+        const page = whole(200, JSON.stringify(wirePage([row], { next: "Cnry-cursor" })))
+        const { requests, url } = yield* rawServer({ answers: [token, page, end] })
         yield* TimePunches.list(company, filter).pipe(
           Stream.runDrain,
           Effect.exit,

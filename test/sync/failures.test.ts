@@ -70,7 +70,7 @@ describe("Sync.run, when the service refuses a cursor,", () => {
       })
   )
 
-  itWithCopy("goes on at its cursor with another page size", (copy) =>
+  itWithCopy("continues at its cursor with another page size", (copy) =>
     Effect.gen(function*() {
       yield* seeded
       yield* Sync.run(company, { stopAfter: { pages: 1 } }).pipe(Effect.provideService(PageSize, 70))

@@ -75,8 +75,8 @@ export const group: Group = {
 
   A profile is a table of config.json in the folder for settings of this user,
   which config show prints. It may have:
-  ${keyed.slice(0, -1).map(({ key }) => key).join(", ")},
-  ${keyed.slice(-1).map(({ key }) => key).join(", ")}, and as defaults for flags:
+  ${keyed.slice(0, 7).map(({ key }) => key).join(", ")},
+  ${keyed.slice(7).map(({ key }) => key).join(", ")}, and as defaults for flags:
   ${Object.keys(defaults).slice(0, 6).join(", ")},
   ${Object.keys(defaults).slice(6).join(", ")}.
   The names of files are relative to that folder. Secrets are refused.`,

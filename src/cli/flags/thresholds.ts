@@ -101,7 +101,7 @@ export const maxWage = text(
   "max-wage",
   "AMOUNT",
   "Report a higher hourly wage; without it only one above ten times the median of five people or more",
-  "an amount with at most two decimals, such as 200.00",
+  "an amount with at most two decimals, up to 999999999999.99",
   (text) =>
     Option.flatMap(
       Option.fromNullishOr(/^(\d{1,12})(?:\.(\d{1,2}))?$/.exec(text)),

@@ -66,12 +66,12 @@ export const verb = makeVerb("check", checkFlags, (input) => checkPeriod(input),
   text: `Find the issues that a person must solve before a period is closed.
 
   It lists punches that are open, unapproved, disputed, too long, without a
-  wage or with one that is far above the others, that overlap another punch of the same person (at any location, also
-  across an edge of the period), that the service clocked out by itself, or that
-  are unusual in another way (an anomaly). Each line shows the person, the local
-  time and the reason. It exits with 0 if there is no issue, and with 9 if there
-  is one, or if no punch was checked. Of a service it also notes which punches
-  are late or miss a break.`,
+  wage or with one that is far above the others, that overlap another punch of
+  the same person (at any location, also across an edge of the period), that the
+  service clocked out by itself, or that are unusual in another way (an
+  anomaly). Each line shows the person, the local time and the reason. It exits
+  with 0 if there is no issue, and with 9 if there is one, or if no punch was
+  checked. Of a service it also notes which punches are late or miss a break.`,
   examples: [
     ["payroll check --week 2026-03-02 --week-starts sunday --zone America/New_York", "A payroll week"],
     [

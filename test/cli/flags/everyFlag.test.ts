@@ -27,6 +27,7 @@ const limits: Readonly<Record<string, readonly [value: string, limit: RegExp]>> 
   CALENDAR: ["10000001d:2026-01-05", /to 10000000d/],
   "HH:MM": ["12:01", /to 12:00/],
   "YYYY-MM": ["99999-01", /to 9999-12/],
+  AMOUNT: ["9999999999999", /up to 999999999999\.99/],
   ZONE: ["+15:00", /-12:00 to \+14:00/]
 }
 
