@@ -6,6 +6,7 @@ import { RecordedRevision } from "../src/close/index.ts"
 import { CompanyStatus } from "../src/fleet/index.ts"
 import { BackfillError, BackfillSegment, ListError } from "../src/index.ts"
 import { PeriodCheck, WorkedTime } from "../src/payroll/index.ts"
+import { textOf } from "../src/Segment.ts"
 import { FeedEvent } from "../src/sql/feedEvent.ts"
 import { PunchChange } from "../src/sql/index.ts"
 import { RunningPass } from "../src/sync/index.ts"
@@ -74,8 +75,12 @@ const writable = (value: unknown): unknown => {
 const isClass = (value: unknown): value is (new() => object) & { readonly fields: object } =>
   Schema.isSchema(value) && Predicate.isFunction(value) && Predicate.hasProperty(value, "fields")
 
-const segment =
-  `{"filter":1,"gte":"2026-03-02T08:00:00.000Z","until":"2026-04-02T08:00:00.000Z","inclusive":true,"cursor":null}`
+const segment = textOf(1, {
+  gte: DateTime.makeUnsafe("2026-03-02T08:00:00Z"),
+  until: DateTime.makeUnsafe("2026-04-02T08:00:00Z"),
+  inclusive: true,
+  cursor: Option.none()
+})
 
 const position = "4021/2026-03-02T08:00:00.000Z/17"
 

@@ -12,7 +12,7 @@ import { databases } from "../support/databases.ts"
 import { needs } from "../support/needs.ts"
 import { noPostgres } from "../support/postgres.ts"
 import { openSql, type OpenStore } from "../support/stores.ts"
-import { letTimePass } from "../support/time.ts"
+import { hurryTime } from "../support/time.ts"
 import { Refused } from "./story.ts"
 import { type Copier, playSync, type Summary } from "./sync.ts"
 import { storiesIn } from "./tell.ts"
@@ -59,7 +59,7 @@ const commandCopier = (file: string): Copier => {
   const ran = (isTroubled: boolean, ...args: ReadonlyArray<string>) => {
     const call = Effect.suspend(() => cli(["sync", "--database", file, "--json", ...args]))
     // It tries again what fails, within the time that an increment looks back.
-    return Effect.flatMap(isTroubled ? letTimePass(call, "1 second") : call, ({ code, stdout }) => {
+    return Effect.flatMap(isTroubled ? hurryTime(call) : call, ({ code, stdout }) => {
       if (code !== 0) return Effect.fail(refused(`${code}`))
       return Effect.succeed(linesOf(stdout).map((line): Summary => JSON.parse(line)))
     })

@@ -297,7 +297,7 @@ describe("time-punches payroll check", () => {
         ])
         // Three people have no usual wage.
         assert.deepStrictEqual([none.code, refused.code], [0, 2])
-        assert.match(refused.stderr, /--max-wage.*at most two decimals, such as 200\.00/)
+        assert.match(refused.stderr, /--max-wage.*at most two decimals, up to 999999999999\.99/)
       })))
 
   it.effect("sends one request for a token, however many listings it has", () =>
