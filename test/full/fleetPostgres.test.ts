@@ -12,10 +12,10 @@ import type { TimePunches } from "../../src/index.ts"
 import { SqlStore } from "../../src/sql/index.ts"
 import type { FakeService } from "../../src/testing/index.ts"
 import { environmentOf, start } from "../cli/child.ts"
+import { claiming, companies, ending, failing, monotonic, settings, throttled } from "../fleet/support.ts"
 import { app, oauth } from "../support/client.ts"
 import { needs } from "../support/needs.ts"
 import { cluster, hasPrograms, noPostgres } from "../support/postgres.ts"
-import { claiming, companies, ending, failing, monotonic, settings, throttled } from "./support.ts"
 
 const service = app({}, oauth)
 

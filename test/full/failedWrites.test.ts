@@ -5,9 +5,9 @@ import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, generateWeeks } from "../../src/testing/index.ts"
-import { bundle } from "./bundle.ts"
-import { environmentOf } from "./child.ts"
-import { temporaryFolder } from "./support.ts"
+import { bundle } from "../cli/bundle.ts"
+import { environmentOf } from "../cli/child.ts"
+import { temporaryFolder } from "../cli/support.ts"
 
 const punches = generateWeeks({ seed: 9, count: 1300, people: 14, companyId: defaultCompany.id })
 
