@@ -117,7 +117,7 @@ describe("the page of a fleet in a browser", () => {
       yield* pictured(page, "fleet")
 
       const status: unknown = yield* Effect.promise(async () => (await fetch(`${address}/status.json`)).json())
-      assert.containSubset(status, { companies: 12, states: { blocked: 1 }, list: [{ company: 5007 }] })
+      assert.containSubset(status, { companies: 12, states: { blocked: 1 }, list: [{ companyId: 5007 }] })
       assert.strictEqual(yield* Effect.promise(async () => (await fetch(`${address}/healthz`)).status), 200)
 
       yield* run(() => page.locator("select[name=show]").selectOption("failing"))

@@ -186,7 +186,7 @@ describe("the bundle of the command", () => {
     assert.includeMembers([...eager], ["start.js"])
     const late = chunks().filter((chunk) => !eager.has(chunk))
 
-    assert.includeMembers(late, ["Undici.js", "sandbox.js", "doctor.js", "report.js", "SqlStore.js"])
+    assert.includeMembers(late, ["Undici.js", "sandbox.js", "doctor.js", "report.js", "store.js"])
     assert.lengthOf(late.filter((chunk) => codeOf(chunk).includes("// src/payroll/PayrollFile.ts\n")), 1)
   })
 
