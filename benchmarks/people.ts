@@ -62,6 +62,7 @@ const punchOf = (row: number, longer = 0): TimePunch => {
       userId: UserId.make(1 + person),
       customBreakId: CustomBreakId.make(0),
       paid: false,
+      deleted: false,
       in: at(restAt),
       out: Option.some(at(restAt + hour / 2))
     }]
@@ -90,7 +91,7 @@ const write = async (database: string, rows: ReadonlyArray<number>, longer?: num
   const client = database.startsWith("postgres:")
     ? pg.PgClient.layer({ url: core.Redacted.make(database) })
     : sqlite.NodeSqlite.layer({ filename: database })
-  const { company } = batchOf(1)
+  const { companyId: company } = batchOf(1)
   return core.Effect.runPromise(
     core.Effect.gen(function*() {
       const store = yield* sync.SyncStore

@@ -47,14 +47,10 @@ const intoServer = (pagesPerTransaction: number): Client => (target) => {
   const database: Database = PgClient.layer({ url: Redacted.make(address) })
   const service = ManagedRuntime.make(Layer.merge(app(url, transport), database))
   return async () => {
-    const table = `copy_${process.pid}_${loads++}`
-    const written = await service.runPromise(Effect.provide(load, SqlStore.layer({ table, pagesPerTransaction })))
+    const written = await service.runPromise(Effect.provide(load, SqlStore.layer({ pagesPerTransaction })))
+    // The database is of this benchmark alone.
     await service.runPromise(
-      Effect.flatMap(
-        SqlClient.SqlClient,
-        (sql) =>
-          Effect.forEach(["", "_sync", "_migrations"], (suffix) => sql.unsafe(`DROP TABLE ${table}${suffix} CASCADE`))
-      )
+      Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe("DROP SCHEMA public CASCADE; CREATE SCHEMA public"))
     )
     return written
   }

@@ -56,7 +56,6 @@ const app = await TypeDoc.Application.bootstrap({
     "fieldNames",
     "Derived",
     "SumName",
-    "Links",
     "Current",
     "PunchBreak",
     "Row",

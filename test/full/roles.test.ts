@@ -108,7 +108,8 @@ describe("the roles of docs/examples/roles.sql", () => {
         const last = `${user}: fleet run ended, or no turn of it within a minute`
         for (let left = 120;; left -= 1) {
           const { stdout } = yield* done(user, "fleet status", [company, "--json"])
-          if (JSON.parse(stdout).turns.some(({ outcome }: { readonly outcome: string }) => outcome === "Complete")) break
+          if (JSON.parse(stdout).turns.some(({ outcome }: { readonly outcome: string }) => outcome === "Complete"))
+            break
           assert.isAbove(running.child.exitCode === null ? left : 0, 0, last)
           yield* Effect.sleep("500 millis")
         }
