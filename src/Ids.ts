@@ -1,6 +1,6 @@
 /** Every branded identifier and value of the interface. A brand is made with `.make`, never cast. */
 import * as Schema from "effect/Schema"
-import { parseInstant } from "./internal/wire/instant.ts"
+import { isCalendarDate } from "./internal/wire/instant.ts"
 import { named } from "./internal/wire/issue.ts"
 
 /** 2^53 is an integer too. */
@@ -114,9 +114,6 @@ export const Cursor = Schema.NonEmptyString
   .pipe(Schema.brand("Cursor"), named)
 
 export type Cursor = typeof Cursor.Type
-
-/** A date is real if its midnight is an instant. */
-const isCalendarDate = (text: string): boolean => text.length === 10 && !Number.isNaN(parseInstant(`${text}T00:00:00Z`))
 
 /**
  * A date of the calendar, `YYYY-MM-DD`. 30 February and the year 0000 are refused.

@@ -115,6 +115,10 @@ export const parseInstant = (text: string): number => {
   return isInYears(millis) ? millis : NaN
 }
 
+/** Whether a text is a date of the calendar, `YYYY-MM-DD`: a date is real if its midnight is an instant. */
+export const isCalendarDate = (text: string): boolean =>
+  text.length === 10 && !Number.isNaN(parseInstant(`${text}T00:00:00Z`))
+
 /** The digits of a number below 100, as codes of characters. */
 const tens = (value: number): number => 48 + (value / 10 | 0)
 const ones = (value: number): number => 48 + value % 10

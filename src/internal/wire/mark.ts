@@ -93,8 +93,7 @@ export const addMarks = (known: ReadonlyArray<Mark>, more: ReadonlyArray<Mark>):
 }
 
 /** What a person must know of a mark. */
-export const markText = ({ count, path, punchId }: Mark): string =>
-  `unknownMark: ${path} may take away ${
-    count === 1 ? "a punch or a break" : `${count} punches or breaks`
-  }, first of punch ` +
-  `${punchId}, and this release does not read it`
+export const markText = ({ count, path, punchId }: Mark): string => {
+  const what = count === 1 ? "a punch or a break" : `${count} punches or breaks`
+  return `unknownMark: ${path} may take away ${what}, first of punch ${punchId}, and this release does not read it`
+}

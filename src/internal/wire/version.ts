@@ -1,11 +1,6 @@
 /** The version of the interface that answered, from the header of a page, and what follows from it. */
 import * as Option from "effect/Option"
-
-/** Whether it is a date of the calendar: any other one parses as none, or as another date. */
-const isDate = (text: string): boolean => {
-  const millis = Date.parse(`${text}T00:00:00Z`)
-  return !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(text)
-}
+import { isCalendarDate } from "./instant.ts"
 
 /** The form of a date, or of a version such as `v2.2026.0201`. */
 const form = /^(?:v\d{1,3}\.(?=\d{4}\.\d{4}$)|(?=\d{4}-\d\d-\d\d$))(\d{4})[-.](\d\d)-?(\d\d)$/
@@ -15,8 +10,7 @@ export const readVersion = (header: string | undefined): Option.Option<string> =
   if (header === undefined) return Option.none()
   const [text, ...others] = new Set(header.split(",").map((each) => each.trim()))
   const [, year, month, day] = text === undefined || others.length > 0 ? [] : form.exec(text) ?? []
-  const date = `${year}-${month}-${day}`
-  return isDate(date) ? Option.some(date) : Option.none()
+  return Option.liftPredicate(`${year}-${month}-${day}`, isCalendarDate)
 }
 
 /** The version of an answer, and the one that its request named; without a name, the one of the access token was meant. */
