@@ -22,6 +22,7 @@ import { counted } from "../print/format.ts"
 import { runnable } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
 import { makeVerb } from "../verb.ts"
+import { questions } from "./ask.ts"
 import { checkCopy, storeFailed } from "./copy.ts"
 import { checkDeletions, compare, listing, probes } from "./filters.ts"
 import {
@@ -50,10 +51,12 @@ export const verb = makeVerb(
     ...filterFlags,
     database: databaseFlag,
     full: onFlag("full", "With --database: compare every punch, not a sample"),
+    ask: onFlag("ask", "Only print the requests that a real account must answer"),
     ...jsonFlags,
     pageSize: makePageSizeFlag(`${usualPageSize}`)
   },
-  ({ pageSize, ...flags }) => diagnose(flags, Option.getOrElse(pageSize, () => usualPageSize)),
+  ({ ask, pageSize, ...flags }) =>
+    ask ? printLines([questions]) : diagnose(flags, Option.getOrElse(pageSize, () => usualPageSize)),
   {
     text: `Check settings and service, one line a check: ok, warn or FAIL, and at the
   end one advice.
@@ -72,6 +75,7 @@ export const verb = makeVerb(
     examples: [
       ["doctor", "Everything"],
       ["doctor --database punches.db --full", "Compare a copy with the service"],
+      ["doctor --ask", "Eight requests for a shell, and what each answer means"],
       ["doctor --flags late --approved false", "Check the punches of these filters"]
     ]
   }

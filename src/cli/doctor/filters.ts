@@ -39,8 +39,10 @@ const around = (at: DateTime.Utc, before: number, after = before) => ({
   lte: moved(at, after)
 })
 
-/** A window in which a page has all punches, also of a large company. */
-const near = ({ clockedIn }: TimePunch) => around(clockedIn, 12 * hour)
+const kindOf = ({ deleted }: TimePunch) => ({ deleted: deleted ? "only" : undefined } as const)
+
+/** Narrowed to a day around a punch, all punches fit a page, also those of a large company. */
+const near = (punch: TimePunch) => ({ ...kindOf(punch), clockedIn: around(punch.clockedIn, 12 * hour) })
 
 /** The date of an instant in UTC, moved by some milliseconds. */
 const dateOf = (at: DateTime.Utc, millis: number) => BusinessDate.make(DateTime.formatIsoDateUtc(moved(at, millis)))
@@ -96,9 +98,9 @@ const askDeleted = Effect.fnUntraced(function*(survey: Survey) {
   const only = "filter deleted=only"
   const deleted = (yield* ask(survey, only, { deleted: "only" })).find(({ deleted }) => deleted)
   if (deleted === undefined) yield* ask(survey, include, { deleted: "include" })
-  else yield* ask(survey, only, { deleted: "only", clockedIn: near(deleted) })
+  else yield* ask(survey, only, near(deleted))
   for (const punch of [deleted, survey.known.punches.find(({ deleted }) => !deleted)]) {
-    if (punch !== undefined) yield* ask(survey, include, { deleted: "include", clockedIn: near(punch) })
+    if (punch !== undefined) yield* ask(survey, include, { ...near(punch), deleted: "include" })
   }
 })
 
@@ -111,7 +113,7 @@ export const probes = (survey: Survey) => {
     })
   return [
     check(include, askDeleted(survey)),
-    ...filtersOf(survey.known.punches).map(([parameter, filter]) => {
+    ...[...filtersOf(survey.known.punches)].map(([parameter, filter]) => {
       const name = `filter ${parameter}`
       return check(name, ask(survey, name, filter))
     })
@@ -127,23 +129,15 @@ const atEnd = "An end of the window is exclusive, or instants have hidden digits
  * that is longer than a page shows nothing.
  */
 export const compare = Effect.fnUntraced(function*(survey: Survey) {
-  const whole = survey.answers.filter(({ isWhole }) => isWhole)
-  const names = new Set(whole.map(({ name }) => name))
-  const found = new Map<string, CheckResult>()
-  for (const answer of whole) {
-    const result = yield* compareOne(survey, answer)
-    if (result !== undefined && !found.has(answer.name)) found.set(answer.name, result)
+  const found = new Map<string, CheckResult | undefined>()
+  for (const answer of survey.answers.filter(({ isWhole }) => isWhole)) {
+    found.set(answer.name, found.get(answer.name) ?? (yield* compareOne(survey, answer)))
   }
-  const isFilter = (name: string) => name !== listing
-  const right = [...names].filter((name) => isFilter(name) && !found.has(name))
-  const open = new Set(survey.answers.map(({ name }) => name).filter((name) => isFilter(name) && !names.has(name)))
-  const unchecked = open.size === 0 ? "" : `; longer than a page, and not checked: ${[...open].join(", ")}`
-  return [
-    ...right.length === 0 && open.size === 0
-      ? []
-      : [ok("filters", `${right.length} omit no punch that matches${unchecked}`)],
-    ...found.values()
-  ]
+  const wrong = [...found.values()].filter((result) => result !== undefined)
+  const right = [...found].filter(([name, result]) => name !== listing && result === undefined).length
+  const open = new Set(survey.answers.map(({ name }) => name).filter((name) => name !== listing && !found.has(name)))
+  const unchecked = open.size === 0 ? "" : `; not checked, longer than a page: ${[...open].join(", ")}`
+  return right + open.size === 0 ? wrong : [ok("filters", `${right} omit no punch that matches${unchecked}`), ...wrong]
 })
 
 const compareOne = Effect.fnUntraced(function*(survey: Survey, answer: Answer) {
@@ -202,76 +196,49 @@ const keepsDeleted = "Keep no copy of this service until it is fixed: the copy w
 
 const sweepAll = "A sync finds this by itself. Sweep copies that were made before: time-punches copy sync --sweep all."
 
-/** A closed punch with as many ids as any, in the middle of its kind: others are before and after it. */
-const sampleOf = (punches: ReadonlyArray<TimePunch>): TimePunch | undefined => {
-  const closed = punches.filter((punch) => Option.isSome(punch.clockedOut))
-  const countIds = (punch: TimePunch): number => idKeys.filter((key) => idOf(punch, key) !== 0).length
-  const most = Math.max(...closed.map(countIds))
-  const full = closed.filter((punch) => countIds(punch) === most)
-  const kind = full.length > 0 ? full : punches
-  return kind.toSorted((a, b) => a.clockedIn.epochMilliseconds - b.clockedIn.epochMilliseconds)[kind.length >> 1]
-}
-
 /** A filter for each parameter whose effect a punch shows, with a punch that it must find, narrowed to fit a page. */
-const filtersOf = (
+const filtersOf = function*(
   punches: ReadonlyArray<TimePunch>
-): ReadonlyArray<readonly [parameter: string, filter: PunchFilter]> => {
-  const sample = sampleOf(punches)
-  if (sample === undefined) return []
-  const kindOf = ({ deleted }: TimePunch) => deleted ? { deleted: "only" } as const : {}
-  const nearOf = (punch: TimePunch) => ({ ...kindOf(punch), clockedIn: near(punch) })
-  const withPunch = (
-    parameter: string,
-    punch: TimePunch | undefined,
-    filterOf: (punch: TimePunch) => PunchFilter
-  ) => punch === undefined ? [] : [[parameter, filterOf(punch)] as const]
-  const alike = punches.filter(({ deleted }) => deleted === sample.deleted)
-  const edited = punches.filter(isEdited)
-  const dated = punches.filter(({ modified }) => Option.isSome(modified))
-  const latest = (edited.length > 0 ? edited : dated).toSorted((a, b) => modifiedOf(b) - modifiedOf(a))[0]
+): Generator<readonly [parameter: string, filter: PunchFilter]> {
+  const closed = punches.filter(({ clockedOut }) => Option.isSome(clockedOut))
+  const sample = closed[closed.length >> 1] ?? punches[0]
+  if (sample === undefined) return
+  for (const key of idKeys) {
+    // Whether 0 finds the punches without such an id is not known.
+    const punch = punches.find((punch) => idOf(punch, key) !== 0)
+    if (punch !== undefined) yield [timePunchNames[key], { ...near(punch), [key]: idOf(punch, key) }]
+  }
+  for (const approved of [true, false]) {
+    const punch = punches.find((punch) => punch.approved === approved)
+    if (punch !== undefined) yield [`approved=${approved}`, { ...near(punch), approved }]
+  }
+  const ended = punches.find(({ autoClockedOut }) => autoClockedOut)
+  if (ended !== undefined) yield ["flags=auto_clocked_out", { ...near(ended), flags: ["auto_clocked_out"] }]
+
   const { clockedIn, clockedOut } = sample
+  const alike = punches.filter(({ deleted }) => deleted === sample.deleted)
+  yield ["clocked_in", { ...kindOf(sample), clockedIn: untilNext(clockedIn, alike.map(({ clockedIn }) => clockedIn)) }]
+  if (Option.isSome(clockedOut)) {
+    const window = untilNext(clockedOut.value, alike.flatMap(({ clockedOut }) => Option.toArray(clockedOut)))
+    yield ["clocked_out", { ...kindOf(sample), clockedOut: window }]
+  }
+  // Wherever the punch is, its wall clock is at most 14 hours from UTC.
+  const anywhere = around(clockedIn, widestOffset, widestOffset + hiddenDigits)
+  yield ["localize_search_time", { ...kindOf(sample), clockedIn: anywhere, localizeSearchTime: true }]
+
+  const [latest] = punches.toSorted((a, b) =>
+    Number(isEdited(b)) - Number(isEdited(a)) || modifiedOf(b) - modifiedOf(a)
+  )
+  if (latest !== undefined && modifiedOf(latest) > 0) {
+    const modifiedSince = DateTime.makeUnsafe(modifiedOf(latest) - 1000)
+    yield ["modified_since", { ...near(latest), deleted: "include", modifiedSince }]
+  }
+  // The dates that a punch may have: only the service knows the zone. Early and late in a day they are the fewest.
   const byTime = alike.toSorted((a, b) => timeOfDay(a) - timeOfDay(b))
-  /** The dates that the punch may have: only the service knows the zone. Early and late in a day they are the fewest. */
-  const datesOf = (punch: TimePunch): PunchFilter => ({
-    ...kindOf(punch),
-    businessDate: { first: dateOf(punch.clockedIn, -latestStart), last: dateOf(punch.clockedIn, widestOffset) }
-  })
-  return [
-    ...idKeys.flatMap((key) => {
-      // Whether 0 finds the punches without such an id is not known.
-      const punch = [sample, ...punches].find((punch) => idOf(punch, key) !== 0)
-      return withPunch(timePunchNames[key], punch, (punch) => ({ ...nearOf(punch), [key]: idOf(punch, key) }))
-    }),
-    ...[true, false].flatMap((approved) =>
-      withPunch(`approved=${approved}`, punches.find((punch) => punch.approved === approved), (punch) => ({
-        ...nearOf(punch),
-        approved
-      }))
-    ),
-    ...withPunch("flags=auto_clocked_out", punches.find(({ autoClockedOut }) => autoClockedOut), (punch) => ({
-      ...nearOf(punch),
-      flags: ["auto_clocked_out"]
-    })),
-    ["clocked_in", { ...kindOf(sample), clockedIn: untilNext(clockedIn, alike.map(({ clockedIn }) => clockedIn)) }],
-    ...Option.toArray(clockedOut).map((at) =>
-      ["clocked_out", {
-        ...kindOf(sample),
-        clockedOut: untilNext(at, alike.flatMap(({ clockedOut }) => Option.toArray(clockedOut)))
-      }] as const
-    ),
-    // Wherever the punch is, its wall clock is at most 14 hours from UTC.
-    ["localize_search_time", {
-      ...kindOf(sample),
-      clockedIn: around(clockedIn, widestOffset, widestOffset + hiddenDigits),
-      localizeSearchTime: true
-    }],
-    ...withPunch("modified_since", latest, (punch) => ({
-      deleted: "include",
-      clockedIn: near(punch),
-      modifiedSince: DateTime.makeUnsafe(modifiedOf(punch) - 1000)
-    })),
-    ...[byTime.at(0), byTime.at(-1)].flatMap((punch) => withPunch("business_date", punch, datesOf))
-  ]
+  for (const punch of [...byTime.slice(0, 1), ...byTime.slice(-1)]) {
+    const [first, last] = [dateOf(punch.clockedIn, -latestStart), dateOf(punch.clockedIn, widestOffset)]
+    yield ["business_date", { ...kindOf(punch), businessDate: { first, last } }]
+  }
 }
 
 /** Milliseconds since midnight UTC. */

@@ -1,20 +1,23 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
-import { execFileSync } from "node:child_process"
+import { execFile, execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
+import { promisify } from "node:util"
 import { checkClock, layerClockSkew } from "../../../src/cli/doctor/listing.ts"
 import { fail, ok, renderAdvice, warn } from "../../../src/cli/doctor/report.ts"
 import { twoCompanies } from "../../../src/cli/sandbox/companies.ts"
 import { writeParameters } from "../../../src/listing/parameters.ts"
+import { FakeServer } from "../../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
+import { environmentOf } from "../child.ts"
 import { cli, environment, queries, temporaryFolder, without } from "../support.ts"
 import { examine, type Lie, withRows } from "./support.ts"
 
-const fake = FakeService.layer({
-  punches: generatePunches({ seed: 8, count: 400, companyId: defaultCompany.id })
-})
+const punches = generatePunches({ seed: 8, count: 400, companyId: defaultCompany.id })
+
+const fake = FakeService.layer({ punches })
 
 const page = Fs.readFileSync(new URL("../../../docs/09-command-line.md", import.meta.url), "utf8")
 
@@ -121,6 +124,43 @@ describe("time-punches doctor", () => {
       assert.match(bad.advice, /^Advice: The service ignores this filter/)
     }).pipe(Effect.provide(fake)))
 
+  it.live("prints eight requests with --ask, which a shell can send, and sends none", () =>
+    Effect.gen(function*() {
+      const { code, stdout } = yield* cli(["doctor", "--ask"], { env: {} })
+      const service = yield* FakeService
+      const [sent, { url }] = [yield* service.requests, yield* FakeServer]
+      const shell = yield* Effect.promise(() => {
+        const ran = promisify(execFile)("bash", ["-c", stdout], { env: { ...process.env, ...environmentOf(url) } })
+        ran.child.stdin?.end(`${defaultCompany.accessToken}\n`)
+        return ran
+      })
+
+      assert.deepStrictEqual([code, sent.length, stdout.match(/^# [1-8]\. /gm)?.length], [0, 0, 8])
+      assert.notMatch(stdout, /fake-client/)
+      assert.strictEqual(
+        (yield* service.requests).map(({ endpoint }) => endpoint).join(" "),
+        "token token page page page page page page"
+      )
+      assert.deepStrictEqual(
+        [...shell.stdout.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status),
+        ["401", "200", "200", "200", "200", "200", "200", "200"]
+      )
+      assert.match(shell.stdout, /x-api-version: 2020-01-01/)
+    }).pipe(Effect.provide(FakeServer.layer().pipe(Layer.provideMerge(fake)))))
+
+  it.effect("counts breaks, and names the fields that may take punches away, until they are harmless", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* service.inject(Fault.badRow(0, { voided_at: "2026-03-02T14:00:00Z" }))
+      const marked = yield* examine()
+      const harmless = yield* examine({ env: { ...environment, TIME_PUNCHES_KNOWN_KEYS: "data[].voided_at" } })
+
+      assert.match(marked.found.get("breaks")?.[1] ?? "", /^\d+ breaks, [1-9]\d* deleted$/)
+      assert.deepStrictEqual([marked.code, marked.bad], [0, ["unknown fields", "marks"]])
+      assert.match(marked.found.get("marks")?.[1] ?? "", /data\[\]\.voided_at may take away a punch or a break/)
+      assert.deepStrictEqual(harmless.bad, ["unknown fields"])
+    }).pipe(Effect.provide(fake)))
+
   it.effect("makes several pages of a few punches, and warns when there are none", () =>
     Effect.gen(function*() {
       const service = yield* FakeService
@@ -202,7 +242,9 @@ describe("time-punches doctor", () => {
         yield* Effect.forEach(["2022-05-01", "2025-01-01", "2026-07-02"], statusOf),
         ["warn", "ok", "warn"]
       )
-    }).pipe(Effect.provide(fake)))
+    }).pipe(
+      Effect.provide(FakeService.layer({ punches: punches.map((punch) => Object.assign({}, punch, { tips: 0 })) }))
+    ))
 
   it.effect("compares its clock with the date of a response", () =>
     Effect.gen(function*() {

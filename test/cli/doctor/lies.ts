@@ -225,9 +225,6 @@ export const pageLies: ReadonlyArray<Case> = [
   warning("ignores the page size", "page size", () => ({
     ask: (query) => query.set("limit", "100")
   })),
-  warning("sends at most 100 punches", "page size", () => ({
-    ask: (query) => query.set("limit", `${Math.min(100, Number(query.get("limit")))}`)
-  })),
   failing("answers as an old version, with decimal tips", "version", () => ({
     answer: (page) => withRows(page, page.data.map((row) => ({ ...row, tips: row.tips / 100 + 0.005 })))
   }))
