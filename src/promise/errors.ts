@@ -1,5 +1,17 @@
 /** What a call without Effect rejects with: a class for each way to fail, by the tags that the errors of the main entry have. */
 
+/** What the body of an error response says, as far as it is well-typed. */
+export interface Problem {
+  /** What kind of problem it is, for people. */
+  readonly title?: string
+  /** What is wrong with this request, for people. */
+  readonly detail?: string
+  /** The service's own number for the problem. */
+  readonly code?: number
+  /** The parameter that the service refused, by its name in the query. */
+  readonly param?: string
+}
+
 /** What an error is made of. */
 export type ErrorFields =
   & Pick<TimePunchesError, "message" | "advice" | "kind" | "isRetryable">
@@ -40,12 +52,7 @@ export abstract class TimePunchesError extends Error {
   /** The id of the punch at `path`. */
   readonly punchId: number | undefined
   /** What the service says about the failure. */
-  readonly problem: {
-    readonly title?: string | undefined
-    readonly detail?: string | undefined
-    readonly code?: number | string | undefined
-    readonly param?: string | undefined
-  } | undefined
+  readonly problem: Problem | undefined
 
   constructor(fields: ErrorFields) {
     super(fields.message, { cause: fields.cause })

@@ -77,7 +77,7 @@ const fieldsOf = (error: ListError): Errors.ErrorFields => ({
   cause: error
 })
 
-/** A failure as what the caller catches. What is no error of this library stays as it is. */
+/** A failure as what the caller catches. An error that this library does not know stays as it is. */
 export const plainError = (error: unknown): unknown => {
   if (isListError(error)) return new Errors[error._tag](fieldsOf(error))
   if (error instanceof FailedBackfill) {

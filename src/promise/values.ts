@@ -1,4 +1,4 @@
-/** What a caller without Effect passes and reads: numbers, texts, `Date`s, and `undefined` where there is nothing. */
+/** What a caller without Effect passes and reads: numbers, texts, `Date`s, and `undefined` in place of `None`. */
 
 /** A break taken during a punch. */
 export interface Break {
