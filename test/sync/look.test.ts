@@ -312,7 +312,7 @@ describe("the look for deleted punches", () => {
         assert.isTrue(hasRow(), read.join())
       }
       assert.deepStrictEqual(read, ["sweep only", "confirm exclude", "confirm only", "confirm again", "done "])
-      assert.strictEqual((yield* requests).slice(before + 1), "none true none~ true~ none~ true null@")
+      assert.strictEqual((yield* requests).slice(before + 1), "none true none~ true~ none~ true")
       assert.isFalse(copy.row(deletedId)?.punch.deleted)
     }).pipe(Effect.provide(layerOf(copy, refusing)))
   })

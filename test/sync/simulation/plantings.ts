@@ -304,13 +304,13 @@ export const plantings: ReadonlyArray<Planting> = [
   {
     name: "a first load of a closed window",
     edits: [passes(
-      "  return {\n    deleted: deleted ?? \"include\",",
-      "  if (kind === \"first\") return { deleted: \"include\", clockedIn: { gte: instant(Date.UTC(2025, 0)), lte: instant(Date.UTC(2027, 0)) } }\n  return {\n    deleted: deleted ?? \"include\","
+      "  return {\n    deleted: deleted === \"again\" ? \"exclude\" : deleted ?? \"include\",",
+      "  if (kind === \"first\") return { deleted: \"include\", clockedIn: { gte: instant(Date.UTC(2025, 0)), lte: instant(Date.UTC(2027, 0)) } }\n  return {\n    deleted: deleted === \"again\" ? \"exclude\" : deleted ?? \"include\","
     )]
   },
   {
     name: "deleted left out",
-    edits: [passes("    deleted: deleted ?? \"include\",\n", "")],
+    edits: [passes("    deleted: deleted === \"again\" ? \"exclude\" : deleted ?? \"include\",\n", "")],
     change: having("softDelete")
   },
   // Beyond the table of SYNC: rules whose absence must show too.
