@@ -72,7 +72,7 @@ describe("the look for deleted punches", () => {
     warns: /leaves deleted punches out of its answers to deleted=null. From now on include_deleted=true is sent/
   })
   for (const way of ["ignores", "refuses"] as const) {
-    looking(`goes on with two listings where null is read as false and a service ${way} the other spelling`, {
+    looking(`continues with two listings where null is read as false and a service ${way} the other spelling`, {
       nulls: "false",
       [way]: ["include_deleted"]
     }, {
@@ -268,7 +268,7 @@ describe("the look for deleted punches", () => {
     }
   )
 
-  it.effect("stops and goes on in each of two listings, with the horizon of the first request", () => {
+  it.effect("stops and continues in each of two listings, with the horizon of the first request", () => {
     const copy = makeCopy()
     return Effect.gen(function*() {
       yield* TestClock.setTime(noon)

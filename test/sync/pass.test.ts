@@ -53,20 +53,23 @@ describe("a pass", () => {
       ["increment", noon - 15 * minute],
       ["confirm", noon - day - 15 * minute]
     ] as const
-  )("begins without a horizon, and asks for changes since the watermark less the overlap, in a confirm less a day too: %s", (kind, since) => {
-    const running = begin(atNoon, kind, reads)
+  )(
+    "begins without a horizon, and asks for changes since the watermark less the overlap, in a confirm less a day too: %s",
+    (kind, since) => {
+      const running = begin(atNoon, kind, reads)
 
-    assert.strictEqual(millisOf(running.since), since)
-    assert.deepInclude(running, {
-      kind,
-      pass: noon,
-      horizon: Option.none(),
-      at: Option.none(),
-      cursor: Option.none(),
-      restarts: 0,
-      pages: 0
-    })
-  })
+      assert.strictEqual(millisOf(running.since), since)
+      assert.deepInclude(running, {
+        kind,
+        pass: noon,
+        horizon: Option.none(),
+        at: Option.none(),
+        cursor: Option.none(),
+        restarts: 0,
+        pages: 0
+      })
+    }
+  )
 
   it.each([[0, 0], [1, 0], [999, 0], [1000, 1000], [1999, 1000]])(
     "asks for whole seconds, never for a later one: %d ms after noon",
