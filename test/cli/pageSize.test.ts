@@ -102,7 +102,7 @@ describe("a service that refuses pages of 200", () => {
     timeout
   )
 
-  it.live("is synced by a fleet", () =>
+  it.live("is synced by a fleet, in turns of as many punches as with pages of 200", () =>
     Effect.gen(function*() {
       const file = `${yield* temporaryFolder}/fleet.db`
       const company = `${defaultCompany.id}=${defaultCompany.guid}`
@@ -110,17 +110,21 @@ describe("a service that refuses pages of 200", () => {
       assert.strictEqual(added.code, 0, added.stderr)
       const { url } = yield* FakeServer
       const running = yield* started(
-        ["fleet", "run", "--page-size", "50", "--database", file],
+        ["fleet", "run", "--page-size", "2", "--database", file],
         environmentOf(url)
       )
-      yield* limits.pipe(
-        Effect.filterOrFail((all) => all.filter((limit) => limit === "50").length >= 3),
-        Effect.retry(Schedule.spaced("50 millis"))
+      const first = yield* call(["fleet", "status", `${defaultCompany.id}`, "--database", file, "--json"]).pipe(
+        Effect.map(({ stdout }): { readonly turns: ReadonlyArray<{ readonly pages: number }> } => JSON.parse(stdout)),
+        Effect.map(({ turns }) => turns.at(-1)),
+        Effect.filterOrFail((turn) => turn !== undefined),
+        Effect.retry(Schedule.spaced("500 millis"))
       )
       running.child.kill("SIGTERM")
       const { code, stderr } = yield* ended(running)
       assert.strictEqual(code, 0, stderr)
       assert.notInclude(yield* limits, "200")
+      // The first load: not ended after the 50 pages of 200 that are the default.
+      assert.strictEqual(first.pages, punches.length / 2)
     }).pipe(Effect.scoped, inServiceOf(50)), timeout)
 })
 
