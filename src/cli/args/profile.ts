@@ -83,7 +83,7 @@ const warnOfUnknown = Effect.fnUntraced(function*({ name: from, provider }: Sett
     const meant = meantName(name.replace(ours, ""), known).replaceAll(/(?<=mean |or )(?=[A-Z])/g, prefix)
     yield* printWarning(
       `${printable(name)} is not a setting${from === environmentName ? "" : `, in ${printable(from)}`}${meant}`,
-      "time-punches help environment lists the variables."
+      ...(meant === "" ? ["time-punches help environment lists the variables."] : [])
     )
   }
 })

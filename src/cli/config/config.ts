@@ -54,7 +54,12 @@ const show = makeVerb(
         { title: "from", cell: ({ from }) => from === null ? "" : printable(from), minWidth: 12 }
       ], yield* screen).lines(rows)
     )
-    yield* printHint(`profiles: ${Option.match(profile.file, { onNone: () => noFolder, onSome: printable })}`)
+    yield* printHint(
+      Option.match(profile.file, {
+        onNone: () => `there is ${noFolder}`,
+        onSome: (file) => `profiles: ${printable(file)}`
+      })
+    )
   }),
   {
     text: `Show what is set, and where it comes from.

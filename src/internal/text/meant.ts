@@ -24,10 +24,14 @@ const distance = (a: string, b: string): number => {
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z\d]/g, "")
 
-/** The name, then its first words: `location-id` is also meant by `location`, and `DATABASE_URL` by `DATABASE`. */
+/**
+ * The name, then its first words: `location-id` is also meant by `location`. Of a variable also its last ones: `ACCESS_TOKEN` is
+ * meant by `TOKEN`, and `DATABASE_URL` by `DATABASE`.
+ */
 const formsOf = (name: string): ReadonlyArray<string> => [
   name,
-  ...[...name.matchAll(/(?<=[a-z\d])(?:-|(?=[A-Z]))|_/g)].map(({ index }) => name.slice(0, index)).toReversed()
+  ...[...name.matchAll(/(?<=[a-z\d])(?:-|(?=[A-Z]))|_/g)].map(({ index }) => name.slice(0, index)).toReversed(),
+  ...[...name.matchAll(/_/g)].map(({ index }) => name.slice(index + 1))
 ]
 
 /** The names that are nearest to a key: of those that are near as a whole, else by their first words. */
