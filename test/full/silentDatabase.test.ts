@@ -124,8 +124,9 @@ describe("a PostgreSQL that is silent", () => {
         proxy.mode = mode
         const ends = yield* Effect.forEach(verbs, (verb) =>
           Effect.gen(function*() {
-            const { code, stderr } = yield* ended(yield* run(...verb))
-            return [verb.join(" "), code, /the database is silent: it has not answered for 30 s/.test(stderr)] as const
+            const { code, stderr, stdout } = yield* ended(yield* run(...verb))
+            const isNamed = /the database is silent: it has not answered for 30 s/.test(stderr + stdout)
+            return [verb.join(" "), code, isNamed] as const
           }), { concurrency: 6 })
 
         assert.deepStrictEqual(ends, verbs.map((verb) => [verb.join(" "), 8, true] as const))
@@ -134,7 +135,7 @@ describe("a PostgreSQL that is silent", () => {
     300_000
   )
 
-  it.live("within a run is told of, and a repeated sync and a feed that follows connect again", (context) => {
+  it.live("within a run is named, and a repeated sync and a feed that follows connect again", (context) => {
     needs(context, hasPrograms, noPostgres)
     return inTime(Effect.gen(function*() {
       const { proxy, run } = yield* opened
@@ -162,7 +163,7 @@ describe("a PostgreSQL that is silent", () => {
     }))
   }, 300_000)
 
-  it.live("is told from a lock, which is waited for", (context) => {
+  it.live("is not a lock, which is waited for", (context) => {
     needs(context, hasPrograms, noPostgres)
     return inTime(Effect.gen(function*() {
       const { run, url } = yield* opened

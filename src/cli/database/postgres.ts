@@ -1,6 +1,6 @@
 /**
- * The client of PostgreSQL: how each of its connections begins, is encrypted and ends. A server that has fallen silent is told from a
- * statement that waits for a lock, which has no limit.
+ * The client of PostgreSQL: how each of its connections begins, is encrypted and ends. It ends those of a server that has fallen
+ * silent; a statement that waits for a lock has no limit.
  */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as Clock from "effect/Clock"
@@ -39,7 +39,7 @@ export interface PostgresOptions {
 /** How long a connection may take to begin: its handshake, and a statement that needs no lock. In milliseconds, as all here. */
 const startLimit = 30_000
 
-/** A statement without an answer is told of after this time, and then once a minute, when the server is asked on another connection. */
+/** After this time a warning names a statement without an answer; then once a minute, after a statement on another connection. */
 const firstLook = 10_000
 const minute = 60_000
 

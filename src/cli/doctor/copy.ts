@@ -16,7 +16,7 @@ import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { commandFailureOf } from "../describe.ts"
 import type { CommandFailure, ExpectedError } from "../failure.ts"
-import { counted, countedPunches, formatPast, formatNumber } from "../print/format.ts"
+import { counted, countedPunches, formatNumber, formatPast } from "../print/format.ts"
 import { type CheckResult, fail, failed, ok, unknownResult, warn } from "./report.ts"
 
 /** Number of rows that a sample has. */

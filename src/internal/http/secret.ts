@@ -34,7 +34,7 @@ const mistakes: ReadonlyArray<readonly [RegExp, string]> = [
   [/^\s*(?:authorization:\s*)?bearer\s/i, "begins with the word Bearer: give it without the word Bearer"]
 ]
 
-/** What is wrong with a text that is no secret, though a header could carry it. */
+/** What is wrong with a text that a header could carry, and that is not the secret itself. */
 const mistakeIn = (value: string): string | undefined => mistakes.find(([form]) => form.test(value))?.[1]
 
 /** Whether a secret can be sent unchanged in this form, and is none of the usual mistakes. */

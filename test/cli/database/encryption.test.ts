@@ -147,7 +147,7 @@ describe("a URL without a user", () => {
       assert.include(received(), "SCRAM-SHA-256")
     }).pipe(Effect.scoped), 30_000)
 
-  it.live("is refused for a user without a name, who is told what to set", (context) => {
+  it.live("is refused for a user without a name, and says what to set", (context) => {
     needs(context, process.getuid?.() === 0, "only root can become another user")
     return Effect.gen(function*() {
       const { code, stderr } = yield* Effect.flatMap(
