@@ -18,7 +18,7 @@ import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { commandFailureOf } from "../describe.ts"
 import type { CommandFailure, ExpectedError } from "../failure.ts"
-import { counted, countedPunches, formatAge, formatNumber } from "../print/format.ts"
+import { counted, countedPunches, formatNumber, formatPast } from "../print/format.ts"
 import { type CheckResult, fail, failed, ok, unknownResult, warn } from "./report.ts"
 
 /** Number of rows that a sample has. */
@@ -133,8 +133,8 @@ export const storeFailed = (error: ExpectedError | CommandFailure): CheckResult 
 const ageOf = ({ checkpoint, lastError, rows }: CopyStatus, now: DateTime.Utc): CheckResult => {
   const completedAt = Option.flatMap(checkpoint, ({ completedAt }) => completedAt)
   if (Option.isNone(completedAt)) return warn("copy: age", "no sync run is complete", "copy", runSync)
-  const age = formatAge(Duration.max(Duration.zero, DateTime.distance(completedAt.value, now)))
-  const detail = `${counted(rows, "row")}, the last sync run ended ${age} ago`
+  const age = formatPast(DateTime.distance(completedAt.value, now), " ago")
+  const detail = `${counted(rows, "row")}, the last sync run ended ${age}`
   return Option.match(lastError, {
     onNone: () => ok("copy: age", detail),
     onSome: ({ tag }) => warn("copy: age", `${detail}; since then ${tag}`, "copy", runSync)
