@@ -10,6 +10,7 @@ import type * as Stream from "effect/Stream"
 import type { InvalidRequest } from "../ApiError.ts"
 import { countedPunches } from "../internal/page/amounts.ts"
 import { byLocation, type DayRule, dayStartsOf, type Interval, zoneOf, zonesOf } from "../payroll/DayRule.ts"
+import { hasDouble, hasOver } from "../payroll/hourClasses.ts"
 import * as Labor from "../payroll/Labor.ts"
 import {
   type Checks,
@@ -64,7 +65,7 @@ const reportChecks: Checks<ReportOptions<unknown>> = {
 
 /**
  * What to list for a report: the period by the day rule of each location, the days before it in its first week if there is a
- * weekly threshold, and `maxDuration` on each side for overlaps.
+ * weekly threshold or a seventh day, and `maxDuration` on each side for overlaps.
  */
 export const queryWindow = <E = never>(options: ReportOptions<E>): Interval => {
   orThrow(refusalOf(options, reportChecks))
@@ -126,7 +127,7 @@ export const toHtml = <E2, R, E = never>(
             isWithin && select(punch) ? { date: dateOf(dayRule)(punch.clockedIn), dayRule } : undefined)),
       datesOf,
       labor: options,
-      hours: hasThreshold(options) ? { ...options, isCounted: select } : undefined,
+      hours: hasOver(options) ? { ...options, isCounted: select } : undefined,
       check: options
     })
     const people = peopleOf(figures, options)
@@ -194,10 +195,7 @@ const peopleOf = (
     return {
       ...totals,
       key,
-      over: hasThreshold(options) ? over?.over ?? Duration.zero : undefined,
-      double: options.doubleThreshold === undefined ? undefined : over?.double ?? Duration.zero
+      over: hasOver(options) ? over?.over ?? Duration.zero : undefined,
+      double: hasDouble(options) ? over?.double ?? Duration.zero : undefined
     }
   }).toSorted(byTime)
-
-const hasThreshold = ({ dailyThreshold, doubleThreshold, weeklyThreshold }: Labor.Thresholds): boolean =>
-  (weeklyThreshold ?? dailyThreshold ?? doubleThreshold) !== undefined

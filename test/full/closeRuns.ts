@@ -82,7 +82,8 @@ const periodOf = (terms: Oracle.Terms) => ({
   rounding: terms.cents,
   weeklyThreshold: threshold(terms.weekly),
   dailyThreshold: threshold(terms.daily),
-  doubleThreshold: threshold(terms.double)
+  doubleThreshold: threshold(terms.double),
+  seventhDay: threshold(terms.seventh)
 })
 
 const optionsOf = (terms: Oracle.Terms): Close.CloseOptions => ({ ...periodOf(terms), accept: Blocker.literals })
@@ -105,7 +106,7 @@ const rowsOf = (terms: Oracle.Terms, sums: CloseSums.CloseSums): Oracle.Rows => 
     incomplete: row.incomplete,
     net: Duration.toMillis(row.net),
     over: millisOf(row.over, hasOver),
-    double: millisOf(row.double, terms.double !== undefined),
+    double: millisOf(row.double, Oracle.hasDouble(terms)),
     cost: row.cost,
     tips: row.tips
   }))
@@ -113,7 +114,7 @@ const rowsOf = (terms: Oracle.Terms, sums: CloseSums.CloseSums): Oracle.Rows => 
   assert.strictEqual(found.size, own.length, "each row once")
   const classes = Oracle.peopleOf(found)
   for (const { double, over, userId } of CloseSums.byPerson(sums)) {
-    const given = [millisOf(over, hasOver), millisOf(double, terms.double !== undefined)]
+    const given = [millisOf(over, hasOver), millisOf(double, Oracle.hasDouble(terms))]
     assert.deepStrictEqual(given, [...classes.get(userId) ?? [0, 0]], `the classes of person ${userId}`)
   }
   return found
@@ -121,7 +122,7 @@ const rowsOf = (terms: Oracle.Terms, sums: CloseSums.CloseSums): Oracle.Rows => 
 
 const mappingsOf = (terms: Oracle.Terms) => {
   const hasOver = Oracle.hasOver(terms)
-  const double = terms.double !== undefined
+  const double = Oracle.hasDouble(terms)
   const column = (value: string) => ({ header: value, value })
   const classes = [...hasOver ? ["hoursRegular", "hoursOver"] : [], ...double ? ["hoursDouble"] : []]
   const payCodes = {

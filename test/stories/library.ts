@@ -110,6 +110,7 @@ const termNames: Readonly<Record<CloseTerms.TermChange["term"], string>> = {
   weeklyThreshold: "the weekly threshold is",
   dailyThreshold: "the daily threshold is",
   doubleThreshold: "the second daily threshold is",
+  seventhDay: "the time over of a seventh day is",
   rounding: "the rounding is",
   firstDay: "the first day of the week is"
 }
