@@ -58,7 +58,7 @@ export const thresholdsOf = (random: Prng) => {
     weekly: maybe(0, 1200, 0.6),
     daily: maybe(0, 600, 0.6),
     double: maybe(0, 700, 0.45),
-    seventh: maybe(0, 600, 0.4)
+    seventh: maybe(0, 600, 0.5)
   }
 }
 
@@ -113,10 +113,14 @@ export const makeCompany = (random: Prng): Company => {
   const begun = full - (full + 4 - terms.firstDay) % 7
   const fullDates = terms.seventh === undefined
     ? []
-    : Array.from({ length: 14 }, (_, at) => begun + Math.floor(at / 2)).filter(() => random.chance(0.97))
+    : Array.from({ length: 7 }, (_, at) => begun + at)
   const punches = [
     ...Array.from({ length: random.between(20, 50) }, () => makeWork(random, terms, 0, dates)),
-    ...fullDates.map((date) => ({ ...makeWork(random, terms, 0, [date]), person: 501 }))
+    ...fullDates.flatMap((date) => {
+      const [one, other] = [1, 2].map(() => ({ ...makeWork(random, terms, 0, [date]), person: 501 }))
+      if (one === undefined || other === undefined) throw new Error("no work")
+      return random.chance(0.08) ? [{ ...one, to: one.from }] : [one, other]
+    })
   ].map((work, at) => ({ ...work, id: at + 1 }))
   return { terms, calendar, periods, dates, punches, areShared: random.chance(0.3) }
 }

@@ -427,17 +427,37 @@ const runPlan = Effect.fnUntraced(
           assert.isTrue(over >= 0 && double >= 0 && net >= over + double, `${hint()}: the classes of ${dateOf(date)}`)
         }
       }
-      // The hours of a person without a close: those of the jobs together.
+      // The hours of people and of their jobs without a close.
       const terms = { ...of.company.terms, ...period }
       const { dayRule, first, last, rounding: _, ...options } = periodOf(terms)
-      const people = yield* Stream.run(
-        Stream.fromArray(counted.map(punchOf)),
-        Labor.hoursOverThreshold({
-          ...options,
-          dayRule: CloseTerms.isByLocation(dayRule) ? Period.dayRules(dayRule) : dayRule,
-          period: (dayRule) => Period.localDays(dayRule, first, last)
-        })
+      const hours = {
+        ...options,
+        dayRule: CloseTerms.isByLocation(dayRule) ? Period.dayRules(dayRule) : dayRule,
+        period: (dayRule: Period.DayRule) => Period.localDays(dayRule, first, last)
+      }
+      const people = yield* Stream.run(Stream.fromArray(counted.map(punchOf)), Labor.hoursOverThreshold(hours))
+      const byJob = Labor.makeClassesBy(
+        hours,
+        (punch) =>
+          [
+            punch.userId,
+            punch.locationId,
+            Option.getOrElse(punch.departmentId, () => "-"),
+            punch.roleId,
+            punch.hourlyWage
+          ]
+            .join(" ")
       )
+      for (const work of counted) assert.isTrue(Result.isSuccess(byJob.add(punchOf(work))), hint())
+      const jobs = new Map<string, Pick<Oracle.Row, "over" | "double">>()
+      byJob.each((_, key, { double, over }) => {
+        const known = jobs.get(key) ?? { over: 0, double: 0 }
+        jobs.set(key, { over: known.over + over, double: known.double + double })
+      })
+      const textOfJobs = (all: ReadonlyMap<string, Pick<Oracle.Row, "over" | "double">>) =>
+        [...all].filter(([, { double, over }]) => over > 0 || double > 0)
+          .map(([key, { double, over }]) => `${key}: ${over} ${double}`).toSorted()
+      assert.deepStrictEqual(textOfJobs(jobs), textOfJobs(expected(of, terms)), `${hint()}: the hours of jobs`)
       assert.deepStrictEqual(
         [...people].map(([userId, { double, over }]) => [
           Number(userId),
