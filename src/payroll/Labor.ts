@@ -384,11 +384,11 @@ export const hoursOverThreshold = <E = never>(
 ): Sink.Sink<HashMap.HashMap<UserId, HoursOverThreshold>, TimePunch, never, E | SumOverflow | InvalidRequest> =>
   orFailing(
     refusalOf(options, hoursChecks),
-    () => toSink(() => makeHours(options), (hours) => HashMap.fromIterable(hours.result(Function.identity)))
+    () => toSink(() => makeHours(options), (hours) => HashMap.fromIterable(hours.result()))
   )
 
-/** `hoursOverThreshold` punch by punch. What `select` leaves out of the hours of a person takes no memory. @internal */
-export const makeHours = <E = never>(options: HoursOverThresholdOptions<E>) => {
+/** `hoursOverThreshold` punch by punch. */
+const makeHours = <E = never>(options: HoursOverThresholdOptions<E>) => {
   const people = new Map<UserId, PersonTime>()
   const dayOf = makeDayOf(options)
   const add = (punch: TimePunch): Result.Result<void, E | SumOverflow> => {
@@ -399,11 +399,11 @@ export const makeHours = <E = never>(options: HoursOverThresholdOptions<E>) => {
       ? Result.void
       : Result.fail(new SumOverflow({ field: "net", punchId: punch.id }))
   }
-  const result = <A>(select: (hours: HoursOverThreshold) => A): ReadonlyArray<readonly [UserId, A]> => {
+  const result = (): ReadonlyArray<readonly [UserId, HoursOverThreshold]> => {
     const weekOf = Period.makeFirstDateOfWeek({ firstDay: options.firstDay })
     // Who has no punch in the period has no hours in it.
     return [...people].flatMap(([userId, person]) =>
-      person.punches === 0 ? [] : [[userId, select(hoursOf(person, options, weekOf))] as const]
+      person.punches === 0 ? [] : [[userId, hoursOf(person, options, weekOf)] as const]
     )
   }
   return { add, result }
