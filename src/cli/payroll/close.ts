@@ -208,7 +208,8 @@ const refuseOthers = Effect.fnUntraced(function*(input: NextInput, { termsOf, ..
   ] as const
   for (const [name, value, recorded] of given) {
     if (Option.isSome(value) && value.value !== recorded) {
-      return yield* differs(`--${flagNameOf(name)} ${value.value}`, termsOf, recorded)
+      const mark = name === "seventhDay" ? "=" : " "
+      return yield* differs(`--${flagNameOf(name)}${mark}${value.value}`, termsOf, recorded)
     }
   }
 })
