@@ -151,7 +151,7 @@ const isRuleOrMap = (dayRule: CloseTermsOptions["dayRule"]): Wrong | undefined =
 export const isRuleMap = (dayRules: ReadonlyMap<LocationId, DayRule>): Wrong | undefined => {
   if (!Predicate.isMap(dayRules)) return wrong("must be a map from locations to day rules")
   for (const [locationId, each] of dayRules) {
-    const found = isDayRule(each)
+    const found = Schema.is(LocationId)(locationId) ? isDayRule(each) : wrong("must be of a location id")
     if (found !== undefined) return wrong(found.detail, `[${locationId}]${found.at}`)
   }
   return undefined
