@@ -133,7 +133,7 @@ describe("a seventh day", () => {
           [[sum(1), sum(2), sum(3)]]
         )
       }
-      return given.map(([wage, ...hours]): ReadonlyArray<number> => wage === 0 ? hours : [wage, ...hours])
+      return given.map((row): ReadonlyArray<number> => row[0] === 0 ? row.slice(1) : row)
     })
   const free = (punches: ReadonlyArray<TimePunch>) => punches.map((each) => ({ ...each, hourlyWage: Cents.make(0) }))
 

@@ -111,17 +111,14 @@ export const makeCompany = (random: Prng): Company => {
   // A week without a day off, often in two periods.
   const full = some(random, edges)
   const begun = full - (full + 4 - terms.firstDay) % 7
-  const fullDates = terms.seventh === undefined
-    ? []
-    : Array.from({ length: 7 }, (_, at) => begun + at)
-  const punches = [
-    ...Array.from({ length: random.between(20, 50) }, () => makeWork(random, terms, 0, dates)),
-    ...fullDates.flatMap((date) => {
-      const [one, other] = [1, 2].map(() => ({ ...makeWork(random, terms, 0, [date]), person: 501 }))
-      if (one === undefined || other === undefined) throw new Error("no work")
-      return random.chance(0.08) ? [{ ...one, to: one.from }] : [one, other]
-    })
-  ].map((work, at) => ({ ...work, id: at + 1 }))
+  const punches = Array.from({ length: random.between(20, 50) }, (_, at) => makeWork(random, terms, at + 1, dates))
+  for (let date = begun; terms.seventh !== undefined && date < begun + 7; date++) {
+    const isIdle = random.chance(0.08)
+    for (let count = isIdle ? 1 : 2; count > 0; count--) {
+      const work = makeWork(random, terms, punches.length + 1, [date])
+      punches.push({ ...work, person: 501, to: isIdle ? work.from : work.to })
+    }
+  }
   return { terms, calendar, periods, dates, punches, areShared: random.chance(0.3) }
 }
 

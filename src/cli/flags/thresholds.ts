@@ -55,8 +55,8 @@ export const makeThresholdFlags = (verb: "Show" | "Record") => ({
   seventhDay: Flag.String("seventh-day").pipe(
     Flag.withMetavar("HOURS"),
     Flag.withDescription(
-      `${verb} no time as regular on the last day of a week whose seven days were all worked: 8 hours, or with =6h so many, ` +
-        "are over, and the rest is double"
+      `${verb} no time as regular on the last day of a week whose seven days were all worked: 8 hours are over, or 6 with =6h, ` +
+        "and the rest is double"
     ),
     Flag.filterMap(readHours, () => hoursForm),
     Flag.withOptionalValue("8h"),

@@ -169,11 +169,11 @@ describe("summary with thresholds", () => {
         Effect.map(
           cli(["summary", "--week", "2026-03-09", ...flags, "--by", by, "--json", ...more]),
           ({ stdout }) =>
-            rowsOf(stdout).map((row) => [
-              row["userId"],
-              row["locationId"],
-              ...["regularSeconds", "overSeconds", "doubleSeconds"].map((name) => Number(row[name]) / 3600)
-            ])
+            rowsOf(stdout).map((row) =>
+              [row["userId"], row["locationId"]].concat(
+                ["regularSeconds", "overSeconds", "doubleSeconds"].map((name) => Number(row[name]) / 3600)
+              )
+            )
         )
 
       // Seven hours in New York, then six in Honolulu: the first of them is the eighth of the day.
