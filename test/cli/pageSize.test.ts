@@ -123,3 +123,26 @@ describe("a service that refuses pages of 200", () => {
       assert.notInclude(yield* limits, "200")
     }).pipe(Effect.scoped, inServiceOf(50)), timeout)
 })
+
+describe("a service that sends at most 50 punches, whatever is requested", () => {
+  it.live("is read whole by a list, an export and a copy, and doctor warns", () =>
+    Effect.gen(function*() {
+      const folder = yield* temporaryFolder
+      const listed = yield* call(["list", "--format", "ndjson"])
+      assert.strictEqual(listed.stdout.trim().split("\n").length, 130)
+      const exported = yield* call(["export", "--output", `${folder}/rows.ndjson`])
+      assert.match(exported.stderr, /130/)
+      const synced = yield* call(["copy", "sync", "--database", `${folder}/punches.db`])
+      assert.strictEqual(synced.code, 0, synced.stderr)
+      assert.match(
+        (yield* call(["copy", "status", "--json", "--database", `${folder}/punches.db`])).stdout,
+        /"rows":130,/
+      )
+      const { code, stdout } = yield* call(["doctor"])
+      assert.strictEqual(code, 0)
+      assert.match(stdout, /warn {2}page size +50 punches for a page size of 200, and more follow\n/)
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({ punches, pageCap: 50 }))))
+    ), timeout)
+})
