@@ -156,11 +156,15 @@ export const refusalOf = (mapping: Mapping, states: ReadonlyArray<MappedSums>): 
       [path, name, part]
     ): ReadonlyArray<Refusal> => [
       [!hasOver, path, `${name} needs a threshold, and the sums have none`],
-      [part === "double" && !hasDouble, path, `${name} needs a second daily threshold, and the sums have none`],
+      [
+        part === "double" && !hasDouble,
+        path,
+        `${name} needs a second daily threshold or a seventh day, and the sums have neither`
+      ],
       [
         part === "regular" && hasDouble && !hasDoublePlace,
         path,
-        "the sums have hours over a second daily threshold, and nothing shows them: add the class double"
+        "the sums may have double hours, and nothing shows them: add the class double"
       ]
     ])
   ])

@@ -219,9 +219,12 @@ const toolkit = Toolkit.make(
       ...period,
       ...selection,
       by: described("Groups: some of user, location, role, department, day, week, joined by commas. Default: location"),
-      weeklyThreshold: described("A weekly threshold such as 40h: adds the hours over it; needs by user, week or day"),
+      weeklyThreshold: described("A weekly threshold such as 40h: adds the hours over it"),
       dailyThreshold: described("A daily threshold such as 8h: adds the hours over it"),
       doubleThreshold: described("A second daily threshold such as 12h: the hours over it are a separate class"),
+      seventhDay: described(
+        "How many hours of the last day of a week of seven worked days are over, such as 8h; more are double, none regular"
+      ),
       asOf: described("Count open punches up to this instant, such as 2026-03-09T15:00:00Z")
     })
   ),
@@ -316,6 +319,7 @@ export const layerTools = (copy: Copy) =>
               ["weekly-threshold", given.weeklyThreshold],
               ["daily-threshold", given.dailyThreshold],
               ["double-threshold", given.doubleThreshold],
+              ["seventh-day", given.seventhDay],
               ["as-of", given.asOf]
             ],
             "summary",
@@ -475,7 +479,7 @@ const shown = {
     regularSeconds overSeconds doubleSeconds overDailySeconds
     close revision revisions previous voids first last closedAt active accepted files mappingHash rows release rules added terms
     clocks locations clock begins zone dayStarts starts daysFrom firstDay rounding weeklyThreshold dailyThreshold
-    doubleThreshold thresholds
+    doubleThreshold seventhDay thresholds
     open unapproved disputed overlap tooLong anomaly autoClockedOut gap stale empty edge deletionsUnseen version unknownMark
   `),
   /** With `--with-wages`. */
