@@ -407,7 +407,8 @@ describe.each(databases())("PunchCopy.feed in $name", (database) => {
       // The change that they have not seen goes out of the history.
       yield* commit(opened.kept, company, [row(2, { notes: "edited again" })])
       yield* prune(opened)
-      for (const place of places) assert.strictEqual((yield* failureOf(opened, place))._tag, "HistoryUnavailable", place)
+      for (const place of places)
+        assert.strictEqual((yield* failureOf(opened, place))._tag, "HistoryUnavailable", place)
     }))
 
   test("fails at a place before a removal by hand, also once a pruned history has passed both", (opened) =>
@@ -436,7 +437,10 @@ describe.each(databases())("PunchCopy.feed in $name", (database) => {
 
       assert.deepStrictEqual(yield* since(first), yield* eventsOf(opened, then))
       assert.deepStrictEqual(told(yield* since(second)), [[2, "edited"]])
-      assert.deepStrictEqual(told(yield* since(DateTime.subtract(second, { milliseconds: 1 }))), [[1, "edited"], [2, "edited"]])
+      assert.deepStrictEqual(told(yield* since(DateTime.subtract(second, { milliseconds: 1 }))), [[1, "edited"], [
+        2,
+        "edited"
+      ]])
       assert.deepStrictEqual(yield* since(DateTime.makeUnsafe("9999-01-01T00:00:00Z")), [])
       assert.strictEqual(yield* run(PunchCopy.feedPosition(company, { since: first })), then)
       const before = yield* Effect.flip(since(DateTime.subtract(first, { milliseconds: 1 })))

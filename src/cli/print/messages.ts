@@ -10,7 +10,7 @@ import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import { inspect, stripVTControlCharacters } from "node:util"
 import { OnRetry, type RetryNotice } from "../../internal/telemetry/metrics.ts"
-import { escaped, printable } from "../../internal/text/printable.ts"
+import { escaped, escapedLines, printable } from "../../internal/text/printable.ts"
 import type { CommandFailure } from "../failure.ts"
 import { Colours } from "./colour.ts"
 import { formatElapsed } from "./format.ts"
@@ -137,8 +137,6 @@ export const runnable = Effect.map(Messages, (mode) => {
  */
 const shown = (lines: ReadonlyArray<string>) =>
   Effect.map(runnable, (runnable) => lines.map(runnable).map(escapedLines))
-
-const escapedLines = (text: string): string => text.split("\n").map(escaped).join("\n")
 
 /** Writes lines about the result to standard error, also with `--quiet`: nothing was found, or what was. */
 export const printError = (...lines: ReadonlyArray<string>) => message("remark", lines)

@@ -68,6 +68,21 @@ export const printCells = <E, R>(texts: Stream.Stream<string, E, R>, separator =
     )
   )
 
+/** A regular file that is the standard output of this process. */
+interface OutputFile {
+  readonly size: number
+  /** Whether it ends within a line; `undefined` where the system does not let it be read. */
+  readonly isCut: Effect.Effect<boolean | undefined>
+  /** Returns once all that was written is on disk. */
+  readonly sync: Effect.Effect<void, PlatformError.PlatformError>
+}
+
+/** The file that is standard output now; `undefined` for a pipe, a terminal, or what is no process. */
+export class StdoutFile extends Context.Reference<Effect.Effect<OutputFile | undefined>>(
+  "effect-time-punches/cli/StdoutFile",
+  { defaultValue: () => Effect.undefined }
+) {}
+
 /** Writes a text to standard output, unless it is empty. */
 export const printText = (text: string) => text === "" ? Effect.void : print(Stream.make(text))
 

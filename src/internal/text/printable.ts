@@ -26,6 +26,9 @@ export const printable = (text: string): string =>
 export const escaped = (text: string): string =>
   text.replace(unprintable, (char, hidden: string | undefined) => hidden === undefined ? char : codeOf(char))
 
+/** The same for a text whose lines stay lines. */
+export const escapedLines = (text: string): string => text.split("\n").map(escaped).join("\n")
+
 const codeOf = (char: string): string => {
   const code = char.codePointAt(0) ?? 0
   return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, "0")}`
