@@ -126,7 +126,7 @@ const takeBack = (size: number, written: number): boolean => {
   }
 }
 
-/** For what is told after a text is on disk. */
+/** The file that is standard output, for what is kept once a text is on disk. */
 const stdoutFile = Effect.sync(() => {
   const size = sizeOfFile()
   return size === undefined ? undefined : {

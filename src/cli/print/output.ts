@@ -74,7 +74,7 @@ interface OutputFile {
   readonly sync: Effect.Effect<void, PlatformError.PlatformError>
 }
 
-/** The file that is standard output now; `undefined` for a pipe, a terminal, or what is no process. */
+/** The file that is standard output now; `undefined` for a pipe or a terminal. */
 export class StdoutFile extends Context.Reference<Effect.Effect<OutputFile | undefined>>(
   "effect-time-punches/cli/StdoutFile",
   { defaultValue: () => Effect.undefined }

@@ -104,7 +104,7 @@ describe("time-punches copy feed", () => {
       assert.include(JSON.parse(read(state)).position, `/${one}`)
     })))
 
-  it.effect("says in one line that a state has no event of the kinds or fields that are asked for", () =>
+  it.effect("says in one line that a state has no event of these kinds or fields", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       yield* sync(file)
       for (
