@@ -41,8 +41,16 @@ const writers: Readonly<Record<string, (folder: string) => ReadonlyArray<string>
   ) => ["payroll", "diff", "--close", "1", "--format", "csv", "--rows", "people", "--names", `${folder}/names.csv`],
   file: (folder) => ["payroll", "file", "1", "--mapping", `${folder}/mapping.json`, "--names", `${folder}/names.csv`],
   preview: (folder) => [
-    ...["payroll", "file", "--preview", ...week, "--source", "service"],
-    ...["--mapping", `${folder}/mapping.json`, "--names", `${folder}/names.csv`]
+    "payroll",
+    "file",
+    "--preview",
+    ...week,
+    "--source",
+    "service",
+    "--mapping",
+    `${folder}/mapping.json`,
+    "--names",
+    `${folder}/names.csv`
   ],
   // Those that are escaped where they are laid out, or as JSON.
   "ndjson of feed": () => ["copy", "feed"],
@@ -58,8 +66,14 @@ const writers: Readonly<Record<string, (folder: string) => ReadonlyArray<string>
 }
 
 const onDatabase = new Set([
-  ...["diff of punches", "diff of people", "file", "table of diff"],
-  ...["ndjson of feed", "table of feed", "json of show", "table of closes"]
+  "diff of punches",
+  "diff of people",
+  "file",
+  "table of diff",
+  "ndjson of feed",
+  "table of feed",
+  "json of show",
+  "table of closes"
 ])
 /** What prints the text of a mapping, whose separator is a tab. */
 const ofMapping = new Set(["file", "preview"])
