@@ -88,7 +88,7 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
 
   const knowFromNow = (company: CompanyId) =>
     sql`UPDATE ${tables.sync}
-      SET known_since = history_last
+      SET known_since = history_last, history_since = history_last
       WHERE company_id = ${bigint(company)}`
 
   const lowerStamps = (company: CompanyId, pass: number) =>

@@ -19,7 +19,9 @@ const State = Schema.fromJsonString(Schema.Struct({
   company: CompanyId,
   database: Schema.String,
   /** Null until the first event of a run that begins with the state of the copy. */
-  position: Schema.NullOr(FeedPosition)
+  position: Schema.NullOr(FeedPosition),
+  /** The size of the file that was standard output then. What is longer may end in the line of a run that was killed. */
+  size: Schema.optionalKey(Schema.Int)
 }))
 
 const about = "How far time-punches copy feed has printed. The same command continues there."
@@ -53,17 +55,25 @@ export const openState = Effect.fnUntraced(function*(file: string, company: Comp
   yield* removeScratch(target)
   let isOurs = false
   const save = Effect.fnUntraced(
-    function*(position: FeedPosition | undefined) {
+    function*(position: FeedPosition | undefined, size: number | undefined) {
       if (isOurs && (yield* read)?.run !== run) return yield* takenOver(file)
       const text = yield* Effect.orDie(
-        Schema.encodeEffect(State)({ about, form: 1, run, company, database, position: position ?? null })
+        Schema.encodeEffect(State)({
+          about,
+          form: 1,
+          run,
+          company,
+          database,
+          position: position ?? null,
+          ...(size === undefined ? {} : { size })
+        })
       )
       yield* replaceWhole(target, `${text}\n`, file)
       isOurs = true
     },
     Effect.uninterruptible
   )
-  return { start: found?.position ?? undefined, save }
+  return { start: found?.position ?? undefined, size: found?.size ?? 0, save }
 })
 
 const takenOver = (file: string) =>

@@ -28,7 +28,7 @@ import type { Terminal } from "effect/Terminal"
 import type { Company } from "../../Company.ts"
 import { toVersion } from "../../export/rows.ts"
 import type { CompanyId } from "../../Ids.ts"
-import { printable } from "../../internal/text/printable.ts"
+import { escapedLines, printable } from "../../internal/text/printable.ts"
 import { version } from "../../internal/wire/userAgent.ts"
 import { positionAt } from "../../sql/feed.ts"
 import { FeedKind, FeedPosition } from "../../sql/feedPosition.ts"
@@ -492,7 +492,10 @@ const shown = {
   typed: keysOf("notes note pos_type")
 }
 
-/** Keeps what may be shown, marks typed text, and cuts long arrays, with the number that is left out. */
+/**
+ * Keeps what may be shown, marks typed text, and cuts long arrays, with the number that is left out. What a model would read, and
+ * a person who looks at the note would not see, is escaped.
+ */
 export const select = (
   value: Schema.Json,
   allowed: { readonly wages: boolean; readonly names: boolean }
@@ -501,6 +504,7 @@ export const select = (
     const kept = value.slice(0, maxRows).map((each) => select(each, allowed))
     return value.length > maxRows ? [...kept, { leftOut: value.length - maxRows }] : kept
   }
+  if (typeof value === "string") return escapedLines(value)
   if (typeof value !== "object" || value === null) return value
   const isShown = (key: string) =>
     shown.always.has(key) || shown.typed.has(key) || (allowed.wages && shown.money.has(key)) ||
@@ -509,7 +513,7 @@ export const select = (
     Object.entries(value).filter(([key]) => isShown(key)).map(([key, each]) => [
       key,
       shown.typed.has(key) && typeof each === "string" && each !== ""
-        ? { untrustedText: each }
+        ? { untrustedText: escapedLines(each) }
         : select(each, allowed)
     ])
   )
