@@ -110,18 +110,21 @@ export class ForSnapshot extends Context.Reference<boolean>("effect-time-punches
 const places = new WeakMap<object, Semaphore.Semaphore>()
 
 /** Fewer than the connections of a pool, so that statements and transactions do not wait for readers. */
-const placesOf = ({ sql }: Database): Semaphore.Semaphore => {
+const placesOf = ({ dialect, sql }: Database): Semaphore.Semaphore => {
   const known = places.get(sql.transactionService)
   if (known !== undefined) return known
   const config = Predicate.hasProperty(sql, "config") ? sql.config : undefined
   const size = Predicate.hasProperty(config, "maxConnections") ? Number(config.maxConnections ?? usualPool) : usualPool
-  const made = Semaphore.makeUnsafe(Math.max(1, size - 2))
+  const made = Semaphore.makeUnsafe(dialect.name === "sqlite" ? mostFiles : Math.max(1, size - 2))
   places.set(sql.transactionService, made)
   return made
 }
 
 /** As `PgClient` has it. */
 const usualPool = 10
+
+/** Readers of SQLite: each has two files open, and up to 2 MB of pages. */
+const mostFiles = 64
 
 /**
  * Runs a stream whose statements all see the database as it was at the first of them. They have a connection to themselves,

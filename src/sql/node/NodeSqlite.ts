@@ -15,8 +15,8 @@ import * as Fs from "node:fs"
 import { dirname, resolve } from "node:path"
 import { DatabaseSync, type DatabaseSyncOptions, type SQLInputValue, type StatementSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
-import { ForSnapshot } from "../../internal/sql/transaction.ts"
 import { checkCompanions, hasLog, ownsNothing, takeNames } from "../../internal/files/whose.ts"
+import { ForSnapshot } from "../../internal/sql/transaction.ts"
 
 /** How a database is opened. */
 export interface NodeSqliteOptions {
@@ -36,7 +36,7 @@ export interface NodeSqliteOptions {
 /**
  * A `SqlClient` over `node:sqlite`. The journal is a write-ahead log, so that other processes read while one writes. A lock
  * of another process is waited for at most 50 ms, since the wait holds up the whole process: retry the transaction.
- * Transactions begin with `BEGIN IMMEDIATE`. Fails if the file cannot be opened, is not a regular file, or is not a database.
+ * Transactions begin with `BEGIN IMMEDIATE`. A stream over a copy reads from a connection of its own. Fails if the file cannot be opened, is not a regular file, or is not a database.
  * Once the file was removed, or another one has its name, each transaction fails: what it would write no one would find.
  * A COMMIT is on disk when it returns (`synchronous = FULL`). Fails if a file beside the database (`-wal`, `-shm`, `-journal`) may
  * be from another user, whose content SQLite would believe.
