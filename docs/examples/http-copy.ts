@@ -1,4 +1,4 @@
-/** Streams a copy to callers as NDJSON, while the same process keeps it: a caller who reads slowly holds up nobody. */
+/** Streams a copy to callers as NDJSON, while the same process keeps it: a slow caller holds up no other, and no sync. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer, Option, Stream } from "effect"

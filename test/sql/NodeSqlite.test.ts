@@ -169,7 +169,7 @@ describe("NodeSqlite", () => {
       assert.lengthOf(yield* read, 1)
 
       Fs.copyFileSync(filename, join(folder, "other.db"))
-      // The writer is in a transaction, in which it does not look whether its file has the name.
+      // The writer is in a transaction, in which it does not check the name of its file.
       const error = yield* sql.withTransaction(Effect.gen(function*() {
         Fs.renameSync(join(folder, "other.db"), filename)
         return yield* Effect.promise(() => Effect.runPromise(Effect.flip(read)))

@@ -90,7 +90,7 @@ export const instant = (name: string, description: string, ofDates = "") =>
     readInstant
   )
 
-/** The same, or the time at which the command runs. */
+/** The same, or the second in which the command runs. */
 export const instantOrNow = (name: string, description: string) =>
   text(
     name,
@@ -99,7 +99,10 @@ export const instantOrNow = (name: string, description: string) =>
     "now, or an RFC 3339 instant with a zone, such as 2026-03-01T08:00:00+01:00",
     (value): Option.Option<DateTime.Utc | "now"> => value === "now" ? Option.some(value) : readInstant(value)
   ).pipe(
-    Flag.mapEffect((given) => Effect.map(DateTime.now, (now) => Option.map(given, (at) => at === "now" ? now : at)))
+    Flag.mapEffect((given) =>
+      Effect.map(DateTime.now, (now) =>
+        Option.map(given, (at) => at === "now" ? DateTime.startOf(DateTime.toUtc(now), "second") : at))
+    )
   )
 
 export const readDate: (text: string) => Option.Option<BusinessDate> = Schema.decodeUnknownOption(BusinessDate)

@@ -99,8 +99,8 @@ const surfaced = <A, E, R>(self: Effect.Effect<A, E | SqlError, R>): Effect.Effe
   })
 
 /**
- * Set while the connection of a snapshot is acquired, which only reads: a client with one connection may open another. A reader
- * that is slow then holds up nobody.
+ * Set while the connection of a snapshot is acquired, which only reads: a client with one connection may open another, so that a
+ * slow reader does not hold up a writer.
  */
 export class ForSnapshot extends Context.Reference<boolean>("effect-time-punches/internal/sql/ForSnapshot", {
   defaultValue: () => false

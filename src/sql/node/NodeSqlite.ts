@@ -36,7 +36,8 @@ export interface NodeSqliteOptions {
 /**
  * A `SqlClient` over `node:sqlite`. The journal is a write-ahead log, so that other processes read while one writes. A lock
  * of another process is waited for at most 50 ms, since the wait holds up the whole process: retry the transaction.
- * Transactions begin with `BEGIN IMMEDIATE`. A stream over a copy reads from a connection of its own. Fails if the file cannot be opened, is not a regular file, or is not a database.
+ * Transactions begin with `BEGIN IMMEDIATE`. A stream over a copy reads from a separate connection.
+ * Fails if the file cannot be opened, is not a regular file, or is not a database.
  * Once the file was removed, or another one has its name, each transaction fails: what it would write no one would find.
  * A COMMIT is on disk when it returns (`synchronous = FULL`). Fails if a file beside the database (`-wal`, `-shm`, `-journal`) may
  * be from another user, whose content SQLite would believe.
@@ -77,7 +78,7 @@ const make = Effect.fnUntraced(function*({ filename, readonly = false }: NodeSql
   })
 })
 
-/** A connection of its own, to the same file. */
+/** A separate connection to the same file, for a snapshot. */
 const openReader = ({ checkNamed }: Opened, filename: string) =>
   Effect.map(
     Effect.acquireRelease(

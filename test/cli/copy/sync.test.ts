@@ -267,7 +267,7 @@ describe("time-punches sync", () => {
       assert.strictEqual(rowsIn(file), 450)
     })))
 
-  it.effect("prints nothing with --quiet, but JSON that is asked for, and what failed", () =>
+  it.effect("prints nothing with --quiet, except JSON that is requested, and what failed", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       const runs = [yield* sync(file, "--quiet"), yield* sync(file, "--quiet"), yield* sync(file, "--quiet", "--json")]
       const together = yield* sync(file, "--stop-after", "1s", "--every", "1m")
