@@ -228,7 +228,7 @@ const writeVariables = Effect.fnUntraced(function*(named: string, variables: Rea
   yield* clear(file)
   const text = mark + Object.entries(variables).map(([name, value]) => `${name}=${value}\n`).join("")
   const exists = new CommandFailure({
-    message: `${file} exists, and no sandbox wrote it`,
+    message: `${named} exists, and no sandbox wrote it`,
     advice: ["Remove it, or name another one."],
     code: exitCode.system
   })

@@ -119,11 +119,16 @@ export const follow = (named: string): string | undefined => {
 export const isDescriptorFolder = (folder: string): boolean =>
   /^\/(dev\/fd|proc\/\d+\/(task\/\d+\/)?fd)$/.test(folder.replaceAll("\\", "/"))
 
-/** Throws for what another user may have put under a name in a folder as `/tmp`, so that this user writes where that one wants. */
-export const checkPlanted = (path: string, found = find(path), what = ""): void => {
+/** Whether another user may have put it under a name in a folder as `/tmp`, so that this user writes where that one wants. */
+export const isPlanted = (path: string, found = find(path)): boolean => {
   const folder = Fs.statSync(dirname(path), { throwIfNoEntry: false })
-  if (found === undefined || folder === undefined || (folder.mode & 0o1002) !== 0o1002) return
-  if (found.uid === folder.uid || found.uid === selfBeside(path)) return
+  if (found === undefined || folder === undefined || (folder.mode & 0o1002) !== 0o1002) return false
+  return found.uid !== folder.uid && found.uid !== selfBeside(path)
+}
+
+/** Throws for what another user may have put there. */
+export const checkPlanted = (path: string, found = find(path), what = ""): void => {
+  if (found === undefined || !isPlanted(path, found)) return
   throw new ForeignFile(
     `${path} is ${what}of another user (${found.uid}), in a folder where every user may create files`,
     "Name a file in a folder that only you may write."
