@@ -40,7 +40,7 @@ import { CloseNumber, type RevisionId } from "./ids.ts"
 import { lossesOf, type LostHours } from "./losses.ts"
 import { gapLines, refuseAdded, refuseOverlap } from "./neighbours.ts"
 import { activeOne, revisionNamed, storedOf } from "./read.ts"
-import { getVoid, newestRevision, type Revision, termsAt } from "./Revision.ts"
+import { endedOf, getVoid, newestRevision, type Revision, termsAt } from "./Revision.ts"
 import * as RevisionName from "./RevisionName.ts"
 import { type ActiveClose, readSums } from "./rows.ts"
 import { type Corrected, punchesIn, sumRules, sumsOf, verdictOf } from "./verdict.ts"
@@ -85,9 +85,7 @@ const closeChecks: Checks<CloseOptions> = {
 
 /** The first revision of a close. */
 export interface Created extends Revision {
-  /** The active close before it. */
-  readonly precedingClose: Option.Option<CloseNumber>
-  /** The terms that differ from the close before it. */
+  /** The terms that differ from the active close before it, the one behind it, and a voided one that had days of it. */
   readonly changedTerms: ReadonlyArray<CloseTerms.TermChange>
 }
 
@@ -156,14 +154,18 @@ export const create = (
       return edges > 0 ? { ...found, edge: edges } : found
     })
     // Of the closes that the transaction sees: another process may have written one after the snapshot.
-    let preceding: ActiveClose | undefined
+    let others: ReadonlyArray<CloseTerms.NumberedTerms> = []
     const revisions = yield* write(
       books,
       books.copy.at,
       Effect.fnUntraced(function*(now) {
         const accepted = yield* requireReady(now)
-        preceding = now.active.filter((each) => each.terms.first < terms.first)
-          .toSorted((one, other) => one.terms.first < other.terms.first ? -1 : 1).at(-1)
+        const sorted = now.active.toSorted((one, other) => one.terms.first < other.terms.first ? -1 : 1)
+        others = [
+          sorted.findLast((each) => each.terms.first < terms.first),
+          sorted.find((each) => each.terms.first > terms.first),
+          endedOf(now.all).findLast((each) => each.terms.first <= terms.last && terms.first <= each.terms.last)
+        ].filter((each) => each !== undefined)
         return [{
           ...RevisionName.next(CloseNumber.make(now.all.reduce((last, { close }) => Math.max(last, close), 0) + 1), 0),
           link: undefined,
@@ -178,8 +180,7 @@ export const create = (
     )
     return {
       ...yield* headOrDie(revisions),
-      precedingClose: Option.map(Option.fromUndefinedOr(preceding), ({ close }) => close),
-      changedTerms: preceding === undefined ? [] : CloseTerms.changesFrom(preceding.terms, terms)
+      changedTerms: others.flatMap((other) => CloseTerms.changesFrom(other, terms))
     }
   })
 

@@ -5,6 +5,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import type { InvalidRequest } from "../ApiError.ts"
 import { BusinessDate, CompanyId, LocationId } from "../Ids.ts"
 import { dayMillis } from "../internal/wire/instant.ts"
@@ -32,10 +33,11 @@ import {
   type Wrong,
   wrong
 } from "../payroll/options.ts"
-import { PayCalendar, type PayPeriod } from "../payroll/PayCalendar.ts"
+import { type PayCalendar, PayCalendarText, type PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import type { TimePunch } from "../TimePunch.ts"
+import type { CloseNumber } from "./ids.ts"
 
 export type { MillisInterval } from "../payroll/DayRule.ts"
 
@@ -83,6 +85,8 @@ export const CloseTerms = Schema.Struct({
   dailyThreshold: Schema.OptionFromNullOr(Seconds),
   /** The second threshold of a day. */
   doubleThreshold: Schema.OptionFromNullOr(Seconds),
+  /** The pay periods, of which one begins behind `last`; equal calendars have equal texts. `None` for free dates. */
+  calendar: Schema.OptionFromNullOr(PayCalendarText),
   /** The clocks of the locations, each once. */
   clocks: Schema.Array(CloseClock),
   /** The locations of the close. */
@@ -105,6 +109,8 @@ export interface CloseTermsOptions extends Thresholds {
   readonly firstDay?: Period.Weekday | undefined
   /** How a fraction of a cent is rounded. */
   readonly rounding: Rounding
+  /** The pay periods, of which `Close.next` gives the one behind this close. Default: none, for free dates. */
+  readonly calendar?: PayCalendar | undefined
 }
 
 /** The thresholds of a close, as they are given to `make` and to `Labor`. @internal */
@@ -114,26 +120,34 @@ export const thresholdsOf = (terms: CloseTerms): Required<Thresholds> => ({
   doubleThreshold: Option.getOrUndefined(terms.doubleThreshold)
 })
 
-/** A term that differs between two closes: in a week that both have, hours would count twice, or not at all. */
+/** A term that differs between two closes: by another threshold, a week that both have would count hours twice, or not at all. */
 export interface TermChange {
+  /** The other close. */
+  readonly close: CloseNumber
   /** The term. */
   readonly term: typeof shared[number]
-  /** Its value in the close before, as in JSON: seconds, a word, or `null` without one. */
-  readonly before: string | number | null
+  /** Its value in the other close, as in JSON: seconds, a word, or `null` without one. */
+  readonly other: string | number | null
   /** Its value in this close. */
   readonly now: string | number | null
 }
 
-const shared = ["weeklyThreshold", "dailyThreshold", "doubleThreshold", "rounding", "firstDay"] as const
+const shared = ["weeklyThreshold", "dailyThreshold", "doubleThreshold", "rounding", "firstDay", "calendar"] as const
 
-/** The terms in which a close differs from the one before it. @internal */
-export const changesFrom = (before: CloseTerms, now: CloseTerms): ReadonlyArray<TermChange> => {
-  const [one, other] = [Schema.encodeSync(CloseTerms)(before), Schema.encodeSync(CloseTerms)(now)]
+/** The terms in which a close differs from another one. @internal */
+export const changesFrom = ({ close, terms }: NumberedTerms, now: CloseTerms): ReadonlyArray<TermChange> => {
+  const [other, own] = [sharedOf(terms), sharedOf(now)]
   return shared.flatMap((term) => {
-    const change = { term, before: one[term] ?? null, now: other[term] ?? null }
-    return change.before === change.now ? [] : [change]
+    const change = { close, term, other: other[term], now: own[term] }
+    // Free dates have no calendar to differ in.
+    const isSame = change.other === change.now || (term === "calendar" && (!change.other || !change.now))
+    return isSame ? [] : [change]
   })
 }
+
+/** The terms without dates and clocks, as in JSON. @internal */
+export const sharedOf = (terms: CloseTerms): Record<typeof shared[number], string | number | null> =>
+  Struct.pick(Schema.encodeSync(CloseTerms)({ ...terms, clocks: [], locations: [] }), shared)
 
 /** Whether there is a day rule for each location. @internal */
 export const isByLocation = (
@@ -165,6 +179,7 @@ export const termsChecks: Checks<Omit<CloseTermsOptions, "companyId">> = {
   dayRule: isRuleOrMap,
   firstDay: optional(word(Period.Weekday.literals)),
   rounding: word(Rounding.literals),
+  calendar: optional(Period.calendarChecks.calendar),
   weeklyThreshold: optional(isFiniteThreshold),
   dailyThreshold: optional(isFiniteThreshold),
   doubleThreshold: optional(isFiniteThreshold)
@@ -219,6 +234,7 @@ export const termsOf = (options: CloseTermsOptions): CloseTerms => {
     weeklyThreshold: threshold(weeklyThreshold),
     dailyThreshold: threshold(options.dailyThreshold),
     doubleThreshold: threshold(options.doubleThreshold),
+    calendar: Option.map(Option.fromUndefinedOr(options.calendar), Period.normalCalendar),
     clocks,
     locations
   }
@@ -459,7 +475,7 @@ export const periodsBefore = (
 /** The terms of a close, with its number. @internal */
 export interface NumberedTerms {
   /** The number. */
-  readonly close: number
+  readonly close: CloseNumber
   /** Its terms. */
   readonly terms: CloseTerms
 }
@@ -471,37 +487,6 @@ export const datesBetween = (
 ): Option.Option<PayPeriod> => {
   const between = { first: plusDays(last, 1), last: plusDays(first, -1) }
   return between.first <= between.last ? Option.some(between) : Option.none()
-}
-
-/**
- * The period that follows a close: as many days as it has, or from its days of the month. The close before it decides where both
- * are possible: 28 days, or February. `None` if neither fits, or both. @internal
- */
-export const periodAfter = (
-  { first, last }: Pick<CloseTerms, "first" | "last">,
-  previous?: Pick<CloseTerms, "first" | "last">
-): Option.Option<PayPeriod> => {
-  const begin = plusDays(last, 1)
-  const length = daysBetween(first, begin)
-  const [one, other] = [first, begin].map((date) => Number(date.slice(-2))).toSorted((a, b) => a - b)
-  const calendars = [
-    { kind: "days", days: length, anchor: first },
-    { kind: "months", firstDays: one === other ? [one] : [one, other] }
-  ].flatMap((calendar) => Option.toArray(Schema.decodeUnknownOption(PayCalendar)(calendar)))
-  const isPeriod = (calendar: PayCalendar, period: PayPeriod) => {
-    const found = Period.payPeriod(calendar, period.first)
-    return found.first === period.first && found.last === period.last
-  }
-  const fitting = calendars.filter((calendar) =>
-    isPeriod(calendar, { first, last }) && (previous === undefined || isPeriod(calendar, previous))
-  )
-  // Where both fit, weeks are weeks, and any other number of days is of the month. Four weeks may be February too.
-  const kind = length % 7 === 0 ? "days" : "months"
-  const preferred = fitting.filter((calendar) => calendar.kind === kind)
-  const likely = length === 28 || preferred.length === 0 ? fitting : preferred
-  const found = new Map(likely.map((calendar) => Period.payPeriod(calendar, begin)).map((each) => [each.last, each]))
-  const [period, another] = found.values()
-  return period === undefined || another !== undefined ? Option.none() : Option.some(period)
 }
 
 /** The day rules of a close as `make` takes them; `None` if a zone is not known here. @internal */
@@ -598,5 +583,6 @@ const hasDayRule = ({ dayStarts, zone }: CloseClock, dayRule: DayRule): boolean 
 
 const daysBetween = (from: BusinessDate, to: BusinessDate): number => Period.dayOf(to) - Period.dayOf(from)
 
-const plusDays = (date: BusinessDate, days: number): BusinessDate =>
+/** A date that many days later, or the last one of the calendar. @internal */
+export const plusDays = (date: BusinessDate, days: number): BusinessDate =>
   Option.getOrElse(Period.addDays(date, days), () => date)

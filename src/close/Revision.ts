@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import { BusinessDate } from "../Ids.ts"
 import { Instant } from "../internal/wire/schema.ts"
 import { CloseRow } from "./CloseSums.ts"
-import { CloseClock, CloseLocation, CloseTerms } from "./CloseTerms.ts"
+import { CloseClock, CloseLocation, CloseTerms, type NumberedTerms } from "./CloseTerms.ts"
 import { CloseNumber, RevisionId } from "./ids.ts"
 import { FileNote } from "./WrittenFile.ts"
 
@@ -112,6 +112,16 @@ export const getPrevious = <R extends Links>(
 /** The void that takes a revision back; `None` if it was not voided. */
 export const getVoid = <R extends Links>(revisions: ReadonlyArray<R>, { id }: Pick<Links, "id">): Option.Option<R> =>
   Option.fromUndefinedOr(revisions.find(({ voids }) => Option.contains(voids, id)))
+
+/** The closes that are over, with the terms of the revision whose void ended each. @internal */
+export const endedOf = <C extends LinkedPeriod & { readonly close: CloseNumber }>(
+  closes: ReadonlyArray<C>
+): ReadonlyArray<NumberedTerms> =>
+  closes.flatMap((each) => {
+    const last = each.revisions.at(-1)
+    const isOver = last !== undefined && activeRevisions(each.revisions).length === 0
+    return isOver ? [{ close: each.close, terms: termsAt(each, last) }] : []
+  })
 
 /** The terms of a revision: those of its close, with the locations that it and the revisions before it added. */
 export const termsAt = (

@@ -1,18 +1,22 @@
 /** Time that fell out of every close, and the period to close next. */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { InvalidRequest } from "../ApiError.ts"
-import type { CompanyId, LocationId } from "../Ids.ts"
-import { isBoolean, orFail, refusalOf } from "../payroll/options.ts"
-import type { PayPeriod } from "../payroll/PayCalendar.ts"
+import type { BusinessDate, CompanyId, LocationId } from "../Ids.ts"
+import { isBoolean, optional, orFail, refusalOf } from "../payroll/options.ts"
+import { type PayCalendar, PayCalendarText, type PayPeriod } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { type Books, inBooks } from "./books.ts"
 import { refusal, type UnknownClose } from "./CloseError.ts"
 import * as CloseTerms from "./CloseTerms.ts"
-import { type ActiveClose, activeOf, type StoredClose } from "./rows.ts"
+import { CloseNumber } from "./ids.ts"
+import { endedOf } from "./Revision.ts"
+import { activeOf, type StoredClose } from "./rows.ts"
 
 /** Time between two active closes that no close has, or the period of a voided close before all of them, at one location. */
 export interface Hole {
@@ -56,90 +60,160 @@ export interface NextOptions extends Required<Omit<CloseTerms.CloseTermsOptions,
 export interface NextPeriod {
   /** The period and its terms, as `Close.create` takes them. */
   readonly options: NextOptions
-  /** The close whose terms it has: the active one before it, else the one behind it. */
-  readonly termsOf: number
-  /** The close behind it, if it fell out of every close; `None` if it is behind the last close. */
-  readonly followingClose: Option.Option<number>
+  /** The close whose terms it has: the voided one that had the period, else the active one before it. */
+  readonly termsOf: CloseNumber
+  /** Whether the period is of a voided close; if not, it is behind the last close. */
+  readonly isHole: boolean
 }
 
 /** Which period is next. */
 export interface NextSearch {
-  /** Whether the period behind the last close is next, also if time between two closes is in none. Default `false`. */
+  /** Whether the period behind the last close is next, also if a voided close had time that is in none now. Default `false`. */
   readonly acceptGaps?: boolean | undefined
+  /** The pay periods from now on. Default: those of the close whose terms it has. */
+  readonly calendar?: PayCalendar | undefined
 }
 
 /**
- * The period to close next: the oldest one that fell out of every close, else the one behind the last active close. Its length
- * is that of the close before it, or its days of the month; the clocks, the thresholds, the rounding and the first day of the
- * week are those of that close. With `acceptGaps`, always the one behind the last close. A hole that
- * only some locations have cannot be closed as a period of the company, so it is left out: `create` names it as a gap.
+ * The period to close next: the oldest days of one voided close that no close has now, with the terms of that close; else the
+ * period that begins behind the last active close, by its calendar and with its terms. With `acceptGaps`, always the latter. A hole
+ * that only some locations have cannot be closed as a period of the company, so it is left out: `create` names it as a gap.
  *
- * Fails with `UnknownClose` if no close is active, or if its dates do not say which period follows.
+ * Nothing is guessed. Fails with `UnknownClose` if no close is active or was voided; if the last close has no calendar, and none is
+ * given; if no period of the calendar begins behind the last close; and if no close ever had the days of the oldest hole.
  */
 export const next = (
   company: CompanyId,
   search: NextSearch = {}
 ): Effect.Effect<NextPeriod, InvalidRequest | SyncError | UnknownClose, SqlClient> =>
   Effect.andThen(
-    orFail(refusalOf(search, { acceptGaps: isBoolean }, company)),
+    orFail(refusalOf(search, { acceptGaps: isBoolean, calendar: optional(Period.calendarChecks.calendar) }, company)),
     inBooks(
       company,
       Effect.fnUntraced(function*(books: Books) {
-        const active = books.active.toSorted((one, other) => (one.terms.last < other.terms.last ? -1 : 1))
-        const last = active.at(-1)
-        if (last === undefined) {
-          return yield* refusal(company, "next")(
-            "no close is active, so none says what follows: close the first period by its dates"
-          )
-        }
-        const holes = search.acceptGaps === true
-          ? []
-          : openHoles(books.all).toSorted((one, other) => one.interval.from - other.interval.from)
-        for (const { earlier, later } of holes) {
-          const dates = datesBetween(earlier, later)
-          if (Option.isNone(dates)) continue
-          const own = active.find(({ close }) => close === earlier.close)
-          const follower = active.find(({ close }) => close === later.close) ?? last
-          const period = own === undefined
-            ? { ...yield* termsOf(company, follower), ...dates.value }
-            : yield* periodAfter(books, own)
-          const end = period.last < dates.value.last ? period.last : dates.value.last
-          const { termsOf: source, ...options } = { ...period, last: end }
-          const terms = CloseTerms.alignEdges(
-            CloseTerms.termsOf({ ...options, companyId: company }),
-            active.map(({ terms }) => terms)
-          )
-          if (CloseTerms.overlaps(terms, active).length === 0)
-            return { options, termsOf: source, followingClose: Option.some(later.close) }
-        }
-        const { termsOf: source, ...options } = yield* periodAfter(books, last)
-        return { options, termsOf: source, followingClose: Option.none() }
+        const given = Option.map(Option.fromUndefinedOr(search.calendar), Period.normalCalendar)
+        const hole = search.acceptGaps === true ? undefined : yield* periodOfHole(books, given)
+        return hole ?? (yield* periodBehind(books, given))
       })
     )
   )
 
+/** The days of a hole that one voided close had; without a close, that none ever had. */
+interface Run extends PayPeriod {
+  readonly owner: CloseTerms.NumberedTerms | undefined
+}
+
+/** The days that no active close has at any location, by the voided close that had them. */
+const runsOf = (
+  { first, last }: PayPeriod,
+  active: ReadonlyArray<CloseTerms.NumberedTerms>,
+  ended: ReadonlyArray<CloseTerms.NumberedTerms>
+): ReadonlyArray<Run> => {
+  const has = (date: BusinessDate) => ({ terms }: CloseTerms.NumberedTerms) => terms.first <= date && date <= terms.last
+  const edges = [...active, ...ended].flatMap(({ terms }) => [terms.first, CloseTerms.plusDays(terms.last, 1)])
+  const begins = [...new Set([first, ...edges])].filter((date) => first <= date && date <= last).toSorted()
+  const runs: Array<Run> = []
+  for (const [at, begin] of begins.entries()) {
+    if (active.some(has(begin))) continue
+    const following = begins[at + 1]
+    const end = following === undefined ? last : CloseTerms.plusDays(following, -1)
+    const owner = ended.findLast(has(begin))
+    const before = runs.at(-1)
+    if (before?.owner === owner && before !== undefined && CloseTerms.plusDays(before.last, 1) === begin)
+      runs.splice(-1, 1, { ...before, last: end })
+    else runs.push({ first: begin, last: end, owner })
+  }
+  return runs
+}
+
+const periodOfHole = Effect.fnUntraced(function*(
+  { active, all, company }: Books,
+  calendar: Option.Option<PayCalendar>
+) {
+  const refuse = refusal(company, "next")
+  const ended = endedOf(all)
+  for (const hole of openHoles(all).toSorted((one, other) => one.interval.from - other.interval.from)) {
+    const dates = Option.getOrUndefined(datesBetween(hole.earlier, hole.later))
+    for (const { owner, ...period } of dates === undefined ? [] : runsOf(dates, active, ended)) {
+      const text = `no close has ${period.first} to ${period.last}`
+      if (owner === undefined) {
+        return yield* refuse(
+          `${text}, and none ever had, so it has no terms: close it by its dates, or accept the gap ` +
+            `(${[hole.earlier, hole.later].map(termsText).join("; ")})`
+        )
+      }
+      const options = yield* optionsOf(company, owner, period)
+      const terms = CloseTerms.alignEdges(
+        CloseTerms.termsOf({ ...options, companyId: company }),
+        active.map(({ terms }) => terms)
+      )
+      if (CloseTerms.overlaps(terms, active).length > 0) continue
+      if (Option.isSome(calendar) && !Equal.equals(calendar, owner.terms.calendar)) {
+        return yield* refuse(
+          `${text}, and it has the calendar of close ${owner.close}: leave yours out, or accept the gap`
+        )
+      }
+      return { options, termsOf: owner.close, isHole: true } satisfies NextPeriod
+    }
+  }
+  return undefined
+})
+
+/** The period that begins behind the last active close. */
+const periodBehind = Effect.fnUntraced(function*({ active, company }: Books, given: Option.Option<PayCalendar>) {
+  const refuse = refusal(company, "next")
+  const last = active.toSorted((one, other) => (one.terms.last < other.terms.last ? -1 : 1)).at(-1)
+  if (last === undefined) {
+    return yield* refuse("no close is active, so none says what follows: close the first period by its dates")
+  }
+  const begin = CloseTerms.plusDays(last.terms.last, 1)
+  const calendar = Option.getOrUndefined(Option.orElse(given, () => last.terms.calendar))
+  if (calendar === undefined) {
+    return yield* refuse(
+      `close ${last.close} has no calendar, so it does not say when the period from ${begin} ends: ` +
+        "give the calendar too, or close it by its dates"
+    )
+  }
+  const period = Period.payPeriod(calendar, begin)
+  if (period.first !== begin) {
+    const whole = Period.payPeriod(calendar, CloseTerms.plusDays(period.last, 1))
+    return yield* refuse(
+      `close ${last.close} ends the day before ${begin}, on which no period of ${calendarText(calendar)} begins: ` +
+        `${begin} to ${period.last} is the rest of one, and the next one is ${whole.first} to ${whole.last}; ` +
+        "close one of them by its dates, or give another calendar"
+    )
+  }
+  const options = { ...yield* optionsOf(company, last, period), calendar }
+  return { options, termsOf: last.close, isHole: false } satisfies NextPeriod
+})
+
+const calendarText = Schema.encodeSync(PayCalendarText)
+
+/** What a person copies from a close for another period. */
+const termsText = ({ close, terms }: CloseTerms.NumberedTerms): string =>
+  `close ${close}: ${Object.entries(CloseTerms.sharedOf(terms)).map(([term, value]) => `${term} ${value}`).join(", ")}`
+
 const datesBetween = (earlier: CloseTerms.NumberedTerms, later: CloseTerms.NumberedTerms) =>
   CloseTerms.datesBetween(earlier.terms, later.terms)
 
-/** The period that follows a close, with its terms. */
-const periodAfter = Effect.fnUntraced(function*({ active, company }: Books, { close, terms }: ActiveClose) {
-  const refuse = refusal(company, `${close}`)
-  const previous = active.find((each) => Option.contains(Period.addDays(each.terms.last, 1), terms.first))
-  const period = CloseTerms.periodAfter(terms, previous?.terms)
-  if (Option.isNone(period))
-    return yield* refuse("its dates do not say which period follows: close that one by its dates")
-  return { ...yield* termsOf(company, { close, terms }), ...period.value }
-})
-
 /** The terms of a close, for another period. */
-const termsOf = Effect.fnUntraced(function*(company: CompanyId, { close, terms }: CloseTerms.NumberedTerms) {
-  const dayRule = CloseTerms.dayRulesOf(terms)
-  if (Option.isNone(dayRule)) {
-    return yield* refusal(company, `${close}`)("a zone of its record is not known here")
+const optionsOf = Effect.fnUntraced(
+  function*(company: CompanyId, { close, terms }: CloseTerms.NumberedTerms, period: PayPeriod) {
+    const dayRule = CloseTerms.dayRulesOf(terms)
+    if (Option.isNone(dayRule)) {
+      return yield* refusal(company, `${close}`)("a zone of its record is not known here")
+    }
+    const { calendar, firstDay, rounding } = terms
+    return {
+      ...period,
+      dayRule: dayRule.value,
+      firstDay,
+      rounding,
+      calendar: Option.getOrUndefined(calendar),
+      ...CloseTerms.thresholdsOf(terms)
+    } satisfies NextOptions
   }
-  const { firstDay, rounding } = terms
-  return { dayRule: dayRule.value, firstDay, rounding, ...CloseTerms.thresholdsOf(terms), termsOf: close }
-})
+)
 
 /**
  * The holes between active closes that were not accepted; with the terms of a new close, those before it, as they will be with
@@ -176,7 +250,7 @@ export const openHoles = (
   }
   const closes: ReadonlyArray<CloseTerms.NumberedTerms> = own === undefined
     ? active
-    : [...active, { close: Infinity, terms: own }]
+    : [...active, { close: CloseNumber.make(0), terms: own }]
   return [...CloseTerms.periodsBefore(closes, over), ...CloseTerms.holes(closes)].filter((hole) =>
     !isAccepted(hole) && (own === undefined || hole.earlier.terms.last < own.last)
   )

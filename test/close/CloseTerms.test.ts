@@ -144,34 +144,3 @@ describe("two closes", () => {
       assert.deepStrictEqual([one.rows.length, other.rows.length], [1, 0])
     }))
 })
-
-describe("CloseTerms.periodAfter", () => {
-  const dates = (text: string) => {
-    const [first = "", last = ""] = text.split(" ")
-    return { first: date(first), last: date(last) }
-  }
-
-  for (
-    const [title, own, previous, expected] of [
-      ["a week", "2026-03-02 2026-03-08", undefined, "2026-03-09 2026-03-15"],
-      ["a fortnight", "2026-03-02 2026-03-15", "2026-02-16 2026-03-01", "2026-03-16 2026-03-29"],
-      ["a month", "2026-01-01 2026-01-31", undefined, "2026-02-01 2026-02-28"],
-      ["a month from the 26th", "2026-01-26 2026-02-25", undefined, "2026-02-26 2026-03-25"],
-      ["half a month", "2026-02-01 2026-02-15", undefined, "2026-02-16 2026-02-28"],
-      ["the other half", "2026-02-16 2026-02-28", "2026-02-01 2026-02-15", "2026-03-01 2026-03-15"],
-      ["February after January", "2026-02-01 2026-02-28", "2026-01-01 2026-01-31", "2026-03-01 2026-03-31"],
-      ["four weeks", "2026-02-01 2026-02-28", "2026-01-04 2026-01-31", "2026-03-01 2026-03-28"],
-      ["February or four weeks", "2026-02-01 2026-02-28", undefined, undefined],
-      ["ten days", "2026-01-11 2026-01-20", "2026-01-01 2026-01-10", "2026-01-21 2026-01-30"],
-      ["a period that is not as the one before", "2026-03-02 2026-03-12", "2026-02-23 2026-03-01", undefined]
-    ] as const
-  ) {
-    it(`${title}: ${expected ?? "cannot tell"}`, () => {
-      const found = CloseTerms.periodAfter(dates(own), previous === undefined ? undefined : dates(previous))
-      assert.deepStrictEqual(
-        Option.match(found, { onNone: () => undefined, onSome: ({ first, last }) => `${first} ${last}` }),
-        expected
-      )
-    })
-  }
-})

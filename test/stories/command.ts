@@ -236,11 +236,11 @@ export const commandPlayer = (
           yield* Effect.orDie(run("sync", "--history", ...isSweep ? ["--sweep", "all", "--allow-missing"] : []))
         }),
       close: (dates, options) => {
-        const terms = dates === undefined ? ["--next"] : [
-          "--from",
-          dates.first,
-          "--to",
-          dates.last,
+        const calendar = options.calendar === undefined ? [] : ["--calendar", options.calendar]
+        const terms = dates === undefined ? ["--next", ...calendar] : [
+          ...calendar.length === 0
+            ? ["--from", dates.first, "--to", dates.last]
+            : ["--pay-period", dates.first, ...calendar],
           ...options.clocks === undefined ? ["--zone", options.zone] : [],
           ...clockFlags(options),
           ...options.weeks === "monday" ? [] : ["--week-starts", options.weeks],
@@ -254,7 +254,7 @@ export const commandPlayer = (
           json<ReadonlyArray<JsonRevision>>("close", ...terms, ...acceptFlags(options)),
           ({ printed: [revision], stderr }) => ({
             revision: writtenOf(revision ?? assert.fail("no revision")),
-            remarks: remarksOf(stderr, [/^(the .*, and close \d+ has [^:]*(?::\d\d)?): /])
+            remarks: remarksOf(stderr, [/^(the .*, and close \d+ has .*?)(?:: in a week.*)?$/])
           })
         )
       },

@@ -1,6 +1,6 @@
 /** Plays a story on the library, over a copy in a database. */
 import { assert } from "@effect/vitest"
-import { Array as Arr, DateTime, Duration, Effect, Option, Result } from "effect"
+import { Array as Arr, DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import { CloseNumber } from "../../src/close/ids.ts"
 import {
   Blocker,
@@ -13,6 +13,7 @@ import {
 } from "../../src/close/index.ts"
 import { termsAt } from "../../src/close/Revision.ts"
 import { BusinessDate, Cents, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
+import { PayCalendarText } from "../../src/payroll/PayCalendar.ts"
 import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { shift as shiftOf } from "../support/arbitraryPunch.ts"
@@ -95,12 +96,16 @@ const dayRulesOf = ({ clocks, starts }: Options) =>
     ? undefined
     : new Map([...clocks].map(([id, zone]) => [LocationId.make(id), dayRuleOf(zone, starts)]))
 
+const calendarOf = ({ calendar }: Options) =>
+  calendar === undefined ? undefined : Schema.decodeSync(PayCalendarText)(calendar)
+
 const termsOf = ({ first, last }: Dates, options: Options) => ({
   first: BusinessDate.make(first),
   last: BusinessDate.make(last),
   dayRule: dayRulesOf(options) ?? dayRuleOf(options.zone, options.starts),
   firstDay: options.weeks,
   rounding: options.rounding,
+  calendar: calendarOf(options),
   weeklyThreshold: duration(options.weekly),
   dailyThreshold: duration(options.daily),
   doubleThreshold: duration(options.double)
@@ -111,7 +116,8 @@ const termNames: Readonly<Record<CloseTerms.TermChange["term"], string>> = {
   dailyThreshold: "the daily threshold is",
   doubleThreshold: "the second daily threshold is",
   rounding: "the rounding is",
-  firstDay: "the first day of the week is"
+  firstDay: "the first day of the week is",
+  calendar: "the calendar is"
 }
 
 const termText = (value: string | number | null): string =>
@@ -169,14 +175,13 @@ export const libraryPlayer = ({ kept, run }: OpenHistory): Player => {
       Effect.gen(function*() {
         const acceptGaps = options.accept.includes("gap")
         const terms = dates === undefined
-          ? (yield* run(Close.next(company, { acceptGaps }))).options
+          ? (yield* run(Close.next(company, { acceptGaps, calendar: calendarOf(options) }))).options
           : termsOf(dates, options)
         // No pass has a time here: the age of the copy has its own tests.
         const accept = Blocker.literals.filter((kind) => kind === "stale" || options.accept.includes(kind))
         const revision = yield* run(Close.create(company, { ...terms, accept }))
-        const preceding = Option.getOrElse(revision.precedingClose, () => "")
         const remarks = revision.changedTerms.map((change) =>
-          `${termNames[change.term]} ${termText(change.now)}, and close ${preceding} has ${termText(change.before)}`
+          `${termNames[change.term]} ${termText(change.now)}, and close ${change.close} has ${termText(change.other)}`
         )
         return { revision: writtenOf(revision), remarks }
       }).pipe(Effect.catch(refused)),

@@ -26,6 +26,8 @@ export interface Options {
   readonly weekly: number | undefined
   readonly daily: number | undefined
   readonly double: number | undefined
+  /** As the command takes it, such as `7d:2026-03-02`. */
+  readonly calendar: string | undefined
   readonly accept: ReadonlyArray<string>
 }
 
@@ -188,7 +190,7 @@ const oneOf = <A extends string>(values: ReadonlyArray<A>, text: string): A =>
   values.find((value) => value === text) ?? assert.fail(`no ${text}`)
 
 const optionsOf = (words: ReadonlyArray<string>) => {
-  const names = ["zone", "clocks", "starts", "weeks", "rounding", "weekly", "daily", "double", "accept"]
+  const names = ["zone", "clocks", "starts", "weeks", "rounding", "weekly", "daily", "double", "calendar", "accept"]
   const { alone, pairs } = wordsOf(words, names)
   const threshold = (name: string) => {
     const text = pairs.get(name)
@@ -207,6 +209,7 @@ const optionsOf = (words: ReadonlyArray<string>) => {
     weekly: threshold("weekly"),
     daily: threshold("daily"),
     double: threshold("double"),
+    calendar: pairs.get("calendar")?.replace(":", ":2026-"),
     accept: pairs.get("accept")?.split(",") ?? []
   }
   return { alone, options }

@@ -21,7 +21,7 @@ import { disputesUnknown, noFilter } from "../flags/filter.ts"
 import { jsonFlags, type JsonInput, tableOrJson } from "../flags/form.ts"
 import { namesFlag } from "../flags/names.ts"
 import { outputFlags } from "../flags/output.ts"
-import { dayStartsOrDefault, periodFlags, resolvePeriod } from "../flags/period.ts"
+import { calendarOf, dayStartsOrDefault, periodFlags, resolvePeriod } from "../flags/period.ts"
 import { orDefault } from "../flags/settings.ts"
 import { givenThresholds, optionalRounding, orHalfUp, thresholdFlags } from "../flags/thresholds.ts"
 import { nonBlank, readWhole, wholeNumber, words } from "../flags/values.ts"
@@ -93,7 +93,7 @@ export const warnOfHoles = (company: CompanyId) =>
       Arr.groupBy(yield* Close.holes(company), ({ earlier, later }) => `${earlier} ${later}`)
     )
     if (byNeighbours.length === 0) return
-    const next = Option.filter(yield* nextPeriod(company), ({ followingClose }) => Option.isSome(followingClose))
+    const next = Option.filter(yield* nextPeriod(company), ({ isHole }) => isHole)
     yield* printWarning(...byNeighbours.map((holes) => holeLine(holes, next)))
   }).pipe(
     Effect.catchTag("SyncError", ({ message }) => printWarning(`holes between closes are not known: ${message}`))
@@ -113,11 +113,8 @@ const holeLine = (
       }${at}, between close ${earlier} and close ${later}`,
     onSome: ({ first, last }) => {
       // The other holes are next when the ones before are closed, or only some locations have them.
-      const isNext = Option.exists(
-        next,
-        (next) => next.options.first === first && Option.contains(next.followingClose, later)
-      )
-      const how = isNext ? "payroll close --next" : `--from ${first} --to ${last} and the terms of close ${earlier}`
+      const isNext = Option.exists(next, (next) => next.options.first === first)
+      const how = isNext ? "payroll close --next" : `--from ${first} --to ${last}`
       return `no close has ${first} to ${last}${at}: close it with ${how}, ` +
         "or let it through with --accept gap at the next close"
     }
@@ -191,6 +188,7 @@ export const readTerms = Effect.fnUntraced(function*(input: Command.Command.Conf
     ...thresholds,
     dayRule: isDayRules(dayRule) ? Option.getOrElse(flags.locations, () => new Map()) : dayRule,
     firstDay: Option.getOrUndefined(flags.weekStarts),
+    calendar: Option.getOrUndefined(calendarOf(flags)),
     rounding: orHalfUp(flags.rounding)
   }))
   return { flags, terms }

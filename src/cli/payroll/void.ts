@@ -39,9 +39,9 @@ export const verb = makeVerb(
       if (isOver) {
         const isNext = Option.exists(
           yield* nextPeriod(company),
-          (next) => next.options.first === first && next.options.last === last
+          ({ isHole, options }) => isHole && options.first === first && options.last === last
         )
-        const how = isNext ? " with payroll close --next" : ""
+        const how = isNext ? " with payroll close --next, by the same terms, or by its dates and other terms" : ""
         yield* printWarning(`close ${first} to ${last} again${how}: no close has its amounts now`)
       }
       yield* warnOfHoles(company)
