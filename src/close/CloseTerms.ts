@@ -33,7 +33,7 @@ import {
   type Wrong,
   wrong
 } from "../payroll/options.ts"
-import { type PayCalendar, PayCalendarText, type PayPeriod } from "../payroll/PayCalendar.ts"
+import { type PayCalendar, PayCalendarText } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import type { TimePunch } from "../TimePunch.ts"
@@ -335,16 +335,25 @@ const firstCountedDay = (terms: CloseTerms): number | undefined => {
 export const datesOf = ({ daysFrom, last }: Pick<CloseTerms, "daysFrom" | "last">): ReadonlyArray<BusinessDate> =>
   Array.from({ length: daysBetween(daysFrom, last) + 1 }, (_, day) => plusDays(daysFrom, day))
 
-const intervalAt = (terms: CloseTerms, { begins, clock }: CloseLocation): MillisInterval => {
-  const starts = startsOf(terms, clock)
-  return {
-    from: Option.match(begins, {
-      onNone: () => starts[daysBetween(terms.daysFrom, terms.first)] ?? Infinity,
-      onSome: ({ epochMilliseconds }) => epochMilliseconds
-    }),
-    to: starts.at(-1) ?? -Infinity
-  }
+const intervalAt = (
+  { clocks, daysFrom, first }: CloseTerms,
+  { begins, clock }: CloseLocation
+): MillisInterval => {
+  const starts = clocks[clock]?.starts
+  const from = Option.getOrElse(begins, () => starts?.[daysBetween(daysFrom, first)])
+  return { from: from?.epochMilliseconds ?? Infinity, to: starts?.at(-1)?.epochMilliseconds ?? -Infinity }
 }
+
+/** The instants of a close by location; those of `undefined` are of each other location. @internal */
+export type Spans = ReadonlyMap<LocationId | undefined, MillisInterval>
+
+/** The instants of a close at all its locations, once for all that is compared with them. @internal */
+export const spansOf = (terms: CloseTerms): Spans =>
+  new Map(terms.locations.map((each) => [Option.getOrUndefined(each.locationId), intervalAt(terms, each)]))
+
+/** The instants of a close at a location. @internal */
+export const spanAt = (spans: Spans, locationId: LocationId | undefined): MillisInterval | undefined =>
+  spans.get(locationId) ?? spans.get(undefined)
 
 const startsOf = ({ clocks }: CloseTerms, clock: number): ReadonlyArray<number> =>
   (clocks[clock]?.starts ?? []).map(({ epochMilliseconds }) => epochMilliseconds)
@@ -373,103 +382,21 @@ export interface Neighbour<A> {
   readonly interval: MillisInterval
 }
 
-/** The locations that either has an entry for, each once. */
-const locationIdsOf = (one: CloseTerms, other: CloseTerms): ReadonlyArray<LocationId | undefined> => [
-  ...new Set([...one.locations, ...other.locations].map(({ locationId }) => Option.getOrUndefined(locationId)))
-]
-
-const intervalOrAll = (terms: CloseTerms, locationId: LocationId | undefined): MillisInterval | undefined => {
-  if (locationId !== undefined) return getInterval(terms, locationId)
-  const all = terms.locations.find((each) => Option.isNone(each.locationId))
-  return all === undefined ? undefined : intervalAt(terms, all)
-}
-
 /** Instants that lie in a close and in another active one, location by location. @internal */
 export const overlaps = <A extends { readonly terms: CloseTerms }>(
   terms: CloseTerms,
   others: ReadonlyArray<A>
-): ReadonlyArray<Neighbour<A>> =>
-  others.flatMap((other) =>
-    locationIdsOf(terms, other.terms).flatMap((locationId) => {
-      const [own, its] = [intervalOrAll(terms, locationId), intervalOrAll(other.terms, locationId)]
+): ReadonlyArray<Neighbour<A>> => {
+  const spans = spansOf(terms)
+  return others.flatMap((other) => {
+    const others = spansOf(other.terms)
+    return [...new Set([...spans.keys(), ...others.keys()])].flatMap((locationId) => {
+      const [own, its] = [spanAt(spans, locationId), spanAt(others, locationId)]
       if (own === undefined || its === undefined) return []
       const interval = { from: Math.max(own.from, its.from), to: Math.min(own.to, its.to) }
       return interval.from < interval.to ? [{ other, locationId, interval }] : []
     })
-  )
-
-/** The closes that have a location, with their instants there, in order of time. */
-const intervalsAt = <A extends { readonly terms: CloseTerms }>(
-  closes: ReadonlyArray<A>,
-  locationId: LocationId | undefined
-): ReadonlyArray<{ readonly close: A; readonly interval: MillisInterval }> =>
-  closes.flatMap((close) => {
-    const interval = intervalOrAll(close.terms, locationId)
-    return interval === undefined ? [] : [{ close, interval }]
-  }).toSorted((one, other) => one.interval.from - other.interval.from)
-
-/** Time between two closes that follow each other at a location, which no close has. @internal */
-export interface HoleBetween<A> {
-  /** The close that ends where it begins. */
-  readonly earlier: A
-  /** The close that begins where it ends. */
-  readonly later: A
-  /** The location; `undefined` stands for every location without its own entry. */
-  readonly locationId: LocationId | undefined
-  /** The instants that no close has. */
-  readonly interval: MillisInterval
-}
-
-/** The holes between closes that share no instant, location by location. @internal */
-export const holes = <A extends { readonly terms: CloseTerms }>(
-  closes: ReadonlyArray<A>
-): ReadonlyArray<HoleBetween<A>> => {
-  const locationIds = new Set(
-    closes.flatMap(({ terms }) => terms.locations.map(({ locationId }) => locationId))
-      .map(Option.getOrUndefined)
-  )
-  return [...locationIds].flatMap((locationId) => {
-    const intervals = intervalsAt(closes, locationId)
-    return intervals.flatMap(({ close, interval }, place) => {
-      const next = intervals[place + 1]
-      if (next === undefined || next.interval.from <= interval.to) return []
-      return [{
-        earlier: close,
-        later: next.close,
-        locationId,
-        interval: { from: interval.to, to: next.interval.from }
-      }]
-    })
   })
-}
-
-/**
- * The periods of closes that are over, before the first of these closes at their location: they lie between no two of them. Each
- * side has the dates that end or begin at the period. @internal
- */
-export const periodsBefore = (
-  closes: ReadonlyArray<NumberedTerms>,
-  over: ReadonlyArray<NumberedTerms>
-): ReadonlyArray<HoleBetween<NumberedTerms>> => {
-  const known = new Set<string>()
-  return over.flatMap(({ close, terms }) =>
-    terms.locations.flatMap((location) => {
-      const locationId = Option.getOrUndefined(location.locationId)
-      const { from, to } = intervalAt(terms, location)
-      const [behind] = intervalsAt(closes, locationId)
-      const key = `${locationId} ${from}`
-      if (behind === undefined || from >= behind.interval.from || known.has(key)) return []
-      known.add(key)
-      const { close: later, interval } = behind
-      const next = plusDays(terms.last, 1)
-      return [{
-        earlier: { close, terms: { ...terms, last: plusDays(terms.first, -1) } },
-        later: { ...later, terms: { ...later.terms, first: next < later.terms.first ? next : later.terms.first } },
-        locationId,
-        interval: { from, to: Math.min(to, interval.from) }
-      }]
-    })
-  )
 }
 
 /** The terms of a close, with its number. @internal */
@@ -478,15 +405,6 @@ export interface NumberedTerms {
   readonly close: CloseNumber
   /** Its terms. */
   readonly terms: CloseTerms
-}
-
-/** The dates between two closes; `None` if none lies between them. @internal */
-export const datesBetween = (
-  { last }: Pick<CloseTerms, "last">,
-  { first }: Pick<CloseTerms, "first">
-): Option.Option<PayPeriod> => {
-  const between = { first: plusDays(last, 1), last: plusDays(first, -1) }
-  return between.first <= between.last ? Option.some(between) : Option.none()
 }
 
 /** The day rules of a close as `make` takes them; `None` if a zone is not known here. @internal */
@@ -508,12 +426,6 @@ export const dayRulesOf = ({ clocks, locations }: CloseTerms): Option.Option<Clo
     }
   )
 
-/** Whether a close has an instant of a hole. @internal */
-export const touches = (terms: CloseTerms, { interval, locationId }: HoleBetween<unknown>): boolean => {
-  const own = intervalOrAll(terms, locationId)
-  return own !== undefined && own.from < interval.to && interval.from < own.to
-}
-
 /** A close begins at the end of the one before if the two are less than this apart. */
 const edgeMillis = 48 * 3_600_000
 
@@ -522,12 +434,14 @@ const edgeMillis = 48 * 3_600_000
  * 48 hours from its own beginning, such as after a day start or a zone was corrected. @internal
  */
 export const alignEdges = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>): CloseTerms => {
-  const locationIds = new Set(others.flatMap((other) => locationIdsOf(terms, other)))
+  const spans = spansOf(terms)
+  const otherSpans = others.map(spansOf)
+  const locationIds = new Set([spans, ...otherSpans].flatMap((each) => Array.from(each.keys())))
   const moved = [...locationIds].flatMap((locationId) => {
-    const own = intervalOrAll(terms, locationId)
+    const own = spanAt(spans, locationId)
     if (own === undefined) return []
-    const ends = others.flatMap((other) => {
-      const interval = intervalOrAll(other, locationId)
+    const ends = otherSpans.flatMap((each) => {
+      const interval = spanAt(each, locationId)
       return interval !== undefined && interval.from < own.from ? [interval.to] : []
     })
     const end = Math.max(...ends)

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import * as CloseTerms from "../../src/close/CloseTerms.ts"
+import { openHoles } from "../../src/close/holes.ts"
+import { CloseNumber } from "../../src/close/ids.ts"
 import type { LocationId } from "../../src/Ids.ts"
 import type * as Period from "../../src/payroll/Period.ts"
 import { berlin, date, east, far, newYork, run, shift, terms, termsOptions } from "./terms.ts"
@@ -80,7 +82,7 @@ describe("CloseTerms.make", () => {
 })
 
 describe("two closes", () => {
-  const named = (of: CloseTerms.CloseTerms) => ({ terms: of })
+  const named = (of: CloseTerms.CloseTerms, close = 1) => ({ close: CloseNumber.make(close), terms: of })
   const first = terms()
   const next = terms({ first: date("2026-03-16"), last: date("2026-03-29") })
   const hours = (found: ReadonlyArray<Pick<CloseTerms.Neighbour<unknown>, "locationId" | "interval">>) =>
@@ -88,7 +90,7 @@ describe("two closes", () => {
 
   it("meet without an overlap or a gap under one day rule", () => {
     assert.deepStrictEqual(hours(CloseTerms.overlaps(next, [named(first)])), [])
-    assert.deepStrictEqual(hours(CloseTerms.holes([named(next), named(first)])), [])
+    assert.deepStrictEqual(hours(openHoles([], [named(next), named(first)])), [])
   })
 
   it("overlap by instants, location by location, where one has another zone", () => {
@@ -97,7 +99,7 @@ describe("two closes", () => {
     // Berlin begins its day five hours earlier than New York after the change of its clocks.
     assert.deepStrictEqual(hours(CloseTerms.overlaps(moved, [named(first)])), [[far, 5]])
     assert.deepStrictEqual(
-      hours(CloseTerms.holes([named(terms({ dayRule: new Map([[far, berlin]]) })), named(next)])),
+      hours(openHoles([], [named(terms({ dayRule: new Map([[far, berlin]]) })), named(next)])),
       [[
         far,
         5
@@ -110,7 +112,7 @@ describe("two closes", () => {
     const aligned = CloseTerms.alignEdges(moved, [first])
 
     assert.deepStrictEqual(hours(CloseTerms.overlaps(aligned, [named(first)])), [])
-    assert.deepStrictEqual(hours(CloseTerms.holes([named(aligned), named(first)])), [])
+    assert.deepStrictEqual(hours(openHoles([], [named(aligned), named(first)])), [])
     assert.strictEqual(CloseTerms.getInterval(aligned, far)?.from, CloseTerms.getInterval(first, far)?.to)
     // A later close, as after a void in the middle, says nothing of the beginning.
     const after = terms({ first: date("2026-03-30"), last: date("2026-04-12") })

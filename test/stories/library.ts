@@ -137,11 +137,13 @@ const holeLine = (holes: ReadonlyArray<Close.Hole>): string => {
   const [hole] = holes
   if (hole === undefined) return ""
   const count = holes.filter(({ locationId }) => Option.isSome(locationId)).length
-  const at = count === 0 ? "" : ` at ${count} location${count === 1 ? "" : "s"}`
+  const at = hole.isEverywhere || count === 0 ? "" : ` at ${count} location${count === 1 ? "" : "s"}`
   return Option.match(hole.dates, {
     onNone: () => {
       const [from, to] = [hole.interval.gte, hole.interval.lt].map(DateTime.formatIso)
-      return `no close has ${from} to ${to}${at}, between close ${hole.earlier} and close ${hole.later}`
+      return `no close has ${from} to ${to}${at}, beside ${
+        [hole.earlier, hole.later].flatMap(Option.toArray).map((close) => `close ${close}`).join(" and ")
+      }`
     },
     onSome: ({ first, last }) => `no close has ${first} to ${last}${at}`
   })
@@ -213,8 +215,8 @@ export const libraryPlayer = ({ kept, run }: OpenHistory): Player => {
           remarks: remarksOf(remarks)
         }
       }).pipe(Effect.catch(refused)),
-    voidRevision: (revision) =>
-      run(Close.voidRevision(company, { revision, note: "not paid" })).pipe(
+    voidRevision: (revision, mistake) =>
+      run(Close.voidRevision(company, { revision, note: "not paid", mistake })).pipe(
         Effect.map(writtenOf),
         Effect.catch(refused)
       ),
@@ -233,12 +235,23 @@ export const libraryPlayer = ({ kept, run }: OpenHistory): Player => {
       ),
       Effect.catch(refused)
     ),
-    holes: run(Close.holes(company)).pipe(
-      Effect.map((holes) =>
-        Object.values(Arr.groupBy(holes, ({ earlier, later }) => `${earlier} ${later}`)).map(holeLine)
-      ),
-      Effect.catch(refused)
-    ),
+    holes: Effect.gen(function*() {
+      const [holes, late] = [yield* run(Close.holes(company)), yield* run(Close.lateTime(company))]
+      const besideOf = ({ dates, earlier, interval, later }: Close.Hole) =>
+        JSON.stringify([
+          earlier,
+          later,
+          Option.match(dates, { onNone: () => interval.gte, onSome: ({ first }) => first })
+        ])
+      return [
+        ...Object.values(Arr.groupBy(holes, besideOf)).map(holeLine),
+        ...late.map(({ close, interval, net, punches }) =>
+          `no close has what came into an accepted gap since close ${close}: ${
+            [interval.gte, interval.lt].map(DateTime.formatIso).join(" to ")
+          } has ${Duration.toHours(net)}h, ${punches} punches`
+        )
+      ]
+    }).pipe(Effect.catch(refused)),
     file: (revision, name) =>
       run(Close.find(company, revision)).pipe(
         Effect.flatMap(({ previous, revision }) =>

@@ -94,7 +94,7 @@ export interface Player {
     readonly due: ReadonlyArray<Due>
     readonly remarks: ReadonlyArray<string>
   }>
-  readonly voidRevision: (revision: string) => Read<Written>
+  readonly voidRevision: (revision: string, mistake: boolean) => Read<Written>
   readonly verify: Read<number>
   readonly list: Read<ReadonlyArray<Listed>>
   readonly holes: Read<ReadonlyArray<string>>
@@ -250,7 +250,7 @@ const datesText = ({ first, last }: Dates): string => `${first} to ${last}`
 
 const listLine = (all: ReadonlyArray<Listed>, one: Listed): string => {
   const locations = one.locations.length === 0 ? "" : ` at ${one.locations.join(" ")}`
-  if (one.voids !== null) return `${one.id} void of ${one.voids}${locations}`
+  if (one.voids !== null) return `${one.id} ${one.kind} of ${one.voids}${locations}`
   const isVoided = all.some(({ voids }) => voids === one.id)
   const after = one.previous === null ? datesText(one) : `after ${one.previous}`
   return `${one.id} ${one.kind} ${after}${locations}: ${sumText(one.rows)}${isVoided ? ", not paid" : ""}`
@@ -336,8 +336,11 @@ export const play = (story: string, player: Player): Effect.Effect<string> =>
             ? ["nothing is due"]
             : due.map(({ after, rows }) => `after ${after}: ${sumText(rows)}`))
       },
-      void: ([revision = ""]) =>
-        Effect.map(player.voidRevision(revision), ({ id, voids }) => [`${id} void of ${voids}`]),
+      void: ([revision = "", mistake]) =>
+        Effect.map(
+          player.voidRevision(revision, mistake === "mistake"),
+          ({ id, kind, voids }) => [`${id} ${kind} of ${voids}`]
+        ),
       verify: () => Effect.map(player.verify, (count) => [`${count} verified`]),
       holes: () => Effect.map(player.holes, (holes) => holes.length === 0 ? ["none"] : holes),
       list: () => Effect.map(player.list, (all) => all.map((one) => listLine(all, one))),
