@@ -2,6 +2,7 @@
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
+import * as Function from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -53,7 +54,7 @@ import { activeOne, revisionNamed, storedOf } from "./read.ts"
 import { activeRevisions, endedOf, getVoid, newestRevision, type Revision, termsAt } from "./Revision.ts"
 import * as RevisionName from "./RevisionName.ts"
 import { type ActiveClose, readSums } from "./rows.ts"
-import { type Corrected, punchesIn, sumRules, sumsOf, verdictOf } from "./verdict.ts"
+import { type Corrected, punchesIn, sumRules, verdictOf } from "./verdict.ts"
 import { type Added, nothingAdded, type Planned, write, writeChecks, type WriteOptions } from "./write.ts"
 
 export {
@@ -591,26 +592,37 @@ const correctedOf = Effect.fnUntraced(function*(
   return { close, due, ...now } satisfies Corrected
 })
 
-/** The sums of now, with the locations that they need and the terms lack. */
+/** The sums of now, with the locations that they need and the terms lack: all of one reading at once, until none is new. */
 const sumsWith = (
   books: Books,
   terms: CloseTerms.CloseTerms,
   dayRules: ReadonlyMap<LocationId, Period.DayRule>,
   added: Added = nothingAdded
 ): Effect.Effect<Pick<Corrected, "terms" | "added" | "sums">, ReadError | SqlError, SqlClient> =>
-  sumsOf(books.company, terms, books.active).pipe(
-    Effect.map((sums) => ({ terms, added, sums })),
-    Effect.catchTag("MissingDayRule", (error) => {
-      const dayRule = dayRules.get(error.locationId)
-      if (dayRule === undefined) return Effect.fail(error)
-      const wider = CloseTerms.withLocation(terms, error.locationId, dayRule)
-      return sumsWith(books, wider, dayRules, {
-        ...added,
-        clocks: [...added.clocks, ...wider.clocks.slice(terms.clocks.length)],
-        locations: [...added.locations, ...wider.locations.slice(terms.locations.length)]
-      })
+  Stream.run(
+    punchesIn(books.company, CloseTerms.queryWindow(terms)),
+    toSink(() => {
+      const sums = CloseSums.makeSums(terms, { otherTerms: books.active.map(({ terms }) => terms), sorted: true })
+      const missing = new Map<LocationId, Period.DayRule>()
+      const add = (punch: TimePunch): Result.Result<void, MissingDayRule | Labor.SumOverflow> => {
+        const result = sums.add(punch)
+        const dayRule = dayRules.get(punch.locationId)
+        if (Result.isSuccess(result) || result.failure._tag !== "MissingDayRule" || dayRule === undefined) return result
+        missing.set(punch.locationId, dayRule)
+        return Result.void
+      }
+      return { add, missing, sums }
+    }, Function.identity)
+  ).pipe(Effect.flatMap(({ missing, sums }) => {
+    if (missing.size === 0) return Effect.succeed({ terms, added, sums: sums.result() })
+    let wider = terms
+    for (const [locationId, dayRule] of missing) wider = CloseTerms.withLocation(wider, locationId, dayRule)
+    return sumsWith(books, wider, dayRules, {
+      ...added,
+      clocks: [...added.clocks, ...wider.clocks.slice(terms.clocks.length)],
+      locations: [...added.locations, ...wider.locations.slice(terms.locations.length)]
     })
-  )
+  }))
 
 /** Whether a close differs from its record. One that cannot be summed any more differs too; its own correction says why. */
 const isDue = (books: Books, close: ActiveClose) =>
