@@ -94,6 +94,7 @@ describe("a hover over a public name", () => {
       "fingerprint",
       "isRefused",
       "isSegment",
+      "refusedInclude",
       "retryAfterOf",
       "segmentOf",
       "textOf"

@@ -163,7 +163,7 @@ const columns: Table = {
     ],
     [
       "copy status --json",
-      `\`company\`, \`watermark\`, \`completedAt\`, \`ageSeconds\`, \`rows\`, \`deleted\`, \`missing\`, \`running\` (the kind of
+      `\`company\`, \`watermark\`, \`completedAt\`, \`ageSeconds\` (below 0: ahead of this clock), \`rows\`, \`deleted\`, \`missing\`, \`running\` (the kind of
         the run), \`history\` (\`since\`, from when the copy is known, and \`last\`, its last commit), \`lastError\` (\`at\`,
         \`tag\`, \`text\`), \`deletions\` (\`requestedWith\`, \`lookedAt\`, and \`missed\`: why deletions may be missing, or null),
         \`version\` (\`oldest\` that answered, and \`asked\` for last), \`unknown\` (paths of fields)`

@@ -526,7 +526,7 @@ const commands = Command.make("time-punches").pipe(
 type CommandServices = FileSystem | Path | Terminal | ChildProcessSpawner | Stdio.Stdio
 
 /** The only variables that a tool may read: none of them is a credential of the service. */
-const variables = /^(PG|HOME$|PATH$|TIME_PUNCHES_(DATABASE_URL|KNOWN_KEYS)$)/
+const variables = /^(PG|HOME$|PATH$|USER$|TIME_PUNCHES_(DATABASE_URL|KNOWN_KEYS)$)/
 
 /** No tool reads from the service: a request would be a bug. */
 const noService = HttpClient.make(() => Effect.die("a tool of the assistant sent a request"))
