@@ -147,7 +147,7 @@ export const create = (
     const requireReady = Effect.fnUntraced(function*(now: Books) {
       yield* refuseOverlap(company, terms, now.active)
       const open = holesBefore(now, close, terms)
-      const isChanged = accept.has("gap") && !Equal.equals(open.map(whereOf), holes.map(whereOf))
+      const isChanged = accept.has("gap") && !Equal.equals(open.map(placeOf), holes.map(placeOf))
       if (isChanged || !Equal.equals(termsBeside(now), terms)) {
         return yield* new CloseChanged({ companyId: company, detail: "another process wrote a close beside this one" })
       }
@@ -211,7 +211,7 @@ export const create = (
 const newCloseOf = ({ all }: Books): CloseNumber =>
   CloseNumber.make(all.reduce((last, { close }) => Math.max(last, close), 0) + 1)
 
-const whereOf = ({ interval, locationId, voided }: Time) => ({ ...interval, locationId, voided })
+const placeOf = ({ interval, locationId, voided }: Time) => ({ ...interval, locationId, voided })
 
 /** What is corrected. */
 export interface CorrectOptions extends WriteOptions {
