@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import type { InvalidRequest } from "../ApiError.ts"
 import { type BusinessDate, Cents, type DepartmentId, type LocationId, type RoleId, type UserId } from "../Ids.ts"
 import { csvCell } from "../internal/wire/csv.ts"
+import { exactHours, type HourClasses, roundHours, sumOfHours } from "./hourUnits.ts"
 import {
   amountForms,
   CodeKind,
@@ -292,10 +293,10 @@ export const encode = (
     const [plus, minus] = [now.get(key)?.sums ?? nothing, then.get(key)?.sums ?? nothing]
     const cells = mapping.columns.map((column, at) => {
       const value = valueOf(column)
-      const one = numberOf(value, line.kind, plus, round)
-      const other = numberOf(value, line.kind, minus, round)
+      const one = numberOf(value, line.kind, plus, roundHours(plus, round))
+      const other = numberOf(value, line.kind, minus, roundHours(minus, round))
       if (one === undefined || other === undefined) return undefined
-      const left = (sums: GroupSums) => numberOf(value, line.kind, sums, (time) => time) ?? 0n
+      const left = (sums: GroupSums) => numberOf(value, line.kind, sums, exactHours(sums)) ?? 0n
       if (isHourValue(value)) remainders[at] = (remainders[at] ?? 0n) + left(plus) - left(minus) - (one - other) * unit
       return one - other
     })
@@ -473,19 +474,13 @@ const excessOf = (excess: Option.Option<Duration.Duration>): bigint =>
 const numberOf = (
   value: ColumnValue | undefined,
   kind: Kind,
-  { cost, double, net, over, punches, tips }: GroupSums,
-  round: (time: bigint) => bigint
+  { cost, punches, tips }: GroupSums,
+  hours: HourClasses
 ): bigint | undefined => {
   if (!isNumberValue(value)) return undefined
   if (isHourValue(value)) {
     if (kind === "tips") return undefined
-    const parts = {
-      hours: round(net),
-      regular: round(net) - round(over) - round(double),
-      over: round(over),
-      double: round(double)
-    }
-    return parts[kind === "all" ? hourValues[value] : kind]
+    return { hours: sumOfHours(hours), ...hours }[kind === "all" ? hourValues[value] : kind]
   }
   switch (value) {
     case "amount":
