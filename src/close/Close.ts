@@ -45,10 +45,13 @@ import * as RevisionName from "./RevisionName.ts"
 import { type ActiveClose, readSums } from "./rows.ts"
 import { type Corrected, punchesIn, sumRules, sumsOf, verdictOf } from "./verdict.ts"
 import { type Added, nothingAdded, type Planned, write, writeChecks, type WriteOptions } from "./write.ts"
+import type { FileNote } from "./WrittenFile.ts"
 
 export { type Hole, holes, next, type NextOptions, type NextPeriod, type NextSearch } from "./holes.ts"
 
 export { files, find, get, list, newest, type NewestRevision, noteFile, type NoteOptions } from "./read.ts"
+
+export { type ClosedFile, file, type FileError, type FileOptions, type FileRemark } from "./payrollFile.ts"
 
 export { formChanges } from "./WrittenFile.ts"
 
@@ -364,6 +367,12 @@ const voidChecks: Checks<VoidOptions> = {
   note: must(Predicate.isString, "a text")
 }
 
+/** A void. */
+export interface Voided extends Revision {
+  /** The files of the voided revision that were written out, the oldest first: if one was paid, its amounts are paid again. */
+  readonly voidedFiles: ReadonlyArray<FileNote>
+}
+
 /**
  * Records that the newest revision of a close was not paid: its amounts are due again, with the next revision. If it was the
  * first one, no revision is active, and the close is over. Fails with `UnknownClose` unless the revision is the newest active one,
@@ -372,12 +381,13 @@ const voidChecks: Checks<VoidOptions> = {
 export const voidRevision = (
   company: CompanyId,
   options: VoidOptions
-): Effect.Effect<Revision, InvalidRequest | SyncError | UnknownClose | WriteError, SqlClient> =>
+): Effect.Effect<Voided, InvalidRequest | SyncError | UnknownClose | WriteError, SqlClient> =>
   Effect.gen(function*() {
     yield* orFail(refusalOf(options, voidChecks, company))
     const tables = yield* openTables(company)
     const refuse = refusal(company, options.revision)
     const { close } = yield* revisionNamed(company, options.revision)
+    let voidedFiles: ReadonlyArray<FileNote> = []
     const revisions = yield* write(tables, undefined, ({ all }) => {
       const known = all.find((each) => each.close === close)
       const revision = known?.revisions.find(({ id }) => id === options.revision)
@@ -394,6 +404,7 @@ export const voidRevision = (
             "not paid needs no void: print its file again"
         )
       }
+      voidedFiles = revision.files
       return Effect.succeed<ReadonlyArray<Planned>>([{
         ...RevisionName.next(known.close, known.revisions.length),
         link: revision.number,
@@ -405,7 +416,7 @@ export const voidRevision = (
         options
       }])
     })
-    return yield* headOrDie(revisions)
+    return { ...yield* headOrDie(revisions), voidedFiles }
   })
 
 /** What `verify` found in order. */

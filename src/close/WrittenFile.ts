@@ -35,6 +35,8 @@ export interface FileForm {
 export interface WrittenFile extends FileNote {
   /** The revision, such as `7.2`. */
   readonly revision: RevisionId
+  /** All revisions of the file, which it has in one. */
+  readonly revisions: ReadonlyArray<RevisionId>
   /** The mapping, with every key that has a default. */
   readonly mapping: Schema.Json
   /** The codes that the file uses. */
@@ -86,14 +88,15 @@ const sorted = (json: Schema.Json): Schema.Json => {
 /**
  * How a file of a revision differs from the files of the other active revisions. Of each revision, the file that is most like it
  * is compared. Empty if the mappings are the same, and each id that both use has the same code: then the files add up. If no
- * other revision has a file, the earlier files of the same revision are compared. `files`: of active revisions only.
+ * other revision has a file, the earlier files of the same revision are compared. `files`: of active revisions only. `revisions`:
+ * the name of the revision, or of several that the file has in one.
  */
 export const formChanges = (
   files: ReadonlyArray<WrittenFile>,
-  revision: string,
+  revisions: string | ReadonlyArray<string>,
   form: FileForm
 ): ReadonlyArray<FormChange> => {
-  const others = files.filter((file) => file.revision !== revision)
+  const others = files.filter((file) => ![revisions].flat().includes(file.revision))
   const size = ({ codes, mapping }: FormChange) => codes.length + mapping.length
   return Object.values(Arr.groupBy(others.length > 0 ? others : files, (file) => file.revision)).flatMap((each) => {
     const changes = Arr.map(each, (file) => changeFrom(file, form))

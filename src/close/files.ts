@@ -36,21 +36,27 @@ export const readFiles = Effect.fnUntraced(function*({ company, database }: Clos
   return yield* Effect.forEach(
     rows,
     Effect.fnUntraced(function*(row) {
-      const id = nameOf(row)
+      const token = row["token"]
       const { codes, mapping } = yield* decodeStored(company, FileTexts, row)
-      const file = { revision: RevisionName.print(id), ...yield* fileNoteOf(company, row), mapping, codes }
-      return { ...id, token: row["token"], file: file satisfies WrittenFile }
+      const file = {
+        revision: RevisionName.print(nameOf(row)),
+        revisions: rows.filter((each) => each["token"] === token).map((each) => RevisionName.print(nameOf(each))),
+        ...yield* fileNoteOf(company, row),
+        mapping,
+        codes
+      }
+      return { token, file: file satisfies WrittenFile }
     })
   )
 })
 
 /**
- * Notes a file of a revision in one transaction, which holds up every commit of the company, so that no erasure leaves it behind.
- * A COMMIT without an answer is looked up by a random token.
+ * Notes a file for each of its revisions in one transaction, which holds up every commit of the company, so that no erasure leaves it
+ * behind. A COMMIT without an answer is looked up by a random token, which the notes of one file share.
  */
 export const insertFile = Effect.fnUntraced(function*(
   { company, database }: CloseTables,
-  revision: RevisionName.RevisionName,
+  revisions: ReadonlyArray<RevisionName.RevisionName>,
   form: FileForm,
   user: string
 ) {
@@ -61,32 +67,25 @@ export const insertFile = Effect.fnUntraced(function*(
   const token = globalThis.crypto.randomUUID()
   const noted = Effect.map(
     readFiles({ company, database }),
-    (files) => files.find((each) => each.token === token)?.file
+    (files) => files.filter((each) => each.token === token).map(({ file }) => file)
   )
   /** Whether the last attempt came to its COMMIT. */
   let isOpen = false
-  const body = Effect.gen(function*() {
-    yield* query`SELECT company_id
-      FROM ${tables.sync}
-      WHERE company_id = ${bigint(company)}
-      ${dialect.forUpdate}`
-    const earlier = yield* noted
-    if (earlier !== undefined) return earlier
-    isOpen = false
+  const note = Effect.fnUntraced(function*({ close, number }: RevisionName.RevisionName) {
     const isOurs = sql`company_id = ${bigint(company)}
-      AND close_id = ${bigint(revision.close)}
-      AND number = ${bigint(revision.number)}`
+      AND close_id = ${bigint(close)}
+      AND number = ${bigint(number)}`
     const [found] = yield* query`SELECT number
       FROM ${tables.closeState}
       WHERE ${isOurs}`
-    if (found === undefined) return yield* refusal(company, RevisionName.print(revision))(notFound.revision)
+    if (found === undefined) return yield* refusal(company, RevisionName.print({ close, number }))(notFound.revision)
     const [last] = yield* query`SELECT max(place) AS place
       FROM ${tables.closeFile}
       WHERE ${isOurs}`
     const values = [
       bigint(company),
-      bigint(revision.close),
-      bigint(revision.number),
+      bigint(close),
+      bigint(number),
       bigint((orUndefined(last?.["place"]) ?? 0) + 1),
       clock,
       sql`${storable(user)}`,
@@ -98,9 +97,19 @@ export const insertFile = Effect.fnUntraced(function*(
     ]
     yield* sql`INSERT INTO ${tables.closeFile} (${raw(keyColumns)}, ${Statement.csv(columnsOf.file)})
       VALUES (${Statement.csv(values)})`
-    const file = yield* noted
+  })
+  const body = Effect.gen(function*() {
+    yield* query`SELECT company_id
+      FROM ${tables.sync}
+      WHERE company_id = ${bigint(company)}
+      ${dialect.forUpdate}`
+    const earlier = yield* noted
+    if (earlier.length > 0) return earlier
+    isOpen = false
+    yield* Effect.forEach(revisions, note)
+    const files = yield* noted
     isOpen = true
-    return file === undefined ? yield* Effect.die("a note that is not there") : file
+    return files
   })
   return yield* transact(database, durably(database, body), () => isOpen).pipe(
     Effect.catchIf(isSqlError, (error) =>

@@ -28,7 +28,7 @@ import {
   valueOf
 } from "./mapping.ts"
 import { decodeMapping, refusalOf } from "./mappingRules.ts"
-import { type Checks, must, refusalOf as optionsRefusalOf, type Wrong, wrong } from "./options.ts"
+import { type Checks, each, must, optional, refusalOf as optionsRefusalOf, type Wrong, wrong } from "./options.ts"
 import { divide } from "./Rounding.ts"
 
 export {
@@ -134,10 +134,8 @@ export interface PayrollCodes {
   readonly getName?: ((kind: CodeKind, id: number) => string | undefined) | undefined
 }
 
-/** What a file is made of, beside its mapping. */
-export interface EncodeOptions {
-  /** The codes and names of ids. */
-  readonly codes: PayrollCodes
+/** Sums to pay, and the sums of the file before. */
+export interface StatePair {
   /** The sums to pay. */
   readonly state: PayrollSums
   /**
@@ -147,16 +145,32 @@ export interface EncodeOptions {
   readonly previous: Option.Option<PayrollSums>
 }
 
+/** What a file is made of, beside its mapping. */
+export interface EncodeOptions extends StatePair {
+  /** The codes and names of ids. */
+  readonly codes: PayrollCodes
+  /**
+   * Further sums for the same file, each less its own `previous`: rows of equal texts are added. Every row has the dates and the name of
+   * `state`. Default: none.
+   */
+  readonly also?: ReadonlyArray<StatePair> | undefined
+}
+
 const isInOrder = ({ first, last }: PayrollSums): Wrong | undefined =>
   first <= last ? undefined : wrong("must be the first date or a later one", ".last")
 
-const encodeChecks: Checks<EncodeOptions> = {
-  codes: must(Predicate.hasProperty("getCode"), "an object with getCode"),
+const pairChecks: Checks<StatePair> = {
   state: isInOrder,
   previous: (previous) =>
     Option.isOption(previous)
       ? Option.getOrUndefined(Option.map(previous, isInOrder))
       : wrong("must be the Option of the sums before")
+}
+
+const encodeChecks: Checks<EncodeOptions> = {
+  ...pairChecks,
+  codes: must(Predicate.hasProperty("getCode"), "an object with getCode"),
+  also: optional(each(({ previous, state }) => pairChecks.previous(previous) ?? pairChecks.state(state)))
 }
 
 /** The code of an id in a file. */
@@ -270,49 +284,59 @@ export const encode = (
   mapping: Mapping,
   options: EncodeOptions
 ): Result.Result<PayrollFile, InvalidRequest | MappingError | MissingCodes | FormulaText> => {
-  const { codes, state } = options
+  const { also = [], codes, state: shown } = options
   const invalid = optionsRefusalOf(options, encodeChecks)
   if (invalid !== undefined) return Result.fail(invalid)
-  const previous = Option.getOrUndefined(options.previous)
-  const states = previous === undefined ? [state] : [state, previous]
+  const pairs = [options, ...also].map(({ previous, state }) => ({ state, previous: Option.getOrUndefined(previous) }))
   // Untyped code may pass a mapping that was not decoded: a word that is none would round down.
   const decoded = decodeMapping(mapping)
   if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
-  const refused = refusalOf(mapping, states)
-  if (refused !== undefined) return Result.fail(refused)
+  for (const { previous, state } of pairs) {
+    const refused = refusalOf(mapping, previous === undefined ? [state] : [state, previous], shown.payDate)
+    if (refused !== undefined) return Result.fail(refused)
+  }
   const cellTexts = makeTexts(mapping, codes)
-  // The texts of both files are those of the newer one: only numbers differ.
-  const now = linesOf(mapping, cellTexts.of, state, state)
-  const then = previous === undefined ? new Map<string, Line>() : linesOf(mapping, cellTexts.of, previous, state)
-  const failed = cellTexts.failure()
-  if (failed !== undefined) return Result.fail(failed)
   const unit = BigInt(hourUnits[mapping.hours])
   const round = (time: bigint) => divide(time, unit, mapping.rounding)
   const remainders = mapping.columns.map(() => 0n)
-  const records = [...new Map([...then, ...now])].flatMap(([key, line]) => {
-    const [plus, minus] = [now.get(key)?.sums ?? nothing, then.get(key)?.sums ?? nothing]
-    const cells = mapping.columns.map((column, at) => {
-      const value = valueOf(column)
-      const one = numberOf(value, line.kind, plus, roundHours(plus, round))
-      const other = numberOf(value, line.kind, minus, roundHours(minus, round))
-      if (one === undefined || other === undefined) return undefined
-      const left = (sums: GroupSums) => numberOf(value, line.kind, sums, exactHours(sums)) ?? 0n
-      if (isHourValue(value)) remainders[at] = (remainders[at] ?? 0n) + left(plus) - left(minus) - (one - other) * unit
-      return one - other
-    })
-    return cells.some((cell) => cell !== undefined && cell !== 0n) ? [{ ...line, cells }] : []
-  }).toSorted((one, other) => compare(one.order, other.order))
+  const records = new Map<string, FileRow>()
+  for (const { previous, state } of pairs) {
+    // The texts of all sums are those of the first: only numbers differ.
+    const now = linesOf(mapping, cellTexts.of, state, shown)
+    const then = previous === undefined ? new Map<string, Line>() : linesOf(mapping, cellTexts.of, previous, shown)
+    for (const [key, line] of new Map([...then, ...now])) {
+      const [plus, minus] = [now.get(key)?.sums ?? nothing, then.get(key)?.sums ?? nothing]
+      const known = records.get(key)
+      const cells = mapping.columns.map((column, at) => {
+        const value = valueOf(column)
+        const one = numberOf(value, line.kind, plus, roundHours(plus, round))
+        const other = numberOf(value, line.kind, minus, roundHours(minus, round))
+        if (one === undefined || other === undefined) return undefined
+        const left = (sums: GroupSums) => numberOf(value, line.kind, sums, exactHours(sums)) ?? 0n
+        if (isHourValue(value)) {
+          remainders[at] = (remainders[at] ?? 0n) + left(plus) - left(minus) - (one - other) * unit
+        }
+        return one - other + (known?.cells[at] ?? 0n)
+      })
+      const order = known !== undefined && compare(known.order, line.order) < 0 ? known.order : line.order
+      records.set(key, { ...line, order, cells })
+    }
+  }
+  const failed = cellTexts.failure()
+  if (failed !== undefined) return Result.fail(failed)
+  const rows = [...records.values()].filter(({ cells }) => cells.some((cell) => cell !== undefined && cell !== 0n))
+    .toSorted((one, other) => compare(one.order, other.order))
   return Result.succeed({
     text: textOf(
       mapping,
-      records.map(({ cells, texts }) =>
+      rows.map(({ cells, texts }) =>
         mapping.columns.map((column, at) => {
           const cell = cells[at]
           return cell === undefined ? texts[at] ?? "" : numberText(mapping, column, cell)
         })
       )
     ),
-    rows: records.length,
+    rows: rows.length,
     remainders: mapping.columns.flatMap((column, at) =>
       isHourValue(valueOf(column))
         ? [{ header: column.header, remainder: Duration.millis(Number(remainders[at])) }]
@@ -322,9 +346,9 @@ export const encode = (
     sharedCodes: cellTexts.sharedCodes().map(({ code, userIds }) => ({
       code,
       userIds,
-      rows: records.flatMap((record, at) => record.code === code ? [at + 1] : [])
+      rows: rows.flatMap((row, at) => row.code === code ? [at + 1] : [])
     })),
-    omitted: omittedOf(mapping, state, previous)
+    omitted: omittedOf(mapping, pairs)
   })
 }
 
@@ -340,15 +364,20 @@ const amountsIn = ({ columns, payCodes }: Mapping) => {
   }
 }
 
-const omittedOf = (mapping: Mapping, state: PayrollSums, previous?: PayrollSums): ReadonlyArray<OmittedAmount> => {
+const omittedOf = (
+  mapping: Mapping,
+  pairs: ReadonlyArray<{ readonly state: PayrollSums; readonly previous: PayrollSums | undefined }>
+): ReadonlyArray<OmittedAmount> => {
   const people = new Map<UserId, GroupSums>()
   const count = (sign: bigint, { net, ...row }: PayrollRow) => {
     const sums = people.get(row.userId) ?? nothing
     const [cost, tips] = [BigInt(row.cost) * sign, BigInt(row.tips) * sign]
     people.set(row.userId, add(sums, { ...nothing, net: millisOf(net) * sign, cost, tips }))
   }
-  for (const row of state.rows) count(1n, row)
-  for (const row of previous?.rows ?? []) count(-1n, row)
+  for (const { previous, state } of pairs) {
+    for (const row of state.rows) count(1n, row)
+    for (const row of previous?.rows ?? []) count(-1n, row)
+  }
   const of = (part: "net" | "cost" | "tips") => {
     const amounts = Array.from(people.values(), (sums) => sums[part]).filter((amount) => amount !== 0n)
     return { people: amounts.length, sum: Number(amounts.reduce((sum, amount) => sum + amount, 0n)) }
@@ -408,6 +437,11 @@ interface Line {
   /** Ids, wage and the place of the pay code: the least of them decides the place of the row. */
   readonly order: ReadonlyArray<number>
   readonly sums: GroupSums
+}
+
+/** A row of the file; a cell of a text has no number. */
+interface FileRow extends Line {
+  readonly cells: ReadonlyArray<bigint | undefined>
 }
 
 type CellTexts = (group: Group, kind: Kind, shown: PayrollSums) => Pick<Line, "texts" | "code">

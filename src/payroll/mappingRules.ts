@@ -123,13 +123,18 @@ const problemOf = (mapping: Mapping): MappingError | undefined => {
 
 /** What of the sums a mapping must fit. */
 interface MappedSums {
-  readonly payDate?: string | undefined
+  readonly id?: string | undefined
   readonly rows: ReadonlyArray<{ readonly over: Option.Option<unknown>; readonly double: Option.Option<unknown> }>
 }
 
-/** What contradicts itself, or does not fit the sums. Sums without a row fit any mapping. */
-export const refusalOf = (mapping: Mapping, states: ReadonlyArray<MappedSums>): MappingError | undefined => {
+/** What contradicts itself, or does not fit the sums of a revision. Sums without a row fit any mapping. */
+export const refusalOf = (
+  mapping: Mapping,
+  states: ReadonlyArray<MappedSums>,
+  payDate: string | undefined
+): MappingError | undefined => {
   const { columns, payCodes } = mapping
+  const sums = states[0]?.id === undefined ? "the sums" : `the sums of ${states[0].id}`
   const rows = states.flatMap((state) => state.rows)
   const hasOver = rows.some(({ over }) => Option.isSome(over))
   const hasDouble = rows.some(({ double }) => Option.isSome(double))
@@ -148,19 +153,19 @@ export const refusalOf = (mapping: Mapping, states: ReadonlyArray<MappedSums>): 
   const hasDoublePlace = places.some(([, , part]) => part === "double")
   return problemOf(mapping) ?? firstOf([
     ...columns.map((column, at): Refusal => [
-      valueOf(column) === "payDate" && states[0]?.payDate === undefined,
+      valueOf(column) === "payDate" && payDate === undefined,
       `columns[${at}].value`,
       "no pay date is given"
     ]),
     ...places.filter(([, , part]) => part !== "hours" && rows.length > 0).flatMap((
       [path, name, part]
     ): ReadonlyArray<Refusal> => [
-      [!hasOver, path, `${name} needs a threshold, and the sums have none`],
-      [part === "double" && !hasDouble, path, `${name} needs a second daily threshold, and the sums have none`],
+      [!hasOver, path, `${name} needs a threshold, and ${sums} have none`],
+      [part === "double" && !hasDouble, path, `${name} needs a second daily threshold, and ${sums} have none`],
       [
         part === "regular" && hasDouble && !hasDoublePlace,
         path,
-        "the sums have hours over a second daily threshold, and nothing shows them: add the class double"
+        `${sums} have hours over a second daily threshold, and nothing shows them: add the class double`
       ]
     ])
   ])

@@ -7,9 +7,11 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
-import * as Close from "../../close/Close.ts"
+import type { InvalidRequest } from "../../ApiError.ts"
+import type * as Close from "../../close/Close.ts"
 import * as CloseSums from "../../close/CloseSums.ts"
 import * as CloseTerms from "../../close/CloseTerms.ts"
+import { prepareFile } from "../../close/payrollFile.ts"
 import type { FormChange } from "../../close/WrittenFile.ts"
 import { printable } from "../../internal/text/printable.ts"
 import type * as PayrollFile from "../../payroll/PayrollFile.ts"
@@ -29,10 +31,11 @@ import { counted, formatHours, formatMoney, formatSignedHours, minuteOf } from "
 import { printHint, printWarning } from "../print/messages.ts"
 import { printCells } from "../print/output.ts"
 import { makeVerb } from "../verb.ts"
+import { writtenLine } from "./print.ts"
 import { openClosed, readTerms, revisionName, termFlags } from "./record.ts"
 
 const fileFlags = {
-  revision: Argument.optional(revisionName),
+  revisions: revisionName.pipe(Argument.variadic()),
   preview: onFlag("preview", "Print the file that a close of the period would have now, and record nothing"),
   mapping: fileFlag("mapping", "How the file of the payroll program is written, in JSON"),
   codes: fileFlag(
@@ -51,15 +54,16 @@ type FileInput = Command.Command.Config.Infer<typeof fileFlags>
 export const verb = makeVerb("file", fileFlags, (flags) =>
   // The file has its name before it is noted.
   Effect.flatMap(intoOutput(writeFile(flags), flags), ({ note }) => note), {
-  text: `Print the file of a revision for a payroll program.
+  text: `Print the file of a revision, or of several, for a payroll program.
 
   Of the first revision it has the sums, of a later one the difference to the
   file of the revision before. It is the same file each time. The files of all
-  active revisions add up, cell by cell, to a file of the newest one.
+  active revisions add up, cell by cell, to a file of the newest one. In a file
+  of several revisions, rows of equal texts are added.
 
   With --output, the close notes the time, the user, the mapping and the codes.
   A later file of the close by another mapping or with other codes is warned
-  about.
+  about, and so is what was written out before.
 
   --preview prints the file that a close of the period would have now. It
   checks and records nothing.`,
@@ -68,6 +72,10 @@ export const verb = makeVerb("file", fileFlags, (flags) =>
       "payroll file 7.2 --mapping payroll.json --codes codes.csv --output pay.csv " +
       "--database punches.db",
       "What revision 7.2 pays"
+    ],
+    [
+      "payroll file 8.1 7.2 --mapping payroll.json --output pay.csv --database punches.db",
+      "A week, and the correction of the week before"
     ],
     [
       "payroll file --preview --week 2026-03-02 --zone America/New_York " +
@@ -91,32 +99,36 @@ const writeFile = Effect.fnUntraced(function*(input: FileInput) {
   if (recorded !== undefined) return yield* usage(`${recorded} goes with --preview: a revision has it in its record`)
   const unread = Option.contains(input.source, "service") ? "--source" : firstGiven(input, ["pageSize", "maxAge"])
   if (unread !== undefined) return yield* usage(`${unread} goes with --preview: a revision is printed from its record`)
-  if (Option.isNone(input.revision)) {
-    return yield* usage("payroll file prints one revision: name it, such as payroll file 7.2", "Or give --preview.")
+  if (input.revisions.length === 0) {
+    return yield* usage("payroll file prints revisions: name one, such as payroll file 7.2", "Or give --preview.")
   }
-  const { name } = input.revision.value
   const { company, layer, target } = yield* openClosed(input, "file")
-  const isWritten = Option.isSome(fileOf(input.output))
-  const found = Effect.gen(function*() {
-    const { previous, revision } = yield* Close.find(company, name)
-    return { previous, revision, files: isWritten ? yield* Close.files(company, revision.close) : [] }
-  })
-  const { files, previous, revision } = yield* Effect.provide(found, layer)
-  const shown = Option.match(previous, { onNone: () => revision.id, onSome: ({ id }) => `${revision.id} less ${id}` })
-  const { codes } = yield* printFile(form, shown, revision, previous)
-  if (!isWritten) return { note: Effect.void }
-  const used = { mapping: form.mapping, codes }
-  const changes = Close.formChanges(files, revision.id, used)
-  if (changes.length > 0) yield* printWarning(...changes.map(changeLine), addsUp)
-  const note = Close.noteFile(company, revision.id, { ...used, user: personOf() }).pipe(
-    Effect.provide(layerCopy(company, target, false)),
-    Effect.asVoid,
-    // The file is there: it is as good as without a note.
-    Effect.catch(({ message }) =>
-      printWarning(`the file was written, and close ${revision.close} has no note of it: ${printable(message)}`)
-    )
+  const { codes, mapping, payDate } = form
+  const revisions = input.revisions.map(({ name }) => name)
+  const { file, note } = yield* prepareFile(company, { revisions, mapping, codes, payDate, user: personOf() }).pipe(
+    Effect.mapError((error) => isEncodeError(error) ? failureOf(form, error) : error),
+    Effect.provide(layer)
   )
-  return { note }
+  const shown = file.revisions.map(({ previous, revision }) =>
+    Option.match(previous, { onNone: () => revision.id, onSome: ({ id }) => `${revision.id} less ${id}` })
+  )
+  yield* printFile(form, shown.join(", "), file)
+  if (Option.isNone(fileOf(input.output))) return { note: Effect.void }
+  if (file.changes.length > 0) yield* printWarning(...file.changes.map(changeLine), addsUp)
+  yield* printWarning(...file.remarks.map(remarkLine))
+  const closes = [...new Set(file.revisions.map(({ revision }) => revision.close))]
+  return {
+    note: note.pipe(
+      Effect.provide(layerCopy(company, target, false)),
+      Effect.asVoid,
+      // The file is there: it is as good as without a note.
+      Effect.catch(({ message }) =>
+        printWarning(
+          `the file was written, and close ${closes.join(" and ")} has no note of it: ${printable(message)}`
+        )
+      )
+    )
+  }
 }, Effect.scoped)
 
 const addsUp = "The files of all active revisions add up only with one mapping and one code of each id."
@@ -132,6 +144,17 @@ const changeLine = ({ codes, file, mapping }: FormChange): string => {
   return `the file of ${file.revision}, written out ${minuteOf(file.at)}, has ${parts.join(" and ")}`
 }
 
+const remarkLine = (remark: Close.FileRemark): string => {
+  switch (remark.kind) {
+    case "written":
+      return `${writtenLine(remark.revision, remark.file)}: pay only one`
+    case "voided":
+      return `${writtenLine(remark.revision, remark.file)}, and was voided: if it was paid, this file pays it again`
+    case "unwritten":
+      return `no file of ${remark.revision} was written out, and this one has only what is due after it`
+  }
+}
+
 /** At most ten of them. */
 const listed = (items: ReadonlyArray<string>, mark: string): string => {
   const more = items.length - 10
@@ -139,8 +162,9 @@ const listed = (items: ReadonlyArray<string>, mark: string): string => {
 }
 
 const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileForm) {
-  if (Option.isSome(input.revision)) {
-    return yield* usage(`--preview is of a period, and ${input.revision.value.name} of the record`, "Give one of them.")
+  const [revision] = input.revisions
+  if (revision !== undefined) {
+    return yield* usage(`--preview is of a period, and ${revision.name} of the record`, "Give one of them.")
   }
   const { flags: { zone }, terms: given } = yield* readTerms(input)
   if (Option.isNone(given)) {
@@ -153,12 +177,14 @@ const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileFor
   const terms = yield* Effect.fromResult(CloseTerms.make({ ...given.value, companyId: company.id }))
   const punches = list({ clockedIn: CloseTerms.queryWindow(terms) })
   const sums = yield* Stream.run(punches, CloseSums.sum(terms))
-  yield* printFile(
-    form,
-    `preview of ${textOfDates(terms)}`,
-    { first: terms.first, last: terms.last, ...sums },
-    Option.none()
+  const { codes, mapping, payDate } = form
+  const state = { first: terms.first, last: terms.last, payDate, ...sums }
+  const { encode } = yield* lazily
+  const file = yield* Effect.mapError(
+    Effect.fromResult(encode(mapping, { codes, state, previous: Option.none() })),
+    (error) => failureOf(form, error)
   )
+  yield* printFile(form, `preview of ${textOfDates(terms)}`, file)
 })
 
 /** Its schemas would slow each start. */
@@ -202,34 +228,32 @@ const readForm = Effect.fnUntraced(function*(input: FileInput, names: Names | un
   } satisfies FileForm
 })
 
-/** Prints the file of a revision, or the difference to the one before; `shown` names it on standard error. */
-const printFile = Effect.fnUntraced(function*(
-  { codes, codesFile, mapping, mappingFile, payDate }: FileForm,
-  shown: string,
-  revision: PayrollFile.PayrollSums,
-  previous: Option.Option<PayrollFile.PayrollSums>
-) {
-  const state = { ...revision, payDate }
-  const { encode } = yield* lazily
-  const file = yield* Effect.mapError(
-    Effect.fromResult(encode(mapping, { codes, state, previous })),
-    (error) => {
-      const message = printable(error.message)
-      switch (error._tag) {
-        case "MappingError":
-          return usage(
-            `${printable(mappingFile)}: ${message}`,
-            ...(payDate === undefined && error.detail.includes("pay date") ? ["Add --pay-date DATE."] : [])
-          )
-        case "MissingCodes":
-          return usage(`${printable(codesFile)}: ${message}`, "Add them. Nothing was printed; a record is as it was.")
-        case "FormulaText":
-          return usage(message, `Change it, or add "formulas": "keep" to ${printable(mappingFile)}.`)
-        case "InvalidRequest":
-          return error
-      }
-    }
-  )
+type EncodeError = InvalidRequest | PayrollFile.MappingError | PayrollFile.MissingCodes | PayrollFile.FormulaText
+
+const encodeTags = ["InvalidRequest", "MappingError", "MissingCodes", "FormulaText"]
+
+const isEncodeError = (error: Close.FileError): error is EncodeError => encodeTags.includes(error._tag)
+
+/** Why a file cannot be printed, with the file of the user that is to be changed. */
+const failureOf = ({ codesFile, mappingFile, payDate }: FileForm, error: EncodeError) => {
+  const message = printable(error.message)
+  switch (error._tag) {
+    case "MappingError":
+      return usage(
+        `${printable(mappingFile)}: ${message}`,
+        ...(payDate === undefined && error.detail.includes("pay date") ? ["Add --pay-date DATE."] : [])
+      )
+    case "MissingCodes":
+      return usage(`${printable(codesFile)}: ${message}`, "Add them. Nothing was printed; a record is as it was.")
+    case "FormulaText":
+      return usage(message, `Change it, or add "formulas": "keep" to ${printable(mappingFile)}.`)
+    case "InvalidRequest":
+      return error
+  }
+}
+
+/** Prints a file; `shown` names it on standard error. */
+const printFile = Effect.fnUntraced(function*({ mapping }: FileForm, shown: string, file: PayrollFile.PayrollFile) {
   yield* printCells(Stream.make(file.text), mapping.separator)
   yield* printHint(`${shown}: ${counted(file.rows, "row")}`)
   yield* printWarning(
@@ -249,5 +273,4 @@ const printFile = Effect.fnUntraced(function*(
       }: in no column of this file`
     )
   )
-  return file
 })

@@ -8,7 +8,7 @@ import * as RevisionName from "../../close/RevisionName.ts"
 import { printWarning } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
 import { makeVerb } from "../verb.ts"
-import { printRecorded, printRevisions } from "./print.ts"
+import { printRecorded, printRevisions, writtenLine } from "./print.ts"
 import { authorship, nextPeriod, openRecord, recordFlags, warnOfHoles } from "./record.ts"
 
 export const verb = makeVerb(
@@ -36,6 +36,11 @@ export const verb = makeVerb(
       const isOver = Option.contains(revision.voids, RevisionName.print({ close, number: 1 }))
       const line = isOver ? `${voided}, and close ${close} is over` : `${voided}; its amounts are due again`
       yield* printRecorded(json ? printRevisions([revision]) : printLines([line]), [revision], record)
+      const file = revision.voidedFiles.at(-1)
+      if (file !== undefined) {
+        const line = writtenLine(Option.getOrElse(revision.voids, () => ""), file)
+        yield* printWarning(`${line}: if it was paid, its amounts are paid again`)
+      }
       if (isOver) {
         const isNext = Option.exists(
           yield* nextPeriod(company),
