@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Sink from "effect/Sink"
 import type { InvalidRequest } from "../ApiError.ts"
-import { Cents, DepartmentId, LocationId, RoleId, UserId } from "../Ids.ts"
+import { type BusinessDate, Cents, DepartmentId, LocationId, RoleId, type TimePunchId, UserId } from "../Ids.ts"
 import { Seconds } from "../internal/wire/schema.ts"
 import * as Amounts from "../payroll/Amounts.ts"
 import { MissingDayRule } from "../payroll/DayRule.ts"
@@ -239,8 +239,33 @@ const compareParts = (one: Part, other: Part): number =>
 
 const time = (isKnown: boolean, millis: number) => isKnown ? Option.some(Duration.millis(millis)) : Option.none()
 
+/** A row of each date alone, or of each punch. @internal */
+export interface DetailedRow extends CloseRow {
+  readonly date?: BusinessDate | undefined
+  readonly punchId?: TimePunchId | undefined
+}
+
+/** What has a row of its own in addition. @internal */
+export interface DetailOptions extends SumOptions {
+  readonly detail?: "day" | "punch" | undefined
+}
+
+/** The recorded rows that detailed ones add up to. @internal */
+export const withoutDetail = (rows: ReadonlyArray<DetailedRow>): CloseSums => {
+  const whole = new Map<string, CloseRow>()
+  for (const { date: _date, punchId: _punchId, ...row } of rows) {
+    const known = whole.get(keyOf(row))
+    const sums = known === undefined ? row : rowOf(row, Amounts.add(Amounts.of(known), Amounts.of(row)), {
+      over: plus(known.over, row.over),
+      double: plus(known.double, row.double)
+    })
+    whole.set(keyOf(row), sums)
+  }
+  return { rows: [...whole.values()].toSorted(compareKeys) }
+}
+
 /** `sum` punch by punch. @internal */
-export const makeSums = (terms: CloseTerms, { sorted = false, otherTerms = [] }: SumOptions) => {
+export const makeSums = (terms: CloseTerms, { detail, sorted = false, otherTerms = [] }: DetailOptions) => {
   const isInLater = isInLaterClose(terms, otherTerms)
   const rows = new Map<string, RunningRow>()
   const people = new Map<UserId, RunningPerson>()
@@ -295,7 +320,7 @@ export const makeSums = (terms: CloseTerms, { sorted = false, otherTerms = [] }:
     const net = WorkedTime.measureMillis(punch).times?.net
     // A day that begins before the close at a location has a part outside of it.
     const person = personAt(punch.userId)
-    const row = at >= days.interval.from ? rowAt(person, punch) : undefined
+    const row = at >= days.interval.from ? rowAt(person, punch, dates[day]) : undefined
     count(person, at)
     if (net !== undefined) {
       person.net += net
@@ -325,9 +350,11 @@ export const makeSums = (terms: CloseTerms, { sorted = false, otherTerms = [] }:
     return person
   }
 
-  const rowAt = (person: RunningPerson, punch: TimePunch): RunningRow => {
-    if (person.row !== undefined && isOfRow(person.row.key, punch)) return person.row
-    const key = keyOfPunch(punch)
+  const rowAt = (person: RunningPerson, punch: TimePunch, date: BusinessDate | undefined): RunningRow => {
+    if (detail === undefined && person.row !== undefined && isOfRow(person.row.key, punch)) return person.row
+    const key = detail === undefined
+      ? keyOfPunch(punch)
+      : { ...keyOfPunch(punch), date, ...detail === "punch" && { punchId: punch.id } }
     const text = keyOf(key)
     const row = rows.get(text) ?? { key, amounts: { ...Amounts.zero }, over: 0, double: 0 }
     rows.set(text, row)
@@ -335,13 +362,15 @@ export const makeSums = (terms: CloseTerms, { sorted = false, otherTerms = [] }:
     return row
   }
 
-  const result = (): CloseSums => {
+  const result = (): { readonly rows: ReadonlyArray<DetailedRow> } => {
     for (const person of people.values()) count(person, Infinity)
     return {
       rows: Array.from(
         rows.values(),
-        ({ amounts, double, key, over }) =>
-          rowOf(key, amounts, { over: time(hasOver, over), double: time(hasDouble, double) })
+        ({ amounts, double, key, over }) => ({
+          ...rowOf(key, amounts, { over: time(hasOver, over), double: time(hasDouble, double) }),
+          ...detailOf(key)
+        })
       ).toSorted(compareKeys)
     }
   }
@@ -349,7 +378,12 @@ export const makeSums = (terms: CloseTerms, { sorted = false, otherTerms = [] }:
   return { add, result }
 }
 
-type RowKey = Pick<CloseRow, "departmentId" | "hourlyWage" | "locationId" | "roleId" | "userId">
+type RowKey = Pick<DetailedRow, "date" | "departmentId" | "hourlyWage" | "locationId" | "punchId" | "roleId" | "userId">
+
+const detailOf = ({ date, punchId }: RowKey) => ({
+  ...date !== undefined && { date },
+  ...punchId !== undefined && { punchId }
+})
 
 /** The row of a punch. */
 const keyOfPunch = ({ departmentId, hourlyWage, locationId, roleId, userId }: TimePunch): RowKey => ({
@@ -394,8 +428,8 @@ const compareKeys = (one: RowKey, other: RowKey): number =>
   one.roleId - other.roleId ||
   one.hourlyWage - other.hourlyWage
 
-const keyOf = ({ departmentId, hourlyWage, locationId, roleId, userId }: RowKey): string =>
-  [userId, locationId, Option.getOrElse(departmentId, () => ""), roleId, hourlyWage].join(" ")
+const keyOf = ({ date, departmentId, hourlyWage, locationId, punchId, roleId, userId }: RowKey): string =>
+  [userId, locationId, Option.getOrElse(departmentId, () => ""), roleId, hourlyWage, date, punchId].join(" ")
 
 const excessMillis = (excess: Option.Option<Duration.Duration>): number =>
   Duration.toMillis(Option.getOrElse(excess, () => Duration.zero))

@@ -21,7 +21,7 @@ import {
   selected
 } from "./rows.ts"
 import { durably } from "./write.ts"
-import { CodesText, type FileForm, MappingText, textsOf, type WrittenFile } from "./WrittenFile.ts"
+import { CodesText, type FileForm, MappingText, readTexts, textsOf, type WrittenFile } from "./WrittenFile.ts"
 
 const FileTexts = Schema.Struct({ mapping: MappingText, codes: CodesText })
 
@@ -43,7 +43,7 @@ export const readFiles = Effect.fnUntraced(function*({ company, database }: Clos
         revisions: rows.filter((each) => each["token"] === token).map((each) => RevisionName.print(nameOf(each))),
         ...yield* fileNoteOf(company, row),
         mapping,
-        codes
+        ...readTexts(codes)
       }
       return { token, file: file satisfies WrittenFile }
     })

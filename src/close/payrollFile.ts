@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { SqlClient } from "effect/sql/SqlClient"
-import type { InvalidRequest } from "../ApiError.ts"
 import type { BusinessDate, CompanyId } from "../Ids.ts"
 import { type Checks, each, isDate, isText, must, optional, orFail, refusalOf } from "../payroll/options.ts"
 import * as PayrollFile from "../payroll/PayrollFile.ts"
@@ -14,7 +13,7 @@ import { insertFile, readFiles } from "./files.ts"
 import type { RevisionId } from "./ids.ts"
 import { foundIn, revisionNamed, storedOf } from "./read.ts"
 import { type ActiveRevision, activeRevisions, getVoid } from "./Revision.ts"
-import { type FileNote, type FormChange, formChanges } from "./WrittenFile.ts"
+import { type FileNote, type FormChange, formChanges, notedTexts } from "./WrittenFile.ts"
 
 /** What a file is made of. */
 export interface FileOptions {
@@ -26,6 +25,8 @@ export interface FileOptions {
   readonly codes: PayrollFile.PayrollCodes
   /** The date on which it is paid, for `payDate`. */
   readonly payDate?: BusinessDate | undefined
+  /** The texts of this file alone, by the names that its columns have in `set`. They are noted. */
+  readonly set?: Readonly<Record<string, string>> | undefined
   /** Who writes it, for the note. Default: `unknown`. */
   readonly user?: string | undefined
 }
@@ -37,6 +38,7 @@ const fileChecks: Checks<FileOptions> = {
   mapping: must(Predicate.isObject, "a mapping"),
   codes: must(Predicate.hasProperty("getCode"), "an object with getCode"),
   payDate: optional(isDate),
+  set: optional(must(Predicate.isObject, "texts by their names")),
   user: isText
 }
 
@@ -69,10 +71,7 @@ export interface ClosedFile extends PayrollFile.PayrollFile {
 
 /** Why there is no file. */
 export type FileError =
-  | InvalidRequest
-  | PayrollFile.MappingError
-  | PayrollFile.MissingCodes
-  | PayrollFile.FormulaText
+  | PayrollFile.EncodeError
   | SyncError
   | UnknownClose
 
@@ -91,7 +90,7 @@ export const file = (company: CompanyId, options: FileOptions): Effect.Effect<Cl
 /** The same, not noted yet. @internal */
 export const prepareFile = Effect.fnUntraced(function*(company: CompanyId, options: FileOptions) {
   yield* orFail(refusalOf(options, fileChecks, company))
-  const { codes, mapping, payDate, user = "unknown" } = options
+  const { codes, mapping, payDate, set = {}, user = "unknown" } = options
   const { filesOf, remarks, revisions } = yield* inBooks(
     company,
     Effect.fnUntraced(function*(books: Books) {
@@ -115,8 +114,8 @@ export const prepareFile = Effect.fnUntraced(function*(company: CompanyId, optio
   const ids = revisions.map(({ revision }) => revision.id)
   const [first, ...also] = revisions.map(({ previous, revision }) => ({ state: { ...revision, payDate }, previous }))
   if (first === undefined) return yield* Effect.die("a file of no revision")
-  const encoded = yield* Effect.fromResult(PayrollFile.encode(mapping, { ...first, also, codes }))
-  const form = { mapping, codes: encoded.codes }
+  const encoded = yield* Effect.fromResult(PayrollFile.encode(mapping, { ...first, also, codes, set }))
+  const form = { mapping, codes: encoded.codes, texts: yield* notedTexts(encoded.texts), set }
   const file: ClosedFile = {
     ...encoded,
     revisions,

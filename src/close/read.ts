@@ -6,7 +6,7 @@ import * as Predicate from "effect/Predicate"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { InvalidRequest } from "../ApiError.ts"
 import type { CompanyId } from "../Ids.ts"
-import { type Checks, isText, must, orFail, refusalOf } from "../payroll/options.ts"
+import { type Checks, isText, must, optional, orFail, refusalOf } from "../payroll/options.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { type Books, inBooks, openTables } from "./books.ts"
 import { notFound, refusal, type UnknownClose } from "./CloseError.ts"
@@ -103,6 +103,8 @@ export interface NoteOptions extends FileForm, Pick<WriteOptions, "user"> {}
 const noteChecks: Checks<NoteOptions> = {
   mapping: must(Predicate.isObject, "a mapping"),
   codes: must(Array.isArray, "the codes that the file uses"),
+  texts: optional(must(Array.isArray, "the texts that the file uses")),
+  set: optional(must(Predicate.isObject, "texts by their names")),
   user: isText
 }
 

@@ -39,3 +39,41 @@ export const roundHours = (times: Times, round: (time: bigint) => bigint): HourC
   }
   return units
 }
+
+/** Whole units that add up to `whole`: times are cut, and those with the largest remainders have one more; of equal ones, the first. */
+const apportion = (times: ReadonlyArray<bigint>, whole: bigint, unit: bigint): ReadonlyArray<bigint> => {
+  const floors = times.map((time) => time / unit)
+  const missing = Number(floors.reduce((left, floor) => left - floor, whole))
+  const more = new Set(
+    [...times.keys()].toSorted((a, b) => Number((times[b] ?? 0n) % unit - (times[a] ?? 0n) % unit) || a - b)
+      .slice(0, missing)
+  )
+  return floors.map((floor, at) => floor + (more.has(at) ? 1n : 0n))
+}
+
+/**
+ * The hours of the rows of a person, which add up to the rounded sum: first the classes of the person, then the rows of each class.
+ * No unit stands where no time is. `hasClasses`: whether the file shows a class; else all hours are regular ones.
+ */
+export const apportionHours = (
+  rows: ReadonlyArray<Times>,
+  unit: bigint,
+  round: (time: bigint) => bigint,
+  hasClasses: boolean
+): ReadonlyArray<HourClasses> => {
+  const exact = rows.map((row) => hasClasses ? exactHours(row) : { ...noHours, regular: row.net })
+  const sums = classNames.map((name) => exact.reduce((sum, row) => sum + row[name], 0n))
+  const whole = apportion(sums, round(sums.reduce((sum, time) => sum + time, 0n)), unit)
+  const [regular = [], over = [], double = []] = classNames.map((name, at) =>
+    apportion(exact.map((row) => row[name]), whole[at] ?? 0n, unit)
+  )
+  return exact.map((_, at) => ({ regular: regular[at] ?? 0n, over: over[at] ?? 0n, double: double[at] ?? 0n }))
+}
+
+export const addHours = (one: HourClasses, other: HourClasses): HourClasses => ({
+  regular: one.regular + other.regular,
+  over: one.over + other.over,
+  double: one.double + other.double
+})
+
+export const noHours: HourClasses = { regular: 0n, over: 0n, double: 0n }

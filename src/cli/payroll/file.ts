@@ -1,13 +1,14 @@
 /** `time-punches payroll file`: the file that a payroll program takes, of a revision or as a preview. */
+import * as Arr from "effect/Array"
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
-import type { InvalidRequest } from "../../ApiError.ts"
 import type * as Close from "../../close/Close.ts"
 import * as CloseSums from "../../close/CloseSums.ts"
 import * as CloseTerms from "../../close/CloseTerms.ts"
@@ -43,6 +44,11 @@ const fileFlags = {
     "The employee numbers and other codes of ids, from a CSV file with the columns kind,id,code"
   ),
   payDate: date("pay-date", "The date for columns with payDate"),
+  set: Flag.KeyValuePair("set").pipe(
+    Flag.withMetavar("NAME=TEXT"),
+    Flag.withDescription("A text of this file alone, for columns with \"set\": \"NAME\"; may be repeated"),
+    Flag.optional
+  ),
   ...outputFlags,
   names: namesFlag,
   ...sourceFlags,
@@ -103,12 +109,13 @@ const writeFile = Effect.fnUntraced(function*(input: FileInput) {
     return yield* usage("payroll file prints revisions: name one, such as payroll file 7.2", "Or give --preview.")
   }
   const { company, layer, target } = yield* openClosed(input, "file")
-  const { codes, mapping, payDate } = form
+  const { codes, mapping, payDate, set } = form
   const revisions = input.revisions.map(({ name }) => name)
-  const { file, note } = yield* prepareFile(company, { revisions, mapping, codes, payDate, user: personOf() }).pipe(
-    Effect.mapError((error) => isEncodeError(error) ? failureOf(form, error) : error),
-    Effect.provide(layer)
-  )
+  const { file, note } = yield* prepareFile(company, { revisions, mapping, codes, payDate, set, user: personOf() })
+    .pipe(
+      Effect.mapError((error) => isEncodeError(error) ? failureOf(form, error) : error),
+      Effect.provide(layer)
+    )
   const shown = file.revisions.map(({ previous, revision }) =>
     Option.match(previous, { onNone: () => revision.id, onSome: ({ id }) => `${revision.id} less ${id}` })
   )
@@ -133,13 +140,16 @@ const writeFile = Effect.fnUntraced(function*(input: FileInput) {
 
 const addsUp = "The files of all active revisions add up only with one mapping and one code of each id."
 
-const changeLine = ({ codes, file, mapping }: FormChange): string => {
+const changeLine = ({ codes, file, mapping, texts }: FormChange): string => {
   const changed = codes.map(({ before, code, id, kind }) =>
     `${kind} ${id}: ${printable(before)}, now ${printable(code)}`
   )
   const parts = [
     ...(mapping.length === 0 ? [] : [`another mapping (${listed(mapping, ", ")})`]),
-    ...(codes.length === 0 ? [] : [`other codes (${listed(changed, "; ")})`])
+    ...(codes.length === 0 ? [] : [`other codes (${listed(changed, "; ")})`]),
+    ...(texts.length === 0 ? [] : [
+      `other texts (${listed(texts.map(({ field, id, kind }) => `${field} of ${kind} ${id}`), ", ")})`
+    ])
   ]
   return `the file of ${file.revision}, written out ${minuteOf(file.at)}, has ${parts.join(" and ")}`
 }
@@ -177,11 +187,11 @@ const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileFor
   const terms = yield* Effect.fromResult(CloseTerms.make({ ...given.value, companyId: company.id }))
   const punches = list({ clockedIn: CloseTerms.queryWindow(terms) })
   const sums = yield* Stream.run(punches, CloseSums.sum(terms))
-  const { codes, mapping, payDate } = form
+  const { codes, mapping, payDate, set } = form
   const state = { first: terms.first, last: terms.last, payDate, ...sums }
   const { encode } = yield* lazily
   const file = yield* Effect.mapError(
-    Effect.fromResult(encode(mapping, { codes, state, previous: Option.none() })),
+    Effect.fromResult(encode(mapping, { codes, state, set, previous: Option.none() })),
     (error) => failureOf(form, error)
   )
   yield* printFile(form, `preview of ${textOfDates(terms)}`, file)
@@ -195,6 +205,7 @@ interface FileForm {
   readonly mapping: PayrollFile.Mapping
   readonly codes: PayrollFile.PayrollCodes
   readonly payDate: PayrollFile.PayrollSums["payDate"]
+  readonly set: Readonly<Record<string, string>>
   /** The file of the mapping and the file of the codes, as errors name them. */
   readonly mappingFile: string
   readonly codesFile: string
@@ -218,33 +229,35 @@ const readForm = Effect.fnUntraced(function*(input: FileInput, names: Names | un
     Effect.fromResult(decodeMapping(json)),
     ({ message }) => usage(`${printable(mappingFile)}: ${printable(message)}`)
   )
-  const codeOf = yield* readCodes(codes, mapping.formulas === "keep")
+  const given = yield* readCodes(codes, mapping.formulas === "keep")
   return {
     mapping,
-    codes: { getCode: codeOf ?? (() => undefined), getName: names },
+    codes: { getCode: () => undefined, getName: names, ...given },
     payDate: Option.getOrUndefined(input.payDate),
+    set: Option.getOrElse(input.set, () => ({})),
     mappingFile,
     codesFile: Option.getOrElse(codes, () => "--codes")
   } satisfies FileForm
 })
 
-type EncodeError = InvalidRequest | PayrollFile.MappingError | PayrollFile.MissingCodes | PayrollFile.FormulaText
+const encodeTags = ["InvalidRequest", "MappingError", "MissingCodes", "FormulaText", "UnfitCell"]
 
-const encodeTags = ["InvalidRequest", "MappingError", "MissingCodes", "FormulaText"]
-
-const isEncodeError = (error: Close.FileError): error is EncodeError => encodeTags.includes(error._tag)
+const isEncodeError = (error: Close.FileError): error is PayrollFile.EncodeError => encodeTags.includes(error._tag)
 
 /** Why a file cannot be printed, with the file of the user that is to be changed. */
-const failureOf = ({ codesFile, mappingFile, payDate }: FileForm, error: EncodeError) => {
+const failureOf = ({ codesFile, mappingFile, payDate }: FileForm, error: PayrollFile.EncodeError) => {
   const message = printable(error.message)
   switch (error._tag) {
     case "MappingError":
       return usage(
         `${printable(mappingFile)}: ${message}`,
-        ...(payDate === undefined && error.detail.includes("pay date") ? ["Add --pay-date DATE."] : [])
+        ...(payDate === undefined && error.detail.includes("pay date") ? ["Add --pay-date DATE."] : []),
+        ...(error.path.endsWith(".set") ? ["Add --set NAME=TEXT."] : [])
       )
     case "MissingCodes":
       return usage(`${printable(codesFile)}: ${message}`, "Add them. Nothing was printed; a record is as it was.")
+    case "UnfitCell":
+      return usage(`${printable(mappingFile)}: ${message}`, "Nothing was printed.")
     case "FormulaText":
       return usage(message, `Change it, or add "formulas": "keep" to ${printable(mappingFile)}.`)
     case "InvalidRequest":
@@ -254,7 +267,7 @@ const failureOf = ({ codesFile, mappingFile, payDate }: FileForm, error: EncodeE
 
 /** Prints a file; `shown` names it on standard error. */
 const printFile = Effect.fnUntraced(function*({ mapping }: FileForm, shown: string, file: PayrollFile.PayrollFile) {
-  yield* printCells(Stream.make(file.text), mapping.separator)
+  yield* printCells(Stream.make(file.text), mapping.separator, () => file.bytes)
   yield* printHint(`${shown}: ${counted(file.rows, "row")}`)
   yield* printWarning(
     ...file.remainders.map(({ header, remainder }) => {
@@ -263,11 +276,15 @@ const printFile = Effect.fnUntraced(function*({ mapping }: FileForm, shown: stri
         Duration.isZero(remainder) ? "" : `${time} ${Duration.isPositive(remainder) ? "less than " : "more than "}`
       }the exact sum`
     }),
+    ...Object.entries(Arr.groupBy(file.lacking, ({ field }) => field)).map(([field, ids]) =>
+      `no ${printable(field)} for ${listed(ids.map(({ id, kind }) => `${kind} ${id}`), ", ")}: their cells are empty`
+    ),
     ...file.sharedCodes.map(({ code, rows, userIds }) =>
       `users ${userIds.join(", ")} have the same code, ${printable(code)}: the file pays them as one person` +
       `${rows.length === 0 ? "" : ` in row ${rows.join(", ")}`}; hours over a threshold are counted for each alone`
     ),
-    ...file.omitted.map((omitted) =>
+    // A cost is an estimate: a file of hours pays by them.
+    ...file.omitted.filter(({ amount }) => amount !== "cost" || file.remainders.length === 0).map((omitted) =>
       `${omitted.amount} ${omitted.amount === "hours" ? formatSignedHours(omitted.sum) : formatMoney(omitted.sum)} of ${
         counted(omitted.people, "person", "people")
       }: in no column of this file`
