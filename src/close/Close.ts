@@ -35,6 +35,7 @@ import {
 } from "./CloseError.ts"
 import * as CloseSums from "./CloseSums.ts"
 import * as CloseTerms from "./CloseTerms.ts"
+import { hasDetailedFile } from "./files.ts"
 import { openHoles } from "./holes.ts"
 import { CloseNumber, type RevisionId } from "./ids.ts"
 import { lossesOf, type LostHours } from "./losses.ts"
@@ -194,9 +195,10 @@ export interface CorrectOptions extends WriteOptions {
   readonly dayRules?: ReadonlyMap<LocationId, Period.DayRule> | undefined
   /**
    * `rules`: a revision that was summed by other rules is corrected although it cannot be computed again. `gap`: an added
-   * location may leave time in no close.
+   * location may leave time in no close. `days`: a close with files by day or punch is corrected although the history does not
+   * reach it, so that these files cannot be continued.
    */
-  readonly accept?: ReadonlyArray<"rules" | "gap"> | undefined
+  readonly accept?: ReadonlyArray<"rules" | "gap" | "days"> | undefined
 }
 
 const isCloseNumber = must<CloseNumber>((close) => Number.isSafeInteger(close) && close > 0, "the number of a close")
@@ -209,7 +211,7 @@ const dueChecks: Checks<DueOptions> = {
 const correctChecks: Checks<CorrectOptions> = {
   ...writeChecks,
   ...dueChecks,
-  accept: optional(each(word(["rules", "gap"])))
+  accept: optional(each(word(["rules", "gap", "days"])))
 }
 
 /** What a person should know of a correction beside its sums. */
@@ -466,7 +468,7 @@ export const verify = (
     )
   )
 
-const accepts = ({ accept = [] }: CorrectOptions, what: "rules" | "gap"): boolean => accept.includes(what)
+const accepts = ({ accept = [] }: CorrectOptions, what: "rules" | "gap" | "days"): boolean => accept.includes(what)
 
 /** The closes that a correction changes, and what is to be said of them: all of it but the comparison with other closes. */
 const correctionOf = Effect.fnUntraced(function*(books: CopiedBooks, options: CorrectOptions) {
@@ -513,6 +515,9 @@ const verifyBefore = Effect.fnUntraced(function*(
       if (!acceptsRules) differing.push(verdict)
     } else if (hasOtherRules && !acceptsRules) {
       const cause = "its rules are others, and the history does not reach it"
+      differing.push({ id: newest.id, people: [], cause })
+    } else if (!accepts(options, "days") && (yield* hasDetailedFile(books, close.close))) {
+      const cause = "a file by day or punch was written out, and the history does not reach it"
       differing.push({ id: newest.id, people: [], cause })
     } else unverified.push(newest.id)
   }

@@ -104,7 +104,7 @@ export const sum = (
 ): Sink.Sink<CloseSums, TimePunch, never, MissingDayRule | SumOverflow | InvalidRequest> =>
   orFailing(
     refusalOf(options, sumChecks, terms.companyId),
-    () => toSink(() => makeSums(terms, options), (sums) => sums.result())
+    () => detailedSink(terms, options)
   )
 
 /** `revision` less `previous`, row by row. What does not differ is left out. @internal */
@@ -263,6 +263,10 @@ export const withoutDetail = (rows: ReadonlyArray<DetailedRow>): CloseSums => {
   }
   return { rows: [...whole.values()].toSorted(compareKeys) }
 }
+
+/** `sum` with a row for each date or punch. @internal */
+export const detailedSink = (terms: CloseTerms, options: DetailOptions) =>
+  toSink(() => makeSums(terms, options), (sums) => sums.result())
 
 /** `sum` punch by punch. @internal */
 export const makeSums = (terms: CloseTerms, { detail, sorted = false, otherTerms = [] }: DetailOptions) => {

@@ -1,14 +1,17 @@
 /** The files of closes that were written out, in the tables of a copy. */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Row } from "effect/sql/SqlConnection"
 import { isSqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import { orUndefined, raw } from "../internal/sql/dialect.ts"
 import { transact } from "../internal/sql/transaction.ts"
+import { Mapping } from "../payroll/PayrollFile.ts"
 import { storable } from "../sql/columns.ts"
 import { failedWith } from "../sql/connection.ts"
 import { notFound, refusal } from "./CloseError.ts"
+import type { CloseNumber } from "./ids.ts"
 import * as RevisionName from "./RevisionName.ts"
 import {
   type CloseTables,
@@ -49,6 +52,23 @@ export const readFiles = Effect.fnUntraced(function*({ company, database }: Clos
     })
   )
 })
+
+/** What a file by this mapping needs that no record has: the history gives it. */
+export const detailOf = ({ by, hoursOf }: Pick<Mapping, "by" | "hoursOf">): "day" | "punch" | undefined =>
+  hoursOf === "punch" ? hoursOf : by.includes("day") ? "day" : undefined
+
+const DetailForm = Schema.Struct({ by: Mapping.fields.by, hoursOf: Mapping.fields.hoursOf })
+
+/** Whether a file of a close was written out that can be continued only from the history. */
+export const hasDetailedFile = (tables: CloseTables, close: CloseNumber) =>
+  Effect.map(
+    readFiles(tables),
+    (files) =>
+      files.some(({ file }) =>
+        RevisionName.parse(file.revision).pipe(Option.exists((name) => name.close === close)) &&
+        Option.exists(Schema.decodeUnknownOption(DetailForm)(file.mapping), (form) => detailOf(form) !== undefined)
+      )
+  )
 
 /**
  * Notes a file for each of its revisions in one transaction, which holds up every commit of the company, so that no erasure leaves it

@@ -4,15 +4,19 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { BusinessDate, CompanyId } from "../Ids.ts"
+import type { MissingDayRule } from "../payroll/DayRule.ts"
+import type { SumOverflow } from "../payroll/Labor.ts"
 import { type Checks, each, isDate, isText, must, optional, orFail, refusalOf } from "../payroll/options.ts"
 import * as PayrollFile from "../payroll/PayrollFile.ts"
+import type { HistoryUnavailable } from "../sql/known.ts"
 import type { SyncError } from "../sync/SyncError.ts"
-import { type Books, inBooks, openTables } from "./books.ts"
-import { refusal, type UnknownClose } from "./CloseError.ts"
-import { insertFile, readFiles } from "./files.ts"
+import { type Books, inBooks, inCopiedBooks, openTables } from "./books.ts"
+import { refusal, type UnknownClose, type VerificationFailed } from "./CloseError.ts"
+import { detailOf, insertFile, readFiles } from "./files.ts"
 import type { RevisionId } from "./ids.ts"
 import { foundIn, revisionNamed, storedOf } from "./read.ts"
-import { type ActiveRevision, activeRevisions, getVoid } from "./Revision.ts"
+import { type ActiveRevision, activeRevisions, getVoid, type RecordedRevision } from "./Revision.ts"
+import { withDetail } from "./verdict.ts"
 import { type FileNote, type FormChange, formChanges, notedTexts } from "./WrittenFile.ts"
 
 /** What a file is made of. */
@@ -74,11 +78,16 @@ export type FileError =
   | PayrollFile.EncodeError
   | SyncError
   | UnknownClose
+  | VerificationFailed
+  | HistoryUnavailable
+  | MissingDayRule
+  | SumOverflow
 
 /**
  * The file of one revision or more for a payroll program: of a first revision its sums, of a later one the difference to the one
  * that it follows. Rows of equal texts are added. It is noted for each revision, in one transaction, before it is given: if it
- * cannot be noted, there is none. Fails with `UnknownClose` for a revision that is not active, or that is named twice.
+ * cannot be noted, there is none. Fails with `UnknownClose` for a revision that is not active, or that is named twice. A file by day
+ * or punch is computed from the history: it fails with `VerificationFailed` if that does not add up to the record.
  */
 export const file = (company: CompanyId, options: FileOptions): Effect.Effect<ClosedFile, FileError, SqlClient> =>
   Effect.gen(function*() {
@@ -91,28 +100,49 @@ export const file = (company: CompanyId, options: FileOptions): Effect.Effect<Cl
 export const prepareFile = Effect.fnUntraced(function*(company: CompanyId, options: FileOptions) {
   yield* orFail(refusalOf(options, fileChecks, company))
   const { codes, mapping, payDate, set = {}, user = "unknown" } = options
-  const { filesOf, remarks, revisions } = yield* inBooks(
-    company,
-    Effect.fnUntraced(function*(books: Books) {
-      const revisions = yield* Effect.forEach(options.revisions, (name) => foundIn(books, name))
-      const twice = options.revisions.find((_, at) =>
-        revisions.findIndex(({ revision }) => revision.id === revisions[at]?.revision.id) < at
-      )
-      if (twice !== undefined) return yield* refusal(company, twice)("it is named twice")
-      const remarks = yield* Effect.forEach(revisions, (each) => remarksOn(books, each))
-      const files = yield* readFiles(books)
-      const filesOf = yield* Effect.forEach(
-        new Set(revisions.map(({ revision }) => revision.close)),
-        Effect.fnUntraced(function*(close) {
-          const active = new Set(activeRevisions((yield* storedOf(books, close)).revisions).map(({ id }) => id))
-          return files.flatMap(({ file }) => active.has(file.revision) ? [file] : [])
+  const detail = detailOf(mapping)
+  const read = Effect.fnUntraced(function*<E, R>(
+    books: Books,
+    rowsOf: (revision: RecordedRevision) => Effect.Effect<ReadonlyArray<PayrollFile.PayrollRow>, E, R>
+  ) {
+    const revisions = yield* Effect.forEach(options.revisions, (name) => foundIn(books, name))
+    const twice = options.revisions.find((_, at) =>
+      revisions.findIndex(({ revision }) => revision.id === revisions[at]?.revision.id) < at
+    )
+    if (twice !== undefined) return yield* refusal(company, twice)("it is named twice")
+    const remarks = yield* Effect.forEach(revisions, (each) => remarksOn(books, each))
+    const files = yield* readFiles(books)
+    const filesOf = yield* Effect.forEach(
+      new Set(revisions.map(({ revision }) => revision.close)),
+      Effect.fnUntraced(function*(close) {
+        const active = new Set(activeRevisions((yield* storedOf(books, close)).revisions).map(({ id }) => id))
+        return files.flatMap(({ file }) => active.has(file.revision) ? [file] : [])
+      })
+    )
+    const pairs = yield* Effect.forEach(
+      revisions,
+      Effect.fnUntraced(function*({ previous, revision }) {
+        const before = Option.getOrUndefined(previous)
+        return {
+          state: { ...revision, payDate, rows: yield* rowsOf(revision) },
+          previous: Option.fromUndefinedOr(before && { ...before, rows: yield* rowsOf(before) })
+        } satisfies PayrollFile.StatePair
+      })
+    )
+    return { filesOf, pairs, remarks: remarks.flat(), revisions }
+  })
+  const { filesOf, pairs: [first, ...also], remarks, revisions } = yield* detail === undefined
+    ? inBooks(company, (books) => read(books, ({ rows }) => Effect.succeed(rows)))
+    : inCopiedBooks(company, (books) =>
+      read(
+        books,
+        Effect.fnUntraced(function*({ close, id }) {
+          const stored = yield* storedOf(books, close)
+          const revision = stored.revisions.find((each) => each.id === id)
+          return revision === undefined ? [] : yield* withDetail(books, stored, revision, detail)
         })
-      )
-      return { filesOf, remarks: remarks.flat(), revisions }
-    })
-  )
+      ))
   const ids = revisions.map(({ revision }) => revision.id)
-  const [first, ...also] = revisions.map(({ previous, revision }) => ({ state: { ...revision, payDate }, previous }))
   if (first === undefined) return yield* Effect.die("a file of no revision")
   const encoded = yield* Effect.fromResult(PayrollFile.encode(mapping, { ...first, also, codes, set }))
   const form = { mapping, codes: encoded.codes, texts: yield* notedTexts(encoded.texts), set }

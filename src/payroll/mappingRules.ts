@@ -3,13 +3,13 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { meantWord } from "../internal/text/meant.ts"
+import { meantWord, unknownKey } from "../internal/text/meant.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import { laidOut } from "./fileLayout.ts"
 import {
   addUpOf,
   amountForms,
-  type Column,
+  Column,
   type ColumnValue,
   defaults,
   hourValues,
@@ -34,7 +34,7 @@ export const decodeMapping = (input: unknown): Result.Result<Mapping, MappingErr
   Result.flatMap(
     Result.mapError(decode(input), (error) => {
       const { at, detail, path } = firstIssue(error)
-      return new MappingError({ path, detail: `${wrongWord(input, at, detail)}${detail}` })
+      return new MappingError({ path, detail: clearDetail(input, at, detail) })
     }),
     (mapping) => {
       const problem = problemOf(mapping)
@@ -42,14 +42,27 @@ export const decodeMapping = (input: unknown): Result.Result<Mapping, MappingErr
     }
   )
 
-/** The text that is none of the words that are expected, and the word that was meant. */
-const wrongWord = (input: unknown, at: ReadonlyArray<PropertyKey>, detail: string): string => {
+/** What is wrong there in words: a key or a word where it does not belong, or a number in place of a text. */
+const clearDetail = (input: unknown, at: ReadonlyArray<PropertyKey>, detail: string): string => {
   let found = input
   for (const key of at) found = Predicate.hasProperty(found, key) ? found[key] : undefined
-  if (!Predicate.isString(found) || !detail.startsWith("Expected \"")) return ""
-  const meant = meantWord(found, detail)
-  return `${JSON.stringify(found)} is none of the values${meant === "" ? "." : meant} `
+  const key = `${String(at.at(-1))}`
+  const ofColumn = at.length > 1 && at[0] !== "payCodes"
+  const ofMapping = at.length > 1 ? payCodeKinds : mappingKeys
+  const [own, others] = ofColumn ? [columnKeys, mappingKeys] : [ofMapping, columnKeys]
+  if (detail === "Expected no excess property") {
+    return others.includes(key)
+      ? `${key} belongs to ${ofColumn ? "the mapping itself" : "a column"}`
+      : `${key} ${unknownKey(key, own, "a key")}`
+  }
+  if (detail === "Expected string" && Predicate.isNumber(found)) return `it is a text: write it in quotes, "${found}"`
+  if (!Predicate.isString(found) || !detail.startsWith("Expected \"")) return detail
+  const meant = columnKeys.includes(found) ? `: ${found} is a key of a column.` : meantWord(found, detail)
+  return `${JSON.stringify(found)} is none of the values${meant === "" ? "." : meant} ${detail}`
 }
+
+const columnKeys: ReadonlyArray<string> = Object.keys(Column.fields)
+const mappingKeys: ReadonlyArray<string> = Object.keys(Mapping.fields)
 
 const decode = Schema.decodeUnknownResult(Mapping, { onExcessProperty: "error" })
 

@@ -565,6 +565,46 @@ for (const database of databases()) {
         })
     )
 
+    itWithCopy(
+      "writes files by day and punch from the history, and none that it does not give again",
+      (copy) =>
+        Effect.gen(function*() {
+          const codes: PayrollFile.PayrollCodes = { getCode: () => "0017" }
+          const columns = [mapping.columns[0], { header: "Day", value: "date" }, { header: "Hours", value: "hours" }]
+          const byDay = { header: false, lineEnd: "\n", by: ["user", "day"], columns }
+          const byPunch = { header: false, lineEnd: "\n", hoursOf: "punch" }
+          const file = (changes: object, ...revisions: ReadonlyArray<string>) =>
+            copy.run(Close.file(company, { revisions, mapping: formOf({ ...changes }).mapping, codes }))
+          // 18 seconds are half a hundredth of an hour.
+          const seconds = (hours: number) => hours + 18 / 3600
+          yield* commit(copy.kept, company, [
+            shift(1, "2026-03-02T14:00:00Z", seconds(8)),
+            shift(2, "2026-03-03T14:00:00Z", seconds(8))
+          ])
+          yield* create(copy)
+          yield* commit(copy.kept, company, [shift(2, "2026-03-04T14:00:00Z", seconds(10))])
+          yield* correct(copy)
+
+          assert.strictEqual(
+            (yield* file({ ...byDay, addUp: "row" }, "1.1")).text,
+            "0017,2026-03-02,8.01\n0017,2026-03-03,8.01\n"
+          )
+          // 16:00:36 are 16.01, of which the first of two equal days has the unit.
+          assert.strictEqual((yield* file(byDay, "1.1")).text, "0017,2026-03-02,8.01\n0017,2026-03-03,8.00\n")
+          assert.strictEqual((yield* file(byPunch, "1.1")).text, "0017,16.02,03/15/2026\n")
+          assert.strictEqual((yield* file(byDay, "1.2")).text, "0017,2026-03-03,-8.00\n0017,2026-03-04,10.00\n")
+          assert.strictEqual((yield* file(byDay, "1.1", "1.2")).text, "0017,2026-03-02,8.01\n0017,2026-03-04,10.00\n")
+
+          yield* commit(copy.kept, company, [shift(2, "2026-03-04T14:00:00Z", seconds(11))])
+          yield* copy.run(PunchCopy.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }))
+          const far = yield* Effect.flip(file(byDay, "1.2"))
+          assert.deepStrictEqual([far._tag, far.message.includes("the history alone")], ["VerificationFailed", true])
+          const refused = yield* Effect.flip(correct(copy))
+          assert.match(refused.message, /1\.2: a file by day or punch was written out/)
+          assert.lengthOf((yield* correct(copy, { accept: ["days"] })).revisions, 1)
+        })
+    )
+
     itWithCopy("has one hash for all mappings that write the same files", (copy) =>
       Effect.gen(function*() {
         yield* closed(copy)

@@ -9,6 +9,7 @@ import * as CloseTerms from "../../src/close/CloseTerms.ts"
 import { BusinessDate, Cents, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
 import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
 import { addAll } from "../../src/payroll/running.ts"
+import { type Prng, prng } from "../../src/testing/base/prng.ts"
 import { shift } from "../support/arbitraryPunch.ts"
 
 interface Work {
@@ -525,6 +526,68 @@ const encoded = (form: Form, state: PayrollFile.PayrollSums, previous?: PayrollF
       })
   ))
 
+/** Random work of three people at two jobs, times at and around half a hundredth. */
+const randomWork = (random: Prng): ReadonlyArray<Work> =>
+  Array.from({ length: random.between(0, 14) }, () => ({
+    day: random.between(2, 8),
+    user: random.between(501, 503),
+    role: random.between(11, 12),
+    wage: random.pick([1500, 1650]),
+    seconds: random.pick([0, 18, 17, 19, 36, random.between(1, 50_000), 36 * random.between(1, 1300)]),
+    tips: random.chance(0.3) ? random.between(0, 5000) : 0
+  })).toSorted((one, other) => one.day - other.day)
+
+/** A random mapping: each source with each layout, by each key. */
+const randomMapping = (random: Prng) => {
+  const by = [["user"], ["user", "role"], ["user", "day"], ["role"], ["user", "role", "day"]][random.between(0, 4)] ??
+    []
+  const hasCodes = random.chance(0.5)
+  const hours = random.pick(["decimal:2", "decimal:4", "h:mm", "minutes", "seconds"])
+  const wide = () => random.chance(0.5) ? { width: 24, ...random.chance(0.5) && { pad: "0" } } : {}
+  const number = (value: string) =>
+    column(value, {
+      ...wide(),
+      ...random.chance(0.3) && { zero: "" },
+      ...value !== "punches" && hours === "decimal:2" && random.chance(0.3) && { digits: 4 }
+    })
+  const keys = by.flatMap((key) =>
+    key === "user"
+      ? random.pick<ReadonlyArray<object>>([[column("userCode", wide())], [
+        { header: "f", of: "user", field: "first" },
+        {
+          header: "l",
+          of: "user",
+          field: "last"
+        }
+      ]])
+      : [key === "day" ? column("date", { format: "D.M.YY" }) : column("roleId", wide())]
+  )
+  const hoursOf = random.chance(0.25) ? "punch" : "sum"
+  const numbers = hasCodes
+    ? random.pick([["quantity"], ["hours", "amount"]]).map(number)
+    : [
+      ...random.pick([["hours"], ["hoursRegular", "hoursOver", "hoursDouble"], ["hours", "hoursOver"]]),
+      "tips",
+      "cost",
+      "punches"
+    ].map(number)
+  const addUp = hoursOf === "punch" || !by.includes("user")
+    ? { addUp: "row" }
+    : random.pick<object>([{}, { addUp: "user" }, { addUp: "row" }])
+  const hasRate = random.chance(0.3)
+  return {
+    v: 1,
+    by,
+    hours,
+    rounding: random.pick(["halfUp", "halfEven", "down", "up"]),
+    hoursOf,
+    ...addUp,
+    ...hasCodes && { payCodes: random.chance(0.5) ? payCodes : { hours: "H", tips: "T" } },
+    columns: [...keys, ...hasCodes ? [column("payCode")] : [], ...hasRate ? [column("rate")] : [], ...numbers],
+    quote: random.pick(["whenNeeded", "always", "texts"])
+  }
+}
+
 describe("A form of a payroll file", () => {
   it.each(Object.entries(forms))("has the bytes of an independent writer: %s", (_, form) => {
     for (const work of [punches, later]) {
@@ -533,5 +596,31 @@ describe("A form of a payroll file", () => {
       if (typeof expected === "string") assert.strictEqual(text, expected)
       assert.deepStrictEqual(Buffer.from(bytes), Buffer.from(expected))
     }
+  })
+
+  it("adds up over corrections by any mapping: what is paid at last is the file of the last sums", () => {
+    const random = prng(11)
+    let rows = 0
+    for (let count = 0; count < 1500; count++) {
+      const input = randomMapping(random)
+      const mapping = Result.getOrThrow(PayrollFile.decodeMapping(input))
+      const states = Array.from({ length: 3 }, () => stateOf(randomWork(random), "punch"))
+      const [first, second, third] = states
+      if (first === undefined || second === undefined || third === undefined) continue
+      const file = (options: Omit<PayrollFile.EncodeOptions, "codes">) =>
+        Result.getOrThrow(PayrollFile.encode(mapping, { codes, ...options }))
+      const last = file({ state: third, previous: Option.none() })
+      const all = file({
+        state: first,
+        previous: Option.none(),
+        also: [{ state: third, previous: Option.some(second) }, { state: second, previous: Option.some(first) }]
+      })
+      assert.strictEqual(all.text, last.text, JSON.stringify(input))
+      assert.strictEqual(file({ state: third, previous: Option.some(third) }).rows, 0)
+      // Only a difference is negative.
+      if (/(?:^|[^\w.])-\d/m.test(last.text)) assert.fail(`a negative cell by ${JSON.stringify(input)}: ${last.text}`)
+      rows += last.rows
+    }
+    assert.isAbove(rows, 5000)
   })
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type HourClasses, roundHours, sumOfHours } from "../../src/payroll/hourUnits.ts"
+import { apportionHours, type HourClasses, roundHours, sumOfHours } from "../../src/payroll/hourUnits.ts"
 import { divide, Rounding } from "../../src/payroll/Rounding.ts"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
 
@@ -51,5 +51,36 @@ describe("The classes of a row", () => {
       }
     }
     assert.isAbove(moved, 1000)
+  })
+})
+
+describe("The rows of a person", () => {
+  it("add up to the rounded time, each class to its own, and each cell is its exact time cut, or one unit more", () => {
+    const random = prng(8)
+    for (let count = 0; count < 60_000; count++) {
+      const rounding = Rounding.literals[random.between(0, 3)] ?? "down"
+      const round = (time: bigint) => divide(time, unit, rounding)
+      const exact = Array.from({ length: random.between(1, 6) }, () => ({
+        regular: timeOf(random),
+        over: timeOf(random),
+        double: timeOf(random)
+      }))
+      const rows = apportionHours(exact.map((row) => ({ ...row, net: sumOfHours(row) })), unit, round, true)
+      const hint = `${rounding} ${JSON.stringify(exact, (_, value) => typeof value === "bigint" ? `${value}` : value)}`
+
+      const all = exact.reduce((sum, row) => sum + sumOfHours(row), 0n)
+      if (rows.reduce((sum, row) => sum + sumOfHours(row), 0n) !== round(all))
+        assert.fail(`${hint}: it does not add up`)
+      for (const name of classes) {
+        const time = exact.reduce((sum, row) => sum + row[name], 0n)
+        const ofClass = rows.reduce((sum, row) => sum + row[name], 0n) - time / unit
+        if (ofClass < 0n || ofClass > (time % unit === 0n ? 0n : 1n))
+          assert.fail(`${hint}: ${name} is not cut or one more`)
+        for (const [at, row] of rows.entries()) {
+          const more = row[name] - (exact[at]?.[name] ?? 0n) / unit
+          if (more < 0n || more > ((exact[at]?.[name] ?? 0n) % unit === 0n ? 0n : 1n)) assert.fail(`${hint}: row ${at}`)
+        }
+      }
+    }
   })
 })

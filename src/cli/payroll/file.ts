@@ -12,6 +12,7 @@ import * as Struct from "effect/Struct"
 import type * as Close from "../../close/Close.ts"
 import * as CloseSums from "../../close/CloseSums.ts"
 import * as CloseTerms from "../../close/CloseTerms.ts"
+import { detailOf } from "../../close/files.ts"
 import { prepareFile } from "../../close/payrollFile.ts"
 import type { FormChange } from "../../close/WrittenFile.ts"
 import { printable } from "../../internal/text/printable.ts"
@@ -186,7 +187,7 @@ const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileFor
   const { company, list } = yield* openSource({ ...input, zone })
   const terms = yield* Effect.fromResult(CloseTerms.make({ ...given.value, companyId: company.id }))
   const punches = list({ clockedIn: CloseTerms.queryWindow(terms) })
-  const sums = yield* Stream.run(punches, CloseSums.sum(terms))
+  const sums = yield* Stream.run(punches, CloseSums.detailedSink(terms, { detail: detailOf(form.mapping) }))
   const { codes, mapping, payDate, set } = form
   const state = { first: terms.first, last: terms.last, payDate, ...sums }
   const { encode } = yield* lazily
