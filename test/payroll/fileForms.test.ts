@@ -624,3 +624,178 @@ describe("A form of a payroll file", () => {
     assert.isAbove(rows, 5000)
   })
 })
+
+const failed = (input: object, options: Partial<PayrollFile.EncodeOptions> = {}, work = punches) => {
+  const detail = Reflect.has(input, "hoursOf") ? "punch" : "day"
+  const result = Result.flatMap(
+    PayrollFile.decodeMapping({ ...base, ...input }),
+    (mapping) =>
+      PayrollFile.encode(mapping, { codes, state: stateOf(work, detail), previous: Option.none(), ...options })
+  )
+  return Result.isFailure(result) ? `${result.failure._tag} ${result.failure.message}` : result.success.text
+}
+
+const two = [column("userCode"), column("hours")]
+const named = (...columns: ReadonlyArray<object>) => ({ columns: [...columns, column("hours")] })
+
+describe("A form is refused", () => {
+  it.each<[what: string, input: object, why: RegExp]>([
+    [
+      "with two sources",
+      { columns: [...two, { header: "x", value: "tips", constant: "x" }] },
+      /columns\[2\]\.constant: .*one source/
+    ],
+    ["without a source", { columns: [...two, { header: "x" }] }, /columns\[2\]: it has no source/],
+    ["without a title that is shown", { columns: [...two, { value: "tips" }] }, /columns\[2\]\.header/],
+    [
+      "with a key of the mapping in a column",
+      { columns: [...two, column("tips", { quote: "never" })] },
+      /quote belongs to the mapping/
+    ],
+    ["with a key of a column in the mapping", { columns: two, width: 3 }, /width belongs to a column/],
+    ["with a number for a text", { columns: [...two, { header: "x", constant: 2026 }] }, /write it in quotes, "2026"/],
+    [
+      "with a pad of no width",
+      { columns: [column("userCode", { pad: "0" }), column("hours")] },
+      /columns\[0\]\.pad: pad goes with width/
+    ],
+    [
+      "with zeros behind",
+      { columns: [column("userCode", { pad: "0", width: 9, align: "left" }), column("hours")] },
+      /columns\[0\]\.pad/
+    ],
+    [
+      "with digits of minutes",
+      { hours: "minutes", columns: [two[0], column("hours", { digits: 4 })] },
+      /columns\[1\]\.digits/
+    ],
+    [
+      "with fewer digits than hours have",
+      { hours: "decimal:4", columns: [two[0], column("hours", { digits: 2 })] },
+      /columns\[1\]\.digits/
+    ],
+    [
+      "with an empty zero of a text",
+      { columns: [column("userCode", { zero: "" }), column("hours")] },
+      /columns\[0\]\.zero/
+    ],
+    ["with two values side by side", {
+      separator: "",
+      columns: [column("userCode"), { header: "", constant: "" }, column("hours")]
+    }, /columns\[2\]\.width/],
+    ["with an open fraction", { decimal: "", columns: two }, /columns\[1\]\.width/],
+    ["with pay codes that one column prints alike", {
+      payCodes: { regular: { code: "1", key: "A" }, over: { code: "2", key: "A" }, double: { code: "3", key: "B" } },
+      columns: [column("userCode"), { header: "k", of: "payCode", field: "key" }, column("hours")]
+    }, /payCodes\.over: no column tells it from regular/],
+    ["with pay codes that zeros make equal", {
+      payCodes: { regular: "1", over: "01", double: "2" },
+      columns: [column("userCode"), column("payCode", { width: 2, pad: "0", align: "right" }), column("hours")]
+    }, /payCodes\.over: no column tells it from regular/],
+    ["with a pay code that lacks a field", {
+      payCodes: { hours: { code: "1", key: "A" }, tips: "2" },
+      columns: [column("userCode"), column("payCode"), { header: "k", of: "payCode", field: "key" }, column("quantity")]
+    }, /payCodes\.tips: it has no key/],
+    [
+      "with a field that no code has",
+      named({ header: "x", of: "user", field: "team" }),
+      /columns\[0\]\.field: .*they have first, last, centre/
+    ],
+    [
+      "without a text of the run",
+      named(column("userCode"), { header: "x", set: "batch" }),
+      /columns\[1\]\.set: no text batch is given/
+    ],
+    ["with a date that no row has", named(column("userCode"), column("date")), /columns\[1\]\.value: date needs day/],
+    ["by day without the date", { by: ["user", "day"], columns: two }, /by\[1\]: no column has the date/],
+    ["with days of one text", {
+      by: ["user", "day"],
+      columns: [column("userCode"), column("date", { format: "MM" }), column("hours")]
+    }, /by\[1\]: day 2026-03-02 and .* have equal texts/],
+    [
+      "with a sum of users without users",
+      { addUp: "user", by: ["role"], columns: [column("roleId"), column("hours")] },
+      /addUp/
+    ],
+    ["with punches that add up to a person", { addUp: "user", hoursOf: "punch", columns: two }, /hoursOf/],
+    ["with punches by day that add up by default", {
+      by: ["user", "day"],
+      hoursOf: "punch",
+      columns: [...two, column("date")]
+    }, /hoursOf: .*"addUp": "row"/],
+    [
+      "with a total of no column",
+      { columns: two, trailer: [[column("tips")]] },
+      /trailer\[0\]\[0\]\.value: no column has tips/
+    ],
+    ["with a total of hours and money", {
+      payCodes: { hours: "H", tips: "T" },
+      columns: [column("userCode"), column("payCode"), column("quantity")],
+      trailer: [[column("quantity")]]
+    }, /trailer\[0\]\[0\]\.value: hours and money/],
+    [
+      "with a text of one row in a line",
+      { columns: two, trailer: [[column("userCode")]] },
+      /trailer\[0\]\[0\]: userCode is of one row/
+    ],
+    [
+      "with a format of three months",
+      named(column("userCode"), column("periodEnd", { format: "MMM" })),
+      /columns\[1\]\.format/
+    ],
+    ["with a code that is longer than its width", {
+      columns: [column("userCode", { header: "u", width: 3 }), column("hours")]
+    }, /UnfitCell row 1, column 1, "0501": .* 4 characters/],
+    [
+      "with a title that is longer than its width",
+      { columns: [column("userCode", { width: 4 }), column("hours")] },
+      /UnfitCell the titles, column 1/
+    ],
+    [
+      "with the separator in a bare text",
+      { quote: "never", columns: [column("userName"), column("hours")] },
+      /UnfitCell row 1, column 1, "Lopez, Maria": it has the separator/
+    ]
+  ])("%s", (_, input, why) => assert.match(failed(input), why))
+
+  it("for people of one name, who would be one row, also where only the sums before have one of them", () => {
+    const getName = (_: string, id: number) => id === 501 ? "Ana Lee" : id === 503 ? "Ana Lee" : "Bo"
+    const input = named(column("userName"))
+    const same = /^MappingError by\[0\]: user 501 and 503 have equal texts, "Ana Lee"/
+    assert.match(failed(input, { codes: { ...codes, getName } }), same)
+    assert.match(
+      failed(input, { codes: { ...codes, getName }, previous: Option.some(stateOf(punches)) }, punches.slice(0, 3)),
+      same
+    )
+    assert.notMatch(failed(named(column("userName"), column("userId")), { codes: { ...codes, getName } }), /Error/)
+    assert.strictEqual(
+      failed(input, { codes: { ...codes, getName: (_, id) => id === 501 ? "Ana" : undefined } }),
+      "MissingCodes no name for user 502, user 503"
+    )
+  })
+
+  it("for a field that is required and missing; without that, its cell is empty and it is named", () => {
+    const field = { header: "x", of: "user", field: "first" }
+    const nobody = { codes: { ...codes, getField: () => undefined } }
+    const all = "MissingCodes no first for user 501, user 502, user 503"
+    assert.strictEqual(failed(named(column("userCode"), { ...field, required: true }), nobody), all)
+    assert.include(failed(named(column("userCode"), field), nobody), "0501,,42.51")
+    assert.strictEqual(failed(named(field), nobody), all)
+  })
+
+  it("for a text of the run that no column asks for, and for one that a spreadsheet could run", () => {
+    const input = named(column("userCode"), { header: "x", set: "batch" })
+    assert.match(failed({ columns: two }, { set: { batch: "1" } }), /the text batch is given, and none asks for it/)
+    assert.match(failed(input, { set: { batch: "=1" } }), /FormulaText set\.batch/)
+    assert.include(failed(input, { set: { batch: "T04" } }), "0501,T04,42.51")
+  })
+
+  it("for a character that the encoding lacks, and takes one in two parts as one", () => {
+    const name = (text: string) => ({ codes: { ...codes, getName: () => text } })
+    const input = { ...named(column("userCode"), column("userName", { width: 8 })), encoding: "windows-1252" }
+    assert.match(failed(input, name("Łukasz")), /UnfitCell row 1, column 2, .*windows-1252 has no "Ł"/)
+    assert.match(failed(input, name("a\u0081")), /windows-1252 has no/)
+    assert.include(failed(input, name("Mu\u0308ller")), "0501,Müller  ,")
+    assert.include(failed(input, name("€ Šimek")), "0501,€ Šimek ,")
+  })
+})
