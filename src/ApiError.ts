@@ -29,6 +29,8 @@ const responseFields = {
   retryAfter: withDefault(Schema.OptionFromNullOr(Schema.DurationFromMillis), Option.none())
 }
 
+const isIncludeRefused = withDefault(Schema.Boolean, false)
+
 /** The fields of an error that a status decides. */
 const statusFields = (kind: keyof typeof usualStatus) => ({
   ...where,
@@ -104,7 +106,14 @@ export class Forbidden extends Schema.TaggedError<Forbidden>("effect-time-punche
 export class UnprocessableEntity
   extends Schema.TaggedError<UnprocessableEntity>("effect-time-punches/ApiError/UnprocessableEntity")(
     "UnprocessableEntity",
-    statusFields("unprocessable")
+    {
+      ...statusFields("unprocessable"),
+      /**
+       * Whether the listing asked for `deleted: "include"`, and the service refused each way to write that: ask for `"exclude"`,
+       * then for `"only"`. Default: `false`.
+       */
+      isIncludeRefused
+    }
   )
 {
   /** What failed, and at which page of the run: one printable line for a log. */
@@ -207,7 +216,12 @@ export class UnexpectedStatus
       ...where,
       /** The status of the response. */
       status: Schema.Int,
-      ...responseFields
+      ...responseFields,
+      /**
+       * Whether the listing asked for `deleted: "include"`, and the service refused each way to write that with a 400: ask for
+       * `"exclude"`, then for `"only"`. Default: `false`.
+       */
+      isIncludeRefused
     }
   )
 {
@@ -547,11 +561,20 @@ export const retryAfterOf = (error: ListError): Duration.Duration =>
 export const isRefused = (error: ListError): boolean =>
   error._tag === "UnprocessableEntity" || (error._tag === "UnexpectedStatus" && isBadRequest(error.status))
 
+/** The refusal of a listing with deleted punches and others alike, of which each spelling was refused. @internal */
+export const refusedInclude = (error: ListError): ListError => {
+  const isOther = "problem" in error && !["deleted", "include_deleted", undefined].includes(error.problem.param)
+  if (isOther) return error
+  if (error._tag === "UnprocessableEntity") return new UnprocessableEntity({ ...error, isIncludeRefused: true })
+  return error._tag === "UnexpectedStatus" ? new UnexpectedStatus({ ...error, isIncludeRefused: true }) : error
+}
+
 /**
  * What a person may do about an error of a listing: one sentence or two for a log or a screen, without a value of the call. A
  * setting is named by the option of a program and by its variable.
  */
 export const getAdvice = (error: ListError): string => {
+  if ("isIncludeRefused" in error && error.isIncludeRefused) return twoListings
   switch (error._tag) {
     case "InvalidRequest":
       return "Nothing was sent. Change the call."
@@ -596,6 +619,10 @@ export const getAdvice = (error: ListError): string => {
       return retryLater
   }
 }
+
+const twoListings =
+  "The service takes no way to ask for deleted punches and others at once. Ask for those that are not deleted, then for the " +
+  "deleted ones: deleted \"exclude\", then \"only\" (--deleted). If these are refused too, it is another parameter."
 
 const smallerPages = "Ask for smaller pages: pageSize, --page-size or TIME_PUNCHES_PAGE_SIZE."
 

@@ -13,7 +13,7 @@ import { InvalidRequest, TokenError } from "./ApiError.ts"
 import { Company, type CompanyWithGuid } from "./Company.ts"
 import type { Endpoints } from "./Endpoints.ts"
 import { CompanyGuid, CompanyId } from "./Ids.ts"
-import { cookieHeader, isSendable, validateClientId, validateSecret } from "./internal/http/secret.ts"
+import { cookieHeader, isSendable, unsendable, validateClientId, validateSecret } from "./internal/http/secret.ts"
 import { invalidSetting } from "./internal/setting/setting.ts"
 import { unknownKey } from "./internal/text/meant.ts"
 import { credentialVariables } from "./internal/wire/names.ts"
@@ -99,17 +99,13 @@ const makeOAuth = Effect.fnUntraced(function*({ clientSecret, company: known }: 
       return Effect.flatMap(cache.get, (used) =>
         isSendable("accessToken", used.token)
           ? Effect.succeed(signWith(request, guid, used))
-          : Effect.fail(unsendableToken(company.id)))
+          : Effect.fail(unsendableToken(company.id, used.token)))
     }
   })
 })
 
-const unsendableToken = (companyId: CompanyId) =>
-  new InvalidRequest({
-    companyId,
-    field: "accessToken",
-    detail: "must be 4 or more visible ASCII characters without spaces"
-  })
+const unsendableToken = (companyId: CompanyId, token: Redacted.Redacted) =>
+  new InvalidRequest({ companyId, field: "accessToken", detail: unsendable(token) })
 
 const missingGuid = (companyId: CompanyId) =>
   new InvalidRequest({
@@ -273,7 +269,7 @@ export class Credentials extends Context.Service<Credentials, {
           Effect.flatMap(Effect.mapError(Effect.provideContext(tokenOf(company.id), context), lookupFailure), (token) =>
             isSendable("accessToken", token)
               ? Effect.succeed(bearer(request, token))
-              : Effect.fail(unsendableToken(company.id)))
+              : Effect.fail(unsendableToken(company.id, token)))
       }))
     )
 

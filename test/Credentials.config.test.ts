@@ -159,6 +159,35 @@ describe("Credentials.layerFromConfig", () => {
       })
   )
 
+  it.effect.each<readonly [name: string, value: string, others: Environment, text: string]>([
+    ...["\"canary\"", "'canary'", "`canary`"].flatMap((value) => [
+      ["TIME_PUNCHES_ACCESS_TOKEN", value, {}, "has quotes around it: remove the quotes"] as const,
+      ["TIME_PUNCHES_SESSION_COOKIE", value, {}, "has quotes around it: remove the quotes"] as const,
+      ["TIME_PUNCHES_CLIENT_SECRET", value, client, "has quotes around it: remove the quotes"] as const,
+      ["TIME_PUNCHES_CLIENT_ID", value, client, "has quotes around it: remove the quotes"] as const
+    ]),
+    ["TIME_PUNCHES_ACCESS_TOKEN", "<canary>", {}, "is a placeholder"],
+    ["TIME_PUNCHES_ACCESS_TOKEN", "<your canary>", {}, "is a placeholder"],
+    ["TIME_PUNCHES_CLIENT_SECRET", "<canary>", client, "is a placeholder"],
+    ["TIME_PUNCHES_ACCESS_TOKEN", "Bearer canary", {}, "begins with the word Bearer: give it without the word Bearer"],
+    ["TIME_PUNCHES_ACCESS_TOKEN", "Authorization: bearer canary", {}, "begins with the word Bearer: give it without"]
+  ])("says what is wrong with %s as %j, and not its value", ([name, value, others, text]) =>
+    Effect.gen(function*() {
+      const error = yield* errorOf({ ...others, [name]: value })
+
+      assert.include(error.message, `${name} ${text}`)
+      assert.notInclude(surfaces(error), "canary")
+    }))
+
+  it.effect("accepts a client secret with quotes and signs inside", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* Effect.exit(TimePunches.page(company))
+
+      const secret = new URLSearchParams((yield* service.requests)[0]?.body).get("client_secret")
+      assert.strictEqual(secret, "\"a<b>'c")
+    }).pipe(Effect.provide(app({}, credentials({ ...client, TIME_PUNCHES_CLIENT_SECRET: "\"a<b>'c" })))))
+
   it.effect("accepts a client secret with a space inside", () =>
     Effect.gen(function*() {
       const service = yield* FakeService

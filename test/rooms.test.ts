@@ -160,6 +160,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   export: ["payroll", "names", "internal/wire"],
   payroll: ["names", "internal/wire"],
   node: ["internal/http", "internal/peer", "internal/wire"],
+  promise: ["client", "listing", "names", "internal/wire"],
   client: ["backfill", "listing", "names", ...ground],
   backfill: ["listing", "names", ...ground],
   listing: ["names", ...ground],
@@ -382,6 +383,7 @@ describe("the exports of the package", () => {
       const path of [
         "close",
         "payroll",
+        "promise",
         "testing",
         "testing/node",
         "export",

@@ -1,47 +1,43 @@
-/** The client behind three plain functions, for code that uses promises and `for await` instead of Effect. */
-import { type Layer, ManagedRuntime, Schema, Stream } from "effect"
-import { type Company, type CompanyId, type PunchFilter, TimePunch, TimePunches } from "effect-time-punches"
+/** The client without Effect: a loop, a response that is written as the pages arrive, and a provider of a framework. */
+import { makeClient, type TimePunch, type TimePunchesClient } from "effect-time-punches/promise"
 
-/** Make it once: the first call builds the layer, `close` releases it. */
-export const makeClient = <E>(app: Layer.Layer<TimePunches, E>) => {
-  const runtime = ManagedRuntime.make(app)
-  return {
-    /** Rejects with the tagged error itself. Aborting the signal aborts the request in flight. */
-    count: (company: CompanyId | Company, filter?: PunchFilter, signal?: AbortSignal): Promise<number> =>
-      runtime.runPromise(Stream.runCount(TimePunches.list(company, filter)), signal === undefined ? {} : { signal }),
+/** The settings of the README, from the environment. */
+export const fromEnvironment = (env: NodeJS.ProcessEnv = process.env): TimePunchesClient =>
+  makeClient({
+    baseUrl: env["TIME_PUNCHES_BASE_URL"] ?? "",
+    companyId: Number(env["TIME_PUNCHES_COMPANY_ID"]),
+    companyGuid: env["TIME_PUNCHES_COMPANY_GUID"],
+    credentials: {
+      clientId: env["TIME_PUNCHES_CLIENT_ID"] ?? "",
+      clientSecret: env["TIME_PUNCHES_CLIENT_SECRET"] ?? ""
+    }
+  })
 
-    /** Requests a page when the loop reaches it. Leaving the loop ends the run. */
-    punches: async function*(company: CompanyId | Company, filter?: PunchFilter): AsyncGenerator<TimePunch> {
-      yield* Stream.toAsyncIterableWith(TimePunches.list(company, filter), await runtime.context())
-    },
-
-    close: (): Promise<void> => runtime.dispose()
+/** Who is clocked in, since when. */
+export const open = async (client: TimePunchesClient, signal?: AbortSignal): Promise<ReadonlyMap<number, Date>> => {
+  const found = new Map<number, Date>()
+  const since = new Date(Date.now() - 24 * 3_600_000)
+  for await (const { clockedIn, clockedOut, userId } of client.list({ clockedIn: { gte: since } }, { signal })) {
+    if (clockedOut === undefined) found.set(userId, clockedIn)
   }
+  return found
 }
 
-/** A punch as plain JSON in the names of the service: `JSON.stringify` of the punch itself prints its `Option`s as objects. */
-export const toJson = Schema.encodeSync(TimePunch.Wire)
-
-/** A response body, a line for each punch, written as the pages arrive. */
+/** A response body, a line for each punch. */
 export const lines = async function*(punches: AsyncIterable<TimePunch>): AsyncGenerator<string> {
-  for await (const punch of punches) yield `${JSON.stringify(toJson(punch))}\n`
+  for await (const punch of punches) yield `${JSON.stringify(punch)}\n`
 }
 
 /** A provider of a framework that makes instances of classes and closes them: one instance for the process. */
 export class PunchProvider {
-  readonly #client: ReturnType<typeof makeClient>
+  readonly client: TimePunchesClient
 
-  constructor(app: Layer.Layer<TimePunches, unknown>) {
-    this.#client = makeClient(app)
-  }
-
-  /** How many punches of the company match. */
-  count(company: CompanyId, filter?: PunchFilter): Promise<number> {
-    return this.#client.count(company, filter)
+  constructor(client: TimePunchesClient = fromEnvironment()) {
+    this.client = client
   }
 
   /** Called by the framework at its shutdown, as NestJS does. */
   onModuleDestroy(): Promise<void> {
-    return this.#client.close()
+    return this.client.close()
   }
 }

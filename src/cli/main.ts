@@ -1,6 +1,9 @@
 #!/usr/bin/env node
 /** START HERE. Entry point of the `time-punches` command: starts it, or names the Node that it needs. */
 
+// A report of a crash is a file that others can read, and would have the secrets of the environment.
+if (process.report !== undefined) process.report.excludeEnv = true
+
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
 
 /** Before anything is imported: an older Node ends in the middle of an import, with a stack trace. */

@@ -18,6 +18,7 @@ import * as Fs from "node:fs"
 import { readProxies } from "../node/proxy.ts"
 import { makeRun } from "./command.ts"
 import { exitCode } from "./failure.ts"
+import { StdoutFile } from "./print/output.ts"
 
 export const main = () => {
   // Without listeners, a reader that closes the pipe between two writes ends the process with a stack trace.
@@ -33,6 +34,8 @@ export const main = () => {
   )
 }
 
+/** Those of a terminal that closes, and of its second key for an end, are one more SIGTERM. */
+const others = ["SIGHUP", "SIGQUIT"] as const
 const signals = ["SIGINT", "SIGTERM"] as const
 
 /**
@@ -48,11 +51,12 @@ const endAtSecondSignal = () => {
     process.kill(process.pid, signal)
   }
   for (const signal of signals) process.on(signal, onSignal)
+  for (const signal of others) process.on(signal, () => process.emit("SIGTERM", "SIGTERM"))
 }
 
 /** From here each signal ends the process, as if nothing had ever listened. */
 const unhandleSignals = () => {
-  for (const signal of signals) process.removeAllListeners(signal)
+  for (const signal of [...signals, ...others]) process.removeAllListeners(signal)
 }
 
 const teardown: Runtime.Teardown = (exit, onExit) => {
@@ -125,6 +129,33 @@ const takeBack = (size: number, written: number): boolean => {
   }
 }
 
+/** The file that is standard output, for what is kept once a text is on disk. */
+const stdoutFile = Effect.sync(() => {
+  const size = sizeOfFile()
+  return size === undefined ? undefined : {
+    size,
+    isCut: Effect.sync(() => size === 0 ? false : isCutAt(size)),
+    sync: Effect.callback<void, PlatformError.PlatformError>((resume) => {
+      Fs.fsync(1, (cause) => resume(cause === null ? Effect.void : Effect.fail(outputError(cause))))
+    })
+  }
+})
+
+/** What a shell has opened to append to it is read by another descriptor, of which only some systems let a process have one. */
+const isCutAt = (size: number): boolean | undefined => {
+  try {
+    const file = Fs.openSync("/proc/self/fd/1", "r")
+    try {
+      const byte = Buffer.alloc(1)
+      return Fs.readSync(file, byte, 0, 1, size - 1) === 1 && byte.toString() !== "\n"
+    } finally {
+      Fs.closeSync(file)
+    }
+  } catch {
+    return undefined
+  }
+}
+
 /** The types of core ask for it, and neither core nor a command starts a process: the code that does is not loaded. */
 const layerSpawner = Layer.succeed(
   ChildProcessSpawner.ChildProcessSpawner,
@@ -143,7 +174,7 @@ const layerNode = Layer.mergeAll(
 export const layerProcess = Layer.effect(
   Stdio.Stdio,
   Effect.map(Stdio.Stdio, (stdio) => Stdio.make({ ...stdio, stdout }))
-).pipe(Layer.provideMerge(layerNode))
+).pipe(Layer.merge(Layer.succeed(StdoutFile, stdoutFile)), Layer.provideMerge(layerNode))
 
 /** Only what runs a command needs a client: help does not load its modules. */
 const layerTransport = Layer.unwrap(Effect.map(Effect.promise(() => import("./transport.ts")), ({ layer }) => layer))

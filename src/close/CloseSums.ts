@@ -9,7 +9,7 @@ import { type BusinessDate, Cents, DepartmentId, LocationId, RoleId, type TimePu
 import { Seconds } from "../internal/wire/schema.ts"
 import * as Amounts from "../payroll/Amounts.ts"
 import { MissingDayRule } from "../payroll/DayRule.ts"
-import { makeClasses } from "../payroll/hourClasses.ts"
+import { compareParts, hasDouble, hasOver, makeClasses, type Part as PartOf } from "../payroll/hourClasses.ts"
 import { amountOf, SumOverflow } from "../payroll/Labor.ts"
 import { type Checks, isBoolean, must, optional, orFailing, refusalOf } from "../payroll/options.ts"
 import * as Period from "../payroll/Period.ts"
@@ -39,9 +39,9 @@ const rowFields = {
   tips: Cents,
   /** The wage of an hour in cents. */
   hourlyWage: Cents,
-  /** The part of `net` over a daily threshold and, of what is left, over the weekly one; `None` without a threshold. */
+  /** The part of `net` over a threshold of a day or a week, or of a seventh day; not what is `double`. `None` without a threshold. */
   over: Schema.OptionFromNullOr(Seconds),
-  /** The part of `net` over the second daily threshold; `None` without one. */
+  /** The part of `net` over the second daily threshold, or of a seventh day; `None` if the terms have neither. */
   double: Schema.OptionFromNullOr(Seconds)
 }
 
@@ -131,7 +131,7 @@ export const difference = (revision: CloseSums, previous: CloseSums): CloseSums 
 interface Excess {
   /** The time over the first thresholds; `None` without one. */
   readonly over: Option.Option<Duration.Duration>
-  /** The time over the second daily threshold; `None` without one. */
+  /** The time over the second daily threshold, or of a seventh day; `None` if the terms have neither. */
   readonly double: Option.Option<Duration.Duration>
 }
 
@@ -219,23 +219,8 @@ interface RunningPerson {
   readonly classesOf: ReturnType<typeof makeClasses>
 }
 
-/** The time of a punch. */
-interface Part {
-  /** The place of its date in `datesOf`. */
-  readonly day: number
-  /** Its clock-in, which with its id says where it stands in its day. */
-  readonly at: number
-  readonly id: number
-  /** In milliseconds. */
-  readonly net: number
-  /** The row that has it; `undefined` if it lies before the close. */
-  readonly row: RunningRow | undefined
-}
-
-/** In the order in which a person worked. On a day, what lies before the close is in an earlier one. */
-const compareParts = (one: Part, other: Part): number =>
-  one.day - other.day ||
-  Number(one.row !== undefined) - Number(other.row !== undefined) || one.at - other.at || one.id - other.id
+/** The time of a punch; `day` is the place of its date in `datesOf`. */
+type Part = PartOf<RunningRow>
 
 const time = (isKnown: boolean, millis: number) => isKnown ? Option.some(Duration.millis(millis)) : Option.none()
 
@@ -276,8 +261,7 @@ export const makeSums = (terms: CloseTerms, { detail, sorted = false, otherTerms
   const dates = datesOf(terms)
   const known = new Map<LocationId, ReturnType<typeof daysAt>>()
   const thresholds = thresholdsOf(terms)
-  const hasDouble = thresholds.doubleThreshold !== undefined
-  const hasOver = hasDouble || thresholds.weeklyThreshold !== undefined || thresholds.dailyThreshold !== undefined
+  const [isOver, isDouble] = [hasOver(thresholds), hasDouble(thresholds)]
   const weekOf = Period.makeFirstDateOfWeek({ firstDay: terms.firstDay })
   // When a day has ended by every clock, no later punch is of it or of a day before it.
   const ends = dates.map((_, day) =>
@@ -372,7 +356,7 @@ export const makeSums = (terms: CloseTerms, { detail, sorted = false, otherTerms
       rows: Array.from(
         rows.values(),
         ({ amounts, double, key, over }) => ({
-          ...rowOf(key, amounts, { over: time(hasOver, over), double: time(hasDouble, double) }),
+          ...rowOf(key, amounts, { over: time(isOver, over), double: time(isDouble, double) }),
           ...detailOf(key)
         })
       ).toSorted(compareKeys)

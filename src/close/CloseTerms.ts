@@ -1,6 +1,7 @@
 /** The terms of a close: its days as instants, and how it lies beside other closes: intervals, edges, overlaps and gaps. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -19,7 +20,7 @@ import {
   type MissingDayRule,
   zoneOf
 } from "../payroll/DayRule.ts"
-import type { Thresholds } from "../payroll/hourClasses.ts"
+import { countsWeeks, hasOver, type Thresholds } from "../payroll/hourClasses.ts"
 import { Rounding } from "../payroll/Labor.ts"
 import {
   type Checks,
@@ -83,6 +84,8 @@ export const CloseTerms = Schema.Struct({
   dailyThreshold: Schema.OptionFromNullOr(Seconds),
   /** The second threshold of a day. */
   doubleThreshold: Schema.OptionFromNullOr(Seconds),
+  /** How much of a seventh day is `over`, before it is `double`. A record that is older than this term has `None`. */
+  seventhDay: Schema.OptionFromNullOr(Seconds).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   /** The clocks of the locations, each once. */
   clocks: Schema.Array(CloseClock),
   /** The locations of the close. */
@@ -111,7 +114,8 @@ export interface CloseTermsOptions extends Thresholds {
 export const thresholdsOf = (terms: CloseTerms): Required<Thresholds> => ({
   weeklyThreshold: Option.getOrUndefined(terms.weeklyThreshold),
   dailyThreshold: Option.getOrUndefined(terms.dailyThreshold),
-  doubleThreshold: Option.getOrUndefined(terms.doubleThreshold)
+  doubleThreshold: Option.getOrUndefined(terms.doubleThreshold),
+  seventhDay: Option.getOrUndefined(terms.seventhDay)
 })
 
 /** A term that differs between two closes: in a week that both have, hours would count twice, or not at all. */
@@ -124,7 +128,7 @@ export interface TermChange {
   readonly now: string | number | null
 }
 
-const shared = ["weeklyThreshold", "dailyThreshold", "doubleThreshold", "rounding", "firstDay"] as const
+const shared = ["weeklyThreshold", "dailyThreshold", "doubleThreshold", "seventhDay", "rounding", "firstDay"] as const
 
 /** The terms in which a close differs from the one before it. @internal */
 export const changesFrom = (before: CloseTerms, now: CloseTerms): ReadonlyArray<TermChange> => {
@@ -147,7 +151,7 @@ const isRuleOrMap = (dayRule: CloseTermsOptions["dayRule"]): Wrong | undefined =
 export const isRuleMap = (dayRules: ReadonlyMap<LocationId, DayRule>): Wrong | undefined => {
   if (!Predicate.isMap(dayRules)) return wrong("must be a map from locations to day rules")
   for (const [locationId, each] of dayRules) {
-    const found = isDayRule(each)
+    const found = Schema.is(LocationId)(locationId) ? isDayRule(each) : wrong("must be of a location id")
     if (found !== undefined) return wrong(found.detail, `[${locationId}]${found.at}`)
   }
   return undefined
@@ -167,7 +171,8 @@ export const termsChecks: Checks<Omit<CloseTermsOptions, "companyId">> = {
   rounding: word(Rounding.literals),
   weeklyThreshold: optional(isFiniteThreshold),
   dailyThreshold: optional(isFiniteThreshold),
-  doubleThreshold: optional(isFiniteThreshold)
+  doubleThreshold: optional(isFiniteThreshold),
+  seventhDay: optional(isFiniteThreshold)
 }
 
 /** Refuses a period that ends before it begins. @internal */
@@ -186,12 +191,12 @@ export const make = (options: CloseTermsOptions): Result.Result<CloseTerms, Inva
 
 /** The terms of options that were checked. @internal */
 export const termsOf = (options: CloseTermsOptions): CloseTerms => {
-  const { companyId, dayRule, first, firstDay = "monday", last, rounding, weeklyThreshold } = options
+  const { companyId, dayRule, first, firstDay = "monday", last, rounding } = options
   const threshold = (input: Duration.Input | undefined) =>
     Option.map(Option.fromUndefinedOr(input), Duration.fromInputUnsafe)
   // A beginning may be moved by less than 48 hours, so that three days before the period may hold some of its punches.
   const earliest = plusDays(first, -3)
-  const daysFrom = weeklyThreshold === undefined ? earliest : Period.firstDateOfWeek(earliest, { firstDay })
+  const daysFrom = countsWeeks(options) ? Period.firstDateOfWeek(earliest, { firstDay }) : earliest
   const clocks: Array<CloseClock> = []
   const places = new Map<string, number>()
   const placeOf = (dayRule: DayRule): number => {
@@ -216,9 +221,10 @@ export const termsOf = (options: CloseTermsOptions): CloseTerms => {
     daysFrom,
     firstDay,
     rounding,
-    weeklyThreshold: threshold(weeklyThreshold),
+    weeklyThreshold: threshold(options.weeklyThreshold),
     dailyThreshold: threshold(options.dailyThreshold),
     doubleThreshold: threshold(options.doubleThreshold),
+    seventhDay: threshold(options.seventhDay),
     clocks,
     locations
   }
@@ -301,14 +307,15 @@ export const getCountedInterval = (terms: CloseTerms, locationId: LocationId): C
 /** The first day whose time counts for a threshold, as its place in `CloseClock.starts`; `undefined` without thresholds. */
 const firstCountedDay = (terms: CloseTerms): number | undefined => {
   const { daysFrom, first, locations } = terms
-  if (Object.values(thresholdsOf(terms)).every((each) => each === undefined)) return undefined
+  const thresholds = thresholdsOf(terms)
+  if (!hasOver(thresholds)) return undefined
   const begun = locations.flatMap(({ begins, clock }) =>
     Option.toArray(begins).map(({ epochMilliseconds }) =>
       startsOf(terms, clock).findLastIndex((start) => start <= epochMilliseconds)
     )
   )
   const earliest = Math.max(0, Math.min(daysBetween(daysFrom, first), ...begun))
-  if (Option.isNone(terms.weeklyThreshold)) return earliest
+  if (!countsWeeks(thresholds)) return earliest
   return Math.max(
     0,
     daysBetween(daysFrom, Period.firstDateOfWeek(plusDays(daysFrom, earliest), { firstDay: terms.firstDay }))

@@ -6,7 +6,7 @@ import type { Row } from "effect/sql/SqlConnection"
 import { isSqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import { orUndefined, raw } from "../internal/sql/dialect.ts"
-import { transact } from "../internal/sql/transaction.ts"
+import { durably, transact } from "../internal/sql/transaction.ts"
 import { Mapping } from "../payroll/PayrollFile.ts"
 import { storable } from "../sql/columns.ts"
 import { failedWith } from "../sql/connection.ts"
@@ -23,7 +23,6 @@ import {
   nameOf,
   selected
 } from "./rows.ts"
-import { durably } from "./write.ts"
 import { CodesText, type FileForm, MappingText, readTexts, textsOf, type WrittenFile } from "./WrittenFile.ts"
 
 const FileTexts = Schema.Struct({ mapping: MappingText, codes: CodesText })

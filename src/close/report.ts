@@ -109,7 +109,7 @@ export const toHtml = <E, R>(
     const terms = newest === undefined ? close.terms : termsAt(close, newest)
     const sums = newest ?? CloseSums.empty
     const people = peopleOf(sums).toSorted(byTime)
-    const locations = sumsBy(sums.rows, ({ locationId }) => locationId).toSorted(byTime)
+    const locations = sumsBy(sums.rows.map(shownRow), ({ locationId }) => locationId).toSorted(byTime)
     const thresholds = CloseTerms.thresholdsOf(terms)
     const shown = newest === undefined || Option.isNone(punches)
       ? undefined
@@ -228,20 +228,16 @@ const ofPunches = <E, R>(
     }
   })
 
+/** A row as the tables take it. */
+const shownRow = ({ double, over, ...row }: CloseSums.CloseRow) => ({
+  ...row,
+  over: Option.getOrUndefined(over),
+  double: Option.getOrUndefined(double)
+})
+
 /** The sums of each person, with the time over the thresholds. */
-const peopleOf = (sums: CloseSums.CloseSums): ReadonlyArray<ReportSums> => {
-  const groups = new Map(sumsBy(sums.rows, ({ userId }) => userId).map((group) => [group.key, group]))
-  return CloseSums.byPerson(sums).map(({ cost, double, net, over, punches, tips, userId }) => ({
-    key: userId,
-    punches,
-    incomplete: groups.get(userId)?.incomplete ?? 0,
-    net,
-    over: Option.getOrUndefined(over),
-    double: Option.getOrUndefined(double),
-    cost,
-    tips
-  }))
-}
+const peopleOf = ({ rows }: CloseSums.CloseSums): ReadonlyArray<ReportSums> =>
+  sumsBy(rows.map(shownRow), ({ userId }) => userId)
 
 /** What a revision has more than the one before it; of a void, what it takes away: all that its revision had more. */
 const differenceOf = ({ revisions }: ClosedPeriod, revision: RecordedRevision): CloseSums.CloseSums => {

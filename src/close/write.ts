@@ -4,11 +4,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import { isSqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import { raw } from "../internal/sql/dialect.ts"
 import { messageOf } from "../internal/sql/failure.ts"
-import { transact } from "../internal/sql/transaction.ts"
+import { durably, transact } from "../internal/sql/transaction.ts"
 import { type Checks, isText } from "../payroll/options.ts"
 import { storable } from "../sql/columns.ts"
 import { failedWith } from "../sql/connection.ts"
@@ -49,13 +49,6 @@ export interface Planned extends RevisionName.RevisionName {
   readonly sums: CloseSums
   readonly options: WriteOptions
 }
-
-/** The body of a transaction that is on disk once it has returned: what it records is paid. */
-export const durably = <A, E, R>(
-  { dialect, sql }: CloseTables["database"],
-  body: Effect.Effect<A, E, R>
-): Effect.Effect<A, E | SqlError, R> =>
-  dialect.durable === undefined ? body : Effect.andThen(sql.unsafe(dialect.durable), body)
 
 /**
  * Writes revisions in one transaction, which holds up every commit of the company: `plan` sees the closes as they are then. The

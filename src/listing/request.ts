@@ -61,7 +61,7 @@ export const buildQuery = (
   })
 
 /** The company of a call. Untyped code may pass anything. */
-const validCompany = (company: unknown) => {
+export const validCompany = (company: unknown) => {
   const record = Predicate.isNumber(company) ? { id: company } : company
   const id = Predicate.hasProperty(record, "id") ? decodeId(record.id) : Option.none()
   return Predicate.hasProperty(record, "id") && Predicate.isNumber(record.id)
@@ -93,11 +93,12 @@ export const checkOptions = (
 /** The cursor of a call: plain, or in the `Option` that a page or an error holds. */
 export const startAt = (
   companyId: CompanyId,
-  cursor: Cursor | Option.Option<Cursor> | undefined
+  cursor: string | Option.Option<string> | undefined
 ): Result.Result<Option.Option<Cursor>, InvalidRequest> => {
   const start = Option.isOption(cursor) ? cursor : Option.fromUndefinedOr(cursor)
-  return Option.isNone(start) || isCursor(start.value)
-    ? Result.succeed(start)
+  if (Option.isNone(start)) return Result.succeedNone
+  return isCursor(start.value)
+    ? Result.succeedSome(start.value)
     : invalid(companyId, "cursor", "must be a cursor that the service gave, not an empty or broken text")
 }
 
@@ -136,7 +137,7 @@ const rowFilter = ({ clockedIn, clockedOut }: PunchFilter): Query["isInRange"] =
 const decodeFilter = Schema.decodeUnknownResult(Schema.toType(PunchFilter))
 
 /** The filter, or the first reason not to send it: its schema, the order of its ends, what text can write. */
-export const validFilter = (companyId: CompanyId, filter: PunchFilter): Result.Result<PunchFilter, InvalidRequest> =>
+export const validFilter = (companyId: CompanyId, filter: unknown): Result.Result<PunchFilter, InvalidRequest> =>
   Result.gen(function*() {
     yield* checkKeys(companyId, filter)
     const valid = yield* validated(decodeFilter(filter), (path) => path === "" ? "filter" : path, companyId)
@@ -151,7 +152,7 @@ const ranges: Partial<Record<string, ReadonlyArray<string>>> = {
 }
 
 /** Names a key that no filter has, also one within a window. The schema refuses it too, without the name that was meant. */
-const checkKeys = (companyId: CompanyId, filter: object): Result.Result<void, InvalidRequest> => {
+const checkKeys = (companyId: CompanyId, filter: unknown): Result.Result<void, InvalidRequest> => {
   if (!Predicate.isObject(filter)) return Result.void
   for (const [key, value] of Object.entries(filter)) {
     if (!isKey(key)) return invalid(companyId, key, unknownKey(key, keys, "a key of a filter"))

@@ -2,7 +2,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { isRefused, type ListError } from "../ApiError.ts"
+import { isRefused, type ListError, refusedInclude } from "../ApiError.ts"
 import type { Cursor } from "../Ids.ts"
 import { otherSpelling, type Spelling, usualSpelling } from "../internal/wire/spelling.ts"
 import type { Query } from "./request.ts"
@@ -46,7 +46,7 @@ export const spelled = <A>(
       isRefused,
       (refusal) =>
         send(otherSpelling(spelling), cursor, index).pipe(
-          Effect.catchIf(isRefused, () => Effect.fail(refusal)),
+          Effect.catchIf(isRefused, () => Effect.fail(Option.isSome(cursor) ? refusal : refusedInclude(refusal))),
           Effect.filterOrElse(
             () => Option.isSome(cursor),
             (page) => Effect.catchIf(send(spelling, cursor, index), isRefused, () => Effect.succeed(page))

@@ -61,16 +61,22 @@ const startMillis = (dayStarts: Duration.Input): number =>
 const isStart = (millis: number): boolean =>
   millis === 0 || (Math.abs(millis) >= 60_000 && Math.abs(millis) <= dayMillis / 2)
 
+/** No clock of a place is a day away from UTC. */
+const isPlace = (zone: DateTime.TimeZone): boolean => zone._tag === "Named" || Math.abs(zone.offset) < dayMillis
+
+const offsetForm = "must be a time zone less than a day away from UTC"
+
 const dayRuleForm = "must be a time zone, or { zone, dayStarts }"
 
 /** The day rule of all locations, as options have it. */
 export const isDayRule = (dayRule: DayRule): Wrong | undefined => {
-  if (DateTime.isTimeZone(dayRule)) return undefined
+  if (DateTime.isTimeZone(dayRule)) return isPlace(dayRule) ? undefined : wrong(offsetForm)
   if (!Predicate.isObject(dayRule)) return wrong(dayRuleForm)
   const unknown = Object.keys(dayRule).find((key) => key !== "zone" && key !== "dayStarts")
   if (unknown !== undefined)
     return wrong(unknownKey(unknown, ["zone", "dayStarts"], "a key of a day rule"), `.${unknown}`)
   if (!DateTime.isTimeZone(dayRule.zone)) return wrong("must be a time zone", ".zone")
+  if (!isPlace(dayRule.zone)) return wrong(offsetForm, ".zone")
   return isStart(startMillis(dayRule.dayStarts))
     ? undefined
     : wrong(

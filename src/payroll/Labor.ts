@@ -14,7 +14,17 @@ import { BusinessDate, Cents, TimePunchId, type UserId } from "../Ids.ts"
 import { type Cell, csvRecord } from "../internal/wire/csv.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { byLocation, type DayRule, type DayRules, type Interval, isDayRuleOrRules, zonesOf } from "./DayRule.ts"
-import { type Classes, makeClasses, thresholdChecks, type Thresholds } from "./hourClasses.ts"
+import {
+  addClasses,
+  type Classes,
+  compareParts,
+  countsWeeks,
+  makeClasses,
+  noTime,
+  type Part,
+  thresholdChecks,
+  type Thresholds
+} from "./hourClasses.ts"
 import {
   type Checks,
   each,
@@ -298,9 +308,9 @@ const parts = {
   net: Schema.DurationFromMillis,
   /** The part of `net` up to the thresholds. */
   regular: Schema.DurationFromMillis,
-  /** The part of `net` over the daily threshold and, of what is left, over the weekly one. Not what is `double`. */
+  /** The part of `net` over a threshold of a day or a week, or of a seventh day. Not what is `double`. */
   over: Schema.DurationFromMillis,
-  /** The part of `net` over the second daily threshold. */
+  /** The part of `net` over the second daily threshold, or of a seventh day. */
   double: Schema.DurationFromMillis
 }
 
@@ -332,7 +342,8 @@ export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Sche
 /**
  * The net time of each person by class: `regular`, `over` and `double`. An hour counts once. Over `dailyThreshold` in a local
  * day it is `over`, over `doubleThreshold` it is `double`; the other hours count in the local week, over whose
- * `weeklyThreshold` they are `over` too. These are figures, not a pay rule: they know no rate, no law and no agreement.
+ * `weeklyThreshold` they are `over` too. Of the last day of a local week whose seven days were all worked, `seventhDay` says how
+ * much is `over`; the rest is `double`. These rules are arithmetic, not legal advice: they know no rate, no law and no agreement.
  *
  * A punch counts, whole, in the day and the week in which it was clocked in, by the day rule of its location. A person who
  * works at several locations has one sum for each date. A week is summed date by date, and the time over its threshold belongs
@@ -346,7 +357,7 @@ export class HoursOverThreshold extends Schema.Opaque<HoursOverThreshold>()(Sche
  *
  * Laws: the classes of a day, of a week and of the person add up to `net`. Each class is the sum of its days, and of its weeks.
  * Periods that tile add up to the whole, also if they cut a week. With a threshold of zero all time is over it; an infinite one
- * has no effect. The order of the punches does not matter.
+ * has no effect, but as `seventhDay`. The order of the punches does not matter.
  *
  * **Example** (Hours over 40 in a week and 8 in a day, in half a month that cuts weeks)
  *
@@ -373,11 +384,11 @@ export const hoursOverThreshold = <E = never>(
 ): Sink.Sink<HashMap.HashMap<UserId, HoursOverThreshold>, TimePunch, never, E | SumOverflow | InvalidRequest> =>
   orFailing(
     refusalOf(options, hoursChecks),
-    () => toSink(() => makeHours(options), (hours) => HashMap.fromIterable(hours.result(Function.identity)))
+    () => toSink(() => makeHours(options), (hours) => HashMap.fromIterable(hours.result()))
   )
 
-/** `hoursOverThreshold` punch by punch. What `select` leaves out of the hours of a person takes no memory. @internal */
-export const makeHours = <E = never>(options: HoursOverThresholdOptions<E>) => {
+/** `hoursOverThreshold` punch by punch. */
+const makeHours = <E = never>(options: HoursOverThresholdOptions<E>) => {
   const people = new Map<UserId, PersonTime>()
   const dayOf = makeDayOf(options)
   const add = (punch: TimePunch): Result.Result<void, E | SumOverflow> => {
@@ -388,14 +399,52 @@ export const makeHours = <E = never>(options: HoursOverThresholdOptions<E>) => {
       ? Result.void
       : Result.fail(new SumOverflow({ field: "net", punchId: punch.id }))
   }
-  const result = <A>(select: (hours: HoursOverThreshold) => A): ReadonlyArray<readonly [UserId, A]> => {
+  const result = (): ReadonlyArray<readonly [UserId, HoursOverThreshold]> => {
     const weekOf = Period.makeFirstDateOfWeek({ firstDay: options.firstDay })
     // Who has no punch in the period has no hours in it.
     return [...people].flatMap(([userId, person]) =>
-      person.punches === 0 ? [] : [[userId, select(hoursOf(person, options, weekOf))] as const]
+      person.punches === 0 ? [] : [[userId, hoursOf(person, options, weekOf)] as const]
     )
   }
   return { add, result }
+}
+
+/**
+ * The classes of a period by what `rowOf` gives for a punch, such as its job: of the order in which each person worked, as in a
+ * close. Memory grows with punches. @internal
+ */
+export const makeClassesBy = <Row extends {} | null, E = never>(
+  options: HoursOverThresholdOptions<E>,
+  rowOf: (punch: TimePunch) => Row
+) => {
+  const people = new Map<UserId, { net: number; readonly parts: Array<Part<Row> & Pick<DayOf, "date">> }>()
+  const dayOf = makeDayOf(options)
+  const add = (punch: TimePunch): Result.Result<void, E | SumOverflow> => {
+    const day = dayOf(punch)
+    if (Result.isFailure(day)) return Result.fail(day.failure)
+    const { date, place } = day.success
+    const net = WorkedTime.measureMillis(punch, options).times?.net
+    if (net === undefined || place === "after") return Result.void
+    const person = people.get(punch.userId) ?? { net: 0, parts: [] }
+    people.set(punch.userId, person)
+    person.net += net
+    if (!Number.isSafeInteger(person.net)) return Result.fail(new SumOverflow({ field: "net", punchId: punch.id }))
+    const row = place === "within" ? rowOf(punch) : undefined
+    person.parts.push({ date, day: Period.dayOf(date), at: punch.clockedIn.epochMilliseconds, id: punch.id, net, row })
+    return Result.void
+  }
+  /** Gives each part of the period, with its classes. */
+  const each = (use: (userId: UserId, row: Row, classes: Classes) => void): void => {
+    const weekOf = Period.makeFirstDateOfWeek({ firstDay: options.firstDay })
+    for (const [userId, { parts }] of people) {
+      const classesOf = makeClasses(options, weekOf)
+      for (const { date, net, row } of parts.toSorted(compareParts)) {
+        const classes = classesOf(date, net)
+        if (row !== undefined) use(userId, row, classes)
+      }
+    }
+  }
+  return { add, each }
 }
 
 /** `HoursOverThresholdOptions` with a period. */
@@ -404,8 +453,8 @@ export interface PeriodHoursOptions<out E = never> extends HoursOverThresholdOpt
 }
 
 /**
- * What to list for `hoursOverThreshold` of a period: the period by the day rule of each location, and with `weeklyThreshold`
- * also the days before it in its first week.
+ * What to list for `hoursOverThreshold` of a period: the period by the day rule of each location, and with `weeklyThreshold` or
+ * `seventhDay` also the days before it in its first week.
  */
 export const queryWindow = <E = never>(options: PeriodHoursOptions<E>): Interval => {
   orThrow(refusalOf(options, hoursChecks))
@@ -414,10 +463,10 @@ export const queryWindow = <E = never>(options: PeriodHoursOptions<E>): Interval
 
 /** `queryWindow` of options that were checked. @internal */
 export const windowOf = <E = never>(options: PeriodHoursOptions<E>): Interval => {
-  const { firstDay, period, weeklyThreshold } = options
+  const { firstDay, period } = options
   return byLocation(options.dayRule, (dayRule) => {
     const { gte, lt } = period(dayRule)
-    if (weeklyThreshold === undefined) return { gte, lt }
+    if (!countsWeeks(options)) return { gte, lt }
     const first = Period.firstDateOfWeek(Period.businessDate(dayRule, gte), { firstDay })
     return { gte: DateTime.min(gte, Period.localDays(dayRule, first, first).gte), lt }
   }).queryWindow
@@ -598,14 +647,6 @@ const hoursOf = (
     Array.from(classes, ([date, each]) => ({ date, ...durationsOf(each) }))
   return { incomplete: person.incomplete, ...durationsOf(all), weeks: timesOf(weeks), days: timesOf(days) }
 }
-
-const noTime: Classes = { regular: 0, over: 0, double: 0 }
-
-const addClasses = (one: Classes, other: Classes): Classes => ({
-  regular: one.regular + other.regular,
-  over: one.over + other.over,
-  double: one.double + other.double
-})
 
 const durationsOf = ({ double, over, regular }: Classes) => ({
   net: Duration.millis(regular + over + double),

@@ -362,11 +362,15 @@ export const refusalOf = (
       [path, name, part]
     ): ReadonlyArray<Refusal> => [
       [!hasOver, path, `${name} needs a threshold, and ${sums} have none`],
-      [part === "double" && !hasDouble, path, `${name} needs a second daily threshold, and ${sums} have none`],
+      [
+        part === "double" && !hasDouble,
+        path,
+        `${name} needs a second daily threshold or a seventh day, and ${sums} have neither`
+      ],
       [
         part === "regular" && hasDouble && !hasDoublePlace,
         path,
-        `${sums} have hours over a second daily threshold, and nothing shows them: add the class double`
+        `${sums} may have double hours, and nothing shows them: add the class double`
       ]
     ])
   ])

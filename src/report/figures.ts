@@ -1,16 +1,19 @@
 /** The figures of a report, in one pass over its punches. */
+import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { BusinessDate, LocationId, UserId } from "../Ids.ts"
 import { byLocation, type DayRule, isDayRules, isWithin, union } from "../payroll/DayRule.ts"
+import { addClasses, type Classes, hasDouble, hasOver, noTime } from "../payroll/hourClasses.ts"
 import * as Labor from "../payroll/Labor.ts"
 import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import { toSink } from "../payroll/running.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { makePresence, type Presence } from "./presence.ts"
+import type { Excess } from "./sums.ts"
 
 /** Where a punch of the report stands. */
 interface CountedDay {
@@ -33,18 +36,16 @@ interface FiguresOptions<out E> {
 }
 
 /** The sums of a location on a date. */
-interface DayOfLocation extends Labor.Totals {
+interface DayOfLocation extends Labor.Totals, Excess {
   readonly locationId: LocationId
   readonly date: BusinessDate
 }
 
 export interface Figures {
   readonly days: ReadonlyArray<DayOfLocation>
-  readonly people: ReadonlyArray<readonly [UserId, Labor.Totals]>
+  readonly people: ReadonlyArray<readonly [UserId, Labor.Totals & Excess]>
   /** None without a punch. */
   readonly total: Option.Option<Labor.Totals>
-  /** The hours of each person over the thresholds; empty without a threshold. */
-  readonly hours: ReadonlyMap<UserId, Pick<Labor.HoursOverThreshold, "double" | "over">>
   readonly presence: Presence
   /** @internal */
   readonly found: ReadonlyArray<PeriodCheck.Finding>
@@ -69,7 +70,7 @@ const makeFigures = <E>({ check, datesOf, hours, labor, placeOf }: FiguresOption
   const days = Labor.makeRollup(keyOf, labor)
   const people = Labor.makeRollup(({ userId }) => userId, labor)
   const total = Labor.makeRollup(() => "total", labor)
-  const over = hours && Labor.makeHours(hours)
+  const over = hours && Labor.makeClassesBy(hours, keyOf)
   const found = PeriodCheck.makeCheck(check)
   const isChecked = isRead(check)
 
@@ -90,17 +91,32 @@ const makeFigures = <E>({ check, datesOf, hours, labor, placeOf }: FiguresOption
     return isChecked(punch) ? found.add(punch) : Result.void
   }
 
-  const result = (): Figures => ({
-    days: days.result().flatMap(([key, totals]) => {
-      const group = groups.get(key)
-      return group === undefined ? [] : [{ ...totals, locationId: group.locationId, date: group.date }]
-    }),
-    people: people.result(),
-    total: Option.map(Option.fromUndefinedOr(total.result()[0]), ([, totals]) => totals),
-    hours: new Map(over?.result(({ double, over }) => ({ double, over }))),
-    presence: presence.result(datesOf),
-    found: found.result()
-  })
+  const result = (): Figures => {
+    // A person has a number, and a location on a date a text.
+    const classes = new Map<UserId | string, Classes>()
+    over?.each((userId, key, each) => {
+      for (const  of of[userId, key]) classes.set(of, addClasses(classes.get(of) ?? noTime, each))
+    })
+    const excessOf = (of: UserId | string): Excess => {
+      const { double, over } = classes.get(of) ?? noTime
+      return {
+        over: hours && hasOver(hours) ? Duration.millis(over) : undefined,
+        double: hours && hasDouble(hours) ? Duration.millis(double) : undefined
+      }
+    }
+    return {
+      days: days.result().flatMap(([key, totals]) => {
+        const group = groups.get(key)
+        return group === undefined
+          ? []
+          : [{ ...totals, ...excessOf(key), locationId: group.locationId, date: group.date }]
+      }),
+      people: people.result().map(([userId, totals]) => [userId, { ...totals, ...excessOf(userId) }] as const),
+      total: Option.map(Option.fromUndefinedOr(total.result()[0]), ([, totals]) => totals),
+      presence: presence.result(datesOf),
+      found: found.result()
+    }
+  }
 
   return { add, result }
 }

@@ -226,11 +226,16 @@ export const costSection = (locations: ReadonlyArray<ReportSums>, names: NameLoo
 const mark = "▲"
 
 /** The thresholds as people read them; empty without one. */
-const thresholdsText = ({ dailyThreshold, doubleThreshold, weeklyThreshold }: Labor.Thresholds): string =>
+const thresholdsText = (
+  { dailyThreshold, doubleThreshold, seventhDay, weeklyThreshold }: Labor.Thresholds
+): string =>
   [
     ...(weeklyThreshold === undefined ? [] : [`${lengthText(weeklyThreshold)} in a week`]),
     ...(dailyThreshold === undefined ? [] : [`${lengthText(dailyThreshold)} in a day`]),
-    ...(doubleThreshold === undefined ? [] : [`${lengthText(doubleThreshold)} in a day (double)`])
+    ...(doubleThreshold === undefined ? [] : [`${lengthText(doubleThreshold)} in a day (double)`]),
+    ...(seventhDay === undefined
+      ? []
+      : [`${lengthText(Duration.zero)} on a seventh day (double over ${lengthText(seventhDay)})`])
   ].join(" or ")
 
 const lengthText = (length: Duration.Input): string => {

@@ -1,6 +1,5 @@
 /** START HERE. The punches of a period as one page of HTML: hours, cost, people on the clock, findings and sums. */
 import * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
 import * as Option from "effect/Option"
@@ -10,6 +9,7 @@ import type * as Stream from "effect/Stream"
 import type { InvalidRequest } from "../ApiError.ts"
 import { countedPunches } from "../internal/page/amounts.ts"
 import { byLocation, type DayRule, dayStartsOf, type Interval, zoneOf, zonesOf } from "../payroll/DayRule.ts"
+import { hasOver } from "../payroll/hourClasses.ts"
 import * as Labor from "../payroll/Labor.ts"
 import {
   type Checks,
@@ -28,7 +28,7 @@ import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { type Figures, figuresOf } from "./figures.ts"
 import * as Page from "./page.ts"
-import { byTime, type ReportSums, sumsBy } from "./sums.ts"
+import { byTime, sumsBy } from "./sums.ts"
 
 export type { NameLookup } from "./page.ts"
 
@@ -64,7 +64,7 @@ const reportChecks: Checks<ReportOptions<unknown>> = {
 
 /**
  * What to list for a report: the period by the day rule of each location, the days before it in its first week if there is a
- * weekly threshold, and `maxDuration` on each side for overlaps.
+ * weekly threshold or a seventh day, and `maxDuration` on each side for overlaps.
  */
 export const queryWindow = <E = never>(options: ReportOptions<E>): Interval => {
   orThrow(refusalOf(options, reportChecks))
@@ -126,10 +126,10 @@ export const toHtml = <E2, R, E = never>(
             isWithin && select(punch) ? { date: dateOf(dayRule)(punch.clockedIn), dayRule } : undefined)),
       datesOf,
       labor: options,
-      hours: hasThreshold(options) ? { ...options, isCounted: select } : undefined,
+      hours: hasOver(options) ? { ...options, isCounted: select } : undefined,
       check: options
     })
-    const people = peopleOf(figures, options)
+    const people = figures.people.map(([key, totals]) => ({ ...totals, key })).toSorted(byTime)
     const locations = sumsBy(figures.days, ({ locationId }) =>
       locationId).toSorted(byTime)
     const days = sumsBy(figures.days, ({ date }) =>
@@ -184,20 +184,3 @@ const incompleteText = ({ total }: Figures, { asOf }: Labor.LaborOptions): Reado
     ...(incomplete === 0 ? [] : [`The time of ${countedPunches(incomplete)} is unknown and not in the sums.`])
   ]
 }
-
-const peopleOf = (
-  { hours, people }: Figures,
-  options: Labor.Thresholds
-): ReadonlyArray<ReportSums> =>
-  people.map(([key, totals]) => {
-    const over = hours.get(key)
-    return {
-      ...totals,
-      key,
-      over: hasThreshold(options) ? over?.over ?? Duration.zero : undefined,
-      double: options.doubleThreshold === undefined ? undefined : over?.double ?? Duration.zero
-    }
-  }).toSorted(byTime)
-
-const hasThreshold = ({ dailyThreshold, doubleThreshold, weeklyThreshold }: Labor.Thresholds): boolean =>
-  (weeklyThreshold ?? dailyThreshold ?? doubleThreshold) !== undefined

@@ -5,7 +5,7 @@ import * as Amounts from "../payroll/Amounts.ts"
 /** What is summed. */
 type Counts = Amounts.Sums
 
-/** Times over thresholds, if there is one. Only people have them. */
+/** Times over thresholds, if there is one. */
 export interface Excess {
   readonly over?: Duration.Duration | undefined
   readonly double?: Duration.Duration | undefined
@@ -22,23 +22,22 @@ export const byTime = (one: ReportSums, other: ReportSums): number =>
 
 /** The sums of all rows. */
 export const totalOf = (rows: ReadonlyArray<Counts & Excess>): ReportSums => {
+  const amounts = Amounts.total(rows)
   const excess = (field: keyof Excess) =>
-    Duration.millis(rows.reduce((total, row) => total + Duration.toMillis(row[field] ?? Duration.zero), 0))
+    rows.some((row) => row[field] !== undefined)
+      ? Duration.millis(rows.reduce((total, row) => total + Duration.toMillis(row[field] ?? Duration.zero), 0))
+      : undefined
   return {
-    ...countsOf(rows),
+    ...amounts,
+    net: Duration.millis(amounts.net),
     key: "total",
     over: excess("over"),
     double: excess("double")
   }
 }
 
-const countsOf = (rows: ReadonlyArray<Counts>): Counts => {
-  const amounts = Amounts.total(rows)
-  return { ...amounts, net: Duration.millis(amounts.net) }
-}
-
-/** The sums of rows by a key, without times over a threshold: these are of people. */
-export const sumsBy = <Row extends Counts>(
+/** The sums of rows by a key. */
+export const sumsBy = <Row extends Counts & Excess>(
   rows: ReadonlyArray<Row>,
   keyOf: (row: Row) => number | string
 ): ReadonlyArray<ReportSums> => {
@@ -48,5 +47,5 @@ export const sumsBy = <Row extends Counts>(
     if (group === undefined) groups.set(keyOf(row), [row])
     else group.push(row)
   }
-  return Array.from(groups, ([key, rows]) => ({ ...countsOf(rows), key }))
+  return Array.from(groups, ([key, rows]) => ({ ...totalOf(rows), key }))
 }

@@ -7,7 +7,7 @@ import type { SqlClient } from "effect/sql/SqlClient"
 import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import { numberOf, orUndefined, textOrUndefined } from "../internal/sql/dialect.ts"
-import { retried, transact } from "../internal/sql/transaction.ts"
+import { durably, retried, transact } from "../internal/sql/transaction.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { storable } from "./columns.ts"
 import { companyIdOf, failedWith, opened } from "./connection.ts"
@@ -79,7 +79,9 @@ export const purge = (of: CompanyId | Company): Effect.Effect<void, SyncError, S
         yield* sql`DELETE FROM ${table} WHERE company_id = ${bigint(company)}`
       }
     })
-    yield* transact(database, erase).pipe(Effect.mapError(failedWith(company, "the copy cannot be erased")))
+    yield* transact(database, durably(database, erase)).pipe(
+      Effect.mapError(failedWith(company, "the copy cannot be erased"))
+    )
   })
 
 /** Characters of an error that are kept. */

@@ -32,7 +32,7 @@ import {
   type Version,
   wholeInstant
 } from "./feedPosition.ts"
-import { type HistoryUnavailable, type Known, readKnown, unavailable } from "./known.ts"
+import { type HistoryUnavailable, readKnown, unavailable } from "./known.ts"
 import { isAtInstant } from "./read.ts"
 import { missingPlace, punchesOf, rowColumns } from "./row.ts"
 
@@ -40,6 +40,11 @@ import { missingPlace, punchesOf, rowColumns } from "./row.ts"
 export interface FeedOptions {
   /** Begins with the event after this position. Default: with the state of the copy as `present`, then what changes. */
   readonly after?: FeedPosition | undefined
+  /**
+   * Begins with the first change after this instant, by the clock of the database; one after the last commit is that commit. Without
+   * `after`, and without a state.
+   */
+  readonly since?: DateTime.DateTime | undefined
   /** Looks for new events at this interval, at least 100 ms, and never ends. Default: ends after the last event. */
   readonly follow?: Duration.Input | undefined
 }
@@ -58,11 +63,12 @@ const leastInterval = Duration.millis(100)
  * consumer that keeps the position of an event after it has handled it gets each event at least once.
  *
  * It reads up to a thousand events in a short snapshot, and holds up neither a sync nor a vacuum. With `follow` it waits for a
- * database that is locked or away, and for the end of a first load, and logs a warning once a minute.
+ * database that is locked or away, for the end of a first load, and for a replica that does not have the commit of the position
+ * yet, and logs a warning once a minute.
  *
- * Fails with `HistoryUnavailable` if the copy of the position is not known: no history is kept, it was pruned, the copy was
- * erased, rows were removed by hand, or the position is of another database. Fails with `InvalidRequest` for a position of another
- * company or an interval that is too short, and with `Store` if the database fails or a row is not a valid punch.
+ * Fails with `HistoryUnavailable` if the copy of the position is not known: no history is kept, changes after it were pruned, the
+ * copy was erased, rows were removed by hand, or the position is of another database. Fails with `InvalidRequest` for a position of
+ * another company or an interval that is too short, and with `Store` if the database fails or a row is not a valid punch.
  *
  * **Example** (Alert when an approved punch is edited)
  *
@@ -90,43 +96,36 @@ export const feedInBatches = (
   size: number
 ): Stream.Stream<FeedEvent, SyncError | HistoryUnavailable | InvalidRequest, SqlClient> =>
   Stream.unwrap(Effect.gen(function*() {
-    yield* Effect.fromResult(checkOptions(company, options, { after: true, follow: true }))
-    const { after, follow } = options
-    const interval = follow === undefined
-      ? undefined
-      : Option.getOrElse(Duration.fromInput(follow), () => Duration.zero)
-    if (interval !== undefined && Duration.isLessThan(interval, leastInterval)) {
-      return yield* new InvalidRequest({ companyId: company, field: "follow", detail: "is at least 100 ms" })
-    }
+    const { after, since } = options
     const begin = after === undefined ? undefined : placeOf(after)
+    const refused = (field: string, detail: string) => new InvalidRequest({ companyId: company, field, detail })
     if (begin !== undefined && begin.company !== company) {
-      return yield* new InvalidRequest({
-        companyId: company,
-        field: "after",
-        detail: `is a position of company ${begin.company}`
-      })
+      return yield* refused("after", `is a position of company ${begin.company}`)
     }
-    const sayOnceAMinute = makeSayer()
-    const patient = interval === undefined ? retried : waiting(interval, company, sayOnceAMinute)
-    const database = yield* patient(Effect.suspend(() => opened(company)))
-    const look = patient(readKnown(database, company))
-    const first = begin ?? (yield* Effect.flatMap(
-      stateNow(company, look, interval, sayOnceAMinute),
-      (at) => patient(placeAt(database, { company, phase: "state", at, id: beforeAll }))
-    ))
-    /** Waits for a commit after the one that was seen. A commit that changed no punch is one too. */
-    const nextCommit = (interval: Duration.Duration, place: Place) =>
+    if (begin !== undefined && since !== undefined) return yield* refused("since", "goes without after")
+    const asked = yield* ask(company, options)
+    const { database, interval, look, patient, say } = asked
+    const first = begin ?? (since === undefined
+      ? yield* Effect.flatMap(
+        knownNow(asked),
+        ({ last }) => patient(placeAt(database, { company, phase: "state", at: last, id: beforeAll }))
+      )
+      : yield* placeBehind(asked, upTo(since)))
+    /** Waits for a commit after the one that was seen, or for the end of the history. A commit that changed no punch is one too. */
+    const nextCommit = (interval: Duration.Duration, { at }: Place) =>
       Effect.sleep(interval).pipe(
         Effect.andThen(look),
-        Effect.flatMap((known) => requirePlace(company, known, place)),
-        Effect.repeat({ until: (last) => last !== place.at })
+        Effect.repeat({ until: ({ last, since }) => since === undefined || last !== at })
       )
     return Stream.paginate(
       first,
       Effect.fnUntraced(function*(place: Place) {
-        const { events, next, reached } = yield* patient(readBatch(database, company, place, size))
+        const { events, isBehind, next, reached } = yield* patient(readBatch(asked, place, size))
         if (next !== undefined) return [events, Option.some(next)] as const
         if (interval === undefined) return [events, Option.none()] as const
+        if (isBehind) {
+          yield* say(`the feed of company ${company} waits: its database does not have the commit of the position yet`)
+        }
         if (events.length === 0) yield* nextCommit(interval, reached)
         return [events, Option.some(reached)] as const
       })
@@ -136,51 +135,70 @@ export const feedInBatches = (
   )
 
 /**
- * The position of now: a feed after it begins with what the next commit changes. A program that may stop before its first
- * event stores this position when it starts. Fails as `feed` does.
+ * The position of now, or of `since`: a feed after it begins with what the next commit changes. A program that may stop before its
+ * first event stores this position when it starts. Waits and fails as `feed` does.
  */
 export const feedPosition = (
-  company: CompanyId | Company
-): Effect.Effect<FeedPosition, SyncError | HistoryUnavailable, SqlClient> =>
-  positionAt(companyIdOf(company), ({ last }) => last)
+  company: CompanyId | Company,
+  options: Omit<FeedOptions, "after"> = {}
+): Effect.Effect<FeedPosition, SyncError | HistoryUnavailable | InvalidRequest, SqlClient> =>
+  positionAt(companyIdOf(company), upTo(options.since), options)
 
 /** The position behind all changes up to an instant, which `choose` takes from what is known. @internal */
 export const positionAt = (
   company: CompanyId,
-  choose: (known: { readonly since: number; readonly last: number }) => number
-): Effect.Effect<FeedPosition, SyncError | HistoryUnavailable, SqlClient> =>
-  Effect.gen(function*() {
-    const database = yield* opened(company)
-    const known = yield* retried(readKnown(database, company))
-    const { last, since } = known
-    if (since === undefined) return yield* unavailable(company, known)
-    const place = placeAt(database, { company, phase: "instant", at: choose({ since, last }), id: wholeInstant })
-    return textOf(yield* retried(place))
-  }).pipe(
+  choose: Choose,
+  options: Omit<FeedOptions, "after"> = {}
+): Effect.Effect<FeedPosition, SyncError | HistoryUnavailable | InvalidRequest, SqlClient> =>
+  ask(company, options).pipe(
+    Effect.flatMap((asked) => placeBehind(asked, choose)),
+    Effect.map(textOf),
     Effect.mapError((error) => isSqlError(error) ? failedWith(company, "the status cannot be read")(error) : error)
   )
 
-/** Fails if a place is not in the history that is known. Returns the instant of the last commit. */
-const requirePlace = (company: CompanyId, known: Known, { at }: Place) =>
-  known.since === undefined || at < known.since || at > known.last
-    ? unavailable(company, known, DateTime.makeUnsafe(at))
-    : Effect.succeed(known.last)
+/** An instant of a history that is known since one and ends with another. */
+type Choose = (known: { readonly since: number; readonly last: number }) => number
 
-/** The instant of the last commit. With an interval it waits for a first load to end. */
-const stateNow = <E, R>(
-  company: CompanyId,
-  look: Effect.Effect<Known, E, R>,
-  interval: Duration.Duration | undefined,
-  say: (text: string) => Effect.Effect<void>
-) =>
-  Effect.gen(function*() {
-    while (true) {
-      const known = yield* look
-      if (known.since !== undefined) return known.last
-      if (interval === undefined || !known.mayBegin) return yield* unavailable(company, known)
-      yield* say(`the feed of company ${company} waits: its first load with a history has not ended`)
-      yield* Effect.sleep(interval)
-    }
+const upTo = (since: DateTime.DateTime | undefined): Choose => ({ last }) =>
+  Math.min(since?.epochMilliseconds ?? last, last)
+
+type Asked = Effect.Success<ReturnType<typeof ask>>
+
+/** The database of a company, and how long a feed with these options waits for it. */
+const ask = Effect.fnUntraced(function*(company: CompanyId, options: FeedOptions) {
+  yield* Effect.fromResult(checkOptions(company, options, { after: true, since: true, follow: true }))
+  const { follow, since } = options
+  const refused = (field: string, detail: string) => new InvalidRequest({ companyId: company, field, detail })
+  if (since !== undefined && !DateTime.isDateTime(since)) return yield* refused("since", "must be a DateTime")
+  const interval = follow === undefined
+    ? undefined
+    : Option.getOrElse(Duration.fromInput(follow), () => Duration.zero)
+  if (interval !== undefined && Duration.isLessThan(interval, leastInterval)) {
+    return yield* refused("follow", "is at least 100 ms")
+  }
+  const say = makeSayer()
+  const patient = interval === undefined ? retried : waiting(interval, company, say)
+  const database = yield* patient(Effect.suspend(() => opened(company)))
+  return { company, database, interval, look: patient(readKnown(database, company)), patient, say }
+})
+
+/** What is known once there is a history. With an interval it waits for a first load to end. */
+const knownNow = Effect.fnUntraced(function*({ company, interval, look, say }: Asked) {
+  while (true) {
+    const known = yield* look
+    const { last, since } = known
+    if (since !== undefined) return { since, last }
+    if (interval === undefined || !known.mayBegin) return yield* unavailable(company, known)
+    yield* say(`the feed of company ${company} waits: its first load with a history has not ended`)
+    yield* Effect.sleep(interval)
+  }
+})
+
+/** The place behind all changes up to an instant. */
+const placeBehind = (asked: Asked, choose: Choose) =>
+  Effect.flatMap(knownNow(asked), (known) => {
+    const { company, database, patient } = asked
+    return patient(placeAt(database, { company, phase: "instant", at: choose(known), id: wholeInstant }))
   })
 
 /** Logs a text as a warning, unless one was logged in the last minute. */
@@ -219,12 +237,13 @@ interface BatchOfEvents {
    * changed for long.
    */
   readonly reached: Place
+  /** Whether the commit of the place is not here yet: a feed that follows waits for a replica. */
+  readonly isBehind: boolean
 }
 
 /** The events after a place. The copy may be another one since the place was given out, or since the last batch. */
 const readBatch = (
-  database: Database<Dialect>,
-  company: CompanyId,
+  { company, database, interval }: Asked,
   place: Place,
   size: number
 ): Effect.Effect<BatchOfEvents, SqlError | SyncError | HistoryUnavailable> =>
@@ -232,8 +251,12 @@ const readBatch = (
     database,
     Stream.fromEffect(Effect.gen(function*() {
       const known = yield* readKnown(database, company)
-      const last = yield* requirePlace(company, known, place)
-      if (!(yield* isOfThisCopy(database, place))) {
+      const { last, since, unbroken } = known
+      const isBehind = place.at > last
+      if (since !== undefined && isBehind && interval !== undefined) {
+        return { events: [], next: undefined, reached: place, isBehind }
+      }
+      if (since === undefined || isBehind || place.at < unbroken || !(yield* isOfThisCopy(database, place, since))) {
         return yield* unavailable(company, known, DateTime.makeUnsafe(place.at))
       }
       const batch = place.phase === "state"
@@ -245,9 +268,9 @@ const readBatch = (
         phase: "instant",
         at: last,
         id: wholeInstant,
-        newest: place.phase === "change" ? { at: place.at, id: place.id } : place.newest
+        newest: newestIn(place)
       }
-      return { ...batch, reached: end === undefined ? quiet : placeOf(end.position) ?? quiet }
+      return { ...batch, reached: end === undefined ? quiet : placeOf(end.position) ?? quiet, isBehind }
     }))
   )).pipe(
     Effect.map(Option.getOrThrow)
@@ -275,14 +298,20 @@ const newestOf = (
   )
 }
 
+/** The last change that a place has. */
+const newestIn = (place: Place): Version => place.phase === "change" ? { at: place.at, id: place.id } : place.newest
+
 /**
- * Whether the copy has what a place names. One that was restored from a backup, or erased, does not. If the newest version
- * of an instant is in a backup, all before it are too, and later commits up to the instant changed nothing.
+ * Whether the copy has what a place names, and all that came after it. One that was restored from a backup, or erased, does not. If
+ * the newest version of an instant is in a backup, all before it are too, and later commits up to the instant changed nothing. A
+ * pruned history, known since a later instant, keeps the newest version of each punch: if the last change before is that of the
+ * place, nothing between was missed. That holds within the commit of that instant too, whose punches have lost what they were.
  */
-const isOfThisCopy = Effect.fnUntraced(function*(database: Database<Dialect>, place: Place) {
-  if (place.phase !== "change") {
-    const { at, id } = yield* newestOf(database, place)
-    return place.newest.at === at && place.newest.id === id
+const isOfThisCopy = Effect.fnUntraced(function*(database: Database<Dialect>, place: Place, since: number) {
+  if (place.phase !== "change" || place.at <= since) {
+    const { at, id } = yield* newestOf(database, { company: place.company, at: Math.max(place.at, since) })
+    const own = newestIn(place)
+    return own.at === at && own.id === id
   }
   const { dialect: { bigint, tables, timestamp }, sql } = database
   const is = sql`company_id = ${bigint(place.company)} AND id = ${bigint(place.id)} AND valid_from = ${

@@ -14,7 +14,7 @@ import * as Stream from "effect/Stream"
 import type { InvalidRequest } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
 import { Cents, type CompanyId, TimePunchId, UserId } from "../Ids.ts"
-import { type Database, numberOf, raw } from "../internal/sql/dialect.ts"
+import { type Database, numberOf, orUndefined, raw } from "../internal/sql/dialect.ts"
 import { inSnapshot, retried, transact } from "../internal/sql/transaction.ts"
 import { openWord } from "../internal/wire/schema.ts"
 import * as Amounts from "../payroll/Amounts.ts"
@@ -189,14 +189,15 @@ export const pruneHistory = (
     const until = sql`${least}(${timestamp(before.epochMilliseconds)}, history_last)`
     const removeChunk = Effect.gen(function*() {
       const [known] = yield* sql`UPDATE ${tables.sync}
-        SET history_since = ${greatest}(history_since, ${until}),
-          known_since = CASE WHEN known_since IS NOT NULL THEN ${greatest}(known_since, ${until}) END
+        SET known_since = CASE WHEN known_since IS NOT NULL THEN ${greatest}(known_since, ${until}) END
         WHERE company_id = ${bigint(company)} AND history_since IS NOT NULL
-        RETURNING ${millisOf("history_since")} AS since`
+        RETURNING ${millisOf("known_since")} AS since, ${millisOf("history_last")} AS last`
       if (known === undefined) return 0
+      // While the copy is not known, all that ended before may go.
+      const since = orUndefined(known["since"]) ?? Math.min(before.epochMilliseconds, numberOf(known["last"]))
       // With the instant as a parameter and in the order of its index, or a database may read all versions for a few. A row
       // by its place, since those of one commit have one instant.
-      const oldest = sql`WHERE company_id = ${bigint(company)} AND valid_to <= ${timestamp(numberOf(known["since"]))}
+      const oldest = sql`WHERE company_id = ${bigint(company)} AND valid_to <= ${timestamp(since)}
         ORDER BY valid_to LIMIT ${raw(String(chunkSize))}`
       const removed = yield* sql`${deleteSelected(tables.history, oldest)} RETURNING id`
       return removed.length

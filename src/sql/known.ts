@@ -42,7 +42,7 @@ export class HistoryUnavailable
         "no history is known: SqlStore.layer({ history: true }) keeps one from the end of the first load on",
       onSome: (since) =>
         this.isForeign
-          ? "no commit of this copy was then: the position is of another database, or this one was restored from a backup"
+          ? "no such commit is in this copy: it is of another database, this one was restored from a backup, or it is a replica that is behind"
           : `its history is known since ${DateTime.formatIso(since)}`
     })
     return `the copy of ${DateTime.formatIso(this.requested)} is not known; ${known} [company ${this.companyId}]`
@@ -53,6 +53,8 @@ export class HistoryUnavailable
 export interface Known {
   /** Since when the copy is known; `undefined`: no history is kept, or the first load has not ended. */
   readonly since: number | undefined
+  /** Since when no row went without a version, whatever was pruned; 0 without a history. */
+  readonly unbroken: number
   /** The last commit of the history; 0 without one. */
   readonly last: number
   /** When the last complete pass began, by the service's clock. */
@@ -64,6 +66,7 @@ export interface Known {
 /** The columns of a sync that `knownOf` reads. @internal */
 export const knownColumns = ({ dialect: { millisOf }, sql }: Database<Dialect>): Fragment =>
   sql`${millisOf("known_since")} AS known_since,
+    ${millisOf("history_since")} AS history_since,
     ${millisOf("history_last")} AS history_last,
     ${millisOf("pass_began")} AS pass_began,
     CASE WHEN history_since IS NULL AND checkpoint IS NOT NULL THEN 0 ELSE 1 END AS may_begin`
@@ -71,6 +74,7 @@ export const knownColumns = ({ dialect: { millisOf }, sql }: Database<Dialect>):
 /** What a row with these columns says; without one nothing is there yet. @internal */
 export const knownOf = (row: Row | undefined): Known => ({
   since: orUndefined(row?.["known_since"]),
+  unbroken: numberOf(row?.["history_since"] ?? 0),
   last: numberOf(row?.["history_last"] ?? 0),
   passBegan: orUndefined(row?.["pass_began"]),
   mayBegin: row === undefined || numberOf(row["may_begin"]) === 1

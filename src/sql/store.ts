@@ -68,10 +68,12 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
       SET pass_began = ${timestamp(began.epochMilliseconds)}
       WHERE company_id = ${bigint(company)}`
 
-  /** A first load replaces what was kept, every other pass adds. */
-  const noteUnknown = Effect.fnUntraced(function*({ companyId: company, kind, unknown: found }: Batch) {
-    if (Option.isNone(found) || (kind !== "first" && found.value.length === 0)) return
-    const before = kind === "first" ? [] : yield* readUnknown(database, company)
+  /** A first load replaces what was kept with its first batch. Every other one adds. */
+  const noteUnknown = Effect.fnUntraced(function*(batch: Batch, previous: Option.Option<Checkpoint>) {
+    const { companyId: company, kind, pass, unknown: found } = batch
+    const begins = kind === "first" && !Option.exists(previous, (previous) => previous.pass === pass)
+    if (Option.isNone(found) || (!begins && found.value.length === 0)) return
+    const before = begins ? [] : yield* readUnknown(database, company)
     const paths = unknownOf(before, found.value)
     const text = paths.length === 0 ? raw("NULL") : sql`${JSON.stringify(paths)}`
     yield* sql`UPDATE ${tables.sync}
@@ -86,7 +88,7 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
 
   const knowFromNow = (company: CompanyId) =>
     sql`UPDATE ${tables.sync}
-      SET known_since = history_last
+      SET known_since = history_last, history_since = history_last
       WHERE company_id = ${bigint(company)}`
 
   const lowerStamps = (company: CompanyId, pass: number) =>
@@ -132,7 +134,7 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
     if (at !== undefined && !isKnown && Option.isSome(checkpoint.completedAt)) yield* knowFromNow(company)
     if (isCompleted(checkpoint, previous)) yield* clearError(company)
     if (Option.isSome(batch.began)) yield* noteBegan(company, batch.began.value)
-    yield* noteUnknown(batch)
+    yield* noteUnknown(batch, previous)
     // A stamp that is not lower than the number of a sweep would hide that a row is missing.
     if (kind === "sweep" && Option.exists(previous, (previous) => previous.pass < pass)) {
       yield* lowerStamps(company, pass)

@@ -9,7 +9,7 @@ import { formatInstant, isWritable } from "../internal/wire/instant.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import { Mark } from "../internal/wire/mark.ts"
 import { Instant } from "../internal/wire/schema.ts"
-import { Spelling } from "../internal/wire/spelling.ts"
+import { Asking } from "../internal/wire/spelling.ts"
 import { mayBeWholeUnits, versionWarning } from "../internal/wire/version.ts"
 
 /** A range of clock-ins, half-open: `gte` is inside, `lt` is not. A side that is left out is open. */
@@ -65,6 +65,11 @@ export const RunningPass = Schema.Struct({
   before: Schema.OptionFromNullOr(Schema.Natural),
   /** Whether the pass asks for the order of ids. Absent: it asks for no order. */
   sorted: Schema.optionalKey(Schema.Boolean),
+  /**
+   * Of a pass of two listings: the one that it reads, first the punches that are not deleted, and in a confirm these again at its
+   * end. Absent: one listing has both.
+   */
+  deleted: Schema.optionalKey(Schema.Literals(["exclude", "only", "again"])),
   /** The oldest version that answered a page of a pass that reads every row. Absent: none is known. */
   oldestVersion: Schema.optionalKey(Schema.String),
   /** The marks of a pass that reads every row. Absent: none. */
@@ -103,8 +108,11 @@ export class Checkpoint extends Schema.Opaque<Checkpoint>()(
       /** The first clock-in of its window. Absent: every punch was compared. */
       gte: Schema.optionalKey(Instant)
     })),
-    /** How requests name deleted punches and others alike, also the one that gave the cursor. Absent: `deleted=null`. */
-    spelling: Schema.optionalKey(Spelling),
+    /**
+     * How requests name deleted punches and others alike, also the one that gave the cursor, or that two listings are read.
+     * Absent: `deleted=null`.
+     */
+    spelling: Schema.optionalKey(Asking),
     /** The local clock at the last look for deleted punches. Absent: none since the spelling changed. */
     looked: Schema.optionalKey(Instant),
     /**
@@ -196,6 +204,7 @@ const runningJson = ({ at, before, cursor, cycleGuard, horizon, latest, since, w
   }),
   before: Option.getOrNull(before),
   sorted: running.sorted,
+  deleted: running.deleted,
   oldestVersion: running.oldestVersion,
   marks: running.marks?.map(markJson)
 })

@@ -10,6 +10,7 @@ import * as Stream from "effect/Stream"
 import type { ListError } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
+import { unknownOf } from "../internal/wire/unknown.ts"
 import type { TimePunches } from "../TimePunches.ts"
 import type { Batch } from "./Batch.ts"
 import { blankCheckpoint, type Checkpoint, type PassKind } from "./Checkpoint.ts"
@@ -195,13 +196,14 @@ const claimOf = (checkpoint: Checkpoint): Batch => {
 const isOneAttempt = (joined: ReadonlyArray<Batch>, { kind, pass }: Batch): boolean =>
   joined.every((batch) => batch.kind === kind && batch.pass === pass)
 
-/** The batches of one attempt as one: all rows in order, the last checkpoint, the unknown fields of the first page. */
+/** The batches of one attempt as one: all rows in order, the last checkpoint, the unknown fields of the first pages. */
 const join = (batches: ReadonlyArray<Batch>): Batch | undefined => {
   const last = batches.at(-1)
+  const unknown = batches.flatMap((batch) => Option.toArray(batch.unknown))
   return last === undefined ? undefined : {
     ...last,
     punches: batches.flatMap(({ punches }) => punches),
-    unknown: Option.firstSomeOf(batches.map(({ unknown }) => unknown))
+    unknown: unknown.length === 0 ? Option.none() : Option.some(unknownOf(...unknown))
   }
 }
 

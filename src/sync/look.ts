@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 import type { ListError } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
 import { dayMillis } from "../internal/wire/instant.ts"
-import { otherSpelling, type Spelling, usualSpelling } from "../internal/wire/spelling.ts"
+import { type Asking, otherSpelling, type Spelling, twoListings, usualSpelling } from "../internal/wire/spelling.ts"
 import { RunSpelling } from "../listing/spelling.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import type { TimePunches } from "../TimePunches.ts"
@@ -18,13 +18,13 @@ import { type Checkpoint, instant, type RunningPass } from "./Checkpoint.ts"
  * What a look saw.
  *
  * - `shown`: a listing in the spelling has a deleted punch.
- * - `hidden`: it leaves one out that the service has. `proven` is the other spelling if that one shows it.
+ * - `hidden`: it leaves one out that the service has. `proven` is the other spelling if that one shows it, else two listings.
  * - `nothing`: the service has no deleted punch.
  * - `unclear`: a request failed, or its answer was not whole, or the punch changed meanwhile.
  */
 export type Look =
   | { readonly _tag: "shown" | "nothing" | "unclear" }
-  | { readonly _tag: "hidden"; readonly proven: Spelling | undefined }
+  | { readonly _tag: "hidden"; readonly proven: Asking }
 
 const unclear: Look = { _tag: "unclear" }
 
@@ -64,7 +64,7 @@ export const look = (
     if ((yield* find("only", spelling)) !== "shown") return unclear
     const other = otherSpelling(spelling)
     const inOther = yield* Effect.orElseSucceed(find("include", other), () => "unclear" as const)
-    return { _tag: "hidden", proven: inOther === "shown" ? other : undefined } as const
+    return { _tag: "hidden", proven: inOther === "shown" ? other : twoListings } as const
   }).pipe(
     Effect.catch((error: ListError) => failed(company, error.message)),
     // Also of a client without `page`, as a test may have one: the sync does not need the look.
@@ -84,8 +84,8 @@ export const isLookDue = (
 ): boolean => kind !== "increment" || looked === undefined || dayOf(looked.epochMilliseconds) !== dayOf(now)
 
 /** The checkpoint whose spelling is the one that gave a page. A change of it is proven by no look yet. */
-export const withSpelling = (checkpoint: Checkpoint, spelling: Spelling = spellingOf(checkpoint)): Checkpoint => {
-  if (spelling === spellingOf(checkpoint)) return checkpoint
+export const withSpelling = (checkpoint: Checkpoint, spelling: Asking = askingOf(checkpoint)): Checkpoint => {
+  if (spelling === askingOf(checkpoint)) return checkpoint
   const { deletions, looked: _, spelling: __, ...known } = checkpoint
   return {
     ...known,
@@ -94,8 +94,8 @@ export const withSpelling = (checkpoint: Checkpoint, spelling: Spelling = spelli
   }
 }
 
-/** The spelling that a sync asks in first. */
-export const spellingOf = ({ spelling = usualSpelling }: Checkpoint): Spelling => spelling
+/** How a sync asks first. */
+export const askingOf = ({ spelling = usualSpelling }: Checkpoint): Asking => spelling
 
 /**
  * The checkpoint of a complete pass after its look. What was hidden stays missed until every row was read in a spelling that is known
@@ -105,7 +105,7 @@ export const afterLook = (checkpoint: Checkpoint, look: Look, isWhole: boolean, 
   const { deletions } = checkpoint
   if (look._tag === "hidden") {
     const moved = withSpelling(checkpoint, look.proven)
-    return { ...moved, looked: instant(now), deletions: look.proven === undefined ? "hidden" : "unswept" }
+    return { ...moved, looked: instant(now), deletions: "unswept" }
   }
   const { deletions: _, ...known } = checkpoint
   const after = deletions === "unswept"
@@ -118,10 +118,7 @@ export const afterLook = (checkpoint: Checkpoint, look: Look, isWhole: boolean, 
 
 /** What a person must know of a look. */
 export const warningOf = (company: Company, look: Look, spelling: Spelling): string | undefined =>
-  look._tag !== "hidden"
-    ? undefined
-    : `company ${company.id}: the service leaves deleted punches out of its answers to ${spelling}. ` + (
-      look.proven === undefined
-        ? "No other way shows them: the copy does not hear of deletions. Report it to the service"
-        : `From now on ${look.proven} is sent. Run a sweep without a window: the copy may have punches that were deleted`
-    )
+  look._tag === "hidden"
+    ? `company ${company.id}: the service leaves deleted punches out of its answers to ${spelling}. From now on ${look.proven} ` +
+      "is sent. Run a sweep without a window: the copy may have punches that were deleted"
+    : undefined

@@ -1,6 +1,7 @@
 /** How a page moves the checkpoint of a sync. */
 import * as Option from "effect/Option"
 import { addMarks } from "../internal/wire/mark.ts"
+import { twoListings } from "../internal/wire/spelling.ts"
 import type { Page } from "../Page.ts"
 import { type Checkpoint, instant, type PassKind, type RunningPass, type SweepWindow } from "./Checkpoint.ts"
 
@@ -43,7 +44,10 @@ export interface Facts extends Reads {
   readonly writer: string
 }
 
-/** A pass before its first page. */
+/**
+ * A pass before its first page. A confirm reads a day more: the service's clock may have been set back since the watermark, and
+ * without a `Date` nothing tells. A row that moved while its sweep was read would be marked, though it is there.
+ */
 export const begin = (
   checkpoint: Checkpoint,
   kind: PassKind,
@@ -54,12 +58,16 @@ export const begin = (
   pass: checkpoint.pass,
   since: kind === "first" || kind === "sweep"
     ? Option.none()
-    : Option.map(checkpoint.watermark, (watermark) => sinceOf(watermark.epochMilliseconds, overlap)),
+    : Option.map(
+      checkpoint.watermark,
+      ({ epochMilliseconds }) => sinceOf(epochMilliseconds - (kind === "confirm" ? day : 0), overlap)
+    ),
   ...atFirstPage,
   restarts: 0,
   window: Option.fromUndefinedOr(sweep?.window),
   before: Option.fromUndefinedOr(sweep?.sweepPass),
   ...(sortById ? { sorted: true } : {}),
+  ...(checkpoint.spelling === twoListings ? { deleted: "exclude" } : {}),
   ...sweep?.known
 })
 
@@ -75,13 +83,25 @@ const atFirstPage = {
 
 /**
  * The pass from its first page again. It keeps what it reads and how often it began again, and forgets the attempt. If the
- * second page of an attempt of this call (`isFresh`) was refused, the service may know no order beside a cursor: the pass
+ * second page of a listing of this call (`isFresh`) was refused, the service may know no order beside a cursor: the pass
  * continues without one. A cursor of an earlier call may have died of its age, which says nothing about the order.
  */
 export const restart = ({ marks: _, ...running }: RunningPass, isFresh: boolean): RunningPass => ({
   ...(isFresh && running.pages <= 1 ? unsorted(running) : running),
   ...atFirstPage,
-  restarts: running.restarts + 1
+  restarts: running.restarts + 1,
+  ...(running.deleted === undefined ? {} : { deleted: "exclude" })
+})
+
+/** Whether the next page is the first one of an attempt. A later listing continues the attempt of the first. */
+export const isAtFirstPage = ({ cursor, deleted }: RunningPass): boolean =>
+  Option.isNone(cursor) && (deleted === undefined || deleted === "exclude")
+
+/** The pass with two listings in place of one, or with one in place of two. */
+export const otherListings = ({ deleted, ...running }: RunningPass, { sortById }: Reads): RunningPass => ({
+  ...running,
+  ...(sortById ? { sorted: true } : {}),
+  ...(deleted === undefined ? { deleted: "exclude" } : {})
 })
 
 /** The pass without an order. */
@@ -92,7 +112,7 @@ const sinceOf = (millis: number, overlap: number) => instant(Math.floor((millis 
 
 /** Judges a page of a pass: the checkpoint that is true once its rows are stored, or why it is discarded. */
 export const stepPage = (checkpoint: Checkpoint, running: RunningPass, page: Page, facts: Facts): PageStep => {
-  const isFirst = Option.isNone(running.cursor)
+  const isFirst = isAtFirstPage(running)
   const attempt = isFirst ? beginAttempt(checkpoint, running, page, facts) : running
   if ("_tag" in attempt) return attempt
   const { next } = page.cursor
@@ -103,7 +123,8 @@ export const stepPage = (checkpoint: Checkpoint, running: RunningPass, page: Pag
     latest: latestOf(attempt, page, isFirst ? Option.some(0) : facts.elapsed),
     ...(readsAll(attempt) ? { ...older(attempt, page), ...marked(attempt, page) } : undefined)
   }
-  return Option.isNone(next)
+  const following = Option.isNone(next) ? listingAfter(read) : undefined
+  return Option.isNone(next) && following === undefined
     ? complete(checkpoint, read, facts)
     : {
       _tag: "Kept",
@@ -113,7 +134,11 @@ export const stepPage = (checkpoint: Checkpoint, running: RunningPass, page: Pag
         ...checkpoint,
         pass: Math.max(checkpoint.pass, read.pass),
         writer: facts.writer,
-        running: Option.some({ ...read, cursor: next, cycleGuard: isPowerOfTwo(read.pages) ? next : read.cycleGuard })
+        running: Option.some(
+          following === undefined
+            ? { ...read, cursor: next, cycleGuard: isPowerOfTwo(read.pages) ? next : read.cycleGuard }
+            : { ...read, deleted: following, cursor: Option.none(), cycleGuard: Option.none(), pages: 0 }
+        )
       }
     }
 }
@@ -161,6 +186,14 @@ const allRead = ({ marks, oldestVersion }: AllRead): AllRead => ({
   ...(marks === undefined ? undefined : { marks }),
   ...(oldestVersion === undefined ? undefined : { oldestVersion })
 })
+
+/**
+ * The listing that the pass reads next. The horizon stays that of the first request: a row that changes sides in between may be
+ * in no listing, and the next increment asks for what changed since that request. A confirm marks what it has not seen, so it
+ * reads again what is not deleted: a row that is undeleted while its sweep is read, and again while the confirm is, is in there.
+ */
+const listingAfter = ({ deleted, kind }: RunningPass): RunningPass["deleted"] =>
+  deleted === "exclude" ? "only" : deleted === "only" && kind === "confirm" ? "again" : undefined
 
 /** The attempt takes its horizon and its number from its first page. */
 const beginAttempt = (

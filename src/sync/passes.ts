@@ -14,6 +14,7 @@ import * as Stream from "effect/Stream"
 import { isRefused, type ListError } from "../ApiError.ts"
 import type { Company } from "../Company.ts"
 import { monotonicMillis } from "../internal/resilience/retry.ts"
+import { twoListings, usualSpelling } from "../internal/wire/spelling.ts"
 import { type Lenient, RunLenient } from "../listing/contradiction.ts"
 import { RunSpelling } from "../listing/spelling.ts"
 import { RunVersions } from "../listing/version.ts"
@@ -30,8 +31,19 @@ import {
   type RunningPass,
   type SweepWindow
 } from "./Checkpoint.ts"
-import { afterLook, isLookDue, look, spellingOf, warningOf, withSpelling } from "./look.ts"
-import { begin, contains, isPowerOfTwo, type Reads, restart, stepPage, unsorted, withVersion } from "./pass.ts"
+import { afterLook, askingOf, isLookDue, look, warningOf, withSpelling } from "./look.ts"
+import {
+  begin,
+  contains,
+  isAtFirstPage,
+  isPowerOfTwo,
+  otherListings,
+  type Reads,
+  restart,
+  stepPage,
+  unsorted,
+  withVersion
+} from "./pass.ts"
 import { SyncError, withCheckpoint } from "./SyncError.ts"
 import { CursorLost } from "./SyncReason.ts"
 
@@ -76,6 +88,8 @@ export interface Reading extends CallProgress {
   readonly isStored: boolean
   /** The monotonic clock when the attempt began, in milliseconds; `None` if an earlier call began it. */
   readonly begunAt: Option.Option<number>
+  /** Why the first request of the pass was refused, in one listing or in the first of two. */
+  readonly refusal?: ListError
 }
 
 /** Where a call stands between two requests. */
@@ -139,7 +153,7 @@ export const nextRequest = (call: Call, state: State, monotonic: number): Reques
   const isFirstRequest = state.pages === 0 && state.restarts === 0
   if (isFirstRequest || (state.pages < call.maxPages && monotonic < call.deadline)) {
     const reading = state._tag === "Reading" ? state : beginDue(call, state)
-    const begins = Option.isNone(reading.running.cursor)
+    const begins = isAtFirstPage(reading.running)
     return { _tag: "Read", state: begins ? { ...reading, begunAt: Option.some(monotonic) } : reading }
   }
   if (state._tag === "Due" || state.isStored) return { _tag: "End" }
@@ -168,9 +182,16 @@ export const step = (
 
 /** A request failed: the attempt continues in another listing, or the pass begins again, or the call ends. */
 const stepFailure = (call: Call, state: Reading, failure: ListError): Result.Result<Step, ListError> => {
-  if (state.running.sorted === true && isOrderRefused(failure)) {
+  const isFirstRefused = Option.isNone(failure.resumeFrom) && isRefused(failure)
+  if (state.running.sorted === true && isFirstRefused) {
     const running = unsorted(state.running)
     return Result.succeed({ state: { ...state, running }, batch: Option.none(), isEnded: true })
+  }
+  if (isFirstRefused && isAtFirstPage(state.running)) {
+    // The refusal of a plain listing says more: it is not about deleted punches.
+    if (state.refusal !== undefined) return Result.fail(state.running.deleted === undefined ? state.refusal : failure)
+    const running = otherListings(state.running, call)
+    return Result.succeed({ state: { ...state, running, refusal: failure }, batch: Option.none(), isEnded: true })
   }
   if (isEmptyRun(failure) && state.emptyRuns < maxEmptyRuns) {
     const emptyRuns = state.emptyRuns + 1
@@ -186,9 +207,11 @@ const stepFailure = (call: Call, state: Reading, failure: ListError): Result.Res
 const stepKept = (call: Call, state: Reading, page: Page, now: Now): Step => {
   const { goal, overlap, sortById, writer } = call
   const emptyRuns = page.items.length > 0 ? 0 : state.emptyRuns
-  const checkpoint = withVersion(withSpelling(state.checkpoint, page.spelling), page)
-  const read = { ...state, checkpoint, pages: state.pages + 1, emptyRuns }
-  const { begunAt, running } = read
+  const { refusal: _, ...known } = state
+  const { begunAt, running } = known
+  const spelling = running.deleted === undefined ? page.spelling : twoListings
+  const checkpoint = withVersion(withSpelling(state.checkpoint, spelling), page)
+  const read: Reading = { ...known, checkpoint, pages: state.pages + 1, emptyRuns }
   const elapsed = Option.map(begunAt, (begunAt) => now.monotonic - begunAt)
   const verdict = stepPage(read.checkpoint, running, page, { overlap, sortById, writer, now: now.local, elapsed })
   switch (verdict._tag) {
@@ -279,14 +302,14 @@ const answers = ({ kind, window }: RunningPass, goal: Goal): boolean =>
  * that moves in it is skipped. The service may hold instants finer than a millisecond, so a sweep asks for a second more on
  * each side.
  */
-export const filterOf = ({ kind, since, sorted, window }: RunningPass): PunchFilter => {
+export const filterOf = ({ deleted, kind, since, sorted, window }: RunningPass): PunchFilter => {
   const { gte, lt } = Option.getOrElse(kind === "sweep" ? window : Option.none(), (): SweepWindow => ({}))
   const clockedIn = {
     gte: gte === undefined ? undefined : instant(gte.epochMilliseconds - 1000),
     lte: lt === undefined ? undefined : instant(lt.epochMilliseconds + 1000)
   }
   return {
-    deleted: "include",
+    deleted: deleted === "again" ? "exclude" : deleted ?? "include",
     modifiedSince: Option.getOrUndefined(since),
     clockedIn: gte === undefined && lt === undefined ? undefined : clockedIn,
     sortBy: sorted === true ? [["id", "asc"]] : undefined
@@ -299,9 +322,6 @@ const unknownCursor: ReadonlyArray<number> = [400, 404, 410]
 const isCycle = (error: ListError) => error._tag === "PaginationError" && error.reason === "CursorCycle"
 
 const isEmptyRun = (error: ListError) => error._tag === "PaginationError" && error.reason === "EmptyPages"
-
-/** Whether a first request may have failed because of the order that it asked for. */
-const isOrderRefused = (error: ListError): boolean => Option.isNone(error.resumeFrom) && isRefused(error)
 
 /** Whether a request failed because of the cursor that it carried. The text of the problem does not matter. */
 const isCursorRefused = (error: ListError): boolean =>
@@ -332,7 +352,8 @@ export const makePasses = (
 
     const open = Effect.fnUntraced(function*({ checkpoint, pages, running }: Reading) {
       const inner = yield* Scope.fork(scope)
-      const known = { spelling: spellingOf(checkpoint), isOnly: false }
+      const asked = askingOf(checkpoint)
+      const known = { spelling: asked === twoListings ? usualSpelling : asked, isOnly: false }
       const listed = service.pages(call.company, filterOf(running), { cursor: running.cursor }).pipe(
         Stream.provideService(RunSpelling, known),
         Stream.provideService(RunVersions, versions),
@@ -356,15 +377,22 @@ export const makePasses = (
     const looked = Effect.fnUntraced(
       function*({ kind, window }: RunningPass, { began, checkpoint }: Batch, now: number) {
         if (Option.isNone(began) || !isLookDue(kind, checkpoint, now)) return checkpoint
-        const seen = yield* look(service, call.company, spellingOf(checkpoint)).pipe(
+        const asked = askingOf(checkpoint)
+        const isTwice = asked === twoListings
+        const seen = yield* look(service, call.company, isTwice ? usualSpelling : asked).pipe(
           Effect.provideService(RunVersions, versions),
           Effect.provideService(RunLenient, { seen: undefined })
         )
-        const warning = warningOf(call.company, seen, spellingOf(checkpoint))
-        if (warning !== undefined) yield* Effect.logWarning(warning)
         // A spelling that changed within the sweep has no look.
         const isWhole = kind === "confirm" && checkpoint.looked !== undefined &&
           Option.exists(window, ({ gte, lt }) => gte === undefined && lt === undefined)
+        if (isTwice) {
+          // Two listings hide nothing. Once one of both shows deleted punches, it is enough.
+          const after = afterLook(checkpoint, { _tag: "shown" }, isWhole, now)
+          return seen._tag === "shown" ? withSpelling(after, usualSpelling) : after
+        }
+        const warning = warningOf(call.company, seen, asked)
+        if (warning !== undefined) yield* Effect.logWarning(warning)
         return afterLook(checkpoint, seen, isWhole, now)
       }
     )

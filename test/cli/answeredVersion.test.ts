@@ -158,6 +158,36 @@ describe("another version than the one that was requested", () => {
     }).pipe(Effect.scoped, inFake))
 })
 
+/** A service that knows one old version, answers with it whatever is requested, and has these tips in cents. */
+const inOldService = (...tips: ReadonlyArray<number>) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  effect.pipe(Effect.provide(FakeService.layer({
+    punches: tips.map((each, at) => Object.assign({}, shift(1 + at, "2026-03-02"), { tips: each })),
+    apiVersions: ["2022-05-01"],
+    ignores: ["x-api-version"]
+  })))
+
+describe("a service that falls back to an old version", () => {
+  it.effect("sends whole dollars, which are read as cents: each list warns, and a check refuses", () =>
+    Effect.gen(function*() {
+      const { log, result } = yield* logged(cli(["list", "--format", "ndjson"]))
+      assert.deepStrictEqual([result.code, count(log, old)], [0, 1], log)
+      assert.deepStrictEqual(result.stdout.trim().split("\n").map((line): unknown => JSON.parse(line).tips), [48, 0])
+      assert.strictEqual((yield* cli(["payroll", "check", ...week])).code, 9)
+      const { code, stdout } = yield* cli(["doctor"])
+      assert.strictEqual(code, 7)
+      assert.match(stdout, /^FAIL {2}version of the answer .*whole units$/m)
+    }).pipe(inOldService(4800, 0)))
+
+  it.effect("sends decimals, which no listing reads, and doctor says that the version may be old", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* cli(["list"])).code, 7)
+      const { code, stdout } = yield* cli(["doctor"])
+      assert.strictEqual(code, 7)
+      assert.match(stdout, /^FAIL {2}version .*tips/m)
+      assert.include(stdout, "An old version may answer")
+    }).pipe(inOldService(4850, 0)))
+})
+
 /** With a service that names this version in each answer. */
 const inAnswerOf = <A, E, R>(version: string | null, use: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {

@@ -123,34 +123,45 @@ describe("a copy that may have punches that were deleted", () => {
       assert.match(shown.stdout, /"accepted":\{"deletionsUnseen":1\}/, shown.stderr)
     }).pipe(Effect.scoped, inService({})))
 
-  it.effect("stays refused, also after a sweep, where no spelling shows them, until one is proven", () =>
+  it.effect("is refused until a sweep by two listings, where no spelling shows them", () =>
     Effect.gen(function*() {
       const file = yield* misled
       const check = onCopy(file)("payroll", "check", ...week)
       yield* TestClock.adjust("1 day")
       yield* sync(file)
-      const hidden = {
-        deletions: { requestedWith: "deleted=null", lookedAt: "2026-07-02T13:00:00.000Z", missed: "hidden" },
+      const requestedWith = "deleted=false, then deleted=true"
+      assert.deepStrictEqual(yield* statusOf(file), {
+        deletions: { requestedWith, lookedAt: "2026-07-02T13:00:00.000Z", missed: "unswept" },
         deleted: 0,
         lines: [
-          "the copy may have punches that were deleted: the service leaves deleted ones out of its answers"
+          `deleted punches are requested with ${requestedWith}`,
+          "the copy may have punches that were deleted: it did not hear of deletions for a while. Run a sweep without a window"
         ]
-      }
-      assert.deepStrictEqual(yield* statusOf(file), hidden)
-      yield* sync(file, "--sweep", "all")
-      assert.deepStrictEqual((yield* statusOf(file)).lines, hidden.lines)
+      })
       assert.strictEqual((yield* check).code, 9)
-
-      // The service has learned to read null.
-      const rows = punches.map((punch) => Object.assign({}, punch, { deleted: punch.id === 2 }))
-      yield* Effect.gen(function*() {
-        yield* TestClock.adjust("1 day")
-        yield* sync(file)
-        assert.strictEqual((yield* check).code, 9, "it hears of new ones only")
-        assert.match((yield* statusOf(file)).lines.join(), /Run a sweep without a window/)
-        yield* sync(file, "--sweep", "all")
-        assert.strictEqual((yield* check).code, 0)
-        assert.deepInclude(yield* statusOf(file), { deleted: 1, lines: [] })
-      }).pipe(inService({ punches: rows, nulls: "both" }))
+      yield* sync(file, "--sweep", "all")
+      assert.strictEqual((yield* check).code, 0)
+      assert.deepInclude(yield* statusOf(file), {
+        deleted: 1,
+        lines: [`deleted punches are requested with ${requestedWith}`]
+      })
     }).pipe(Effect.scoped, inService({ ignores: ["include_deleted"] })))
+
+  it.effect("never is one where every spelling is refused: list says so, and doctor compares it by two listings", () =>
+    Effect.gen(function*() {
+      const file = yield* misled
+      const { deleted, deletions, lines } = yield* statusOf(file)
+      assert.deepInclude(deletions, { missed: null, requestedWith: "deleted=false, then deleted=true" })
+      assert.deepStrictEqual([deleted, lines.length], [1, 1])
+      const listed = yield* cli(["list", "--deleted", "include"])
+      assert.strictEqual(listed.code, 7)
+      assert.match(listed.stderr, /Ask for those that are not deleted, then for the deleted ones: .*\(--deleted\)/)
+      assert.strictEqual((yield* cli(["list", "--deleted", "only"])).code, 0)
+      const { stdout } = yield* cli(["doctor", "--database", file, "--full"])
+      assert.match(stdout, /3 punches compared, all are equal/)
+      assert.match(
+        stdout,
+        /warn {2}deleted punches +no way to ask for them with others is taken, deleted=false, then deleted=true is\n/
+      )
+    }).pipe(Effect.scoped, inService({ nulls: 422, refuses: ["include_deleted"] })))
 })

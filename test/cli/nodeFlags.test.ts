@@ -74,6 +74,37 @@ describe("--variables", () => {
     }).pipe(Effect.scoped), 30_000)
 })
 
+describe("a report of Node", () => {
+  it.live.each(["on a signal", "on an uncaught exception"])(
+    "has no variable, and so no secret: %s",
+    (when) =>
+      Effect.gen(function*() {
+        const { folder } = yield* prepared
+        const boom = `${folder}/boom.cjs`
+        Fs.writeFileSync(boom, `setTimeout(() => { throw new Error("boom") }, 1000).unref?.()\n`)
+        const how = when === "on a signal" ? "--report-on-signal" : `--report-uncaught-exception --require=${boom}`
+        const given = {
+          ...env,
+          NODE_OPTIONS: `${how} --report-directory=${folder} --report-filename=report.json`,
+          TIME_PUNCHES_ACCESS_TOKEN: "hunter2-hunter2"
+        }
+        const { child } = yield* started(["sandbox", "--port", "0"], given)
+        const report = `${folder}/report.json`
+        const deadline = Date.now() + 15_000
+        while (!Fs.existsSync(report) && Date.now() < deadline) {
+          yield* Effect.sleep("500 millis")
+          if (when === "on a signal") child.kill("SIGUSR2")
+        }
+        yield* Effect.sleep("500 millis")
+
+        const text = Fs.readFileSync(report, "utf8")
+        assert.include(text, "\"commandLine\"")
+        assert.notInclude(text, "hunter2")
+      }).pipe(Effect.scoped),
+    30_000
+  )
+})
+
 describe("a flag of Node", () => {
   it.live.each([
     "--env-file PLAIN",

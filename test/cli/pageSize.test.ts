@@ -102,7 +102,7 @@ describe("a service that refuses pages of 200", () => {
     timeout
   )
 
-  it.live("is synced by a fleet", () =>
+  it.live("is synced by a fleet, in turns of as many punches as with pages of 200", () =>
     Effect.gen(function*() {
       const file = `${yield* temporaryFolder}/fleet.db`
       const company = `${defaultCompany.id}=${defaultCompany.guid}`
@@ -110,16 +110,43 @@ describe("a service that refuses pages of 200", () => {
       assert.strictEqual(added.code, 0, added.stderr)
       const { url } = yield* FakeServer
       const running = yield* started(
-        ["fleet", "run", "--page-size", "50", "--database", file],
+        ["fleet", "run", "--page-size", "2", "--database", file],
         environmentOf(url)
       )
-      yield* limits.pipe(
-        Effect.filterOrFail((all) => all.filter((limit) => limit === "50").length >= 3),
-        Effect.retry(Schedule.spaced("50 millis"))
+      const first = yield* call(["fleet", "status", `${defaultCompany.id}`, "--database", file, "--json"]).pipe(
+        Effect.map(({ stdout }): { readonly turns: ReadonlyArray<{ readonly pages: number }> } => JSON.parse(stdout)),
+        Effect.map(({ turns }) => turns.at(-1)),
+        Effect.filterOrFail((turn) => turn !== undefined),
+        Effect.retry(Schedule.spaced("500 millis"))
       )
       running.child.kill("SIGTERM")
       const { code, stderr } = yield* ended(running)
       assert.strictEqual(code, 0, stderr)
       assert.notInclude(yield* limits, "200")
+      // The first load: not ended after the 50 pages of 200 that are the default.
+      assert.strictEqual(first.pages, punches.length / 2)
     }).pipe(Effect.scoped, inServiceOf(50)), timeout)
+})
+
+describe("a service that sends at most 50 punches, whatever is requested", () => {
+  it.live("is read whole by a list, an export and a copy, and doctor warns", () =>
+    Effect.gen(function*() {
+      const folder = yield* temporaryFolder
+      const listed = yield* call(["list", "--format", "ndjson"])
+      assert.strictEqual(listed.stdout.trim().split("\n").length, 130)
+      const exported = yield* call(["export", "--output", `${folder}/rows.ndjson`])
+      assert.match(exported.stderr, /130/)
+      const synced = yield* call(["copy", "sync", "--database", `${folder}/punches.db`])
+      assert.strictEqual(synced.code, 0, synced.stderr)
+      assert.match(
+        (yield* call(["copy", "status", "--json", "--database", `${folder}/punches.db`])).stdout,
+        /"rows":130,/
+      )
+      const { code, stdout } = yield* call(["doctor"])
+      assert.strictEqual(code, 0)
+      assert.match(stdout, /warn {2}page size +50 punches for a page size of 200, and more follow\n/)
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({ punches, pageCap: 50 }))))
+    ), timeout)
 })

@@ -30,12 +30,18 @@ describe("CloseTerms.make", () => {
   const threshold =
     "must be at least a minute, or zero, and finite, such as \"8 hours\"; a number alone is milliseconds"
   const start = "must be a duration from -12 to 12 hours, such as \"4 hours\"; a number alone is milliseconds"
+  const offset = "must be a time zone less than a day away from UTC"
   const calendar = "must be from 0001-02-01 to 9999-11-30"
 
   it.each<readonly [changes: object, text: string]>([
     [{ weeklyThreshold: 40 }, `weeklyThreshold: ${threshold}`],
     [{ dailyThreshold: Duration.infinity }, `dailyThreshold: ${threshold}`],
     [{ doubleThreshold: NaN }, `doubleThreshold: ${threshold}`],
+    [{ seventhDay: Duration.infinity }, `seventhDay: ${threshold}`],
+    // A setting that is no number, and one that is not there.
+    ...[{ hours: NaN }, { hours: undefined }, {}, { hour: 8 }, { hours: "x" }, [8, NaN], new Map()].map((seventhDay) =>
+      [{ seventhDay }, `seventhDay: ${threshold}`] as const
+    ),
     [{ weeklyTreshold: "40 hours" }, "weeklyTreshold: is not an option; did you mean weeklyThreshold?"],
     [
       { rounding: "HalfUp" },
@@ -46,6 +52,9 @@ describe("CloseTerms.make", () => {
       { dayRule: new Map<LocationId, Period.DayRule>([[east, newYork], [far, night]]) },
       `dayRule[303].dayStarts: ${start}`
     ],
+    [{ dayRule: DateTime.zoneMakeOffset(NaN) }, `dayRule: ${offset}`],
+    [{ dayRule: { zone: DateTime.zoneMakeOffset(86_400_000), dayStarts: 0 } }, `dayRule.zone: ${offset}`],
+    [{ dayRule: new Map([["301", newYork]]) }, "dayRule[301]: must be of a location id"],
     [{ first: "2026-03-16" }, "last: must be the first date or a later one"],
     [{ first: "2026-3-2" }, "first: must be a date of the calendar, such as 2026-03-02"],
     [{ first: "0001-01-01" }, `first: ${calendar}`],

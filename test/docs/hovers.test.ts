@@ -70,7 +70,7 @@ describe("a hover over a public name", () => {
       "Labor.amountOf",
       "Labor.hoursChecks",
       "Labor.laborChecks",
-      "Labor.makeHours",
+      "Labor.makeClassesBy",
       "Labor.makeRollup",
       "Labor.windowOf",
       "Ndjson.writeNdjson",
@@ -93,6 +93,7 @@ describe("a hover over a public name", () => {
       "fingerprint",
       "isRefused",
       "isSegment",
+      "refusedInclude",
       "retryAfterOf",
       "segmentOf",
       "textOf"

@@ -1,94 +1,45 @@
 /** The examples for code without Effect and for platforms without Node. */
-import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { type Config, Effect, Fiber, Layer, Redacted } from "effect"
-import { loopback } from "../../docs/examples/loopback.ts"
-import { makeClient } from "../../docs/examples/promises.ts"
+import { Effect } from "effect"
+import { fromEnvironment, lines, open, PunchProvider } from "../../docs/examples/promises.ts"
 import worker from "../../docs/examples/worker.ts"
-import { CompanyId, Credentials, Endpoints, Forbidden, TimePunches } from "../../src/index.ts"
-import { defaultCompany, FakeService, Fault } from "../../src/testing/index.ts"
-import { otherCompany } from "../../src/testing/service/options.ts"
+import { CompanyId, Endpoints } from "../../src/index.ts"
+import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { environment, punches, served } from "./support/examples.ts"
 import { examples } from "./support/pages.ts"
 
 const company = CompanyId.make(defaultCompany.id)
 
-/** A promise client for the service in the context, closed after use. */
-const withClient = <A>(use: (client: ReturnType<typeof makeClient<Config.ConfigError>>) => Promise<A>) =>
-  Effect.gen(function*() {
-    const { baseUrl } = yield* Endpoints
-    const app = TimePunches.layer.pipe(
-      Layer.provide(Credentials.layerAccessToken(Redacted.make(defaultCompany.accessToken))),
-      Layer.provide(Endpoints.layer({ baseUrl })),
-      Layer.provide(NodeHttpClient.layerUndici)
-    )
-    const client = makeClient(app)
-    return yield* Effect.ensuring(Effect.promise(() => use(client)), Effect.promise(client.close))
-  })
-
-const live = loopback({ punches })
-
 describe("docs/examples/promises.ts", () => {
-  it.live("counts and iterates over the same punches", () =>
+  const now = new Date(Date.now() - 3_600_000)
+  const [wire] = generatePunches({ seed: 3, count: 1, companyId: defaultCompany.id })
+  if (wire === undefined) throw new Error("no punch was made")
+  const working = [{
+    ...wire,
+    id: 900_001,
+    clocked_in: now.toISOString(),
+    clocked_out: null,
+    breaks: [],
+    deleted: false
+  }]
+
+  it.live("finds who is clocked in, writes lines, and closes with its framework", () =>
     Effect.gen(function*() {
-      const [counted, ids] = yield* withClient(async ({ count, punches }) => {
-        const ids: Array<number> = []
-        for await (const punch of punches(company)) ids.push(punch.id)
-        return [await count(company), ids] as const
+      const { baseUrl } = yield* Endpoints
+      const [found, written, closed] = yield* Effect.promise(async () => {
+        const provider = new PunchProvider(fromEnvironment(environment(baseUrl)))
+        const found = await open(provider.client)
+        const written: Array<string> = []
+        for await (const line of lines(provider.client.list())) written.push(line)
+        await provider.onModuleDestroy()
+        return [found, written, await open(provider.client).catch(String)] as const
       })
 
-      assert.deepStrictEqual(ids, punches.filter(({ deleted }) => deleted !== true).map(({ id }) => id))
-      assert.strictEqual(counted, ids.length)
-    }).pipe(Effect.provide(live)))
-
-  it.live("ends the run when the loop ends early", () =>
-    Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* withClient(async ({ punches }) => {
-        for await (const _ of punches(company)) break
-      })
-
-      assert.strictEqual((yield* service.requests).length, 1)
-      assert.strictEqual(yield* service.inFlight, 0)
-    }).pipe(Effect.provide(live)))
-
-  it.live("rejects with the tagged error", () =>
-    Effect.gen(function*() {
-      const [counting, looping] = yield* withClient(({ count, punches }) => {
-        const other = CompanyId.make(otherCompany.id)
-        return Promise.all([
-          count(other).catch((error: unknown) => error),
-          punches(other).next().catch((error: unknown) => error)
-        ])
-      })
-
-      assert.instanceOf(counting, Forbidden)
-      assert.instanceOf(looping, Forbidden)
-    }).pipe(Effect.provide(live)))
-
-  it.live("aborts the request in flight with its signal", () =>
-    Effect.gen(function*() {
-      const service = yield* FakeService
-      yield* service.inject(Fault.stallBeforeHeaders)
-      const controller = new AbortController()
-      const reach = (count: number) =>
-        Effect.repeat(Effect.andThen(Effect.sleep("5 millis"), service.inFlight), {
-          until: (n) => n === count,
-          times: 1000
-        })
-      const run = yield* Effect.forkChild(
-        withClient(({ count }) => count(company, {}, controller.signal).then(() => false, () => true))
-      )
-      // A busy machine may take long to send the request.
-      yield* reach(1)
-      controller.abort()
-      const aborted = yield* Fiber.join(run)
-      yield* reach(0)
-
-      assert.isTrue(aborted)
-      assert.strictEqual(yield* service.maxInFlight, 1)
-      assert.strictEqual(yield* service.inFlight, 0)
-    }).pipe(Effect.provide(live)))
+      assert.deepStrictEqual([...found], working.map(({ user_id }) => [Number(user_id), now]))
+      assert.lengthOf(written, punches.filter(({ deleted }) => deleted !== true).length + 1)
+      assert.strictEqual(JSON.parse(written[0] ?? "").companyId, defaultCompany.id)
+      assert.strictEqual(closed, "Error: the client is closed")
+    }).pipe(Effect.provide(served({ punches: [...punches, ...working] }))))
 })
 
 const get = Effect.fnUntraced(function*(path: string) {

@@ -9,7 +9,6 @@ import { makeServer } from "../../docs/examples/http-server.ts"
 import { makeServer as makeStreamServer } from "../../docs/examples/http-stream.ts"
 import { userFrom, userFromText } from "../../docs/examples/ids.ts"
 import { users } from "../../docs/examples/kit.ts"
-import { PunchProvider } from "../../docs/examples/promises.ts"
 import { Cursor, Forbidden, type ListError, RateLimited, TimePunches, Unauthorized } from "../../src/index.ts"
 import { FakeService, Fault } from "../../src/testing/index.ts"
 import { layer as layerTest, punch } from "../../src/testing/TestClient.ts"
@@ -140,17 +139,4 @@ describe("the recipes", () => {
       }).pipe(Effect.scoped),
     20_000
   )
-
-  it.effect("count in a provider of a framework, which closes the client", () =>
-    Effect.gen(function*() {
-      let isClosed = false
-      const app = Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => (isClosed = true)))).pipe(
-        Layer.merge(Layer.mock(TimePunches)({ list: () => Stream.make(punch({})) }))
-      )
-      const provider = new PunchProvider(app)
-
-      assert.strictEqual(yield* Effect.promise(() => provider.count(punch({}).companyId)), 1)
-      yield* Effect.promise(() => provider.onModuleDestroy())
-      assert.isTrue(isClosed)
-    }))
 })

@@ -38,6 +38,8 @@ export interface Terms {
   readonly weekly: number | undefined
   readonly daily: number | undefined
   readonly double: number | undefined
+  /** How much of a seventh day is over. */
+  readonly seventh: number | undefined
 }
 
 /** What a defect changes. */
@@ -54,6 +56,12 @@ export interface Rules {
   /** How much longer the daily threshold is. */
   readonly daily: number
   readonly hasDouble: boolean
+  /** Whether the last day of seven worked ones counts in another way: in a workweek, or in any seven days. */
+  readonly seventh: "week" | "any" | "none"
+  /** Which days are worked: by paid time, by any punch, or by paid time in this close. */
+  readonly worked: "paid" | "any" | "own"
+  /** Whether a lower double threshold counts on a seventh day too. */
+  readonly hasLower: boolean
   readonly countsMissing: boolean
   readonly countsDeletedBreaks: boolean
   /** The rounding of hours in the files of pay codes and of people. */
@@ -71,6 +79,9 @@ export const trueRules: Rules = {
   isReversed: false,
   daily: 0,
   hasDouble: true,
+  seventh: "week",
+  worked: "paid",
+  hasLower: true,
   countsMissing: false,
   countsDeletedBreaks: false,
   codes: "halfUp",
@@ -87,6 +98,11 @@ export const defects: Readonly<Record<string, Partial<Rules>>> = {
   "the excess of a day is on the job of its first hours": { isReversed: true },
   "the daily threshold is a second longer": { daily: 1000 },
   "there is no second daily threshold": { hasDouble: false },
+  "a seventh day is like any other": { seventh: "none" },
+  "seven days of two weeks have a seventh one": { seventh: "any" },
+  "a day without paid time is worked": { worked: "any" },
+  "the days of another close are not worked": { worked: "own" },
+  "a seventh day has its first hours over above a lower double threshold": { hasLower: false },
   "a punch that the service removed counts": { countsMissing: true },
   "a break that was deleted counts": { countsDeletedBreaks: true },
   "half a hundredth of an hour is rounded to the even one": { codes: "halfEven" },
@@ -257,24 +273,36 @@ export const rowsOf = (terms: Terms, work: ReadonlyArray<Work>, rules: Rules = t
       Number(one.isIn) - Number(other.isIn) ||
       (rules.isReversed ? -1 : 1) * (one.each.from - other.each.from || one.each.id - other.each.id)
     )
+  const worked = new Set(
+    counted.filter(({ isIn, net }) =>
+      rules.worked === "any" || (net !== undefined && net > 0 && (isIn || rules.worked !== "own"))
+    )
+      .map(({ date, each }) => `${each.person} ${date}`)
+  )
+  const isSeventh = (person: number, date: number): boolean =>
+    terms.seventh !== undefined && rules.seventh !== "none" &&
+    (rules.seventh === "any" || weekOf(date) !== weekOf(date + 1)) &&
+    [0, 1, 2, 3, 4, 5, 6].every((before) => worked.has(`${person} ${date - before}`))
+  // Day 0 was a Thursday.
+  const weekOf = (date: number) => Math.floor((date + 4 - terms.firstDay - rules.weekday) / 7)
   const ofDay = new Map<string, number>()
   const ofWeek = new Map<string, number>()
   for (const { date, each, isIn, net = 0 } of counted) {
-    // Day 0 was a Thursday.
-    const week = Math.floor((date + 4 - terms.firstDay - rules.weekday) / 7)
-    const [dayKey, weekKey] = [`${each.person} ${date}`, `${each.person} ${week}`]
+    const [dayKey, weekKey] = [`${each.person} ${date}`, `${each.person} ${weekOf(date)}`]
     const before = ofDay.get(dayKey) ?? 0
     const after = before + net
     ofDay.set(dayKey, after)
-    const double = shared(before, after, second, Infinity)
-    const overDay = shared(before, after, first, second)
+    const own = isSeventh(each.person, date)
+    const high = own ? Math.min(terms.seventh ?? Infinity, rules.hasLower ? second : Infinity) : second
+    const double = shared(before, after, high, Infinity)
+    const overDay = shared(before, after, own ? 0 : first, high)
     const left = rules.countsTwice ? net : net - double - overDay
     const reached = ofWeek.get(weekKey) ?? 0
     ofWeek.set(weekKey, reached + left)
     const overWeek = shared(reached, reached + left, weekly, Infinity)
     if (!isIn) continue
     const isKnown = paidOf(each, rules) !== undefined
-    const own: Row = {
+    const row: Row = {
       person: each.person,
       place: each.place,
       department: each.department,
@@ -292,8 +320,8 @@ export const rowsOf = (terms: Terms, work: ReadonlyArray<Work>, rules: Rules = t
       ),
       tips: each.tips
     }
-    const key = keyOf(own)
-    rows.set(key, plus(own, rows.get(key), 1))
+    const key = keyOf(row)
+    rows.set(key, plus(row, rows.get(key), 1))
   }
   return rows
 }
@@ -321,8 +349,10 @@ export const dueOf = (now: Rows, then: Rows): Rows => {
   return due
 }
 
-export const hasOver = ({ daily, double, weekly }: Terms): boolean =>
-  daily !== undefined || double !== undefined || weekly !== undefined
+export const hasDouble = ({ double, seventh }: Terms): boolean => double !== undefined || seventh !== undefined
+
+export const hasOver = (terms: Terms): boolean =>
+  hasDouble(terms) || terms.daily !== undefined || terms.weekly !== undefined
 
 /** One text of the rows, to compare. */
 export const textOf = (rows: Rows): string =>
@@ -400,7 +430,7 @@ export const fileOf = (
         const { cost, net } = sums
         const [regular, ofOver, ofDouble] = classesOf(sums, 60_000, rules.people)
         const classes = hasOver(terms) ? [regular, ofOver] : []
-        add(key, [round(net, 60_000, rules.people), ...classes, ...terms.double === undefined ? [] : [ofDouble], cost])
+        add(key, [round(net, 60_000, rules.people), ...classes, ...!hasDouble(terms) ? [] : [ofDouble], cost])
       }
       return file
     }

@@ -47,14 +47,19 @@ export interface Company {
   readonly areShared: boolean
 }
 
-/** Weekly, daily and double thresholds, alone and together, or none. One below a minute is refused, unless it is zero. */
+/** Weekly, daily and double thresholds, and a seventh day, alone and together, or none. One below a minute is refused, unless it is zero. */
 export const thresholdsOf = (random: Prng) => {
   const maybe = (low: number, high: number, share: number) => {
     if (!random.chance(share)) return undefined
     const millis = random.between(low, high) * random.pick([1000, 60_000])
     return millis < 60_000 ? 0 : millis
   }
-  return { weekly: maybe(0, 1200, 0.6), daily: maybe(0, 600, 0.6), double: maybe(0, 700, 0.45) }
+  return {
+    weekly: maybe(0, 1200, 0.6),
+    daily: maybe(0, 600, 0.6),
+    double: maybe(0, 700, 0.45),
+    seventh: maybe(0, 600, 0.5)
+  }
 }
 
 const dayRuleOf = (random: Prng, [zone]: Zone) => ({
@@ -103,7 +108,17 @@ export const makeCompany = (random: Prng): Company => {
     ...Array.from({ length: to - from + 1 }, (_, at) => from + at),
     ...Array.from({ length: 3 }, () => [change - 1, change, change, ...edges]).flat()
   ]
+  // A week without a day off, often in two periods.
+  const full = some(random, edges)
+  const begun = full - (full + 4 - terms.firstDay) % 7
   const punches = Array.from({ length: random.between(20, 50) }, (_, at) => makeWork(random, terms, at + 1, dates))
+  for (let date = begun; terms.seventh !== undefined && date < begun + 7; date++) {
+    const isIdle = random.chance(0.08)
+    for (let count = isIdle ? 1 : 2; count > 0; count--) {
+      const work = makeWork(random, terms, punches.length + 1, [date])
+      punches.push({ ...work, person: 501, to: isIdle ? work.from : work.to })
+    }
+  }
   return { terms, calendar, periods, dates, punches, areShared: random.chance(0.3) }
 }
 

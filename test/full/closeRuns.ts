@@ -82,7 +82,8 @@ const periodOf = (terms: Oracle.Terms) => ({
   rounding: terms.cents,
   weeklyThreshold: threshold(terms.weekly),
   dailyThreshold: threshold(terms.daily),
-  doubleThreshold: threshold(terms.double)
+  doubleThreshold: threshold(terms.double),
+  seventhDay: threshold(terms.seventh)
 })
 
 const optionsOf = (terms: Oracle.Terms): Close.CloseOptions => ({ ...periodOf(terms), accept: Blocker.literals })
@@ -105,7 +106,7 @@ const rowsOf = (terms: Oracle.Terms, sums: CloseSums.CloseSums): Oracle.Rows => 
     incomplete: row.incomplete,
     net: Duration.toMillis(row.net),
     over: millisOf(row.over, hasOver),
-    double: millisOf(row.double, terms.double !== undefined),
+    double: millisOf(row.double, Oracle.hasDouble(terms)),
     cost: row.cost,
     tips: row.tips
   }))
@@ -113,7 +114,7 @@ const rowsOf = (terms: Oracle.Terms, sums: CloseSums.CloseSums): Oracle.Rows => 
   assert.strictEqual(found.size, own.length, "each row once")
   const classes = Oracle.peopleOf(found)
   for (const { double, over, userId } of CloseSums.byPerson(sums)) {
-    const given = [millisOf(over, hasOver), millisOf(double, terms.double !== undefined)]
+    const given = [millisOf(over, hasOver), millisOf(double, Oracle.hasDouble(terms))]
     assert.deepStrictEqual(given, [...classes.get(userId) ?? [0, 0]], `the classes of person ${userId}`)
   }
   return found
@@ -121,7 +122,7 @@ const rowsOf = (terms: Oracle.Terms, sums: CloseSums.CloseSums): Oracle.Rows => 
 
 const mappingsOf = (terms: Oracle.Terms) => {
   const hasOver = Oracle.hasOver(terms)
-  const double = terms.double !== undefined
+  const double = Oracle.hasDouble(terms)
   const column = (value: string) => ({ header: value, value })
   const classes = [...hasOver ? ["hoursRegular", "hoursOver"] : [], ...double ? ["hoursDouble"] : []]
   const payCodes = {
@@ -426,17 +427,37 @@ const runPlan = Effect.fnUntraced(
           assert.isTrue(over >= 0 && double >= 0 && net >= over + double, `${hint()}: the classes of ${dateOf(date)}`)
         }
       }
-      // The hours of a person without a close: those of the jobs together.
+      // The hours of people and of their jobs without a close.
       const terms = { ...of.company.terms, ...period }
       const { dayRule, first, last, rounding: _, ...options } = periodOf(terms)
-      const people = yield* Stream.run(
-        Stream.fromArray(counted.map(punchOf)),
-        Labor.hoursOverThreshold({
-          ...options,
-          dayRule: CloseTerms.isByLocation(dayRule) ? Period.dayRules(dayRule) : dayRule,
-          period: (dayRule) => Period.localDays(dayRule, first, last)
-        })
+      const hours = {
+        ...options,
+        dayRule: CloseTerms.isByLocation(dayRule) ? Period.dayRules(dayRule) : dayRule,
+        period: (dayRule: Period.DayRule) => Period.localDays(dayRule, first, last)
+      }
+      const people = yield* Stream.run(Stream.fromArray(counted.map(punchOf)), Labor.hoursOverThreshold(hours))
+      const byJob = Labor.makeClassesBy(
+        hours,
+        (punch) =>
+          [
+            punch.userId,
+            punch.locationId,
+            Option.getOrElse(punch.departmentId, () => "-"),
+            punch.roleId,
+            punch.hourlyWage
+          ]
+            .join(" ")
       )
+      for (const work of counted) assert.isTrue(Result.isSuccess(byJob.add(punchOf(work))), hint())
+      const jobs = new Map<string, Pick<Oracle.Row, "over" | "double">>()
+      byJob.each((_, key, { double, over }) => {
+        const known = jobs.get(key) ?? { over: 0, double: 0 }
+        jobs.set(key, { over: known.over + over, double: known.double + double })
+      })
+      const textOfJobs = (all: ReadonlyMap<string, Pick<Oracle.Row, "over" | "double">>) =>
+        [...all].filter(([, { double, over }]) => over > 0 || double > 0)
+          .map(([key, { double, over }]) => `${key}: ${over} ${double}`).toSorted()
+      assert.deepStrictEqual(textOfJobs(jobs), textOfJobs(expected(of, terms)), `${hint()}: the hours of jobs`)
       assert.deepStrictEqual(
         [...people].map(([userId, { double, over }]) => [
           Number(userId),

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
+import { join } from "node:path"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, generateWeeks } from "../../src/testing/index.ts"
 import { bundle } from "../cli/bundle.ts"
@@ -16,14 +17,14 @@ const served = FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({ pu
 const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect.pipe(Effect.scoped, Effect.provide(served))
 
 /** The end of a call in a folder: `shell` runs it as `"$@"`. */
-const runIn = Effect.fnUntraced(function*(folder: string, shell: string, words: string) {
+const runIn = Effect.fnUntraced(function*(folder: string, shell: string, words: string, more: NodeJS.ProcessEnv = {}) {
   const { url } = yield* FakeServer
   const child = ChildProcess.spawn(
     "bash",
     ["-c", shell, "bash", process.execPath, bundle, ...words.split(" ")],
     {
       cwd: folder,
-      env: { ...environmentOf(url), TIME_PUNCHES_DATABASE_URL: `${folder}/p.db` },
+      env: { ...environmentOf(url), TIME_PUNCHES_DATABASE_URL: `${folder}/p.db`, ...more },
       stdio: ["ignore", "pipe", "pipe"],
       timeout: 20_000
     }
@@ -52,7 +53,8 @@ const withRoom = Effect.fnUntraced(function*(folder: string, room: number, words
   const file = `${folder}/out`
   const size = mebibytes * 1024 * 1024 - room
   Fs.writeFileSync(file, "")
-  Fs.truncateSync(file, size)
+  Fs.truncateSync(file, size - 1)
+  Fs.appendFileSync(file, "\n")
   const ended = yield* runIn(folder, `ulimit -f ${mebibytes * 1024}; exec "$@" >> out`, words)
   return { ...ended, written: Fs.readFileSync(file).subarray(size).toString() }
 })
@@ -76,7 +78,17 @@ const copied = Effect.fnUntraced(function*(folder: string) {
 const week = "--week 2026-03-02 --zone America/New_York"
 const accept = "--accept open,unapproved,zeroWage,autoClockedOut,tooLong,overlap,anomaly"
 
-const ids = (text: string): ReadonlyArray<number> => text.trimEnd().split("\n").map((line) => JSON.parse(line).id)
+const ids = (text: string): ReadonlyArray<number> =>
+  text.trimEnd().split("\n").map((line) => {
+    const { id, punchId = id } = JSON.parse(line)
+    return punchId
+  })
+
+/** Changes of a process whose standard output is a file. */
+const withFile = (variable: "FAIL_SYNC" | "HIDE_STDOUT") => ({
+  NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import=${join(import.meta.dirname, "stdoutFile.ts")}`,
+  [variable]: "1"
+})
 
 const timeout = 60_000
 
@@ -190,6 +202,66 @@ describe("a file that is standard output, on a full disk", () => {
           assert.deepStrictEqual(ids(first.written + next.stdout), ids(all.stdout))
           Fs.rmSync(`${folder}/state.json`)
         }
+      })),
+    timeout
+  )
+
+  it.live(
+    "keeps no position of a feed whose events are not on disk, and the next run repeats them",
+    () =>
+      inService(Effect.gen(function*() {
+        const folder = yield* temporaryFolder
+        yield* copied(folder)
+        const append = `exec "$@" >> out`
+        const feed = "copy feed --state state.json"
+        const failed = yield* runIn(folder, append, feed, withFile("FAIL_SYNC"))
+        const first = Fs.existsSync(`${folder}/state.json`)
+        const written = yield* runIn(folder, append, feed)
+        const kept = Fs.readFileSync(`${folder}/state.json`, "utf8")
+        yield* runIn(folder, `exec "$@"`, "sync --history")
+        const again = yield* runIn(folder, append, feed, withFile("FAIL_SYNC"))
+
+        assert.deepStrictEqual([failed.code, first, written.code, again.code], [8, false, 0, 8], again.stderr)
+        assert.match(failed.stderr, /^time-punches: stdout: .*EIO/m)
+        assert.strictEqual(ids(Fs.readFileSync(`${folder}/out`, "utf8")).length, punches.length)
+        assert.strictEqual(
+          JSON.parse(Fs.readFileSync(`${folder}/state.json`, "utf8")).position,
+          JSON.parse(kept).position
+        )
+      })),
+    timeout
+  )
+
+  it.live.each([{}, withFile("HIDE_STDOUT")])(
+    "begins a line of its own behind one that a killed run has cut, and changes nothing of it: %o",
+    (more) =>
+      inService(Effect.gen(function*() {
+        const folder = yield* temporaryFolder
+        yield* copied(folder)
+        const append = `exec "$@" >> out`
+        const feed = "copy feed --state state.json"
+        const [out, state] = [`${folder}/out`, `${folder}/state.json`]
+        yield* runIn(folder, append, feed, more)
+        const all = Fs.readFileSync(out, "utf8")
+        const lines = all.split("\n")
+        // As a kill within a write leaves both: ten lines and a part of the next one, and the position of the tenth.
+        const whole = lines.slice(0, 10).map((line) => `${line}\n`).join("")
+        const cut = `${whole}${(lines[10] ?? "").slice(0, 20)}`
+        const before = JSON.parse(Fs.readFileSync(state, "utf8"))
+        const size = Buffer.byteLength(whole)
+        const { position } = JSON.parse(lines[9] ?? "")
+        Fs.writeFileSync(state, JSON.stringify({ ...before, position, size }))
+        Fs.writeFileSync(out, cut)
+        const { code, stderr } = yield* runIn(folder, append, feed, more)
+        const text = Fs.readFileSync(out, "utf8")
+
+        assert.strictEqual(code, 0, stderr)
+        assert.strictEqual(text, `${cut}\n${lines.slice(10).join("\n")}`)
+        // Behind whole lines, of this run or of others, none is empty.
+        if (Object.keys(more).length === 0) Fs.appendFileSync(out, "a line of another program\n")
+        const length = Fs.statSync(out).size
+        const last = yield* runIn(folder, append, feed, more)
+        assert.deepStrictEqual([last.code, Fs.statSync(out).size], [0, length])
       })),
     timeout
   )

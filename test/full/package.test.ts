@@ -171,6 +171,25 @@ describe("the packed package", () => {
     await sh(process.execPath, join("node_modules", name, "bin/tsc"), "-p", "tsconfig.page.json")
   }, 120_000)
 
+  it("has a client whose declarations need no package, in a program without Effect", async () => {
+    const bare = await mkdtemp(join(tmpdir(), "time-punches-plain-"))
+    onTestFinished(() => rm(bare, { recursive: true, force: true }))
+    await cp(join(project, "node_modules/effect-time-punches"), join(bare, "node_modules/effect-time-punches"), {
+      recursive: true
+    })
+    await symlink(join(project, "node_modules/@types"), join(bare, "node_modules/@types"))
+    await cp(join(project, "node_modules/effect-time-punches/docs/examples/promises.ts"), join(bare, "promises.ts"))
+    const { compilerOptions } = tsconfig(false)
+    await writeFile(
+      join(bare, "tsconfig.json"),
+      JSON.stringify({ compilerOptions: { ...compilerOptions, noEmit: true }, files: ["promises.ts"] })
+    )
+
+    for (const [, name] of compilers) {
+      await sh(process.execPath, join("node_modules", name, "bin/tsc"), "-p", join(bare, "tsconfig.json"))
+    }
+  }, 120_000)
+
   it("links from its pages only to files that it has", async () => {
     const top = join(project, "node_modules/effect-time-punches")
     const files = await readdir(top, { recursive: true })

@@ -48,6 +48,8 @@ describe("NodeSqlite", () => {
       for (const filename of [join(folder, "missing", "punches.db"), folder, join(folder, "text.db")]) {
         const error = yield* Effect.flip(Effect.scoped(Layer.build(NodeSqlite.layer({ filename }))))
         assert.strictEqual(error._tag, "SqlError", filename)
+        // Each names the file, also where SQLite does not.
+        assert.include(error.message, filename)
       }
       const missing = NodeSqlite.layer({ filename: join(folder, "missing.db"), readonly: true })
       assert.strictEqual((yield* Effect.flip(Effect.scoped(Layer.build(missing)))).reason._tag, "ConnectionError")

@@ -190,7 +190,7 @@ describe.each(kinds)("SqlStore in $name", (database) => {
   )
 
   test(
-    "keeps the fields that are not known: a first load replaces them, every other pass adds",
+    "keeps the fields that are not known: a first load replaces them with its first batch, every other one adds",
     Effect.gen(function*() {
       const { store } = yield* openedStore
       const unknown = Effect.map(PunchCopy.status(company), ({ unknown }) => unknown)
@@ -213,6 +213,12 @@ describe.each(kinds)("SqlStore in $name", (database) => {
       assert.deepStrictEqual(yield* unknown, ["data[].overtime", "meta.total", ...many.slice(0, 18)])
       yield* commit(6, "first", [])
       assert.deepStrictEqual(yield* unknown, [])
+      // The second of two listings continues the attempt of the first.
+      yield* store.commit(
+        { ...batchOf(7, { kind: "first" }), pass: 6, unknown: Option.some(["data[].late"]) },
+        Option.some(checkpointAt(6))
+      )
+      assert.deepStrictEqual(yield* unknown, ["data[].late"])
       // Kept by a release that did not know the notes of a punch; and a text that was edited by hand.
       for (
         const [text, shown] of [[`["data[].notes","data[].shift_name"]`, ["data[].shift_name"]], ["{", []]] as const

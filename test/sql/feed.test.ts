@@ -247,6 +247,19 @@ describe.each(databases())("PunchCopy.feed in $name", (database) => {
           const until = all.filter(({ at }) => at.epochMilliseconds <= event.at.epochMilliseconds)
           assert.deepStrictEqual(sorted(applied(new Map(), until)), then)
         }
+        // A pruned history keeps each place after which nothing was removed, and fails at the others: also within a commit, whose
+        // punches have lost what they were before.
+        const prunedAt = all.at(Math.floor(all.length / 2))?.at ?? (yield* lastOf(opened, company))
+        yield* opened.run(PunchCopy.pruneHistory(company, { before: prunedAt }))
+        for (const [place, position] of every.entries()) {
+          const rest = yield* Effect.result(eventsOf(opened, position, { size }))
+          const next = all[place]
+          const reached = all[place - 1]
+          const isKept = next === undefined || next.at.epochMilliseconds > prunedAt.epochMilliseconds ||
+            (reached !== undefined && reached.at.epochMilliseconds > prunedAt.epochMilliseconds)
+          if (isKept) assert.deepStrictEqual(rest, Result.succeed(all.slice(place)))
+          else assert.strictEqual(Result.isFailure(rest) && rest.failure._tag, "HistoryUnavailable")
+        }
       }))
     },
     { arbitrary: { runs: 40 } }
@@ -373,6 +386,144 @@ describe.each(databases())("PunchCopy.feed in $name", (database) => {
 
       for (const position of [state, now]) {
         assert.deepStrictEqual(told(yield* eventsOf(opened, position)), [[2, "edited"]], position)
+      }
+    }))
+
+  test("continues at a kept place that a pruned history has passed, as long as no change between is lost", (opened) =>
+    Effect.gen(function*() {
+      yield* commit(opened.kept, company, rows(2))
+      const places = [(yield* eventsOf(opened)).at(-1)?.position]
+      yield* commit(opened.kept, company, [row(1, { notes: "edited" })])
+      places[0] = (yield* eventsOf(opened)).at(-1)?.position
+      places.push((yield* eventsOf(opened, places[0])).at(-1)?.position ?? places[0], yield* positionOf(opened))
+      // A season without a change, whose syncs prune.
+      for (let day = 0; day < 3; day++) {
+        yield* commit(opened.kept, company, [])
+        yield* prune(opened)
+      }
+      for (const place of places) assert.deepStrictEqual(yield* eventsOf(opened, place), [], place)
+      yield* commit(opened.kept, company, [row(2, { notes: "edited" })])
+      for (const place of places) assert.deepStrictEqual(told(yield* eventsOf(opened, place)), [[2, "edited"]], place)
+      // The change that they have not seen goes out of the history.
+      yield* commit(opened.kept, company, [row(2, { notes: "edited again" })])
+      yield* prune(opened)
+      for (const place of places)
+        assert.strictEqual((yield* failureOf(opened, place))._tag, "HistoryUnavailable", place)
+    }))
+
+  test("fails at a place before a removal by hand, also once a pruned history has passed both", (opened) =>
+    Effect.gen(function*() {
+      yield* commit(opened.kept, company, rows(3))
+      const place = yield* positionOf(opened)
+      yield* opened.query(`DELETE FROM time_punches WHERE company_id = ${company} AND id = 1`)
+      // It does not bring the row again, so no version tells of it.
+      yield* commit(opened.kept, company, [])
+      for (let day = 0; day < 2; day++) {
+        assert.strictEqual((yield* failureOf(opened, place))._tag, "HistoryUnavailable")
+        yield* commit(opened.kept, company, [])
+        yield* prune(opened)
+      }
+    }))
+
+  test("begins with what changed after an instant, and never before the history is known", (opened) =>
+    Effect.gen(function*() {
+      const { run } = opened
+      yield* commit(opened.kept, company, rows(2))
+      const [first, then] = [yield* lastOf(opened, company), yield* positionOf(opened)]
+      yield* commit(opened.kept, company, [row(1, { notes: "edited" })])
+      const second = yield* lastOf(opened, company)
+      yield* commit(opened.kept, company, [row(2, { notes: "edited" })])
+      const since = (instant: DateTime.DateTime) => run(Stream.runCollect(PunchCopy.feed(company, { since: instant })))
+
+      assert.deepStrictEqual(yield* since(first), yield* eventsOf(opened, then))
+      assert.deepStrictEqual(told(yield* since(second)), [[2, "edited"]])
+      assert.deepStrictEqual(told(yield* since(DateTime.subtract(second, { milliseconds: 1 }))), [[1, "edited"], [
+        2,
+        "edited"
+      ]])
+      assert.deepStrictEqual(yield* since(DateTime.makeUnsafe("9999-01-01T00:00:00Z")), [])
+      assert.strictEqual(yield* run(PunchCopy.feedPosition(company, { since: first })), then)
+      const before = yield* Effect.flip(since(DateTime.subtract(first, { milliseconds: 1 })))
+      const both = yield* Effect.flip(run(Stream.runDrain(PunchCopy.feed(company, { after: then, since: first }))))
+      assert.deepStrictEqual([before._tag, both._tag, both.message.includes("goes without after")], [
+        "HistoryUnavailable",
+        "InvalidRequest",
+        true
+      ])
+    }))
+
+  test("waits for the end of a first load before it gives out the position of now", (opened) =>
+    Effect.gen(function*() {
+      const { run } = opened
+      const waiting = yield* Effect.forkChild(run(PunchCopy.feedPosition(company, { follow: "100 millis" })))
+      yield* commit(opened.kept, company, rows(1), false, false)
+      yield* Effect.sleep("300 millis")
+      assert.isUndefined(waiting.pollUnsafe())
+      yield* commit(opened.kept, company, rows(2))
+      const position = yield* Fiber.join(waiting)
+
+      assert.strictEqual(position, yield* positionOf(opened))
+      yield* commit(opened.kept, company, [row(1, { notes: "edited" })])
+      assert.deepStrictEqual(told(yield* eventsOf(opened, position)), [[1, "edited"]])
+    }))
+
+  test("waits, if it follows, for a replica that does not have the commit of its position yet", (opened) =>
+    Effect.gen(function*() {
+      const { run } = opened
+      yield* commit(opened.kept, company, rows(2))
+      const behind = yield* lastOf(opened, company)
+      yield* commit(opened.kept, company, [row(1, { notes: "edited" })])
+      const position = yield* positionOf(opened)
+      const ahead = yield* lastOf(opened, company)
+      const setLast = ({ epochMilliseconds }: DateTime.Utc) =>
+        opened.query(
+          `UPDATE time_punches_sync SET history_last = ${
+            dialect === "pg" ? `to_timestamp(${epochMilliseconds} / 1000.0)` : epochMilliseconds
+          }`
+        )
+      yield* setLast(behind)
+      assert.include((yield* failureOf(opened, position)).message, "a replica that is behind")
+      const following = yield* Effect.forkChild(
+        run(Stream.runHead(PunchCopy.feed(company, { after: position, follow: "100 millis" })))
+      )
+      yield* Effect.sleep("400 millis")
+      assert.isUndefined(following.pollUnsafe())
+      yield* setLast(ahead)
+      yield* commit(opened.kept, company, [row(2, { notes: "edited" })])
+      assert.deepStrictEqual(told(Option.toArray(yield* Fiber.join(following))), [[2, "edited"]])
+    }))
+
+  test("notices a restored backup though the clock is behind its last commit", (lost) =>
+    Effect.gen(function*() {
+      yield* commit(lost.kept, company, rows(3))
+      const ahead = dialect === "pg" ? "history_last + interval '1 hour'" : "history_last + 3600000"
+      yield* lost.query(`UPDATE time_punches_sync SET history_last = ${ahead}`)
+      yield* commit(lost.kept, company, [row(3, { notes: "by a clock that is ahead" })])
+      const shared = yield* positionOf(lost)
+      const restored = yield* restoredFrom(lost)
+      for (const each of ["one", "two"]) yield* commit(lost.kept, company, [row(1, { notes: each })])
+      const places = [...(yield* eventsOf(lost, shared)).map(({ position }) => position), yield* positionOf(lost)]
+      for (const each of ["three", "two"]) yield* commit(restored.kept, company, [row(1, { notes: each })])
+
+      assert.deepStrictEqual(told(yield* eventsOf(restored, shared)), [[1, "edited"], [1, "edited"]])
+      for (const place of places) {
+        assert.strictEqual((yield* failureOf(restored, place))._tag, "HistoryUnavailable", place)
+      }
+    }))
+
+  test("has a position behind the greatest id, in a state and in a commit", (opened) =>
+    Effect.gen(function*() {
+      const greatest = Number.MAX_SAFE_INTEGER
+      yield* commit(opened.kept, company, [row(1), row(greatest)])
+      const state = yield* eventsOf(opened, undefined, { size: 1 })
+      assert.deepStrictEqual(told(state), [[1, "present"], [greatest, "present"]])
+      assert.deepStrictEqual(yield* eventsOf(opened, state.at(-1)?.position), [])
+      yield* commit(opened.kept, company, [row(1, { notes: "edited" }), row(greatest, { notes: "edited" })])
+      const changes = yield* eventsOf(opened, state.at(-1)?.position, { size: 1 })
+      assert.deepStrictEqual(told(changes), [[1, "edited"], [greatest, "edited"]])
+      assert.deepStrictEqual(yield* eventsOf(opened, changes.at(-1)?.position), [])
+      for (const { position } of [...state, ...changes]) {
+        assert.strictEqual(yield* Schema.decodeUnknownEffect(FeedPosition)(position), position)
       }
     }))
 

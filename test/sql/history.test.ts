@@ -121,13 +121,36 @@ describe.each(databases())("a history in $name", (database) => {
       yield* commit(kept, company, rows(1, "0"))
       const ahead = dialect === "pg" ? "'2100-01-01T00:00:00.123Z'" : String(Date.UTC(2100, 0, 1, 0, 0, 0, 123))
       yield* setLast(opened, ahead)
-      for (let each = 1; each <= 20; each++) yield* commit(kept, company, rows(1, String(each)))
+      const began = performance.now()
+      for (let each = 1; each <= 20; each++) {
+        yield* commit(kept, company, rows(1, String(each)))
+        // So that no two commits are of one millisecond.
+        yield* Effect.sleep("3 millis")
+      }
+      const elapsed = performance.now() - began
 
       const versions = yield* versionsOf(opened)
       assert.deepStrictEqual(versions.map(({ notes }) => notes), Array.from({ length: 20 }, (_, each) => String(each)))
-      const first = Date.UTC(2100, 0, 1, 0, 0, 0, 124)
-      assert.deepStrictEqual(versions.map(({ until }) => until), Array.from({ length: 20 }, (_, each) => first + each))
-      assert.strictEqual((yield* lastOf(opened, company)).epochMilliseconds, first + 19)
+      const instants = versions.map(({ until }) => until)
+      const [first = 0] = instants
+      const last = Date.UTC(2100, 0, 1, 0, 0, 0, 123)
+      assert.isTrue(first > last && first <= last + 1000, `${first}`)
+      for (const [place, until] of instants.slice(1).entries()) assert.isAbove(until, instants[place] ?? 0)
+      // The copy is not further ahead after many commits than after the first one.
+      assert.isAtMost((instants.at(-1) ?? 0) - first, elapsed + 2)
+      assert.strictEqual((yield* lastOf(opened, company)).epochMilliseconds, instants.at(-1))
+    }))
+
+  test("gives commits of one millisecond, or of a clock that is a little behind, the next ones", (opened) =>
+    Effect.gen(function*() {
+      const { kept, query } = opened
+      yield* commit(kept, company, rows(1, "0"))
+      const ahead = dialect === "pg" ? "history_last + interval '900 milliseconds'" : "history_last + 900"
+      yield* query(`UPDATE time_punches_sync SET history_last = ${ahead}`)
+      const last = (yield* lastOf(opened, company)).epochMilliseconds
+      for (let each = 1; each <= 3; each++) yield* commit(kept, company, rows(1, String(each)))
+
+      assert.deepStrictEqual((yield* versionsOf(opened)).map(({ until }) => until), [last + 1, last + 2, last + 3])
     }))
 
   test("keeps each company apart", (opened) =>
@@ -511,7 +534,7 @@ describe.each(databases())("a history in $name", (database) => {
           yield* query(
             `INSERT INTO time_punches_history (${columnsOfVersion}, valid_to) SELECT ${columnsOfVersion}, timestamptz '2000-01-01' + n * interval '1 s' FROM time_punches AS r, generate_series(1, 20000) AS n`
           )
-          yield* query(`UPDATE time_punches_sync SET history_since = '2000-01-01'`)
+          yield* query(`UPDATE time_punches_sync SET history_since = '2000-01-01', known_since = '2000-01-01'`)
           yield* query(`ANALYZE time_punches_history, time_punches_sync`)
           const removals: Array<readonly [text: string, parameters: ReadonlyArray<unknown>]> = []
           const real = yield* run(SqlClient.SqlClient)

@@ -308,6 +308,35 @@ describe("PostgreSQL", () => {
   )
 
   test(
+    "erases on disk, alone and as a part of the command, where a database does not wait for its disk",
+    hasPostgres,
+    Effect.gen(function*() {
+      const url = yield* emptyDatabase
+      yield* admin(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`)
+      const { store } = yield* openSql(clientOf(url))
+      const seen: Array<unknown> = []
+      const settings = Effect.gen(function*() {
+        const real = yield* SqlClient.SqlClient
+        const setting = real.unsafe<Record<string, unknown>>("SHOW synchronous_commit")
+        const look = Effect.map(setting, ([row]) => seen.push(row?.["synchronous_commit"]))
+        const spy = hookedClient(real, () => ({
+          before: (text) => text.startsWith("DELETE FROM time_punches ") ? look : Effect.void
+        }))
+        yield* look
+        const erase = Effect.provideService(PunchCopy.purge(company), SqlClient.SqlClient, spy)
+        yield* store.commit(batchOf(1, { punches: rows(3) }), Option.none())
+        yield* erase
+        yield* store.commit(batchOf(1, { punches: rows(3) }), Option.none())
+        yield* real.withTransaction(Effect.andThen(erase, look))
+        yield* look
+      })
+      yield* Effect.provide(settings, clientOf(url))
+
+      assert.deepStrictEqual(seen, ["off", "on", "on", "on", "off"])
+    })
+  )
+
+  test(
     "orders two syncs also where it serialises transactions",
     hasPostgres,
     Effect.gen(function*() {

@@ -249,7 +249,9 @@ export const commandPlayer = (
           options.rounding,
           ...hoursFlag("--weekly-threshold", options.weekly),
           ...hoursFlag("--daily-threshold", options.daily),
-          ...hoursFlag("--double-threshold", options.double)
+          ...hoursFlag("--double-threshold", options.double),
+          // Its value is one word with it.
+          ...options.seventh === undefined ? [] : [hoursFlag("--seventh-day", options.seventh).join("=")]
         ]
         return Effect.map(
           json<ReadonlyArray<JsonRevision>>("close", ...terms, ...acceptFlags(options)),

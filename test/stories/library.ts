@@ -103,13 +103,15 @@ const termsOf = ({ first, last }: Dates, options: Options) => ({
   rounding: options.rounding,
   weeklyThreshold: duration(options.weekly),
   dailyThreshold: duration(options.daily),
-  doubleThreshold: duration(options.double)
+  doubleThreshold: duration(options.double),
+  seventhDay: duration(options.seventh)
 })
 
 const termNames: Readonly<Record<CloseTerms.TermChange["term"], string>> = {
   weeklyThreshold: "the weekly threshold is",
   dailyThreshold: "the daily threshold is",
   doubleThreshold: "the second daily threshold is",
+  seventhDay: "the time over of a seventh day is",
   rounding: "the rounding is",
   firstDay: "the first day of the week is"
 }
@@ -130,8 +132,10 @@ const refused = (error: CloseError | { readonly _tag: string; readonly message: 
 const holeLine = (holes: ReadonlyArray<Close.Hole>): string => {
   const [hole] = holes
   if (hole === undefined) return ""
-  const count = holes.filter(({ locationId }) => Option.isSome(locationId)).length
-  const at = count === 0 ? "" : ` at ${count} location${count === 1 ? "" : "s"}`
+  const locations = holes.flatMap(({ locationId }) => Option.toArray(locationId))
+  const at = locations.length === 0
+    ? ""
+    : ` at ${locations.length === 1 ? `location ${locations[0]}` : `${locations.length} locations`}`
   return Option.match(hole.dates, {
     onNone: () => {
       const [from, to] = [hole.interval.gte, hole.interval.lt].map(DateTime.formatIso)

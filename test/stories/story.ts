@@ -26,6 +26,7 @@ export interface Options {
   readonly weekly: number | undefined
   readonly daily: number | undefined
   readonly double: number | undefined
+  readonly seventh: number | undefined
   readonly accept: ReadonlyArray<string>
 }
 
@@ -188,7 +189,7 @@ const oneOf = <A extends string>(values: ReadonlyArray<A>, text: string): A =>
   values.find((value) => value === text) ?? assert.fail(`no ${text}`)
 
 const optionsOf = (words: ReadonlyArray<string>) => {
-  const names = ["zone", "clocks", "starts", "weeks", "rounding", "weekly", "daily", "double", "accept"]
+  const names = ["zone", "clocks", "starts", "weeks", "rounding", "weekly", "daily", "double", "seventh", "accept"]
   const { alone, pairs } = wordsOf(words, names)
   const threshold = (name: string) => {
     const text = pairs.get(name)
@@ -207,6 +208,7 @@ const optionsOf = (words: ReadonlyArray<string>) => {
     weekly: threshold("weekly"),
     daily: threshold("daily"),
     double: threshold("double"),
+    seventh: threshold("seventh"),
     accept: pairs.get("accept")?.split(",") ?? []
   }
   return { alone, options }

@@ -64,8 +64,8 @@ describe("Sync.run, when the service refuses a cursor,", () => {
         const error = yield* Effect.flip(Sync.run(company))
 
         assert.strictEqual(error._tag, "UnprocessableEntity")
-        // The second one asks for deleted punches in the other spelling.
-        assert.lengthOf(yield* pageRequests, 2)
+        // The second one asks for deleted punches in the other spelling, the third one for those that are not deleted.
+        assert.lengthOf(yield* pageRequests, 3)
         assert.isFalse(copy.hasCheckpoint())
       })
   )

@@ -8,6 +8,11 @@ import { app, company, inject, pageRequests } from "../support/client.ts"
 import { generatePlain } from "../support/densities.ts"
 import { makeCopy, noon, type TestCopy } from "./support.ts"
 
+const twice = "deleted=false, then deleted=true"
+
+/** A service of strict booleans, which has never had the deprecated parameter. */
+const refusing = { nulls: 422, refuses: ["include_deleted"] } as const
+
 const all = generatePlain({ count: 6, companyId: company.id })
   .map((punch, at) => Object.assign(punch, { deleted: at === 2, modified: "2026-04-01T08:00:00Z" }))
 const deletedId = all[2]?.id ?? 0
@@ -66,24 +71,24 @@ describe("the look for deleted punches", () => {
     kept: "include_deleted=true unswept looked",
     warns: /leaves deleted punches out of its answers to deleted=null. From now on include_deleted=true is sent/
   })
-  looking("says so where no spelling shows them", { nulls: "false", ignores: ["include_deleted"] }, {
-    requests: "null true null@ true@ other@",
-    kept: "usual hidden looked",
-    warns: /No other way shows them/
-  })
-  looking("says so where the other spelling is refused", { nulls: "false", refuses: ["include_deleted"] }, {
-    requests: "null true null@ true@ other@",
-    kept: "usual hidden looked",
-    warns: /No other way shows them/
-  })
+  for (const way of ["ignores", "refuses"] as const) {
+    looking(`continues with two listings where null is read as false and a service ${way} the other spelling`, {
+      nulls: "false",
+      [way]: ["include_deleted"]
+    }, {
+      requests: "null true null@ true@ other@",
+      kept: `${twice} unswept looked`,
+      warns: /From now on deleted=false, then deleted=true is sent/
+    })
+  }
   looking("looks in the spelling that a load had to change to", { nulls: 422 }, {
     requests: "null other null true other@",
     kept: "include_deleted=true none looked"
   })
   looking("sees that a changed spelling is ignored", { nulls: 400, ignores: ["include_deleted"] }, {
     requests: "null other null true other@ true@ null@",
-    kept: "include_deleted=true hidden looked",
-    warns: /to include_deleted=true. No other way/
+    kept: `${twice} unswept looked`,
+    warns: /to include_deleted=true. From now on deleted=false, then/
   })
   looking("is unclear where deleted=true is refused", { refuses: ["deleted=true"] }, {
     requests: "null true",
@@ -236,6 +241,116 @@ describe("the look for deleted punches", () => {
       yield* run
       const tried = (yield* requests).slice(first.length + 1).replaceAll("^~", "^")
       assert.strictEqual(tried.replaceAll("~", ""), later.replaceAll("~", ""))
+    }).pipe(Effect.provide(layerOf(copy, options)))
+  })
+
+  it.effect.each([[refusing], [{ ...refusing, nulls: 400 }]] as const)(
+    "reads two listings as one pass over a service that refuses every spelling: %o",
+    ([options]) => {
+      const copy = makeCopy()
+      return Effect.gen(function*() {
+        yield* TestClock.setTime(noon)
+        const service = yield* FakeService
+        const { complete, pages } = yield* Sync.run(company)
+        assert.deepStrictEqual({ complete, pages }, { complete: true, pages: 2 })
+        assert.strictEqual(yield* requests, "null other none true true null@")
+        assert.strictEqual(kept(copy), `${twice} none looked`)
+        assert.strictEqual(copy.present().length, 6)
+        assert.isTrue(copy.row(deletedId)?.punch.deleted)
+
+        yield* service.edit([deletedId], { deleted: false })
+        yield* service.edit([all[0]?.id ?? 0], { deleted: true })
+        yield* TestClock.adjust("1 hour")
+        yield* Sync.run(company)
+        assert.strictEqual((yield* requests).split(" ").slice(6).join(" "), "none~ true~")
+        assert.deepStrictEqual(copy.present().filter(({ deleted }) => deleted).map(({ id }) => id), [all[0]?.id])
+      }).pipe(Effect.provide(layerOf(copy, options)))
+    }
+  )
+
+  it.effect("stops and continues in each of two listings, with the horizon of the first request", () => {
+    const copy = makeCopy()
+    return Effect.gen(function*() {
+      yield* TestClock.setTime(noon)
+      const service = yield* FakeService
+      const states: Array<string> = []
+      for (let complete = false; !complete;) {
+        ;({ complete } = yield* Sync.run(company, { stopAfter: { pages: 1 } }))
+        const running = Option.getOrUndefined(copy.checkpoint().running)
+        const cursor = running !== undefined && Option.isSome(running.cursor) ? "+" : ""
+        states.push(`${running?.deleted ?? "done"}${cursor}`)
+        // In neither listing: undeleted after the first one.
+        if (states.at(-1) === "only") yield* service.edit([deletedId], { deleted: false })
+        yield* TestClock.adjust("1 hour")
+      }
+      assert.deepStrictEqual(states, ["exclude+", "exclude+", "only", "done"])
+      assert.isUndefined(copy.row(deletedId))
+      assert.strictEqual(Option.getOrThrow(copy.checkpoint().watermark).epochMilliseconds, noon)
+
+      yield* Sync.run(company)
+      assert.isFalse(copy.row(deletedId)?.punch.deleted)
+    }).pipe(Effect.provide(layerOf(copy, { ...refusing, ignores: ["limit"], defaultLimit: 2 })))
+  })
+
+  it.effect("marks no row that changes sides between the listings of a sweep, and again between those of its confirm", () => {
+    const copy = makeCopy()
+    return Effect.gen(function*() {
+      yield* TestClock.setTime(noon)
+      const service = yield* FakeService
+      yield* Sync.run(company)
+      const before = (yield* requests).length
+      const read: Array<string> = []
+      const hasRow = () => copy.row(deletedId)?.isMissing === false
+      for (let complete = false; !complete;) {
+        yield* TestClock.adjust("1 minute")
+        ;({ complete } = yield* Sync.sweep(company, { stopAfter: { pages: 1 } }))
+        const running = Option.getOrUndefined(copy.checkpoint().running)
+        read.push(`${running?.kind ?? "done"} ${running?.deleted ?? ""}`)
+        // Deleted while the first listing is read, not while the second one is.
+        yield* service.edit([deletedId], { deleted: running?.deleted === "exclude" })
+        if (running?.deleted === "again") yield* service.edit([deletedId], { deleted: false })
+        assert.isTrue(hasRow(), read.join())
+      }
+      assert.deepStrictEqual(read, ["sweep only", "confirm exclude", "confirm only", "confirm again", "done "])
+      assert.strictEqual((yield* requests).slice(before + 1), "none true none~ true~ none~ true")
+      assert.isFalse(copy.row(deletedId)?.punch.deleted)
+    }).pipe(Effect.provide(layerOf(copy, refusing)))
+  })
+
+  it.effect("goes back to one listing once a look shows deleted punches in it", () => {
+    const copy = makeCopy()
+    return Effect.gen(function*() {
+      yield* TestClock.setTime(noon)
+      yield* Sync.run(company).pipe(Effect.provide(app({ punches: all, ...refusing }), { local: true }))
+      assert.strictEqual(kept(copy), `${twice} none looked`)
+      yield* TestClock.adjust("1 day")
+      yield* Sync.run(company)
+      assert.strictEqual(yield* requests, "none~ true~ true null@")
+      assert.strictEqual(kept(copy), "usual none unlooked")
+      yield* Sync.run(company)
+      assert.strictEqual(yield* requests, "none~ true~ true null@ null~ true null@")
+    }).pipe(Effect.provide(layerOf(copy, {})))
+  })
+
+  it.effect.each<[string, FakeServiceOptions, string]>([
+    ["refuses every listing", { ...refusing, refuses: ["include_deleted", "limit"] }, "null other none"],
+    [
+      "refuses every listing, and the order",
+      { ...refusing, refuses: ["include_deleted", "limit"] },
+      "null^ other^ null other none^ none"
+    ],
+    [
+      "refuses deleted=true alone",
+      { ...refusing, refuses: ["include_deleted", "deleted=true"] },
+      "null other none true"
+    ]
+  ])("fails with a refusal over a service that %s", ([title, options, expected]) => {
+    const copy = makeCopy()
+    return Effect.gen(function*() {
+      yield* TestClock.setTime(noon)
+      const error = yield* Effect.flip(Sync.run(company, { sortById: title.includes("order") }))
+      assert.strictEqual(error._tag, "UnprocessableEntity")
+      assert.strictEqual(yield* requests, expected)
     }).pipe(Effect.provide(layerOf(copy, options)))
   })
 })

@@ -112,7 +112,7 @@ describe("Sync.run with sortById", () => {
   itWithCopy("[Y9] fails where the request without an order is refused too", (copy) =>
     Effect.gen(function*() {
       yield* seeded
-      yield* inject(Fault.status(422), { requests: [1, 2, 3, 4] })
+      yield* inject(Fault.status(422), { requests: [1, 2, 3, 4, 5, 6] })
 
       assert.strictEqual((yield* Effect.flip(Sync.run(company, { sortById: true })))._tag, "UnprocessableEntity")
       assert.isFalse(copy.hasCheckpoint())

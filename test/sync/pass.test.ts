@@ -51,22 +51,25 @@ describe("a pass", () => {
       ["first", undefined],
       ["sweep", undefined],
       ["increment", noon - 15 * minute],
-      ["confirm", noon - 15 * minute]
+      ["confirm", noon - day - 15 * minute]
     ] as const
-  )("begins without a horizon, and asks for changes since the watermark less the overlap: %s", (kind, since) => {
-    const running = begin(atNoon, kind, reads)
+  )(
+    "begins without a horizon, and asks for changes since the watermark less the overlap, in a confirm less a day too: %s",
+    (kind, since) => {
+      const running = begin(atNoon, kind, reads)
 
-    assert.strictEqual(millisOf(running.since), since)
-    assert.deepInclude(running, {
-      kind,
-      pass: noon,
-      horizon: Option.none(),
-      at: Option.none(),
-      cursor: Option.none(),
-      restarts: 0,
-      pages: 0
-    })
-  })
+      assert.strictEqual(millisOf(running.since), since)
+      assert.deepInclude(running, {
+        kind,
+        pass: noon,
+        horizon: Option.none(),
+        at: Option.none(),
+        cursor: Option.none(),
+        restarts: 0,
+        pages: 0
+      })
+    }
+  )
 
   it.each([[0, 0], [1, 0], [999, 0], [1000, 1000], [1999, 1000]])(
     "asks for whole seconds, never for a later one: %d ms after noon",
@@ -305,10 +308,11 @@ describe("the check of the service's clock", () => {
     assert.strictEqual(judged._tag, "Kept")
   })
 
-  it("is made of a confirm too", () => {
+  it("is made of a confirm too, which has read a day more already", () => {
     const running = begin(atNoon, "confirm", reads, { window: {}, sweepPass: noon })
 
-    assert.strictEqual(judge(atNoon, { asOf: noon - 5 * hour }, running)._tag, "Earlier")
+    assert.strictEqual(judge(atNoon, { asOf: noon - 5 * hour }, running)._tag, "Kept")
+    assert.strictEqual(judge(atNoon, { asOf: noon - 30 * hour, sentAt: noon - 30 * hour }, running)._tag, "Earlier")
   })
 
   it("[Y28] reads more at most, where the local clock jumped and the service's did not", () => {

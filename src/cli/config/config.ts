@@ -7,7 +7,7 @@ import { printable } from "../../internal/text/printable.ts"
 import { firstOf } from "../args/profile.ts"
 import { shownText, shownUrl } from "../flags/address.ts"
 import { isJson, jsonFlags } from "../flags/form.ts"
-import { defaults, keyed, Profile, settings } from "../flags/settings.ts"
+import { defaults, keyed, noFolder, Profile, settings } from "../flags/settings.ts"
 import { jsonArray } from "../print/machine.ts"
 import { printHint } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
@@ -54,7 +54,12 @@ const show = makeVerb(
         { title: "from", cell: ({ from }) => from === null ? "" : printable(from), minWidth: 12 }
       ], yield* screen).lines(rows)
     )
-    yield* printHint(`profiles: ${printable(yield* profile.file)}`)
+    yield* printHint(
+      Option.match(profile.file, {
+        onNone: () => `there is ${noFolder}`,
+        onSome: (file) => `profiles: ${printable(file)}`
+      })
+    )
   }),
   {
     text: `Show what is set, and where it comes from.

@@ -21,13 +21,13 @@ import { openCopy } from "../database/copy.ts"
 import { databaseFlag, databaseWords } from "../database/database.ts"
 import { open } from "../database/open.ts"
 import { differencesOf, type PunchDisplay, shortened } from "../database/punchFields.ts"
-import { CommandFailure, exitCode } from "../failure.ts"
+import { CommandFailure, exitCode, usage } from "../failure.ts"
 import { companyFlags, companyWords } from "../flags/connection.ts"
 import { formatFlag } from "../flags/form.ts"
-import { fileFlag, intervalForm, readInterval, text, words } from "../flags/values.ts"
+import { fileFlag, intervalForm, readInstant, readInterval, text, words } from "../flags/values.ts"
 import { counted, formatTime } from "../print/format.ts"
 import { printWarning, startReport } from "../print/messages.ts"
-import { outputWidth, printText } from "../print/output.ts"
+import { outputWidth, printText, StdoutFile } from "../print/output.ts"
 import { wrap } from "../print/table.ts"
 import { makeVerb } from "../verb.ts"
 import { openState } from "./feedState.ts"
@@ -49,6 +49,13 @@ const feedFlags = {
     "Begin after the event at this position, or with what changes from now on (default: with the state of the copy)",
     "the position of an event, such as 4021/2026-03-09T15:00:00.123Z/451, or now",
     (value): Option.Option<FeedPosition | "now"> => value === "now" ? Option.some(value) : readPosition(value)
+  ),
+  since: text(
+    "since",
+    "INSTANT|now",
+    "Begin with what changed after this instant, without the state of the copy",
+    "an RFC 3339 instant with a zone, such as 2026-03-09T15:00:00Z, or now",
+    (value): Option.Option<DateTime.Utc | "now"> => value === "now" ? Option.some(value) : readInstant(value)
   ),
   follow: Flag.String("follow").pipe(
     Flag.withMetavar("TIME"),
@@ -82,15 +89,20 @@ export const verb = makeVerb("feed", feedFlags, (input) => printFeed(input), {
   nothing. It begins with the state of the copy, each punch as present, and
   continues with what was added, edited, touched (only modified differs),
   deleted, undeleted, missing (the service no longer shows it) or back. With
-  --follow it waits for more.
+  --follow it waits for more. --since TIME leaves the state out, and begins with
+  what changed after that time.
 
   Each line has a position. A run with --after POSITION begins with the next
-  event. --state FILE keeps the position of the last line that was written, for
-  output that is appended to a file: after a kill, the next run repeats lines
-  and omits none. A program behind a pipe keeps the position of the last line
-  that it has handled, and begins with --after.`,
+  event. --state FILE keeps the position of the last line that is on disk, for
+  output that is appended to a file: after a kill or a power cut, the next run
+  repeats lines and omits none. A program behind a pipe keeps the position of
+  the last line that it has handled, and begins with --after.`,
   examples: [
     ["copy feed --database punches.db --after now --follow --format table", "Watch what changes"],
+    [
+      "copy feed --database punches.db --since 2026-03-09T15:00:00Z --kind edited --changed approved",
+      "Whose approval changed since then"
+    ],
     [
       "copy feed --database punches.db --follow --state feed.json >> changes.ndjson",
       "Everything into a file, also after a restart"
@@ -111,15 +123,36 @@ const printFeed = Effect.fnUntraced(function*(input: FeedInput) {
       why: ["The service does not tell what changes; a copy that is synced with --history does."]
     })
   )
+  if (Option.isSome(input.after) && Option.isSome(input.since)) {
+    return yield* usage("--since goes without --after", "Give one of them.")
+  }
   const lineOf = format === "ndjson" ? jsonLine : tableLine(yield* outputWidth)
   const follow = Option.getOrUndefined(input.follow)
   yield* Effect.gen(function*() {
     const state = Option.isNone(input.state)
       ? undefined
       : yield* openState(input.state.value, company, address)
-    const given = Option.getOrUndefined(input.after)
-    const after = state?.start ?? (given === "now" ? yield* PunchCopy.feedPosition(company) : given)
-    if (state !== undefined) yield* state.save(after)
+    const given = Option.getOrUndefined(Option.orElse(input.after, () => input.since))
+    const after = state?.start ?? (given === "now"
+      ? yield* PunchCopy.feedPosition(company, { follow })
+      : DateTime.isDateTime(given)
+      ? yield* PunchCopy.feedPosition(company, { since: given, follow })
+      : given)
+    if (after === undefined) yield* warnOfState(input)
+    const stdoutFile = yield* StdoutFile
+    if (state !== undefined) {
+      const file = yield* stdoutFile
+      // A run that was killed has left a line without its end: the first event would become a part of it.
+      if (file !== undefined && ((yield* file.isCut) ?? file.size > state.size)) yield* printText("\n")
+    }
+    const save = Effect.fnUntraced(function*(position: FeedPosition | undefined) {
+      if (state === undefined) return
+      const file = yield* stdoutFile
+      // What the position vouches for is on disk first.
+      if (file !== undefined) yield* file.sync
+      yield* state.save(position, file?.size)
+    })
+    yield* save(after)
     let last = after
     let printed = 0
     const { clear, show } = yield* startReport({ printsResults: true })
@@ -130,7 +163,7 @@ const printFeed = Effect.fnUntraced(function*(input: FeedInput) {
         yield* printText((yield* Effect.fromResult(Result.all(asked.map(lineOf)))).join(""))
         last = Arr.lastNonEmpty(events).position
         printed += asked.length
-        if (state !== undefined) yield* state.save(last)
+        yield* save(last)
         yield* show(() => ({ text: counted(printed, "event"), fields: feedFields(printed, last) }))
       })),
       Effect.ensuring(clear),
@@ -144,6 +177,21 @@ const printFeed = Effect.fnUntraced(function*(input: FeedInput) {
 
 /** The progress of a feed, in a message as JSON. */
 export const feedFields = (events: number, position: FeedPosition | undefined) => ({ events, position })
+
+/** Without a line about it, an answer without lines would say that nothing was edited. */
+const warnOfState = ({ changed, kind }: FeedInput) => {
+  const flags = [
+    ...Option.toArray(Option.map(kind, (kinds) => `--kind ${kinds.join(",")}`)),
+    ...Option.toArray(Option.map(changed, (fields) => `--changed ${fields.join(",")}`))
+  ]
+  const hasState = Option.isNone(changed) && Option.getOrElse(kind, () => FeedKind.literals).includes("present")
+  return hasState ? Effect.void : printWarning(
+    `the run begins with the state of the copy, whose events are all present: ${
+      flags.join(" ")
+    } selects none of them; ` +
+      "--since TIME begins with what changed"
+  )
+}
 
 const isAsked = (event: FeedEvent, { changed, kind }: FeedInput): boolean =>
   Option.match(kind, { onNone: () => true, onSome: (kinds) => kinds.some((each) => each === event.kind) }) &&
@@ -211,12 +259,13 @@ const resumeHint = (
     ].join(" ")]
 
 /** The copy of a position is not known: no later run of the same command can do better. */
-const describe = (error: HistoryUnavailable, { after, state }: FeedInput) => {
+const describe = (error: HistoryUnavailable, { after, since, state }: FeedInput) => {
+  const flag = Option.isSome(since) ? "--since" : "--after"
   const again = Option.match(state, {
-    onNone: () => "Run it without --after: it begins with the state of the copy.",
+    onNone: () => `Run it without ${flag}: it begins with the state of the copy.`,
     onSome: (file) =>
-      Option.isSome(after)
-        ? `Remove ${printable(file)}, and run without --after: the run begins with the state of the copy.`
+      Option.isSome(after) || Option.isSome(since)
+        ? `Remove ${printable(file)}, and run without ${flag}: the run begins with the state of the copy.`
         : `Remove ${printable(file)}: the next run begins with the state of the copy.`
   })
   const advice = Option.isSome(error.since)

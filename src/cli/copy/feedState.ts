@@ -1,6 +1,5 @@
 /** The file of `copy feed --state`: the position behind the last event that was printed. */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Crypto from "node:crypto"
 import { CompanyId } from "../../Ids.ts"
@@ -8,8 +7,8 @@ import { printable } from "../../internal/text/printable.ts"
 import { FeedPosition } from "../../sql/feedPosition.ts"
 import { issueText } from "../describe.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
-import { asOutput, readBounded } from "../flags/file.ts"
-import { ifExists, removeScratch, replaceWhole, resolveTarget } from "../flags/output.ts"
+import { asOutput } from "../flags/file.ts"
+import { clear, readMine, replaceWhole, resolveTarget } from "../flags/output.ts"
 
 const State = Schema.fromJsonString(Schema.Struct({
   about: Schema.String,
@@ -19,7 +18,9 @@ const State = Schema.fromJsonString(Schema.Struct({
   company: CompanyId,
   database: Schema.String,
   /** Null until the first event of a run that begins with the state of the copy. */
-  position: Schema.NullOr(FeedPosition)
+  position: Schema.NullOr(FeedPosition),
+  /** The size of the file that was standard output then. What is longer may end in the line of a run that was killed. */
+  size: Schema.optionalKey(Schema.Int)
 }))
 
 const about = "How far time-punches copy feed has printed. The same command continues there."
@@ -33,9 +34,9 @@ export const openState = Effect.fnUntraced(function*(file: string, company: Comp
   yield* asOutput(target, `--state ${file}`)
   const run = Crypto.randomUUID()
   const read = Effect.gen(function*() {
-    const bytes = yield* ifExists(readBounded(target))
-    if (Option.isNone(bytes)) return undefined
-    return yield* Schema.decodeEffect(State)(new TextDecoder().decode(bytes.value)).pipe(
+    const bytes = yield* readMine(target, "Name another file. If that user is trusted, make it yours: cp OLD NEW.")
+    if (bytes === undefined) return undefined
+    return yield* Schema.decodeEffect(State)(new TextDecoder().decode(bytes)).pipe(
       Effect.catchTag("SchemaError", (error) =>
         usage(
           `${printable(file)} is not the state of a feed: ${issueText(error)}`,
@@ -50,20 +51,28 @@ export const openState = Effect.fnUntraced(function*(file: string, company: Comp
       "Name another file. If the same database has another name now, give its position with --after and a new file."
     )
   }
-  yield* removeScratch(target)
+  yield* clear(target)
   let isOurs = false
   const save = Effect.fnUntraced(
-    function*(position: FeedPosition | undefined) {
+    function*(position: FeedPosition | undefined, size: number | undefined) {
       if (isOurs && (yield* read)?.run !== run) return yield* takenOver(file)
       const text = yield* Effect.orDie(
-        Schema.encodeEffect(State)({ about, form: 1, run, company, database, position: position ?? null })
+        Schema.encodeEffect(State)({
+          about,
+          form: 1,
+          run,
+          company,
+          database,
+          position: position ?? null,
+          ...(size === undefined ? {} : { size })
+        })
       )
       yield* replaceWhole(target, `${text}\n`, file)
       isOurs = true
     },
     Effect.uninterruptible
   )
-  return { start: found?.position ?? undefined, save }
+  return { start: found?.position ?? undefined, size: found?.size ?? 0, save }
 })
 
 const takenOver = (file: string) =>

@@ -14,7 +14,7 @@ import { blankCheckpoint, missedDeletions, versionsOf } from "../../sync/Checkpo
 import { layerCopy, requireAge } from "../database/copy.ts"
 import { databaseFlag, maxAgeFlag, targetOfCopy } from "../database/database.ts"
 import { isJson, makeJsonFlags } from "../flags/form.ts"
-import { formatAge, formatNumber } from "../print/format.ts"
+import { formatNumber, formatPast } from "../print/format.ts"
 import { isoOf } from "../print/machine.ts"
 import { printLines, screen } from "../print/output.ts"
 import { makeTable, type Screen } from "../print/table.ts"
@@ -74,7 +74,7 @@ const statusFields = (company: CompanyId, status: CopyStatus, now: DateTime.Utc)
     watermark: isoOf(watermark),
     completedAt: isoOf(completedAt),
     ageSeconds: Option.getOrNull(
-      Option.map(completedAt, (at) => Math.max(0, Math.round(Duration.toSeconds(DateTime.distance(at, now)))))
+      Option.map(completedAt, (at) => Math.round(Duration.toSeconds(DateTime.distance(at, now))))
     ),
     rows,
     deleted,
@@ -112,9 +112,9 @@ const statusLines = (statuses: ReadonlyArray<StatusFields>, screen: Screen): Rea
     },
     {
       title: "age",
-      cell: ({ ageSeconds }) => ageSeconds === null ? "never" : formatAge(Duration.seconds(ageSeconds)),
+      cell: ({ ageSeconds }) => ageSeconds === null ? "never" : formatPast(Duration.seconds(ageSeconds)),
       align: "right",
-      warns: ({ ageSeconds }) => ageSeconds === null
+      warns: ({ ageSeconds }) => ageSeconds === null || ageSeconds < 0
     },
     { title: "rows", cell: ({ rows }) => formatNumber(rows), align: "right" },
     { title: "deleted", cell: ({ deleted }) => formatNumber(deleted), align: "right", dropOrder: 1 },

@@ -20,7 +20,7 @@ import { commandFailureOf } from "../describe.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
 import type { DatabaseTarget } from "../flags/address.ts"
 import { type CompanyInput, companyOf } from "../flags/connection.ts"
-import { formatAge, shellWord } from "../print/format.ts"
+import { formatAge, formatPast, shellWord } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
 import { layerDatabase, targetOfCopy } from "./database.ts"
 
@@ -151,8 +151,8 @@ const ageOf = (
 ): string => {
   // The instant of the state that is read, for `payroll diff --since`: no commit is between its sums and the changes since.
   const at = Option.match(history, { onNone: () => completedAt, onSome: ({ last }) => last })
-  const age = formatAge(Duration.max(Duration.zero, DateTime.distance(completedAt, now)))
-  return `copy in ${printable(address)} as of ${DateTime.formatIso(at)}, ${age} old${
+  const age = formatPast(DateTime.distance(completedAt, now), " old")
+  return `copy in ${printable(address)} as of ${DateTime.formatIso(at)}, ${age}${
     Option.match(lastError, { onNone: () => "", onSome: ({ tag }) => `; a later sync run failed with ${tag}` })
   }`
 }

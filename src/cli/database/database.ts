@@ -1,5 +1,4 @@
 /** The database of a copy: its flag, which database that and the settings name, and the connection to it. */
-import type { PgPoolConfig } from "@effect/sql-pg/PgClient"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
@@ -11,21 +10,15 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 import type * as Stdio from "effect/Stdio"
 import { hostname, userInfo } from "node:os"
-import { openFolderOf } from "../../internal/files/whose.ts"
+import { follow, isPlanted, openFolderOf } from "../../internal/files/whose.ts"
 import { printable } from "../../internal/text/printable.ts"
 import { type CommandFailure, usage } from "../failure.ts"
-import {
-  type DatabaseTarget,
-  databaseVariable as variable,
-  type PostgresTarget,
-  readTarget,
-  type SqliteTarget
-} from "../flags/address.ts"
-import { asInput, readInput, RunFiles } from "../flags/file.ts"
+import { type DatabaseTarget, databaseVariable as variable, readTarget, type SqliteTarget } from "../flags/address.ts"
+import { asInput, ofFile, warnOnce } from "../flags/file.ts"
 import { orDefault } from "../flags/settings.ts"
 import { intervalForm, nonBlank, readInterval, readWhole, text } from "../flags/values.ts"
 import { shellWord } from "../print/format.ts"
-import { printWarning } from "../print/messages.ts"
+import type { PostgresOptions } from "./postgres.ts"
 
 /** `--database`, for every subcommand that uses a copy. */
 export const databaseFlag = nonBlank(
@@ -94,12 +87,8 @@ export const targetOfCopy = (flag: Option.Option<string>, command: string, ...wh
   Effect.flatMap(databaseOrDefault(flag), (database) => targetOf(database, command, ...why))
 
 /** How the connections of a command are. Only a file can be `readonly`: it must exist then. */
-interface ConnectionOptions {
+interface ConnectionOptions extends PostgresOptions {
   readonly readonly?: boolean
-  /** The most connections to PostgreSQL. Default 4. */
-  readonly connections?: number
-  /** What the client of PostgreSQL needs for what the command does. */
-  readonly client?: Partial<Pick<PgPoolConfig, "startupParameters" | "stream">>
 }
 
 /** A client of the database, whose driver is loaded here: no other run pays for it. */
@@ -110,60 +99,30 @@ export const layerDatabase = (
   SqlClient.SqlClient,
   SqlError.SqlError | Config.ConfigError | CommandFailure | PlatformError.PlatformError,
   FileSystem.FileSystem | Stdio.Stdio
-> => Layer.unwrap(target._tag === "Sqlite" ? sqlite(target, options.readonly ?? false) : postgres(target, options))
+> =>
+  Layer.unwrap(
+    target._tag === "Sqlite"
+      ? sqlite(target, options.readonly ?? false)
+      : Effect.map(Effect.promise(() => import("./postgres.ts")), ({ layer }) => layer(target, options))
+  )
 
 const sqlite = Effect.fnUntraced(function*({ filename }: SqliteTarget, readonly: boolean) {
   // With what SQLite keeps beside the file.
-  for (const suffix of ["", "-wal", "-journal"]) yield* asInput(`${filename}${suffix}`)
-  yield* warnOfFolder(filename)
+  const file = (yield* ofFile(filename, () => follow(filename))) ?? filename
+  for (const suffix of ["", "-wal", "-journal", "-shm", ".fleet-lock"]) yield* asInput(`${file}${suffix}`)
+  if (!readonly && (yield* ofFile(filename, () => isPlanted(file)))) {
+    yield* warnOnce(file, `${printable(file)} belongs to another user, who can read and change what this run writes`)
+  }
+  const folder = openFolderOf(filename)
+  // Whom the files of such a folder belong to says nothing of what is in them.
+  if (folder !== undefined) {
+    yield* warnOnce(
+      folder,
+      `every user of this machine may replace the files in ${
+        printable(folder)
+      }: keep a database where only its owner may write`
+    )
+  }
   const NodeSqlite = yield* Effect.promise(() => import("../../sql/node/NodeSqlite.ts"))
   return NodeSqlite.layer({ filename, readonly })
 })
-
-/** Once a run: whom the files of such a folder belong to says nothing of what is in them. */
-const warnOfFolder = Effect.fnUntraced(function*(filename: string) {
-  const folder = openFolderOf(filename)
-  const files = yield* RunFiles
-  if (folder === undefined || files?.openFolders.has(folder)) return
-  files?.openFolders.add(folder)
-  yield* printWarning(
-    `every user of this machine may replace the files in ${
-      printable(folder)
-    }: keep a database where only its owner may write`
-  )
-})
-
-const postgres = Effect.fnUntraced(function*(
-  target: PostgresTarget,
-  { client = {}, connections = 4 }: ConnectionOptions
-) {
-  const PgClient = yield* Effect.promise(() => import("@effect/sql-pg/PgClient"))
-  const fromEnvironment = yield* Config.option(Config.Redacted("PGPASSWORD"))
-  const ca = Option.isNone(target.rootCertificate)
-    ? Option.none()
-    : Option.some(new TextDecoder().decode(yield* readInput(target.rootCertificate.value)))
-  return PgClient.layer({
-    host: target.host,
-    port: target.port,
-    database: target.database,
-    username: Option.getOrUndefined(target.username),
-    password: Option.getOrUndefined(Option.orElse(target.password, () => fromEnvironment)),
-    ssl: encryption(target, ca),
-    applicationName: "time-punches",
-    // A server that vanished does not answer: without it, a statement that it has received is waited for without end.
-    keepAlive: "30 seconds",
-    ...client,
-    maxConnections: connections
-  })
-})
-
-/** As PostgreSQL's own clients: `require` encrypts and trusts anyone, unless there is a file of certificates to trust. */
-const encryption = ({ sslmode }: PostgresTarget, ca: Option.Option<string>) => {
-  if (sslmode === "disable") return false
-  const trusted = Option.match(ca, { onNone: () => ({}), onSome: (ca) => ({ ca }) })
-  // The driver sets the name that a certificate must have: the host, which TLS does not send if it is an IP address.
-  if (sslmode === "verify-full") return trusted
-  return sslmode === "require" && Option.isNone(ca)
-    ? { rejectUnauthorized: false }
-    : { ...trusted, checkServerIdentity: () => undefined }
-}

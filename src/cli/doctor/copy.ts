@@ -7,6 +7,8 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Company } from "../../Company.ts"
 import { firstIssue } from "../../internal/wire/issue.ts"
+import { twoListings } from "../../internal/wire/spelling.ts"
+import type { PunchFilter } from "../../PunchFilter.ts"
 import { columns } from "../../sql/columns.ts"
 import type { CopyStatus } from "../../sql/CopyStatus.ts"
 import * as PunchCopy from "../../sql/PunchCopy.ts"
@@ -16,7 +18,7 @@ import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { commandFailureOf } from "../describe.ts"
 import type { CommandFailure, ExpectedError } from "../failure.ts"
-import { counted, countedPunches, formatAge, formatNumber } from "../print/format.ts"
+import { counted, countedPunches, formatNumber, formatPast } from "../print/format.ts"
 import { type CheckResult, fail, failed, ok, unknownResult, warn } from "./report.ts"
 
 /** Number of rows that a sample has. */
@@ -40,9 +42,10 @@ export const checkCopy = Effect.fnUntraced(function*(company: Company, isFull: b
     ...unknownResult("copy: unknown fields", status.success.unknown)
   ]
   const compared = yield* Effect.result(Effect.gen(function*() {
-    const found = yield* isFull ? compareAll(company) : compareSample(company)
+    const list = allOf(yield* TimePunches, company, Option.getOrUndefined(checkpoint)?.spelling === twoListings)
+    const found = yield* isFull ? compareAll(company, list) : compareSample(company, list)
     const watermark = Option.flatMap(checkpoint, ({ watermark }) => watermark)
-    const changed = found.differences.length === 0 ? new Set<number>() : yield* changedSince(company, watermark)
+    const changed = found.differences.length === 0 ? new Set<number>() : yield* changedSince(list, watermark)
     return { ...found, changed }
   }))
   if (Result.isFailure(compared)) {
@@ -53,9 +56,19 @@ export const checkCopy = Effect.fnUntraced(function*(company: Company, isFull: b
   return [...age, invalidResult(invalid, seen), comparisonResult(differences, changed, isFull ? rows : seen)]
 })
 
+/** Lists punches, deleted or not, as the sync of the copy does. */
+const allOf = (client: TimePunches["Service"], company: Company, isTwice: boolean) => (filter: PunchFilter) =>
+  isTwice
+    ? Stream.concat(
+      client.list(company, { ...filter, deleted: "exclude" }),
+      client.list(company, { ...filter, deleted: "only" })
+    )
+    : client.list(company, { ...filter, deleted: "include" })
+
+type ListAll = ReturnType<typeof allOf>
+
 /** Rows at random, each with all rows of the second of its clock-in. */
-const compareSample = Effect.fnUntraced(function*(company: Company) {
-  const client = yield* TimePunches
+const compareSample = Effect.fnUntraced(function*(company: Company, list: ListAll) {
   const sample = yield* readRows(company.id, { _tag: "Sample", count: sampleSize })
   const seconds = new Set(
     sample.flatMap(({ punch }) =>
@@ -66,21 +79,20 @@ const compareSample = Effect.fnUntraced(function*(company: Company) {
   for (const second of seconds) {
     const [gte, lt] = [second * 1000, (second + 1) * 1000]
     const clockedIn = { gte: DateTime.makeUnsafe(gte), lt: DateTime.makeUnsafe(lt) }
-    const punches = yield* Stream.runCollect(client.list(company, { clockedIn, deleted: "include" }))
+    const punches = yield* Stream.runCollect(list({ clockedIn }))
     differences.push(...compare(yield* readRows(company.id, { _tag: "Window", gte, lt }), punches))
   }
   return { differences, invalid: invalidOf(sample), seen: sample.length }
 })
 
 /** Every punch of the service with its row, then every row that the service did not show. */
-const compareAll = Effect.fnUntraced(function*(company: Company) {
-  const client = yield* TimePunches
+const compareAll = Effect.fnUntraced(function*(company: Company, list: ListAll) {
   const shown = new Set<number>()
   const differences: Array<Difference> = []
   let invalid: string | undefined
   let seen = 0
   yield* Stream.runForEachArray(
-    client.list(company, { deleted: "include" }),
+    list({}),
     Effect.fnUntraced(function*(punches: ReadonlyArray<TimePunch>) {
       for (const { id } of punches) shown.add(id)
       const rows = yield* readRows(company.id, { _tag: "Ids", ids: punches.map(({ id }) => id) })
@@ -101,12 +113,11 @@ const compareAll = Effect.fnUntraced(function*(company: Company) {
 })
 
 /** Ids of the punches that changed after the watermark minus the overlap; all ids if there is no watermark. */
-const changedSince = Effect.fnUntraced(function*(company: Company, watermark: Option.Option<DateTime.Utc>) {
-  const client = yield* TimePunches
+const changedSince = Effect.fnUntraced(function*(list: ListAll, watermark: Option.Option<DateTime.Utc>) {
   const modifiedSince = Option.getOrUndefined(Option.map(watermark, DateTime.subtractDuration(overlap)))
   const changed = new Set<number>()
   yield* Stream.runForEachArray(
-    client.list(company, { modifiedSince, deleted: "include" }),
+    list({ modifiedSince }),
     (punches) => Effect.sync(() => punches.forEach(({ id }) => changed.add(id)))
   )
   return changed
@@ -122,8 +133,8 @@ export const storeFailed = (error: ExpectedError | CommandFailure): CheckResult 
 const ageOf = ({ checkpoint, lastError, rows }: CopyStatus, now: DateTime.Utc): CheckResult => {
   const completedAt = Option.flatMap(checkpoint, ({ completedAt }) => completedAt)
   if (Option.isNone(completedAt)) return warn("copy: age", "no sync run is complete", "copy", runSync)
-  const age = formatAge(Duration.max(Duration.zero, DateTime.distance(completedAt.value, now)))
-  const detail = `${counted(rows, "row")}, the last sync run ended ${age} ago`
+  const age = formatPast(DateTime.distance(completedAt.value, now), " ago")
+  const detail = `${counted(rows, "row")}, the last sync run ended ${age}`
   return Option.match(lastError, {
     onNone: () => ok("copy: age", detail),
     onSome: ({ tag }) => warn("copy: age", `${detail}; since then ${tag}`, "copy", runSync)

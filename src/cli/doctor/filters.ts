@@ -1,197 +1,168 @@
-/** The checks of the filters: each is sent with values of known punches, and the answers are compared with each other. */
+/** Whether the service omits punches that match a filter, which no run can see: the answers to several filters are compared. */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import { isRefused, type ListError } from "../../ApiError.ts"
 import { BusinessDate } from "../../Ids.ts"
+import { dayMillis } from "../../internal/wire/instant.ts"
 import { timePunchNames } from "../../internal/wire/names.ts"
-import { usualSpelling } from "../../internal/wire/spelling.ts"
+import { twoListings, usualSpelling } from "../../internal/wire/spelling.ts"
 import { idKeys, idOf } from "../../listing/parameters.ts"
-import type { Page } from "../../Page.ts"
-import type { PunchCriteria, PunchFilter } from "../../PunchFilter.ts"
+import { modulo } from "../../payroll/Rounding.ts"
+import type { InstantRange, PunchFilter } from "../../PunchFilter.ts"
 import { look } from "../../sync/look.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { countedPunches } from "../print/format.ts"
-import {
-  hour,
-  idsOf,
-  isAmong,
-  isShown,
-  mismatches,
-  mustMatch,
-  possibleDates,
-  readKnown,
-  type Survey,
-  timeOfDay,
-  widestOffset
-} from "./listing.ts"
-import { changed, type CheckResult, fail, failed, ok, orFailed, warn } from "./report.ts"
+import { type Answer, idsOf, isAmong, readFirst, type Survey } from "./listing.ts"
+import { changed, type CheckResult, fail, failed, ok, orFailed, unreliable, warn } from "./report.ts"
 
-/** A filter to send. */
-interface Probe {
-  readonly name: string
-  readonly filter: PunchFilter
-  /** A punch that it must find beside those for which `mustMatch` says so. */
-  readonly finds?: TimePunch
-  /** A filter that allows for digits which the punch does not show. It finds `finds` if only those are the reason. */
-  readonly wider?: PunchFilter
-  /** Whether the filter has an id that the service may not know: it may reject that. */
-  readonly isUnknown?: boolean
+/** The name of the listing that the survey is about. */
+export const listing = "end"
+
+const hour = 3_600_000
+
+/** The largest offset of any zone, by which a wall-clock time may differ from UTC. */
+const widestOffset = 14 * hour
+
+/** The most by which a business day starts after midnight UTC: the zone of -12 hours, and a day that starts at 6. */
+const latestStart = 18 * hour
+
+/** The milliseconds of the digits that a punch may not show. */
+const hiddenDigits = 1000
+
+const moved = (at: DateTime.Utc, milliseconds: number) => DateTime.add(at, { milliseconds })
+
+/** From `before` milliseconds before an instant until `after` milliseconds after it. */
+const around = (at: DateTime.Utc, before: number, after = before) => ({
+  gte: moved(at, -before),
+  lte: moved(at, after)
+})
+
+const kindOf = ({ deleted }: TimePunch) => ({ deleted: deleted ? "only" : undefined } as const)
+
+/** Narrowed to a day around a punch, all punches fit a page, also those of a large company. */
+const near = (punch: TimePunch) => ({ ...kindOf(punch), clockedIn: around(punch.clockedIn, 12 * hour) })
+
+/** The date of an instant in UTC, moved by some milliseconds. */
+const dateOf = (at: DateTime.Utc, millis: number) => BusinessDate.make(DateTime.formatIsoDateUtc(moved(at, millis)))
+
+/** `margin` narrows both ends if the service reads the window in a zone that the punch does not show. */
+const isInside = (
+  at: Option.Option<DateTime.Utc>,
+  { gte, lt, lte }: InstantRange = {},
+  margin: number,
+  hidden: number
+): boolean => {
+  if (gte === undefined && lt === undefined && lte === undefined) return true
+  const [from, before, until] = [gte, lt, lte].map((end) => end?.epochMilliseconds)
+  return Option.exists(
+    at,
+    ({ epochMilliseconds: millis }) =>
+      millis - margin >= (from ?? -Infinity) && millis + margin + hidden < (before ?? Infinity) &&
+      millis + margin + hidden <= (until ?? Infinity)
+  )
 }
 
-const notApplied = "The service does not apply these filters as sent: check the rows yourself, and report it."
+/** Whether the service must send the punch for the filter if it holds up to `hidden` milliseconds more than the punch shows. */
+const mustMatch = (filter: PunchFilter, punch: TimePunch, hidden: number): boolean => {
+  const { approved, clockedIn, clockedOut, deleted, flags, modifiedSince } = filter
+  const { first, last } = filter.businessDate ?? {}
+  const margin = filter.localizeSearchTime === true ? widestOffset : 0
+  return filter.employeeApprovalStatuses === undefined &&
+    idKeys.every((key) => filter[key] === undefined || filter[key] === idOf(punch, key)) &&
+    (approved === undefined || approved === punch.approved) &&
+    (deleted === "include" || punch.deleted === (deleted === "only")) &&
+    (flags === undefined || (punch.autoClockedOut && flags.includes("auto_clocked_out"))) &&
+    (modifiedSince === undefined ||
+      Option.exists(punch.modified, (at) => at.epochMilliseconds > modifiedSince.epochMilliseconds)) &&
+    isInside(Option.some(punch.clockedIn), clockedIn, margin, hidden) &&
+    isInside(punch.clockedOut, clockedOut, margin, hidden) &&
+    (first === undefined || dateOf(punch.clockedIn, -latestStart) >= first) &&
+    (last === undefined || dateOf(punch.clockedIn, widestOffset) <= last)
+}
+
+const read = ({ company, known }: Survey, filter: PunchFilter) => readFirst(company, filter, known.size)
+
+/** Reads the first page of a filter for `compare`. */
+const ask = Effect.fnUntraced(function*(survey: Survey, name: string, filter: PunchFilter) {
+  const answer = yield* read(survey, filter)
+  survey.answers.push({ ...answer, name, filter })
+  return answer.punches
+})
+
+const include = "filter deleted=include"
+
+/** What `only` gives and what is not deleted must be in `include`, and what `include` gives in `only`. */
+const askDeleted = Effect.fnUntraced(function*(survey: Survey) {
+  const only = "filter deleted=only"
+  const deleted = (yield* ask(survey, only, { deleted: "only" })).find(({ deleted }) => deleted)
+  if (deleted === undefined) yield* ask(survey, include, { deleted: "include" })
+  else yield* ask(survey, only, near(deleted))
+  for (const punch of [deleted, survey.known.punches.find(({ deleted }) => !deleted)]) {
+    if (punch !== undefined) yield* ask(survey, include, { ...near(punch), deleted: "include" })
+  }
+})
+
+/** Reads what `compare` compares. A check has a result only if its answer is an error. */
+export const probes = (survey: Survey) => {
+  const check = <A>(name: string, asked: Effect.Effect<A, ListError, TimePunches>) =>
+    Effect.match(asked, {
+      onSuccess: (): ReadonlyArray<CheckResult> => [],
+      onFailure: (error) => [failed(name, error, "filters")]
+    })
+  return [
+    check(include, askDeleted(survey)),
+    ...[...filtersOf(survey.known.punches)].map(([parameter, filter]) => {
+      const name = `filter ${parameter}`
+      return check(name, ask(survey, name, filter))
+    })
+  ]
+}
 
 const omits = "The service omits matching punches: do not rely on these filters, and report it."
 
-/** Checks whether the rows match the filter that was sent. */
-export const checkRows = (name: string, filter: PunchFilter, items: ReadonlyArray<TimePunch>): CheckResult => {
-  const check = `filter ${name}`
-  const mismatched = items.flatMap((punch) => {
-    const names = mismatches(filter, punch)
-    return names.length === 0 ? [] : [{ id: punch.id, names }]
-  })
-  const [first] = mismatched
-  if (first !== undefined) {
-    const such = `${first.id} (${first.names.join(", ")})`
-    const of = countedPunches(items.length)
-    return fail(check, `${mismatched.length} of ${of} do not match, such as ${such}`, "filters", notApplied)
+const atEnd = "An end of the window is exclusive, or instants have hidden digits: let windows overlap by a second."
+
+/**
+ * One line for all filters whose answers have each punch of another answer that matches, and one for each other filter. An answer
+ * that is longer than a page shows nothing.
+ */
+export const compare = Effect.fnUntraced(function*(survey: Survey) {
+  const found = new Map<string, CheckResult | undefined>()
+  for (const answer of survey.answers.filter(({ isWhole }) => isWhole)) {
+    found.set(answer.name, found.get(answer.name) ?? (yield* compareOne(survey, answer)))
   }
-  if (items.length === 0) return ok(check, "no punch, which is possible")
-  return ok(check, `${countedPunches(items.length)}, all match${isShown(filter) ? "" : " as far as a punch shows it"}`)
-}
-
-/** The punches that the answer to a probe must have and does not, if it has all rows. */
-const missingFrom = ({ cursor, items }: Page, { filter, finds }: Probe, survey: Survey): ReadonlyArray<TimePunch> => {
-  if (Option.isSome(cursor.next)) return []
-  const got = new Set(idsOf(items))
-  return [
-    ...(finds === undefined ? [] : [finds]),
-    ...survey.known.punches.filter((punch) => mustMatch(filter, punch))
-  ].filter(({ id }) => !got.has(id))
-}
-
-/** Reads the first page of a filter, a large one so that most answers are whole, and adds its rows to the sightings. */
-const readProbe = Effect.fnUntraced(function*(survey: Survey, filter: PunchFilter) {
-  const page = yield* TimePunches.page(survey.company, filter)
-  survey.sightings.push(...page.items.map((punch) => ({ punch, filter })))
-  return page
+  const wrong = [...found.values()].filter((result) => result !== undefined)
+  const right = [...found].filter(([name, result]) => name !== listing && result === undefined).length
+  const open = new Set(survey.answers.map(({ name }) => name).filter((name) => name !== listing && !found.has(name)))
+  const unchecked = open.size === 0 ? "" : `; not checked, longer than a page: ${[...open].join(", ")}`
+  return right + open.size === 0 ? wrong : [ok("filters", `${right} omit no punch that matches${unchecked}`), ...wrong]
 })
 
-/** Sends a probe. A missing punch counts only if the survey's own query still gives it, unchanged. */
-export const runProbe = Effect.fnUntraced(function*(survey: Survey, probe: Probe) {
-  const check = `filter ${probe.name}`
-  const answer = yield* Effect.result(readProbe(survey, probe.filter))
-  if (Result.isFailure(answer)) {
-    const { failure } = answer
-    return probe.isUnknown === true && (failure._tag === "UnprocessableEntity" || failure._tag === "UnexpectedStatus")
-      ? ok(check, "an id without punches is rejected")
-      : failed(check, failure, "filters")
+const compareOne = Effect.fnUntraced(function*(survey: Survey, answer: Answer) {
+  const { filter, name, punches } = answer
+  const ids = new Set(idsOf(punches))
+  const others = survey.answers.flatMap(({ filter, punches }) => punches.map((punch) => ({ filter, punch })))
+    .filter(({ punch }) => !ids.has(punch.id))
+  for (const hidden of [hiddenDigits, 0]) {
+    const missing = others.filter(({ punch }) => mustMatch(filter, punch, hidden))
+    if (missing.length === 0) continue
+    // Punches change: it is omitted if the same punch is seen before and after an answer that has not got it.
+    const again = yield* read(survey, filter)
+    const now = new Set(idsOf(again.punches))
+    const first = again.isWhole ? missing.find(({ punch }) => !now.has(punch.id)) : undefined
+    if (first === undefined) continue
+    const [cause, advice] = name === listing ? ["cursors", unreliable] as const : ["filters", omits] as const
+    if (!isAmong(first.punch, (yield* read(survey, first.filter)).punches)) return changed(name, cause)
+    const detail = `punch ${first.punch.id} matches, and is not among ${countedPunches(punches.length)}`
+    return hidden === 0
+      ? warn(name, `${detail}: it is at an end of the window`, cause, atEnd)
+      : fail(name, detail, cause, advice)
   }
-  const page = answer.success
-  const rows = checkRows(probe.name, probe.filter, page.items)
-  if (rows.status !== "ok") return rows
-  const missing = missingFrom(page, probe, survey)
-  return missing.length === 0 ? rows : yield* checkMissing(survey, probe, page, missing)
-}, (effect, _, { name }) => orFailed(`filter ${name}`, "filters")(effect))
-
-const checkMissing = Effect.fnUntraced(
-  function*(survey: Survey, { finds, name, wider }: Probe, page: Page, missing: ReadonlyArray<TimePunch>) {
-    const check = `filter ${name}`
-    const again = yield* readKnown(survey.company, survey.filter)
-    const first = missing.find((punch) => isAmong(punch, again.punches))
-    if (first === undefined) return changed(check, "filters")
-    if (wider !== undefined && first.id === finds?.id) {
-      const widened = yield* readProbe(survey, wider)
-      if (idsOf(widened.items).includes(first.id)) {
-        return warn(
-          check,
-          `punch ${first.id} at an end of the window is not found`,
-          "filters",
-          "An end of the window is exclusive, or instants have hidden digits: let windows overlap by a second."
-        )
-      }
-    }
-    const detail = `punch ${first.id} matches, and is not among ${countedPunches(page.items.length)}`
-    return fail(check, detail, "filters", omits)
-  }
-)
-
-type Deleted = NonNullable<PunchFilter["deleted"]>
-
-/** A punch of one kind must be found among both kinds, by a filter that is narrowed to it. */
-const narrowedTo = (punch: TimePunch, deleted: Deleted): PunchFilter => ({
-  deleted,
-  userId: punch.userId,
-  clockedIn: { gte: punch.clockedIn, lte: DateTime.add(punch.clockedIn, { seconds: 1 }) }
-})
-
-/** What `include` says of a punch that `own`, the value for its kind, gives. */
-const findIncluded = Effect.fnUntraced(function*(survey: Survey, punch: TimePunch, own: Deleted) {
-  const both = yield* readProbe(survey, narrowedTo(punch, "include"))
-  if (both.items.some(({ id }) => id === punch.id)) return "found"
-  if (Option.isSome(both.cursor.next)) return "unknown"
-  const control = yield* readProbe(survey, narrowedTo(punch, own))
-  return isAmong(punch, control.items) ? "omitted" : "unknown"
-})
-
-const included = "filter deleted=include"
-
-/** Without a deleted punch to narrow to: a deleted punch of `include` contradicts an `only` that has none. */
-const checkBoth = Effect.fnUntraced(function*(survey: Survey, only: Page) {
-  const both = yield* readProbe(survey, { deleted: "include" })
-  const found = both.items.find(({ deleted }) => deleted)
-  if (found === undefined || Option.isSome(only.cursor.next)) return ok(included, "no deleted punch to check it with")
-  const again = yield* readProbe(survey, { deleted: "only" })
-  const confirmed = yield* readProbe(survey, { deleted: "include" })
-  return again.items.length === 0 && isAmong(found, confirmed.items)
-    ? fail(included, `deleted punch ${found.id} is in it, and not in deleted=only`, "filters", omits)
-    : changed(included, "filters")
-})
-
-const checkIncluded = Effect.fnUntraced(
-  function*(survey: Survey, exclude: Page, only: Page) {
-    const kinds = [[only, "only", true], [exclude, "exclude", false]] as const
-    const samples = kinds.flatMap(([{ items }, own, isDeleted]) => {
-      const punch = items.find(({ deleted }) => deleted === isDeleted)
-      return punch === undefined ? [] : [{ punch, own }]
-    })
-    for (const { own, punch } of samples) {
-      const answer = yield* findIncluded(survey, punch, own)
-      if (answer === "omitted") {
-        return fail(included, `it omits punch ${punch.id}, which deleted=${own} gives`, "filters", omits)
-      }
-      if (answer === "unknown") {
-        return warn(
-          included,
-          `could not be checked: user_id and clocked_in do not find punch ${punch.id}`,
-          "filters",
-          "Check again when fewer punches change."
-        )
-      }
-    }
-    return only.items.length === 0
-      ? yield* checkBoth(survey, only)
-      : ok(included, `has what deleted=only and deleted=exclude have, narrowed to ${countedPunches(samples.length)}`)
-  },
-  orFailed(included, "filters")
-)
-
-/** `exclude`, `only` and `include`, each compared with the others. */
-export const checkDeleted = Effect.fnUntraced(function*(survey: Survey) {
-  const results: Array<CheckResult> = []
-  const pages: Array<Page> = []
-  for (const deleted of ["exclude", "only"] as const) {
-    const filter: PunchFilter = { deleted }
-    const page = yield* Effect.result(readProbe(survey, filter))
-    if (page._tag === "Failure") return [...results, failed(`filter deleted=${deleted}`, page.failure, "filters")]
-    results.push(checkRows(`deleted=${deleted}`, filter, page.success.items))
-    pages.push(page.success)
-  }
-  const [exclude, only] = pages
-  if (exclude !== undefined && only !== undefined) results.push(yield* checkIncluded(survey, exclude, only))
-  return results
-})
+  return undefined
+}, (effect, _, { name }) => Effect.catch(effect, (error) => Effect.succeed(failed(name, error, "filters"))))
 
 const deletions = "deleted punches"
 
@@ -199,7 +170,13 @@ const deletions = "deleted punches"
 export const checkDeletions = Effect.fnUntraced(
   function*({ company }: Survey) {
     const punches = yield* TimePunches
-    const { spelling = usualSpelling } = yield* punches.page(company, { deleted: "include" }, { pageSize: 1 })
+    const both = yield* Effect.result(punches.page(company, { deleted: "include" }, { pageSize: 1 }))
+    if (Result.isFailure(both)) {
+      if (!isRefused(both.failure)) return yield* both.failure
+      yield* punches.page(company, { deleted: "only" }, { pageSize: 1 })
+      return warn(deletions, `no way to ask for them with others is taken, ${twoListings} is`, "filters", readTwice)
+    }
+    const { spelling = usualSpelling } = both.success
     const seen = yield* look(punches, company, spelling)
     switch (seen._tag) {
       case "shown":
@@ -214,146 +191,76 @@ export const checkDeletions = Effect.fnUntraced(
           "Check again when fewer punches change: a service that hides deleted punches makes a copy keep them."
         )
       case "hidden":
-        return seen.proven === undefined
-          ? fail(deletions, `${spelling} hides them, and so does any other way`, "filters", keepsDeleted)
-          : warn(deletions, `${spelling} hides them, ${seen.proven} shows them`, "filters", sweepAll)
+        return warn(deletions, `${spelling} hides them, ${seen.proven} shows them`, "filters", sweepAll)
     }
   },
   orFailed(deletions, "filters")
 )
 
-const keepsDeleted = "Keep no copy of this service until it is fixed: the copy would keep deleted punches. Report it."
+const readTwice =
+  "A sync makes two listings of it by itself: twice as many requests. list --deleted include cannot work."
 
 const sweepAll = "A sync finds this by itself. Sweep copies that were made before: time-punches copy sync --sweep all."
 
-/** A closed punch with as many ids as any, in the middle of its kind: others are before and after it. */
-const sampleOf = (punches: ReadonlyArray<TimePunch>): TimePunch | undefined => {
-  const closed = punches.filter((punch) => Option.isSome(punch.clockedOut))
-  const idsOf = (punch: TimePunch): number => idKeys.filter((key) => idOf(punch, key) !== 0).length
-  const most = Math.max(...closed.map(idsOf))
-  const full = closed.filter((punch) => idsOf(punch) === most)
-  const kind = full.length > 0 ? full : punches
-  return kind.toSorted((a, b) => a.clockedIn.epochMilliseconds - b.clockedIn.epochMilliseconds)[kind.length >> 1]
-}
-
-/** One probe for every filter whose effect a punch shows. */
-export const probesOf = (punches: ReadonlyArray<TimePunch>, now: DateTime.Utc): ReadonlyArray<Probe> => {
-  const sample = sampleOf(punches)
-  if (sample === undefined) return []
-  // Includes a punch with this mark, and as few others as possible.
-  const shown: PunchCriteria = sample.deleted ? { deleted: "only" } : {}
-  return [
-    ...idProbes(sample, punches, shown),
-    { name: "approved=true", filter: { ...shown, approved: true } },
-    { name: "approved=false", filter: { ...shown, approved: false } },
-    { name: "flags=auto_clocked_out", filter: { ...shown, flags: ["auto_clocked_out"] } },
-    ...windowProbes(sample, shown),
-    ...modifiedProbes(punches, now),
-    ...dateProbes(sample, punches, shown)
-  ]
-}
-
-const idProbes = (
-  sample: TimePunch,
-  punches: ReadonlyArray<TimePunch>,
-  shown: PunchCriteria
-): ReadonlyArray<Probe> =>
-  idKeys.flatMap((key) => {
-    const name = timePunchNames[key]
-    const id = idOf(sample, key)
-    const filterOf = (id: number): PunchFilter => ({ ...shown, [key]: id })
+/** A filter for each parameter whose effect a punch shows, with a punch that it must find, narrowed to fit a page. */
+const filtersOf = function*(
+  punches: ReadonlyArray<TimePunch>
+): Generator<readonly [parameter: string, filter: PunchFilter]> {
+  const closed = punches.filter(({ clockedOut }) => Option.isSome(clockedOut))
+  const sample = closed[closed.length >> 1] ?? punches[0]
+  if (sample === undefined) return
+  for (const key of idKeys) {
     // Whether 0 finds the punches without such an id is not known.
-    const own: Probe = { name, filter: filterOf(id) }
-    // If all have the same id, only another one, close to it, shows that the filter is dropped.
-    const other: Probe = { name: `${name}, another`, filter: filterOf(id > 1 ? id - 1 : id + 1), isUnknown: true }
-    const isSingle = punches.every((punch) => idOf(punch, key) === id)
-    return [id === 0 ? undefined : own, isSingle ? other : undefined].filter((probe) => probe !== undefined)
-  })
-
-/** Windows of one instant: they show whether both ends are sent and inclusive. */
-const windowProbes = (sample: TimePunch, shown: PunchCriteria): ReadonlyArray<Probe> => {
-  const at = sample.clockedIn
-  const out = Option.getOrUndefined(sample.clockedOut)
-  const exact = (gte: DateTime.Utc) => ({ gte, lte: gte })
-  const wider = (gte: DateTime.Utc) => ({ gte, lte: DateTime.add(gte, { seconds: 1 }) })
-  const offsetsAround = {
-    gte: DateTime.subtract(at, { milliseconds: widestOffset }),
-    lte: DateTime.add(at, { milliseconds: widestOffset })
+    const punch = punches.find((punch) => idOf(punch, key) !== 0)
+    if (punch !== undefined) yield [timePunchNames[key], { ...near(punch), [key]: idOf(punch, key) }]
   }
-  return [
-    {
-      name: "clocked_in",
-      filter: { ...shown, clockedIn: exact(at) },
-      finds: sample,
-      wider: { ...shown, clockedIn: wider(at) }
-    },
-    ...(out === undefined ? [] : [{
-      name: "clocked_out",
-      filter: { ...shown, clockedOut: exact(out) },
-      finds: sample,
-      wider: { ...shown, clockedOut: wider(out) }
-    }]),
-    // Wherever the punch is, its wall clock is at most 14 hours from UTC.
-    {
-      name: "localize_search_time",
-      filter: { ...shown, clockedIn: offsetsAround, localizeSearchTime: true },
-      finds: sample
-    }
-  ]
+  for (const approved of [true, false]) {
+    const punch = punches.find((punch) => punch.approved === approved)
+    if (punch !== undefined) yield [`approved=${approved}`, { ...near(punch), approved }]
+  }
+  const ended = punches.find(({ autoClockedOut }) => autoClockedOut)
+  if (ended !== undefined) yield ["flags=auto_clocked_out", { ...near(ended), flags: ["auto_clocked_out"] }]
+
+  const { clockedIn, clockedOut } = sample
+  const alike = punches.filter(({ deleted }) => deleted === sample.deleted)
+  yield ["clocked_in", { ...kindOf(sample), clockedIn: untilNext(clockedIn, alike.map(({ clockedIn }) => clockedIn)) }]
+  if (Option.isSome(clockedOut)) {
+    const window = untilNext(clockedOut.value, alike.flatMap(({ clockedOut }) => Option.toArray(clockedOut)))
+    yield ["clocked_out", { ...kindOf(sample), clockedOut: window }]
+  }
+  // Wherever the punch is, its wall clock is at most 14 hours from UTC.
+  const anywhere = around(clockedIn, widestOffset, widestOffset + hiddenDigits)
+  yield ["localize_search_time", { ...kindOf(sample), clockedIn: anywhere, localizeSearchTime: true }]
+
+  const [latest] = punches.toSorted((a, b) =>
+    Number(isEdited(b)) - Number(isEdited(a)) || modifiedOf(b) - modifiedOf(a)
+  )
+  if (latest !== undefined && modifiedOf(latest) > 0) {
+    const modifiedSince = DateTime.makeUnsafe(modifiedOf(latest) - 1000)
+    yield ["modified_since", { ...near(latest), deleted: "include", modifiedSince }]
+  }
+  // The dates that a punch may have: only the service knows the zone. Early and late in a day they are the fewest.
+  const byTime = alike.toSorted((a, b) => timeOfDay(a) - timeOfDay(b))
+  for (const punch of [...byTime.slice(0, 1), ...byTime.slice(-1)]) {
+    const [first, last] = [dateOf(punch.clockedIn, -latestStart), dateOf(punch.clockedIn, widestOffset)]
+    yield ["business_date", { ...kindOf(punch), businessDate: { first, last } }]
+  }
 }
 
-/** The smallest step from one change to the next that is worth a probe, in milliseconds. */
-const smallestStep = 3000
+/** Milliseconds since midnight UTC. */
+const timeOfDay = ({ clockedIn }: TimePunch): number => modulo(clockedIn.epochMilliseconds, dayMillis)
 
-/**
- * Just before the latest change, between the two closest changes, and after all: a service that drops the parameter, or
- * reads it in another zone, sends punches that were modified earlier, or omits the latest.
- */
-const modifiedProbes = (punches: ReadonlyArray<TimePunch>, now: DateTime.Utc): ReadonlyArray<Probe> => {
-  const modified = punches.flatMap(({ modified }) => Option.toArray(modified))
-  const times = [...new Set(modified.map((at) => at.epochMilliseconds))].toSorted((a, b) => b - a)
-  const [latest] = times
-  const since = (millis: number, isFuture = false): PunchFilter => {
-    const at = DateTime.makeUnsafe(millis)
-    return { modifiedSince: isFuture ? DateTime.add(at, { days: 1 }) : DateTime.subtract(at, { seconds: 1 }) }
-  }
-  const [closest] = times
-    .map((at, index) => ({ at, step: at - (times[index + 1] ?? -Infinity) }))
-    .filter(({ step }) => step >= smallestStep)
-    .toSorted((a, b) => a.step - b.step)
-  return [
-    ...(latest === undefined ? [] : [{ name: "modified_since", filter: since(latest) }]),
-    ...(closest === undefined || closest.at === latest
-      ? []
-      : [{ name: "modified_since, earlier", filter: since(closest.at) }]),
-    { name: "modified_since, future", filter: since(Math.max(now.epochMilliseconds, latest ?? 0), true) }
-  ]
-}
+/** 0 if the punch does not show it. */
+const modifiedOf = ({ modified }: TimePunch): number =>
+  Option.match(modified, { onNone: () => 0, onSome: ({ epochMilliseconds }) => epochMilliseconds })
 
-/** A time of day before which no zone has the next date yet, and one after which none has the previous date. */
-const sureHours = { before: 10 * hour, from: 18 * hour } as const
+/** A service that reads `modified_since` as the time of creation omits such a punch. */
+const isEdited = (punch: TimePunch): boolean =>
+  Option.exists(punch.created, ({ epochMilliseconds }) => modifiedOf(punch) > epochMilliseconds + hiddenDigits)
 
-/**
- * Only the service knows the zone of a business date. The dates that the sample may have must find it. The day after an
- * early clock-in must not find it, nor must the day before a late one.
- */
-const dateProbes = (
-  sample: TimePunch,
-  punches: ReadonlyArray<TimePunch>,
-  shown: PunchCriteria
-): ReadonlyArray<Probe> => {
-  const inScope = punches.filter(({ deleted }) => deleted === sample.deleted)
-    .toSorted((a, b) => timeOfDay(a.clockedIn) - timeOfDay(b.clockedIn))
-  const [early, late] = [inScope.at(0)?.clockedIn, inScope.at(-1)?.clockedIn]
-  const probeOn = (name: string, at: DateTime.Utc, days: number): Probe => {
-    const date = BusinessDate.make(DateTime.formatIsoDateUtc(DateTime.add(at, { days })))
-    return { name, filter: { ...shown, businessDate: { first: date, last: date } } }
-  }
-  return [
-    { name: "business_date", filter: { ...shown, businessDate: possibleDates(sample.clockedIn) }, finds: sample },
-    ...(early !== undefined && timeOfDay(early) < sureHours.before
-      ? [probeOn("business_date, day after", early, 1)]
-      : []),
-    ...(late !== undefined && timeOfDay(late) >= sureHours.from ? [probeOn("business_date, day before", late, -1)] : [])
-  ]
+/** A window whose start is one of the instants, and its end the next one: whether both are inclusive shows. */
+const untilNext = (gte: DateTime.Utc, instants: ReadonlyArray<DateTime.Utc>) => {
+  const after = instants.map(({ epochMilliseconds }) => epochMilliseconds)
+    .filter((at) => at > gte.epochMilliseconds + hiddenDigits)
+  return { gte, lte: after.length === 0 ? moved(gte, hiddenDigits) : DateTime.makeUnsafe(Math.min(...after)) }
 }

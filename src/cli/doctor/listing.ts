@@ -1,4 +1,4 @@
-/** The checks of a listing as a whole: first answer, clock, page size, cursors, end; and what a punch says of a filter. */
+/** The checks of a listing as a whole: first answer, clock, page size, cursors, order. */
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -12,15 +12,14 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { isRefused, type ListError } from "../../ApiError.ts"
 import type { Company } from "../../Company.ts"
-import { BusinessDate } from "../../Ids.ts"
-import { timePunchNames } from "../../internal/wire/names.ts"
+import { markText } from "../../internal/wire/mark.ts"
 import { versionWarning } from "../../internal/wire/version.ts"
-import { idKeys, idOf, maxPageSize } from "../../listing/parameters.ts"
+import { maxPageSize } from "../../listing/parameters.ts"
 import type { Page, PageResponse } from "../../Page.ts"
-import { modulo } from "../../payroll/Rounding.ts"
-import type { DateRange, InstantRange, PunchFilter } from "../../PunchFilter.ts"
+import type { PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
+import { knownKeys } from "../flags/connection.ts"
 import { counted, countedPunches } from "../print/format.ts"
 import { changed, type CheckResult, fail, failedAtFirst, ok, orFailed, unreliable, warn } from "./report.ts"
 
@@ -32,6 +31,13 @@ interface Listing {
   readonly isWhole: boolean
 }
 
+/** The first punches of a filter. */
+export interface Answer extends Listing {
+  /** The check that it is for. */
+  readonly name: string
+  readonly filter: PunchFilter
+}
+
 /** What the checks share. */
 export interface Survey {
   readonly company: Company
@@ -39,9 +45,9 @@ export interface Survey {
   readonly filter: PunchFilter
   readonly pageSize: number
   /** The largest page of the filter. */
-  readonly known: Listing
-  /** Every punch of the answers to other filters, each with the filter; the checks add to it. */
-  readonly sightings: Array<{ readonly punch: TimePunch; readonly filter: PunchFilter }>
+  readonly known: Listing & { readonly size: number }
+  /** The answers to other filters; the checks add to it. */
+  readonly answers: Array<Answer>
 }
 
 const toListing = (pages: ReadonlyArray<Page>): Listing => ({
@@ -62,7 +68,7 @@ const readPages = (company: Company, filter: PunchFilter, pageSize: number, page
 const mostEmptyPages = 5
 
 /** Reads up to the first page that has a punch. */
-const readFirst = (company: Company, filter: PunchFilter, pageSize: number) =>
+export const readFirst = (company: Company, filter: PunchFilter, pageSize: number) =>
   TimePunches.pages(company, filter, { pageSize }).pipe(
     Stream.take(mostEmptyPages),
     Stream.takeUntil(({ items }) => items.length > 0),
@@ -216,6 +222,25 @@ export const checkPageSize = (
     )
 }
 
+/** A removed break that the service still lists must be marked, or it is subtracted from the hours. */
+export const checkBreaks = ({ punches }: Listing): CheckResult => {
+  const breaks = punches.flatMap(({ breaks }) => breaks)
+  return ok("breaks", `${counted(breaks.length, "break")}, ${breaks.filter(({ deleted }) => deleted).length} deleted`)
+}
+
+/** The fields that may take punches away, without those that the settings call harmless. */
+export const checkMarks = Effect.fnUntraced(function*({ pages }: Listing) {
+  const harmless = yield* knownKeys
+  return pages.flatMap(({ marks = [] }) => marks).filter(({ path }) => !harmless.includes(path)).map((mark) =>
+    warn(
+      "marks",
+      markText(mark),
+      "answer",
+      "Look at that punch. If the field is harmless, name it in TIME_PUNCHES_KNOWN_KEYS."
+    )
+  )
+})
+
 const pagesToWalk = 4
 
 /** A walk with these pages has no more punches than the page that it is compared with. */
@@ -310,46 +335,6 @@ export const checkCursors = Effect.fnUntraced(
   orFailed("cursors", "cursors")
 )
 
-/** The filters that a later page is checked with, those first that divide the punches best. */
-const candidates = (punch: TimePunch): ReadonlyArray<PunchFilter> => [
-  { approved: punch.approved },
-  { locationId: punch.locationId },
-  { roleId: punch.roleId },
-  { userId: punch.userId }
-]
-
-/** A filter that some known punches match and others do not, and how many match. */
-const dividing = (punches: ReadonlyArray<TimePunch>) =>
-  punches.flatMap((punch) => candidates(punch)).map((filter) => {
-    const within: PunchFilter = { ...filter, deleted: "include" }
-    return { filter, count: punches.filter((punch) => mustMatch(within, punch)).length }
-  }).find(({ count }) => count > 1 && count < punches.length)
-
-const filtered = "cursors with a filter"
-
-/** Later pages must match the filter of the first one: a cursor carries it, or the service repeats it. */
-export const checkFilteredCursors = Effect.fnUntraced(
-  function*({ company, filter, known, pageSize }: Survey) {
-    const found = dividing(known.punches)
-    if (found === undefined) return ok(filtered, "no filter divides the punches")
-    const sent: PunchFilter = { ...found.filter, deleted: filter.deleted }
-    const { pages } = yield* readPages(company, sent, Math.max(1, Math.min(pageSize, Math.floor(found.count / 2))), 3)
-    const wrong = pages.map(({ items }) => items.filter((punch) => mismatches(sent, punch).length > 0).length)
-    const [onFirst = 0] = wrong
-    const at = wrong.findIndex((count) => count > 0)
-    if (onFirst > 0) return ok(filtered, "not checked: the first page does not match its filter")
-    return at === -1
-      ? ok(filtered, `${counted(pages.length, "page")}, all match`)
-      : fail(
-        filtered,
-        `${countedPunches(wrong[at] ?? 0)} of page ${at + 1} do not match its filter`,
-        "cursors",
-        unreliable
-      )
-  },
-  orFailed(filtered, "cursors")
-)
-
 /** Whether some punch of a list has an earlier instant than the one before it. */
 const descends = (
   punches: ReadonlyArray<TimePunch>,
@@ -389,7 +374,7 @@ const keepsOrder = Effect.fnUntraced(
       const readBoth = Effect.map(TimePunches.page(survey.company, filter, { pageSize: 2 }), ({ items }) => items)
       const both = yield* readBoth
       const [first, second] = both
-      const following = own.filter((punch) => mustMatch(filter, punch))
+      const following = own.filter(({ userId }) => filter.userId === undefined || userId === filter.userId)
       const after = following[following.findIndex(({ id }) => id === first?.id) + 1]
       if (second === undefined || !isClockedInBack(both) || after?.id === second.id) continue
       const single = yield* readPages(survey.company, filter, 1, 2)
@@ -443,125 +428,3 @@ export const checkOrderById = Effect.fnUntraced(
   },
   orFailed(order, "cursors")
 )
-
-/** If the service says that a page is the last one, no other answer may have a punch that belongs to the listing. */
-export const checkEnd = Effect.fnUntraced(
-  function*({ company, filter, known, sightings }: Survey) {
-    if (!known.isWhole) return ok("end", `not checked: more than ${known.punches.length} punches`)
-    const ids = new Set(idsOf(known.punches))
-    const extra = sightings.find(({ punch }) => !ids.has(punch.id) && mustMatch(filter, punch))
-    if (extra === undefined) return ok("end", `${countedPunches(known.punches.length)}, and no other answer has more`)
-    const again = yield* readKnown(company, filter)
-    const stays = again.isWhole && !idsOf(again.punches).includes(extra.punch.id)
-    if (!stays) return changed("end", "cursors")
-    // A punch that two answers have, and one between them has not, was omitted although it matched.
-    const confirmed = yield* readKnown(company, extra.filter)
-    return isAmong(extra.punch, confirmed.punches)
-      ? fail(
-        "end",
-        `the listing ends after ${
-          countedPunches(known.punches.length)
-        } without punch ${extra.punch.id}, which another filter gives`,
-        "cursors",
-        unreliable
-      )
-      : changed("end", "cursors")
-  },
-  orFailed("end", "cursors")
-)
-
-export const hour = 3_600_000
-
-const day = 24 * hour
-
-/** The largest offset of any zone, by which a wall-clock time may differ from UTC. */
-export const widestOffset = 14 * hour
-
-/** The most by which a business day starts after midnight UTC: the zone of -12 hours, and a day that starts at 6. */
-const latestStart = 18 * hour
-
-/** The instants between which the digits may lie that a punch does not show. */
-const hiddenDigits = 1000
-
-/** `tolerance` widens both ends if the service reads the window in a zone that the punch does not show. */
-const isWithin = (at: DateTime.Utc | undefined, { gte, lt, lte }: InstantRange, tolerance: number): boolean => {
-  if (gte === undefined && lte === undefined && lt === undefined) return true
-  if (at === undefined) return false
-  const millis = at.epochMilliseconds
-  return (gte === undefined || millis >= gte.epochMilliseconds - tolerance) &&
-    (lte === undefined || millis <= lte.epochMilliseconds + tolerance) &&
-    (lt === undefined || millis < lt.epochMilliseconds + tolerance)
-}
-
-/**
- * The business date is the date of the clock-in in a zone that only the service knows, on a day that may start later
- * than midnight.
- */
-const isOnDates = (at: DateTime.Utc, { first, last }: DateRange): boolean =>
-  (first === undefined || dateOf(at, widestOffset) >= first) && (last === undefined || dateOf(at, -latestStart) <= last)
-
-/** The date of an instant in UTC, moved by some milliseconds. */
-const dateOf = (at: DateTime.Utc, millis: number): string =>
-  DateTime.formatIsoDateUtc(DateTime.add(at, { milliseconds: millis }))
-
-/** The first and last business date that an instant may have. */
-export const possibleDates = (at: DateTime.Utc) => ({
-  first: BusinessDate.make(dateOf(at, -latestStart)),
-  last: BusinessDate.make(dateOf(at, widestOffset))
-})
-
-/** Milliseconds since midnight UTC. */
-export const timeOfDay = (at: DateTime.Utc): number => modulo(at.epochMilliseconds, day)
-
-/** A punch shows only `auto_clocked_out`; the service alone knows the other flags. */
-const hasFlag = (punch: TimePunch, flags: PunchFilter["flags"]): boolean =>
-  flags === undefined || flags.some((flag) => flag !== "auto_clocked_out") || punch.autoClockedOut
-
-const matchesDeleted = (punch: TimePunch, deleted: PunchFilter["deleted"]): boolean =>
-  deleted === "include" || punch.deleted === (deleted === "only")
-
-const isUnsetOr = <A>(wanted: A | undefined, value: A | undefined): boolean => wanted === undefined || wanted === value
-
-/** The wire names of the conditions of the filter that the punch does not meet. */
-export const mismatches = (filter: PunchFilter, punch: TimePunch): ReadonlyArray<string> => {
-  const tolerance = filter.localizeSearchTime === true ? widestOffset : 0
-  const modified = Option.getOrUndefined(punch.modified)
-  const matches: Record<string, boolean> = {
-    ...Object.fromEntries(idKeys.map((key) => [timePunchNames[key], isUnsetOr<number>(filter[key], idOf(punch, key))])),
-    approved: isUnsetOr(filter.approved, punch.approved),
-    deleted: matchesDeleted(punch, filter.deleted),
-    // The spec says "after"; a punch modified at exactly this instant passes too.
-    // A punch without it may be one that the service always sends.
-    modified_since: modified === undefined || isWithin(modified, { gte: filter.modifiedSince }, 0),
-    clocked_in: isWithin(punch.clockedIn, filter.clockedIn ?? {}, tolerance),
-    clocked_out: isWithin(Option.getOrUndefined(punch.clockedOut), filter.clockedOut ?? {}, tolerance),
-    business_date: isOnDates(punch.clockedIn, filter.businessDate ?? {}),
-    flags: hasFlag(punch, filter.flags)
-  }
-  return Object.keys(matches).filter((name) => matches[name] === false)
-}
-
-/** Whether a punch shows every condition of the filter. */
-export const isShown = (filter: PunchFilter): boolean =>
-  filter.employeeApprovalStatuses === undefined &&
-  filter.localizeSearchTime !== true &&
-  filter.businessDate === undefined &&
-  (filter.flags ?? []).every((flag) => flag === "auto_clocked_out")
-
-/**
- * Whether the service must send the punch for the filter, whatever digits the punch does not show. Where this is false,
- * the punch may still match.
- */
-export const mustMatch = (filter: PunchFilter, punch: TimePunch): boolean => {
-  const { clockedIn, clockedOut, modifiedSince } = filter
-  return isShown(filter) &&
-    mismatches(filter, punch).length === 0 &&
-    (modifiedSince === undefined ||
-      Option.exists(punch.modified, (at) => at.epochMilliseconds > modifiedSince.epochMilliseconds)) &&
-    isSurelyBefore(punch.clockedIn, clockedIn) &&
-    isSurelyBefore(Option.getOrUndefined(punch.clockedOut), clockedOut)
-}
-
-const isSurelyBefore = (at: DateTime.Utc | undefined, { lt, lte }: InstantRange = {}): boolean =>
-  at === undefined ||
-  [lt, lte].every((end) => end === undefined || at.epochMilliseconds + hiddenDigits <= end.epochMilliseconds)

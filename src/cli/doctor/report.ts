@@ -243,6 +243,7 @@ const explainAnswer = ({ path, reason }: DecodeError): Explanation => {
       advice: "The service mixes up companies: stop using it until that is fixed, and report it."
     }
   }
+  if (reason === "WrongFilter") return { check: "request", cause: "filters" }
   if (reason !== "Schema") return { cause: "reachability", advice: anotherService }
   return isMoney(path)
     ? { cause: "version", advice: "An old version may answer: set TIME_PUNCHES_API_VERSION, or unset it." }

@@ -35,6 +35,8 @@ export interface PostgresTarget {
   readonly username: Option.Option<string>
   readonly password: Option.Option<Redacted.Redacted>
   readonly sslmode: SslMode
+  /** The URL itself says that nothing is encrypted. */
+  readonly isPlain: boolean
   /** A file of certificates to trust. */
   readonly rootCertificate: Option.Option<string>
   /** As it is shown: the URL without user information. */
@@ -121,6 +123,7 @@ const readUrl = (text: string, source: string): Result.Result<PostgresTarget, Co
       username: nonEmpty(decode(username)),
       password: Option.map(nonEmpty(decode(password)), Redacted.make),
       sslmode,
+      isPlain: searchParams.get("sslmode") === "disable",
       rootCertificate: Option.fromNullOr(searchParams.get("sslrootcert")),
       address: `postgres://${url.host}${pathname}`
     }

@@ -3,7 +3,6 @@ import type * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type * as PlatformError from "effect/PlatformError"
 import { printable } from "../../internal/text/printable.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import { type Form, formFor } from "./values.ts"
@@ -145,17 +144,21 @@ export interface SettingSource {
   readonly provider: ConfigProvider.ConfigProvider
 }
 
+/** What is said where a profile is looked for, and this user has no folder for settings. */
+export const noFolder =
+  "no folder for profiles: neither HOME nor XDG_CONFIG_HOME names one; set XDG_CONFIG_HOME to an absolute path"
+
 /** The profile of a run. */
 export class Profile extends Context.Reference<{
-  /** The file of the profiles. */
-  readonly file: Effect.Effect<string, PlatformError.PlatformError>
+  /** The file of the profiles; `None` without a folder for settings. */
+  readonly file: Option.Option<string>
   readonly sources: ReadonlyArray<SettingSource>
   /** The defaults of flags, by key. */
   readonly defaults: Readonly<Partial<Record<DefaultKey, string>>>
   /** `profile NAME`; empty if none is selected. */
   readonly name: string
 }>("effect-time-punches/cli/Profile", {
-  defaultValue: () => ({ file: Effect.succeed(""), sources: [], defaults: {}, name: "" })
+  defaultValue: () => ({ file: Option.none(), sources: [], defaults: {}, name: "" })
 }) {}
 
 /** The text of a flag, or the default that the profile has for it. */

@@ -1,4 +1,4 @@
-/** How time and cost are counted: `--weekly-threshold`, `--daily-threshold` and `--double-threshold`, `--as-of`, `--rounding`, `--max-shift`. */
+/** How time and cost are counted: the thresholds and `--seventh-day`, `--as-of`, `--rounding`, `--max-shift`. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
@@ -51,6 +51,16 @@ export const makeThresholdFlags = (verb: "Show" | "Record") => ({
   doubleThreshold: hours(
     "double-threshold",
     `${verb} the net time of each person over this second threshold of a local day, such as 12h, as a separate class`
+  ),
+  seventhDay: Flag.String("seventh-day").pipe(
+    Flag.withMetavar("HOURS"),
+    Flag.withDescription(
+      `${verb} no time as regular on the last day of a week whose seven days were all worked: 8 hours are over, or 6 with =6h, ` +
+        "and the rest is double"
+    ),
+    Flag.filterMap(readHours, () => hoursForm),
+    Flag.withOptionalValue("8h"),
+    Flag.optional
   )
 })
 
@@ -60,12 +70,13 @@ export type ThresholdInput = Command.Command.Config.Infer<typeof thresholdFlags>
 
 /** The thresholds that are given. Fails for a second daily one that is the lower of the two: no hour would be between them. */
 export const givenThresholds = (
-  { dailyThreshold, doubleThreshold, weeklyThreshold }: ThresholdInput
+  { dailyThreshold, doubleThreshold, seventhDay, weeklyThreshold }: ThresholdInput
 ): Effect.Effect<Labor.Thresholds, CommandFailure> => {
   const given = {
     weeklyThreshold: Option.getOrUndefined(weeklyThreshold),
     dailyThreshold: Option.getOrUndefined(dailyThreshold),
-    doubleThreshold: Option.getOrUndefined(doubleThreshold)
+    doubleThreshold: Option.getOrUndefined(doubleThreshold),
+    seventhDay: Option.getOrUndefined(seventhDay)
   }
   const { dailyThreshold: first = Duration.zero, doubleThreshold: second = Duration.infinity } = given
   return Duration.isLessThan(second, first)

@@ -29,7 +29,8 @@ const meanings: Readonly<Record<ExitCode, string>> = {
   [exitCode.findings]: "`payroll check` or `payroll close` found an issue, or no punch; not a failure",
   [exitCode.age]:
     "the copy is older than `--max-age`: run `sync`. If its last run ended ahead of this clock, set the clock",
-  [exitCode.interrupted]: "interrupted by Ctrl-C or SIGTERM: resume as the message says. `fleet run` exits with 0 then"
+  [exitCode.interrupted]:
+    "interrupted by Ctrl-C, SIGTERM, SIGHUP or SIGQUIT: resume as the message says. `fleet run` exits with 0 then"
 }
 
 const tagsOf = (code: ExitCode): string =>
@@ -163,7 +164,7 @@ const columns: Table = {
     ],
     [
       "copy status --json",
-      `\`company\`, \`watermark\`, \`completedAt\`, \`ageSeconds\`, \`rows\`, \`deleted\`, \`missing\`, \`running\` (the kind of
+      `\`company\`, \`watermark\`, \`completedAt\`, \`ageSeconds\` (below 0: ahead of this clock), \`rows\`, \`deleted\`, \`missing\`, \`running\` (the kind of
         the run), \`history\` (\`since\`, from when the copy is known, and \`last\`, its last commit), \`lastError\` (\`at\`,
         \`tag\`, \`text\`), \`deletions\` (\`requestedWith\`, \`lookedAt\`, and \`missed\`: why deletions may be missing, or null),
         \`version\` (\`oldest\` that answered, and \`asked\` for last), \`unknown\` (paths of fields)`

@@ -28,7 +28,7 @@ import type { Terminal } from "effect/Terminal"
 import type { Company } from "../../Company.ts"
 import { toVersion } from "../../export/rows.ts"
 import type { CompanyId } from "../../Ids.ts"
-import { printable } from "../../internal/text/printable.ts"
+import { escapedLines, printable } from "../../internal/text/printable.ts"
 import { version } from "../../internal/wire/userAgent.ts"
 import { positionAt } from "../../sql/feed.ts"
 import { FeedKind, FeedPosition } from "../../sql/feedPosition.ts"
@@ -219,9 +219,12 @@ const toolkit = Toolkit.make(
       ...period,
       ...selection,
       by: described("Groups: some of user, location, role, department, day, week, joined by commas. Default: location"),
-      weeklyThreshold: described("A weekly threshold such as 40h: adds the hours over it; needs by user, week or day"),
+      weeklyThreshold: described("A weekly threshold such as 40h: adds the hours over it"),
       dailyThreshold: described("A daily threshold such as 8h: adds the hours over it"),
       doubleThreshold: described("A second daily threshold such as 12h: the hours over it are a separate class"),
+      seventhDay: described(
+        "How many hours of the last day of a week of seven worked days are over, such as 8h; more are double, none regular"
+      ),
       asOf: described("Count open punches up to this instant, such as 2026-03-09T15:00:00Z")
     })
   ),
@@ -316,6 +319,7 @@ export const layerTools = (copy: Copy) =>
               ["weekly-threshold", given.weeklyThreshold],
               ["daily-threshold", given.dailyThreshold],
               ["double-threshold", given.doubleThreshold],
+              ["seventh-day", given.seventhDay],
               ["as-of", given.asOf]
             ],
             "summary",
@@ -475,7 +479,7 @@ const shown = {
     regularSeconds overSeconds doubleSeconds overDailySeconds
     close revision revisions previous voids first last closedAt active accepted files mappingHash rows release rules added terms
     clocks locations clock begins zone dayStarts starts daysFrom firstDay rounding weeklyThreshold dailyThreshold
-    doubleThreshold thresholds
+    doubleThreshold seventhDay thresholds
     open unapproved disputed overlap tooLong anomaly autoClockedOut gap stale empty edge deletionsUnseen version unknownMark
   `),
   /** With `--with-wages`. */
@@ -488,7 +492,10 @@ const shown = {
   typed: keysOf("notes note pos_type")
 }
 
-/** Keeps what may be shown, marks typed text, and cuts long arrays, with the number that is left out. */
+/**
+ * Keeps what may be shown, marks typed text, and cuts long arrays, with the number that is left out. What a model would read, and
+ * a person who looks at the note would not see, is escaped.
+ */
 export const select = (
   value: Schema.Json,
   allowed: { readonly wages: boolean; readonly names: boolean }
@@ -497,6 +504,7 @@ export const select = (
     const kept = value.slice(0, maxRows).map((each) => select(each, allowed))
     return value.length > maxRows ? [...kept, { leftOut: value.length - maxRows }] : kept
   }
+  if (typeof value === "string") return escapedLines(value)
   if (typeof value !== "object" || value === null) return value
   const isShown = (key: string) =>
     shown.always.has(key) || shown.typed.has(key) || (allowed.wages && shown.money.has(key)) ||
@@ -505,7 +513,7 @@ export const select = (
     Object.entries(value).filter(([key]) => isShown(key)).map(([key, each]) => [
       key,
       shown.typed.has(key) && typeof each === "string" && each !== ""
-        ? { untrustedText: each }
+        ? { untrustedText: escapedLines(each) }
         : select(each, allowed)
     ])
   )
@@ -526,7 +534,7 @@ const commands = Command.make("time-punches").pipe(
 type CommandServices = FileSystem | Path | Terminal | ChildProcessSpawner | Stdio.Stdio
 
 /** The only variables that a tool may read: none of them is a credential of the service. */
-const variables = /^(PG|HOME$|PATH$|TIME_PUNCHES_(DATABASE_URL|KNOWN_KEYS)$)/
+const variables = /^(PG|HOME$|PATH$|USER$|TIME_PUNCHES_(DATABASE_URL|KNOWN_KEYS)$)/
 
 /** No tool reads from the service: a request would be a bug. */
 const noService = HttpClient.make(() => Effect.die("a tool of the assistant sent a request"))

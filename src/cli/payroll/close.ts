@@ -122,7 +122,11 @@ const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
       ...revision.changedTerms.map(({ before, now, term }) =>
         `${termNames[term]} ${termText(now)}, and close ${Option.getOrElse(revision.precedingClose, () => "")} has ${
           termText(before)
-        }: in a week that both have, hours may be over a threshold twice or never`
+        }: ${
+          term === "rounding"
+            ? "a punch that moves from one to the other may cost a cent more or less"
+            : "in a week that both have, hours may be over a threshold twice or never"
+        }`
       )
     )
     const { checkpoint } = yield* PunchCopy.status(company)
@@ -146,6 +150,7 @@ const termNames = {
   weeklyThreshold: "the weekly threshold is",
   dailyThreshold: "the daily threshold is",
   doubleThreshold: "the second daily threshold is",
+  seventhDay: "the time over of a seventh day is",
   rounding: "the rounding is",
   firstDay: "the first day of the week is"
 } as const satisfies Readonly<Record<TermChange["term"], string>>
@@ -203,7 +208,8 @@ const refuseOthers = Effect.fnUntraced(function*(input: NextInput, { termsOf, ..
   ] as const
   for (const [name, value, recorded] of given) {
     if (Option.isSome(value) && value.value !== recorded) {
-      return yield* differs(`--${flagNameOf(name)} ${value.value}`, termsOf, recorded)
+      const mark = name === "seventhDay" ? "=" : " "
+      return yield* differs(`--${flagNameOf(name)}${mark}${value.value}`, termsOf, recorded)
     }
   }
 })

@@ -105,7 +105,10 @@ const holeLine = (
 ): string => {
   const [{ dates, earlier, interval, later }] = holes
   const locations = holes.flatMap(({ locationId }) => Option.toArray(locationId))
-  const at = locations.length === 0 ? "" : ` at ${counted(locations.length, "location")}`
+  const [only, another] = locations
+  const at = only === undefined
+    ? ""
+    : ` at ${another === undefined ? `location ${only}` : counted(locations.length, "location")}`
   return Option.match(dates, {
     onNone: () =>
       `no close has ${DateTime.formatIso(interval.gte)} to ${
@@ -187,7 +190,7 @@ export const readSumFlags = Effect.fnUntraced(
 export const readTerms = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof termFlags>) {
   const flags = yield* resolvePeriod({ ...noFilter, ...input }, {
     countsWeeks: true,
-    takesWeekStarts: Option.isSome(input.weeklyThreshold)
+    takesWeekStarts: Option.isSome(Option.orElse(input.weeklyThreshold, () => input.seventhDay))
   })
   const thresholds = yield* givenThresholds(input)
   const terms = Option.map(Option.all([flags.dates, flags.dayRule]), ([dates, dayRule]) => ({

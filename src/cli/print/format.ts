@@ -9,6 +9,7 @@ export {
   formatHours,
   formatMoney,
   formatNumber,
+  formatPast,
   formatSignedHours
 } from "../../internal/page/amounts.ts"
 

@@ -10,7 +10,7 @@ import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import { inspect, stripVTControlCharacters } from "node:util"
 import { OnRetry, type RetryNotice } from "../../internal/telemetry/metrics.ts"
-import { escaped, printable } from "../../internal/text/printable.ts"
+import { escaped, escapedLines, obeyed, printable } from "../../internal/text/printable.ts"
 import type { CommandFailure } from "../failure.ts"
 import { Colours } from "./colour.ts"
 import { formatElapsed } from "./format.ts"
@@ -54,11 +54,12 @@ export const logOf = (format: Mode["format"], isServer: boolean) =>
   Logger.layer([
     Logger.withConsoleError(
       format === "json"
-        ? Logger.formatJson
-        : Logger.map(
-          isServer ? Logger.formatSimple : formatRemark,
-          (line) => process.stderr.isTTY ? eraseLine + line : line
-        )
+        ? Logger.map(Logger.formatJson, (line) => line.replace(obeyed, escaped))
+        : Logger.map(isServer ? Logger.formatSimple : formatRemark, (text) => {
+          // A line of the log may have the words of a service or of a database.
+          const line = escapedLines(text)
+          return process.stderr.isTTY ? eraseLine + line : line
+        })
     )
   ])
 
@@ -105,7 +106,7 @@ const writeEvent = (level: "INFO" | "WARN" | "ERROR", message: string, fields: R
           level,
           timestamp: DateTime.formatIso(now),
           ...fields
-        })
+        }).replace(obeyed, escaped)
       }\n`
     ))
 
@@ -137,8 +138,6 @@ export const runnable = Effect.map(Messages, (mode) => {
  */
 const shown = (lines: ReadonlyArray<string>) =>
   Effect.map(runnable, (runnable) => lines.map(runnable).map(escapedLines))
-
-const escapedLines = (text: string): string => text.split("\n").map(escaped).join("\n")
 
 /** Writes lines about the result to standard error, also with `--quiet`: nothing was found, or what was. */
 export const printError = (...lines: ReadonlyArray<string>) => message("remark", lines)

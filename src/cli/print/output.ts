@@ -13,7 +13,7 @@ import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import * as Terminal from "effect/Terminal"
-import { escaped } from "../../internal/text/printable.ts"
+import { escaped, obeyed } from "../../internal/text/printable.ts"
 import { errorCode, OutputClosed } from "../failure.ts"
 import { Colours } from "./colour.ts"
 import { clearLine, printWarning } from "./messages.ts"
@@ -23,9 +23,6 @@ const closedCodes = ["EPIPE", "ERR_STREAM_DESTROYED", "EOF"]
 
 const isClosed = ({ reason }: PlatformError.PlatformError): boolean =>
   Option.exists(errorCode(reason.cause), (code) => closedCodes.includes(code))
-
-/** What JSON and CSV leave as it is, and a terminal obeys: the controls of C1, and what changes the direction of text. */
-const obeyed = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
 /** Writes each text to standard output as it arrives. Fails with `OutputClosed` once the reader has closed it. */
 export const print = <E, R>(texts: Stream.Stream<string | Uint8Array, E, R>) =>
@@ -72,6 +69,21 @@ export const printCells = <E, R>(
         )
     )
   )
+
+/** A regular file that is the standard output of this process. */
+interface OutputFile {
+  readonly size: number
+  /** Whether it ends within a line; `undefined` where the system does not let it be read. */
+  readonly isCut: Effect.Effect<boolean | undefined>
+  /** Returns once all that was written is on disk. */
+  readonly sync: Effect.Effect<void, PlatformError.PlatformError>
+}
+
+/** The file that is standard output now; `undefined` for a pipe or a terminal. */
+export class StdoutFile extends Context.Reference<Effect.Effect<OutputFile | undefined>>(
+  "effect-time-punches/cli/StdoutFile",
+  { defaultValue: () => Effect.undefined }
+) {}
 
 /** Writes a text to standard output, unless it is empty. */
 export const printText = (text: string) => text === "" ? Effect.void : print(Stream.make(text))

@@ -4,10 +4,10 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Function from "effect/Function"
-import type * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Struct from "effect/Struct"
-import type { BusinessDate, UserId } from "../../Ids.ts"
+import type { BusinessDate } from "../../Ids.ts"
+import { type Classes, hasDouble, hasOver } from "../../payroll/hourClasses.ts"
 import type * as Labor from "../../payroll/Labor.ts"
 import * as Period from "../../payroll/Period.ts"
 import type { TimePunch } from "../../TimePunch.ts"
@@ -15,7 +15,7 @@ import { type CommandFailure, usage } from "../failure.ts"
 import { firstGiven } from "../flags/filter.ts"
 import { idOfKind, type NameKind, type Names } from "../flags/names.ts"
 import type { LocalPeriod } from "../flags/period.ts"
-import { givenThresholds, thresholdFlags, type ThresholdInput } from "../flags/thresholds.ts"
+import { thresholdFlags, type ThresholdInput } from "../flags/thresholds.ts"
 import { readWords, text } from "../flags/values.ts"
 
 const groupings = ["location", "user", "role", "department", "day", "week"] as const
@@ -105,26 +105,15 @@ export const compareKeys = (one: Keys, other: Keys): number => {
   return 0
 }
 
-/**
- * The thresholds with the clock by which they count, and the period; none without a threshold. Fails for a grouping that the
- * hours do not have, and if no local date is known.
- */
-export const thresholdsOf = Effect.fnUntraced(function*(
-  { by, dayRule, period, weekStarts, ...flags }: ThresholdInput & LocalPeriod & {
-    readonly by: ReadonlyArray<string>
+/** The thresholds with the clock by which they count, and the period; none without a threshold. Fails if no local date is known. */
+export const limitsOf = Effect.fnUntraced(function*(
+  thresholds: Labor.Thresholds,
+  { dayRule, period, weekStarts, ...flags }: ThresholdInput & LocalPeriod & {
     readonly weekStarts: Option.Option<Period.Weekday>
   }
 ): Effect.fn.Return<Option.Option<Labor.HoursOverThresholdOptions<Period.MissingDayRule>>, CommandFailure> {
   const flag = firstGiven(flags, Struct.keys(thresholdFlags))
   if (flag === undefined) return Option.none()
-  const other = by.find((each) => each !== "user" && each !== "week" && each !== "day")
-  if (other !== undefined) {
-    return yield* usage(
-      `${flag} does not go with --by ${other}: the hours of all locations, departments and roles of a person count ` +
-        "together",
-      "Give --by user; week and day may follow it."
-    )
-  }
   if (Option.isNone(dayRule)) {
     return yield* usage(
       `${flag} has no zone: local days and weeks begin by the clocks of a place`,
@@ -134,7 +123,7 @@ export const thresholdsOf = Effect.fnUntraced(function*(
   return Option.some({
     dayRule: dayRule.value,
     period: Option.getOrUndefined(period),
-    ...yield* givenThresholds(flags),
+    ...thresholds,
     firstDay: Option.getOrUndefined(weekStarts)
   })
 })
@@ -149,39 +138,21 @@ export interface ThresholdColumn {
   readonly total: Duration.Duration
 }
 
-/** The columns of the classes, if a threshold is given: of each group, the hours of its people on its days. */
+/** The columns of the classes that the thresholds have, of each group by its keys. */
 export const thresholdColumns = (
-  { by, dailyThreshold, doubleThreshold, weekStarts, weeklyThreshold }: ThresholdInput & {
-    readonly by: Groupings
-    readonly weekStarts: Option.Option<Period.Weekday>
-  },
-  people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
+  thresholds: Labor.Thresholds,
+  groups: ReadonlyArray<readonly [Keys, Classes]>
 ): ReadonlyArray<ThresholdColumn> => {
-  const weekOf = Period.makeFirstDateOfWeek({ firstDay: Option.getOrUndefined(weekStarts) })
-  const idOf = (user: UserId, date: BusinessDate): string =>
-    idOfKeys(by.map((each) => each === "user" ? user : each === "day" ? date : weekOf(date)))
-  const column = (field: "regular" | "over" | "double"): ThresholdColumn => {
-    const times = new Map<string, number>()
-    let total = 0
-    for (const [user, { days }] of people) {
-      for (const day of days) {
-        const id = idOf(user, day.date)
-        const time = Duration.toMillis(day[field])
-        times.set(id, (times.get(id) ?? 0) + time)
-        total += time
-      }
-    }
-    return {
-      title: field,
-      csv: `${field}_seconds`,
-      json: `${field}Seconds`,
-      of: (keys) => Duration.millis(times.get(idOfKeys(keys)) ?? 0),
-      total: Duration.millis(total)
-    }
-  }
-  const isGiven = [weeklyThreshold, dailyThreshold, doubleThreshold].some(Option.isSome)
+  const classesOf = new Map(groups.map(([keys, classes]) => [idOfKeys(keys), classes]))
+  const column = (field: keyof Classes): ThresholdColumn => ({
+    title: field,
+    csv: `${field}_seconds`,
+    json: `${field}Seconds`,
+    of: (keys) => Duration.millis(classesOf.get(idOfKeys(keys))?.[field] ?? 0),
+    total: Duration.millis(groups.reduce((total, [, classes]) => total + classes[field], 0))
+  })
   return [
-    ...(isGiven ? [column("regular"), column("over")] : []),
-    ...(Option.isSome(doubleThreshold) ? [column("double")] : [])
+    ...(hasOver(thresholds) ? [column("regular"), column("over")] : []),
+    ...(hasDouble(thresholds) ? [column("double")] : [])
   ]
 }

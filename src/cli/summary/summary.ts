@@ -2,12 +2,10 @@
 import type * as Command from "effect/cli/Command"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Function from "effect/Function"
-import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import type { UserId } from "../../Ids.ts"
+import { addClasses, type Classes, countsWeeks as needsWeeks, hasOver, noTime } from "../../payroll/hourClasses.ts"
 import * as Labor from "../../payroll/Labor.ts"
 import type { MissingDayRule } from "../../payroll/Period.ts"
 import { addAll } from "../../payroll/running.ts"
@@ -19,12 +17,12 @@ import { csvFlags, formatFlags } from "../flags/form.ts"
 import { namesFlag } from "../flags/names.ts"
 import { intoOutput, outputFlags } from "../flags/output.ts"
 import { keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
-import { asOf, rounding, thresholdFlags } from "../flags/thresholds.ts"
+import { asOf, givenThresholds, rounding, thresholdFlags } from "../flags/thresholds.ts"
 import { countedPunches } from "../print/format.ts"
 import { printError, printWarning } from "../print/messages.ts"
 import { printCells, printLines, printText, screen } from "../print/output.ts"
 import { makeVerb } from "../verb.ts"
-import { by, type Key, makeGrouper, thresholdColumns, thresholdsOf } from "./groups.ts"
+import { by, type Key, limitsOf, makeGrouper, thresholdColumns } from "./groups.ts"
 import { csvOf, jsonOf, tableOf } from "./print.ts"
 
 /** The forms of its result. */
@@ -52,9 +50,9 @@ export const verb = makeVerb("summary", summaryFlags, (input) => summarize(input
   net is the time worked without unpaid breaks, in hours and minutes. cost is
   net time at the hourly wage of each punch, rounded to the cent for each
   punch, without tips: an estimate, not a payroll. A threshold adds columns
-  with the classes of net: regular, over and, with --double-threshold,
-  double. An hour is in one of them. They are for --by user, also with week
-  or day, and are figures, not a pay rule.
+  with the classes of net: regular, over and, with --double-threshold or
+  --seventh-day, double. An hour is in one of them, in the order in which each
+  person worked. The rules are arithmetic, not legal advice.
 
   From a copy that time-punches copy sync keeps it needs no credential, and says
   how old the copy is.`,
@@ -82,28 +80,31 @@ export const verb = makeVerb("summary", summaryFlags, (input) => summarize(input
 
 const summarize = Effect.fnUntraced(
   function*(input: SummaryInput) {
-    const countsWeeks = Option.isSome(input.weeklyThreshold) || input.by.includes("week")
-    const countsDays = countsWeeks || Option.isSome(input.dailyThreshold) || input.by.includes("day")
+    const thresholds = yield* givenThresholds(input)
+    const countsWeeks = needsWeeks(thresholds) || input.by.includes("week")
+    const countsDays = countsWeeks || hasOver(thresholds) || input.by.includes("day")
     const flags = yield* resolvePeriod(input, { countsWeeks, countsDays })
-    const limits = yield* thresholdsOf(flags)
+    const limits = yield* limitsOf(thresholds, flags)
     const filter = yield* toFilter({ ...flags, clockedIn: readWindow(flags.clockedIn, limits) })
     const { format, names, read, style } = yield* open(flags, forms, openSource(flags))
     const { idOf, keysOf } = makeGrouper(flags.by, flags.dayRuleOf, Option.getOrUndefined(flags.weekStarts))
-    const { groups, openPunches, people } = yield* sumsOf(
+    const { classes, groups, openPunches } = yield* sumsOf(
       read(filter),
       flags,
       idOf,
       { rounding: flags.rounding, asOf: Option.getOrUndefined(flags.asOf) },
       limits
     )
-    const added = { names, overThreshold: thresholdColumns(flags, people) }
+    const classesOfKeys = Array.from(classes, ([id, each]) => [keysOf(id), each] as const)
+    const added = { names, overThreshold: thresholdColumns(thresholds, classesOfKeys) }
     const entries = groups.map(([id, totals]) => [keysOf(id), totals] as const)
     if (format === "json") yield* printText(jsonOf(flags.by, entries, added))
     else if (format === "csv") yield* printCells(Stream.make(csvOf(flags.by, entries, added, style)))
     else if (entries.length > 0) yield* printLines(yield* tableOf(flags.by, entries, added, yield* screen))
     if (entries.length === 0) yield* printError("no punch matches")
-    if (Option.isSome(flags.weeklyThreshold) && Option.isNone(flags.period)) {
-      yield* printWarning("--weekly-threshold: a week that the listed punches cover in part counts with that part")
+    if (needsWeeks(thresholds) && Option.isNone(flags.period)) {
+      const flag = Option.isSome(flags.weeklyThreshold) ? "--weekly-threshold" : "--seventh-day"
+      yield* printWarning(`${flag}: a week that the listed punches cover in part counts with that part`)
     }
     const incomplete = groups.reduce((sum, [, totals]) => sum + totals.incomplete, 0)
     if (incomplete > 0) {
@@ -131,13 +132,13 @@ const readWindow = (
 /** What a summary shows. */
 interface SummarySums {
   readonly groups: ReadonlyArray<readonly [Key, Labor.Totals]>
-  /** The hours of each person; empty without a threshold. */
-  readonly people: HashMap.HashMap<UserId, Labor.HoursOverThreshold>
+  /** The classes of each group; empty without a threshold. */
+  readonly classes: ReadonlyMap<Key, Classes>
   /** Number of punches without a clock-out. */
   readonly openPunches: number
 }
 
-/** Sums the punches of the period by group, and by person if there are limits, in one pass over all punches. */
+/** Sums the punches of the period by group, and by class if there are limits, in one pass over all punches. */
 const sumsOf = Effect.fnUntraced(function*<E, R>(
   pages: Stream.Stream<ReadonlyArray<TimePunch>, E, R>,
   period: LocalPeriod,
@@ -146,7 +147,7 @@ const sumsOf = Effect.fnUntraced(function*<E, R>(
   limits: Option.Option<Labor.HoursOverThresholdOptions<MissingDayRule>>
 ): Effect.fn.Return<SummarySums, E | Labor.SumOverflow | MissingDayRule, R> {
   const groups = Labor.makeRollup(idOf, options)
-  const hours = Option.map(limits, (limits) => Labor.makeHours({ ...limits, ...options }))
+  const hours = Option.map(limits, (limits) => Labor.makeClassesBy({ ...limits, ...options }, idOf))
   let openPunches = 0
   yield* Stream.runForEach(pages, (punches) =>
     Effect.fromResult(Result.gen(function*() {
@@ -155,6 +156,9 @@ const sumsOf = Effect.fnUntraced(function*<E, R>(
       yield* addAll<Labor.SumOverflow>(groups, kept)
       if (Option.isSome(hours)) yield* addAll<Labor.SumOverflow | MissingDayRule>(hours.value, punches)
     })))
-  const people = Option.match(hours, { onNone: () => [], onSome: ({ result }) => result(Function.identity) })
-  return { groups: groups.result(), people: HashMap.fromIterable(people), openPunches }
+  const classes = new Map<Key, Classes>()
+  if (Option.isSome(hours)) {
+    hours.value.each((_, id, each) => classes.set(id, addClasses(classes.get(id) ?? noTime, each)))
+  }
+  return { groups: groups.result(), classes, openPunches }
 })

@@ -6,7 +6,7 @@ import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import type { HttpClientRequest } from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
-import { invalidSetting } from "../setting/setting.ts"
+import { refusedSetting } from "../setting/setting.ts"
 
 /** The characters that a header value or a form field can carry without being changed or split on the way. */
 const forms = {
@@ -26,11 +26,27 @@ const maxLength = 16_384
 /** The shortest secret: a shorter one would be found, and scrubbed, in the middle of words. */
 const minLength = 4
 
-/** Whether a secret can be sent unchanged in this form. */
+/** Texts that stand where a secret belongs, and what to do about each. */
+const mistakes: ReadonlyArray<readonly [RegExp, string]> = [
+  // The file of `docker run --env-file` keeps them.
+  [/^\s*(["'`])[^]*\1\s*$/, "has quotes around it: remove the quotes"],
+  [/^\s*<[^]*>\s*$/, "is a placeholder in < >: put the value itself in its place"],
+  [/^\s*(?:authorization:\s*)?bearer\s/i, "begins with the word Bearer: give it without the word Bearer"]
+]
+
+/** What is wrong with a text that a header could carry, and that is not the secret itself. */
+const mistakeIn = (value: string): string | undefined => mistakes.find(([form]) => form.test(value))?.[1]
+
+/** Whether a secret can be sent unchanged in this form, and is none of the usual mistakes. */
 export const isSendable = (form: keyof typeof forms, secret: Redacted.Redacted): boolean => {
   const value = Redacted.value(secret)
-  return value.length >= minLength && value.length <= maxLength && forms[form].test(value)
+  return value.length >= minLength && value.length <= maxLength && forms[form].test(value) &&
+    mistakeIn(value) === undefined
 }
+
+/** What an access token must be that is not sendable. */
+export const unsendable = (token: Redacted.Redacted): string =>
+  mistakeIn(Redacted.value(token)) ?? "must be 4 or more visible ASCII characters without spaces"
 
 /** Returns a secret that can be sent unchanged; fails with the name of the setting, never the value. */
 export const validateSecret = (
@@ -38,15 +54,20 @@ export const validateSecret = (
   form: keyof typeof forms,
   secret: Redacted.Redacted
 ): Effect.Effect<Redacted.Redacted, Config.ConfigError> =>
-  isSendable(form, secret)
-    ? Effect.succeed(secret)
-    : invalidSetting(name, "a secret of 4 or more visible ASCII characters, without spaces or line ends around it")
+  isSendable(form, secret) ? Effect.succeed(secret) : refusedSetting(
+    name,
+    mistakeIn(Redacted.value(secret)) ??
+      "must be a secret of 4 or more visible ASCII characters, without spaces or line ends around it"
+  )
 
 /** Fails with the name of the setting if the id of a client cannot be sent unchanged. It is not a secret, and may be short. */
 export const validateClientId = (name: string, clientId: string): Effect.Effect<void, Config.ConfigError> =>
-  clientId.length <= maxLength && forms.clientSecret.test(clientId)
+  clientId.length <= maxLength && forms.clientSecret.test(clientId) && mistakeIn(clientId) === undefined
     ? Effect.void
-    : invalidSetting(name, "a text of visible ASCII characters, without spaces or line ends around it")
+    : refusedSetting(
+      name,
+      mistakeIn(clientId) ?? "must be a text of visible ASCII characters, without spaces or line ends around it"
+    )
 
 /** The value of the `Cookie` header. */
 export const cookieHeader = (name: string, secret: Redacted.Redacted): string => `${name}=${Redacted.value(secret)}`

@@ -37,12 +37,21 @@ const rules: ReadonlyArray<readonly [codes: RegExp, reason: TransportReason | un
   [/^(ERR_INVALID_|UND_ERR_INVALID_ARG$|UND_ERR_NOT_SUPPORTED$|UND_ERR_DESTROYED$|UND_ERR_CLOSED$)/, undefined, 0]
 ]
 
+interface Code {
+  readonly code: string
+  /** What the system refused came before the first byte: the address of the host, or the connection to it. */
+  readonly isUnsent: boolean
+}
+
 /** The platform's code, which the transports bury in causes of causes. Only a code is taken, never the cause. */
-const codeOf = (cause: unknown, depth = 0): string | undefined => {
+const codeOf = (cause: unknown, depth = 0): Code | undefined => {
   if (depth > 5 || !Predicate.isObject(cause)) return undefined
-  if ("code" in cause && typeof cause.code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(cause.code)) return cause.code
+  if ("code" in cause && typeof cause.code === "string" && /^[A-Z][A-Z0-9_]{1,63}$/.test(cause.code)) {
+    const isUnsent = "syscall" in cause && (cause.syscall === "connect" || cause.syscall === "getaddrinfo")
+    return { code: cause.code, isUnsent }
+  }
   // The parser of fetch and undici gives no code if the response is not HTTP.
-  if ("name" in cause && cause.name === "HTTPParserError") return "UND_ERR_HTTP_PARSER"
+  if ("name" in cause && cause.name === "HTTPParserError") return { code: "UND_ERR_HTTP_PARSER", isUnsent: false }
   const inner = "cause" in cause ? codeOf(cause.cause, depth + 1) : undefined
   return inner ?? ("errors" in cause && Array.isArray(cause.errors) ? codeOf(cause.errors[0], depth + 1) : undefined)
 }
@@ -60,12 +69,14 @@ export const transportFailureOf = (
     case "DecodeError":
     case "EmptyBodyError":
     case "StatusCodeError": {
-      const code = codeOf(error.reason.cause)
-      if (code === undefined) {
+      const found = codeOf(error.reason.cause)
+      if (found === undefined) {
         const reason = phase === "Body" ? "Body" : "Unknown"
         return { reason, code: Option.none(), retry: transientRetry(reason) }
       }
-      const [, reason = phase, limit] = rules.find(([codes]) => codes.test(code)) ?? [undefined, phase, Infinity]
+      const { code, isUnsent } = found
+      const usual = isUnsent ? "Connect" : phase
+      const [, reason = usual, limit] = rules.find(([codes]) => codes.test(code)) ?? [undefined, usual, Infinity]
       return { reason, code: Option.some(code), retry: limit === 0 ? undefined : transientRetry(code, { limit }) }
     }
   }

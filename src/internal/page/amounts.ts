@@ -30,9 +30,13 @@ export const formatSignedHours = (duration: Duration.Duration): string =>
 
 /** A time in its two largest units, such as `2h 5m`. */
 export const formatAge = (age: Duration.Duration): string => {
-  const seconds = Math.floor(Duration.toSeconds(age))
+  const seconds = Math.max(0, Math.floor(Duration.toSeconds(age)))
   return seconds === 0 ? "0s" : Duration.format(Duration.seconds(seconds)).split(" ").slice(0, 2).join(" ")
 }
+
+/** The same with the word behind it, such as ` ago`; what a clock that is ahead of this one has dated has no age. */
+export const formatPast = (age: Duration.Duration, word = ""): string =>
+  Duration.toSeconds(age) > -1 ? formatAge(age) + word : `${formatAge(Duration.abs(age))} ahead of this clock`
 
 const formatHundredths = lazyFormat({ minimumFractionDigits: 2, maximumFractionDigits: 2 })
 

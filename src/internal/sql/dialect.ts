@@ -29,7 +29,11 @@ export interface SqlDialect {
   readonly wholeOf: (expression: string) => Statement.Fragment
   /** The clock of the database as the value of a column, in whole milliseconds. */
   readonly clock: Statement.Fragment
-  /** The later of the clock and the first millisecond after a column of instants, which may be NULL. */
+  /**
+   * The clock, or an instant after a column of instants, which may be NULL, if the clock is behind it. Far behind, it is the first
+   * one with the milliseconds of the clock: a database that is restored meanwhile does not give an instant out again, and many
+   * commits are not ahead of the clock for longer.
+   */
   readonly clockAfter: (column: string) => Statement.Fragment
   /** The names of the functions that choose among values that are not NULL. */
   readonly greatest: Statement.Fragment
@@ -93,7 +97,10 @@ export const sqlite: SqlDialect = {
   millisOf: raw,
   wholeOf: raw,
   clock: raw(sqliteClock),
-  clockAfter: (column) => raw(`max(${sqliteClock}, coalesce(${column} + 1, ${sqliteClock}))`),
+  clockAfter: (column) =>
+    raw(`CASE WHEN ${column} - ${sqliteClock} > 1000
+      THEN ${column} + 1 + ((${sqliteClock} - ${column} - 1) % 1000 + 1000) % 1000
+      ELSE max(${sqliteClock}, coalesce(${column} + 1, ${sqliteClock})) END`),
   greatest: raw("max"),
   least: raw("min"),
   // `begin` has locked the whole database.
@@ -130,7 +137,13 @@ export const postgres: SqlDialect = {
   wholeOf: (expression) => raw(`${expression}::float8`),
   clock: raw(postgresClock),
   // `greatest` leaves out the values that are NULL.
-  clockAfter: (column) => raw(`greatest(${postgresClock}, ${column} + interval '1 millisecond')`),
+  clockAfter: (column) => {
+    const millis = (at: string) => `extract(milliseconds FROM ${at})::int`
+    const step = `1 + (${millis(postgresClock)} - ${millis(column)} + 59999) % 1000`
+    return raw(`CASE WHEN ${column} - ${postgresClock} > interval '1 second'
+      THEN ${column} + (${step}) * interval '1 millisecond'
+      ELSE greatest(${postgresClock}, ${column} + interval '1 millisecond') END`)
+  },
   greatest: raw("greatest"),
   least: raw("least"),
   forUpdate: raw("FOR UPDATE"),

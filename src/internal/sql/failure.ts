@@ -21,6 +21,10 @@ export const mayPass = (error: unknown): boolean => {
   return found !== undefined && isTransient(found)
 }
 
+/** Whether the server itself said it, such as that it takes no more connections: it has answered. */
+export const isAnswer = (error: Reason.SqlError): boolean =>
+  error.reason._tag === "AuthenticationError" || /^(?=.*\d)[\dA-Z]{5}$/.test(codeOf(error) ?? "")
+
 /** Whether another process has locked the file of SQLite. A file that cannot be opened also counts as transient. */
 export const isLocked = (error: unknown): boolean =>
   Reason.isSqlError(error) && error.reason._tag === "LockTimeoutError"

@@ -29,6 +29,13 @@ export const transact = <A, E>(
   isOpen?: () => boolean
 ): Effect.Effect<A, E | SqlError> => retried(begins(database, body), isOpen)
 
+/** The body of a transaction that is on disk once it has returned: what it records is paid, or said to be done. */
+export const durably = <A, E, R>(
+  { dialect, sql }: Database,
+  body: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | SqlError, R> =>
+  dialect.durable === undefined ? body : Effect.andThen(sql.unsafe(dialect.durable), body)
+
 /** Runs a transaction once. */
 export const attempted = <A, E>(database: Database, body: Effect.Effect<A, E | SqlError>) =>
   surfaced(begins(database, body))

@@ -24,10 +24,14 @@ const distance = (a: string, b: string): number => {
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z\d]/g, "")
 
-/** The name, then its first words: `location-id` is also meant by `location`. */
+/**
+ * The name, then its first words: `location-id` is also meant by `location`. Of a variable also its last ones: `ACCESS_TOKEN` is
+ * meant by `TOKEN`, and `DATABASE_URL` by `DATABASE`.
+ */
 const formsOf = (name: string): ReadonlyArray<string> => [
   name,
-  ...[...name.matchAll(/(?<=[a-z\d])(?:-|(?=[A-Z]))/g)].map(({ index }) => name.slice(0, index)).toReversed()
+  ...[...name.matchAll(/(?<=[a-z\d])(?:-|(?=[A-Z]))|_/g)].map(({ index }) => name.slice(0, index)).toReversed(),
+  ...[...name.matchAll(/_/g)].map(({ index }) => name.slice(index + 1))
 ]
 
 /** The names that are nearest to a key: of those that are near as a whole, else by their first words. */
@@ -47,9 +51,11 @@ const nearest = (key: string, known: ReadonlyArray<string>): ReadonlyArray<strin
 }
 
 /** What is wrong with a key that is none of `known`: the name that was meant follows, or up to three that are equally near. */
-export const unknownKey = (key: string, known: ReadonlyArray<string>, what = "an option"): string => {
-  return `is not ${what}${didYouMean(nearest(key, known))}`
-}
+export const unknownKey = (key: string, known: ReadonlyArray<string>, what = "an option"): string =>
+  `is not ${what}${meantName(key, known)}`
+
+/** The names that a key means, as `; did you mean north?`; empty if none is near. */
+export const meantName = (key: string, known: ReadonlyArray<string>): string => didYouMean(nearest(key, known))
 
 const didYouMean = (near: ReadonlyArray<string>): string =>
   near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`

@@ -26,6 +26,12 @@ export const printable = (text: string): string =>
 export const escaped = (text: string): string =>
   text.replace(unprintable, (char, hidden: string | undefined) => hidden === undefined ? char : codeOf(char))
 
+/** What JSON and CSV leave as it is, and a terminal obeys: the controls of C1, and what changes the direction of text. */
+export const obeyed = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+/** The same for a text whose lines stay lines. */
+export const escapedLines = (text: string): string => text.split("\n").map(escaped).join("\n")
+
 const codeOf = (char: string): string => {
   const code = char.codePointAt(0) ?? 0
   return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, "0")}`

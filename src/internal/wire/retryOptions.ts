@@ -79,6 +79,17 @@ const validate = (options: RetrySettings): Result.Result<RetrySettings, Refusal>
 
 const isNotNegative = (duration: Duration.Duration): boolean => !Duration.isNegative(duration)
 
-/** The duration that an input stands for. `Duration.fromInput` reads NaN as zero. */
+/** The duration that an input stands for. `Duration.fromInput` reads NaN, and an object without a unit, as zero. */
 export const durationOf = (input: Duration.Input): Option.Option<Duration.Duration> =>
-  Number.isNaN(input) ? Option.none() : Duration.fromInput(input)
+  isMeant(input) ? Duration.fromInput(input) : Option.none()
+
+const unit = /^(?:week|day|hour|minute|(?:milli|micro|nano)?second)s$/
+
+const isMeant = (input: Duration.Input): boolean => {
+  if (typeof input !== "object" || Duration.isDuration(input)) return !Number.isNaN(input)
+  const parts = Object.entries(input ?? {}).filter(([, part]) => part !== undefined)
+  return parts.length > 0 &&
+    parts.every(([name, part]) =>
+      (Array.isArray(input) || unit.test(name)) && Predicate.isNumber(part) && !Number.isNaN(part)
+    )
+}

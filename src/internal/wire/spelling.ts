@@ -11,3 +11,11 @@ export const usualSpelling: Spelling = "deleted=null"
 
 export const otherSpelling = (spelling: Spelling): Spelling =>
   spelling === usualSpelling ? "include_deleted=true" : usualSpelling
+
+/** Two listings in place of one: for a service that refuses each spelling, or hides deleted punches from it. */
+export const twoListings = "deleted=false, then deleted=true"
+
+/** How a sync asks for all punches: with one listing in a spelling, or with two. */
+export const Asking = Schema.Literals([...Spelling.literals, twoListings])
+
+export type Asking = typeof Asking.Type

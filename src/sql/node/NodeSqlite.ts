@@ -15,7 +15,7 @@ import * as Fs from "node:fs"
 import { dirname, resolve } from "node:path"
 import { DatabaseSync, type DatabaseSyncOptions, type SQLInputValue, type StatementSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
-import { checkCompanions, hasLog, ownsNothing, takeNames } from "../../internal/files/whose.ts"
+import { checkCompanions, follow, hasLog, ownsNothing, takeNames } from "../../internal/files/whose.ts"
 
 /** How a database is opened. */
 export interface NodeSqliteOptions {
@@ -45,14 +45,14 @@ export const layer = (options: NodeSqliteOptions): Layer.Layer<SqlClient.SqlClie
 
 const make = Effect.fnUntraced(function*({ filename, readonly = false }: NodeSqliteOptions) {
   const opened = yield* Effect.acquireRelease(
-    attempt("connect", () => readonly ? openToRead(filename) : openToWrite(filename)).pipe(
+    attempt(filename, "connect", () => readonly ? openToRead(filename) : openToWrite(filename)).pipe(
       // To change the journal needs the file for itself.
       Effect.retry({ schedule: shortWaits, times: 50, while: ({ reason }) => reason._tag === "LockTimeoutError" })
     ),
     ({ database }) => Effect.sync(() => database.close())
   )
   const { database } = opened
-  const connection = makeConnection(opened)
+  const connection = makeConnection(opened, filename)
   const { acquirer, ...acquirers } = SqlClient.makeSqliteAcquirers({
     connection: Effect.succeed(connection),
     semaphore: yield* Semaphore.make(1),
@@ -218,11 +218,10 @@ const isThere = (filename: string): boolean => {
 /** Creates a file that its owner alone can read, before SQLite would create one that others can. @internal */
 export const createFile = (filename: string): void => {
   try {
-    Fs.closeSync(Fs.openSync(filename, "wx", 0o600))
+    Fs.closeSync(Fs.openSync(follow(filename) ?? filename, "wx", 0o600))
   } catch (error) {
+    // Another process created the file.
     if (!Predicate.hasProperty(error, "code") || error.code !== "EEXIST") throw error
-    // A link to a file that is not there; or another process created the file.
-    if (Fs.lstatSync(filename).isSymbolicLink()) createFile(resolve(dirname(filename), Fs.readlinkSync(filename)))
   }
 }
 
@@ -232,7 +231,8 @@ const shortWaits = Schedule.jittered(Schedule.spaced("50 millis"))
 /** Prepared statements that are kept; the one that was made first makes room. */
 const mostStatements = 200
 
-const makeConnection = ({ checkNamed, checkUnchanged, database }: Opened): Connection => {
+const makeConnection = ({ checkNamed, checkUnchanged, database }: Opened, filename: string): Connection => {
+  const executing = <A>(evaluate: () => A) => attempt(filename, "execute", evaluate)
   const statements = new Map<string, StatementSync>()
 
   const prepared = (sql: string): StatementSync => {
@@ -247,7 +247,7 @@ const makeConnection = ({ checkNamed, checkUnchanged, database }: Opened): Conne
 
   const rows = (prepare: (sql: string) => StatementSync): Connection["execute"] => (sql, params, transformRows) =>
     Effect.withFiber((fiber) =>
-      attempt("execute", () => {
+      executing(() => {
         checkNamed()
         const statement = prepare(sql)
         statement.setReadBigInts(fiber.getRef(SqlClient.SafeIntegers))
@@ -259,7 +259,7 @@ const makeConnection = ({ checkNamed, checkUnchanged, database }: Opened): Conne
 
   const values = (prepare: (sql: string) => StatementSync): Connection["executeValues"] => (sql, params) =>
     Effect.withFiber((fiber) =>
-      attempt("execute", () => {
+      executing(() => {
         checkNamed()
         const statement = prepare(sql)
         statement.setReadBigInts(fiber.getRef(SqlClient.SafeIntegers))
@@ -283,7 +283,7 @@ const makeConnection = ({ checkNamed, checkUnchanged, database }: Opened): Conne
     executeValues: values(prepared),
     executeValuesUnprepared: values((sql) => database.prepare(sql)),
     executeRaw: (sql, params) =>
-      attempt("execute", () => {
+      executing(() => {
         checkNamed()
         const statement = prepared(sql)
         const values = bound(params)
@@ -294,13 +294,13 @@ const makeConnection = ({ checkNamed, checkUnchanged, database }: Opened): Conne
     executeStream: (sql, params, transformRows) =>
       Stream.unwrap(Effect.map(
         // A separate statement: another run of a shared one would end the iteration.
-        attempt("execute", () => {
+        executing(() => {
           checkNamed()
           return database.prepare(sql).iterate(...bound(params))
         }),
         (rows) =>
           Stream.paginate(undefined, () =>
-            attempt("execute", () => {
+            executing(() => {
               const chunk: Array<object> = []
               while (chunk.length < 256) {
                 const { done, value } = rows.next()
@@ -330,8 +330,8 @@ const bindable = (value: unknown): SQLInputValue => {
   throw new TypeError(`SQLite cannot hold a parameter of the type ${typeof value}`)
 }
 
-const attempt = <A>(operation: string, evaluate: () => A): Effect.Effect<A, SqlError> =>
-  Effect.try({ try: evaluate, catch: (cause) => failureOf(cause, operation) })
+const attempt = <A>(filename: string, operation: string, evaluate: () => A): Effect.Effect<A, SqlError> =>
+  Effect.try({ try: evaluate, catch: (cause) => failureOf(cause, operation, filename) })
 
 /** `SQLITE_CONSTRAINT_PRIMARYKEY` and `SQLITE_CONSTRAINT_ROWID`: a key that exists, which is a unique value as any other. */
 const keyConflicts: ReadonlyArray<number> = [1555, 2579]
@@ -340,15 +340,48 @@ const keyConflicts: ReadonlyArray<number> = [1555, 2579]
 const errorCodeOf = (error: unknown): number | undefined =>
   Predicate.hasProperty(error, "errcode") && Predicate.isNumber(error.errcode) ? error.errcode : undefined
 
-const failureOf = (error: unknown, operation: string): SqlError => {
-  const message = Predicate.isError(error) ? error.message : "SQLite failed"
+/** What the system refuses where SQLite says only that it failed: the file, then its folder. */
+const refusalOf = (code: number, filename: string): string => {
+  const kind = code & 0xff
+  if (kind === 10) return ` (${failedCalls[code] ?? `code ${code}`})`
+  if (kind !== 8 && kind !== 14) return ""
+  const asked = [[filename, Fs.constants.R_OK], [filename, Fs.constants.W_OK], [
+    dirname(filename),
+    Fs.constants.W_OK
+  ]] as const
+  for (const [path, right] of asked) {
+    try {
+      Fs.accessSync(path, right)
+    } catch (error) {
+      return ` (${Predicate.isError(error) ? error.message : "refused"})`
+    }
+  }
+  return ""
+}
+
+/** The call of the system that failed, by the extended code of `SQLITE_IOERR`. */
+const failedCalls: Readonly<Record<number, string>> = {
+  266: "reading failed",
+  522: "the file is cut",
+  778: "writing failed",
+  1034: "bringing it to the disk failed",
+  1290: "bringing its folder to the disk failed",
+  1546: "truncating failed"
+}
+
+const failureOf = (error: unknown, operation: string, filename: string): SqlError => {
+  const said = Predicate.isError(error) ? error.message : "SQLite failed"
   const code = errorCodeOf(error)
+  // What was found of the file itself names it.
+  const message = code === undefined || !isFile(filename) || said.includes(filename)
+    ? said
+    : `${filename}: ${said}${refusalOf(code, filename)}`
   const cause = Object.assign(new Error(message, { cause: error }), { code })
   return new SqlError({
     reason: code === undefined && operation === "connect"
       ? new ConnectionError({ cause, message, operation })
       : code !== undefined && keyConflicts.includes(code)
-      ? new UniqueViolation({ cause, message, operation, constraint: message.split(": ")[1] ?? "unknown" })
+      ? new UniqueViolation({ cause, message, operation, constraint: said.split(": ")[1] ?? "unknown" })
       : classifySqliteError(cause, { message, operation })
   })
 }

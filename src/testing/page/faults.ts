@@ -25,7 +25,11 @@ export const faultButtons: { readonly [Name in keyof typeof Fault]: FaultButtons
   status: {
     group: "Statuses",
     description: "Answers with this status",
-    choices: [403, 422, 500, 502, 503].map((status) => [`${status}`, Fault.status(status)] as const)
+    choices: [
+      ...[403, 422, 500, 502, 503].map((status) => [`${status}`, Fault.status(status)] as const),
+      // Of a content network in front of the service.
+      ...[403, 522].map((status) => [`${status}, HTML`, Fault.status(status, { body: "html" })] as const)
+    ]
   },
   retryAfter: {
     group: "Statuses",

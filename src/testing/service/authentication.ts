@@ -79,7 +79,7 @@ export const makeAuthorize = (settings: Settings, tokenIssuer: TokenIssuer): Aut
   return (request, companyId, now) => {
     const principal = authenticate(settings, directory, tokenIssuer, request, now)
     if (typeof principal !== "function") return principal
-    const version = request.headers["x-api-version"]
+    const version = settings.ignores.includes("x-api-version") ? undefined : request.headers["x-api-version"]
     if (version !== undefined && !/^\d{4}-\d{2}-\d{2}$/.test(version)) {
       return problem(422, { detail: "The version is not a date.", code: 2002, param: "x-api-version" })
     }

@@ -15,6 +15,7 @@ import {
   respondWithToken,
   writeEnvelope
 } from "../base/message.ts"
+import type { WirePunch } from "../base/WirePunch.ts"
 import type { FaultHooks } from "../faults/hooks.ts"
 import { type FaultMatch, type FaultQueue, makeFaultQueue } from "../faults/queue.ts"
 import { makeAuthorize, makeTokenIssuer, type TokenIssuer } from "./authentication.ts"
@@ -150,14 +151,18 @@ export const makeEngine = (settings: Settings): Engine => {
     const refused = authorize(request, companyId, clock.at(now))
     if (refused !== undefined || companyId === undefined) return refused ?? problem(422, { detail: "No company." })
     changes.apply(now)
+    const asked = settings.ignores.includes(versionHeader) ? undefined : request.headers[versionHeader]
+    const version = asked ?? settings.apiVersions?.at(-1) ?? usualVersion
+    const edit = hooks.editPage ?? ((envelope) => envelope)
     const response = respondWithPage(
       source,
       { companyId, rawQuery: query, now },
-      hooks.editPage ?? ((envelope) => envelope)
+      version < firstInCents
+        ? (envelope, origin) => edit({ ...envelope, data: origin.rows.map(inUnits) }, origin)
+        : edit
     )
-    const version = request.headers["x-api-version"] ?? settings.apiVersions?.at(-1) ?? usualVersion
     return response.status === 200
-      ? { ...response, headers: { ...response.headers, "x-api-version": version } }
+      ? { ...response, headers: { ...response.headers, [versionHeader]: version } }
       : response
   }
 
@@ -212,8 +217,15 @@ export const makeEngine = (settings: Settings): Engine => {
   }
 }
 
+const versionHeader = "x-api-version"
+
 /** The version that an access token has. */
 const usualVersion = "2026-06-01"
+
+/** Versions of earlier years have tips in whole units. */
+const firstInCents = "2023"
+
+const inUnits = (row: WirePunch) => JSON.stringify({ ...row, tips: row.tips / 100 })
 
 const refuse = ({ detail, param }: Refusal) => problem(422, { detail, param, code: 2100 })
 
@@ -262,7 +274,7 @@ const respondWithPage = (
   if (sent !== undefined && cursorAges.isExpired(sent, now)) {
     return refuse({ param: "cursor", detail: "The cursor has expired." })
   }
-  const page = cutPage(listing, kind, sent, content, query.limit ?? settings.defaultLimit)
+  const page = cutPage(listing, kind, sent, content, Math.min(query.limit ?? settings.defaultLimit, settings.pageCap))
   const { count, current, next, prev } = page.cursor
   const envelope: Envelope = {
     object: "time_punches",

@@ -96,14 +96,17 @@ export interface FakeServiceOptions {
   /** Lifetime of an issued token. Default: one hour. */
   readonly tokenLifetime?: Duration.Input | undefined
   /**
-   * Accepted values of `x-api-version`; another date gets status 422. Without one, the last of them answers. A page names the
-   * version that answered. Default: every date, and 2026-06-01.
+   * Accepted values of `x-api-version`; another date gets status 422. Without one, and where `ignores` has the header, the last
+   * of them answers. A page names the version that answered, and one before 2023 has tips in whole units. Default: every date, and
+   * 2026-06-01.
    */
   readonly apiVersions?: ReadonlyArray<string> | undefined
   /** Rows of a page when the request has no `limit`. Default: 20. */
   readonly defaultLimit?: number | undefined
   /** Largest accepted `limit`. Default: 200. */
   readonly maxLimit?: number | undefined
+  /** Most rows of a page, also if `limit` is larger and accepted. Default: no most. */
+  readonly pageCap?: number | undefined
   /**
    * What becomes of `sort_by`: `asked` follows it, `id` ignores it and orders by id, `dropped` follows it on a first page
    * and forgets it beside a cursor, which then names a record. Default: `asked`.
@@ -113,7 +116,7 @@ export interface FakeServiceOptions {
   readonly defaultOrder?: "id" | "clocked_in" | "modified" | undefined
   /** `afterPaging` cuts pages first and filters each: pages are short or empty and have a `next`. Default: `beforePaging`. */
   readonly filters?: "beforePaging" | "afterPaging" | undefined
-  /** Parameters that are accepted and have no effect, by their wire names, such as `modified_since`. Default: none. */
+  /** Parameters that are accepted and have no effect, by their wire names, such as `modified_since` or `x-api-version`. Default: none. */
   readonly ignores?: ReadonlyArray<string> | undefined
   /** Parameters that get status 422, by their wire names, or one value of them, such as `deleted=true`. Default: none. */
   readonly refuses?: ReadonlyArray<string> | undefined
@@ -193,6 +196,7 @@ export const settingsOf = (options: FakeServiceOptions) => ({
   apiVersions: options.apiVersions,
   defaultLimit: options.defaultLimit ?? defaultLimit,
   maxLimit: options.maxLimit ?? maxLimit,
+  pageCap: options.pageCap ?? Infinity,
   order: options.order ?? "asked",
   defaultOrder: options.defaultOrder ?? "id",
   filters: options.filters ?? "beforePaging",

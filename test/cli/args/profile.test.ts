@@ -116,7 +116,9 @@ describe("a profile", () => {
     ["clientSecret", { north: { clientSecret: "hunter2" } }, "is a secret"],
     ["an unknown key", { north: { zon: "UTC" } }, "north.zon is not a setting"],
     ["a list", { north: { zone: ["UTC"] } }, "north.zone must be a text"],
-    ["no such profile", { south: {} }, "has no profile north"],
+    ["no such profile", { south: {} }, "has no profile north\n"],
+    ["no such profile, but one of nearly its name", { nroth: {} }, "has no profile north; did you mean nroth?"],
+    ["a key of nearly its name", { north: { dayStart: "hunter2" } }, "is not a setting; did you mean dayStarts?"],
     ["two clocks", { north: { zone: "UTC", zoneFile: "zones.csv" } }, "has zone and zoneFile"],
     ["an array", { north: [] }, "must be an object"],
     ["no JSON", `{\n"north": hunter2 }\n`, "is not JSON: look at line 2"],
@@ -201,12 +203,109 @@ describe("a profile", () => {
       assert.isFalse(Fs.existsSync(`${folder}/time-punches/profile.db`))
     })))
 
-  it.effect("needs no folder for settings if none is selected", () =>
-    inFake(Effect.gen(function*() {
-      const { code, stderr } = yield* cli(["list", "--json"], { env: without("HOME", "XDG_CONFIG_HOME") })
+  it.effect.each<readonly [name: string, env: Environment]>([
+    ["no folder", {}],
+    ["a folder that depends on where a run begins", { HOME: "home", XDG_CONFIG_HOME: "settings" }]
+  ])(
+    "needs no folder for settings if none is selected, and names what is not set: %s",
+    ([, env]) =>
+      inFake(Effect.gen(function*() {
+        const given = { ...without("HOME", "XDG_CONFIG_HOME"), ...env }
+        const listed = yield* cli(["list", "--json"], { env: given })
+        const shown = yield* cli(["config", "show"], { env: given })
+        const selected = yield* cli(["list", "--profile", "north"], { env: given })
+        const byVariable = yield* cli(["list"], { env: { ...given, TIME_PUNCHES_PROFILE: "north" } })
 
-      assert.strictEqual(code, 0, stderr)
+        assert.strictEqual(listed.code, 0, listed.stderr)
+        assert.deepStrictEqual([shown.code, selected.code, byVariable.code], [0, 3, 3])
+        assert.include(shown.stdout, "TIME_PUNCHES_BASE_URL")
+        for (const { stderr } of [shown, selected, byVariable]) {
+          assert.include(stderr, "there is no folder for profiles: neither HOME nor XDG_CONFIG_HOME names one; set XDG")
+        }
+      }))
+  )
+})
+
+describe("a variable that is no setting", () => {
+  const meant: ReadonlyArray<readonly [name: string, text: string]> = [
+    ["TIME_PUNCHES_DATABASE", "; did you mean TIME_PUNCHES_DATABASE_URL?"],
+    ["TIME_PUNCHES_BASEURL", "; did you mean TIME_PUNCHES_BASE_URL?"],
+    ["TIME_PUNCHES_TOKEN", "; did you mean TIME_PUNCHES_ACCESS_TOKEN?"],
+    ["TIME_PUNCHES_ACCES_TOKEN", "; did you mean TIME_PUNCHES_ACCESS_TOKEN?"],
+    ["TIME_PUNCHES_SECRET", "; did you mean TIME_PUNCHES_CLIENT_SECRET?"],
+    ["TIME_PUNCHES_COMPANY", "; did you mean TIME_PUNCHES_COMPANY_ID?"],
+    ["TIME_PUNCHES_REQUESTS_PER_SECONDS", "; did you mean TIME_PUNCHES_REQUESTS_PER_SECOND?"],
+    ["TIME_PUNCH_PAGE_SIZE", "; did you mean TIME_PUNCHES_PAGE_SIZE?"],
+    ["TIMEPUNCHES_API_VERSION", "; did you mean TIME_PUNCHES_API_VERSION?"],
+    ["time_punches_profile", "; did you mean TIME_PUNCHES_PROFILE?"],
+    ["TIME_PUNCHES_ZEBRA", "\ntime-punches help environment lists the variables."]
+  ]
+
+  it.effect.each(meant)("is warned of once, by its name: %s", ([name, text]) =>
+    inFake(Effect.gen(function*() {
+      const folder = yield* temporaryFolder
+      Fs.writeFileSync(`${folder}/x.env`, `# TIME_PUNCHES_IN_A_COMMENT=1\n${name}=hunter2\nOTHER=1\n`)
+      const ofEnvironment = yield* cli(["config", "show", "--json", "-q"], {
+        env: { ...environment, [name]: "hunter2" }
+      })
+      const ofFile = yield* cli(["config", "show", "--json", "-q", "--variables", `${folder}/x.env`])
+
+      assert.deepStrictEqual([ofEnvironment.code, ofFile.code], [0, 0])
+      assert.strictEqual(ofEnvironment.stderr, `${name} is not a setting${text}\n`)
+      assert.strictEqual(ofFile.stderr, `${name} is not a setting, in ${folder}/x.env${text}\n`)
     })))
+
+  it.effect("is none of those that are read, and none of another program", () =>
+    inFake(Effect.gen(function*() {
+      const others = {
+        TIME: "1",
+        TIME_ZONE: "UTC",
+        TIMEOUT_MS: "5",
+        TIME_PUNCHES_KNOWN_KEYS: "data[].voided",
+        PGHOST: "x"
+      }
+      const { code, stderr } = yield* cli(["config", "show", "--json", "-q"], { env: { ...environment, ...others } })
+
+      assert.deepStrictEqual([code, stderr], [0, ""])
+    })))
+})
+
+describe("a file of --variables", () => {
+  it.effect.each<readonly [line: string, value: string]>([
+    ["N=ab#cd", "ab#cd"],
+    ["N=#ab", "#ab"],
+    ["N=ab # cd", "ab"],
+    ["N=ab\t#cd", "ab"],
+    ["N=ab#cd # ef", "ab#cd"],
+    ["N=\"ab # cd\" # ef", "ab # cd"],
+    ["N='ab#cd'", "ab#cd"],
+    ["N=`ab#cd`", "ab#cd"],
+    ["N=\"ab\"#cd", "\"ab\"#cd"],
+    ["export N = ab#cd", "ab#cd"],
+    ["N: ab#cd", "ab#cd"],
+    ["N=ab#cd\r", "ab#cd"],
+    ["A=1\n  # B=2\nN=a=b#c", "a=b#c"],
+    ["N=\"ab\\ncd\"", "ab\\u000acd"],
+    ["N=it's", "it's"]
+  ])(
+    "has a comment only at the start of a line or behind a blank: %j",
+    ([line, value]) =>
+      inFake(Effect.gen(function*() {
+        const folder = yield* temporaryFolder
+        Fs.writeFileSync(
+          `${folder}/x.env`,
+          `${line.replace("N", "TIME_PUNCHES_CLIENT_ID")}\nB=1\n`
+        )
+        const { code, stdout } = yield* cli(["config", "show", "--json", "--variables", `${folder}/x.env`], { env: {} })
+
+        assert.strictEqual(code, 0)
+        const rows: ReadonlyArray<{ readonly name: string; readonly value: string }> = JSON.parse(stdout)
+        assert.strictEqual(
+          JSON.stringify(rows.find(({ name }) => name === "TIME_PUNCHES_CLIENT_ID")?.value),
+          JSON.stringify(value).replace("\\\\u000a", "\\n")
+        )
+      }))
+  )
 })
 
 describe("time-punches config show", () => {

@@ -76,6 +76,49 @@ describe("time-punches copy feed", () => {
       assert.strictEqual(JSON.parse(read(state)).position, eventsOf(kinds.stdout).at(-1).position)
     })))
 
+  it.effect("begins with what changed after an instant, and refuses one before the history or beside a position", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+      const [{ at }] = eventsOf((yield* feed(file)).stdout)
+      yield* (yield* FakeService).edit([one], { approved: false, notes: "corrected" })
+      yield* sync(file)
+      const changed = yield* feed(file, "--since", at, "--kind", "edited", "--changed", "approved,notes")
+      const now = yield* feed(file, "--since", "now")
+      const before = yield* feed(file, "--since", "2000-01-01T00:00:00Z")
+      const both = yield* feed(file, "--since", at, "--after", "now")
+      const date = yield* feed(file, "--since", "2026-03-09")
+      const state = `${file}.state.json`
+      const kept = yield* feed(file, "--since", at, "--state", state, "--kind", "deleted")
+
+      assert.deepStrictEqual([told(changed.stdout), changed.stderr], [[[one, "edited"]], ""])
+      assert.deepStrictEqual([now, before, both, date].map(({ code, stdout }) => [code, stdout]), [
+        [0, ""],
+        [7, ""],
+        [2, ""],
+        [2, ""]
+      ])
+      assert.include(before.stderr, "Run it without --since")
+      assert.include(both.stderr, "--since goes without --after")
+      assert.include(date.stderr, "an RFC 3339 instant with a zone")
+      assert.deepStrictEqual([kept.code, kept.stderr], [0, ""])
+      assert.include(JSON.parse(read(state)).position, `/${one}`)
+    })))
+
+  it.effect("says in one line that a state has no event of these kinds or fields", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      yield* sync(file)
+      for (
+        const flags of [["--kind", "edited"], ["--changed", "approved"], ["--kind", "present", "--changed", "tips"]]
+      ) {
+        const { code, stderr, stdout } = yield* feed(file, ...flags)
+        assert.deepStrictEqual([code, stdout, linesOf(stderr).length], [0, "", 1])
+        assert.include(stderr, `all present: ${flags.join(" ")} selects none of them; --since TIME begins with`)
+      }
+      for (const flags of [[], ["--kind", "present,edited"], ["--kind", "edited", "--after", "now"]]) {
+        assert.strictEqual((yield* feed(file, ...flags)).stderr, "")
+      }
+    })))
+
   it.effect("refuses a file of another database, another company, or another kind", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       yield* sync(file)
@@ -140,7 +183,9 @@ describe("time-punches copy feed", () => {
       const none = yield* feed(file)
       yield* sync(file)
       const [{ position }] = eventsOf((yield* feed(file)).stdout)
-      execute(file, "UPDATE time_punches_sync SET known_since = history_last + 1, history_last = history_last + 1")
+      yield* (yield* FakeService).edit([one], { notes: "corrected" })
+      yield* sync(file)
+      execute(file, "UPDATE time_punches_sync SET known_since = history_last")
       const pruned = yield* feed(file, "--after", position)
       const foreign = yield* feed(file, "--after", position.replace(/\/state.*$/, "/1").replace(/^(\d+\/)2/, "$19"))
 

@@ -374,7 +374,7 @@ describe("time-punches sync", () => {
       owner.exec("CREATE TABLE t (a); BEGIN EXCLUSIVE")
       const unopened: Array<string> = []
       const opening = yield* Effect.forkChild(repeated(other, unopened))
-      yield* until(unopened, "sync waits for its database: the database failed: database is locked")
+      yield* until(unopened, `sync waits for its database: the database failed: ${other}: database is locked`)
       owner.close()
       yield* until(unopened, "first load: ")
       yield* Fiber.interrupt(opening)

@@ -74,6 +74,23 @@ describe("--max-age", () => {
       }))
   )
 
+  it.effect.each<readonly [args: ReadonlyArray<string>, text: RegExp]>([
+    [["copy", "status"], / 31m ahead of this clock /],
+    [["copy", "status", "--json"], /"ageSeconds":-1860,/],
+    [["summary", "--by", "user", ...week], /, 31m ahead of this clock\n/],
+    [["doctor"], /the last sync run ended 31m ahead of this clock/]
+  ])(
+    "is no age of 0 where the clock of the last run was ahead: %j",
+    ([args, text]) =>
+      withFile(Effect.fnUntraced(function*(file) {
+        yield* cli(["sync", "--database", file])
+        yield* TestClock.setTime(copyStart - 31 * 60_000)
+        const { stderr, stdout } = yield* cli([...args, "--database", file])
+
+        assert.match(stdout + stderr, text)
+      }))
+  )
+
   it.effect("is 10 for a status without a complete sync run, and 7 for a sum", () =>
     withFile(Effect.fnUntraced(function*(file) {
       const service = yield* FakeService

@@ -1,19 +1,23 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
-import { execFileSync } from "node:child_process"
+import { execFile, execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
+import { promisify } from "node:util"
 import { checkClock, layerClockSkew } from "../../../src/cli/doctor/listing.ts"
 import { fail, ok, renderAdvice, warn } from "../../../src/cli/doctor/report.ts"
+import { twoCompanies } from "../../../src/cli/sandbox/companies.ts"
 import { writeParameters } from "../../../src/listing/parameters.ts"
+import { FakeServer } from "../../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, Fault, generatePunches } from "../../../src/testing/index.ts"
+import { environmentOf } from "../child.ts"
 import { cli, environment, queries, temporaryFolder, without } from "../support.ts"
-import { examine, type Lie } from "./support.ts"
+import { examine, type Lie, withRows } from "./support.ts"
 
-const fake = FakeService.layer({
-  punches: generatePunches({ seed: 8, count: 400, companyId: defaultCompany.id })
-})
+const punches = generatePunches({ seed: 8, count: 400, companyId: defaultCompany.id })
+
+const fake = FakeService.layer({ punches })
 
 const page = Fs.readFileSync(new URL("../../../docs/09-command-line.md", import.meta.url), "utf8")
 
@@ -22,15 +26,16 @@ const section = page.split(/^## /m).find((text) => text.startsWith("doctor\n")) 
 
 const quoted = [...section.matchAll(/```txt\n([\s\S]*?)```/g)].map(([, text = ""]) => text)
 
-const dropUser: Lie = { ask: (query) => query.delete("user_id") }
+/** A service that omits the first punch of a user; the command's machine is two minutes ahead. */
+const omitting: Lie = {
+  answer: (page, query) => query.has("user_id") ? withRows(page, page.data.slice(1)) : page,
+  headers: { date: "Fri, 01 May 2026 00:00:00 GMT" }
+}
 
-/** The service of the page: the command's machine is two minutes ahead, and it drops a filter. */
-const serviceOfPage: Lie = { ...dropUser, headers: { date: "Fri, 01 May 2026 00:00:00 GMT" } }
-
-const clockOfPage = TestClock.setTime(Date.parse("2026-05-01T00:02:00Z"))
+const setClock = TestClock.setTime(Date.parse("2026-05-01T00:02:00Z"))
 
 describe("time-punches doctor", () => {
-  it.effect("reports ok for every check of a healthy service, with about 40 requests", () =>
+  it.effect("reports ok for every check of a healthy service, with about 30 requests", () =>
     Effect.gen(function*() {
       const { advice, bad, code, found, stderr } = yield* examine()
 
@@ -46,11 +51,11 @@ describe("time-punches doctor", () => {
         "rows",
         "clock",
         "page size",
-        "cursors",
-        "cursors with a filter"
+        "breaks",
+        "cursors"
       ])
       assert.strictEqual(found.get("cursors")?.[1], "4 pages forward, 80 punches, none twice")
-      assert.isAtMost((yield* queries).length, 40)
+      assert.isAtMost((yield* queries).length, 35)
     }).pipe(Effect.provide(fake)))
 
   it.effect("sends every filter of the interface, but approvals of employees and an order", () =>
@@ -65,50 +70,95 @@ describe("time-punches doctor", () => {
       )
     }).pipe(Effect.provide(fake)))
 
-  it.effect("says what it sees and advises once, as its page of the docs shows", () =>
+  it.effect("says of a sandbox what its page of the docs shows", () =>
     Effect.gen(function*() {
-      yield* clockOfPage
-      const { code, stderr, stdout } = yield* examine({ lie: serviceOfPage })
+      const { code, stdout } = yield* examine()
 
       assert.lengthOf(quoted, 1)
       const real = stdout.split("\n")
       const lines = (quoted[0] ?? "").trimEnd().split("\n")
       assert.isAbove(lines.length, 8)
       for (const line of lines) if (line !== "…") assert.include(real, line)
-      assert.strictEqual(lines.at(-1), real.at(-2))
-      assert.strictEqual(code, 7)
+      assert.strictEqual(code, 0)
+    }).pipe(Effect.provide(FakeService.layer({ punches: twoCompanies(400, 1).punchesOf(0) }))))
+
+  it.effect("has one line for a filter that omits a punch, one for all others, and one advice", () =>
+    Effect.gen(function*() {
+      yield* setClock
+      const { advice, bad, code, found, stderr } = yield* examine({ lie: omitting })
+
+      assert.deepStrictEqual([code, bad], [7, ["clock", "filter user_id"]])
+      assert.match(found.get("filter user_id")?.[1] ?? "", /^punch \d+ matches, and is not among \d+ punch(es)?$/)
+      assert.match(found.get("filters")?.[1] ?? "", /^13 omit no punch that matches$/)
+      assert.match(advice, /omits matching punches: .* \[filter user_id\] Then see the other finding\.$/)
       assert.match(stderr, /^time-punches: 1 of \d+ checks failed\n$/)
     }).pipe(Effect.provide(fake)))
 
   it.effect("prints the same as one object with --json, and exits alike", () =>
     Effect.gen(function*() {
-      yield* clockOfPage
-      const text = yield* examine({ lie: serviceOfPage })
-      const json = yield* examine({ lie: serviceOfPage, flags: ["--json"] })
+      yield* setClock
+      const text = yield* examine({ lie: omitting })
+      const json = yield* examine({ lie: omitting, flags: ["--json"] })
       const { advice, checks } = JSON.parse(json.stdout)
       const lines = text.stdout.split("\n").slice(0, -2)
 
       assert.deepStrictEqual([json.code, json.stderr], [text.code, text.stderr])
-      assert.isAbove(checks.length, 30)
+      assert.isAbove(checks.length, 14)
       for (const [at, { check, detail, status }] of checks.entries()) {
         assert.strictEqual(lines[at], `${status.padEnd(4)}  ${check.padEnd(34)}  ${detail}`)
       }
       assert.strictEqual(lines.length, checks.length)
       assert.include(text.advice ?? "", advice)
-      assert.match(advice, /does not apply these filters/)
+      assert.match(advice, /omits matching punches/)
     }).pipe(Effect.provide(fake)))
 
-  it.effect("checks the filters that are given, and says how much of them a punch shows", () =>
+  it.effect("reads the filters that are given as a run does, and does not ask whether others give too much", () =>
     Effect.gen(function*() {
+      const lie = { ask: (query: URLSearchParams) => query.delete("approved") }
       const good = yield* examine({ flags: ["--flags", "late", "--approved", "false"] })
-      const bad = yield* examine({
-        lie: { ask: (query) => query.delete("approved") },
-        flags: ["--approved", "false"]
+      const others = yield* examine({ lie })
+      const bad = yield* examine({ lie, flags: ["--approved", "false"], waits: true })
+
+      assert.deepStrictEqual([good.code, others.code, bad.code], [0, 0, 7])
+      assert.match(bad.found.get("request")?.[1] ?? "", /approved/)
+      assert.match(bad.advice, /^Advice: The service ignores this filter/)
+    }).pipe(Effect.provide(fake)))
+
+  it.live("prints eight requests with --ask, which a shell can send, and sends none", () =>
+    Effect.gen(function*() {
+      const { code, stdout } = yield* cli(["doctor", "--ask"], { env: {} })
+      const service = yield* FakeService
+      const [sent, { url }] = [yield* service.requests, yield* FakeServer]
+      const shell = yield* Effect.promise(() => {
+        const ran = promisify(execFile)("bash", ["-c", stdout], { env: { ...process.env, ...environmentOf(url) } })
+        ran.child.stdin?.end(`${defaultCompany.accessToken}\n`)
+        return ran
       })
 
-      assert.strictEqual(good.code, 0)
-      assert.match(good.found.get("filter as given")?.[1] ?? "", /^\d+ punches, all match as far as a punch shows it$/)
-      assert.strictEqual(bad.found.get("filter as given")?.[0], "FAIL")
+      assert.deepStrictEqual([code, sent.length, stdout.match(/^# [1-8]\. /gm)?.length], [0, 0, 8])
+      assert.notMatch(stdout, /fake-client/)
+      assert.strictEqual(
+        (yield* service.requests).map(({ endpoint }) => endpoint).join(" "),
+        "token token page page page page page page"
+      )
+      assert.deepStrictEqual(
+        [...shell.stdout.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status),
+        ["401", "200", "200", "200", "200", "200", "200", "200"]
+      )
+      assert.match(shell.stdout, /x-api-version: 2020-01-01/)
+    }).pipe(Effect.provide(FakeServer.layer().pipe(Layer.provideMerge(fake)))))
+
+  it.effect("counts breaks, and names the fields that may take punches away, until they are harmless", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* service.inject(Fault.badRow(0, { voided_at: "2026-03-02T14:00:00Z" }))
+      const marked = yield* examine()
+      const harmless = yield* examine({ env: { ...environment, TIME_PUNCHES_KNOWN_KEYS: "data[].voided_at" } })
+
+      assert.match(marked.found.get("breaks")?.[1] ?? "", /^\d+ breaks, [1-9]\d* deleted$/)
+      assert.deepStrictEqual([marked.code, marked.bad], [0, ["unknown fields", "marks"]])
+      assert.match(marked.found.get("marks")?.[1] ?? "", /data\[\]\.voided_at may take away a punch or a break/)
+      assert.deepStrictEqual(harmless.bad, ["unknown fields"])
     }).pipe(Effect.provide(fake)))
 
   it.effect("makes several pages of a few punches, and warns when there are none", () =>
@@ -192,7 +242,9 @@ describe("time-punches doctor", () => {
         yield* Effect.forEach(["2022-05-01", "2025-01-01", "2026-07-02"], statusOf),
         ["warn", "ok", "warn"]
       )
-    }).pipe(Effect.provide(fake)))
+    }).pipe(
+      Effect.provide(FakeService.layer({ punches: punches.map((punch) => Object.assign({}, punch, { tips: 0 })) }))
+    ))
 
   it.effect("compares its clock with the date of a response", () =>
     Effect.gen(function*() {

@@ -206,6 +206,28 @@ describe("the tools of an assistant", () => {
       assert.include(keysIn(with_.result), "hourly_wage")
     })))
 
+  it.live("escape what a person who checks a note does not see, and keep its lines", () =>
+    inFake(Effect.gen(function*() {
+      const hidden = [..."\u{e0041}\u{e007f}\u200b\u200d\u2060\ufeff\u00ad\u202e\u2066\u3164\u001b\u009b"]
+      const names = `kind,id,name\nuser,501,Dana${hidden[0]}Levi\n`
+      const { ask, database } = yield* withTools({ names })
+      yield* FakeService.use((service) =>
+        service.edit([1], { notes: `late${hidden.join("-")}\nas agreed`, pos_type: `web${hidden[2]}` })
+      )
+      yield* cli(["sync", "--database", database])
+      const calls = [ask("list", week), ask("recent_changes"), ask("payroll_check", week)]
+      const answers = yield* Effect.all(calls)
+
+      const texts = answers.map((answer) => JSON.stringify(answer))
+      for (const text of texts) for (const char of hidden) assert.notInclude(text, char)
+      for (const text of texts.slice(0, 2)) {
+        assert.include(text, String.raw`"untrustedText":"late\\u{e0041}-\\u{e007f}-\\u200b-`)
+        assert.include(text, String.raw`\\u009b\nas agreed"`)
+        assert.include(text, String.raw`"untrustedText":"web\\u200b"`)
+      }
+      assert.include(texts[0], String.raw`Dana\\u{e0041}Levi`)
+    })))
+
   it.live("tell of no wage of 0 and of none that is far without --with-wages, and count none", () =>
     inFake(Effect.gen(function*() {
       const [bare, shown] = [yield* withTools(), yield* withTools({ withWages: true })]

@@ -173,6 +173,79 @@ describe("time-punches payroll close", () => {
       assert.match(stderr, /^swept whole on \d{4}-\d\d-\d\d: a wage or a break/)
     })))
 
+  it.live.each(
+    [
+      ["a higher wage", 1650, ["503,15.00,-8.00,-120.00", "503,16.50,8.00,132.00"]],
+      ["a lower wage", 1400, ["503,14.00,8.00,112.00", "503,15.00,-8.00,-120.00"]],
+      ["no wage", 0, ["503,0.00,8.00,0.00", "503,15.00,-8.00,-120.00"]]
+    ] as const
+  )(
+    "pays the difference of %s for the past once, when a sweep has seen it",
+    ([_, wage, rows]) =>
+      inFake(Effect.gen(function*() {
+        const file = yield* copy
+        const run = onCopy(file)
+        const mapping = `${file}.json`
+        const columns = [
+          { header: "User", value: "userId" },
+          { header: "Rate", value: "rate" },
+          { header: "Hours", value: "hours" },
+          { header: "Cost", value: "cost" }
+        ]
+        Fs.writeFileSync(
+          mapping,
+          JSON.stringify({ v: 1, by: ["user"], hours: "decimal:2", rounding: "halfUp", columns })
+        )
+        assert.strictEqual((yield* run("payroll", "close", ...week)).code, 0)
+        const service = yield* FakeService
+        const modified = "2026-03-03T22:00:00Z"
+        yield* service.edit([3], { hourly_wage: wage, modified })
+        assert.strictEqual((yield* cli(["sync", "--database", file, "--sweep", "all"])).code, 0)
+        assert.strictEqual((yield* run("payroll", "correct")).code, 0)
+        const { stdout } = yield* run("payroll", "file", "1.2", "--mapping", mapping)
+        const again = yield* run("payroll", "due")
+
+        assert.deepStrictEqual(stdout.trimEnd().split(/\r?\n/).slice(1), [...rows])
+        assert.include(again.stderr, "nothing is due")
+        // Put back, it is due the other way round.
+        yield* service.edit([3], { hourly_wage: 1500, modified })
+        assert.strictEqual((yield* cli(["sync", "--database", file, "--sweep", "all"])).code, 0)
+        assert.match((yield* run("payroll", "due")).stdout, /^due after 1\.2/)
+      }))
+  )
+
+  it.live("write one text of a duration in every table, so that rows add up to what stands below them", () =>
+    inFakeOf(
+      [1, 2, 3].map((id) =>
+        punch(id, {
+          user_id: 500 + id,
+          clocked_in: "2026-03-02T14:00:00Z",
+          clocked_out: "2026-03-02T21:59:40Z",
+          breaks: []
+        })
+      )
+    )(Effect.gen(function*() {
+      const file = yield* copy
+      const run = onCopy(file)
+      const report = `${file}.html`
+      const tables = [
+        yield* run("payroll", "close", ...week),
+        yield* run("payroll", "show", "1.1"),
+        yield* run("list"),
+        yield* run("summary", "--by", "user"),
+        yield* run("report", ...week, "--output", report).pipe(
+          Effect.map((ran) => ({ ...ran, stdout: Fs.readFileSync(report, "utf8") }))
+        )
+      ]
+
+      for (const { code, stderr, stdout } of tables) {
+        assert.strictEqual(code, 0, stderr)
+        assert.isAtLeast(stdout.match(/7:59:40/g)?.length ?? 0, 3)
+        assert.notMatch(stdout, /\b7:59\b(?!:)/)
+      }
+      assert.match((yield* run("payroll", "list")).stdout, / 23:59 /)
+    })))
+
   it.live("reads a file that it may not write", (context) => {
     needs(context, process.getuid?.() === 0, "only root can be another user, to whom the mode of a file applies")
     return inFake(Effect.gen(function*() {

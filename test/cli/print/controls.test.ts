@@ -1,9 +1,10 @@
 /** Text of others on a terminal: no command lets a control of a note, a name or a code reach it; files and pipes keep each byte. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Console, Effect } from "effect"
 import * as Fs from "node:fs"
+import { logOf } from "../../../src/cli/print/messages.ts"
 import { shownCells } from "../../../src/cli/print/output.ts"
-import { FakeService } from "../../../src/testing/index.ts"
+import { FakeService, Fault } from "../../../src/testing/index.ts"
 import { servicePunch } from "../../support/wire.ts"
 import { cli, environment, temporaryFolder } from "../support.ts"
 
@@ -39,7 +40,23 @@ const writers: Readonly<Record<string, (folder: string) => ReadonlyArray<string>
     folder
   ) => ["payroll", "diff", "--close", "1", "--format", "csv", "--rows", "people", "--names", `${folder}/names.csv`],
   file: (folder) => ["payroll", "file", "1", "--mapping", `${folder}/mapping.json`, "--names", `${folder}/names.csv`],
+  preview: (folder) => [
+    "payroll",
+    "file",
+    "--preview",
+    ...week,
+    "--source",
+    "service",
+    "--mapping",
+    `${folder}/mapping.json`,
+    "--names",
+    `${folder}/names.csv`
+  ],
   // Those that are escaped where they are laid out, or as JSON.
+  "ndjson of feed": () => ["copy", "feed"],
+  "table of feed": () => ["copy", "feed", "--format", "table"],
+  "json of show": () => ["payroll", "show", "1", "--json"],
+  "table of closes": () => ["payroll", "list"],
   table: () => ["list"],
   ndjson: () => ["list", "--format", "ndjson"],
   json: () => ["list", "--json"],
@@ -48,7 +65,18 @@ const writers: Readonly<Record<string, (folder: string) => ReadonlyArray<string>
   "table of diff": (folder) => ["payroll", "diff", "--close", "1", "--names", `${folder}/names.csv`]
 }
 
-const onDatabase = new Set(["diff of punches", "diff of people", "file", "table of diff"])
+const onDatabase = new Set([
+  "diff of punches",
+  "diff of people",
+  "file",
+  "table of diff",
+  "ndjson of feed",
+  "table of feed",
+  "json of show",
+  "table of closes"
+])
+/** What prints the text of a mapping, whose separator is a tab. */
+const ofMapping = new Set(["file", "preview"])
 
 const punches = [1, 2, 3].map((id) =>
   servicePunch({
@@ -74,7 +102,8 @@ describe("controls in text of others", () => {
         const database = ["--database", `${folder}/punches.db`]
         if (onDatabase.has(name)) {
           yield* cli(["sync", "--history", ...database])
-          const closed = yield* cli(["payroll", "close", ...week, "--accept", "unapproved,stale", ...database])
+          const note = ["--note", hostile.replaceAll("\u0000", "")]
+          const closed = yield* cli(["payroll", "close", ...week, "--accept", "unapproved,stale", ...note, ...database])
           assert.strictEqual(closed.code, 0, closed.stderr)
           yield* FakeService.use((service) =>
             service.edit([2], { clocked_out: "2026-03-03T23:00:00Z", notes: `${hostile}!` })
@@ -108,7 +137,7 @@ describe("controls in text of others", () => {
           const { code, stderr, stdout } = yield* cli([...args, ...flags], { terminal: true, colour: true, env })
           assert.strictEqual(code, piped.code, stderr)
           assert.deepStrictEqual(
-            obeyedIn(stdout).filter((char) => char !== (name === "file" ? "\t" : "")),
+            obeyedIn(stdout).filter((char) => char !== (ofMapping.has(name) ? "\t" : "")),
             [],
             JSON.stringify(stdout)
           )
@@ -132,6 +161,35 @@ describe("controls in text of others", () => {
         if (!/^(table|ndjson|json)/.test(name) && name !== "diff of people") assert.include(piped.stdout, "\u001b")
       }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches }))), 30_000)
   }
+
+  it.live("do not reach a terminal by an error, a retry, a warning of the log, or an event as JSON", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const text = JSON.stringify({ title: hostile, detail: hostile, message: hostile })
+      for (const status of [403, 503]) {
+        for (const flags of [[], ["--log-format", "json"], ["--verbose"]]) {
+          yield* service.inject(
+            Fault.status(status, { body: { contentType: "application/problem+json", text } }),
+            { times: 2 }
+          )
+          const { stderr, stdout } = yield* cli(["list", ...flags], { terminal: true, colour: true })
+          yield* service.clearFaults
+          assert.deepStrictEqual(obeyedIn(stdout + stderr), [], JSON.stringify(stderr))
+          if (status === 403) assert.include(stderr, "403")
+        }
+      }
+      const logged: Array<string> = []
+      for (const format of ["lines", "json"] as const) {
+        for (const isServer of [false, true]) {
+          yield* Effect.logWarning(`a database says: ${hostile}`).pipe(
+            Effect.provide(logOf(format, isServer)),
+            Effect.provideService(Console.Console, { ...console, error: (line: string) => void logged.push(line) })
+          )
+        }
+      }
+      assert.lengthOf(logged, 4)
+      for (const line of logged) assert.deepStrictEqual(obeyedIn(line), [], JSON.stringify(line))
+    }).pipe(Effect.scoped, Effect.provide(FakeService.layer({ punches }))))
 
   it.live("leave what we style: titles are bold, and what is negative is red", () =>
     Effect.gen(function*() {

@@ -162,6 +162,61 @@ describe("summary with thresholds", () => {
       assert.deepStrictEqual(yield* of("week"), [[undefined, "2026-03-09", 14, 1]])
     })))
 
+  it.effect("are those of the job in which each hour was worked, and add up to those of the person", () =>
+    inFake(Effect.gen(function*() {
+      const flags = [...thresholds, "--zone-file", yield* zonesFile]
+      const of = (by: string, ...more: ReadonlyArray<string>) =>
+        Effect.map(
+          cli(["summary", "--week", "2026-03-09", ...flags, "--by", by, "--json", ...more]),
+          ({ stdout }) =>
+            rowsOf(stdout).map((row) =>
+              [row["userId"], row["locationId"]].concat(
+                ["regularSeconds", "overSeconds", "doubleSeconds"].map((name) => Number(row[name]) / 3600)
+              )
+            )
+        )
+
+      // Seven hours in New York, then six in Honolulu: the first of them is the eighth of the day.
+      assert.deepStrictEqual(yield* of("user,location"), [
+        [1, 301, 40, 10, 0],
+        [2, 301, 7.25, 0, 0],
+        [2, 303, 1, 4, 1]
+      ])
+      assert.deepStrictEqual(yield* of("location"), [[undefined, 301, 47.25, 10, 0], [undefined, 303, 1, 4, 1]])
+      assert.deepStrictEqual(yield* of("department"), [[undefined, undefined, 48.25, 14, 1]])
+    })))
+
+  it.effect("have no regular hour on the seventh day of a workweek, whose other days a period may cut off", () =>
+    inFakeOf(
+      Array.from(
+        { length: 8 },
+        (_, at) => shift(at + 1, 1, `2026-03-${String(8 + at).padStart(2, "0")}T15:00:00Z`, 6, at % 2 === 0 ? 303 : 301)
+      )
+    )(Effect.gen(function*() {
+      const zones = yield* zonesFile
+      const of = (...flags: ReadonlyArray<string>) =>
+        Effect.map(
+          cli(["summary", "--zone-file", zones, "--by", "user", "--json", ...flags]),
+          ({ stdout }) =>
+            rowsOf(stdout).map((row) =>
+              ["regularSeconds", "overSeconds", "doubleSeconds"].map((name) => Number(row[name]) / 3600)
+            )
+        )
+      const last = ["--from", "2026-03-15", "--to", "2026-03-15"]
+
+      assert.deepStrictEqual(yield* of(...last, "--seventh-day"), [[0, 6, 0]])
+      assert.deepStrictEqual(yield* of(...last, "--seventh-day=5h"), [[0, 5, 1]])
+      assert.deepStrictEqual(yield* of("--from", "2026-03-08", "--to", "2026-03-15", "--seventh-day=5h"), [[42, 5, 1]])
+      // The week ends on Saturday: its days are 8 to 14.
+      assert.deepStrictEqual(yield* of(...last, "--seventh-day", "--week-starts", "sunday"), [[6, 0, 0]])
+      assert.deepStrictEqual(
+        yield* of("--from", "2026-03-14", "--to", "2026-03-15", "--seventh-day=0h", "--week-starts", "sunday"),
+        [[6, 0, 6]]
+      )
+      const { stderr } = yield* cli(["summary", "--zone-file", zones, "--seventh-day"])
+      assert.match(stderr, /^--seventh-day: a week that the listed punches cover in part/)
+    })))
+
   it.effect("request every page once", () =>
     inFake(Effect.gen(function*() {
       yield* cli([...week, ...thresholds, "--zone", "UTC", "--page-size", "3"])
@@ -171,11 +226,9 @@ describe("summary with thresholds", () => {
 
   it.effect.each(
     [
-      [
-        "--weekly-threshold 40h --zone UTC",
-        /--weekly-threshold does not go with --by location: the hours of all locations.*\n {2}Give --by user;/
-      ],
-      ["--daily-threshold 8h --by user,role --zone UTC", /--daily-threshold does not go with --by role:/],
+      ["--seventh-day --by user,role", /--seventh-day has no zone: .*\n {2}Add --zone/],
+      ["--seventh-day=8 --zone UTC", /--seventh-day: "8".*hours up to 99999\.99h/],
+      ["--seventh-day 8h --zone UTC", /8h/],
       ["--weekly-threshold 40h --by user", /--weekly-threshold has no zone: .*\n {2}Add --zone/],
       [
         "--weekly-threshold 40 --by user --zone UTC",

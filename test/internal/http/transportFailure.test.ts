@@ -35,6 +35,17 @@ describe("transportFailureOf", () => {
     assert.strictEqual(failure.retry?.limit ?? 0, limit)
   })
 
+  it.each(["EMFILE", "ENFILE", "EACCES", "EPERM", "EADDRNOTAVAIL", "ENOBUFS", "A_CODE_OF_THE_FUTURE"])(
+    "says Connect where the system refuses the connection itself: %s",
+    (code) => {
+      for (const syscall of ["connect", "getaddrinfo"]) {
+        const cause = new Error("fetch failed", { cause: Object.assign(withCode(code), { syscall }) })
+        assert.strictEqual(failureOf(cause).reason, "Connect")
+      }
+      assert.strictEqual(failureOf(Object.assign(withCode(code), { syscall: "read" })).reason, "Headers")
+    }
+  )
+
   it("names the body where a code does not say the phase", () => {
     assert.strictEqual(failureOf(withCode("ECONNRESET"), "Body").reason, "Body")
     assert.strictEqual(failureOf(withCode("HPE_INVALID_CHUNK_SIZE"), "Body").reason, "Body")

@@ -6,6 +6,7 @@ import { assert } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Layer, Option, Predicate, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { RetryPolicy, type TimePunch, TimePunches } from "../../../src/index.ts"
+import { twoListings } from "../../../src/internal/wire/spelling.ts"
 import { Sync } from "../../../src/sync/index.ts"
 import { type Prng, prng } from "../../../src/testing/base/prng.ts"
 import { FakeService, type FakeServiceOptions, Fault } from "../../../src/testing/index.ts"
@@ -41,7 +42,9 @@ const rowsOfPage = 7
 
 const drawPlan = (seed: number, random: Prng, dates: { frozen: string | undefined }): ClientPlan => {
   // From a separate sequence: the other draws stay as they were.
-  const nulls = prng(seed ^ 0x51ed27).pick(["both", "both", "false", "false", 400, 422] as const)
+  const spellings = prng(seed ^ 0x51ed27)
+  const nulls = spellings.pick(["both", "both", "false", "false", 400, 422] as const)
+  const hasOther = spellings.chance(0.6)
   const sortById = random.chance(0.4)
   const defaultOrder = random.pick(["id", "id", "clocked_in", "modified"] as const)
   const isById = defaultOrder === "id"
@@ -58,6 +61,7 @@ const drawPlan = (seed: number, random: Prng, dates: { frozen: string | undefine
     pages: random.chance(0.4) ? random.between(1, 4) : undefined,
     options: {
       nulls,
+      refuses: hasOther ? [] : ["include_deleted"],
       defaultOrder,
       cursors,
       defaultLimit: rowsOfPage,
@@ -100,7 +104,8 @@ export const runPlans = Effect.fnUntraced(function*(seeds: Iterable<number>) {
       "DecodeError",
       "PaginationError",
       "deletions missed",
-      "deletions not seen"
+      "deletions not seen",
+      "two listings"
     ]
   ) assert.isAbove(ends.get(end) ?? 0, 0, end)
 })
@@ -275,6 +280,7 @@ const drawRun = (seed: number, ends: Ends) => {
     yield* TestClock.adjust("1 day")
     yield* complete(Sync.run)
     const { deletions, spelling } = copy.checkpoint()
+    if (spelling === twoListings) met("two listings")
     if (deletions === "unswept") met("deletions missed")
     const isSeen = !readsFalse || spelling !== undefined
     if (!isSeen) {

@@ -62,6 +62,20 @@ const marks = [
     "if (Option.exists(watermark, (mark) => Option.exists(at, (first) => first.epochMilliseconds < mark.epochMilliseconds)))"
   ),
   value("pass.ts", "restart-unsorted", "unsorted(running)"),
+  value("pass.ts", "next-listing", "listingAfter(read)"),
+  at(
+    "pass.ts",
+    "third-listing-of-a-confirm",
+    "  const following =",
+    "if (running.deleted === \"again\")"
+  ),
+  at("passes.ts", "two-listings", "    const running = otherListings("),
+  at(
+    "passes.ts",
+    "restart-in-a-later-listing",
+    "  const running = restart(",
+    "if (state.running.deleted === \"only\" || state.running.deleted === \"again\")"
+  ),
   at("passes.ts", "order-refused", "    const running = unsorted(state.running)"),
   at("passes.ts", "empty-run", "    const emptyRuns = state.emptyRuns + 1"),
   at("passes.ts", "cursor-lost", "  const error = new SyncError({ companyId: call.company.id, reason: new CursorLost("),

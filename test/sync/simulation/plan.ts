@@ -43,6 +43,8 @@ export interface Plan {
   readonly sortById: boolean
   /** Whether the service refuses a first page in a given order. */
   readonly refusesOrder: boolean
+  /** Whether the service refuses every request for deleted punches and others alike. */
+  readonly refusesBoth: boolean
   /** Filters that the service ignores. */
   readonly ignores: ReadonlySet<"since" | "window">
   /** Whether each listing has its own cursor texts. */
@@ -133,6 +135,11 @@ export const drawPlan = (seed: number, stores: readonly [StoreKind, ...ReadonlyA
   }
   const order = random.pick(["id", "id", "idDown", "clockedIn", "modified"] as const)
   const isBulk = drawn.has("bulk")
+  // From a separate sequence: the other draws stay as they were.
+  const sides = prng(seed ^ 0x3d4d51cb)
+  const refusesBoth = !isBulk && sides.chance(0.3)
+  // Rows that change sides while both listings are read.
+  if (refusesBoth && sides.chance(0.6)) drawn.add("softDelete").add("undelete")
   // So many rows are there for a sweep that would mark too many of them.
   if (isBulk) drawn.add("hide").add("sweep")
   const hasDates = (dates === "always" || dates === "firstOnly") && !drawn.has("wildDate")
@@ -165,6 +172,7 @@ export const drawPlan = (seed: number, stores: readonly [StoreKind, ...ReadonlyA
     cursors: isByRecord ? "record" : "position",
     sortById,
     refusesOrder,
+    refusesBoth,
     ignores: new Set(
       drawn.has("ignoresFilters")
         ? random.pick<ReadonlyArray<"since" | "window">>([["since"], ["window"], ["since", "window"]])

@@ -49,11 +49,42 @@ const long = (plan: Plan): Plan => ({ ...plan, rows: Math.max(plan.rows, 8), pag
 /** Cursors that name records, in an order that edits move, which the calls replace. */
 const byRecord = { cursors: "record", order: "clockedIn", sortById: true, refusesOrder: false } as const
 
+/** The service refuses each request for both, and rows change sides while two listings are read. */
+const twice = (plan: Plan): Plan => ({ ...having("softDelete", "undelete")(long(plan)), refusesBoth: true })
+
+/** The pages of both take longer than the overlap, and a call that reads them ends by itself. */
+const slowly = (plan: Plan): Plan => {
+  const left = [
+    "serviceBack",
+    "serviceForward",
+    "localStep",
+    "wildDate",
+    "cachedDate",
+    "frozenDate",
+    "futureModified"
+  ]
+  const changed = having("sleeper", "gap")(twice(plan))
+  const faults = new Set([...changed.faults].filter((fault) => !left.includes(fault)))
+  return { ...changed, faults, overlap: minute, lateness: 0, replicaLag: 0, skew: 0 }
+}
+
 const watermark = (value: string) =>
   pass(
     "      ...(isCompared && Option.isSome(watermark) && { horizon: watermark.value }),\n",
     `      ...(Option.isSome(running.horizon) && { watermark: ${value} }),\n`
   )
+
+/** No confirm: a sweep marks what it has not seen. */
+const markedAtOnce = [
+  pass(
+    "return { _tag: \"Kept\", passId: running.pass, missing: Option.none(), checkpoint: { ...counted, running: confirm } }",
+    "return { _tag: \"Kept\", passId: running.pass, missing: Option.some(sweep.window), checkpoint: { ...counted, running: confirm } }"
+  ),
+  passes(
+    "Option.all([verdict.missing, running.before])",
+    "Option.all([verdict.missing, Option.orElseSome(running.before, () => passId)])"
+  )
+]
 
 const isSetBack = "const isSetBack = isAgain"
 
@@ -210,16 +241,7 @@ export const plantings: ReadonlyArray<Planting> = [
   },
   {
     name: "missing at the end of the sweep",
-    edits: [
-      pass(
-        "return { _tag: \"Kept\", passId: running.pass, missing: Option.none(), checkpoint: { ...counted, running: confirm } }",
-        "return { _tag: \"Kept\", passId: running.pass, missing: Option.some(sweep.window), checkpoint: { ...counted, running: confirm } }"
-      ),
-      passes(
-        "Option.all([verdict.missing, running.before])",
-        "Option.all([verdict.missing, Option.orElseSome(running.before, () => passId)])"
-      )
-    ],
+    edits: markedAtOnce,
     change: having("sweep", "moveClockIn")
   },
   {
@@ -282,13 +304,13 @@ export const plantings: ReadonlyArray<Planting> = [
   {
     name: "a first load of a closed window",
     edits: [passes(
-      "  return {\n    deleted: \"include\",",
-      "  if (kind === \"first\") return { deleted: \"include\", clockedIn: { gte: instant(Date.UTC(2025, 0)), lte: instant(Date.UTC(2027, 0)) } }\n  return {\n    deleted: \"include\","
+      "  return {\n    deleted: deleted === \"again\" ? \"exclude\" : deleted ?? \"include\",",
+      "  if (kind === \"first\") return { deleted: \"include\", clockedIn: { gte: instant(Date.UTC(2025, 0)), lte: instant(Date.UTC(2027, 0)) } }\n  return {\n    deleted: deleted === \"again\" ? \"exclude\" : deleted ?? \"include\","
     )]
   },
   {
     name: "deleted left out",
-    edits: [passes("    deleted: \"include\",\n", "")],
+    edits: [passes("    deleted: deleted === \"again\" ? \"exclude\" : deleted ?? \"include\",\n", "")],
     change: having("softDelete")
   },
   // Beyond the table of SYNC: rules whose absence must show too.
@@ -332,7 +354,12 @@ export const plantings: ReadonlyArray<Planting> = [
   },
   {
     name: "an early end at an empty page",
-    edits: [pass("return Option.isNone(next)\n", "return Option.isNone(next) || page.items.length === 0\n")]
+    edits: [
+      pass(
+        "return Option.isNone(next) && following",
+        "return (Option.isNone(next) || page.items.length === 0) && following"
+      )
+    ]
   },
   // What a second red team found.
   {
@@ -373,10 +400,43 @@ export const plantings: ReadonlyArray<Planting> = [
     name: "an order that is refused ends the call",
     edits: [
       passes(
-        "if (state.running.sorted === true && isOrderRefused(failure)) {",
-        "if (state.pages < 0 && isOrderRefused(failure)) {"
+        "if (state.running.sorted === true && isFirstRefused) {",
+        "if (state.pages < 0 && isFirstRefused) {"
       )
     ],
     change: (plan) => ({ ...plan, sortById: true, refusesOrder: true })
+  },
+  {
+    name: "a confirm reads no day more",
+    edits: [pass("(kind === \"confirm\" ? day : 0)", "0")],
+    change: (plan) => ({
+      ...having("sweep", "moveClockIn", "serviceBack")(long(plan)),
+      order: "clockedIn",
+      cursors: "position",
+      sortById: false,
+      dates: "sometimes",
+      replicaLag: 0
+    })
+  },
+  // Two listings in place of one.
+  {
+    name: "the horizon is that of the second listing",
+    edits: [
+      pass(
+        "? beginAttempt(checkpoint, running, page, facts) : running",
+        "? beginAttempt(checkpoint, running, page, facts) : Option.isSome(running.cursor) ? running : { ...running, horizon: page.response.asOf, at: Option.some(page.response.sentAt) }"
+      )
+    ],
+    change: slowly
+  },
+  {
+    name: "the second listing is not read",
+    edits: [pass("Option.isNone(next) && following === undefined", "Option.isNone(next)")],
+    change: twice
+  },
+  {
+    name: "rows in neither listing of a sweep are marked at once",
+    edits: markedAtOnce,
+    change: (plan) => having("sweep")(twice(plan))
   }
 ]

@@ -65,7 +65,9 @@ export const makeService = (source: Source, plan: Plan, random: Prng) => {
       let at = source.now
       let local = source.local
       let changes = service.clockChanges
-      traffic.asks(Option.isNone(sent))
+      // The second of two listings continues the attempt of the first.
+      const isFirst = Option.isNone(sent) && filter.deleted !== "only"
+      traffic.asks(isFirst)
       yield* traffic.wait
       service.requests++
       if (source.now - at > 30 * second) {
@@ -83,7 +85,8 @@ export const makeService = (source: Source, plan: Plan, random: Prng) => {
       if (source.now < service.wrongCountUntil) {
         return yield* new PaginationError({ ...where, reason: "CountMismatch" })
       }
-      if (plan.refusesOrder && Option.isNone(sent) && filter.sortBy !== undefined) {
+      const isRefusedOrder = plan.refusesOrder && filter.sortBy !== undefined
+      if (Option.isNone(sent) && (isRefusedOrder || (plan.refusesBoth && filter.deleted === "include"))) {
         return yield* plan.refusal === 400
           ? new UnexpectedStatus({ ...where, status: 400 })
           : new UnprocessableEntity(where)
@@ -107,8 +110,8 @@ export const makeService = (source: Source, plan: Plan, random: Prng) => {
       }
       walk.empty = items.length === 0 ? walk.empty + 1 : 0
       walk.index++
-      const date = asOf(at, Option.isNone(sent))
-      if (Option.isNone(sent)) changesAt.set(local, changes + (date.isWrong ? 1 : 0))
+      const date = asOf(at, isFirst)
+      if (isFirst) changesAt.set(local, changes + (date.isWrong ? 1 : 0))
       return pageOf(DateTime.makeUnsafe(local), {
         asOf: date.value,
         items,
