@@ -129,7 +129,7 @@ const texts: Readonly<Record<number, { readonly first: string; readonly last: st
 
 const codes: PayrollFile.PayrollCodes = {
   getCode: (kind, id) => kind === "user" ? `0${id}` : `J${id}`,
-  getName: (_, id) => texts[id] === undefined ? undefined : `${texts[id].last}, ${texts[id].first}`,
+  getName: (kind, id) => kind === "role" ? `Job ${id}` : texts[id] === undefined ? undefined : nameOf(id),
   fields: ["first", "last", "centre"],
   getField: (_, id, field) => Object.entries(texts[id] ?? {}).find(([name]) => name === field)?.[1]
 }
@@ -154,6 +154,23 @@ interface Form {
 const perPerson = (parts: ReadonlyArray<Part>, line: (user: number, own: ReadonlyArray<Part>) => string) =>
   people(parts).filter(({ own }) => sum(own, ({ seconds, tips }) => hundredths(seconds) + tips) > 0)
     .map(({ own, user }) => line(user, own))
+
+const fixedCodes = {
+  ...base,
+  payCodes,
+  header: false,
+  separator: "",
+  decimal: "",
+  columns: [
+    column("userId", { width: 8, pad: "0", align: "right" }),
+    column("payCode", { width: 4 }),
+    column("quantity", { width: 9, pad: "0" }),
+    { header: "end", constant: "*" }
+  ]
+}
+
+const fixedLine = (user: number, kind: string, count: number) =>
+  `${right(`${user}`, 8, "0")}${codeOf(kind).padEnd(4)}${right(decimal(count, ""), 9, "0")}*`
 
 const forms: Readonly<Record<string, Form>> = {
   "a row for each pay code, with a code of the form": {
@@ -424,6 +441,112 @@ const forms: Readonly<Record<string, Form>> = {
         })
       ])
   },
+  "a byte order mark, decimal commas and quotes around each cell": {
+    mapping: {
+      ...base,
+      encoding: "utf-8-bom",
+      quote: "always",
+      decimal: ",",
+      separator: ",",
+      columns: [column("userCode"), column("userName"), column("hours"), column("tips")]
+    },
+    expected: (parts) =>
+      `\uFEFF${
+        records(
+          [
+            ["userCode", "userName", "hours", "tips"],
+            ...perPerson(parts, (user, own) =>
+              [
+                `0${user}`,
+                nameOf(user),
+                decimal(hundredths(sum(own, ({ seconds }) => seconds)), ","),
+                decimal(tipsOf(own), ",")
+              ]
+                .join("\n")).map((row) => row.split("\n"))
+          ].map((cells) => cells.map((cell) => `"${cell}"`).join())
+        )
+      }`
+  },
+  "jobs by their names, with the totals in front": {
+    mapping: {
+      ...base,
+      by: ["role"],
+      hours: "seconds",
+      header: false,
+      separator: "\t",
+      preamble: [[{ constant: "SUM" }, column("rows"), column("hours"), column("cost")]],
+      columns: [column("roleName"), column("hours"), column("cost")]
+    },
+    expected: (parts) => {
+      const jobs = [11, 12].flatMap((role) => {
+        const own = parts.filter((part) => part.role === role)
+        const cents = sum(own, ({ seconds, wage }) => Math.floor(seconds * wage / 3600 + 0.5))
+        return own.length === 0 ? [] : [{ role, seconds: sum(own, ({ seconds }) => seconds), cents }]
+      })
+      const [seconds, cents] = jobs.reduce(([a, b], job) => [a + job.seconds, b + job.cents], [0, 0])
+      return records([
+        `SUM\t${jobs.length}\t${seconds}\t${decimal(cents)}`,
+        ...jobs.map((job) => `Job ${job.role}\t${job.seconds}\t${decimal(job.cents)}`)
+      ])
+    }
+  },
+  "a row a day in widths, day and month apart": {
+    mapping: {
+      ...base,
+      by: ["user", "day"],
+      addUp: "row",
+      hours: "minutes",
+      rounding: "down",
+      header: false,
+      separator: "",
+      lineEnd: "\n",
+      columns: [
+        column("userId", { width: 6 }),
+        column("date", { format: "DD", width: 2 }),
+        column("date", { format: "MM", width: 2 }),
+        column("hours", { width: 5, pad: "0" })
+      ]
+    },
+    detail: "day",
+    expected: (parts) =>
+      records(
+        people(parts).flatMap(({ own, user }) =>
+          own.filter(({ seconds }) => seconds >= 60)
+            .map(({ day, seconds }) => `${user}   0${day}03${right(`${Math.floor(seconds / 60)}`, 5, "0")}`)
+        ),
+        "\n"
+      )
+  },
+  "pay codes in widths, amounts without a sign before the fraction": {
+    mapping: fixedCodes,
+    expected: (parts) => records(quantities(parts).map(({ count, kind, user }) => fixedLine(user, kind, count)))
+  },
+  "each row with the period, and an end without hours": {
+    mapping: {
+      ...base,
+      payCodes: { hours: "100" },
+      separator: ";",
+      header: false,
+      columns: [
+        column("revisionId"),
+        column("periodStart", { format: "D.M.YY" }),
+        column("payDate"),
+        column("userCode"),
+        column("payCode"),
+        column("hours", { digits: 4 })
+      ],
+      trailer: ["-- end --"],
+      formulas: "keep"
+    },
+    expected: (parts) =>
+      records([
+        ...perPerson(parts, (user, own) => {
+          const hours = hundredths(sum(own, ({ seconds }) => seconds))
+          return hours === 0 ? "" : `7.1;2.3.26;2026-03-20;0${user};100;${decimal(hours)}00`
+        }).filter((line) => line !== ""),
+        "-- end --"
+      ])
+  },
   "a row a day": {
     mapping: {
       ...base,
@@ -596,6 +719,22 @@ describe("A form of a payroll file", () => {
       if (typeof expected === "string") assert.strictEqual(text, expected)
       assert.deepStrictEqual(Buffer.from(bytes), Buffer.from(expected))
     }
+  })
+
+  it("has what a later week differs by, with a sign before its zeros", () => {
+    const { text } = encoded({ mapping: fixedCodes, expected: () => "" }, stateOf(later), stateOf(punches))
+    const of = (work: ReadonlyArray<Work>) => quantities(partsOf(work))
+    const [now, then] = [of(later), of(punches)]
+    const keys = people([]).flatMap(({ user }) => ["regular", "over", "double", "tips"].map((kind) => ({ user, kind })))
+    const countIn = (rows: typeof now, { kind, user }: (typeof keys)[number]) =>
+      rows.find((row) => row.user === user && row.kind === kind)?.count ?? 0
+    const due = keys.map((key) => ({ ...key, count: countIn(now, key) - countIn(then, key) }))
+
+    assert.strictEqual(
+      text,
+      records(due.filter(({ count }) => count !== 0).map(({ count, kind, user }) => fixedLine(user, kind, count)))
+    )
+    assert.include(text, "OT  -0000")
   })
 
   it("adds up over corrections by any mapping: what is paid at last is the file of the last sums", () => {
