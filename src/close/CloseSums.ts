@@ -224,13 +224,13 @@ type Part = PartOf<RunningRow>
 
 const time = (isKnown: boolean, millis: number) => isKnown ? Option.some(Duration.millis(millis)) : Option.none()
 
-/** A row of each date alone, or of each punch. @internal */
+/** A row of one date, or of one punch. @internal */
 export interface DetailedRow extends CloseRow {
   readonly date?: BusinessDate | undefined
   readonly punchId?: TimePunchId | undefined
 }
 
-/** What has a row of its own in addition. @internal */
+/** Whether each date, or each punch, has a separate row. @internal */
 export interface DetailOptions extends SumOptions {
   readonly detail?: "day" | "punch" | undefined
 }

@@ -25,7 +25,7 @@ export class MissingCodes
       kind: CodeKind,
       /** Its id. */
       id: Schema.Int,
-      /** What it lacks, if that is no code: `name`, or a title of the file of the codes. */
+      /** What it lacks, if that is not its code: `name`, or a title of the file of the codes. */
       field: Schema.optionalKey(Schema.String)
     }))
   })
@@ -138,17 +138,17 @@ export const isOfUser = (column: Column): boolean => idTextOf(column)?.[0] === "
 
 /**
  * The columns that tell the ids of each key of `by` apart: no code or id does, so two ids whose texts are equal would be one row.
- * Without an entry the key is told apart.
+ * Without an entry a code or an id tells it apart.
  */
 const keyColumnsOf = ({ by, columns }: Mapping): ReadonlyMap<RowKey, ReadonlyArray<number>> =>
   new Map(by.flatMap((key) => {
     const own = columns.flatMap((column, at) =>
       key === "day" ? column.value === "date" ? [at] : [] : idTextOf(column)?.[0] === key ? [at] : []
     )
-    const isTold = own.some((at) =>
+    const hasCode = own.some((at) =>
       ["code", "id"].includes(idTextOf(columns[at] ?? {})?.[1] ?? "") && isIdValue(columns[at]?.value)
     )
-    return isTold ? [] : [[key, own] as const]
+    return hasCode ? [] : [[key, own] as const]
   }))
 
 /** Makes the texts of rows, and notes what is wrong with them. */
@@ -208,7 +208,7 @@ export const makeTexts = (
     return guard(`the ${form} of ${kind} ${id}`, text)
   }
 
-  /** The text that each row has, or `undefined` of a text of its own. */
+  /** The text that each row has, or `undefined` if each row has another. */
   const sharedText = ({ constant, format, set: name, value }: Column): string | undefined => {
     if (name !== undefined) return guard(`set.${name}`, set[name] ?? "")
     switch (value) {

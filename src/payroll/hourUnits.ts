@@ -53,7 +53,7 @@ const apportion = (times: ReadonlyArray<bigint>, whole: bigint, unit: bigint): R
 
 /**
  * The hours of the rows of a person, which add up to the rounded sum: first the classes of the person, then the rows of each class.
- * No unit stands where no time is. `hasClasses`: whether the file shows a class; else all hours are regular ones.
+ * A cell without time has no unit. `hasClasses`: whether the file shows a class; else all hours are regular ones.
  */
 export const apportionHours = (
   rows: ReadonlyArray<Times>,

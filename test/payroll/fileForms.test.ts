@@ -915,11 +915,11 @@ describe("A form is refused", () => {
 
   it("for a field that is required and missing; without that, its cell is empty and it is named", () => {
     const field = { header: "x", of: "user", field: "first" }
-    const nobody = { codes: { ...codes, getField: () => undefined } }
+    const without = { codes: { ...codes, getField: () => undefined } }
     const all = "MissingCodes no first for user 501, user 502, user 503"
-    assert.strictEqual(failed(named(column("userCode"), { ...field, required: true }), nobody), all)
-    assert.include(failed(named(column("userCode"), field), nobody), "0501,,42.51")
-    assert.strictEqual(failed(named(field), nobody), all)
+    assert.strictEqual(failed(named(column("userCode"), { ...field, required: true }), without), all)
+    assert.include(failed(named(column("userCode"), field), without), "0501,,42.51")
+    assert.strictEqual(failed(named(field), without), all)
   })
 
   it("for a text of the run that no column asks for, and for one that a spreadsheet could run", () => {
