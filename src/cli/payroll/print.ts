@@ -241,7 +241,7 @@ const fileColumn: Column<RevisionRow> = {
 const amountColumn = (title: string, cell: (row: RevisionRow) => string, dropOrder?: number): Column<RevisionRow> => ({
   title,
   align: "right",
-  cell: (row) => row.revision.kind === "void" ? "" : cell(row),
+  cell: (row) => Option.isSome(row.revision.voids) ? "" : cell(row),
   dropOrder
 })
 
