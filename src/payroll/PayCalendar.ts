@@ -12,8 +12,8 @@ const Length = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_000_0
 const Days = Schema.Struct({
   /** Periods of fixed numbers of days. */
   kind: Schema.Literal("days"),
-  /** The length of a period in local days, from 1 to 10 000 000; or the lengths of periods that follow each other, for ever. */
-  days: Schema.Union([Length, Schema.NonEmptyArray(Length).check(Schema.isMaxLength(366))]),
+  /** The length of a period in local days, from 1 to 10 000 000; or two or more lengths of periods that follow each other, for ever. */
+  days: Schema.Union([Length, Schema.NonEmptyArray(Length).check(Schema.isMinLength(2), Schema.isMaxLength(366))]),
   /** A date on which a period begins: of several lengths the first. The others follow before and after it. */
   anchor: BusinessDate
 })

@@ -257,7 +257,7 @@ export const commandPlayer = (
           json<ReadonlyArray<JsonRevision>>("close", ...terms, ...acceptFlags(options)),
           ({ printed: [revision], stderr }) => ({
             revision: writtenOf(revision ?? assert.fail("no revision")),
-            remarks: remarksOf(stderr, [/^(the .*, and close \d+ has .*?)(?:: in a week.*)?$/])
+            remarks: remarksOf(stderr, [/^(the .*, and close \d+ has .*?)(?:: (?:in a week|a punch).*)?$/])
           })
         )
       },
