@@ -215,7 +215,7 @@ export const openAt = Effect.fnUntraced(function*(file: string, at: number, take
 /**
  * Gives a file of an earlier run of this user the rights of a file in progress: another program may have left it open to others, and
  * a run that was killed before its last step may have left it without the right to write. Fails for any other file, and for one with
- * a second name, which may be of a file that is no part. Returns what it is.
+ * a second name, which may be that of another file. Returns what it is.
  */
 export const takeMine = (file: string, advice: string) =>
   ofFile(file, () =>
