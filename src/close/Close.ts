@@ -48,7 +48,21 @@ import { type Added, nothingAdded, type Planned, write, writeChecks, type WriteO
 
 export { type Hole, holes, next, type NextOptions, type NextPeriod, type NextSearch } from "./holes.ts"
 
-export { files, find, get, list, newest, type NewestRevision, noteFile, type NoteOptions } from "./read.ts"
+export {
+  type ClosedTotals,
+  files,
+  find,
+  get,
+  list,
+  newest,
+  type NewestRevision,
+  noteFile,
+  type NoteOptions,
+  type RevisionTotals,
+  totals
+} from "./read.ts"
+
+export { type Totals } from "./rows.ts"
 
 export { formChanges } from "./WrittenFile.ts"
 

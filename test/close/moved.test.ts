@@ -13,8 +13,6 @@ import { databases, itWithDatabase } from "../support/databases.ts"
 import { commit, type OpenHistory, openHistory } from "../support/histories.ts"
 import { seedsFrom, within } from "../support/series.ts"
 
-/** More of them are run by hand; each database has some in `npm test`. */
-const seconds = Number(process.env["MOVED_SECONDS"] ?? 3)
 const company = CompanyId.make(2)
 const hour = 3_600_000
 const day = 24 * hour
@@ -155,7 +153,7 @@ for (const [at, database] of databases().entries()) {
     itWithClient("leaves due and correct as they are without it", (client) =>
       Effect.gen(function*() {
         const counts: Record<string, number> = {}
-        for (const seed of within(`${seconds} seconds`, seedsFrom(41_000 + 5000 * at, 4000))) {
+        for (const seed of within("3 seconds", seedsFrom(41_000 + 5000 * at, 4000))) {
           yield* Effect.scoped(Effect.flatMap(openHistory(client), (copy) => runPlan(copy, seed, counts)))
           counts["plans"] = (counts["plans"] ?? 0) + 1
         }
@@ -169,49 +167,60 @@ for (const [at, database] of databases().entries()) {
       yield* copy.run(Close.create(company, { ...week, accept: ["stale"] }))
     })
     const hoursDue = ({ run }: OpenHistory) =>
-      Effect.map(run(Close.due(company, {})), (due) =>
-        due.flatMap(({ difference }) => difference.rows.map(({ net }) => Duration.toHours(net))))
+      Effect.map(
+        run(Close.due(company, {})),
+        (due) => due.flatMap(({ difference }) => difference.rows.map(({ net }) => Duration.toHours(net)))
+      )
 
-    itWithCopy("sums a close again whose history was pruned after a punch was moved out of it", (copy) =>
-      Effect.gen(function*() {
-        yield* closed(copy)
-        yield* commit(copy.kept, company, [shift(1, 30 * day, 4, 301)])
-        yield* copy.run(PunchCopy.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }))
-        assert.deepStrictEqual(yield* hoursDue(copy), [-4])
-      }))
-
-    itWithCopy("sums a close again beside whose days a location lies that no later close has any more", (copy) =>
-      Effect.gen(function*() {
-        const place = LocationId.make(304)
-        const week = (at: number) => ({
-          first: dateOf(7 * at),
-          last: dateOf(7 * at + 6),
-          dayRule: new Map([[LocationId.make(301), zone("America/New_York")]]),
-          rounding: "halfUp" as const,
-          accept: ["stale", "gap"] as const
+    itWithCopy(
+      "sums a close again whose history was pruned after a punch was moved out of it",
+      (copy) =>
+        Effect.gen(function*() {
+          yield* closed(copy)
+          yield* commit(copy.kept, company, [shift(1, 30 * day, 4, 301)])
+          yield* copy.run(PunchCopy.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }))
+          assert.deepStrictEqual(yield* hoursDue(copy), [-4])
         })
-        yield* commit(copy.kept, company, [shift(1, day, 4, 301), shift(2, 8 * day, 4, 301)])
-        yield* copy.run(Close.create(company, week(1)))
-        yield* commit(copy.kept, company, [shift(3, 7 * day + 14 * hour, 4, 304)])
-        yield* copy.run(Close.correct(company, { dayRules: new Map([[place, zone("America/New_York")]]) }))
-        yield* copy.run(Close.create(company, week(0)))
-        assert.deepStrictEqual(yield* copy.run(Close.due(company, {})), [])
-        yield* copy.run(Close.voidRevision(company, { revision: "1.2", note: "not sent" }))
-        const error = yield* Effect.flip(copy.run(Close.due(company, { closes: [CloseNumber.make(2)] })))
-        assert.deepInclude(error, { _tag: "MissingDayRule", locationId: place })
-      }))
+    )
 
-    itWithCopy("sums no close again of which no commit changed a punch: verify finds what was edited by hand", (copy) =>
-      Effect.gen(function*() {
-        yield* closed(copy)
-        yield* copy.query("UPDATE time_punches SET hourly_wage = hourly_wage + 100 WHERE id = 1")
-        assert.deepStrictEqual(yield* hoursDue(copy), [])
-        assert.strictEqual((yield* Effect.flip(copy.run(Close.verify(company))))._tag, "VerificationFailed")
-        // A punch of the next week changes nothing, and one of the close is summed with what was edited.
-        yield* commit(copy.kept, company, [shift(3, 8 * day, 4, 301)])
-        assert.deepStrictEqual(yield* hoursDue(copy), [])
-        yield* commit(copy.kept, company, [shift(2, 2 * day, 5, 301)])
-        assert.deepStrictEqual(yield* hoursDue(copy), [-4, 4, 1])
-      }))
+    itWithCopy(
+      "sums a close again beside whose days a location lies that no later close has any more",
+      (copy) =>
+        Effect.gen(function*() {
+          const place = LocationId.make(304)
+          const week = (at: number) => ({
+            first: dateOf(7 * at),
+            last: dateOf(7 * at + 6),
+            dayRule: new Map([[LocationId.make(301), zone("America/New_York")]]),
+            rounding: "halfUp" as const,
+            accept: ["stale", "gap"] as const
+          })
+          yield* commit(copy.kept, company, [shift(1, day, 4, 301), shift(2, 8 * day, 4, 301)])
+          yield* copy.run(Close.create(company, week(1)))
+          yield* commit(copy.kept, company, [shift(3, 7 * day + 14 * hour, 4, 304)])
+          yield* copy.run(Close.correct(company, { dayRules: new Map([[place, zone("America/New_York")]]) }))
+          yield* copy.run(Close.create(company, week(0)))
+          assert.deepStrictEqual(yield* copy.run(Close.due(company, {})), [])
+          yield* copy.run(Close.voidRevision(company, { revision: "1.2", note: "not sent" }))
+          const error = yield* Effect.flip(copy.run(Close.due(company, { closes: [CloseNumber.make(2)] })))
+          assert.deepInclude(error, { _tag: "MissingDayRule", locationId: place })
+        })
+    )
+
+    itWithCopy(
+      "sums no close again of which no commit changed a punch: verify finds what was edited by hand",
+      (copy) =>
+        Effect.gen(function*() {
+          yield* closed(copy)
+          yield* copy.query("UPDATE time_punches SET hourly_wage = hourly_wage + 100 WHERE id = 1")
+          assert.deepStrictEqual(yield* hoursDue(copy), [])
+          assert.strictEqual((yield* Effect.flip(copy.run(Close.verify(company))))._tag, "VerificationFailed")
+          // A punch of the next week changes nothing, and one of the close is summed with what was edited.
+          yield* commit(copy.kept, company, [shift(3, 8 * day, 4, 301)])
+          assert.deepStrictEqual(yield* hoursDue(copy), [])
+          yield* commit(copy.kept, company, [shift(2, 2 * day, 5, 301)])
+          assert.deepStrictEqual(yield* hoursDue(copy), [-4, 4, 1])
+        })
+    )
   })
 }
