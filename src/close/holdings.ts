@@ -80,7 +80,7 @@ export const holdingsOf = (company: CompanyId): Effect.Effect<Holdings, SyncErro
             const sum = totals.get(idOf(row))
             return {
               revision: idOf(row),
-              isVoid: row["kind"] === "void",
+              isVoid: row["kind"] === "void" || row["kind"] === "mistake",
               cost: sum?.cost ?? 0,
               tips: sum?.tips ?? 0
             }
