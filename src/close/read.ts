@@ -35,6 +35,7 @@ export const list = (
 
 /** A revision without its rows, and what they add up to. */
 export interface RevisionTotals extends Omit<RecordedRevision, "rows"> {
+  /** What its rows add up to. */
   readonly totals: Totals
 }
 

@@ -113,8 +113,8 @@ export const movedOf = Effect.fnUntraced(function*(books: Books, closes: Readonl
       if (!isKnown && numberOf(earliest) < each.to && numberOf(latest) >= each.from) still.delete(each)
     }
   }
-  // Each state by its own clock-in and location: a punch that was moved out of a close has one there in the history. Few changed
-  // so long after their clock-in as a close is written after its last day, so that few are read.
+  // Each state by its own clock-in and location: a punch that was moved out of a close has one there in the history. A close is
+  // written some time after its last day: few states changed as late after their clock-in, and only these are read.
   const delay = Math.min(...extents.map(({ at, end }) => at - end))
   const changedIn = (table: Statement.Fragment, changed: "valid_from" | "valid_to") =>
     sql`SELECT location_id, ${millisOf("clocked_in")} AS clocked_in, ${millisOf(changed)} AS changed
