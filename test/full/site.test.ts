@@ -162,7 +162,7 @@ describe("the site", () => {
       assert.notInclude(Fs.readFileSync(join(site, "examples.html"), "utf8"), "START HERE")
       assert.match(
         yield* Effect.promise(() => page.locator("pre").first().innerText()),
-        /^npm install effect-time-punches/
+        /^npm ci && npm pack/
       )
 
       yield* Effect.promise(() => page.goto(at("docs/13-close-a-payroll-week.html")))

@@ -1,0 +1,10 @@
+/** The loop of the README: punches without Effect. */
+import { makeClient } from "effect-time-punches/promise"
+
+const env = (name: string) => process.env[`TIME_PUNCHES_${name}`] ?? ""
+const credentials = { clientId: env("CLIENT_ID"), clientSecret: env("CLIENT_SECRET") }
+const client = makeClient({ baseUrl: env("BASE_URL"), credentials, companyId: 4021, companyGuid: env("COMPANY_GUID") })
+for await (const punch of client.list({ clockedIn: { gte: new Date("2026-03-15T04:00:00Z") } })) {
+  console.log(`user ${punch.userId}: ${punch.clockedIn.toISOString()} to ${punch.clockedOut?.toISOString() ?? "now"}`)
+}
+await client.close()
