@@ -7,7 +7,7 @@ import { join } from "node:path"
 import * as TypeDoc from "typedoc"
 import { addPages, PageRouter, reachable, SiteTheme } from "./documents.ts"
 import { languagesOf, readPages } from "./pages.ts"
-import { callFunctions, foldCore, linkNames, nameModules } from "./reference.ts"
+import { callFunctions, clientFirst, foldCore, linkNames, nameModules } from "./reference.ts"
 import { type Entry, namesOf, scriptOf, sectionsOf } from "./search.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -122,6 +122,7 @@ app.converter.on(TypeDoc.Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
 app.converter.on(TypeDoc.Converter.EVENT_RESOLVE_END, ({ project }) => {
   foldCore(project)
   linkNames(project)
+  clientFirst(project)
 }, -1000)
 
 const project = await app.convert()

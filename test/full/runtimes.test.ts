@@ -177,7 +177,7 @@ describe.each([
     }
 
     assert.lengthOf(printed, 2)
-    assert.match(printed[0] ?? "", /^(user \d+: \S+Z to (\S+Z|now)\n)+$/)
+    assert.match(printed[0] ?? "", /^(\d+ \S+Z (\S+Z|undefined)\n)+$/)
     assert.match(printed[1] ?? "", /^(user \d+: \d+\.\d\d h, \d+\.\d\d\n)+$/)
   }, 120_000)
 })

@@ -172,7 +172,8 @@ describe("the site", () => {
         const widthOf = (name: string) =>
           Effect.promise(() => page.locator(`.tsd-typography > ${name}`).first().evaluate((found) => found.clientWidth))
         assert.isAtLeast(yield* widthOf("pre"), 750)
-        assert.isAtMost(yield* widthOf("p"), 720)
+        assert.strictEqual(yield* widthOf("p"), yield* widthOf("pre"))
+        assert.strictEqual(yield* widthOf(".wide"), yield* widthOf("pre"))
       }
     }).pipe(Effect.scoped)
   })
