@@ -60,7 +60,7 @@ ${line(total)}</tfoot>
 export const blocks = (label: string, columns: ReadonlyArray<Pick<Column<never>, "title">>): string => {
   const table = `[aria-label="${label}"] table`
   return `@media screen and (max-width: 600px) {
-  ${table} :is(&, caption, tbody, tr, th, td) { display: block; }
+  ${table}, ${table} :is(caption, tbody, tr, th, td) { display: block; }
   ${table} thead { position: absolute; clip-path: inset(50%); }
   ${table} tbody tr { padding: 6px 0; border-bottom: 1px solid var(--line); }
   ${table} tbody :is(th, td) { display: flow-root; padding: 1px 0 1px 7.5em; border: 0; min-width: 0; text-align: left; white-space: normal; overflow-wrap: anywhere; }

@@ -233,11 +233,12 @@ export const style = `body { max-width: 1400px; }
 .chart .failed { fill: var(--bad); }
 .chart path { stroke: var(--line); fill: none; }
 .hours { display: flex; justify-content: space-between; margin: 0; font-size: 13px; }
+.hours span:last-child::after { content: " UTC"; }
 .notice { overflow-wrap: anywhere; }
 .error { min-width: 11em; max-width: 34em; overflow-wrap: anywhere; font-size: 13px; }
 #companies td:nth-child(2), #companies td:last-child { min-width: 11em; overflow-wrap: anywhere; }
 @media (min-width: 700px) { .figures { grid-template-columns: repeat(5, 1fr); } }
-${blocks("Companies", companyColumns)}`
+${blocks("Runners", runnerColumns(0))}${blocks("Companies", companyColumns)}`
 
 /** Loads the page again every five seconds, and keeps what is scrolled and focused as it is. */
 export const script = `"use strict"
