@@ -1,4 +1,5 @@
 /** The loop of the README: punches without Effect. */
+// oxlint-disable no-console -- A program prints, and a logger of Effect is what it does without.
 import { makeClient } from "effect-time-punches/promise"
 
 const env = (name: string) => process.env[`TIME_PUNCHES_${name}`] ?? ""
