@@ -19,7 +19,7 @@ import { version } from "../internal/wire/userAgent.ts"
 import { globalFlags, readGlobals, withMessages } from "./args/globals.ts"
 import { withProfile } from "./args/profile.ts"
 import { completionsFlag } from "./completions.ts"
-import { CommandFailure, type Ending, type ExitCode, exitCode, tooManyOpenOf, usageText } from "./failure.ts"
+import { CommandFailure, type Ending, type ExitCode, exitCode, systemFailureOf, usageText } from "./failure.ts"
 import { RunFiles } from "./flags/file.ts"
 import { topicList } from "./help/topics.ts"
 import { Colours, plain } from "./print/colour.ts"
@@ -205,9 +205,9 @@ const handleError = Effect.fnUntraced(function*(
   return failure.code
 })
 
-/** The end of a run that could not load a module, because too many files are open, or that core could not let fail. */
+/** The end of a run that lacks what every run needs, such as one more open file, or that core could not let fail. */
 const handleDefect = (defect: unknown) =>
-  Option.match(defect instanceof CommandFailure ? Option.some(defect) : tooManyOpenOf(defect), {
+  Option.match(defect instanceof CommandFailure ? Option.some(defect) : systemFailureOf(defect), {
     onNone: () => Effect.die(defect),
     onSome: (failure) => Effect.as(printFailure(failure), failure.code)
   })

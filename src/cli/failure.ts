@@ -188,11 +188,23 @@ export const byCode: Partial<Record<string, Reason>> = {
   }
 }
 
-/** What stopped a step that expects no failure, such as the loading of a module, because no more files may be open. */
-export const tooManyOpenOf = (defect: unknown): Option.Option<CommandFailure> =>
+/** What stopped a step that expects no failure, such as the loading of a module: no more files may be open, or the folder is gone. */
+export const systemFailureOf = (defect: unknown): Option.Option<CommandFailure> =>
   Option.exists(errorCode(defect), (code) => code === "EMFILE" || code === "ENFILE")
     ? Option.some(
       new CommandFailure({ message: tooManyOpen.what, advice: [tooManyOpen.advice], code: exitCode.system })
+    )
+    : noFolderOf(defect)
+
+/** Without its folder a process can resolve no relative path. */
+export const noFolderOf = (cause: unknown): Option.Option<CommandFailure> =>
+  cause instanceof Error && "syscall" in cause && cause.syscall === "uv_cwd"
+    ? Option.some(
+      new CommandFailure({
+        message: "the folder in which this command runs was removed, or may not be entered",
+        advice: ["Change to another folder, then try again."],
+        code: exitCode.system
+      })
     )
     : Option.none()
 

@@ -34,6 +34,8 @@ export const main = () => {
   )
 }
 
+/** Those of a terminal that closes, and of its second key for an end, are one more SIGTERM. */
+const others = ["SIGHUP", "SIGQUIT"] as const
 const signals = ["SIGINT", "SIGTERM"] as const
 
 /**
@@ -49,11 +51,12 @@ const endAtSecondSignal = () => {
     process.kill(process.pid, signal)
   }
   for (const signal of signals) process.on(signal, onSignal)
+  for (const signal of others) process.on(signal, () => process.emit("SIGTERM", "SIGTERM"))
 }
 
 /** From here each signal ends the process, as if nothing had ever listened. */
 const unhandleSignals = () => {
-  for (const signal of signals) process.removeAllListeners(signal)
+  for (const signal of [...signals, ...others]) process.removeAllListeners(signal)
 }
 
 const teardown: Runtime.Teardown = (exit, onExit) => {

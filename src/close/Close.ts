@@ -2,6 +2,7 @@
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
+import * as Function from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -13,7 +14,17 @@ import type { CompanyId, LocationId } from "../Ids.ts"
 import { markText } from "../internal/wire/mark.ts"
 import { isWithin, type MissingDayRule, union } from "../payroll/DayRule.ts"
 import type * as Labor from "../payroll/Labor.ts"
-import { type Checks, each, isFiniteTime, must, optional, orFail, refusalOf, word } from "../payroll/options.ts"
+import {
+  type Checks,
+  each,
+  isBoolean,
+  isFiniteTime,
+  must,
+  optional,
+  orFail,
+  refusalOf,
+  word
+} from "../payroll/options.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import { toSink } from "../payroll/running.ts"
@@ -35,20 +46,33 @@ import {
 } from "./CloseError.ts"
 import * as CloseSums from "./CloseSums.ts"
 import * as CloseTerms from "./CloseTerms.ts"
-import { openHoles } from "./holes.ts"
+import { hasDetailedFile } from "./files.ts"
+import { acceptedGaps, holesBefore, type Time } from "./holes.ts"
 import { CloseNumber, type RevisionId } from "./ids.ts"
 import { lossesOf, type LostHours } from "./losses.ts"
 import { gapLines, refuseAdded, refuseOverlap } from "./neighbours.ts"
 import { activeOne, revisionNamed, storedOf } from "./read.ts"
-import { getVoid, newestRevision, type Revision, termsAt } from "./Revision.ts"
+import { activeRevisions, endedOf, getVoid, newestRevision, type Revision, termsAt } from "./Revision.ts"
 import * as RevisionName from "./RevisionName.ts"
 import { type ActiveClose, readSums } from "./rows.ts"
-import { type Corrected, punchesIn, sumRules, sumsOf, verdictOf } from "./verdict.ts"
+import { type Corrected, punchesIn, sumRules, verdictOf } from "./verdict.ts"
 import { type Added, nothingAdded, type Planned, write, writeChecks, type WriteOptions } from "./write.ts"
+import type { FileNote } from "./WrittenFile.ts"
 
-export { type Hole, holes, next, type NextOptions, type NextPeriod, type NextSearch } from "./holes.ts"
+export {
+  type Hole,
+  holes,
+  type LateTime,
+  lateTime,
+  next,
+  type NextOptions,
+  type NextPeriod,
+  type NextSearch
+} from "./holes.ts"
 
 export { files, find, get, list, newest, type NewestRevision, noteFile, type NoteOptions } from "./read.ts"
+
+export { type ClosedFile, file, type FileError, type FileOptions, type FileRemark } from "./payrollFile.ts"
 
 export { formChanges } from "./WrittenFile.ts"
 
@@ -85,9 +109,7 @@ const closeChecks: Checks<CloseOptions> = {
 
 /** The first revision of a close. */
 export interface Created extends Revision {
-  /** The active close before it. */
-  readonly precedingClose: Option.Option<CloseNumber>
-  /** The terms that differ from the close before it. */
+  /** The terms that differ from the active close before it, the one behind it, and a voided one that had days of it. */
   readonly changedTerms: ReadonlyArray<CloseTerms.TermChange>
 }
 
@@ -112,11 +134,14 @@ export const create = (
     const own = CloseTerms.termsOf({ ...options, companyId: company })
     const termsBeside = ({ active }: Books) =>
       accept.has("edge") ? CloseTerms.alignEdges(own, active.map(({ terms }) => terms)) : own
-    const { books, issues, sums, terms } = yield* inCopiedBooks(
+    const { books, close, gaps, holes, issues, sums, terms } = yield* inCopiedBooks(
       company,
       Effect.fnUntraced(function*(books: CopiedBooks) {
         const terms = termsBeside(books)
-        return { books, terms, ...yield* checkedSums(books, terms, options) }
+        const close = newCloseOf(books)
+        const holes = holesBefore(books, close, terms)
+        const gaps = accept.has("gap") ? yield* acceptedGaps(books, holes) : []
+        return { books, close, gaps, holes, terms, ...yield* checkedSums(books, terms, options) }
       })
     )
     const staleness = stalenessOf(terms, books.copy)
@@ -125,26 +150,27 @@ export const create = (
     /** What was found beside these closes, and accepted. */
     const requireReady = Effect.fnUntraced(function*(now: Books) {
       yield* refuseOverlap(company, terms, now.active)
-      if (!Equal.equals(termsBeside(now), terms)) {
+      const open = holesBefore(now, close, terms)
+      const isChanged = accept.has("gap") && !Equal.equals(open.map(placeOf), holes.map(placeOf))
+      if (isChanged || !Equal.equals(termsBeside(now), terms)) {
         return yield* new CloseChanged({ companyId: company, detail: "another process wrote a close beside this one" })
       }
-      const gaps = openHoles(now.all, terms)
       const found: Record<string, number> = {}
       for (const { kind } of issues) found[kind] = (found[kind] ?? 0) + 1
-      if (gaps.length > 0) found["gap"] = gaps.length
+      if (open.length > 0) found["gap"] = open.length
       if (staleness !== undefined) found["stale"] = 1
       if (missedDeletions !== undefined) found["deletionsUnseen"] = 1
       if (oldVersion !== undefined) found["version"] = 1
       if (marks.length > 0) found["unknownMark"] = marks.length
       if (sums.rows.length === 0) found["empty"] = 1
-      const open = Object.entries(found).filter(([kind]) => !accept.has(kind))
-      if (open.length > 0) {
+      const left = Object.entries(found).filter(([kind]) => !accept.has(kind))
+      if (left.length > 0) {
         return yield* new NotReady({
           companyId: company,
-          found: Object.fromEntries(open),
+          found: Object.fromEntries(left),
           issues: issues.filter(({ kind }) => !accept.has(kind)).map(PeriodCheck.issueOf),
           details: [
-            ...(accept.has("gap") ? [] : gapLines(gaps)),
+            ...(accept.has("gap") ? [] : gapLines(open)),
             ...(staleness === undefined || accept.has("stale") ? [] : [staleness]),
             ...(missedDeletions === undefined || accept.has("deletionsUnseen") ? [] : [missedDeletions]),
             ...(oldVersion === undefined || accept.has("version") ? [] : [oldVersion]),
@@ -156,20 +182,24 @@ export const create = (
       return edges > 0 ? { ...found, edge: edges } : found
     })
     // Of the closes that the transaction sees: another process may have written one after the snapshot.
-    let preceding: ActiveClose | undefined
+    let others: ReadonlyArray<CloseTerms.NumberedTerms> = []
     const revisions = yield* write(
       books,
       books.copy.at,
       Effect.fnUntraced(function*(now) {
         const accepted = yield* requireReady(now)
-        preceding = now.active.filter((each) => each.terms.first < terms.first)
-          .toSorted((one, other) => one.terms.first < other.terms.first ? -1 : 1).at(-1)
+        const sorted = now.active.toSorted((one, other) => one.terms.first < other.terms.first ? -1 : 1)
+        others = [
+          sorted.findLast((each) => each.terms.first < terms.first),
+          sorted.find((each) => each.terms.first > terms.first),
+          endedOf(now.all).findLast((each) => each.terms.first <= terms.last && terms.first <= each.terms.last)
+        ].filter((each) => each !== undefined)
         return [{
-          ...RevisionName.next(CloseNumber.make(now.all.reduce((last, { close }) => Math.max(last, close), 0) + 1), 0),
+          ...RevisionName.next(newCloseOf(now), 0),
           link: undefined,
           kind: "close",
           terms,
-          added: nothingAdded,
+          added: { ...nothingAdded, gaps },
           accepted,
           sums,
           options
@@ -178,10 +208,14 @@ export const create = (
     )
     return {
       ...yield* headOrDie(revisions),
-      precedingClose: Option.map(Option.fromUndefinedOr(preceding), ({ close }) => close),
-      changedTerms: preceding === undefined ? [] : CloseTerms.changesFrom(preceding.terms, terms)
+      changedTerms: others.flatMap((other) => CloseTerms.changesFrom(other, terms))
     }
   })
+
+const newCloseOf = ({ all }: Books): CloseNumber =>
+  CloseNumber.make(all.reduce((last, { close }) => Math.max(last, close), 0) + 1)
+
+const placeOf = ({ interval, locationId, voided }: Time) => ({ ...interval, locationId, voided })
 
 /** What is corrected. */
 export interface CorrectOptions extends WriteOptions {
@@ -191,9 +225,10 @@ export interface CorrectOptions extends WriteOptions {
   readonly dayRules?: ReadonlyMap<LocationId, Period.DayRule> | undefined
   /**
    * `rules`: a revision that was summed by other rules is corrected although it cannot be computed again. `gap`: an added
-   * location may leave time in no close.
+   * location may leave time in no close. `days`: a close with files by day or punch is corrected although the history does not
+   * reach it, so that these files cannot be continued.
    */
-  readonly accept?: ReadonlyArray<"rules" | "gap"> | undefined
+  readonly accept?: ReadonlyArray<"rules" | "gap" | "days"> | undefined
 }
 
 const isCloseNumber = must<CloseNumber>((close) => Number.isSafeInteger(close) && close > 0, "the number of a close")
@@ -206,7 +241,7 @@ const dueChecks: Checks<DueOptions> = {
 const correctChecks: Checks<CorrectOptions> = {
   ...writeChecks,
   ...dueChecks,
-  accept: optional(each(word(["rules", "gap"])))
+  accept: optional(each(word(["rules", "gap", "days"])))
 }
 
 /** What a person should know of a correction beside its sums. */
@@ -256,7 +291,16 @@ export const correct = (
 ): Effect.Effect<Correction, CorrectError | WriteError, SqlClient> =>
   Effect.gen(function*() {
     yield* orFail(refusalOf(options, correctChecks, company))
-    const { books, corrected, remarks } = yield* inCopiedBooks(company, (books) => correctionOf(books, options))
+    const { accepted, books, corrected, remarks } = yield* inCopiedBooks(
+      company,
+      Effect.fnUntraced(function*(books: CopiedBooks) {
+        const correction = yield* correctionOf(books, options)
+        const accepted = yield* refuseAdded(books, correction.corrected, accepts(options, "gap"))
+        const counted = new Map<number, Added["gaps"]>()
+        for (const [close, gaps] of accepted) counted.set(close, yield* acceptedGaps(books, gaps))
+        return { ...correction, accepted: counted }
+      })
+    )
     const revisions = corrected.length === 0
       ? []
       : yield* write(
@@ -269,20 +313,31 @@ export const correct = (
             const detail = `another process wrote a revision of close ${close.close}`
             return yield* new CloseChanged({ companyId: company, detail })
           }
-          const gaps = yield* refuseAdded(now, corrected, accepts(options, "gap"))
-          return corrected.map(({ added, close, sums, terms }): Planned => ({
-            ...RevisionName.next(close.close, close.count),
-            link: close.newest.number,
-            kind: "correct",
-            terms,
-            added,
-            accepted: {
-              ...accepts(options, "rules") && close.newest.rules !== sumRules ? { rules: 1 } : {},
-              ...gaps.get(close.close)
-            },
-            sums,
-            options
-          }))
+          const found = yield* refuseAdded(now, corrected, accepts(options, "gap"))
+          if (
+            !Equal.equals(
+              [...found.values()].map((each) => each.length),
+              Array.from(accepted.values(), (each) => each.length)
+            )
+          ) {
+            return yield* new CloseChanged({ companyId: company, detail: "another process wrote a close beside these" })
+          }
+          return corrected.map(({ added, close, sums, terms }): Planned => {
+            const gaps = accepted.get(close.close) ?? []
+            return {
+              ...RevisionName.next(close.close, close.count),
+              link: close.newest.number,
+              kind: "correct",
+              terms,
+              added: { ...added, gaps },
+              accepted: {
+                ...accepts(options, "rules") && close.newest.rules !== sumRules ? { rules: 1 } : {},
+                ...gaps.length > 0 ? { gap: gaps.length } : {}
+              },
+              sums,
+              options
+            }
+          })
         })
       )
     return {
@@ -356,28 +411,39 @@ export interface VoidOptions extends WriteOptions {
   readonly revision: string
   /** Why. */
   readonly note: string
+  /** Whether the whole close was a mistake, such as a wrong year: then no time is open for it. Default `false`. */
+  readonly mistake?: boolean | undefined
 }
 
 const voidChecks: Checks<VoidOptions> = {
   ...writeChecks,
   revision: must(Predicate.isString, "the name of a revision, such as 7.2"),
-  note: must(Predicate.isString, "a text")
+  note: must(Predicate.isString, "a text"),
+  mistake: isBoolean
+}
+
+/** A void. */
+export interface Voided extends Revision {
+  /** The files of the voided revision that were written out, the oldest first: if one was paid, its amounts are paid again. */
+  readonly voidedFiles: ReadonlyArray<FileNote>
 }
 
 /**
  * Records that the newest revision of a close was not paid: its amounts are due again, with the next revision. If it was the
- * first one, no revision is active, and the close is over. Fails with `UnknownClose` unless the revision is the newest active one,
+ * first one, no revision is active, and the close is over: its time is a hole until a close has it or accepts it. With `mistake`,
+ * its time and the gaps that it accepted are as if the close had never been written. Fails with `UnknownClose` unless the revision is the newest active one,
  * and with `OutcomeUnknown` as `create` does.
  */
 export const voidRevision = (
   company: CompanyId,
   options: VoidOptions
-): Effect.Effect<Revision, InvalidRequest | SyncError | UnknownClose | WriteError, SqlClient> =>
+): Effect.Effect<Voided, InvalidRequest | SyncError | UnknownClose | WriteError, SqlClient> =>
   Effect.gen(function*() {
     yield* orFail(refusalOf(options, voidChecks, company))
     const tables = yield* openTables(company)
     const refuse = refusal(company, options.revision)
     const { close } = yield* revisionNamed(company, options.revision)
+    let voidedFiles: ReadonlyArray<FileNote> = []
     const revisions = yield* write(tables, undefined, ({ all }) => {
       const known = all.find((each) => each.close === close)
       const revision = known?.revisions.find(({ id }) => id === options.revision)
@@ -394,10 +460,16 @@ export const voidRevision = (
             "not paid needs no void: print its file again"
         )
       }
+      if (options.mistake === true && activeRevisions(known.revisions).length > 1) {
+        return refuse(
+          "a mistake is a whole close, and this does not end it: void its revisions one by one, the newest first"
+        )
+      }
+      voidedFiles = revision.files
       return Effect.succeed<ReadonlyArray<Planned>>([{
         ...RevisionName.next(known.close, known.revisions.length),
         link: revision.number,
-        kind: "void",
+        kind: options.mistake === true ? "mistake" : "void",
         terms: known.terms,
         added: nothingAdded,
         accepted: {},
@@ -405,7 +477,7 @@ export const voidRevision = (
         options
       }])
     })
-    return yield* headOrDie(revisions)
+    return { ...yield* headOrDie(revisions), voidedFiles }
   })
 
 /** What `verify` found in order. */
@@ -440,7 +512,7 @@ export const verify = (
         let [revisions, unverifiable] = [0, 0]
         const verified = options.close === undefined ? books.all : [yield* storedOf(books, options.close)]
         for (const each of verified) {
-          for (const newest of each.revisions.filter(({ kind }) => kind !== "void")) {
+          for (const newest of each.revisions.filter(({ voids }) => Option.isNone(voids))) {
             const verdict = yield* verdictOf(books, { newest, terms: termsAt(each, newest) })
             if (verdict === "outOfReach") unverifiable++
             else if (verdict === "same") revisions++
@@ -455,7 +527,7 @@ export const verify = (
     )
   )
 
-const accepts = ({ accept = [] }: CorrectOptions, what: "rules" | "gap"): boolean => accept.includes(what)
+const accepts = ({ accept = [] }: CorrectOptions, what: "rules" | "gap" | "days"): boolean => accept.includes(what)
 
 /** The closes that a correction changes, and what is to be said of them: all of it but the comparison with other closes. */
 const correctionOf = Effect.fnUntraced(function*(books: CopiedBooks, options: CorrectOptions) {
@@ -503,6 +575,9 @@ const verifyBefore = Effect.fnUntraced(function*(
     } else if (hasOtherRules && !acceptsRules) {
       const cause = "its rules are others, and the history does not reach it"
       differing.push({ id: newest.id, people: [], cause })
+    } else if (!accepts(options, "days") && (yield* hasDetailedFile(books, close.close))) {
+      const cause = "a file by day or punch was written out, and the history does not reach it"
+      differing.push({ id: newest.id, people: [], cause })
     } else unverified.push(newest.id)
   }
   if (differing.length > 0) return yield* new VerificationFailed({ companyId: books.company, revisions: differing })
@@ -533,25 +608,37 @@ const correctedOf = Effect.fnUntraced(function*(
   return { close, due, ...now } satisfies Corrected
 })
 
-/** The sums of now, with the locations that they need and the terms lack. */
+/** The sums of now, with the locations that they need and the terms lack: all of one reading at once, until none is new. */
 const sumsWith = (
   books: Books,
   terms: CloseTerms.CloseTerms,
   dayRules: ReadonlyMap<LocationId, Period.DayRule>,
   added: Added = nothingAdded
 ): Effect.Effect<Pick<Corrected, "terms" | "added" | "sums">, ReadError | SqlError, SqlClient> =>
-  sumsOf(books.company, terms, books.active).pipe(
-    Effect.map((sums) => ({ terms, added, sums })),
-    Effect.catchTag("MissingDayRule", (error) => {
-      const dayRule = dayRules.get(error.locationId)
-      if (dayRule === undefined) return Effect.fail(error)
-      const wider = CloseTerms.withLocation(terms, error.locationId, dayRule)
-      return sumsWith(books, wider, dayRules, {
-        clocks: [...added.clocks, ...wider.clocks.slice(terms.clocks.length)],
-        locations: [...added.locations, ...wider.locations.slice(terms.locations.length)]
-      })
+  Stream.run(
+    punchesIn(books.company, CloseTerms.queryWindow(terms)),
+    toSink(() => {
+      const sums = CloseSums.makeSums(terms, { otherTerms: books.active.map(({ terms }) => terms), sorted: true })
+      const missing = new Map<LocationId, Period.DayRule>()
+      const add = (punch: TimePunch): Result.Result<void, MissingDayRule | Labor.SumOverflow> => {
+        const result = sums.add(punch)
+        const dayRule = dayRules.get(punch.locationId)
+        if (Result.isSuccess(result) || result.failure._tag !== "MissingDayRule" || dayRule === undefined) return result
+        missing.set(punch.locationId, dayRule)
+        return Result.void
+      }
+      return { add, missing, sums }
+    }, Function.identity)
+  ).pipe(Effect.flatMap(({ missing, sums }) => {
+    if (missing.size === 0) return Effect.succeed({ terms, added, sums: sums.result() })
+    let wider = terms
+    for (const [locationId, dayRule] of missing) wider = CloseTerms.withLocation(wider, locationId, dayRule)
+    return sumsWith(books, wider, dayRules, {
+      ...added,
+      clocks: [...added.clocks, ...wider.clocks.slice(terms.clocks.length)],
+      locations: [...added.locations, ...wider.locations.slice(terms.locations.length)]
     })
-  )
+  }))
 
 /** Whether a close differs from its record. One that cannot be summed any more differs too; its own correction says why. */
 const isDue = (books: Books, close: ActiveClose) =>

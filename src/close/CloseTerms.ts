@@ -1,11 +1,11 @@
 /** The terms of a close: its days as instants, and how it lies beside other closes: intervals, edges, overlaps and gaps. */
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import type { InvalidRequest } from "../ApiError.ts"
 import { BusinessDate, CompanyId, LocationId } from "../Ids.ts"
 import { dayMillis } from "../internal/wire/instant.ts"
@@ -33,10 +33,11 @@ import {
   type Wrong,
   wrong
 } from "../payroll/options.ts"
-import { PayCalendar, type PayPeriod } from "../payroll/PayCalendar.ts"
+import { type PayCalendar, PayCalendarText } from "../payroll/PayCalendar.ts"
 import * as Period from "../payroll/Period.ts"
 import * as PeriodCheck from "../payroll/PeriodCheck.ts"
 import type { TimePunch } from "../TimePunch.ts"
+import type { CloseNumber } from "./ids.ts"
 
 export type { MillisInterval } from "../payroll/DayRule.ts"
 
@@ -84,8 +85,10 @@ export const CloseTerms = Schema.Struct({
   dailyThreshold: Schema.OptionFromNullOr(Seconds),
   /** The second threshold of a day. */
   doubleThreshold: Schema.OptionFromNullOr(Seconds),
-  /** How much of a seventh day is `over`, before it is `double`. A record that is older than this term has `None`. */
-  seventhDay: Schema.OptionFromNullOr(Seconds).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  /** How much of a seventh day is `over`, before it is `double`. `None` without the rule. */
+  seventhDay: Schema.OptionFromNullOr(Seconds),
+  /** The pay periods, of which one begins behind `last`; equal calendars have equal texts. `None` for free dates. */
+  calendar: Schema.OptionFromNullOr(PayCalendarText),
   /** The clocks of the locations, each once. */
   clocks: Schema.Array(CloseClock),
   /** The locations of the close. */
@@ -108,6 +111,8 @@ export interface CloseTermsOptions extends Thresholds {
   readonly firstDay?: Period.Weekday | undefined
   /** How a fraction of a cent is rounded. */
   readonly rounding: Rounding
+  /** The pay periods, of which `Close.next` gives the one behind this close. Default: none, for free dates. */
+  readonly calendar?: PayCalendar | undefined
 }
 
 /** The thresholds of a close, as they are given to `make` and to `Labor`. @internal */
@@ -118,26 +123,42 @@ export const thresholdsOf = (terms: CloseTerms): Required<Thresholds> => ({
   seventhDay: Option.getOrUndefined(terms.seventhDay)
 })
 
-/** A term that differs between two closes: in a week that both have, hours would count twice, or not at all. */
+/** A term that differs between two closes: by another threshold, a week that both have would count hours twice, or not at all. */
 export interface TermChange {
+  /** The other close. */
+  readonly close: CloseNumber
   /** The term. */
   readonly term: typeof shared[number]
-  /** Its value in the close before, as in JSON: seconds, a word, or `null` without one. */
-  readonly before: string | number | null
+  /** Its value in the other close, as in JSON: seconds, a word, or `null` without one. */
+  readonly other: string | number | null
   /** Its value in this close. */
   readonly now: string | number | null
 }
 
-const shared = ["weeklyThreshold", "dailyThreshold", "doubleThreshold", "seventhDay", "rounding", "firstDay"] as const
+const shared = [
+  "weeklyThreshold",
+  "dailyThreshold",
+  "doubleThreshold",
+  "seventhDay",
+  "rounding",
+  "firstDay",
+  "calendar"
+] as const
 
-/** The terms in which a close differs from the one before it. @internal */
-export const changesFrom = (before: CloseTerms, now: CloseTerms): ReadonlyArray<TermChange> => {
-  const [one, other] = [Schema.encodeSync(CloseTerms)(before), Schema.encodeSync(CloseTerms)(now)]
+/** The terms in which a close differs from another one. @internal */
+export const changesFrom = ({ close, terms }: NumberedTerms, now: CloseTerms): ReadonlyArray<TermChange> => {
+  const [other, own] = [sharedOf(terms), sharedOf(now)]
   return shared.flatMap((term) => {
-    const change = { term, before: one[term] ?? null, now: other[term] ?? null }
-    return change.before === change.now ? [] : [change]
+    const change = { close, term, other: other[term], now: own[term] }
+    // Free dates have no calendar to differ in.
+    const isSame = change.other === change.now || (term === "calendar" && (!change.other || !change.now))
+    return isSame ? [] : [change]
   })
 }
+
+/** The terms without dates and clocks, as in JSON. @internal */
+export const sharedOf = (terms: CloseTerms): Record<typeof shared[number], string | number | null> =>
+  Struct.pick(Schema.encodeSync(CloseTerms)({ ...terms, clocks: [], locations: [] }), shared)
 
 /** Whether there is a day rule for each location. @internal */
 export const isByLocation = (
@@ -169,6 +190,7 @@ export const termsChecks: Checks<Omit<CloseTermsOptions, "companyId">> = {
   dayRule: isRuleOrMap,
   firstDay: optional(word(Period.Weekday.literals)),
   rounding: word(Rounding.literals),
+  calendar: optional(Period.calendarChecks.calendar),
   weeklyThreshold: optional(isFiniteThreshold),
   dailyThreshold: optional(isFiniteThreshold),
   doubleThreshold: optional(isFiniteThreshold),
@@ -225,6 +247,7 @@ export const termsOf = (options: CloseTermsOptions): CloseTerms => {
     dailyThreshold: threshold(options.dailyThreshold),
     doubleThreshold: threshold(options.doubleThreshold),
     seventhDay: threshold(options.seventhDay),
+    calendar: Option.map(Option.fromUndefinedOr(options.calendar), Period.normalCalendar),
     clocks,
     locations
   }
@@ -326,16 +349,25 @@ const firstCountedDay = (terms: CloseTerms): number | undefined => {
 export const datesOf = ({ daysFrom, last }: Pick<CloseTerms, "daysFrom" | "last">): ReadonlyArray<BusinessDate> =>
   Array.from({ length: daysBetween(daysFrom, last) + 1 }, (_, day) => plusDays(daysFrom, day))
 
-const intervalAt = (terms: CloseTerms, { begins, clock }: CloseLocation): MillisInterval => {
-  const starts = startsOf(terms, clock)
-  return {
-    from: Option.match(begins, {
-      onNone: () => starts[daysBetween(terms.daysFrom, terms.first)] ?? Infinity,
-      onSome: ({ epochMilliseconds }) => epochMilliseconds
-    }),
-    to: starts.at(-1) ?? -Infinity
-  }
+const intervalAt = (
+  { clocks, daysFrom, first }: CloseTerms,
+  { begins, clock }: CloseLocation
+): MillisInterval => {
+  const starts = clocks[clock]?.starts
+  const from = Option.getOrElse(begins, () => starts?.[daysBetween(daysFrom, first)])
+  return { from: from?.epochMilliseconds ?? Infinity, to: starts?.at(-1)?.epochMilliseconds ?? -Infinity }
 }
+
+/** The instants of a close by location; those of `undefined` are of each other location. @internal */
+export type Spans = ReadonlyMap<LocationId | undefined, MillisInterval>
+
+/** The instants of a close at all its locations, once for all that is compared with them. @internal */
+export const spansOf = (terms: CloseTerms): Spans =>
+  new Map(terms.locations.map((each) => [Option.getOrUndefined(each.locationId), intervalAt(terms, each)]))
+
+/** The instants of a close at a location. @internal */
+export const spanAt = (spans: Spans, locationId: LocationId | undefined): MillisInterval | undefined =>
+  spans.get(locationId) ?? spans.get(undefined)
 
 const startsOf = ({ clocks }: CloseTerms, clock: number): ReadonlyArray<number> =>
   (clocks[clock]?.starts ?? []).map(({ epochMilliseconds }) => epochMilliseconds)
@@ -364,151 +396,29 @@ export interface Neighbour<A> {
   readonly interval: MillisInterval
 }
 
-/** The locations that either has an entry for, each once. */
-const locationIdsOf = (one: CloseTerms, other: CloseTerms): ReadonlyArray<LocationId | undefined> => [
-  ...new Set([...one.locations, ...other.locations].map(({ locationId }) => Option.getOrUndefined(locationId)))
-]
-
-const intervalOrAll = (terms: CloseTerms, locationId: LocationId | undefined): MillisInterval | undefined => {
-  if (locationId !== undefined) return getInterval(terms, locationId)
-  const all = terms.locations.find((each) => Option.isNone(each.locationId))
-  return all === undefined ? undefined : intervalAt(terms, all)
-}
-
 /** Instants that lie in a close and in another active one, location by location. @internal */
 export const overlaps = <A extends { readonly terms: CloseTerms }>(
   terms: CloseTerms,
   others: ReadonlyArray<A>
-): ReadonlyArray<Neighbour<A>> =>
-  others.flatMap((other) =>
-    locationIdsOf(terms, other.terms).flatMap((locationId) => {
-      const [own, its] = [intervalOrAll(terms, locationId), intervalOrAll(other.terms, locationId)]
+): ReadonlyArray<Neighbour<A>> => {
+  const spans = spansOf(terms)
+  return others.flatMap((other) => {
+    const others = spansOf(other.terms)
+    return [...new Set([...spans.keys(), ...others.keys()])].flatMap((locationId) => {
+      const [own, its] = [spanAt(spans, locationId), spanAt(others, locationId)]
       if (own === undefined || its === undefined) return []
       const interval = { from: Math.max(own.from, its.from), to: Math.min(own.to, its.to) }
       return interval.from < interval.to ? [{ other, locationId, interval }] : []
     })
-  )
-
-/** The closes that have a location, with their instants there, in order of time. */
-const intervalsAt = <A extends { readonly terms: CloseTerms }>(
-  closes: ReadonlyArray<A>,
-  locationId: LocationId | undefined
-): ReadonlyArray<{ readonly close: A; readonly interval: MillisInterval }> =>
-  closes.flatMap((close) => {
-    const interval = intervalOrAll(close.terms, locationId)
-    return interval === undefined ? [] : [{ close, interval }]
-  }).toSorted((one, other) => one.interval.from - other.interval.from)
-
-/** Time between two closes that follow each other at a location, which no close has. @internal */
-export interface HoleBetween<A> {
-  /** The close that ends where it begins. */
-  readonly earlier: A
-  /** The close that begins where it ends. */
-  readonly later: A
-  /** The location; `undefined` stands for every location without its own entry. */
-  readonly locationId: LocationId | undefined
-  /** The instants that no close has. */
-  readonly interval: MillisInterval
-}
-
-/** The holes between closes that share no instant, location by location. @internal */
-export const holes = <A extends { readonly terms: CloseTerms }>(
-  closes: ReadonlyArray<A>
-): ReadonlyArray<HoleBetween<A>> => {
-  const locationIds = new Set(
-    closes.flatMap(({ terms }) => terms.locations.map(({ locationId }) => locationId))
-      .map(Option.getOrUndefined)
-  )
-  return [...locationIds].flatMap((locationId) => {
-    const intervals = intervalsAt(closes, locationId)
-    return intervals.flatMap(({ close, interval }, place) => {
-      const next = intervals[place + 1]
-      if (next === undefined || next.interval.from <= interval.to) return []
-      return [{
-        earlier: close,
-        later: next.close,
-        locationId,
-        interval: { from: interval.to, to: next.interval.from }
-      }]
-    })
   })
-}
-
-/**
- * The periods of closes that are over, before the first of these closes at their location: they lie between no two of them. Each
- * side has the dates that end or begin at the period. @internal
- */
-export const periodsBefore = (
-  closes: ReadonlyArray<NumberedTerms>,
-  over: ReadonlyArray<NumberedTerms>
-): ReadonlyArray<HoleBetween<NumberedTerms>> => {
-  const known = new Set<string>()
-  return over.flatMap(({ close, terms }) =>
-    terms.locations.flatMap((location) => {
-      const locationId = Option.getOrUndefined(location.locationId)
-      const { from, to } = intervalAt(terms, location)
-      const [behind] = intervalsAt(closes, locationId)
-      const key = `${locationId} ${from}`
-      if (behind === undefined || from >= behind.interval.from || known.has(key)) return []
-      known.add(key)
-      const { close: later, interval } = behind
-      const next = plusDays(terms.last, 1)
-      return [{
-        earlier: { close, terms: { ...terms, last: plusDays(terms.first, -1) } },
-        later: { ...later, terms: { ...later.terms, first: next < later.terms.first ? next : later.terms.first } },
-        locationId,
-        interval: { from, to: Math.min(to, interval.from) }
-      }]
-    })
-  )
 }
 
 /** The terms of a close, with its number. @internal */
 export interface NumberedTerms {
   /** The number. */
-  readonly close: number
+  readonly close: CloseNumber
   /** Its terms. */
   readonly terms: CloseTerms
-}
-
-/** The dates between two closes; `None` if none lies between them. @internal */
-export const datesBetween = (
-  { last }: Pick<CloseTerms, "last">,
-  { first }: Pick<CloseTerms, "first">
-): Option.Option<PayPeriod> => {
-  const between = { first: plusDays(last, 1), last: plusDays(first, -1) }
-  return between.first <= between.last ? Option.some(between) : Option.none()
-}
-
-/**
- * The period that follows a close: as many days as it has, or from its days of the month. The close before it decides where both
- * are possible: 28 days, or February. `None` if neither fits, or both. @internal
- */
-export const periodAfter = (
-  { first, last }: Pick<CloseTerms, "first" | "last">,
-  previous?: Pick<CloseTerms, "first" | "last">
-): Option.Option<PayPeriod> => {
-  const begin = plusDays(last, 1)
-  const length = daysBetween(first, begin)
-  const [one, other] = [first, begin].map((date) => Number(date.slice(-2))).toSorted((a, b) => a - b)
-  const calendars = [
-    { kind: "days", days: length, anchor: first },
-    { kind: "months", firstDays: one === other ? [one] : [one, other] }
-  ].flatMap((calendar) => Option.toArray(Schema.decodeUnknownOption(PayCalendar)(calendar)))
-  const isPeriod = (calendar: PayCalendar, period: PayPeriod) => {
-    const found = Period.payPeriod(calendar, period.first)
-    return found.first === period.first && found.last === period.last
-  }
-  const fitting = calendars.filter((calendar) =>
-    isPeriod(calendar, { first, last }) && (previous === undefined || isPeriod(calendar, previous))
-  )
-  // Where both fit, weeks are weeks, and any other number of days is of the month. Four weeks may be February too.
-  const kind = length % 7 === 0 ? "days" : "months"
-  const preferred = fitting.filter((calendar) => calendar.kind === kind)
-  const likely = length === 28 || preferred.length === 0 ? fitting : preferred
-  const found = new Map(likely.map((calendar) => Period.payPeriod(calendar, begin)).map((each) => [each.last, each]))
-  const [period, another] = found.values()
-  return period === undefined || another !== undefined ? Option.none() : Option.some(period)
 }
 
 /** The day rules of a close as `make` takes them; `None` if a zone is not known here. @internal */
@@ -530,12 +440,6 @@ export const dayRulesOf = ({ clocks, locations }: CloseTerms): Option.Option<Clo
     }
   )
 
-/** Whether a close has an instant of a hole. @internal */
-export const touches = (terms: CloseTerms, { interval, locationId }: HoleBetween<unknown>): boolean => {
-  const own = intervalOrAll(terms, locationId)
-  return own !== undefined && own.from < interval.to && interval.from < own.to
-}
-
 /** A close begins at the end of the one before if the two are less than this apart. */
 const edgeMillis = 48 * 3_600_000
 
@@ -544,12 +448,14 @@ const edgeMillis = 48 * 3_600_000
  * 48 hours from its own beginning, such as after a day start or a zone was corrected. @internal
  */
 export const alignEdges = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>): CloseTerms => {
-  const locationIds = new Set(others.flatMap((other) => locationIdsOf(terms, other)))
+  const spans = spansOf(terms)
+  const otherSpans = others.map(spansOf)
+  const locationIds = new Set([spans, ...otherSpans].flatMap((each) => Array.from(each.keys())))
   const moved = [...locationIds].flatMap((locationId) => {
-    const own = intervalOrAll(terms, locationId)
+    const own = spanAt(spans, locationId)
     if (own === undefined) return []
-    const ends = others.flatMap((other) => {
-      const interval = intervalOrAll(other, locationId)
+    const ends = otherSpans.flatMap((each) => {
+      const interval = spanAt(each, locationId)
       return interval !== undefined && interval.from < own.from ? [interval.to] : []
     })
     const end = Math.max(...ends)
@@ -605,5 +511,6 @@ const hasDayRule = ({ dayStarts, zone }: CloseClock, dayRule: DayRule): boolean 
 
 const daysBetween = (from: BusinessDate, to: BusinessDate): number => Period.dayOf(to) - Period.dayOf(from)
 
-const plusDays = (date: BusinessDate, days: number): BusinessDate =>
+/** A date that many days later, or the last one of the calendar. @internal */
+export const plusDays = (date: BusinessDate, days: number): BusinessDate =>
   Option.getOrElse(Period.addDays(date, days), () => date)

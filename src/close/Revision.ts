@@ -1,10 +1,10 @@
 /** A closed period as a record: its revisions, which of them are active, and the terms of each. */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { BusinessDate } from "../Ids.ts"
-import { Instant } from "../internal/wire/schema.ts"
+import { BusinessDate, LocationId } from "../Ids.ts"
+import { Instant, Seconds } from "../internal/wire/schema.ts"
 import { CloseRow } from "./CloseSums.ts"
-import { CloseClock, CloseLocation, CloseTerms } from "./CloseTerms.ts"
+import { CloseClock, CloseLocation, CloseTerms, type NumberedTerms } from "./CloseTerms.ts"
 import { CloseNumber, RevisionId } from "./ids.ts"
 import { FileNote } from "./WrittenFile.ts"
 
@@ -18,7 +18,7 @@ const fields = {
   /** The revision that a void takes back; `None` for any other kind. */
   voids: Schema.OptionFromNullOr(RevisionId),
   /** What wrote it. */
-  kind: Schema.Literals(["close", "correct", "void"]),
+  kind: Schema.Literals(["close", "correct", "void", "mistake"]),
   /** The first date of the period. */
   first: BusinessDate,
   /** The last date of the period. */
@@ -41,6 +41,24 @@ const fields = {
 
 const keys = { id: "revision" } as const
 
+/** Time that no close has and that was accepted, with what lay in it then. */
+export const AcceptedGap = Schema.Struct({
+  /** The location; `None` for every location without its own entry in the terms of the revision. */
+  locationId: Schema.OptionFromNullOr(LocationId),
+  /** Its first instant. */
+  from: Instant,
+  /** The first instant after it. */
+  to: Instant,
+  /** The voided closes that had time of it: what another void leaves is not accepted. */
+  voided: Schema.Array(CloseNumber),
+  /** The punches that were clocked in then. */
+  punches: Schema.Natural,
+  /** Their paid time. */
+  net: Seconds
+})
+
+export type AcceptedGap = typeof AcceptedGap.Type
+
 /** One revision of a close: all its sums at an instant of the copy, never a difference. */
 export const Revision = Schema.Struct(fields).pipe(Schema.encodeKeys(keys))
 
@@ -53,10 +71,11 @@ export const RecordedRevision = Schema.Struct({
   release: Schema.String,
   /** The number of the rules by which it was summed. */
   rules: Schema.Natural,
-  /** The clocks and locations that it adds to the terms of its close. */
+  /** The clocks and locations that it adds to the terms of its close, and the gaps that it accepts. */
   added: Schema.Struct({
     clocks: Schema.Array(CloseClock),
-    locations: Schema.Array(CloseLocation)
+    locations: Schema.Array(CloseLocation),
+    gaps: Schema.Array(AcceptedGap)
   })
 }).pipe(Schema.encodeKeys(keys))
 
@@ -112,6 +131,27 @@ export const getPrevious = <R extends Links>(
 /** The void that takes a revision back; `None` if it was not voided. */
 export const getVoid = <R extends Links>(revisions: ReadonlyArray<R>, { id }: Pick<Links, "id">): Option.Option<R> =>
   Option.fromUndefinedOr(revisions.find(({ voids }) => Option.contains(voids, id)))
+
+/** Whether a close was a mistake: it counts as if it had never been written. @internal */
+export const isMistake = (
+  { revisions }: { readonly revisions: ReadonlyArray<Pick<RecordedRevision, "kind">> }
+): boolean => revisions.at(-1)?.kind === "mistake"
+
+/** The closes that a void ended, with the terms of the revision that it took back. @internal */
+export const endedOf = <
+  C extends {
+    readonly close: CloseNumber
+    readonly terms: CloseTerms
+    readonly revisions: ReadonlyArray<LinkedRevision & Pick<RecordedRevision, "kind">>
+  }
+>(
+  closes: ReadonlyArray<C>
+): ReadonlyArray<NumberedTerms> =>
+  closes.flatMap((each) => {
+    const last = each.revisions.at(-1)
+    const isEnded = last !== undefined && !isMistake(each) && activeRevisions(each.revisions).length === 0
+    return isEnded ? [{ close: each.close, terms: termsAt(each, last) }] : []
+  })
 
 /** The terms of a revision: those of its close, with the locations that it and the revisions before it added. */
 export const termsAt = (

@@ -82,7 +82,7 @@ export const holdingsOf = (company: CompanyId): Effect.Effect<Holdings, SyncErro
             const sum = sumsBy.get(idOf(row))
             return {
               revision: idOf(row),
-              isVoid: row["kind"] === "void",
+              isVoid: row["kind"] === "void" || row["kind"] === "mistake",
               cost: numberOf(sum?.["cost"] ?? 0),
               tips: numberOf(sum?.["tips"] ?? 0)
             }

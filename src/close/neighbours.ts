@@ -8,21 +8,16 @@ import type { PayPeriod } from "../payroll/PayCalendar.ts"
 import type { Books } from "./books.ts"
 import { NotReady, PeriodClosed } from "./CloseError.ts"
 import * as CloseTerms from "./CloseTerms.ts"
+import { besideOf, isEverywhere, openHoles, type Time } from "./holes.ts"
 import type { ActiveClose } from "./rows.ts"
 import type { Corrected } from "./verdict.ts"
 
-type Gap = CloseTerms.HoleBetween<CloseTerms.NumberedTerms>
-
 /** A line for each period that no close has: its local dates, or the instants of a part of a day. */
-export const gapLines = (gaps: ReadonlyArray<Gap>): ReadonlyArray<string> => {
-  const textOf = ({ earlier, interval, later }: Gap) =>
-    timeText(CloseTerms.datesBetween(earlier.terms, later.terms), interval)
-  const groups = Arr.groupBy(gaps, (gap) => `${gap.earlier.close} ${gap.later.close} ${textOf(gap)}`)
-  return Object.values(groups).map((group) => {
-    const [gap] = group
-    return `no close has ${textOf(gap)}${placesText(group, [gap.earlier.terms, gap.later.terms])}`
+export const gapLines = (gaps: ReadonlyArray<Time>): ReadonlyArray<string> =>
+  Object.values(Arr.groupBy(gaps, besideOf)).map((group) => {
+    const [{ dates, earlier, interval, later }] = group
+    return `no close has ${timeText(dates, interval)}${placesText(group, [earlier, later])}`
   })
-}
 
 const timeText = (dates: Option.Option<PayPeriod>, { from, to }: CloseTerms.Neighbour<unknown>["interval"]): string =>
   Option.match(dates, {
@@ -35,13 +30,10 @@ const datesText = ({ first, last }: PayPeriod): string => first === last ? first
 /** Where it is; empty if that is wherever one of the closes is. */
 const placesText = (
   found: ReadonlyArray<Pick<CloseTerms.Neighbour<unknown>, "locationId">>,
-  closes: ReadonlyArray<CloseTerms.CloseTerms>
+  closes: Parameters<typeof isEverywhere>[1]
 ): string => {
   const ids = new Set(found.map(({ locationId }) => locationId))
-  const isAll = closes.some(({ locations }) =>
-    locations.every((each) => ids.has(Option.getOrUndefined(each.locationId)))
-  )
-  if (isAll) return ""
+  if (isEverywhere(found, closes)) return ""
   if (ids.size > 3) return ` at ${ids.size} locations`
   return ` at ${[...ids].map((id) => id === undefined ? "every other location" : `location ${id}`).join(", ")}`
 }
@@ -61,14 +53,14 @@ export const refuseOverlap = (
     last: terms.last < other.terms.last ? terms.last : other.terms.last
   }
   const time = timeText(both.first > both.last ? Option.none() : Option.some(both), interval)
-  const places = placesText(overlaps.filter((each) => each.other === other), [terms, other.terms])
+  const places = placesText(overlaps.filter((each) => each.other === other), [{ terms }, other])
   const detail = `${datesText(other.terms)}; both have ${time}${places}`
   return new PeriodClosed({ companyId: company, close: other.close, detail })
 }
 
 /** An added location is compared with the other closes as a new close is. Gives the accepted gaps of each close. */
 export const refuseAdded = Effect.fnUntraced(function*(
-  { active, company: companyId }: Books,
+  { active, all, company: companyId }: Books,
   corrected: ReadonlyArray<Corrected>,
   acceptsGaps: boolean
 ) {
@@ -76,18 +68,21 @@ export const refuseAdded = Effect.fnUntraced(function*(
     const own = corrected.find(({ close }) => close.close === each.close)
     return { ...each, terms: own?.terms ?? each.terms }
   })
-  const accepted = new Map<number, { readonly gap: number }>()
+  const open = corrected.some(({ added }) => added.locations.length > 0) ? openHoles(all, termsNow) : []
+  const accepted = new Map<number, ReadonlyArray<Time>>()
   for (const { added, close, terms } of corrected) {
-    const isAdded = ({ locationId }: Pick<CloseTerms.Neighbour<unknown>, "locationId">) =>
-      added.locations.some((each) => Option.getOrUndefined(each.locationId) === locationId)
-    yield* refuseOverlap(companyId, terms, termsNow.filter((each) => each.close !== close.close), isAdded)
-    const gaps = CloseTerms.holes(termsNow).filter((hole) =>
-      isAdded(hole) && [hole.earlier, hole.later].some((each) => each.close === close.close)
+    const ids = new Set(added.locations.map((each) => Option.getOrUndefined(each.locationId)))
+    const isAdded = ({ locationId }: Pick<CloseTerms.Neighbour<unknown>, "locationId">) => ids.has(locationId)
+    if (ids.size > 0)
+      yield* refuseOverlap(companyId, terms, termsNow.filter((each) => each.close !== close.close), isAdded)
+    const gaps = open.filter((hole) =>
+      isAdded(hole) && [hole.earlier, hole.later].some((each) => each?.close === close.close)
     )
     if (gaps.length === 0) continue
-    const found = { gap: gaps.length }
-    if (!acceptsGaps) return yield* new NotReady({ companyId, found, issues: [], details: gapLines(gaps) })
-    accepted.set(close.close, found)
+    if (!acceptsGaps) {
+      return yield* new NotReady({ companyId, found: { gap: gaps.length }, issues: [], details: gapLines(gaps) })
+    }
+    accepted.set(close.close, gaps)
   }
   return accepted
 })

@@ -153,7 +153,7 @@ export const readCloses = Effect.fnUntraced(function*({ company, database }: Clo
       const { user_name: user, ...texts } = yield* decodeStored(company, RevisionRow, row)
       const { close, number } = nameOf(row)
       const link = Option.map(optional(row["before"]), (number) => RevisionName.print({ close, number }))
-      const isVoid = texts.kind === "void"
+      const isVoid = texts.kind === "void" || texts.kind === "mistake"
       return {
         ...texts,
         user,

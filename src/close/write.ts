@@ -36,7 +36,7 @@ export const writeChecks: Checks<WriteOptions> = { note: isText, user: isText, r
 
 export type Added = RecordedRevision["added"]
 
-export const nothingAdded: Added = { clocks: [], locations: [] }
+export const nothingAdded: Added = { clocks: [], locations: [], gaps: [] }
 
 /** A revision to write. */
 export interface Planned extends RevisionName.RevisionName {

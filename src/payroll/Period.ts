@@ -6,7 +6,7 @@ import { BusinessDate } from "../Ids.ts"
 import { dayMillis } from "../internal/wire/instant.ts"
 import { type DayRule, dayStartsOf, type Interval, offsetAt, zoneOf } from "./DayRule.ts"
 import { type Checks, must, optional, orThrow, refusalOf, word } from "./options.ts"
-import { PayCalendar, type PayPeriod } from "./PayCalendar.ts"
+import { lengthsOf, PayCalendar, type PayPeriod } from "./PayCalendar.ts"
 import { modulo } from "./Rounding.ts"
 import { Weekday } from "./Weekday.ts"
 export {
@@ -106,7 +106,8 @@ const weekStart = (date: BusinessDate, options: WeekOptions = {}): number => {
 export const month = (dayRule: DayRule, date: BusinessDate): Interval =>
   between(dayRule, monthStart(date), monthStart(date, 1))
 
-const calendarChecks = {
+/** @internal */
+export const calendarChecks = {
   calendar: must(Schema.is(PayCalendar), "a calendar that `PayCalendar.make` takes")
 }
 
@@ -136,16 +137,45 @@ const calendarChecks = {
 export const payPeriod = (calendar: PayCalendar, date: BusinessDate): PayPeriod => {
   orThrow(refusalOf({ calendar }, calendarChecks))
   const day = dayOf(date)
-  if (calendar.kind === "days") {
-    const first = day - modulo(day - dayOf(calendar.anchor), calendar.days)
-    return { first: fromDay(first), last: fromDay(first + calendar.days - 1) }
-  }
   // The months before and after have the edges of a period that begins or ends there.
-  const starts = [-1, 0, 1].flatMap((months) =>
-    calendar.firstDays.map((first) => Math.min(monthStart(date, months) + first, monthStart(date, months + 1)) - 1)
-  )
+  const starts = calendar.kind === "days"
+    ? turnOf(lengthsOf(calendar), day - modulo(day - dayOf(calendar.anchor), turnDays(calendar)))
+    : [-1, 0, 1].flatMap((months) =>
+      calendar.firstDays.map((first) => Math.min(monthStart(date, months) + first, monthStart(date, months + 1)) - 1)
+    )
   const next = starts.findIndex((start) => start > day)
   return { first: fromDay(starts[next - 1] ?? firstDay), last: fromDay((starts[next] ?? lastDay + 1) - 1) }
+}
+
+/** The days on which the periods of one turn begin, and the next turn. */
+const turnOf = (lengths: ReadonlyArray<number>, begin: number): ReadonlyArray<number> => {
+  const starts = [begin]
+  for (const length of lengths) starts.push(begin += length)
+  return starts
+}
+
+const turnDays = (calendar: Parameters<typeof lengthsOf>[0]): number =>
+  lengthsOf(calendar).reduce((sum, days) => sum + days, 0)
+
+/**
+ * A calendar in the one form that all equal calendars have: the shortest list of lengths, begun with the period whose first
+ * beginning from 1970-01-01 on is the earliest. @internal
+ */
+export const normalCalendar = (calendar: PayCalendar): PayCalendar => {
+  if (calendar.kind === "months") return calendar
+  const given = lengthsOf(calendar)
+  const size = given.findIndex((_, size) =>
+    size > 0 && given.length % size === 0 && given.every((days, at) => days === given[at % size])
+  )
+  const lengths = size < 0 ? given : given.slice(0, size)
+  const turn = turnDays(calendar) * lengths.length / given.length
+  const begins = turnOf(lengths.slice(0, -1), dayOf(calendar.anchor)).map((start) => modulo(start, turn))
+  const begin = Math.min(...begins)
+  const place = begins.indexOf(begin)
+  const [first = turn, ...more] = [...lengths.slice(place), ...lengths.slice(0, place)]
+  return begin > lastDay
+    ? calendar
+    : { kind: "days", days: more.length === 0 ? first : [first, ...more], anchor: fromDay(begin) }
 }
 
 /**

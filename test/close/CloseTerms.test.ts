@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import * as CloseTerms from "../../src/close/CloseTerms.ts"
+import { openHoles } from "../../src/close/holes.ts"
+import { CloseNumber } from "../../src/close/ids.ts"
 import type { LocationId } from "../../src/Ids.ts"
 import type * as Period from "../../src/payroll/Period.ts"
 import { berlin, date, east, far, newYork, run, shift, terms, termsOptions } from "./terms.ts"
@@ -89,7 +91,7 @@ describe("CloseTerms.make", () => {
 })
 
 describe("two closes", () => {
-  const named = (of: CloseTerms.CloseTerms) => ({ terms: of })
+  const named = (of: CloseTerms.CloseTerms, close = 1) => ({ close: CloseNumber.make(close), terms: of })
   const first = terms()
   const next = terms({ first: date("2026-03-16"), last: date("2026-03-29") })
   const hours = (found: ReadonlyArray<Pick<CloseTerms.Neighbour<unknown>, "locationId" | "interval">>) =>
@@ -97,7 +99,7 @@ describe("two closes", () => {
 
   it("meet without an overlap or a gap under one day rule", () => {
     assert.deepStrictEqual(hours(CloseTerms.overlaps(next, [named(first)])), [])
-    assert.deepStrictEqual(hours(CloseTerms.holes([named(next), named(first)])), [])
+    assert.deepStrictEqual(hours(openHoles([], [named(next), named(first)])), [])
   })
 
   it("overlap by instants, location by location, where one has another zone", () => {
@@ -106,7 +108,7 @@ describe("two closes", () => {
     // Berlin begins its day five hours earlier than New York after the change of its clocks.
     assert.deepStrictEqual(hours(CloseTerms.overlaps(moved, [named(first)])), [[far, 5]])
     assert.deepStrictEqual(
-      hours(CloseTerms.holes([named(terms({ dayRule: new Map([[far, berlin]]) })), named(next)])),
+      hours(openHoles([], [named(terms({ dayRule: new Map([[far, berlin]]) })), named(next)])),
       [[
         far,
         5
@@ -119,7 +121,7 @@ describe("two closes", () => {
     const aligned = CloseTerms.alignEdges(moved, [first])
 
     assert.deepStrictEqual(hours(CloseTerms.overlaps(aligned, [named(first)])), [])
-    assert.deepStrictEqual(hours(CloseTerms.holes([named(aligned), named(first)])), [])
+    assert.deepStrictEqual(hours(openHoles([], [named(aligned), named(first)])), [])
     assert.strictEqual(CloseTerms.getInterval(aligned, far)?.from, CloseTerms.getInterval(first, far)?.to)
     // A later close, as after a void in the middle, says nothing of the beginning.
     const after = terms({ first: date("2026-03-30"), last: date("2026-04-12") })
@@ -152,35 +154,4 @@ describe("two closes", () => {
 
       assert.deepStrictEqual([one.rows.length, other.rows.length], [1, 0])
     }))
-})
-
-describe("CloseTerms.periodAfter", () => {
-  const dates = (text: string) => {
-    const [first = "", last = ""] = text.split(" ")
-    return { first: date(first), last: date(last) }
-  }
-
-  for (
-    const [title, own, previous, expected] of [
-      ["a week", "2026-03-02 2026-03-08", undefined, "2026-03-09 2026-03-15"],
-      ["a fortnight", "2026-03-02 2026-03-15", "2026-02-16 2026-03-01", "2026-03-16 2026-03-29"],
-      ["a month", "2026-01-01 2026-01-31", undefined, "2026-02-01 2026-02-28"],
-      ["a month from the 26th", "2026-01-26 2026-02-25", undefined, "2026-02-26 2026-03-25"],
-      ["half a month", "2026-02-01 2026-02-15", undefined, "2026-02-16 2026-02-28"],
-      ["the other half", "2026-02-16 2026-02-28", "2026-02-01 2026-02-15", "2026-03-01 2026-03-15"],
-      ["February after January", "2026-02-01 2026-02-28", "2026-01-01 2026-01-31", "2026-03-01 2026-03-31"],
-      ["four weeks", "2026-02-01 2026-02-28", "2026-01-04 2026-01-31", "2026-03-01 2026-03-28"],
-      ["February or four weeks", "2026-02-01 2026-02-28", undefined, undefined],
-      ["ten days", "2026-01-11 2026-01-20", "2026-01-01 2026-01-10", "2026-01-21 2026-01-30"],
-      ["a period that is not as the one before", "2026-03-02 2026-03-12", "2026-02-23 2026-03-01", undefined]
-    ] as const
-  ) {
-    it(`${title}: ${expected ?? "cannot tell"}`, () => {
-      const found = CloseTerms.periodAfter(dates(own), previous === undefined ? undefined : dates(previous))
-      assert.deepStrictEqual(
-        Option.match(found, { onNone: () => undefined, onSome: ({ first, last }) => `${first} ${last}` }),
-        expected
-      )
-    })
-  }
 })

@@ -143,6 +143,7 @@ const makePrinted = (folder: string) => {
         .replace(/^(--last \w+: ).*/, "$1NOW")
         .replaceAll(/"user":"[^"]*"/g, "\"user\":\"USER\"")
         .replaceAll(user, "  USER")
+        .replace(/(?<=written out NOW by )[^\s:,]+/, "USER")
         .replaceAll(/ {2,}/g, "  ")
         .trimEnd()
     )
@@ -236,11 +237,11 @@ export const commandPlayer = (
           yield* Effect.orDie(run("sync", "--history", ...isSweep ? ["--sweep", "all", "--allow-missing"] : []))
         }),
       close: (dates, options) => {
-        const terms = dates === undefined ? ["--next"] : [
-          "--from",
-          dates.first,
-          "--to",
-          dates.last,
+        const calendar = options.calendar === undefined ? [] : ["--calendar", options.calendar]
+        const terms = dates === undefined ? ["--next", ...calendar] : [
+          ...calendar.length === 0
+            ? ["--from", dates.first, "--to", dates.last]
+            : ["--pay-period", dates.first, ...calendar],
           ...options.clocks === undefined ? ["--zone", options.zone] : [],
           ...clockFlags(options),
           ...options.weeks === "monday" ? [] : ["--week-starts", options.weeks],
@@ -256,7 +257,7 @@ export const commandPlayer = (
           json<ReadonlyArray<JsonRevision>>("close", ...terms, ...acceptFlags(options)),
           ({ printed: [revision], stderr }) => ({
             revision: writtenOf(revision ?? assert.fail("no revision")),
-            remarks: remarksOf(stderr, [/^(the .*, and close \d+ has [^:]*(?::\d\d)?): /])
+            remarks: remarksOf(stderr, [/^(the .*, and close \d+ has .*?)(?:: (?:in a week|a punch).*)?$/])
           })
         )
       },
@@ -273,18 +274,34 @@ export const commandPlayer = (
           )
           return { revisions: printed.map(writtenOf), due, remarks: remarksOf(stderr, remarks) }
         }),
-      voidRevision: (revision) =>
+      voidRevision: (revision, mistake) =>
         Effect.map(
-          json<ReadonlyArray<JsonRevision>>("void", revision, "--note", "not paid"),
+          json<ReadonlyArray<JsonRevision>>(
+            "void",
+            revision,
+            "--note",
+            "not paid",
+            ...mistake ? ["--mistake"] : []
+          ),
           ({ printed: [voided] }) => writtenOf(voided ?? assert.fail("no void"))
         ),
       verify: Effect.map(run("payroll", "verify"), ({ stdout }) => Number(stdout.split(" ")[0])),
       list: Effect.map(shown, ({ listed }) => listed),
-      holes: Effect.map(shown, ({ stderr }) => remarksOf(stderr, [/^(no close has .*?)(?:: close it with .*)?$/])),
+      holes: Effect.map(shown, ({ stderr }) =>
+        remarksOf(stderr, [/^(no close has (?!what).*?)(?:: close it with .*)?$/, /^(no close has what .*)/]).map((
+          line
+        ) =>
+          line.replace(
+            /(?: at location \d+)? has \+?(-?\d+):(\d\d) of (-?\d+) punch.*$/,
+            (_, hours, minutes, punches) =>
+              ` has ${Number(hours) + Number(minutes) / 60}h, ${punches} punches`
+          )
+        )),
       file: (revision, name) =>
         Effect.map(
           run("payroll", "file", revision, "--mapping", fileOf("mapping.json", JSON.stringify(mappings[name]))),
-          ({ stdout }) => linesOf(stdout)
+          ({ stdout }) =>
+            linesOf(stdout)
         )
     }
   })

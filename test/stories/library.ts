@@ -1,6 +1,6 @@
 /** Plays a story on the library, over a copy in a database. */
 import { assert } from "@effect/vitest"
-import { Array as Arr, DateTime, Duration, Effect, Option, Result } from "effect"
+import { Array as Arr, DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import { CloseNumber } from "../../src/close/ids.ts"
 import {
   Blocker,
@@ -13,6 +13,7 @@ import {
 } from "../../src/close/index.ts"
 import { termsAt } from "../../src/close/Revision.ts"
 import { BusinessDate, Cents, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
+import { PayCalendarText } from "../../src/payroll/PayCalendar.ts"
 import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
 import type { TimePunch } from "../../src/TimePunch.ts"
 import { shift as shiftOf } from "../support/arbitraryPunch.ts"
@@ -95,12 +96,16 @@ const dayRulesOf = ({ clocks, starts }: Options) =>
     ? undefined
     : new Map([...clocks].map(([id, zone]) => [LocationId.make(id), dayRuleOf(zone, starts)]))
 
+const calendarOf = ({ calendar }: Options) =>
+  calendar === undefined ? undefined : Schema.decodeSync(PayCalendarText)(calendar)
+
 const termsOf = ({ first, last }: Dates, options: Options) => ({
   first: BusinessDate.make(first),
   last: BusinessDate.make(last),
   dayRule: dayRulesOf(options) ?? dayRuleOf(options.zone, options.starts),
   firstDay: options.weeks,
   rounding: options.rounding,
+  calendar: calendarOf(options),
   weeklyThreshold: duration(options.weekly),
   dailyThreshold: duration(options.daily),
   doubleThreshold: duration(options.double),
@@ -113,7 +118,8 @@ const termNames: Readonly<Record<CloseTerms.TermChange["term"], string>> = {
   doubleThreshold: "the second daily threshold is",
   seventhDay: "the time over of a seventh day is",
   rounding: "the rounding is",
-  firstDay: "the first day of the week is"
+  firstDay: "the first day of the week is",
+  calendar: "the calendar is"
 }
 
 const termText = (value: string | number | null): string =>
@@ -133,13 +139,15 @@ const holeLine = (holes: ReadonlyArray<Close.Hole>): string => {
   const [hole] = holes
   if (hole === undefined) return ""
   const locations = holes.flatMap(({ locationId }) => Option.toArray(locationId))
-  const at = locations.length === 0
+  const at = hole.isEverywhere || locations.length === 0
     ? ""
     : ` at ${locations.length === 1 ? `location ${locations[0]}` : `${locations.length} locations`}`
   return Option.match(hole.dates, {
     onNone: () => {
       const [from, to] = [hole.interval.gte, hole.interval.lt].map(DateTime.formatIso)
-      return `no close has ${from} to ${to}${at}, between close ${hole.earlier} and close ${hole.later}`
+      return `no close has ${from} to ${to}${at}, beside ${
+        [hole.earlier, hole.later].flatMap(Option.toArray).map((close) => `close ${close}`).join(" and ")
+      }`
     },
     onSome: ({ first, last }) => `no close has ${first} to ${last}${at}`
   })
@@ -173,14 +181,13 @@ export const libraryPlayer = ({ kept, run }: OpenHistory): Player => {
       Effect.gen(function*() {
         const acceptGaps = options.accept.includes("gap")
         const terms = dates === undefined
-          ? (yield* run(Close.next(company, { acceptGaps }))).options
+          ? (yield* run(Close.next(company, { acceptGaps, calendar: calendarOf(options) }))).options
           : termsOf(dates, options)
         // No pass has a time here: the age of the copy has its own tests.
         const accept = Blocker.literals.filter((kind) => kind === "stale" || options.accept.includes(kind))
         const revision = yield* run(Close.create(company, { ...terms, accept }))
-        const preceding = Option.getOrElse(revision.precedingClose, () => "")
         const remarks = revision.changedTerms.map((change) =>
-          `${termNames[change.term]} ${termText(change.now)}, and close ${preceding} has ${termText(change.before)}`
+          `${termNames[change.term]} ${termText(change.now)}, and close ${change.close} has ${termText(change.other)}`
         )
         return { revision: writtenOf(revision), remarks }
       }).pipe(Effect.catch(refused)),
@@ -212,8 +219,8 @@ export const libraryPlayer = ({ kept, run }: OpenHistory): Player => {
           remarks: remarksOf(remarks)
         }
       }).pipe(Effect.catch(refused)),
-    voidRevision: (revision) =>
-      run(Close.voidRevision(company, { revision, note: "not paid" })).pipe(
+    voidRevision: (revision, mistake) =>
+      run(Close.voidRevision(company, { revision, note: "not paid", mistake })).pipe(
         Effect.map(writtenOf),
         Effect.catch(refused)
       ),
@@ -232,12 +239,23 @@ export const libraryPlayer = ({ kept, run }: OpenHistory): Player => {
       ),
       Effect.catch(refused)
     ),
-    holes: run(Close.holes(company)).pipe(
-      Effect.map((holes) =>
-        Object.values(Arr.groupBy(holes, ({ earlier, later }) => `${earlier} ${later}`)).map(holeLine)
-      ),
-      Effect.catch(refused)
-    ),
+    holes: Effect.gen(function*() {
+      const [holes, late] = [yield* run(Close.holes(company)), yield* run(Close.lateTime(company))]
+      const besideOf = ({ dates, earlier, interval, later }: Close.Hole) =>
+        JSON.stringify([
+          earlier,
+          later,
+          Option.match(dates, { onNone: () => interval.gte, onSome: ({ first }) => first })
+        ])
+      return [
+        ...Object.values(Arr.groupBy(holes, besideOf)).map(holeLine),
+        ...late.map(({ close, interval, net, punches }) =>
+          `no close has what came into an accepted gap since close ${close}: ${
+            [interval.gte, interval.lt].map(DateTime.formatIso).join(" to ")
+          } has ${Duration.toHours(net)}h, ${punches} punches`
+        )
+      ]
+    }).pipe(Effect.catch(refused)),
     file: (revision, name) =>
       run(Close.find(company, revision)).pipe(
         Effect.flatMap(({ previous, revision }) =>

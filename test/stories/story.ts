@@ -27,6 +27,8 @@ export interface Options {
   readonly daily: number | undefined
   readonly double: number | undefined
   readonly seventh: number | undefined
+  /** As the command takes it, such as `7d:2026-03-02`. */
+  readonly calendar: string | undefined
   readonly accept: ReadonlyArray<string>
 }
 
@@ -93,7 +95,7 @@ export interface Player {
     readonly due: ReadonlyArray<Due>
     readonly remarks: ReadonlyArray<string>
   }>
-  readonly voidRevision: (revision: string) => Read<Written>
+  readonly voidRevision: (revision: string, mistake: boolean) => Read<Written>
   readonly verify: Read<number>
   readonly list: Read<ReadonlyArray<Listed>>
   readonly holes: Read<ReadonlyArray<string>>
@@ -189,7 +191,19 @@ const oneOf = <A extends string>(values: ReadonlyArray<A>, text: string): A =>
   values.find((value) => value === text) ?? assert.fail(`no ${text}`)
 
 const optionsOf = (words: ReadonlyArray<string>) => {
-  const names = ["zone", "clocks", "starts", "weeks", "rounding", "weekly", "daily", "double", "seventh", "accept"]
+  const names = [
+    "zone",
+    "clocks",
+    "starts",
+    "weeks",
+    "rounding",
+    "weekly",
+    "daily",
+    "double",
+    "seventh",
+    "calendar",
+    "accept"
+  ]
   const { alone, pairs } = wordsOf(words, names)
   const threshold = (name: string) => {
     const text = pairs.get(name)
@@ -209,6 +223,7 @@ const optionsOf = (words: ReadonlyArray<string>) => {
     daily: threshold("daily"),
     double: threshold("double"),
     seventh: threshold("seventh"),
+    calendar: pairs.get("calendar")?.replace(":", ":2026-"),
     accept: pairs.get("accept")?.split(",") ?? []
   }
   return { alone, options }
@@ -249,7 +264,7 @@ const datesText = ({ first, last }: Dates): string => `${first} to ${last}`
 
 const listLine = (all: ReadonlyArray<Listed>, one: Listed): string => {
   const locations = one.locations.length === 0 ? "" : ` at ${one.locations.join(" ")}`
-  if (one.voids !== null) return `${one.id} void of ${one.voids}${locations}`
+  if (one.voids !== null) return `${one.id} ${one.kind} of ${one.voids}${locations}`
   const isVoided = all.some(({ voids }) => voids === one.id)
   const after = one.previous === null ? datesText(one) : `after ${one.previous}`
   return `${one.id} ${one.kind} ${after}${locations}: ${sumText(one.rows)}${isVoided ? ", not paid" : ""}`
@@ -335,8 +350,11 @@ export const play = (story: string, player: Player): Effect.Effect<string> =>
             ? ["nothing is due"]
             : due.map(({ after, rows }) => `after ${after}: ${sumText(rows)}`))
       },
-      void: ([revision = ""]) =>
-        Effect.map(player.voidRevision(revision), ({ id, voids }) => [`${id} void of ${voids}`]),
+      void: ([revision = "", mistake]) =>
+        Effect.map(
+          player.voidRevision(revision, mistake === "mistake"),
+          ({ id, kind, voids }) => [`${id} ${kind} of ${voids}`]
+        ),
       verify: () => Effect.map(player.verify, (count) => [`${count} verified`]),
       holes: () => Effect.map(player.holes, (holes) => holes.length === 0 ? ["none"] : holes),
       list: () => Effect.map(player.list, (all) => all.map((one) => listLine(all, one))),

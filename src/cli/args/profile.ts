@@ -8,13 +8,14 @@ import * as UserDirectories from "effect/persistence/UserDirectories"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type { Stdio } from "effect/Stdio"
 import * as Struct from "effect/Struct"
 import { meantName } from "../../internal/text/meant.ts"
 import { printable } from "../../internal/text/printable.ts"
 import { CommandFailure, describeFileError, exitCode, usage } from "../failure.ts"
 import { isAddress, plainUrl, readTarget, shownText } from "../flags/address.ts"
 import { companyVariables, withoutCompany } from "../flags/connection.ts"
-import { parseJson, readInput } from "../flags/file.ts"
+import { parseJson, readInput, warnOfWriter } from "../flags/file.ts"
 import { type DefaultKey, defaults, keyed, noFolder, Profile, settings, type SettingSource } from "../flags/settings.ts"
 import { printWarning } from "../print/messages.ts"
 import type { Globals } from "./globals.ts"
@@ -111,7 +112,7 @@ const fileOfProfiles = Effect.gen(function*() {
 }).pipe(Effect.provide(UserDirectories.layer))
 
 const readVariables = Effect.fnUntraced(
-  function*(file: string): Effect.fn.Return<SettingSource, CommandFailure, FileSystem.FileSystem> {
+  function*(file: string): Effect.fn.Return<SettingSource, CommandFailure, FileSystem.FileSystem | Stdio> {
     const text = yield* Effect.mapError(readSettings(file), (why) => invalid(`--variables ${why}`))
     return { name: file, provider: ConfigProvider.fromEnv({ env: readEnv(text) }) }
   }
@@ -134,7 +135,7 @@ const readEnv = (text: string): Record<string, string> =>
 /** The text of a small file of settings. Fails with the reason. */
 const readSettings = (file: string) =>
   Effect.mapError(
-    Effect.map(readInput(file, 1), (bytes) => new TextDecoder().decode(bytes)),
+    Effect.map(Effect.tap(readInput(file, 1), warnOfWriter(file)), (bytes) => new TextDecoder().decode(bytes)),
     (error) => (error._tag === "CommandFailure" ? error : describeFileError(error)).message
   )
 

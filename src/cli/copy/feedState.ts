@@ -1,6 +1,5 @@
 /** The file of `copy feed --state`: the position behind the last event that was printed. */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Crypto from "node:crypto"
 import { CompanyId } from "../../Ids.ts"
@@ -8,8 +7,8 @@ import { printable } from "../../internal/text/printable.ts"
 import { FeedPosition } from "../../sql/feedPosition.ts"
 import { issueText } from "../describe.ts"
 import { CommandFailure, exitCode, usage } from "../failure.ts"
-import { asOutput, readBounded } from "../flags/file.ts"
-import { ifExists, removeScratch, replaceWhole, resolveTarget } from "../flags/output.ts"
+import { asOutput } from "../flags/file.ts"
+import { clear, readMine, replaceWhole, resolveTarget } from "../flags/output.ts"
 
 const State = Schema.fromJsonString(Schema.Struct({
   about: Schema.String,
@@ -35,9 +34,9 @@ export const openState = Effect.fnUntraced(function*(file: string, company: Comp
   yield* asOutput(target, `--state ${file}`)
   const run = Crypto.randomUUID()
   const read = Effect.gen(function*() {
-    const bytes = yield* ifExists(readBounded(target))
-    if (Option.isNone(bytes)) return undefined
-    return yield* Schema.decodeEffect(State)(new TextDecoder().decode(bytes.value)).pipe(
+    const bytes = yield* readMine(target, "Name another file. If that user is trusted, make it yours: cp OLD NEW.")
+    if (bytes === undefined) return undefined
+    return yield* Schema.decodeEffect(State)(new TextDecoder().decode(bytes)).pipe(
       Effect.catchTag("SchemaError", (error) =>
         usage(
           `${printable(file)} is not the state of a feed: ${issueText(error)}`,
@@ -52,7 +51,7 @@ export const openState = Effect.fnUntraced(function*(file: string, company: Comp
       "Name another file. If the same database has another name now, give its position with --after and a new file."
     )
   }
-  yield* removeScratch(target)
+  yield* clear(target)
   let isOurs = false
   const save = Effect.fnUntraced(
     function*(position: FeedPosition | undefined, size: number | undefined) {

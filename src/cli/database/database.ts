@@ -10,15 +10,14 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import type * as SqlError from "effect/sql/SqlError"
 import type * as Stdio from "effect/Stdio"
 import { hostname, userInfo } from "node:os"
-import { openFolderOf } from "../../internal/files/whose.ts"
+import { follow, isPlanted, openFolderOf } from "../../internal/files/whose.ts"
 import { printable } from "../../internal/text/printable.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import { type DatabaseTarget, databaseVariable as variable, readTarget, type SqliteTarget } from "../flags/address.ts"
-import { asInput, RunFiles } from "../flags/file.ts"
+import { asInput, ofFile, warnOnce } from "../flags/file.ts"
 import { orDefault } from "../flags/settings.ts"
 import { intervalForm, nonBlank, readInterval, readWhole, text } from "../flags/values.ts"
 import { shellWord } from "../print/format.ts"
-import { printWarning } from "../print/messages.ts"
 import type { PostgresOptions } from "./postgres.ts"
 
 /** `--database`, for every subcommand that uses a copy. */
@@ -109,21 +108,21 @@ export const layerDatabase = (
 
 const sqlite = Effect.fnUntraced(function*({ filename }: SqliteTarget, readonly: boolean) {
   // With what SQLite keeps beside the file.
-  for (const suffix of ["", "-wal", "-journal"]) yield* asInput(`${filename}${suffix}`)
-  yield* warnOfFolder(filename)
+  const file = (yield* ofFile(filename, () => follow(filename))) ?? filename
+  for (const suffix of ["", "-wal", "-journal", "-shm", ".fleet-lock"]) yield* asInput(`${file}${suffix}`)
+  if (!readonly && (yield* ofFile(filename, () => isPlanted(file)))) {
+    yield* warnOnce(file, `${printable(file)} belongs to another user, who can read and change what this run writes`)
+  }
+  const folder = openFolderOf(filename)
+  // Whom the files of such a folder belong to says nothing of what is in them.
+  if (folder !== undefined) {
+    yield* warnOnce(
+      folder,
+      `every user of this machine may replace the files in ${
+        printable(folder)
+      }: keep a database where only its owner may write`
+    )
+  }
   const NodeSqlite = yield* Effect.promise(() => import("../../sql/node/NodeSqlite.ts"))
   return NodeSqlite.layer({ filename, readonly })
-})
-
-/** Once a run: whom the files of such a folder belong to says nothing of what is in them. */
-const warnOfFolder = Effect.fnUntraced(function*(filename: string) {
-  const folder = openFolderOf(filename)
-  const files = yield* RunFiles
-  if (folder === undefined || files?.openFolders.has(folder)) return
-  files?.openFolders.add(folder)
-  yield* printWarning(
-    `every user of this machine may replace the files in ${
-      printable(folder)
-    }: keep a database where only its owner may write`
-  )
 })

@@ -20,7 +20,7 @@ import { userInfo } from "node:os"
 import { isAnswer } from "../../internal/sql/failure.ts"
 import { usage } from "../failure.ts"
 import type { PostgresTarget } from "../flags/address.ts"
-import { readInput } from "../flags/file.ts"
+import { readInput, warnOfWriter } from "../flags/file.ts"
 import { formatElapsed } from "../print/format.ts"
 import { printWarning } from "../print/messages.ts"
 
@@ -50,6 +50,7 @@ export const layer = (target: PostgresTarget, options: PostgresOptions) =>
 const make = Effect.fnUntraced(function*(target: PostgresTarget, { client, connections = 4 }: PostgresOptions) {
   const fromEnvironment = yield* Config.option(Config.Redacted("PGPASSWORD"))
   const password = Option.orElse(target.password, () => fromEnvironment)
+  if (Option.isSome(target.rootCertificate)) yield* warnOfWriter(target.rootCertificate.value)
   const ca = Option.isNone(target.rootCertificate)
     ? Option.none()
     : Option.some(new TextDecoder().decode(yield* readInput(target.rootCertificate.value)))

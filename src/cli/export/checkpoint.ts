@@ -21,21 +21,23 @@ import { Cursor } from "../../Ids.ts"
 import { printable } from "../../internal/text/printable.ts"
 import { issueText } from "../describe.ts"
 import { CommandFailure, exitCode, type OutputClosed, usage } from "../failure.ts"
-import { asOutput, naming, readBounded } from "../flags/file.ts"
+import { asOutput, naming } from "../flags/file.ts"
 import {
   assertStill,
+  clear,
   copyMode,
   fileExists,
   ifExists,
   openAt,
   openedOf,
-  removeScratch,
+  readMine,
+  removeMine,
   replaceWhole,
   resolveTarget,
-  restrictMode
+  takeMine
 } from "../flags/output.ts"
 import { readInstant } from "../flags/values.ts"
-import type { print } from "../print/output.ts"
+import type { printCells } from "../print/output.ts"
 
 /** What an export reads and how it writes it, as flags and their values: equal specs give equal files. */
 export type ExportSpec = Readonly<Record<string, string>>
@@ -103,10 +105,10 @@ export const openCheckpoint = Effect.fnUntraced(function*(
   output: string,
   spec: ExportSpec,
   force: boolean
-): Effect.fn.Return<Checkpoint, CheckpointError, FileSystem.FileSystem | Path.Path> {
+): Effect.fn.Return<Checkpoint, CheckpointError, FileSystem.FileSystem | Path.Path | Stdio.Stdio> {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const services = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+  const services = yield* Effect.context<FileSystem.FileSystem | Path.Path | Stdio.Stdio>()
   const target = yield* resolveTarget(output)
   const [partFile, noteFile] = [`${target}.part`, `${target}.resume.json`]
   const run = globalThis.crypto.randomUUID()
@@ -114,30 +116,26 @@ export const openCheckpoint = Effect.fnUntraced(function*(
   yield* fs.access(path.dirname(target), { writable: true })
 
   const currentNote = Effect.gen(function*() {
-    const bytes = yield* ifExists(readBounded(noteFile))
-    if (Option.isNone(bytes)) return undefined
+    const bytes = yield* readMine(noteFile, forceHint)
+    if (bytes === undefined) return undefined
     return yield* Effect.mapError(
-      decodeNote(new TextDecoder().decode(bytes.value)),
+      decodeNote(new TextDecoder().decode(bytes)),
       (error) => usage(`${noteFile} cannot be read: ${issueText(error)}`, forceHint)
     )
   })
   const note = force ? undefined : yield* currentNote
   if (note !== undefined) yield* refuseOther(noteFile, note.spec, spec)
-  const part = yield* ifExists(fs.lstat(partFile))
-  const old = yield* ifExists(fs.stat(target))
-  const sizeOf = Option.match<number, FileSystem.File.Info>({ onNone: () => 0, onSome: ({ size }) => Number(size) })
   // Pages without rows, whose text may be empty, cost only the request for them.
   const bytes = note?.bytes ?? 0
-  if (bytes > 0 && Option.exists(part, ({ type }) => type !== "File")) {
-    return yield* usage(`${partFile} is not a regular file`, "Move it away, or choose another --output.")
-  }
+  const part = force ? undefined : yield* takeMine(partFile, forceHint)
+  const old = yield* ifExists(fs.stat(target))
   // An earlier run stopped between its last two steps, with the rows renamed and the note not yet removed.
-  const isRenamed = note?.complete === true && bytes > 0 && Option.isNone(part) && sizeOf(old) === bytes
-  const start = note !== undefined && bytes > 0 && (isRenamed || sizeOf(part) >= bytes)
+  const isRenamed = note?.complete === true && bytes > 0 && part === undefined &&
+    Option.exists(old, ({ size }) => Number(size) === bytes)
+  const start = note !== undefined && bytes > 0 && (isRenamed || (part?.size ?? 0) >= bytes)
     ? Struct.pick(note, Struct.keys(Progress))
     : atStart
   if (start === atStart && !force && Option.isSome(old)) return yield* fileExists(output)
-  if (start !== atStart && Option.isSome(part)) yield* restrictMode(partFile, part.value)
 
   /**
    * Two runs must not write to the same files. The later run saves its id when it starts; the earlier one finds it
@@ -168,7 +166,7 @@ export const openCheckpoint = Effect.fnUntraced(function*(
 
   const scope = yield* Scope.make()
   /** `FILE.part`, from the first page on. */
-  const rows = yield* Effect.cached(Scope.provide(naming(partFile)(openAt(partFile, start.bytes)), scope))
+  const rows = yield* Effect.cached(Scope.provide(naming(partFile)(openAt(partFile, start.bytes, part?.opened)), scope))
 
   /** Cuts it to its first bytes, on disk, and returns what it is known by. */
   const cut = (file: FileSystem.File, bytes: number) =>
@@ -189,7 +187,7 @@ export const openCheckpoint = Effect.fnUntraced(function*(
     yield* writeNote(progress, assertOwner)
   }).pipe(saving.withPermit, Effect.uninterruptible, Effect.provideContext(services))
 
-  yield* removeScratch(noteFile)
+  yield* clear(noteFile)
   yield* writeNote(start)
 
   return {
@@ -214,7 +212,7 @@ export const openCheckpoint = Effect.fnUntraced(function*(
         yield* copyMode(partFile, opened, target)
         yield* assertOwner
         yield* assertStill(partFile, opened)
-        yield* fs.rename(partFile, target)
+        yield* naming(output)(fs.rename(partFile, target))
         // A run that took over meanwhile may have written to these rows, and needs its note.
         yield* assertOwner
       }
@@ -224,7 +222,7 @@ export const openCheckpoint = Effect.fnUntraced(function*(
       yield* Scope.close(scope, Exit.void)
       if (saved.bytes > 0 || saved.complete) return
       yield* assertOwner
-      for (const file of [partFile, noteFile]) yield* fs.remove(file, { force: true })
+      for (const file of [partFile, noteFile]) yield* removeMine(file)
     }).pipe(Effect.ignore, Effect.uninterruptible, Effect.provideContext(services))
   }
 })
@@ -241,11 +239,11 @@ export const replaceUnfinished = Effect.fnUntraced(function*(output: string, for
   if (!force && (yield* fs.exists(noteFile))) {
     return yield* usage(`${printable(noteFile)} belongs to an unfinished export from the service`, forceHint)
   }
-  return { remove: Effect.forEach([noteFile, partFile], (file) => fs.remove(file, { force: true }), { discard: true }) }
+  return { remove: Effect.forEach([noteFile, partFile], removeMine, { discard: true }) }
 })
 
 /** Standard output in place of a file: each page is printed as it comes, and nothing can be resumed. */
-export const standardOutput = (write: typeof print) =>
+export const standardOutput = (write: typeof printCells) =>
   Effect.map(Effect.context<Stdio.Stdio>(), (context): Checkpoint => {
     let printed = atStart
     return {

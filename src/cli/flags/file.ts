@@ -9,8 +9,11 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Fs from "node:fs"
+import { basename, dirname } from "node:path"
+import { ForeignFile, otherWriter } from "../../internal/files/whose.ts"
 import { printable } from "../../internal/text/printable.ts"
-import { type CommandFailure, usage } from "../failure.ts"
+import { CommandFailure, exitCode, noFolderOf, usage } from "../failure.ts"
+import { printWarning } from "../print/messages.ts"
 
 /** The bytes of a file or a pipe that the run only reads, whole. Fails if the run also writes that file. */
 export const readInput = (file: string, most?: number) => Effect.andThen(asInput(file), readBounded(file, most))
@@ -34,6 +37,47 @@ export const readBounded = Effect.fnUntraced(function*(
   )
 })
 
+/** A step on a file, whose errors are failures of the command. */
+export const ofFile = <A>(
+  file: string,
+  evaluate: () => A
+): Effect.Effect<A, CommandFailure | PlatformError.PlatformError> =>
+  Effect.try({
+    try: evaluate,
+    catch: (cause) => {
+      if (cause instanceof CommandFailure) return cause
+      if (cause instanceof ForeignFile) {
+        return new CommandFailure({ message: printable(cause.message), advice: [cause.advice], code: exitCode.system })
+      }
+      return Option.getOrElse(noFolderOf(cause), () =>
+        PlatformError.systemError({
+          _tag: "Unknown",
+          module: "FileSystem",
+          method: "open",
+          pathOrDescriptor: file,
+          cause
+        }))
+    }
+  })
+
+/** Warns once a run if another user may write a file that decides where a secret is sent. It may be meant, so it is obeyed. */
+export const warnOfWriter = Effect.fnUntraced(function*(file: string) {
+  const writer = yield* ofFile(file, () => otherWriter(file))
+  if (writer === undefined) return
+  yield* warnOnce(
+    file,
+    `${printable(file)} ${writer}, who can choose where the secret is sent: keep it where only you may write`
+  )
+})
+
+/** Prints a warning that no other step of this run has printed of the file or folder. */
+export const warnOnce = Effect.fnUntraced(function*(file: string, text: string) {
+  const files = yield* RunFiles
+  if (files?.warned.has(file)) return
+  files?.warned.add(file)
+  yield* printWarning(text)
+})
+
 /** The same error with the name of its file: that of a read or a write names only the number of a descriptor. */
 const named = (file: string) => (error: PlatformError.PlatformError): PlatformError.PlatformError => {
   const { reason } = error
@@ -43,8 +87,9 @@ const named = (file: string) => (error: PlatformError.PlatformError): PlatformEr
 }
 
 /** Names `file` in an error. */
-export const naming = (file: string) => <A, R>(self: Effect.Effect<A, PlatformError.PlatformError, R>) =>
-  Effect.mapError(self, named(file))
+export const naming =
+  (file: string) => <A, E extends CommandFailure | PlatformError.PlatformError, R>(self: Effect.Effect<A, E, R>) =>
+    Effect.mapError(self, (error) => error._tag === "PlatformError" ? named(file)(error) : error)
 
 /** What ends, or is bounded by who types it: standard input may be a terminal. */
 const endingDevice = /^\/(?:dev\/(?:null|stdin|fd\/\d+)|proc\/(?:self|\d+)\/fd\/\d+)$/
@@ -90,8 +135,8 @@ export class RunFiles extends Context.Reference<
   | {
     readonly inputs: Map<string, string>
     readonly outputs: Map<string, string>
-    /** Folders that a warning has named. */
-    readonly openFolders: Set<string>
+    /** Files and folders that a warning has named. */
+    readonly warned: Set<string>
   }
   | undefined
 >("effect-time-punches/cli/RunFiles", { defaultValue: () => undefined }) {
@@ -99,7 +144,7 @@ export class RunFiles extends Context.Reference<
   static readonly make = Effect.sync(() => ({
     inputs: new Map<string, string>(),
     outputs: new Map<string, string>(),
-    openFolders: new Set<string>()
+    warned: new Set<string>()
   }))
 }
 
@@ -113,15 +158,24 @@ export const parseJson = (text: string): Result.Result<unknown, string> =>
     }
   })
 
-/** The line with the first error. V8 names the place of some errors only, so the lines up to it are sought. */
-const brokenLine = (text: string, message: string): number | undefined => {
+/** The line with the first error, with the column in a file of one line. V8 names the place of some errors only, so the lines up to it are sought. */
+const brokenLine = (text: string, message: string): string | undefined => {
   // Another engine has other words for a text that is cut.
   if (!/JSON input|in JSON|valid JSON|after JSON/.test(message)) return undefined
   const lines = text.trimEnd().split("\n")
-  let [whole, broken] = [0, lines.length]
+  const line = firstOf(lines.length, (count) => isBroken(`${lines.slice(0, count).join("\n")}\n`))
+  // A whole file in one line has no other place.
+  return lines.length > 1
+    ? `${line}`
+    : `1, column ${firstOf(text.trimEnd().length, (count) => isBroken(text.slice(0, count)))}`
+}
+
+/** The least count, up to `most`, that fails: all from it on do. */
+const firstOf = (most: number, fails: (count: number) => boolean): number => {
+  let [whole, broken] = [0, most]
   while (whole + 1 < broken) {
     const middle = Math.floor((whole + broken) / 2)
-    if (isBroken(`${lines.slice(0, middle).join("\n")}\n`)) broken = middle
+    if (fails(middle)) broken = middle
     else whole = middle
   }
   return broken
@@ -140,12 +194,14 @@ const isBroken = (text: string): boolean =>
 
 const identityOf = Effect.fnUntraced(function*(file: string) {
   const fs = yield* FileSystem.FileSystem
-  // What cannot be looked at is refused when it is opened, and what is not there yet is no other file.
   const info = yield* Effect.option(fs.stat(file))
-  return Option.flatMap(
-    info,
-    ({ dev, ino, type }) => type === "File" ? Option.map(ino, (ino) => `${dev} ${ino}`) : Option.none()
-  )
+  // What is not there yet has its folder and its name. What cannot be looked at is refused when it is opened.
+  if (Option.isNone(info)) {
+    const folder = yield* Effect.option(fs.stat(dirname(file)))
+    return Option.flatMap(folder, ({ dev, ino }) => Option.map(ino, (ino) => `${dev} ${ino} ${basename(file)}`))
+  }
+  const { dev, ino, type } = info.value
+  return type === "File" ? Option.map(ino, (ino) => `${dev} ${ino}`) : Option.none()
 })
 
 /** The run reads this file, so that it must not write it. */

@@ -12,11 +12,24 @@ import * as PlatformError from "effect/PlatformError"
 import type { Scope } from "effect/Scope"
 import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
-import { giveRights, isStill, type Opened } from "../../internal/files/whose.ts"
+import * as Fs from "node:fs"
+import {
+  checkPlanted,
+  follow,
+  giveRights,
+  isDescriptorFolder,
+  isStill,
+  type Opened,
+  removeOwn,
+  removeScratch,
+  scratchOf,
+  withOwn
+} from "../../internal/files/whose.ts"
 import { printable } from "../../internal/text/printable.ts"
-import { CommandFailure, exitCode, Findings, usage } from "../failure.ts"
+import { CommandFailure, describeFileError, exitCode, Findings, usage } from "../failure.ts"
 import { Colours, plain } from "../print/colour.ts"
-import { asOutput, naming } from "./file.ts"
+import { printWarning } from "../print/messages.ts"
+import { asOutput, naming, ofFile } from "./file.ts"
 import { onFlag } from "./values.ts"
 
 /** `--output`, for a command that needs it. */
@@ -39,6 +52,8 @@ type Refusal = CommandFailure | PlatformError.PlatformError
 interface OutputInput {
   readonly output: Option.Option<string>
   readonly force: boolean
+  /** The flag that names the file, as errors name it. */
+  readonly flag?: string
 }
 
 /** The file of `--output`, if it is not standard output. */
@@ -46,8 +61,8 @@ export const fileOf = (output: Option.Option<string>): Option.Option<string> =>
   Option.filter(output, (file) => file !== "-")
 
 /** Why a file is left as it is. */
-export const fileExists = (output: string) =>
-  usage(`--output ${printable(output)} exists`, "Add --force to replace it, or choose another name.")
+export const fileExists = (output: string, flag = "--output") =>
+  usage(`${flag} ${printable(output)} exists`, "Add --force to replace it, or choose another name.")
 
 /** Standard output replaces nothing. */
 export const forceNeedsFile = usage("--force goes with --output FILE: it replaces that file")
@@ -59,7 +74,7 @@ export const forceNeedsFile = usage("--force goes with --output FILE: it replace
  */
 export const intoOutput = <A, E, R>(
   self: Effect.Effect<A, E, R>,
-  { force, output }: OutputInput
+  { flag = "--output", force, output }: OutputInput
 ): Effect.Effect<A, E | Refusal, R | FileSystem.FileSystem | Path.Path | Stdio.Stdio> =>
   Option.match(fileOf(output), {
     onNone: () => force ? Effect.fail(forceNeedsFile) : self,
@@ -68,11 +83,15 @@ export const intoOutput = <A, E, R>(
     ): Effect.fn.Return<A, E | Refusal, R | FileSystem.FileSystem | Path.Path | Stdio.Stdio | Scope> {
       const fs = yield* FileSystem.FileSystem
       const stdio = yield* Stdio.Stdio
-      const target = yield* resolveTarget(file)
-      yield* asOutput(target, `--output ${file}`)
-      if (!force && (yield* fs.exists(target))) return yield* fileExists(file)
-      const part = `${target}.${globalThis.crypto.randomUUID()}.tmp`
-      yield* Effect.addFinalizer(() => Effect.ignore(fs.remove(part, { force: true })))
+      const target = yield* resolveTarget(file, flag)
+      yield* asOutput(target, `${flag} ${file}`)
+      if (!force && (yield* fs.exists(target))) return yield* fileExists(file, flag)
+      yield* clear(target)
+      const part = scratchOf(target)
+      yield* Effect.addFinalizer(() =>
+        Effect.catch(fs.remove(part, { force: true }), (error) =>
+          Effect.ignore(printWarning(`what was written beside ${file} stays: ${describeFileError(error).message}`)))
+      )
       // Closed before the file gets its name: some systems rename no open file.
       const { exit, opened } = yield* Effect.gen(function*() {
         const handle = yield* naming(file)(fs.open(part, { flag: "wx", mode: ownerOnly }))
@@ -88,9 +107,13 @@ export const intoOutput = <A, E, R>(
         yield* naming(file)(handle.sync)
         return { exit, opened: openedOf(yield* naming(file)(handle.stat)) }
       }).pipe(Effect.scoped)
-      if (Exit.isFailure(exit) && !hasFindings(exit)) return yield* exit
+      if (Exit.isFailure(exit) && !hasFindings(exit))
+        return yield* exit
       yield* copyMode(part, opened, target)
-      const rename: Effect.Effect<void, Refusal> = Effect.andThen(assertStill(part, opened), fs.rename(part, target))
+      const rename: Effect.Effect<void, Refusal> = Effect.andThen(
+        assertStill(part, opened, file),
+        naming(file)(fs.rename(part, target))
+      )
       yield* force ? rename : Effect.catch(
         // Unlike a rename, it replaces nothing that another program has put there meanwhile.
         fs.link(part, target),
@@ -98,10 +121,12 @@ export const intoOutput = <A, E, R>(
         (error) =>
           Effect.flatMap(
             error.reason._tag === "AlreadyExists" ? Effect.succeed(true) : fs.exists(target),
-            (isThere) => isThere ? Effect.fail(fileExists(file)) : rename
+            (isThere) =>
+              isThere ? Effect.fail(fileExists(file, flag)) : rename
           )
       )
-      if (!force) yield* assertStill(target, opened)
+      if (!force)
+        yield* assertStill(target, opened)
       return yield* exit
     }, Effect.scoped)
   })
@@ -109,9 +134,6 @@ export const intoOutput = <A, E, R>(
 /** What was found is a result: only the exit code says more. */
 const hasFindings = <A, E>(exit: Exit.Exit<A, E>): boolean =>
   Option.exists(Exit.findErrorOption(exit), (error) => error instanceof Findings)
-
-/** As many as Linux follows. */
-const maxLinks = 40
 
 /**
  * Follows `output` to the path of a regular file, which may not exist yet. A command works on that path alone, so that
@@ -126,18 +148,16 @@ export const resolveTarget = Effect.fnUntraced(function*(
   const path = yield* Path.Path
   if (output.endsWith(path.sep)) return yield* isFolder(output, flag)
 
-  let named = path.resolve(output)
-  for (let links = 0; links <= maxLinks; links++) {
-    const folder = yield* fs.realPath(path.dirname(named))
-    const file = path.join(folder, path.basename(named))
-    if (isDescriptorFolder(folder)) return yield* isStream(output, flag)
-    const found = yield* ifExists(fs.lstat(file))
-    if (Option.isNone(found) || found.value.type === "File") return file
-    if (found.value.type === "Directory") return yield* isFolder(output, flag)
-    if (found.value.type !== "SymbolicLink") return yield* isStream(output, flag)
-    named = path.resolve(folder, yield* fs.readLink(file))
-  }
-  return yield* usage(`${flag} ${output} is a link that leads to itself`, "Choose another file.")
+  const file = yield* ofFile(output, () => follow(output))
+  if (file === undefined)
+    return yield* usage(`${flag} ${output} is a link that leads to itself`, "Choose another file.")
+  if (isDescriptorFolder(path.dirname(file))) return yield* isStream(output, flag)
+  yield* fs.realPath(path.dirname(file))
+  const found = yield* ifExists(fs.lstat(file))
+  if (Option.exists(found, ({ type }) => type === "Directory")) return yield* isFolder(output, flag)
+  if (Option.exists(found, ({ type }) => type !== "File")) return yield* isStream(output, flag)
+  yield* ofFile(output, () => checkPlanted(file))
+  return file
 })
 
 /** `None` if there is no such file. */
@@ -150,10 +170,6 @@ export const ifExists = <A, E extends CommandFailure | PlatformError.PlatformErr
     )
   )
 
-/** `/dev/stdout` is a link into such a folder. What it leads to may be a regular file that a shell has opened. */
-const isDescriptorFolder = (folder: string): boolean =>
-  /^\/(dev\/fd|proc\/\d+\/(task\/\d+\/)?fd)$/.test(folder.replaceAll("\\", "/"))
-
 const isFolder = (output: string, flag: string) =>
   usage(`${flag} ${output} is not a file but a folder`, "Name a file in it.")
 
@@ -163,47 +179,56 @@ const isStream = (output: string, flag: string) =>
     ...(flag === "--output" ? ["To write to standard output, a pipe or a device: --output - > FILE"] : [])
   )
 
-/** Removes `FILE.*.tmp`: what runs that were killed have half written beside a file. */
-export const removeScratch = Effect.fnUntraced(function*(file: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const folder = path.dirname(file)
-  for (const name of yield* fs.readDirectory(folder)) {
-    if (name.startsWith(`${path.basename(file)}.`) && name.endsWith(".tmp")) {
-      yield* fs.remove(path.join(folder, name), { force: true })
-    }
-  }
-})
+/** Removes what runs of this user that were killed have half written beside a file. */
+export const clear = (file: string) => ofFile(file, () => removeScratch(file))
+
+/** Removes a file, if it is a regular one of this user. */
+export const removeMine = (file: string) => ofFile(file, () => removeOwn(file))
+
+/** The bytes that an earlier run of this user left. Fails for any other file: what it says decides what this run does. */
+export const readMine = (file: string, advice: string) =>
+  ofFile(file, () =>
+    withOwn(file, advice, (descriptor, { size }) => {
+      if (size > 2 ** 24) throw usage(`${printable(file)}: it is larger than 16 MiB`, advice)
+      return Fs.readFileSync(descriptor)
+    }))
 
 /** The rights of a new file. */
 export const ownerOnly = 0o600
 
 /**
  * Opens a file to be written from a position on. At 0 the file is a new one: one that was there, and whatever it links to,
- * keeps its bytes.
+ * keeps its bytes. Behind it, it is the one that `takeMine` has found.
  */
-export const openAt = Effect.fnUntraced(function*(file: string, at: number) {
+export const openAt = Effect.fnUntraced(function*(file: string, at: number, taken?: Opened) {
   const fs = yield* FileSystem.FileSystem
   if (at === 0) yield* fs.remove(file, { force: true })
   const handle = yield* fs.open(file, { flag: at === 0 ? "wx" : "r+", mode: ownerOnly })
-  if (at > 0) yield* handle.seek(BigInt(at), "start")
+  if (at > 0) {
+    const { dev, ino } = openedOf(yield* handle.stat)
+    if (dev !== taken?.dev || ino !== taken.ino) return yield* exchanged(file)
+    yield* handle.seek(BigInt(at), "start")
+  }
   return handle
 })
 
 /**
- * Gives a file the rights of a file in progress: an earlier version, or another program, may have left it open to others,
- * and a run that was killed before its last step may have left it without the right to write.
+ * Gives a file of an earlier run of this user the rights of a file in progress: another program may have left it open to others, and
+ * a run that was killed before its last step may have left it without the right to write. Fails for any other file, and for one with
+ * a second name, which may be that of another file. Returns what it is.
  */
-export const restrictMode = Effect.fnUntraced(function*(file: string, { mode }: FileSystem.File.Info) {
-  const fs = yield* FileSystem.FileSystem
-  if ((mode & 0o777) === ownerOnly) return
-  // A file system without such rights, as on many a memory stick, permits no change.
-  yield* Effect.catchIf(
-    fs.chmod(file, ownerOnly),
-    (error) => error.reason._tag === "PermissionDenied",
-    () => Effect.void
-  )
-})
+export const takeMine = (file: string, advice: string) =>
+  ofFile(file, () =>
+    withOwn(file, advice, (descriptor, { mode, nlink, size }) => {
+      if (nlink > 1) throw usage(`${printable(file)} has a second name, a hard link`, advice)
+      try {
+        if ((mode & 0o777) !== ownerOnly) Fs.fchmodSync(descriptor, ownerOnly)
+      } catch {
+        // A file system without such rights, as on many a memory stick, permits no change.
+      }
+      const { dev, ino } = Fs.fstatSync(descriptor, { bigint: true })
+      return { size, opened: { dev: BigInt.asUintN(64, dev), ino: BigInt.asUintN(64, ino) } }
+    }))
 
 /** What a file that is open is known by. */
 export const openedOf = ({ dev, ino }: FileSystem.File.Info): Opened => ({
@@ -215,25 +240,19 @@ export const openedOf = ({ dev, ino }: FileSystem.File.Info): Opened => ({
  * Gives a finished file the owner and the rights of the file that it will replace, before it does: at no moment may
  * anybody read the rows who could not read the file. Without such a file its owner alone may. Fails if another file is there now.
  */
-export const copyMode = (file: string, opened: Opened, replaced: string) =>
-  Effect.flatMap(
-    Effect.try({
-      try: () => giveRights(file, opened, replaced),
-      catch: (cause) =>
-        PlatformError.systemError({
-          _tag: "Unknown",
-          module: "FileSystem",
-          method: "chmod",
-          pathOrDescriptor: file,
-          cause
-        })
-    }),
-    (isSame) => isSame ? Effect.void : exchanged(file)
-  )
+export const copyMode = Effect.fnUntraced(function*(file: string, opened: Opened, replaced: string) {
+  const given = yield* ofFile(replaced, () => giveRights(file, opened, replaced))
+  if (given === "exchanged") return yield* exchanged(replaced)
+  if (given === "withoutList") {
+    yield* printWarning(
+      `the access list (ACL) of ${printable(replaced)} is lost: its group has the rights that all have`
+    )
+  }
+})
 
-/** Fails unless a path still names the file that was opened under it. */
-export const assertStill = (file: string, opened: Opened) =>
-  Effect.suspend(() => isStill(file, opened) ? Effect.void : exchanged(file))
+/** Fails unless a path still names the file that was opened under it, which is to become `named`. */
+export const assertStill = (file: string, opened: Opened, named = file) =>
+  Effect.suspend(() => isStill(file, opened) ? Effect.void : exchanged(named))
 
 const exchanged = (file: string) =>
   Effect.fail(
@@ -273,16 +292,16 @@ export const replaceWhole = Effect.fnUntraced(function*<E = never>(
   guard: Effect.Effect<void, E, FileSystem.FileSystem> = Effect.void
 ) {
   const fs = yield* FileSystem.FileSystem
-  const scratch = `${file}.${globalThis.crypto.randomUUID()}.tmp`
+  const scratch = scratchOf(file)
   return yield* openAt(scratch, 0).pipe(
     Effect.tap((handle) => handle.writeAll(new TextEncoder().encode(text))),
     Effect.tap((handle) => handle.sync),
     Effect.flatMap((handle) => handle.stat),
     Effect.scoped,
     naming(named),
-    Effect.tap((info) => assertStill(scratch, openedOf(info))),
+    Effect.tap((info) => assertStill(scratch, openedOf(info), named)),
     Effect.tap(guard),
-    Effect.tap(fs.rename(scratch, file)),
+    Effect.tap(naming(named)(fs.rename(scratch, file))),
     Effect.onError(() => Effect.ignore(fs.remove(scratch, { force: true })))
   )
 })

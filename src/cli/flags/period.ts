@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import { BusinessDate } from "../../Ids.ts"
 import { isWritable } from "../../internal/wire/instant.ts"
 import { dayStartsOf, isDayRules, union, zoneOf, zonesOf } from "../../payroll/DayRule.ts"
-import { PayCalendar, type PayPeriod } from "../../payroll/PayCalendar.ts"
+import { type PayCalendar, PayCalendarText, type PayPeriod } from "../../payroll/PayCalendar.ts"
 import * as Period from "../../payroll/Period.ts"
 import { Weekday } from "../../payroll/Weekday.ts"
 import type { TimePunch } from "../../TimePunch.ts"
@@ -54,30 +54,30 @@ export const dateOrWord = (
     (text): Option.Option<BusinessDate | PeriodWord> => isPeriodWord(text) ? Option.some(text) : read(text)
   )
 
-/** Reads `14d:2026-01-05`, `1,16` or `26`. */
-export const readCalendar = (text: string): Option.Option<PayCalendar> => {
-  const [, days, anchor] = /^(\d{1,8})d:(.*)$/.exec(text) ?? []
-  return decodeCalendar(
-    days !== undefined
-      ? { kind: "days", days: Number(days), anchor }
-      : { kind: "months", firstDays: /^\d{1,2}(,\d{1,2})?$/.test(text) ? text.split(",").map(Number) : [] }
-  )
-}
-
-const decodeCalendar = Schema.decodeUnknownOption(PayCalendar)
+/** Reads `14d:2026-01-05`, `4w,4w,5w:2026-01-05`, `1,16` or `26`. */
+export const readCalendar = Schema.decodeOption(PayCalendarText)
 
 /** What `readCalendar` expects; it completes "must be …". */
 export const calendarForm =
-  "days from 1d to 10000000d with a date on which a period begins, such as 14d:2026-01-05, or one or two days of a month, " +
-  "such as 26 or 1,16, the first of two at most 27"
+  "days from 1d to 10000000d with a date on which a period begins, such as 14d:2026-01-05, or a list of them, such as " +
+  "4w,4w,5w:2026-01-05, or one or two days of a month, such as 26 or 1,16, the first of two at most 27"
 
 export const calendar = text(
   "calendar",
   "CALENDAR",
-  "The pay periods of --pay-period: 14d:2026-01-05 (every 14 days), 1,16 (twice a month) or 26 (from the 26th)",
+  "The pay periods of --pay-period: 14d:2026-01-05 (every 14 days), 4w,4w,5w:2026-01-05 (the lengths repeat), " +
+    "1,16 (twice a month) or 26 (from the 26th)",
   calendarForm,
   readCalendar
 )
+
+/** The pay periods of a week, a month or a pay period; none without one of them. */
+export const calendarOf = ({ calendar, month, week, weekStarts }: PeriodInput): Option.Option<PayCalendar> =>
+  Option.isSome(week)
+    ? Option.some(weeks(Option.getOrUndefined(weekStarts)))
+    : Option.isSome(month)
+    ? Option.some(months)
+    : calendar
 
 /** Reads a number of days, `1d` to `366d`. A local day is not always 24 hours, so no other unit will do. */
 export const readLastDays = (text: string): Option.Option<number> =>

@@ -29,7 +29,8 @@ const meanings: Readonly<Record<ExitCode, string>> = {
   [exitCode.findings]: "`payroll check` or `payroll close` found an issue, or no punch; not a failure",
   [exitCode.age]:
     "the copy is older than `--max-age`: run `sync`. If its last run ended ahead of this clock, set the clock",
-  [exitCode.interrupted]: "interrupted by Ctrl-C or SIGTERM: resume as the message says. `fleet run` exits with 0 then"
+  [exitCode.interrupted]:
+    "interrupted by Ctrl-C, SIGTERM, SIGHUP or SIGQUIT: resume as the message says. `fleet run` exits with 0 then"
 }
 
 const tagsOf = (code: ExitCode): string =>

@@ -3,6 +3,7 @@ import type * as Command from "effect/cli/Command"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import * as Struct from "effect/Struct"
 import { Blocker } from "../../close/Blocker.ts"
@@ -12,13 +13,21 @@ import { isByLocation, type TermChange } from "../../close/CloseTerms.ts"
 import type { CompanyId, LocationId } from "../../Ids.ts"
 import { type DayRule, dayStartsOf, zoneOf } from "../../payroll/DayRule.ts"
 import type { Rounding } from "../../payroll/Labor.ts"
+import * as Period from "../../payroll/Period.ts"
 import * as PunchCopy from "../../sql/PunchCopy.ts"
 import { versionsOf } from "../../sync/Checkpoint.ts"
 import { usage } from "../failure.ts"
 import { knownKeys } from "../flags/connection.ts"
 import { firstGiven, flagNameOf } from "../flags/filter.ts"
 import { namesFlag } from "../flags/names.ts"
-import { dayStartsOrDefault, periodFlags, type PeriodInput, requirePeriod, textOfDates } from "../flags/period.ts"
+import {
+  dayStartsOrDefault,
+  periodFlags,
+  type PeriodInput,
+  readCalendar,
+  requirePeriod,
+  textOfDates
+} from "../flags/period.ts"
 import { orDefault } from "../flags/settings.ts"
 import {
   hoursText,
@@ -80,9 +89,11 @@ export const verb = makeVerb("close", closeFlags, (input) => closePeriod(input),
   hours apart, such as after a zone was corrected.
 
   --next takes the terms and the calendar of the record, so that no flag can be
-  forgotten: the oldest period that fell out of every close, else the one behind
-  the last close. A flag that says otherwise is refused; --zone-file may add
-  locations. --accept gap closes the period behind the last close instead.`,
+  forgotten: the oldest days that no close has since theirs was voided, by the
+  terms of that one, else the period that begins behind the last close. A flag
+  that says otherwise is refused; --zone-file may add locations. --calendar is
+  for a close of free dates, which has none, and for another calendar from now
+  on. --accept gap closes the period behind the last close instead.`,
   examples: [
     [
       "payroll close --pay-period last --calendar 14d:2026-01-05 --zone-file zones.csv " +
@@ -119,15 +130,16 @@ const closePeriod = Effect.fnUntraced(function*(input: CloseInput) {
     )
     yield* printWritten([revision], [CloseSums.difference(revision, CloseSums.empty)], record)
     yield* printWarning(
-      ...revision.changedTerms.map(({ before, now, term }) =>
-        `${termNames[term]} ${termText(now)}, and close ${Option.getOrElse(revision.precedingClose, () => "")} has ${
-          termText(before)
-        }: ${
-          term === "rounding"
-            ? "a punch that moves from one to the other may cost a cent more or less"
-            : "in a week that both have, hours may be over a threshold twice or never"
-        }`
-      )
+      ...revision.changedTerms.map(({ close, now, other, term }) => {
+        const change = `${termNames[term]} ${termText(now)}, and close ${close} has ${termText(other)}`
+        return term === "calendar"
+          ? change
+          : `${change}: ${
+            term === "rounding"
+              ? "a punch that moves from one to the other may cost a cent more or less"
+              : "in a week that both have, hours may be over a threshold twice or never"
+          }`
+      })
     )
     const { checkpoint } = yield* PunchCopy.status(company)
     yield* printWarning(...Option.toArray(Option.flatMapNullishOr(checkpoint, (known) => versionsOf(known).warning)))
@@ -152,7 +164,8 @@ const termNames = {
   doubleThreshold: "the second daily threshold is",
   seventhDay: "the time over of a seventh day is",
   rounding: "the rounding is",
-  firstDay: "the first day of the week is"
+  firstDay: "the first day of the week is",
+  calendar: "the calendar is"
 } as const satisfies Readonly<Record<TermChange["term"], string>>
 
 const termText = (value: TermChange["now"]): string =>
@@ -165,7 +178,7 @@ type NextInput = PeriodInput & ThresholdInput & {
 
 /** Refuses the flags of a period: the record says which one is next. */
 export const refusePeriodBesideNext = (input: NextInput) => {
-  const { dayStarts: _, weekStarts: _1, zone: _2, zoneFile: _3, ...ofPeriod } = periodFlags
+  const { calendar: _, dayStarts: _1, weekStarts: _2, zone: _3, zoneFile: _4, ...ofPeriod } = periodFlags
   const given = firstGiven(input, Struct.keys(ofPeriod))
   return given === undefined
     ? Effect.void
@@ -175,17 +188,22 @@ export const refusePeriodBesideNext = (input: NextInput) => {
 /** The period to close next and the terms of the record. Refuses a flag that says otherwise. */
 export const nextTerms = Effect.fnUntraced(function*(company: CompanyId, input: NextInput) {
   const acceptGaps = Option.exists(input.accept, (kinds) => kinds.includes("gap"))
-  const { followingClose, options: terms, termsOf } = yield* Close.next(company, { acceptGaps })
+  const calendar = Option.getOrUndefined(input.calendar)
+  const { isHole, options: terms, termsOf } = yield* Close.next(company, { acceptGaps, calendar })
   const dayRule = yield* dayRuleOf(input, terms.dayRule, termsOf)
   yield* refuseOthers(input, { ...terms, termsOf })
-  yield* Option.match(followingClose, {
-    onNone: () => printHint(`--next: ${textOfDates(terms)}, after close ${termsOf}`),
-    onSome: (later) =>
-      printWarning(
-        `--next: ${textOfDates(terms)}, which fell out of every close, before close ${later}, ` +
-          `with the terms of close ${termsOf}; --accept gap closes the one behind the last close`
-      )
-  })
+  yield* isHole
+    ? printWarning(
+      `--next: ${textOfDates(terms)}, which no close has since close ${termsOf} was voided, with its terms; ` +
+        "--accept gap closes the one behind the last close"
+    )
+    : printHint(`--next: ${textOfDates(terms)}, after close ${termsOf}`)
+  const ofProfile = Option.flatMap(yield* orDefault(Option.none(), "calendar"), readCalendar)
+  if (calendar === undefined && Option.isSome(ofProfile)) {
+    const [own, other] = [terms.calendar, Period.normalCalendar(ofProfile.value)]
+    if (!Equal.equals(own, other))
+      yield* printWarning("the calendar of the profile is not that of the record: --next does not read it")
+  }
   return { ...terms, dayRule }
 })
 

@@ -21,12 +21,12 @@ import { disputesUnknown, noFilter } from "../flags/filter.ts"
 import { jsonFlags, type JsonInput, tableOrJson } from "../flags/form.ts"
 import { namesFlag } from "../flags/names.ts"
 import { outputFlags } from "../flags/output.ts"
-import { dayStartsOrDefault, periodFlags, resolvePeriod } from "../flags/period.ts"
+import { calendarOf, dayStartsOrDefault, periodFlags, resolvePeriod } from "../flags/period.ts"
 import { orDefault } from "../flags/settings.ts"
 import { givenThresholds, optionalRounding, orHalfUp, thresholdFlags } from "../flags/thresholds.ts"
 import { nonBlank, readWhole, wholeNumber, words } from "../flags/values.ts"
 import { readZones, zoneFileFlag } from "../flags/zones.ts"
-import { counted, shellWord } from "../print/format.ts"
+import { counted, countedPunches, formatSignedHours, shellWord } from "../print/format.ts"
 import { printWarning } from "../print/messages.ts"
 import { printText, screen } from "../print/output.ts"
 import { tableOf } from "./findings.ts"
@@ -86,43 +86,57 @@ export const printNotReady = ({ address, names }: OpenedRecord, verb: "close" | 
 export const nextPeriod = (company: CompanyId) =>
   Effect.catchTag(Effect.asSome(Close.next(company)), "UnknownClose", () => Effect.succeedNone)
 
-/** Warns of time that fell out of every close. The verb has done its work: if the record cannot be read, that is a warning too. */
+/**
+ * Warns of time that fell out of every close, and of what came into a gap after it was accepted. The verb has done its work: if the
+ * record cannot be read, that is a warning too.
+ */
 export const warnOfHoles = (company: CompanyId) =>
   Effect.gen(function*() {
-    const byNeighbours = Object.values(
-      Arr.groupBy(yield* Close.holes(company), ({ earlier, later }) => `${earlier} ${later}`)
+    const groups = Object.values(Arr.groupBy(yield* Close.holes(company), besideOf))
+    const next = groups.length === 0 ? Option.none() : yield* nextPeriod(company)
+    yield* printWarning(...groups.map((holes) => holeLine(holes, Option.filter(next, ({ isHole }) => isHole))))
+    yield* printWarning(
+      ...(yield* Close.lateTime(company)).map(({ close, interval, net, punches, ...late }) =>
+        `no close has what came into an accepted gap since close ${close}: ${timeOf(interval)}${
+          Option.match(late.locationId, { onNone: () => "", onSome: (id) => ` at location ${id}` })
+        } has ${formatSignedHours(net)} of ${countedPunches(punches)} more; close it by its dates`
+      )
     )
-    if (byNeighbours.length === 0) return
-    const next = Option.filter(yield* nextPeriod(company), ({ followingClose }) => Option.isSome(followingClose))
-    yield* printWarning(...byNeighbours.map((holes) => holeLine(holes, next)))
   }).pipe(
     Effect.catchTag("SyncError", ({ message }) => printWarning(`holes between closes are not known: ${message}`))
   )
+
+/** Holes between the same closes, with the same dates, are one to a person. */
+const besideOf = ({ dates, earlier, interval, later }: Close.Hole): string =>
+  [
+    Option.getOrUndefined(earlier),
+    Option.getOrUndefined(later),
+    Option.match(dates, { onNone: () => timeOf(interval), onSome: ({ first }) => first })
+  ].join(" ")
+
+const timeOf = ({ gte, lt }: Close.Hole["interval"]): string =>
+  `${DateTime.formatIso(gte)} to ${DateTime.formatIso(lt)}`
 
 const holeLine = (
   holes: Arr.NonEmptyReadonlyArray<Close.Hole>,
   next: Option.Option<Close.NextPeriod>
 ): string => {
-  const [{ dates, earlier, interval, later }] = holes
+  const [{ dates, earlier, interval, isEverywhere, later }] = holes
   const locations = holes.flatMap(({ locationId }) => Option.toArray(locationId))
   const [only, another] = locations
-  const at = only === undefined
+  const at = isEverywhere || only === undefined
     ? ""
     : ` at ${another === undefined ? `location ${only}` : counted(locations.length, "location")}`
+  const sides = [...Option.toArray(earlier), ...Option.toArray(later)].map((close) => `close ${close}`).join(" and ")
   return Option.match(dates, {
-    onNone: () =>
-      `no close has ${DateTime.formatIso(interval.gte)} to ${
-        DateTime.formatIso(interval.lt)
-      }${at}, between close ${earlier} and close ${later}`,
+    onNone: () => `no close has ${timeOf(interval)}${at}, beside ${sides}`,
     onSome: ({ first, last }) => {
       // The other holes are next when the ones before are closed, or only some locations have them.
-      const isNext = Option.exists(
-        next,
-        (next) => next.options.first === first && Option.contains(next.followingClose, later)
-      )
-      const how = isNext ? "payroll close --next" : `--from ${first} --to ${last} and the terms of close ${earlier}`
-      return `no close has ${first} to ${last}${at}: close it with ${how}, ` +
-        "or let it through with --accept gap at the next close"
+      const isNext = Option.exists(next, (next) => next.options.first === first)
+      const how = isNext ? "payroll close --next" : `--from ${first} --to ${last}`
+      // Behind the newest close there is none yet that could accept it.
+      const other = Option.isSome(later) ? ", or let it through with --accept gap at the next close" : ""
+      return `no close has ${first} to ${last}${at}: close it with ${how}${other}`
     }
   })
 }
@@ -158,7 +172,11 @@ export const sumFlags = {
   dayStarts: periodFlags.dayStarts,
   names: namesFlag,
   maxAge: maxAgeFlag,
-  accept: words("accept", ["rules", "gap"], "Correct although the sums had other rules, or leave a gap")
+  accept: words(
+    "accept",
+    ["rules", "gap", "days"],
+    "Correct although the sums had other rules, leave a gap, or end files by day"
+  )
 }
 
 /** What decides on the sums of a period. */
@@ -194,6 +212,7 @@ export const readTerms = Effect.fnUntraced(function*(input: Command.Command.Conf
     ...thresholds,
     dayRule: isDayRules(dayRule) ? Option.getOrElse(flags.locations, () => new Map()) : dayRule,
     firstDay: Option.getOrUndefined(flags.weekStarts),
+    calendar: Option.getOrUndefined(calendarOf(flags)),
     rounding: orHalfUp(flags.rounding)
   }))
   return { flags, terms }

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import { dayMillis } from "../../internal/wire/instant.ts"
 import { FakeServer } from "../../testing/FakeServer.ts"
 import { type FakeCompany, FakeService, Fault, type StoredPunch } from "../../testing/index.ts"
@@ -14,10 +15,9 @@ import { editPath } from "../../testing/page/edits.ts"
 import { clientVariables, environmentLines } from "../../testing/page/environment.ts"
 import type { FakeAccess } from "../../testing/service/options.ts"
 import { cannotListen, CommandFailure, exitCode, usage } from "../failure.ts"
-import { asOutput } from "../flags/file.ts"
 import { isJson, jsonFlags } from "../flags/form.ts"
-import { ifExists, replaceWhole, resolveTarget, writeNew } from "../flags/output.ts"
-import { fileFlag, intervalForm, nonBlank, readInterval, readWhole, text, whole } from "../flags/values.ts"
+import { clear, fileOf, ifExists, intoOutput, replaceWhole, resolveTarget, writeNew } from "../flags/output.ts"
+import { fileFlag, intervalForm, nonBlank, onFlag, readInterval, readWhole, text, whole } from "../flags/values.ts"
 import { counted, countedPunches } from "../print/format.ts"
 import { printError, printHint } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
@@ -57,6 +57,7 @@ const sandboxFlags = {
     "With --companies: write company_id,guid to this file, or to standard output for -",
     "the name of a file, or -"
   ),
+  force: onFlag("force", "Replace the file of --companies-csv if it exists"),
   writeEnv: fileFlag(
     "write-env",
     "Write the settings of the OAuth client to this file, for --variables. One that no sandbox wrote is refused"
@@ -130,6 +131,8 @@ const serve = Effect.fnUntraced(function*(options: SandboxInput) {
   if (Option.isNone(count) && Option.isSome(companiesCsv)) {
     return yield* usage("--companies-csv goes with --companies")
   }
+  if (options.force && Option.isNone(fileOf(companiesCsv)))
+    return yield* usage("--force goes with --companies-csv FILE")
   const world = Option.match(count, {
     onNone: () => twoCompanies(Option.getOrElse(options.punches, () => 50_000), seed),
     onSome: (count) => manyCompanies(count, Option.getOrElse(options.punches, () => 500), seed)
@@ -151,7 +154,7 @@ const serve = Effect.fnUntraced(function*(options: SandboxInput) {
   const variables = clientVariables(url, access.oauthClients[0], company)
   if (Option.isSome(options.writeEnv)) yield* writeVariables(options.writeEnv.value, variables)
   if (Option.isSome(count)) {
-    const isCsvPrinted = yield* writeCompanies(companies, companiesCsv)
+    const isCsvPrinted = yield* writeCompanies(companies, companiesCsv, options.force)
     const print = isCsvPrinted ? (lines: ReadonlyArray<string>) => printError(...lines) : printLines
     yield* print(json ? [JSON.stringify(variables)] : environmentLines(url, access, undefined))
     yield* printHint(`${url} serves ${namesOf(companies)}. Ctrl-C stops it.`, seeAlso(url))
@@ -214,14 +217,18 @@ const mark = "# Written by time-punches sandbox --write-env, which replaces this
 const isOwn = Effect.fnUntraced(function*(file: string) {
   const fs = yield* FileSystem.FileSystem
   const info = yield* ifExists(fs.stat(file))
-  return Option.isSome(info) && info.value.type === "File" && (yield* fs.readFileString(file)).startsWith(mark)
+  if (Option.isNone(info)) return false
+  const start = yield* Stream.mkString(Stream.decodeText(fs.stream(file, { bytesToRead: mark.length })))
+  return start === mark
 })
 
 /** Writes a file for `--variables`. One that the sandbox did not write may have what its owner needs: it is left as it is. */
-const writeVariables = Effect.fnUntraced(function*(file: string, variables: Readonly<Record<string, string>>) {
+const writeVariables = Effect.fnUntraced(function*(named: string, variables: Readonly<Record<string, string>>) {
+  const file = yield* resolveTarget(named, "--write-env")
+  yield* clear(file)
   const text = mark + Object.entries(variables).map(([name, value]) => `${name}=${value}\n`).join("")
   const exists = new CommandFailure({
-    message: `${file} exists, and no sandbox wrote it`,
+    message: `${named} exists, and no sandbox wrote it`,
     advice: ["Remove it, or name another one."],
     code: exitCode.system
   })
@@ -232,18 +239,13 @@ const writeVariables = Effect.fnUntraced(function*(file: string, variables: Read
 /** Writes ids and guids for `fleet add`; `true` if standard output has them. */
 const writeCompanies = Effect.fnUntraced(function*(
   companies: ReadonlyArray<FakeCompany>,
-  target: Option.Option<string>
+  output: Option.Option<string>,
+  force: boolean
 ) {
-  if (Option.isNone(target)) return false
+  if (Option.isNone(output)) return false
   const lines = ["company_id,guid", ...companies.map(({ guid, id }) => `${id},${guid}`)]
-  if (target.value === "-") {
-    yield* printLines(lines)
-    return true
-  }
-  const file = yield* resolveTarget(target.value, "--companies-csv")
-  yield* asOutput(file, `--companies-csv ${target.value}`)
-  yield* replaceWhole(file, `${lines.join("\n")}\n`, target.value)
-  return false
+  yield* intoOutput(printLines(lines), { output, force, flag: "--companies-csv" })
+  return output.value === "-"
 })
 
 const namesOf = (companies: ReadonlyArray<FakeCompany>): string => {

@@ -301,6 +301,7 @@ const lockFile = (filename: string) =>
           const lock = `${resolved(filename)}.fleet-lock`
           // Others could lock what they can read.
           NodeSqlite.createFile(lock)
+          checkCompanions(filename, [], [".fleet-lock"])
           checkCompanions(lock)
           const database = new DatabaseSync(lock, { timeout: 0 })
           try {

@@ -15,7 +15,7 @@ import * as Fs from "node:fs"
 import { dirname, resolve } from "node:path"
 import { DatabaseSync, type DatabaseSyncOptions, type SQLInputValue, type StatementSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
-import { checkCompanions, hasLog, ownsNothing, takeNames } from "../../internal/files/whose.ts"
+import { checkCompanions, follow, hasLog, ownsNothing, takeNames } from "../../internal/files/whose.ts"
 
 /** How a database is opened. */
 export interface NodeSqliteOptions {
@@ -218,11 +218,10 @@ const isThere = (filename: string): boolean => {
 /** Creates a file that its owner alone can read, before SQLite would create one that others can. @internal */
 export const createFile = (filename: string): void => {
   try {
-    Fs.closeSync(Fs.openSync(filename, "wx", 0o600))
+    Fs.closeSync(Fs.openSync(follow(filename) ?? filename, "wx", 0o600))
   } catch (error) {
+    // Another process created the file.
     if (!Predicate.hasProperty(error, "code") || error.code !== "EEXIST") throw error
-    // A link to a file that is not there; or another process created the file.
-    if (Fs.lstatSync(filename).isSymbolicLink()) createFile(resolve(dirname(filename), Fs.readlinkSync(filename)))
   }
 }
 

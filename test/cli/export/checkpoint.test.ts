@@ -1,6 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem, Option, type Path, type Scope } from "effect"
+import { Effect, FileSystem, Option, type Path, type Scope, type Stdio } from "effect"
 import * as Fs from "node:fs"
 import {
   type Checkpoint,
@@ -22,7 +22,7 @@ const stateOf = (output: string): Record<string, unknown> => JSON.parse(read(`${
 
 /** Runs `body` with the path of an output in an empty folder. */
 const withOutput = <E>(
-  body: (output: string) => Effect.Effect<void, E, FileSystem.FileSystem | Path.Path | Scope.Scope>
+  body: (output: string) => Effect.Effect<void, E, FileSystem.FileSystem | Path.Path | Scope.Scope | Stdio.Stdio>
 ) =>
   Effect.flatMap(temporaryFolder, (folder) => body(`${folder}/punches`)).pipe(
     Effect.scoped,
@@ -154,8 +154,9 @@ describe("openCheckpoint", () => {
   it.effect("removes the half-written states of killed runs, and no file of another", () =>
     withOutput((output) =>
       Effect.gen(function*() {
-        const others = [".resume.json.old", ".csv.resume.json.1.tmp", ".tmp", ".resume.jsonx.tmp"]
-        for (const name of [...others, ".resume.json.1.tmp", ".resume.json.2.tmp"]) Fs.writeFileSync(output + name, "{")
+        const scratch = `${globalThis.crypto.randomUUID()}.tmp`
+        const others = [".resume.json.old", `.csv.resume.json.${scratch}`, ".tmp", ".resume.json.1.tmp", `.${scratch}`]
+        for (const name of [...others, `.resume.json.${scratch}`]) Fs.writeFileSync(output + name, "{")
         yield* open(output)
 
         assert.deepStrictEqual(
@@ -229,7 +230,7 @@ describe("Checkpoint.save", () => {
   it.effect("leaves the note of a run that takes over while it waits for the disk", () =>
     withOutput((output) =>
       Effect.gen(function*() {
-        const context = yield* Effect.context<FileSystem.FileSystem | Path.Path | Scope.Scope>()
+        const context = yield* Effect.context<FileSystem.FileSystem | Path.Path | Scope.Scope | Stdio.Stdio>()
         let isTaken = false
         const files = disturbingSyncs((file, sync) => {
           if (isTaken || !file.endsWith(".part")) return sync
@@ -282,7 +283,7 @@ describe("Checkpoint.finish", () => {
             )
         })
         yield* appended(checkpoint, page("a\n", 1, Option.none()))
-        const services = yield* Effect.context<FileSystem.FileSystem | Path.Path | Scope.Scope>()
+        const services = yield* Effect.context<FileSystem.FileSystem | Path.Path | Scope.Scope | Stdio.Stdio>()
         takesOver = open(output, spec, true).pipe(
           Effect.tap((later) => appended(later, page("b\n", 1, next))),
           Effect.provideContext(services)

@@ -132,7 +132,7 @@ describe("time-punches export", () => {
         const { folder, output, whole } = yield* setting()
         yield* leave(output)
         Fs.appendFileSync(`${output}.part`, "{\"id\":1,\"half")
-        Fs.writeFileSync(`${output}.resume.json.1f.tmp`, "{\"ha")
+        Fs.writeFileSync(`${output}.resume.json.${globalThis.crypto.randomUUID()}.tmp`, "{\"ha")
         const { code } = yield* exported(output)
 
         assert.strictEqual(code, 0)
