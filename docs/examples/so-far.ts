@@ -23,7 +23,7 @@ export const soFar = Effect.fn("soFar")(function*(company: CompanyId | Company) 
     userId,
     week: net,
     overToday: days.find(({ date }) => date === today)?.over ?? Duration.zero,
-    // Time that nobody knows, such as a clock-out before the clock-in: a warning may come too late.
+    // Punches whose time is unknown, such as one that ends before it begins: a warning may come too late.
     incomplete
   }))
 })
