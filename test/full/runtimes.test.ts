@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, generatePunches } from "../../src/testing/index.ts"
+import { environment } from "../docs/support/examples.ts"
 import { bin, makeProject, versionOf } from "./project.ts"
 import { run } from "./run.ts"
 
@@ -158,8 +159,9 @@ describe.each([
       YARN_ENABLE_TELEMETRY: "0",
       npm_config_store_dir: join(own, "store")
     }
+    const settings = environment(env["TIME_PUNCHES_BASE_URL"] ?? "")
     const ran = async (command: string, ...args: ReadonlyArray<string>) => {
-      const { code, stderr, stdout } = await run(command, args, { cwd: own, env: { ...env, ...caches } })
+      const { code, stderr, stdout } = await run(command, args, { cwd: own, env: { ...settings, ...caches } })
       assert.strictEqual(code, 0, `${command} ${args.join(" ")}\n${stdout}\n${stderr}`)
       return stdout
     }
