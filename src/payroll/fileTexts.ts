@@ -1,14 +1,14 @@
 /** The texts of the rows of a payroll file: of ids, dates and pay codes. Notes what is missing, and what would merge two ids. */
 import * as Arr from "effect/Array"
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { BusinessDate, type DepartmentId, type LocationId, type RoleId, type UserId } from "../Ids.ts"
 import { csvCell } from "../internal/wire/csv.ts"
 import { dateText, laidOut, moneyText } from "./fileLayout.ts"
 import {
+  cellLists,
   CodeKind,
   type Column,
-  idValues,
+  idTextOf,
   isIdValue,
   type Mapping,
   MappingError,
@@ -125,14 +125,6 @@ interface Shared {
   readonly payDate?: BusinessDate | undefined
 }
 
-/** The text of a column whose source is an id: of which, and what of it. */
-const idTextOf = ({ field, of, value }: Column): readonly [CodeKind, form: string] | undefined =>
-  isIdValue(value)
-    ? idValues[value]
-    : of === undefined || of === "payCode" || field === undefined
-    ? undefined
-    : [of, field]
-
 /** Whether a column prints a text of the user. */
 export const isOfUser = (column: Column): boolean => idTextOf(column)?.[0] === "user"
 
@@ -175,18 +167,10 @@ export const makeTexts = (
     if (mapping.formulas !== "keep" && csvCell(text) !== text) formulas.set(path, text)
     return text
   }
-  const guardAll = (columns: ReadonlyArray<Column>, place: string) => {
-    for (const [at, { constant = "", format = "", header = "" }] of columns.entries()) {
-      guard(`${place}[${at}].header`, header)
-      guard(`${place}[${at}].constant`, constant)
-      guard(`${place}[${at}].format`, format)
-    }
-  }
-  guardAll(mapping.columns, "columns")
-  for (const name of ["preamble", "trailer"] as const) {
-    for (const [at, line] of (mapping[name] ?? []).entries()) {
-      if (Predicate.isString(line)) guard(`${name}[${at}]`, line)
-      else guardAll(line, `${name}[${at}]`)
+  for (const { cells, path, text = "" } of cellLists(mapping)) {
+    guard(path, text)
+    for (const [at, { constant = "", format = "", header = "" }] of cells.entries()) {
+      for (const [key, own] of Object.entries({ header, constant, format })) guard(`${path}[${at}].${key}`, own)
     }
   }
 
