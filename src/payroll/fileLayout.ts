@@ -1,4 +1,5 @@
 /** How a payroll file is laid out: its numbers and dates, widths, quotes, lines and bytes. */
+import * as Struct from "effect/Struct"
 import { type BusinessDate } from "../Ids.ts"
 import {
   amountForms,
@@ -6,50 +7,45 @@ import {
   type DateFormat,
   defaultFormat,
   defaults,
+  hasHours,
   isAmountValue,
-  isHourValue,
   isNumberValue,
+  isOneOf,
   type Mapping
 } from "./mapping.ts"
 
-/** The milliseconds of one unit in which hours are counted. */
-export const hourUnits = {
-  "decimal:2": 36_000,
-  "decimal:4": 360,
-  "h:mm": 60_000,
-  minutes: 60_000,
-  seconds: 1000
-} as const
+/** How hours are counted and written: the milliseconds of one unit, how many units an hour shows, and what stands before them. */
+export const hourForms = {
+  "decimal:2": { unit: 36_000n, parts: 100n },
+  "decimal:4": { unit: 360n, parts: 10_000n },
+  "h:mm": { unit: 60_000n, parts: 60n, mark: ":" },
+  minutes: { unit: 60_000n, parts: 1n },
+  seconds: { unit: 1000n, parts: 1n }
+} as const satisfies Record<Mapping["hours"], HourForm & { readonly unit: bigint }>
 
-export const dateText = (date: BusinessDate, format: DateFormat = defaultFormat): string => {
-  const [year = "", month = "", day = ""] = date.split("-")
+interface HourForm {
+  readonly parts: bigint
+  readonly mark?: string
+}
+
+/** Empty without a date. */
+export const dateText = (date: BusinessDate | undefined, format: DateFormat = defaultFormat): string => {
+  const [year = "", month = "", day = ""] = date?.split("-") ?? []
   const parts = { YYYY: year, YY: year.slice(2), MM: month, DD: day, M: `${Number(month)}`, D: `${Number(day)}` }
-  return format.replace(
-    /YYYY|YY|MM|DD|M|D/g,
-    (part) => Object.entries(parts).find(([name]) => name === part)?.[1] ?? ""
-  )
+  const isPart = isOneOf(Struct.keys(parts))
+  return date === undefined ? "" : format.replace(/YYYY|YY|MM|DD|M|D/g, (part) => isPart(part) ? parts[part] : "")
 }
 
 /** `isAmount`: whether a `quantity` is of money. */
 export const numberText = (mapping: Mapping, column: Column, cell: bigint, isAmount: boolean): string => {
   const { value, zero } = column
   if (cell === 0n && zero !== undefined) return ""
-  const isHours = isHourValue(value) || (value === "quantity" && !isAmount)
-  if (!isHours) {
-    const isCount = value === "rows" || (isAmountValue(value) && amountForms[value] === "count")
-    return isCount ? `${cell}` : moneyText(mapping, column, cell)
-  }
-  switch (mapping.hours) {
-    case "decimal:2":
-      return moneyText(mapping, column, cell)
-    case "decimal:4":
-      return fraction(cell, 10_000n, mapping.decimal ?? defaults.decimal)
-    case "h:mm":
-      return fraction(cell, 60n, ":")
-    case "minutes":
-    case "seconds":
-      return `${cell}`
-  }
+  const isCount = value === "rows" || (isAmountValue(value) && amountForms[value] === "count")
+  const form: HourForm = hasHours(column, isAmount) ? hourForms[mapping.hours] : { parts: isCount ? 1n : 100n }
+  if (form.parts === 1n) return `${cell}`
+  return form.parts === 100n
+    ? moneyText(mapping, column, cell)
+    : fraction(cell, form.parts, form.mark ?? mapping.decimal ?? defaults.decimal)
 }
 
 /** Hundredths, with zeros behind them if the column has more digits. */
@@ -123,7 +119,7 @@ export const textOf = (mapping: Mapping, lines: ReadonlyArray<FileLine>): string
     const texts: Array<string> = []
     for (const [at, cell] of cells.entries()) {
       const column = columns[at] ?? {}
-      const text = typeof line === "string" && encoding !== "windows-1252" ? cell : laidOut(mapping, column, cell)
+      const text = laidOut(mapping, column, cell)
       const why = whyUnfit(column, text)
       if (why !== undefined) return { place, column: at, text, why }
       texts.push(typeof line === "string" ? text : quoted(column, text))

@@ -1,6 +1,7 @@
 /** The texts of the rows of a payroll file: of ids, dates and pay codes. Notes what is missing, and what would merge two ids. */
 import * as Arr from "effect/Array"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { BusinessDate, type DepartmentId, type LocationId, type RoleId, type UserId } from "../Ids.ts"
 import { csvCell } from "../internal/wire/csv.ts"
 import { dateText, laidOut, moneyText } from "./fileLayout.ts"
@@ -10,6 +11,7 @@ import {
   type Column,
   idTextOf,
   isIdValue,
+  isOneOf,
   type Mapping,
   MappingError,
   payCodeTexts,
@@ -192,21 +194,13 @@ export const makeTexts = (
     return guard(`the ${form} of ${kind} ${id}`, text)
   }
 
+  const sharedDates = { periodStart: shared.first, periodEnd: shared.last, payDate: shared.payDate }
+  const isSharedDate = isOneOf(Struct.keys(sharedDates))
   /** The text that each row has, or `undefined` if each row has another. */
   const sharedText = ({ constant, format, set: name, value }: Column): string | undefined => {
     if (name !== undefined) return guard(`set.${name}`, set[name] ?? "")
-    switch (value) {
-      case "revisionId":
-        return shared.id ?? ""
-      case "periodStart":
-        return dateText(shared.first, format)
-      case "periodEnd":
-        return dateText(shared.last, format)
-      case "payDate":
-        return shared.payDate === undefined ? "" : dateText(shared.payDate, format)
-      default:
-        return constant
-    }
+    if (value === "revisionId") return shared.id ?? ""
+    return isSharedDate(value) ? dateText(sharedDates[value], format) : constant
   }
 
   const ownText = (column: Column, at: number, { ids, wage }: Group, kind: Kind): string => {
@@ -220,7 +214,7 @@ export const makeTexts = (
       return payCode === undefined ? "" : payCodeTexts(payCode)[column.field ?? "code"] ?? ""
     }
     if (column.value === "rate") return kind === "tips" ? "" : moneyText(mapping, column, BigInt(wage))
-    return column.value === "date" && ids.day !== undefined ? dateText(ids.day, column.format) : ""
+    return column.value === "date" ? dateText(ids.day, column.format) : ""
   }
 
   const of = (group: Group, kind: Kind) => {
