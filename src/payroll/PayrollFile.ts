@@ -280,7 +280,7 @@ export const encode = (
   const { also = [], codes, set = {}, state: shown } = options
   const invalid = optionsRefusalOf(options, encodeChecks)
   if (invalid !== undefined) return Result.fail(invalid)
-  const pairs = [options, ...also].map(({ previous, state }) => [state, ...Option.toArray(previous)])
+  const pairs = [options, ...also].map(({ previous, state }) => Arr.prepend(Option.toArray(previous), state))
   // Untyped code may pass a mapping that was not decoded: a word that is none would round down.
   const decoded = decodeMapping(mapping)
   if (Result.isFailure(decoded)) return Result.fail(decoded.failure)

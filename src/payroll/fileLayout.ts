@@ -63,14 +63,18 @@ const isNumber = ({ value }: Column): boolean => isNumberValue(value) || value =
 
 const isText = (column: Column): boolean => !isNumber(column) && column.value !== "rate"
 
+/** At which end a cell of the column stands in its width. */
+export const alignOf = (column: Column): "left" | "right" => column.align ?? (isText(column) ? "left" : "right")
+
 const lengthOf = (text: string): number => [...text].length
 
 /** A cell in its width, which a longer one keeps: `UnfitCell` then names it. */
 export const laidOut = ({ encoding }: Mapping, column: Column, cell: string): string => {
   const text = encoding === "windows-1252" ? cell.normalize("NFC") : cell
-  const { align = isText(column) ? "left" : "right", pad = " ", width = 0 } = column
+  const { pad = " ", width = 0 } = column
   const missing = Math.max(0, width - lengthOf(text))
-  if (missing === 0 || text === "" || align === "left") return text + (text === "" ? " " : pad).repeat(missing)
+  if (missing === 0 || text === "" || alignOf(column) === "left")
+    return text + (text === "" ? " " : pad).repeat(missing)
   const sign = pad === "0" && isNumber(column) && text.startsWith("-") ? "-" : ""
   return sign + pad.repeat(missing) + text.slice(sign.length)
 }

@@ -211,7 +211,7 @@ export const makeTexts = (
     }
     const payCode = kind === "all" ? undefined : mapping.payCodes?.[kind]
     if (column.of === "payCode" || column.value === "payCode") {
-      return payCode === undefined ? "" : payCodeTexts(payCode)[column.field ?? "code"] ?? ""
+      return payCode === undefined ? "" : payCodeTexts(payCode).get(column.field ?? "code") ?? ""
     }
     if (column.value === "rate") return kind === "tips" ? "" : moneyText(mapping, column, BigInt(wage))
     return column.value === "date" ? dateText(ids.day, column.format) : ""
@@ -222,8 +222,8 @@ export const makeTexts = (
       laidOut(mapping, column, sharedText(column) ?? ownText(column, at, group, kind))
     )
     for (const [key, columns] of keyColumns) {
-      const id = group.ids[key]
-      if (id === undefined) continue
+      // A blank text in its width is equal to no text.
+      const id = group.ids[key] ?? "none"
       const own = columns.map((at) => texts[at] ?? "")
       const known = owners.get(JSON.stringify([key, own])) ?? { key, texts: own, ids: new Set() }
       owners.set(JSON.stringify([key, own]), { ...known, ids: known.ids.add(id) })

@@ -227,11 +227,10 @@ export interface CellList {
 export const cellLists = (mapping: Mapping): ReadonlyArray<CellList> => [
   { name: "columns", path: "columns", cells: mapping.columns },
   ...(["preamble", "trailer"] as const).flatMap((name) =>
-    (mapping[name] ?? []).map((line, at) => ({
-      name,
-      path: `${name}[${at}]`,
-      ...typeof line === "string" ? { text: line, cells: [] } : { cells: line }
-    }))
+    (mapping[name] ?? []).map((line, at) => {
+      const path = `${name}[${at}]`
+      return typeof line === "string" ? { name, path, text: line, cells: [] } : { name, path, cells: line }
+    })
   )
 ]
 
@@ -247,9 +246,9 @@ export const idTextOf = ({ field, of, value }: Column): readonly [CodeKind, form
 export const hasHours = ({ value }: Column, isMoney = false): boolean =>
   isHourValue(value) || (value === "quantity" && !isMoney)
 
-/** The text of a pay code, and those beside it. */
-export const payCodeTexts = (code: PayCode): { readonly code: string; readonly [field: string]: string } =>
-  typeof code === "string" ? { code } : code
+/** The text of a pay code, and those beside it, by their names. */
+export const payCodeTexts = (code: PayCode): ReadonlyMap<string, string> =>
+  new Map(Object.entries(typeof code === "string" ? { code } : code))
 
 type PayCode = typeof Code.Type
 

@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { meantWord, unknownKey } from "../internal/text/meant.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
-import { laidOut } from "./fileLayout.ts"
+import { alignOf, laidOut } from "./fileLayout.ts"
 import {
   addUpOf,
   amountForms,
@@ -114,7 +114,7 @@ const layoutRules: ReadonlyArray<
 
 /** What is wrong with a column alone, or with a cell of a line. */
 const columnRefusals = (column: Column, path: string, mapping: Mapping): Refusals => {
-  const { align, field, of, pad, value, width } = column
+  const { field, of, pad, value, width } = column
   const given = sources.filter((key) => column[key] !== undefined)
   const isOpen = mapping.decimal === "" && hasFraction(column, mapping) && width === undefined
   return [
@@ -127,7 +127,9 @@ const columnRefusals = (column: Column, path: string, mapping: Mapping): Refusal
         : `${key} goes with ${goesWith}`
       return [`${path}.${key}`, { [why]: column[key] !== undefined && !fits(column, mapping) }]
     }),
-    [`${path}.pad`, { "zeros behind a text change what it says": pad === "0" && align === "left" }],
+    [`${path}.pad`, {
+      "zeros behind a text change what it says: write \"align\": \"right\"": pad === "0" && alignOf(column) === "left"
+    }],
     [`${path}.width`, { "without a decimal sign, a number with a fraction needs a width": isOpen }]
   ]
 }
@@ -158,8 +160,8 @@ const problemOf = (mapping: Mapping): MappingError | undefined => {
   })
   const payCodeColumns = columns.filter(({ of, value }) => of === "payCode" || value === "payCode")
   /** What the columns print of a pay code. */
-  const printedOf = (texts: Readonly<Record<string, string>>) =>
-    JSON.stringify(payCodeColumns.map((column) => laidOut(mapping, column, texts[column.field ?? "code"] ?? "")))
+  const printedOf = (texts: ReadonlyMap<string, string>) =>
+    JSON.stringify(payCodeColumns.map((column) => laidOut(mapping, column, texts.get(column.field ?? "code") ?? "")))
   // A key that no column shows would merge its ids. Names and fields that are equal are found with the ids.
   const isShown = (key: RowKey) => key === "day" ? has("date") : columns.some((column) => idTextOf(column)?.[0] === key)
   const [, ...lines] = cellLists(mapping)
@@ -172,8 +174,7 @@ const problemOf = (mapping: Mapping): MappingError | undefined => {
       const place = of === undefined ? path : `columns[${at}].of`
       const isOfCode = value === "payCode" || value === "amount" || value === "quantity" || of === "payCode"
       const isTwice = payCodes !== undefined && isNumberValue(value) && !isOfPayCode(value)
-      return [
-        ...columnRefusals(column, `columns[${at}]`, mapping),
+      return columnRefusals(column, `columns[${at}]`, mapping).concat([
         [`columns[${at}].header`, {
           "it has no title, and header is not false": column.header === undefined && header
         }],
@@ -185,11 +186,12 @@ const problemOf = (mapping: Mapping): MappingError | undefined => {
         [path, {
           [`${value} is not for a file with payCodes: it would stand in each of the rows of a person`]: isTwice
         }],
-        ...codes.map(({ kind, texts }): Refusal => [`payCodes.${kind}`, {
-          [`it has no ${field}, which columns[${at}] prints: add it, "" if it is empty on purpose`]: of === "payCode" &&
-            field !== undefined && texts[field] === undefined
-        }])
-      ]
+        ...of === "payCode" && field !== undefined
+          ? codes.map(({ kind, texts }): Refusal => [`payCodes.${kind}`, {
+            [`it has no ${field}, which columns[${at}] prints: add it, "" if it is empty on purpose`]: !texts.has(field)
+          }])
+          : []
+      ])
     }),
     ...lines.flatMap(({ cells, name, path: line }) =>
       cells.flatMap((cell, at): Refusals => {
