@@ -4,7 +4,6 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import type { InvalidRequest } from "../ApiError.ts"
 import {
   type BusinessDate,
@@ -15,7 +14,7 @@ import {
   type TimePunchId,
   type UserId
 } from "../Ids.ts"
-import { bytesOf, type FileLine, hourForms, laidOut, numberText, textOf, type Unfit } from "./fileLayout.ts"
+import { bytesOf, type FileLine, hourForms, laidOut, numberText, textOf, UnfitCell } from "./fileLayout.ts"
 import {
   FormulaText,
   type Group,
@@ -57,29 +56,7 @@ export {
   type WholeMapping,
   withDefaults
 } from "./mapping.ts"
-export { decodeMapping }
-
-/** A cell that the mapping cannot write: it is longer than its width, or has what the form cannot show. Nothing is cut. */
-export class UnfitCell extends Schema.TaggedError<UnfitCell>("effect-time-punches/PayrollFile/UnfitCell")("UnfitCell", {
-  /** Where it stands: a row counted from 1, the titles, or a line such as `trailer[0]`. */
-  place: Schema.String,
-  /** Its column, counted from 1. */
-  column: Schema.Natural,
-  /** Its text. */
-  text: Schema.String,
-  /** Why it does not fit. */
-  detail: Schema.String
-}) {
-  /** The place, the text and why it does not fit. */
-  override get message(): string {
-    return `${this.place}, column ${this.column}, ${JSON.stringify(this.text)}: ${this.detail}`
-  }
-
-  /** Whether the same call may succeed later with nothing changed: no. */
-  get isRetryable(): boolean {
-    return false
-  }
-}
+export { decodeMapping, UnfitCell }
 
 /** Why sums have no file by a mapping. */
 export type EncodeError = InvalidRequest | MappingError | MissingCodes | FormulaText | UnfitCell
@@ -323,7 +300,7 @@ export const encode = (
   const rows = [...records.values()].filter(({ cells }) => cells.some((cell) => cell !== undefined && cell !== 0n))
     .toSorted((one, other) => compare(one.order, other.order))
   const text = textOf(mapping, fileLines(mapping, rows, cellTexts.sharedText))
-  if (!Predicate.isString(text)) return Result.fail(unfitCell(text))
+  if (!Predicate.isString(text)) return Result.fail(text)
   return Result.succeed({
     text,
     bytes: bytesOf(mapping, text),
@@ -350,9 +327,6 @@ interface Signed {
   readonly state: PayrollSums
   readonly sign: bigint
 }
-
-const unfitCell = ({ column, place, text, why }: Unfit) =>
-  new UnfitCell({ place, column: column + 1, text, detail: why })
 
 /** The lines of a file: those before the titles, the titles, the rows, and those behind them. */
 const fileLines = (

@@ -1,4 +1,5 @@
 /** How a payroll file is laid out: its numbers and dates, widths, quotes, lines and bytes. */
+import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { type BusinessDate } from "../Ids.ts"
 import {
@@ -86,16 +87,30 @@ export type FileLine = string | {
   readonly cells: ReadonlyArray<string>
 }
 
-/** A cell that a mapping cannot write: where it stands, and why. */
-export interface Unfit {
-  readonly place: string
-  readonly column: number
-  readonly text: string
-  readonly why: string
+/** A cell that the mapping cannot write: it is longer than its width, or has what the form cannot show. Nothing is cut. */
+export class UnfitCell extends Schema.TaggedError<UnfitCell>("effect-time-punches/PayrollFile/UnfitCell")("UnfitCell", {
+  /** Where it stands: a row counted from 1, the titles, or a line such as `trailer[0]`. */
+  place: Schema.String,
+  /** Its column, counted from 1. */
+  column: Schema.Natural,
+  /** Its text. */
+  text: Schema.String,
+  /** Why it does not fit. */
+  detail: Schema.String
+}) {
+  /** The place, the text and why it does not fit. */
+  override get message(): string {
+    return `${this.place}, column ${this.column}, ${JSON.stringify(this.text)}: ${this.detail}`
+  }
+
+  /** Whether the same call may succeed later with nothing changed: no. */
+  get isRetryable(): boolean {
+    return false
+  }
 }
 
 /** The text of a file, or the first cell that does not fit. */
-export const textOf = (mapping: Mapping, lines: ReadonlyArray<FileLine>): string | Unfit => {
+export const textOf = (mapping: Mapping, lines: ReadonlyArray<FileLine>): string | UnfitCell => {
   const { encoding, lineEnd, quote, separator } = { ...defaults, ...mapping }
   // In a file of widths, quotes would move what stands behind them.
   const isBare = quote === "never" || (quote === "whenNeeded" && separator === "")
@@ -125,7 +140,7 @@ export const textOf = (mapping: Mapping, lines: ReadonlyArray<FileLine>): string
       const column = columns[at] ?? {}
       const text = laidOut(mapping, column, cell)
       const why = whyUnfit(column, text)
-      if (why !== undefined) return { place, column: at, text, why }
+      if (why !== undefined) return new UnfitCell({ place, column: at + 1, text, detail: why })
       texts.push(typeof line === "string" ? text : quoted(column, text))
     }
     whole.push(`${texts.join(separator)}${lineEnd}`)

@@ -239,7 +239,7 @@ export const makeTexts = (
     of,
     sharedText,
     failure: (): MissingCodes | FormulaText | MappingError | undefined => {
-      if (missing.size > 0) return new MissingCodes({ missing: [...missing.values()].toSorted(byKindAndId) })
+      if (missing.size > 0) return new MissingCodes({ missing: listed(missing) })
       const merged = [...owners.values()].find(({ ids }) => ids.size > 1)
       if (merged !== undefined) {
         const ids = [...merged.ids].toSorted().join(" and ")
@@ -250,9 +250,9 @@ export const makeTexts = (
       const [formula] = formulas
       return formula === undefined ? undefined : new FormulaText({ path: formula[0], text: formula[1] })
     },
-    usedCodes: () => [...used.values()].toSorted(byKindAndId),
-    usedTexts: () => [...usedTexts.values()].toSorted(byKindAndId),
-    lackingTexts: () => [...lacking.values()].toSorted(byKindAndId),
+    usedCodes: () => listed(used),
+    usedTexts: () => listed(usedTexts),
+    lackingTexts: () => listed(lacking),
     /** Users of one code are one employee in the file. */
     sharedCodes: () =>
       Array.from(users, ([code, userIds]) => ({ code, userIds: [...userIds].toSorted((a, b) => a - b) }))
@@ -262,6 +262,8 @@ export const makeTexts = (
 
 type Noted = Omit<IdText, "field"> & { readonly field?: string }
 
-const byKindAndId = (one: Noted, other: Noted): number =>
-  CodeKind.literals.indexOf(one.kind) - CodeKind.literals.indexOf(other.kind) || one.id - other.id ||
-  (one.field ?? "").localeCompare(other.field ?? "", "en")
+const listed = <A extends Noted>(noted: ReadonlyMap<string, A>): ReadonlyArray<A> =>
+  [...noted.values()].toSorted((one, other) =>
+    CodeKind.literals.indexOf(one.kind) - CodeKind.literals.indexOf(other.kind) || one.id - other.id ||
+    (one.field ?? "").localeCompare(other.field ?? "", "en")
+  )

@@ -67,26 +67,22 @@ const parseTexts = Effect.fnUntraced(function*(
 ) {
   const texts = new Map<string, { readonly cells: ReadonlyMap<string, string>; readonly line: number }>()
   const header = `kind,id,${what}`
-  const all = yield* parseCsvFile(
-    bytes,
-    file,
-    what === "code" ? [header, `${header},…`] : [header],
-    (cells, line, titles) => {
-      const [kind = "", id = "", text = ""] = cells
-      if (!isKind(kind)) return `the kind must be ${listWords(nameKinds)}, not "${kind}"`
-      const number = readWhole(id)
-      if (Option.isNone(number)) return `the id must be ${wholeNumber(0)}, not "${id}"`
-      // A file of further texts may have people without a code: one that a column needs is missing.
-      if (text.trim() === "" && titles.length <= 3) return `the ${what} is empty`
-      const refused = refuse(text)
-      if (refused !== undefined) return refused
-      const key = `${kind} ${number.value}`
-      const earlier = texts.get(key)
-      if (earlier !== undefined) return `line ${earlier.line} has a ${what} for ${key} already`
-      texts.set(key, { cells: new Map(titles.map((title, at) => [title, cells[at] ?? ""])), line })
-      return undefined
-    }
-  )
+  const headers = what === "code" ? [header, `${header},…`] : [header]
+  const all = yield* parseCsvFile(bytes, file, headers, (cells, line, titles) => {
+    const [kind = "", id = "", text = ""] = cells
+    if (!isKind(kind)) return `the kind must be ${listWords(nameKinds)}, not "${kind}"`
+    const number = readWhole(id)
+    if (Option.isNone(number)) return `the id must be ${wholeNumber(0)}, not "${id}"`
+    // A file of further texts may have people without a code: one that a column needs is missing.
+    if (text.trim() === "" && titles.length <= 3) return `the ${what} is empty`
+    const refused = refuse(text)
+    if (refused !== undefined) return refused
+    const key = `${kind} ${number.value}`
+    const earlier = texts.get(key)
+    if (earlier !== undefined) return `line ${earlier.line} has a ${what} for ${key} already`
+    texts.set(key, { cells: new Map(titles.map((title, at) => [title, cells[at] ?? ""])), line })
+    return undefined
+  })
   const textOf = (kind: NameKind, id: number, field: string = what): string | undefined =>
     texts.get(`${kind} ${id}`)?.cells.get(field)
   return { fields: all.slice(3), textOf }
