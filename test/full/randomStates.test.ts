@@ -2,4 +2,4 @@
 import { seedsFrom, within } from "../support/series.ts"
 import { itComparesStates } from "./stateRuns.ts"
 
-itComparesStates("test/full/randomStates.test.ts", () => within("60 seconds", seedsFrom(Number(process.env.S0 ?? 48_000), 80)))
+itComparesStates("test/full/randomStates.test.ts", () => within("40 seconds", seedsFrom(48_000, 60)))
