@@ -1,6 +1,6 @@
 /** Whether time can fall out of every close without a word: random plans of closes and voids, told instant by instant. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { DateTime, Effect, Option } from "effect"
 import { Close } from "../../src/close/index.ts"
 import { CompanyId, type LocationId, TimePunchId } from "../../src/Ids.ts"
 import * as Period from "../../src/payroll/Period.ts"
@@ -238,5 +238,42 @@ describe("Time between closes", () => {
       )
       const refused = yield* Effect.flip(copy.run(Close.next(company)))
       assert.include(refused.message, `no close has ${weekOf(4).first} to ${weekOf(4).last}, and none ever had`)
+    }).pipe(Effect.scoped))
+
+  it.live("that every other location let go of is open where a location that is added by another zone sticks out", () =>
+    Effect.gen(function*() {
+      const copy = yield* openHistory(NodeSqlite.layer({ filename: ":memory:" }))
+      yield* commit(copy.kept, company, [
+        shift("2026-01-02T14:00:00Z", 8, { id: TimePunchId.make(1), locationId: east })
+      ])
+      const create = (week: number, dayRule: Close.CloseOptions["dayRule"], ...accept: ReadonlyArray<"gap">) =>
+        copy.run(
+          Close.create(company, {
+            rounding: "halfUp",
+            ...weekOf(week),
+            dayRule,
+            accept: ["stale", "empty", ...accept]
+          })
+        )
+      const west = DateTime.zoneMakeNamedUnsafe("America/Los_Angeles")
+      yield* create(0, newYork)
+      const accepting = yield* create(2, newYork, "gap")
+      yield* copy.run(Close.voidRevision(company, { revision: accepting.id, note: "not paid" }))
+      const byZones = new Map([[east, newYork], [far, west]])
+      const { message } = yield* Effect.flip(create(2, byZones))
+      assert.include(message, "2026-03-16T04:00:00.000Z to 2026-03-16T07:00:00.000Z")
+      yield* create(2, byZones, "gap")
+
+      assert.deepStrictEqual(yield* holesOf(copy), [])
+      // In the week that is let go of, in the hours before the week by the other zone, and in the close.
+      yield* commit(
+        copy.kept,
+        company,
+        ["2026-03-12T14:00:00Z", "2026-03-16T05:00:00Z", "2026-03-16T07:00:00Z"].map((clockedIn, at) =>
+          shift(clockedIn, 1, { id: TimePunchId.make(11 + at), locationId: far })
+        )
+      )
+      const late = yield* copy.run(Close.lateTime(company))
+      assert.strictEqual(late.reduce((sum, { punches }) => sum + punches, 0), 2)
     }).pipe(Effect.scoped))
 })
