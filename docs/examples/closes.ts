@@ -35,11 +35,10 @@ export const correctAll = Effect.fnUntraced(function*(note: string) {
   return revisions.map(({ id }) => id)
 })
 
-/** The file of a revision, such as `1.2`: of the first one its sums, of a later one what it has more than the one before. */
+/** The file of a revision, such as `1.2`, noted: of the first its sums, of a later one what it has more than the one before. */
 export const fileOf = Effect.fnUntraced(function*(name: string) {
-  const { previous, revision } = yield* Close.find(id, name)
   const form = yield* Effect.fromResult(mapping)
-  return yield* Effect.fromResult(PayrollFile.encode(form, { codes, state: revision, previous }))
+  return yield* Close.file(id, { revisions: [name], mapping: form, codes, user: "payroll" })
 })
 
 const print = (name: string) =>

@@ -46,6 +46,7 @@ import {
 } from "./CloseError.ts"
 import * as CloseSums from "./CloseSums.ts"
 import * as CloseTerms from "./CloseTerms.ts"
+import { hasDetailedFile } from "./files.ts"
 import { acceptedGaps, holesBefore, type Time } from "./holes.ts"
 import { CloseNumber, type RevisionId } from "./ids.ts"
 import { lossesOf, type LostHours } from "./losses.ts"
@@ -56,6 +57,7 @@ import * as RevisionName from "./RevisionName.ts"
 import { type ActiveClose, readSums } from "./rows.ts"
 import { type Corrected, punchesIn, sumRules, verdictOf } from "./verdict.ts"
 import { type Added, nothingAdded, type Planned, write, writeChecks, type WriteOptions } from "./write.ts"
+import type { FileNote } from "./WrittenFile.ts"
 
 export {
   type Hole,
@@ -69,6 +71,8 @@ export {
 } from "./holes.ts"
 
 export { files, find, get, list, newest, type NewestRevision, noteFile, type NoteOptions } from "./read.ts"
+
+export { type ClosedFile, file, type FileError, type FileOptions, type FileRemark } from "./payrollFile.ts"
 
 export { formChanges } from "./WrittenFile.ts"
 
@@ -221,9 +225,10 @@ export interface CorrectOptions extends WriteOptions {
   readonly dayRules?: ReadonlyMap<LocationId, Period.DayRule> | undefined
   /**
    * `rules`: a revision that was summed by other rules is corrected although it cannot be computed again. `gap`: an added
-   * location may leave time in no close.
+   * location may leave time in no close. `days`: a close with files by day or punch is corrected although the history does not
+   * reach it, so that these files cannot be continued.
    */
-  readonly accept?: ReadonlyArray<"rules" | "gap"> | undefined
+  readonly accept?: ReadonlyArray<"rules" | "gap" | "days"> | undefined
 }
 
 const isCloseNumber = must<CloseNumber>((close) => Number.isSafeInteger(close) && close > 0, "the number of a close")
@@ -236,7 +241,7 @@ const dueChecks: Checks<DueOptions> = {
 const correctChecks: Checks<CorrectOptions> = {
   ...writeChecks,
   ...dueChecks,
-  accept: optional(each(word(["rules", "gap"])))
+  accept: optional(each(word(["rules", "gap", "days"])))
 }
 
 /** What a person should know of a correction beside its sums. */
@@ -417,6 +422,12 @@ const voidChecks: Checks<VoidOptions> = {
   mistake: isBoolean
 }
 
+/** A void. */
+export interface Voided extends Revision {
+  /** The files of the voided revision that were written out, the oldest first: if one was paid, its amounts are paid again. */
+  readonly voidedFiles: ReadonlyArray<FileNote>
+}
+
 /**
  * Records that the newest revision of a close was not paid: its amounts are due again, with the next revision. If it was the
  * first one, no revision is active, and the close is over: its time is a hole until a close has it or accepts it. With `mistake`,
@@ -426,12 +437,13 @@ const voidChecks: Checks<VoidOptions> = {
 export const voidRevision = (
   company: CompanyId,
   options: VoidOptions
-): Effect.Effect<Revision, InvalidRequest | SyncError | UnknownClose | WriteError, SqlClient> =>
+): Effect.Effect<Voided, InvalidRequest | SyncError | UnknownClose | WriteError, SqlClient> =>
   Effect.gen(function*() {
     yield* orFail(refusalOf(options, voidChecks, company))
     const tables = yield* openTables(company)
     const refuse = refusal(company, options.revision)
     const { close } = yield* revisionNamed(company, options.revision)
+    let voidedFiles: ReadonlyArray<FileNote> = []
     const revisions = yield* write(tables, undefined, ({ all }) => {
       const known = all.find((each) => each.close === close)
       const revision = known?.revisions.find(({ id }) => id === options.revision)
@@ -455,6 +467,7 @@ export const voidRevision = (
           "a mistake is a whole close, and this does not end it: void its revisions one by one, the newest first"
         )
       }
+      voidedFiles = revision.files
       return Effect.succeed<ReadonlyArray<Planned>>([{
         ...RevisionName.next(known.close, known.revisions.length),
         link: revision.number,
@@ -466,7 +479,7 @@ export const voidRevision = (
         options
       }])
     })
-    return yield* headOrDie(revisions)
+    return { ...yield* headOrDie(revisions), voidedFiles }
   })
 
 /** What `verify` found in order. */
@@ -516,7 +529,7 @@ export const verify = (
     )
   )
 
-const accepts = ({ accept = [] }: CorrectOptions, what: "rules" | "gap"): boolean => accept.includes(what)
+const accepts = ({ accept = [] }: CorrectOptions, what: "rules" | "gap" | "days"): boolean => accept.includes(what)
 
 /** The closes that a correction changes, and what is to be said of them: all of it but the comparison with other closes. */
 const correctionOf = Effect.fnUntraced(function*(books: CopiedBooks, options: CorrectOptions) {
@@ -563,6 +576,9 @@ const verifyBefore = Effect.fnUntraced(function*(
       if (!acceptsRules) differing.push(verdict)
     } else if (hasOtherRules && !acceptsRules) {
       const cause = "its rules are others, and the history does not reach it"
+      differing.push({ id: newest.id, people: [], cause })
+    } else if (!accepts(options, "days") && (yield* hasDetailedFile(books, close.close))) {
+      const cause = "a file by day or punch was written out, and the history does not reach it"
       differing.push({ id: newest.id, people: [], cause })
     } else unverified.push(newest.id)
   }

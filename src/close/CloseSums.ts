@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Sink from "effect/Sink"
 import type { InvalidRequest } from "../ApiError.ts"
-import { Cents, DepartmentId, LocationId, RoleId, UserId } from "../Ids.ts"
+import { type BusinessDate, Cents, DepartmentId, LocationId, RoleId, type TimePunchId, UserId } from "../Ids.ts"
 import { Seconds } from "../internal/wire/schema.ts"
 import * as Amounts from "../payroll/Amounts.ts"
 import { MissingDayRule } from "../payroll/DayRule.ts"
@@ -104,7 +104,7 @@ export const sum = (
 ): Sink.Sink<CloseSums, TimePunch, never, MissingDayRule | SumOverflow | InvalidRequest> =>
   orFailing(
     refusalOf(options, sumChecks, terms.companyId),
-    () => toSink(() => makeSums(terms, options), (sums) => sums.result())
+    () => detailedSink(terms, options)
   )
 
 /** `revision` less `previous`, row by row. What does not differ is left out. @internal */
@@ -224,8 +224,37 @@ type Part = PartOf<RunningRow>
 
 const time = (isKnown: boolean, millis: number) => isKnown ? Option.some(Duration.millis(millis)) : Option.none()
 
+/** A row of one date, or of one punch. @internal */
+export interface DetailedRow extends CloseRow {
+  readonly date?: BusinessDate | undefined
+  readonly punchId?: TimePunchId | undefined
+}
+
+/** Whether each date, or each punch, has a separate row. @internal */
+export interface DetailOptions extends SumOptions {
+  readonly detail?: "day" | "punch" | undefined
+}
+
+/** The recorded rows that detailed ones add up to. @internal */
+export const withoutDetail = (rows: ReadonlyArray<DetailedRow>): CloseSums => {
+  const whole = new Map<string, CloseRow>()
+  for (const { date: _date, punchId: _punchId, ...row } of rows) {
+    const known = whole.get(keyOf(row))
+    const sums = known === undefined ? row : rowOf(row, Amounts.add(Amounts.of(known), Amounts.of(row)), {
+      over: plus(known.over, row.over),
+      double: plus(known.double, row.double)
+    })
+    whole.set(keyOf(row), sums)
+  }
+  return { rows: [...whole.values()].toSorted(compareKeys) }
+}
+
+/** `sum` with a row for each date or punch. @internal */
+export const detailedSink = (terms: CloseTerms, options: DetailOptions) =>
+  toSink(() => makeSums(terms, options), (sums) => sums.result())
+
 /** `sum` punch by punch. @internal */
-export const makeSums = (terms: CloseTerms, { sorted = false, otherTerms = [] }: SumOptions) => {
+export const makeSums = (terms: CloseTerms, { detail, sorted = false, otherTerms = [] }: DetailOptions) => {
   const isInLater = isInLaterClose(terms, otherTerms)
   const rows = new Map<string, RunningRow>()
   const people = new Map<UserId, RunningPerson>()
@@ -279,7 +308,7 @@ export const makeSums = (terms: CloseTerms, { sorted = false, otherTerms = [] }:
     const net = WorkedTime.measureMillis(punch).times?.net
     // A day that begins before the close at a location has a part outside of it.
     const person = personAt(punch.userId)
-    const row = at >= days.interval.from ? rowAt(person, punch) : undefined
+    const row = at >= days.interval.from ? rowAt(person, punch, dates[day]) : undefined
     count(person, at)
     if (net !== undefined) {
       person.net += net
@@ -309,9 +338,11 @@ export const makeSums = (terms: CloseTerms, { sorted = false, otherTerms = [] }:
     return person
   }
 
-  const rowAt = (person: RunningPerson, punch: TimePunch): RunningRow => {
-    if (person.row !== undefined && isOfRow(person.row.key, punch)) return person.row
-    const key = keyOfPunch(punch)
+  const rowAt = (person: RunningPerson, punch: TimePunch, date: BusinessDate | undefined): RunningRow => {
+    if (detail === undefined && person.row !== undefined && isOfRow(person.row.key, punch)) return person.row
+    const key = detail === undefined
+      ? keyOfPunch(punch)
+      : { ...keyOfPunch(punch), date, ...detail === "punch" && { punchId: punch.id } }
     const text = keyOf(key)
     const row = rows.get(text) ?? { key, amounts: { ...Amounts.zero }, over: 0, double: 0 }
     rows.set(text, row)
@@ -319,13 +350,15 @@ export const makeSums = (terms: CloseTerms, { sorted = false, otherTerms = [] }:
     return row
   }
 
-  const result = (): CloseSums => {
+  const result = (): { readonly rows: ReadonlyArray<DetailedRow> } => {
     for (const person of people.values()) count(person, Infinity)
     return {
       rows: Array.from(
         rows.values(),
-        ({ amounts, double, key, over }) =>
-          rowOf(key, amounts, { over: time(isOver, over), double: time(isDouble, double) })
+        ({ amounts, double, key, over }) => ({
+          ...rowOf(key, amounts, { over: time(isOver, over), double: time(isDouble, double) }),
+          ...detailOf(key)
+        })
       ).toSorted(compareKeys)
     }
   }
@@ -333,7 +366,12 @@ export const makeSums = (terms: CloseTerms, { sorted = false, otherTerms = [] }:
   return { add, result }
 }
 
-type RowKey = Pick<CloseRow, "departmentId" | "hourlyWage" | "locationId" | "roleId" | "userId">
+type RowKey = Pick<DetailedRow, "date" | "departmentId" | "hourlyWage" | "locationId" | "punchId" | "roleId" | "userId">
+
+const detailOf = ({ date, punchId }: RowKey) => ({
+  ...date !== undefined && { date },
+  ...punchId !== undefined && { punchId }
+})
 
 /** The row of a punch. */
 const keyOfPunch = ({ departmentId, hourlyWage, locationId, roleId, userId }: TimePunch): RowKey => ({
@@ -378,8 +416,8 @@ const compareKeys = (one: RowKey, other: RowKey): number =>
   one.roleId - other.roleId ||
   one.hourlyWage - other.hourlyWage
 
-const keyOf = ({ departmentId, hourlyWage, locationId, roleId, userId }: RowKey): string =>
-  [userId, locationId, Option.getOrElse(departmentId, () => ""), roleId, hourlyWage].join(" ")
+const keyOf = ({ date, departmentId, hourlyWage, locationId, punchId, roleId, userId }: RowKey): string =>
+  [userId, locationId, Option.getOrElse(departmentId, () => ""), roleId, hourlyWage, date, punchId].join(" ")
 
 const excessMillis = (excess: Option.Option<Duration.Duration>): number =>
   Duration.toMillis(Option.getOrElse(excess, () => Duration.zero))

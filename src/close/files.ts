@@ -1,14 +1,17 @@
 /** The files of closes that were written out, in the tables of a copy. */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Row } from "effect/sql/SqlConnection"
 import { isSqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import { orUndefined, raw } from "../internal/sql/dialect.ts"
 import { durably, transact } from "../internal/sql/transaction.ts"
+import { Mapping } from "../payroll/PayrollFile.ts"
 import { storable } from "../sql/columns.ts"
 import { failedWith } from "../sql/connection.ts"
 import { notFound, refusal } from "./CloseError.ts"
+import type { CloseNumber } from "./ids.ts"
 import * as RevisionName from "./RevisionName.ts"
 import {
   type CloseTables,
@@ -20,7 +23,7 @@ import {
   nameOf,
   selected
 } from "./rows.ts"
-import { CodesText, type FileForm, MappingText, textsOf, type WrittenFile } from "./WrittenFile.ts"
+import { CodesText, type FileForm, MappingText, readTexts, textsOf, type WrittenFile } from "./WrittenFile.ts"
 
 const FileTexts = Schema.Struct({ mapping: MappingText, codes: CodesText })
 
@@ -35,21 +38,44 @@ export const readFiles = Effect.fnUntraced(function*({ company, database }: Clos
   return yield* Effect.forEach(
     rows,
     Effect.fnUntraced(function*(row) {
-      const id = nameOf(row)
+      const token = row["token"]
       const { codes, mapping } = yield* decodeStored(company, FileTexts, row)
-      const file = { revision: RevisionName.print(id), ...yield* fileNoteOf(company, row), mapping, codes }
-      return { ...id, token: row["token"], file: file satisfies WrittenFile }
+      const file = {
+        revision: RevisionName.print(nameOf(row)),
+        revisions: rows.filter((each) => each["token"] === token).map((each) => RevisionName.print(nameOf(each))),
+        ...yield* fileNoteOf(company, row),
+        mapping,
+        ...readTexts(codes)
+      }
+      return { token, file: file satisfies WrittenFile }
     })
   )
 })
 
+/** What a file by this mapping needs that no record has: the history gives it. */
+export const detailOf = ({ by, hoursOf }: Pick<Mapping, "by" | "hoursOf">): "day" | "punch" | undefined =>
+  hoursOf === "punch" ? hoursOf : by.includes("day") ? "day" : undefined
+
+const DetailForm = Schema.Struct({ by: Mapping.fields.by, hoursOf: Mapping.fields.hoursOf })
+
+/** Whether a file of a close was written out that can be continued only from the history. */
+export const hasDetailedFile = (tables: CloseTables, close: CloseNumber) =>
+  Effect.map(
+    readFiles(tables),
+    (files) =>
+      files.some(({ file }) =>
+        RevisionName.parse(file.revision).pipe(Option.exists((name) => name.close === close)) &&
+        Option.exists(Schema.decodeUnknownOption(DetailForm)(file.mapping), (form) => detailOf(form) !== undefined)
+      )
+  )
+
 /**
- * Notes a file of a revision in one transaction, which holds up every commit of the company, so that no erasure leaves it behind.
- * A COMMIT without an answer is looked up by a random token.
+ * Notes a file for each of its revisions in one transaction, which holds up every commit of the company, so that no erasure leaves it
+ * behind. A COMMIT without an answer is looked up by a random token, which the notes of one file share.
  */
 export const insertFile = Effect.fnUntraced(function*(
   { company, database }: CloseTables,
-  revision: RevisionName.RevisionName,
+  revisions: ReadonlyArray<RevisionName.RevisionName>,
   form: FileForm,
   user: string
 ) {
@@ -60,32 +86,25 @@ export const insertFile = Effect.fnUntraced(function*(
   const token = globalThis.crypto.randomUUID()
   const noted = Effect.map(
     readFiles({ company, database }),
-    (files) => files.find((each) => each.token === token)?.file
+    (files) => files.filter((each) => each.token === token).map(({ file }) => file)
   )
   /** Whether the last attempt came to its COMMIT. */
   let isOpen = false
-  const body = Effect.gen(function*() {
-    yield* query`SELECT company_id
-      FROM ${tables.sync}
-      WHERE company_id = ${bigint(company)}
-      ${dialect.forUpdate}`
-    const earlier = yield* noted
-    if (earlier !== undefined) return earlier
-    isOpen = false
+  const note = Effect.fnUntraced(function*({ close, number }: RevisionName.RevisionName) {
     const isOurs = sql`company_id = ${bigint(company)}
-      AND close_id = ${bigint(revision.close)}
-      AND number = ${bigint(revision.number)}`
+      AND close_id = ${bigint(close)}
+      AND number = ${bigint(number)}`
     const [found] = yield* query`SELECT number
       FROM ${tables.closeState}
       WHERE ${isOurs}`
-    if (found === undefined) return yield* refusal(company, RevisionName.print(revision))(notFound.revision)
+    if (found === undefined) return yield* refusal(company, RevisionName.print({ close, number }))(notFound.revision)
     const [last] = yield* query`SELECT max(place) AS place
       FROM ${tables.closeFile}
       WHERE ${isOurs}`
     const values = [
       bigint(company),
-      bigint(revision.close),
-      bigint(revision.number),
+      bigint(close),
+      bigint(number),
       bigint((orUndefined(last?.["place"]) ?? 0) + 1),
       clock,
       sql`${storable(user)}`,
@@ -97,9 +116,19 @@ export const insertFile = Effect.fnUntraced(function*(
     ]
     yield* sql`INSERT INTO ${tables.closeFile} (${raw(keyColumns)}, ${Statement.csv(columnsOf.file)})
       VALUES (${Statement.csv(values)})`
-    const file = yield* noted
+  })
+  const body = Effect.gen(function*() {
+    yield* query`SELECT company_id
+      FROM ${tables.sync}
+      WHERE company_id = ${bigint(company)}
+      ${dialect.forUpdate}`
+    const earlier = yield* noted
+    if (earlier.length > 0) return earlier
+    isOpen = false
+    yield* Effect.forEach(revisions, note)
+    const files = yield* noted
     isOpen = true
-    return file === undefined ? yield* Effect.die("a note that is not there") : file
+    return files
   })
   return yield* transact(database, durably(database, body), () => isOpen).pipe(
     Effect.catchIf(isSqlError, (error) =>

@@ -6,7 +6,7 @@ import * as Predicate from "effect/Predicate"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { InvalidRequest } from "../ApiError.ts"
 import type { CompanyId } from "../Ids.ts"
-import { type Checks, isText, must, orFail, refusalOf } from "../payroll/options.ts"
+import { type Checks, isText, must, optional, orFail, refusalOf } from "../payroll/options.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { type Books, inBooks, openTables } from "./books.ts"
 import { notFound, refusal, type UnknownClose } from "./CloseError.ts"
@@ -69,25 +69,33 @@ export const find = (
   company: CompanyId,
   name: string
 ): Effect.Effect<ActiveRevision, SyncError | UnknownClose, SqlClient> =>
-  Effect.gen(function*() {
-    const refuse = refusal(company, name)
-    const parsed = RevisionName.parse(name)
-    if (Option.isNone(parsed)) return yield* refuse(notARevision)
-    const { close, number } = parsed.value
-    const { revisions } = yield* get(company, close)
-    if (Option.isNone(number) && revisions.length > 1) {
-      const active = activeRevisions(revisions).map(({ id }) => id).join(", ")
-      return yield* refuse(`the close has several revisions; name one that is active: ${active || "none is"}`)
-    }
-    const wanted = RevisionName.print({ close, number: Option.getOrElse(number, () => 1) })
-    const revision = revisions.find(({ id }) => id === wanted)
-    if (revision === undefined) return yield* refuse(notFound.revision)
-    if (Option.isSome(revision.voids)) return yield* refuse(`it is itself a void, of ${revision.voids.value}`)
-    const voided = getVoid(revisions, revision)
-    if (Option.isSome(voided))
-      return yield* refuse(`it was voided by ${voided.value.id}, so there is nothing to pay of it`)
-    return { revision, previous: getPrevious(revisions, revision) }
-  })
+  inBooks(company, (books) => foundIn(books, name))
+
+/** The same, among the closes that were read. */
+export const foundIn = Effect.fnUntraced(function*(books: Books, name: string) {
+  const refuse = refusal(books.company, name)
+  const parsed = RevisionName.parse(name)
+  if (Option.isNone(parsed)) return yield* refuse(notARevision)
+  const { number } = parsed.value
+  const close = yield* storedOf(books, parsed.value.close)
+  const { revisions } = close
+  if (Option.isNone(number) && revisions.length > 1) {
+    const active = activeRevisions(revisions).map(({ id }) => id).join(", ")
+    return yield* refuse(`the close has several revisions; name one that is active: ${active || "none is"}`)
+  }
+  const wanted = RevisionName.print({ close: close.close, number: Option.getOrElse(number, () => 1) })
+  const revision = revisions.find(({ id }) => id === wanted)
+  if (revision === undefined) return yield* refuse(notFound.revision)
+  if (Option.isSome(revision.voids)) return yield* refuse(`it is itself a void, of ${revision.voids.value}`)
+  const voided = getVoid(revisions, revision)
+  if (Option.isSome(voided))
+    return yield* refuse(`it was voided by ${voided.value.id}, so there is nothing to pay of it`)
+  const previous = Option.getOrUndefined(getPrevious(revisions, revision))
+  return {
+    revision: yield* recorded(books, close, revision),
+    previous: Option.fromUndefinedOr(previous && (yield* recorded(books, close, previous)))
+  } satisfies ActiveRevision
+})
 
 /** What is noted of a file. */
 export interface NoteOptions extends FileForm, Pick<WriteOptions, "user"> {}
@@ -95,6 +103,8 @@ export interface NoteOptions extends FileForm, Pick<WriteOptions, "user"> {}
 const noteChecks: Checks<NoteOptions> = {
   mapping: must(Predicate.isObject, "a mapping"),
   codes: must(Array.isArray, "the codes that the file uses"),
+  texts: optional(must(Array.isArray, "the texts that the file uses")),
+  set: optional(must(Predicate.isObject, "texts by their names")),
   user: isText
 }
 
@@ -110,7 +120,8 @@ export const noteFile = (
   Effect.gen(function*() {
     yield* orFail(refusalOf(options, noteChecks, company))
     const id = yield* revisionNamed(company, revision)
-    return yield* insertFile(yield* openTables(company), id, options, options.user ?? "unknown")
+    const [file] = yield* insertFile(yield* openTables(company), [id], options, options.user ?? "unknown")
+    return file ?? (yield* Effect.die("a note that is not there"))
   })
 
 /**

@@ -1,35 +1,50 @@
 /** Sums of a pay period as the file that a payroll program takes, by a mapping of the user: its columns, codes and rounding. */
+import * as Arr from "effect/Array"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { InvalidRequest } from "../ApiError.ts"
-import { type BusinessDate, Cents, type DepartmentId, type LocationId, type RoleId, type UserId } from "../Ids.ts"
-import { csvCell } from "../internal/wire/csv.ts"
 import {
-  amountForms,
-  CodeKind,
+  type BusinessDate,
+  Cents,
+  type DepartmentId,
+  type LocationId,
+  type RoleId,
+  type TimePunchId,
+  type UserId
+} from "../Ids.ts"
+import { bytesOf, type FileLine, hourUnits, laidOut, numberText, textOf, type Unfit } from "./fileLayout.ts"
+import {
+  FormulaText,
+  type Group,
+  type IdText,
+  isOfUser,
+  type Kind,
+  makeTexts,
+  MissingCodes,
+  type PayrollCodes,
+  type UsedCode,
+  type UsedText
+} from "./fileTexts.ts"
+import { addHours, apportionHours, exactHours, type HourClasses, noHours, roundHours, sumOfHours } from "./hourUnits.ts"
+import {
+  addUpOf,
   type Column,
   type ColumnValue,
-  type DateFormat,
-  defaultFormat,
-  defaults,
   hourValues,
-  idValues,
-  isAmountValue,
   isHourValue,
-  isIdValue,
   isNumberValue,
   type Mapping,
   type MappingError,
-  payCodeKinds,
-  valueOf
+  payCodeKinds
 } from "./mapping.ts"
 import { decodeMapping, refusalOf } from "./mappingRules.ts"
-import { type Checks, must, refusalOf as optionsRefusalOf, type Wrong, wrong } from "./options.ts"
+import { type Checks, each, must, optional, refusalOf as optionsRefusalOf, type Wrong, wrong } from "./options.ts"
 import { divide } from "./Rounding.ts"
 
+export { FormulaText, type IdText, MissingCodes, type PayrollCodes, UsedCode, type UsedText } from "./fileTexts.ts"
 export {
   CodeKind,
   Column,
@@ -42,21 +57,20 @@ export {
 } from "./mapping.ts"
 export { decodeMapping }
 
-/** Ids without a code, although a column has it. The payroll program could not pay a row without it: add the codes. */
-export class MissingCodes
-  extends Schema.TaggedError<MissingCodes>("effect-time-punches/PayrollFile/MissingCodes")("MissingCodes", {
-    /** All that are missing. */
-    missing: Schema.Array(Schema.Struct({
-      /** What has no code. */
-      kind: CodeKind,
-      /** Its id. */
-      id: Schema.Int
-    }))
-  })
-{
-  /** All that are missing. */
+/** A cell that the mapping cannot write: it is longer than its width, or has what the form cannot show. Nothing is cut. */
+export class UnfitCell extends Schema.TaggedError<UnfitCell>("effect-time-punches/PayrollFile/UnfitCell")("UnfitCell", {
+  /** Where it stands: a row counted from 1, the titles, or a line such as `trailer[0]`. */
+  place: Schema.String,
+  /** Its column, counted from 1. */
+  column: Schema.Natural,
+  /** Its text. */
+  text: Schema.String,
+  /** Why it does not fit. */
+  detail: Schema.String
+}) {
+  /** The place, the text and why it does not fit. */
   override get message(): string {
-    return `no code for ${this.missing.map(({ id, kind }) => `${kind} ${id}`).join(", ")}`
+    return `${this.place}, column ${this.column}, ${JSON.stringify(this.text)}: ${this.detail}`
   }
 
   /** Whether the same call may succeed later with nothing changed: no. */
@@ -65,25 +79,8 @@ export class MissingCodes
   }
 }
 
-/** A text that a spreadsheet could run as a formula. Change it, or keep it with `formulas`. */
-export class FormulaText
-  extends Schema.TaggedError<FormulaText>("effect-time-punches/PayrollFile/FormulaText")("FormulaText", {
-    /** Where the text comes from: a path of the mapping, or the name or code of an id. */
-    path: Schema.String,
-    /** The text. */
-    text: Schema.String
-  })
-{
-  /** Where the text comes from, and the text. */
-  override get message(): string {
-    return `${this.path}: a spreadsheet could run ${JSON.stringify(this.text)} as a formula`
-  }
-
-  /** Whether the same call may succeed later with nothing changed: no. */
-  get isRetryable(): boolean {
-    return false
-  }
-}
+/** Why sums have no file by a mapping. */
+export type EncodeError = InvalidRequest | MappingError | MissingCodes | FormulaText | UnfitCell
 
 /** The sums of a person at a location, in a department and a role, at a wage: a row of a close. */
 export interface PayrollRow {
@@ -109,6 +106,10 @@ export interface PayrollRow {
   readonly cost: Cents
   /** Tips in cents. */
   readonly tips: Cents
+  /** The date of its punches, if each date has its own rows: a mapping by day needs it. */
+  readonly date?: BusinessDate | undefined
+  /** The punch, if each has its own row: `hoursOf` of punches needs it. */
+  readonly punchId?: TimePunchId | undefined
 }
 
 /** The sums of a pay period: whole sums, never differences. A revision of a close is one. */
@@ -125,18 +126,8 @@ export interface PayrollSums {
   readonly rows: ReadonlyArray<PayrollRow>
 }
 
-/** The codes by which the payroll program knows users, locations, departments and roles, and their names. */
-export interface PayrollCodes {
-  /** The code of an id; `undefined` without one. */
-  readonly getCode: (kind: CodeKind, id: number) => string | undefined
-  /** Default: no id has a name. A cell without a name is empty. */
-  readonly getName?: ((kind: CodeKind, id: number) => string | undefined) | undefined
-}
-
-/** What a file is made of, beside its mapping. */
-export interface EncodeOptions {
-  /** The codes and names of ids. */
-  readonly codes: PayrollCodes
+/** Sums to pay, and the sums of the file before. */
+export interface StatePair {
   /** The sums to pay. */
   readonly state: PayrollSums
   /**
@@ -146,11 +137,23 @@ export interface EncodeOptions {
   readonly previous: Option.Option<PayrollSums>
 }
 
+/** What a file is made of, beside its mapping. */
+export interface EncodeOptions extends StatePair {
+  /** The codes and names of ids. */
+  readonly codes: PayrollCodes
+  /**
+   * Further sums for the same file, each less its own `previous`: rows of equal texts are added. Every row has the dates and the name of
+   * `state`. Default: none.
+   */
+  readonly also?: ReadonlyArray<StatePair> | undefined
+  /** The texts of this file alone that columns ask for with `set`, each of which a column must name. Default: none. */
+  readonly set?: Readonly<Record<string, string>> | undefined
+}
+
 const isInOrder = ({ first, last }: PayrollSums): Wrong | undefined =>
   first <= last ? undefined : wrong("must be the first date or a later one", ".last")
 
-const encodeChecks: Checks<EncodeOptions> = {
-  codes: must(Predicate.hasProperty("getCode"), "an object with getCode"),
+const pairChecks: Checks<StatePair> = {
   state: isInOrder,
   previous: (previous) =>
     Option.isOption(previous)
@@ -158,28 +161,31 @@ const encodeChecks: Checks<EncodeOptions> = {
       : wrong("must be the Option of the sums before")
 }
 
-/** The code of an id in a file. */
-export const UsedCode = Schema.Struct({
-  /** What has the code. */
-  kind: CodeKind,
-  /** Its id. */
-  id: Schema.Int,
-  /** The code. */
-  code: Schema.String
-})
-
-export type UsedCode = typeof UsedCode.Type
+const encodeChecks: Checks<EncodeOptions> = {
+  ...pairChecks,
+  codes: must(Predicate.hasProperty("getCode"), "an object with getCode"),
+  set: optional(
+    must((set) => Predicate.isObject(set) && Object.values(set).every(Predicate.isString), "texts by their names")
+  ),
+  also: optional(each(({ previous, state }) => pairChecks.previous(previous) ?? pairChecks.state(state)))
+}
 
 /** A file, and what its reader cannot see in it. */
 export interface PayrollFile {
-  /** The text to write as UTF-8, with its byte order mark if the mapping has one. */
+  /** The text, with its byte order mark if the mapping has one. */
   readonly text: string
+  /** The same in the encoding of the mapping: what is written. */
+  readonly bytes: Uint8Array
   /** Number of rows, without titles. */
   readonly rows: number
   /** For each column of hours, the exact sum less the sum of its cells: what rounding left out. */
   readonly remainders: ReadonlyArray<Remainder>
   /** The codes that it uses, by kind and id. */
   readonly codes: ReadonlyArray<UsedCode>
+  /** The further texts of ids that it uses, and the names that tell ids apart. */
+  readonly texts: ReadonlyArray<UsedText>
+  /** The names and further texts that an id lacks: their cells are empty. */
+  readonly lacking: ReadonlyArray<IdText>
   /** Users who share a code: one employee in the file. Hours over a threshold are counted for each user alone. */
   readonly sharedCodes: ReadonlyArray<SharedCode>
   /** The hours, the cost and the tips, if a person has some and no column has them. */
@@ -188,7 +194,7 @@ export interface PayrollFile {
 
 /** What rounding left out of a column of hours. */
 export interface Remainder {
-  /** The title of the column. */
+  /** The title of the column, or `column 2` without one. */
   readonly header: string
   /** The exact sum less the sum of its cells. */
   readonly remainder: Duration.Duration
@@ -268,68 +274,131 @@ export interface SharedCode {
 export const encode = (
   mapping: Mapping,
   options: EncodeOptions
-): Result.Result<PayrollFile, InvalidRequest | MappingError | MissingCodes | FormulaText> => {
-  const { codes, state } = options
+): Result.Result<PayrollFile, EncodeError> => {
+  const { also = [], codes, set = {}, state: shown } = options
   const invalid = optionsRefusalOf(options, encodeChecks)
   if (invalid !== undefined) return Result.fail(invalid)
-  const previous = Option.getOrUndefined(options.previous)
-  const states = previous === undefined ? [state] : [state, previous]
+  const pairs = [options, ...also].map(({ previous, state }) => ({ state, previous: Option.getOrUndefined(previous) }))
   // Untyped code may pass a mapping that was not decoded: a word that is none would round down.
   const decoded = decodeMapping(mapping)
   if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
-  const refused = refusalOf(mapping, states)
-  if (refused !== undefined) return Result.fail(refused)
-  const cellTexts = makeTexts(mapping, codes)
-  // The texts of both files are those of the newer one: only numbers differ.
-  const now = linesOf(mapping, cellTexts.of, state, state)
-  const then = previous === undefined ? new Map<string, Line>() : linesOf(mapping, cellTexts.of, previous, state)
+  for (const { previous, state } of pairs) {
+    const refused = refusalOf(mapping, previous === undefined ? [state] : [state, previous], {
+      payDate: shown.payDate,
+      fields: codes.fields ?? [],
+      set: Object.keys(set)
+    })
+    if (refused !== undefined) return Result.fail(refused)
+  }
+  const cellTexts = makeTexts(mapping, codes, set, shown)
+  const unit = BigInt(hourUnits[mapping.hours])
+  const units = { unit, round: (time: bigint) => divide(time, unit, mapping.rounding) }
+  const remainders = mapping.columns.map(() => 0n)
+  const records = new Map<string, FileRow>()
+  for (const { previous, state } of pairs) {
+    // The texts of all sums are those of the first: only numbers differ.
+    const now = linesOf(mapping, cellTexts.of, groupsOf(state, units))
+    const then = linesOf(mapping, cellTexts.of, previous === undefined ? [] : groupsOf(previous, units))
+    const [hoursNow, hoursThen] = [hoursOf(mapping, now, units), hoursOf(mapping, then, units)]
+    for (const [key, line] of new Map([...then, ...now])) {
+      const [plus, minus] = [now.get(key)?.sums ?? nothing, then.get(key)?.sums ?? nothing]
+      const known = records.get(key)
+      const cells = mapping.columns.map(({ value }, at) => {
+        const one = numberOf(value, line.kind, plus, hoursNow.get(key) ?? noHours)
+        const other = numberOf(value, line.kind, minus, hoursThen.get(key) ?? noHours)
+        if (one === undefined || other === undefined) return undefined
+        const left = (sums: GroupSums) => numberOf(value, line.kind, sums, exactHours(sums)) ?? 0n
+        if (hasHours(value, line.kind)) {
+          remainders[at] = (remainders[at] ?? 0n) + left(plus) - left(minus) - (one - other) * unit
+        }
+        return one - other + (known?.cells[at] ?? 0n)
+      })
+      const order = known !== undefined && compare(known.order, line.order) < 0 ? known.order : line.order
+      records.set(key, { ...line, order, cells })
+    }
+  }
   const failed = cellTexts.failure()
   if (failed !== undefined) return Result.fail(failed)
-  const unit = BigInt(hourUnits[mapping.hours])
-  const round = (time: bigint) => divide(time, unit, mapping.rounding)
-  const remainders = mapping.columns.map(() => 0n)
-  const records = [...new Map([...then, ...now])].flatMap(([key, line]) => {
-    const [plus, minus] = [now.get(key)?.sums ?? nothing, then.get(key)?.sums ?? nothing]
-    const cells = mapping.columns.map((column, at) => {
-      const value = valueOf(column)
-      const one = numberOf(value, line.kind, plus, round)
-      const other = numberOf(value, line.kind, minus, round)
-      if (one === undefined || other === undefined) return undefined
-      const left = (sums: GroupSums) => numberOf(value, line.kind, sums, (time) => time) ?? 0n
-      if (isHourValue(value)) remainders[at] = (remainders[at] ?? 0n) + left(plus) - left(minus) - (one - other) * unit
-      return one - other
-    })
-    return cells.some((cell) => cell !== undefined && cell !== 0n) ? [{ ...line, cells }] : []
-  }).toSorted((one, other) => compare(one.order, other.order))
+  const rows = [...records.values()].filter(({ cells }) => cells.some((cell) => cell !== undefined && cell !== 0n))
+    .toSorted((one, other) => compare(one.order, other.order))
+  const text = textOf(mapping, fileLines(mapping, rows, cellTexts.sharedText))
+  if (!Predicate.isString(text)) return Result.fail(unfitCell(text))
   return Result.succeed({
-    text: textOf(
-      mapping,
-      records.map(({ cells, texts }) =>
-        mapping.columns.map((column, at) => {
-          const cell = cells[at]
-          return cell === undefined ? texts[at] ?? "" : numberText(mapping, column, cell)
-        })
-      )
-    ),
-    rows: records.length,
-    remainders: mapping.columns.flatMap((column, at) =>
-      isHourValue(valueOf(column))
-        ? [{ header: column.header, remainder: Duration.millis(Number(remainders[at])) }]
+    text,
+    bytes: bytesOf(mapping, text),
+    rows: rows.length,
+    remainders: mapping.columns.flatMap(({ header, value }, at) =>
+      isHourValue(value) || value === "quantity"
+        ? [{ header: header ?? `column ${at + 1}`, remainder: Duration.millis(Number(remainders[at])) }]
         : []
     ),
     codes: cellTexts.usedCodes(),
+    texts: cellTexts.usedTexts(),
+    lacking: cellTexts.lackingTexts(),
     sharedCodes: cellTexts.sharedCodes().map(({ code, userIds }) => ({
       code,
       userIds,
-      rows: records.flatMap((record, at) => record.code === code ? [at + 1] : [])
+      rows: rows.flatMap((row, at) => row.code === code ? [at + 1] : [])
     })),
-    omitted: omittedOf(mapping, state, previous)
+    omitted: omittedOf(mapping, pairs)
   })
+}
+
+/** Whether a number is of hours, and not of money. */
+const hasHours = (value: ColumnValue | undefined, kind: Kind): boolean =>
+  isHourValue(value) || (value === "quantity" && kind !== "tips")
+
+const unfitCell = ({ column, place, text, why }: Unfit) =>
+  new UnfitCell({ place, column: column + 1, text, detail: why })
+
+/** The lines of a file: those before the titles, the titles, the rows, and those behind them. */
+const fileLines = (
+  mapping: Mapping,
+  rows: ReadonlyArray<FileRow>,
+  sharedText: (column: Column) => string | undefined
+): ReadonlyArray<FileLine> => {
+  const { columns, header = true, preamble = [], trailer = [] } = mapping
+  const printed = (column: Column, cell: bigint, isAmount: boolean) =>
+    laidOut(mapping, column, numberText(mapping, column, cell, isAmount))
+  /** A number of a line is the sum of the cells of the first column with its value: a second one has the same cells. */
+  const sumText = (column: Column): string => {
+    const { kind, value } = column
+    if (value === "rows") return printed(column, BigInt(rows.length), false)
+    if (!isNumberValue(value)) return ""
+    const at = columns.findIndex((each) => each.value === value)
+    const summed = rows.filter((row) => value !== "quantity" || (row.kind === "tips") === (kind === "amount"))
+    return printed(column, summed.reduce((sum, { cells }) => sum + (cells[at] ?? 0n), 0n), kind === "amount")
+  }
+  const around = (name: "preamble" | "trailer", lines: NonNullable<Mapping["preamble"]>) =>
+    lines.map((line, at): FileLine =>
+      Predicate.isString(line)
+        ? line
+        : { place: `${name}[${at}]`, columns: line, cells: line.map((cell) => sharedText(cell) ?? sumText(cell)) }
+    )
+  // A title is a text, whatever its column has.
+  const titles = columns.map(({ header = "", value, width }) => ({
+    constant: header,
+    ...width !== undefined && { width },
+    ...isNumberValue(value) && { align: "right" as const }
+  }))
+  return [
+    ...around("preamble", preamble),
+    ...header ? [{ place: "the titles", columns: titles, cells: titles.map(({ constant }) => constant) }] : [],
+    ...rows.map(({ cells, kind, texts }, row) => ({
+      place: `row ${row + 1}`,
+      columns,
+      cells: columns.map((column, at) => {
+        const cell = cells[at]
+        return cell === undefined ? texts[at] ?? "" : printed(column, cell, kind === "tips")
+      })
+    })),
+    ...around("trailer", trailer)
+  ]
 }
 
 /** Whether a column has the hours, the cost or the tips: `problemOf` has refused pay codes without their column. */
 const amountsIn = ({ columns, payCodes }: Mapping) => {
-  const values = columns.map(valueOf)
+  const values = columns.map(({ value }) => value)
   return {
     hours: payCodes === undefined
       ? values.some((value) => value === "hours" || value === "hoursRegular")
@@ -339,15 +408,20 @@ const amountsIn = ({ columns, payCodes }: Mapping) => {
   }
 }
 
-const omittedOf = (mapping: Mapping, state: PayrollSums, previous?: PayrollSums): ReadonlyArray<OmittedAmount> => {
+const omittedOf = (
+  mapping: Mapping,
+  pairs: ReadonlyArray<{ readonly state: PayrollSums; readonly previous: PayrollSums | undefined }>
+): ReadonlyArray<OmittedAmount> => {
   const people = new Map<UserId, GroupSums>()
   const count = (sign: bigint, { net, ...row }: PayrollRow) => {
     const sums = people.get(row.userId) ?? nothing
     const [cost, tips] = [BigInt(row.cost) * sign, BigInt(row.tips) * sign]
     people.set(row.userId, add(sums, { ...nothing, net: millisOf(net) * sign, cost, tips }))
   }
-  for (const row of state.rows) count(1n, row)
-  for (const row of previous?.rows ?? []) count(-1n, row)
+  for (const { previous, state } of pairs) {
+    for (const row of state.rows) count(1n, row)
+    for (const row of previous?.rows ?? []) count(-1n, row)
+  }
   const of = (part: "net" | "cost" | "tips") => {
     const amounts = Array.from(people.values(), (sums) => sums[part]).filter((amount) => amount !== 0n)
     return { people: amounts.length, sum: Number(amounts.reduce((sum, amount) => sum + amount, 0n)) }
@@ -359,7 +433,7 @@ const omittedOf = (mapping: Mapping, state: PayrollSums, previous?: PayrollSums)
     { ...cost, amount: "cost", sum: Cents.make(cost.sum) },
     { ...tips, amount: "tips", sum: Cents.make(tips.sum) }
   ]
-  return all.filter(({ amount, people }) => !isIn[amount] && people > 0)
+  return all.filter(({ amount, people }) => !isIn[amount] && people > 0 && mapping.leaves?.includes(amount) !== true)
 }
 
 /** Exact sums: time in milliseconds, amounts in cents. */
@@ -370,9 +444,11 @@ interface GroupSums {
   readonly cost: bigint
   readonly tips: bigint
   readonly punches: bigint
+  /** The hours of each row, rounded alone. */
+  readonly units: HourClasses
 }
 
-const nothing: GroupSums = { net: 0n, over: 0n, double: 0n, cost: 0n, tips: 0n, punches: 0n }
+const nothing: GroupSums = { net: 0n, over: 0n, double: 0n, cost: 0n, tips: 0n, punches: 0n, units: noHours }
 
 const add = (one: GroupSums, other: GroupSums): GroupSums => ({
   net: one.net + other.net,
@@ -380,22 +456,9 @@ const add = (one: GroupSums, other: GroupSums): GroupSums => ({
   double: one.double + other.double,
   cost: one.cost + other.cost,
   tips: one.tips + other.tips,
-  punches: one.punches + other.punches
+  punches: one.punches + other.punches,
+  units: addHours(one.units, other.units)
 })
-
-/** What a row has of its group: all, or what one pay code has. */
-type Kind = "all" | keyof NonNullable<Mapping["payCodes"]>
-
-/** The ids and the wage of some sums. */
-interface Group {
-  readonly ids: {
-    readonly user?: UserId | undefined
-    readonly location?: LocationId | undefined
-    readonly department?: DepartmentId | undefined
-    readonly role?: RoleId | undefined
-  }
-  readonly wage: number
-}
 
 /** A row before it is rounded: the sums of all groups with its texts. */
 interface Line {
@@ -409,25 +472,28 @@ interface Line {
   readonly sums: GroupSums
 }
 
-type CellTexts = (group: Group, kind: Kind, shown: PayrollSums) => Pick<Line, "texts" | "code">
+/** A row of the file; a cell of a text has no number. */
+interface FileRow extends Line {
+  readonly cells: ReadonlyArray<bigint | undefined>
+}
 
-/** Sums the groups of equal texts. `shown`: the state whose name and dates the texts have. */
+/** Sums the groups of equal texts. */
 const linesOf = (
   { by, columns, payCodes }: Mapping,
-  textsOf: CellTexts,
-  state: PayrollSums,
-  shown: PayrollSums
+  textsOf: ReturnType<typeof makeTexts>["of"],
+  groups: ReadonlyArray<Group & { readonly sums: GroupSums }>
 ): ReadonlyMap<string, Line> => {
   const lines = new Map<string, Line>()
   const kinds = payCodes === undefined ? ["all" as const] : payCodeKinds.filter((kind) => payCodes[kind] !== undefined)
-  const hasRate = columns.some((column) => valueOf(column) === "rate")
-  for (const { ids, sums, wage } of groupsOf(state)) {
+  const hasRate = columns.some(({ value }) => value === "rate")
+  for (const { ids, sums, wage } of groups) {
     for (const [place, kind] of kinds.entries()) {
-      const made = textsOf({ ids, wage }, kind, shown)
+      const made = textsOf({ ids, wage }, kind)
       const key = JSON.stringify(made.texts)
       const known = lines.get(key)
       const rate = hasRate && kind !== "tips" ? wage : undefined
-      const order = [...by.map((each) => ids[each] ?? Infinity), rate ?? Infinity, place]
+      const placeOf = (each: (typeof by)[number]) => each === "day" ? Date.parse(ids.day ?? "") : ids[each] ?? Infinity
+      const order = [...by.map(placeOf), rate ?? Infinity, place]
       lines.set(key, {
         ...made,
         kind,
@@ -439,30 +505,63 @@ const linesOf = (
   return lines
 }
 
+/** The hours of each line in units: rounded by themselves, punch by punch, or so that those of a person add up. */
+const hoursOf = (
+  mapping: Mapping,
+  lines: ReadonlyMap<string, Line>,
+  { round, unit }: Units
+): ReadonlyMap<string, HourClasses> => {
+  if (mapping.hoursOf === "punch") return new Map(Array.from(lines, ([key, { sums }]) => [key, sums.units]))
+  if (addUpOf(mapping) === "row") return new Map(Array.from(lines, ([key, { sums }]) => [key, roundHours(sums, round)]))
+  const { columns, payCodes } = mapping
+  const hasClasses = payCodes?.regular !== undefined ||
+    columns.some(({ value }) => isHourValue(value) && value !== "hours")
+  const people = Arr.groupBy(
+    lines,
+    ([, { kind, texts }]) => JSON.stringify([kind, texts.filter((_, at) => isOfUser(columns[at] ?? {}))])
+  )
+  return new Map(
+    Object.values(people).flatMap((own) => {
+      const rows = own.toSorted(([, one], [, other]) => compare(one.order, other.order))
+      const hours = apportionHours(rows.map(([, { sums }]) => sums), unit, round, hasClasses)
+      return rows.map(([key], at) => [key, hours[at] ?? noHours] as const)
+    })
+  )
+}
+
+/** In which unit hours are written, and how a time is rounded to it. */
+interface Units {
+  readonly unit: bigint
+  readonly round: (time: bigint) => bigint
+}
+
 const compare = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): number => {
   const at = one.findIndex((value, index) => value !== other[index])
   return at < 0 ? 0 : (one[at] ?? 0) < (other[at] ?? 0) ? -1 : 1
 }
 
 /** The rows of a state. */
-const groupsOf = ({ rows }: PayrollSums): ReadonlyArray<Group & { readonly sums: GroupSums }> =>
-  rows.map((row) => ({
-    ids: {
-      user: row.userId,
-      location: row.locationId,
-      department: Option.getOrUndefined(row.departmentId),
-      role: row.roleId
-    },
-    wage: row.hourlyWage,
-    sums: {
-      net: millisOf(row.net),
-      over: excessOf(row.over),
-      double: excessOf(row.double),
-      cost: BigInt(row.cost),
-      tips: BigInt(row.tips),
-      punches: BigInt(row.punches)
+const groupsOf = ({ rows }: PayrollSums, { round }: Units): ReadonlyArray<Group & { readonly sums: GroupSums }> =>
+  rows.map((row) => {
+    const times = { net: millisOf(row.net), over: excessOf(row.over), double: excessOf(row.double) }
+    return {
+      ids: {
+        user: row.userId,
+        location: row.locationId,
+        department: Option.getOrUndefined(row.departmentId),
+        role: row.roleId,
+        day: row.date
+      },
+      wage: row.hourlyWage,
+      sums: {
+        ...times,
+        cost: BigInt(row.cost),
+        tips: BigInt(row.tips),
+        punches: BigInt(row.punches),
+        units: roundHours(times, round)
+      }
     }
-  }))
+  })
 
 const millisOf = (duration: Duration.Duration): bigint => BigInt(Duration.toMillis(duration))
 
@@ -473,23 +572,19 @@ const excessOf = (excess: Option.Option<Duration.Duration>): bigint =>
 const numberOf = (
   value: ColumnValue | undefined,
   kind: Kind,
-  { cost, double, net, over, punches, tips }: GroupSums,
-  round: (time: bigint) => bigint
+  { cost, punches, tips }: GroupSums,
+  hours: HourClasses
 ): bigint | undefined => {
   if (!isNumberValue(value)) return undefined
   if (isHourValue(value)) {
     if (kind === "tips") return undefined
-    const parts = {
-      hours: round(net),
-      regular: round(net) - round(over) - round(double),
-      over: round(over),
-      double: round(double)
-    }
-    return parts[kind === "all" ? hourValues[value] : kind]
+    return { hours: sumOfHours(hours), ...hours }[kind === "all" ? hourValues[value] : kind]
   }
   switch (value) {
     case "amount":
       return kind === "tips" ? tips : undefined
+    case "quantity":
+      return kind === "tips" ? tips : kind === "all" ? undefined : { hours: sumOfHours(hours), ...hours }[kind]
     case "cost":
       return cost
     case "tips":
@@ -497,126 +592,4 @@ const numberOf = (
     case "punches":
       return punches
   }
-}
-
-/** Makes the texts of rows, and notes what is wrong with them. */
-const makeTexts = (mapping: Mapping, { getCode, getName }: PayrollCodes) => {
-  const missing = new Map<string, MissingCodes["missing"][number]>()
-  const used = new Map<string, UsedCode>()
-  const formulas = new Map<string, string>()
-  const users = new Map<string, Set<UserId>>()
-  const guard = (path: string, text: string): string => {
-    if (mapping.formulas !== "keep" && csvCell(text) !== text) formulas.set(path, text)
-    return text
-  }
-  for (const [at, line] of (mapping.preamble ?? []).entries()) guard(`preamble[${at}]`, line)
-  for (const [at, column] of mapping.columns.entries()) {
-    guard(`columns[${at}].header`, column.header)
-    if ("constant" in column) guard(`columns[${at}].constant`, column.constant)
-  }
-
-  const idText = (kind: CodeKind, form: "code" | "name" | "id", id: number): string => {
-    if (form === "id") return `${id}`
-    if (form === "name") return guard(`the name of ${kind} ${id}`, getName?.(kind, id) ?? "")
-    const code = getCode(kind, id) ?? ""
-    if (code === "") missing.set(`${kind} ${id}`, { kind, id })
-    else used.set(`${kind} ${id}`, { kind, id, code })
-    return guard(`the code of ${kind} ${id}`, code)
-  }
-
-  const of: CellTexts = ({ ids, wage }, kind, shown) => {
-    let code: string | undefined
-    const texts = mapping.columns.map((column) => {
-      if ("constant" in column) return column.constant
-      const { format, value } = column
-      if (isIdValue(value)) {
-        const [of, form] = idValues[value]
-        const id = ids[of]
-        const text = id === undefined ? "" : idText(of, form, id)
-        if (value === "userCode") code = text
-        return text
-      }
-      if (isNumberValue(value)) return ""
-      switch (value) {
-        case "payCode":
-          return kind === "all" ? "" : mapping.payCodes?.[kind] ?? ""
-        case "rate":
-          return kind === "tips" ? "" : fraction(BigInt(wage), 100n, mapping.decimal ?? defaults.decimal)
-        case "revisionId":
-          return shown.id ?? ""
-        case "periodStart":
-          return dateText(shown.first, format)
-        case "periodEnd":
-          return dateText(shown.last, format)
-        case "payDate":
-          return shown.payDate === undefined ? "" : dateText(shown.payDate, format)
-      }
-    })
-    if (code !== undefined && ids.user !== undefined) users.set(code, (users.get(code) ?? new Set()).add(ids.user))
-    return { texts, code }
-  }
-
-  return {
-    of,
-    failure: (): MissingCodes | FormulaText | undefined => {
-      const [formula] = formulas
-      return missing.size > 0
-        ? new MissingCodes({ missing: [...missing.values()].toSorted(byKindAndId) })
-        : formula === undefined
-        ? undefined
-        : new FormulaText({ path: formula[0], text: formula[1] })
-    },
-    usedCodes: () => [...used.values()].toSorted(byKindAndId),
-    /** Users of one code are one employee in the file. */
-    sharedCodes: () =>
-      Array.from(users, ([code, userIds]) => ({ code, userIds: [...userIds].toSorted((a, b) => a - b) }))
-        .filter(({ userIds }) => userIds.length > 1)
-  }
-}
-
-const byKindAndId = (one: Omit<UsedCode, "code">, other: Omit<UsedCode, "code">): number =>
-  CodeKind.literals.indexOf(one.kind) - CodeKind.literals.indexOf(other.kind) || one.id - other.id
-
-const dateText = (date: BusinessDate, format: DateFormat = defaultFormat): string => {
-  const [year = "", month = "", day = ""] = date.split("-")
-  const parts = { YYYY: year, YY: year.slice(2), MM: month, DD: day, M: `${Number(month)}`, D: `${Number(day)}` }
-  return format.replace(
-    /YYYY|YY|MM|DD|M|D/g,
-    (part) => Object.entries(parts).find(([name]) => name === part)?.[1] ?? ""
-  )
-}
-
-/** The milliseconds of one unit in which hours are counted. */
-const hourUnits = { "decimal:2": 36_000, "decimal:4": 360, "h:mm": 60_000, minutes: 60_000, seconds: 1000 } as const
-
-const numberText = ({ decimal = defaults.decimal, hours }: Mapping, column: Column, cell: bigint): string => {
-  const value = valueOf(column)
-  if (isAmountValue(value)) return amountForms[value] === "count" ? `${cell}` : fraction(cell, 100n, decimal)
-  switch (hours) {
-    case "decimal:2":
-      return fraction(cell, 100n, decimal)
-    case "decimal:4":
-      return fraction(cell, 10_000n, decimal)
-    case "h:mm":
-      return fraction(cell, 60n, ":")
-    case "minutes":
-    case "seconds":
-      return `${cell}`
-  }
-}
-
-/** A number of parts as wholes and the parts that are left: `-1.05`, `8:05`. */
-const fraction = (count: bigint, parts: bigint, mark: string): string => {
-  const size = count < 0n ? -count : count
-  const digits = `${parts - 1n}`.length
-  return `${count < 0n ? "-" : ""}${size / parts}${mark}${`${size % parts}`.padStart(digits, "0")}`
-}
-
-const textOf = (mapping: Mapping, records: ReadonlyArray<ReadonlyArray<string>>): string => {
-  const { columns, encoding, header, lineEnd, preamble, quote, separator } = { ...defaults, ...mapping }
-  const quoted = (text: string): string =>
-    quote === "always" || text.includes(separator) || /["\r\n]/.test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text
-  const titles = header ? [columns.map((column) => column.header)] : []
-  const lines = [...preamble, ...[...titles, ...records].map((cells) => cells.map(quoted).join(separator))]
-  return `${encoding === "utf-8-bom" ? "\uFEFF" : ""}${lines.map((line) => `${line}${lineEnd}`).join("")}`
 }

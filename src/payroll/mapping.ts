@@ -9,6 +9,11 @@ export const CodeKind = Schema.Literals(["user", "location", "department", "role
 
 export type CodeKind = typeof CodeKind.Type
 
+/** What a row may be by: an id, or the date of its punches. */
+const RowKey = Schema.Literals([...CodeKind.literals, "day"])
+
+export type RowKey = typeof RowKey.Type
+
 /** What a cell has of an id. */
 export const idValues = {
   userCode: ["user", "code"],
@@ -25,12 +30,12 @@ export const idValues = {
   roleId: ["role", "id"]
 } as const satisfies Readonly<Record<string, readonly [CodeKind, "code" | "name" | "id"]>>
 
-const isOneOf = <A extends string>(values: ReadonlyArray<A>) => (value: string | undefined): value is A =>
+export const isOneOf = <A extends string>(values: ReadonlyArray<A>) => (value: string | undefined): value is A =>
   values.some((each) => each === value)
 
 export const isIdValue = isOneOf(Struct.keys(idValues))
 
-const dateValues = ["periodStart", "periodEnd", "payDate"] as const
+const dateValues = ["periodStart", "periodEnd", "payDate", "date"] as const
 export const isDateValue = isOneOf(dateValues)
 
 /** Which part of the hours a value has. */
@@ -41,7 +46,8 @@ export const isHourValue = isOneOf(Struct.keys(hourValues))
 export const amountForms = { amount: "money", cost: "money", tips: "money", punches: "count" } as const
 export const isAmountValue = isOneOf(Struct.keys(amountForms))
 
-const numberValues = [...Struct.keys(hourValues), ...Struct.keys(amountForms)] as const
+/** `quantity`: the hours of a row of hours, the amount of a row of tips. */
+const numberValues = [...Struct.keys(hourValues), ...Struct.keys(amountForms), "quantity"] as const
 export const isNumberValue = isOneOf(numberValues)
 
 /** What the cells of a column hold. */
@@ -51,48 +57,70 @@ export const ColumnValue = Schema.Literals([
   "rate",
   "revisionId",
   ...dateValues,
-  ...numberValues
+  ...numberValues,
+  "rows"
 ])
 
 export type ColumnValue = typeof ColumnValue.Type
 
-/** How a date is written. */
-export const DateFormat = Schema.Literals([
-  "YYYY-MM-DD",
-  "MM/DD/YYYY",
-  "M/D/YYYY",
-  "DD/MM/YYYY",
-  "DD.MM.YYYY",
-  "YYYYMMDD",
-  "MMDDYYYY",
-  "MM/DD/YY"
-])
+/** How a date is written: `YYYY` or `YY`, `MM` or `M`, `DD` or `D`, with any signs between, such as `DD.MM.YYYY`. */
+export const DateFormat = Schema.String.check(Schema.isPattern(
+  /^(?=.*[YMD])(?:(?<!Y)YY(?:YY)?(?!Y)|(?<!M)MM?(?!M)|(?<!D)DD?(?!D)|[^\p{L}\p{N}\p{C}])+$/u,
+  { expected: "YYYY or YY, MM or M, DD or D, and signs between them" }
+))
 
 export type DateFormat = typeof DateFormat.Type
 
-/** A column of the file: a value, or the same text in every row. */
-export const Column = Schema.Union([
-  Schema.Struct({
-    /** The title of the column. */
-    header: Schema.String,
-    /** What its cells hold. */
-    value: ColumnValue,
-    /** How a date is written. Default: `YYYY-MM-DD`. */
-    format: Schema.optionalKey(DateFormat)
-  }),
-  Schema.Struct({
-    /** The title of the column. */
-    header: Schema.String,
-    /** The text in every row. */
-    constant: Schema.String
-  })
-])
+/** A key of a column that says where its text or number comes from. A column has one of them. */
+export const sources = ["value", "of", "constant", "set"] as const
+
+/** A column of the file: one source, and how it is laid out. A cell of a line before or behind the rows is one too. */
+export const Column = Schema.Struct({
+  /** The title of the column. */
+  header: Schema.optionalKey(Schema.String),
+  /** What its cells hold. */
+  value: Schema.optionalKey(ColumnValue),
+  /** Of what its cells hold a further text: of an id by the file of the codes, or of the pay code. */
+  of: Schema.optionalKey(Schema.Literals([...CodeKind.literals, "payCode"])),
+  /** Which further text: a title of the file of the codes, or a key of the pay codes. */
+  field: Schema.optionalKey(Schema.String.check(Schema.isNonEmpty())),
+  /** The text in every row. */
+  constant: Schema.optionalKey(Schema.String),
+  /** The name of a text that is given when the file is written. */
+  set: Schema.optionalKey(Schema.String.check(Schema.isNonEmpty())),
+  /** Of `quantity` in a line behind the rows: which sum. */
+  kind: Schema.optionalKey(Schema.Literals(["hours", "amount"])),
+  /** How a date is written. Default: `YYYY-MM-DD`. */
+  format: Schema.optionalKey(DateFormat),
+  /** The number of characters of each cell; a longer text is an error. Default: each as long as it is. */
+  width: Schema.optionalKey(Schema.Natural.check(Schema.isGreaterThan(0))),
+  /** At which end a cell stands in its width. Default: numbers `right`, texts `left`. */
+  align: Schema.optionalKey(Schema.Literals(["left", "right"])),
+  /** What fills the width. Default: a blank. An empty cell is filled with blanks. */
+  pad: Schema.optionalKey(Schema.Literals([" ", "0"])),
+  /** How many digits a fraction has: zeros are added, nothing is rounded. Default: two, and four of `decimal:4`. */
+  digits: Schema.optionalKey(Schema.Literals([2, 4])),
+  /** `""`: a number that is zero is an empty cell. Default: it is written. */
+  zero: Schema.optionalKey(Schema.Literal("")),
+  /** Whether an id without this name or field refuses the file. Default: `false`. */
+  required: Schema.optionalKey(Schema.Boolean)
+})
 
 export type Column = typeof Column.Type
 
-export const valueOf = (column: Column): ColumnValue | undefined => "value" in column ? column.value : undefined
+/** A line before or behind the rows: as it is, or its cells. */
+const Line = Schema.Union([
+  Schema.String.check(Schema.isPattern(/^[^\r\n]*$/)),
+  Schema.NonEmptyArray(Column)
+])
 
-const Code = Schema.String.check(Schema.isNonEmpty())
+const CodeText = Schema.String.check(Schema.isNonEmpty())
+
+/** A pay code, alone or with further texts. */
+const Code = Schema.Union([
+  CodeText,
+  Schema.StructWithRest(Schema.Struct({ code: CodeText }), [Schema.Record(Schema.String, Schema.String)])
+])
 
 /**
  * How sums become the rows and columns of a file.
@@ -104,7 +132,7 @@ export class Mapping extends Schema.Opaque<Mapping>()(Schema.Struct({
   /** The version of this form. */
   v: Schema.Literal(1),
   /** What a row is by, such as `["user"]`. No word twice. */
-  by: Schema.NonEmptyArray(CodeKind),
+  by: Schema.NonEmptyArray(RowKey),
   /** The codes of hours and tips: `hours`, or `regular` and `over` with `double`, and `tips`. No two are equal. */
   payCodes: Schema.optionalKey(Schema.Struct({
     /** All hours. */
@@ -122,54 +150,76 @@ export class Mapping extends Schema.Opaque<Mapping>()(Schema.Struct({
   hours: Schema.Literals(["decimal:2", "decimal:4", "h:mm", "minutes", "seconds"]),
   /** How the hours of a row are rounded to that form. */
   rounding: Rounding,
+  /** What adds up to the rounded hours of its exact time: a `row`, or all rows of a `user`. Default: `row`; by day, `user`. */
+  addUp: Schema.optionalKey(Schema.Literals(["row", "user"])),
+  /** `punch`: the hours of each punch are rounded, then added. Default: `sum`, they are added, then rounded. */
+  hoursOf: Schema.optionalKey(Schema.Literals(["sum", "punch"])),
   /** The columns, from left to right. */
   columns: Schema.NonEmptyArray(Column),
   /** What stands between two cells. Default: `,`. */
-  separator: Schema.optionalKey(Schema.Literals([",", ";", "\t", "|"])),
+  separator: Schema.optionalKey(Schema.Literals([",", ";", "\t", "|", ""])),
   /** What stands before the digits of a fraction. Default: `.`. */
-  decimal: Schema.optionalKey(Schema.Literals([".", ","])),
+  decimal: Schema.optionalKey(Schema.Literals([".", ",", ""])),
   /** Whether the titles of the columns are the first record. Default: `true`. */
   header: Schema.optionalKey(Schema.Boolean),
-  /** Lines before the titles, as they are. Default: none. */
-  preamble: Schema.optionalKey(Schema.Array(Schema.String.check(Schema.isPattern(/^[^\r\n]*$/)))),
-  /** Whether the file begins with a byte order mark. Default: `utf-8`, without one. */
-  encoding: Schema.optionalKey(Schema.Literals(["utf-8", "utf-8-bom"])),
+  /** Lines before the titles. Default: none. */
+  preamble: Schema.optionalKey(Schema.Array(Line)),
+  /** Lines behind the rows. A number in them is the sum of the cells of its column, and `rows` is their number. Default: none. */
+  trailer: Schema.optionalKey(Schema.Array(Line)),
+  /** How characters become bytes. Default: `utf-8`, without a byte order mark. */
+  encoding: Schema.optionalKey(Schema.Literals(["utf-8", "utf-8-bom", "windows-1252"])),
   /** What ends each line, the last one too. Default: `\r\n`. */
-  lineEnd: Schema.optionalKey(Schema.Literals(["\r\n", "\n"])),
-  /** Which cells are in quotes. Default: `whenNeeded`, by RFC 4180. */
-  quote: Schema.optionalKey(Schema.Literals(["whenNeeded", "always"])),
+  lineEnd: Schema.optionalKey(Schema.Literals(["\r\n", "\n", "\r"])),
+  /** Which cells are in quotes. `texts`: all but numbers and rates. Default: `whenNeeded`, by RFC 4180. */
+  quote: Schema.optionalKey(Schema.Literals(["whenNeeded", "always", "texts", "never"])),
+  /** What is in no column on purpose, so that nothing is said of it. Default: nothing. */
+  leaves: Schema.optionalKey(Schema.Array(Schema.Literals(["hours", "cost", "tips"]))),
   /** `keep`: names, codes, titles and constants may begin as a formula of a spreadsheet does. Default: that is an error. */
   formulas: Schema.optionalKey(Schema.Literals(["refuse", "keep"]))
 })) {}
 
 /** What a mapping has that does not say. */
 export const defaults = {
+  hoursOf: "sum",
   separator: ",",
   decimal: ".",
   header: true,
   preamble: [],
+  trailer: [],
   encoding: "utf-8",
   lineEnd: "\r\n",
   quote: "whenNeeded",
+  leaves: [],
   formulas: "refuse"
 } as const satisfies Partial<Mapping>
 
 export const defaultFormat: DateFormat = "YYYY-MM-DD"
 
+/** A row of a day alone would add up to nothing that a week has. */
+export const addUpOf = ({ addUp, by }: Mapping): "row" | "user" =>
+  addUp ?? (by.includes("day") && by.includes("user") ? "user" : "row")
+
 /** A mapping with every default written out. */
 export interface WholeMapping
-  extends Omit<Mapping, keyof typeof defaults>, Required<Pick<Mapping, keyof typeof defaults>>
+  extends Omit<Mapping, keyof typeof defaults | "addUp">, Required<Pick<Mapping, keyof typeof defaults | "addUp">>
 {}
 
 /** The same mapping with every default written out: mappings that write the same files are then equal. */
 export const withDefaults = (mapping: Mapping): WholeMapping => ({
   ...defaults,
   ...mapping,
+  addUp: addUpOf(mapping),
   columns: Arr.map(
     mapping.columns,
-    (column) => "value" in column && isDateValue(column.value) ? { format: defaultFormat, ...column } : column
+    (column) => isDateValue(column.value) ? { format: defaultFormat, ...column } : column
   )
 })
+
+/** The text of a pay code, and those beside it. */
+export const payCodeTexts = (code: PayCode): { readonly code: string; readonly [field: string]: string } =>
+  typeof code === "string" ? { code } : code
+
+type PayCode = typeof Code.Type
 
 /** The mapping is wrong, or does not fit the sums. Change what is at the path. */
 export class MappingError

@@ -28,13 +28,17 @@ describe("a hover over a public name", () => {
 
   it("is left out for the few names that the declarations leave out", () => {
     assert.deepStrictEqual(internal.toSorted(), [
+      "CloseSums.DetailOptions",
+      "CloseSums.DetailedRow",
       "CloseSums.PersonSums",
       "CloseSums.RowDifference",
       "CloseSums.byPerson",
+      "CloseSums.detailedSink",
       "CloseSums.difference",
       "CloseSums.empty",
       "CloseSums.equals",
       "CloseSums.makeSums",
+      "CloseSums.withoutDetail",
       "CloseTerms.CountedInterval",
       "CloseTerms.Neighbour",
       "CloseTerms.NumberedTerms",

@@ -208,6 +208,26 @@ const round = (count: number, unit: number, rounding: Cents): number => {
   return rest * 2 > unit ? lower + 1 : lower
 }
 
+/**
+ * The rounded net time in classes: each rounded alone, and the units that this makes too many or too few one after the other in the
+ * first of `turn` that has time and, to lose one, a unit.
+ */
+const classesOf = ({ double, net, over }: Sums, unit: number, rounding: Cents): readonly [number, number, number] => {
+  const exact = [net - over - double, over, double]
+  const cells = exact.map((time) => round(time, unit, rounding))
+  const turn = [0, ...double > over ? [2, 1] : [1, 2]].filter((at) => exact[at] !== 0)
+  for (
+    let left = round(net, unit, rounding) - cells.reduce((sum, cell) => sum + cell, 0);
+    left !== 0;
+    left -= Math.sign(left)
+  ) {
+    const at = turn.find((each) => left > 0 || (cells[each] ?? 0) > 0) ?? 0
+    cells[at] = (cells[at] ?? 0) + Math.sign(left)
+  }
+  const [regular = 0, ofOver = 0, ofDouble = 0] = cells
+  return [regular, ofOver, ofDouble]
+}
+
 const shared = (from: number, to: number, low: number, high: number): number =>
   Math.max(0, Math.min(to, high) - Math.max(from, low))
 
@@ -378,11 +398,10 @@ export const fileOf = (
   }
   switch (mapping) {
     case "codes":
-      for (const [code, { double, net, over, tips }] of grouped(rows, ({ person }) => codeOf(person))) {
-        const [all, ...classes] = [net, over, double].map((time) => round(time, 36_000, rules.codes))
-        const [ofOver = 0, ofDouble = 0] = classes
-        if (!hasOver(terms)) add(`${code} HRS`, [all ?? 0, 0])
-        else add(`${code} REG`, [(all ?? 0) - ofOver - ofDouble, 0])
+      for (const [code, sums] of grouped(rows, ({ person }) => codeOf(person))) {
+        const { tips } = sums
+        const [regular, ofOver, ofDouble] = classesOf(sums, 36_000, rules.codes)
+        add(`${code} ${hasOver(terms) ? "REG" : "HRS"}`, [regular, 0])
         add(`${code} OT`, [ofOver, 0])
         add(`${code} DT`, [ofDouble, 0])
         add(`${code} TIPS`, [0, tips])
@@ -390,10 +409,9 @@ export const fileOf = (
       return file
     case "jobs": {
       const jobOf = ({ person, role }: Row) => `${codeOf(person)} ${role}`
-      for (const [key, { double, net, over }] of grouped(rows, (row) => `${jobOf(row)} ${rateOf(row)}`)) {
-        const [all = 0, ofOver = 0, ofDouble = 0] = [net, over, double].map((time) => round(time, 36_000, "up"))
-        if (!hasOver(terms)) add(`${key} HRS`, [all, 0])
-        else add(`${key} REG`, [all - ofOver - ofDouble, 0])
+      for (const [key, sums] of grouped(rows, (row) => `${jobOf(row)} ${rateOf(row)}`)) {
+        const [regular, ofOver, ofDouble] = classesOf(sums, 36_000, "up")
+        add(`${key} ${hasOver(terms) ? "REG" : "HRS"}`, [regular, 0])
         add(`${key} OT`, [ofOver, 0])
         add(`${key} DT`, [ofDouble, 0])
       }
@@ -408,10 +426,11 @@ export const fileOf = (
       return file
     case "people": {
       const textOf = (row: Row) => [codeOf(row.person), row.place, row.role, rateOf(row)].join(" ")
-      for (const [key, { cost, double, net, over }] of grouped(rows, textOf)) {
-        const [all = 0, ofOver = 0, ofDouble = 0] = [net, over, double].map((time) => round(time, 60_000, rules.people))
-        const classes = hasOver(terms) ? [all - ofOver - ofDouble, ofOver] : []
-        add(key, [all, ...classes, ...!hasDouble(terms) ? [] : [ofDouble], cost])
+      for (const [key, sums] of grouped(rows, textOf)) {
+        const { cost, net } = sums
+        const [regular, ofOver, ofDouble] = classesOf(sums, 60_000, rules.people)
+        const classes = hasOver(terms) ? [regular, ofOver] : []
+        add(key, [round(net, 60_000, rules.people), ...classes, ...!hasDouble(terms) ? [] : [ofDouble], cost])
       }
       return file
     }

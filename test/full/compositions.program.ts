@@ -212,7 +212,13 @@ export const corrected = (id: CompanyId): Effect.Effect<string, never, SqlClient
 export const wrote = (mapping: PayrollFile.Mapping, options: PayrollFile.EncodeOptions): Effect.Effect<string> =>
   Effect.fromResult(PayrollFile.encode(mapping, options)).pipe(
     Effect.as("wrote"),
-    Effect.catchTags({ InvalidRequest: named, MappingError: named, MissingCodes: named, FormulaText: named })
+    Effect.catchTags({
+      InvalidRequest: named,
+      MappingError: named,
+      MissingCodes: named,
+      FormulaText: named,
+      UnfitCell: named
+    })
   )
 
 export const copied = (punches: Stream.Stream<TimePunch>): Effect.Effect<string> =>

@@ -143,6 +143,7 @@ const makePrinted = (folder: string) => {
         .replace(/^(--last \w+: ).*/, "$1NOW")
         .replaceAll(/"user":"[^"]*"/g, "\"user\":\"USER\"")
         .replaceAll(user, "  USER")
+        .replace(/(?<=written out NOW by )[^\s:,]+/, "USER")
         .replaceAll(/ {2,}/g, "  ")
         .trimEnd()
     )

@@ -37,7 +37,7 @@ import {
   takeMine
 } from "../flags/output.ts"
 import { readInstant } from "../flags/values.ts"
-import type { print } from "../print/output.ts"
+import type { printCells } from "../print/output.ts"
 
 /** What an export reads and how it writes it, as flags and their values: equal specs give equal files. */
 export type ExportSpec = Readonly<Record<string, string>>
@@ -243,7 +243,7 @@ export const replaceUnfinished = Effect.fnUntraced(function*(output: string, for
 })
 
 /** Standard output in place of a file: each page is printed as it comes, and nothing can be resumed. */
-export const standardOutput = (write: typeof print) =>
+export const standardOutput = (write: typeof printCells) =>
   Effect.map(Effect.context<Stdio.Stdio>(), (context): Checkpoint => {
     let printed = atStart
     return {

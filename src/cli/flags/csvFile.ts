@@ -29,14 +29,14 @@ export const wrongLine = (file: string, line: number, what: string): CommandFail
 
 /**
  * Reads the bytes of a CSV file in UTF-8, row by row, as people or a spreadsheet write it: by `,`, or by `;` if the first line
- * has that and no comma. The header must be one of `headers`, and each row has as many cells, and maybe empty ones behind them;
- * rows without a text are skipped. `row` returns what is wrong with the cells of a line, or nothing.
+ * has that and no comma. The header must be one of `headers`, with further titles behind it if that ends with `,…`. Each row has as
+ * many cells, and maybe empty ones behind them; rows without a text are skipped. `row` returns what is wrong with the cells of a line, or nothing.
  */
 export const parseCsvFile = Effect.fnUntraced(function*(
   bytes: Uint8Array,
   file: string,
   headers: ReadonlyArray<string>,
-  row: (cells: ReadonlyArray<string>, line: number) => string | undefined
+  row: (cells: ReadonlyArray<string>, line: number, titles: ReadonlyArray<string>) => string | undefined
 ): Effect.fn.Return<void, CommandFailure> {
   const text = decoder.decode(bytes)
   const firstBad = text.indexOf("\uFFFD")
@@ -50,12 +50,16 @@ export const parseCsvFile = Effect.fnUntraced(function*(
   )
   const [header = []] = records
   const titles = header.map((title) => title.trim()).join().replace(/,+$/, "")
-  if (!headers.includes(titles)) {
+  const isMore = headers.some((each) => each.endsWith(",…") && titles.startsWith(each.slice(0, -1)))
+  if (!isMore && !headers.includes(titles)) {
     const found = titles === "" ? "an empty line" : titles
     return yield* wrongLine(file, 1, `the columns must be ${headers.join(" or ")}, not ${found}`)
   }
 
-  const width = titles.split(",").length
+  const names = titles.split(",")
+  const again = names.find((name, at) => names.indexOf(name) < at)
+  if (again !== undefined) return yield* wrongLine(file, 1, `the column "${again}" is there twice`)
+  const width = names.length
   let line = 1 + lineBreaks(header.join())
   for (const cells of records.slice(1)) {
     line += 1
@@ -69,7 +73,7 @@ export const parseCsvFile = Effect.fnUntraced(function*(
     if (own.length !== width) {
       return yield* wrongLine(file, at, `it must have ${width} cells, ${titles}, and has ${own.length}`)
     }
-    const what = row(own, at)
+    const what = row(own, at, names)
     if (what !== undefined) return yield* wrongLine(file, at, what)
   }
 })

@@ -158,15 +158,24 @@ export const parseJson = (text: string): Result.Result<unknown, string> =>
     }
   })
 
-/** The line with the first error. V8 names the place of some errors only, so the lines up to it are sought. */
-const brokenLine = (text: string, message: string): number | undefined => {
+/** The line with the first error, with the column in a file of one line. V8 names the place of some errors only, so the lines up to it are sought. */
+const brokenLine = (text: string, message: string): string | undefined => {
   // Another engine has other words for a text that is cut.
   if (!/JSON input|in JSON|valid JSON|after JSON/.test(message)) return undefined
   const lines = text.trimEnd().split("\n")
-  let [whole, broken] = [0, lines.length]
+  const line = firstOf(lines.length, (count) => isBroken(`${lines.slice(0, count).join("\n")}\n`))
+  // A whole file in one line has no other place.
+  return lines.length > 1
+    ? `${line}`
+    : `1, column ${firstOf(text.trimEnd().length, (count) => isBroken(text.slice(0, count)))}`
+}
+
+/** The least count, up to `most`, that fails: all from it on do. */
+const firstOf = (most: number, fails: (count: number) => boolean): number => {
+  let [whole, broken] = [0, most]
   while (whole + 1 < broken) {
     const middle = Math.floor((whole + broken) / 2)
-    if (isBroken(`${lines.slice(0, middle).join("\n")}\n`)) broken = middle
+    if (fails(middle)) broken = middle
     else whole = middle
   }
   return broken

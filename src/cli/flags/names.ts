@@ -36,11 +36,12 @@ export const readNames = (flag: Option.Option<string>) =>
   )
 
 /** Reads the bytes of such a file, in UTF-8. `file` is its name in errors. */
-export const parseNames = (bytes: Uint8Array, file: string) => parseTexts(bytes, file, "name")
+export const parseNames = (bytes: Uint8Array, file: string): Effect.Effect<Names, CommandFailure> =>
+  Effect.map(parseTexts(bytes, file, "name"), ({ textOf }) => textOf)
 
 /**
- * The codes by which a payroll program knows ids, from a file with the columns kind,id,code, if one is given. A code that a
- * spreadsheet could run is refused unless `keepsFormulas`.
+ * The codes by which a payroll program knows ids, from a file with the columns kind,id,code and maybe further ones, if one is given. A
+ * code that a spreadsheet could run is refused unless `keepsFormulas`.
  */
 export const readCodes = (file: Option.Option<string>, keepsFormulas: boolean) =>
   Effect.map(
@@ -51,32 +52,41 @@ export const readCodes = (file: Option.Option<string>, keepsFormulas: boolean) =
           ? undefined
           : `a spreadsheet could run the code "${text}" as a formula; "formulas": "keep" in the mapping allows it`
       })),
-    Option.getOrUndefined
+    (read) =>
+      Option.getOrUndefined(
+        Option.map(read, ({ fields, textOf }) => ({ fields, getCode: textOf, getField: textOf }))
+      )
   )
 
-/** A text for each id, as it is written. `refuse`: what is wrong with a text. */
+/** A text for each id, as it is written, and further ones of a file of codes. `refuse`: what is wrong with a text. */
 const parseTexts = Effect.fnUntraced(function*(
   bytes: Uint8Array,
   file: string,
   what: "name" | "code",
   refuse: (text: string) => string | undefined = () => undefined
-): Effect.fn.Return<Names, CommandFailure> {
-  const texts = new Map<string, { readonly text: string; readonly line: number }>()
-  yield* parseCsvFile(bytes, file, [`kind,id,${what}`], (cells, line) => {
+) {
+  const texts = new Map<string, { readonly cells: ReadonlyMap<string, string>; readonly line: number }>()
+  let fields: ReadonlyArray<string> = []
+  const header = `kind,id,${what}`
+  yield* parseCsvFile(bytes, file, what === "code" ? [header, `${header},…`] : [header], (cells, line, titles) => {
     const [kind = "", id = "", text = ""] = cells
     if (!isKind(kind)) return `the kind must be ${listWords(nameKinds)}, not "${kind}"`
     const number = readWhole(id)
     if (Option.isNone(number)) return `the id must be ${wholeNumber(0)}, not "${id}"`
-    if (text.trim() === "") return `the ${what} is empty`
+    // A file of further texts may have people without a code: one that a column needs is missing.
+    if (text.trim() === "" && titles.length <= 3) return `the ${what} is empty`
     const refused = refuse(text)
     if (refused !== undefined) return refused
     const key = `${kind} ${number.value}`
     const earlier = texts.get(key)
     if (earlier !== undefined) return `line ${earlier.line} has a ${what} for ${key} already`
-    texts.set(key, { text, line })
+    fields = titles.slice(3)
+    texts.set(key, { cells: new Map(titles.map((title, at) => [title, cells[at] ?? ""])), line })
     return undefined
   })
-  return (kind, id) => texts.get(`${kind} ${id}`)?.text
+  const textOf = (kind: NameKind, id: number, field: string = what): string | undefined =>
+    texts.get(`${kind} ${id}`)?.cells.get(field)
+  return { fields, textOf }
 })
 
 const isKind = (text: string): text is NameKind => nameKinds.some((kind) => kind === text)

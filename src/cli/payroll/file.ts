@@ -1,15 +1,19 @@
 /** `time-punches payroll file`: the file that a payroll program takes, of a revision or as a preview. */
+import * as Arr from "effect/Array"
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
-import * as Close from "../../close/Close.ts"
+import type * as Close from "../../close/Close.ts"
 import * as CloseSums from "../../close/CloseSums.ts"
 import * as CloseTerms from "../../close/CloseTerms.ts"
+import { detailOf } from "../../close/files.ts"
+import { prepareFile } from "../../close/payrollFile.ts"
 import type { FormChange } from "../../close/WrittenFile.ts"
 import { printable } from "../../internal/text/printable.ts"
 import type * as PayrollFile from "../../payroll/PayrollFile.ts"
@@ -29,10 +33,11 @@ import { counted, formatHours, formatMoney, formatSignedHours, minuteOf } from "
 import { printHint, printWarning } from "../print/messages.ts"
 import { printCells } from "../print/output.ts"
 import { makeVerb } from "../verb.ts"
+import { writtenLine } from "./print.ts"
 import { openClosed, readTerms, revisionName, termFlags } from "./record.ts"
 
 const fileFlags = {
-  revision: Argument.optional(revisionName),
+  revisions: revisionName.pipe(Argument.variadic()),
   preview: onFlag("preview", "Print the file that a close of the period would have now, and record nothing"),
   mapping: fileFlag("mapping", "How the file of the payroll program is written, in JSON"),
   codes: fileFlag(
@@ -40,6 +45,11 @@ const fileFlags = {
     "The employee numbers and other codes of ids, from a CSV file with the columns kind,id,code"
   ),
   payDate: date("pay-date", "The date for columns with payDate"),
+  set: Flag.KeyValuePair("set").pipe(
+    Flag.withMetavar("NAME=TEXT"),
+    Flag.withDescription("A text of this file alone, for columns with \"set\": \"NAME\"; may be repeated"),
+    Flag.optional
+  ),
   ...outputFlags,
   names: namesFlag,
   ...sourceFlags,
@@ -51,15 +61,16 @@ type FileInput = Command.Command.Config.Infer<typeof fileFlags>
 export const verb = makeVerb("file", fileFlags, (flags) =>
   // The file has its name before it is noted.
   Effect.flatMap(intoOutput(writeFile(flags), flags), ({ note }) => note), {
-  text: `Print the file of a revision for a payroll program.
+  text: `Print the file of a revision, or of several, for a payroll program.
 
   Of the first revision it has the sums, of a later one the difference to the
   file of the revision before. It is the same file each time. The files of all
-  active revisions add up, cell by cell, to a file of the newest one.
+  active revisions add up, cell by cell, to a file of the newest one. In a file
+  of several revisions, rows of equal texts are added.
 
   With --output, the close notes the time, the user, the mapping and the codes.
   A later file of the close by another mapping or with other codes is warned
-  about.
+  about, and so is what was written out before.
 
   --preview prints the file that a close of the period would have now. It
   checks and records nothing.`,
@@ -68,6 +79,10 @@ export const verb = makeVerb("file", fileFlags, (flags) =>
       "payroll file 7.2 --mapping payroll.json --codes codes.csv --output pay.csv " +
       "--database punches.db",
       "What revision 7.2 pays"
+    ],
+    [
+      "payroll file 8.1 7.2 --mapping payroll.json --output pay.csv --database punches.db",
+      "A week, and the correction of the week before"
     ],
     [
       "payroll file --preview --week 2026-03-02 --zone America/New_York " +
@@ -91,45 +106,64 @@ const writeFile = Effect.fnUntraced(function*(input: FileInput) {
   if (recorded !== undefined) return yield* usage(`${recorded} goes with --preview: a revision has it in its record`)
   const unread = Option.contains(input.source, "service") ? "--source" : firstGiven(input, ["pageSize", "maxAge"])
   if (unread !== undefined) return yield* usage(`${unread} goes with --preview: a revision is printed from its record`)
-  if (Option.isNone(input.revision)) {
-    return yield* usage("payroll file prints one revision: name it, such as payroll file 7.2", "Or give --preview.")
+  if (input.revisions.length === 0) {
+    return yield* usage("payroll file prints revisions: name one, such as payroll file 7.2", "Or give --preview.")
   }
-  const { name } = input.revision.value
   const { company, layer, target } = yield* openClosed(input, "file")
-  const isWritten = Option.isSome(fileOf(input.output))
-  const found = Effect.gen(function*() {
-    const { previous, revision } = yield* Close.find(company, name)
-    return { previous, revision, files: isWritten ? yield* Close.files(company, revision.close) : [] }
-  })
-  const { files, previous, revision } = yield* Effect.provide(found, layer)
-  const shown = Option.match(previous, { onNone: () => revision.id, onSome: ({ id }) => `${revision.id} less ${id}` })
-  const { codes } = yield* printFile(form, shown, revision, previous)
-  if (!isWritten) return { note: Effect.void }
-  const used = { mapping: form.mapping, codes }
-  const changes = Close.formChanges(files, revision.id, used)
-  if (changes.length > 0) yield* printWarning(...changes.map(changeLine), addsUp)
-  const note = Close.noteFile(company, revision.id, { ...used, user: personOf() }).pipe(
-    Effect.provide(layerCopy(company, target, false)),
-    Effect.asVoid,
-    // The file is there: it is as good as without a note.
-    Effect.catch(({ message }) =>
-      printWarning(`the file was written, and close ${revision.close} has no note of it: ${printable(message)}`)
+  const { codes, mapping, payDate, set } = form
+  const revisions = input.revisions.map(({ name }) => name)
+  const { file, note } = yield* prepareFile(company, { revisions, mapping, codes, payDate, set, user: personOf() })
+    .pipe(
+      Effect.mapError((error) => isEncodeError(error) ? failureOf(form, error) : error),
+      Effect.provide(layer)
     )
+  const shown = file.revisions.map(({ previous, revision }) =>
+    Option.match(previous, { onNone: () => revision.id, onSome: ({ id }) => `${revision.id} less ${id}` })
   )
-  return { note }
+  yield* printFile(form, shown.join(", "), file)
+  if (Option.isNone(fileOf(input.output))) return { note: Effect.void }
+  if (file.changes.length > 0) yield* printWarning(...file.changes.map(changeLine), addsUp)
+  yield* printWarning(...file.remarks.map(remarkLine))
+  const closes = [...new Set(file.revisions.map(({ revision }) => revision.close))]
+  return {
+    note: note.pipe(
+      Effect.provide(layerCopy(company, target, false)),
+      Effect.asVoid,
+      // The file is there: it is as good as without a note.
+      Effect.catch(({ message }) =>
+        printWarning(
+          `the file was written, and close ${closes.join(" and ")} has no note of it: ${printable(message)}`
+        )
+      )
+    )
+  }
 }, Effect.scoped)
 
 const addsUp = "The files of all active revisions add up only with one mapping and one code of each id."
 
-const changeLine = ({ codes, file, mapping }: FormChange): string => {
+const changeLine = ({ codes, file, mapping, texts }: FormChange): string => {
   const changed = codes.map(({ before, code, id, kind }) =>
     `${kind} ${id}: ${printable(before)}, now ${printable(code)}`
   )
   const parts = [
     ...(mapping.length === 0 ? [] : [`another mapping (${listed(mapping, ", ")})`]),
-    ...(codes.length === 0 ? [] : [`other codes (${listed(changed, "; ")})`])
+    ...(codes.length === 0 ? [] : [`other codes (${listed(changed, "; ")})`]),
+    ...(texts.length === 0 ? [] : [
+      `other texts (${listed(texts.map(({ field, id, kind }) => `${field} of ${kind} ${id}`), ", ")})`
+    ])
   ]
   return `the file of ${file.revision}, written out ${minuteOf(file.at)}, has ${parts.join(" and ")}`
+}
+
+const remarkLine = (remark: Close.FileRemark): string => {
+  switch (remark.kind) {
+    case "written":
+      return `${writtenLine(remark.revision, remark.file)}: pay only one`
+    case "voided":
+      return `${writtenLine(remark.revision, remark.file)}, and was voided: if it was paid, this file pays it again`
+    case "unwritten":
+      return `no file of ${remark.revision} was written out, and this one has only what is due after it`
+  }
 }
 
 /** At most ten of them. */
@@ -139,8 +173,9 @@ const listed = (items: ReadonlyArray<string>, mark: string): string => {
 }
 
 const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileForm) {
-  if (Option.isSome(input.revision)) {
-    return yield* usage(`--preview is of a period, and ${input.revision.value.name} of the record`, "Give one of them.")
+  const [revision] = input.revisions
+  if (revision !== undefined) {
+    return yield* usage(`--preview is of a period, and ${revision.name} of the record`, "Give one of them.")
   }
   const { flags: { zone }, terms: given } = yield* readTerms(input)
   if (Option.isNone(given)) {
@@ -152,13 +187,15 @@ const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileFor
   const { company, list } = yield* openSource({ ...input, zone })
   const terms = yield* Effect.fromResult(CloseTerms.make({ ...given.value, companyId: company.id }))
   const punches = list({ clockedIn: CloseTerms.queryWindow(terms) })
-  const sums = yield* Stream.run(punches, CloseSums.sum(terms))
-  yield* printFile(
-    form,
-    `preview of ${textOfDates(terms)}`,
-    { first: terms.first, last: terms.last, ...sums },
-    Option.none()
+  const sums = yield* Stream.run(punches, CloseSums.detailedSink(terms, { detail: detailOf(form.mapping) }))
+  const { codes, mapping, payDate, set } = form
+  const state = { first: terms.first, last: terms.last, payDate, ...sums }
+  const { encode } = yield* lazily
+  const file = yield* Effect.mapError(
+    Effect.fromResult(encode(mapping, { codes, state, set, previous: Option.none() })),
+    (error) => failureOf(form, error)
   )
+  yield* printFile(form, `preview of ${textOfDates(terms)}`, file)
 })
 
 /** Its schemas would slow each start. */
@@ -169,6 +206,7 @@ interface FileForm {
   readonly mapping: PayrollFile.Mapping
   readonly codes: PayrollFile.PayrollCodes
   readonly payDate: PayrollFile.PayrollSums["payDate"]
+  readonly set: Readonly<Record<string, string>>
   /** The file of the mapping and the file of the codes, as errors name them. */
   readonly mappingFile: string
   readonly codesFile: string
@@ -192,45 +230,45 @@ const readForm = Effect.fnUntraced(function*(input: FileInput, names: Names | un
     Effect.fromResult(decodeMapping(json)),
     ({ message }) => usage(`${printable(mappingFile)}: ${printable(message)}`)
   )
-  const codeOf = yield* readCodes(codes, mapping.formulas === "keep")
+  const given = yield* readCodes(codes, mapping.formulas === "keep")
   return {
     mapping,
-    codes: { getCode: codeOf ?? (() => undefined), getName: names },
+    codes: { getCode: () => undefined, getName: names, ...given },
     payDate: Option.getOrUndefined(input.payDate),
+    set: Option.getOrElse(input.set, () => ({})),
     mappingFile,
     codesFile: Option.getOrElse(codes, () => "--codes")
   } satisfies FileForm
 })
 
-/** Prints the file of a revision, or the difference to the one before; `shown` names it on standard error. */
-const printFile = Effect.fnUntraced(function*(
-  { codes, codesFile, mapping, mappingFile, payDate }: FileForm,
-  shown: string,
-  revision: PayrollFile.PayrollSums,
-  previous: Option.Option<PayrollFile.PayrollSums>
-) {
-  const state = { ...revision, payDate }
-  const { encode } = yield* lazily
-  const file = yield* Effect.mapError(
-    Effect.fromResult(encode(mapping, { codes, state, previous })),
-    (error) => {
-      const message = printable(error.message)
-      switch (error._tag) {
-        case "MappingError":
-          return usage(
-            `${printable(mappingFile)}: ${message}`,
-            ...(payDate === undefined && error.detail.includes("pay date") ? ["Add --pay-date DATE."] : [])
-          )
-        case "MissingCodes":
-          return usage(`${printable(codesFile)}: ${message}`, "Add them. Nothing was printed; a record is as it was.")
-        case "FormulaText":
-          return usage(message, `Change it, or add "formulas": "keep" to ${printable(mappingFile)}.`)
-        case "InvalidRequest":
-          return error
-      }
-    }
-  )
-  yield* printCells(Stream.make(file.text), mapping.separator)
+const encodeTags = ["InvalidRequest", "MappingError", "MissingCodes", "FormulaText", "UnfitCell"]
+
+const isEncodeError = (error: Close.FileError): error is PayrollFile.EncodeError => encodeTags.includes(error._tag)
+
+/** Why a file cannot be printed, with the file of the user that is to be changed. */
+const failureOf = ({ codesFile, mappingFile, payDate }: FileForm, error: PayrollFile.EncodeError) => {
+  const message = printable(error.message)
+  switch (error._tag) {
+    case "MappingError":
+      return usage(
+        `${printable(mappingFile)}: ${message}`,
+        ...(payDate === undefined && error.detail.includes("pay date") ? ["Add --pay-date DATE."] : []),
+        ...(error.path.endsWith(".set") ? ["Add --set NAME=TEXT."] : [])
+      )
+    case "MissingCodes":
+      return usage(`${printable(codesFile)}: ${message}`, "Add them. Nothing was printed; a record is as it was.")
+    case "UnfitCell":
+      return usage(`${printable(mappingFile)}: ${message}`, "Nothing was printed.")
+    case "FormulaText":
+      return usage(message, `Change it, or add "formulas": "keep" to ${printable(mappingFile)}.`)
+    case "InvalidRequest":
+      return error
+  }
+}
+
+/** Prints a file; `shown` names it on standard error. */
+const printFile = Effect.fnUntraced(function*({ mapping }: FileForm, shown: string, file: PayrollFile.PayrollFile) {
+  yield* printCells(Stream.make(file.text), mapping.separator, () => file.bytes)
   yield* printHint(`${shown}: ${counted(file.rows, "row")}`)
   yield* printWarning(
     ...file.remainders.map(({ header, remainder }) => {
@@ -239,15 +277,18 @@ const printFile = Effect.fnUntraced(function*(
         Duration.isZero(remainder) ? "" : `${time} ${Duration.isPositive(remainder) ? "less than " : "more than "}`
       }the exact sum`
     }),
+    ...Object.entries(Arr.groupBy(file.lacking, ({ field }) => field)).map(([field, ids]) =>
+      `no ${printable(field)} for ${listed(ids.map(({ id, kind }) => `${kind} ${id}`), ", ")}: their cells are empty`
+    ),
     ...file.sharedCodes.map(({ code, rows, userIds }) =>
       `users ${userIds.join(", ")} have the same code, ${printable(code)}: the file pays them as one person` +
       `${rows.length === 0 ? "" : ` in row ${rows.join(", ")}`}; hours over a threshold are counted for each alone`
     ),
-    ...file.omitted.map((omitted) =>
+    // A cost is an estimate: a file of hours pays by them.
+    ...file.omitted.filter(({ amount }) => amount !== "cost" || file.remainders.length === 0).map((omitted) =>
       `${omitted.amount} ${omitted.amount === "hours" ? formatSignedHours(omitted.sum) : formatMoney(omitted.sum)} of ${
         counted(omitted.people, "person", "people")
       }: in no column of this file`
     )
   )
-  return file
 })

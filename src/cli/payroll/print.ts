@@ -9,6 +9,7 @@ import type * as Close from "../../close/Close.ts"
 import { foundText } from "../../close/CloseError.ts"
 import * as CloseSums from "../../close/CloseSums.ts"
 import { activeRevisions, ClosedPeriod, getPrevious, Revision } from "../../close/Revision.ts"
+import type { FileNote } from "../../close/WrittenFile.ts"
 import { printable } from "../../internal/text/printable.ts"
 import * as Amounts from "../../payroll/Amounts.ts"
 import type { CopyStatus } from "../../sql/CopyStatus.ts"
@@ -275,3 +276,7 @@ const revisionColumns: ReadonlyArray<Column<RevisionRow>> = [
   { title: "user", cell: ({ revision }) => revision.user, dropOrder: 1, maxWidth: 16 },
   { title: "note", cell: ({ revision }) => revision.note, minWidth: 12, dropOrder: 8 }
 ]
+
+/** What was written out of a revision: when, and by whom. */
+export const writtenLine = (revision: string, { at, user }: FileNote): string =>
+  `a file of ${revision} was written out ${minuteOf(at)} by ${printable(user)}`

@@ -177,7 +177,11 @@ export const sumFlags = {
   dayStarts: periodFlags.dayStarts,
   names: namesFlag,
   maxAge: maxAgeFlag,
-  accept: words("accept", ["rules", "gap"], "Correct although the sums had other rules, or leave a gap")
+  accept: words(
+    "accept",
+    ["rules", "gap", "days"],
+    "Correct although the sums had other rules, leave a gap, or end files by day"
+  )
 }
 
 /** What decides on the sums of a period. */

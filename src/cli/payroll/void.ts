@@ -1,7 +1,6 @@
 /** `time-punches payroll void`: records that a revision was not paid. */
 import * as Argument from "effect/cli/Argument"
 import * as Flag from "effect/cli/Flag"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Close from "../../close/Close.ts"
@@ -10,7 +9,7 @@ import { onFlag } from "../flags/values.ts"
 import { printWarning } from "../print/messages.ts"
 import { printLines } from "../print/output.ts"
 import { makeVerb } from "../verb.ts"
-import { printRecorded, printRevisions } from "./print.ts"
+import { printRecorded, printRevisions, writtenLine } from "./print.ts"
 import { authorship, nextPeriod, openRecord, recordFlags, warnOfHoles } from "./record.ts"
 
 export const verb = makeVerb(
@@ -43,15 +42,14 @@ export const verb = makeVerb(
       const isOver = Option.contains(revision.voids, RevisionName.print({ close, number: 1 }))
       const line = isOver ? `${voided}, and close ${close} is over` : `${voided}; its amounts are due again`
       yield* printRecorded(json ? printRevisions([revision]) : printLines([line]), [revision], record)
-      yield* printWarning(
-        ...written.flatMap((each) =>
-          each.files.map(({ at, user }) =>
-            `${user} wrote a file of ${each.id} out at ${
-              DateTime.formatIso(at)
-            }: if it was sent, that was paid, and no close has it`
-          )
+      const lines = input.mistake
+        ? written.flatMap(({ files, id }) =>
+          files.map((file) => `${writtenLine(id, file)}: if it was sent, that was paid, and no close has it`)
         )
-      )
+        : revision.voidedFiles.slice(-1).map((file) =>
+          `${writtenLine(Option.getOrElse(revision.voids, () => ""), file)}: if it was paid, its amounts are paid again`
+        )
+      yield* printWarning(...lines)
       if (isOver && !input.mistake) {
         const isNext = Option.exists(
           yield* nextPeriod(company),

@@ -8,6 +8,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
+import * as Predicate from "effect/Predicate"
 import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
@@ -24,12 +25,12 @@ const isClosed = ({ reason }: PlatformError.PlatformError): boolean =>
   Option.exists(errorCode(reason.cause), (code) => closedCodes.includes(code))
 
 /** Writes each text to standard output as it arrives. Fails with `OutputClosed` once the reader has closed it. */
-export const print = <E, R>(texts: Stream.Stream<string, E, R>) =>
+export const print = <E, R>(texts: Stream.Stream<string | Uint8Array, E, R>) =>
   Stdio.Stdio.use((stdio) =>
     Stream.run(
       Stream.mapEffect(texts, (text) =>
         Effect.flatMap(stdio.stdoutIsTerminal, (isTerminal) =>
-          isTerminal
+          isTerminal && Predicate.isString(text)
             // A line that is rewritten would stand before the text. A reader of JSON takes an escape for its character.
             ? Effect.as(clearLine, text.replace(obeyed, escaped))
             : Effect.succeed(text))),
@@ -52,15 +53,19 @@ export const shownCells = (text: string, separator: string): string =>
 
 /**
  * Writes texts of CSV, or of another file of cells. A terminal obeys what any employee may have written into a note, so there it is
- * escaped; files and pipes have each byte. Not in `print`, which also has the colours of tables.
+ * escaped; files and pipes have each byte, as `bytesOf` gives them. Not in `print`, which also has the colours of tables.
  */
-export const printCells = <E, R>(texts: Stream.Stream<string, E, R>, separator = ",") =>
+export const printCells = <E, R>(
+  texts: Stream.Stream<string, E, R>,
+  separator = ",",
+  bytesOf: (text: string) => string | Uint8Array = (text) => text
+) =>
   print(
     Stream.mapEffect(
       Stream.filter(texts, (text) => text !== ""),
       (text) =>
         Stdio.Stdio.use(({ stdoutIsTerminal }) =>
-          Effect.map(stdoutIsTerminal, (isTerminal) => isTerminal ? shownCells(text, separator) : text)
+          Effect.map(stdoutIsTerminal, (isTerminal) => isTerminal ? shownCells(text, separator) : bytesOf(text))
         )
     )
   )

@@ -21,6 +21,7 @@ const limits: Readonly<Record<string, readonly [value: string, limit: RegExp]>> 
   DAYS: ["99999d", /to (366d|36525)/],
   HOURS: ["1000000h", /up to 99999.99h/],
   INSTANT: ["99999-01-01T00:00:00Z", /years 0001 to 9999/],
+  "INSTANT|now": ["99999-01-01T00:00:00Z", /an RFC 3339 instant/],
   DATE: ["99999-01-01", /to 9999-12-31/],
   "DATE|last|current": ["99999-01-01", /to 9999-12-31, or last or current/],
   "YYYY-MM|last|current": ["99999-01", /to 9999-12, or last or current/],

@@ -1,0 +1,156 @@
+/** How a payroll file is laid out: its numbers and dates, widths, quotes, lines and bytes. */
+import { type BusinessDate } from "../Ids.ts"
+import {
+  amountForms,
+  type Column,
+  type DateFormat,
+  defaultFormat,
+  defaults,
+  isAmountValue,
+  isHourValue,
+  isNumberValue,
+  type Mapping
+} from "./mapping.ts"
+
+/** The milliseconds of one unit in which hours are counted. */
+export const hourUnits = {
+  "decimal:2": 36_000,
+  "decimal:4": 360,
+  "h:mm": 60_000,
+  minutes: 60_000,
+  seconds: 1000
+} as const
+
+export const dateText = (date: BusinessDate, format: DateFormat = defaultFormat): string => {
+  const [year = "", month = "", day = ""] = date.split("-")
+  const parts = { YYYY: year, YY: year.slice(2), MM: month, DD: day, M: `${Number(month)}`, D: `${Number(day)}` }
+  return format.replace(
+    /YYYY|YY|MM|DD|M|D/g,
+    (part) => Object.entries(parts).find(([name]) => name === part)?.[1] ?? ""
+  )
+}
+
+/** `isAmount`: whether a `quantity` is of money. */
+export const numberText = (mapping: Mapping, column: Column, cell: bigint, isAmount: boolean): string => {
+  const { value, zero } = column
+  if (cell === 0n && zero !== undefined) return ""
+  const isHours = isHourValue(value) || (value === "quantity" && !isAmount)
+  if (!isHours) {
+    const isCount = value === "rows" || (isAmountValue(value) && amountForms[value] === "count")
+    return isCount ? `${cell}` : moneyText(mapping, column, cell)
+  }
+  switch (mapping.hours) {
+    case "decimal:2":
+      return moneyText(mapping, column, cell)
+    case "decimal:4":
+      return fraction(cell, 10_000n, mapping.decimal ?? defaults.decimal)
+    case "h:mm":
+      return fraction(cell, 60n, ":")
+    case "minutes":
+    case "seconds":
+      return `${cell}`
+  }
+}
+
+/** Hundredths, with zeros behind them if the column has more digits. */
+export const moneyText = ({ decimal = defaults.decimal }: Mapping, { digits = 2 }: Column, cents: bigint): string =>
+  fraction(cents, 100n, decimal) + "0".repeat(digits - 2)
+
+/** A number of parts as wholes and the parts that are left: `-1.05`, `8:05`. */
+const fraction = (count: bigint, parts: bigint, mark: string): string => {
+  const size = count < 0n ? -count : count
+  const digits = `${parts - 1n}`.length
+  return `${count < 0n ? "-" : ""}${size / parts}${mark}${`${size % parts}`.padStart(digits, "0")}`
+}
+
+const isNumber = ({ value }: Column): boolean => isNumberValue(value) || value === "rows"
+
+const isText = (column: Column): boolean => !isNumber(column) && column.value !== "rate"
+
+const lengthOf = (text: string): number => [...text].length
+
+/** A cell in its width, which a longer one keeps: `UnfitCell` then names it. */
+export const laidOut = ({ encoding }: Mapping, column: Column, cell: string): string => {
+  const text = encoding === "windows-1252" ? cell.normalize("NFC") : cell
+  const { align = isText(column) ? "left" : "right", pad = " ", width = 0 } = column
+  const missing = Math.max(0, width - lengthOf(text))
+  if (missing === 0 || text === "" || align === "left") return text + (text === "" ? " " : pad).repeat(missing)
+  const sign = pad === "0" && isNumber(column) && text.startsWith("-") ? "-" : ""
+  return sign + pad.repeat(missing) + text.slice(sign.length)
+}
+
+/** A line as it is, or its cells; `place` is its name in errors. */
+export type FileLine = string | {
+  readonly place: string
+  readonly columns: ReadonlyArray<Column>
+  readonly cells: ReadonlyArray<string>
+}
+
+/** A cell that a mapping cannot write: where it stands, and why. */
+export interface Unfit {
+  readonly place: string
+  readonly column: number
+  readonly text: string
+  readonly why: string
+}
+
+/** The text of a file, or the first cell that does not fit. */
+export const textOf = (mapping: Mapping, lines: ReadonlyArray<FileLine>): string | Unfit => {
+  const { encoding, lineEnd, quote, separator } = { ...defaults, ...mapping }
+  // In a file of widths, quotes would move what stands behind them.
+  const isBare = quote === "never" || (quote === "whenNeeded" && separator === "")
+  const whyUnfit = (column: Column, text: string): string | undefined => {
+    if (column.width !== undefined && lengthOf(text) > column.width) {
+      return `it has ${lengthOf(text)} characters, and the width is ${column.width}`
+    }
+    if (isBare && column.constant === undefined && isText(column)) {
+      if (/[\r\n]/.test(text)) return "it has the end of a line, and nothing is in quotes"
+      if (separator !== "" && text.includes(separator)) return "it has the separator, and nothing is in quotes"
+    }
+    const foreign = encoding === "windows-1252" ? [...text].find((char) => windows1252(char) === undefined) : undefined
+    return foreign === undefined ? undefined : `windows-1252 has no ${JSON.stringify(foreign)}`
+  }
+  const quoted = (column: Column, text: string): string => {
+    const isQuoted = quote === "always" || (quote === "texts" && isText(column) && text.trim() !== "") ||
+      (quote !== "never" && !isBare && (/["\r\n]/.test(text) || (separator !== "" && text.includes(separator))))
+    return isQuoted ? `"${text.replaceAll("\"", "\"\"")}"` : text
+  }
+  const whole: Array<string> = []
+  for (const line of lines) {
+    const { cells, columns, place } = typeof line === "string"
+      ? { cells: [line], columns: [{ constant: "" }], place: "a line" }
+      : line
+    const texts: Array<string> = []
+    for (const [at, cell] of cells.entries()) {
+      const column = columns[at] ?? {}
+      const text = typeof line === "string" && encoding !== "windows-1252" ? cell : laidOut(mapping, column, cell)
+      const why = whyUnfit(column, text)
+      if (why !== undefined) return { place, column: at, text, why }
+      texts.push(typeof line === "string" ? text : quoted(column, text))
+    }
+    whole.push(`${texts.join(separator)}${lineEnd}`)
+  }
+  return `${encoding === "utf-8-bom" ? "\uFEFF" : ""}${whole.join("")}`
+}
+
+const bytes1252 = new Map<string, number>()
+
+/** The byte of a character, if it has one. */
+const windows1252 = (char: string): number | undefined => {
+  if (char <= "\u007F") return char.codePointAt(0)
+  if (bytes1252.size === 0) {
+    const decoder = new TextDecoder("windows-1252")
+    for (let byte = 0x80; byte <= 0xff; byte++) {
+      // Five bytes have no character, and are read as controls.
+      const char = decoder.decode(Uint8Array.of(byte))
+      if (char > "\u009F") bytes1252.set(char, byte)
+    }
+  }
+  return bytes1252.get(char)
+}
+
+/** The bytes of the text of a file. */
+export const bytesOf = ({ encoding }: Mapping, text: string): Uint8Array =>
+  encoding === "windows-1252"
+    ? Uint8Array.from(text, (char) => windows1252(char) ?? 0)
+    : new TextEncoder().encode(text)

@@ -1,0 +1,940 @@
+/**
+ * Forms of payroll files, each against the bytes that this file makes from the punches: in whole milliseconds and cents, by what a
+ * form is and not by its mapping. `punches` is all that the two sides share.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Option, Result } from "effect"
+import * as CloseSums from "../../src/close/CloseSums.ts"
+import * as CloseTerms from "../../src/close/CloseTerms.ts"
+import { BusinessDate, Cents, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
+import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
+import { addAll } from "../../src/payroll/running.ts"
+import { type Prng, prng } from "../../src/testing/base/prng.ts"
+import { shift } from "../support/arbitraryPunch.ts"
+
+interface Work {
+  readonly day: number
+  readonly user: number
+  readonly seconds: number
+  readonly role?: number
+  readonly tips?: number
+  readonly wage?: number
+}
+
+/** A week of three people from Monday, 2 March: 501 has 42:30:30 at two jobs, 502 a day of 13:00:18, 503 half a minute. */
+const punches: ReadonlyArray<Work> = [
+  { day: 2, user: 501, seconds: 29_410, tips: 1250 },
+  { day: 3, user: 501, seconds: 30_620 },
+  { day: 4, user: 501, seconds: 30_600, role: 12, wage: 1650 },
+  { day: 5, user: 501, seconds: 30_600 },
+  { day: 6, user: 501, seconds: 31_800, role: 12, wage: 1650, tips: 5 },
+  { day: 3, user: 502, seconds: 46_818, tips: 75 },
+  { day: 7, user: 502, seconds: 17_982 },
+  { day: 8, user: 503, seconds: 30 }
+]
+/** The same week later: a punch is longer, one is gone, one is another person's. */
+const later: ReadonlyArray<Work> = [
+  ...punches.slice(0, 4),
+  { day: 6, user: 501, seconds: 28_111, role: 12, wage: 1650 },
+  { day: 3, user: 502, seconds: 39_600, tips: 75 },
+  { day: 7, user: 503, seconds: 17_982, tips: 300 }
+]
+
+const terms = Result.getOrThrow(CloseTerms.make({
+  companyId: CompanyId.make(7),
+  first: BusinessDate.make("2026-03-02"),
+  last: BusinessDate.make("2026-03-08"),
+  dayRule: DateTime.zoneMakeNamedUnsafe("UTC"),
+  rounding: "halfUp",
+  weeklyThreshold: "40 hours",
+  doubleThreshold: "12 hours"
+}))
+
+/** The sums of a close, as the record has them; `detail` of days or punches. */
+const stateOf = (work: ReadonlyArray<Work>, detail?: "day" | "punch"): PayrollFile.PayrollSums => {
+  const sums = CloseSums.makeSums(terms, { detail })
+  Result.getOrThrow(addAll(
+    sums,
+    work.map(({ day, role = 11, seconds, tips = 0, user, wage = 1500 }, at) =>
+      shift(`2026-03-0${day}T08:00:00Z`, seconds / 3600, {
+        id: TimePunchId.make(at + 1),
+        userId: UserId.make(user),
+        roleId: RoleId.make(role),
+        locationId: LocationId.make(301),
+        departmentId: Option.none(),
+        hourlyWage: Cents.make(wage),
+        tips: Cents.make(tips),
+        breaks: []
+      })
+    )
+  ))
+  return {
+    first: terms.first,
+    last: terms.last,
+    id: "7.1",
+    payDate: BusinessDate.make("2026-03-20"),
+    ...sums.result()
+  }
+}
+
+/** Part of a punch in its classes, in seconds: over 12 h of a day double, the rest over 40 h of the week. */
+interface Part extends Required<Work> {
+  readonly regular: number
+  readonly over: number
+  readonly double: number
+}
+
+const partsOf = (work: ReadonlyArray<Work>): ReadonlyArray<Part> => {
+  const week = new Map<number, number>()
+  return work.map((each) => {
+    const double = Math.max(0, each.seconds - 43_200)
+    const known = week.get(each.user) ?? 0
+    const counted = each.seconds - double
+    const over = Math.max(0, known + counted - 144_000) - Math.max(0, known - 144_000)
+    week.set(each.user, known + counted)
+    return { role: 11, tips: 0, wage: 1500, ...each, regular: counted - over, over, double }
+  })
+}
+
+const sum = (parts: ReadonlyArray<Part>, of: (part: Part) => number) => parts.reduce((all, part) => all + of(part), 0)
+const people = (parts: ReadonlyArray<Part>) =>
+  [501, 502, 503].map((user) => ({ user, own: parts.filter((part) => part.user === user) }))
+
+/** Hundredths of an hour, halves up. */
+const hundredths = (seconds: number) => Math.floor(seconds / 36 + 0.5)
+const decimal = (count: number, mark = ".") =>
+  `${count < 0 ? "-" : ""}${Math.floor(Math.abs(count) / 100)}${mark}${`${Math.abs(count) % 100}`.padStart(2, "0")}`
+
+/** Classes in hundredths: regular has what the rounded hours have more or less. None of these weeks takes more than regular has. */
+const classes = (own: ReadonlyArray<Part>) => {
+  const over = hundredths(sum(own, (part) => part.over))
+  const double = hundredths(sum(own, (part) => part.double))
+  return { regular: hundredths(sum(own, (part) => part.seconds)) - over - double, over, double }
+}
+
+const tipsOf = (own: ReadonlyArray<Part>) => sum(own, ({ tips }) => tips)
+
+/** The rows of a code each: person, kind, and hundredths or cents. */
+const quantities = (parts: ReadonlyArray<Part>) =>
+  people(parts).flatMap(({ own, user }) =>
+    [...Object.entries(classes(own)), ["tips", tipsOf(own)] as const].map(([kind, count]) => ({ user, kind, count }))
+  ).filter(({ count }) => count !== 0)
+
+/** Names with a character that two encodings write otherwise. */
+const texts: Readonly<Record<number, { readonly first: string; readonly last: string; readonly centre: string }>> = {
+  501: { first: "Maria", last: "Lopez", centre: "100" },
+  502: { first: "Dana", last: "Levi", centre: "200" },
+  503: { first: "Jörg", last: "Müßig", centre: "100" }
+}
+
+const codes: PayrollFile.PayrollCodes = {
+  getCode: (kind, id) => kind === "user" ? `0${id}` : `J${id}`,
+  getName: (kind, id) => kind === "role" ? `Job ${id}` : texts[id] === undefined ? undefined : nameOf(id),
+  fields: ["first", "last", "centre"],
+  getField: (_, id, field) => Object.entries(texts[id] ?? {}).find(([name]) => name === field)?.[1]
+}
+
+const column = (value: string, more: object = {}) => ({ header: value, value, ...more })
+
+const payCodes = { regular: "REG", over: "OT", double: "DT", tips: "TIPS" }
+const base = { v: 1, by: ["user"], hours: "decimal:2", rounding: "halfUp" }
+const threeClasses = ["hoursRegular", "hoursOver", "hoursDouble"].map((value) => column(value))
+
+const records = (lines: ReadonlyArray<string>, end = "\r\n") => lines.map((line) => `${line}${end}`).join("")
+const right = (text: string, width: number, pad = " ") =>
+  pad === "0" && text.startsWith("-") ? `-${text.slice(1).padStart(width - 1, "0")}` : text.padStart(width, pad)
+
+interface Form {
+  readonly mapping: object
+  readonly set?: Readonly<Record<string, string>>
+  readonly detail?: "day" | "punch"
+  readonly expected: (parts: ReadonlyArray<Part>) => string | Uint8Array
+}
+
+const perPerson = (parts: ReadonlyArray<Part>, line: (user: number, own: ReadonlyArray<Part>) => string) =>
+  people(parts).filter(({ own }) => sum(own, ({ seconds, tips }) => hundredths(seconds) + tips) > 0)
+    .map(({ own, user }) => line(user, own))
+
+const fixedCodes = {
+  ...base,
+  payCodes,
+  header: false,
+  separator: "",
+  decimal: "",
+  columns: [
+    column("userId", { width: 8, pad: "0", align: "right" }),
+    column("payCode", { width: 4 }),
+    column("quantity", { width: 9, pad: "0" }),
+    { header: "end", constant: "*" }
+  ]
+}
+
+const fixedLine = (user: number, kind: string, count: number) =>
+  `${right(`${user}`, 8, "0")}${codeOf(kind).padEnd(4)}${right(decimal(count, ""), 9, "0")}*`
+
+const forms: Readonly<Record<string, Form>> = {
+  "a row for each pay code, with a code of the form": {
+    mapping: { ...base, payCodes, columns: [column("userCode"), column("payCode"), column("hours"), column("amount")] },
+    expected: (parts) =>
+      records([
+        "userCode,payCode,hours,amount",
+        ...quantities(parts).map(({ count, kind, user }) =>
+          kind === "tips" ? `0${user},TIPS,,${decimal(count)}` : `0${user},${codeOf(kind)},${decimal(count)},`
+        )
+      ])
+  },
+  "hours and amounts in one column, with a key beside the code": {
+    mapping: {
+      ...base,
+      payCodes: {
+        regular: { code: "1", key: "H" },
+        over: { code: "2", key: "H" },
+        double: { code: "3", key: "H" },
+        tips: { code: "1", key: "A" }
+      },
+      columns: [
+        column("userCode"),
+        column("payCode"),
+        { header: "key", of: "payCode", field: "key" },
+        column("quantity")
+      ],
+      separator: ";",
+      decimal: ",",
+      preamble: ["[Allgemein]", "Version=2", "[Bewegungen]"]
+    },
+    expected: (parts) =>
+      records([
+        "[Allgemein]",
+        "Version=2",
+        "[Bewegungen]",
+        "userCode;payCode;key;quantity",
+        ...quantities(parts).map(({ count, kind, user }) =>
+          `0${user};${kind === "tips" ? "1;A" : `${["regular", "over", "double"].indexOf(kind) + 1};H`};${
+            decimal(count, ",")
+          }`
+        )
+      ])
+  },
+  "a row for each person, texts in quotes": {
+    mapping: {
+      ...base,
+      quote: "texts",
+      columns: [column("userCode"), column("userName"), ...threeClasses, column("tips")]
+    },
+    expected: (parts) =>
+      records([
+        "\"userCode\",\"userName\",\"hoursRegular\",\"hoursOver\",\"hoursDouble\",\"tips\"",
+        ...perPerson(parts, (user, own) => {
+          const { double, over, regular } = classes(own)
+          return [
+            `"0${user}"`,
+            `"${nameOf(user)}"`,
+            ...[regular, over, double, tipsOf(own)].map((each) => decimal(each))
+          ].join()
+        })
+      ])
+  },
+  "first and last name in place of a number, zeros empty, nothing in quotes": {
+    mapping: {
+      ...base,
+      quote: "never",
+      separator: "|",
+      header: false,
+      lineEnd: "\r",
+      columns: [
+        { of: "user", field: "first" },
+        { of: "user", field: "last" },
+        ...["hoursRegular", "hoursOver", "hoursDouble", "tips"].map((value) => column(value, { zero: "" }))
+      ]
+    },
+    expected: (parts) =>
+      records(
+        perPerson(parts, (user, own) => {
+          const { double, over, regular } = classes(own)
+          const cells = [regular, over, double, tipsOf(own)].map((each) => each === 0 ? "" : decimal(each))
+          return [texts[user]?.first, texts[user]?.last, ...cells].join("|")
+        }),
+        "\r"
+      )
+  },
+  "widths without separators, a sign before zeros, and a line of totals": {
+    mapping: {
+      ...base,
+      separator: "",
+      header: false,
+      lineEnd: "\n",
+      columns: [
+        { constant: "D" },
+        column("userCode", { width: 8, pad: "0", align: "right" }),
+        { of: "user", field: "last", width: 10 },
+        column("hours", { width: 9, pad: "0" }),
+        column("tips", { width: 10, pad: "0", digits: 4 })
+      ],
+      trailer: [[
+        { constant: "T" },
+        column("rows", { width: 8, pad: "0" }),
+        column("hours", { width: 19, pad: "0" }),
+        column("tips", { width: 10 })
+      ]]
+    },
+    expected: (parts) => {
+      const rows = perPerson(
+        parts,
+        (user, own) =>
+          `D${right(`0${user}`, 8, "0")}${texts[user]?.last.padEnd(10)}${
+            right(decimal(hundredths(sum(own, ({ seconds }) => seconds))), 9, "0")
+          }${right(`${decimal(tipsOf(own))}00`, 10, "0")}`
+      )
+      const all = people(parts).reduce((total, { own }) => total + hundredths(sum(own, ({ seconds }) => seconds)), 0)
+      return records(
+        [
+          ...rows,
+          `T${right(`${rows.length}`, 8, "0")}${right(decimal(all), 19, "0")}${right(decimal(tipsOf(parts)), 10)}`
+        ],
+        "\n"
+      )
+    }
+  },
+  "records of three kinds, with the totals of hours and of money": {
+    mapping: {
+      ...base,
+      payCodes,
+      header: false,
+      preamble: [[{ constant: "10" }, { set: "batch" }, column("periodEnd", { format: "YYMMDD" })]],
+      columns: [{ constant: "20" }, column("userId"), column("payCode"), column("quantity")],
+      trailer: [[
+        { constant: "90" },
+        column("rows"),
+        column("quantity", { kind: "hours" }),
+        column("quantity", { kind: "amount" })
+      ], "END"]
+    },
+    set: { batch: "T04" },
+    expected: (parts) => {
+      const rows = quantities(parts)
+      const total = (isTips: boolean) =>
+        decimal(rows.reduce((all, { count, kind }) => all + ((kind === "tips") === isTips ? count : 0), 0))
+      return records([
+        "10,T04,260308",
+        ...rows.map(({ count, kind, user }) => `20,${user},${codeOf(kind)},${decimal(count)}`),
+        `90,${rows.length},${total(false)},${total(true)}`,
+        "END"
+      ])
+    }
+  },
+  "a flat markup of constants, without separators": {
+    mapping: {
+      ...base,
+      header: false,
+      separator: "",
+      preamble: ["<hours>"],
+      columns: [
+        { constant: "<e id=\"" },
+        column("userCode"),
+        { constant: "\">" },
+        column("hours"),
+        { constant: "</e>" }
+      ],
+      trailer: ["</hours>"]
+    },
+    expected: (parts) =>
+      records([
+        "<hours>",
+        ...perPerson(parts, (user, own) =>
+          `<e id="0${user}">${decimal(hundredths(sum(own, ({ seconds }) => seconds)))}</e>`),
+        "</hours>"
+      ])
+  },
+  "umlauts in one byte each": {
+    mapping: {
+      ...base,
+      encoding: "windows-1252",
+      columns: [column("userCode"), column("userName", { width: 14 }), column("hours"), column("tips")]
+    },
+    expected: (parts) =>
+      Buffer.from(
+        records([
+          `userCode,${"userName".padEnd(14)},hours,tips`,
+          ...perPerson(parts, (user, own) =>
+            `0${user},"${nameOf(user).padEnd(14)}",${
+              decimal(hundredths(sum(own, ({ seconds }) => seconds)))
+            },${decimal(tipsOf(own))}`)
+        ]),
+        "latin1"
+      )
+  },
+  "year and month apart, hours without a sign before the fraction": {
+    mapping: {
+      ...base,
+      decimal: "",
+      columns: [
+        column("periodEnd", { header: "y", format: "YYYY" }),
+        column("periodEnd", { header: "m", format: "M" }),
+        column("userCode"),
+        column("hours", { width: 8 }),
+        column("tips", { width: 8, pad: "0" })
+      ],
+      separator: "\t"
+    },
+    expected: (parts) =>
+      records([
+        "y\tm\tuserCode\t   hours\t    tips",
+        ...perPerson(parts, (user, own) =>
+          [
+            "2026",
+            "3",
+            `0${user}`,
+            right(decimal(hundredths(sum(own, ({ seconds }) => seconds)), ""), 8),
+            right(decimal(tipsOf(own), ""), 8, "0")
+          ]
+            .join("\t"))
+      ])
+  },
+  "cost centres and jobs at a rate, with four digits": {
+    mapping: {
+      ...base,
+      by: ["user", "role"],
+      payCodes: { hours: "W" },
+      columns: [
+        { header: "centre", of: "user", field: "centre" },
+        column("userCode"),
+        column("roleCode"),
+        column("payCode"),
+        column("rate", { digits: 4 }),
+        column("hours", { digits: 4 })
+      ]
+    },
+    expected: (parts) =>
+      records([
+        "centre,userCode,roleCode,payCode,rate,hours",
+        ...people(parts).flatMap(({ own, user }) =>
+          [11, 12].flatMap((role) => {
+            const job = own.filter((part) => part.role === role)
+            const hours = hundredths(sum(job, ({ seconds }) => seconds))
+            return hours === 0
+              ? []
+              : [
+                `${texts[user]?.centre},0${user},J${role},W,${role === 11 ? "15.0000" : "16.5000"},${decimal(hours)}00`
+              ]
+          })
+        )
+      ])
+  },
+  "whole minutes in a width, and hours with a colon": {
+    mapping: {
+      ...base,
+      hours: "h:mm",
+      rounding: "down",
+      quote: "always",
+      columns: [
+        column("userCode", { header: "u", width: 6, align: "right" }),
+        column("hours", { header: "h", width: 8, pad: "0" })
+      ]
+    },
+    expected: (parts) =>
+      records([
+        "\"u     \",\"       h\"",
+        ...people(parts).flatMap(({ own, user }) => {
+          const minutes = Math.floor(sum(own, ({ seconds }) => seconds) / 60)
+          const hours = `${Math.floor(minutes / 60)}:${`${minutes % 60}`.padStart(2, "0")}`
+          return minutes === 0 ? [] : [`"${right(`0${user}`, 6)}","${right(hours, 8, "0")}"`]
+        })
+      ])
+  },
+  "a byte order mark, decimal commas and quotes around each cell": {
+    mapping: {
+      ...base,
+      encoding: "utf-8-bom",
+      quote: "always",
+      decimal: ",",
+      separator: ",",
+      columns: [column("userCode"), column("userName"), column("hours"), column("tips")]
+    },
+    expected: (parts) =>
+      `\uFEFF${
+        records(
+          [
+            ["userCode", "userName", "hours", "tips"],
+            ...perPerson(parts, (user, own) =>
+              [
+                `0${user}`,
+                nameOf(user),
+                decimal(hundredths(sum(own, ({ seconds }) => seconds)), ","),
+                decimal(tipsOf(own), ",")
+              ]
+                .join("\n")).map((row) => row.split("\n"))
+          ].map((cells) => cells.map((cell) => `"${cell}"`).join())
+        )
+      }`
+  },
+  "jobs by their names, with the totals in front": {
+    mapping: {
+      ...base,
+      by: ["role"],
+      hours: "seconds",
+      header: false,
+      separator: "\t",
+      preamble: [[{ constant: "SUM" }, column("rows"), column("hours"), column("cost")]],
+      columns: [column("roleName"), column("hours"), column("cost")]
+    },
+    expected: (parts) => {
+      const jobs = [11, 12].flatMap((role) => {
+        const own = parts.filter((part) => part.role === role)
+        const cents = sum(own, ({ seconds, wage }) => Math.floor(seconds * wage / 3600 + 0.5))
+        return own.length === 0 ? [] : [{ role, seconds: sum(own, ({ seconds }) => seconds), cents }]
+      })
+      const [seconds, cents] = jobs.reduce(([a, b], job) => [a + job.seconds, b + job.cents], [0, 0])
+      return records([
+        `SUM\t${jobs.length}\t${seconds}\t${decimal(cents)}`,
+        ...jobs.map((job) => `Job ${job.role}\t${job.seconds}\t${decimal(job.cents)}`)
+      ])
+    }
+  },
+  "a row a day in widths, day and month apart": {
+    mapping: {
+      ...base,
+      by: ["user", "day"],
+      addUp: "row",
+      hours: "minutes",
+      rounding: "down",
+      header: false,
+      separator: "",
+      lineEnd: "\n",
+      columns: [
+        column("userId", { width: 6 }),
+        column("date", { format: "DD", width: 2 }),
+        column("date", { format: "MM", width: 2 }),
+        column("hours", { width: 5, pad: "0" })
+      ]
+    },
+    detail: "day",
+    expected: (parts) =>
+      records(
+        people(parts).flatMap(({ own, user }) =>
+          own.filter(({ seconds }) => seconds >= 60)
+            .map(({ day, seconds }) => `${user}   0${day}03${right(`${Math.floor(seconds / 60)}`, 5, "0")}`)
+        ),
+        "\n"
+      )
+  },
+  "pay codes in widths, amounts without a sign before the fraction": {
+    mapping: fixedCodes,
+    expected: (parts) => records(quantities(parts).map(({ count, kind, user }) => fixedLine(user, kind, count)))
+  },
+  "each row with the period, and an end without hours": {
+    mapping: {
+      ...base,
+      payCodes: { hours: "100" },
+      separator: ";",
+      header: false,
+      columns: [
+        column("revisionId"),
+        column("periodStart", { format: "D.M.YY" }),
+        column("payDate"),
+        column("userCode"),
+        column("payCode"),
+        column("hours", { digits: 4 })
+      ],
+      trailer: ["-- end --"],
+      formulas: "keep"
+    },
+    expected: (parts) =>
+      records([
+        ...perPerson(parts, (user, own) => {
+          const hours = hundredths(sum(own, ({ seconds }) => seconds))
+          return hours === 0 ? "" : `7.1;2.3.26;2026-03-20;0${user};100;${decimal(hours)}00`
+        }).filter((line) => line !== ""),
+        "-- end --"
+      ])
+  },
+  "a row a day": {
+    mapping: {
+      ...base,
+      by: ["user", "day"],
+      addUp: "row",
+      columns: [column("userCode"), column("date", { format: "DD.MM.YYYY" }), column("hours"), column("tips")]
+    },
+    detail: "day",
+    expected: (parts) =>
+      records([
+        "userCode,date,hours,tips",
+        ...people(parts).flatMap(({ own, user }) =>
+          own.filter(({ seconds, tips }) => hundredths(seconds) + tips > 0)
+            .map(({ day, seconds, tips }) =>
+              `0${user},0${day}.03.2026,${decimal(hundredths(seconds))},${decimal(tips)}`
+            )
+        )
+      ])
+  },
+  "a row a day whose hours add up to the person": {
+    mapping: { ...base, by: ["user", "day"], columns: [column("userName"), column("date"), column("hours")] },
+    detail: "day",
+    expected: (parts) =>
+      records([
+        "userName,date,hours",
+        ...people(parts).flatMap(({ own, user }) => {
+          const cells = cut(own.map(({ seconds }) => seconds), hundredths(sum(own, ({ seconds }) => seconds)))
+          return own.flatMap(({ day }, at) =>
+            cells[at] === 0 ? [] : [`"${nameOf(user)}",2026-03-0${day},${decimal(cells[at] ?? 0)}`]
+          )
+        })
+      ])
+  },
+  "jobs of a person that add up to 40.00 hours": {
+    mapping: {
+      ...base,
+      by: ["user", "role"],
+      addUp: "user",
+      columns: [column("userCode"), column("roleId"), ...threeClasses]
+    },
+    expected: (parts) =>
+      records([
+        "userCode,roleId,hoursRegular,hoursOver,hoursDouble",
+        ...people(parts).flatMap(({ own, user }) => {
+          const names = ["regular", "over", "double"] as const
+          const whole = cut(
+            names.map((name) => sum(own, (part) => part[name])),
+            hundredths(sum(own, ({ seconds }) => seconds))
+          )
+          const roles = [11, 12].filter((role) => own.some((part) => part.role === role))
+          const cells = names.map((name, at) =>
+            cut(
+              roles.map((role) => sum(own.filter((part) => part.role === role), (part) => part[name])),
+              whole[at] ?? 0
+            )
+          )
+          return roles.flatMap((role, at) => {
+            const row = cells.map((each) => each[at] ?? 0)
+            return row.every((cell) => cell === 0)
+              ? []
+              : [[`0${user}`, role, ...row.map((cell) => decimal(cell))].join()]
+          })
+        })
+      ])
+  },
+  "hours rounded punch by punch": {
+    mapping: { ...base, hoursOf: "punch", columns: [column("userCode"), column("hours")] },
+    detail: "punch",
+    expected: (parts) =>
+      records([
+        "userCode,hours",
+        ...people(parts).flatMap(({ own, user }) => {
+          const hours = own.reduce((all, { seconds }) => all + hundredths(seconds), 0)
+          return hours === 0 ? [] : [`0${user},${decimal(hours)}`]
+        })
+      ])
+  }
+}
+
+/** Hundredths that add up: each cut, and one more for the largest remainders, the first of equal ones. */
+const cut = (seconds: ReadonlyArray<number>, whole: number): ReadonlyArray<number> => {
+  const floors = seconds.map((each) => Math.floor(each / 36))
+  const turn = seconds.map((each, at) => [-(each % 36), at] as const).toSorted(([a, b], [c, d]) => a - c || b - d)
+  const missing = whole - floors.reduce((all, each) => all + each, 0)
+  return floors.map((floor, at) => floor + (turn.slice(0, missing).some(([, each]) => each === at) ? 1 : 0))
+}
+
+const codeOf = (kind: string) => ({ regular: "REG", over: "OT", double: "DT", tips: "TIPS" })[kind] ?? ""
+const nameOf = (user: number) => `${texts[user]?.last}, ${texts[user]?.first}`
+
+const encoded = (form: Form, state: PayrollFile.PayrollSums, previous?: PayrollFile.PayrollSums) =>
+  Result.getOrThrow(Result.flatMap(
+    PayrollFile.decodeMapping(form.mapping),
+    (mapping) =>
+      PayrollFile.encode(mapping, {
+        codes,
+        state,
+        previous: Option.fromUndefinedOr(previous),
+        ...form.set && { set: form.set }
+      })
+  ))
+
+/** Random work of three people at two jobs, times at and around half a hundredth. */
+const randomWork = (random: Prng): ReadonlyArray<Work> =>
+  Array.from({ length: random.between(0, 14) }, () => ({
+    day: random.between(2, 8),
+    user: random.between(501, 503),
+    role: random.between(11, 12),
+    wage: random.pick([1500, 1650]),
+    seconds: random.pick([0, 18, 17, 19, 36, random.between(1, 50_000), 36 * random.between(1, 1300)]),
+    tips: random.chance(0.3) ? random.between(0, 5000) : 0
+  })).toSorted((one, other) => one.day - other.day)
+
+/** A random mapping: each source with each layout, by each key. */
+const randomMapping = (random: Prng) => {
+  const by = [["user"], ["user", "role"], ["user", "day"], ["role"], ["user", "role", "day"]][random.between(0, 4)] ??
+    []
+  const hasCodes = random.chance(0.5)
+  const hours = random.pick(["decimal:2", "decimal:4", "h:mm", "minutes", "seconds"])
+  const wide = () => random.chance(0.5) ? { width: 24, ...random.chance(0.5) && { pad: "0" } } : {}
+  const number = (value: string) =>
+    column(value, {
+      ...wide(),
+      ...random.chance(0.3) && { zero: "" },
+      ...value !== "punches" && hours === "decimal:2" && random.chance(0.3) && { digits: 4 }
+    })
+  const keys = by.flatMap((key) =>
+    key === "user"
+      ? random.pick<ReadonlyArray<object>>([[column("userCode", wide())], [
+        { header: "f", of: "user", field: "first" },
+        {
+          header: "l",
+          of: "user",
+          field: "last"
+        }
+      ]])
+      : [key === "day" ? column("date", { format: "D.M.YY" }) : column("roleId", wide())]
+  )
+  const hoursOf = random.chance(0.25) ? "punch" : "sum"
+  const numbers = hasCodes
+    ? random.pick([["quantity"], ["hours", "amount"]]).map(number)
+    : [
+      ...random.pick([["hours"], ["hoursRegular", "hoursOver", "hoursDouble"], ["hours", "hoursOver"]]),
+      "tips",
+      "cost",
+      "punches"
+    ].map(number)
+  const addUp = hoursOf === "punch" || !by.includes("user")
+    ? { addUp: "row" }
+    : random.pick<object>([{}, { addUp: "user" }, { addUp: "row" }])
+  const hasRate = random.chance(0.3)
+  return {
+    v: 1,
+    by,
+    hours,
+    rounding: random.pick(["halfUp", "halfEven", "down", "up"]),
+    hoursOf,
+    ...addUp,
+    ...hasCodes && { payCodes: random.chance(0.5) ? payCodes : { hours: "H", tips: "T" } },
+    columns: [...keys, ...hasCodes ? [column("payCode")] : [], ...hasRate ? [column("rate")] : [], ...numbers],
+    quote: random.pick(["whenNeeded", "always", "texts"])
+  }
+}
+
+describe("A form of a payroll file", () => {
+  it.each(Object.entries(forms))("has the bytes of an independent writer: %s", (_, form) => {
+    for (const work of [punches, later]) {
+      const { bytes, text } = encoded(form, stateOf(work, form.detail))
+      const expected = form.expected(partsOf(work))
+      if (typeof expected === "string") assert.strictEqual(text, expected)
+      assert.deepStrictEqual(Buffer.from(bytes), Buffer.from(expected))
+    }
+  })
+
+  it("has what a later week differs by, with a sign before its zeros", () => {
+    const { text } = encoded({ mapping: fixedCodes, expected: () => "" }, stateOf(later), stateOf(punches))
+    const of = (work: ReadonlyArray<Work>) => quantities(partsOf(work))
+    const [now, then] = [of(later), of(punches)]
+    const keys = people([]).flatMap(({ user }) => ["regular", "over", "double", "tips"].map((kind) => ({ user, kind })))
+    const countIn = (rows: typeof now, { kind, user }: (typeof keys)[number]) =>
+      rows.find((row) => row.user === user && row.kind === kind)?.count ?? 0
+    const due = keys.map((key) => ({ user: key.user, kind: key.kind, count: countIn(now, key) - countIn(then, key) }))
+
+    assert.strictEqual(
+      text,
+      records(due.filter(({ count }) => count !== 0).map(({ count, kind, user }) => fixedLine(user, kind, count)))
+    )
+    assert.include(text, "OT  -0000")
+  })
+
+  it("adds up over corrections by any mapping: what is paid at last is the file of the last sums", () => {
+    const random = prng(11)
+    let rows = 0
+    for (let count = 0; count < 1500; count++) {
+      const input = randomMapping(random)
+      const mapping = Result.getOrThrow(PayrollFile.decodeMapping(input))
+      const states = Array.from({ length: 3 }, () => stateOf(randomWork(random), "punch"))
+      const [first, second, third] = states
+      if (first === undefined || second === undefined || third === undefined) continue
+      const file = (options: Omit<PayrollFile.EncodeOptions, "codes">) =>
+        Result.getOrThrow(PayrollFile.encode(mapping, { codes, ...options }))
+      const last = file({ state: third, previous: Option.none() })
+      const all = file({
+        state: first,
+        previous: Option.none(),
+        also: [{ state: third, previous: Option.some(second) }, { state: second, previous: Option.some(first) }]
+      })
+      assert.strictEqual(all.text, last.text, JSON.stringify(input))
+      assert.strictEqual(file({ state: third, previous: Option.some(third) }).rows, 0)
+      // Only a difference is negative.
+      if (/(?:^|[^\w.])-\d/m.test(last.text)) assert.fail(`a negative cell by ${JSON.stringify(input)}: ${last.text}`)
+      rows += last.rows
+    }
+    assert.isAbove(rows, 5000)
+  })
+})
+
+const failed = (input: object, options: Partial<PayrollFile.EncodeOptions> = {}, work = punches) => {
+  const detail = Reflect.has(input, "hoursOf") ? "punch" : "day"
+  const result = Result.flatMap(
+    PayrollFile.decodeMapping({ ...base, ...input }),
+    (mapping) =>
+      PayrollFile.encode(mapping, { codes, state: stateOf(work, detail), previous: Option.none(), ...options })
+  )
+  return Result.isFailure(result) ? `${result.failure._tag} ${result.failure.message}` : result.success.text
+}
+
+const two = [column("userCode"), column("hours")]
+const named = (...columns: ReadonlyArray<object>) => ({ columns: [...columns, column("hours")] })
+
+describe("A form is refused", () => {
+  it.each<[what: string, input: object, why: RegExp]>([
+    [
+      "with two sources",
+      { columns: [...two, { header: "x", value: "tips", constant: "x" }] },
+      /columns\[2\]\.constant: .*one source/
+    ],
+    ["without a source", { columns: [...two, { header: "x" }] }, /columns\[2\]: it has no source/],
+    ["without a title that is shown", { columns: [...two, { value: "tips" }] }, /columns\[2\]\.header/],
+    [
+      "with a key of the mapping in a column",
+      { columns: [...two, column("tips", { quote: "never" })] },
+      /quote belongs to the mapping/
+    ],
+    ["with a key of a column in the mapping", { columns: two, width: 3 }, /width belongs to a column/],
+    ["with a number for a text", { columns: [...two, { header: "x", constant: 2026 }] }, /write it in quotes, "2026"/],
+    [
+      "with a pad of no width",
+      { columns: [column("userCode", { pad: "0" }), column("hours")] },
+      /columns\[0\]\.pad: pad goes with width/
+    ],
+    [
+      "with zeros behind",
+      { columns: [column("userCode", { pad: "0", width: 9, align: "left" }), column("hours")] },
+      /columns\[0\]\.pad/
+    ],
+    [
+      "with digits of minutes",
+      { hours: "minutes", columns: [two[0], column("hours", { digits: 4 })] },
+      /columns\[1\]\.digits/
+    ],
+    [
+      "with fewer digits than hours have",
+      { hours: "decimal:4", columns: [two[0], column("hours", { digits: 2 })] },
+      /columns\[1\]\.digits/
+    ],
+    [
+      "with an empty zero of a text",
+      { columns: [column("userCode", { zero: "" }), column("hours")] },
+      /columns\[0\]\.zero/
+    ],
+    ["with two values side by side", {
+      separator: "",
+      columns: [column("userCode"), { header: "", constant: "" }, column("hours")]
+    }, /columns\[2\]\.width/],
+    ["with an open fraction", { decimal: "", columns: two }, /columns\[1\]\.width/],
+    ["with pay codes that one column prints alike", {
+      payCodes: { regular: { code: "1", key: "A" }, over: { code: "2", key: "A" }, double: { code: "3", key: "B" } },
+      columns: [column("userCode"), { header: "k", of: "payCode", field: "key" }, column("hours")]
+    }, /payCodes\.over: no column tells it from regular/],
+    ["with pay codes that zeros make equal", {
+      payCodes: { regular: "1", over: "01", double: "2" },
+      columns: [column("userCode"), column("payCode", { width: 2, pad: "0", align: "right" }), column("hours")]
+    }, /payCodes\.over: no column tells it from regular/],
+    ["with a pay code that lacks a field", {
+      payCodes: { hours: { code: "1", key: "A" }, tips: "2" },
+      columns: [column("userCode"), column("payCode"), { header: "k", of: "payCode", field: "key" }, column("quantity")]
+    }, /payCodes\.tips: it has no key/],
+    [
+      "with a field that no code has",
+      named({ header: "x", of: "user", field: "team" }),
+      /columns\[0\]\.field: .*they have first, last, centre/
+    ],
+    [
+      "without a text of the run",
+      named(column("userCode"), { header: "x", set: "batch" }),
+      /columns\[1\]\.set: no text batch is given/
+    ],
+    ["with a date that no row has", named(column("userCode"), column("date")), /columns\[1\]\.value: date needs day/],
+    ["by day without the date", { by: ["user", "day"], columns: two }, /by\[1\]: no column has the date/],
+    ["with days of one text", {
+      by: ["user", "day"],
+      columns: [column("userCode"), column("date", { format: "MM" }), column("hours")]
+    }, /by\[1\]: day 2026-03-02 and .* have equal texts/],
+    [
+      "with a sum of users without users",
+      { addUp: "user", by: ["role"], columns: [column("roleId"), column("hours")] },
+      /addUp/
+    ],
+    ["with punches that add up to a person", { addUp: "user", hoursOf: "punch", columns: two }, /hoursOf/],
+    ["with punches by day that add up by default", {
+      by: ["user", "day"],
+      hoursOf: "punch",
+      columns: [...two, column("date")]
+    }, /hoursOf: .*"addUp": "row"/],
+    [
+      "with a total of no column",
+      { columns: two, trailer: [[column("tips")]] },
+      /trailer\[0\]\[0\]\.value: no column has tips/
+    ],
+    ["with a total of hours and money", {
+      payCodes: { hours: "H", tips: "T" },
+      columns: [column("userCode"), column("payCode"), column("quantity")],
+      trailer: [[column("quantity")]]
+    }, /trailer\[0\]\[0\]\.value: hours and money/],
+    [
+      "with a text of one row in a line",
+      { columns: two, trailer: [[column("userCode")]] },
+      /trailer\[0\]\[0\]: userCode is of one row/
+    ],
+    [
+      "with a format of three months",
+      named(column("userCode"), column("periodEnd", { format: "MMM" })),
+      /columns\[1\]\.format/
+    ],
+    ["with a code that is longer than its width", {
+      columns: [column("userCode", { header: "u", width: 3 }), column("hours")]
+    }, /UnfitCell row 1, column 1, "0501": .* 4 characters/],
+    [
+      "with a title that is longer than its width",
+      { columns: [column("userCode", { width: 4 }), column("hours")] },
+      /UnfitCell the titles, column 1/
+    ],
+    [
+      "with the separator in a bare text",
+      { quote: "never", columns: [column("userName"), column("hours")] },
+      /UnfitCell row 1, column 1, "Lopez, Maria": it has the separator/
+    ]
+  ])("%s", (_, input, why) => assert.match(failed(input), why))
+
+  it("for people of one name, who would be one row, also where only the sums before have one of them", () => {
+    const getName = (_: string, id: number) => id === 501 ? "Ana Lee" : id === 503 ? "Ana Lee" : "Bo"
+    const input = named(column("userName"))
+    const same = /^MappingError by\[0\]: user 501 and 503 have equal texts, "Ana Lee"/
+    assert.match(failed(input, { codes: { ...codes, getName } }), same)
+    assert.match(
+      failed(input, { codes: { ...codes, getName }, previous: Option.some(stateOf(punches)) }, punches.slice(0, 3)),
+      same
+    )
+    assert.notMatch(failed(named(column("userName"), column("userId")), { codes: { ...codes, getName } }), /Error/)
+    assert.strictEqual(
+      failed(input, { codes: { ...codes, getName: (_, id) => id === 501 ? "Ana" : undefined } }),
+      "MissingCodes no name for user 502, user 503"
+    )
+  })
+
+  it("for a field that is required and missing; without that, its cell is empty and it is named", () => {
+    const field = { header: "x", of: "user", field: "first" }
+    const without = { codes: { ...codes, getField: () => undefined } }
+    const all = "MissingCodes no first for user 501, user 502, user 503"
+    assert.strictEqual(failed(named(column("userCode"), { ...field, required: true }), without), all)
+    assert.include(failed(named(column("userCode"), field), without), "0501,,42.51")
+    assert.strictEqual(failed(named(field), without), all)
+  })
+
+  it("for a text of the run that no column asks for, and for one that a spreadsheet could run", () => {
+    const input = named(column("userCode"), { header: "x", set: "batch" })
+    assert.match(failed({ columns: two }, { set: { batch: "1" } }), /the text batch is given, and none asks for it/)
+    assert.match(failed(input, { set: { batch: "=1" } }), /FormulaText set\.batch/)
+    assert.include(failed(input, { set: { batch: "T04" } }), "0501,T04,42.51")
+  })
+
+  it("for a character that the encoding lacks, and takes one in two parts as one", () => {
+    const name = (text: string) => ({ codes: { ...codes, getName: () => text } })
+    const input = { ...named(column("userCode"), column("userName", { width: 8 })), encoding: "windows-1252" }
+    assert.match(failed(input, name("Łukasz")), /UnfitCell row 1, column 2, .*windows-1252 has no "Ł"/)
+    assert.match(failed(input, name("a\u0081")), /windows-1252 has no/)
+    assert.include(failed(input, name("Mu\u0308ller")), "0501,Müller  ,")
+    assert.include(failed(input, name("€ Šimek")), "0501,€ Šimek ,")
+  })
+})
