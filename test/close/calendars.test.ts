@@ -194,7 +194,17 @@ describe("A calendar", () => {
   it("has the periods that counting days gives, in leap years, before 1970 and at the end of each February", () => {
     let days = 0
     for (const text of calendars) {
-      for (const around of ["1896-02-20", "1968-02-20", "1969-12-20", "2000-02-20", "2023-02-20", "2024-02-20", "2100-02-20"]) {
+      for (
+        const around of [
+          "1896-02-20",
+          "1968-02-20",
+          "1969-12-20",
+          "2000-02-20",
+          "2023-02-20",
+          "2024-02-20",
+          "2100-02-20"
+        ]
+      ) {
         for (let day = dayOf(around); day < dayOf(around) + 25; day++) {
           let first = day
           while (!begins(text, first)) first--

@@ -223,10 +223,11 @@ export const lateOf = (
       event.runs.filter(([at]) => at === place).flatMap(([, first, last]) => {
         const days = new Set(
           [...states].filter(([day, each]) =>
-            first <= day && day <= last && each.event === event && (each.state === "accepted" || rules.names === "closed")
+            first <= day && day <= last && each.event === event &&
+            (each.state === "accepted" || rules.names === "closed")
           ).map(([day]) => day)
         )
-        if (rules.names === "closed") for (let day = first; day <= last; day++) days.add(day)
+        if (rules.names === "closed") { for (let day = first; day <= last; day++) days.add(day) }
         if (days.size === 0) return []
         const [now, then] = [measure(works, place, days), measure(event.works, place, days)]
         const [punches, net] = [now[0] - then[0], now[1] - then[1]]

@@ -78,7 +78,10 @@ const runPlan = Effect.fnUntraced(
         : [...own, ...[901, 902].map((place) => [place, random.pick([rule, ...own])[1]] as const)]
     )
     const [usual, other] = [made.terms, { ...made.terms, ...Plans.thresholdsOf(random) }]
-    const plan: Plans.Company = { ...made, terms: { ...made.terms, places: new Map(own.map(([at]) => [at, places.get(at) ?? rule[1]])) } }
+    const plan: Plans.Company = {
+      ...made,
+      terms: { ...made.terms, places: new Map(own.map(([at]) => [at, places.get(at) ?? rule[1]])) }
+    }
     let now: ReadonlyMap<number, Oracle.Work> = new Map()
     const closes: Array<States.Closed> = []
     const events: Array<States.Event> = []
@@ -133,7 +136,9 @@ const runPlan = Effect.fnUntraced(
             options.calendar === undefined ? "free" : "calendar"
           } ${
             [options.weeklyThreshold, options.dailyThreshold, options.doubleThreshold, options.seventhDay]
-              .map((each) => each === undefined ? undefined : Duration.toMillis(Duration.fromInputUnsafe(each))).join(" ")
+              .map((each) => each === undefined ? undefined : Duration.toMillis(Duration.fromInputUnsafe(each))).join(
+                " "
+              )
           }`
       })
 
@@ -146,7 +151,10 @@ const runPlan = Effect.fnUntraced(
       const holes = (yield* copy.run(Close.holes(company))).flatMap(({ dates, interval, locationId }) =>
         placesOf(locationId).map((place) =>
           `${place}: ${interval.gte.epochMilliseconds} to ${interval.lt.epochMilliseconds}, ${
-            Option.match(dates, { onNone: () => "no dates", onSome: ({ first, last }) => `${dayOf(first)} to ${dayOf(last)}` })
+            Option.match(dates, {
+              onNone: () => "no dates",
+              onSome: ({ first, last }) => `${dayOf(first)} to ${dayOf(last)}`
+            })
           }`
         )
       ).toSorted()
@@ -170,7 +178,9 @@ const runPlan = Effect.fnUntraced(
         JSON.parse(text(given)),
         JSON.parse(text(told)),
         `${hint()}: ${text(given)} for ${text(told)} ${
-          closes.map(({ close, state, terms }) => `${close} ${state} ${terms.first}..${terms.last} at ${[...terms.places.keys()].join()}`).join("; ")
+          closes.map(({ close, state, terms }) =>
+            `${close} ${state} ${terms.first}..${terms.last} at ${[...terms.places.keys()].join()}`
+          ).join("; ")
         }`
       )
       for (const [defect, changes] of Object.entries(States.defects)) {
@@ -223,9 +233,13 @@ const runPlan = Effect.fnUntraced(
     ) {
       const closed: States.Closed = { close: closes.length + 1, terms, calendar, state: "active" }
       trail.push(
-        `${closed.close}: ${terms.first} to ${terms.last} at ${[...terms.places.keys()].join(" ")}${acceptsGap ? " gap" : ""}`
+        `${closed.close}: ${terms.first} to ${terms.last} at ${[...terms.places.keys()].join(" ")}${
+          acceptsGap ? " gap" : ""
+        }`
       )
-      const attempt = copy.run(Close.create(company, { ...options, accept: accept(...acceptsGap ? ["gap"] as const : []) }))
+      const attempt = copy.run(
+        Close.create(company, { ...options, accept: accept(...acceptsGap ? ["gap"] as const : []) })
+      )
       const isTaken = closes.some(({ state, terms: its }) =>
         state === "active" && its.first <= terms.last && terms.first <= its.last &&
         [...terms.places.keys()].some((place) => its.places.has(place))
@@ -267,7 +281,13 @@ const runPlan = Effect.fnUntraced(
       if (isFree) last = Math.min(last, first + random.between(1, 9))
       if (random.chance(0.08)) [first, last] = [first + 364, last + 364]
       const chosen = new Map([...places].filter(([place]) => place < 900 || random.chance(0.6)))
-      const terms: Oracle.Terms = { ...random.chance(0.7) ? usual : other, begins: new Map(), places: chosen, first, last }
+      const terms: Oracle.Terms = {
+        ...random.chance(0.7) ? usual : other,
+        begins: new Map(),
+        places: chosen,
+        first,
+        last
+      }
       const theirs = isFree ? undefined : calendar
       const dayRules = [...chosen].map(([place, { dayStarts, zone }]) =>
         [
@@ -302,7 +322,9 @@ const runPlan = Effect.fnUntraced(
       const written = active.get(of.close) ?? []
       const mistake = wasVoided || (written.length === 1 && random.chance(0.35))
       const newest = [...(yield* copy.run(Close.get(company, CloseNumber.make(of.close)))).revisions]
-        .findLast(({ id, voids }, _, all) => Option.isNone(voids) && !all.some((each) => Option.contains(each.voids, id)))
+        .findLast(({ id, voids }, _, all) =>
+          Option.isNone(voids) && !all.some((each) => Option.contains(each.voids, id))
+        )
       const revision = wasVoided ? `${of.close}.1` : `${newest?.id}`
       trail.push(`${mistake ? "mistake" : "void"} ${revision}`)
       yield* copy.run(Close.voidRevision(company, { revision, note: "not paid", mistake }))
@@ -339,9 +361,16 @@ const runPlan = Effect.fnUntraced(
         const closed = closes[close - 1]
         if (closed?.state !== "active") continue
         const rows = Oracle.rowsOf(closed.terms, [...now.values()])
-        assert.strictEqual(Oracle.textOf(written.at(-1)?.rows ?? new Map()), Oracle.textOf(rows), `${hint()}: close ${close}`)
+        assert.strictEqual(
+          Oracle.textOf(written.at(-1)?.rows ?? new Map()),
+          Oracle.textOf(rows),
+          `${hint()}: close ${close}`
+        )
         for (const name of Oracle.mappings) {
-          const paid = written.reduce<Oracle.File>((sum, { files }) => Oracle.combine(sum, files.get(name) ?? new Map(), 1), new Map())
+          const paid = written.reduce<Oracle.File>(
+            (sum, { files }) => Oracle.combine(sum, files.get(name) ?? new Map(), 1),
+            new Map()
+          )
           assert.strictEqual(
             Oracle.textOfFile(paid),
             Oracle.textOfFile(Oracle.fileOf(name, closed.terms, rows, (person) => `E${person}`)),
@@ -371,7 +400,16 @@ const runPlan = Effect.fnUntraced(
       const page = Array.from({ length: 12 }, (_, at): Oracle.Work => {
         const begin = startOf(901 + at % 2, from + random.between(0, 60)) + random.pick([0, -1, 3_600_000])
         const [one] = made.punches
-        return { ...one ?? assert.fail("no punch"), id: 9001 + at, place: 901 + at % 2, from: begin, to: begin + 7_200_000, breaks: [], isDeleted: false, isMissing: false }
+        return {
+          ...one ?? assert.fail("no punch"),
+          id: 9001 + at,
+          place: 901 + at % 2,
+          from: begin,
+          to: begin + 7_200_000,
+          breaks: [],
+          isDeleted: false,
+          isMissing: false
+        }
       })
       trail.push("late at 901 and 902")
       yield* commitEdit({ page, isWhole: false })

@@ -139,7 +139,8 @@ const holeLine = (
         ? ", or let it through with --accept gap at the next close"
         : Option.match(own, {
           onNone: () => "",
-          onSome: ({ termsOf }) => `; if it should never have been closed, payroll void ${termsOf}.1 --mistake lets it go`
+          onSome: ({ termsOf }) =>
+            `; if it should never have been closed, payroll void ${termsOf}.1 --mistake lets it go`
         })
       return `no close has ${first} to ${last}${at}: close it with ${how}${other}`
     }

@@ -66,7 +66,16 @@ describe("time-punches payroll void", () => {
       )
       const written = (revision: string) =>
         Effect.map(
-          run("payroll", "file", revision, "--mapping", `${folder}/mapping.json`, "--output", `${folder}/pay.csv`, "--force"),
+          run(
+            "payroll",
+            "file",
+            revision,
+            "--mapping",
+            `${folder}/mapping.json`,
+            "--output",
+            `${folder}/pay.csv`,
+            "--force"
+          ),
           ({ code, stderr }) => assert.strictEqual(code, 0, stderr)
         )
       const wrongYear = ["--week", "2027-03-01", "--zone", "America/New_York", "--accept", "empty,gap,stale"]
