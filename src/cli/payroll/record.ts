@@ -140,7 +140,7 @@ const holeLine = (
         : Option.match(own, {
           onNone: () => "",
           onSome: ({ termsOf }) =>
-            `; if it should never have been closed, payroll void ${termsOf}.1 --mistake lets it go`
+            `; if close ${termsOf} should never have been written, payroll void ${termsOf}.1 --mistake lets it go`
         })
       return `no close has ${first} to ${last}${at}: close it with ${how}${other}`
     }

@@ -91,7 +91,7 @@ describe("time-punches payroll void", () => {
       const next = yield* run("payroll", "close", "--next", "--accept", "empty,stale")
       const paid = yield* run("payroll", "void", "1.1", "--mistake", "--note", "wrong dates")
 
-      const way = "close it with payroll close --next; if it should never have been closed, " +
+      const way = "close it with payroll close --next; if close 2 should never have been written, " +
         "payroll void 2.1 --mistake lets it go"
       for (const { stderr } of [voided, due]) assert.include(stderr, `no close has 2027-03-01 to 2027-03-07: ${way}`)
       assert.strictEqual(gone.code, 0, gone.stderr)
