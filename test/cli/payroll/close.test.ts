@@ -96,7 +96,7 @@ describe("time-punches payroll void", () => {
       for (const { stderr } of [voided, due]) assert.include(stderr, `no close has 2027-03-01 to 2027-03-07: ${way}`)
       assert.strictEqual(gone.code, 0, gone.stderr)
       assert.include(gone.stdout, "2.3: 2.1 was a mistake, and close 2 is over")
-      assert.notInclude(gone.stderr, "wrote a file")
+      assert.notInclude(gone.stderr, "was written out")
       assert.notStrictEqual(again.code, 0)
       assert.include(again.stderr, "2.1: it was voided already, by 2.2")
       assert.notInclude(quiet.stderr, "no close has")
@@ -104,7 +104,7 @@ describe("time-punches payroll void", () => {
       assert.include(paid.stdout, "1.2: 1.1 was a mistake, and close 1 is over")
       assert.match(
         paid.stderr,
-        /\S+@\S+ wrote a file of 1\.1 out at 20\d\d-\d\d-\d\dT[\d:.]+Z: if it was sent, that was paid, and no close has it/
+        /a file of 1\.1 was written out 20\d\d-\d\d-\d\dT\d\d:\d\dZ by \S+@\S+: if it was sent, that was paid, and no close has it/
       )
     })))
 })
