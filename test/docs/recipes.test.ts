@@ -2,16 +2,30 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Context, Duration, Effect, Layer, Option, Stream } from "effect"
 import { HttpServer } from "effect/http"
+import * as Http from "node:http"
+import { join } from "node:path"
 import { ofTwoLocations, twoLocations } from "../../docs/examples/filters.ts"
 import { countIfAllowed, outcome } from "../../docs/examples/from-promises.ts"
 import { makeHandler } from "../../docs/examples/http-api.ts"
+import { makeServer as makeCopyServer } from "../../docs/examples/http-copy.ts"
 import { makeServer } from "../../docs/examples/http-server.ts"
 import { makeServer as makeStreamServer } from "../../docs/examples/http-stream.ts"
 import { userFrom, userFromText } from "../../docs/examples/ids.ts"
 import { users } from "../../docs/examples/kit.ts"
-import { Cursor, Forbidden, type ListError, RateLimited, TimePunches, Unauthorized } from "../../src/index.ts"
-import { FakeService, Fault } from "../../src/testing/index.ts"
+import { storeIn } from "../../docs/examples/sqlite-sync.ts"
+import {
+  CompanyId,
+  Cursor,
+  Forbidden,
+  type ListError,
+  RateLimited,
+  TimePunches,
+  Unauthorized
+} from "../../src/index.ts"
+import { Sync } from "../../src/sync/index.ts"
+import { defaultCompany, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
 import { layer as layerTest, punch } from "../../src/testing/TestClient.ts"
+import { temporaryFolder } from "../cli/support.ts"
 
 const failing = (error: ListError) => Layer.mock(TimePunches)({ list: () => Stream.fail(error) })
 
@@ -138,5 +152,51 @@ describe("the recipes", () => {
         assert.strictEqual((yield* get("4021"))[0], 502)
       }).pipe(Effect.scoped),
     20_000
+  )
+
+  it.live(
+    "stream a copy to callers of whom some never read and some go away, beside a sync",
+    () =>
+      Effect.gen(function*() {
+        const punches = generatePunches({ seed: 4, count: 15_000, companyId: defaultCompany.id, deletedShare: 0 })
+        const client = yield* Layer.build(layerTest({ punches }))
+        const service = Context.get(client, FakeService)
+        const store = storeIn(join(yield* temporaryFolder, "punches.db")).pipe(
+          Layer.provideMerge(Layer.succeedContext(client))
+        )
+        const context = yield* Layer.build(Layer.provideMerge(makeCopyServer(0), store))
+        const { address } = Context.get(context, HttpServer.HttpServer)
+        const port = "port" in address ? address.port : assert.fail(address._tag)
+        const url = `http://127.0.0.1:${port}/punches`
+        const get = Effect.promise(async () => {
+          const answer = await fetch(url)
+          return [answer.status, (await answer.text()).split("\n").length - 1]
+        })
+        const sync = Effect.provideContext(Sync.run(CompanyId.make(4021)), context)
+        const [unready] = yield* get
+        yield* sync
+        const idle = yield* Effect.forEach([1, 2, 3, 4], () =>
+          Effect.acquireRelease(
+            Effect.promise(() =>
+              new Promise<Http.ClientRequest>((resolve, reject) => {
+                const request = Http.get(url, { agent: false }, (response) => {
+                  response.pause()
+                  resolve(request)
+                }).on("error", reject)
+              })
+            ),
+            (request) => Effect.sync(() => request.destroy())
+          ))
+
+        yield* service.edit([punches[0]?.id ?? 0], { notes: "later" })
+        const { written } = yield* sync
+        idle[0]?.destroy()
+        const whole = yield* Effect.all([get, get], { concurrency: 2 })
+
+        assert.strictEqual(unready, 503)
+        assert.strictEqual(written, 1)
+        assert.deepStrictEqual(whole, [[200, 15_000], [200, 15_000]])
+      }).pipe(Effect.timeout("25 seconds"), Effect.scoped),
+    30_000
   )
 })
