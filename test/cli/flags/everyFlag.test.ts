@@ -43,6 +43,7 @@ const unlimited = [
   "KINDS",
   "FIELDS",
   "POSITION|now",
+  "NAME=TEXT",
   "TEXT",
   "NAME",
   "TAG",
