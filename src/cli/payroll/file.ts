@@ -129,11 +129,13 @@ const writeFile = Effect.fnUntraced(function*(input: FileInput) {
     note: note.pipe(
       Effect.provide(layerCopy(company, target, false)),
       Effect.asVoid,
-      // The file is there: it is as good as without a note.
-      Effect.catch(({ message }) =>
-        printWarning(
-          `the file was written, and close ${closes.join(" and ")} has no note of it: ${printable(message)}`
-        )
+      // The file is there: it is as good as without a note, unless its revision was voided or erased meanwhile.
+      Effect.catch((error) =>
+        error._tag === "UnknownClose"
+          ? usage(error.message, "The file was written before that: do not pay it.")
+          : printWarning(
+            `the file was written, and close ${closes.join(" and ")} has no note of it: ${printable(error.message)}`
+          )
       )
     )
   }

@@ -2,8 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
+import type { FakeService } from "../../../src/testing/index.ts"
 import { byCode } from "../../support/mappings.ts"
-import { cli, execute, inFakeOf, onCopy, read, temporaryFolder } from "../support.ts"
+import { cli, companyOnly, execute, inFakeOf, onCopy, read, temporaryFolder } from "../support.ts"
 import { shift } from "./checkSupport.ts"
 
 /** A closed week of two persons, the mapping and the codes of its file; `run` has no credential and no address. */
@@ -80,5 +81,56 @@ describe("time-punches payroll file --output", () => {
       assert.match(unnoted.stderr, /the file was written, and close 1 has no note of it: .*cannot be noted/)
       assert.include(read(`${folder}/pay.csv`), "00501,REG,8.00,")
       assert.lengthOf(yield* notes, 1)
+    })))
+  it.live("fails for a revision that is voided before its file is noted, and says not to pay that file", () =>
+    inFake(Effect.gen(function*() {
+      const { folder, run } = yield* opened
+      const service = yield* Effect.context<FakeService>()
+      const voided = run("payroll", "void", "1.1", "--note", "not sent").pipe(Effect.map(done), Effect.provide(service))
+      const of = (name: string) => `${folder}/${name}`
+      const { code, stderr } = yield* cli(
+        [
+          ...["payroll", "file", "1.1", "--mapping", of("codes.json"), "--codes", of("codes.csv")],
+          ...["--output", of("pay.csv"), "--database", of("punches.db")]
+        ],
+        {
+          env: companyOnly,
+          files: (fs) => ({ ...fs, link: (from, to) => Effect.andThen(voided, fs.link(from, to)) })
+        }
+      )
+      assert.strictEqual(code, 2)
+      assert.match(stderr, /1\.1: it was voided by 1\.2, so there is nothing to pay of it/)
+      assert.match(stderr, /The file was written before that: do not pay it\./)
+      assert.isTrue(Fs.existsSync(of("pay.csv")))
+    })))
+
+  it.live("prints nothing of a file by day whose history was edited by hand, with exit code 7", () =>
+    inFake(Effect.gen(function*() {
+      const { folder, run, write } = yield* opened
+      write(
+        "days.json",
+        JSON.stringify({
+          v: 1,
+          by: ["user", "day"],
+          hours: "decimal:2",
+          rounding: "halfUp",
+          columns: [
+            { header: "Employee", value: "userCode" },
+            { header: "Day", value: "date" },
+            { header: "Hours", value: "hours" }
+          ]
+        })
+      )
+      const byDay = ["payroll", "file", "1.1", "--mapping", "days.json", "--codes", "codes.csv"]
+      const { stdout } = yield* run(...byDay)
+      assert.include(stdout, ",2026-03-03,8.00")
+      // What it knows of an instant without a later version is in the rows of now.
+      execute(`${folder}/punches.db`, "UPDATE time_punches SET hourly_wage = hourly_wage + 100 WHERE user_id = 501")
+      for (const output of [[], ["--output", "days.csv"]]) {
+        const edited = yield* run(...byDay, ...output)
+        assert.deepStrictEqual([edited.code, edited.stdout], [7, ""])
+        assert.match(edited.stderr, /1\.1: its history was edited, users 501/)
+      }
+      assert.isFalse(Fs.existsSync(`${folder}/days.csv`))
     })))
 })
