@@ -2,10 +2,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fs from "node:fs"
-import type { FakeService } from "../../../src/testing/index.ts"
+import { twoCompanies } from "../../../src/cli/sandbox/companies.ts"
+import { FakeService } from "../../../src/testing/index.ts"
+import { root } from "../../docs/support/examples.ts"
 import { byCode } from "../../support/mappings.ts"
 import { cli, companyOnly, execute, inFakeOf, onCopy, read, temporaryFolder } from "../support.ts"
-import { shift } from "./checkSupport.ts"
+import { punch, shift } from "./checkSupport.ts"
 
 /** A closed week of two persons, the mapping and the codes of its file; `run` has no credential and no address. */
 const opened = Effect.gen(function*() {
@@ -90,8 +92,11 @@ describe("time-punches payroll file --output", () => {
       const of = (name: string) => `${folder}/${name}`
       const { code, stderr } = yield* cli(
         [
-          ...["payroll", "file", "1.1", "--mapping", of("codes.json"), "--codes", of("codes.csv")],
-          ...["--output", of("pay.csv"), "--database", of("punches.db")]
+          ...args.map((arg) => /^[\w-]+\.(csv|json)$/.test(arg) ? of(arg) : arg),
+          "--output",
+          of("pay.csv"),
+          "--database",
+          of("punches.db")
         ],
         {
           env: companyOnly,
@@ -133,4 +138,58 @@ describe("time-punches payroll file --output", () => {
       }
       assert.isFalse(Fs.existsSync(`${folder}/days.csv`))
     })))
+})
+
+describe("time-punches payroll file --example", () => {
+  const folder = `${root}docs/examples/payroll-files`
+  const [titles = "", ...lines] = read(`${folder}/punches.csv`).trimEnd().split("\n")
+  const punches = lines.map((line) => {
+    const cells = Object.fromEntries(titles.split(",").map((title, at) => [title, line.split(",")[at] ?? ""]))
+    const number = (title: string) => Number(cells[title])
+    return punch(number("id"), cells["clocked_in"] ?? "", null, {
+      user_id: number("user_id"),
+      clocked_out: cells["clocked_out"] ?? "",
+      hourly_wage: number("hourly_wage"),
+      tips: number("tips")
+    })
+  })
+  const period = ["--week", "2026-03-02", "--zone", "America/New_York"]
+  const thresholds = ["--weekly-threshold", "40h", "--double-threshold", "12h"]
+  const names = Fs.readdirSync(folder).filter((file) => file.endsWith(".txt")).map((file) => file.slice(0, -4))
+
+  it.live.each(names)(
+    "prints a mapping that writes the file beside it, and the sandbox has people for: %s",
+    (name) =>
+      Effect.gen(function*() {
+        const mapping = `${yield* temporaryFolder}/mapping.json`
+        const file = ["payroll", "file"]
+        done(yield* cli([...file, "--example", name, "--output", mapping]))
+        assert.strictEqual(read(mapping), read(`${folder}/${name}.json`))
+        const output = `${mapping}.txt`
+        const preview = [
+          ...file,
+          "--preview",
+          ...period,
+          ...thresholds,
+          "--mapping",
+          mapping,
+          "--codes",
+          `${folder}/codes.csv`
+        ]
+        done(yield* cli([...preview, "--output", output]))
+        assert.deepStrictEqual(Fs.readFileSync(output), Fs.readFileSync(`${folder}/${name}.txt`))
+        const ofSandbox = FakeService.layer({ punches: twoCompanies(300, 9153).punchesOf(0) })
+        const shown = yield* Effect.provide(cli(preview), ofSandbox)
+        done(shown)
+        assert.isAbove(shown.stdout.split("\n").length, 8)
+        const refused = yield* cli([...preview, "--example", name])
+        assert.deepStrictEqual([refused.code, refused.stdout], [2, ""])
+        assert.match(refused.stderr, /--example prints a mapping alone: --preview is for a file/)
+      }).pipe(inFakeOf(punches))
+  )
+
+  it("has six of them, each with its file", () => {
+    assert.lengthOf(names, 6)
+    assert.lengthOf(Fs.readdirSync(folder), 14)
+  })
 })
