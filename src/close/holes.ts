@@ -62,12 +62,12 @@ export const holes = (
       )
     ))
 
-/** The closes beside a time, and its dates or instants: times with the same text are one to a person. */
+/** The closes beside a time, and its dates or instants: times with the same text are one to a person. @internal */
 export const besideOf = ({ dates, earlier, interval, later }: Time): string =>
   [earlier?.close, later?.close, Option.match(dates, { onNone: () => interval.from, onSome: ({ first }) => first })]
     .join(" ")
 
-/** Whether each location of one of the closes is among those that were found. */
+/** Whether each location of one of the closes is among those that were found. @internal */
 export const isEverywhere = (
   found: ReadonlyArray<Pick<CloseTerms.Neighbour<unknown>, "locationId">>,
   closes: ReadonlyArray<Pick<CloseTerms.NumberedTerms, "terms"> | undefined>
@@ -166,7 +166,7 @@ const measure = Effect.fnUntraced(function*(
   return sums
 })
 
-/** The gaps as a revision records them, with what lies in each now. */
+/** The gaps as a revision records them, with what lies in each now. @internal */
 export const acceptedGaps = (books: Books, gaps: ReadonlyArray<Time>) =>
   Effect.map(
     measure(books, gaps),
@@ -381,7 +381,7 @@ const gapsOf = (all: ReadonlyArray<StoredClose>): ReadonlyArray<Gap> =>
     })
   )
 
-/** Time at a location that no active close has. */
+/** Time at a location that no active close has. @internal */
 export interface Time {
   /** The active closes before it and behind it. */
   readonly earlier: CloseTerms.NumberedTerms | undefined

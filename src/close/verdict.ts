@@ -15,7 +15,7 @@ import { type ActiveClose, readSums, type StoredClose } from "./rows.ts"
 /** The number of the rules by which a revision is summed. It changes with a release that sums in another way. */
 export const sumRules = 1
 
-/** The sums of the punches of a close beside the others, now or at an instant of the history. */
+/** The sums of the punches of a close beside the others, now or at an instant of the history. @internal */
 export const sumsOf = (
   company: CompanyId,
   terms: CloseTerms,
@@ -29,7 +29,7 @@ export const sumsOf = (
 
 /**
  * A revision with a row for each date or punch, computed again from the history. Fails with `VerificationFailed` if they do not add
- * up to the recorded rows, or if the history does not reach it.
+ * up to the recorded rows, or if the history does not reach it. @internal
  */
 export const withDetail = Effect.fnUntraced(function*(
   books: CopiedBooks,

@@ -44,6 +44,11 @@ export interface User {
   readonly gid: number
 }
 
+/** Whether the command can be run as this user: only root can become one, and a build may be in a folder that is closed to others. */
+export const canBecome = (user: User): boolean =>
+  process.getuid?.() === 0 &&
+  ChildProcess.spawnSync(process.execPath, [bundle, "--version"], { ...user, cwd: "/", env: {} }).status === 0
+
 /** `cwd`: the folder in which it runs; default: that of this process. `user`: who runs it; default: who runs this process. */
 export const start = (
   args: ReadonlyArray<string>,

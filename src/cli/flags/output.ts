@@ -85,8 +85,9 @@ export const intoOutput = <A, E, R>(
       const stdio = yield* Stdio.Stdio
       const target = yield* resolveTarget(file, flag)
       yield* asOutput(target, `${flag} ${file}`)
-      if (!force && (yield* fs.exists(target))) return yield* fileExists(file, flag)
+      // Also before a refusal: a run that was killed behind its last step left a second name of the file that is there.
       yield* clear(target)
+      if (!force && (yield* fs.exists(target))) return yield* fileExists(file, flag)
       const part = scratchOf(target)
       yield* Effect.addFinalizer(() =>
         Effect.catch(fs.remove(part, { force: true }), (error) =>
@@ -215,7 +216,7 @@ export const openAt = Effect.fnUntraced(function*(file: string, at: number, take
 /**
  * Gives a file of an earlier run of this user the rights of a file in progress: another program may have left it open to others, and
  * a run that was killed before its last step may have left it without the right to write. Fails for any other file, and for one with
- * a second name, which may be of a file that is no part. Returns what it is.
+ * a second name, which may be that of another file. Returns what it is.
  */
 export const takeMine = (file: string, advice: string) =>
   ofFile(file, () =>
@@ -262,24 +263,6 @@ const exchanged = (file: string) =>
       code: exitCode.system
     })
   )
-
-/**
- * Writes a new file for its owner alone, and returns once it is on disk: it holds wages or secrets. A file that exists is left
- * as it is, and fails with `exists`; one that was written in part does not stay.
- */
-export const writeNew = Effect.fnUntraced(function*(file: string, text: string, exists: CommandFailure) {
-  const fs = yield* FileSystem.FileSystem
-  yield* fs.open(file, { flag: "wx", mode: ownerOnly }).pipe(
-    Effect.catchIf((error) => error.reason._tag === "AlreadyExists", () => Effect.fail(exists)),
-    Effect.flatMap((handle) =>
-      Effect.andThen(handle.writeAll(new TextEncoder().encode(text)), handle.sync).pipe(
-        naming(file),
-        Effect.onError(() => Effect.ignore(fs.remove(file)))
-      )
-    ),
-    Effect.scoped
-  )
-})
 
 /**
  * Replaces a file as a whole, once the text is on disk beside it, and returns what the new file is. A full disk leaves the file

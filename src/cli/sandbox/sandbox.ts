@@ -16,7 +16,7 @@ import { clientVariables, environmentLines } from "../../testing/page/environmen
 import type { FakeAccess } from "../../testing/service/options.ts"
 import { cannotListen, CommandFailure, exitCode, usage } from "../failure.ts"
 import { isJson, jsonFlags } from "../flags/form.ts"
-import { clear, fileOf, ifExists, intoOutput, replaceWhole, resolveTarget, writeNew } from "../flags/output.ts"
+import { clear, fileOf, ifExists, intoOutput, replaceWhole, resolveTarget } from "../flags/output.ts"
 import { fileFlag, intervalForm, nonBlank, onFlag, readInterval, readWhole, text, whole } from "../flags/values.ts"
 import { counted, countedPunches } from "../print/format.ts"
 import { printError, printHint } from "../print/messages.ts"
@@ -224,16 +224,20 @@ const isOwn = Effect.fnUntraced(function*(file: string) {
 
 /** Writes a file for `--variables`. One that the sandbox did not write may have what its owner needs: it is left as it is. */
 const writeVariables = Effect.fnUntraced(function*(named: string, variables: Readonly<Record<string, string>>) {
-  const file = yield* resolveTarget(named, "--write-env")
+  const fs = yield* FileSystem.FileSystem
+  const flag = "--write-env"
+  const file = yield* resolveTarget(named, flag)
   yield* clear(file)
   const text = mark + Object.entries(variables).map(([name, value]) => `${name}=${value}\n`).join("")
-  const exists = new CommandFailure({
-    message: `${named} exists, and no sandbox wrote it`,
-    advice: ["Remove it, or name another one."],
-    code: exitCode.system
-  })
-  if (yield* isOwn(file)) yield* replaceWhole(file, text)
-  else yield* writeNew(file, text, exists)
+  if (yield* isOwn(file)) return yield* replaceWhole(file, text)
+  if (yield* fs.exists(file)) {
+    return yield* new CommandFailure({
+      message: `${named} exists, and no sandbox wrote it`,
+      advice: ["Remove it, or name another one."],
+      code: exitCode.system
+    })
+  }
+  return yield* intoOutput(printLines(text.trimEnd().split("\n")), { output: Option.some(named), force: false, flag })
 })
 
 /** Writes ids and guids for `fleet add`; `true` if standard output has them. */

@@ -1,5 +1,5 @@
 /**
- * START HERE. Is this file mine, and nobody else's? Whether what stands at a path may be from another user, who could read or forge
+ * START HERE. Is this file mine alone? Whether what stands at a path may be from another user, who could read or forge
  * what is in it. What opens, replaces, resumes or removes a file asks here.
  */
 import { spawnSync } from "node:child_process"
@@ -165,7 +165,7 @@ export const removeOwn = (path: string): void => {
   if (found?.isFile() === true && found.uid === selfBeside(path)) Fs.rmSync(path, { force: true })
 }
 
-/** Who else may write a file that this user obeys, in words; `undefined` if it is nobody but root. */
+/** Who else may write a file that this user obeys, in words; `undefined` if only root may. */
 export const otherWriter = (file: string): string | undefined => {
   const found = Fs.statSync(file, { throwIfNoEntry: false })
   if (process.geteuid === undefined || found?.isFile() !== true) return undefined

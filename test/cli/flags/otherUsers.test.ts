@@ -9,15 +9,11 @@ import { FakeService, Fault } from "../../../src/testing/index.ts"
 import { needs } from "../../support/needs.ts"
 import { servicePunch } from "../../support/wire.ts"
 import { bundle } from "../bundle.ts"
-import { commandOf, ended, environmentOf, started, type User } from "../child.ts"
+import { canBecome, commandOf, ended, environmentOf, started, type User } from "../child.ts"
 import { temporaryFolder } from "../support.ts"
 
 const one: User = { uid: 61_001, gid: 61_001 }
 const other: User = { uid: 61_002, gid: 61_002 }
-
-const canBecome = (user: User): boolean =>
-  process.getuid?.() === 0 &&
-  ChildProcess.spawnSync(process.execPath, [bundle, "--version"], { ...user, cwd: "/", env: {} }).status === 0
 
 const served = FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({
   punches: [1, 2, 3].map((id) => servicePunch({ id, user_id: 500 + id }))
