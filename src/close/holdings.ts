@@ -10,7 +10,7 @@ import { failedWith, opened } from "../sql/connection.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { CloseNumber, type RevisionId } from "./ids.ts"
 import * as RevisionName from "./RevisionName.ts"
-import { nameOf } from "./rows.ts"
+import { nameOf, readTotals } from "./rows.ts"
 
 /** One revision of a close, with the sums of its rows. A void has none. */
 export interface HeldRevision {
@@ -51,7 +51,8 @@ const readPeriod = Schema.decodeUnknownOption(PeriodText)
  */
 export const holdingsOf = (company: CompanyId): Effect.Effect<Holdings, SyncError, SqlClient> =>
   Effect.gen(function*() {
-    const { dialect: { bigint, forUpdate, tables }, sql } = yield* opened(company)
+    const database = yield* opened(company)
+    const { dialect: { bigint, forUpdate, tables }, sql } = database
     const isOurs = sql`company_id = ${bigint(company)}`
     return yield* Effect.gen(function*() {
       // A close holds up this row while it is written.
@@ -63,11 +64,8 @@ export const holdingsOf = (company: CompanyId): Effect.Effect<Holdings, SyncErro
       const revisions = yield* sql<
         Row
       >`SELECT close_id, number, kind FROM ${tables.closeState} WHERE ${isOurs} ORDER BY close_id, number`
-      const sums = yield* sql<Row>`SELECT close_id, number, CAST(sum(cost_cents) AS BIGINT) AS cost,
-        CAST(sum(tips_cents) AS BIGINT) AS tips
-        FROM ${tables.closeRow} WHERE ${isOurs} GROUP BY close_id, number`
+      const totals = yield* readTotals({ company, database })
       const idOf = (row: Row) => RevisionName.print(nameOf(row))
-      const sumsBy = new Map(sums.map((row) => [idOf(row), row] as const))
       const punches = numberOf(counts?.["punches"])
       const versions = numberOf(counts?.["versions"])
       return {
@@ -79,12 +77,12 @@ export const holdingsOf = (company: CompanyId): Effect.Effect<Holdings, SyncErro
           close: CloseNumber.make(numberOf(close)),
           period: readPeriod(terms),
           revisions: revisions.filter(({ close_id }) => numberOf(close_id) === numberOf(close)).map((row) => {
-            const sum = sumsBy.get(idOf(row))
+            const sum = totals.get(idOf(row))
             return {
               revision: idOf(row),
               isVoid: row["kind"] === "void" || row["kind"] === "mistake",
-              cost: numberOf(sum?.["cost"] ?? 0),
-              tips: numberOf(sum?.["tips"] ?? 0)
+              cost: sum?.cost ?? 0,
+              tips: sum?.tips ?? 0
             }
           })
         }))

@@ -1,5 +1,6 @@
 /** The record as it is read: closes and revisions by their names, and the files of a revision that were written out. */
 import type * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -13,17 +14,58 @@ import { notFound, refusal, type UnknownClose, voidedBy } from "./CloseError.ts"
 import type * as CloseTerms from "./CloseTerms.ts"
 import { insertFile, readFiles } from "./files.ts"
 import type { CloseNumber, RevisionId } from "./ids.ts"
-import { type ActiveRevision, activeRevisions, type ClosedPeriod, getPrevious, getVoid } from "./Revision.ts"
+import {
+  type ActiveRevision,
+  activeRevisions,
+  type ClosedPeriod,
+  getPrevious,
+  getVoid,
+  type RecordedRevision
+} from "./Revision.ts"
 import * as RevisionName from "./RevisionName.ts"
-import { type CloseTables, recorded, type StoredClose } from "./rows.ts"
+import { type CloseTables, readTotals, recorded, type StoredClose, type Totals } from "./rows.ts"
 import type { WriteOptions } from "./write.ts"
 import type { FileForm, WrittenFile } from "./WrittenFile.ts"
 
-/** The closes of a company, each with all its revisions and sums. */
+/** The closes of a company, each with all its revisions and sums. `totals` reads no rows: it is for a list of many closes. */
 export const list = (
   company: CompanyId
 ): Effect.Effect<ReadonlyArray<ClosedPeriod>, SyncError, SqlClient> =>
   inBooks(company, (books) => Effect.forEach(books.all, (each) => withSums(books, each)))
+
+/** A revision without its rows, and what they add up to. */
+export interface RevisionTotals extends Omit<RecordedRevision, "rows"> {
+  /** What its rows add up to. */
+  readonly totals: Totals
+}
+
+/** A close with the totals of its revisions. */
+export interface ClosedTotals extends Omit<ClosedPeriod, "revisions"> {
+  /** Its revisions, voids too, in the order in which they were written. A void has no amounts. */
+  readonly revisions: ReadonlyArray<RevisionTotals>
+}
+
+const noTotals: Totals = { people: 0, net: Duration.zero, cost: 0, tips: 0, hasTips: false }
+
+/** The closes of a company, each with all its revisions and their totals, which the database adds up. */
+export const totals = (
+  company: CompanyId
+): Effect.Effect<ReadonlyArray<ClosedTotals>, SyncError, SqlClient> =>
+  inBooks(
+    company,
+    (books) =>
+      Effect.map(readTotals(books), (totals) =>
+        books.all.map(({ close, revisions, terms }) => ({
+          close,
+          terms,
+          revisions: revisions.map(({ number: _number, token: _token, ...revision }): RevisionTotals => ({
+            ...revision,
+            first: terms.first,
+            last: terms.last,
+            totals: totals.get(revision.id) ?? noTotals
+          }))
+        })))
+  )
 
 /** A close with all its revisions and sums. Fails with `UnknownClose` for a number that no close has. */
 export const get = (

@@ -1,6 +1,7 @@
 /** Random closes of two companies in one database, against a second computation that shares no code with `src`. */
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, DateTime, Duration, Effect, Option, Result, Stream } from "effect"
+import { totalOf } from "../../src/cli/payroll/print.ts"
 import { Blocker, Close, CloseSums, CloseTerms, type RecordedRevision } from "../../src/close/index.ts"
 import {
   BreakId,
@@ -252,6 +253,14 @@ const runPlan = Effect.fnUntraced(
     const assertRead = Effect.fnUntraced(function*(of: Current) {
       const read = yield* copy.run(Close.list(of.id))
       assert.deepStrictEqual(read.map(({ close }) => close), of.closes.map(({ close }) => close), hint())
+      assert.deepStrictEqual(
+        yield* copy.run(Close.totals(of.id)),
+        read.map(({ revisions, ...close }) => ({
+          ...close,
+          revisions: revisions.map(({ rows, ...revision }) => ({ ...revision, totals: totalOf({ rows }) }))
+        })),
+        hint()
+      )
       for (const known of of.closes) {
         const revisions = read.find(({ close }) => close === known.close)?.revisions ?? []
         assert.lengthOf(revisions, known.written, hint())

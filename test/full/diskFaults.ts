@@ -146,7 +146,7 @@ const mapping = JSON.stringify({
   lineEnd: "\n"
 })
 
-/** Names of scratch files are the same in each run, so that strace can be told them; no process has this number. */
+/** Names of scratch files are the same in each run, so that strace can name them; no process has this number. */
 const sameNames = `data:text/javascript,${
   encodeURIComponent(`
 import Crypto from "node:crypto"

@@ -114,7 +114,7 @@ const said = (running: Running, text: string | RegExp) =>
 
 const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) => effect.pipe(Effect.scoped, Effect.provide(served))
 
-describe("a PostgreSQL that is silent", () => {
+describe.concurrent("a PostgreSQL that is silent", () => {
   it.live.each(["mute", "muteOnceBegun"] as const)(
     "from the start ends every verb with 8 after 30 seconds: %s",
     (mode, context) => {

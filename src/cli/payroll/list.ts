@@ -4,7 +4,7 @@ import * as Close from "../../close/Close.ts"
 import { intoOutput } from "../flags/output.ts"
 import { printError } from "../print/messages.ts"
 import { makeVerb } from "../verb.ts"
-import { printRows, printRowsAsJson, rowsOf } from "./print.ts"
+import { printRows, printRowsAsJson, rowsOf, totalOf } from "./print.ts"
 import { openRecord, readFlags, warnOfHoles } from "./record.ts"
 
 export const verb = makeVerb(
@@ -12,10 +12,11 @@ export const verb = makeVerb(
   readFlags,
   Effect.fnUntraced(function*(input) {
     const { company, json, layer } = yield* openRecord(input, "list")
-    const rows = rowsOf(yield* Effect.provide(Close.list(company), layer))
-    if (json) yield* printRowsAsJson(rows)
-    else if (rows.length === 0) yield* printError("no period was closed yet")
-    else yield* printRows(rows)
+    if (json) yield* printRowsAsJson(rowsOf(yield* Effect.provide(Close.list(company), layer), totalOf))
+    else {
+      const rows = rowsOf(yield* Effect.provide(Close.totals(company), layer), ({ totals }) => totals)
+      yield* rows.length === 0 ? printError("no period was closed yet") : printRows(rows)
+    }
     yield* Effect.provide(warnOfHoles(company), layer)
   }, intoOutput),
   {

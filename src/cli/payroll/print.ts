@@ -32,7 +32,7 @@ const encodeDue = ({ after, difference: { rows } }: Close.AmountDue) => ({
 })
 
 /** Revisions with their sums, and whether each is active, as JSON. */
-export const printRowsAsJson = (rows: ReadonlyArray<Pick<RevisionRow, "revision" | "isActive">>) =>
+export const printRowsAsJson = (rows: ReadonlyArray<Pick<RevisionRow<Revision>, "revision" | "isActive">>) =>
   printLines([jsonArray(rows.map(({ isActive, revision }) => ({ ...encodeRevision(revision), active: isActive })))])
 
 /** Revisions that were just written, as JSON. */
@@ -184,37 +184,47 @@ export const printPeople = Effect.fnUntraced(function*(sums: CloseSums.CloseSums
   yield* printLines(peopleLines(sums, names, yield* screen))
 })
 
-interface RevisionRow {
-  readonly revision: Revision
+interface RevisionRow<out R = Omit<Revision, "rows">> {
+  readonly revision: R
   /** Whether it was paid, as far as the record says: only then its amounts count. */
   readonly isActive: boolean
   /** Its sums. */
-  readonly sum: Sum
+  readonly sum: Close.Totals
   /** What they have more than those of the revision that it follows. */
-  readonly due: Sum
+  readonly due: Amount
   /** Whether a person has tips in it, or had some in the revision that it follows. */
   readonly hasTips: boolean
 }
 
-type Sum = ReturnType<typeof sumOf>
+type Amount = Pick<Close.Totals, "net" | "cost" | "tips">
 
-const sumOf = ({ rows }: CloseSums.CloseSums) => {
+/** The totals of a revision that was read with its rows. */
+export const totalOf = ({ rows }: CloseSums.CloseSums): Close.Totals => {
   const { cost, net, tips } = Amounts.total(rows)
-  return { net: Duration.millis(net), cost, tips, people: new Set(rows.map(({ userId }) => userId)).size }
+  const people = new Set(rows.map(({ userId }) => userId)).size
+  return { net: Duration.millis(net), cost, tips, people, hasTips: rows.some(({ tips }) => tips !== 0) }
 }
 
-/** The revisions of closes with their sums, and what is due with each. */
-export const rowsOf = (closes: ReadonlyArray<ClosedPeriod>): ReadonlyArray<RevisionRow> =>
+/** The revisions of closes with their totals, and what is due with each. */
+export const rowsOf = <R extends Omit<Revision, "rows">>(
+  closes: ReadonlyArray<{ readonly revisions: ReadonlyArray<R> }>,
+  totalOf: (revision: R) => Close.Totals
+): ReadonlyArray<RevisionRow<R>> =>
   closes.flatMap(({ revisions }) => {
     const active = new Set<string>(activeRevisions(revisions).map(({ id }) => id))
     return revisions.map((revision) => {
-      const previous = Option.getOrElse(getPrevious(revisions, revision), () => CloseSums.empty)
+      const sum = totalOf(revision)
+      const before = Option.getOrUndefined(Option.map(getPrevious(revisions, revision), totalOf))
       return {
         revision,
         isActive: active.has(revision.id),
-        sum: sumOf(revision),
-        due: sumOf(CloseSums.difference(revision, previous)),
-        hasTips: [...previous.rows, ...revision.rows].some(({ tips }) => tips !== 0)
+        sum,
+        due: before === undefined ? sum : {
+          net: Duration.millis(Duration.toMillis(sum.net) - Duration.toMillis(before.net)),
+          cost: sum.cost - before.cost,
+          tips: sum.tips - before.tips
+        },
+        hasTips: sum.hasTips || before?.hasTips === true
       }
     })
   })
@@ -246,7 +256,7 @@ const amountColumn = (title: string, cell: (row: RevisionRow) => string, dropOrd
 })
 
 /** What is due with a revision. Empty unless it is active, so that the column adds up to what was paid. */
-const dueColumn = (title: string, cell: (due: Sum) => string, dropOrder?: number) =>
+const dueColumn = (title: string, cell: (due: Amount) => string, dropOrder?: number) =>
   amountColumn(title, ({ due, isActive }) => isActive ? cell(due) : "", dropOrder)
 
 const tipColumns: ReadonlyArray<Column<RevisionRow>> = [

@@ -6,7 +6,7 @@ import { notFound, refusal } from "../../close/CloseError.ts"
 import { namesFlag } from "../flags/names.ts"
 import { intoOutput } from "../flags/output.ts"
 import { makeVerb } from "../verb.ts"
-import { printPeople, printRecord, printRows, printRowsAsJson, rowsOf } from "./print.ts"
+import { printPeople, printRecord, printRows, printRowsAsJson, rowsOf, totalOf } from "./print.ts"
 import { openRecord, readFlags, revisionName } from "./record.ts"
 
 export const verb = makeVerb(
@@ -16,7 +16,7 @@ export const verb = makeVerb(
     const { company, json, layer, names } = yield* openRecord(input, "show")
     const { close, name, number } = input.revision
     const whole = yield* Effect.provide(Close.get(company, close), layer)
-    const rows = rowsOf([whole])
+    const rows = rowsOf([whole], totalOf)
     if (Option.isNone(number)) return yield* json ? printRecord(whole) : printRows(rows)
     const row = rows.find(({ revision }) => revision.id === name)
     if (row === undefined) return yield* refusal(company, name)(notFound.revision)
