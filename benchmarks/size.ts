@@ -64,6 +64,16 @@ export default {
   fetch: async (_, env) =>
     new Response(String(await Effect.runPromise(TimePunches.list(CompanyId.make(7)).pipe(Stream.runCount, Effect.provide(live(env))))))
 }`,
+  promise: `import { makeClient } from "effect-time-punches/promise"
+export default {
+  fetch: async (_, env) => {
+    const client = makeClient({ baseUrl: env.URL, companyId: 7, credentials: { accessToken: env.TOKEN } })
+    let count = 0
+    for await (const _ of client.list()) count++
+    await client.close()
+    return new Response(String(count))
+  }
+}`,
   single: `import { CompanyId } from "effect-time-punches"\nexport default CompanyId.make(7)`
 }
 
@@ -194,6 +204,8 @@ export interface ImportRow {
   readonly ours: number
   /** The same library as one file: the cost of its code without that of its files. */
   readonly oneFile: number
+  /** The entry of promises. */
+  readonly promise: number
 }
 
 /** Milliseconds for what the library needs of `effect`, then for the library on top, each in a fresh process. */
@@ -228,10 +240,12 @@ const importTimes = async (dir: string): Promise<ImportRow> => {
   }
   const files = Array.from({ length: 9 }, () => times("effect-time-punches"))
   const oneFile = Array.from({ length: 9 }, () => times("./one.mjs"))
+  const promise = Array.from({ length: 9 }, () => times("effect-time-punches/promise"))
   return {
     effect: median(files.map(([effect]) => effect)),
     ours: median(files.map(([, ours]) => ours)),
-    oneFile: median(oneFile.map(([, ours]) => ours))
+    oneFile: median(oneFile.map(([, ours]) => ours)),
+    promise: median(promise.map(([, ours]) => ours))
   }
 }
 
@@ -248,6 +262,8 @@ export const size = (): Promise<Sizes> =>
     const rows = [
       await sizeOf("worker app, effect included", entries.worker, false),
       await sizeOf("worker app, effect left out", entries.worker, true),
+      await sizeOf("the same by promises, effect included", entries.promise, false),
+      await sizeOf("the same by promises, effect left out", entries.promise, true),
       await sizeOf("one function, effect left out", entries.single, true),
       await sizeOf("a loop over pages without the library", withoutLibrary, false)
     ]

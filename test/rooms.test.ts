@@ -155,7 +155,7 @@ const mayImport: Readonly<Record<string, ReadonlyArray<string>>> = {
   "fleet/store": ["fleet/base", "listing", "names", "internal/sql"],
   "fleet/base": ["sync", "listing", "names", "internal/sql", "internal/wire"],
   sql: ["sync", "listing", "payroll", "names", "internal/sql", "internal/wire"],
-  "sql/node": ["internal/files"],
+  "sql/node": ["internal/files", "internal/sql"],
   sync: ["client", "listing", "names", "internal/resilience", "internal/wire"],
   export: ["payroll", "names", "internal/wire"],
   payroll: ["names", "internal/wire"],

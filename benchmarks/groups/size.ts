@@ -20,7 +20,9 @@ export const size = (): Section => {
   )
   const importLine = `Importing what the library needs of \`effect\` takes ${
     number(imports.effect, 0)
-  } ms, the library on top ${number(imports.ours, 1)} ms, and ${number(imports.oneFile, 1)} ms as one file.`
+  } ms, the library on top ${number(imports.ours, 1)} ms, its entry of promises ${
+    number(imports.promise, 1)
+  } ms, and the library ${number(imports.oneFile, 1)} ms as one file.`
   return {
     name: "size",
     text: [sizeTable, partTable, roomTable, importLine].join("\n\n"),

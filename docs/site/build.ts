@@ -6,8 +6,8 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as TypeDoc from "typedoc"
 import { addPages, PageRouter, reachable, SiteTheme } from "./documents.ts"
-import { languagesOf, packageFirst, readPages } from "./pages.ts"
-import { callFunctions, foldCore, linkNames, nameModules } from "./reference.ts"
+import { languagesOf, readPages } from "./pages.ts"
+import { callFunctions, clientFirst, foldCore, linkNames, nameModules } from "./reference.ts"
 import { type Entry, namesOf, scriptOf, sectionsOf } from "./search.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -116,12 +116,13 @@ app.converter.on(TypeDoc.Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
 }, 1000)
 app.converter.on(TypeDoc.Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
   const file = TypeDoc.normalizePath(join(root, "README.md"))
-  const readme = new TypeDoc.MinimalSourceFile(packageFirst(readFileSync(file, "utf8")), file)
+  const readme = new TypeDoc.MinimalSourceFile(readFileSync(file, "utf8"), file)
   project.readme = app.converter.parseRawComment(readme, project.files).content
 }, -1000)
 app.converter.on(TypeDoc.Converter.EVENT_RESOLVE_END, ({ project }) => {
   foldCore(project)
   linkNames(project)
+  clientFirst(project)
 }, -1000)
 
 const project = await app.convert()

@@ -86,12 +86,24 @@ export class SiteTheme extends DefaultTheme {
   }
 }
 
+/** Names the column of each cell: a narrow window shows a row as a block, each cell behind its title. */
+const titled = (table: string): string => {
+  const titles = [...table.matchAll(/<th[^>]*>([^]*?)<\/th>/g)].map(([, title = ""]) =>
+    title.replaceAll(/<[^>]*>/g, "").replaceAll("\"", "&quot;")
+  )
+  return table.replaceAll(/<tr>[^]*?<\/tr>/g, (row) => {
+    let at = 0
+    return row.replaceAll("<td", () => `<td data-title="${titles[at++] ?? ""}"`)
+  })
+}
+
 /**
  * The page for a person without a mouse: what is wider than a window scrolls in itself, and can be reached; a heading that folds
  * its section has no link in it.
  */
 export const reachable = (html: string): string =>
   html.replaceAll("<pre>", "<pre tabindex=\"0\">")
+    .replaceAll(/<table>[^]*?<\/table>/g, titled)
     .replaceAll("<table>", "<div class=\"wide\" tabindex=\"0\"><table>")
     .replaceAll("</table>", "</table></div>")
     .replaceAll(/<summary[^]*?<\/summary>/g, (summary) => summary.replaceAll(/<a [^>]*tsd-anchor-icon[^]*?<\/a>/g, ""))

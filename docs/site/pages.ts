@@ -85,10 +85,6 @@ export const readPages = (root: string): Record<"pages" | "examples", ReadonlyAr
   return { pages: linkedFrom(root, "README.md").filter(({ path }) => !path.startsWith(folder)).map(withNext), examples }
 }
 
-/** The README with the commands of the package first: a reader of the site has no clone yet. */
-export const packageFirst = (readme: string): string =>
-  readme.replace(/^(In a clone:\n[^]*?^```\n\n)(As a package[^]*?)(?=^!\[)/m, "$2$1")
-
 /** The languages of the fences. */
 export const languagesOf = (pages: ReadonlyArray<SitePage>): ReadonlyArray<string> => [
   ...new Set(pages.flatMap(({ text }) => [...text.matchAll(/^```(\w+)$/gm)].map(([, language = ""]) => language)))

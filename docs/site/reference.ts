@@ -141,6 +141,17 @@ const linked = (
   })
 }
 
+/** Puts the client first among the names of its subpath. */
+export const clientFirst = (project: ProjectReflection): void => {
+  const first = (one: Reflection, other: Reflection) =>
+    Number(other.name === "TimePunches") - Number(one.name === "TimePunches")
+  for (const module of project.getChildrenByKind(ReflectionKind.Module)) {
+    module.children?.sort(first)
+    module.childrenIncludingDocuments?.sort(first)
+    for (const { children } of module.groups ?? []) children.sort(first)
+  }
+}
+
 /** A line that begins with a status, such as `401. The credential …`, is a sentence and not an item of a list. */
 const sentences = (parts: ReadonlyArray<CommentDisplayPart>): Array<CommentDisplayPart> =>
   parts.map((part, at) =>

@@ -50,7 +50,7 @@ export const sectionsOf = ({ contents = "", model, url }: PageEvent): ReadonlyAr
     const title = plain(heading)
     const parent = isPage ? "" : model.name
     const address = isPage ? url : `${url}#${id}`
-    const rows = [...body.matchAll(/<td>(<code>(?:--|[A-Z]+_)[^]*?)<\/td>([^]*?)<\/tr>/g)]
+    const rows = [...body.matchAll(/<td[^>]*>(<code>(?:--|[A-Z]+_)[^]*?)<\/td>([^]*?)<\/tr>/g)]
     const within = isPage ? title : `${parent} › ${title}`
     return [{ title, parent, url: address, text: plain(body), weight }].concat(
       rows.map(([, name = "", meaning = ""]) => (

@@ -127,7 +127,15 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
           ? unknownCommand(error.subcommand, event.helpDoc)
           : usageText(error)
       )
-      const advice = [`See ${path} --help.`]
+      const isPeriod = event.errors.some((error) =>
+        error._tag === "UnrecognizedOption" && periodWords.includes(error.option)
+      )
+      const advice = [
+        ...(isPeriod && event.helpDoc.flags.some(({ name }) => name === "from")
+          ? ["A period has --from and --to, --last, --week or --month: see time-punches help periods."]
+          : []),
+        `See ${path} --help.`
+      ]
       return yield* printFailure(
         { message: messages.join("; "), advice, code: exitCode.usage },
         [...messages.map((message) => `${path}: ${message}`), ...advice]
@@ -135,6 +143,9 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
     }
   }
 })
+
+/** What other commands call a period. */
+const periodWords = ["--since", "--until", "--start", "--end", "--after", "--before", "--date", "--day"]
 
 // These words are of the arguments, so what a terminal would obey in them is escaped.
 

@@ -52,7 +52,7 @@ import { CloseNumber, type RevisionId } from "./ids.ts"
 import { lossesOf, type LostHours } from "./losses.ts"
 import { gapLines, refuseAdded, refuseOverlap } from "./neighbours.ts"
 import { activeOne, revisionNamed, storedOf } from "./read.ts"
-import { activeRevisions, endedOf, getVoid, newestRevision, type Revision, termsAt } from "./Revision.ts"
+import { activeRevisions, endedOf, getVoid, isMistake, newestRevision, type Revision, termsAt } from "./Revision.ts"
 import * as RevisionName from "./RevisionName.ts"
 import { type ActiveClose, readSums } from "./rows.ts"
 import { type Corrected, movedOf, punchesIn, sumRules, verdictOf } from "./verdict.ts"
@@ -445,8 +445,8 @@ export interface Voided extends Revision {
 /**
  * Records that the newest revision of a close was not paid: its amounts are due again, with the next revision. If it was the
  * first one, no revision is active, and the close is over: its time is a hole until a close has it or accepts it. With `mistake`,
- * its time and the gaps that it accepted are as if the close had never been written. Fails with `UnknownClose` unless the revision is the newest active one,
- * and with `OutcomeUnknown` as `create` does.
+ * its time and the gaps that it accepted are as if the close had never been written; so can a close be let go of that is over.
+ * Fails with `UnknownClose` unless the revision is the newest active one, and with `OutcomeUnknown` as `create` does.
  */
 export const voidRevision = (
   company: CompanyId,
@@ -464,9 +464,11 @@ export const voidRevision = (
       if (known === undefined || revision === undefined) return refuse(notFound.revision)
       if (Option.isSome(revision.voids)) return refuse(`it is itself a void, of ${revision.voids.value}`)
       const voided = getVoid(known.revisions, revision)
-      if (Option.isSome(voided)) return refuse(`it was voided already, by ${voided.value.id}`)
+      // What was voided as not paid can still be let go of, since the close may be one that should never have been.
       const newest = Option.map(newestRevision(known.revisions), ({ id }) => id)
-      if (!Option.contains(newest, revision.id)) {
+      const letsGo = options.mistake === true && !isMistake(known) && revision.number === 1 && Option.isNone(newest)
+      if (Option.isSome(voided) && !letsGo) return refuse(`it was voided already, by ${voided.value.id}`)
+      if (!letsGo && !Option.contains(newest, revision.id)) {
         return refuse(
           `the newest active revision is ${
             Option.getOrElse(newest, () => "none")

@@ -408,7 +408,8 @@ const timesOf = (
 ): ReadonlyArray<Time> => {
   const placed = (closes: ReadonlyArray<CloseTerms.NumberedTerms>) =>
     closes.map((of) => ({ of, spans: CloseTerms.spansOf(of.terms) }))
-  const [taken, ended, gaps] = [placed(active), placed(endedOf(all)), gapsOf(all)]
+  const [taken, ended, mistakes] = [placed(active), placed(endedOf(all)), placed(all.filter(isMistake))]
+  const gaps = gapsOf(all)
   const locationIds = new Set([...taken, ...ended].flatMap(({ spans }) => Array.from(spans.keys())))
   return [...locationIds].flatMap((locationId) => {
     const at = (closes: typeof taken) =>
@@ -420,6 +421,7 @@ const timesOf = (
       locationId,
       at(taken).toSorted((one, other) => one.from - other.from),
       at(ended),
+      at(mistakes),
       gaps.filter(({ isAt }) => isAt(locationId))
     )
   })
@@ -429,10 +431,11 @@ const timesAt = (
   locationId: LocationId | undefined,
   taken: ReadonlyArray<Placed>,
   ended: ReadonlyArray<Placed>,
+  mistakes: ReadonlyArray<Placed>,
   gaps: ReadonlyArray<Gap>
 ): ReadonlyArray<Time> => {
-  const edges = [...taken, ...ended]
-  /** Of an instant at which a close begins or ends. */
+  const edges = [...taken, ...ended, ...mistakes]
+  /** Of an instant at which a close begins or ends: a gap that was accepted beside a mistake begins or ends with it. */
   const dateOf = (instant: number) => {
     const edge = edges.find(({ from, to }) => from === instant || to === instant)
     return edge?.to === instant ? CloseTerms.plusDays(edge.of.terms.last, 1) : edge?.of.terms.first
@@ -492,8 +495,12 @@ export const holesBefore = (
   close: CloseNumber,
   terms: CloseTerms.CloseTerms
 ): ReadonlyArray<Time> => {
-  const end = Math.max(...Array.from(CloseTerms.spansOf(terms).values(), ({ to }) => to))
-  return openHoles(all, [...active, { close, terms }]).filter(({ dates, interval }) =>
-    Option.match(dates, { onNone: () => interval.from < end, onSome: ({ first }) => first <= terms.last })
+  const spans = CloseTerms.spansOf(terms)
+  const end = Math.max(...Array.from(spans.values(), ({ to }) => to))
+  return openHoles(all, [...active, { close, terms }]).filter(({ dates, interval, locationId }) =>
+    Option.match(dates, {
+      onNone: () => interval.from < (CloseTerms.spanAt(spans, locationId)?.to ?? end),
+      onSome: ({ first }) => first <= terms.last
+    })
   )
 }

@@ -124,7 +124,7 @@ export const toHtml = <E, R>(
           : `The sums are those of revision ${newest.id}, of the copy at ${DateTime.formatIso(newest.at)}.`
       ],
       [
-        Page.keyFigures(people),
+        Page.keyFigures(people, people.length > 0 && shown !== undefined),
         revisionsSection(close),
         ...(people.length === 0 ? [] : [
           gotSection(close, people, names),

@@ -4,7 +4,6 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import type { InvalidRequest } from "../ApiError.ts"
 import {
   type BusinessDate,
@@ -15,7 +14,7 @@ import {
   type TimePunchId,
   type UserId
 } from "../Ids.ts"
-import { bytesOf, type FileLine, hourUnits, laidOut, numberText, textOf, type Unfit } from "./fileLayout.ts"
+import { bytesOf, type FileLine, hourForms, laidOut, numberText, textOf, UnfitCell } from "./fileLayout.ts"
 import {
   FormulaText,
   type Group,
@@ -31,14 +30,16 @@ import {
 import { addHours, apportionHours, exactHours, type HourClasses, noHours, roundHours, sumOfHours } from "./hourUnits.ts"
 import {
   addUpOf,
+  cellLists,
   type Column,
-  type ColumnValue,
+  hasHours,
   hourValues,
   isHourValue,
   isNumberValue,
   type Mapping,
   type MappingError,
-  payCodeKinds
+  payCodeKinds,
+  type RowKey
 } from "./mapping.ts"
 import { decodeMapping, refusalOf } from "./mappingRules.ts"
 import { type Checks, each, must, optional, refusalOf as optionsRefusalOf, type Wrong, wrong } from "./options.ts"
@@ -55,29 +56,7 @@ export {
   type WholeMapping,
   withDefaults
 } from "./mapping.ts"
-export { decodeMapping }
-
-/** A cell that the mapping cannot write: it is longer than its width, or has what the form cannot show. Nothing is cut. */
-export class UnfitCell extends Schema.TaggedError<UnfitCell>("effect-time-punches/PayrollFile/UnfitCell")("UnfitCell", {
-  /** Where it stands: a row counted from 1, the titles, or a line such as `trailer[0]`. */
-  place: Schema.String,
-  /** Its column, counted from 1. */
-  column: Schema.Natural,
-  /** Its text. */
-  text: Schema.String,
-  /** Why it does not fit. */
-  detail: Schema.String
-}) {
-  /** The place, the text and why it does not fit. */
-  override get message(): string {
-    return `${this.place}, column ${this.column}, ${JSON.stringify(this.text)}: ${this.detail}`
-  }
-
-  /** Whether the same call may succeed later with nothing changed: no. */
-  get isRetryable(): boolean {
-    return false
-  }
-}
+export { decodeMapping, UnfitCell }
 
 /** Why sums have no file by a mapping. */
 export type EncodeError = InvalidRequest | MappingError | MissingCodes | FormulaText | UnfitCell
@@ -278,12 +257,12 @@ export const encode = (
   const { also = [], codes, set = {}, state: shown } = options
   const invalid = optionsRefusalOf(options, encodeChecks)
   if (invalid !== undefined) return Result.fail(invalid)
-  const pairs = [options, ...also].map(({ previous, state }) => ({ state, previous: Option.getOrUndefined(previous) }))
+  const pairs = [options, ...also].map(({ previous, state }) => Arr.prepend(Option.toArray(previous), state))
   // Untyped code may pass a mapping that was not decoded: a word that is none would round down.
   const decoded = decodeMapping(mapping)
   if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
-  for (const { previous, state } of pairs) {
-    const refused = refusalOf(mapping, previous === undefined ? [state] : [state, previous], {
+  for (const pair of pairs) {
+    const refused = refusalOf(mapping, pair, {
       payDate: shown.payDate,
       fields: codes.fields ?? [],
       set: Object.keys(set)
@@ -291,29 +270,28 @@ export const encode = (
     if (refused !== undefined) return Result.fail(refused)
   }
   const cellTexts = makeTexts(mapping, codes, set, shown)
-  const unit = BigInt(hourUnits[mapping.hours])
+  const { unit } = hourForms[mapping.hours]
   const units = { unit, round: (time: bigint) => divide(time, unit, mapping.rounding) }
   const remainders = mapping.columns.map(() => 0n)
   const records = new Map<string, FileRow>()
-  for (const { previous, state } of pairs) {
-    // The texts of all sums are those of the first: only numbers differ.
-    const now = linesOf(mapping, cellTexts.of, groupsOf(state, units))
-    const then = linesOf(mapping, cellTexts.of, previous === undefined ? [] : groupsOf(previous, units))
-    const [hoursNow, hoursThen] = [hoursOf(mapping, now, units), hoursOf(mapping, then, units)]
-    for (const [key, line] of new Map([...then, ...now])) {
-      const [plus, minus] = [now.get(key)?.sums ?? nothing, then.get(key)?.sums ?? nothing]
+  const states = pairs.flatMap((pair) => pair.map((state, at): Signed => ({ state, sign: at === 0 ? 1n : -1n })))
+  // The texts of all sums are those of the first: only numbers differ.
+  for (const { sign, state } of states) {
+    const lines = linesOf(mapping, cellTexts.of, state, units)
+    const hours = hoursOf(mapping, lines, units)
+    for (const [key, line] of lines) {
       const known = records.get(key)
-      const cells = mapping.columns.map(({ value }, at) => {
-        const one = numberOf(value, line.kind, plus, hoursNow.get(key) ?? noHours)
-        const other = numberOf(value, line.kind, minus, hoursThen.get(key) ?? noHours)
-        if (one === undefined || other === undefined) return undefined
-        const left = (sums: GroupSums) => numberOf(value, line.kind, sums, exactHours(sums)) ?? 0n
-        if (hasHours(value, line.kind)) {
-          remainders[at] = (remainders[at] ?? 0n) + left(plus) - left(minus) - (one - other) * unit
+      const cells = mapping.columns.map((column, at) => {
+        const cell = numberOf(column, line, hours.get(key) ?? noHours)
+        if (cell === undefined) return undefined
+        if (hasHours(column, line.kind === "tips")) {
+          const exact = numberOf(column, line, exactHours(line.sums)) ?? 0n
+          remainders[at] = (remainders[at] ?? 0n) + sign * (exact - cell * unit)
         }
-        return one - other + (known?.cells[at] ?? 0n)
+        return sign * cell + (known?.cells[at] ?? 0n)
       })
-      const order = known !== undefined && compare(known.order, line.order) < 0 ? known.order : line.order
+      // Sums before place only what no other sums have.
+      const order = sign < 0n && known !== undefined ? known.order : least(known, line.order)
       records.set(key, { ...line, order, cells })
     }
   }
@@ -322,14 +300,14 @@ export const encode = (
   const rows = [...records.values()].filter(({ cells }) => cells.some((cell) => cell !== undefined && cell !== 0n))
     .toSorted((one, other) => compare(one.order, other.order))
   const text = textOf(mapping, fileLines(mapping, rows, cellTexts.sharedText))
-  if (!Predicate.isString(text)) return Result.fail(unfitCell(text))
+  if (!Predicate.isString(text)) return Result.fail(text)
   return Result.succeed({
     text,
     bytes: bytesOf(mapping, text),
     rows: rows.length,
-    remainders: mapping.columns.flatMap(({ header, value }, at) =>
-      isHourValue(value) || value === "quantity"
-        ? [{ header: header ?? `column ${at + 1}`, remainder: Duration.millis(Number(remainders[at])) }]
+    remainders: mapping.columns.flatMap((column, at) =>
+      hasHours(column)
+        ? [{ header: column.header ?? `column ${at + 1}`, remainder: Duration.millis(Number(remainders[at])) }]
         : []
     ),
     codes: cellTexts.usedCodes(),
@@ -340,16 +318,15 @@ export const encode = (
       userIds,
       rows: rows.flatMap((row, at) => row.code === code ? [at + 1] : [])
     })),
-    omitted: omittedOf(mapping, pairs)
+    omitted: omittedOf(mapping, states)
   })
 }
 
-/** Whether a number is of hours, and not of money. */
-const hasHours = (value: ColumnValue | undefined, kind: Kind): boolean =>
-  isHourValue(value) || (value === "quantity" && kind !== "tips")
-
-const unfitCell = ({ column, place, text, why }: Unfit) =>
-  new UnfitCell({ place, column: column + 1, text, detail: why })
+/** Sums, and whether they are added or taken off. */
+interface Signed {
+  readonly state: PayrollSums
+  readonly sign: bigint
+}
 
 /** The lines of a file: those before the titles, the titles, the rows, and those behind them. */
 const fileLines = (
@@ -357,7 +334,7 @@ const fileLines = (
   rows: ReadonlyArray<FileRow>,
   sharedText: (column: Column) => string | undefined
 ): ReadonlyArray<FileLine> => {
-  const { columns, header = true, preamble = [], trailer = [] } = mapping
+  const { columns, header = true } = mapping
   const printed = (column: Column, cell: bigint, isAmount: boolean) =>
     laidOut(mapping, column, numberText(mapping, column, cell, isAmount))
   /** A number of a line is the sum of the cells of all columns with its value. */
@@ -369,11 +346,9 @@ const fileLines = (
       .flatMap((row) => row.cells.filter((_, at) => columns[at]?.value === value))
     return printed(column, cells.reduce<bigint>((sum, cell) => sum + (cell ?? 0n), 0n), kind === "amount")
   }
-  const around = (name: "preamble" | "trailer", lines: NonNullable<Mapping["preamble"]>) =>
-    lines.map((line, at): FileLine =>
-      Predicate.isString(line)
-        ? line
-        : { place: `${name}[${at}]`, columns: line, cells: line.map((cell) => sharedText(cell) ?? sumText(cell)) }
+  const around = (name: "preamble" | "trailer") =>
+    cellLists(mapping).filter((list) => list.name === name).map(({ cells, path, text }): FileLine =>
+      text ?? { place: path, columns: cells, cells: cells.map((cell) => sharedText(cell) ?? sumText(cell)) }
     )
   // A title is a text, whatever its column has.
   const titles = columns.map(({ header = "", value, width }) => ({
@@ -382,7 +357,7 @@ const fileLines = (
     ...isNumberValue(value) && { align: "right" as const }
   }))
   return [
-    ...around("preamble", preamble),
+    ...around("preamble"),
     ...header ? [{ place: "the titles", columns: titles, cells: titles.map(({ constant }) => constant) }] : [],
     ...rows.map(({ cells, kind, texts }, row) => ({
       place: `row ${row + 1}`,
@@ -392,7 +367,7 @@ const fileLines = (
         return cell === undefined ? texts[at] ?? "" : printed(column, cell, kind === "tips")
       })
     })),
-    ...around("trailer", trailer)
+    ...around("trailer")
   ]
 }
 
@@ -408,26 +383,21 @@ const amountsIn = ({ columns, payCodes }: Mapping) => {
   }
 }
 
-const omittedOf = (
-  mapping: Mapping,
-  pairs: ReadonlyArray<{ readonly state: PayrollSums; readonly previous: PayrollSums | undefined }>
-): ReadonlyArray<OmittedAmount> => {
-  const people = new Map<UserId, GroupSums>()
-  const count = (sign: bigint, { net, ...row }: PayrollRow) => {
-    const sums = people.get(row.userId) ?? nothing
-    const [cost, tips] = [BigInt(row.cost) * sign, BigInt(row.tips) * sign]
-    people.set(row.userId, add(sums, { ...nothing, net: millisOf(net) * sign, cost, tips }))
-  }
-  for (const { previous, state } of pairs) {
-    for (const row of state.rows) count(1n, row)
-    for (const row of previous?.rows ?? []) count(-1n, row)
-  }
-  const of = (part: "net" | "cost" | "tips") => {
-    const amounts = Array.from(people.values(), (sums) => sums[part]).filter((amount) => amount !== 0n)
+const omittedOf = (mapping: Mapping, states: ReadonlyArray<Signed>): ReadonlyArray<OmittedAmount> => {
+  const of = (amountOf: (row: PayrollRow) => bigint) => {
+    const all = new Map<UserId, bigint>()
+    for (const { sign, state } of states) {
+      for (const row of state.rows) all.set(row.userId, (all.get(row.userId) ?? 0n) + sign * amountOf(row))
+    }
+    const amounts = [...all.values()].filter((amount) => amount !== 0n)
     return { people: amounts.length, sum: Number(amounts.reduce((sum, amount) => sum + amount, 0n)) }
   }
   const isIn = amountsIn(mapping)
-  const [hours, cost, tips] = [of("net"), of("cost"), of("tips")]
+  const [hours, cost, tips] = [
+    of(({ net }) => millisOf(net)),
+    of(({ cost }) => BigInt(cost)),
+    of(({ tips }) => BigInt(tips))
+  ]
   const all: ReadonlyArray<OmittedAmount> = [
     { ...hours, amount: "hours", sum: Duration.millis(hours.sum) },
     { ...cost, amount: "cost", sum: Cents.make(cost.sum) },
@@ -447,8 +417,6 @@ interface GroupSums {
   /** The hours of each row, rounded alone. */
   readonly units: HourClasses
 }
-
-const nothing: GroupSums = { net: 0n, over: 0n, double: 0n, cost: 0n, tips: 0n, punches: 0n, units: noHours }
 
 const add = (one: GroupSums, other: GroupSums): GroupSums => ({
   net: one.net + other.net,
@@ -477,28 +445,38 @@ interface FileRow extends Line {
   readonly cells: ReadonlyArray<bigint | undefined>
 }
 
-/** Sums the groups of equal texts. */
+/** Sums the rows of equal texts. */
 const linesOf = (
   { by, columns, payCodes }: Mapping,
   textsOf: ReturnType<typeof makeTexts>["of"],
-  groups: ReadonlyArray<Group & { readonly sums: GroupSums }>
+  state: PayrollSums,
+  { round }: Units
 ): ReadonlyMap<string, Line> => {
   const lines = new Map<string, Line>()
   const kinds = payCodes === undefined ? ["all" as const] : payCodeKinds.filter((kind) => payCodes[kind] !== undefined)
   const hasRate = columns.some(({ value }) => value === "rate")
-  for (const { ids, sums, wage } of groups) {
+  for (const row of state.rows) {
+    const ids: Group["ids"] = {
+      user: row.userId,
+      location: row.locationId,
+      department: Option.getOrUndefined(row.departmentId),
+      role: row.roleId,
+      day: row.date
+    }
+    const times = { net: millisOf(row.net), over: excessOf(row.over), double: excessOf(row.double) }
+    const amounts = { cost: BigInt(row.cost), tips: BigInt(row.tips), punches: BigInt(row.punches) }
+    const sums = { ...times, ...amounts, units: roundHours(times, round) }
     for (const [place, kind] of kinds.entries()) {
-      const made = textsOf({ ids, wage }, kind)
+      const made = textsOf({ ids, wage: row.hourlyWage }, kind)
       const key = JSON.stringify(made.texts)
       const known = lines.get(key)
-      const rate = hasRate && kind !== "tips" ? wage : undefined
-      const placeOf = (each: (typeof by)[number]) => each === "day" ? Date.parse(ids.day ?? "") : ids[each] ?? Infinity
-      const order = [...by.map(placeOf), rate ?? Infinity, place]
+      const placeOf = (each: RowKey) => each === "day" ? Date.parse(ids.day ?? "") : ids[each] ?? Infinity
+      const order = [...by.map(placeOf), hasRate && kind !== "tips" ? row.hourlyWage : Infinity, place]
       lines.set(key, {
         ...made,
         kind,
-        order: known !== undefined && compare(known.order, order) < 0 ? known.order : order,
-        sums: add(known?.sums ?? nothing, sums)
+        order: least(known, order),
+        sums: known === undefined ? sums : add(known.sums, sums)
       })
     }
   }
@@ -540,28 +518,9 @@ const compare = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): numb
   return at < 0 ? 0 : (one[at] ?? 0) < (other[at] ?? 0) ? -1 : 1
 }
 
-/** The rows of a state. */
-const groupsOf = ({ rows }: PayrollSums, { round }: Units): ReadonlyArray<Group & { readonly sums: GroupSums }> =>
-  rows.map((row) => {
-    const times = { net: millisOf(row.net), over: excessOf(row.over), double: excessOf(row.double) }
-    return {
-      ids: {
-        user: row.userId,
-        location: row.locationId,
-        department: Option.getOrUndefined(row.departmentId),
-        role: row.roleId,
-        day: row.date
-      },
-      wage: row.hourlyWage,
-      sums: {
-        ...times,
-        cost: BigInt(row.cost),
-        tips: BigInt(row.tips),
-        punches: BigInt(row.punches),
-        units: roundHours(times, round)
-      }
-    }
-  })
+/** The lesser order. */
+const least = (known: Line | undefined, order: Line["order"]): Line["order"] =>
+  known !== undefined && compare(known.order, order) < 0 ? known.order : order
 
 const millisOf = (duration: Duration.Duration): bigint => BigInt(Duration.toMillis(duration))
 
@@ -570,26 +529,13 @@ const excessOf = (excess: Option.Option<Duration.Duration>): bigint =>
 
 /** A number of a row; `undefined` for a text, and for a number that only another row of the group has. */
 const numberOf = (
-  value: ColumnValue | undefined,
-  kind: Kind,
-  { cost, punches, tips }: GroupSums,
-  hours: HourClasses
+  { value }: Column,
+  { kind, sums: { cost, punches, tips } }: Line,
+  classes: HourClasses
 ): bigint | undefined => {
   if (!isNumberValue(value)) return undefined
-  if (isHourValue(value)) {
-    if (kind === "tips") return undefined
-    return { hours: sumOfHours(hours), ...hours }[kind === "all" ? hourValues[value] : kind]
-  }
-  switch (value) {
-    case "amount":
-      return kind === "tips" ? tips : undefined
-    case "quantity":
-      return kind === "tips" ? tips : kind === "all" ? undefined : { hours: sumOfHours(hours), ...hours }[kind]
-    case "cost":
-      return cost
-    case "tips":
-      return tips
-    case "punches":
-      return punches
-  }
+  if (kind === "tips") return value === "amount" || value === "quantity" ? tips : undefined
+  const hours = { hours: sumOfHours(classes), ...classes }
+  if (isHourValue(value)) return hours[kind === "all" ? hourValues[value] : kind]
+  return { amount: undefined, quantity: kind === "all" ? undefined : hours[kind], cost, punches, tips }[value]
 }

@@ -1,4 +1,6 @@
 /** How a payroll file is laid out: its numbers and dates, widths, quotes, lines and bytes. */
+import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { type BusinessDate } from "../Ids.ts"
 import {
   amountForms,
@@ -6,50 +8,45 @@ import {
   type DateFormat,
   defaultFormat,
   defaults,
+  hasHours,
   isAmountValue,
-  isHourValue,
   isNumberValue,
+  isOneOf,
   type Mapping
 } from "./mapping.ts"
 
-/** The milliseconds of one unit in which hours are counted. */
-export const hourUnits = {
-  "decimal:2": 36_000,
-  "decimal:4": 360,
-  "h:mm": 60_000,
-  minutes: 60_000,
-  seconds: 1000
-} as const
+/** How hours are counted and written: the milliseconds of one unit, how many units an hour shows, and what stands before them. */
+export const hourForms = {
+  "decimal:2": { unit: 36_000n, parts: 100n },
+  "decimal:4": { unit: 360n, parts: 10_000n },
+  "h:mm": { unit: 60_000n, parts: 60n, mark: ":" },
+  minutes: { unit: 60_000n, parts: 1n },
+  seconds: { unit: 1000n, parts: 1n }
+} as const satisfies Record<Mapping["hours"], HourForm & { readonly unit: bigint }>
 
-export const dateText = (date: BusinessDate, format: DateFormat = defaultFormat): string => {
-  const [year = "", month = "", day = ""] = date.split("-")
+interface HourForm {
+  readonly parts: bigint
+  readonly mark?: string
+}
+
+/** Empty without a date. */
+export const dateText = (date: BusinessDate | undefined, format: DateFormat = defaultFormat): string => {
+  const [year = "", month = "", day = ""] = date?.split("-") ?? []
   const parts = { YYYY: year, YY: year.slice(2), MM: month, DD: day, M: `${Number(month)}`, D: `${Number(day)}` }
-  return format.replace(
-    /YYYY|YY|MM|DD|M|D/g,
-    (part) => Object.entries(parts).find(([name]) => name === part)?.[1] ?? ""
-  )
+  const isPart = isOneOf(Struct.keys(parts))
+  return date === undefined ? "" : format.replace(/YYYY|YY|MM|DD|M|D/g, (part) => isPart(part) ? parts[part] : "")
 }
 
 /** `isAmount`: whether a `quantity` is of money. */
 export const numberText = (mapping: Mapping, column: Column, cell: bigint, isAmount: boolean): string => {
   const { value, zero } = column
   if (cell === 0n && zero !== undefined) return ""
-  const isHours = isHourValue(value) || (value === "quantity" && !isAmount)
-  if (!isHours) {
-    const isCount = value === "rows" || (isAmountValue(value) && amountForms[value] === "count")
-    return isCount ? `${cell}` : moneyText(mapping, column, cell)
-  }
-  switch (mapping.hours) {
-    case "decimal:2":
-      return moneyText(mapping, column, cell)
-    case "decimal:4":
-      return fraction(cell, 10_000n, mapping.decimal ?? defaults.decimal)
-    case "h:mm":
-      return fraction(cell, 60n, ":")
-    case "minutes":
-    case "seconds":
-      return `${cell}`
-  }
+  const isCount = value === "rows" || (isAmountValue(value) && amountForms[value] === "count")
+  const form: HourForm = hasHours(column, isAmount) ? hourForms[mapping.hours] : { parts: isCount ? 1n : 100n }
+  if (form.parts === 1n) return `${cell}`
+  return form.parts === 100n
+    ? moneyText(mapping, column, cell)
+    : fraction(cell, form.parts, form.mark ?? mapping.decimal ?? defaults.decimal)
 }
 
 /** Hundredths, with zeros behind them if the column has more digits. */
@@ -67,14 +64,18 @@ const isNumber = ({ value }: Column): boolean => isNumberValue(value) || value =
 
 const isText = (column: Column): boolean => !isNumber(column) && column.value !== "rate"
 
+/** At which end a cell of the column stands in its width. */
+export const alignOf = (column: Column): "left" | "right" => column.align ?? (isText(column) ? "left" : "right")
+
 const lengthOf = (text: string): number => [...text].length
 
 /** A cell in its width, which a longer one keeps: `UnfitCell` then names it. */
 export const laidOut = ({ encoding }: Mapping, column: Column, cell: string): string => {
   const text = encoding === "windows-1252" ? cell.normalize("NFC") : cell
-  const { align = isText(column) ? "left" : "right", pad = " ", width = 0 } = column
+  const { pad = " ", width = 0 } = column
   const missing = Math.max(0, width - lengthOf(text))
-  if (missing === 0 || text === "" || align === "left") return text + (text === "" ? " " : pad).repeat(missing)
+  if (missing === 0 || text === "" || alignOf(column) === "left")
+    return text + (text === "" ? " " : pad).repeat(missing)
   const sign = pad === "0" && isNumber(column) && text.startsWith("-") ? "-" : ""
   return sign + pad.repeat(missing) + text.slice(sign.length)
 }
@@ -86,16 +87,30 @@ export type FileLine = string | {
   readonly cells: ReadonlyArray<string>
 }
 
-/** A cell that a mapping cannot write: where it stands, and why. */
-export interface Unfit {
-  readonly place: string
-  readonly column: number
-  readonly text: string
-  readonly why: string
+/** A cell that the mapping cannot write: it is longer than its width, or has what the form cannot show. Nothing is cut. */
+export class UnfitCell extends Schema.TaggedError<UnfitCell>("effect-time-punches/PayrollFile/UnfitCell")("UnfitCell", {
+  /** Where it stands: a row counted from 1, the titles, or a line such as `trailer[0]`. */
+  place: Schema.String,
+  /** Its column, counted from 1. */
+  column: Schema.Natural,
+  /** Its text. */
+  text: Schema.String,
+  /** Why it does not fit. */
+  detail: Schema.String
+}) {
+  /** The place, the text and why it does not fit. */
+  override get message(): string {
+    return `${this.place}, column ${this.column}, ${JSON.stringify(this.text)}: ${this.detail}`
+  }
+
+  /** Whether the same call may succeed later with nothing changed: no. */
+  get isRetryable(): boolean {
+    return false
+  }
 }
 
 /** The text of a file, or the first cell that does not fit. */
-export const textOf = (mapping: Mapping, lines: ReadonlyArray<FileLine>): string | Unfit => {
+export const textOf = (mapping: Mapping, lines: ReadonlyArray<FileLine>): string | UnfitCell => {
   const { encoding, lineEnd, quote, separator } = { ...defaults, ...mapping }
   // In a file of widths, quotes would move what stands behind them.
   const isBare = quote === "never" || (quote === "whenNeeded" && separator === "")
@@ -123,9 +138,9 @@ export const textOf = (mapping: Mapping, lines: ReadonlyArray<FileLine>): string
     const texts: Array<string> = []
     for (const [at, cell] of cells.entries()) {
       const column = columns[at] ?? {}
-      const text = typeof line === "string" && encoding !== "windows-1252" ? cell : laidOut(mapping, column, cell)
+      const text = laidOut(mapping, column, cell)
       const why = whyUnfit(column, text)
-      if (why !== undefined) return { place, column: at, text, why }
+      if (why !== undefined) return new UnfitCell({ place, column: at + 1, text, detail: why })
       texts.push(typeof line === "string" ? text : quoted(column, text))
     }
     whole.push(`${texts.join(separator)}${lineEnd}`)

@@ -1,15 +1,17 @@
 /** The texts of the rows of a payroll file: of ids, dates and pay codes. Notes what is missing, and what would merge two ids. */
 import * as Arr from "effect/Array"
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { BusinessDate, type DepartmentId, type LocationId, type RoleId, type UserId } from "../Ids.ts"
 import { csvCell } from "../internal/wire/csv.ts"
 import { dateText, laidOut, moneyText } from "./fileLayout.ts"
 import {
+  cellLists,
   CodeKind,
   type Column,
-  idValues,
+  idTextOf,
   isIdValue,
+  isOneOf,
   type Mapping,
   MappingError,
   payCodeTexts,
@@ -125,14 +127,6 @@ interface Shared {
   readonly payDate?: BusinessDate | undefined
 }
 
-/** The text of a column whose source is an id: of which, and what of it. */
-const idTextOf = ({ field, of, value }: Column): readonly [CodeKind, form: string] | undefined =>
-  isIdValue(value)
-    ? idValues[value]
-    : of === undefined || of === "payCode" || field === undefined
-    ? undefined
-    : [of, field]
-
 /** Whether a column prints a text of the user. */
 export const isOfUser = (column: Column): boolean => idTextOf(column)?.[0] === "user"
 
@@ -175,18 +169,10 @@ export const makeTexts = (
     if (mapping.formulas !== "keep" && csvCell(text) !== text) formulas.set(path, text)
     return text
   }
-  const guardAll = (columns: ReadonlyArray<Column>, place: string) => {
-    for (const [at, { constant = "", format = "", header = "" }] of columns.entries()) {
-      guard(`${place}[${at}].header`, header)
-      guard(`${place}[${at}].constant`, constant)
-      guard(`${place}[${at}].format`, format)
-    }
-  }
-  guardAll(mapping.columns, "columns")
-  for (const name of ["preamble", "trailer"] as const) {
-    for (const [at, line] of (mapping[name] ?? []).entries()) {
-      if (Predicate.isString(line)) guard(`${name}[${at}]`, line)
-      else guardAll(line, `${name}[${at}]`)
+  for (const { cells, path, text = "" } of cellLists(mapping)) {
+    guard(path, text)
+    for (const [at, { constant = "", format = "", header = "" }] of cells.entries()) {
+      for (const [key, own] of Object.entries({ header, constant, format })) guard(`${path}[${at}].${key}`, own)
     }
   }
 
@@ -208,21 +194,13 @@ export const makeTexts = (
     return guard(`the ${form} of ${kind} ${id}`, text)
   }
 
+  const sharedDates = { periodStart: shared.first, periodEnd: shared.last, payDate: shared.payDate }
+  const isSharedDate = isOneOf(Struct.keys(sharedDates))
   /** The text that each row has, or `undefined` if each row has another. */
   const sharedText = ({ constant, format, set: name, value }: Column): string | undefined => {
     if (name !== undefined) return guard(`set.${name}`, set[name] ?? "")
-    switch (value) {
-      case "revisionId":
-        return shared.id ?? ""
-      case "periodStart":
-        return dateText(shared.first, format)
-      case "periodEnd":
-        return dateText(shared.last, format)
-      case "payDate":
-        return shared.payDate === undefined ? "" : dateText(shared.payDate, format)
-      default:
-        return constant
-    }
+    if (value === "revisionId") return shared.id ?? ""
+    return isSharedDate(value) ? dateText(sharedDates[value], format) : constant
   }
 
   const ownText = (column: Column, at: number, { ids, wage }: Group, kind: Kind): string => {
@@ -233,10 +211,10 @@ export const makeTexts = (
     }
     const payCode = kind === "all" ? undefined : mapping.payCodes?.[kind]
     if (column.of === "payCode" || column.value === "payCode") {
-      return payCode === undefined ? "" : payCodeTexts(payCode)[column.field ?? "code"] ?? ""
+      return payCode === undefined ? "" : payCodeTexts(payCode).get(column.field ?? "code") ?? ""
     }
     if (column.value === "rate") return kind === "tips" ? "" : moneyText(mapping, column, BigInt(wage))
-    return column.value === "date" && ids.day !== undefined ? dateText(ids.day, column.format) : ""
+    return column.value === "date" ? dateText(ids.day, column.format) : ""
   }
 
   const of = (group: Group, kind: Kind) => {
@@ -244,8 +222,8 @@ export const makeTexts = (
       laidOut(mapping, column, sharedText(column) ?? ownText(column, at, group, kind))
     )
     for (const [key, columns] of keyColumns) {
-      const id = group.ids[key]
-      if (id === undefined) continue
+      // A blank text in its width is equal to no text.
+      const id = group.ids[key] ?? "none"
       const own = columns.map((at) => texts[at] ?? "")
       const known = owners.get(JSON.stringify([key, own])) ?? { key, texts: own, ids: new Set() }
       owners.set(JSON.stringify([key, own]), { ...known, ids: known.ids.add(id) })
@@ -261,7 +239,7 @@ export const makeTexts = (
     of,
     sharedText,
     failure: (): MissingCodes | FormulaText | MappingError | undefined => {
-      if (missing.size > 0) return new MissingCodes({ missing: [...missing.values()].toSorted(byKindAndId) })
+      if (missing.size > 0) return new MissingCodes({ missing: listed(missing) })
       const merged = [...owners.values()].find(({ ids }) => ids.size > 1)
       if (merged !== undefined) {
         const ids = [...merged.ids].toSorted().join(" and ")
@@ -272,9 +250,9 @@ export const makeTexts = (
       const [formula] = formulas
       return formula === undefined ? undefined : new FormulaText({ path: formula[0], text: formula[1] })
     },
-    usedCodes: () => [...used.values()].toSorted(byKindAndId),
-    usedTexts: () => [...usedTexts.values()].toSorted(byKindAndId),
-    lackingTexts: () => [...lacking.values()].toSorted(byKindAndId),
+    usedCodes: () => listed(used),
+    usedTexts: () => listed(usedTexts),
+    lackingTexts: () => listed(lacking),
     /** Users of one code are one employee in the file. */
     sharedCodes: () =>
       Array.from(users, ([code, userIds]) => ({ code, userIds: [...userIds].toSorted((a, b) => a - b) }))
@@ -284,6 +262,8 @@ export const makeTexts = (
 
 type Noted = Omit<IdText, "field"> & { readonly field?: string }
 
-const byKindAndId = (one: Noted, other: Noted): number =>
-  CodeKind.literals.indexOf(one.kind) - CodeKind.literals.indexOf(other.kind) || one.id - other.id ||
-  (one.field ?? "").localeCompare(other.field ?? "", "en")
+const listed = <A extends Noted>(noted: ReadonlyMap<string, A>): ReadonlyArray<A> =>
+  [...noted.values()].toSorted((one, other) =>
+    CodeKind.literals.indexOf(one.kind) - CodeKind.literals.indexOf(other.kind) || one.id - other.id ||
+    (one.field ?? "").localeCompare(other.field ?? "", "en")
+  )

@@ -215,9 +215,40 @@ export const withDefaults = (mapping: Mapping): WholeMapping => ({
   )
 })
 
-/** The text of a pay code, and those beside it. */
-export const payCodeTexts = (code: PayCode): { readonly code: string; readonly [field: string]: string } =>
-  typeof code === "string" ? { code } : code
+/** Cells beside each other: the columns, or a line before or behind the rows. A line as it is has its text and no cells. */
+export interface CellList {
+  readonly name: "columns" | "preamble" | "trailer"
+  readonly path: string
+  readonly cells: ReadonlyArray<Column>
+  readonly text?: string
+}
+
+/** The columns first, then the lines before the rows and those behind them. */
+export const cellLists = (mapping: Mapping): ReadonlyArray<CellList> => [
+  { name: "columns", path: "columns", cells: mapping.columns },
+  ...(["preamble", "trailer"] as const).flatMap((name) =>
+    (mapping[name] ?? []).map((line, at) => {
+      const path = `${name}[${at}]`
+      return typeof line === "string" ? { name, path, text: line, cells: [] } : { name, path, cells: line }
+    })
+  )
+]
+
+/** The text of a column whose source is an id: of which, and what of it. */
+export const idTextOf = ({ field, of, value }: Column): readonly [CodeKind, form: string] | undefined =>
+  isIdValue(value)
+    ? idValues[value]
+    : of === undefined || of === "payCode" || field === undefined
+    ? undefined
+    : [of, field]
+
+/** Whether a number is of hours; `isMoney`: whether a `quantity` is of money. */
+export const hasHours = ({ value }: Column, isMoney = false): boolean =>
+  isHourValue(value) || (value === "quantity" && !isMoney)
+
+/** The text of a pay code, and those beside it, by their names. */
+export const payCodeTexts = (code: PayCode): ReadonlyMap<string, string> =>
+  new Map(Object.entries(typeof code === "string" ? { code } : code))
 
 type PayCode = typeof Code.Type
 

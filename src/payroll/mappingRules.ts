@@ -5,24 +5,30 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { meantWord, unknownKey } from "../internal/text/meant.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
-import { laidOut } from "./fileLayout.ts"
+import { alignOf, laidOut } from "./fileLayout.ts"
 import {
   addUpOf,
   amountForms,
+  type CellList,
+  cellLists,
   Column,
   type ColumnValue,
   defaults,
+  hasHours,
   hourValues,
+  idTextOf,
   idValues,
   isAmountValue,
   isDateValue,
   isHourValue,
   isIdValue,
   isNumberValue,
+  isOneOf,
   Mapping,
   MappingError,
   payCodeKinds,
   payCodeTexts,
+  type RowKey,
   sources
 } from "./mapping.ts"
 
@@ -66,23 +72,23 @@ const mappingKeys: ReadonlyArray<string> = Object.keys(Mapping.fields)
 
 const decode = Schema.decodeUnknownResult(Mapping, { onExcessProperty: "error" })
 
-/** What is wrong if it holds: where, and why. */
-type Refusal = readonly [holds: boolean, path: string, why: string]
-
-const firstOf = (refusals: Iterable<Refusal>): MappingError | undefined => {
-  for (const [holds, path, detail] of refusals) if (holds) return new MappingError({ path, detail })
-  return undefined
-}
-
+/** Of a place, what would be wrong there, and whether it is. */
+type Refusal = readonly [path: string, whys: Readonly<Record<string, boolean>>]
 type Refusals = ReadonlyArray<Refusal>
 
-const isOfHours = ({ value }: Column): boolean => isHourValue(value) || value === "quantity"
+const firstOf = (refusals: Refusals): MappingError | undefined => {
+  for (const [path, whys] of refusals) {
+    const detail = Object.keys(whys).find((why) => whys[why])
+    if (detail !== undefined) return new MappingError({ path, detail })
+  }
+  return undefined
+}
 
 /** Whether a decimal sign stands in its cells. */
 const hasFraction = (column: Column, { hours }: Mapping): boolean =>
   column.value === "rate" || column.value === "quantity" ||
   (isAmountValue(column.value) && amountForms[column.value] === "money") ||
-  (isOfHours(column) && hours.startsWith("decimal"))
+  (hasHours(column) && hours.startsWith("decimal"))
 
 /** The keys of a column that go with some sources only: with which, in words. */
 const layoutRules: ReadonlyArray<
@@ -94,7 +100,7 @@ const layoutRules: ReadonlyArray<
     "digits",
     "an amount, a rate or decimal hours",
     (column, mapping) =>
-      hasFraction(column, mapping) && !(column.digits === 2 && mapping.hours === "decimal:4" && isOfHours(column))
+      hasFraction(column, mapping) && !(column.digits === 2 && mapping.hours === "decimal:4" && hasHours(column))
   ],
   ["zero", "a number", ({ value }) => isNumberValue(value) || value === "rows"],
   ["align", "width", ({ width }) => width !== undefined],
@@ -108,45 +114,43 @@ const layoutRules: ReadonlyArray<
 
 /** What is wrong with a column alone, or with a cell of a line. */
 const columnRefusals = (column: Column, path: string, mapping: Mapping): Refusals => {
+  const { field, of, pad, value, width } = column
   const given = sources.filter((key) => column[key] !== undefined)
+  const isOpen = mapping.decimal === "" && hasFraction(column, mapping) && width === undefined
   return [
-    [given.length === 0, path, `it has no source: ${sources.join(", ")}`],
-    [given.length > 1, `${path}.${given[1]}`, `a column has one source, and this one has ${given[0]} too`],
-    [column.of !== undefined && column.field === undefined, `${path}.of`, "it needs field: which further text"],
-    ...layoutRules.map(([key, goesWith, fits]): Refusal => [
-      column[key] !== undefined && !fits(column, mapping),
-      `${path}.${key}`,
-      key === "format"
-        ? `only dates have a format, and ${column.value ?? given[0]} is none`
+    [path, { [`it has no source: ${sources.join(", ")}`]: given.length === 0 }],
+    [`${path}.${given[1]}`, { [`a column has one source, and this one has ${given[0]} too`]: given.length > 1 }],
+    [`${path}.of`, { "it needs field: which further text": of !== undefined && field === undefined }],
+    ...layoutRules.map(([key, goesWith, fits]): Refusal => {
+      const why = key === "format"
+        ? `only dates have a format, and ${value ?? given[0]} is none`
         : `${key} goes with ${goesWith}`
-    ]),
-    [column.pad === "0" && column.align === "left", `${path}.pad`, "zeros behind a text change what it says"],
-    [
-      mapping.decimal === "" && hasFraction(column, mapping) && column.width === undefined,
-      `${path}.width`,
-      "without a decimal sign, a number with a fraction needs a width"
-    ]
+      return [`${path}.${key}`, { [why]: column[key] !== undefined && !fits(column, mapping) }]
+    }),
+    [`${path}.pad`, {
+      "zeros behind a text change what it says: write \"align\": \"right\"": pad === "0" && alignOf(column) === "left"
+    }],
+    [`${path}.width`, { "without a decimal sign, a number with a fraction needs a width": isOpen }]
   ]
 }
 
 /** What is wrong with cells beside each other: two values without a width and a separator are one text. */
-const sideBySide = (cells: ReadonlyArray<Column>, place: (at: number) => string): Refusals => {
+const sideBySide = ({ cells, path }: CellList): Refusals => {
   const shown = [...cells.entries()].filter(([, { constant }]) => constant !== "")
-  return shown.map(([at, column], turn): Refusal => {
-    const [, before] = shown[turn - 1] ?? []
-    const isOpen = (each: Column | undefined) =>
-      each !== undefined && each.constant === undefined && each.width === undefined
-    return [
-      isOpen(column) && isOpen(before),
-      `${place(at)}.width`,
-      "without a separator, one of two values side by side needs a width"
-    ]
-  })
+  const isOpen = (turn: number) => {
+    const column = shown[turn]?.[1]
+    return column !== undefined && column.constant === undefined && column.width === undefined
+  }
+  const why = "without a separator, one of two values side by side needs a width"
+  return shown.map(([at], turn) => [`${path}[${at}].width`, { [why]: isOpen(turn) && isOpen(turn - 1) }])
 }
+
+/** Numbers that a row of a pay code may have. */
+const isOfPayCode = isOneOf(["hours", "amount", "quantity"])
 
 /** What contradicts itself in a mapping. */
 const problemOf = (mapping: Mapping): MappingError | undefined => {
-  const { by, columns, decimal, header, payCodes, preamble, quote, separator, trailer } = { ...defaults, ...mapping }
+  const { by, columns, decimal, header, payCodes, quote, separator } = { ...defaults, ...mapping }
   const values = columns.map(({ value }) => value)
   const has = (value: ColumnValue) => values.includes(value)
   const { double, hours, over, regular, tips } = payCodes ?? {}
@@ -156,129 +160,98 @@ const problemOf = (mapping: Mapping): MappingError | undefined => {
   })
   const payCodeColumns = columns.filter(({ of, value }) => of === "payCode" || value === "payCode")
   /** What the columns print of a pay code. */
-  const printedOf = (texts: Readonly<Record<string, string>>) =>
-    JSON.stringify(payCodeColumns.map((column) => laidOut(mapping, column, texts[column.field ?? "code"] ?? "")))
+  const printedOf = (texts: ReadonlyMap<string, string>) =>
+    JSON.stringify(payCodeColumns.map((column) => laidOut(mapping, column, texts.get(column.field ?? "code") ?? "")))
   // A key that no column shows would merge its ids. Names and fields that are equal are found with the ids.
-  const isShown = (key: typeof by[number]) =>
-    key === "day"
-      ? has("date")
-      : columns.some(({ of, value }) => of === key || (isIdValue(value) && idValues[value][0] === key))
-  const lines = ([["preamble", preamble], ["trailer", trailer]] as const).flatMap(([name, lines]) =>
-    lines.flatMap((cells, at) => Predicate.isString(cells) ? [] : [{ name, path: `${name}[${at}]`, cells }])
-  )
+  const isShown = (key: RowKey) => key === "day" ? has("date") : columns.some((column) => idTextOf(column)?.[0] === key)
+  const [, ...lines] = cellLists(mapping)
   return firstOf([
-    ...by.map((each, at): Refusal => [by.indexOf(each) !== at, `by[${at}]`, `${each} is there twice`]),
+    ...by.map((each, at): Refusal => [`by[${at}]`, { [`${each} is there twice`]: by.indexOf(each) !== at }]),
     ...columns.flatMap((column, at): Refusals => {
       const { field, kind: sum, of, value } = column
       const path = `columns[${at}].value`
       const kind = isIdValue(value) ? idValues[value][0] : of === "payCode" ? undefined : of
       const place = of === undefined ? path : `columns[${at}].of`
-      return [
-        ...columnRefusals(column, `columns[${at}]`, mapping),
-        [column.header === undefined && header, `columns[${at}].header`, "it has no title, and header is not false"],
-        [sum !== undefined, `columns[${at}].kind`, "kind is for a sum in a line before or behind the rows"],
-        [value === "rows", path, "rows is for a line before or behind the rows"],
-        [kind !== undefined && !by.includes(kind), place, `${of === undefined ? value : field} needs ${kind} in by`],
-        [value === "date" && !by.includes("day"), path, "date needs day in by"],
-        [
-          payCodes === undefined &&
-          (value === "payCode" || value === "amount" || value === "quantity" || of === "payCode"),
-          place,
-          `${value ?? field} needs payCodes`
-        ],
-        [
-          payCodes !== undefined && isNumberValue(value) && !["hours", "amount", "quantity"].includes(value),
-          path,
-          `${value} is not for a file with payCodes: it would stand in each of the rows of a person`
-        ],
+      const isOfCode = value === "payCode" || value === "amount" || value === "quantity" || of === "payCode"
+      const isTwice = payCodes !== undefined && isNumberValue(value) && !isOfPayCode(value)
+      return columnRefusals(column, `columns[${at}]`, mapping).concat([
+        [`columns[${at}].header`, {
+          "it has no title, and header is not false": column.header === undefined && header
+        }],
+        [`columns[${at}].kind`, { "kind is for a sum in a line before or behind the rows": sum !== undefined }],
+        [path, { "rows is for a line before or behind the rows": value === "rows" }],
+        [place, { [`${value ?? field} needs ${kind} in by`]: kind !== undefined && !by.includes(kind) }],
+        [path, { "date needs day in by": value === "date" && !by.includes("day") }],
+        [place, { [`${value ?? field} needs payCodes`]: payCodes === undefined && isOfCode }],
+        [path, {
+          [`${value} is not for a file with payCodes: it would stand in each of the rows of a person`]: isTwice
+        }],
         ...of === "payCode" && field !== undefined
-          ? codes.map(({ kind, texts }): Refusal => [
-            texts[field] === undefined,
-            `payCodes.${kind}`,
-            `it has no ${field}, which columns[${at}] prints: add it, "" if it is empty on purpose`
-          ])
+          ? codes.map(({ kind, texts }): Refusal => [`payCodes.${kind}`, {
+            [`it has no ${field}, which columns[${at}] prints: add it, "" if it is empty on purpose`]: !texts.has(field)
+          }])
           : []
-      ]
+      ])
     }),
     ...lines.flatMap(({ cells, name, path: line }) =>
       cells.flatMap((cell, at): Refusals => {
         const path = `${line}[${at}]`
         const { kind, of, value } = cell
-        const isSum = isNumberValue(value)
+        const isOfRow = of !== undefined || isIdValue(value) || value === "rate" || value === "payCode" ||
+          value === "date"
+        const isMixed = value === "quantity" && kind === undefined
         return [
           ...columnRefusals(cell, path, mapping),
-          [
-            of !== undefined || isIdValue(value) || value === "rate" || value === "payCode" || value === "date",
-            path,
-            `${of ?? value} is of one row, and ${name} has no row`
-          ],
-          [isSum && !has(value), `${path}.value`, `no column has ${value}, so it has no sum`],
-          [
-            value === "quantity" && kind === undefined,
-            `${path}.value`,
-            "hours and money have no sum: add \"kind\": \"hours\" or \"amount\""
-          ],
-          [kind !== undefined && value !== "quantity", `${path}.kind`, "kind goes with quantity"]
+          [path, { [`${of ?? value} is of one row, and ${name} has no row`]: isOfRow }],
+          [`${path}.value`, {
+            [`no column has ${value}, so it has no sum`]: isNumberValue(value) && !has(value),
+            "hours and money have no sum: add \"kind\": \"hours\" or \"amount\"": isMixed
+          }],
+          [`${path}.kind`, { "kind goes with quantity": kind !== undefined && value !== "quantity" }]
         ]
       })
     ),
-    ...separator === "" ?
-      [
-        ...sideBySide(columns, (at) => `columns[${at}]`),
-        ...lines.flatMap(({ cells, path }) => sideBySide(cells, (at) => `${path}[${at}]`))
-      ] :
-      [],
-    ...by.map((each, at): Refusal => [
-      !isShown(each),
-      `by[${at}]`,
-      each === "day" ? "no column has the date" : `no column has a code, an id, a name or a field of the ${each}`
-    ]),
-    [!values.some(isNumberValue), "columns", "none has a number"],
-    [mapping.addUp === "user" && !by.includes("user"), "addUp", "user needs user in by"],
-    [
-      mapping.hoursOf === "punch" && addUpOf(mapping) === "user",
-      "hoursOf",
-      "punches add up to no rounded sum of a person: write \"addUp\": \"row\""
-    ],
-    [
-      has("hoursRegular") && !has("hoursOver"),
-      "columns",
-      "hoursRegular needs hoursOver: the hours over the threshold would be in no column"
-    ],
-    [
-      separator === decimal && separator !== "" && quote !== "always",
-      "separator",
-      "it is the decimal sign too: the numbers need \"quote\": \"always\""
-    ],
-    ...(payCodes === undefined ? [] : [
-      [codes.length === 0, "payCodes", "it has no code"],
-      [
-        (regular === undefined) !== (over === undefined),
-        "payCodes",
-        "regular and over go together: the hours of one alone are not all hours"
-      ],
-      [double !== undefined && over === undefined, "payCodes", "double goes with regular and over"],
-      [
-        hours !== undefined && regular !== undefined,
-        "payCodes",
-        "hours are all hours, so that regular and over would pay them twice"
-      ],
-      [payCodeColumns.length === 0, "columns", "none has the payCode"],
-      ...codes.flatMap(({ kind, texts }, at): Refusals => {
+    ...separator === "" ? cellLists(mapping).flatMap(sideBySide) : [],
+    ...by.map((each, at): Refusal => {
+      const why = each === "day"
+        ? "no column has the date"
+        : `no column has a code, an id, a name or a field of the ${each}`
+      return [`by[${at}]`, { [why]: !isShown(each) }]
+    }),
+    ["columns", { "none has a number": !values.some(isNumberValue) }],
+    ["addUp", { "user needs user in by": mapping.addUp === "user" && !by.includes("user") }],
+    ["hoursOf", {
+      "punches add up to no rounded sum of a person: write \"addUp\": \"row\"": mapping.hoursOf === "punch" &&
+        addUpOf(mapping) === "user"
+    }],
+    ["columns", {
+      "hoursRegular needs hoursOver: the hours over the threshold would be in no column": has("hoursRegular") &&
+        !has("hoursOver")
+    }],
+    ["separator", {
+      "it is the decimal sign too: the numbers need \"quote\": \"always\"": separator === decimal && separator !== "" &&
+        quote !== "always"
+    }],
+    ...payCodes === undefined ? [] : [
+      ["payCodes", {
+        "it has no code": codes.length === 0,
+        "regular and over go together: the hours of one alone are not all hours":
+          (regular === undefined) !== (over === undefined),
+        "double goes with regular and over": double !== undefined && over === undefined,
+        "hours are all hours, so that regular and over would pay them twice": hours !== undefined &&
+          regular !== undefined
+      }],
+      ["columns", { "none has the payCode": payCodeColumns.length === 0 }],
+      ...codes.map(({ kind, texts }, at): Refusal => {
         const same = codes.slice(0, at).find((other) => printedOf(other.texts) === printedOf(texts))
-        return [[same !== undefined, `payCodes.${kind}`, `no column tells it from ${same?.kind}`]]
+        return [`payCodes.${kind}`, { [`no column tells it from ${same?.kind}`]: same !== undefined }]
       }),
-      [
-        (hours ?? regular) !== undefined && !has("hours") && !has("quantity"),
-        "columns",
-        "payCodes has hours, and no column has them"
-      ],
-      [
-        tips !== undefined && !has("amount") && !has("quantity"),
-        "columns",
-        "payCodes has tips, and no column has the amount"
-      ]
-    ] satisfies Refusals)
+      ["columns", {
+        "payCodes has hours, and no column has them": (hours ?? regular) !== undefined && !has("hours") &&
+          !has("quantity"),
+        "payCodes has tips, and no column has the amount": tips !== undefined && !has("amount") && !has("quantity")
+      }]
+    ] satisfies Refusals
   ])
 }
 
@@ -302,16 +275,6 @@ interface Given {
   readonly set: ReadonlyArray<string>
 }
 
-/** Every column and cell of a line, with its path. */
-const cellsOf = ({ columns, preamble = [], trailer = [] }: Mapping): ReadonlyArray<readonly [path: string, Column]> => [
-  ...columns.map((column, at) => [`columns[${at}]`, column] as const),
-  ...([["preamble", preamble], ["trailer", trailer]] as const).flatMap(([name, lines]) =>
-    lines.flatMap((line, at) =>
-      Predicate.isString(line) ? [] : line.map((cell, place) => [`${name}[${at}][${place}]`, cell] as const)
-    )
-  )
-]
-
 /** What contradicts itself, or does not fit the sums of a revision. Sums without a row fit any mapping. */
 export const refusalOf = (
   mapping: Mapping,
@@ -324,54 +287,42 @@ export const refusalOf = (
   const hasOver = rows.some(({ over }) => Option.isSome(over))
   const hasDouble = rows.some(({ double }) => Option.isSome(double))
   /** Each place of a class of hours, and what it is called there. */
-  const places: ReadonlyArray<readonly [path: string, name: string, part: string]> = [
-    ...payCodeKinds.filter((kind) => payCodes?.[kind] !== undefined && kind !== "tips").map((kind) =>
-      [`payCodes.${kind}`, kind, kind] as const
+  const places = [
+    ...payCodeKinds.flatMap((kind) =>
+      payCodes?.[kind] === undefined || kind === "tips" ? [] : [[`payCodes.${kind}`, kind, kind] as const]
     ),
-    ...columns.flatMap(({ value }, at) => {
-      return isHourValue(value) && value !== "hours"
-        ? [[`columns[${at}].value`, value, hourValues[value]] as const]
-        : []
-    })
-  ]
+    ...columns.flatMap(({ value }, at) =>
+      isHourValue(value) ? [[`columns[${at}].value`, value, hourValues[value]] as const] : []
+    )
+  ].filter(([, , part]) => part !== "hours" && rows.length > 0)
   const hasDoublePlace = places.some(([, , part]) => part === "double")
+  const cells = cellLists(mapping).flatMap(({ cells, path }) =>
+    cells.map((cell, at) => ({ ...cell, path: `${path}[${at}]` }))
+  )
+  const known = fields.length === 0 ? "they have no further texts" : `they have ${fields.join(", ")}`
   return problemOf(mapping) ?? firstOf([
-    ...cellsOf(mapping).flatMap(([path, { field, of, set: name, value }]): Refusals => [
-      [value === "payDate" && payDate === undefined, `${path}.value`, "no pay date is given"],
-      [name !== undefined && !set.includes(name), `${path}.set`, `no text ${name} is given`],
-      [
-        of !== undefined && of !== "payCode" && field !== undefined && !fields.includes(field),
-        `${path}.field`,
-        `the codes have no ${field}: ${
-          fields.length === 0 ? "they have no further texts" : `they have ${fields.join(", ")}`
-        }`
+    ...cells.flatMap((cell): Refusals => {
+      const { field, of, path, set: name, value } = cell
+      const isUnknown = of !== undefined && of !== "payCode" && field !== undefined && !fields.includes(field)
+      return [
+        [`${path}.value`, { "no pay date is given": value === "payDate" && payDate === undefined }],
+        [`${path}.set`, { [`no text ${name} is given`]: name !== undefined && !set.includes(name) }],
+        [`${path}.field`, { [`the codes have no ${field}: ${known}`]: isUnknown }]
       ]
-    ]),
-    ...set.map((name): Refusal => [
-      !cellsOf(mapping).some(([, each]) => each.set === name),
-      "columns",
-      `the text ${name} is given, and none asks for it`
-    ]),
-    [by.includes("day") && rows.some(({ date }) => date === undefined), "by", `${sums} have no dates`],
-    [
-      mapping.hoursOf === "punch" && rows.some(({ punchId }) => punchId === undefined),
-      "hoursOf",
-      `${sums} have no punches`
-    ],
-    ...places.filter(([, , part]) => part !== "hours" && rows.length > 0).flatMap((
-      [path, name, part]
-    ): ReadonlyArray<Refusal> => [
-      [!hasOver, path, `${name} needs a threshold, and ${sums} have none`],
-      [
-        part === "double" && !hasDouble,
-        path,
-        `${name} needs a second daily threshold or a seventh day, and ${sums} have neither`
-      ],
-      [
-        part === "regular" && hasDouble && !hasDoublePlace,
-        path,
-        `${sums} may have double hours, and nothing shows them: add the class double`
-      ]
-    ])
+    }),
+    ...set.map((name): Refusal => ["columns", {
+      [`the text ${name} is given, and none asks for it`]: !cells.some((each) => each.set === name)
+    }]),
+    ["by", { [`${sums} have no dates`]: by.includes("day") && rows.some(({ date }) => date === undefined) }],
+    ["hoursOf", {
+      [`${sums} have no punches`]: mapping.hoursOf === "punch" && rows.some(({ punchId }) => punchId === undefined)
+    }],
+    ...places.map(([path, name, part]): Refusal => [path, {
+      [`${name} needs a threshold, and ${sums} have none`]: !hasOver,
+      [`${name} needs a second daily threshold or a seventh day, and ${sums} have neither`]: part === "double" &&
+        !hasDouble,
+      [`${sums} may have double hours, and nothing shows them: add the class double`]: part === "regular" &&
+        hasDouble && !hasDoublePlace
+    }])
   ])
 }

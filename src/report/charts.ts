@@ -4,8 +4,7 @@
  */
 import * as Duration from "effect/Duration"
 import { formatHours, formatMoney, formatNumber } from "../internal/page/amounts.ts"
-import { type Html, html, type Part as Shapes } from "../internal/page/html.ts"
-import { escaped } from "../internal/text/printable.ts"
+import { type Html, html, type Part as Shapes, visibleText } from "../internal/page/html.ts"
 
 /** What a drawing is for people who cannot see it, and how wide it is, in pixels. */
 export interface Drawn {
@@ -103,7 +102,7 @@ const rows = (
     names.map((name, at) => {
       const middle = 12 + band * (at + 0.5)
       return [
-        html`<g><title>${name}</title>${text(left - 8, middle, "end", shortened(escaped(name), left - 12))}${
+        html`<g><title>${name}</title>${text(left - 8, middle, "end", shortened(visibleText(name), left - 12))}${
           stacked(parts, at).map(({ colour, from, to }) =>
             rect(x(from), middle - band * 0.35, x(to) - x(from), band * 0.7, colour)
           )
@@ -154,7 +153,7 @@ const shortened = (name: string, width: number): string => {
 const lengthOf = (text: string): number => [...text].reduce((sum, char) => sum + widthOf(char), 0)
 
 const widthOf = (char: string): number =>
-  /[\u1100-\uffff]|[^\0-\uffff]/u.test(char) ? 13 : /[A-Zmw@%&▲]/.test(char) ? 9.5 : 7.4
+  char === "\u00ad" ? 0 : /[\u1100-\uffff]|[^\0-\uffff]/u.test(char) ? 13 : /[A-Zmw@%&▲]/.test(char) ? 9.5 : 7.4
 
 const hoursText = (hours: number): string => formatHours(Duration.millis(Math.round(hours * 3_600_000)))
 

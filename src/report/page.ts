@@ -48,7 +48,7 @@ ${sections}
 
 /** A part of a report. */
 export const section = (title: string, ...parts: ReadonlyArray<Html | undefined>): Html =>
-  html`<section>
+  html`<section id="${title.toLowerCase().replaceAll(" ", "-")}">
 <h2>${title}</h2>
 ${parts}</section>
 `
@@ -142,8 +142,8 @@ export const sumsTable = (
   return table(caption, columns, rows, totalOf(rows))
 }
 
-/** Key figures of all sums, side by side. */
-export const keyFigures = (people: ReadonlyArray<ReportSums>): Html => {
+/** Key figures of all sums, side by side. `hasIssues`: whether the page lists what is incomplete. */
+export const keyFigures = (people: ReadonlyArray<ReportSums>, hasIssues: boolean): Html => {
   const { cost, incomplete, net, punches, tips } = totalOf(people)
   return Parts.keyFigures([
     { name: "net hours", value: formatSignedHours(net) },
@@ -151,7 +151,11 @@ export const keyFigures = (people: ReadonlyArray<ReportSums>): Html => {
     { name: "tips", value: formatMoney(tips) },
     { name: "people", value: formatNumber(people.length) },
     { name: "punches", value: formatNumber(punches) },
-    { name: "incomplete", value: formatNumber(incomplete) }
+    {
+      name: "incomplete",
+      value: formatNumber(incomplete),
+      ...incomplete > 0 && { kind: "warn", href: hasIssues ? "#issues" : undefined }
+    }
   ])
 }
 
@@ -320,6 +324,21 @@ const peopleQuantity = (people: number): Parts.Quantity => ({ value: people, tex
 
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
 
+const issueColumns = (names: NameLookup | undefined): ReadonlyArray<Parts.Column<Issue>> => [
+  { title: "person", cell: ({ userId }) => labelOf("user", userId, names) },
+  { title: "kind", cell: ({ kind }) => kind },
+  { title: "reason", cell: ({ text }) => text },
+  { title: "punch", isNumber: true, cell: ({ punchId }) => `${punchId}` },
+  {
+    title: "clocked in",
+    isTime: true,
+    cell: ({ at }) => DateTime.formatIsoOffset(at).replace(/T(\d\d:\d\d).*(.{6})$/, " $1 $2")
+  },
+  { title: "location", cell: ({ locationId }) => labelOf("location", locationId, names) }
+]
+
+const issuesTable = "Punches with issues"
+
 /** What a check found. @internal */
 export const issuesSection = (
   found: ReadonlyArray<Finding>,
@@ -328,18 +347,6 @@ export const issuesSection = (
 ): Html => {
   const kinds = new Map<string, number>()
   for (const { kind } of found) kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
-  const columns: ReadonlyArray<Parts.Column<Issue>> = [
-    { title: "person", cell: ({ userId }) => labelOf("user", userId, names) },
-    { title: "location", cell: ({ locationId }) => labelOf("location", locationId, names) },
-    { title: "punch", isNumber: true, cell: ({ punchId }) => `${punchId}` },
-    {
-      title: "clocked in",
-      isTime: true,
-      cell: ({ at }) => DateTime.formatIsoOffset(at).replace(/T(\d\d:\d\d).*(.{6})$/, " $1 $2")
-    },
-    { title: "kind", cell: ({ kind }) => kind },
-    { title: "reason", cell: ({ text }) => text }
-  ]
   return section(
     "Issues",
     found.length === 0
@@ -348,7 +355,7 @@ export const issuesSection = (
     ...notes.map(note),
     found.length === 0
       ? undefined
-      : table("Punches with issues", columns, found.slice(0, mostIssues).map(issueOf)),
+      : table(issuesTable, issueColumns(names), found.slice(0, mostIssues).map(issueOf)),
     leftOut(found.length, mostIssues, "issues; time-punches payroll check lists all")
   )
 }
@@ -363,6 +370,7 @@ const style = `${stylesheet}:root {
   --series-7: light-dark(#0f7f8c, #5cd0de);
   --series-8: light-dark(#57606a, #a3acb8);
 }
+body { max-width: 932px; }
 header p, section > p { margin: .25rem 0; max-width: 75ch; overflow-wrap: anywhere; }
 h1 { overflow-wrap: anywhere; }
 figure { margin: .5rem 0; }
@@ -380,7 +388,11 @@ tfoot th, tfoot td { font-weight: 600; border-top: 2px solid var(--line); }
   .wide { display: none; }
   .narrow { display: block; }
 }
-@media print {
+#issues td:last-child { min-width: 8em; overflow-wrap: anywhere; }
+#issues td:nth-child(3) { min-width: 12em; }
+@media (min-width: 600px) and (max-width: 860px) { .figures { grid-template-columns: repeat(3, 1fr); } }
+@media screen { #issues .scroll { max-height: 70vh; overflow: auto; } }
+${Parts.blocks(issuesTable, issueColumns(undefined))}@media print {
   .scroll { overflow: visible; }
   details:not([open]) { display: none; }
   thead { display: table-header-group; }

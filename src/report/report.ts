@@ -73,8 +73,8 @@ export const queryWindow = <E = never>(options: ReportOptions<E>): Interval => {
 }
 
 /**
- * Writes a report as one HTML file without a script, which loads nothing: hours by day and location, cost by location, hours
- * by person, people on the clock by weekday and hour, what `PeriodCheck` finds, and the sums as tables.
+ * Writes a report as one HTML file without a script, which loads nothing: what `PeriodCheck` finds, hours by day and location,
+ * cost by location, hours by person, people on the clock by weekday and hour, and the sums as tables.
  *
  * It takes the punches of `queryWindow(options)`, in any order, in one pass. Deleted punches are left out. A punch belongs,
  * whole, to the period and the date in which it was clocked in, by the day rule of its location. The sums are those of
@@ -145,14 +145,14 @@ export const toHtml = <E2, R, E = never>(
         ...incompleteText(figures, options)
       ],
       [
-        Page.keyFigures(people),
+        Page.keyFigures(people, true),
+        Page.issuesSection(figures.found, names, notes),
         ...(people.length === 0 ? [Page.note("No punch matches.")] : [
           Page.hoursByDaySection(figures.days, names),
           Page.costSection(locations, names),
           Page.peopleSection(people, options, names),
           Page.presenceSection(figures.presence, firstDay)
         ]),
-        Page.issuesSection(figures.found, names, notes),
         Page.section(
           "Sums",
           Page.sumsTable("By location", "location", locations, names),

@@ -11,7 +11,7 @@ import type { CompanyId } from "../Ids.ts"
 import { type Database, type DialectName, dialectOf } from "../internal/sql/dialect.ts"
 import { discreet, messageOf } from "../internal/sql/failure.ts"
 import * as Migrate from "../internal/sql/migrate.ts"
-import { inSnapshot } from "../internal/sql/transaction.ts"
+import { awaited, inSnapshot } from "../internal/sql/transaction.ts"
 import { storeFailed, type SyncError } from "../sync/SyncError.ts"
 import type { Dialect } from "./Dialect.ts"
 import { postgres } from "./postgres.ts"
@@ -73,7 +73,7 @@ const verified = Effect.fnUntraced(function*(allowed: Migrate.AllowedSchemas) {
   const checked = yield* Checked
   if (checked !== undefined && (checked.allowed === allowed || checked.allowed === "none")) return checked.database
   const database = yield* connect
-  yield* verify(database, allowed)
+  yield* awaited(verify(database, allowed))
   return database
 })
 

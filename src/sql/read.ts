@@ -37,8 +37,8 @@ export interface CopyListOptions {
  *
  * All rows are of the state that the copy has at the first page. The stream does not see what a sync commits meanwhile, and
  * does not delay the sync. Inside a transaction of the caller, the isolation of that transaction decides instead. The stream
- * keeps a connection until it ends. A client with only one connection, such as `NodeSqlite`, runs no other statement in that
- * time: a consumer of the stream that waits for one waits for ever.
+ * keeps a connection until it ends: `NodeSqlite` opens another one for it, and streams leave two of a pool. A client with only one
+ * connection runs no other statement in that time: a consumer of the stream that waits for one waits for ever.
  *
  * Fails with `InvalidRequest` for `flags`, `employeeApprovalStatuses`, `localizeSearchTime`, `businessDate` and `sortBy`, which
  * only the service knows, and for what `TimePunches.list` refuses; neither reads the database. Fails with `HistoryUnavailable` if

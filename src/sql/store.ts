@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import type { CompanyId } from "../Ids.ts"
 import { type Database, numberOf, orUndefined, raw, textOrUndefined } from "../internal/sql/dialect.ts"
-import { retried, transact } from "../internal/sql/transaction.ts"
+import { awaited, retried, transact } from "../internal/sql/transaction.ts"
 import { unknownOf } from "../internal/wire/unknown.ts"
 import type { Batch, Committed, Missing } from "../sync/Batch.ts"
 import { type Checkpoint, checkpointText, readCheckpoint } from "../sync/Checkpoint.ts"
@@ -152,7 +152,7 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
 
   return {
     load: (company: CompanyId): Effect.Effect<Option.Option<Checkpoint>, SyncError> =>
-      retried(readText(company)).pipe(
+      retried(awaited(readText(company))).pipe(
         Effect.mapError(failedWith(company, "the checkpoint cannot be read")),
         Effect.flatMap((stored) => checkpointOf(stored, company))
       ),

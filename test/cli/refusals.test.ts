@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { AuthenticationError, SqlError } from "effect/sql/SqlError"
+import { TestClock } from "effect/testing"
 import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
 import { Worker } from "node:worker_threads"
@@ -162,6 +163,19 @@ describe("[Y81] a database that is not a file", () => {
 })
 
 describe("[M12] a message", () => {
+  it.effect("names now for --as-of, and counts open punches up to the time of the command with it", () =>
+    inFolder([stored({ id: 1, clocked_in: "2026-03-02T14:00:00Z", clocked_out: null })], () =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(Date.parse("2026-03-03T02:00:00Z"))
+        const { stderr, stdout } = yield* cli(["summary", "--as-of", "now", "--json", ...week])
+        const wrong = yield* cli(["summary", "--as-of", "today"])
+
+        assert.strictEqual(stderr, "")
+        assert.include(stdout, `"netSeconds":${12 * 3600}`)
+        assert.strictEqual(wrong.code, 2)
+        assert.include(wrong.stderr, "now, or an RFC 3339 instant with a zone")
+      })))
+
   it.effect("names --as-of only if a punch is open", () =>
     inFolder([stored({ id: 1, clocked_out: "2026-03-02T08:00:00Z" })], () =>
       Effect.gen(function*() {

@@ -191,6 +191,34 @@ describe("A year of half months", () => {
 })
 
 describe("A calendar", () => {
+  it("has the periods that counting days gives, in leap years, before 1970 and at the end of each February", () => {
+    let days = 0
+    for (const text of calendars) {
+      for (
+        const around of [
+          "1896-02-20",
+          "1968-02-20",
+          "1969-12-20",
+          "2000-02-20",
+          "2023-02-20",
+          "2024-02-20",
+          "2100-02-20"
+        ]
+      ) {
+        for (let day = dayOf(around); day < dayOf(around) + 25; day++) {
+          let first = day
+          while (!begins(text, first)) first--
+          const expected = { first: dateOf(first), last: dateOf(lastOf(text, first)) }
+          for (const calendar of [read(text), Period.normalCalendar(read(text))]) {
+            assert.deepStrictEqual(Period.payPeriod(calendar, dateOf(day)), expected, `${text} on ${dateOf(day)}`)
+            days++
+          }
+        }
+      }
+    }
+    assert.isAbove(days, 5000)
+  })
+
   const normal = (text: string) => write(Period.normalCalendar(read(text)))
 
   it.each([

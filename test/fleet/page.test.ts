@@ -103,7 +103,24 @@ describe("the page of a fleet", () => {
     }
   })
 
-  it("puts what needs a person first, then what is late, then what fails", () => {
+  it("says when an active company is due, and of no other, and names the hours of the chart", () => {
+    const view = viewOf(["active", "blocked", "quarantined", "paused"].map((state, at) => company(at + 1, { state })))
+
+    const due = [
+      ...companiesHtml(view, all).matchAll(
+        /<th scope="row"[^]*?>(\d+)<[^]*?<td class="time">(?:[^]*?)<td class="time">([^<]*)/g
+      )
+    ]
+    assert.sameDeepMembers(due.map(([, id, due]) => [id, due]), [
+      ["1", "2026-04-05 12:00:00"],
+      ["2", "–"],
+      ["3", "–"],
+      ["4", "–"]
+    ])
+    assert.include(fleetPage(view, all, "a"), "<span>11:01</span><span>11:15</span>")
+  })
+
+  it("puts what needs a person first, then what is late, what fails, and what is paused", () => {
     const view = viewOf([
       company(1),
       company(2, { failures: 3 }),
@@ -114,7 +131,7 @@ describe("the page of a fleet", () => {
     ])
     const shown = (url: string) => select(view, readQuery(url)).shown.map(({ companyId: company }) => Number(company))
 
-    assert.deepStrictEqual(shown("/"), [5, 4, 3, 2, 1, 6])
+    assert.deepStrictEqual(shown("/"), [5, 4, 3, 2, 6, 1])
     assert.deepStrictEqual(shown("/?show=late"), [4, 3])
     assert.deepStrictEqual(shown("/?show=failing&sort=company"), [2, 5])
     assert.deepStrictEqual(shown("/?show=paused"), [6])

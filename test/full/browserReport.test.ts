@@ -89,6 +89,15 @@ describe("a report in Chromium", () => {
         const { open } = yield* browser
         const page = yield* open(url)
         yield* looksRight(page)
+        yield* Effect.promise(() => page.setViewportSize({ width: 375, height: 900 }))
+        const [first] = yield* Effect.promise(() => page.locator("#issues tbody tr").allInnerTexts())
+        const edges = yield* Effect.promise(() =>
+          page.evaluate(
+            `[...document.querySelectorAll("#issues tbody td")].map((cell) => cell.getBoundingClientRect().right)`
+          )
+        )
+        assert.match(first ?? "", /\((?:5\d\d)\)\n[a-z]+\n\S+/i)
+        assert.isAtMost(Math.max(...Schema.decodeUnknownSync(Schema.Array(Schema.Number))(edges)), 375)
         yield* Effect.promise(() =>
           page.evaluate(`document.querySelectorAll("summary").forEach((summary) => summary.click())`)
         )

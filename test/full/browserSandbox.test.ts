@@ -212,6 +212,10 @@ describe("the page of a sandbox", () => {
         assert.include(table, part)
       }
       assert.include(log, "a=\\u202egnirts")
+      const heights = yield* Effect.promise(() =>
+        page.locator("#rows tr").evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height))
+      )
+      assert.isBelow(Math.max(...heights), 90)
       assert.notMatch(table + log, /[\u0000-\u0008\u001b\u2028\u202a-\u202e\u2066-\u2069]/)
       assert.strictEqual(made, 0)
       assert.strictEqual(yield* Effect.promise(() => page.locator("button[data-fault=reset]").count()), buttons)

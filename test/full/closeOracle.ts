@@ -184,7 +184,7 @@ const dateOf = (terms: Terms, { edge }: Rules, { from, place }: Work): number =>
 }
 
 /** Milliseconds that are paid; `undefined` if they are not known. Between two neighbouring edges a break covers all or nothing. */
-const paidOf = ({ breaks, from, to }: Work, { countsDeletedBreaks }: Rules): number | undefined => {
+export const paidOf = ({ breaks, from, to }: Work, { countsDeletedBreaks }: Rules): number | undefined => {
   if (to === undefined || to < from) return undefined
   const counted = breaks.filter(({ isDeleted, paid }) => !paid && (countsDeletedBreaks || !isDeleted))
   const unpaid = counted.map((rest) => ({ from: rest.from, to: rest.to ?? to }))

@@ -32,10 +32,10 @@ import { isReplay, reportOf } from "../support/series.ts"
 import * as Oracle from "./closeOracle.ts"
 import * as Plans from "./closePlans.ts"
 
-const dateOf = (date: number) => BusinessDate.make(new Date(date * 86_400_000).toISOString().slice(0, 10))
+export const dateOf = (date: number) => BusinessDate.make(new Date(date * 86_400_000).toISOString().slice(0, 10))
 const instant = (millis: number) => DateTime.makeUnsafe(millis)
 
-const punchOf = (work: Oracle.Work): TimePunch =>
+export const punchOf = (work: Oracle.Work): TimePunch =>
   punch({
     id: TimePunchId.make(work.id),
     userId: UserId.make(work.person),
@@ -87,7 +87,7 @@ const periodOf = (terms: Oracle.Terms) => ({
   seventhDay: threshold(terms.seventh)
 })
 
-const optionsOf = (terms: Oracle.Terms): Close.CloseOptions => ({ ...periodOf(terms), accept: Blocker.literals })
+export const optionsOf = (terms: Oracle.Terms): Close.CloseOptions => ({ ...periodOf(terms), accept: Blocker.literals })
 
 const millisOf = (time: Option.Option<Duration.Duration>, isKnown: boolean): number => {
   assert.strictEqual(Option.isSome(time), isKnown, "a class that the terms have")
@@ -95,7 +95,7 @@ const millisOf = (time: Option.Option<Duration.Duration>, isKnown: boolean): num
 }
 
 /** The rows of the library as those of the oracle; the classes of people are those of their rows. */
-const rowsOf = (terms: Oracle.Terms, sums: CloseSums.CloseSums): Oracle.Rows => {
+export const rowsOf = (terms: Oracle.Terms, sums: CloseSums.CloseSums): Oracle.Rows => {
   const hasOver = Oracle.hasOver(terms)
   const own = sums.rows.map((row): Oracle.Row => ({
     person: row.userId,
@@ -121,7 +121,7 @@ const rowsOf = (terms: Oracle.Terms, sums: CloseSums.CloseSums): Oracle.Rows => 
   return found
 }
 
-const mappingsOf = (terms: Oracle.Terms) => {
+export const mappingsOf = (terms: Oracle.Terms) => {
   const hasOver = Oracle.hasOver(terms)
   const double = Oracle.hasDouble(terms)
   const column = (value: string) => ({ header: value, value })

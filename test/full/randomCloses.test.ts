@@ -7,5 +7,5 @@ const [sqlite, postgres] = databases()
 const file = "test/close/randomCloses.test.ts"
 
 // Two of three plans run on a file of SQLite, whose statements take less time.
-itComparesCloses(sqlite, file, () => within("2 minutes", seedsFrom(29_000, 200)))
+itComparesCloses(sqlite, file, () => within("80 seconds", seedsFrom(29_000, 150)))
 itComparesCloses(postgres, file, () => within("2 minutes", seedsFrom(29_200, 100)))

@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, generatePunches } from "../../src/testing/index.ts"
+import { environment } from "../docs/support/examples.ts"
 import { bin, makeProject, versionOf } from "./project.ts"
 import { run } from "./run.ts"
 
@@ -142,16 +143,15 @@ describe.each([
   // It resolves modules by a loader, and has no folder of modules.
   ["yarn 4", yarn4, [yarn4, "node"]],
   ["pnpm", "pnpm/bin/pnpm.mjs", []]
-])("the program of the README, installed by %s", (name, manager, runner) => {
-  it("runs", async () => {
+])("the programs of the README, installed by %s", (name, manager, runner) => {
+  it("run", async () => {
     // Not in `folder`, in whose modules Node would find what a package manager did not install.
     const own = await mkdtemp(join(tmpdir(), `time-punches-${name.replace(" ", "-")}-`))
     onTestFinished(() => rm(own, { recursive: true, force: true }))
     const inModules = (path: string) => join(folder, "node_modules", path)
     const readme = await readFile(join(import.meta.dirname, "../../README.md"), "utf8")
-    const [, program = ""] = /^```ts\n(.*?)^```$/ms.exec(readme) ?? []
+    const programs = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, program = ""]) => program)
     await writeFile(join(own, "package.json"), JSON.stringify({ name: "own", private: true, type: "module" }))
-    await writeFile(join(own, "start.ts"), program)
     await writeFile(join(own, "yarn.lock"), "")
     const caches = {
       YARN_CACHE_FOLDER: join(own, "cache"),
@@ -159,8 +159,9 @@ describe.each([
       YARN_ENABLE_TELEMETRY: "0",
       npm_config_store_dir: join(own, "store")
     }
+    const settings = environment(env["TIME_PUNCHES_BASE_URL"] ?? "")
     const ran = async (command: string, ...args: ReadonlyArray<string>) => {
-      const { code, stderr, stdout } = await run(command, args, { cwd: own, env: { ...env, ...caches } })
+      const { code, stderr, stdout } = await run(command, args, { cwd: own, env: { ...settings, ...caches } })
       assert.strictEqual(code, 0, `${command} ${args.join(" ")}\n${stdout}\n${stderr}`)
       return stdout
     }
@@ -169,13 +170,17 @@ describe.each([
     if (manager === "") await ran("npm", "install", "--no-audit", "--no-fund", tarball, ...packages)
     else await ran(process.execPath, inModules(manager), "add", ...added)
     const [start, ...flags] = runner
-    const printed = await ran(
-      process.execPath,
-      ...(start === undefined ? [] : [inModules(start), ...flags]),
-      "start.ts"
-    )
+    const printed: Array<string> = []
+    for (const program of programs) {
+      await writeFile(join(own, "start.ts"), program)
+      printed.push(
+        await ran(process.execPath, ...(start === undefined ? [] : [inModules(start), ...flags]), "start.ts")
+      )
+    }
 
-    assert.match(printed, /^(user \d+: \d+\.\d\d h, \d+\.\d\d\n)+$/)
+    assert.lengthOf(printed, 2)
+    assert.match(printed[0] ?? "", /^(\d+ \S+Z (\S+Z|undefined)\n)+$/)
+    assert.match(printed[1] ?? "", /^(user \d+: \d+\.\d\d h, \d+\.\d\d\n)+$/)
   }, 120_000)
 })
 

@@ -162,17 +162,21 @@ describe("the site", () => {
       assert.notInclude(Fs.readFileSync(join(site, "examples.html"), "utf8"), "START HERE")
       assert.match(
         yield* Effect.promise(() => page.locator("pre").first().innerText()),
-        /^npm install effect-time-punches/
+        /^npm ci && npm pack/
       )
 
-      yield* Effect.promise(() => page.goto(at("docs/13-close-a-payroll-week.html")))
+      yield* Effect.promise(() => page.goto(at("docs/05-errors-and-retries.html")))
       assert.isFalse(yield* Effect.promise(() => page.locator(".tsd-breadcrumb").isVisible()))
       for (const width of [1280, 1440]) {
         yield* Effect.promise(() => page.setViewportSize({ width, height: 900 }))
-        const widthOf = (name: string) =>
-          Effect.promise(() => page.locator(`.tsd-typography > ${name}`).first().evaluate((found) => found.clientWidth))
-        assert.isAtLeast(yield* widthOf("pre"), 750)
-        assert.isAtMost(yield* widthOf("p"), 720)
+        const widths = yield* Effect.forEach(
+          ["p", "pre", ".wide"],
+          (name) =>
+            Effect.promise(() =>
+              page.locator(`.tsd-typography > ${name}`).first().evaluate((found) => found.getBoundingClientRect().width)
+            )
+        )
+        assert.deepStrictEqual(widths, [768, 768, 768])
       }
     }).pipe(Effect.scoped)
   })

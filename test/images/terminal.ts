@@ -1,5 +1,5 @@
 /**
- * Pictures of the command in a real terminal, for the README: `npm run images terminal` runs it against a sandbox in a
+ * Pictures of the command in a real terminal, for the pages: `npm run images terminal` runs it against a sandbox in a
  * pseudo-terminal and writes docs/images/terminal-*.svg.
  */
 import { Effect } from "effect"
@@ -246,7 +246,6 @@ const week = "--week 2026-03-02 --zone America/New_York"
 
 /** The pictures, in the order in which their calls run: a name, and the call. */
 const pictures: ReadonlyArray<readonly [name: string, call: string]> = [
-  ["summary", `time-punches summary ${week}`],
   ["check", `time-punches payroll check ${week}`],
   [
     "close",
@@ -317,7 +316,7 @@ export const takeTerminal = async (): Promise<void> => {
         })
       }
       // Without a database they read the service, which knows disputes.
-      const output = typed(folder, name === "summary" || name === "check" ? serviceEnv : env, 100, shown)
+      const output = typed(folder, name === "check" ? serviceEnv : env, 100, shown)
       Fs.writeFileSync(
         `${root}/docs/images/terminal-${name}.svg`,
         drawTerminal(

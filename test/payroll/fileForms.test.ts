@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Option, Result } from "effect"
 import * as CloseSums from "../../src/close/CloseSums.ts"
 import * as CloseTerms from "../../src/close/CloseTerms.ts"
-import { BusinessDate, Cents, CompanyId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
+import { BusinessDate, Cents, CompanyId, DepartmentId, LocationId, RoleId, TimePunchId, UserId } from "../../src/Ids.ts"
 import * as PayrollFile from "../../src/payroll/PayrollFile.ts"
 import { addAll } from "../../src/payroll/running.ts"
 import { type Prng, prng } from "../../src/testing/base/prng.ts"
@@ -685,7 +685,7 @@ const randomMapping = (random: Prng) => {
     []
   const hasCodes = random.chance(0.5)
   const hours = random.pick(["decimal:2", "decimal:4", "h:mm", "minutes", "seconds"])
-  const wide = () => random.chance(0.5) ? { width: 24, ...random.chance(0.5) && { pad: "0" } } : {}
+  const wide = () => random.chance(0.5) ? { width: 24, ...random.chance(0.5) && { pad: "0", align: "right" } } : {}
   const number = (value: string) =>
     column(value, {
       ...wide(),
@@ -823,6 +823,15 @@ describe("A form is refused", () => {
       /columns\[0\]\.pad/
     ],
     [
+      "with zeros behind, where a text stands by itself",
+      { columns: [column("userCode", { pad: "0", width: 9 }), column("hours")] },
+      /columns\[0\]\.pad: zeros behind a text .*"align": "right"/
+    ],
+    ["with a field of a pay code that every object has", {
+      payCodes: { hours: "1" },
+      columns: [column("userCode"), column("payCode"), { header: "x", of: "payCode", field: "toString" }, two[1]]
+    }, /payCodes\.hours: it has no toString/],
+    [
       "with digits of minutes",
       { hours: "minutes", columns: [two[0], column("hours", { digits: 4 })] },
       /columns\[1\]\.digits/
@@ -930,6 +939,18 @@ describe("A form is refused", () => {
       failed(input, { codes: { ...codes, getName: (_, id) => id === 501 ? "Ana" : undefined } }),
       "MissingCodes no name for user 502, user 503"
     )
+  })
+
+  it("for a department whose name in its width is that of no department", () => {
+    const state = stateOf(punches)
+    const rows = state.rows.map((row, at) => ({
+      ...row,
+      departmentId: at === 0 ? Option.some(DepartmentId.make(21)) : row.departmentId
+    }))
+    const input = { by: ["department"], columns: [column("departmentName", { width: 15 }), column("hours")] }
+    const of = (name: string) => failed(input, { state: { ...state, rows }, codes: { ...codes, getName: () => name } })
+    assert.match(of(" "), /^MappingError by\[0\]: department 21 and none have equal texts/)
+    assert.notMatch(of("Bar"), /Error/)
   })
 
   it("for a field that is required and missing; without that, its cell is empty and it is named", () => {

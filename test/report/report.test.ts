@@ -38,6 +38,27 @@ describe("Report.toHtml", () => {
     })
   })
 
+  it.effect("has the issues first, and a figure of the incomplete punches that leads to them", () =>
+    Effect.gen(function*() {
+      const open = punch({ id: 9, clockedIn: "2026-03-04T14:00:00Z", clockedOut: null })
+      const page = yield* Report.toHtml(Stream.make(open), options)
+      const whole = yield* Report.toHtml(Stream.fromIterable(days), options)
+
+      assert.include(page, `<dt>incomplete</dt><dd class="warn"><a href="#issues">1</a></dd>`)
+      assert.include(whole, "<dt>incomplete</dt><dd>0</dd>")
+      assert.match(page, /<\/dl>\s*<section id="issues">/)
+    }))
+
+  it.effect("shows a soft hyphen of a name as a place to break it, and no other hidden character", () =>
+    Effect.gen(function*() {
+      const page = yield* Report.toHtml(Stream.fromIterable(days), {
+        ...options,
+        names: () => "Anna\u00adlena\u00ad\u200b"
+      })
+
+      assert.include(page, "Anna\u00adlena\\u00ad\\u200b (501)")
+    }))
+
   it.effect("counts the days before a cut week for its threshold, and shows the period alone", () =>
     Effect.gen(function*() {
       const page = yield* Report.toHtml(Stream.fromIterable(days), { ...options, weeklyThreshold: "40 hours" })

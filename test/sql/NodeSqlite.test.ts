@@ -7,7 +7,9 @@ import nodeFs, * as Fs from "node:fs"
 import { syncBuiltinESMExports } from "node:module"
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { sqlite } from "../../src/internal/sql/dialect.ts"
 import { isMoved } from "../../src/internal/sql/failure.ts"
+import { inSnapshot } from "../../src/internal/sql/transaction.ts"
 import { PunchCopy, SqlStore } from "../../src/sql/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { temporaryFolder } from "../cli/support.ts"
@@ -153,6 +155,47 @@ describe("NodeSqlite", () => {
         ])
       }).pipe(Effect.scoped))
   }
+
+  it.live("opens no reader of a copy once another file has the name, or none has", () =>
+    Effect.gen(function*() {
+      const folder = yield* temporaryFolder
+      const filename = join(folder, "punches.db")
+      const client = yield* Layer.build(NodeSqlite.layer({ filename }))
+      const { store } = yield* openSql(Layer.succeedContext(client))
+      yield* store.commit(batchOf(1, { punches: [row(1)] }), Option.none())
+      const sql = Context.get(client, SqlClient.SqlClient)
+      const database = { sql, dialect: sqlite }
+      const read = Stream.runCollect(inSnapshot(database, Stream.fromEffect(sql`SELECT id FROM time_punches`)))
+      assert.lengthOf(yield* read, 1)
+
+      Fs.copyFileSync(filename, join(folder, "other.db"))
+      // The writer is in a transaction, in which it does not check the name of its file.
+      const error = yield* sql.withTransaction(Effect.gen(function*() {
+        Fs.renameSync(join(folder, "other.db"), filename)
+        return yield* Effect.promise(() => Effect.runPromise(Effect.flip(read)))
+      }))
+      assert.include(error.message, "another file is now named")
+    }).pipe(Effect.scoped))
+
+  it.live("lists from one connection where it has no other: in memory, and without a write-ahead log", () =>
+    Effect.gen(function*() {
+      const folder = yield* temporaryFolder
+      const filename = join(folder, "punches.db")
+      const listed = Stream.runCollect(PunchCopy.list(company))
+      for (const name of [":memory:", filename]) {
+        yield* Effect.gen(function*() {
+          const client = yield* Layer.build(NodeSqlite.layer({ filename: name }))
+          const { store } = yield* openSql(Layer.succeedContext(client))
+          yield* store.commit(batchOf(1, { punches: [row(1), row(2)] }), Option.none())
+          assert.lengthOf(yield* Effect.provideContext(listed, client), 2)
+        }).pipe(Effect.scoped)
+      }
+      const rollback = new DatabaseSync(filename)
+      rollback.exec("PRAGMA journal_mode = DELETE")
+      rollback.close()
+      const client = yield* Layer.build(NodeSqlite.layer({ filename, readonly: true }))
+      assert.lengthOf(yield* Effect.provideContext(listed, client), 2)
+    }).pipe(Effect.scoped))
 
   describe("a file of another user that appears beside a database while it is opened", () => {
     const forged = (filename: string, suffix: "-wal" | "-journal") => {

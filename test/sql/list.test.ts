@@ -1,7 +1,8 @@
 /** The punches of a copy: what the service lists for the same filter, of one state, whatever is written meanwhile. */
 import { assert, describe, it } from "@effect/vitest"
-import { Context, DateTime, Effect, Fiber, Layer, Option, Schema, type Scope, Stream } from "effect"
+import { Context, DateTime, Deferred, Effect, Fiber, Layer, Logger, Option, Schema, type Scope, Stream } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { join } from "node:path"
 import { BusinessDate, CompanyId, DepartmentId, type PunchFilter, TimePunches } from "../../src/index.ts"
 import { storable } from "../../src/sql/columns.ts"
@@ -31,11 +32,14 @@ type Client = Layer.Layer<SqlClient.SqlClient, unknown>
 const kinds: ReadonlyArray<{
   readonly name: string
   readonly isHere: boolean
+  /** The readers that one client has at once. */
+  readonly readers: number
   readonly clients: Effect.Effect<readonly [Client, Client], never, Scope.Scope>
 }> = [
   {
     name: "SQLite",
     isHere: true,
+    readers: 64,
     clients: Effect.map(temporaryFolder, (folder) => {
       const client = () => NodeSqlite.layer({ filename: join(folder, "punches.db") })
       return [client(), client()] as const
@@ -44,6 +48,7 @@ const kinds: ReadonlyArray<{
   {
     name: "PostgreSQL",
     isHere: hasPostgres,
+    readers: 8,
     // Of its pool each has its own connections.
     clients: Effect.map(Effect.orDie(Layer.build(postgres)), (context) => {
       const client = Layer.succeedContext(context)
@@ -55,9 +60,12 @@ const kinds: ReadonlyArray<{
 /** One row a second. */
 const rows = (count: number) => Array.from({ length: count }, (_, each) => row(each + 1, { clockedIn: at(each) }))
 
+const waits =
+  "Warn a reader of a copy has waited 5 seconds for a connection: a stream that is read slowly, or a transaction, keeps one until it ends"
+
 const idsOf = (punches: ReadonlyArray<TimePunch>) => punches.map(({ id }) => Number(id))
 
-describe.each(kinds)("PunchCopy.list in $name", ({ clients, isHere }) => {
+describe.each(kinds)("PunchCopy.list in $name", ({ clients, isHere, readers: most }) => {
   const test = (
     title: string,
     body: (
@@ -264,6 +272,52 @@ describe.each(kinds)("PunchCopy.list in $name", ({ clients, isHere }) => {
       const sql = yield* SqlClient.SqlClient
       yield* sql.unsafe(`ALTER TABLE time_punches ADD COLUMN more integer`)
     }).pipe(Effect.timeout("20 seconds")))
+
+  test("readers who stop reading hold up no commit and no statement, and who waits behind them says so", (store) =>
+    Effect.gen(function*() {
+      yield* store.commit(batchOf(1, { kind: "first", punches: rows(5) }), Option.none())
+      const begun: Array<number> = []
+      const all = yield* Deferred.make<void>()
+      const said: Array<string> = []
+      const logger = Logger.make(({ logLevel, message }) => void said.push(`${logLevel} ${String(message)}`))
+      const readers = yield* Effect.forEach(
+        Array.from({ length: most + 2 }, (_, each) => each),
+        (each) =>
+          readPages(company, {}, 2).pipe(
+            Stream.runForEach(() => {
+              begun.push(each)
+              return Effect.andThen(
+                begun.length === most ? Deferred.succeed(all, undefined) : Effect.void,
+                Effect.never
+              )
+            }),
+            Effect.provide(Logger.layer([logger])),
+            Effect.forkChild
+          )
+      )
+      yield* Deferred.await(all)
+
+      yield* store.commit(batchOf(2, { punches: rows(7) }), Option.some(checkpointAt(1)))
+      assert.strictEqual((yield* PunchCopy.status(company)).rows, 7)
+      assert.lengthOf(begun, most)
+      yield* Effect.whileLoop({
+        while: () => said.length < 2,
+        body: () => TestClock.adjust("1 second"),
+        step: () => {}
+      })
+      assert.deepStrictEqual(said, Array.from({ length: 2 }, () => waits))
+
+      const [first] = readers
+      if (first !== undefined) yield* Fiber.interrupt(first)
+      yield* Effect.whileLoop({
+        while: () => begun.length <= most,
+        body: () => Effect.promise(() => new Promise(setImmediate)),
+        step: () => {}
+      })
+      // With the service of a caller's own transaction a reader needs no other place.
+      const sql = yield* SqlClient.SqlClient
+      assert.lengthOf(yield* sql.withTransaction(listed()), 7)
+    }).pipe(Effect.timeout("20 seconds"), Effect.provide(TestClock.layer())))
 
   test(
     "fails at a row that is not a valid punch, by its id, and emits nothing after it",

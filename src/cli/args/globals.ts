@@ -31,7 +31,7 @@ export const globalFlags = [
   GlobalFlag.Setting("quiet")({
     flag: Flag.Boolean("quiet").pipe(
       Flag.withAlias("q"),
-      Flag.withDescription("No progress, retries or hints on standard error; errors and warnings stay"),
+      Flag.withDescription("No progress, retries, hints or lines of a sync run; errors and warnings stay"),
       Flag.withDefault(false)
     )
   }),

@@ -17,7 +17,7 @@ import type { FeedEvent } from "../../sql/feedEvent.ts"
 import { FeedKind, FeedPosition } from "../../sql/feedPosition.ts"
 import type { HistoryUnavailable } from "../../sql/known.ts"
 import * as PunchCopy from "../../sql/PunchCopy.ts"
-import { openCopy } from "../database/copy.ts"
+import { openCopy, refuseFuture } from "../database/copy.ts"
 import { databaseFlag, databaseWords } from "../database/database.ts"
 import { open } from "../database/open.ts"
 import { differencesOf, type PunchDisplay, shortened } from "../database/punchFields.ts"
@@ -133,6 +133,7 @@ const printFeed = Effect.fnUntraced(function*(input: FeedInput) {
       ? undefined
       : yield* openState(input.state.value, company, address)
     const given = Option.getOrUndefined(Option.orElse(input.after, () => input.since))
+    if (state?.start === undefined && DateTime.isDateTime(given)) yield* refuseFuture(company, given)
     const after = state?.start ?? (given === "now"
       ? yield* PunchCopy.feedPosition(company, { follow })
       : DateTime.isDateTime(given)

@@ -33,7 +33,7 @@ import { makePageSizeFlag } from "../flags/paging.ts"
 import { intervalForm, onFlag, readInterval, text } from "../flags/values.ts"
 import { counted, countedPunches, formatAge, formatNumber } from "../print/format.ts"
 import { isoOf } from "../print/machine.ts"
-import { printFailure, printWarning, startReport } from "../print/messages.ts"
+import { isQuiet, printFailure, printWarning, startReport } from "../print/messages.ts"
 import { printDone } from "../print/output.ts"
 import { paceFields, paceText } from "../print/progress.ts"
 import { hasCollector, layerTelemetry } from "../telemetry/telemetry.ts"
@@ -66,6 +66,13 @@ const syncFlags = {
     `${intervalForm("35d")}, or all`,
     readSweepRange
   ),
+  stopAfter: text(
+    "stop-after",
+    "TIME",
+    "Read no further page after this time; the same command continues there. Not with --every",
+    intervalForm("50s"),
+    readInterval
+  ),
   history: onFlag("history", "Keep each version that a sync run replaces, for time-punches payroll diff"),
   keepHistory: keepHistory(
     "With --history: after each sync run, remove versions that were replaced longer ago than this (default: keep all)"
@@ -96,26 +103,39 @@ export const verb = makeVerb("sync", syncFlags, (input) => syncCopies(input), {
 
 const syncCopies = Effect.fnUntraced(
   function*(input: SyncInput) {
-    const { allowMissing, history, keepHistory, sweep } = input
+    const { allowMissing, every, history, keepHistory, stopAfter, sweep } = input
     const json = yield* isJson(input)
     const companies = yield* companiesOf(input)
     const target = yield* targetOfCopy(input.database, "sync")
     if (Option.isSome(keepHistory) && !history) return yield* usage("--keep-history goes with --history")
+    if (Option.isSome(stopAfter) && Option.isSome(every)) {
+      return yield* usage("--stop-after and --every exclude each other", "A command that repeats ends by a signal.")
+    }
     if (allowMissing && Option.isNone(sweep)) return yield* usage("--allow-missing goes with --sweep")
     const readAge = (yield* hasCollector) ? yield* watchAges : undefined
-    const print = Option.isNone(input.every) ? printDone : yield* makeLastingPrint
+    const print = !json && (yield* isQuiet)
+      ? () => Effect.void
+      : Option.isNone(every)
+      ? printDone
+      : yield* makeLastingPrint
+    const begin = yield* Clock.currentTimeMillis
     const taskOf = (company: Company): SyncTask => ({
       ...input,
       company,
       json,
       print,
+      stop: Effect.map(Clock.currentTimeMillis, (now) =>
+        Option.getOrUndefined(Option.map(stopAfter, (limit) => ({
+          // It reads one page at least, so that each company comes nearer to its end.
+          duration: Duration.millis(Math.max(1, Duration.toMillis(limit) - (now - begin)))
+        })))),
       named: nameOf(company.id, companies),
       readAge: readAge === undefined ? Effect.void : Effect.ignore(readAge(company.id), { log: "Debug" })
     })
     const tasks = companies.map(taskOf)
-    const passes = Option.match(input.every, { onNone: () => once(tasks), onSome: (every) => forever(tasks, every) })
+    const passes = Option.match(every, { onNone: () => once(tasks), onSome: (every) => forever(tasks, every) })
     const store = SqlStore.layer({ history })
-    const layerCopy = Option.isNone(input.every)
+    const layerCopy = Option.isNone(every)
       ? Layer.provideMerge(store, layerDatabase(target))
       : layerWaiting(store, target)
     yield* Effect.provide(passes, Layer.merge(layerClient(input), layerCopy))
@@ -153,6 +173,8 @@ interface SyncTask extends Omit<SyncInput, "company" | "format" | "json"> {
   readonly company: Company
   readonly json: boolean
   readonly print: typeof printDone
+  /** When a pass that begins now stops. */
+  readonly stop: Effect.Effect<SyncOptions["stopAfter"]>
   /** What stands before the lines of the company. */
   readonly named: string
   /** After a pass, whether it was complete or not. Reads the store only for a collector. */
@@ -236,7 +258,7 @@ const once = (tasks: ReadonlyArray<SyncTask>) =>
     tasks,
     Effect.fnUntraced(function*(task) {
       const first = yield* Option.isSome(task.sweep) ? sweepNow(task, task.sweep.value) : passNow(task)
-      if (first.resumed) yield* passNow(task)
+      if (first.resumed && first.complete) yield* passNow(task)
     }),
     () => tasks.length > 1
   ).pipe(Effect.flatMap((failed) => endOf(tasks, failed)))
@@ -290,7 +312,7 @@ const forever = (tasks: ReadonlyArray<SyncTask>, every: Duration.Duration) =>
 
 const passNow = (task: SyncTask) => {
   const { company, sortById } = task
-  return finished(task, (onCommit) => Sync.run(company, { onCommit, sortById, prefetchPages: 1 }))
+  return finished(task, (options) => Sync.run(company, { ...options, sortById, prefetchPages: 1 }))
 }
 
 const sweepNow = (task: SyncTask, range: SweepRange) =>
@@ -299,7 +321,7 @@ const sweepNow = (task: SyncTask, range: SweepRange) =>
     const window = windowOf(range, DateTime.toUtc(yield* DateTime.now))
     return yield* finished(
       task,
-      (onCommit) => Sync.sweep(company, { window, allowMissing, onCommit, sortById, prefetchPages: 1 })
+      (options) => Sync.sweep(company, { ...options, window, allowMissing, sortById, prefetchPages: 1 })
     )
   })
 
@@ -310,12 +332,12 @@ export const windowOf = (range: SweepRange, now: DateTime.Utc): SweepWindow =>
 /** Runs a pass, prints its summary, then prunes the history. */
 const finished = <R>(
   task: SyncTask,
-  pass: (onCommit: SyncOptions["onCommit"]) => Effect.Effect<SyncSummary, PassError, R>
+  pass: (options: Pick<SyncOptions, "onCommit" | "stopAfter">) => Effect.Effect<SyncSummary, PassError, R>
 ) =>
   Effect.gen(function*() {
     const { company, json, keepHistory, named, print, readAge } = task
     const { clear, onCommit, stored } = yield* startPass(task)
-    const summary = yield* keepingError(company, pass(onCommit)).pipe(
+    const summary = yield* keepingError(company, pass({ onCommit, stopAfter: yield* task.stop })).pipe(
       Effect.ensuring(clear),
       Effect.onInterrupt(() =>
         printWarning(`${named}interrupted: ${stored()} stored; the same command continues there`)

@@ -143,6 +143,17 @@ export const requireAge = Effect.fnUntraced(function*(
   )
 })
 
+/** Nothing can have changed since a time to come. The clock of the database may be ahead: what it has written counts as past. */
+export const refuseFuture = Effect.fnUntraced(
+  function*(company: CompanyId, since: DateTime.DateTime, flag = "--since") {
+    if (DateTime.isLessThanOrEqualTo(since, yield* DateTime.now)) return
+    const { history } = yield* PunchCopy.status(company)
+    if (Option.exists(history, ({ last }) => DateTime.isGreaterThanOrEqualTo(last, since))) return
+    return yield* usage(`${flag} ${DateTime.formatIso(since)} is in the future: nothing can have changed since then`)
+  },
+  Effect.asVoid
+)
+
 const ageOf = (
   address: string,
   { history, lastError }: CopyStatus,

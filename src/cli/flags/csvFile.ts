@@ -30,14 +30,15 @@ export const wrongLine = (file: string, line: number, what: string): CommandFail
 /**
  * Reads the bytes of a CSV file in UTF-8, row by row, as people or a spreadsheet write it: by `,`, or by `;` if the first line
  * has that and no comma. The header must be one of `headers`, with further titles behind it if that ends with `,…`. Each row has as
- * many cells, and maybe empty ones behind them; rows without a text are skipped. `row` returns what is wrong with the cells of a line, or nothing.
+ * many cells, and maybe empty ones behind them; rows without a text are skipped. `row` returns what
+ * is wrong with the cells of a line, or nothing. Returns the titles.
  */
 export const parseCsvFile = Effect.fnUntraced(function*(
   bytes: Uint8Array,
   file: string,
   headers: ReadonlyArray<string>,
   row: (cells: ReadonlyArray<string>, line: number, titles: ReadonlyArray<string>) => string | undefined
-): Effect.fn.Return<void, CommandFailure> {
+): Effect.fn.Return<ReadonlyArray<string>, CommandFailure> {
   const text = decoder.decode(bytes)
   const firstBad = text.indexOf("\uFFFD")
   if (firstBad >= 0) return yield* wrongLine(file, lineBreaks(text.slice(0, firstBad)) + 1, notUtf8)
@@ -76,6 +77,7 @@ export const parseCsvFile = Effect.fnUntraced(function*(
     const what = row(own, at, names)
     if (what !== undefined) return yield* wrongLine(file, at, what)
   }
+  return names
 })
 
 /** By default a spreadsheet writes the characters of its machine. */

@@ -66,9 +66,9 @@ const parseTexts = Effect.fnUntraced(function*(
   refuse: (text: string) => string | undefined = () => undefined
 ) {
   const texts = new Map<string, { readonly cells: ReadonlyMap<string, string>; readonly line: number }>()
-  let fields: ReadonlyArray<string> = []
   const header = `kind,id,${what}`
-  yield* parseCsvFile(bytes, file, what === "code" ? [header, `${header},…`] : [header], (cells, line, titles) => {
+  const headers = what === "code" ? [header, `${header},…`] : [header]
+  const all = yield* parseCsvFile(bytes, file, headers, (cells, line, titles) => {
     const [kind = "", id = "", text = ""] = cells
     if (!isKind(kind)) return `the kind must be ${listWords(nameKinds)}, not "${kind}"`
     const number = readWhole(id)
@@ -80,13 +80,12 @@ const parseTexts = Effect.fnUntraced(function*(
     const key = `${kind} ${number.value}`
     const earlier = texts.get(key)
     if (earlier !== undefined) return `line ${earlier.line} has a ${what} for ${key} already`
-    fields = titles.slice(3)
     texts.set(key, { cells: new Map(titles.map((title, at) => [title, cells[at] ?? ""])), line })
     return undefined
   })
   const textOf = (kind: NameKind, id: number, field: string = what): string | undefined =>
     texts.get(`${kind} ${id}`)?.cells.get(field)
-  return { fields, textOf }
+  return { fields: all.slice(3), textOf }
 })
 
 const isKind = (text: string): text is NameKind => nameKinds.some((kind) => kind === text)

@@ -11,7 +11,7 @@ import { Rounding } from "../../payroll/Rounding.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import type { FilterInput } from "./filter.ts"
 import type { LocalPeriod } from "./period.ts"
-import { instant, readInterval, readWhole, text, units } from "./values.ts"
+import { instantOrNow, readInterval, readWhole, text, units } from "./values.ts"
 
 /** What `readHours` expects; it completes "must be …". */
 export const hoursForm = "hours up to 99999.99h or minutes up to 9999999m, such as 40h, 37.5h or 450m"
@@ -84,7 +84,7 @@ export const givenThresholds = (
     : Effect.succeed(given)
 }
 
-export const asOf = instant("as-of", "Count open punches up to this instant; without it their time is not counted")
+export const asOf = instantOrNow("as-of", "Count open punches up to this instant; without it their time is not counted")
 
 /** How cost is rounded; none if not given. */
 export const optionalRounding = Flag.Literals("rounding", Rounding.literals).pipe(

@@ -2,6 +2,7 @@
 import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { BusinessDate } from "../../Ids.ts"
@@ -87,6 +88,21 @@ export const instant = (name: string, description: string, ofDates = "") =>
     (ofDates === "" ? "" : `${ofDates}, or `) +
       "an RFC 3339 instant with a zone, of the years 0001 to 9999, such as 2026-03-01T00:00:00Z or 2026-03-01T08:00:00+01:00",
     readInstant
+  )
+
+/** The same, or the second in which the command runs. */
+export const instantOrNow = (name: string, description: string) =>
+  text(
+    name,
+    "INSTANT|now",
+    description,
+    "now, or an RFC 3339 instant with a zone, such as 2026-03-01T08:00:00+01:00",
+    (value): Option.Option<DateTime.Utc | "now"> => value === "now" ? Option.some(value) : readInstant(value)
+  ).pipe(
+    Flag.mapEffect((given) =>
+      Effect.map(DateTime.now, (now) =>
+        Option.map(given, (at) => at === "now" ? DateTime.startOf(DateTime.toUtc(now), "second") : at))
+    )
   )
 
 export const readDate: (text: string) => Option.Option<BusinessDate> = Schema.decodeUnknownOption(BusinessDate)

@@ -179,8 +179,9 @@ export const verb = makeVerb(
     )
   },
   Effect.fnUntraced(function*({ words }) {
-    const [topic, ...others] = words
-    if (isTopic(topic) && others.length === 0) return yield* showTopic(topic)
+    const [word, ...others] = words
+    const topic = others.length > 0 ? undefined : [word, `${word}s`].find(isTopic)
+    if (topic !== undefined) return yield* showTopic(topic)
     const commandPath = [root]
     let known: ReadonlyArray<Pick<Command.Command.Any, "name" | "subcommands">> = yield* Called
     for (const subcommand of words) {

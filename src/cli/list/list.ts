@@ -19,7 +19,7 @@ import { fileOf, intoOutput, outputFlags } from "../flags/output.ts"
 import { jsonText, pageText } from "../flags/pageText.ts"
 import { cursorFlag, resumeHint } from "../flags/paging.ts"
 import { fixedWindowHint, keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
-import { whole } from "../flags/values.ts"
+import { onFlag, whole } from "../flags/values.ts"
 import { counted, countedPunches, formatHours, formatShortTime, formatTime } from "../print/format.ts"
 import { jsonEnd } from "../print/machine.ts"
 import { printError, printWarning } from "../print/messages.ts"
@@ -39,6 +39,7 @@ const listFlags = {
   ...csvFlags,
   ...outputFlags,
   names: namesFlag,
+  open: onFlag("open", "Only punches without a clock-out: who is clocked in"),
   limit: whole("limit", "N", "Stop after this many punches", 1),
   cursor: cursorFlag
 }
@@ -55,6 +56,7 @@ export const verb = makeVerb("list", listFlags, (input) => listPunches(input), {
     ["list --limit 20", "A first look"],
     ["list --location-id 301 --week 2026-03-02 --zone America/New_York", "A week of one location, in its local time"],
     ["list --last 7d --zone-file zones.csv", "Each location by its own clock"],
+    ["list --open --last 2d --zone America/New_York", "Who is clocked in now"],
     ["list --approved false --format ndjson", "Unapproved punches, for jq"],
     ["list --user-id 501 --last 7d --zone America/New_York --database punches.db", "From a copy, without a request"],
     ["list --flags late,missed_break --format csv", "Flagged punches, for a spreadsheet"]
@@ -72,7 +74,7 @@ const listPunches = Effect.fnUntraced(
     const extra = names && nameColumns(names)
     const most = Option.getOrElse(flags.limit, () => Infinity)
     // With several zones, not every punch of a page is in the period of its location.
-    const usualSize = Option.isSome(flags.locations) ? maxPageSize : Math.min(most, maxPageSize)
+    const usualSize = flags.open || Option.isSome(flags.locations) ? maxPageSize : Math.min(most, maxPageSize)
     const { add, totals } = yield* makeProgress({
       printsResults: true,
       window: { clockedIn: filter.clockedIn, zone: flags.zone }
@@ -96,8 +98,9 @@ const listPunches = Effect.fnUntraced(
     yield* pages(filter, { usualSize, cursor: flags.cursor }).pipe(
       Stream.mapEffect((page) =>
         Effect.map(Effect.fromResult(keptOf(page.items, flags)), (all) => {
-          const kept = all.slice(passedOver)
-          passedOver -= all.length - kept.length
+          const wanted = flags.open ? all.filter(({ clockedOut }) => Option.isNone(clockedOut)) : all
+          const kept = wanted.slice(passedOver)
+          passedOver -= wanted.length - kept.length
           return { ...page, kept }
         })
       ),

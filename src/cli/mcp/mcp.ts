@@ -34,7 +34,7 @@ import { positionAt } from "../../sql/feed.ts"
 import { FeedKind, FeedPosition } from "../../sql/feedPosition.ts"
 import * as PunchCopy from "../../sql/PunchCopy.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { incomplete, layerCopy } from "../database/copy.ts"
+import { incomplete, layerCopy, refuseFuture } from "../database/copy.ts"
 import { databaseFlag, databaseOrDefault, targetOf } from "../database/database.ts"
 import { commandFailureOf } from "../describe.ts"
 import { type CommandFailure, type ExpectedError, usageText } from "../failure.ts"
@@ -225,7 +225,7 @@ const toolkit = Toolkit.make(
       seventhDay: described(
         "How many hours of the last day of a week of seven worked days are over, such as 8h; more are double, none regular"
       ),
-      asOf: described("Count open punches up to this instant, such as 2026-03-09T15:00:00Z")
+      asOf: described("Count open punches up to this instant, such as 2026-03-09T15:00:00Z, or now")
     })
   ),
   makeTool(
@@ -456,10 +456,13 @@ const positionOf = Effect.fnUntraced(function*(company: CompanyId, target: Datab
   if (Option.isNone(wanted)) {
     return yield* new Refused({ message: "since must be an instant with a zone, or the position of an earlier answer" })
   }
-  return yield* positionAt(company, ({ last, since }) => {
-    const reached = Math.min(wanted.value.epochMilliseconds, last)
-    return given === undefined ? Math.max(reached, since) : reached
-  }).pipe(Effect.provide(layerCopy(company, target)))
+  return yield* refuseFuture(company, wanted.value, "since").pipe(
+    Effect.andThen(positionAt(company, ({ last, since }) => {
+      const reached = Math.min(wanted.value.epochMilliseconds, last)
+      return given === undefined ? Math.max(reached, since) : reached
+    })),
+    Effect.provide(layerCopy(company, target))
+  )
 })
 
 /** Without it, "no issues" would claim more than was reported. */

@@ -27,7 +27,7 @@ import { namesFlag } from "../flags/names.ts"
 import { intoOutput, outputFlags } from "../flags/output.ts"
 import { periodFlags, requirePeriod, resolvePeriod } from "../flags/period.ts"
 import { defaultMaxShift, maxShift, maxWage, refuseBeyondCalendar } from "../flags/thresholds.ts"
-import { instant, words } from "../flags/values.ts"
+import { instantOrNow, words } from "../flags/values.ts"
 import { countedPunches } from "../print/format.ts"
 import { printError, printWarning } from "../print/messages.ts"
 import { print, printCells, screen } from "../print/output.ts"
@@ -53,7 +53,10 @@ const checkFlags = {
       "version, if money may be in whole units; unknownMark, if a field that is not read may take punches away",
     "KINDS"
   ),
-  asOf: instant("as-of", "Treat open punches as clocked out at this instant; without it only their clock-in counts"),
+  asOf: instantOrNow(
+    "as-of",
+    "Treat open punches as clocked out at this instant; without it only their clock-in counts"
+  ),
   ...formatFlags(forms, "table for people; csv and json for programs"),
   ...csvFlags,
   ...outputFlags,

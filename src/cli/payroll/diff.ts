@@ -16,7 +16,7 @@ import { failedWith } from "../../sql/connection.ts"
 import type { CopyStatus } from "../../sql/CopyStatus.ts"
 import { type Comparison, comparisonOf, makePeople, readChanges } from "../../sql/history.ts"
 import type { TimePunch } from "../../TimePunch.ts"
-import { openCopy, withCopy } from "../database/copy.ts"
+import { openCopy, refuseFuture, withCopy } from "../database/copy.ts"
 import { databaseFlag, maxAgeFlag } from "../database/database.ts"
 import { open } from "../database/open.ts"
 import { codeOf, CommandFailure, usage } from "../failure.ts"
@@ -124,7 +124,7 @@ const printDiff = Effect.fnUntraced(function*(input: DiffInput) {
   let count = 0
 
   const texts = Effect.fnUntraced(function*(status: CopyStatus) {
-    if (period !== undefined) yield* refuseFuture(period.comparison.since, status)
+    if (period !== undefined) yield* refuseFuture(company, period.comparison.since)
     const subject = period ?? (yield* ofClose(company, Option.getOrThrow(close), input, status))
     since = Option.some(subject.comparison.since)
     const people = makePeople(subject)
@@ -172,13 +172,6 @@ const ofPeriod = Effect.fnUntraced(function*(input: DiffInput) {
     zoneOf: ({ locationId }) => Option.map(Result.getSuccess(getDayRule(locationId)), zoneOf)
   } satisfies ChangeQuery<MissingDayRule>
 })
-
-/** The clock of the database may be ahead: what it has written is not in the future. */
-const refuseFuture = Effect.fnUntraced(function*(since: DateTime.DateTime, { history }: CopyStatus) {
-  const written = Option.exists(history, ({ last }) => DateTime.isGreaterThanOrEqualTo(last, since))
-  if (written || DateTime.isLessThanOrEqualTo(since, yield* DateTime.now)) return
-  return yield* usage(`--since ${DateTime.formatIso(since)} is in the future: nothing can have changed since then`)
-}, Effect.asVoid)
 
 /** What is compared, and how its punches are read. */
 export interface ChangeQuery<E> extends LaborOptions {

@@ -132,10 +132,16 @@ const holeLine = (
     onNone: () => `no close has ${timeOf(interval)}${at}, beside ${sides}`,
     onSome: ({ first, last }) => {
       // The other holes are next when the ones before are closed, or only some locations have them.
-      const isNext = Option.exists(next, (next) => next.options.first === first)
-      const how = isNext ? "payroll close --next" : `--from ${first} --to ${last}`
+      const own = Option.filter(next, (next) => next.options.first === first)
+      const how = Option.isSome(own) ? "payroll close --next" : `--from ${first} --to ${last}`
       // Behind the newest close there is none yet that could accept it.
-      const other = Option.isSome(later) ? ", or let it through with --accept gap at the next close" : ""
+      const other = Option.isSome(later)
+        ? ", or let it through with --accept gap at the next close"
+        : Option.match(own, {
+          onNone: () => "",
+          onSome: ({ termsOf }) =>
+            `; if close ${termsOf} should never have been written, payroll void ${termsOf}.1 --mistake lets it go`
+        })
       return `no close has ${first} to ${last}${at}: close it with ${how}${other}`
     }
   })

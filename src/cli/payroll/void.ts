@@ -69,7 +69,8 @@ export const verb = makeVerb(
   its file again. If 7.1 is voided, close 7 is over: close its period again.
 
   --mistake lets go of a close that should not be, such as one of a wrong year:
-  its period leaves no hole, and what it accepted is not accepted any more.`,
+  its period leaves no hole, and what it accepted is not accepted any more. So
+  can a close be let go of that a void without it ended.`,
     examples: [
       ["payroll void 7.2 --note 'the file was not sent' --database punches.db", "The second revision of close 7"],
       [

@@ -49,6 +49,9 @@ export class Messages extends Context.Reference<Mode | undefined>("effect-time-p
   defaultValue: () => undefined
 }) {}
 
+/** Whether only errors and warnings are wanted. */
+export const isQuiet = Effect.map(Messages, (mode) => mode?.detail === "quiet")
+
 /** Logs to standard error: standard output is for results only. A log of a server has the time and the level of each line. */
 export const logOf = (format: Mode["format"], isServer: boolean) =>
   Logger.layer([

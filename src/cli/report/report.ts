@@ -4,6 +4,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import * as Close from "../../close/Close.ts"
 import { CloseNumber } from "../../close/ids.ts"
@@ -95,6 +96,13 @@ export const verb = makeVerb("report", reportFlags, (flags) => intoOutput(Effect
 })
 
 const writeReport = Effect.fnUntraced(function*(input: ReportInput) {
+  const { stdoutIsTerminal } = yield* Stdio.Stdio
+  if (Option.isNone(input.output) && (yield* stdoutIsTerminal)) {
+    return yield* usage(
+      "report writes a page of HTML, which a terminal does not show",
+      "Add --output FILE.html, and open that; --output - prints it here."
+    )
+  }
   yield* printText(
     Option.isSome(input.close) ? yield* closePage(input, input.close.value) : yield* periodPage(input)
   )

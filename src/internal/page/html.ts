@@ -1,5 +1,5 @@
 /** START HERE. Pages of HTML, and who may read them. Their text cannot become markup; all have one stylesheet. */
-import { escaped, unprintable } from "../text/printable.ts"
+import { escapedBy, unprintable } from "../text/printable.ts"
 
 /** Text that is markup already. */
 export interface Html {
@@ -20,8 +20,15 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;"
 }
 
-/** Text as it may stand in an element or a quoted attribute; hidden characters and changes of direction show their code. */
-export const escapeHtml = (text: string): string => escaped(text).replace(/[&<>"']/g, (char) => entities[char] ?? char)
+/** What a page does not show. A soft hyphen in a word is where a browser may break it. */
+const hidden = new RegExp(`(?<=\\p{L})\\u00ad(?=\\p{L})|${unprintable.source}`, "gu")
+
+/** Text as a page shows it: hidden characters and changes of direction show their code. */
+export const visibleText: (text: string) => string = escapedBy(hidden)
+
+/** Text as it may stand in an element or a quoted attribute. */
+export const escapeHtml = (text: string): string =>
+  visibleText(text).replace(/[&<>"']/g, (char) => entities[char] ?? char)
 
 const render = (part: Part): string =>
   part === undefined
@@ -35,7 +42,7 @@ const render = (part: Part): string =>
     : part.map(render).join("")
 
 /** The pattern of hidden characters, for a script that writes text in the browser: the first group has them. */
-export const hiddenCharacters: string = unprintable.source
+export const hiddenCharacters: string = hidden.source
 
 /** A template of markup: strings are escaped, numbers and `Html` stand as they are, `undefined` is left out. */
 export const html = (strings: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Html => {
@@ -95,9 +102,10 @@ a { color: var(--accent); }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(130px, 1fr)); gap: 8px; margin: 1rem 0; }
 .figures div { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 6px 10px; }
 .figures dt { color: var(--muted); font-size: 13px; }
+.figures a { color: inherit; }
 .figures dd { margin: 0; font-size: 1.25rem; font-variant-numeric: tabular-nums; }
 .scroll { overflow-x: auto; max-width: 100%; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { padding: 4px 10px; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top; unicode-bidi: isolate; }
 th { font-weight: 600; white-space: nowrap; }
 td.number, th.number { text-align: right; }

@@ -53,14 +53,41 @@ ${line(total)}</tfoot>
 `
 }
 
-/** Key figures side by side. `kind`: a class of the stylesheet, such as `bad`. */
+/**
+ * Rules of a stylesheet by which a narrow window shows each row of the table with this label as a block: a line for each cell,
+ * behind the title of its column.
+ */
+export const blocks = (label: string, columns: ReadonlyArray<Pick<Column<never>, "title">>): string => {
+  const table = `[aria-label="${label}"] table`
+  return `@media screen and (max-width: 600px) {
+  ${table}, ${table} :is(caption, tbody, tr, th, td) { display: block; }
+  ${table} thead { position: absolute; clip-path: inset(50%); }
+  ${table} tbody tr { padding: 6px 0; border-bottom: 1px solid var(--line); }
+  ${table} tbody :is(th, td) { display: flow-root; padding: 1px 0 1px 7.5em; border: 0; min-width: 0; text-align: left; white-space: normal; overflow-wrap: anywhere; }
+  ${table} tbody :is(th, td)::before { float: left; width: 7em; margin-left: -7.5em; color: var(--muted); font-weight: 400; }
+${
+    columns.map(({ title }, at) => `  ${table} tbody :nth-child(${at + 1}):is(th, td)::before { content: "${title}"; }`)
+      .join("\n")
+  }
+}
+`
+}
+
+/** Key figures side by side. `kind`: a class of the stylesheet, such as `bad`. `href`: the part of the page that it counts. */
 export const keyFigures = (
-  figures: ReadonlyArray<{ readonly name: string; readonly value: string; readonly kind?: string | undefined }>
+  figures: ReadonlyArray<{
+    readonly name: string
+    readonly value: string
+    readonly kind?: string | undefined
+    readonly href?: string | undefined
+  }>
 ): Html =>
   html`<dl class="figures">
 ${
-    figures.map(({ kind, name, value }) =>
-      html`<div><dt>${name}</dt><dd${kind === undefined ? undefined : html` class="${kind}"`}>${value}</dd></div>
+    figures.map(({ href, kind, name, value }) =>
+      html`<div><dt>${name}</dt><dd${kind === undefined ? undefined : html` class="${kind}"`}>${
+        href === undefined ? value : html`<a href="${href}">${value}</a>`
+      }</dd></div>
 `
     )
   }</dl>

@@ -5,9 +5,12 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import { BeginTransaction, type TransactionConnection } from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
@@ -41,9 +44,30 @@ export const attempted = <A, E>(database: Database, body: Effect.Effect<A, E | S
   surfaced(begins(database, body))
 
 const begins = <A, E>({ dialect, sql }: Database, body: Effect.Effect<A, E | SqlError>) =>
-  dialect.begin === undefined
-    ? sql.withTransaction(body)
-    : Effect.provideService(sql.withTransaction(body), BeginTransaction, dialect.begin)
+  saying("a transaction", (acquired) => {
+    const transaction = sql.withTransaction(Effect.andThen(acquired, body))
+    return dialect.begin === undefined
+      ? transaction
+      : Effect.provideService(transaction, BeginTransaction, dialect.begin)
+  })
+
+/** Warns once if what `use` waits for has not come after 5 seconds: the end of `use`, or `acquired` within it. */
+const saying = <A, E, R>(who: string, use: (acquired: Effect.Effect<void>) => Effect.Effect<A, E, R>) =>
+  Effect.flatMap(
+    Effect.forkChild(Effect.delay(
+      Effect.logWarning(
+        `${who} of a copy has waited 5 seconds for a connection: a stream that is read slowly, or a transaction, keeps one until it ends`
+      ),
+      "5 seconds"
+    )),
+    (warning) => {
+      const acquired = Fiber.interrupt(warning)
+      return Effect.ensuring(use(acquired), acquired)
+    }
+  )
+
+/** A short read, which warns if it waits for its connection. */
+export const awaited = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => saying("a read", () => self)
 
 /** Runs what is one statement, or one transaction, and again as `transact` does. */
 export const retried = <A, E, R>(
@@ -75,6 +99,34 @@ const surfaced = <A, E, R>(self: Effect.Effect<A, E | SqlError, R>): Effect.Effe
   })
 
 /**
+ * Set while the connection of a snapshot is acquired, which only reads: a client with one connection may open another, so that a
+ * slow reader does not hold up a writer.
+ */
+export class ForSnapshot extends Context.Reference<boolean>("effect-time-punches/internal/sql/ForSnapshot", {
+  defaultValue: () => false
+}) {}
+
+/** The snapshots that may be open at once, for each client by its service, of which its copies have the same. */
+const places = new WeakMap<object, Semaphore.Semaphore>()
+
+/** Fewer than the connections of a pool, so that statements and transactions do not wait for readers. */
+const placesOf = ({ dialect, sql }: Database): Semaphore.Semaphore => {
+  const known = places.get(sql.transactionService)
+  if (known !== undefined) return known
+  const config = Predicate.hasProperty(sql, "config") ? sql.config : undefined
+  const size = Predicate.hasProperty(config, "maxConnections") ? Number(config.maxConnections ?? usualPool) : usualPool
+  const made = Semaphore.makeUnsafe(dialect.name === "sqlite" ? mostFiles : Math.max(1, size - 2))
+  places.set(sql.transactionService, made)
+  return made
+}
+
+/** As `PgClient` has it. */
+const usualPool = 10
+
+/** Readers of SQLite: each has two files open, and up to 2 MB of pages. */
+const mostFiles = 64
+
+/**
  * Runs a stream whose statements all see the database as it was at the first of them. They have a connection to themselves,
  * and hold up no writer. Within a transaction of the caller they are part of that instead, and see what it sees.
  */
@@ -94,10 +146,12 @@ export const inSnapshot = <A, E, R>(
   }))
 
 /** A connection in a transaction that has its snapshot. An attempt that fails leaves none behind. */
-const begun = Effect.fnUntraced(function*({ dialect, sql }: Database) {
+const begun = Effect.fnUntraced(function*(database: Database) {
+  const { dialect, sql } = database
   const scope = yield* Scope.fork(yield* Effect.scope)
   return yield* Effect.gen(function*() {
-    const connection = yield* sql.reserve
+    const acquire = Effect.andThen(placesOf(database).takeScoped(1), sql.reserve)
+    const connection = yield* Effect.provideService(saying("a reader", () => acquire), ForSnapshot, true)
     // Before BEGIN, which may be interrupted: without a transaction it does nothing. If it fails, the connection is lost, or
     // the next transaction on it fails.
     yield* Effect.addFinalizer(() => Effect.ignore(connection.executeUnprepared("ROLLBACK", [], undefined)))

@@ -23,8 +23,11 @@ export const printable = (text: string): string =>
   escaped(text.length > maxLength ? `${text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "")}…` : text)
 
 /** The same, without a cut. */
-export const escaped = (text: string): string =>
-  text.replace(unprintable, (char, hidden: string | undefined) => hidden === undefined ? char : codeOf(char))
+export const escaped = (text: string): string => escapedBy(unprintable)(text)
+
+/** The same by another pattern of what is hidden. */
+export const escapedBy = (pattern: RegExp) => (text: string): string =>
+  text.replace(pattern, (char, hidden: string | undefined) => hidden === undefined ? char : codeOf(char))
 
 /** What JSON and CSV leave as it is, and a terminal obeys: the controls of C1, and what changes the direction of text. */
 export const obeyed = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g

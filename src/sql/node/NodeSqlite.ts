@@ -1,4 +1,4 @@
-/** START HERE. The `SqlClient` of `effect/sql` over `node:sqlite`: one connection, for one file. */
+/** START HERE. The `SqlClient` of `effect/sql` over `node:sqlite`, for one file: a connection, and one more for each snapshot. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -16,6 +16,7 @@ import { dirname, resolve } from "node:path"
 import { DatabaseSync, type DatabaseSyncOptions, type SQLInputValue, type StatementSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
 import { checkCompanions, follow, hasLog, ownsNothing, takeNames } from "../../internal/files/whose.ts"
+import { ForSnapshot } from "../../internal/sql/transaction.ts"
 
 /** How a database is opened. */
 export interface NodeSqliteOptions {
@@ -35,7 +36,8 @@ export interface NodeSqliteOptions {
 /**
  * A `SqlClient` over `node:sqlite`. The journal is a write-ahead log, so that other processes read while one writes. A lock
  * of another process is waited for at most 50 ms, since the wait holds up the whole process: retry the transaction.
- * Transactions begin with `BEGIN IMMEDIATE`. Fails if the file cannot be opened, is not a regular file, or is not a database.
+ * Transactions begin with `BEGIN IMMEDIATE`. A stream over a copy reads from a separate connection.
+ * Fails if the file cannot be opened, is not a regular file, or is not a database.
  * Once the file was removed, or another one has its name, each transaction fails: what it would write no one would find.
  * A COMMIT is on disk when it returns (`synchronous = FULL`). Fails if a file beside the database (`-wal`, `-shm`, `-journal`) may
  * be from another user, whose content SQLite would believe.
@@ -53,14 +55,20 @@ const make = Effect.fnUntraced(function*({ filename, readonly = false }: NodeSql
   )
   const { database } = opened
   const connection = makeConnection(opened, filename)
-  const { acquirer, ...acquirers } = SqlClient.makeSqliteAcquirers({
+  const { acquirer, transactionAcquirer, ...acquirers } = SqlClient.makeSqliteAcquirers({
     connection: Effect.succeed(connection),
     semaphore: yield* Semaphore.make(1),
     isTransaction: () => database.isTransaction
   })
+  // Without a write-ahead log, a reader would hold up the commits of the writer.
+  const hasReaders = isFile(filename) && hasWriteAheadLog(database)
   return yield* SqlClient.make({
     ...acquirers,
     acquirer,
+    transactionAcquirer: Effect.flatMap(
+      ForSnapshot,
+      (isSnapshot) => isSnapshot && hasReaders ? openReader(opened, filename) : transactionAcquirer
+    ),
     compiler: Statement.makeCompilerSqlite(),
     driver: "node-sqlite",
     spanAttributes: [["db.system.name", "sqlite"]],
@@ -70,9 +78,29 @@ const make = Effect.fnUntraced(function*({ filename, readonly = false }: NodeSql
   })
 })
 
+/** A separate connection to the same file, for a snapshot. */
+const openReader = ({ checkNamed }: Opened, filename: string) =>
+  Effect.map(
+    Effect.acquireRelease(
+      attempt(filename, "connect", () => {
+        checkNamed()
+        const reader = openToRead(filename)
+        try {
+          checkNamed()
+          return reader
+        } catch (error) {
+          reader.database.close()
+          throw error
+        }
+      }),
+      ({ database }) => Effect.sync(() => database.close())
+    ),
+    (reader) => makeConnection(reader, filename)
+  )
+
 interface Opened {
   readonly database: DatabaseSync
-  /** Throws, outside of a transaction, if the name of the file no longer names what was opened. */
+  /** Throws if the name of the file no longer names what was opened. */
   readonly checkNamed: () => void
   /** Throws if what was read may be a mix of two states. */
   readonly checkUnchanged: () => void
@@ -108,7 +136,7 @@ const openUnchecked = (
     else closeUnwritten(path, database)
     throw error
   }
-  return { database, checkNamed: namedBy(path, database), checkUnchanged: () => {} }
+  return { database, checkNamed: namedBy(path), checkUnchanged: () => {} }
 }
 
 /** The last connection that closes writes the log into the database, also one that was refused; an open reader prevents that. */
@@ -131,7 +159,7 @@ const hasWriteAheadLog = (database: DatabaseSync): boolean =>
 /** `SQLITE_READONLY_DBMOVED`. With a write-ahead log SQLite does not look. */
 const movedCode = 1032
 
-const namedBy = (path: string | URL, database: DatabaseSync) => {
+const namedBy = (path: string | URL) => {
   if (typeof path !== "string" || !isFile(path)) return () => {}
   const file = resolve(path)
   const find = () => Fs.statSync(file, { throwIfNoEntry: false })
@@ -139,7 +167,6 @@ const namedBy = (path: string | URL, database: DatabaseSync) => {
   // Some file systems number no files.
   if (before === undefined || before.ino === 0) return () => {}
   return () => {
-    if (database.isTransaction) return
     const now = find()
     if (now?.ino === before.ino && now.dev === before.dev) return
     const what = now === undefined ? `the file ${path} was removed` : `another file is now named ${path}`
@@ -232,6 +259,10 @@ const shortWaits = Schedule.jittered(Schedule.spaced("50 millis"))
 const mostStatements = 200
 
 const makeConnection = ({ checkNamed, checkUnchanged, database }: Opened, filename: string): Connection => {
+  // What a transaction has begun, it ends.
+  const checkBegin = () => {
+    if (!database.isTransaction) checkNamed()
+  }
   const executing = <A>(evaluate: () => A) => attempt(filename, "execute", evaluate)
   const statements = new Map<string, StatementSync>()
 
@@ -248,7 +279,7 @@ const makeConnection = ({ checkNamed, checkUnchanged, database }: Opened, filena
   const rows = (prepare: (sql: string) => StatementSync): Connection["execute"] => (sql, params, transformRows) =>
     Effect.withFiber((fiber) =>
       executing(() => {
-        checkNamed()
+        checkBegin()
         const statement = prepare(sql)
         statement.setReadBigInts(fiber.getRef(SqlClient.SafeIntegers))
         const found = statement.all(...bound(params))
@@ -260,7 +291,7 @@ const makeConnection = ({ checkNamed, checkUnchanged, database }: Opened, filena
   const values = (prepare: (sql: string) => StatementSync): Connection["executeValues"] => (sql, params) =>
     Effect.withFiber((fiber) =>
       executing(() => {
-        checkNamed()
+        checkBegin()
         const statement = prepare(sql)
         statement.setReadBigInts(fiber.getRef(SqlClient.SafeIntegers))
         // By place, not by name: two columns may have one name.
@@ -284,7 +315,7 @@ const makeConnection = ({ checkNamed, checkUnchanged, database }: Opened, filena
     executeValuesUnprepared: values((sql) => database.prepare(sql)),
     executeRaw: (sql, params) =>
       executing(() => {
-        checkNamed()
+        checkBegin()
         const statement = prepared(sql)
         const values = bound(params)
         const done = statement.columns().length > 0 ? statement.all(...values) : statement.run(...values)
@@ -295,7 +326,7 @@ const makeConnection = ({ checkNamed, checkUnchanged, database }: Opened, filena
       Stream.unwrap(Effect.map(
         // A separate statement: another run of a shared one would end the iteration.
         executing(() => {
-          checkNamed()
+          checkBegin()
           return database.prepare(sql).iterate(...bound(params))
         }),
         (rows) =>

@@ -137,8 +137,8 @@ h3 { font-size: 1rem; margin: .75rem 0 .25rem; }
 .log table { width: 100%; }
 .log td:first-child, .when { white-space: nowrap; }
 .when { font-size: 13px; }
-#rows td { vertical-align: middle; }
-.notes { min-width: 8em; overflow-wrap: anywhere; white-space: pre-wrap; }
+#rows button { padding-block: 0; }
+.notes { min-width: 8em; overflow: hidden; overflow-wrap: anywhere; white-space: pre-wrap; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; }
 .groups { columns: 3 340px; column-gap: 24px; }
 .faults { break-inside: avoid; }
 .faults:first-child h3 { margin-top: 0; }

@@ -86,6 +86,7 @@ describe("time-punches copy feed", () => {
       const now = yield* feed(file, "--since", "now")
       const before = yield* feed(file, "--since", "2000-01-01T00:00:00Z")
       const both = yield* feed(file, "--since", at, "--after", "now")
+      const later = yield* feed(file, "--since", "2999-01-01T00:00:00Z")
       const date = yield* feed(file, "--since", "2026-03-09")
       const state = `${file}.state.json`
       const kept = yield* feed(file, "--since", at, "--state", state, "--kind", "deleted")
@@ -99,6 +100,8 @@ describe("time-punches copy feed", () => {
       ])
       assert.include(before.stderr, "Run it without --since")
       assert.include(both.stderr, "--since goes without --after")
+      assert.deepStrictEqual([later.code, later.stdout], [2, ""])
+      assert.include(later.stderr, "--since 2999-01-01T00:00:00.000Z is in the future: nothing can have changed")
       assert.include(date.stderr, "an RFC 3339 instant with a zone")
       assert.deepStrictEqual([kept.code, kept.stderr], [0, ""])
       assert.include(JSON.parse(read(state)).position, `/${one}`)

@@ -244,6 +244,46 @@ describe("time-punches sync", () => {
       assert.match(linesOf(resumed.stdout)[1] ?? "", /^increment: .* 1 written, .* watermark 2026-07-01T13/)
     })))
 
+  /** A second at each turn of the loop. */
+  const passing = Effect.forever(
+    Effect.andThen(TestClock.adjust("1 second"), Effect.promise(() => new Promise(setImmediate)))
+  )
+
+  it.effect("stops after --stop-after at a page, ends with 0, and the same command continues there", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      const service = yield* FakeService
+      yield* service.inject(Fault.slow("2 seconds"))
+      const ran: Array<string> = []
+      for (const _ of [1, 2, 3]) {
+        const { code, stdout } = yield* Effect.raceFirst(sync(file, "--stop-after", "1s"), passing)
+        ran.push(`${code} ${linesOf(stdout).map((line) => line.split(" written")[0]).join("; ")}`)
+      }
+
+      assert.deepStrictEqual(ran, [
+        "0 first load, not complete: 200 punches, 1 page, 200",
+        "0 first load, resumed, not complete: 200 punches, 1 page, 200",
+        "0 first load, resumed: 50 punches, 1 page, 50; increment: 0 punches, 1 page, 0"
+      ])
+      assert.strictEqual(rowsIn(file), 450)
+    })))
+
+  it.effect("prints nothing with --quiet, except JSON that is requested, and what failed", () =>
+    withCopy(Effect.fnUntraced(function*(file) {
+      const runs = [yield* sync(file, "--quiet"), yield* sync(file, "--quiet"), yield* sync(file, "--quiet", "--json")]
+      const together = yield* sync(file, "--stop-after", "1s", "--every", "1m")
+      const service = yield* FakeService
+      yield* service.inject(Fault.status(403))
+      const failed = yield* sync(file, "--quiet")
+
+      assert.deepStrictEqual(runs.map(({ stderr }) => stderr), ["", "", ""])
+      assert.deepStrictEqual(runs.slice(0, 2).map(({ stdout }) => stdout), ["", ""])
+      assert.strictEqual(JSON.parse(runs[2]?.stdout ?? "").complete, true)
+      assert.strictEqual(together.code, 2)
+      assert.include(together.stderr, "--stop-after and --every exclude each other")
+      assert.strictEqual(failed.code, 5)
+      assert.include(failed.stderr, "403")
+    })))
+
   it.effect("marks what a sweep does not see, but not too much of it unasked", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       yield* sync(file)

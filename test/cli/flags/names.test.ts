@@ -1,7 +1,8 @@
+import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import * as Fs from "node:fs"
-import { parseNames } from "../../../src/cli/flags/names.ts"
+import { parseNames, readCodes } from "../../../src/cli/flags/names.ts"
 import { cli, inFakeOf, queries, temporaryFolder } from "../support.ts"
 
 const encoder = new TextEncoder()
@@ -23,6 +24,15 @@ describe("a file of names", () => {
         ["Анна", "Main St, 5", "Bar", "=x"]
       )
       assert.deepStrictEqual([names("role", 501), names("user", 5010)], [undefined, undefined])
+    }))
+
+  it.effect("has the further columns of its header, also without a row", () =>
+    Effect.gen(function*() {
+      const folder = yield* temporaryFolder
+      Fs.writeFileSync(`${folder}/codes.csv`, "kind,id,code,team\n")
+      const codes = yield* Effect.provide(readCodes(Option.some(`${folder}/codes.csv`), false), NodeServices.layer)
+
+      assert.deepStrictEqual(codes?.fields, ["team"])
     }))
 
   it.effect("may have semicolons, as a spreadsheet writes them, and commas in names", () =>

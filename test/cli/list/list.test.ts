@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema, Stream } from "effect"
+import { Effect, Option, Schema, Stream } from "effect"
 import { Csv, Ndjson } from "../../../src/export/index.ts"
 import { TimePunch } from "../../../src/index.ts"
 import { defaultCompany, FakeService, Fault, generatePunches, toWire } from "../../../src/testing/index.ts"
@@ -117,6 +117,30 @@ describe("time-punches list", () => {
       assert.include(shown.stdout, String.raw`"\u202eclear\u009b2J \u2066me"`)
       assert.include(piped.stdout, `"${notes}"`)
       assert.deepStrictEqual(JSON.parse(shown.stdout), JSON.parse(piped.stdout))
+    }).pipe(Effect.provide(fake)))
+
+  it.effect("lists who is clocked in with --open, in each form and up to --limit, from a full page", () =>
+    Effect.gen(function*() {
+      const open = punches.filter(({ clockedOut }) => Option.isNone(clockedOut)).map(({ id }) => id)
+      const all = yield* cli(["list", "--open"])
+      const json = yield* cli(["list", "--open", "--json"])
+      const one = yield* cli(["list", "--open", "--limit", "1"])
+      const [, , last] = yield* queries
+
+      assert.isAbove(open.length, 2)
+      assert.isBelow(open.length, punches.length)
+      assert.deepStrictEqual(idsOf(all.stdout), open)
+      assert.lengthOf(JSON.parse(json.stdout), open.length)
+      assert.deepStrictEqual(idsOf(one.stdout), open.slice(0, 1))
+      assert.isTrue((yield* queries).every(({ limit }) => limit === last?.limit))
+    }).pipe(Effect.provide(fake)))
+
+  it.effect("says what a period is called", () =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* cli(["list", "--since", "2026-03-01"])
+
+      assert.strictEqual(code, 2)
+      assert.include(stderr, "A period has --from and --to, --last, --week or --month: see time-punches help periods.")
     }).pipe(Effect.provide(fake)))
 
   it.effect("says so when no punch matches", () =>

@@ -53,6 +53,62 @@ const countRevisions = (file: string) =>
     ({ stdout }): number => JSON.parse(stdout).length
   )
 
+describe("time-punches payroll void", () => {
+  it.live("says of a mistake who wrote its file out and when, and lets go of a wrong year that was voided as not paid", () =>
+    inFake(Effect.gen(function*() {
+      const file = yield* copy
+      const run = onCopy(file)
+      const folder = Path.dirname(file)
+      const mapping = { v: 1, by: ["user"], hours: "minutes", rounding: "halfUp", columns: ["userId", "hours"] }
+      Fs.writeFileSync(
+        `${folder}/mapping.json`,
+        JSON.stringify({ ...mapping, columns: mapping.columns.map((value) => ({ header: value, value })) })
+      )
+      const written = (revision: string) =>
+        Effect.map(
+          run(
+            "payroll",
+            "file",
+            revision,
+            "--mapping",
+            `${folder}/mapping.json`,
+            "--output",
+            `${folder}/pay.csv`,
+            "--force"
+          ),
+          ({ code, stderr }) => assert.strictEqual(code, 0, stderr)
+        )
+      const wrongYear = ["--week", "2027-03-01", "--zone", "America/New_York", "--accept", "empty,gap,stale"]
+      yield* run("payroll", "close", ...week)
+      yield* written("1.1")
+      yield* run("payroll", "close", ...wrongYear)
+
+      const voided = yield* run("payroll", "void", "2.1", "--note", "a wrong year")
+      const due = yield* run("payroll", "due")
+      const gone = yield* run("payroll", "void", "2.1", "--mistake", "--note", "a wrong year")
+      const again = yield* run("payroll", "void", "2.1", "--mistake", "--note", "a wrong year")
+      const quiet = yield* run("payroll", "due")
+      const next = yield* run("payroll", "close", "--next", "--accept", "empty,stale")
+      const paid = yield* run("payroll", "void", "1.1", "--mistake", "--note", "wrong dates")
+
+      const way = "close it with payroll close --next; if close 2 should never have been written, " +
+        "payroll void 2.1 --mistake lets it go"
+      for (const { stderr } of [voided, due]) assert.include(stderr, `no close has 2027-03-01 to 2027-03-07: ${way}`)
+      assert.strictEqual(gone.code, 0, gone.stderr)
+      assert.include(gone.stdout, "2.3: 2.1 was a mistake, and close 2 is over")
+      assert.notInclude(gone.stderr, "was written out")
+      assert.notStrictEqual(again.code, 0)
+      assert.include(again.stderr, "2.1: it was voided already, by 2.2")
+      assert.notInclude(quiet.stderr, "no close has")
+      assert.include(next.stdout, "2026-03-09")
+      assert.include(paid.stdout, "1.2: 1.1 was a mistake, and close 1 is over")
+      assert.match(
+        paid.stderr,
+        /a file of 1\.1 was written out 20\d\d-\d\d-\d\dT\d\d:\d\dZ by \S+@\S+: if it was sent, that was paid, and no close has it/
+      )
+    })))
+})
+
 describe("time-punches payroll close", () => {
   it.live("names the record by the company of the flag, since the environment may have another one", () =>
     inFake(Effect.gen(function*() {

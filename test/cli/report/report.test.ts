@@ -137,6 +137,16 @@ const inFake = inFakeOf([1, 2, 3].map((id) =>
 ))
 
 describe("time-punches report", () => {
+  it.effect("is not printed on a terminal, except with --output -", () =>
+    inFake(Effect.gen(function*() {
+      const refused = yield* cli(["report", ...week], { terminal: true })
+      const printed = yield* cli(["report", ...week, "--output", "-"], { terminal: true })
+
+      assert.deepStrictEqual([refused.code, refused.stdout], [2, ""])
+      assert.include(refused.stderr, "Add --output FILE.html")
+      assert.include(printed.stdout, "<!doctype html>")
+    })))
+
   it.effect("needs a period, and takes none with --close", () =>
     inFake(Effect.gen(function*() {
       const none = yield* cli(["report"])

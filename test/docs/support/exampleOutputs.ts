@@ -19,6 +19,7 @@ import { lastWeek, main as sync, nightly, storeIn } from "../../../docs/examples
 import { CompanyId, Endpoints } from "../../../src/index.ts"
 import { defaultCompany, defaultOAuthClient, generatePunches, generateWeeks } from "../../../src/testing/index.ts"
 import { otherCompany } from "../../../src/testing/service/options.ts"
+import { cli, inFakeOf } from "../../cli/support.ts"
 import { environment, linesOf, punches, served, spawn } from "./examples.ts"
 
 const printed = <A, E, R>(program: Effect.Effect<A, E, R>) =>
@@ -58,7 +59,16 @@ const fleet = Effect.gen(function*() {
   }))
 )
 
+/** The call of the README, with all that a terminal shows of it. */
+const summary = inFakeOf(ofSandbox)(
+  Effect.map(
+    cli(["summary", "--week", "2026-03-16", "--zone", "America/New_York"]),
+    ({ stderr, stdout }) => stdout + stderr
+  )
+)
+
 type Name =
+  | "summary"
   | "start"
   | "filters"
   | "payroll"
@@ -75,6 +85,7 @@ type Name =
   | "demo"
 
 export const outputs: Record<Name, Effect.Effect<string, unknown>> = {
+  summary,
   start: Effect.flatMap(Endpoints, ({ baseUrl }) => spawn("start.ts", environment(baseUrl))).pipe(
     Effect.map(({ stdout }) => stdout),
     Effect.provide(served({ punches: ofSandbox }))

@@ -4,7 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import { formatAge, formatNumber } from "../../../internal/page/amounts.ts"
 import { fileLinks, type Html, html, markup, page } from "../../../internal/page/html.ts"
-import { type Column, keyFigures, table } from "../../../internal/page/parts.ts"
+import { blocks, type Column, keyFigures, table } from "../../../internal/page/parts.ts"
 import { FleetState } from "../../CompanyState.ts"
 import type { Pause } from "../../store/operator.ts"
 import {
@@ -128,6 +128,11 @@ export const summaryHtml = (view: View): string => {
   return html`${view.pauses.map(pauseLine)}${companyFigures(view)}<h2>The last hour</h2>
 <p>${words}; ${formatNumber(pages)} pages, ${formatNumber(rows)} rows written.</p>
 ${chart(sumsOf(view), words)}
+<p class="muted hours" aria-hidden="true">${
+    [59, 45, 30, 15, 0].map((minutes) =>
+      html`<span>${timeText(DateTime.subtract(view.at, { minutes })).slice(11, 16)}</span>`
+    )
+  }</p>
 <h2>Runners</h2>
 ${
     runners.length === 0
@@ -171,7 +176,7 @@ const companyColumns: ReadonlyArray<Column<Watched>> = [
     isTime: true,
     cell: ({ lastOkAt }) => Option.match(lastOkAt, { onNone: () => "never", onSome: timeText })
   },
-  { title: "Due (UTC)", isTime: true, cell: ({ nextAt }) => timeText(nextAt) },
+  { title: "Due (UTC)", isTime: true, cell: ({ nextAt, state }) => state === "active" ? timeText(nextAt) : "–" },
   { title: "Every", isNumber: true, cell: ({ every }) => formatAge(every) },
   { title: "Rows", isNumber: true, cell: ({ rows }) => formatNumber(rows) },
   { title: "Runner", cell: ({ runner }) => runner ?? "–" }
@@ -227,8 +232,13 @@ export const style = `body { max-width: 1400px; }
 .chart .turns { fill: var(--accent); }
 .chart .failed { fill: var(--bad); }
 .chart path { stroke: var(--line); fill: none; }
-.error { min-width: 16em; max-width: 34em; overflow-wrap: anywhere; font-size: 13px; }
-`
+.hours { display: flex; justify-content: space-between; margin: 0; font-size: 13px; }
+.hours span:last-child::after { content: " UTC"; }
+.notice { overflow-wrap: anywhere; }
+.error { min-width: 11em; max-width: 34em; overflow-wrap: anywhere; font-size: 13px; }
+#companies td:nth-child(2), #companies td:last-child { min-width: 11em; overflow-wrap: anywhere; }
+@media (min-width: 700px) { .figures { grid-template-columns: repeat(5, 1fr); } }
+${blocks("Runners", runnerColumns(0))}${blocks("Companies", companyColumns)}`
 
 /** Loads the page again every five seconds, and keeps what is scrolled and focused as it is. */
 export const script = `"use strict"

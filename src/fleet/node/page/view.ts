@@ -74,17 +74,17 @@ export const isLate = ({ every, late, state }: CompanyStatus) =>
 
 const lateSecondsOf = ({ late }: CompanyStatus): number => Duration.toSeconds(late)
 
-/** What needs a person comes first, then what is late, then what fails. A company that an operator paused is last. */
+/** What needs a person comes first, then what is late, what fails, and what an operator paused. */
 const rankOf = (company: CompanyStatus): number =>
   company.state === "quarantined" || company.state === "blocked"
     ? 0
     : company.state === "paused"
-    ? 4
+    ? 3
     : isLate(company)
     ? 1
     : company.failures > 0
     ? 2
-    : 3
+    : 4
 
 const comparisons: { readonly [Order in PageQuery["sort"]]: (one: Watched, other: Watched) => number } = {
   trouble: (one, other) =>

@@ -23,6 +23,8 @@ export const showPunches = (
     button.addEventListener("click", () => correct(punch, reload))
     const action = make("td", "")
     action.append(button)
+    const notes = make("td", "")
+    notes.append(make("div", punch.notes, "notes"))
     const state = punch.deleted === true ? "deleted" : punch.approved ? "approved" : "not approved"
     return row([
       action,
@@ -34,7 +36,7 @@ export const showPunches = (
       make("td", (punch.hourly_wage / 100).toFixed(2), "number"),
       make("td", (punch.tips / 100).toFixed(2), "number"),
       make("td", state, punch.deleted === true ? "bad" : ""),
-      make("td", punch.notes, "notes"),
+      notes,
       make("td", punch.modified ?? "", "when")
     ])
   }
