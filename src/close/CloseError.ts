@@ -81,6 +81,9 @@ export const notFound = {
   over: "the close is over: each of its revisions is voided"
 } as const
 
+/** Why a voided revision has no file. */
+export const voidedBy = (id: string): string => `it was voided by ${id}, so there is nothing to pay of it`
+
 /** Refuses a name of a close or of a revision. */
 export const refusal = (companyId: CompanyId, given: string) => (detail: string): UnknownClose =>
   new UnknownClose({ companyId, given, detail })

@@ -10,7 +10,7 @@ import { durably, transact } from "../internal/sql/transaction.ts"
 import { Mapping } from "../payroll/PayrollFile.ts"
 import { storable } from "../sql/columns.ts"
 import { failedWith } from "../sql/connection.ts"
-import { notFound, refusal } from "./CloseError.ts"
+import { notFound, refusal, voidedBy } from "./CloseError.ts"
 import type { CloseNumber } from "./ids.ts"
 import * as RevisionName from "./RevisionName.ts"
 import {
@@ -91,16 +91,19 @@ export const insertFile = Effect.fnUntraced(function*(
   /** Whether the last attempt came to its COMMIT. */
   let isOpen = false
   const note = Effect.fnUntraced(function*({ close, number }: RevisionName.RevisionName) {
-    const isOurs = sql`company_id = ${bigint(company)}
-      AND close_id = ${bigint(close)}
-      AND number = ${bigint(number)}`
-    const [found] = yield* query`SELECT number
+    const isOurs = sql`company_id = ${bigint(company)} AND close_id = ${bigint(close)}`
+    const found = yield* query`SELECT close_id, number
       FROM ${tables.closeState}
-      WHERE ${isOurs}`
-    if (found === undefined) return yield* refusal(company, RevisionName.print({ close, number }))(notFound.revision)
+      WHERE ${isOurs} AND (number = ${bigint(number)} OR (kind IN ('void', 'mistake') AND before = ${bigint(number)}))
+      ORDER BY number`
+    const refuse = refusal(company, RevisionName.print({ close, number }))
+    // The revision stands before its void, which may be written since the file was made.
+    const [own, ended] = found.map(nameOf)
+    if (own?.number !== number) return yield* refuse(notFound.revision)
+    if (ended !== undefined) return yield* refuse(voidedBy(RevisionName.print(ended)))
     const [last] = yield* query`SELECT max(place) AS place
       FROM ${tables.closeFile}
-      WHERE ${isOurs}`
+      WHERE ${isOurs} AND number = ${bigint(number)}`
     const values = [
       bigint(company),
       bigint(close),

@@ -86,8 +86,9 @@ export type FileError =
 /**
  * The file of one revision or more for a payroll program: of a first revision its sums, of a later one the difference to the one
  * that it follows. Rows of equal texts are added. It is noted for each revision, in one transaction, before it is given: if it
- * cannot be noted, there is none. Fails with `UnknownClose` for a revision that is not active, or that is named twice. A file by day
- * or punch is computed from the history: it fails with `VerificationFailed` if that does not add up to the record.
+ * cannot be noted, there is none. Fails with `UnknownClose` for a revision that is named twice, or is not active, also if it is voided
+ * meanwhile. A file by day or punch is computed from the history: it fails with `VerificationFailed` if that does not add up to the
+ * record.
  */
 export const file = (company: CompanyId, options: FileOptions): Effect.Effect<ClosedFile, FileError, SqlClient> =>
   Effect.gen(function*() {

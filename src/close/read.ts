@@ -10,7 +10,7 @@ import type { CompanyId } from "../Ids.ts"
 import { type Checks, isText, must, optional, orFail, refusalOf } from "../payroll/options.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { type Books, inBooks, openTables } from "./books.ts"
-import { notFound, refusal, type UnknownClose } from "./CloseError.ts"
+import { notFound, refusal, type UnknownClose, voidedBy } from "./CloseError.ts"
 import type * as CloseTerms from "./CloseTerms.ts"
 import { insertFile, readFiles } from "./files.ts"
 import type { CloseNumber, RevisionId } from "./ids.ts"
@@ -130,8 +130,7 @@ export const foundIn = Effect.fnUntraced(function*(books: Books, name: string) {
   if (revision === undefined) return yield* refuse(notFound.revision)
   if (Option.isSome(revision.voids)) return yield* refuse(`it is itself a void, of ${revision.voids.value}`)
   const voided = getVoid(revisions, revision)
-  if (Option.isSome(voided))
-    return yield* refuse(`it was voided by ${voided.value.id}, so there is nothing to pay of it`)
+  if (Option.isSome(voided)) return yield* refuse(voidedBy(voided.value.id))
   const previous = Option.getOrUndefined(getPrevious(revisions, revision))
   return {
     revision: yield* recorded(books, close, revision),
@@ -152,7 +151,7 @@ const noteChecks: Checks<NoteOptions> = {
 
 /**
  * Notes that a file of a revision was written out, by which mapping and codes: what another file of the close is compared with.
- * Notes are only added. Fails with `UnknownClose` for a revision that does not exist.
+ * Notes are only added. Fails with `UnknownClose` for a revision that does not exist, or that was voided.
  */
 export const noteFile = (
   company: CompanyId,

@@ -337,14 +337,14 @@ const fileLines = (
   const { columns, header = true } = mapping
   const printed = (column: Column, cell: bigint, isAmount: boolean) =>
     laidOut(mapping, column, numberText(mapping, column, cell, isAmount))
-  /** A number of a line is the sum of the cells of the first column with its value: a second one has the same cells. */
+  /** A number of a line is the sum of the cells of all columns with its value. */
   const sumText = (column: Column): string => {
     const { kind, value } = column
     if (value === "rows") return printed(column, BigInt(rows.length), false)
     if (!isNumberValue(value)) return ""
-    const at = columns.findIndex((each) => each.value === value)
-    const summed = rows.filter((row) => value !== "quantity" || (row.kind === "tips") === (kind === "amount"))
-    return printed(column, summed.reduce((sum, { cells }) => sum + (cells[at] ?? 0n), 0n), kind === "amount")
+    const cells = rows.filter((row) => value !== "quantity" || (row.kind === "tips") === (kind === "amount"))
+      .flatMap((row) => row.cells.filter((_, at) => columns[at]?.value === value))
+    return printed(column, cells.reduce<bigint>((sum, cell) => sum + (cell ?? 0n), 0n), kind === "amount")
   }
   const around = (name: "preamble" | "trailer") =>
     cellLists(mapping).filter((list) => list.name === name).map(({ cells, path, text }): FileLine =>

@@ -164,7 +164,7 @@ export class Mapping extends Schema.Opaque<Mapping>()(Schema.Struct({
   header: Schema.optionalKey(Schema.Boolean),
   /** Lines before the titles. Default: none. */
   preamble: Schema.optionalKey(Schema.Array(Line)),
-  /** Lines behind the rows. A number in them is the sum of the cells of its column, and `rows` is their number. Default: none. */
+  /** Lines behind the rows. A number in them is the sum of all cells with its value, and `rows` is their number. Default: none. */
   trailer: Schema.optionalKey(Schema.Array(Line)),
   /** How characters become bytes. Default: `utf-8`, without a byte order mark. */
   encoding: Schema.optionalKey(Schema.Literals(["utf-8", "utf-8-bom", "windows-1252"])),

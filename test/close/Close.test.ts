@@ -568,6 +568,36 @@ for (const database of databases()) {
     )
 
     itWithCopy(
+      "gives and notes no file of a revision that is voided while the file is made",
+      (copy) =>
+        Effect.gen(function*() {
+          yield* closed(copy)
+          yield* commit(copy.kept, company, [shift(2, "2026-03-03T14:00:00Z", 10), shift(3, "2026-03-17T14:00:00Z", 5)])
+          yield* create(copy, next)
+          yield* correct(copy)
+          const codes: PayrollFile.PayrollCodes = { getCode: () => "0017" }
+          const notes = copy.query(`SELECT number FROM time_punches_close_file`)
+          const { mapping } = formOf()
+          // The void is between the read of the revisions and the transaction of the note.
+          for (const [revision, other, by] of [["1.2", "2.1", "1.3"], ["2.1", "1.1", "2.2"]] as const) {
+            const voiding = copy.run(Close.voidRevision(company, { revision, note: "not sent", mistake: by === "2.2" }))
+            const run = yield* between(copy, voiding)
+            const { _tag, message } = yield* Effect.flip(
+              run(Close.file(company, { revisions: [other, revision], mapping, codes }))
+            )
+            assert.deepStrictEqual([_tag, message], [
+              "UnknownClose",
+              `${revision}: it was voided by ${by}, so there is nothing to pay of it [company ${company}]`
+            ])
+            // Nor is the other revision noted.
+            assert.deepStrictEqual(yield* notes, [])
+          }
+          assert.strictEqual((yield* Effect.flip(noteFile(copy, "1.2", formOf())))._tag, "UnknownClose")
+          assert.lengthOf(yield* files(copy), 0)
+        })
+    )
+
+    itWithCopy(
       "writes files by day and punch from the history, and none that it does not give again",
       (copy) =>
         Effect.gen(function*() {
@@ -596,6 +626,17 @@ for (const database of databases()) {
           assert.strictEqual((yield* file(byPunch, "1.1")).text, "0017,16.02,03/15/2026\n")
           assert.strictEqual((yield* file(byDay, "1.2")).text, "0017,2026-03-03,-8.00\n0017,2026-03-04,10.00\n")
           assert.strictEqual((yield* file(byDay, "1.1", "1.2")).text, "0017,2026-03-02,8.01\n0017,2026-03-04,10.00\n")
+
+          for (const cell of ["tips", "hourly_wage"]) {
+            // By hand, in the version that the first revision summed.
+            yield* copy.query(`UPDATE time_punches_history SET ${cell} = ${cell} + 1 WHERE id = 2`)
+            for (const [form, revision] of [[byDay, "1.1"], [byPunch, "1.1"], [byDay, "1.2"]] as const) {
+              const edited = yield* Effect.flip(file(form, revision))
+              assert.strictEqual(edited._tag, "VerificationFailed")
+              assert.match(edited.message, /1\.1: its history was edited, users 501/)
+            }
+            yield* copy.query(`UPDATE time_punches_history SET ${cell} = ${cell} - 1 WHERE id = 2`)
+          }
 
           yield* commit(copy.kept, company, [shift(2, "2026-03-04T14:00:00Z", seconds(11))])
           yield* copy.run(PunchCopy.pruneHistory(company, { before: DateTime.makeUnsafe("2999-01-01") }))

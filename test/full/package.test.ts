@@ -190,6 +190,13 @@ describe("the packed package", () => {
     }
   }, 120_000)
 
+  it("has the mappings that payroll file --example prints", async () => {
+    const run = join(project, "node_modules/.bin/time-punches")
+    const { stdout } = await sh(run, "payroll", "file", "--example", "days")
+
+    assert.deepStrictEqual(JSON.parse(stdout).by, ["user", "day"])
+  }, 60_000)
+
   it("links from its pages only to files that it has", async () => {
     const top = join(project, "node_modules/effect-time-punches")
     const files = await readdir(top, { recursive: true })

@@ -322,6 +322,25 @@ const forms: Readonly<Record<string, Form>> = {
       ])
     }
   },
+  "two columns with one value, and their sum": {
+    mapping: {
+      ...base,
+      columns: [column("userCode"), column("tips"), column("hours"), column("tips", { zero: "" })],
+      trailer: [[{ constant: "T" }, column("tips"), column("hours")]]
+    },
+    expected: (parts) => {
+      const tips = decimal(2 * tipsOf(parts))
+      const all = people(parts).reduce((total, { own }) => total + hundredths(sum(own, ({ seconds }) => seconds)), 0)
+      return records([
+        "userCode,tips,hours,tips",
+        ...perPerson(parts, (user, own) => {
+          const hours = decimal(hundredths(sum(own, ({ seconds }) => seconds)))
+          return `0${user},${decimal(tipsOf(own))},${hours},${tipsOf(own) === 0 ? "" : decimal(tipsOf(own))}`
+        }),
+        `T,${tips},${decimal(all)}`
+      ])
+    }
+  },
   "a flat markup of constants, without separators": {
     mapping: {
       ...base,

@@ -9,6 +9,8 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
 import type * as Close from "../../close/Close.ts"
 import * as CloseSums from "../../close/CloseSums.ts"
 import * as CloseTerms from "../../close/CloseTerms.ts"
@@ -31,7 +33,7 @@ import { orDefault } from "../flags/settings.ts"
 import { date, fileFlag, onFlag } from "../flags/values.ts"
 import { counted, formatHours, formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
-import { printCells } from "../print/output.ts"
+import { printCells, printText } from "../print/output.ts"
 import { makeVerb } from "../verb.ts"
 import { writtenLine } from "./print.ts"
 import { openClosed, readTerms, revisionName, termFlags } from "./record.ts"
@@ -39,6 +41,10 @@ import { openClosed, readTerms, revisionName, termFlags } from "./record.ts"
 const fileFlags = {
   revisions: revisionName.pipe(Argument.variadic()),
   preview: onFlag("preview", "Print the file that a close of the period would have now, and record nothing"),
+  example: Flag.Literals("example", ["codes", "person", "sections", "names", "widths", "days"]).pipe(
+    Flag.withDescription("Print a mapping of this form to start from, and nothing else"),
+    Flag.optional
+  ),
   mapping: fileFlag("mapping", "How the file of the payroll program is written, in JSON"),
   codes: fileFlag(
     "codes",
@@ -73,8 +79,13 @@ export const verb = makeVerb("file", fileFlags, (flags) =>
   about, and so is what was written out before.
 
   --preview prints the file that a close of the period would have now. It
-  checks and records nothing.`,
+  checks and records nothing.
+
+  --example prints a mapping to start from: pay codes (a row each), a person (a
+  row each), sections before the rows, names without numbers, widths with a line
+  of totals, or days (a row each).`,
   examples: [
+    ["payroll file --example person --output payroll.json", "A mapping to start from"],
     [
       "payroll file 7.2 --mapping payroll.json --codes codes.csv --output pay.csv " +
       "--database punches.db",
@@ -92,7 +103,24 @@ export const verb = makeVerb("file", fileFlags, (flags) =>
   ]
 })
 
+/** Prints a mapping of the documentation, which the package has beside the command. */
+const printExample = Effect.fnUntraced(function*(name: string, input: FileInput) {
+  const other = input.preview
+    ? "--preview"
+    : firstGiven(input, ["mapping", "codes", "payDate", "set", "names", ...Struct.keys(termFlags)]) ??
+      input.revisions[0]?.name
+  if (other !== undefined) return yield* usage(`--example prints a mapping alone: ${other} is for a file`)
+  const folder = dirname(createRequire(import.meta.url).resolve("effect-time-punches/package.json"))
+  yield* printText(
+    new TextDecoder().decode(yield* readInput(join(folder, "docs/examples/payroll-files", `${name}.json`)))
+  )
+})
+
 const writeFile = Effect.fnUntraced(function*(input: FileInput) {
+  if (Option.isSome(input.example)) {
+    yield* printExample(input.example.value, input)
+    return { note: Effect.void }
+  }
   const names = yield* readNames(input.names)
   const form = yield* readForm(input, names)
   // The mapping says how cells are separated, so any ending of a text is right.
@@ -129,11 +157,13 @@ const writeFile = Effect.fnUntraced(function*(input: FileInput) {
     note: note.pipe(
       Effect.provide(layerCopy(company, target, false)),
       Effect.asVoid,
-      // The file is there: it is as good as without a note.
-      Effect.catch(({ message }) =>
-        printWarning(
-          `the file was written, and close ${closes.join(" and ")} has no note of it: ${printable(message)}`
-        )
+      // The file is there: it is as good as without a note, unless its revision was voided or erased meanwhile.
+      Effect.catch((error) =>
+        error._tag === "UnknownClose"
+          ? usage(error.message, "The file was written before that: do not pay it.")
+          : printWarning(
+            `the file was written, and close ${closes.join(" and ")} has no note of it: ${printable(error.message)}`
+          )
       )
     )
   }
@@ -222,7 +252,7 @@ const readForm = Effect.fnUntraced(function*(input: FileInput, names: Names | un
   const json = yield* Effect.fromResult(
     Result.mapError(
       parseJson(text),
-      (why) => usage(`${printable(mappingFile)} ${why}`, "It is the mapping: docs/14-payroll-files.md has an example.")
+      (why) => usage(`${printable(mappingFile)} ${why}`, "It is the mapping: payroll file --example NAME prints one.")
     )
   )
   const { decodeMapping } = yield* lazily
