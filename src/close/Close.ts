@@ -55,7 +55,7 @@ import { activeOne, revisionNamed, storedOf } from "./read.ts"
 import { activeRevisions, endedOf, getVoid, isMistake, newestRevision, type Revision, termsAt } from "./Revision.ts"
 import * as RevisionName from "./RevisionName.ts"
 import { type ActiveClose, readSums } from "./rows.ts"
-import { type Corrected, movedOf, punchesIn, sumRules, verdictOf } from "./verdict.ts"
+import { type Corrected, punchesIn, sumRules, verdictOf } from "./verdict.ts"
 import { type Added, nothingAdded, type Planned, write, writeChecks, type WriteOptions } from "./write.ts"
 import type { FileNote } from "./WrittenFile.ts"
 
@@ -409,9 +409,9 @@ export const due = (
     inBooks(
       company,
       Effect.fnUntraced(function*(books: Books) {
-        const moved = yield* movedOf(books, yield* namedOf(books, options.closes))
+        const named = yield* namedOf(books, options.closes)
         const due = yield* Effect.forEach(
-          moved,
+          named,
           (close) => Effect.map(correctedOf(books, close, options.dayRules), amountDue)
         )
         return due.filter(({ difference }) => difference.rows.length > 0)
@@ -550,13 +550,13 @@ const correctionOf = Effect.fnUntraced(function*(books: CopiedBooks, options: Co
   const { closes, dayRules = new Map() } = options
   const named = yield* namedOf(books, closes)
   const corrected: Array<Corrected> = []
-  for (const close of yield* movedOf(books, named)) {
+  for (const close of named) {
     const now = yield* correctedOf(books, close, dayRules)
     // A location that is added without a sum is recorded too, so that its punches after the period need no clock any more.
     if (now.added.locations.length > 0 || now.due.rows.length > 0) corrected.push(now)
   }
   const otherCloses = yield* Effect.filter(
-    yield* movedOf(books, books.active.filter((each) => !named.includes(each))),
+    books.active.filter((each) => !named.includes(each)),
     (close) => isDue(books, close)
   )
   const unverified = yield* verifyBefore(books, corrected, options)

@@ -422,7 +422,7 @@ const runPlan = Effect.fnUntraced(
 /** Runs the plans of some seeds, and says what they did. Of many plans each planted defect is found by one. */
 export const itComparesStates = (file: string, seeds: () => Iterable<number>) =>
   describe("Random calendars, holes, gaps and mistakes", () => {
-    it.live("are told, closed and paid as a second computation has them, which finds planted defects", () => {
+    it.live("are drawn, closed and paid as a second computation has them, which finds planted defects", () => {
       const counts = makeCounts()
       const finds = new Map(Object.keys(States.defects).map((defect) => [defect, 0]))
       return Effect.gen(function*() {
