@@ -482,7 +482,7 @@ const shown = {
     regularSeconds overSeconds doubleSeconds overDailySeconds
     close revision revisions previous voids first last closedAt active accepted files mappingHash rows release rules added terms
     clocks locations clock begins zone dayStarts starts daysFrom firstDay rounding weeklyThreshold dailyThreshold
-    doubleThreshold seventhDay thresholds
+    doubleThreshold seventhDay thresholds calendar gaps from to net voided
     open unapproved disputed overlap tooLong anomaly autoClockedOut gap stale empty edge deletionsUnseen version unknownMark
   `),
   /** With `--with-wages`. */
