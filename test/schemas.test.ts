@@ -95,6 +95,7 @@ const others: Readonly<Record<string, Arbitrary.Arbitrary<unknown>>> = {
     ({ cause, unfinished }) =>
       writable(new BackfillError({ cause, unfinished: unfinished.map((text) => BackfillSegment.make(text)) }))
   ),
+  DateFormat: Arbitrary.schema(Schema.Literals(["YYYY-MM-DD", "D.M.YY", "MMDDYYYY"])),
   FeedPosition: Arbitrary.Constant(position),
   FeedEvent: Arbitrary.map(
     Arbitrary.schema(Schema.toType(Schema.Struct({ ...FeedEvent.fields, position: Schema.Literal(position) }))),

@@ -101,7 +101,7 @@ describe("colour", () => {
     "summary --format csv",
     "payroll check --week 2026-03-02 --zone UTC --json",
     "payroll check --week 2026-03-02 --zone UTC --format csv",
-    "report --week 2026-03-02 --zone UTC",
+    "report --week 2026-03-02 --zone UTC --output -",
     "doctor --json",
     "config show --json"
   ])("is in no form for programs, also if it is always on: %s", (args) =>

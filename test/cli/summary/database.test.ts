@@ -121,7 +121,7 @@ describe("time-punches summary --database", () => {
     }))
   })
 
-  it.effect("opens the copy once: one check of its schema, one connection, one snapshot", () =>
+  it.effect("opens the copy once: one check of its schema, one connection beside that of its snapshot", () =>
     withCopy(Effect.fnUntraced(function*(file) {
       yield* sync(file)
       const texts: Array<string> = []
@@ -142,7 +142,7 @@ describe("time-punches summary --database", () => {
       closed.mockRestore()
 
       assert.strictEqual(code, 0)
-      assert.strictEqual(connections, 1)
+      assert.strictEqual(connections, 2)
       assert.lengthOf(texts.filter((text) => text.includes("max(migration_id)")), 1)
       assert.lengthOf(texts.filter((text) => text.includes("sqlite_master")), 1)
       assert.lengthOf(texts.filter((text) => text.includes("ORDER BY t.clocked_in")), 1)
