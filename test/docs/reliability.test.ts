@@ -7,7 +7,7 @@ import { root } from "./support/examples.ts"
 const read = (path: string) => Fs.readFileSync(root + path, "utf8")
 
 /** `C1` to `C26` and so on: the number of rows of each letter. */
-const sizes = { C: 26, H: 37, J: 21, P: 20, A: 28, K: 8, Q: 10, R: 13, S: 14, Y: 82, M: 13 }
+const sizes = { C: 26, H: 37, J: 21, P: 20, A: 28, K: 8, Q: 10, R: 13, S: 14, Y: 82, M: 14 }
 
 /** Rows of a store without a transaction, which the library no longer has. */
 const withdrawn = ["Y56", "Y73"]
