@@ -4,10 +4,10 @@ import { Effect } from "effect"
 import * as Fs from "node:fs"
 import * as Net from "node:net"
 import * as Tls from "node:tls"
-import { makeAuthority } from "../../sockets/support/certificate.ts"
-import { needs } from "../../support/needs.ts"
-import { ended, environmentOf, started } from "../child.ts"
-import { temporaryFolder } from "../support.ts"
+import { ended, environmentOf, started } from "../cli/child.ts"
+import { temporaryFolder } from "../cli/support.ts"
+import { makeAuthority } from "../sockets/support/certificate.ts"
+import { needs } from "../support/needs.ts"
 
 const authority = makeAuthority()
 
