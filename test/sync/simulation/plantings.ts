@@ -44,6 +44,9 @@ const clocksWithFewDates = (plan: Plan): Plan => {
 }
 
 /** Many rows, one a page. */
+/** A confirm that reads a day more hears of what a wrong watermark leaves out: no plan lasts as long. */
+const readsNoDayMore = pass("(kind === \"confirm\" ? day : 0)", "0")
+
 const long = (plan: Plan): Plan => ({ ...plan, rows: Math.max(plan.rows, 8), pageSize: 1, steps: 60 })
 
 /** Cursors that name records, in an order that edits move, which the calls replace. */
@@ -233,11 +236,14 @@ export const plantings: ReadonlyArray<Planting> = [
   },
   {
     name: "a sweep moves the watermark",
-    edits: [pass(
-      "const confirm = Option.some(begin(counted, \"confirm\", facts, sweep))\n    return { _tag: \"Kept\", passId: running.pass, missing: Option.none(), checkpoint: { ...counted, running: confirm } }",
-      "const moved = { ...counted, watermark: Option.orElse(running.horizon, () => counted.watermark), at: running.at }\n    const confirm = Option.some(begin(moved, \"confirm\", facts, sweep))\n    return { _tag: \"Kept\", passId: running.pass, missing: Option.none(), checkpoint: { ...moved, running: confirm } }"
-    )],
-    change: having("sweep", "window", "gap")
+    edits: [
+      pass(
+        "const confirm = Option.some(begin(counted, \"confirm\", facts, sweep))\n    return { _tag: \"Kept\", passId: running.pass, missing: Option.none(), checkpoint: { ...counted, running: confirm } }",
+        "const moved = { ...counted, watermark: Option.orElse(running.horizon, () => counted.watermark), at: running.at }\n    const confirm = Option.some(begin(moved, \"confirm\", facts, sweep))\n    return { _tag: \"Kept\", passId: running.pass, missing: Option.none(), checkpoint: { ...moved, running: confirm } }"
+      ),
+      readsNoDayMore
+    ],
+    change: (plan) => having("sweep", "window", "gap")({ ...plan, refusesBoth: false })
   },
   {
     name: "missing at the end of the sweep",
@@ -408,7 +414,7 @@ export const plantings: ReadonlyArray<Planting> = [
   },
   {
     name: "a confirm reads no day more",
-    edits: [pass("(kind === \"confirm\" ? day : 0)", "0")],
+    edits: [readsNoDayMore],
     change: (plan) => ({
       ...having("sweep", "moveClockIn", "serviceBack")(long(plan)),
       order: "clockedIn",
