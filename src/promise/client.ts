@@ -23,7 +23,7 @@ import { checkOptions, invalid, startAt, validCompany, validFilter } from "../li
 import { PageSize } from "../ListOptions.ts"
 import type { PunchFilter as Filter } from "../PunchFilter.ts"
 import { RateLimit } from "../RateLimit.ts"
-import { TimePunches } from "../TimePunches.ts"
+import { type Listing, TimePunches } from "../TimePunches.ts"
 import { OAuthScope } from "../TokenEndpoint.ts"
 import { instantsOf, plainError, plainPage, plainPunch } from "./plain.ts"
 import type {
@@ -202,21 +202,18 @@ export const makeClient = (options: ClientOptions): TimePunchesClient => {
       return { company, filter: valid, options: rest, cursor: yield* startAt(company.id, cursor) }
     })
 
+  const listing =
+    <A, B>(read: Listing<A>, plain: (value: A) => B) => (filter?: PunchFilter, options: ListOptions = {}) =>
+      iterate(
+        options,
+        Result.map(prepared(filter, options), (call) =>
+          read(call.company, call.filter, { ...call.options, cursor: call.cursor })),
+        plain
+      )
+
   return {
-    list: (filter, options = {}) =>
-      iterate(
-        options,
-        Result.map(prepared(filter, options), (call) =>
-          list(call.company, call.filter, { ...call.options, cursor: call.cursor })),
-        plainPunch
-      ),
-    pages: (filter, options = {}) =>
-      iterate(
-        options,
-        Result.map(prepared(filter, options), (call) =>
-          pages(call.company, call.filter, { ...call.options, cursor: call.cursor })),
-        plainPage
-      ),
+    list: listing(list, plainPunch),
+    pages: listing(pages, plainPage),
     page: async (filter, options = {}) => {
       const signal = signalOf(options)
       signal.throwIfAborted()
