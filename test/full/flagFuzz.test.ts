@@ -186,15 +186,19 @@ const raw = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\
 /** The colours of help, which `--color always` asks for. */
 const colors = /\u001b\[\d+m/g
 
+/** Standard output without what a call asks for: the ends of CSV records, and the colours of `--color always`. */
+const withoutAsked = (args: ReadonlyArray<string>, stdout: string): string => {
+  const lines = args.some((arg) => /csv/.test(arg)) ? stdout.replaceAll("\r\n", "\n") : stdout
+  return args.some((arg) => arg.endsWith("always")) ? lines.replaceAll(colors, "") : lines
+}
+
 /** What is wrong with the end of a call. */
 const wrongWith = (args: ReadonlyArray<string>, { code, signal, stderr, stdout }: Ended): ReadonlyArray<string> => [
   ...(code === null || ![0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 130].includes(code)
     ? [`exit code ${code}, signal ${signal}`]
     : []),
   ...(traces.test(stderr) ? ["a trace"] : []),
-  ...(raw.test(stderr) || raw.test(args.some((arg) => arg.endsWith("always")) ? stdout.replaceAll(colors, "") : stdout)
-    ? ["a raw control"]
-    : []),
+  ...(raw.test(stderr) || raw.test(withoutAsked(args, stdout)) ? ["a raw control"] : []),
   ...(code !== 0 && code !== 130 && stderr.trim() === "" ? ["no message"] : []),
   ...(code === 2 && !/^time-punches|^\{"message":.*"code":2\}$/m.test(stderr)
     ? ["no line that names the command"]
