@@ -166,7 +166,8 @@ export const makeTexts = (
     { readonly key: RowKey; readonly texts: ReadonlyArray<string>; readonly ids: Set<number | string> }
   >()
   const guard = (path: string, text: string): string => {
-    if (mapping.formulas !== "keep" && csvCell(text) !== text) formulas.set(path, text)
+    const printed = laidOut(mapping, {}, text)
+    if (mapping.formulas !== "keep" && csvCell(printed) !== printed) formulas.set(path, text)
     return text
   }
   for (const { cells, path, text = "" } of cellLists(mapping)) {
@@ -211,7 +212,8 @@ export const makeTexts = (
     }
     const payCode = kind === "all" ? undefined : mapping.payCodes?.[kind]
     if (column.of === "payCode" || column.value === "payCode") {
-      return payCode === undefined ? "" : payCodeTexts(payCode).get(column.field ?? "code") ?? ""
+      const text = payCode === undefined ? undefined : payCodeTexts(payCode).get(column.field ?? "code")
+      return guard(`payCodes.${kind}`, text ?? "")
     }
     if (column.value === "rate") return kind === "tips" ? "" : moneyText(mapping, column, BigInt(wage))
     return column.value === "date" ? dateText(ids.day, column.format) : ""

@@ -20,18 +20,23 @@ const endings: Readonly<Partial<Record<string, Format>>> = {
   txt: "table"
 }
 
-/** The endings of forms that no command writes: a program that opens such a file would refuse it. */
-const foreign =
-  /\.(?:7z|avro|bz2|docx?|gz|htm|md|numbers|odt|ods|parquet|pdf|rtf|tar|tgz|tsv|xls[bmx]?|xml|xz|ya?ml|zip|zst)$/i
+const packed = "7z|avro|bz2|docx?|gz|numbers|odt|ods|parquet|pdf|rtf|tar|tgz|tsv|xls[bmx]?|xz|zip|zst"
 
-/** Refuses a file whose ending is that of a form that no command writes. */
+/** The endings of forms that no command writes: a program that opens such a file would refuse it. */
+const foreign = new RegExp(`\\.(?:${packed}|htm|md|xml|ya?ml)$`, "i")
+
+/** The same of a text that its user lays out, maybe as XML: what other commands write by the ending is foreign to it. */
+export const foreignToLayouts = new RegExp(`\\.(?:${packed}|html?|jsonl?|ndjson)$`, "i")
+
+/** Refuses a file whose ending is that of a form that the command does not write. */
 export const refuseForeign = (
   output: Option.Option<string>,
   writes: string,
-  advice = "Choose another ending."
+  advice = "Choose another ending.",
+  endings = foreign
 ): Effect.Effect<void, CommandFailure> => {
   const file = Option.getOrElse(output, () => "")
-  return foreign.test(file)
+  return endings.test(file)
     ? usage(`--output ${printable(file)} ends like another form: this command writes ${writes}`, advice)
     : Effect.void
 }
