@@ -188,7 +188,7 @@ export const makeTexts = (
     }
     const text = (isValue ? getName?.(kind, id) : getField?.(kind, id, form)) ?? ""
     const noted = `${kind} ${id} ${form}`
-    if (text === "") {
+    if (text.trim() === "") {
       if (isKey(at) || column.required === true) missing.set(noted, { kind, id, field: form })
       else lacking.set(noted, { kind, id, field: form })
     } else if (!isValue || isKey(at)) usedTexts.set(noted, { kind, id, field: form, text })
@@ -224,7 +224,6 @@ export const makeTexts = (
       laidOut(mapping, column, sharedText(column) ?? ownText(column, at, group, kind))
     )
     for (const [key, columns] of keyColumns) {
-      // A blank text in its width is equal to no text.
       const id = group.ids[key] ?? "none"
       const own = columns.map((at) => texts[at] ?? "")
       const known = owners.get(JSON.stringify([key, own])) ?? { key, texts: own, ids: new Set() }

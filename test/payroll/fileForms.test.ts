@@ -941,7 +941,7 @@ describe("A form is refused", () => {
     )
   })
 
-  it("for a department whose name in its width is that of no department", () => {
+  it("for a department whose name is blank, as that of no department", () => {
     const state = stateOf(punches)
     const rows = state.rows.map((row, at) => ({
       ...row,
@@ -949,15 +949,18 @@ describe("A form is refused", () => {
     }))
     const input = { by: ["department"], columns: [column("departmentName", { width: 15 }), column("hours")] }
     const of = (name: string) => failed(input, { state: { ...state, rows }, codes: { ...codes, getName: () => name } })
-    assert.match(of(" "), /^MappingError by\[0\]: department 21 and none have equal texts/)
+    assert.strictEqual(of(" "), "MissingCodes no name for department 21")
     assert.notMatch(of("Bar"), /Error/)
   })
 
   it("for a field that is required and missing; without that, its cell is empty and it is named", () => {
     const field = { header: "x", of: "user", field: "first" }
     const without = { codes: { ...codes, getField: () => undefined } }
+    const blank = { codes: { ...codes, getField: () => " " } }
     const all = "MissingCodes no first for user 501, user 502, user 503"
-    assert.strictEqual(failed(named(column("userCode"), { ...field, required: true }), without), all)
+    for (const given of [without, blank]) {
+      assert.strictEqual(failed(named(column("userCode"), { ...field, required: true }), given), all)
+    }
     assert.include(failed(named(column("userCode"), field), without), "0501,,42.51")
     assert.strictEqual(failed(named(field), without), all)
   })

@@ -20,15 +20,13 @@ const endings: Readonly<Partial<Record<string, Format>>> = {
   txt: "table"
 }
 
-const packed = "7z|avro|bz2|docx?|gz|numbers|odt|ods|parquet|pdf|rtf|tar|tgz|tsv|xls[bmx]?|xz|zip|zst"
+/** The endings of forms that no mapping of a text can have. */
+export const unlikeText = /\.(?:7z|avro|bz2|docx?|gz|numbers|odt|ods|parquet|pdf|rtf|tar|tgz|tsv|xls[bmx]?|xz|zip|zst)$/i
 
 /** The endings of forms that no command writes: a program that opens such a file would refuse it. */
-const foreign = new RegExp(`\\.(?:${packed}|htm|md|xml|ya?ml)$`, "i")
+const foreign = new RegExp(`${unlikeText.source}|\\.(?:htm|md|xml|ya?ml)$`, "i")
 
-/** The same of a text that its user lays out, maybe as XML: what other commands write by the ending is foreign to it. */
-export const foreignToLayouts = new RegExp(`\\.(?:${packed}|html?|jsonl?|ndjson)$`, "i")
-
-/** Refuses a file whose ending is that of a form that the command does not write. */
+/** Refuses a file whose ending is that of a form that no command writes. */
 export const refuseForeign = (
   output: Option.Option<string>,
   writes: string,

@@ -25,7 +25,7 @@ import { openSource, sourceFlags } from "../database/source.ts"
 import { usage } from "../failure.ts"
 import { parseJson, readInput } from "../flags/file.ts"
 import { firstGiven } from "../flags/filter.ts"
-import { foreignToLayouts, refuseForeign } from "../flags/form.ts"
+import { refuseForeign, unlikeText } from "../flags/form.ts"
 import { type Names, namesFlag, readCodes, readNames } from "../flags/names.ts"
 import { fileOf, intoOutput, outputFlags } from "../flags/output.ts"
 import { textOfDates } from "../flags/period.ts"
@@ -123,9 +123,9 @@ const writeFile = Effect.fnUntraced(function*(input: FileInput) {
   }
   const names = yield* readNames(input.names)
   const form = yield* readForm(input, names)
-  // The mapping lays out its text, so any ending is right but that of a form that is no text, or that other commands write.
+  // The mapping lays out its text, maybe as XML, so any ending of a text is right.
   const isTabbed = form.mapping.separator === "\t" && Option.exists(input.output, (file) => /\.tsv$/i.test(file))
-  if (!isTabbed) yield* refuseForeign(input.output, "the text of its mapping", undefined, foreignToLayouts)
+  if (!isTabbed) yield* refuseForeign(input.output, "the text of its mapping", undefined, unlikeText)
   if (input.preview) {
     yield* printPreview(input, form)
     return { note: Effect.void }
@@ -150,9 +150,10 @@ const writeFile = Effect.fnUntraced(function*(input: FileInput) {
   )
   yield* printFile(form, shown.join(", "), file)
   if (file.changes.length > 0) yield* printWarning(...file.changes.map(changeLine), addsUp)
-  yield* printWarning(...file.remarks.map(remarkLine))
-  // Standard output may be a look.
-  if (Option.isNone(fileOf(input.output))) return { note: Effect.void }
+  // Standard output may be a look, so it is not noted, and a revision without a note may be paid by it.
+  const isNoted = Option.isSome(fileOf(input.output))
+  yield* printWarning(...file.remarks.filter(({ kind }) => isNoted || kind !== "unwritten").map(remarkLine))
+  if (!isNoted) return { note: Effect.void }
   const closes = [...new Set(file.revisions.map(({ revision }) => revision.close))]
   return {
     note: note.pipe(
