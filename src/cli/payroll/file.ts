@@ -75,8 +75,8 @@ export const verb = makeVerb("file", fileFlags, (flags) =>
   of several revisions, rows of equal texts are added.
 
   With --output, the close notes the time, the user, the mapping and the codes.
-  A later file of the close by another mapping or with other codes is warned
-  about, and so is what was written out before.
+  Standard output is not noted. A later file of the close by another mapping or
+  with other codes is warned about, and so is what was written out before.
 
   --preview prints the file that a close of the period would have now. It
   checks and records nothing.
@@ -231,9 +231,7 @@ const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileFor
   const unknown = sums.rows.reduce((sum, { incomplete }) => sum + incomplete, 0)
   if (unknown > 0) {
     yield* printWarning(
-      `the time of ${
-        countedPunches(unknown)
-      } is unknown and in no row: payroll close asks for --accept open, or anomaly`
+      `the time of ${countedPunches(unknown)} is unknown, so not paid: payroll close asks for --accept open or anomaly`
     )
   }
 })
