@@ -1053,7 +1053,7 @@ describe("A form is refused", () => {
       assert.match(xml(`R${sign}D`, "\"", { quote: "never" }), /^UnfitCell row 1, column 4/)
       assert.match(
         xml(`R${sign}D`, "\"", {
-          columns: two.map((each) => ({ ...each, width: 6 })),
+          columns: [column("userCode", { width: 6 }), column("hours", { width: 6 })],
           trailer: [[{ constant: "<" }, { set: "batch" }]]
         }),
         /^UnfitCell trailer\[0\], column 2/
