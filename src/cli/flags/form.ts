@@ -21,7 +21,8 @@ const endings: Readonly<Partial<Record<string, Format>>> = {
 }
 
 /** The endings of forms that no mapping of a text can have. */
-export const unlikeText = /\.(?:7z|avro|bz2|docx?|gz|numbers|odt|ods|parquet|pdf|rtf|tar|tgz|tsv|xls[bmx]?|xz|zip|zst)$/i
+export const unlikeText =
+  /\.(?:7z|avro|bz2|docx?|gz|numbers|odt|ods|parquet|pdf|rtf|tar|tgz|tsv|xls[bmx]?|xz|zip|zst)$/i
 
 /** The endings of forms that no command writes: a program that opens such a file would refuse it. */
 const foreign = new RegExp(`${unlikeText.source}|\\.(?:htm|md|xml|ya?ml)$`, "i")
