@@ -402,7 +402,7 @@ tfoot th, tfoot td { font-weight: 600; border-top: 2px solid var(--line); }
 }
 #issues td:last-child, #revisions td:is(:nth-child(7), :nth-child(8)):not(.number) { min-width: 8em; overflow-wrap: anywhere; }
 @media (min-width: 860px) { #issues td:nth-child(3) { min-width: 12em; } }
-@media (min-width: 600px) and (max-width: 860px) { .figures { grid-template-columns: repeat(3, 1fr); } }
+@media (min-width: 600px) and (max-width: 860px) { .figures { grid-template-columns: repeat(3, 1fr); } #issues :is(th, td) { padding-inline: 6px; } }
 @media screen { #issues .scroll { max-height: 70vh; overflow: auto; } }
 @media print {
   .scroll { overflow: visible; }

@@ -159,7 +159,7 @@ h3 { font-size: 1rem; margin: .75rem 0 .25rem; }
 .bar span { min-width: 0; overflow-wrap: anywhere; }
 #company { width: 9em; }
 .log { max-height: 320px; overflow-y: auto; border: 1px solid var(--line); }
-.log table { width: 100%; }
+.log tbody > tr { padding-inline: 8px; }
 .log td:first-child, .when { white-space: nowrap; }
 .when { font-size: 13px; }
 @media (min-width: 601px) { #punches :is(th, td) { padding-inline: 4px; } }
