@@ -21,7 +21,7 @@ import { openCopy, refuseFuture } from "../database/copy.ts"
 import { databaseFlag, databaseWords } from "../database/database.ts"
 import { open } from "../database/open.ts"
 import { differencesOf, type PunchDisplay, shortened } from "../database/punchFields.ts"
-import { CommandFailure, exitCode, usage } from "../failure.ts"
+import { failure, usage } from "../failure.ts"
 import { companyFlags, companyWords } from "../flags/connection.ts"
 import { formatFlag } from "../flags/form.ts"
 import { fileFlag, intervalForm, readInstant, readInterval, text, words } from "../flags/values.ts"
@@ -269,11 +269,9 @@ const describe = (error: HistoryUnavailable, { after, since, state }: FeedInput)
         ? `Remove ${printable(file)}, and run without ${flag}: the run begins with the state of the copy.`
         : `Remove ${printable(file)}: the next run begins with the state of the copy.`
   })
-  const advice = Option.isSome(error.since)
-    ? [again]
-    : ["Run time-punches copy sync --history: from the end of its first load on, the copy keeps what it replaces."]
-  const message = Option.isSome(error.since)
-    ? printable(error.message)
-    : `the copy has no history of company ${error.companyId}`
-  return new CommandFailure({ message, advice, code: exitCode.data })
+  return Option.isSome(error.since) ? failure("data", printable(error.message), again) : failure(
+    "data",
+    `the copy has no history of company ${error.companyId}`,
+    "Run time-punches copy sync --history: from the end of its first load on, the copy keeps what it replaces."
+  )
 }

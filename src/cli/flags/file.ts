@@ -12,7 +12,7 @@ import * as Fs from "node:fs"
 import { basename, dirname } from "node:path"
 import { ForeignFile, otherWriter } from "../../internal/files/whose.ts"
 import { printable } from "../../internal/text/printable.ts"
-import { CommandFailure, exitCode, noFolderOf, usage } from "../failure.ts"
+import { CommandFailure, failure, noFolderOf, usage } from "../failure.ts"
 import { printWarning } from "../print/messages.ts"
 
 /** The bytes of a file or a pipe that the run only reads, whole. Fails if the run also writes that file. */
@@ -46,9 +46,7 @@ export const ofFile = <A>(
     try: evaluate,
     catch: (cause) => {
       if (cause instanceof CommandFailure) return cause
-      if (cause instanceof ForeignFile) {
-        return new CommandFailure({ message: printable(cause.message), advice: [cause.advice], code: exitCode.system })
-      }
+      if (cause instanceof ForeignFile) return failure("system", printable(cause.message), cause.advice)
       return Option.getOrElse(noFolderOf(cause), () =>
         PlatformError.systemError({
           _tag: "Unknown",

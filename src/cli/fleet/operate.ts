@@ -23,7 +23,7 @@ import { encodeProcess, type FleetProcess } from "../../fleet/store/runners.ts"
 import { CompanyGuid } from "../../Ids.ts"
 import { escaped } from "../../internal/text/printable.ts"
 import { layerDatabase, personOf, targetOf } from "../database/database.ts"
-import { CommandFailure, exitCode, usage } from "../failure.ts"
+import { failure, usage } from "../failure.ts"
 import { readCompanyId } from "../flags/connection.ts"
 import { parseCsvFile } from "../flags/csvFile.ts"
 import { collectBounded } from "../flags/file.ts"
@@ -46,11 +46,7 @@ export const withFleet = Effect.fnUntraced(function*<A, E, R>(
   const target = yield* targetOf(database, "fleet")
   const fs = yield* FileSystem.FileSystem
   if (target._tag === "Sqlite" && !(yield* fs.exists(target.filename))) {
-    return yield* new CommandFailure({
-      message: `there is no file ${target.address}`,
-      advice: ["time-punches fleet add creates it."],
-      code: exitCode.system
-    })
+    return yield* failure("system", `there is no file ${target.address}`, "time-punches fleet add creates it.")
   }
   const client = layerDatabase(target, { readonly: kind === "reads" })
   return yield* Fleet.use(use).pipe(

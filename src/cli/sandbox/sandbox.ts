@@ -14,7 +14,7 @@ import { type FakeCompany, FakeService, Fault, type StoredPunch } from "../../te
 import { editPath } from "../../testing/page/edits.ts"
 import { clientVariables, environmentLines } from "../../testing/page/environment.ts"
 import type { FakeAccess } from "../../testing/service/options.ts"
-import { cannotListen, CommandFailure, exitCode, usage } from "../failure.ts"
+import { cannotListen, failure, usage } from "../failure.ts"
 import { isJson, jsonFlags } from "../flags/form.ts"
 import { clear, fileOf, ifExists, intoOutput, replaceWhole, resolveTarget } from "../flags/output.ts"
 import { fileFlag, intervalForm, nonBlank, onFlag, readInterval, readWhole, text, whole } from "../flags/values.ts"
@@ -231,11 +231,7 @@ const writeVariables = Effect.fnUntraced(function*(named: string, variables: Rea
   const text = mark + Object.entries(variables).map(([name, value]) => `${name}=${value}\n`).join("")
   if (yield* isOwn(file)) return yield* replaceWhole(file, text)
   if (yield* fs.exists(file)) {
-    return yield* new CommandFailure({
-      message: `${named} exists, and no sandbox wrote it`,
-      advice: ["Remove it, or name another one."],
-      code: exitCode.system
-    })
+    return yield* failure("system", `${named} exists, and no sandbox wrote it`, "Remove it, or name another one.")
   }
   return yield* intoOutput(printLines(text.trimEnd().split("\n")), { output: Option.some(named), force: false, flag })
 })
