@@ -57,14 +57,13 @@ const feedFlags = {
     "an RFC 3339 instant with a zone, such as 2026-03-09T15:00:00Z, or now",
     (value): Option.Option<DateTime.Utc | "now"> => value === "now" ? Option.some(value) : readInstant(value)
   ),
-  follow: Flag.String("follow").pipe(
-    Flag.withMetavar("TIME"),
-    Flag.withDescription(
-      "Wait for further changes, and end only when interrupted: look for them each second, or with =5s less often"
-    ),
-    Flag.filterMap(readInterval, () => intervalForm("5s")),
-    Flag.withOptionalValue("1s"),
-    Flag.optional
+  follow: text(
+    "follow",
+    "TIME",
+    "Wait for further changes, and end only when interrupted: look for them each second, or with =5s less often",
+    intervalForm("5s"),
+    readInterval,
+    "1s"
   ),
   state: fileFlag(
     "state",

@@ -22,7 +22,7 @@ import { layerUnlimited } from "../database/source.ts"
 import { cannotListen, exitCode, usage } from "../failure.ts"
 import { type LimitInput, limitOf, makeLimitFlag, usualLimit } from "../flags/connection.ts"
 import { makePageSizeFlag, pageSizeOf } from "../flags/paging.ts"
-import { intervalForm, nonBlank, onFlag, readInterval, text, whole } from "../flags/values.ts"
+import { interval, intervalForm, nonBlank, onFlag, readInterval, text, whole } from "../flags/values.ts"
 import { withServerLog } from "../print/messages.ts"
 import { layerTelemetry } from "../telemetry/telemetry.ts"
 import { makeVerb } from "../verb.ts"
@@ -59,12 +59,10 @@ export const verb = makeVerb(
     requestsPerSecond: makeLimitFlag(
       " of all processes of the fleet together; give each the same, or none with --credentials per-company"
     ),
-    sweepEvery: text(
+    sweepEvery: interval(
       "sweep-every",
-      "TIME",
       "How often the clock-ins of the last 35 days are re-read, to mark missing rows (default: 1d)",
-      intervalForm("1d"),
-      readInterval
+      "1d"
     ),
     fullSweepEvery: text(
       "full-sweep-every",

@@ -90,17 +90,13 @@ const sandboxFlags = {
     ),
     0
   ),
-  churn: Flag.String("churn").pipe(
-    Flag.withMetavar("TIME"),
-    Flag.withDescription(
-      "Add, edit, delete and restore punches twice a second, for each hundred companies; with =60s for that long"
-    ),
-    Flag.filterMap(
-      (text) => text === always ? Option.some(Duration.infinity) : readInterval(text),
-      () => intervalForm("60s")
-    ),
-    Flag.withOptionalValue(always),
-    Flag.optional
+  churn: text(
+    "churn",
+    "TIME",
+    "Add, edit, delete and restore punches twice a second, for each hundred companies; with =60s for that long",
+    intervalForm("60s"),
+    (text) => text === always ? Option.some(Duration.infinity) : readInterval(text),
+    always
   )
 }
 
