@@ -178,16 +178,18 @@ const printFeed = Effect.fnUntraced(function*(input: FeedInput) {
 /** The progress of a feed, in a message as JSON. */
 export const feedFields = (events: number, position: FeedPosition | undefined) => ({ events, position })
 
+const selectionWords = ({ changed, kind }: FeedInput): ReadonlyArray<string> => [
+  ...Option.toArray(Option.map(kind, (kinds) => `--kind ${kinds.join(",")}`)),
+  ...Option.toArray(Option.map(changed, (fields) => `--changed ${fields.join(",")}`))
+]
+
 /** Without a line about it, an answer without lines would say that nothing was edited. */
-const warnOfState = ({ changed, kind }: FeedInput) => {
-  const flags = [
-    ...Option.toArray(Option.map(kind, (kinds) => `--kind ${kinds.join(",")}`)),
-    ...Option.toArray(Option.map(changed, (fields) => `--changed ${fields.join(",")}`))
-  ]
+const warnOfState = (input: FeedInput) => {
+  const { changed, kind } = input
   const hasState = Option.isNone(changed) && Option.getOrElse(kind, () => FeedKind.literals).includes("present")
   return hasState ? Effect.void : printWarning(
     `the run begins with the state of the copy, whose events are all present: ${
-      flags.join(" ")
+      selectionWords(input).join(" ")
     } selects none of them; ` +
       "--since TIME begins with what changed"
   )
@@ -242,21 +244,18 @@ const tableLine = (width: number) => ({ after, at, before, kind, punchId, userId
 
 const indent = " ".repeat(4)
 
-const resumeHint = (
-  { changed, company, database, follow, format, kind, state }: FeedInput,
-  last: FeedPosition | undefined
-): ReadonlyArray<string> =>
-  Option.isSome(state)
-    ? ["The same command continues after the last printed event."]
-    : last === undefined
+const resumeHint = (input: FeedInput, last: FeedPosition | undefined): ReadonlyArray<string> => {
+  const { company, database, follow, format, state } = input
+  if (Option.isSome(state)) return ["The same command continues after the last printed event."]
+  return last === undefined
     ? []
     : [[
       `To continue: time-punches copy feed${companyWords(company)}${databaseWords(database)} --after ${last}`,
       ...Option.toArray(Option.map(follow, (interval) => `--follow=${Duration.toSeconds(interval)}s`)),
-      ...Option.toArray(Option.map(kind, (kinds) => `--kind ${kinds.join(",")}`)),
-      ...Option.toArray(Option.map(changed, (fields) => `--changed ${fields.join(",")}`)),
+      ...selectionWords(input),
       ...Option.toArray(Option.map(format, (form) => `--format ${form}`))
     ].join(" ")]
+}
 
 /** The copy of a position is not known: no later run of the same command can do better. */
 const describe = (error: HistoryUnavailable, { after, since, state }: FeedInput) => {

@@ -11,7 +11,6 @@ import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
 import * as Schedule from "effect/Schedule"
 import * as Stdio from "effect/Stdio"
-import * as Struct from "effect/Struct"
 import { type ListError, retryAfterOf } from "../../ApiError.ts"
 import type { Company } from "../../Company.ts"
 import type { CompanyId } from "../../Ids.ts"
@@ -414,25 +413,25 @@ const describePass = (summary: SyncSummary): string => {
 }
 
 /** A pass as the members of its JSON. `removed`: the versions that its pruning removed, null without one. */
-const passFields = (company: CompanyId, summary: SyncSummary, removed: number | null) => ({
-  company,
-  ...Struct.pick(summary, counts),
-  latenessSeconds: Option.getOrNull(Option.map(summary.lateness, Duration.toSeconds)),
-  watermark: isoOf(summary.watermark),
-  removed
-})
-
-const counts = [
-  "kind",
-  "resumed",
-  "complete",
-  "punches",
-  "pages",
-  "written",
-  "unchanged",
-  "missing",
-  "restarts"
-] as const
+const passFields = (company: CompanyId, summary: SyncSummary, removed: number | null) => {
+  const { complete, kind, lateness, missing, pages, punches, resumed, restarts, unchanged, watermark, written } =
+    summary
+  return {
+    company,
+    kind,
+    resumed,
+    complete,
+    punches,
+    pages,
+    written,
+    unchanged,
+    missing,
+    restarts,
+    latenessSeconds: Option.getOrNull(Option.map(lateness, Duration.toSeconds)),
+    watermark: isoOf(watermark),
+    removed
+  }
+}
 
 const age = Metric.gauge("time_punches_copy_age_seconds", {
   description: "Since the last complete sync run of the copies that this process keeps; of several the oldest one",

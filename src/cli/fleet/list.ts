@@ -6,8 +6,9 @@ import { isJson, jsonFlags } from "../flags/form.ts"
 import { choice, onFlag } from "../flags/values.ts"
 import { jsonArray } from "../print/machine.ts"
 import { printLines, screen } from "../print/output.ts"
+import { makeTable } from "../print/table.ts"
 import { makeVerb } from "../verb.ts"
-import { encodeStatus, pauseLine, statusTable, withFleet } from "./operate.ts"
+import { encodeStatus, pauseLine, statusColumns, withFleet } from "./operate.ts"
 
 export const verb = makeVerb(
   "list",
@@ -29,7 +30,7 @@ export const verb = makeVerb(
     const shownOn = yield* screen
     yield* printLines([
       ...pauses.map((pause) => shownOn.styles.yellow(pauseLine(pause))),
-      ...statusTable(shownOn, companies)
+      ...makeTable(statusColumns, shownOn).lines(companies)
     ])
   }),
   {

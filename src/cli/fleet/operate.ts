@@ -31,7 +31,7 @@ import { wholeNumber } from "../flags/values.ts"
 import { counted, formatAge, formatNumber } from "../print/format.ts"
 import { printWarning } from "../print/messages.ts"
 import { printDone } from "../print/output.ts"
-import { type Column, makeTable, type Screen } from "../print/table.ts"
+import { type Column, type Screen } from "../print/table.ts"
 
 interface WithDatabase {
   readonly database: Option.Option<string>
@@ -102,12 +102,6 @@ export const encodeTurn = ({ beganAt, endedAt, epoch, outcome, pages, rows, runn
   outcome
 })
 
-export const statusTable = (shownOn: Screen, companies: ReadonlyArray<CompanyStatus>) =>
-  makeTable(statusColumns, shownOn).lines(companies)
-
-export const turnTable = (shownOn: Screen, turns: ReadonlyArray<FleetTurn>) =>
-  makeTable(turnColumns, shownOn).lines(turns)
-
 export const encodeStatus = Schema.encodeSync(CompanyStatus)
 
 /** A process as JSON. */
@@ -115,9 +109,6 @@ export const encodeRunner = (process: FleetProcess) => ({
   ...encodeProcess(process),
   error: Option.getOrNull(process.error)
 })
-
-export const runnerTable = (shownOn: Screen, runners: ReadonlyArray<FleetProcess>) =>
-  makeTable(runnerColumns, shownOn).lines(runners)
 
 /** Why processes leave companies to others. */
 export const troubleLines = ({ styles }: Screen, runners: ReadonlyArray<FleetProcess>): ReadonlyArray<string> =>
@@ -140,7 +131,7 @@ export const pauseLine = ({ by, reason, until }: Pause): string =>
 /** In whole seconds. */
 const age = (time: Duration.Duration): string => formatAge(Duration.seconds(Math.floor(Duration.toSeconds(time))))
 
-const statusColumns: ReadonlyArray<Column<CompanyStatus>> = [
+export const statusColumns: ReadonlyArray<Column<CompanyStatus>> = [
   { title: "company", cell: ({ companyId }) => `${companyId}` },
   {
     title: "state",
@@ -178,7 +169,7 @@ const statusColumns: ReadonlyArray<Column<CompanyStatus>> = [
 /** Companies of a process that the table names. */
 const shownCompanies = 3
 
-const runnerColumns: ReadonlyArray<Column<FleetProcess>> = [
+export const runnerColumns: ReadonlyArray<Column<FleetProcess>> = [
   { title: "runner", cell: ({ runner }) => runner, maxWidth: 24 },
   { title: "state", cell: ({ state }) => state, warns: ({ state }) => state !== "working" },
   { title: "release", cell: ({ release }) => release, dropOrder: 2 },
@@ -196,7 +187,7 @@ const runnerColumns: ReadonlyArray<Column<FleetProcess>> = [
   }
 ]
 
-const turnColumns: ReadonlyArray<Column<FleetTurn>> = [
+export const turnColumns: ReadonlyArray<Column<FleetTurn>> = [
   { title: "began", cell: ({ beganAt }) => DateTime.formatIso(beganAt) },
   {
     title: "took",
