@@ -304,7 +304,11 @@ export const layerTools = (copy: Copy) =>
       summary: (given) =>
         Effect.andThen(
           requirePeriod("summary", given),
-          answer([...local(given), ...selected(given), ...flagsOf<keyof typeof summing>(summing, given)], "summary", "--json")
+          answer(
+            [...local(given), ...selected(given), ...flagsOf<keyof typeof summing>(summing, given)],
+            "summary",
+            "--json"
+          )
         ),
       payroll_check: (given) =>
         Effect.map(
