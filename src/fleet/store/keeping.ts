@@ -4,11 +4,10 @@ import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type { CompanyId } from "../../Ids.ts"
-import { numberOf, raw, textOrUndefined } from "../../internal/sql/dialect.ts"
+import { fragmentOf, numberOf, raw, textOrUndefined } from "../../internal/sql/dialect.ts"
 import { retried } from "../../internal/sql/transaction.ts"
 import { longestWait } from "../Schedule.ts"
 import type { Settings } from "../Settings.ts"
-import { parts } from "./dialect.ts"
 import { companyIdsOf } from "./rows.ts"
 import { type FleetStatements, shards } from "./statements.ts"
 
@@ -128,7 +127,7 @@ const corrected = ({ query }: FleetStatements, table: string, ...columns: Readon
     ` ELSE ${name} END`
   ])
   const isLater = columns.flatMap(([name, latest], at) => [`${at === 0 ? "" : " OR "}${name} > `, latest])
-  return query`UPDATE ${raw(table)} SET ${parts(...columnsOf)} WHERE ${parts(...isLater)}`
+  return query`UPDATE ${raw(table)} SET ${fragmentOf(...columnsOf)} WHERE ${fragmentOf(...isLater)}`
 }
 
 /**
