@@ -143,42 +143,29 @@ export const backfill = (
 }
 
 /** Holds completed pages until no unread page can come before them. */
-interface ReorderBuffer<A> {
-  /** Adds a page at a position; pages at the same position stay in the order in which they were added. */
-  readonly put: (position: number, page: A) => void
-  /** Whether `next` returns a page for this frontier. */
-  readonly isReady: (frontier: number) => boolean
-  /** Removes the first page and returns it, unless its position is beyond `frontier`, the first unread one. */
-  readonly next: (frontier: number) => A | undefined
-  /** Number of pages in the buffer. */
-  readonly size: () => number
-}
-
-export const makeReorderBuffer = <A>(): ReorderBuffer<A> => {
+export const makeReorderBuffer = <A>() => {
   const pages = makeOrderedList<{ readonly gte: number; readonly page: A }>()
+  /** Whether `next` returns a page for this frontier. */
   const isReady = (frontier: number): boolean => {
     const first = pages.first()
     return first !== undefined && first.gte <= frontier
   }
   return {
-    put: (position, page) => pages.add({ gte: position, page }),
+    /** Adds a page at a position; pages at the same position stay in the order in which they were added. */
+    put: (position: number, page: A): void => pages.add({ gte: position, page }),
     isReady,
-    next: (frontier) => isReady(frontier) ? pages.removeFirst()?.page : undefined,
+    /** Removes the first page and returns it, unless its position is beyond `frontier`, the first unread one. */
+    next: (frontier: number): A | undefined => isReady(frontier) ? pages.removeFirst()?.page : undefined,
+    /** Number of pages in the buffer. */
     size: () => pages.items.length
   }
 }
 
 /** Waits on state that only changes synchronously, so that no change falls between a look at the state and the wait. */
-interface Condition {
-  /** Calls `find` now and after every `notifyAll`, until it returns a value. The longest waiter is served first. */
-  readonly waitUntil: <A>(find: () => A | undefined) => Effect.Effect<A>
-  /** Calls the `find` of every waiter again. */
-  readonly notifyAll: () => void
-}
-
-export const makeCondition = (): Condition => {
+export const makeCondition = () => {
   const waiters = new Set<() => void>()
   return {
+    /** Calls `find` now and after every `notifyAll`, until it returns a value. The longest waiter is served first. */
     waitUntil: <A>(find: () => A | undefined) =>
       Effect.callback<A>((resume) => {
         const check = () => {
@@ -194,6 +181,7 @@ export const makeCondition = (): Condition => {
           waiters.delete(check)
         })
       }),
+    /** Calls the `find` of every waiter again. */
     notifyAll: () => {
       for (const check of waiters) check()
     }
