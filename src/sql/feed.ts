@@ -34,7 +34,7 @@ import {
 } from "./feedPosition.ts"
 import { type HistoryUnavailable, readKnown, unavailable } from "./known.ts"
 import { isAtInstant } from "./read.ts"
-import { missingPlace, punchesOf, rowColumns } from "./row.ts"
+import { missingPlace, punchesOf, type PunchState, punchStatesOf, rowColumns } from "./row.ts"
 
 /** Where a feed begins, and whether it ends. */
 export interface FeedOptions {
@@ -388,12 +388,10 @@ const readChanges = Effect.fnUntraced(
     SELECT ${selected}, ${millisOf("valid_to")}, 0
       FROM ${tables.history} WHERE ${isOurs} AND (id, valid_to) IN (SELECT id, valid_from FROM begun)
     ORDER BY at, id, is_after`.values
-    const punches = yield* Effect.fromResult(punchesOf(company, rows))
     const events: Array<FeedEvent> = []
-    let before: State | undefined
-    for (const [place, punch] of punches.entries()) {
+    let before: PunchState | undefined
+    for (const [place, state] of (yield* Effect.fromResult(punchStatesOf(company, rows))).entries()) {
       const row = rows[place] ?? []
-      const state = { punch, isMissing: numberOf(row[missingPlace]) === 1 }
       if (numberOf(row[isAfterPlace]) === 0) {
         before = state
         continue
@@ -406,13 +404,7 @@ const readChanges = Effect.fnUntraced(
   }
 )
 
-/** A version of a punch. */
-interface State {
-  readonly punch: TimePunch
-  readonly isMissing: boolean
-}
-
-const eventOf = (company: CompanyId, at: number, before: State | undefined, after: State): FeedEvent => {
+const eventOf = (company: CompanyId, at: number, before: PunchState | undefined, after: PunchState): FeedEvent => {
   const { id, userId } = after.punch
   return {
     companyId: company,
@@ -426,10 +418,10 @@ const eventOf = (company: CompanyId, at: number, before: State | undefined, afte
   }
 }
 
-const shownOf = (state: State | undefined): Option.Option<TimePunch> =>
+const shownOf = (state: PunchState | undefined): Option.Option<TimePunch> =>
   state === undefined || state.isMissing ? Option.none() : Option.some(state.punch)
 
-const kindOf = (before: State | undefined, after: State): FeedKind => {
+const kindOf = (before: PunchState | undefined, after: PunchState): FeedKind => {
   if (after.isMissing) return "missing"
   if (before === undefined) return "added"
   if (before.isMissing) return "back"

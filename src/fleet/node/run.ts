@@ -8,12 +8,10 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as SqlClient from "effect/sql/SqlClient"
-import * as Fs from "node:fs"
 import { hostname } from "node:os"
-import * as Path from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import type { InvalidRequest } from "../../ApiError.ts"
-import { checkCompanions } from "../../internal/files/whose.ts"
+import { checkCompanions, follow } from "../../internal/files/whose.ts"
 import { numberOf } from "../../internal/sql/dialect.ts"
 import { isMoved } from "../../internal/sql/failure.ts"
 import * as Migrate from "../../internal/sql/migrate.ts"
@@ -298,7 +296,8 @@ const lockFile = (filename: string) =>
       }
       return Effect.try({
         try: () => {
-          const lock = `${resolved(filename)}.fleet-lock`
+          // Links are followed: two names of one file have one lock.
+          const lock = `${follow(filename) ?? filename}.fleet-lock`
           // Others could lock what they can read.
           NodeSqlite.createFile(lock)
           checkCompanions(filename, [], [".fleet-lock"])
@@ -323,14 +322,4 @@ const lockFailed = (filename: string, error: unknown): FleetError => {
   return /locked/.test(message)
     ? alreadyRunning(`another process runs the fleet of ${filename}`)
     : databaseFailed(`${filename}.fleet-lock cannot be locked: ${message}`)
-}
-
-/** Links are followed: two names of one file have one lock. */
-const resolved = (filename: string): string => {
-  const path = Path.resolve(filename)
-  try {
-    return Fs.realpathSync(path)
-  } catch {
-    return Path.join(Fs.realpathSync(Path.dirname(path)), Path.basename(path))
-  }
 }
