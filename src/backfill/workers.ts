@@ -3,6 +3,7 @@ import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import { memoize } from "effect/Function"
 import type * as Pull from "effect/Pull"
 import * as Stream from "effect/Stream"
 import type { ListError } from "../ApiError.ts"
@@ -66,7 +67,6 @@ export const backfill = (
     const plan = makePlan(segments, { workers, pageSize, order, ordered, capacity: workers * pagesPerWorker[order] })
     const buffer = makeReorderBuffer<PageRows>()
     const condition = makeCondition()
-    const readers = new WeakMap<Window, ReturnType<typeof follow<TimePunch>>>()
     let failure: ListError | undefined
     let exit: Exit.Exit<void, BackfillError> | undefined
 
@@ -80,12 +80,9 @@ export const backfill = (
     const nextWindow = (): Window | typeof done | undefined =>
       plan.isDone() || failure !== undefined ? done : plan.next(buffer.size(), isReady())
 
-    const readPage = (window: Window) => {
-      const read = readers.get(window) ??
-        follow({ companyId, from: window.cursor, maxPages: Infinity, fetch: reader.fetch(window) })
-      readers.set(window, read)
-      return read(window.cursor)
-    }
+    const readerOf = memoize((window: Window) =>
+      follow({ companyId, from: window.cursor, maxPages: Infinity, fetch: reader.fetch(window) })
+    )
 
     /** Synchronous, so that interruption finds a page either complete and buffered, or its window unfinished. */
     const complete = (window: Window, page: DecodedPage<TimePunch>, last?: ReadonlyArray<TimePunch>): void => {
@@ -102,7 +99,7 @@ export const backfill = (
       while (true) {
         const window = yield* condition.waitUntil(nextWindow)
         if (window === done) return
-        complete(window, yield* readPage(window))
+        complete(window, yield* readerOf(window)(window.cursor))
       }
     }).pipe(
       Effect.catch((error) =>

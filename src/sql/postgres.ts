@@ -14,6 +14,7 @@ import {
   hoursWorked,
   indexBegun,
   makesGap,
+  writeInChunks,
   type Written
 } from "./Dialect.ts"
 import { currentColumns, eraseCloses, keepVersion, tablesOf, upsertOf } from "./tables.ts"
@@ -134,16 +135,8 @@ const writeChunk = Effect.fnUntraced(
   }
 )
 
-const write: Dialect["write"] = Effect.fnUntraced(function*(sql, rows) {
-  let count = 0
-  let oldest = Infinity
-  for (let start = 0; start < rows.punches.length; start += rowsPerStatement) {
-    const written = yield* writeChunk(sql, { ...rows, punches: rows.punches.slice(start, start + rowsPerStatement) })
-    count += written.count
-    oldest = Math.min(oldest, written.oldestModified ?? Infinity)
-  }
-  return { count, oldestModified: oldest === Infinity ? undefined : oldest }
-})
+const write: Dialect["write"] = (sql, rows) =>
+  writeInChunks(rows.punches, rowsPerStatement, (punches) => writeChunk(sql, { ...rows, punches }))
 
 /** All but the company, which is the same for each row. */
 const arrayColumns = columns.slice(1)

@@ -16,6 +16,7 @@ import {
   hoursWorked,
   indexBegun,
   makesGap,
+  writeInChunks,
   type Written
 } from "./Dialect.ts"
 import { currentColumns, eraseCloses, keepVersion, tablesOf, upsertOf } from "./tables.ts"
@@ -135,15 +136,9 @@ const writeChunk = Effect.fnUntraced(function*(sql: SqlClient, rows: BatchRows, 
 const write: Dialect["write"] = Effect.fnUntraced(function*(sql, rows) {
   const { company, isExact, isStamping, pass, punches } = rows
   const writeRows = isExact ? writeExactly : writeChunk
-  let count = 0
-  const oldest: Array<unknown> = []
-  for (let start = 0; start < punches.length; start += rowsPerStatement) {
-    const written = yield* writeRows(sql, rows, punches.slice(start, start + rowsPerStatement))
-    count += written.count
-    oldest.push(written.oldestModified)
-  }
-  if (isStamping && count < punches.length) yield* sql.unsafe(stamp, [pass, company, idsOf(punches), pass])
-  return { count, oldestModified: earliest(oldest) }
+  const written = yield* writeInChunks(punches, rowsPerStatement, (chunk) => writeRows(sql, rows, chunk))
+  if (isStamping && written.count < punches.length) yield* sql.unsafe(stamp, [pass, company, idsOf(punches), pass])
+  return written
 })
 
 const idsOf = (punches: BatchRows["punches"]): string => JSON.stringify(punches.map(({ id }) => id))

@@ -241,7 +241,8 @@ const stepKept = (call: Call, state: Reading, page: Page, now: Now): Step => {
   }
 }
 
-const noRows = { punches: [], missing: Option.none(), began: Option.none(), unknown: Option.none() }
+/** A batch that has only a checkpoint. */
+export const noRows = { punches: [], missing: Option.none(), began: Option.none(), unknown: Option.none() }
 
 /** The batch with this checkpoint, and the state behind it. */
 const emit = (

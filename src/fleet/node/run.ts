@@ -33,27 +33,14 @@ import { holdName } from "./name.ts"
 import { agree, encodeShared, type Shared, sharedOf, withShared } from "./shared.ts"
 import { makeRunner, type Runner } from "./turns.ts"
 
-/** What the routes of a page need of a runner. */
-export interface Served {
-  readonly store: FleetStore
-  readonly name: string
-  /** In milliseconds. */
-  readonly takeover: number
-  /** Up to when its leases were held and companies claimed, by `elapsed`; `-Infinity`: not yet. */
-  readonly workedAt: () => number
-  /** Whether its loop goes round, whatever the database does. */
-  readonly isTurning: Effect.Effect<boolean>
-}
-
 /** A runner that has started, in the scope. */
-export interface Started {
-  readonly fleet: Fleet["Service"]
-  readonly runner: Runner
-  /** What a page of it needs. */
-  readonly served: Served
+export interface Started extends Effect.Success<ReturnType<typeof begin>> {
   /** Fails when another process has taken the name of this one, whose turns have ended then; or its file was removed or replaced. */
   readonly lost: Effect.Effect<never, FleetError>
 }
+
+/** What the routes of a page need of a runner. */
+export type Served = Started["served"]
 
 /** The least `takeover`, in milliseconds. Tests alone lower it, so that they wait less. */
 export const LeastTakeover = Context.Reference<number>("effect-time-punches/fleet/node/LeastTakeover", {
@@ -219,7 +206,12 @@ const begin = Effect.fnUntraced(function*(
     yield* Effect.forkScoped(Effect.andThen(again, runner.start))
   }
   const { isTurning, workedAt } = runner
-  return { fleet: operatorOf(store), runner, served: { store, name, takeover, workedAt, isTurning } }
+  return {
+    fleet: operatorOf(store),
+    runner,
+    /** What a page of it needs. */
+    served: { store, name, takeover, workedAt, isTurning }
+  }
 })
 
 /**

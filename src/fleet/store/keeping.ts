@@ -18,12 +18,7 @@ export interface RateState {
 }
 
 /** What an operator watches. `late` is the largest lateness of an active company, and `age` the largest age of its copy, in milliseconds. */
-export interface Gauges {
-  readonly due: number
-  readonly suspects: number
-  readonly late: number
-  readonly age: number
-}
+export type Gauges = Effect.Success<ReturnType<typeof gauges>>
 
 /** Stores `takeover` if none is stored; the one that then holds. */
 export const takeoverOf =
@@ -172,7 +167,7 @@ export const correctTimes = (statements: FleetStatements) =>
   })
 
 /** What an operator watches: see the metrics of a runner. */
-export const gauges = ({ age, lateness, query, withNow }: FleetStatements): Effect.Effect<Gauges, SqlError> =>
+export const gauges = ({ age, lateness, query, withNow }: FleetStatements) =>
   withNow((now) =>
     Effect.map(
       query`

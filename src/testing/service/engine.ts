@@ -198,24 +198,14 @@ const inUnits = (row: WirePunch) => JSON.stringify({ ...row, tips: row.tips / 10
 
 const refuse = ({ detail, param }: Refusal) => problem(422, { detail, param, code: 2100 })
 
-/** What a listing reads. */
-interface ListingSource {
-  readonly settings: Settings
-  readonly table: Table
-  readonly cursorAges: CursorAges
-}
-
-/** A listing request whose sender may list the company; `now` is the time of the `Clock`. */
-interface ListingRequest {
-  readonly companyId: number
-  readonly rawQuery: string
-  readonly now: number
-}
-
 /** `GET /v2/company/{company_id}/time_punches`, authorized: a page, or 422 for an invalid query or cursor. */
 const respondWithPage = (
-  { cursorAges, settings, table }: ListingSource,
-  { companyId, now, rawQuery }: ListingRequest,
+  { cursorAges, settings, table }: {
+    readonly settings: Settings
+    readonly table: Table
+    readonly cursorAges: CursorAges
+  },
+  { companyId, now, rawQuery }: { readonly companyId: number; readonly rawQuery: string; readonly now: number },
   edit: EnvelopeEdit
 ): FakeResponse => {
   const pairs = decodeQuery(rawQuery)
