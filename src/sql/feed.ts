@@ -228,25 +228,11 @@ const waiting =
     return attempt
   }
 
-/** Events of one snapshot, and the place of the next batch; without a `next` there are no more. */
-interface BatchOfEvents {
-  readonly events: ReadonlyArray<FeedEvent>
-  readonly next: Place | undefined
-  /**
-   * The place behind the events. Without any it is the last commit: a history may be pruned up to there, although no punch has
-   * changed for long.
-   */
-  readonly reached: Place
-  /** Whether the commit of the place is not here yet: a feed that follows waits for a replica. */
-  readonly isBehind: boolean
-}
-
-/** The events after a place. The copy may be another one since the place was given out, or since the last batch. */
-const readBatch = (
-  { company, database, interval }: Asked,
-  place: Place,
-  size: number
-): Effect.Effect<BatchOfEvents, SqlError | SyncError | HistoryUnavailable> =>
+/**
+ * The events of one snapshot after a place, and the place of the next batch; without a `next` there are no more. The copy may be
+ * another one since the place was given out, or since the last batch.
+ */
+const readBatch = ({ company, database, interval }: Asked, place: Place, size: number) =>
   Stream.runHead(inSnapshot(
     database,
     Stream.fromEffect(Effect.gen(function*() {
@@ -254,6 +240,7 @@ const readBatch = (
       const { last, since, unbroken } = known
       const isBehind = place.at > last
       if (since !== undefined && isBehind && interval !== undefined) {
+        // A feed that follows waits for a replica.
         return { events: [], next: undefined, reached: place, isBehind }
       }
       if (since === undefined || isBehind || place.at < unbroken || !(yield* isOfThisCopy(database, place, since))) {
@@ -263,13 +250,9 @@ const readBatch = (
         ? yield* readState(database, company, place, size)
         : yield* readChanges(database, company, place, size)
       const end = batch.events.at(-1)
-      const quiet: Place = {
-        company,
-        phase: "instant",
-        at: last,
-        id: wholeInstant,
-        newest: newestIn(place)
-      }
+      // Without events the next one begins at the last commit: a history may be pruned up to there, although no punch has changed
+      // for long.
+      const quiet: Place = { company, phase: "instant", at: last, id: wholeInstant, newest: newestIn(place) }
       return { ...batch, reached: end === undefined ? quiet : placeOf(end.position) ?? quiet, isBehind }
     }))
   )).pipe(
