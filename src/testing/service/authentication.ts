@@ -97,7 +97,7 @@ export const makeAuthorize = (settings: Settings, tokenIssuer: TokenIssuer): Aut
 }
 
 /** What the service stores of a token. */
-interface IssuedToken {
+export interface IssuedToken {
   readonly client: FakeOAuthClient
   /** Requested scopes; `undefined` grants all of them. */
   readonly scopes: ReadonlyArray<string> | undefined
