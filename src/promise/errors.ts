@@ -54,13 +54,14 @@ export abstract class TimePunchesError extends Error {
   /** What the service says about the failure. */
   readonly problem: Problem | undefined
 
-  constructor({ advice, cause, isRetryable, kind, message, ...fields }: ErrorFields) {
+  constructor(fields: ErrorFields) {
+    const { advice, cause, isRetryable, kind, message, ...more } = fields
     super(message, { cause })
     this.name = new.target.name
     this.advice = advice
     this.kind = kind
     this.isRetryable = isRetryable
-    Object.assign(this, fields)
+    Object.assign(this, more)
   }
 }
 
