@@ -348,7 +348,9 @@ for (const database of databases()) {
           const error = yield* Effect.flip(
             closing(Close.create(company, { ...later, accept: ["stale", "empty"] }))
           )
-          assert.deepStrictEqual(error._tag === "NotReady" ? error.found : error, { gap: 1 })
+          // Not that the copy is stale, which is accepted.
+          const left = { found: { gap: 1 }, details: ["no close has 2026-03-16 to 2026-03-29"] }
+          assert.deepInclude(error, left)
           yield* voidRevision(copy, "1.1")
           const accepting = yield* between(copy, create(copy))
           const accepted = { ...later, rounding: "down", accept: ["stale", "empty", "gap"] } as const
