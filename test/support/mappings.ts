@@ -109,7 +109,7 @@ export const randomMapping = (random: Prng, { hasDouble, hasOver }: Classes): Fo
   const separator = random.pick<Form["separator"]>([",", ";", "\t", "|", "", ""])
   const decimal = random.pick<Form["decimal"]>([".", ".", ",", ""])
   const hasWidths = separator === "" ? random.chance(0.7) : random.chance(0.3)
-  // Texts without a separator and a width are told apart by what stands between them, which quotes would move.
+  // Without a separator and widths, constants part the texts, and quotes would move them.
   const isMarkup = separator === "" && !hasWidths
   const quote: Form["quote"] = separator !== "" && separator === decimal
     ? "always"
