@@ -1,6 +1,7 @@
 /** The mapping of a payroll file, as its user writes it: what each column has, its codes and rounding. */
 import * as Arr from "effect/Array"
 import * as Schema from "effect/Schema"
+import * as Str from "effect/String"
 import * as Struct from "effect/Struct"
 import { Rounding } from "./Rounding.ts"
 
@@ -14,45 +15,39 @@ const RowKey = Schema.Literals([...CodeKind.literals, "day"])
 
 export type RowKey = typeof RowKey.Type
 
-/** What a cell has of an id. */
-export const idValues = {
-  userCode: ["user", "code"],
-  userName: ["user", "name"],
-  userId: ["user", "id"],
-  locationCode: ["location", "code"],
-  locationName: ["location", "name"],
-  locationId: ["location", "id"],
-  departmentCode: ["department", "code"],
-  departmentName: ["department", "name"],
-  departmentId: ["department", "id"],
-  roleCode: ["role", "code"],
-  roleName: ["role", "name"],
-  roleId: ["role", "id"]
-} as const satisfies Readonly<Record<string, readonly [CodeKind, "code" | "name" | "id"]>>
+/** What a column may have of an id, by its `value`. */
+const idSources = CodeKind.literals.flatMap((kind) =>
+  (["code", "name", "id"] as const).map((form) => ({
+    value: `${kind}${Str.capitalize(form)}` as const,
+    kind,
+    form,
+    field: form
+  }))
+)
 
 export const isOneOf = <A extends string>(values: ReadonlyArray<A>) => (value: string | undefined): value is A =>
   values.some((each) => each === value)
 
-export const isIdValue = isOneOf(Struct.keys(idValues))
-
 const dateValues = ["periodStart", "periodEnd", "payDate", "date"] as const
 export const isDateValue = isOneOf(dateValues)
 
-/** Which part of the hours a value has. */
-export const hourValues = { hours: "hours", hoursRegular: "regular", hoursOver: "over", hoursDouble: "double" } as const
+/** Which part of the hours a value has. `quantity` is of hours in a row of hours, and of money in a row of tips. */
+export const hourValues = {
+  hours: "hours",
+  hoursRegular: "regular",
+  hoursOver: "over",
+  hoursDouble: "double",
+  quantity: "hours"
+} as const
 export const isHourValue = isOneOf(Struct.keys(hourValues))
 
-/** How the other numbers are written. */
-export const amountForms = { amount: "money", cost: "money", tips: "money", punches: "count" } as const
-export const isAmountValue = isOneOf(Struct.keys(amountForms))
-
-/** `quantity`: the hours of a row of hours, the amount of a row of tips. */
-const numberValues = [...Struct.keys(hourValues), ...Struct.keys(amountForms), "quantity"] as const
+const moneyValues = ["amount", "cost", "tips"] as const
+const numberValues = [...Struct.keys(hourValues), ...moneyValues, "punches"] as const
 export const isNumberValue = isOneOf(numberValues)
 
 /** What the cells of a column hold. */
 export const ColumnValue = Schema.Literals([
-  ...Struct.keys(idValues),
+  ...idSources.map(({ value }) => value),
   "payCode",
   "rate",
   "revisionId",
@@ -234,23 +229,42 @@ export const cellLists = (mapping: Mapping): ReadonlyArray<CellList> => [
   )
 ]
 
-/** The text of a column whose source is an id: of which, and what of it. */
-export const idTextOf = ({ field, of, value }: Column): readonly [CodeKind, form: string] | undefined =>
-  isIdValue(value)
-    ? idValues[value]
-    : of === undefined || of === "payCode" || field === undefined
-    ? undefined
-    : [of, field]
+/** The source of a column that has a text of an id. */
+export interface IdSource {
+  readonly kind: CodeKind
+  /** `field`: a further text of the codes. */
+  readonly form: "code" | "name" | "id" | "field"
+  /** The name of the text: its form, or the title of a further one. */
+  readonly field: string
+}
 
-/** Whether a number is of hours; `isMoney`: whether a `quantity` is of money. */
-export const hasHours = ({ value }: Column, isMoney = false): boolean =>
-  isHourValue(value) || (value === "quantity" && !isMoney)
+export const idSourceOf = ({ field, of, value }: Column): IdSource | undefined =>
+  of === undefined || of === "payCode" || field === undefined
+    ? idSources.find((source) => source.value === value)
+    : { kind: of, form: "field", field }
 
-/** The text of a pay code, and those beside it, by their names. */
-export const payCodeTexts = (code: PayCode): ReadonlyMap<string, string> =>
-  new Map(Object.entries(typeof code === "string" ? { code } : code))
+/** Of which key of `by` a column has a text. */
+export const keyOf = (column: Column): RowKey | undefined => column.value === "date" ? "day" : idSourceOf(column)?.kind
 
-type PayCode = typeof Code.Type
+/** How a number is written: as hours are, with two digits, or whole. `isMoney`: whether a `quantity` is of money. */
+export const formOf = ({ value }: Column, isMoney = false): "hours" | "money" | "count" | undefined => {
+  if (isHourValue(value)) return isMoney && value === "quantity" ? "money" : "hours"
+  if (value === "punches" || value === "rows") return "count"
+  return value === "rate" || isOneOf(moneyValues)(value) ? "money" : undefined
+}
+
+/** The pay codes in the order of their rows. */
+export const payCodeKinds = ["hours", "regular", "over", "double", "tips"] as const
+
+/** What a row has of the sums: all, or what one pay code has. */
+export type Kind = "all" | typeof payCodeKinds[number]
+
+/** The texts of each pay code by their names, such as `code`. */
+export const payCodesOf = ({ payCodes = {} }: Mapping): ReadonlyMap<Kind, ReadonlyMap<string, string>> =>
+  new Map(payCodeKinds.flatMap((kind) => {
+    const { [kind]: code } = payCodes
+    return code === undefined ? [] : [[kind, new Map(Object.entries(typeof code === "string" ? { code } : code))]]
+  }))
 
 /** The mapping is wrong, or does not fit the sums. Change what is at the path. */
 export class MappingError
@@ -271,6 +285,3 @@ export class MappingError
     return false
   }
 }
-
-/** The pay codes in the order of their rows. */
-export const payCodeKinds = ["hours", "regular", "over", "double", "tips"] as const
