@@ -2,7 +2,6 @@
 import * as Arr from "effect/Array"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { InvalidRequest } from "../ApiError.ts"
 import { Cents, type UserId } from "../Ids.ts"
@@ -14,12 +13,11 @@ import {
   makeTexts,
   mergedIds,
   type MissingCodes,
-  type PayrollCodes,
   type TextRow,
   type UsedCode,
   type UsedText
 } from "./fileTexts.ts"
-import { addHours, apportionHours, type HourClasses, roundHours, sumOfHours } from "./hourUnits.ts"
+import { addHours, apportionHours, type HourClasses, roundHours, sumOfHours, total } from "./hourUnits.ts"
 import {
   addUpOf,
   cellLists,
@@ -35,12 +33,12 @@ import {
   payCodesOf
 } from "./mapping.ts"
 import { decodeMapping, misfitsOf } from "./mappingRules.ts"
-import { type Checks, each, must, optional, refusalOf, type Wrong, wrong } from "./options.ts"
-import { idsOf, type PayrollRow, type PayrollSums } from "./PayrollSums.ts"
+import { refusalOf } from "./options.ts"
+import { encodeChecks, type EncodeOptions, idsOf, type PayrollRow, type PayrollSums } from "./PayrollSums.ts"
 import { divide } from "./Rounding.ts"
 
 export { UnfitCell } from "./fileLayout.ts"
-export { FormulaText, type IdText, MissingCodes, type PayrollCodes, UsedCode, type UsedText } from "./fileTexts.ts"
+export { FormulaText, type IdText, MissingCodes, UsedCode, type UsedText } from "./fileTexts.ts"
 export {
   CodeKind,
   Column,
@@ -52,54 +50,16 @@ export {
   withDefaults
 } from "./mapping.ts"
 export { decodeMapping } from "./mappingRules.ts"
-export { type PayrollRow, type PayrollSums } from "./PayrollSums.ts"
+export {
+  type EncodeOptions,
+  type PayrollCodes,
+  type PayrollRow,
+  type PayrollSums,
+  type StatePair
+} from "./PayrollSums.ts"
 
 /** Why sums have no file by a mapping. */
 export type EncodeError = InvalidRequest | MappingError | MissingCodes | FormulaText | UnfitCell
-
-/** Sums to pay, and the sums of the file before. */
-export interface StatePair {
-  /** The sums to pay. */
-  readonly state: PayrollSums
-  /**
-   * The sums of the file before, as `Close.find` gives them: the file has the difference. Without them a file pays the whole again,
-   * so `None` must be given.
-   */
-  readonly previous: Option.Option<PayrollSums>
-}
-
-/** What a file is made of, beside its mapping. */
-export interface EncodeOptions extends StatePair {
-  /** The codes and names of ids. */
-  readonly codes: PayrollCodes
-  /**
-   * Further sums for the same file, each less its own `previous`: rows of equal texts are added. Every row has the dates and the name of
-   * `state`. Default: none.
-   */
-  readonly also?: ReadonlyArray<StatePair> | undefined
-  /** The texts of this file alone that columns ask for with `set`, each of which a column must name. Default: none. */
-  readonly set?: Readonly<Record<string, string>> | undefined
-}
-
-const isInOrder = ({ first, last }: PayrollSums): Wrong | undefined =>
-  first <= last ? undefined : wrong("must be the first date or a later one", ".last")
-
-const pairChecks: Checks<StatePair> = {
-  state: isInOrder,
-  previous: (previous) =>
-    Option.isOption(previous)
-      ? Option.getOrUndefined(Option.map(previous, isInOrder))
-      : wrong("must be the Option of the sums before")
-}
-
-const encodeChecks: Checks<EncodeOptions> = {
-  ...pairChecks,
-  codes: must(Predicate.hasProperty("getCode"), "an object with getCode"),
-  set: optional(
-    must((set) => Predicate.isObject(set) && Object.values(set).every(Predicate.isString), "texts by their names")
-  ),
-  also: optional(each(({ previous, state }) => pairChecks.previous(previous) ?? pairChecks.state(state)))
-}
 
 /** A file, and what its reader cannot see in it. */
 export interface PayrollFile {
@@ -207,29 +167,23 @@ export const encode = (
   options: EncodeOptions
 ): Result.Result<PayrollFile, EncodeError> =>
   Result.gen(function*() {
-    const { also = [], codes, set = {}, state: shown } = options
+    const { also = [] } = options
     yield* failedWith(refusalOf(options, encodeChecks))
     // Untyped code may pass a mapping that was not decoded: a word that is none would round down.
     yield* decodeMapping(mapping)
-    const pairs = [options, ...also].map(({ previous, state }) => Arr.prepend(Option.toArray(previous), state))
-    for (const pair of pairs) {
-      const given = { payDate: shown.payDate, fields: codes.fields ?? [], set: Object.keys(set) }
-      yield* failedWith(misfitsOf(mapping, pair, given).next().value)
-    }
-    // The texts of all sums are those of the first: only numbers differ.
-    const texts = makeTexts(mapping, codes, set, shown)
-    const states = pairs.flatMap((pair) =>
-      pair.map(({ rows }, at): Signed => ({ sign: at === 0 ? 1n : -1n, rows, lines: linesOf(mapping, texts.of, rows) }))
-    )
-    const lines = states.flatMap((each) => each.lines)
+    yield* failedWith(misfitsOf(mapping, options).next().value)
+    const texts = makeTexts(mapping, options)
+    const states = [options, ...also].flatMap(({ previous, state: { rows } }): ReadonlyArray<Signed> => [
+      { rows, sign: 1n },
+      ...Option.toArray(previous).map((before) => ({ rows: before.rows, sign: -1n }))
+    ])
+    const lines = states.flatMap((state) => linesOf(mapping, texts.of, state))
     yield* failedWith(texts.missing() ?? mergedIds(mapping, lines) ?? texts.formula())
-    const { records, remainders } = recordsOf(mapping, states)
-    const rows = records.filter(({ cells }) => cells.some((cell) => cell !== undefined && cell !== 0n))
-      .toSorted((one, other) => compare(one.order, other.order))
+    const rows = rowsOf(mapping, lines)
     return {
       ...yield* textOf(mapping, fileLines(mapping, rows, texts.cellText)),
       rows: rows.length,
-      remainders,
+      remainders: remaindersOf(mapping, lines),
       codes: texts.codes(),
       texts: texts.texts(),
       lacking: texts.lacking(),
@@ -241,30 +195,31 @@ export const encode = (
 const failedWith = <E>(error: E | undefined): Result.Result<void, E> =>
   error === undefined ? Result.succeed(undefined) : Result.fail(error)
 
-/** A row before it is rounded: all sums with its texts. */
-interface Line extends TextRow {
+/** Sums, and whether they are added or taken off. */
+interface Signed extends Pick<PayrollSums, "rows"> {
+  readonly sign: bigint
+}
+
+/** What some sums have of a row of the file: those with its texts. */
+interface Line extends TextRow, Signed {
   readonly kind: Kind
   /** Ids, wage and the place of the pay code: the least of them decides the place of the row. */
   readonly order: ReadonlyArray<number>
   readonly exact: HourClasses
+  /** The same in units. */
+  readonly hours: HourClasses
 }
 
 /** A row of the file; a cell of a text has no number. */
-interface FileRow extends Line {
+interface FileRow extends Pick<Line, "kind" | "order" | "texts"> {
   readonly cells: ReadonlyArray<bigint | undefined>
 }
 
-/** Sums, and whether they are added or taken off. */
-interface Signed extends Pick<PayrollSums, "rows"> {
-  readonly sign: bigint
-  readonly lines: ReadonlyArray<Line>
-}
-
-/** The sums of equal texts. */
+/** The lines of some sums. */
 const linesOf = (
   mapping: Mapping,
   textsOf: (row: PayrollRow, kind: Kind) => ReadonlyArray<string>,
-  rows: ReadonlyArray<PayrollRow>
+  { rows, sign }: Signed
 ): ReadonlyArray<Line> => {
   const { by, columns, payCodes } = mapping
   const kinds = payCodes === undefined ? ["all" as const] : [...payCodesOf(mapping).keys()]
@@ -277,72 +232,65 @@ const linesOf = (
       return { kind, row, texts: textsOf(row, kind), order: [...order, wage, place] }
     })
   )
-  return groupsOf(all, ({ texts }) => texts).map((own) => {
-    const ofTexts = own.map(({ row }) => row)
-    const { kind, texts } = own[0]
-    const order = own.map((each): Line["order"] => each.order).reduce(least)
-    return { kind, texts, order, rows: ofTexts, exact: addHours(ofTexts.map(exactHours)) }
-  })
+  return withHours(
+    mapping,
+    groupsOf(all, ({ texts }) => texts).map((own) => {
+      const rows = own.map(({ row }) => row)
+      const order = own.map((each): Line["order"] => each.order).reduce(least)
+      return { kind: own[0].kind, texts: own[0].texts, order, rows, sign, exact: addHours(rows.map(exactHours)) }
+    })
+  )
 }
 
-/** The rows of all lines less those that are taken off, and what rounding left out of each column of hours. */
-const recordsOf = (mapping: Mapping, states: ReadonlyArray<Signed>) => {
-  const { unit } = hourForms[mapping.hours]
-  const records = new Map<string, FileRow>()
-  const remainders = mapping.columns.map(() => 0n)
-  for (const { lines, sign } of states) {
-    for (const [line, hours] of withHours(mapping, lines, unit)) {
-      const key = JSON.stringify(line.texts)
-      const known = records.get(key)
-      const cells = mapping.columns.map((column, at) => {
-        const cell = numberOf(column, line, hours)
-        if (cell === undefined) return undefined
-        if (formOf(column, line.kind === "tips") === "hours") {
-          remainders[at] = (remainders[at] ?? 0n) + sign * ((numberOf(column, line, line.exact) ?? 0n) - cell * unit)
-        }
-        return sign * cell + (known?.cells[at] ?? 0n)
-      })
-      // Sums before place only what no other sums have.
-      const order = known === undefined ? line.order : sign < 0n ? known.order : least(known.order, line.order)
-      records.set(key, { ...line, order, cells })
-    }
-  }
-  return {
-    records: [...records.values()],
-    remainders: mapping.columns.flatMap((column, at): ReadonlyArray<Remainder> =>
-      formOf(column) === "hours"
-        ? [{ header: column.header ?? `column ${at + 1}`, remainder: Duration.millis(Number(remainders[at])) }]
-        : []
-    )
-  }
-}
-
-/** Lines with their hours in units: rounded by themselves, punch by punch, or so that those of a person add up. */
-const withHours = (
-  mapping: Mapping,
-  lines: ReadonlyArray<Line>,
-  unit: bigint
-): ReadonlyArray<readonly [Line, HourClasses]> => {
-  const round = (time: bigint) => divide(time, unit, mapping.rounding)
+/** Hours are rounded by themselves, punch by punch, or so that those of a person add up. */
+const withHours = (mapping: Mapping, lines: ReadonlyArray<Omit<Line, "hours">>): ReadonlyArray<Line> => {
+  const { columns, hours, hoursOf, rounding } = mapping
+  const { unit } = hourForms[hours]
+  const round = (time: bigint) => divide(time, unit, rounding)
   if (addUpOf(mapping) === "row") {
     return lines.map((line) => {
-      const parts = mapping.hoursOf === "punch" ? line.rows.map(exactHours) : [line.exact]
-      return [line, addHours(parts.map((each) => roundHours(each, round)))]
+      const parts = hoursOf === "punch" ? line.rows.map(exactHours) : [line.exact]
+      return { ...line, hours: addHours(parts.map((each) => roundHours(each, round))) }
     })
   }
-  const { columns } = mapping
   const hasClasses = payCodesOf(mapping).has("regular") ||
     columns.some(({ value }) => isHourValue(value) && hourValues[value] !== "hours")
-  const ofUser = (line: Line) => [line.kind, line.texts.filter((_, at) => keyOf(columns[at] ?? {}) === "user")]
-  return groupsOf(lines, ofUser).flatMap((own) => {
-    const rows = own.toSorted((one, other) => compare(one.order, other.order))
-    return Arr.zip(rows, apportionHours(rows.map(({ exact }) => exact), unit, round, hasClasses))
+  const ofUser = (texts: ReadonlyArray<string>) => texts.filter((_, at) => keyOf(columns[at] ?? {}) === "user")
+  return groupsOf(lines, ({ kind, texts }) => [kind, ofUser(texts)]).flatMap((own) => {
+    const inOrder = own.toSorted(byOrder)
+    const all = apportionHours(inOrder.map(({ exact }) => exact), unit, round, hasClasses)
+    return Arr.zipWith(inOrder, all, (line, hours) => ({ ...line, hours }))
   })
 }
+
+/** The rows that are not zero in every number, in their order: all lines less those that are taken off. */
+const rowsOf = ({ columns }: Mapping, lines: ReadonlyArray<Line>): ReadonlyArray<FileRow> =>
+  groupsOf(lines, ({ texts }) => texts).map((own) => ({
+    ...own[0],
+    // Sums before place only what no other sums have.
+    order: own.slice(1).reduce((known, { order, sign }) => sign < 0n ? known : least(known, order), own[0].order),
+    cells: columns.map((column) => {
+      const counts = own.flatMap((line) => {
+        const count = numberOf(column, line, line.hours)
+        return count === undefined ? [] : [line.sign * count]
+      })
+      return counts.length === 0 ? undefined : total(counts)
+    })
+  })).filter(({ cells }) => cells.some((cell) => cell !== undefined && cell !== 0n)).toSorted(byOrder)
+
+const remaindersOf = ({ columns, hours }: Mapping, lines: ReadonlyArray<Line>): ReadonlyArray<Remainder> =>
+  columns.flatMap((column, at) => {
+    if (formOf(column) !== "hours") return []
+    const countOf = (line: Line, own: HourClasses) => numberOf(column, line, own) ?? 0n
+    const left = lines.filter(({ kind }) => kind !== "tips").map((line) =>
+      line.sign * (countOf(line, line.exact) - countOf(line, line.hours) * hourForms[hours].unit)
+    )
+    return [{ header: column.header ?? `column ${at + 1}`, remainder: Duration.millis(Number(total(left))) }]
+  })
 
 /** A number of a row; `undefined` for a text, and for a number that only another row of the group has. */
 const numberOf = ({ value }: Column, { kind, rows }: Line, hours: HourClasses): bigint | undefined => {
-  const sumOf = (name: "cost" | "punches" | "tips") => rows.reduce((sum, row) => sum + BigInt(row[name]), 0n)
+  const sumOf = (name: "cost" | "punches" | "tips") => total(rows.map((row) => BigInt(row[name])))
   if (kind === "tips") return value === "amount" || value === "quantity" ? sumOf("tips") : undefined
   if (isHourValue(value)) return { hours: sumOfHours(hours), ...hours }[kind === "all" ? hourValues[value] : kind]
   return value === "cost" || value === "punches" || value === "tips" ? sumOf(value) : undefined
@@ -367,6 +315,8 @@ const compare = (one: Line["order"], other: Line["order"]): number => {
   return at < 0 ? 0 : (one[at] ?? 0) < (other[at] ?? 0) ? -1 : 1
 }
 
+const byOrder = (one: Pick<Line, "order">, other: Pick<Line, "order">): number => compare(one.order, other.order)
+
 /** The lines of a file: those before the titles, the titles, the rows, and those behind them. */
 const fileLines = (
   mapping: Mapping,
@@ -378,9 +328,8 @@ const fileLines = (
   const sumText = (column: Column): string => {
     const { kind, value } = column
     const cells = rows.filter((row) => value !== "quantity" || (row.kind === "tips") === (kind === "amount"))
-      .flatMap((row) => row.cells.filter((_, at) => columns[at]?.value === value))
-    const sum = cells.reduce<bigint>((all, cell) => all + (cell ?? 0n), 0n)
-    return numberText(mapping, column, value === "rows" ? BigInt(rows.length) : sum, kind === "amount")
+      .flatMap((row) => row.cells.flatMap((cell, at) => columns[at]?.value === value ? [cell ?? 0n] : []))
+    return numberText(mapping, column, value === "rows" ? BigInt(rows.length) : total(cells), kind === "amount")
   }
   const around = (name: "preamble" | "trailer") =>
     cellLists(mapping).filter((list) => list.name === name).map(({ cells, path, text }): FileLine => ({
@@ -416,7 +365,7 @@ const sharedCodesOf = (
   rows: ReadonlyArray<FileRow>
 ): ReadonlyArray<SharedCode> => {
   const at = columns.findIndex(({ value }) => value === "userCode")
-  const codeOf = ({ texts }: TextRow) => texts[at]
+  const codeOf = ({ texts }: Pick<TextRow, "texts">) => texts[at]
   return groupsOf(lines, (line) => [codeOf(line)]).flatMap((own) => {
     const code = codeOf(own[0])
     const userIds = [...new Set(own.flatMap((line) => line.rows.map(({ userId }) => userId)))]
@@ -431,27 +380,27 @@ const sharedCodesOf = (
 
 /** The amounts that no column has: `decodeMapping` has refused pay codes without their column. */
 const omittedOf = (mapping: Mapping, states: ReadonlyArray<Signed>): ReadonlyArray<OmittedAmount> => {
-  const totalOf = (amountOf: (row: PayrollRow) => number) => {
-    const all = new Map<UserId, number>()
-    for (const { rows, sign } of states) {
-      for (const row of rows) all.set(row.userId, (all.get(row.userId) ?? 0) + Number(sign) * amountOf(row))
-    }
-    const amounts = [...all.values()].filter((amount) => amount !== 0)
-    return { people: amounts.length, sum: amounts.reduce((sum, amount) => sum + amount, 0) }
-  }
   const has = (value: Column["value"]) => mapping.columns.some((column) => column.value === value)
   const codes = payCodesOf(mapping)
-  const hours = totalOf(({ net }) => Duration.toMillis(net))
-  const [cost, tips] = [totalOf((row) => row.cost), totalOf((row) => row.tips)]
   const isIn = {
     hours: codes.size === 0 ? has("hours") || has("hoursRegular") : codes.has("hours") || codes.has("regular"),
     cost: has("cost"),
     tips: has("tips") || codes.has("tips")
   }
-  const all: ReadonlyArray<OmittedAmount> = [
-    { ...hours, amount: "hours", sum: Duration.millis(hours.sum) },
-    { ...cost, amount: "cost", sum: Cents.make(cost.sum) },
-    { ...tips, amount: "tips", sum: Cents.make(tips.sum) }
-  ]
-  return all.filter(({ amount, people }) => !isIn[amount] && people > 0 && mapping.leaves?.includes(amount) !== true)
+  return (["hours", "cost", "tips"] as const).flatMap((amount): ReadonlyArray<OmittedAmount> => {
+    const all = new Map<UserId, number>()
+    for (const { rows, sign } of states) {
+      for (const { userId, net, ...row } of rows) {
+        const own = amount === "hours" ? Duration.toMillis(net) : row[amount]
+        all.set(userId, (all.get(userId) ?? 0) + Number(sign) * own)
+      }
+    }
+    const amounts = [...all.values()].filter((own) => own !== 0)
+    const people = amounts.length
+    const sum = amounts.reduce((one, other) => one + other, 0)
+    if (isIn[amount] || people === 0 || mapping.leaves?.includes(amount) === true) return []
+    return [
+      amount === "hours" ? { amount, people, sum: Duration.millis(sum) } : { amount, people, sum: Cents.make(sum) }
+    ]
+  })
 }

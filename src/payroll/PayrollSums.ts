@@ -1,8 +1,10 @@
-/** The sums of a pay period, of which payroll files are made. */
+/** What a payroll file is made of, beside its mapping: the sums of a pay period, the codes of ids and texts of the run. */
 import type * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import type { BusinessDate, Cents, DepartmentId, LocationId, RoleId, TimePunchId, UserId } from "../Ids.ts"
-import type { RowKey } from "./mapping.ts"
+import type { CodeKind, RowKey } from "./mapping.ts"
+import { type Checks, each, must, optional, type Wrong, wrong } from "./options.ts"
 
 /** The sums of a person at a location, in a department and a role, at a wage: a row of a close. */
 export interface PayrollRow {
@@ -46,6 +48,62 @@ export interface PayrollSums {
   readonly payDate?: BusinessDate | undefined
   /** The sums of each person, location, department, role and wage. */
   readonly rows: ReadonlyArray<PayrollRow>
+}
+
+/** The codes by which the payroll program knows users, locations, departments and roles, their names and further texts. */
+export interface PayrollCodes {
+  /** The code of an id; `undefined` without one. */
+  readonly getCode: (kind: CodeKind, id: number) => string | undefined
+  /** Default: no id has a name. A cell without a name is empty. */
+  readonly getName?: ((kind: CodeKind, id: number) => string | undefined) | undefined
+  /** The further texts that ids may have, by which columns name them. Default: none. */
+  readonly fields?: ReadonlyArray<string> | undefined
+  /** Such a text of an id. Default: no id has one. */
+  readonly getField?: ((kind: CodeKind, id: number, field: string) => string | undefined) | undefined
+}
+
+/** Sums to pay, and the sums of the file before. */
+export interface StatePair {
+  /** The sums to pay. */
+  readonly state: PayrollSums
+  /**
+   * The sums of the file before, as `Close.find` gives them: the file has the difference. Without them a file pays the whole again,
+   * so `None` must be given.
+   */
+  readonly previous: Option.Option<PayrollSums>
+}
+
+/** What a file is made of, beside its mapping. */
+export interface EncodeOptions extends StatePair {
+  /** The codes and names of ids. */
+  readonly codes: PayrollCodes
+  /**
+   * Further sums for the same file, each less its own `previous`: rows of equal texts are added. Every row has the dates and the name of
+   * `state`. Default: none.
+   */
+  readonly also?: ReadonlyArray<StatePair> | undefined
+  /** The texts of this file alone that columns ask for with `set`, each of which a column must name. Default: none. */
+  readonly set?: Readonly<Record<string, string>> | undefined
+}
+
+const isInOrder = ({ first, last }: PayrollSums): Wrong | undefined =>
+  first <= last ? undefined : wrong("must be the first date or a later one", ".last")
+
+const pairChecks: Checks<StatePair> = {
+  state: isInOrder,
+  previous: (previous) =>
+    Option.isOption(previous)
+      ? Option.getOrUndefined(Option.map(previous, isInOrder))
+      : wrong("must be the Option of the sums before")
+}
+
+export const encodeChecks: Checks<EncodeOptions> = {
+  ...pairChecks,
+  codes: must(Predicate.hasProperty("getCode"), "an object with getCode"),
+  set: optional(
+    must((set) => Predicate.isObject(set) && Object.values(set).every(Predicate.isString), "texts by their names")
+  ),
+  also: optional(each(({ previous, state }) => pairChecks.previous(previous) ?? pairChecks.state(state)))
 }
 
 /** What a row is by; `undefined` for a key that it does not have. */

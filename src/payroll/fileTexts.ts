@@ -18,7 +18,7 @@ import {
   payCodesOf,
   type RowKey
 } from "./mapping.ts"
-import { idsOf, type PayrollRow, type PayrollSums } from "./PayrollSums.ts"
+import { type EncodeOptions, idsOf, type PayrollRow } from "./PayrollSums.ts"
 
 /** Ids without a code, or a further text, although a column needs it. The payroll program could not pay a row without it: add them. */
 export class MissingCodes
@@ -64,18 +64,6 @@ export class FormulaText
   get isRetryable(): boolean {
     return false
   }
-}
-
-/** The codes by which the payroll program knows users, locations, departments and roles, their names and further texts. */
-export interface PayrollCodes {
-  /** The code of an id; `undefined` without one. */
-  readonly getCode: (kind: CodeKind, id: number) => string | undefined
-  /** Default: no id has a name. A cell without a name is empty. */
-  readonly getName?: ((kind: CodeKind, id: number) => string | undefined) | undefined
-  /** The further texts that ids may have, by which columns name them. Default: none. */
-  readonly fields?: ReadonlyArray<string> | undefined
-  /** Such a text of an id. Default: no id has one. */
-  readonly getField?: ((kind: CodeKind, id: number, field: string) => string | undefined) | undefined
 }
 
 /** The code of an id in a file. */
@@ -147,18 +135,16 @@ export const mergedIds = (mapping: Mapping, rows: ReadonlyArray<TextRow>): Mappi
   return undefined
 }
 
-/** Makes the texts of cells, and notes what is wrong with them. */
+/** Makes the texts of cells, and notes what is wrong with them. Those of all sums are as the first has them: only numbers differ. */
 export const makeTexts = (
   mapping: Mapping,
-  { getCode, getField, getName }: PayrollCodes,
-  set: Readonly<Record<string, string>>,
-  shown: PayrollSums
+  { codes: { getCode, getField, getName }, set = {}, state: shown }: EncodeOptions
 ) => {
   const keyColumns = keyColumnsOf(mapping).flatMap(([, own]) => own)
   const payCodes = payCodesOf(mapping)
   const missing = makeNotes<MissingCodes["missing"][number]>()
   const lacking = makeNotes<IdText>()
-  const codes = makeNotes<UsedCode>()
+  const used = makeNotes<UsedCode>()
   const texts = makeNotes<UsedText>()
   let formula: FormulaText | undefined
   const guard = (path: string, text: string): string => {
@@ -169,8 +155,8 @@ export const makeTexts = (
   }
   for (const { cells, path, text = "" } of cellLists(mapping)) {
     guard(path, text)
-    for (const [at, { constant = "", format = "", header = "" }] of cells.entries()) {
-      for (const [key, own] of Object.entries({ header, constant, format })) guard(`${path}[${at}].${key}`, own)
+    for (const { constant = "", format = "", header = "", ...cell } of cells) {
+      for (const [key, own] of Object.entries({ header, constant, format })) guard(`${cell.path}.${key}`, own)
     }
   }
   for (const [name, text] of Object.entries(set)) guard(`set.${name}`, text)
@@ -185,7 +171,7 @@ export const makeTexts = (
     const isKey = keyColumns.includes(column)
     const of = { kind, id, field }
     if (text !== "") {
-      if (form === "code") codes.add({ kind, id, code: text })
+      if (form === "code") used.add({ kind, id, code: text })
       else if (form === "field" || isKey) texts.add({ ...of, text })
     } else if (form === "code") missing.add({ kind, id })
     else if (isKey || column.required === true) missing.add(of)
@@ -217,7 +203,7 @@ export const makeTexts = (
     missing: (): MissingCodes | undefined =>
       missing.list().length === 0 ? undefined : new MissingCodes({ missing: missing.list() }),
     formula: () => formula,
-    codes: codes.list,
+    codes: used.list,
     texts: texts.list,
     lacking: lacking.list
   }

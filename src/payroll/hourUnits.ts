@@ -6,6 +6,8 @@ const classNames = ["regular", "over", "double"] as const
 /** Hours by class: exact ones in milliseconds, or whole units of a file. */
 export type HourClasses = Readonly<Record<typeof classNames[number], bigint>>
 
+export const total = (counts: ReadonlyArray<bigint>): bigint => counts.reduce((sum, count) => sum + count, 0n)
+
 const makeHours = (of: (name: typeof classNames[number]) => bigint) => ({
   regular: of("regular"),
   over: of("over"),
@@ -17,7 +19,7 @@ export const sumOfHours = ({ double, over, regular }: HourClasses): bigint => re
 
 /** The hours of some rows, class by class. */
 export const addHours = (all: ReadonlyArray<HourClasses>): HourClasses =>
-  makeHours((name) => all.reduce((sum, hours) => sum + hours[name], 0n))
+  makeHours((name) => total(all.map((hours) => hours[name])))
 
 /**
  * The classes of a row, each rounded from its exact time. What the rounded net time has more or less than they have goes to
@@ -40,7 +42,7 @@ export const roundHours = (exact: HourClasses, round: (time: bigint) => bigint):
 /** Whole units that add up to `whole`: times are cut, and those with the largest remainders have one more; of equal ones, the first. */
 const apportion = (times: ReadonlyArray<bigint>, whole: bigint, unit: bigint): ReadonlyArray<bigint> => {
   const floors = times.map((time) => time / unit)
-  const missing = Number(floors.reduce((left, floor) => left - floor, whole))
+  const missing = Number(whole - total(floors))
   const more = new Set(
     [...times.keys()].toSorted((a, b) => Number((times[b] ?? 0n) % unit - (times[a] ?? 0n) % unit) || a - b)
       .slice(0, missing)

@@ -210,24 +210,29 @@ export const withDefaults = (mapping: Mapping): WholeMapping => ({
   )
 })
 
+/** A column, or a cell of a line, and where it stands in the mapping. */
+export type Cell = Column & { readonly path: string }
+
 /** Cells beside each other: the columns, or a line before or behind the rows. A line as it is has its text and no cells. */
 export interface CellList {
   readonly name: "columns" | "preamble" | "trailer"
   readonly path: string
-  readonly cells: ReadonlyArray<Column>
+  readonly cells: ReadonlyArray<Cell>
   readonly text?: string
 }
 
 /** The columns first, then the lines before the rows and those behind them. */
-export const cellLists = (mapping: Mapping): ReadonlyArray<CellList> => [
-  { name: "columns", path: "columns", cells: mapping.columns },
-  ...(["preamble", "trailer"] as const).flatMap((name) =>
-    (mapping[name] ?? []).map((line, at) => {
-      const path = `${name}[${at}]`
-      return typeof line === "string" ? { name, path, text: line, cells: [] } : { name, path, cells: line }
-    })
-  )
-]
+export const cellLists = ({ columns, preamble = [], trailer = [] }: Mapping): ReadonlyArray<CellList> => {
+  const listAt = (name: CellList["name"], path: string, line: string | ReadonlyArray<Column>): CellList =>
+    typeof line === "string"
+      ? { name, path, text: line, cells: [] }
+      : { name, path, cells: line.map((cell, at) => ({ ...cell, path: `${path}[${at}]` })) }
+  return [
+    listAt("columns", "columns", columns),
+    ...preamble.map((line, at) => listAt("preamble", `preamble[${at}]`, line)),
+    ...trailer.map((line, at) => listAt("trailer", `trailer[${at}]`, line))
+  ]
+}
 
 /** The source of a column that has a text of an id. */
 export interface IdSource {

@@ -8,6 +8,7 @@ import { firstIssue } from "../internal/wire/issue.ts"
 import { alignOf, laidOut } from "./fileLayout.ts"
 import {
   addUpOf,
+  type Cell,
   type CellList,
   cellLists,
   Column,
@@ -27,7 +28,7 @@ import {
   payCodesOf,
   sources
 } from "./mapping.ts"
-import type { PayrollSums } from "./PayrollSums.ts"
+import type { EncodeOptions, StatePair } from "./PayrollSums.ts"
 
 /**
  * Parses and validates a mapping, such as what `JSON.parse` returned. Fails for a key that no mapping has, and for columns that
@@ -98,8 +99,8 @@ const layoutRules: ReadonlyArray<
 ]
 
 /** What is wrong with a column alone, or with a cell of a line. */
-function* cellProblems(cell: Column, path: string, mapping: Mapping): Problems {
-  const { field, of, pad, width } = cell
+function* cellProblems(cell: Cell, mapping: Mapping): Problems {
+  const { field, of, pad, path, width } = cell
   const [source, other] = sources.filter((key) => cell[key] !== undefined)
   if (source === undefined) yield wrong(path, `it has no source: ${sources.join(", ")}`)
   if (other !== undefined) yield wrong(`${path}.${other}`, `a column has one source, and this one has ${source} too`)
@@ -116,26 +117,24 @@ function* cellProblems(cell: Column, path: string, mapping: Mapping): Problems {
 }
 
 /** What is wrong with cells beside each other: two values without a width and a separator are one text. */
-function* sideBySide({ cells, path }: CellList): Problems {
+function* sideBySide({ cells }: CellList): Problems {
   let isOpen = false
-  for (const [at, { constant, width }] of cells.entries()) {
-    if (constant === "") continue
+  for (const { constant, path, width } of cells.filter((cell) => cell.constant !== "")) {
     const wasOpen = isOpen
     isOpen = constant === undefined && width === undefined
     if (isOpen && wasOpen) {
-      yield wrong(`${path}[${at}].width`, "without a separator, one of two values side by side needs a width")
+      yield wrong(`${path}.width`, "without a separator, one of two values side by side needs a width")
     }
   }
 }
 
 /** What is wrong with a column of rows. */
-function* columnProblems(column: Column, path: string, mapping: Mapping): Problems {
+function* columnProblems(column: Cell, mapping: Mapping): Problems {
   const { by, header = defaults.header, payCodes } = mapping
-  const { field, kind, of, value } = column
+  const { field, kind, of, path, value } = column
   const place = `${path}.${of === undefined ? "value" : "of"}`
   const key = keyOf(column)
   const isOfCode = of === "payCode" || isOneOf(["payCode", "amount", "quantity"])(value)
-  yield* cellProblems(column, path, mapping)
   if (column.header === undefined && header) yield wrong(`${path}.header`, "it has no title, and header is not false")
   if (kind !== undefined) yield wrong(`${path}.kind`, "kind is for a sum in a line before or behind the rows")
   if (value === "rows") yield wrong(place, "rows is for a line before or behind the rows")
@@ -151,23 +150,19 @@ function* columnProblems(column: Column, path: string, mapping: Mapping): Proble
   }
 }
 
-/** What is wrong with a line before or behind the rows. */
-function* lineProblems({ cells, name, path: line }: CellList, mapping: Mapping): Problems {
-  for (const [at, cell] of cells.entries()) {
-    const path = `${line}[${at}]`
-    const { kind, of, value } = cell
-    yield* cellProblems(cell, path, mapping)
-    if (of !== undefined || keyOf(cell) !== undefined || value === "rate" || value === "payCode") {
-      yield wrong(path, `${of ?? value} is of one row, and ${name} has no row`)
-    }
-    if (isNumberValue(value) && !mapping.columns.some((column) => column.value === value)) {
-      yield wrong(`${path}.value`, `no column has ${value}, so it has no sum`)
-    }
-    if (value === "quantity" && kind === undefined) {
-      yield wrong(`${path}.value`, "hours and money have no sum: add \"kind\": \"hours\" or \"amount\"")
-    }
-    if (kind !== undefined && value !== "quantity") yield wrong(`${path}.kind`, "kind goes with quantity")
+/** What is wrong with a cell of a line before or behind the rows. */
+function* lineProblems(cell: Cell, name: string, { columns }: Mapping): Problems {
+  const { kind, of, path, value } = cell
+  if (of !== undefined || keyOf(cell) !== undefined || value === "rate" || value === "payCode") {
+    yield wrong(path, `${of ?? value} is of one row, and ${name} has no row`)
   }
+  if (isNumberValue(value) && !columns.some((column) => column.value === value)) {
+    yield wrong(`${path}.value`, `no column has ${value}, so it has no sum`)
+  }
+  if (value === "quantity" && kind === undefined) {
+    yield wrong(`${path}.value`, "hours and money have no sum: add \"kind\": \"hours\" or \"amount\"")
+  }
+  if (kind !== undefined && value !== "quantity") yield wrong(`${path}.kind`, "kind goes with quantity")
 }
 
 /** What contradicts itself in the pay codes, and in the columns that they need. */
@@ -206,14 +201,15 @@ function* payCodeProblems(mapping: Mapping): Problems {
 function* problemsOf(mapping: Mapping): Problems {
   const { by, columns, decimal, payCodes, quote, separator } = { ...defaults, ...mapping }
   const values = columns.map(({ value }) => value)
-  const [, ...lines] = cellLists(mapping)
+  for (const { cells, name } of cellLists(mapping)) {
+    for (const cell of cells) {
+      yield* cellProblems(cell, mapping)
+      yield* name === "columns" ? columnProblems(cell, mapping) : lineProblems(cell, name, mapping)
+    }
+  }
+  for (const list of separator === "" ? cellLists(mapping) : []) yield* sideBySide(list)
   for (const [at, key] of by.entries()) {
     if (by.indexOf(key) !== at) yield wrong(`by[${at}]`, `${key} is there twice`)
-  }
-  for (const [at, column] of columns.entries()) yield* columnProblems(column, `columns[${at}]`, mapping)
-  for (const line of lines) yield* lineProblems(line, mapping)
-  if (separator === "") { for (const cells of cellLists(mapping)) yield* sideBySide(cells) }
-  for (const [at, key] of by.entries()) {
     // A key that no column shows would merge its ids. Names and fields that are equal are found with the ids.
     if (columns.some((column) => keyOf(column) === key)) continue
     const what = key === "day" ? "the date" : `a code, an id, a name or a field of the ${key}`
@@ -233,37 +229,29 @@ function* problemsOf(mapping: Mapping): Problems {
   if (payCodes !== undefined) yield* payCodeProblems(mapping)
 }
 
-/** What is given beside the sums. */
-interface Given {
-  readonly payDate: string | undefined
-  /** The titles of the file of the codes. */
-  readonly fields: ReadonlyArray<string>
-  /** The names of the texts of the run. */
-  readonly set: ReadonlyArray<string>
-}
-
-/** What does not fit what is given, and the sums of a revision. Sums without a row fit any mapping. */
-export function* misfitsOf(mapping: Mapping, states: ReadonlyArray<PayrollSums>, given: Given): Problems {
-  const { by, columns } = mapping
-  const { fields, payDate, set } = given
+/** What does not fit what is given beside the sums, or the sums of a revision. */
+export function* misfitsOf(mapping: Mapping, options: EncodeOptions): Problems {
+  const { also = [], codes: { fields = [] }, set = {}, state: { payDate } } = options
   const known = fields.length === 0 ? "they have no further texts" : `they have ${fields.join(", ")}`
-  const asked = new Set<string>()
-  for (const { cells, path } of cellLists(mapping)) {
-    for (const [at, cell] of cells.entries()) {
-      const { field, set: name, value } = cell
-      const place = `${path}[${at}]`
-      if (value === "payDate" && payDate === undefined) yield wrong(`${place}.value`, "no pay date is given")
-      if (name !== undefined && !set.includes(name)) yield wrong(`${place}.set`, `no text ${name} is given`)
-      if (idSourceOf(cell)?.form === "field" && field !== undefined && !fields.includes(field)) {
-        yield wrong(`${place}.field`, `the codes have no ${field}: ${known}`)
-      }
-      if (name !== undefined) asked.add(name)
+  const cells = cellLists(mapping).flatMap((list) => list.cells)
+  for (const cell of cells) {
+    const { field, path, set: name, value } = cell
+    if (value === "payDate" && payDate === undefined) yield wrong(`${path}.value`, "no pay date is given")
+    if (name !== undefined && !Object.hasOwn(set, name)) yield wrong(`${path}.set`, `no text ${name} is given`)
+    if (idSourceOf(cell)?.form === "field" && field !== undefined && !fields.includes(field)) {
+      yield wrong(`${path}.field`, `the codes have no ${field}: ${known}`)
     }
   }
-  const unasked = set.find((name) => !asked.has(name))
+  const unasked = Object.keys(set).find((name) => !cells.some((cell) => cell.set === name))
   if (unasked !== undefined) yield wrong("columns", `the text ${unasked} is given, and none asks for it`)
-  const sums = states[0]?.id === undefined ? "the sums" : `the sums of ${states[0].id}`
-  const rows = states.flatMap((state) => state.rows)
+  for (const pair of [options, ...also]) yield* sumProblems(mapping, pair)
+}
+
+/** What does not fit the sums of a revision and those before. Sums without a row fit any mapping. */
+function* sumProblems(mapping: Mapping, { previous, state }: StatePair): Problems {
+  const { by, columns } = mapping
+  const sums = state.id === undefined ? "the sums" : `the sums of ${state.id}`
+  const rows = [state, ...Option.toArray(previous)].flatMap((each) => each.rows)
   if (by.includes("day") && rows.some(({ date }) => date === undefined)) yield wrong("by", `${sums} have no dates`)
   if (mapping.hoursOf === "punch" && rows.some(({ punchId }) => punchId === undefined)) {
     yield wrong("hoursOf", `${sums} have no punches`)
