@@ -293,7 +293,7 @@ const numberOf = ({ value }: Column, { kind, rows }: Line, hours: HourClasses): 
   const sumOf = (name: "cost" | "punches" | "tips") => total(rows.map((row) => BigInt(row[name])))
   if (kind === "tips") return value === "amount" || value === "quantity" ? sumOf("tips") : undefined
   if (isHourValue(value)) return { hours: sumOfHours(hours), ...hours }[kind === "all" ? hourValues[value] : kind]
-  return value === "cost" || value === "punches" || value === "tips" ? sumOf(value) : undefined
+  return isNumberValue(value) && value !== "amount" ? sumOf(value) : undefined
 }
 
 const exactHours = (row: PayrollRow): HourClasses => {

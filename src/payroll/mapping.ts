@@ -254,8 +254,8 @@ export const keyOf = (column: Column): RowKey | undefined => column.value === "d
 /** How a number is written: as hours are, with two digits, or whole. `isMoney`: whether a `quantity` is of money. */
 export const formOf = ({ value }: Column, isMoney = false): "hours" | "money" | "count" | undefined => {
   if (isHourValue(value)) return isMoney && value === "quantity" ? "money" : "hours"
-  if (value === "punches" || value === "rows") return "count"
-  return value === "rate" || isOneOf(moneyValues)(value) ? "money" : undefined
+  if (value === "rate" || isOneOf(moneyValues)(value)) return "money"
+  return isNumberValue(value) || value === "rows" ? "count" : undefined
 }
 
 /** The pay codes in the order of their rows. */
