@@ -873,6 +873,11 @@ describe("A form is refused", () => {
       named(column("userCode"), { header: "x", set: "batch" }),
       /columns\[1\]\.set: no text batch is given/
     ],
+    [
+      "without a text of the run whose name every object has",
+      named(column("userCode"), { header: "x", set: "toString" }),
+      /columns\[1\]\.set: no text toString is given/
+    ],
     ["with a date that no row has", named(column("userCode"), column("date")), /columns\[1\]\.value: date needs day/],
     ["by day without the date", { by: ["user", "day"], columns: two }, /by\[1\]: no column has the date/],
     ["with days of one text", {
