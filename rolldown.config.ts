@@ -164,6 +164,19 @@ const licences: Plugin = {
   }
 }
 
+/** Writes the modules of each file for the tests, since the code has no comments. The package leaves it out. */
+const moduleList: Plugin = {
+  name: "module-list",
+  generateBundle(_, bundle) {
+    const modules = Object.values(bundle).flatMap((chunk) => {
+      if (chunk.type !== "chunk") return []
+      const withCode = Object.entries(chunk.modules).filter(([, { renderedLength }]) => renderedLength > 0)
+      return [[chunk.fileName, withCode.map(([id]) => Path.relative(root, id))] as const]
+    })
+    this.emitFile({ type: "asset", fileName: "modules.json", source: JSON.stringify(Object.fromEntries(modules)) })
+  }
+}
+
 const executable: Plugin = {
   name: "executable",
   writeBundle: ({ dir = "" }) => Fs.chmodSync(Path.join(dir, entry), 0o755)
@@ -193,7 +206,7 @@ export default defineConfig({
   },
   // The two native helpers of `ws`, which it can do without.
   transform: { define: { "process.env.WS_NO_BUFFER_UTIL": "'1'", "process.env.WS_NO_UTF_8_VALIDATE": "'1'" } },
-  plugins: [selfContained, leanUndici, leanCore, plainBuiltins, licences, executable],
+  plugins: [selfContained, leanUndici, leanCore, plainBuiltins, licences, moduleList, executable],
   onLog: (_, log) => {
     throw new Error(log.message)
   },
@@ -201,8 +214,12 @@ export default defineConfig({
     dir: "dist/cli",
     entryFileNames: entry,
     chunkFileNames: "[name].js",
-    // Names and lines stay, so that a trace can be read without a source map, which would be larger than the code.
-    minify: "dce-only",
+    // Names stay, so that a trace can be read without a source map, which would be larger than the code.
+    minify: {
+      compress: { keepNames: { function: true, class: true } },
+      mangle: false,
+      codegen: { removeWhitespace: true }
+    },
     comments: false,
     // One file, as each takes time to find and to open.
     codeSplitting: {

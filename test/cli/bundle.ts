@@ -11,6 +11,10 @@ const root = Path.join(import.meta.dirname, "../..")
 /** The file that Node runs. */
 export const bundle = Path.join(root, "dist/cli/main.js")
 
+/** The modules of a file of the bundle, by their paths from the root. */
+export const modulesOf = (file: string): ReadonlyArray<string> =>
+  JSON.parse(Fs.readFileSync(Path.join(Path.dirname(bundle), "modules.json"), "utf8"))[Path.basename(file)] ?? []
+
 const changedAt = (path: string) => Fs.statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 
 /** Vitest calls it once for a run. */

@@ -9,7 +9,7 @@ import * as Path from "node:path"
 import { fileURLToPath } from "node:url"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, generatePunches } from "../../src/testing/index.ts"
-import { bundle } from "./bundle.ts"
+import { bundle, modulesOf } from "./bundle.ts"
 import { ended, environmentOf, started } from "./child.ts"
 import { temporaryFolder } from "./support.ts"
 
@@ -26,9 +26,6 @@ interface Loaded {
   /** Whether it has asked V8 for one speed: docs/performance.md. */
   readonly asksV8: boolean
 }
-
-const modulesOf = (code: string): ReadonlyArray<string> =>
-  [...code.matchAll(/^\/\/ ((?:src|node_modules)\/\S+\.\w+)$/gm)].map(([, path = ""]) => path)
 
 /** Runs a call, and reads the files of the bundle that it has loaded. */
 const loadedBy = Effect.fnUntraced(function*(
@@ -48,10 +45,9 @@ const loadedBy = Effect.fnUntraced(function*(
   const urls = Fs.readFileSync(list, "utf8").split("\n")
   const files = urls.filter((url) => url.startsWith("file:")).map((url) => fileURLToPath(url))
     .filter((file) => file.startsWith(Path.dirname(bundle)))
-  const texts = files.map((file) => Fs.readFileSync(file, "utf8"))
   return {
-    modules: new Set(texts.flatMap(modulesOf)),
-    bytes: texts.reduce((sum, { length }) => sum + length, 0),
+    modules: new Set(files.flatMap(modulesOf)),
+    bytes: files.reduce((sum, file) => sum + Fs.statSync(file).size, 0),
     asksV8: urls.includes("node:v8")
   } satisfies Loaded
 })

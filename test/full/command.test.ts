@@ -9,6 +9,7 @@ import { afterAll, beforeAll } from "vitest"
 import config from "../../rolldown.config.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, generatePunches } from "../../src/testing/index.ts"
+import { modulesOf } from "../cli/bundle.ts"
 import { ended, environmentOf, started } from "../cli/child.ts"
 import { linesOf, temporaryFolder } from "../cli/support.ts"
 import { importsOf } from "./imports.ts"
@@ -180,18 +181,18 @@ describe("the bundle of the command", () => {
       importsOf(codeOf(chunk), "static").filter((id) => id.startsWith("./")).forEach((id) => visit(id.slice(2)))
     }
     // The entry checks the version of Node, then imports the program, whose chunk has a number of the bundler.
-    const [, program = ""] = /import\("\.\/([^"]+)"\)/.exec(codeOf("main.js")) ?? []
+    const [, program = ""] = /import\([`"]\.\/([^`"]+)[`"]\)/.exec(codeOf("main.js")) ?? []
     assert.include(chunks(), program)
     visit(program)
     assert.includeMembers([...eager], ["start.js"])
     const late = chunks().filter((chunk) => !eager.has(chunk))
 
     assert.includeMembers(late, ["Undici.js", "sandbox.js", "doctor.js", "report.js", "store.js"])
-    assert.lengthOf(late.filter((chunk) => codeOf(chunk).includes("// src/payroll/PayrollFile.ts\n")), 1)
+    assert.lengthOf(late.filter((chunk) => modulesOf(chunk).includes("src/payroll/PayrollFile.ts")), 1)
   })
 
   it("has one copy of each module", () => {
-    const modules = chunks().flatMap((chunk) => codeOf(chunk).match(/^\/\/ .*node_modules\/.*$/gm) ?? [])
+    const modules = chunks().flatMap(modulesOf)
 
     assert.isAbove(modules.length, 150)
     assert.lengthOf(modules, new Set(modules).size)
@@ -202,7 +203,7 @@ describe("the bundle of the command", () => {
     const sections = text.split(`${"=".repeat(80)}\n`).slice(1)
     const bundled = new Set(
       chunks().flatMap((chunk) =>
-        [...codeOf(chunk).matchAll(/^\/\/ .*node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)].map(([, name = ""]) => name)
+        modulesOf(chunk).flatMap((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? [])
       )
     )
     // The helpers between the modules are the bundler's.

@@ -26,7 +26,7 @@ const runIn = Effect.fnUntraced(function*(folder: string, shell: string, words: 
       cwd: folder,
       env: { ...environmentOf(url), TIME_PUNCHES_DATABASE_URL: `${folder}/p.db`, ...more },
       stdio: ["ignore", "pipe", "pipe"],
-      timeout: 20_000
+      timeout: 60_000
     }
   )
   let [stdout, stderr] = ["", ""]
@@ -41,6 +41,12 @@ const limited = Effect.fnUntraced(function*(limit: string, words: string) {
   const folder = yield* temporaryFolder
   return { ...(yield* runIn(folder, `${limit}; exec "$@"`, words)), files: Fs.readdirSync(folder) }
 })
+
+/** Waits in the shell for what the process in the background writes; the test's own timeout ends it. */
+const until = (condition: string) => `until ${condition} || ! kill -0 $!; do sleep 0.1; done`
+
+/** Ends the process in the background, and gives its standard error, which it wrote into a file. */
+const endedNow = "kill $!; wait $!; code=$?; cat err >&2; exit $code"
 
 /** More than any other file of these calls has. */
 const mebibytes = 16
@@ -335,7 +341,7 @@ describe("a command that changes something and cannot print it", () => {
   it.live("continues if it repeats, and says so once", () =>
     inService(Effect.gen(function*() {
       const folder = yield* temporaryFolder
-      const shell = `"$@" > /dev/full & sleep 6; kill $!; wait $!`
+      const shell = `"$@" > /dev/full 2> err & ${until("[ $(grep -c increment: err) -ge 2 ]")}; ${endedNow}`
       const { code, stderr } = yield* runIn(folder, shell, "sync --every 1s")
 
       assert.strictEqual(code, 130, stderr)
@@ -355,7 +361,10 @@ describe("a command that changes something and cannot print it", () => {
         Fs.writeFileSync(file, "")
         Fs.truncateSync(file, size)
         const limit = `ulimit -S -f ${mebibytes * 1024}; exec 3<> out; cat <&3 > /dev/null`
-        const shell = `${limit}; "$@" >&3 & sleep 4; prlimit --pid $! --fsize=unlimited; sleep 3; kill $!; wait $!`
+        const grown = `${until("grep -q continue err")}; prlimit --pid $! --fsize=unlimited; ${
+          until(`[ $(tail -c +${size + 1} out | wc -l) -ge 2 ]`)
+        }`
+        const shell = `${limit}; "$@" >&3 2> err & ${grown}; ${endedNow}`
         const { code, stderr } = yield* runIn(folder, shell, "sync --every 1s --json")
         const lines = Fs.readFileSync(file).subarray(size).toString().trimEnd().split("\n")
 

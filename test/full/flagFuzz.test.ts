@@ -1,6 +1,6 @@
 /**
  * Random calls of every command, with values that are legal, nearly legal and hostile, in real processes: each ends in time with
- * an exit code of the table, and says in one line what is wrong. `FUZZ_SEED` repeats the calls of a run.
+ * an exit code of the table, and says in one line what is wrong. `FUZZ_SEED` draws other calls.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -13,7 +13,7 @@ import { type Ended, ended, environmentOf, started } from "../cli/child.ts"
 import { helpOf, printers, subcommands, temporaryFolder } from "../cli/support.ts"
 import { servicePunch } from "../support/wire.ts"
 
-const seed = Number(process.env["FUZZ_SEED"] ?? 1 + Date.now() % 1_000_000)
+const seed = Number(process.env["FUZZ_SEED"] ?? 1)
 
 /** How long calls are started, and how long one may take. */
 const [window, deadline] = [40_000, 20_000]
@@ -260,7 +260,8 @@ describe("random calls of every command", () => {
         const until = performance.now() + window
         let calls = 0
         const worker = Effect.gen(function*() {
-          while (performance.now() < until) {
+          // A busy machine takes longer, and still calls each command once.
+          while (performance.now() < until || calls < paths.length) {
             const number = calls++
             const path = paths[number % paths.length] ?? "list"
             const args = makeCall(random, path, flags.get(path) ?? [])
@@ -279,8 +280,7 @@ describe("random calls of every command", () => {
         process.stdout.write(`${calls} calls; by exit code: ${JSON.stringify(Object.fromEntries(codes))}\n`)
 
         assert.deepStrictEqual(failed, [])
-        assert.isAtLeast(calls, paths.length)
       }).pipe(Effect.scoped, Effect.provide(served)),
-    deadline + window + 60_000
+    deadline + 4 * window + 60_000
   )
 })

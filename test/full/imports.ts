@@ -2,8 +2,15 @@
 import { Predicate } from "effect"
 import { parseAst } from "rolldown/parseAst"
 
-const literal = (node: unknown): string | undefined =>
-  Predicate.hasProperty(node, "value") && Predicate.isString(node.value) ? node.value : undefined
+/** The text of a literal, also of a template without a value in it. */
+const literal = (node: unknown): string | undefined => {
+  if (!Predicate.hasProperty(node, "type")) return undefined
+  const quasis = Predicate.hasProperty(node, "quasis") && Array.isArray(node.quasis) ? node.quasis : []
+  const value = node.type === "TemplateLiteral" && quasis.length === 1
+    ? quasis[0]?.value?.cooked
+    : Predicate.hasProperty(node, "value") && node.value
+  return Predicate.isString(value) ? value : undefined
+}
 
 /** The names that the file imports; an import whose name is computed counts as `computed`. */
 export const importsOf = (code: string, kind: "static" | "all" = "all"): ReadonlyArray<string> => {
