@@ -173,10 +173,9 @@ export const encode = (
     yield* decodeMapping(mapping)
     yield* failedWith(misfitsOf(mapping, options).next().value)
     const texts = makeTexts(mapping, options)
-    const states = [options, ...also].flatMap(({ previous, state: { rows } }): ReadonlyArray<Signed> => [
-      { rows, sign: 1n },
-      ...Option.toArray(previous).map((before) => ({ rows: before.rows, sign: -1n }))
-    ])
+    const states = [options, ...also].flatMap(({ previous, state }) =>
+      Arr.prepend(Option.toArray(previous), state).map(({ rows }, at): Signed => ({ rows, sign: at === 0 ? 1n : -1n }))
+    )
     const lines = states.flatMap((state) => linesOf(mapping, texts.of, state))
     yield* failedWith(texts.missing() ?? mergedIds(mapping, lines) ?? texts.formula())
     const rows = rowsOf(mapping, lines)
@@ -266,7 +265,8 @@ const withHours = (mapping: Mapping, lines: ReadonlyArray<Omit<Line, "hours">>):
 /** The rows that are not zero in every number, in their order: all lines less those that are taken off. */
 const rowsOf = ({ columns }: Mapping, lines: ReadonlyArray<Line>): ReadonlyArray<FileRow> =>
   groupsOf(lines, ({ texts }) => texts).map((own) => ({
-    ...own[0],
+    kind: own[0].kind,
+    texts: own[0].texts,
     // Sums before place only what no other sums have.
     order: own.slice(1).reduce((known, { order, sign }) => sign < 0n ? known : least(known, order), own[0].order),
     cells: columns.map((column) => {
