@@ -1,7 +1,6 @@
 /** The mapping of a payroll file, as its user writes it: what each column has, its codes and rounding. */
 import * as Arr from "effect/Array"
 import * as Schema from "effect/Schema"
-import * as Str from "effect/String"
 import * as Struct from "effect/Struct"
 import { Rounding } from "./Rounding.ts"
 
@@ -16,12 +15,13 @@ const RowKey = Schema.Literals([...CodeKind.literals, "day"])
 export type RowKey = typeof RowKey.Type
 
 /** What a column may have of an id, by its `value`. */
+const idForms = { Code: "code", Name: "name", Id: "id" } as const
 const idSources = CodeKind.literals.flatMap((kind) =>
-  (["code", "name", "id"] as const).map((form) => ({
-    value: `${kind}${Str.capitalize(form)}` as const,
+  Struct.keys(idForms).map((form) => ({
+    value: `${kind}${form}` as const,
     kind,
-    form,
-    field: form
+    form: idForms[form],
+    field: idForms[form]
   }))
 )
 
