@@ -388,6 +388,13 @@ describe("The payroll file of a correction", () => {
     assert.strictEqual(fileOf(plain, now, before, { getCode }).text, "E2,1.00,0.00\nE1,1.00,0.00\n")
   })
 
+  it("gives the unit of a person to the row that stands first, in whatever order the sums are", () => {
+    const now = sums({ user: 501, role: 12, seconds: 18 }, { user: 501, role: 11, seconds: 18 })
+    const form = { ...plain, by: ["user", "role"], addUp: "user", columns: columns("userCode", "roleId", "hours") }
+
+    assert.strictEqual(fileOf(form, now).text, "0017,11,0.01\n")
+  })
+
   it("writes negative times with one sign", () => {
     const now = sums({ user: 501, seconds: 3600 })
     const before = sums({ user: 501, seconds: 3900 })
