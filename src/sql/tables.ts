@@ -1,4 +1,4 @@
-/** The tables of a copy, and the statements that both dialects write alike but for the words of a dialect. */
+/** The tables of a copy, and the statements that both dialects write alike except the words of a dialect. */
 import { type Column, columns, type ColumnType, contentColumns, versionColumns } from "./columns.ts"
 
 /** Makes the tables. `types`: the type of a column by its name in PostgreSQL; `end`: what stands behind the columns. */

@@ -545,18 +545,25 @@ for (const database of databases()) {
             ["1.2", "2.1"],
             "payroll"
           ]])
+          // It has what 1.2 follows.
+          const both = yield* file("1.1", "1.2")
+          assert.deepStrictEqual(both.remarks.map(({ kind, revision }) => [kind, revision]), [["written", "1.2"]])
           assert.strictEqual((yield* file("1.1")).text, "0017,16.00,03/15/2026\n")
           assert.deepStrictEqual((yield* file("1.1")).remarks.map(({ kind, revision }) => [kind, revision]), [[
             "written",
             "1.1"
           ]])
           const { voidedFiles } = yield* voidRevision(copy, "1.2")
-          assert.deepStrictEqual(voidedFiles.map(({ user }) => user), ["payroll"])
+          assert.deepStrictEqual(voidedFiles.map(({ user }) => user), ["payroll", "payroll"])
           yield* correct(copy)
           assert.deepStrictEqual((yield* file("1.4")).remarks.map(({ kind, revision }) => [kind, revision]), [[
             "voided",
             "1.2"
           ]])
+          // The file of a voided revision is no part of the sum.
+          const down = formOf({ header: false, lineEnd: "\n", rounding: "down" }).mapping
+          const { changes } = yield* copy.run(Close.file(company, { revisions: ["1.4"], mapping: down, codes }))
+          assert.deepStrictEqual(changes.map(({ file }) => file.revision), ["1.1"])
 
           const known = yield* noted
           yield* copy.query(

@@ -823,6 +823,11 @@ describe("A form is refused", () => {
       named(column("userCode"), { header: "x", set: "batch" }),
       /columns\[1\]\.set: no text batch is given/
     ],
+    [
+      "without a text of the run whose name every object has",
+      named(column("userCode"), { header: "x", set: "toString" }),
+      /columns\[1\]\.set: no text toString is given/
+    ],
     ["with a date that no row has", named(column("userCode"), column("date")), /columns\[1\]\.value: date needs day/],
     ["by day without the date", { by: ["user", "day"], columns: two }, /by\[1\]: no column has the date/],
     ["with days of one text", {
@@ -919,6 +924,7 @@ describe("A form is refused", () => {
     const input = named(column("userCode"), { header: "x", set: "batch" })
     assert.match(failed({ columns: two }, { set: { batch: "1" } }), /the text batch is given, and none asks for it/)
     assert.match(failed(input, { set: { batch: "=1" } }), /FormulaText set\.batch/)
+    assert.match(failed({ columns: two, trailer: [[{ set: "batch" }]] }, { set: { batch: "=1" } }), /FormulaText set/)
     assert.include(failed(input, { set: { batch: "T04" } }), "0501,T04,42.51")
   })
 
@@ -1040,5 +1046,28 @@ describe("A form is refused", () => {
     assert.match(failed(input, name("a\u0081")), /windows-1252 has no/)
     assert.include(failed(input, name("Mu\u0308ller")), "0501,Müller  ,")
     assert.include(failed(input, name("€ Šimek")), "0501,€ Šimek ,")
+  })
+  it("for a separator or a formula that is one only as it is printed", () => {
+    const name = (text: string) => ({ codes: { ...codes, getName: () => text } })
+    const input = (more: object) => ({
+      ...named(column("userCode"), column("userName")),
+      encoding: "windows-1252",
+      separator: ";",
+      ...more
+    })
+    // The Greek question mark is printed as a semicolon: behind it a cell begins.
+    const question = "Ana\u037E=1"
+    assert.match(failed(input({}), name(question)), /^FormulaText the name of user 501/)
+    assert.match(failed(input({ encoding: "utf-8" }), name(question)), /;Ana\u037E=1;/)
+    assert.match(
+      failed(input({ preamble: [question] }), name("Ana")),
+      /^FormulaText preamble\[0\]/
+    )
+    const keep = (quote: string) => failed(input({ quote, formulas: "keep" }), name(question))
+    assert.match(keep("never"), /^UnfitCell row 1, column 2, "Ana;=1": it has the separator/)
+    assert.include(keep("whenNeeded"), `0501;"Ana;=1";`)
+    assert.match(failed(input({ quote: "never" }), name("\uFF1D1")), /^FormulaText/)
+    assert.match(failed(input({}), name("=\u0338")), /^UnfitCell .*windows-1252 has no "≠"/)
+    assert.include(failed(input({ quote: "never" }), name("\u212Bse \u1FEF")), "0501;\u00C5se `;")
   })
 })
