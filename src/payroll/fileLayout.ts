@@ -3,16 +3,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import { type BusinessDate } from "../Ids.ts"
-import {
-  cellLists,
-  type Column,
-  type DateFormat,
-  defaultFormat,
-  defaults,
-  formOf,
-  isOneOf,
-  type Mapping
-} from "./mapping.ts"
+import { type Column, type DateFormat, defaultFormat, defaults, formOf, isOneOf, type Mapping } from "./mapping.ts"
 
 /** How hours are counted and written: the milliseconds of one unit, how many units an hour shows, and what stands before them. */
 export const hourForms: Readonly<Record<Mapping["hours"], NumberForm & { readonly unit: bigint }>> = {
@@ -102,6 +93,9 @@ export class UnfitCell extends Schema.TaggedError<UnfitCell>("effect-time-punche
 /** Signs that XML reads as its own, unless they are written as entities. */
 const markup = /[<>"]|&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\da-f]+);)/i
 
+/** A quote, but no apostrophe in a word. */
+const quoteSign = /["'](?!(?<=\p{L}['"])\p{L})/gu
+
 /** The text of a file and its bytes, or the first cell that does not fit. */
 export const textOf = (
   mapping: Mapping,
@@ -112,13 +106,16 @@ export const textOf = (
   // In a file of widths, quotes would move what stands behind them.
   const isBare = quote === "never" || (quote === "whenNeeded" && separator === "")
   const hasSeparator = (text: string) => separator !== "" && text.includes(separator)
-  const isMarkup = cellLists(mapping).some(({ cells }) => cells.some(({ constant }) => constant?.includes("<")))
   /** Of a text whose ends are constants alone: whether it has a sign of XML, or of the quotes that they write. */
   const whyUnescaped = (text: string, { width }: Column, cells: FileLine["cells"]): string | undefined => {
+    const constants = cells.flatMap(([column]) => column?.constant ?? [])
+    const isMarkup = constants.some((constant) => constant.includes("<"))
     const [sign] = isMarkup ? markup.exec(text) ?? [] : []
     if (sign !== undefined) return `it has ${sign}, and the constants are of XML: write an entity, such as &amp;`
-    const isOwn = (quote: string) => text.includes(quote) && cells.some(([column]) => column?.constant?.includes(quote))
-    const own = isMarkup || width === undefined ? ["\"", "'"].find(isOwn) : undefined
+    const quotes = isMarkup || width === undefined
+      ? constants.flatMap((constant) => constant.match(quoteSign) ?? [])
+      : []
+    const own = quotes.find((quote) => text.includes(quote))
     return own === undefined ? undefined : `it has ${own}, which the constants use as quotes`
   }
   const whyUnfit = (column: Column, text: string, cells: FileLine["cells"]): string | undefined => {

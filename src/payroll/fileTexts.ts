@@ -1,12 +1,13 @@
 /** The texts of the rows of a payroll file: of ids, dates and pay codes. Notes what is missing, and what would merge two ids. */
 import * as Arr from "effect/Array"
 import * as Schema from "effect/Schema"
-import { csvCell } from "../internal/wire/csv.ts"
+import { csvCell, guardedFor } from "../internal/wire/csv.ts"
 import { dateText, laidOut, numberText, printed } from "./fileLayout.ts"
 import {
   cellLists,
   CodeKind,
   type Column,
+  defaults,
   type IdSource,
   idSourceOf,
   isDateValue,
@@ -148,7 +149,10 @@ export const makeTexts = (
   const texts = makeNotes<UsedText>()
   let formula: FormulaText | undefined
   const guard = (path: string, text: string): string => {
-    if (mapping.formulas !== "keep" && csvCell(printed(mapping, text)) !== printed(mapping, text)) {
+    const own = printed(mapping, text)
+    // Only a file of commas has quotes around a comma for who separates by them.
+    const separator = (mapping.separator ?? defaults.separator) === "," ? "," : ";"
+    if (mapping.formulas !== "keep" && guardedFor(csvCell(own), { separator }) !== own) {
       formula ??= new FormulaText({ path, text })
     }
     return text

@@ -1037,6 +1037,18 @@ describe("A form is refused", () => {
     assert.match(plain("a\"b", {}), /^UnfitCell row 1, column 2, .* it has ", which the constants use as quotes/)
     assert.include(plain("a\"b & <c>", { width: 9 }), `{"n":a"b & <c>0501}`)
     assert.include(plain("a\"b & <c>", {}, ""), `{n:a"b & <c>0501}`)
+    // An apostrophe within a word of the constants is no quote, and signs of another line make no form.
+    const who = [column("userCode", { width: 5 }), column("userName")]
+    const worded = { columns: [{ constant: "user's name: " }, ...who, { constant: "." }, column("hours")] }
+    const other = {
+      columns: [column("userCode", { width: 5 }), column("userName", { width: 12 }), column("hours", { width: 6 })],
+      trailer: [[{ constant: "<END>" }, { value: "rows", width: 3 }]]
+    }
+    const ofName = (name: string, input: object) =>
+      failed({ separator: "", header: false, ...input }, { codes: { ...codes, getName: () => name } })
+    assert.include(ofName("O'Brien", worded), "user's name: 0501 O'Brien.")
+    assert.match(ofName("O'Brien", { columns: [{ constant: "'" }, ...worded.columns.slice(1)] }), /it has ', which/)
+    assert.include(ofName("Smith & Co", other), "Smith & Co  ")
   })
 
   it("for a character that the encoding lacks, and takes one in two parts as one", () => {
@@ -1063,6 +1075,20 @@ describe("A form is refused", () => {
       failed(input({ preamble: [question] }), name("Ana")),
       /^FormulaText preamble\[0\]/
     )
+    // Who separates by commas begins a cell behind one, unless the file does so too and has quotes around it.
+    for (const separator of [";", "\t", "|", ""]) {
+      const columns = [
+        column("userCode", { width: 5 }),
+        column("userName", { width: 9 }),
+        column("hours", { width: 6 })
+      ]
+      const form = { separator, columns, header: false }
+      assert.match(failed(form, name("Ana,=1")), /^FormulaText the name of user 501/, separator)
+      assert.match(failed({ ...form, trailer: ["a, -1"] }, name("Ana")), /^FormulaText trailer\[0\]/, separator)
+      assert.include(failed({ ...form, formulas: "keep" }, name("Ana,=1")), "Ana,=1", separator)
+      assert.include(failed(form, name("Ana, B")), "Ana, B", separator)
+    }
+    assert.include(failed(input({ separator: "," }), name("Ana,=1")), `"Ana,=1"`)
     const keep = (quote: string) => failed(input({ quote, formulas: "keep" }), name(question))
     assert.match(keep("never"), /^UnfitCell row 1, column 2, "Ana;=1": it has the separator/)
     assert.include(keep("whenNeeded"), `0501;"Ana;=1";`)
