@@ -114,19 +114,8 @@ export interface InstantRange {
   readonly lt?: Date | undefined
 }
 
-/** Which punches to list. The conditions combine with AND; a key that is left out does not filter. */
-export interface PunchFilter {
-  /** Only punches that were clocked in within this window. Not together with `businessDate`. */
-  readonly clockedIn?: InstantRange | undefined
-  /** Only punches that were clocked out within this window. Not together with `businessDate`. */
-  readonly clockedOut?: InstantRange | undefined
-  /** Only punches of these business dates, `YYYY-MM-DD`, both inclusive. Not together with a clock window. */
-  readonly businessDate?: {
-    /** The first date. Default: no first. */
-    readonly first?: string | undefined
-    /** The last date. Default: no last. */
-    readonly last?: string | undefined
-  } | undefined
+/** What to list, except for windows of time. The conditions combine with AND; a key that is left out does not filter. */
+export interface PunchCriteria {
   /** Only punches at this location. */
   readonly locationId?: number | undefined
   /** Only punches of this department. */
@@ -150,6 +139,33 @@ export interface PunchFilter {
   /** Sorts by the first field, then by the next. Default: the order of the service. */
   readonly sortBy?: ReadonlyArray<readonly [keyof TimePunch, "asc" | "desc"]> | undefined
 }
+
+/** Which punches to list: clock windows or business dates, not both. */
+export type PunchFilter =
+  & PunchCriteria
+  & (
+    | {
+      /** Only punches that were clocked in within this window. Not together with `businessDate`. */
+      readonly clockedIn?: InstantRange | undefined
+      /** Only punches that were clocked out within this window. Not together with `businessDate`. */
+      readonly clockedOut?: InstantRange | undefined
+      /** Not together with a clock window. */
+      readonly businessDate?: undefined
+    }
+    | {
+      /** Only punches of these business dates, `YYYY-MM-DD`, both inclusive. Not together with a clock window. */
+      readonly businessDate?: {
+        /** The first date. Default: no first. */
+        readonly first?: string | undefined
+        /** The last date. Default: no last. */
+        readonly last?: string | undefined
+      } | undefined
+      /** Not together with `businessDate`. */
+      readonly clockedIn?: undefined
+      /** Not together with `businessDate`. */
+      readonly clockedOut?: undefined
+    }
+  )
 
 /** What every call may have. */
 export interface CallOptions {
@@ -183,7 +199,7 @@ export interface PageOptions extends CallOptions {
 
 /** A filter with a closed range of clock-ins: `gte`, and one of `lte` and `lt`. */
 export type BackfillFilter =
-  & Omit<PunchFilter, "clockedIn" | "clockedOut" | "businessDate" | "sortBy" | "localizeSearchTime">
+  & Omit<PunchCriteria, "sortBy" | "localizeSearchTime">
   & {
     /** The range of clock-ins to read. */
     readonly clockedIn: { readonly gte: Date; readonly lte: Date } | { readonly gte: Date; readonly lt: Date }
@@ -204,6 +220,8 @@ export type Credentials =
   | {
     /** A long-lived token of one company. */
     readonly accessToken: string
+    readonly clientId?: undefined
+    readonly sessionCookie?: undefined
   }
   | {
     /** The id of an OAuth client. */
@@ -212,10 +230,14 @@ export type Credentials =
     readonly clientSecret: string
     /** Default: the scopes of the client. */
     readonly scopes?: ReadonlyArray<string> | undefined
+    readonly accessToken?: undefined
+    readonly sessionCookie?: undefined
   }
   | {
     /** The session cookie of a person. */
     readonly sessionCookie: string
+    readonly accessToken?: undefined
+    readonly clientId?: undefined
   }
 
 /** Where the service is, and what every call of the client has. */

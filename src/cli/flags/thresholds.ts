@@ -8,7 +8,10 @@ import * as Option from "effect/Option"
 import { isWritable } from "../../internal/wire/instant.ts"
 import type * as Labor from "../../payroll/Labor.ts"
 import { Rounding } from "../../payroll/Rounding.ts"
+import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, usage } from "../failure.ts"
+import { counted } from "../print/format.ts"
+import { printWarning } from "../print/messages.ts"
 import type { FilterInput } from "./filter.ts"
 import type { LocalPeriod } from "./period.ts"
 import { instantOrNow, readInterval, readWhole, text, units } from "./values.ts"
@@ -84,7 +87,10 @@ export const givenThresholds = (
     : Effect.succeed(given)
 }
 
-export const asOf = instantOrNow("as-of", "Count open punches up to this instant; without it their time is not counted")
+export const asOf = instantOrNow(
+  "as-of",
+  "Count open punches up to this instant, for the current day alone; without it their time is not counted"
+)
 
 /** How cost is rounded; none if not given. */
 export const optionalRounding = Flag.Literals("rounding", Rounding.literals).pipe(
@@ -98,6 +104,28 @@ export const orHalfUp = Option.getOrElse(() => "halfUp" as const)
 export const rounding = Flag.map(optionalRounding, orHalfUp)
 
 export const defaultMaxShift = Duration.hours(16)
+
+/** Which open punches `--as-of` counts for longer than a shift lasts, and a warning of them: nothing in the sums shows it. */
+export const makeForgotten = (asOf: DateTime.Utc | undefined, maxShift = defaultMaxShift) => {
+  let count = 0
+  const first: Array<string> = []
+  return {
+    add: (punches: ReadonlyArray<TimePunch>): void => {
+      for (const { clockedIn, clockedOut, id, userId } of punches) {
+        if (asOf === undefined || Option.isSome(clockedOut)) continue
+        if (Duration.isLessThanOrEqualTo(DateTime.distance(clockedIn, asOf), maxShift)) continue
+        count += 1
+        if (count <= 5) first.push(`${id} of user ${userId}`)
+      }
+    },
+    warn: Effect.suspend(() =>
+      count === 0 ? Effect.void : printWarning(
+        `${counted(count, "open punch", "open punches")} longer than ${Duration.format(maxShift)} up to --as-of, all of it ` +
+          `counted: is a clock-out missing? ${first.join(", ")}${count > 5 ? ", …" : ""}`
+      )
+    )
+  }
+}
 
 export const maxShift = text(
   "max-shift",

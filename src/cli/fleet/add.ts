@@ -7,6 +7,7 @@ import { readCompany } from "../flags/connection.ts"
 import { isJson, jsonFlags } from "../flags/form.ts"
 import { intervalForm, readInterval, text } from "../flags/values.ts"
 import { counted, formatNumber } from "../print/format.ts"
+import { printWarning } from "../print/messages.ts"
 import { printDone } from "../print/output.ts"
 import { makeVerb } from "../verb.ts"
 import { companiesOfInput, withNewFleet } from "./operate.ts"
@@ -36,6 +37,15 @@ export const verb = makeVerb(
     const every = Option.getOrUndefined(input.every)
     const companies = given.map(({ guid, id }) => ({ id, guid, every }))
     const { added, changed } = yield* withNewFleet(input, (fleet) => fleet.add(companies))
+    // A company that was known keeps its guid.
+    const without = companies.filter(({ guid, id }) => guid === undefined && added.includes(id))
+    if (without.length > 0) {
+      const [first] = without
+      yield* printWarning(
+        `no guid: ${without.slice(0, 5).map(({ id }) => id).join(", ")}${without.length > 5 ? ", …" : ""}; ` +
+          `fleet run blocks a company without one: time-punches fleet add ${first?.id}=GUID`
+      )
+    }
     yield* printDone(
       `${counted(added.length, "company", "companies")} added, ${formatNumber(changed.length)} changed`,
       json ? JSON.stringify({ added, changed }) : undefined
