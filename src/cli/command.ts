@@ -120,12 +120,14 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
       const path = event.commandPath.join(" ")
       const early = yield* earlyFlags(event)
       // The value of a flag that stands too early is not a command.
-      const messages = early.length > 0 ? early : yield* Effect.forEach(event.errors, (error) =>
-        error._tag === "UnknownSubcommand"
-          ? unknownCommand(error.subcommand, event.helpDoc)
-          : Effect.succeed(
-            error._tag === "UnrecognizedOption" ? unknownFlag(error.option, event.helpDoc) : usageText(error)
-          ))
+      const messages = early.length > 0 ?
+        early :
+        yield* Effect.forEach(event.errors, (error) =>
+          error._tag === "UnknownSubcommand"
+            ? unknownCommand(error.subcommand, event.helpDoc)
+            : Effect.succeed(
+              error._tag === "UnrecognizedOption" ? unknownFlag(error.option, event.helpDoc) : usageText(error)
+            ))
       const isPeriod = event.errors.some((error) =>
         error._tag === "UnrecognizedOption" && periodWords.includes(error.option)
       )

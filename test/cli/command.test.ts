@@ -251,9 +251,15 @@ describe("time-punches", () => {
       [["feed"], /^time-punches: feed is not a command; did you mean copy feed\?\n/],
       [["close"], /^time-punches: close is not a command; did you mean payroll close\?\n/],
       [["help", "status"], /^time-punches: status is not a command; did you mean copy status or fleet status\?\n/],
-      [["copy", "list"], /^time-punches copy: list is not a command; did you mean list or payroll list or fleet list\?\n/],
+      [
+        ["copy", "list"],
+        /^time-punches copy: list is not a command; did you mean list or payroll list or fleet list\?\n/
+      ],
       [["list", "--format", "jsonl"], /; did you mean ndjson\?/],
-      [["summary", "--by", "user", "--by", "day"], /^time-punches summary: --by is given twice or more: give it once\n/],
+      [
+        ["summary", "--by", "user", "--by", "day"],
+        /^time-punches summary: --by is given twice or more: give it once\n/
+      ],
       [["version", "extra"], /extra/],
       [["list", "extra"], /extra/],
       [["--limit", "3", "list"], /^time-punches: --limit goes after the command, as in time-punches list --limit\nSee/],

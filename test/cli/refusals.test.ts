@@ -179,7 +179,7 @@ describe("[M12] a message", () => {
   it.effect("names the punches that --as-of counts for more than 16 hours", () =>
     inFolder(
       [1, 2, 3, 4, 5, 6, 7].map((id) =>
-        stored({ id, user_id: 500 + id, clocked_in: `2026-03-0${id < 3 ? 3 : 2}T14:00:00Z`, clocked_out: null })
+        stored({ id, user_id: 500 + id, clocked_in: `2026-03-0${id < 3 ? "3T00" : "2T14"}:00:00Z`, clocked_out: null })
       ),
       () =>
         Effect.gen(function*() {
@@ -192,7 +192,8 @@ describe("[M12] a message", () => {
             cli(["report", ...month, "--as-of", "2026-03-03T06:00:01Z", ...flags])
           const page = yield* report()
           const longer = yield* report("--max-shift", "17h")
-          const found = "counted: is a clock-out missing? 3 of user 503, 4 of user 504, 5 of user 505, 6 of user 506, 7 of user 507\n"
+          const found =
+            "counted: is a clock-out missing? 3 of user 503, 4 of user 504, 5 of user 505, 6 of user 506, 7 of user 507\n"
 
           assert.strictEqual(none.stderr, "")
           assert.strictEqual(some.stderr, `5 open punches longer than 16h up to --as-of, all of it ${found}`)

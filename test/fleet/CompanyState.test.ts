@@ -274,7 +274,9 @@ describe("outcomeOf", () => {
   })
 
   it("says of a company without a guid how it gets one", () => {
-    const outcome = outcomeOf(new Errors.InvalidRequest({ companyId: CompanyId.make(7), field: "company.guid", detail: "x" }))
+    const outcome = outcomeOf(
+      new Errors.InvalidRequest({ companyId: CompanyId.make(7), field: "company.guid", detail: "x" })
+    )
 
     assert.deepInclude("failure" in outcome ? outcome.failure : {}, {
       tag: "InvalidRequest",

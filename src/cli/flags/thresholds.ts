@@ -120,7 +120,9 @@ export const makeForgotten = (asOf: DateTime.Utc | undefined, maxShift = default
     },
     warn: Effect.suspend(() =>
       count === 0 ? Effect.void : printWarning(
-        `${counted(count, "open punch", "open punches")} longer than ${Duration.format(maxShift)} up to --as-of, all of it ` +
+        `${counted(count, "open punch", "open punches")} longer than ${
+          Duration.format(maxShift)
+        } up to --as-of, all of it ` +
           `counted: is a clock-out missing? ${first.join(", ")}${count > 5 ? ", …" : ""}`
       )
     )

@@ -225,7 +225,9 @@ const toolkit = Toolkit.make(
       seventhDay: described(
         "How many hours of the last day of a week of seven worked days are over, such as 8h; more are double, none regular"
       ),
-      asOf: described("Count open punches up to this instant, such as 2026-03-09T15:00:00Z, or now: for the current day alone")
+      asOf: described(
+        "Count open punches up to this instant, such as 2026-03-09T15:00:00Z, or now: for the current day alone"
+      )
     })
   ),
   makeTool(

@@ -133,9 +133,9 @@ const printDiff = Effect.fnUntraced(function*(input: DiffInput) {
       Stream.catchTag("SqlError", (error) => Stream.fail(failedWith(company, "the history cannot be read")(error))),
       Stream.mapArray((changes) => {
         count += changes.length
-        forgotten.add(changes.flatMap(({ after, kind }) =>
-          kind === "deleted" || kind === "movedOut" ? [] : Option.toArray(after)
-        ))
+        forgotten.add(
+          changes.flatMap(({ after, kind }) => kind === "deleted" || kind === "movedOut" ? [] : Option.toArray(after))
+        )
         return changes
       })
     )

@@ -142,9 +142,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   const filter = widerFilter(Report.queryWindow(options), selected, flags.clockedIn)
   const punches = list(filter).pipe(Stream.mapArray((punches) => {
     // A punch of a location without a zone is not counted: it fails the report.
-    const matched = punches.filter((punch) =>
-      select(punch) && Result.getOrElse(periods.contains(punch), () => false)
-    )
+    const matched = punches.filter((punch) => select(punch) && Result.getOrElse(periods.contains(punch), () => false))
     matching += matched.length
     forgotten.add(matched)
     return punches

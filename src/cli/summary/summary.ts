@@ -114,7 +114,9 @@ const summarize = Effect.fnUntraced(
     if (incomplete > 0) {
       yield* printWarning(
         `The time of ${countedPunches(incomplete)} is unknown and not in the sums` +
-          (openPunches > 0 && Option.isNone(flags.asOf) ? "; --as-of counts open ones up to an instant, for the current day alone." : ".")
+          (openPunches > 0 && Option.isNone(flags.asOf)
+            ? "; --as-of counts open ones up to an instant, for the current day alone."
+            : ".")
       )
     }
   },
