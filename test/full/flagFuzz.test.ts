@@ -260,7 +260,8 @@ describe("random calls of every command", () => {
         const until = performance.now() + window
         let calls = 0
         const worker = Effect.gen(function*() {
-          while (performance.now() < until) {
+          // A busy machine takes longer, and still calls each command once.
+          while (performance.now() < until || calls < paths.length) {
             const number = calls++
             const path = paths[number % paths.length] ?? "list"
             const args = makeCall(random, path, flags.get(path) ?? [])
@@ -279,8 +280,7 @@ describe("random calls of every command", () => {
         process.stdout.write(`${calls} calls; by exit code: ${JSON.stringify(Object.fromEntries(codes))}\n`)
 
         assert.deepStrictEqual(failed, [])
-        assert.isAtLeast(calls, paths.length)
       }).pipe(Effect.scoped, Effect.provide(served)),
-    deadline + window + 60_000
+    deadline + 4 * window + 60_000
   )
 })
