@@ -154,10 +154,11 @@ const unknownCommand = Effect.fnUntraced(function*(name: string, { subcommands =
   const known = subcommands.flatMap(({ commands }) => commands.map(({ name }) => name))
   // `feed` is one of `copy`: its whole name is meant, before one that is only spelt alike.
   const groups = fromCommand(yield* Effect.promise(() => loadCommand())).subcommands
-  const whole = groups.flatMap((each) => [
-    ...(each.name === name ? [name] : []),
-    ...(each.subcommands.some((within) => within.name === name) ? [`${each.name} ${name}`] : [])
-  ])
+  const whole = groups.flatMap((each) =>
+    [each.name, ...each.subcommands.map((within) => `${each.name} ${within.name}`)].filter((words) =>
+      words.split(" ").at(-1) === name
+    )
+  )
   return `${printable(name)} is not a command${whole.length > 0 ? didYouMean(whole) : meantName(name, known)}`
 })
 

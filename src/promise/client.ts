@@ -44,7 +44,7 @@ import type {
 
 /**
  * A client of the service. Each call rejects with a `TimePunchesError`, or with the reason of its signal. Each loop over a value of
- * `list`, `pages` or `backfill` is a run of its own, from the start: one after an error too, so continue from its `resumeFrom`. What
+ * `list`, `pages` or `backfill` is a separate run from the start, also after an error: to continue, pass its `resumeFrom`. What
  * the client logs, such as a retry, it writes to `console.error`.
  */
 export interface TimePunchesClient extends AsyncDisposable {
@@ -96,7 +96,7 @@ const knownOptions: { readonly [K in keyof ClientOptions]-?: true } = {
   fetch: true
 }
 
-/** Warnings go where no result of a program goes. */
+/** Keeps warnings out of what a program prints. */
 const toStderr = Logger.LogToStderr.context(true)
 
 const versionOf = (version: string | null | undefined) => version === null ? Option.none() : version
@@ -191,8 +191,8 @@ export const makeClient = (options: ClientOptions): TimePunchesClient => {
     plain: (value: A) => B
   ): AsyncGenerator<B, void, undefined> {
     const signal = signalOf(options)
-    const iterator = Stream.toAsyncIterableWith(Stream.unwrap(Effect.fromResult(rows)), toStderr)
-      [Symbol.asyncIterator]()
+    const iterable = Stream.toAsyncIterableWith(Stream.unwrap(Effect.fromResult(rows)), toStderr)
+    const iterator = iterable[Symbol.asyncIterator]()
     // Ends the request in flight. A run that is ended so looks as if it were whole.
     const end = () => iterator.return?.()
     signal.addEventListener("abort", end, { once: true })

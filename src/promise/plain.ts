@@ -86,9 +86,7 @@ const ownNames: Partial<Record<string, string>> = {
   version: "apiVersion"
 }
 
-const ownName = (name: string): string => ownNames[name] ?? name
-
-/** What a value must be, where the main entry names a type of its own. */
+/** What a value must be, where the main entry names one of its types. */
 const ownWords: ReadonlyArray<readonly [RegExp, string]> = [
   [/^a company is a number.*/, "must be a number"],
   [/: give \{ id, guid \}.*/, ""],
@@ -99,7 +97,7 @@ const ownWords: ReadonlyArray<readonly [RegExp, string]> = [
 
 /** A refusal with the names and the types that a caller without Effect gives. */
 const inOwnWords = (error: InvalidRequest) => {
-  const field = ownName(error.field)
+  const field = ownNames[error.field] ?? error.field
   const detail = ownWords.reduce((text, [word, own]) => text.replace(word, own), error.detail)
   return new InvalidRequest({ ...error, field, detail, hasCompany: error.hasCompany && field !== "companyId" })
 }
@@ -118,9 +116,10 @@ export const plainError = (error: unknown): unknown => {
     const { detail, path } = Schema.isSchemaError(error.cause)
       ? firstIssue(error.cause)
       : { detail: error.message, path: "" }
+    const name = ownNames[path] ?? path
     return new Errors.ConfigError({
-      message: detail.startsWith(`${path} `) ? ownName(path) + detail.slice(path.length) : detail,
-      path: ownName(path),
+      message: detail.startsWith(`${path} `) ? name + detail.slice(path.length) : detail,
+      path: name,
       advice: "Nothing was sent. Change the option.",
       kind: "request",
       isRetryable: false,

@@ -140,19 +140,20 @@ export interface PunchCriteria {
   readonly sortBy?: ReadonlyArray<readonly [keyof TimePunch, "asc" | "desc"]> | undefined
 }
 
+/** None of these keys. */
+type Without<Key extends string> = { readonly [K in Key]?: undefined }
+
 /** Which punches to list: clock windows or business dates, not both. */
 export type PunchFilter =
   & PunchCriteria
   & (
-    | {
+    | Without<"businessDate"> & {
       /** Only punches that were clocked in within this window. Not together with `businessDate`. */
       readonly clockedIn?: InstantRange | undefined
       /** Only punches that were clocked out within this window. Not together with `businessDate`. */
       readonly clockedOut?: InstantRange | undefined
-      /** Not together with a clock window. */
-      readonly businessDate?: undefined
     }
-    | {
+    | Without<"clockedIn" | "clockedOut"> & {
       /** Only punches of these business dates, `YYYY-MM-DD`, both inclusive. Not together with a clock window. */
       readonly businessDate?: {
         /** The first date. Default: no first. */
@@ -160,10 +161,6 @@ export type PunchFilter =
         /** The last date. Default: no last. */
         readonly last?: string | undefined
       } | undefined
-      /** Not together with `businessDate`. */
-      readonly clockedIn?: undefined
-      /** Not together with `businessDate`. */
-      readonly clockedOut?: undefined
     }
   )
 
@@ -217,27 +214,21 @@ export interface BackfillOptions extends CallOptions {
 
 /** One credential of the service. */
 export type Credentials =
-  | {
+  | Without<"clientId" | "sessionCookie"> & {
     /** A long-lived token of one company. */
     readonly accessToken: string
-    readonly clientId?: undefined
-    readonly sessionCookie?: undefined
   }
-  | {
+  | Without<"accessToken" | "sessionCookie"> & {
     /** The id of an OAuth client. */
     readonly clientId: string
     /** The secret of the OAuth client. */
     readonly clientSecret: string
     /** Default: the scopes of the client. */
     readonly scopes?: ReadonlyArray<string> | undefined
-    readonly accessToken?: undefined
-    readonly sessionCookie?: undefined
   }
-  | {
+  | Without<"accessToken" | "clientId"> & {
     /** The session cookie of a person. */
     readonly sessionCookie: string
-    readonly accessToken?: undefined
-    readonly clientId?: undefined
   }
 
 /** Where the service is, and what every call of the client has. */

@@ -193,12 +193,12 @@ describe("[M12] a message", () => {
           const page = yield* report()
           const longer = yield* report("--max-shift", "17h")
           const found =
-            "counted: is a clock-out missing? 3 of user 503, 4 of user 504, 5 of user 505, 6 of user 506, 7 of user 507\n"
+            "is a clock-out missing? 3 of user 503, 4 of user 504, 5 of user 505, 6 of user 506, 7 of user 507\n"
 
           assert.strictEqual(none.stderr, "")
-          assert.strictEqual(some.stderr, `5 open punches longer than 16h up to --as-of, all of it ${found}`)
-          assert.include(all.stderr, "7 open punches longer than 16h")
-          assert.match(all.stderr, /1 of user 501, .*5 of user 505, …\n$/)
+          assert.strictEqual(some.stderr, `--as-of counts 5 open punches for more than 16h: ${found}`)
+          assert.include(all.stderr, "7 open punches for more than 16h")
+          assert.match(all.stderr, /missing\? 1 of user 501, .*5 of user 505, …\n$/)
           assert.strictEqual(page.stderr, some.stderr)
           assert.strictEqual(longer.stderr, "")
         })

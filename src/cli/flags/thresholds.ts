@@ -105,27 +105,27 @@ export const rounding = Flag.map(optionalRounding, orHalfUp)
 
 export const defaultMaxShift = Duration.hours(16)
 
-/** Which open punches `--as-of` counts for longer than a shift lasts, and a warning of them: nothing in the sums shows it. */
+/** The open punches that `--as-of` counts for longer than a shift lasts, and a warning of them: nothing in the sums shows it. */
 export const makeForgotten = (asOf: DateTime.Utc | undefined, maxShift = defaultMaxShift) => {
-  let count = 0
-  const first: Array<string> = []
+  const found: Array<TimePunch> = []
   return {
     add: (punches: ReadonlyArray<TimePunch>): void => {
-      for (const { clockedIn, clockedOut, id, userId } of punches) {
-        if (asOf === undefined || Option.isSome(clockedOut)) continue
-        if (Duration.isLessThanOrEqualTo(DateTime.distance(clockedIn, asOf), maxShift)) continue
-        count += 1
-        if (count <= 5) first.push(`${id} of user ${userId}`)
-      }
+      const isForgotten = ({ clockedIn, clockedOut }: TimePunch) =>
+        asOf !== undefined && Option.isNone(clockedOut) &&
+        Duration.isGreaterThan(DateTime.distance(clockedIn, asOf), maxShift)
+      found.push(...punches.filter(isForgotten))
     },
-    warn: Effect.suspend(() =>
-      count === 0 ? Effect.void : printWarning(
-        `${counted(count, "open punch", "open punches")} longer than ${
+    warn: Effect.suspend(() => {
+      if (found.length === 0) return Effect.void
+      // The same ones in whatever order a service or a copy lists them.
+      const first = found.toSorted((a, b) => a.id - b.id).slice(0, 5).map(({ id, userId }) => `${id} of user ${userId}`)
+      return printWarning(
+        `--as-of counts ${counted(found.length, "open punch", "open punches")} for more than ${
           Duration.format(maxShift)
-        } up to --as-of, all of it ` +
-          `counted: is a clock-out missing? ${first.join(", ")}${count > 5 ? ", …" : ""}`
+        }: ` +
+          `is a clock-out missing? ${first.join(", ")}${found.length > 5 ? ", …" : ""}`
       )
-    )
+    })
   }
 }
 

@@ -38,13 +38,9 @@ export const verb = makeVerb(
     const companies = given.map(({ guid, id }) => ({ id, guid, every }))
     const { added, changed } = yield* withNewFleet(input, (fleet) => fleet.add(companies))
     // A company that was known keeps its guid.
-    const without = companies.filter(({ guid, id }) => guid === undefined && added.includes(id))
-    if (without.length > 0) {
-      const [first] = without
-      yield* printWarning(
-        `no guid: ${without.slice(0, 5).map(({ id }) => id).join(", ")}${without.length > 5 ? ", …" : ""}; ` +
-          `fleet run blocks a company without one: time-punches fleet add ${first?.id}=GUID`
-      )
+    const bare = companies.find(({ guid, id }) => guid === undefined && added.includes(id))
+    if (bare !== undefined) {
+      yield* printWarning(`fleet run blocks a company without a guid: time-punches fleet add ${bare.id}=GUID`)
     }
     yield* printDone(
       `${counted(added.length, "company", "companies")} added, ${formatNumber(changed.length)} changed`,

@@ -41,7 +41,8 @@ const mistakeIn = (value: string): string | undefined => mistakes.find(([form]) 
 /** Whether a secret can be sent unchanged in this form, and is none of the usual mistakes. */
 export const isSendable = (form: keyof typeof forms, secret: Redacted.Redacted): boolean => {
   const value = Redacted.value(secret)
-  return Predicate.isString(value) && value.length >= minLength && value.length <= maxLength && forms[form].test(value) &&
+  return Predicate.isString(value) && value.length >= minLength && value.length <= maxLength &&
+    forms[form].test(value) &&
     mistakeIn(value) === undefined
 }
 
