@@ -295,11 +295,13 @@ export const encode = (
       records.set(key, { ...line, order, cells })
     }
   }
-  const failed = cellTexts.failure()
-  if (failed !== undefined) return Result.fail(failed)
   const rows = [...records.values()].filter(({ cells }) => cells.some((cell) => cell !== undefined && cell !== 0n))
     .toSorted((one, other) => compare(one.order, other.order))
-  const text = textOf(mapping, fileLines(mapping, rows, cellTexts.sharedText))
+  const fileText = fileLines(mapping, rows, cellTexts.sharedText)
+  // Behind all texts, those of the lines before and behind the rows too.
+  const failed = cellTexts.failure()
+  if (failed !== undefined) return Result.fail(failed)
+  const text = textOf(mapping, fileText)
   if (!Predicate.isString(text)) return Result.fail(text)
   return Result.succeed({
     text,

@@ -4,6 +4,7 @@ import * as Struct from "effect/Struct"
 import { type BusinessDate } from "../Ids.ts"
 import {
   amountForms,
+  cellLists,
   type Column,
   type DateFormat,
   defaultFormat,
@@ -109,18 +110,32 @@ export class UnfitCell extends Schema.TaggedError<UnfitCell>("effect-time-punche
   }
 }
 
+/** Signs that XML reads as its own, unless they are written as entities. */
+const markup = /[<>"]|&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\da-f]+);)/i
+
 /** The text of a file, or the first cell that does not fit. */
 export const textOf = (mapping: Mapping, lines: ReadonlyArray<FileLine>): string | UnfitCell => {
   const { encoding, lineEnd, quote, separator } = { ...defaults, ...mapping }
   // In a file of widths, quotes would move what stands behind them.
   const isBare = quote === "never" || (quote === "whenNeeded" && separator === "")
-  const whyUnfit = (column: Column, text: string): string | undefined => {
+  const isMarkup = cellLists(mapping).some(({ cells }) => cells.some(({ constant }) => constant?.includes("<")))
+  /** Of a text whose ends are constants alone: whether it has a sign of XML, or of the quotes that they write. */
+  const whyUnescaped = (text: string, { width }: Column, columns: ReadonlyArray<Column>): string | undefined => {
+    const [sign] = isMarkup ? markup.exec(text) ?? [] : []
+    if (sign !== undefined) return `it has ${sign}, and the constants are of XML: write an entity, such as &amp;`
+    const isOwn = (quote: string) => text.includes(quote) && columns.some(({ constant }) => constant?.includes(quote))
+    const own = isMarkup || width === undefined ? ["\"", "'"].find(isOwn) : undefined
+    return own === undefined ? undefined : `it has ${own}, which the constants use as quotes`
+  }
+  const whyUnfit = (column: Column, text: string, columns: ReadonlyArray<Column>): string | undefined => {
     if (column.width !== undefined && lengthOf(text) > column.width) {
       return `it has ${lengthOf(text)} characters, and the width is ${column.width}`
     }
     if (isBare && column.constant === undefined && isText(column)) {
       if (/[\r\n]/.test(text)) return "it has the end of a line, and nothing is in quotes"
       if (separator !== "" && text.includes(separator)) return "it has the separator, and nothing is in quotes"
+      const why = separator === "" ? whyUnescaped(text, column, columns) : undefined
+      if (why !== undefined) return why
     }
     const foreign = encoding === "windows-1252" ? [...text].find((char) => windows1252(char) === undefined) : undefined
     return foreign === undefined ? undefined : `windows-1252 has no ${JSON.stringify(foreign)}`
@@ -139,7 +154,7 @@ export const textOf = (mapping: Mapping, lines: ReadonlyArray<FileLine>): string
     for (const [at, cell] of cells.entries()) {
       const column = columns[at] ?? {}
       const text = laidOut(mapping, column, cell)
-      const why = whyUnfit(column, text)
+      const why = whyUnfit(column, text, columns)
       if (why !== undefined) return new UnfitCell({ place, column: at + 1, text, detail: why })
       texts.push(typeof line === "string" ? text : quoted(column, text))
     }

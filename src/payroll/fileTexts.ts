@@ -166,7 +166,8 @@ export const makeTexts = (
     { readonly key: RowKey; readonly texts: ReadonlyArray<string>; readonly ids: Set<number | string> }
   >()
   const guard = (path: string, text: string): string => {
-    if (mapping.formulas !== "keep" && csvCell(text) !== text) formulas.set(path, text)
+    const printed = laidOut(mapping, {}, text)
+    if (mapping.formulas !== "keep" && csvCell(printed) !== printed) formulas.set(path, text)
     return text
   }
   for (const { cells, path, text = "" } of cellLists(mapping)) {
@@ -187,7 +188,7 @@ export const makeTexts = (
     }
     const text = (isValue ? getName?.(kind, id) : getField?.(kind, id, form)) ?? ""
     const noted = `${kind} ${id} ${form}`
-    if (text === "") {
+    if (text.trim() === "") {
       if (isKey(at) || column.required === true) missing.set(noted, { kind, id, field: form })
       else lacking.set(noted, { kind, id, field: form })
     } else if (!isValue || isKey(at)) usedTexts.set(noted, { kind, id, field: form, text })
@@ -211,7 +212,8 @@ export const makeTexts = (
     }
     const payCode = kind === "all" ? undefined : mapping.payCodes?.[kind]
     if (column.of === "payCode" || column.value === "payCode") {
-      return payCode === undefined ? "" : payCodeTexts(payCode).get(column.field ?? "code") ?? ""
+      const text = payCode === undefined ? undefined : payCodeTexts(payCode).get(column.field ?? "code")
+      return guard(`payCodes.${kind}`, text ?? "")
     }
     if (column.value === "rate") return kind === "tips" ? "" : moneyText(mapping, column, BigInt(wage))
     return column.value === "date" ? dateText(ids.day, column.format) : ""
@@ -222,7 +224,6 @@ export const makeTexts = (
       laidOut(mapping, column, sharedText(column) ?? ownText(column, at, group, kind))
     )
     for (const [key, columns] of keyColumns) {
-      // A blank text in its width is equal to no text.
       const id = group.ids[key] ?? "none"
       const own = columns.map((at) => texts[at] ?? "")
       const known = owners.get(JSON.stringify([key, own])) ?? { key, texts: own, ids: new Set() }

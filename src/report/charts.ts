@@ -64,7 +64,7 @@ export const heatMap = (
     days.map((day, at) => [
       text(32, 18 + 28 * at, "end", day),
       (people[at] ?? []).map((each, hour) => [
-        rect(x(hour), 5 + 28 * at, x(hour + 1) - x(hour), 26, colours.accent, most > 0 ? 0.7 * each / most : 0),
+        rect(x(hour), 5 + 28 * at, x(hour + 1) - x(hour), 26, colours.heat, most > 0 ? 0.7 * each / most : 0),
         isWide ? text((x(hour) + x(hour + 1)) / 2, 18 + 28 * at, "middle", peopleText(each), 10, "--text") : []
       ])
     ]),
@@ -79,6 +79,7 @@ export const heatMap = (
 export const colours = {
   accent: "var(--series-1)",
   over: "var(--series-2)",
+  heat: "var(--heat)",
   others: "var(--series-8)",
   /** The colour of a location, from 0 to 6. */
   of: (location: number): string => `var(--series-${location + 1})`
@@ -147,13 +148,21 @@ const shortened = (name: string, width: number): string => {
   let left = width - lengthOf(`…${id}`)
   const characters = Array.from(name.slice(0, name.length - id.length))
   const end = characters.findIndex((char) => (left -= widthOf(char)) < 0)
-  return `${characters.slice(0, Math.max(1, end)).join("")}…${id}`
+  return `${characters.slice(0, Math.max(1, end)).join("").replace(/\u00ad$/, "")}…${id}`
 }
 
 const lengthOf = (text: string): number => [...text].reduce((sum, char) => sum + widthOf(char), 0)
 
 const widthOf = (char: string): number =>
-  char === "\u00ad" ? 0 : /[\u1100-\uffff]|[^\0-\uffff]/u.test(char) ? 13 : /[A-Zmw@%&▲]/.test(char) ? 9.5 : 7.4
+  char === "\u00ad"
+    ? 0
+    : /[\u1100-\uffff]|[^\0-\uffff]/u.test(char)
+    ? 13
+    : /[MW@%m]/.test(char)
+    ? 12
+    : /[A-Zw&▲]/.test(char)
+    ? 9.5
+    : 7.4
 
 const hoursText = (hours: number): string => formatHours(Duration.millis(Math.round(hours * 3_600_000)))
 

@@ -24,8 +24,9 @@ export const labelOf = (kind: "user" | "location", id: number, names: NameLookup
 }
 
 /** A whole report. */
-export const documentOf = (title: string, lines: ReadonlyArray<string>, sections: ReadonlyArray<Html>) =>
-  Effect.map(styleHash, (hash) =>
+export const documentOf = (title: string, lines: ReadonlyArray<string>, sections: ReadonlyArray<Html>) => {
+  const style = [ownStyle, ...sections.map(({ rules }) => rules)].join("")
+  return Effect.map(hashOf(style), (hash) =>
     page({
       title,
       head: html`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${
@@ -45,6 +46,7 @@ ${
 ${sections}
 </main>`
     }))
+}
 
 /** A part of a report. */
 export const section = (title: string, ...parts: ReadonlyArray<Html | undefined>): Html =>
@@ -88,17 +90,17 @@ export const time = (duration: Duration.Duration): Parts.Quantity => ({
   text: formatSignedHours(duration)
 })
 
-/** A table with a caption; `total` is its last row. */
+/** A table with a caption. */
 export const table = <Row>(
   caption: string,
   columns: ReadonlyArray<Parts.Column<Row>>,
   rows: ReadonlyArray<Row>,
-  total?: Row
+  options: { readonly isGrid?: boolean; readonly total?: Row } = {}
 ): Html =>
   Parts.table(caption, columns, rows, {
+    ...options,
     caption: html`<caption>${caption}</caption>
-`,
-    total
+`
   })
 
 /** A table of what a chart shows, for who cannot see it or wants its numbers; closed at first. */
@@ -139,7 +141,7 @@ export const sumsTable = (
     { title: "cost", isNumber: true, cell: ({ cost }) => money(cost) },
     { title: "tips", isNumber: true, cell: ({ tips }) => money(tips) }
   ]
-  return table(caption, columns, rows, totalOf(rows))
+  return table(caption, columns, rows, { total: totalOf(rows) })
 }
 
 /** Key figures of all sums, side by side. `hasIssues`: whether the page lists what is incomplete. */
@@ -306,14 +308,19 @@ export const presenceSection = (presence: Presence, firstDay: Weekday = "monday"
       label,
       (drawn) => Charts.heatMap(days.map(nameOf), rows, drawn)
     ),
-    chartNumbers(table("People on the clock by hour and weekday", [
-      { title: "hour", cell: (hour) => `${hour}:00` },
-      ...days.map((day) => ({
-        title: nameOf(day),
-        isNumber: true,
-        cell: (hour: number) => peopleQuantity(presence[24 * day + hour] ?? 0)
-      }))
-    ], Array.from({ length: 24 }, (_, hour) => hour))),
+    chartNumbers(table(
+      "People on the clock by hour and weekday",
+      [
+        { title: "hour", cell: (hour) => `${hour}:00` },
+        ...days.map((day) => ({
+          title: nameOf(day),
+          isNumber: true,
+          cell: (hour: number) => peopleQuantity(presence[24 * day + hour] ?? 0)
+        }))
+      ],
+      Array.from({ length: 24 }, (_, hour) => hour),
+      { isGrid: true }
+    )),
     most > 0
       ? note(`Most: ${Charts.peopleText(most)} on ${capital(day)} from ${peak % 24}:00 to ${peak % 24 + 1}:00.`)
       : undefined
@@ -360,7 +367,7 @@ export const issuesSection = (
   )
 }
 
-const style = `${stylesheet}:root {
+const ownStyle = `${stylesheet}:root {
   --series-1: light-dark(#0a5bc4, #79b4ff);
   --series-2: light-dark(#c2410c, #ff9d66);
   --series-3: light-dark(#1a7f5a, #57cfa3);
@@ -369,6 +376,7 @@ const style = `${stylesheet}:root {
   --series-6: light-dark(#a11d4f, #ff8db1);
   --series-7: light-dark(#0f7f8c, #5cd0de);
   --series-8: light-dark(#57606a, #a3acb8);
+  --heat: light-dark(#0a5bc4, #4a86d8);
 }
 body { max-width: 932px; }
 header p, section > p { margin: .25rem 0; max-width: 75ch; overflow-wrap: anywhere; }
@@ -378,21 +386,25 @@ figure svg { display: block; width: 100%; max-width: 900px; font-family: system-
 .narrow { display: none; }
 .narrow svg { max-width: 480px; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 16px; list-style: none; padding: 0; margin: .5rem 0; }
-.legend li { overflow-wrap: anywhere; unicode-bidi: isolate; }
-.legend svg { width: 12px; height: 12px; margin-right: 6px; }
+.legend li { display: flex; align-items: baseline; overflow-wrap: anywhere; unicode-bidi: isolate; }
+.legend svg { flex: none; width: 12px; height: 12px; margin-right: 6px; }
 summary { cursor: pointer; }
 caption { text-align: left; font-weight: 600; padding: 12px 0 4px; }
-tbody th { font-weight: 400; white-space: normal; overflow-wrap: anywhere; min-width: 7em; }
+details .rows thead th { white-space: normal; overflow-wrap: anywhere; min-width: 6em; }
+tbody th { font-weight: 400; white-space: normal; overflow-wrap: anywhere; min-width: 8em; }
 tfoot th, tfoot td { font-weight: 600; border-top: 2px solid var(--line); }
 @media screen and (max-width: 640px) {
   .wide { display: none; }
   .narrow { display: block; }
+  .grid :is(th, td) { min-width: 0; padding-inline: 3px; font-size: 12px; }
+  details .rows tbody > tr > td.number:nth-child(n) { --left: 0px; --width: auto; grid-column: 1 / -1; text-align: right; }
+  details .rows td::before { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
 }
-#issues td:last-child { min-width: 8em; overflow-wrap: anywhere; }
-#issues td:nth-child(3) { min-width: 12em; }
-@media (min-width: 600px) and (max-width: 860px) { .figures { grid-template-columns: repeat(3, 1fr); } }
+#issues td:last-child, #revisions td:is(:nth-child(7), :nth-child(8)):not(.number) { min-width: 8em; overflow-wrap: anywhere; }
+@media (min-width: 860px) { #issues td:nth-child(3) { min-width: 12em; } }
+@media (min-width: 600px) and (max-width: 860px) { .figures { grid-template-columns: repeat(3, 1fr); } #issues :is(th, td) { padding-inline: 6px; } }
 @media screen { #issues .scroll { max-height: 70vh; overflow: auto; } }
-${Parts.blocks(issuesTable, issueColumns(undefined))}@media print {
+@media print {
   .scroll { overflow: visible; }
   details:not([open]) { display: none; }
   thead { display: table-header-group; }
@@ -402,7 +414,8 @@ ${Parts.blocks(issuesTable, issueColumns(undefined))}@media print {
 `
 
 /** The hash by which the policy permits the style, and nothing else. */
-const styleHash = Effect.map(
-  Effect.promise(() => globalThis.crypto.subtle.digest("SHA-256", new TextEncoder().encode(style))),
-  (hash) => Base64.encode(new Uint8Array(hash))
-)
+const hashOf = (style: string) =>
+  Effect.map(
+    Effect.promise(() => globalThis.crypto.subtle.digest("SHA-256", new TextEncoder().encode(style))),
+    (hash) => Base64.encode(new Uint8Array(hash))
+  )

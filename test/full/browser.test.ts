@@ -78,7 +78,19 @@ describe("the Chromium of the tests", () => {
     [
       ["an image without a text", "<img src=data:,>", axe, /image-alt/],
       ["a contrast that is too small, in dark colours only", "<p style='color:#333'>Text</p>", axe, /dark colours/],
-      ["a page that is wider than a phone", "<p style='width:600px'>Text</p>", (page: Page) => fits(page, 375), /375/]
+      ["a page that is wider than a phone", "<p style='width:600px'>Text</p>", (page: Page) => fits(page, 375), /375/],
+      [
+        "a table that must be scrolled on a phone",
+        "<div style='overflow-x:auto' class=scroll><p style='width:600px'>Text</p></div>",
+        (page: Page) => fits(page, 375),
+        /class="scroll"/
+      ],
+      [
+        "a table that is none on a phone",
+        "<style>@media (max-width:600px) { table { display: none } }</style><table><tr><th>1<td>2</table>",
+        looksRight,
+        /other tables on a phone/
+      ]
     ] as const
   )("fails for %s", ([, body, look, message], context) => {
     needs(context, hasChromium, noChromium)

@@ -127,8 +127,13 @@ export const axe = Effect.fnUntraced(function*(page: Page) {
   }
 })
 
-/** Elements whose right edge is outside the window, except inside of one that scrolls. */
+/** Elements whose right edge is outside the window, except inside of one that scrolls; on a phone no table scrolls. */
 const outside = `(() => {
+  const { clientWidth, scrollWidth } = document.documentElement
+  if (scrollWidth > clientWidth) return ["the document, of " + scrollWidth + " pixels"]
+  const tables = clientWidth > 600 ? [] : [...document.querySelectorAll(".scroll, .wide")]
+    .filter((table) => table.scrollWidth > table.clientWidth).map((table) => table.outerHTML.slice(0, 120))
+  if (tables.length > 0) return tables
   const scrolls = (element) => element !== null &&
     (["auto", "scroll"].includes(getComputedStyle(element).overflowX) || scrolls(element.parentElement))
   const right = document.documentElement.clientWidth + 1
@@ -140,17 +145,38 @@ const outside = `(() => {
 /** Fails if the page, at this width in pixels, must be scrolled sideways. */
 export const fits = Effect.fnUntraced(function*(page: Page, width: number) {
   yield* Effect.promise(() => page.setViewportSize({ width, height: 900 }))
-  const found = yield* Effect.promise(() => page.evaluate(outside))
-  const elements = yield* Schema.decodeUnknownEffect(Schema.Array(Schema.String))(found).pipe(Effect.orDie)
-  if (elements.length > 0) {
-    return yield* Effect.die(new Error(`${page.url()} at ${width} pixels is too narrow for:\n${elements.join("\n")}`))
+  for (const colorScheme of ["light", "dark"] as const) {
+    yield* Effect.promise(() => page.emulateMedia({ colorScheme }))
+    const found = yield* Effect.promise(() => page.evaluate(outside))
+    const elements = yield* Schema.decodeUnknownEffect(Schema.Array(Schema.String))(found).pipe(Effect.orDie)
+    if (elements.length > 0) {
+      return yield* Effect.die(
+        new Error(`${page.url()} at ${width} pixels is too narrow for:\n${elements.join("\n")}`)
+      )
+    }
   }
 })
 
-/** Both at each of the `widths`. */
+/** How many tables, rows, headings of columns and rows, and cells assistive technology finds. */
+const tableRoles = Effect.fnUntraced(function*(page: Page) {
+  const session = yield* Effect.promise(() => page.context().newCDPSession(page))
+  const { nodes } = yield* Effect.promise(() => session.send("Accessibility.getFullAXTree"))
+  yield* Effect.promise(() => session.detach())
+  return ["table", "row", "columnheader", "rowheader", "cell"].map((role) =>
+    `${role} ${nodes.filter((node) => !node.ignored && node.role?.value === role).length}`
+  ).join(", ")
+})
+
+/** Both at each of the `widths`, with the same tables for assistive technology; a tablet between them has room too. */
 export const looksRight = Effect.fnUntraced(function*(page: Page) {
+  yield* fits(page, 768)
+  const roles = new Set<string>()
   for (const width of widths) {
     yield* fits(page, width)
     yield* axe(page)
+    roles.add(yield* tableRoles(page))
+  }
+  if (roles.size > 1) {
+    return yield* Effect.die(new Error(`${page.url()} has other tables on a phone: ${[...roles].join("; ")}`))
   }
 })

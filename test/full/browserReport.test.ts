@@ -35,15 +35,24 @@ const punches = generateWeeks({ companyId: defaultCompany.id, people: 60, weeks:
   Object.assign(toWire(stored), { notes: evil })
 )
 
+/** Names that are as long as a service permits, that break at soft hyphens, or that are read from the right. */
+const people = [
+  evil,
+  `Анна Петрова-Воскресенская`,
+  "x".repeat(200),
+  "Donau\u00addampf\u00adschiff\u00adfahrts\u00adgesell\u00adschafts\u00adkapitän Mül\u00adler",
+  "عبد الرحمن الأحمدي"
+]
+
 const files = Effect.map(temporaryFolder, (folder) => {
   const rows = [
     ...Array.from(
       { length: 60 },
-      (_, at) => ["user", 501 + at, at % 3 === 0 ? evil : `Анна Петрова-Воскресенская ${at}`]
+      (_, at) => ["user", 501 + at, people[at % people.length]]
     ),
     ["location", 301, "Harbour Kitchen & Bar at the Old Fish Market"],
     ["location", 302, evil],
-    ["location", 303, "山田 花子"]
+    ["location", 303, "W".repeat(200)]
   ]
   const cell = (value: string | number | undefined) => `"${`${value}`.replaceAll("\"", "\"\"")}"`
   const names = `${folder}/names.csv`
@@ -62,6 +71,13 @@ const valuesOf = (caption: string) =>
   `[...document.querySelectorAll("table")].find((table) => table.caption.textContent === ${JSON.stringify(caption)})
     .querySelectorAll("tbody tr").values().map((row) => [...row.querySelectorAll("data")].map(({ value }) => Number(value)))
     .toArray()`
+
+/** The cells of tables of sums that do not stand behind the title of their column. */
+const otherTitles = `[...document.querySelectorAll(".rows tr:has(td) > *")].filter((cell) => {
+  const title = cell.closest("table").querySelectorAll("thead th")[cell.cellIndex].textContent
+  const shown = getComputedStyle(cell, "::before").content
+  return (shown.startsWith('"') ? JSON.parse(shown) : "") !== (cell.cellIndex === 0 || cell.textContent === "" ? "" : title)
+}).map((cell) => cell.outerHTML)`
 
 const byKey = (rows: ReadonlyArray<ReadonlyArray<number>>) => rows.toSorted(([one = 0], [other = 0]) => one - other)
 
@@ -96,6 +112,8 @@ describe("a report in Chromium", () => {
             `[...document.querySelectorAll("#issues tbody td")].map((cell) => cell.getBoundingClientRect().right)`
           )
         )
+        const wrong = yield* Effect.promise(() => page.evaluate(otherTitles))
+        assert.deepStrictEqual(wrong, [])
         assert.match(first ?? "", /\((?:5\d\d)\)\n[a-z]+\n\S+/i)
         assert.isAtMost(Math.max(...Schema.decodeUnknownSync(Schema.Array(Schema.Number))(edges)), 375)
         yield* Effect.promise(() =>

@@ -1,4 +1,4 @@
-/** The workflow of the recipe in a process of its own: its engine keeps the pages in SQLite, and what it writes is a file of ids. */
+/** The workflow of the recipe as a program: its engine keeps the pages in SQLite, and what it writes is a file of ids. */
 import { Console, DateTime, Effect, Layer, Redacted } from "effect"
 import { CompanyId, Credentials, TimePunches } from "effect-time-punches"
 import { NodeTransport } from "effect-time-punches/node"

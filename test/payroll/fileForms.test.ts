@@ -941,7 +941,7 @@ describe("A form is refused", () => {
     )
   })
 
-  it("for a department whose name in its width is that of no department", () => {
+  it("for a department whose name is blank, as that of no department", () => {
     const state = stateOf(punches)
     const rows = state.rows.map((row, at) => ({
       ...row,
@@ -949,15 +949,18 @@ describe("A form is refused", () => {
     }))
     const input = { by: ["department"], columns: [column("departmentName", { width: 15 }), column("hours")] }
     const of = (name: string) => failed(input, { state: { ...state, rows }, codes: { ...codes, getName: () => name } })
-    assert.match(of(" "), /^MappingError by\[0\]: department 21 and none have equal texts/)
+    assert.strictEqual(of(" "), "MissingCodes no name for department 21")
     assert.notMatch(of("Bar"), /Error/)
   })
 
   it("for a field that is required and missing; without that, its cell is empty and it is named", () => {
     const field = { header: "x", of: "user", field: "first" }
     const without = { codes: { ...codes, getField: () => undefined } }
+    const blank = { codes: { ...codes, getField: () => " " } }
     const all = "MissingCodes no first for user 501, user 502, user 503"
-    assert.strictEqual(failed(named(column("userCode"), { ...field, required: true }), without), all)
+    for (const given of [without, blank]) {
+      assert.strictEqual(failed(named(column("userCode"), { ...field, required: true }), given), all)
+    }
     assert.include(failed(named(column("userCode"), field), without), "0501,,42.51")
     assert.strictEqual(failed(named(field), without), all)
   })
@@ -967,6 +970,117 @@ describe("A form is refused", () => {
     assert.match(failed({ columns: two }, { set: { batch: "1" } }), /the text batch is given, and none asks for it/)
     assert.match(failed(input, { set: { batch: "=1" } }), /FormulaText set\.batch/)
     assert.include(failed(input, { set: { batch: "T04" } }), "0501,T04,42.51")
+  })
+
+  it("for a text that a spreadsheet could run wherever a cell stands, in each quote, separator and encoding, as it is printed", () => {
+    const places = [
+      { columns: [...two, { header: "x", set: "batch" }] },
+      ...["preamble", "trailer"].map((name) => ({ columns: two, [name]: [[{ set: "batch" }]] }))
+    ]
+    for (const quote of ["whenNeeded", "always", "texts", "never"]) {
+      for (const encoding of ["utf-8", "utf-8-bom", "windows-1252"]) {
+        for (const separator of [",", ";", "\t", "|"]) {
+          for (const place of places) {
+            const input = { ...place, encoding, quote, separator }
+            for (const formulas of [{}, { formulas: "refuse" }]) {
+              const refused = failed({ ...input, ...formulas }, { set: { batch: "=1+1" } })
+              assert.match(refused, /^FormulaText set\.batch/, JSON.stringify(input))
+            }
+            const kept = failed({ ...input, formulas: "keep" }, { set: { batch: "=1+1" } })
+            assert.include(kept, "=1+1", JSON.stringify(input))
+          }
+        }
+      }
+    }
+    // The Greek question mark is a semicolon in NFC.
+    const composed = { set: { batch: "a\u037E=1" } }
+    for (const place of places) {
+      assert.match(failed({ ...place, encoding: "windows-1252" }, composed), /^FormulaText set\.batch/)
+      assert.include(failed(place, composed), "a\u037E=1")
+    }
+    const payCode = (tips: object | string) =>
+      failed({
+        payCodes: { hours: { code: "H", key: "1" }, tips },
+        columns: [
+          column("userCode"),
+          column("payCode"),
+          { header: "k", of: "payCode", field: "key" },
+          column("quantity")
+        ]
+      })
+    assert.match(payCode({ code: "-T", key: "2" }), /^FormulaText payCodes\.tips/)
+    assert.match(payCode({ code: "T", key: "@2" }), /^FormulaText payCodes\.tips/)
+    assert.include(payCode({ code: "T", key: "2" }), "0501,T,2,12.55")
+  })
+
+  it("for a text in a line before or behind the rows that does not fit, as in a row", () => {
+    for (const name of ["preamble", "trailer"]) {
+      const line = (text: string, cell: object, input: object = {}) =>
+        failed({ columns: two, [name]: [[{ constant: "A" }, { set: "batch", ...cell }]], ...input }, {
+          set: { batch: text }
+        })
+      const why = (detail: string) => new RegExp(`^UnfitCell ${name}\\[0\\], column 2, .*${detail}`)
+      assert.match(line("T04", { width: 2 }), why("3 characters"))
+      assert.match(line("T,4", {}, { quote: "never" }), why("the separator"))
+      assert.match(line("T\nab", {}, { quote: "never", lineEnd: "\r" }), why("the end of a line"))
+      assert.match(line("Ł", {}, { encoding: "windows-1252" }), why("windows-1252"))
+      assert.include(line("T,4", {}), `A,"T,4"`)
+    }
+  })
+
+  it("for a sign of XML in a text, if constants make the form, and takes an entity", () => {
+    const xml = (text: string, mark = "\"", input: object = {}) =>
+      failed({
+        separator: "",
+        header: false,
+        columns: [
+          { constant: `<e n=${mark}` },
+          column("userCode", { width: 4 }),
+          { constant: `${mark}>` },
+          { of: "user", field: "first" },
+          { constant: "</e>" },
+          column("hours", { width: 6 })
+        ],
+        ...input
+      }, { codes: { ...codes, getField: () => text }, set: { ...Reflect.has(input, "trailer") && { batch: text } } })
+    for (const sign of ["&", "<", ">", "\""]) {
+      for (const text of [`R${sign}D`, sign, `&amp;${sign}`, `${sign}amp`]) {
+        assert.include(
+          xml(text),
+          `UnfitCell row 1, column 4, ${JSON.stringify(text)}: it has ${sign}, and the constants`
+        )
+      }
+      assert.match(xml(`R${sign}D`, "\"", { quote: "never" }), /^UnfitCell row 1, column 4/)
+      assert.match(
+        xml(`R${sign}D`, "\"", {
+          columns: [column("userCode", { width: 6 }), column("hours", { width: 6 })],
+          trailer: [[{ constant: "<" }, { set: "batch" }]]
+        }),
+        /^UnfitCell trailer\[0\], column 2/
+      )
+    }
+    assert.include(xml("R&amp;D &#38;&#x3C;"), `<e n="0501">R&amp;D &#38;&#x3C;</e>`)
+    assert.include(xml("O'Brien"), ">O'Brien<")
+    assert.match(xml("O'Brien", "'"), /it has ', which the constants use as quotes/)
+
+    const plain = (text: string, of: object, mark = "\"") =>
+      failed({
+        separator: "",
+        header: false,
+        columns: [
+          { constant: `{${mark}n${mark}:` },
+          { of: "user", field: "first", ...of },
+          column("userCode", { width: 4 }),
+          {
+            constant: "}"
+          },
+          column("hours", { width: 6 })
+        ]
+      }, { codes: { ...codes, getField: () => text } })
+    // Without a width, only the quotes of the constants part it.
+    assert.match(plain("a\"b", {}), /^UnfitCell row 1, column 2, .* it has ", which the constants use as quotes/)
+    assert.include(plain("a\"b & <c>", { width: 9 }), `{"n":a"b & <c>0501}`)
+    assert.include(plain("a\"b & <c>", {}, ""), `{n:a"b & <c>0501}`)
   })
 
   it("for a character that the encoding lacks, and takes one in two parts as one", () => {

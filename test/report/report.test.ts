@@ -57,6 +57,14 @@ describe("Report.toHtml", () => {
       })
 
       assert.include(page, "Anna\u00adlena\\u00ad\\u200b (501)")
+
+      const long = yield* Report.toHtml(Stream.fromIterable(days), {
+        ...options,
+        names: () => "a\u00ad".repeat(60)
+      })
+      // A chart has the beginning of a long name, and no sign for the hyphen at its end.
+      assert.include(long, "a…")
+      assert.notInclude(long, "\\u00ad…")
     }))
 
   it.effect("counts the days before a cut week for its threshold, and shows the period alone", () =>

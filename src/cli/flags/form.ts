@@ -20,18 +20,22 @@ const endings: Readonly<Partial<Record<string, Format>>> = {
   txt: "table"
 }
 
+/** The endings of forms that no mapping of a text can have. */
+export const unlikeText =
+  /\.(?:7z|avro|bz2|docx?|gz|numbers|odt|ods|parquet|pdf|rtf|tar|tgz|tsv|xls[bmx]?|xz|zip|zst)$/i
+
 /** The endings of forms that no command writes: a program that opens such a file would refuse it. */
-const foreign =
-  /\.(?:7z|avro|bz2|docx?|gz|htm|md|numbers|odt|ods|parquet|pdf|rtf|tar|tgz|tsv|xls[bmx]?|xml|xz|ya?ml|zip|zst)$/i
+const foreign = new RegExp(`${unlikeText.source}|\\.(?:htm|md|xml|ya?ml)$`, "i")
 
 /** Refuses a file whose ending is that of a form that no command writes. */
 export const refuseForeign = (
   output: Option.Option<string>,
   writes: string,
-  advice = "Choose another ending."
+  advice = "Choose another ending.",
+  endings = foreign
 ): Effect.Effect<void, CommandFailure> => {
   const file = Option.getOrElse(output, () => "")
-  return foreign.test(file)
+  return endings.test(file)
     ? usage(`--output ${printable(file)} ends like another form: this command writes ${writes}`, advice)
     : Effect.void
 }

@@ -25,13 +25,13 @@ import { openSource, sourceFlags } from "../database/source.ts"
 import { usage } from "../failure.ts"
 import { parseJson, readInput } from "../flags/file.ts"
 import { firstGiven } from "../flags/filter.ts"
-import { refuseForeign } from "../flags/form.ts"
+import { refuseForeign, unlikeText } from "../flags/form.ts"
 import { type Names, namesFlag, readCodes, readNames } from "../flags/names.ts"
 import { fileOf, intoOutput, outputFlags } from "../flags/output.ts"
 import { textOfDates } from "../flags/period.ts"
 import { orDefault } from "../flags/settings.ts"
 import { date, fileFlag, onFlag } from "../flags/values.ts"
-import { counted, formatHours, formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
+import { counted, countedPunches, formatHours, formatMoney, formatSignedHours, minuteOf } from "../print/format.ts"
 import { printHint, printWarning } from "../print/messages.ts"
 import { printCells, printText } from "../print/output.ts"
 import { makeVerb } from "../verb.ts"
@@ -75,8 +75,8 @@ export const verb = makeVerb("file", fileFlags, (flags) =>
   of several revisions, rows of equal texts are added.
 
   With --output, the close notes the time, the user, the mapping and the codes.
-  A later file of the close by another mapping or with other codes is warned
-  about, and so is what was written out before.
+  Standard output is not noted. A later file of the close by another mapping or
+  with other codes is warned about, and so is what was written out before.
 
   --preview prints the file that a close of the period would have now. It
   checks and records nothing.
@@ -123,9 +123,9 @@ const writeFile = Effect.fnUntraced(function*(input: FileInput) {
   }
   const names = yield* readNames(input.names)
   const form = yield* readForm(input, names)
-  // The mapping says how cells are separated, so any ending of a text is right.
+  // The mapping lays out its text, maybe as XML, so any ending of a text is right.
   const isTabbed = form.mapping.separator === "\t" && Option.exists(input.output, (file) => /\.tsv$/i.test(file))
-  if (!isTabbed) yield* refuseForeign(input.output, "the text of its mapping")
+  if (!isTabbed) yield* refuseForeign(input.output, "the text of its mapping", undefined, unlikeText)
   if (input.preview) {
     yield* printPreview(input, form)
     return { note: Effect.void }
@@ -149,9 +149,11 @@ const writeFile = Effect.fnUntraced(function*(input: FileInput) {
     Option.match(previous, { onNone: () => revision.id, onSome: ({ id }) => `${revision.id} less ${id}` })
   )
   yield* printFile(form, shown.join(", "), file)
-  if (Option.isNone(fileOf(input.output))) return { note: Effect.void }
   if (file.changes.length > 0) yield* printWarning(...file.changes.map(changeLine), addsUp)
-  yield* printWarning(...file.remarks.map(remarkLine))
+  // Standard output may be a look, so it is not noted, and a revision without a note may be paid by it.
+  const isNoted = Option.isSome(fileOf(input.output))
+  yield* printWarning(...file.remarks.filter(({ kind }) => isNoted || kind !== "unwritten").map(remarkLine))
+  if (!isNoted) return { note: Effect.void }
   const closes = [...new Set(file.revisions.map(({ revision }) => revision.close))]
   return {
     note: note.pipe(
@@ -226,6 +228,12 @@ const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileFor
     (error) => failureOf(form, error)
   )
   yield* printFile(form, `preview of ${textOfDates(terms)}`, file)
+  const unknown = sums.rows.reduce((sum, { incomplete }) => sum + incomplete, 0)
+  if (unknown > 0) {
+    yield* printWarning(
+      `the time of ${countedPunches(unknown)} is unknown, so not paid: payroll close asks for --accept open or anomaly`
+    )
+  }
 })
 
 /** Its schemas would slow each start. */
@@ -237,9 +245,10 @@ interface FileForm {
   readonly codes: PayrollFile.PayrollCodes
   readonly payDate: PayrollFile.PayrollSums["payDate"]
   readonly set: Readonly<Record<string, string>>
-  /** The file of the mapping and the file of the codes, as errors name them. */
+  /** The files of the mapping, of the codes and of the names, as errors name them. */
   readonly mappingFile: string
   readonly codesFile: string
+  readonly namesFile: string
 }
 
 const readForm = Effect.fnUntraced(function*(input: FileInput, names: Names | undefined) {
@@ -267,7 +276,8 @@ const readForm = Effect.fnUntraced(function*(input: FileInput, names: Names | un
     payDate: Option.getOrUndefined(input.payDate),
     set: Option.getOrElse(input.set, () => ({})),
     mappingFile,
-    codesFile: Option.getOrElse(codes, () => "--codes")
+    codesFile: Option.getOrElse(codes, () => "--codes"),
+    namesFile: Option.getOrElse(yield* orDefault(input.names, "names"), () => "--names")
   } satisfies FileForm
 })
 
@@ -276,7 +286,8 @@ const encodeTags = ["InvalidRequest", "MappingError", "MissingCodes", "FormulaTe
 const isEncodeError = (error: Close.FileError): error is PayrollFile.EncodeError => encodeTags.includes(error._tag)
 
 /** Why a file cannot be printed, with the file of the user that is to be changed. */
-const failureOf = ({ codesFile, mappingFile, payDate }: FileForm, error: PayrollFile.EncodeError) => {
+const failureOf = (form: FileForm, error: PayrollFile.EncodeError) => {
+  const { codesFile, mapping, mappingFile, namesFile, payDate } = form
   const message = printable(error.message)
   switch (error._tag) {
     case "MappingError":
@@ -285,8 +296,12 @@ const failureOf = ({ codesFile, mappingFile, payDate }: FileForm, error: Payroll
         ...(payDate === undefined && error.detail.includes("pay date") ? ["Add --pay-date DATE."] : []),
         ...(error.path.endsWith(".set") ? ["Add --set NAME=TEXT."] : [])
       )
-    case "MissingCodes":
-      return usage(`${printable(codesFile)}: ${message}`, "Add them. Nothing was printed; a record is as it was.")
+    case "MissingCodes": {
+      const sourceOf = ({ field, kind }: typeof error.missing[number]) =>
+        field === "name" && mapping.columns.some(({ value }) => value === `${kind}Name`) ? namesFile : codesFile
+      const files = [...new Set(error.missing.map(sourceOf))].map((file) => printable(file)).join(", ")
+      return usage(`${files}: ${message}`, "Add them. Nothing was printed; a record is as it was.")
+    }
     case "UnfitCell":
       return usage(`${printable(mappingFile)}: ${message}`, "Nothing was printed.")
     case "FormulaText":

@@ -4,6 +4,8 @@ import { escapedBy, unprintable } from "../text/printable.ts"
 /** Text that is markup already. */
 export interface Html {
   readonly html: string
+  /** What it needs in the stylesheet of its page, beside the rules that all pages have. */
+  readonly rules?: string | undefined
 }
 
 /** Marks text as markup. Only for text that this program makes, such as a drawing. */
@@ -41,6 +43,13 @@ const render = (part: Part): string =>
     ? part.html
     : part.map(render).join("")
 
+const rulesOf = (part: Part): string =>
+  typeof part !== "object" ? "" : "html" in part ? part.rules ?? "" : part.map(rulesOf).join("")
+
+/** Text as it may stand in quotes of a stylesheet: all but letters, digits and spaces by their code. */
+export const quoted = (text: string): string =>
+  `"${visibleText(text).replace(/[^a-z\d ]/giu, (char) => `\\${char.codePointAt(0)?.toString(16)} `)}"`
+
 /** The pattern of hidden characters, for a script that writes text in the browser: the first group has them. */
 export const hiddenCharacters: string = hidden.source
 
@@ -48,7 +57,10 @@ export const hiddenCharacters: string = hidden.source
 export const html = (strings: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Html => {
   const texts = strings.flatMap((text, index) => [text, render(parts[index])])
   // A join copies a table of megabytes in each template around it. Short texts that are added keep all their parts in memory.
-  return markup(texts.some((text) => text.length > 10_000) ? texts.reduce((all, text) => all + text) : texts.join(""))
+  return {
+    html: texts.some((text) => text.length > 10_000) ? texts.reduce((all, text) => all + text) : texts.join(""),
+    rules: rulesOf(parts)
+  }
 }
 
 /** What every page has. `head` follows the title: links, styles, a policy. */
@@ -118,6 +130,16 @@ button, select, input {
 button { cursor: pointer; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 svg { max-width: 100%; height: auto; }
+@media screen and (max-width: 600px) {
+  .rows :is(table, caption, tbody, tfoot) { display: block; }
+  .rows thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .rows :is(tbody, tfoot) > tr { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); column-gap: 16px; padding: 6px 0; border-bottom: 1px solid var(--line); }
+  .rows :is(tbody, tfoot) > tr > * { --left: 6.5rem; --width: 6rem; display: flow-root; grid-column: 1 / -1; padding: 1px 0 1px var(--left); border: 0; min-width: 0; text-align: left; white-space: normal; overflow-wrap: anywhere; }
+  .rows :is(tbody, tfoot) > tr > :first-child { padding: 1px 0; font-weight: 600; }
+  .rows :is(tbody, tfoot) > tr > td.number:is(.number + *, :has(+ .number)) { --left: 0px; --width: auto; grid-column: auto; text-align: right; white-space: nowrap; }
+  .rows td::before { content: var(--title); float: left; width: var(--width); max-width: 75%; margin-left: calc(-1 * var(--left)); white-space: normal; text-align: left; color: var(--muted); font: 15px/1.5 system-ui, sans-serif; }
+  .rows :is(tbody, tfoot) > tr > td:is(:empty, :has(> :empty)) { padding: 0; &::before { content: none; } }
+}
 @media print {
   :root { color-scheme: light; }
   body { max-width: none; padding: 0; font-size: 11px; }

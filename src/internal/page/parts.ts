@@ -1,5 +1,5 @@
 /** Parts of a page: tables and key figures. */
-import { type Html, html, markup } from "./html.ts"
+import { type Html, html, markup, quoted } from "./html.ts"
 
 /** A column of a table. */
 export interface Column<Row> {
@@ -16,12 +16,19 @@ export interface Quantity {
   readonly text: string
 }
 
-/** A table that scrolls sideways if it must. The first cell of a row is its heading, and `total` is the last row. */
+/**
+ * A table that scrolls sideways if it must. The first cell of a row is its heading, and `total` is the last row. In a narrow window a
+ * row is a block, except of a `grid`, whose numbers are read by rows and by columns.
+ */
 export const table = <Row>(
   label: string,
   columns: ReadonlyArray<Column<Row>>,
   rows: ReadonlyArray<Row>,
-  { caption, total }: { readonly caption?: Html; readonly total?: Row | undefined } = {}
+  { caption, isGrid = false, total }: {
+    readonly caption?: Html
+    readonly isGrid?: boolean | undefined
+    readonly total?: Row | undefined
+  } = {}
 ): Html => {
   const classes = columns.map(({ isNumber, isTime }) =>
     isNumber === true ? markup(` class="number"`) : isTime === true ? markup(` class="time"`) : undefined
@@ -39,7 +46,7 @@ export const table = <Row>(
       })
     }</tr>
 `
-  return html`<div class="scroll" role="region" tabindex="0" aria-label="${label}">
+  const found = html`<div class="scroll ${isGrid ? "grid" : "rows"}" role="region" tabindex="0" aria-label="${label}">
 <table>
 ${caption}<thead><tr>${columns.map(({ title }, at) => html`<th scope="col"${classes[at]}>${title}</th>`)}</tr></thead>
 <tbody>
@@ -51,27 +58,18 @@ ${line(total)}</tfoot>
   }</table>
 </div>
 `
+  return isGrid ? found : { ...found, rules: titles(label, columns) }
 }
 
 /**
- * Rules of a stylesheet by which a narrow window shows each row of the table with this label as a block: a line for each cell,
- * behind the title of its column.
+ * The titles of a table whose rows are blocks in a narrow window, as rules of a stylesheet: there each cell stands behind the title
+ * of its column. They are once in the page, not in each row.
  */
-export const blocks = (label: string, columns: ReadonlyArray<Pick<Column<never>, "title">>): string => {
-  const table = `[aria-label="${label}"] table`
-  return `@media screen and (max-width: 600px) {
-  ${table}, ${table} :is(caption, tbody, tr, th, td) { display: block; }
-  ${table} thead { position: absolute; clip-path: inset(50%); }
-  ${table} tbody tr { padding: 6px 0; border-bottom: 1px solid var(--line); }
-  ${table} tbody :is(th, td) { display: flow-root; padding: 1px 0 1px 7.5em; border: 0; min-width: 0; text-align: left; white-space: normal; overflow-wrap: anywhere; }
-  ${table} tbody :is(th, td)::before { float: left; width: 7em; margin-left: -7.5em; color: var(--muted); font-weight: 400; }
-${
-    columns.map(({ title }, at) => `  ${table} tbody :nth-child(${at + 1}):is(th, td)::before { content: "${title}"; }`)
-      .join("\n")
-  }
-}
+export const titles = (label: string, columns: ReadonlyArray<Pick<Column<never>, "title">>): string =>
+  `[aria-label=${quoted(label)}] td { ${
+    columns.map(({ title }, at) => at === 0 ? "" : `&:nth-child(${at + 1}) { --title: ${quoted(title)}; } `).join("")
+  }}
 `
-}
 
 /** Key figures side by side. `kind`: a class of the stylesheet, such as `bad`. `href`: the part of the page that it counts. */
 export const keyFigures = (

@@ -1,5 +1,6 @@
 /** The page of a sandbox as HTML, and what it adds to the stylesheet of all pages. */
 import { fileLinks, type Html, html, page } from "../../internal/page/html.ts"
+import { titles } from "../../internal/page/parts.ts"
 import type { FaultWhen } from "../faults/Fault.ts"
 import type { FakeAccess } from "../service/options.ts"
 import { faultButtons, faultGroups, faultTargets, faultTimes } from "./faults.ts"
@@ -38,11 +39,38 @@ const client = (companies: FakeAccess["companies"]): Html =>
 <pre id="environment" tabindex="0" aria-label="Lines for a shell"></pre>
 `
 
+const requestTitles = ["Time (UTC)", "Request", "Answer", "ms"]
+
+const punchTitles = [
+  "",
+  "Punch",
+  "User",
+  "Location",
+  "Clock-in",
+  "Clock-out",
+  "Wage",
+  "Tips",
+  "State",
+  "Notes",
+  "Modified"
+]
+
+const numbers = new Set(["ms", "Punch", "User", "Location", "Wage", "Tips"])
+
+const head = (titles: ReadonlyArray<string>): Html =>
+  html`<thead><tr>${
+    titles.map((title) =>
+      title === ""
+        ? html`<td></td>`
+        : html`<th scope="col"${numbers.has(title) ? html` class="number"` : undefined}>${title}</th>`
+    )
+  }</tr></thead>`
+
 const requests = html`<h2>Requests</h2>
 <p id="requests" class="muted">Loading …</p>
-<div class="scroll log" role="region" aria-label="Requests, the latest first" tabindex="0">
+<div class="scroll log rows" role="region" aria-label="Requests, the latest first" tabindex="0">
 <table>
-<thead><tr><th scope="col">Time (UTC)</th><th scope="col">Request</th><th scope="col">Answer</th><th scope="col" class="number">ms</th></tr></thead>
+${head(requestTitles)}
 <tbody id="log"></tbody>
 </table>
 </div>
@@ -92,12 +120,9 @@ const punches = (basePath: string): Html =>
 <label><input id="deleted" type="checkbox"> with deleted ones</label>
 <span id="page" role="status" class="muted"></span>
 </div>
-<div class="scroll" role="region" aria-label="Punches" tabindex="0">
+<div class="scroll rows" role="region" aria-label="Punches" tabindex="0">
 <table>
-<thead><tr><td></td><th scope="col" class="number">Punch</th><th scope="col" class="number">User</th>
-<th scope="col" class="number">Location</th><th scope="col">Clock-in</th><th scope="col">Clock-out</th>
-<th scope="col" class="number">Wage</th><th scope="col" class="number">Tips</th><th scope="col">State</th>
-<th scope="col">Notes</th><th scope="col">Modified</th></tr></thead>
+${head(punchTitles)}
 <tbody id="rows"></tbody>
 </table>
 </div>
@@ -129,14 +154,15 @@ ${field("approved", "Approved", "checkbox")}${field("deleted", "Deleted", "check
 `
 
 /** What the page adds to the stylesheet of all pages. */
-export const style = `body { max-width: 1340px; }
+export const style = `body { max-width: 1400px; }
 h3 { font-size: 1rem; margin: .75rem 0 .25rem; }
 .bar span { min-width: 0; overflow-wrap: anywhere; }
 #company { width: 9em; }
 .log { max-height: 320px; overflow-y: auto; border: 1px solid var(--line); }
-.log table { width: 100%; }
+.log tbody > tr { padding-inline: 8px; }
 .log td:first-child, .when { white-space: nowrap; }
 .when { font-size: 13px; }
+@media (min-width: 601px) { #punches :is(th, td) { padding-inline: 4px; } }
 #rows button { padding-block: 0; }
 .notes { min-width: 8em; overflow: hidden; overflow-wrap: anywhere; white-space: pre-wrap; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; }
 .groups { columns: 3 340px; column-gap: 24px; }
@@ -154,7 +180,7 @@ dialog h2 { margin-top: 0; }
 .fields input[type="checkbox"] { justify-self: start; }
 @media (max-width: 480px) {
   .fields { grid-template-columns: minmax(0, 1fr); }
-  .log th, .log td { padding: 4px 5px; }
-  .log .mono { font-size: 11px; }
 }
-`
+${titles("Requests, the latest first", requestTitles.map((title) => ({ title })))}${
+  titles("Punches", punchTitles.map((title) => ({ title })))
+}`

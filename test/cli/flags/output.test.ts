@@ -180,8 +180,9 @@ describe("--output of", () => {
     ["payroll due", "a.json", ["--json"]],
     ["payroll verify", "a.json", ["--json"]],
     // The mapping decides on its form.
-    ["payroll file", "a.json", []],
-    ["payroll file", "a.txt", []],
+    ...["json", "txt", "xml", "XML", "yaml", "asc", "imp", "001"].map((ending) =>
+      ["payroll file", `a.${ending}`, []] as const
+    ),
     ["report", "a.html", []]
   ])("%s to %s has the form of %j", ([name, file, flags]) =>
     inFake((folder) =>
@@ -218,6 +219,8 @@ describe("--output of", () => {
     ["payroll check", "a.xls", [], /ends like another form: this command writes table or csv or json/],
     ["payroll due", "a.ods", [], /ends like another form: this command writes table or json/],
     ["payroll file", "a.xlsx", [], /ends like another form: this command writes the text of its mapping/],
+    ["payroll file", "a.xml.gz", [], /ends like another form: this command writes the text of its mapping/],
+    ["list", "a.xml", [], /ends like another form/],
     ["export", "a.csv.gz", ["--format", "csv"], /ends like another form: this command writes ndjson or csv/]
   ])("%s to %s with %j is refused", ([name, file, flags, message]) =>
     inFake((folder) =>

@@ -4,7 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import { formatAge, formatNumber } from "../../../internal/page/amounts.ts"
 import { fileLinks, type Html, html, markup, page } from "../../../internal/page/html.ts"
-import { blocks, type Column, keyFigures, table } from "../../../internal/page/parts.ts"
+import { type Column, keyFigures, table, titles } from "../../../internal/page/parts.ts"
 import { FleetState } from "../../CompanyState.ts"
 import type { Pause } from "../../store/operator.ts"
 import {
@@ -238,7 +238,7 @@ export const style = `body { max-width: 1400px; }
 .error { min-width: 11em; max-width: 34em; overflow-wrap: anywhere; font-size: 13px; }
 #companies td:nth-child(2), #companies td:last-child { min-width: 11em; overflow-wrap: anywhere; }
 @media (min-width: 700px) { .figures { grid-template-columns: repeat(5, 1fr); } }
-${blocks("Runners", runnerColumns(0))}${blocks("Companies", companyColumns)}`
+${titles("Runners", runnerColumns(0))}${titles("Companies", companyColumns)}`
 
 /** Loads the page again every five seconds, and keeps what is scrolled and focused as it is. */
 export const script = `"use strict"
