@@ -26,38 +26,17 @@ interface PlanOptions {
   readonly ordered: boolean
 }
 
-export interface Plan {
-  /**
-   * The window whose next page to read, or `undefined` while there is none. `buffered` pages wait for the consumer;
-   * `isReady` if it can take one of them.
-   */
-  readonly next: (buffered: number, isReady: boolean) => Window | undefined
-  /**
-   * Records a page of a window that `next` returned, and returns the rows that the window owns. `last` are the rows of the
-   * last page of its query, in the order of time, if a survey read them.
-   */
-  readonly complete: (
-    window: Window,
-    page: DecodedPage<TimePunch>,
-    last?: ReadonlyArray<TimePunch>
-  ) => ReadonlyArray<TimePunch>
-  /** Whether every window is read and no page is in flight. */
-  readonly isDone: () => boolean
-  /** No unread row lies before this instant; infinite once all are read. */
-  readonly frontier: () => number
-  /** What a later run has to read. */
-  readonly unfinished: () => ReadonlyArray<Segment>
-}
-
 /** Pages to aim for in a window that cannot be cut: few enough to share, many enough that few pages are half empty. */
 const windowPages = 4
+
+export type Plan = ReturnType<typeof makePlan>
 
 /**
  * A plan for segments that do not overlap. The owner of a row is decided by its instant, so each row has one, in
  * whatever order rows come. Order only decides whether a window can be cut once it has begun, and whether it may stop
  * before its query ends.
  */
-export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions): Plan => {
+export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions) => {
   const { capacity, order, pageSize, workers } = options
   /** No page of these is in flight. */
   const open = makeOrderedList(segments.map(toWindow))
@@ -120,6 +99,10 @@ export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions)
     return window
   }
 
+  /**
+   * The window whose next page to read, or `undefined` while there is none. `buffered` pages wait for the consumer;
+   * `isReady` if it can take one of them.
+   */
   const next = (buffered: number, isReady: boolean): Window | undefined => {
     const occupied = active.size + buffered
     const waiting = open.first()
@@ -145,7 +128,15 @@ export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions)
   const lengthFor = ({ gte, rows, until }: Window): number =>
     Math.min(longest, (until - gte) * (windowPages * pageSize) / Math.max(rows, 1))
 
-  const complete: Plan["complete"] = (window, { cursor, rows }, last) => {
+  /**
+   * Records a page of a window that `next` returned, and returns the rows that the window owns. `last` are the rows of the
+   * last page of its query, in the order of time, if a survey read them.
+   */
+  const complete = (
+    window: Window,
+    { cursor, rows }: DecodedPage<TimePunch>,
+    last?: ReadonlyArray<TimePunch>
+  ): ReadonlyArray<TimePunch> => {
     active.delete(window)
     anyCompleted = true
     const inOrder = observe(window, rows, last)
@@ -164,10 +155,12 @@ export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions)
   return {
     next,
     complete,
+    /** Whether every window is read and no page is in flight. */
     isDone: () => open.items.length === 0 && active.size === 0,
+    /** No unread row lies before this instant; infinite once all are read. */
     frontier: () => Math.min(...unread().map(({ gte }) => gte)),
-    // With the windows that stopped early: the resumed run may be the one that finds rows unordered.
-    unfinished: () => {
+    /** What a later run has to read, with the windows that stopped early: it may be the one that finds rows unordered. */
+    unfinished: (): ReadonlyArray<Segment> => {
       const left = unread().map(segmentOf)
       return left.length === 0
         ? left
@@ -177,24 +170,17 @@ export const makePlan = (segments: ReadonlyArray<Segment>, options: PlanOptions)
 }
 
 /** A list sorted by `gte`; items with the same `gte` stay in the order in which they were added. */
-interface OrderedList<A> {
-  readonly add: (item: A) => void
-  /** The first item, which stays in the list. */
-  readonly first: () => A | undefined
-  readonly removeFirst: () => A | undefined
-  /** The items in order. */
-  readonly items: ReadonlyArray<A>
-}
-
-export const makeOrderedList = <A extends { readonly gte: number }>(initial: ReadonlyArray<A> = []): OrderedList<A> => {
+export const makeOrderedList = <A extends { readonly gte: number }>(initial: ReadonlyArray<A> = []) => {
   const items = initial.toSorted((a, b) => a.gte - b.gte)
   return {
-    add: (item) => {
+    add: (item: A): void => {
       const later = items.findIndex(({ gte }) => gte > item.gte)
       items.splice(later === -1 ? items.length : later, 0, item)
     },
+    /** The first item, which stays in the list. */
     first: () => items[0],
     removeFirst: () => items.shift(),
+    /** The items in order. */
     items
   }
 }

@@ -2,7 +2,7 @@
  * START HERE. A long range, in windows that are read at once. From a call of `backfill` to the segments and queries to read:
  * everything is validated before anything is sent.
  */
-import * as Context from "effect/Context"
+import type * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -11,11 +11,10 @@ import * as Schema from "effect/Schema"
 import { BackfillError, type BackfillFilter, type BackfillOptions, BackfillSegment } from "../Backfill.ts"
 import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
-import { fetchRows } from "../listing/fetch.ts"
 import { buildQuery, checkOptions, invalid, validateCount } from "../listing/request.ts"
 import { decodePunches } from "../listing/rows.ts"
 import { type Client, pageSizeOf, type Run, runOptions, settingsOf } from "../listing/run.ts"
-import { RunSpelling, spelled } from "../listing/spelling.ts"
+import { spelledPages } from "../listing/spelling.ts"
 import type { Fetch } from "../listing/walk.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
 import { fingerprint, type Segment, segmentOf, textOf } from "../Segment.ts"
@@ -121,12 +120,7 @@ const validateCall = (
           pageSize
         )
         if (Result.isFailure(part)) return () => Effect.fail(part.failure)
-        return spelled(
-          client,
-          Context.get(context, RunSpelling),
-          { ...part.success, contradicted },
-          (query, cursor, index) => fetchRows(run, decodePunches, query, cursor, index)
-        )
+        return spelledPages(run, context, decodePunches, { ...part.success, contradicted })
       }
     const readerOf = (run: Run): Reader => {
       const fetch = fetchWith(run)

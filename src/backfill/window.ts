@@ -30,7 +30,7 @@ const makeWindow = (
   gte: number,
   until: number,
   inclusive: boolean,
-  known: Pick<Window, "forecast" | "ends">
+  { ends, forecast }: Partial<Pick<Window, "forecast" | "ends">> = {}
 ): Window => ({
   gte,
   until,
@@ -39,15 +39,12 @@ const makeWindow = (
   cursor: Option.none(),
   rows: 0,
   latest: -Infinity,
-  forecast: known.forecast,
-  ends: known.ends
+  forecast,
+  ends
 })
 
 export const toWindow = (segment: Segment): Window => ({
-  ...makeWindow(segment.gte.epochMilliseconds, segment.until.epochMilliseconds, segment.inclusive, {
-    forecast: undefined,
-    ends: undefined
-  }),
+  ...makeWindow(segment.gte.epochMilliseconds, segment.until.epochMilliseconds, segment.inclusive),
   queriedUntil: (segment.queriedUntil ?? segment.until).epochMilliseconds,
   cursor: segment.cursor
 })

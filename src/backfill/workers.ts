@@ -3,6 +3,7 @@ import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import { memoize } from "effect/Function"
 import type * as Pull from "effect/Pull"
 import * as Stream from "effect/Stream"
 import type { ListError } from "../ApiError.ts"
@@ -66,7 +67,6 @@ export const backfill = (
     const plan = makePlan(segments, { workers, pageSize, order, ordered, capacity: workers * pagesPerWorker[order] })
     const buffer = makeReorderBuffer<PageRows>()
     const condition = makeCondition()
-    const readers = new WeakMap<Window, ReturnType<typeof follow<TimePunch>>>()
     let failure: ListError | undefined
     let exit: Exit.Exit<void, BackfillError> | undefined
 
@@ -80,12 +80,9 @@ export const backfill = (
     const nextWindow = (): Window | typeof done | undefined =>
       plan.isDone() || failure !== undefined ? done : plan.next(buffer.size(), isReady())
 
-    const readPage = (window: Window) => {
-      const read = readers.get(window) ??
-        follow({ companyId, from: window.cursor, maxPages: Infinity, fetch: reader.fetch(window) })
-      readers.set(window, read)
-      return read(window.cursor)
-    }
+    const readerOf = memoize((window: Window) =>
+      follow({ companyId, from: window.cursor, maxPages: Infinity, fetch: reader.fetch(window) })
+    )
 
     /** Synchronous, so that interruption finds a page either complete and buffered, or its window unfinished. */
     const complete = (window: Window, page: DecodedPage<TimePunch>, last?: ReadonlyArray<TimePunch>): void => {
@@ -102,7 +99,7 @@ export const backfill = (
       while (true) {
         const window = yield* condition.waitUntil(nextWindow)
         if (window === done) return
-        complete(window, yield* readPage(window))
+        complete(window, yield* readerOf(window)(window.cursor))
       }
     }).pipe(
       Effect.catch((error) =>
@@ -143,42 +140,29 @@ export const backfill = (
 }
 
 /** Holds completed pages until no unread page can come before them. */
-interface ReorderBuffer<A> {
-  /** Adds a page at a position; pages at the same position stay in the order in which they were added. */
-  readonly put: (position: number, page: A) => void
-  /** Whether `next` returns a page for this frontier. */
-  readonly isReady: (frontier: number) => boolean
-  /** Removes the first page and returns it, unless its position is beyond `frontier`, the first unread one. */
-  readonly next: (frontier: number) => A | undefined
-  /** Number of pages in the buffer. */
-  readonly size: () => number
-}
-
-export const makeReorderBuffer = <A>(): ReorderBuffer<A> => {
+export const makeReorderBuffer = <A>() => {
   const pages = makeOrderedList<{ readonly gte: number; readonly page: A }>()
+  /** Whether `next` returns a page for this frontier. */
   const isReady = (frontier: number): boolean => {
     const first = pages.first()
     return first !== undefined && first.gte <= frontier
   }
   return {
-    put: (position, page) => pages.add({ gte: position, page }),
+    /** Adds a page at a position; pages at the same position stay in the order in which they were added. */
+    put: (position: number, page: A): void => pages.add({ gte: position, page }),
     isReady,
-    next: (frontier) => isReady(frontier) ? pages.removeFirst()?.page : undefined,
+    /** Removes the first page and returns it, unless its position is beyond `frontier`, the first unread one. */
+    next: (frontier: number): A | undefined => isReady(frontier) ? pages.removeFirst()?.page : undefined,
+    /** Number of pages in the buffer. */
     size: () => pages.items.length
   }
 }
 
 /** Waits on state that only changes synchronously, so that no change falls between a look at the state and the wait. */
-interface Condition {
-  /** Calls `find` now and after every `notifyAll`, until it returns a value. The longest waiter is served first. */
-  readonly waitUntil: <A>(find: () => A | undefined) => Effect.Effect<A>
-  /** Calls the `find` of every waiter again. */
-  readonly notifyAll: () => void
-}
-
-export const makeCondition = (): Condition => {
+export const makeCondition = () => {
   const waiters = new Set<() => void>()
   return {
+    /** Calls `find` now and after every `notifyAll`, until it returns a value. The longest waiter is served first. */
     waitUntil: <A>(find: () => A | undefined) =>
       Effect.callback<A>((resume) => {
         const check = () => {
@@ -194,6 +178,7 @@ export const makeCondition = (): Condition => {
           waiters.delete(check)
         })
       }),
+    /** Calls the `find` of every waiter again. */
     notifyAll: () => {
       for (const check of waiters) check()
     }

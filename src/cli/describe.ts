@@ -69,79 +69,73 @@ interface Description {
   readonly message?: string
 }
 
+const advise = (code: ExitCode, ...advice: ReadonlyArray<string>) => ({ code, advice })
+
 const describe = (error: ExpectedError): Description => {
   switch (error._tag) {
     case "InvalidRequest":
-      return { code: codeOfKind[error.kind], advice: [], message: flagMessage(error.field, error.detail) }
+      return { ...advise(codeOfKind[error.kind]), message: flagMessage(error.field, error.detail) }
     case "ConfigError":
       return {
-        code: codeOf[error._tag],
-        advice: ["Settings are read from the environment: see time-punches help environment, and time-punches doctor."],
+        ...advise(
+          codeOf[error._tag],
+          "Settings are read from the environment: see time-punches help environment, and time-punches doctor."
+        ),
         message: settingMessage(error)
       }
     case "UnexpectedStatus":
-      return {
-        code: codeOfKind[error.kind],
-        advice: [
-          adviceOf(error),
-          ...(error.status === 404
-            ? [`The client appends /v2/company/${error.companyId}/time_punches to it.`]
-            : [])
-        ]
-      }
+      return advise(
+        codeOfKind[error.kind],
+        adviceOf(error),
+        ...(error.status === 404 ? [`The client appends /v2/company/${error.companyId}/time_punches to it.`] : [])
+      )
     case "UnprocessableEntity":
-      return {
-        code: codeOfKind[error.kind],
-        advice: [`${getAdvice(error)}${isCursorRejected(error) ? " Leave --cursor out; an export needs --force." : ""}`]
-      }
+      return advise(
+        codeOfKind[error.kind],
+        `${getAdvice(error)}${isCursorRejected(error) ? " Leave --cursor out; an export needs --force." : ""}`
+      )
     case "UnwritablePunch":
-      return { code: codeOf[error._tag], advice: ["Run time-punches doctor to find the cause."] }
+      return advise(codeOf[error._tag], "Run time-punches doctor to find the cause.")
     case "SumOverflow":
-      return {
-        code: codeOf[error._tag],
-        advice: ["Look at the amounts of that punch. If they are right, sum fewer punches at a time."]
-      }
+      return advise(
+        codeOf[error._tag],
+        "Look at the amounts of that punch. If they are right, sum fewer punches at a time."
+      )
     case "MissingDayRule":
-      return {
-        code: codeOf[error._tag],
-        advice: ["Add it and its zone to the file of --zone-file: without one, its punches belong to no local day."]
-      }
+      return advise(
+        codeOf[error._tag],
+        "Add it and its zone to the file of --zone-file: without one, its punches belong to no local day."
+      )
     case "PeriodClosed":
-      return {
-        code: codeOf[error._tag],
-        advice: [
-          `Close another period, or correct that one. If you corrected a zone, add --accept edge: the new close then begins where close ${error.close} ends.`
-        ]
-      }
+      return advise(
+        codeOf[error._tag],
+        `Close another period, or correct that one. If you corrected a zone, add --accept edge: the new close then begins where close ${error.close} ends.`
+      )
     case "UnknownClose":
-      return { code: codeOf[error._tag], advice: ["time-punches payroll list lists the closes and their revisions."] }
+      return advise(codeOf[error._tag], "time-punches payroll list lists the closes and their revisions.")
     case "CloseChanged":
-      return { code: codeOf[error._tag], advice: ["Nothing was written. Run the same command again."] }
+      return advise(codeOf[error._tag], "Nothing was written. Run the same command again.")
     case "OutcomeUnknown":
-      return {
-        code: codeOf[error._tag],
-        advice: [
-          checkDatabase,
-          ...error.revisions.map((id) =>
-            `Then time-punches payroll show ${id} says whether it was written, and what is due.`
-          )
-        ]
-      }
+      return advise(
+        codeOf[error._tag],
+        checkDatabase,
+        ...error.revisions.map((id) =>
+          `Then time-punches payroll show ${id} says whether it was written, and what is due.`
+        )
+      )
     case "VerificationFailed":
-      return {
-        code: codeOf[error._tag],
-        advice: [
-          error.revisions.length === 0
-            ? "The history was pruned, or begins after them. The record is as it was; to verify closes, keep the history longer."
-            : "Nothing was written. Look at these people before anything is paid; payroll correct --accept rules corrects after a release with other rules."
-        ]
-      }
+      return advise(
+        codeOf[error._tag],
+        error.revisions.length === 0
+          ? "The history was pruned, or begins after them. The record is as it was; to verify closes, keep the history longer."
+          : "Nothing was written. Look at these people before anything is paid; payroll correct --accept rules corrects after a release with other rules."
+      )
     case "SyncError":
       return describeSync(error)
     case "FleetError":
       return {
         ...(error.reason._tag === "Store"
-          ? { code: exitCode.system, advice: [databaseAdvice(error.reason.cause)] }
+          ? advise(exitCode.system, databaseAdvice(error.reason.cause))
           : fleetEnds[error.reason._tag]),
         message: printable(error.reason.detail)
       }
@@ -151,8 +145,7 @@ const describe = (error: ExpectedError): Description => {
     case "MigrationError":
       if (isOtherSchema(error.cause)) return describeSchema(error.cause)
       return {
-        code: codeOf[error._tag],
-        advice: [databaseAdvice(error)],
+        ...advise(codeOf[error._tag], databaseAdvice(error)),
         message: error._tag === "SqlError"
           ? `the database failed: ${printable(messageOf(error))}${explained(error)}`
           : `the database failed: ${printable(error.message)}`
@@ -160,7 +153,7 @@ const describe = (error: ExpectedError): Description => {
     case "PlatformError":
       return { code: codeOf[error._tag], ...describeFileError(error) }
     default:
-      return { code: codeOfError(error._tag, error.kind), advice: [adviceOf(error)] }
+      return advise(codeOfError(error._tag, error.kind), adviceOf(error))
   }
 }
 
@@ -171,27 +164,24 @@ const adviceOf = (error: ListError): string =>
 const describeSync = ({ companyId, reason }: SyncError): Description => {
   switch (reason._tag) {
     case "Checkpoint":
-      return {
-        code: exitCode.configuration,
-        advice: [
-          "Nothing was sent. Restore the checkpoint of the company in time_punches_sync, or set it to NULL to load everything again."
-        ]
-      }
+      return advise(
+        exitCode.configuration,
+        "Nothing was sent. Restore the checkpoint of the company in time_punches_sync, or set it to NULL to load everything again."
+      )
     case "NewerCheckpoint":
       return {
-        message: printable(`the checkpoint of company ${companyId} cannot be read: ${reason.detail}`),
-        code: exitCode.data,
-        advice: ["Use that release. The copy is as it was, and nothing was sent."]
+        ...advise(exitCode.data, "Use that release. The copy is as it was, and nothing was sent."),
+        message: printable(`the checkpoint of company ${companyId} cannot be read: ${reason.detail}`)
       }
     case "CursorLost":
-      return { code: exitCode.data, advice: ["The next sync begins the run again."] }
+      return advise(exitCode.data, "The next sync begins the run again.")
     case "TooManyMissing":
-      return {
-        code: exitCode.data,
-        advice: ["Check the permissions of the credential. If the rows are really missing, --allow-missing marks them."]
-      }
+      return advise(
+        exitCode.data,
+        "Check the permissions of the credential. If the rows are really missing, --allow-missing marks them."
+      )
     case "Superseded":
-      return { code: exitCode.system, advice: ["Another sync of this company runs: stop one of them."] }
+      return advise(exitCode.system, "Another sync of this company runs: stop one of them.")
     case "Store": {
       const { cause, detail } = reason
       if (isOtherSchema(cause)) return describeSchema(cause)
@@ -199,13 +189,11 @@ const describeSync = ({ companyId, reason }: SyncError): Description => {
         // Not only a sync reads a copy.
         message: printable(`the copy of company ${companyId} failed: ${detail}`),
         ...(Schema.isSchemaError(cause)
-          ? {
-            code: exitCode.data,
-            advice: [
-              "Something else writes into the tables of the copy: time-punches doctor --database … --full finds it."
-            ]
-          }
-          : { code: exitCode.system, advice: [databaseAdvice(cause)] })
+          ? advise(
+            exitCode.data,
+            "Something else writes into the tables of the copy: time-punches doctor --database … --full finds it."
+          )
+          : advise(exitCode.system, databaseAdvice(cause)))
       }
     }
   }
@@ -214,8 +202,8 @@ const describeSync = ({ companyId, reason }: SyncError): Description => {
 const checkDatabase = "Check the database: its address, its rights, its space, and who has locked it."
 
 const fleetEnds: { readonly [R in Exclude<FleetError["reason"]["_tag"], "Store">]: Omit<Description, "message"> } = {
-  NotMigrated: { code: exitCode.data, advice: [] },
-  AlreadyRunning: { code: exitCode.system, advice: ["Give each process its own --name; a file has one process."] }
+  NotMigrated: advise(exitCode.data),
+  AlreadyRunning: advise(exitCode.system, "Give each process its own --name; a file has one process.")
 }
 
 /** What the code of the system means, if the file of a database could not be opened: the same words as for other files. */

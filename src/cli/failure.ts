@@ -125,9 +125,12 @@ export const kindOf: { readonly [E in ListError as E["_tag"]]: E["kind"] } = {
   UnexpectedStatus: "answer"
 }
 
+/** A failure by the name of its exit code. */
+export const failure = (code: keyof typeof exitCode, message: string, ...advice: ReadonlyArray<string>) =>
+  new CommandFailure({ message, advice, code: exitCode[code] })
+
 /** The command was called wrongly. */
-export const usage = (message: string, ...advice: ReadonlyArray<string>) =>
-  new CommandFailure({ message, advice, code: exitCode.usage })
+export const usage = (message: string, ...advice: ReadonlyArray<string>) => failure("usage", message, ...advice)
 
 /** The same as a result. */
 export const refused = (message: string, ...advice: ReadonlyArray<string>) => Result.fail(usage(message, ...advice))
@@ -193,20 +196,18 @@ export const byCode: Partial<Record<string, Reason>> = {
 /** What stopped a step that expects no failure, such as the loading of a module: no more files may be open, or the folder is gone. */
 export const systemFailureOf = (defect: unknown): Option.Option<CommandFailure> =>
   Option.exists(errorCode(defect), (code) => code === "EMFILE" || code === "ENFILE")
-    ? Option.some(
-      new CommandFailure({ message: tooManyOpen.what, advice: [tooManyOpen.advice], code: exitCode.system })
-    )
+    ? Option.some(failure("system", tooManyOpen.what, tooManyOpen.advice))
     : noFolderOf(defect)
 
 /** Without its folder a process can resolve no relative path. */
 export const noFolderOf = (cause: unknown): Option.Option<CommandFailure> =>
   cause instanceof Error && "syscall" in cause && cause.syscall === "uv_cwd"
     ? Option.some(
-      new CommandFailure({
-        message: "the folder in which this command runs was removed, or may not be entered",
-        advice: ["Change to another folder, then try again."],
-        code: exitCode.system
-      })
+      failure(
+        "system",
+        "the folder in which this command runs was removed, or may not be entered",
+        "Change to another folder, then try again."
+      )
     )
     : Option.none()
 
@@ -216,11 +217,7 @@ export const errorCode = (cause: unknown): Option.Option<string> =>
 
 /** A server could not begin to listen. `where` names its port. */
 export const cannotListen = (where: string, cause: unknown, advice: string) =>
-  new CommandFailure({
-    message: `cannot listen on ${where}: ${Option.getOrElse(errorCode(cause), () => "refused")}`,
-    advice: [advice],
-    code: exitCode.system
-  })
+  failure("system", `cannot listen on ${where}: ${Option.getOrElse(errorCode(cause), () => "refused")}`, advice)
 
 /** One line that names the file and the reason, and the advice for that reason. */
 export const describeFileError = (

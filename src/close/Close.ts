@@ -1,4 +1,5 @@
 /** START HERE. A period of a copy that is closed, corrected and voided, as a record of revisions that is only added to. */
+import * as Arr from "effect/Array"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
@@ -171,25 +172,22 @@ export const create = (
       }
       const found: Record<string, number> = {}
       for (const { kind } of issues) found[kind] = (found[kind] ?? 0) + 1
-      if (open.length > 0) found["gap"] = open.length
-      if (staleness !== undefined) found["stale"] = 1
-      if (missedDeletions !== undefined) found["deletionsUnseen"] = 1
-      if (oldVersion !== undefined) found["version"] = 1
-      if (marks.length > 0) found["unknownMark"] = marks.length
-      if (sums.rows.length === 0) found["empty"] = 1
+      const ofCopy: ReadonlyArray<readonly [kind: Blocker, lines: ReadonlyArray<string>, count?: number]> = [
+        ["gap", gapLines(open), open.length],
+        ["stale", Arr.fromNullishOr(staleness)],
+        ["deletionsUnseen", Arr.fromNullishOr(missedDeletions)],
+        ["version", Arr.fromNullishOr(oldVersion)],
+        ["unknownMark", marks.map(markText)],
+        ["empty", [], sums.rows.length === 0 ? 1 : 0]
+      ]
+      for (const [kind, lines, count = lines.length] of ofCopy) if (count > 0) found[kind] = count
       const left = Object.entries(found).filter(([kind]) => !accept.has(kind))
       if (left.length > 0) {
         return yield* new NotReady({
           companyId: company,
           found: Object.fromEntries(left),
           issues: issues.filter(({ kind }) => !accept.has(kind)).map(PeriodCheck.issueOf),
-          details: [
-            ...(accept.has("gap") ? [] : gapLines(open)),
-            ...(staleness === undefined || accept.has("stale") ? [] : [staleness]),
-            ...(missedDeletions === undefined || accept.has("deletionsUnseen") ? [] : [missedDeletions]),
-            ...(oldVersion === undefined || accept.has("version") ? [] : [oldVersion]),
-            ...(accept.has("unknownMark") ? [] : marks.map(markText))
-          ]
+          details: ofCopy.flatMap(([kind, lines]) => accept.has(kind) ? [] : lines)
         })
       }
       const edges = terms.locations.filter(({ begins }) => Option.isSome(begins)).length

@@ -119,7 +119,7 @@ export const difference = (revision: CloseSums, previous: CloseSums): CloseSums 
     const known = one ?? other
     if (known === undefined) break
     const amounts = Amounts.subtract(amountsOf(one), amountsOf(other))
-    const row = rowOf(known, amounts, { over: between("over", one, other), double: between("double", one, other) })
+    const row = rowOf(known, amounts, combined(one, other, -1))
     if (!Amounts.isZero(amounts) || !isZero(row.over) || !isZero(row.double)) rows.push(row)
     if (order <= 0) at++
     if (order >= 0) place++
@@ -135,21 +135,21 @@ interface Excess {
   readonly double: Option.Option<Duration.Duration>
 }
 
-const between = <Name extends string>(
-  name: Name,
-  one: { readonly [N in Name]: Option.Option<Duration.Duration> } | undefined,
-  other: { readonly [N in Name]: Option.Option<Duration.Duration> } | undefined
-): Option.Option<Duration.Duration> => {
-  const [now, then] = [one?.[name] ?? Option.none(), other?.[name] ?? Option.none()]
-  return Option.map(Option.orElse(now, () => then), () => Duration.millis(excessMillis(now) - excessMillis(then)))
-}
+const noExcess: Excess = { over: Option.none(), double: Option.none() }
+
+/** One with the other added, or taken away. */
+const combined = (one: Excess = noExcess, other: Excess = noExcess, sign: 1 | -1): Excess => ({
+  over: combinedTime(one.over, other.over, sign),
+  double: combinedTime(one.double, other.double, sign)
+})
+
+const combinedTime = (one: Excess["over"], other: Excess["over"], sign: 1 | -1): Excess["over"] =>
+  Option.map(Option.orElse(one, () => other), () => Duration.millis(excessMillis(one) + sign * excessMillis(other)))
 
 const isZero = (excess: Option.Option<Duration.Duration>): boolean => excessMillis(excess) === 0
 
 /** Whether two revisions have the same sums. @internal */
-export const equals = (one: CloseSums, other: CloseSums): boolean => {
-  return difference(one, other).rows.length === 0
-}
+export const equals = (one: CloseSums, other: CloseSums): boolean => difference(one, other).rows.length === 0
 
 /** Sums without a punch, such as those before the first revision. @internal */
 export const empty: CloseSums = { rows: [] }
@@ -172,12 +172,8 @@ export interface PersonSums extends Excess {
 export const byPerson = ({ rows }: CloseSums): ReadonlyArray<PersonSums> => {
   const people = new Map<UserId, { readonly amounts: Amounts.Amounts } & Excess>()
   for (const { userId, ...row } of rows) {
-    const known = people.get(userId) ?? { amounts: Amounts.zero, over: Option.none(), double: Option.none() }
-    people.set(userId, {
-      amounts: Amounts.add(known.amounts, Amounts.of(row)),
-      over: plus(known.over, row.over),
-      double: plus(known.double, row.double)
-    })
+    const known = people.get(userId) ?? { amounts: Amounts.zero, ...noExcess }
+    people.set(userId, { amounts: Amounts.add(known.amounts, Amounts.of(row)), ...combined(known, row, 1) })
   }
   return Array.from(people, ([userId, { amounts: { cost, net, punches, tips }, double, over }]) => ({
     userId,
@@ -189,12 +185,6 @@ export const byPerson = ({ rows }: CloseSums): ReadonlyArray<PersonSums> => {
     tips
   })).toSorted((one, other) => one.userId - other.userId)
 }
-
-const plus = (
-  one: Option.Option<Duration.Duration>,
-  other: Option.Option<Duration.Duration>
-): Option.Option<Duration.Duration> =>
-  Option.map(Option.orElse(other, () => one), () => Duration.millis(excessMillis(one) + excessMillis(other)))
 
 /** A row while it is summed; times in milliseconds. */
 interface RunningRow {
@@ -240,11 +230,12 @@ export const withoutDetail = (rows: ReadonlyArray<DetailedRow>): CloseSums => {
   const whole = new Map<string, CloseRow>()
   for (const { date: _date, punchId: _punchId, ...row } of rows) {
     const known = whole.get(keyOf(row))
-    const sums = known === undefined ? row : rowOf(row, Amounts.add(Amounts.of(known), Amounts.of(row)), {
-      over: plus(known.over, row.over),
-      double: plus(known.double, row.double)
-    })
-    whole.set(keyOf(row), sums)
+    whole.set(
+      keyOf(row),
+      known === undefined
+        ? row
+        : rowOf(row, Amounts.add(Amounts.of(known), Amounts.of(row)), combined(known, row, 1))
+    )
   }
   return { rows: [...whole.values()].toSorted(compareKeys) }
 }

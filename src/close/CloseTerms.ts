@@ -254,7 +254,10 @@ export const termsOf = (options: CloseTermsOptions): CloseTerms => {
 }
 
 /** The entry of a location: its own, or the one that stands for every other. @internal */
-export const getLocation = ({ locations }: CloseTerms, locationId: LocationId): CloseLocation | undefined =>
+export const getLocation = (
+  { locations }: CloseTerms,
+  locationId: LocationId | undefined
+): CloseLocation | undefined =>
   locations.find((each) => Option.contains(each.locationId, locationId)) ??
     locations.find((each) => Option.isNone(each.locationId))
 
@@ -461,8 +464,7 @@ export const alignEdges = (terms: CloseTerms, others: ReadonlyArray<CloseTerms>)
     const end = Math.max(...ends)
     // A beginning at or after the own end would leave no instant: the two overlap, and are refused as such.
     if (end === own.from || end >= own.to || Math.abs(end - own.from) >= edgeMillis) return []
-    const known = locationId === undefined ? undefined : getLocation(terms, locationId)
-    const location = known ?? terms.locations.find((each) => Option.isNone(each.locationId))
+    const location = getLocation(terms, locationId)
     if (location === undefined) return []
     return [{
       ...location,

@@ -9,7 +9,6 @@ import { isSqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import type { CompanyId } from "../Ids.ts"
 import { retried } from "../internal/sql/transaction.ts"
-import type { Mark } from "../internal/wire/mark.ts"
 import { failedWith, inOneState, opened } from "../sql/connection.ts"
 import { readKnown, unavailable } from "../sql/known.ts"
 import { missedDeletions, readCheckpoint, versionsOf } from "../sync/Checkpoint.ts"
@@ -29,20 +28,7 @@ export interface CopiedBooks extends Books {
 }
 
 /** What is read of the copy. */
-interface Copy {
-  /** Since when its history is known. */
-  readonly since: DateTime.Utc
-  /** The instant of its last commit. */
-  readonly at: DateTime.Utc
-  /** When the last complete pass began, by the service's clock. */
-  readonly passBegan: DateTime.Utc | undefined
-  /** Why it may have punches that were deleted; `undefined` if it has none as far as is known. */
-  readonly missedDeletions: string | undefined
-  /** Why its amounts may be in whole units; `undefined` if they are not as far as is known. */
-  readonly oldVersion: string | undefined
-  /** Fields that take away by their name, and that this release does not read. */
-  readonly marks: ReadonlyArray<Mark>
-}
+type Copy = Effect.Success<ReturnType<typeof readCopy>>
 
 /** The tables of this release: a later one may record what this one would sum in another way. */
 export const openTables = (company: CompanyId) =>
@@ -76,11 +62,14 @@ const readCopy = Effect.fnUntraced(function*({ company, database }: CloseTables)
   const { last, passBegan, since } = known
   if (since === undefined) return yield* unavailable(company, known)
   return {
+    /** Since when its history is known. */
     since: DateTime.makeUnsafe(since),
+    /** The instant of its last commit. */
     at: DateTime.makeUnsafe(last),
+    /** When the last complete pass began, by the service's clock. */
     passBegan: passBegan === undefined ? undefined : DateTime.makeUnsafe(passBegan),
     ...yield* readDoubts({ company, database })
-  } satisfies Copy
+  }
 })
 
 /** A checkpoint that was set to NULL, or cannot be read, says nothing: the sync itself refuses it. */
@@ -94,8 +83,11 @@ const readDoubts = ({ company, database: { dialect: { bigint, tables }, sql } }:
         : undefined
       const versions = checkpoint && versionsOf(checkpoint)
       return {
+        /** Why it may have punches that were deleted; `undefined` if it has none as far as is known. */
         missedDeletions: checkpoint && missedDeletions(checkpoint),
+        /** Why its amounts may be in whole units; `undefined` if they are not as far as is known. */
         oldVersion: versions?.isRefused === true ? versions.warning : undefined,
+        /** Fields that take away by their name, and that this release does not read. */
         marks: checkpoint?.marks ?? []
       }
     }

@@ -1,45 +1,18 @@
 /** What `PunchCopy.purge` would erase of a company: its punches, its history, and its closes with their money. */
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import type { CompanyId } from "../Ids.ts"
 import { numberOf } from "../internal/sql/dialect.ts"
 import { failedWith, opened } from "../sql/connection.ts"
-import type { SyncError } from "../sync/SyncError.ts"
-import { CloseNumber, type RevisionId } from "./ids.ts"
+import { CloseNumber } from "./ids.ts"
 import * as RevisionName from "./RevisionName.ts"
 import { nameOf, readTotals } from "./rows.ts"
 
-/** One revision of a close, with the sums of its rows. A void has none. */
-export interface HeldRevision {
-  /** Its name, such as `7.2`. */
-  readonly revision: RevisionId
-  readonly isVoid: boolean
-  /** In cents. */
-  readonly cost: number
-  /** In cents. */
-  readonly tips: number
-}
-
-export interface HeldClose {
-  readonly close: CloseNumber
-  /** `None` if the terms of the close cannot be read. */
-  readonly period: Option.Option<{ readonly first: string; readonly last: string }>
-  readonly revisions: ReadonlyArray<HeldRevision>
-}
-
 /** What the copy holds of a company. */
-export interface Holdings {
-  readonly company: CompanyId
-  /** Whether it holds anything: a row, a close, or at least a checkpoint. */
-  readonly isCopy: boolean
-  readonly punches: number
-  /** Versions that later ones have replaced. */
-  readonly versions: number
-  readonly closes: ReadonlyArray<HeldClose>
-}
+export type Holdings = Effect.Success<ReturnType<typeof holdingsOf>>
+
+export type HeldClose = Holdings["closes"][number]
 
 const PeriodText = Schema.fromJsonString(Schema.Struct({ first: Schema.String, last: Schema.String }))
 
@@ -49,7 +22,7 @@ const readPeriod = Schema.decodeUnknownOption(PeriodText)
  * Counts what the copy holds of a company. In a transaction no close is written until its end. It reads neither checkpoints nor
  * whole closes, so that a damaged copy can be erased too. @internal
  */
-export const holdingsOf = (company: CompanyId): Effect.Effect<Holdings, SyncError, SqlClient> =>
+export const holdingsOf = (company: CompanyId) =>
   Effect.gen(function*() {
     const database = yield* opened(company)
     const { dialect: { bigint, forUpdate, tables }, sql } = database
@@ -70,12 +43,16 @@ export const holdingsOf = (company: CompanyId): Effect.Effect<Holdings, SyncErro
       const versions = numberOf(counts?.["versions"])
       return {
         company,
+        /** Whether it holds anything: a row, a close, or at least a checkpoint. */
         isCopy: known.length + punches + versions + closes.length > 0,
         punches,
+        /** Versions that later ones have replaced. */
         versions,
         closes: closes.map(({ close_id: close, terms }) => ({
           close: CloseNumber.make(numberOf(close)),
+          /** `None` if the terms of the close cannot be read. */
           period: readPeriod(terms),
+          /** With the sums of their rows, in cents. A void has none. */
           revisions: revisions.filter(({ close_id }) => numberOf(close_id) === numberOf(close)).map((row) => {
             const sum = totals.get(idOf(row))
             return {

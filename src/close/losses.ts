@@ -7,10 +7,8 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import type { UserId } from "../Ids.ts"
-import { numberOf } from "../internal/sql/dialect.ts"
-import { missingPlace, punchesOf, rowColumns } from "../sql/row.ts"
+import { type PunchState, punchStatesOf, rowColumns } from "../sql/row.ts"
 import type { SyncError } from "../sync/SyncError.ts"
-import type { TimePunch } from "../TimePunch.ts"
 import type { CopiedBooks } from "./books.ts"
 import { contains, queryWindow } from "./CloseTerms.ts"
 import type { CloseNumber } from "./ids.ts"
@@ -95,7 +93,7 @@ const lostSince = Effect.fnUntraced(function*(
     Stream.filter((punch) => isWanted(punch.userId) && isWithin(punch)),
     Stream.runCollect
   )
-  const causeOf = (userId: UserId, row: CopiedPunch | undefined): LossCause => {
+  const causeOf = (userId: UserId, row: PunchState | undefined): LossCause => {
     if (row === undefined || row.isMissing) return "missing"
     if (row.punch.deleted) return "deleted"
     return isWithin(row.punch) && row.punch.userId === userId ? "edited" : "moved"
@@ -109,20 +107,14 @@ const lostSince = Effect.fnUntraced(function*(
   return then.map(({ id, userId }) => ({ userId, cause: causeOf(userId, byId.get(id)) }))
 })
 
-/** A punch as the copy has it now. */
-interface CopiedPunch {
-  readonly isMissing: boolean
-  readonly punch: TimePunch
-}
-
+/** Punches as the copy has them now. */
 const readRows = (
   { company, database: { dialect, sql } }: CloseTables,
   condition: Statement.Fragment
-): Effect.Effect<ReadonlyArray<CopiedPunch>, SqlError | SyncError> =>
+): Effect.Effect<ReadonlyArray<PunchState>, SqlError | SyncError> =>
   Effect.gen(function*() {
     const rows = yield* sql`SELECT ${rowColumns(dialect)}
       FROM ${dialect.tables.rows}
       WHERE company_id = ${dialect.bigint(company)} AND ${condition}`.values
-    const punches = yield* Effect.fromResult(punchesOf(company, rows))
-    return punches.map((punch, at) => ({ isMissing: numberOf(rows[at]?.[missingPlace]) === 1, punch }))
+    return yield* Effect.fromResult(punchStatesOf(company, rows))
   })

@@ -16,6 +16,7 @@ import { detailOf, insertFile, readFiles } from "./files.ts"
 import type { RevisionId } from "./ids.ts"
 import { foundIn, revisionNamed, storedOf } from "./read.ts"
 import { type ActiveRevision, activeRevisions, getVoid, type RecordedRevision } from "./Revision.ts"
+import type { StoredClose } from "./rows.ts"
 import { withDetail } from "./verdict.ts"
 import { type FileNote, type FormChange, formChanges, notedTexts } from "./WrittenFile.ts"
 
@@ -104,69 +105,59 @@ export const prepareFile = Effect.fnUntraced(function*(company: CompanyId, optio
   const detail = detailOf(mapping)
   const read = Effect.fnUntraced(function*<E, R>(
     books: Books,
-    rowsOf: (revision: RecordedRevision) => Effect.Effect<ReadonlyArray<PayrollFile.PayrollRow>, E, R>
+    rowsOf: (close: StoredClose, revision: RecordedRevision) => Effect.Effect<PayrollFile.PayrollSums["rows"], E, R>
   ) {
     const revisions = yield* Effect.forEach(options.revisions, (name) => foundIn(books, name))
-    const twice = options.revisions.find((_, at) =>
-      revisions.findIndex(({ revision }) => revision.id === revisions[at]?.revision.id) < at
-    )
+    const ids = revisions.map(({ revision }) => revision.id)
+    const twice = options.revisions.find((_, at) => ids.slice(0, at).some((id) => id === ids[at]))
     if (twice !== undefined) return yield* refusal(company, twice)("it is named twice")
-    const remarks = yield* Effect.forEach(revisions, (each) => remarksOn(books, each))
-    const files = yield* readFiles(books)
-    const filesOf = yield* Effect.forEach(
-      new Set(revisions.map(({ revision }) => revision.close)),
-      Effect.fnUntraced(function*(close) {
-        const active = new Set(activeRevisions((yield* storedOf(books, close)).revisions).map(({ id }) => id))
-        return files.flatMap(({ file }) => active.has(file.revision) ? [file] : [])
-      })
-    )
-    const pairs = yield* Effect.forEach(
+    const parts = yield* Effect.forEach(
       revisions,
-      Effect.fnUntraced(function*({ previous, revision }) {
-        const before = Option.getOrUndefined(previous)
-        return {
-          state: { ...revision, payDate, rows: yield* rowsOf(revision) },
-          previous: Option.fromUndefinedOr(before && { ...before, rows: yield* rowsOf(before) })
-        } satisfies PayrollFile.StatePair
+      Effect.fnUntraced(function*(active) {
+        const close = yield* storedOf(books, active.revision.close)
+        const sumsOf = (revision: RecordedRevision) =>
+          Effect.map(rowsOf(close, revision), (rows) => ({ ...revision, payDate, rows }))
+        const state = yield* sumsOf(active.revision)
+        const previous = yield* Effect.transposeOption(Option.map(active.previous, sumsOf))
+        return { close, pair: { state, previous }, remarks: remarksOn(books, close, active) }
       })
     )
-    return { filesOf, pairs, remarks: remarks.flat(), revisions }
+    return { files: yield* readFiles(books), ids, parts, revisions }
   })
-  const { filesOf, pairs: [first, ...also], remarks, revisions } = yield* detail === undefined
-    ? inBooks(company, (books) => read(books, ({ rows }) => Effect.succeed(rows)))
-    : inCopiedBooks(company, (books) =>
-      read(
-        books,
-        Effect.fnUntraced(function*({ close, id }) {
-          const stored = yield* storedOf(books, close)
-          const revision = stored.revisions.find((each) => each.id === id)
-          return revision === undefined ? [] : yield* withDetail(books, stored, revision, detail)
-        })
-      ))
-  const ids = revisions.map(({ revision }) => revision.id)
+  const { files, ids, parts, revisions } = yield* detail === undefined
+    ? inBooks(company, (books) => read(books, (_, { rows }) => Effect.succeed(rows)))
+    : inCopiedBooks(
+      company,
+      (books) => read(books, (close, revision) => withDetail(books, close, revision, detail))
+    )
+  const [first, ...also] = parts.map(({ pair }) => pair)
   if (first === undefined) return yield* Effect.die("a file of no revision")
   const encoded = yield* Effect.fromResult(PayrollFile.encode(mapping, { ...first, also, codes, set }))
   const form = { mapping, codes: encoded.codes, texts: yield* notedTexts(encoded.texts), set }
-  const file: ClosedFile = {
-    ...encoded,
-    revisions,
-    changes: filesOf.flatMap((files) => formChanges(files, ids, form)),
-    // The file has the revision before too.
-    remarks: remarks.filter(({ kind, revision }) => kind !== "unwritten" || !ids.includes(revision))
-  }
+  const changes = [...new Set(parts.map(({ close }) => close))].flatMap((close) => {
+    const active = activeRevisions(close.revisions).map(({ id }) => id)
+    return formChanges(files.flatMap(({ file }) => active.includes(file.revision) ? [file] : []), ids, form)
+  })
+  // The file has the revision before too.
+  const remarks = parts.flatMap((part) => part.remarks)
+    .filter(({ kind, revision }) => kind !== "unwritten" || !ids.includes(revision))
   const names = yield* Effect.forEach(ids, (id) => revisionNamed(company, id))
-  return { file, note: Effect.flatMap(openTables(company), (tables) => insertFile(tables, names, form, user)) }
+  return {
+    file: { ...encoded, revisions, changes, remarks } satisfies ClosedFile,
+    note: Effect.flatMap(openTables(company), (tables) => insertFile(tables, names, form, user))
+  }
 })
 
 /** What was written out of a revision, of the one before it, and of those that were voided before it. */
-const remarksOn = Effect.fnUntraced(function*(books: Books, { previous, revision }: ActiveRevision) {
-  const { close, revisions } = yield* storedOf(books, revision.close)
+const remarksOn = (
+  books: Books,
+  { close, revisions }: StoredClose,
+  { previous, revision }: ActiveRevision
+): ReadonlyArray<FileRemark> => {
   const remark =
     (kind: "written" | "voided") =>
-    ({ files, id }: { readonly files: ReadonlyArray<FileNote>; readonly id: RevisionId }) => {
-      const file = files.at(-1)
-      return file === undefined ? [] : [{ kind, revision: id, file } satisfies FileRemark]
-    }
+    ({ files, id }: { readonly files: ReadonlyArray<FileNote>; readonly id: RevisionId }): ReadonlyArray<FileRemark> =>
+      files.slice(-1).map((file) => ({ kind, revision: id, file }))
   const at = revisions.findIndex(({ id }) => id === revision.id)
   const voided = [
     ...revisions.slice(revisions.findIndex(({ id }) => Option.exists(previous, (each) => each.id === id)) + 1, at)
@@ -182,9 +173,7 @@ const remarksOn = Effect.fnUntraced(function*(books: Books, { previous, revision
   return [
     ...remark("written")(revision),
     ...voided.flatMap(remark("voided")),
-    ...Option.match(previous, {
-      onNone: () => [],
-      onSome: ({ files, id }) => files.length > 0 ? [] : [{ kind: "unwritten", revision: id } satisfies FileRemark]
-    })
+    ...Option.toArray(Option.filter(previous, ({ files }) => files.length === 0))
+      .map(({ id }): FileRemark => ({ kind: "unwritten", revision: id }))
   ]
-})
+}

@@ -9,7 +9,7 @@ import type { InvalidRequest } from "../ApiError.ts"
 import type { LocationId } from "../Ids.ts"
 import { counted } from "../internal/page/amounts.ts"
 import type { Html } from "../internal/page/html.ts"
-import type { Column } from "../internal/page/parts.ts"
+import type { Column, Quantity } from "../internal/page/parts.ts"
 import { type DayRule, type DayRules, type Interval, isWithin, MissingDayRule, union } from "../payroll/DayRule.ts"
 import type * as Labor from "../payroll/Labor.ts"
 import { type Checks, isBoolean, isFunction, isText, must, optional, orFail, refusalOf } from "../payroll/options.ts"
@@ -133,17 +133,15 @@ export const toHtml = <E, R>(
           Page.peopleSection(people, thresholds, names),
           ...(shown === undefined ? [] : [shown.presence, shown.issues])
         ]),
-        ...(shown === undefined && newest !== undefined
-          ? [
-            Page.section(
-              "Left out",
-              Page.note(
-                `Hours by day, people on the clock and issues are left out: the history of the copy does not reach ` +
-                  `${DateTime.formatIso(newest.at)}, the instant of revision ${newest.id}.`
-              )
+        ...(shown !== undefined || newest === undefined ? [] : [
+          Page.section(
+            "Left out",
+            Page.note(
+              `Hours by day, people on the clock and issues are left out: the history of the copy does not reach ` +
+                `${DateTime.formatIso(newest.at)}, the instant of revision ${newest.id}.`
             )
-          ]
-          : []),
+          )
+        ]),
         differencesSection(close, names),
         Page.section(
           "Sums",
@@ -248,16 +246,22 @@ const differenceOf = ({ revisions }: ClosedPeriod, revision: RecordedRevision): 
     : CloseSums.difference(previousOf(voided), voided)
 }
 
+/** What is paid, as the tables show it. */
+const paid: ReadonlyArray<{ readonly title: string; readonly text: (sums: ReportSums) => Quantity }> = [
+  { title: "net", text: ({ net }) => Page.time(net) },
+  { title: "cost", text: ({ cost }) => Page.money(cost) },
+  { title: "tips", text: ({ tips }) => Page.money(tips) }
+]
+
+const nothing = totalOf([])
+
 const revisionsSection = (close: ClosedPeriod): Html => {
   const active = new Set(activeRevisions(close.revisions).map(({ id }) => id))
   const columns: ReadonlyArray<Column<RecordedRevision>> = [
     { title: "revision", cell: ({ id }) => id },
     { title: "kind", cell: ({ kind }) => kind },
     { title: "of", cell: ({ previous, voids }) => Option.getOrElse(Option.orElse(previous, () => voids), () => "") },
-    {
-      title: "active",
-      cell: ({ id }) => active.has(id) ? "yes" : "no"
-    },
+    { title: "active", cell: ({ id }) => active.has(id) ? "yes" : "no" },
     {
       title: "written",
       isTime: true,
@@ -266,23 +270,19 @@ const revisionsSection = (close: ClosedPeriod): Html => {
     { title: "people", isNumber: true, cell: (revision) => Page.count(peopleOf(revision).length) },
     { title: "user", cell: ({ user }) => user },
     { title: "note", cell: ({ note }) => note },
-    {
-      title: "accepted",
-      cell: ({ accepted }) => foundText(accepted)
-    }
+    { title: "accepted", cell: ({ accepted }) => foundText(accepted) }
   ]
-  const has = (revision: RecordedRevision) => totalOf(peopleOf(revision))
-  // Empty unless it is active, so that the column adds up to what was paid.
-  const due = (revision: RecordedRevision, text: (due: ReturnType<typeof totalOf>) => ReturnType<typeof Page.money>) =>
-    active.has(revision.id) ? text(totalOf(peopleOf(differenceOf(close, revision)))) : ""
   const amounts: ReadonlyArray<Column<RecordedRevision>> = [
     { title: "revision", cell: ({ id }) => id },
-    { title: "net", isNumber: true, cell: (revision) => Page.time(has(revision).net) },
-    { title: "net due", isNumber: true, cell: (revision) => due(revision, ({ net }) => Page.time(net)) },
-    { title: "cost", isNumber: true, cell: (revision) => Page.money(has(revision).cost) },
-    { title: "cost due", isNumber: true, cell: (revision) => due(revision, ({ cost }) => Page.money(cost)) },
-    { title: "tips", isNumber: true, cell: (revision) => Page.money(has(revision).tips) },
-    { title: "tips due", isNumber: true, cell: (revision) => due(revision, ({ tips }) => Page.money(tips)) }
+    ...paid.flatMap(({ text, title }): ReadonlyArray<Column<RecordedRevision>> => [
+      { title, isNumber: true, cell: (revision) => text(totalOf(peopleOf(revision))) },
+      {
+        title: `${title} due`,
+        isNumber: true,
+        // Empty unless it is active, so that the column adds up to what was paid.
+        cell: (revision) => active.has(revision.id) ? text(totalOf(peopleOf(differenceOf(close, revision)))) : ""
+      }
+    ])
   ]
   return Page.section(
     "Revisions",
@@ -302,17 +302,16 @@ const gotSection = (
     people: new Map(peopleOf(differenceOf(close, revision)).map((person) => [person.key, person]))
   }))
   const keys = new Set([...people.map(({ key }) => key), ...revisions.flatMap(({ people }) => [...people.keys()])])
-  const newest = new Map(people.map((person) => [person.key, person]))
+  const newest = { name: "", people: new Map(people.map((person) => [person.key, person])) }
   const columns: ReadonlyArray<Column<number | string>> = [
     { title: "person", cell: (key) => typeof key === "string" ? key : Page.labelOf("user", key, names) },
-    ...revisions.flatMap(({ name, people }): ReadonlyArray<Column<number | string>> => [
-      { title: `${name} net`, isNumber: true, cell: (key) => Page.time(people.get(key)?.net ?? Duration.zero) },
-      { title: `${name} cost`, isNumber: true, cell: (key) => Page.money(people.get(key)?.cost ?? 0) },
-      { title: `${name} tips`, isNumber: true, cell: (key) => Page.money(people.get(key)?.tips ?? 0) }
-    ]),
-    { title: "net", isNumber: true, cell: (key) => Page.time(newest.get(key)?.net ?? Duration.zero) },
-    { title: "cost", isNumber: true, cell: (key) => Page.money(newest.get(key)?.cost ?? 0) },
-    { title: "tips", isNumber: true, cell: (key) => Page.money(newest.get(key)?.tips ?? 0) }
+    ...[...revisions, newest].flatMap(({ name, people }) =>
+      paid.map(({ text, title }): Column<number | string> => ({
+        title: `${name} ${title}`.trim(),
+        isNumber: true,
+        cell: (key) => text(people.get(key) ?? nothing)
+      }))
+    )
   ]
   return Page.section(
     "What each person got",

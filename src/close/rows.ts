@@ -38,21 +38,16 @@ export interface StoredClose {
 }
 
 /** A close with an active revision. */
-export interface ActiveClose {
-  readonly close: CloseNumber
-  readonly newest: StoredRevision
-  /** How many revisions it has. */
-  readonly count: number
-  /** The terms of the newest revision, with the locations that were added. */
-  readonly terms: CloseTerms
-}
+export type ActiveClose = ReturnType<typeof activeOf>[number]
 
-export const activeOf = (closes: ReadonlyArray<StoredClose>): ReadonlyArray<ActiveClose> =>
+export const activeOf = (closes: ReadonlyArray<StoredClose>) =>
   closes.flatMap((close) =>
     Option.toArray(newestRevision(close.revisions)).map((newest) => ({
       close: close.close,
       newest,
+      /** How many revisions it has. */
       count: close.revisions.length,
+      /** The terms of the newest revision, with the locations that were added. */
       terms: termsAt(close, newest)
     }))
   )

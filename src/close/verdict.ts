@@ -34,7 +34,7 @@ export const sumsOf = (
 export const withDetail = Effect.fnUntraced(function*(
   books: CopiedBooks,
   close: StoredClose,
-  revision: StoredClose["revisions"][number],
+  revision: RecordedRevision,
   detail: DetailOptions["detail"]
 ) {
   const others = books.all.flatMap(everyTerms)
@@ -45,9 +45,7 @@ export const withDetail = Effect.fnUntraced(function*(
     return yield* fail("its days are in the history alone, which does not reach it", [])
   }
   const { rows } = yield* sumsOf(books.company, termsAt(close, revision), others, { at, detail })
-  const people = new Set(
-    difference(withoutDetail(rows), yield* readSums(books, revision)).rows.map(({ userId }) => userId)
-  )
+  const people = new Set(difference(withoutDetail(rows), revision).rows.map(({ userId }) => userId))
   return people.size === 0 ? rows : yield* fail("its history was edited", [...people])
 })
 

@@ -152,7 +152,6 @@ export interface Decision {
 /** What the end of a turn does to an active row, before its state is considered. */
 type Verdict = Omit<Decision, "state" | "reason"> & {
   readonly transition: "stays" | "blocked" | "quarantined"
-  readonly reason?: string
 }
 
 const minute = 60_000
@@ -188,42 +187,28 @@ const judge = (outcome: Outcome, row: RowAtEnd, context: EndContext): Verdict =>
       if (failure.tag === "Unauthorized" && context.unauthorized >= Math.min(10, Math.max(context.active, 1))) {
         return { ...verdict, pause: { reason: "Unauthorized", millis: undefined } }
       }
-      const strike = struck(failure, row, context)
-      return strike === undefined || strike.count < 3 ||
-          context.now - strike.since < Math.max(15 * minute, 2 * row.every)
-        ? { ...verdict, strike }
-        : { ...verdict, strike, transition: "blocked", reason: failure.tag }
+      return { ...verdict, ...strikes(failure, row, context, 3, "blocked", Math.max(15 * minute, 2 * row.every)) }
     },
-    Invalid: ({ failure }): Verdict => ({
-      ...failed(failure, row, context),
-      transition: "blocked",
-      reason: failure.tag
-    }),
+    Invalid: ({ failure }): Verdict => ({ ...failed(failure, row, context), transition: "blocked" }),
     NoCredential: ({ failure, reason }): Verdict => {
       const verdict = failed(failure, row, context)
       return context.credentials === "perCompany"
-        ? { ...verdict, transition: "blocked", reason: failure.tag }
+        ? { ...verdict, transition: "blocked" }
         : {
           ...verdict,
           next: { _tag: "Now" },
           pause: context.isServedElsewhere ? undefined : { reason, millis: undefined }
         }
     },
-    Unreadable: ({ failure }): Verdict => {
-      const strike = struck(failure, row, context)
-      const verdict = { ...failed(failure, row, context), strike }
-      return strike === undefined || strike.count < 3
-        ? verdict
-        : { ...verdict, transition: "blocked", reason: failure.tag }
-    },
+    Unreadable: ({ failure }): Verdict => ({
+      ...failed(failure, row, context),
+      ...strikes(failure, row, context, 3, "blocked")
+    }),
     TooManyMissing: ({ failure }): Verdict => ({ ...quiet, error: failure }),
-    Defect: ({ failure }): Verdict => {
-      const strike = struck(failure, row, context)
-      const verdict = { ...failed(failure, row, context), strike }
-      return strike === undefined || strike.count < 5
-        ? verdict
-        : { ...verdict, transition: "quarantined", reason: failure.tag }
-    }
+    Defect: ({ failure }): Verdict => ({
+      ...failed(failure, row, context),
+      ...strikes(failure, row, context, 5, "quarantined")
+    })
   })
 
 const quiet: Verdict = {
@@ -273,11 +258,25 @@ const struck = ({ tag }: Failure, row: RowAtEnd, { isPaused, now }: EndContext):
     : { tag, count: 1, since: now }
 }
 
+/** The failures of one tag in a row, and what the company becomes once these are `most`, over `age` milliseconds. */
+const strikes = (
+  failure: Failure,
+  row: RowAtEnd,
+  context: EndContext,
+  most: number,
+  transition: "blocked" | "quarantined",
+  age = -Infinity
+): Pick<Verdict, "strike" | "transition"> => {
+  const strike = struck(failure, row, context)
+  const isOut = strike !== undefined && strike.count >= most && context.now - strike.since >= age
+  return { strike, transition: isOut ? transition : "stays" }
+}
+
 /** What the end of a turn does to its row. A state that was set while the turn ran stays. */
 export const decide = (outcome: Outcome, row: RowAtEnd, context: EndContext): Decision => {
-  const { reason, transition, ...verdict } = judge(outcome, row, context)
+  const { transition, ...verdict } = judge(outcome, row, context)
   return row.state === "active" && transition !== "stays"
-    ? { ...verdict, state: transition, reason }
+    ? { ...verdict, state: transition, reason: outcomeName(outcome) }
     : { ...verdict, state: row.state, reason: undefined }
 }
 

@@ -66,20 +66,6 @@ export const defaultSettings: FleetSettings = {
   credentials: "shared"
 }
 
-const settingNames: { readonly [K in keyof FleetSettings]: true } = {
-  maxConcurrentSyncs: true,
-  pagesPerTurn: true,
-  turnDeadline: true,
-  takeover: true,
-  helpAfter: true,
-  keepTurns: true,
-  historyDays: true,
-  sweepEvery: true,
-  sweepWindow: true,
-  fullSweepEvery: true,
-  credentials: true
-}
-
 /** The settings that a caller gives. An `undefined` counts as absent. */
 export type FleetOptions = { readonly [K in keyof FleetSettings]?: FleetSettings[K] | undefined }
 
@@ -99,7 +85,7 @@ export const readSettings = (
   leastTakeover = 10_000
 ): Result.Result<Settings, InvalidRequest> =>
   Result.gen(function*() {
-    yield* checkOptions(undefined, given, settingNames)
+    yield* checkOptions(undefined, given, defaultSettings)
     const { credentials = defaultSettings.credentials, historyDays } = given
     const count = (name: "maxConcurrentSyncs" | "pagesPerTurn" | "keepTurns", least: number) => {
       const value = given[name] ?? defaultSettings[name]

@@ -18,11 +18,10 @@ import type { Page } from "../Page.ts"
 import type { PunchFilter } from "../PunchFilter.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import { leniently, RunLenient } from "./contradiction.ts"
-import { fetchRows } from "./fetch.ts"
 import { buildQuery, checkOptions, invalid, pageAt, type Query, startAt, validateCount } from "./request.ts"
 import { type Decode, decodePunches, decodeResults, type FetchedPage } from "./rows.ts"
 import { type Client, pageSizeOf, runOptions, settingsOf, startRun } from "./run.ts"
-import { RunSpelling, spelled } from "./spelling.ts"
+import { spelledPages } from "./spelling.ts"
 import { walk } from "./walk.ts"
 
 export const makeListings = (client: Client) => {
@@ -38,14 +37,12 @@ export const makeListings = (client: Client) => {
           return walk({
             companyId: query.company.id,
             ...bounds,
-            fetch: spelled<A>(
-              client,
-              Context.get(context, RunSpelling),
+            fetch: spelledPages<A>(
+              run,
+              context,
+              decode,
               judged(context, query),
-              (query, cursor, index) => {
-                const page = fetchRows(run, decode, query, cursor, index)
-                return resumeSchedule === undefined ? page : resuming(page, resumeSchedule, run.end)
-              }
+              (page) => resumeSchedule === undefined ? page : resuming(page, resumeSchedule, run.end)
             ),
             select: (page) => select(page, query)
           })
@@ -69,13 +66,7 @@ export const makeListings = (client: Client) => {
         const sent = yield* Effect.fromResult(pageAt(query.company.id, options?.cursor))
         const settings = settingsOf(client, context, query.company.id, { ...options })
         const run = yield* startRun(client, yield* Effect.fromResult(settings))
-        const fetch = spelled(
-          client,
-          Context.get(context, RunSpelling),
-          judged(context, query),
-          (query, cursor, index) => fetchRows(run, decodePunches, query, cursor, index)
-        )
-        return toPage(yield* fetch(sent, 0), query)
+        return toPage(yield* spelledPages(run, context, decodePunches, judged(context, query))(sent, 0), query)
       }).pipe(Effect.scoped)
   }
 }

@@ -76,7 +76,7 @@ export const validCompany = (company: unknown) => {
 export const checkOptions = (
   companyId: CompanyId | undefined,
   options: object | undefined,
-  known: Readonly<Record<string, true>>,
+  known: object,
   within?: string
 ): Result.Result<void, InvalidRequest> => {
   if (options === undefined) return Result.void

@@ -1,13 +1,15 @@
 /** Tries how a listing asks for deleted punches and others alike, and keeps to what works: a cursor goes with the spelling that gave it. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import { isRefused, type ListError, refusedInclude } from "../ApiError.ts"
 import type { Cursor } from "../Ids.ts"
 import { otherSpelling, type Spelling, usualSpelling } from "../internal/wire/spelling.ts"
+import { fetchRows } from "./fetch.ts"
 import type { Query } from "./request.ts"
-import type { FetchedPage } from "./rows.ts"
-import type { Client } from "./run.ts"
+import type { Decode, FetchedPage } from "./rows.ts"
+import type { Client, Run } from "./run.ts"
 import type { Fetch } from "./walk.ts"
 
 /** The spelling that a caller knows. `isOnly`: no other one is tried, and what the service answers is not kept. */
@@ -67,3 +69,18 @@ export const spelled = <A>(
         }))
     })
 }
+
+/** The pages of a run, spelled as the run asks. `more` is done around each page. */
+export const spelledPages = <A>(
+  run: Run,
+  context: Context.Context<never>,
+  decode: Decode<A>,
+  query: Query,
+  more: (page: Effect.Effect<FetchedPage<A>, ListError>) => Effect.Effect<FetchedPage<A>, ListError> = identity
+): Fetch<A> =>
+  spelled(
+    run,
+    Context.get(context, RunSpelling),
+    query,
+    (query, cursor, index) => more(fetchRows(run, decode, query, cursor, index))
+  )

@@ -192,30 +192,24 @@ export const inflated = (
   }
 }
 
-/** The parts of a body so far, in one buffer. */
-interface Gathered {
-  /** Copies a part; `false` once there are more bytes than the cap. */
-  readonly add: (part: Uint8Array) => boolean
-  /** The bytes of all parts, also of those above the cap. */
-  readonly size: () => number
-  /** All bytes, without any other in their buffer. */
-  readonly bytes: () => ArrayBuffer
-}
-
 /** The first buffer of a body whose length is unknown. */
 const usual = 64 * 1024
 
 /** The most that is allocated on the word of a header, before any byte has arrived. */
 const most = 1024 * 1024
 
+/** The parts of a body so far, in one buffer. */
+type Gathered = ReturnType<typeof gather>
+
 /** A buffer of `length`, if that is known, which grows up to `cap`. */
-const gather = (length: number | undefined, cap: number): Gathered => {
+const gather = (length: number | undefined, cap: number) => {
   // Not from the pool of `Buffer`, whose memory other data shares.
   let buffer = Buffer.allocUnsafeSlow(Math.min(length ?? usual, most, cap))
   let size = 0
   let exact: ArrayBuffer | undefined
   return {
-    add: (part) => {
+    /** Copies a part; `false` once there are more bytes than the cap. */
+    add: (part: Uint8Array): boolean => {
       const start = size
       size += part.length
       if (size > cap) return false
@@ -227,7 +221,9 @@ const gather = (length: number | undefined, cap: number): Gathered => {
       buffer.set(part, start)
       return true
     },
+    /** The bytes of all parts, also of those above the cap. */
     size: () => size,
-    bytes: () => exact ??= size === buffer.length ? buffer.buffer : buffer.buffer.slice(0, size)
+    /** All bytes, without any other in their buffer. */
+    bytes: (): ArrayBuffer => exact ??= size === buffer.length ? buffer.buffer : buffer.buffer.slice(0, size)
   }
 }

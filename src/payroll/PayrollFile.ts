@@ -2,50 +2,43 @@
 import * as Arr from "effect/Array"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { InvalidRequest } from "../ApiError.ts"
+import { Cents, type UserId } from "../Ids.ts"
+import { type FileLine, hourForms, numberText, textOf, type UnfitCell } from "./fileLayout.ts"
 import {
-  type BusinessDate,
-  Cents,
-  type DepartmentId,
-  type LocationId,
-  type RoleId,
-  type TimePunchId,
-  type UserId
-} from "../Ids.ts"
-import { bytesOf, type FileLine, hourForms, laidOut, numberText, textOf, UnfitCell } from "./fileLayout.ts"
-import {
-  FormulaText,
-  type Group,
+  type FormulaText,
+  groupsOf,
   type IdText,
-  isOfUser,
-  type Kind,
   makeTexts,
-  MissingCodes,
-  type PayrollCodes,
+  mergedIds,
+  type MissingCodes,
+  type TextRow,
   type UsedCode,
   type UsedText
 } from "./fileTexts.ts"
-import { addHours, apportionHours, exactHours, type HourClasses, noHours, roundHours, sumOfHours } from "./hourUnits.ts"
+import { addHours, apportionHours, type HourClasses, roundHours, sumOfHours, total } from "./hourUnits.ts"
 import {
   addUpOf,
   cellLists,
   type Column,
-  hasHours,
+  formOf,
   hourValues,
   isHourValue,
   isNumberValue,
+  keyOf,
+  type Kind,
   type Mapping,
   type MappingError,
-  payCodeKinds,
-  type RowKey
+  payCodesOf
 } from "./mapping.ts"
-import { decodeMapping, refusalOf } from "./mappingRules.ts"
-import { type Checks, each, must, optional, refusalOf as optionsRefusalOf, type Wrong, wrong } from "./options.ts"
+import { decodeMapping, misfitsOf } from "./mappingRules.ts"
+import { refusalOf } from "./options.ts"
+import { encodeChecks, type EncodeOptions, idsOf, type PayrollRow, type PayrollSums } from "./PayrollSums.ts"
 import { divide } from "./Rounding.ts"
 
-export { FormulaText, type IdText, MissingCodes, type PayrollCodes, UsedCode, type UsedText } from "./fileTexts.ts"
+export { UnfitCell } from "./fileLayout.ts"
+export { FormulaText, type IdText, MissingCodes, UsedCode, type UsedText } from "./fileTexts.ts"
 export {
   CodeKind,
   Column,
@@ -56,98 +49,17 @@ export {
   type WholeMapping,
   withDefaults
 } from "./mapping.ts"
-export { decodeMapping, UnfitCell }
+export { decodeMapping } from "./mappingRules.ts"
+export {
+  type EncodeOptions,
+  type PayrollCodes,
+  type PayrollRow,
+  type PayrollSums,
+  type StatePair
+} from "./PayrollSums.ts"
 
 /** Why sums have no file by a mapping. */
 export type EncodeError = InvalidRequest | MappingError | MissingCodes | FormulaText | UnfitCell
-
-/** The sums of a person at a location, in a department and a role, at a wage: a row of a close. */
-export interface PayrollRow {
-  /** The person. */
-  readonly userId: UserId
-  /** The location. */
-  readonly locationId: LocationId
-  /** The department; `None` without one. */
-  readonly departmentId: Option.Option<DepartmentId>
-  /** The role. */
-  readonly roleId: RoleId
-  /** The wage of an hour in cents. */
-  readonly hourlyWage: Cents
-  /** Number of punches. */
-  readonly punches: number
-  /** Paid time. */
-  readonly net: Duration.Duration
-  /** The part of `net` over the first threshold of a day, or over that of a week; `None` if the row does not have it. */
-  readonly over: Option.Option<Duration.Duration>
-  /** The part of `net` over the second threshold of a day; `None` without one. */
-  readonly double: Option.Option<Duration.Duration>
-  /** Wages in cents. */
-  readonly cost: Cents
-  /** Tips in cents. */
-  readonly tips: Cents
-  /** The date of its punches, if each date has its own rows: a mapping by day needs it. */
-  readonly date?: BusinessDate | undefined
-  /** The punch, if each has its own row: `hoursOf` of punches needs it. */
-  readonly punchId?: TimePunchId | undefined
-}
-
-/** The sums of a pay period: whole sums, never differences. A revision of a close is one. */
-export interface PayrollSums {
-  /** The first date of the period. */
-  readonly first: BusinessDate
-  /** The last date of the period. */
-  readonly last: BusinessDate
-  /** The name of the revision, such as `7.2`; without one, `revisionId` is empty. */
-  readonly id?: string | undefined
-  /** The date on which it is paid, for `payDate`. */
-  readonly payDate?: BusinessDate | undefined
-  /** The sums of each person, location, department, role and wage. */
-  readonly rows: ReadonlyArray<PayrollRow>
-}
-
-/** Sums to pay, and the sums of the file before. */
-export interface StatePair {
-  /** The sums to pay. */
-  readonly state: PayrollSums
-  /**
-   * The sums of the file before, as `Close.find` gives them: the file has the difference. Without them a file pays the whole again,
-   * so `None` must be given.
-   */
-  readonly previous: Option.Option<PayrollSums>
-}
-
-/** What a file is made of, beside its mapping. */
-export interface EncodeOptions extends StatePair {
-  /** The codes and names of ids. */
-  readonly codes: PayrollCodes
-  /**
-   * Further sums for the same file, each less its own `previous`: rows of equal texts are added. Every row has the dates and the name of
-   * `state`. Default: none.
-   */
-  readonly also?: ReadonlyArray<StatePair> | undefined
-  /** The texts of this file alone that columns ask for with `set`, each of which a column must name. Default: none. */
-  readonly set?: Readonly<Record<string, string>> | undefined
-}
-
-const isInOrder = ({ first, last }: PayrollSums): Wrong | undefined =>
-  first <= last ? undefined : wrong("must be the first date or a later one", ".last")
-
-const pairChecks: Checks<StatePair> = {
-  state: isInOrder,
-  previous: (previous) =>
-    Option.isOption(previous)
-      ? Option.getOrUndefined(Option.map(previous, isInOrder))
-      : wrong("must be the Option of the sums before")
-}
-
-const encodeChecks: Checks<EncodeOptions> = {
-  ...pairChecks,
-  codes: must(Predicate.hasProperty("getCode"), "an object with getCode"),
-  set: optional(
-    must((set) => Predicate.isObject(set) && Object.values(set).every(Predicate.isString), "texts by their names")
-  ),
-  also: optional(each(({ previous, state }) => pairChecks.previous(previous) ?? pairChecks.state(state)))
-}
 
 /** A file, and what its reader cannot see in it. */
 export interface PayrollFile {
@@ -253,291 +165,242 @@ export interface SharedCode {
 export const encode = (
   mapping: Mapping,
   options: EncodeOptions
-): Result.Result<PayrollFile, EncodeError> => {
-  const { also = [], codes, set = {}, state: shown } = options
-  const invalid = optionsRefusalOf(options, encodeChecks)
-  if (invalid !== undefined) return Result.fail(invalid)
-  const pairs = [options, ...also].map(({ previous, state }) => Arr.prepend(Option.toArray(previous), state))
-  // Untyped code may pass a mapping that was not decoded: a word that is none would round down.
-  const decoded = decodeMapping(mapping)
-  if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
-  for (const pair of pairs) {
-    const refused = refusalOf(mapping, pair, {
-      payDate: shown.payDate,
-      fields: codes.fields ?? [],
-      set: Object.keys(set)
-    })
-    if (refused !== undefined) return Result.fail(refused)
-  }
-  const cellTexts = makeTexts(mapping, codes, set, shown)
-  const { unit } = hourForms[mapping.hours]
-  const units = { unit, round: (time: bigint) => divide(time, unit, mapping.rounding) }
-  const remainders = mapping.columns.map(() => 0n)
-  const records = new Map<string, FileRow>()
-  const states = pairs.flatMap((pair) => pair.map((state, at): Signed => ({ state, sign: at === 0 ? 1n : -1n })))
-  // The texts of all sums are those of the first: only numbers differ.
-  for (const { sign, state } of states) {
-    const lines = linesOf(mapping, cellTexts.of, state, units)
-    const hours = hoursOf(mapping, lines, units)
-    for (const [key, line] of lines) {
-      const known = records.get(key)
-      const cells = mapping.columns.map((column, at) => {
-        const cell = numberOf(column, line, hours.get(key) ?? noHours)
-        if (cell === undefined) return undefined
-        if (hasHours(column, line.kind === "tips")) {
-          const exact = numberOf(column, line, exactHours(line.sums)) ?? 0n
-          remainders[at] = (remainders[at] ?? 0n) + sign * (exact - cell * unit)
-        }
-        return sign * cell + (known?.cells[at] ?? 0n)
-      })
-      // Sums before place only what no other sums have.
-      const order = sign < 0n && known !== undefined ? known.order : least(known, line.order)
-      records.set(key, { ...line, order, cells })
+): Result.Result<PayrollFile, EncodeError> =>
+  Result.gen(function*() {
+    const { also = [] } = options
+    yield* failedWith(refusalOf(options, encodeChecks))
+    // Untyped code may pass a mapping that was not decoded: a word that is none would round down.
+    yield* decodeMapping(mapping)
+    yield* failedWith(misfitsOf(mapping, options).next().value)
+    const texts = makeTexts(mapping, options)
+    const states = [options, ...also].flatMap(({ previous, state }) =>
+      Arr.prepend(Option.toArray(previous), state).map(({ rows }, at): Signed => ({ rows, sign: at === 0 ? 1n : -1n }))
+    )
+    const lines = states.flatMap((state) => linesOf(mapping, texts.of, state))
+    yield* failedWith(texts.missing() ?? mergedIds(mapping, lines) ?? texts.formula())
+    const rows = rowsOf(mapping, lines)
+    return {
+      ...yield* textOf(mapping, fileLines(mapping, rows, texts.cellText)),
+      rows: rows.length,
+      remainders: remaindersOf(mapping, lines),
+      codes: texts.codes(),
+      texts: texts.texts(),
+      lacking: texts.lacking(),
+      sharedCodes: sharedCodesOf(mapping, lines, rows),
+      omitted: omittedOf(mapping, states)
     }
-  }
-  const rows = [...records.values()].filter(({ cells }) => cells.some((cell) => cell !== undefined && cell !== 0n))
-    .toSorted((one, other) => compare(one.order, other.order))
-  const fileText = fileLines(mapping, rows, cellTexts.sharedText)
-  // Behind all texts, those of the lines before and behind the rows too.
-  const failed = cellTexts.failure()
-  if (failed !== undefined) return Result.fail(failed)
-  const text = textOf(mapping, fileText)
-  if (!Predicate.isString(text)) return Result.fail(text)
-  return Result.succeed({
-    text,
-    bytes: bytesOf(mapping, text),
-    rows: rows.length,
-    remainders: mapping.columns.flatMap((column, at) =>
-      hasHours(column)
-        ? [{ header: column.header ?? `column ${at + 1}`, remainder: Duration.millis(Number(remainders[at])) }]
-        : []
-    ),
-    codes: cellTexts.usedCodes(),
-    texts: cellTexts.usedTexts(),
-    lacking: cellTexts.lackingTexts(),
-    sharedCodes: cellTexts.sharedCodes().map(({ code, userIds }) => ({
-      code,
-      userIds,
-      rows: rows.flatMap((row, at) => row.code === code ? [at + 1] : [])
-    })),
-    omitted: omittedOf(mapping, states)
   })
-}
+
+const failedWith = <E>(error: E | undefined): Result.Result<void, E> =>
+  error === undefined ? Result.succeed(undefined) : Result.fail(error)
 
 /** Sums, and whether they are added or taken off. */
-interface Signed {
-  readonly state: PayrollSums
+interface Signed extends Pick<PayrollSums, "rows"> {
   readonly sign: bigint
 }
 
-/** The lines of a file: those before the titles, the titles, the rows, and those behind them. */
-const fileLines = (
-  mapping: Mapping,
-  rows: ReadonlyArray<FileRow>,
-  sharedText: (column: Column) => string | undefined
-): ReadonlyArray<FileLine> => {
-  const { columns, header = true } = mapping
-  const printed = (column: Column, cell: bigint, isAmount: boolean) =>
-    laidOut(mapping, column, numberText(mapping, column, cell, isAmount))
-  /** A number of a line is the sum of the cells of all columns with its value. */
-  const sumText = (column: Column): string => {
-    const { kind, value } = column
-    if (value === "rows") return printed(column, BigInt(rows.length), false)
-    if (!isNumberValue(value)) return ""
-    const cells = rows.filter((row) => value !== "quantity" || (row.kind === "tips") === (kind === "amount"))
-      .flatMap((row) => row.cells.filter((_, at) => columns[at]?.value === value))
-    return printed(column, cells.reduce<bigint>((sum, cell) => sum + (cell ?? 0n), 0n), kind === "amount")
-  }
-  const around = (name: "preamble" | "trailer") =>
-    cellLists(mapping).filter((list) => list.name === name).map(({ cells, path, text }): FileLine =>
-      text ?? { place: path, columns: cells, cells: cells.map((cell) => sharedText(cell) ?? sumText(cell)) }
-    )
-  // A title is a text, whatever its column has.
-  const titles = columns.map(({ header = "", value, width }) => ({
-    constant: header,
-    ...width !== undefined && { width },
-    ...isNumberValue(value) && { align: "right" as const }
-  }))
-  return [
-    ...around("preamble"),
-    ...header ? [{ place: "the titles", columns: titles, cells: titles.map(({ constant }) => constant) }] : [],
-    ...rows.map(({ cells, kind, texts }, row) => ({
-      place: `row ${row + 1}`,
-      columns,
-      cells: columns.map((column, at) => {
-        const cell = cells[at]
-        return cell === undefined ? texts[at] ?? "" : printed(column, cell, kind === "tips")
-      })
-    })),
-    ...around("trailer")
-  ]
-}
-
-/** Whether a column has the hours, the cost or the tips: `problemOf` has refused pay codes without their column. */
-const amountsIn = ({ columns, payCodes }: Mapping) => {
-  const values = columns.map(({ value }) => value)
-  return {
-    hours: payCodes === undefined
-      ? values.some((value) => value === "hours" || value === "hoursRegular")
-      : (payCodes.hours ?? payCodes.regular) !== undefined,
-    cost: values.includes("cost"),
-    tips: values.includes("tips") || payCodes?.tips !== undefined
-  }
-}
-
-const omittedOf = (mapping: Mapping, states: ReadonlyArray<Signed>): ReadonlyArray<OmittedAmount> => {
-  const of = (amountOf: (row: PayrollRow) => bigint) => {
-    const all = new Map<UserId, bigint>()
-    for (const { sign, state } of states) {
-      for (const row of state.rows) all.set(row.userId, (all.get(row.userId) ?? 0n) + sign * amountOf(row))
-    }
-    const amounts = [...all.values()].filter((amount) => amount !== 0n)
-    return { people: amounts.length, sum: Number(amounts.reduce((sum, amount) => sum + amount, 0n)) }
-  }
-  const isIn = amountsIn(mapping)
-  const [hours, cost, tips] = [
-    of(({ net }) => millisOf(net)),
-    of(({ cost }) => BigInt(cost)),
-    of(({ tips }) => BigInt(tips))
-  ]
-  const all: ReadonlyArray<OmittedAmount> = [
-    { ...hours, amount: "hours", sum: Duration.millis(hours.sum) },
-    { ...cost, amount: "cost", sum: Cents.make(cost.sum) },
-    { ...tips, amount: "tips", sum: Cents.make(tips.sum) }
-  ]
-  return all.filter(({ amount, people }) => !isIn[amount] && people > 0 && mapping.leaves?.includes(amount) !== true)
-}
-
-/** Exact sums: time in milliseconds, amounts in cents. */
-interface GroupSums {
-  readonly net: bigint
-  readonly over: bigint
-  readonly double: bigint
-  readonly cost: bigint
-  readonly tips: bigint
-  readonly punches: bigint
-  /** The hours of each row, rounded alone. */
-  readonly units: HourClasses
-}
-
-const add = (one: GroupSums, other: GroupSums): GroupSums => ({
-  net: one.net + other.net,
-  over: one.over + other.over,
-  double: one.double + other.double,
-  cost: one.cost + other.cost,
-  tips: one.tips + other.tips,
-  punches: one.punches + other.punches,
-  units: addHours(one.units, other.units)
-})
-
-/** A row before it is rounded: the sums of all groups with its texts. */
-interface Line {
+/** What some sums have of a row of the file: those with its texts. */
+interface Line extends TextRow, Signed {
   readonly kind: Kind
-  /** The texts of its cells, empty for numbers. */
-  readonly texts: ReadonlyArray<string>
-  /** The code of the employee, if a column has it. */
-  readonly code: string | undefined
   /** Ids, wage and the place of the pay code: the least of them decides the place of the row. */
   readonly order: ReadonlyArray<number>
-  readonly sums: GroupSums
+  readonly exact: HourClasses
+  /** The same in units. */
+  readonly hours: HourClasses
 }
 
 /** A row of the file; a cell of a text has no number. */
-interface FileRow extends Line {
+interface FileRow extends Pick<Line, "kind" | "order" | "texts"> {
   readonly cells: ReadonlyArray<bigint | undefined>
 }
 
-/** Sums the rows of equal texts. */
+/** The lines of some sums. */
 const linesOf = (
-  { by, columns, payCodes }: Mapping,
-  textsOf: ReturnType<typeof makeTexts>["of"],
-  state: PayrollSums,
-  { round }: Units
-): ReadonlyMap<string, Line> => {
-  const lines = new Map<string, Line>()
-  const kinds = payCodes === undefined ? ["all" as const] : payCodeKinds.filter((kind) => payCodes[kind] !== undefined)
-  const hasRate = columns.some(({ value }) => value === "rate")
-  for (const row of state.rows) {
-    const ids: Group["ids"] = {
-      user: row.userId,
-      location: row.locationId,
-      department: Option.getOrUndefined(row.departmentId),
-      role: row.roleId,
-      day: row.date
-    }
-    const times = { net: millisOf(row.net), over: excessOf(row.over), double: excessOf(row.double) }
-    const amounts = { cost: BigInt(row.cost), tips: BigInt(row.tips), punches: BigInt(row.punches) }
-    const sums = { ...times, ...amounts, units: roundHours(times, round) }
-    for (const [place, kind] of kinds.entries()) {
-      const made = textsOf({ ids, wage: row.hourlyWage }, kind)
-      const key = JSON.stringify(made.texts)
-      const known = lines.get(key)
-      const placeOf = (each: RowKey) => each === "day" ? Date.parse(ids.day ?? "") : ids[each] ?? Infinity
-      const order = [...by.map(placeOf), hasRate && kind !== "tips" ? row.hourlyWage : Infinity, place]
-      lines.set(key, {
-        ...made,
-        kind,
-        order: least(known, order),
-        sums: known === undefined ? sums : add(known.sums, sums)
-      })
-    }
-  }
-  return lines
-}
-
-/** The hours of each line in units: rounded by themselves, punch by punch, or so that those of a person add up. */
-const hoursOf = (
   mapping: Mapping,
-  lines: ReadonlyMap<string, Line>,
-  { round, unit }: Units
-): ReadonlyMap<string, HourClasses> => {
-  if (mapping.hoursOf === "punch") return new Map(Array.from(lines, ([key, { sums }]) => [key, sums.units]))
-  if (addUpOf(mapping) === "row") return new Map(Array.from(lines, ([key, { sums }]) => [key, roundHours(sums, round)]))
-  const { columns, payCodes } = mapping
-  const hasClasses = payCodes?.regular !== undefined ||
-    columns.some(({ value }) => isHourValue(value) && value !== "hours")
-  const people = Arr.groupBy(
-    lines,
-    ([, { kind, texts }]) => JSON.stringify([kind, texts.filter((_, at) => isOfUser(columns[at] ?? {}))])
+  textsOf: (row: PayrollRow, kind: Kind) => ReadonlyArray<string>,
+  { rows, sign }: Signed
+): ReadonlyArray<Line> => {
+  const { by, columns, payCodes } = mapping
+  const kinds = payCodes === undefined ? ["all" as const] : [...payCodesOf(mapping).keys()]
+  const hasRate = columns.some(({ value }) => value === "rate")
+  const all = rows.flatMap((row) =>
+    kinds.map((kind, place) => {
+      const { day = "", ...ids } = idsOf(row)
+      const order = by.map((key) => key === "day" ? Date.parse(day) : ids[key] ?? Infinity)
+      const wage = hasRate && kind !== "tips" ? row.hourlyWage : Infinity
+      return { kind, row, texts: textsOf(row, kind), order: [...order, wage, place] }
+    })
   )
-  return new Map(
-    Object.values(people).flatMap((own) => {
-      const rows = own.toSorted(([, one], [, other]) => compare(one.order, other.order))
-      const hours = apportionHours(rows.map(([, { sums }]) => sums), unit, round, hasClasses)
-      return rows.map(([key], at) => [key, hours[at] ?? noHours] as const)
+  return withHours(
+    mapping,
+    groupsOf(all, ({ texts }) => texts).map((own) => {
+      const rows = own.map(({ row }) => row)
+      const order = own.map((each): Line["order"] => each.order).reduce(least)
+      return { kind: own[0].kind, texts: own[0].texts, order, rows, sign, exact: addHours(rows.map(exactHours)) }
     })
   )
 }
 
-/** In which unit hours are written, and how a time is rounded to it. */
-interface Units {
-  readonly unit: bigint
-  readonly round: (time: bigint) => bigint
+/** Hours are rounded by themselves, punch by punch, or so that those of a person add up. */
+const withHours = (mapping: Mapping, lines: ReadonlyArray<Omit<Line, "hours">>): ReadonlyArray<Line> => {
+  const { columns, hours, hoursOf, rounding } = mapping
+  const { unit } = hourForms[hours]
+  const round = (time: bigint) => divide(time, unit, rounding)
+  if (addUpOf(mapping) === "row") {
+    return lines.map((line) => {
+      const parts = hoursOf === "punch" ? line.rows.map(exactHours) : [line.exact]
+      return { ...line, hours: addHours(parts.map((each) => roundHours(each, round))) }
+    })
+  }
+  const hasClasses = payCodesOf(mapping).has("regular") ||
+    columns.some(({ value }) => isHourValue(value) && hourValues[value] !== "hours")
+  const ofUser = (texts: ReadonlyArray<string>) => texts.filter((_, at) => keyOf(columns[at] ?? {}) === "user")
+  return groupsOf(lines, ({ kind, texts }) => [kind, ofUser(texts)]).flatMap((own) => {
+    const inOrder = own.toSorted(byOrder)
+    const all = apportionHours(inOrder.map(({ exact }) => exact), unit, round, hasClasses)
+    return Arr.zipWith(inOrder, all, (line, hours) => ({ ...line, hours }))
+  })
 }
 
-const compare = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): number => {
-  const at = one.findIndex((value, index) => value !== other[index])
-  return at < 0 ? 0 : (one[at] ?? 0) < (other[at] ?? 0) ? -1 : 1
+/** The rows that are not zero in every number, in their order: all lines less those that are taken off. */
+const rowsOf = ({ columns }: Mapping, lines: ReadonlyArray<Line>): ReadonlyArray<FileRow> =>
+  groupsOf(lines, ({ texts }) => texts).map((own) => ({
+    kind: own[0].kind,
+    texts: own[0].texts,
+    // Sums before place only what no other sums have.
+    order: own.slice(1).reduce((known, { order, sign }) => sign < 0n ? known : least(known, order), own[0].order),
+    cells: columns.map((column) => {
+      const counts = own.flatMap((line) => {
+        const count = numberOf(column, line, line.hours)
+        return count === undefined ? [] : [line.sign * count]
+      })
+      return counts.length === 0 ? undefined : total(counts)
+    })
+  })).filter(({ cells }) => cells.some((cell) => cell !== undefined && cell !== 0n)).toSorted(byOrder)
+
+const remaindersOf = ({ columns, hours }: Mapping, lines: ReadonlyArray<Line>): ReadonlyArray<Remainder> =>
+  columns.flatMap((column, at) => {
+    if (formOf(column) !== "hours") return []
+    const countOf = (line: Line, own: HourClasses) => numberOf(column, line, own) ?? 0n
+    const left = lines.filter(({ kind }) => kind !== "tips").map((line) =>
+      line.sign * (countOf(line, line.exact) - countOf(line, line.hours) * hourForms[hours].unit)
+    )
+    return [{ header: column.header ?? `column ${at + 1}`, remainder: Duration.millis(Number(total(left))) }]
+  })
+
+/** A number of a row; `undefined` for a text, and for a number that only another row of the group has. */
+const numberOf = ({ value }: Column, { kind, rows }: Line, hours: HourClasses): bigint | undefined => {
+  const sumOf = (name: "cost" | "punches" | "tips") => total(rows.map((row) => BigInt(row[name])))
+  if (kind === "tips") return value === "amount" || value === "quantity" ? sumOf("tips") : undefined
+  if (isHourValue(value)) return { hours: sumOfHours(hours), ...hours }[kind === "all" ? hourValues[value] : kind]
+  return isNumberValue(value) && value !== "amount" ? sumOf(value) : undefined
 }
 
-/** The lesser order. */
-const least = (known: Line | undefined, order: Line["order"]): Line["order"] =>
-  known !== undefined && compare(known.order, order) < 0 ? known.order : order
+const exactHours = (row: PayrollRow): HourClasses => {
+  const over = excessOf(row.over)
+  const double = excessOf(row.double)
+  return { regular: millisOf(row.net) - over - double, over, double }
+}
 
 const millisOf = (duration: Duration.Duration): bigint => BigInt(Duration.toMillis(duration))
 
 const excessOf = (excess: Option.Option<Duration.Duration>): bigint =>
   millisOf(Option.getOrElse(excess, () => Duration.zero))
 
-/** A number of a row; `undefined` for a text, and for a number that only another row of the group has. */
-const numberOf = (
-  { value }: Column,
-  { kind, sums: { cost, punches, tips } }: Line,
-  classes: HourClasses
-): bigint | undefined => {
-  if (!isNumberValue(value)) return undefined
-  if (kind === "tips") return value === "amount" || value === "quantity" ? tips : undefined
-  const hours = { hours: sumOfHours(classes), ...classes }
-  if (isHourValue(value)) return hours[kind === "all" ? hourValues[value] : kind]
-  return { amount: undefined, quantity: kind === "all" ? undefined : hours[kind], cost, punches, tips }[value]
+/** The lesser order. */
+const least = (one: Line["order"], other: Line["order"]): Line["order"] => compare(one, other) < 0 ? one : other
+
+const compare = (one: Line["order"], other: Line["order"]): number => {
+  const at = one.findIndex((value, index) => value !== other[index])
+  return at < 0 ? 0 : (one[at] ?? 0) < (other[at] ?? 0) ? -1 : 1
+}
+
+const byOrder = (one: Pick<Line, "order">, other: Pick<Line, "order">): number => compare(one.order, other.order)
+
+/** The lines of a file: those before the titles, the titles, the rows, and those behind them. */
+const fileLines = (
+  mapping: Mapping,
+  rows: ReadonlyArray<FileRow>,
+  cellText: (column: Column) => string | undefined
+): ReadonlyArray<FileLine> => {
+  const { columns, header = true } = mapping
+  /** A number of a line is the sum of the cells of all columns with its value. */
+  const sumText = (column: Column): string => {
+    const { kind, value } = column
+    const cells = rows.filter((row) => value !== "quantity" || (row.kind === "tips") === (kind === "amount"))
+      .flatMap((row) => row.cells.flatMap((cell, at) => columns[at]?.value === value ? [cell ?? 0n] : []))
+    return numberText(mapping, column, value === "rows" ? BigInt(rows.length) : total(cells), kind === "amount")
+  }
+  const around = (name: "preamble" | "trailer") =>
+    cellLists(mapping).filter((list) => list.name === name).map(({ cells, path, text }): FileLine => ({
+      place: path,
+      cells: text === undefined ? cells.map((cell) => [cell, cellText(cell) ?? sumText(cell)]) : [[undefined, text]]
+    }))
+  const titles: FileLine = {
+    place: "the titles",
+    cells: columns.map(({ header = "", value, width }) => {
+      // A title is a text, whatever its column has.
+      const align = isNumberValue(value) && { align: "right" as const }
+      return [{ constant: header, ...width !== undefined && { width }, ...align }, header]
+    })
+  }
+  return [
+    ...around("preamble"),
+    ...header ? [titles] : [],
+    ...rows.map(({ cells, kind, texts }, row): FileLine => ({
+      place: `row ${row + 1}`,
+      cells: columns.map((column, at) => {
+        const cell = cells[at]
+        return [column, cell === undefined ? texts[at] ?? "" : numberText(mapping, column, cell, kind === "tips")]
+      })
+    })),
+    ...around("trailer")
+  ]
+}
+
+/** Users of one code are one employee in the file. */
+const sharedCodesOf = (
+  { columns }: Mapping,
+  lines: ReadonlyArray<Line>,
+  rows: ReadonlyArray<FileRow>
+): ReadonlyArray<SharedCode> => {
+  const at = columns.findIndex(({ value }) => value === "userCode")
+  const codeOf = ({ texts }: Pick<TextRow, "texts">) => texts[at]
+  return groupsOf(lines, (line) => [codeOf(line)]).flatMap((own) => {
+    const code = codeOf(own[0])
+    const userIds = [...new Set(own.flatMap((line) => line.rows.map(({ userId }) => userId)))]
+    if (code === undefined || userIds.length < 2) return []
+    return [{
+      code,
+      userIds: userIds.toSorted((one, other) => one - other),
+      rows: rows.flatMap((row, at) => codeOf(row) === code ? [at + 1] : [])
+    }]
+  })
+}
+
+/** The amounts that no column has: `decodeMapping` has refused pay codes without their column. */
+const omittedOf = (mapping: Mapping, states: ReadonlyArray<Signed>): ReadonlyArray<OmittedAmount> => {
+  const has = (value: Column["value"]) => mapping.columns.some((column) => column.value === value)
+  const codes = payCodesOf(mapping)
+  const isIn = {
+    hours: codes.size === 0 ? has("hours") || has("hoursRegular") : codes.has("hours") || codes.has("regular"),
+    cost: has("cost"),
+    tips: has("tips") || codes.has("tips")
+  }
+  return (["hours", "cost", "tips"] as const).flatMap((amount): ReadonlyArray<OmittedAmount> => {
+    const all = new Map<UserId, number>()
+    for (const { rows, sign } of states) {
+      for (const { userId, net, ...row } of rows) {
+        const own = amount === "hours" ? Duration.toMillis(net) : row[amount]
+        all.set(userId, (all.get(userId) ?? 0) + Number(sign) * own)
+      }
+    }
+    const amounts = [...all.values()].filter((own) => own !== 0)
+    const people = amounts.length
+    const sum = amounts.reduce((one, other) => one + other, 0)
+    if (isIn[amount] || people === 0 || mapping.leaves?.includes(amount) === true) return []
+    return [
+      amount === "hours" ? { amount, people, sum: Duration.millis(sum) } : { amount, people, sum: Cents.make(sum) }
+    ]
+  })
 }

@@ -14,45 +14,40 @@ const RowKey = Schema.Literals([...CodeKind.literals, "day"])
 
 export type RowKey = typeof RowKey.Type
 
-/** What a cell has of an id. */
-export const idValues = {
-  userCode: ["user", "code"],
-  userName: ["user", "name"],
-  userId: ["user", "id"],
-  locationCode: ["location", "code"],
-  locationName: ["location", "name"],
-  locationId: ["location", "id"],
-  departmentCode: ["department", "code"],
-  departmentName: ["department", "name"],
-  departmentId: ["department", "id"],
-  roleCode: ["role", "code"],
-  roleName: ["role", "name"],
-  roleId: ["role", "id"]
-} as const satisfies Readonly<Record<string, readonly [CodeKind, "code" | "name" | "id"]>>
+/** What a column may have of an id, by its `value`. */
+const idForms = { Code: "code", Name: "name", Id: "id" } as const
+const idSources = CodeKind.literals.flatMap((kind) =>
+  Struct.keys(idForms).map((form) => ({
+    value: `${kind}${form}` as const,
+    kind,
+    form: idForms[form],
+    field: idForms[form]
+  }))
+)
 
 export const isOneOf = <A extends string>(values: ReadonlyArray<A>) => (value: string | undefined): value is A =>
   values.some((each) => each === value)
 
-export const isIdValue = isOneOf(Struct.keys(idValues))
-
 const dateValues = ["periodStart", "periodEnd", "payDate", "date"] as const
 export const isDateValue = isOneOf(dateValues)
 
-/** Which part of the hours a value has. */
-export const hourValues = { hours: "hours", hoursRegular: "regular", hoursOver: "over", hoursDouble: "double" } as const
+/** Which part of the hours a value has. `quantity` is of hours in a row of hours, and of money in a row of tips. */
+export const hourValues = {
+  hours: "hours",
+  hoursRegular: "regular",
+  hoursOver: "over",
+  hoursDouble: "double",
+  quantity: "hours"
+} as const
 export const isHourValue = isOneOf(Struct.keys(hourValues))
 
-/** How the other numbers are written. */
-export const amountForms = { amount: "money", cost: "money", tips: "money", punches: "count" } as const
-export const isAmountValue = isOneOf(Struct.keys(amountForms))
-
-/** `quantity`: the hours of a row of hours, the amount of a row of tips. */
-const numberValues = [...Struct.keys(hourValues), ...Struct.keys(amountForms), "quantity"] as const
+const moneyValues = ["amount", "cost", "tips"] as const
+const numberValues = [...Struct.keys(hourValues), ...moneyValues, "punches"] as const
 export const isNumberValue = isOneOf(numberValues)
 
 /** What the cells of a column hold. */
 export const ColumnValue = Schema.Literals([
-  ...Struct.keys(idValues),
+  ...idSources.map(({ value }) => value),
   "payCode",
   "rate",
   "revisionId",
@@ -215,42 +210,66 @@ export const withDefaults = (mapping: Mapping): WholeMapping => ({
   )
 })
 
+/** A column, or a cell of a line, and where it stands in the mapping. */
+export type Cell = Column & { readonly path: string }
+
 /** Cells beside each other: the columns, or a line before or behind the rows. A line as it is has its text and no cells. */
 export interface CellList {
   readonly name: "columns" | "preamble" | "trailer"
   readonly path: string
-  readonly cells: ReadonlyArray<Column>
+  readonly cells: ReadonlyArray<Cell>
   readonly text?: string
 }
 
 /** The columns first, then the lines before the rows and those behind them. */
-export const cellLists = (mapping: Mapping): ReadonlyArray<CellList> => [
-  { name: "columns", path: "columns", cells: mapping.columns },
-  ...(["preamble", "trailer"] as const).flatMap((name) =>
-    (mapping[name] ?? []).map((line, at) => {
-      const path = `${name}[${at}]`
-      return typeof line === "string" ? { name, path, text: line, cells: [] } : { name, path, cells: line }
-    })
-  )
-]
+export const cellLists = ({ columns, preamble = [], trailer = [] }: Mapping): ReadonlyArray<CellList> => {
+  const listAt = (name: CellList["name"], path: string, line: string | ReadonlyArray<Column>): CellList =>
+    typeof line === "string"
+      ? { name, path, text: line, cells: [] }
+      : { name, path, cells: line.map((cell, at) => ({ ...cell, path: `${path}[${at}]` })) }
+  return [
+    listAt("columns", "columns", columns),
+    ...preamble.map((line, at) => listAt("preamble", `preamble[${at}]`, line)),
+    ...trailer.map((line, at) => listAt("trailer", `trailer[${at}]`, line))
+  ]
+}
 
-/** The text of a column whose source is an id: of which, and what of it. */
-export const idTextOf = ({ field, of, value }: Column): readonly [CodeKind, form: string] | undefined =>
-  isIdValue(value)
-    ? idValues[value]
-    : of === undefined || of === "payCode" || field === undefined
-    ? undefined
-    : [of, field]
+/** The source of a column that has a text of an id. */
+export interface IdSource {
+  readonly kind: CodeKind
+  /** `field`: a further text of the codes. */
+  readonly form: "code" | "name" | "id" | "field"
+  /** The name of the text: its form, or the title of a further one. */
+  readonly field: string
+}
 
-/** Whether a number is of hours; `isMoney`: whether a `quantity` is of money. */
-export const hasHours = ({ value }: Column, isMoney = false): boolean =>
-  isHourValue(value) || (value === "quantity" && !isMoney)
+export const idSourceOf = ({ field, of, value }: Column): IdSource | undefined =>
+  of === undefined || of === "payCode" || field === undefined
+    ? idSources.find((source) => source.value === value)
+    : { kind: of, form: "field", field }
 
-/** The text of a pay code, and those beside it, by their names. */
-export const payCodeTexts = (code: PayCode): ReadonlyMap<string, string> =>
-  new Map(Object.entries(typeof code === "string" ? { code } : code))
+/** Of which key of `by` a column has a text. */
+export const keyOf = (column: Column): RowKey | undefined => column.value === "date" ? "day" : idSourceOf(column)?.kind
 
-type PayCode = typeof Code.Type
+/** How a number is written: as hours are, with two digits, or whole. `isMoney`: whether a `quantity` is of money. */
+export const formOf = ({ value }: Column, isMoney = false): "hours" | "money" | "count" | undefined => {
+  if (isHourValue(value)) return isMoney && value === "quantity" ? "money" : "hours"
+  if (value === "rate" || isOneOf(moneyValues)(value)) return "money"
+  return isNumberValue(value) || value === "rows" ? "count" : undefined
+}
+
+/** The pay codes in the order of their rows. */
+export const payCodeKinds = ["hours", "regular", "over", "double", "tips"] as const
+
+/** What a row has of the sums: all, or what one pay code has. */
+export type Kind = "all" | typeof payCodeKinds[number]
+
+/** The texts of each pay code by their names, such as `code`. */
+export const payCodesOf = ({ payCodes = {} }: Mapping): ReadonlyMap<Kind, ReadonlyMap<string, string>> =>
+  new Map(payCodeKinds.flatMap((kind) => {
+    const { [kind]: code } = payCodes
+    return code === undefined ? [] : [[kind, new Map(Object.entries(typeof code === "string" ? { code } : code))]]
+  }))
 
 /** The mapping is wrong, or does not fit the sums. Change what is at the path. */
 export class MappingError
@@ -271,6 +290,3 @@ export class MappingError
     return false
   }
 }
-
-/** The pay codes in the order of their rows. */
-export const payCodeKinds = ["hours", "regular", "over", "double", "tips"] as const

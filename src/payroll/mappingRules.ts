@@ -8,29 +8,27 @@ import { firstIssue } from "../internal/wire/issue.ts"
 import { alignOf, laidOut } from "./fileLayout.ts"
 import {
   addUpOf,
-  amountForms,
+  type Cell,
   type CellList,
   cellLists,
   Column,
   type ColumnValue,
   defaults,
-  hasHours,
+  formOf,
   hourValues,
-  idTextOf,
-  idValues,
-  isAmountValue,
+  idSourceOf,
   isDateValue,
   isHourValue,
-  isIdValue,
   isNumberValue,
   isOneOf,
+  keyOf,
   Mapping,
   MappingError,
   payCodeKinds,
-  payCodeTexts,
-  type RowKey,
+  payCodesOf,
   sources
 } from "./mapping.ts"
+import type { EncodeOptions, StatePair } from "./PayrollSums.ts"
 
 /**
  * Parses and validates a mapping, such as what `JSON.parse` returned. Fails for a key that no mapping has, and for columns that
@@ -43,7 +41,7 @@ export const decodeMapping = (input: unknown): Result.Result<Mapping, MappingErr
       return new MappingError({ path, detail: clearDetail(input, at, detail) })
     }),
     (mapping) => {
-      const problem = problemOf(mapping)
+      const problem = problemsOf(mapping).next().value
       return problem === undefined ? Result.succeed(mapping) : Result.fail(problem)
     }
   )
@@ -72,23 +70,14 @@ const mappingKeys: ReadonlyArray<string> = Object.keys(Mapping.fields)
 
 const decode = Schema.decodeUnknownResult(Mapping, { onExcessProperty: "error" })
 
-/** Of a place, what would be wrong there, and whether it is. */
-type Refusal = readonly [path: string, whys: Readonly<Record<string, boolean>>]
-type Refusals = ReadonlyArray<Refusal>
+/** What is wrong, one after the other: the first is reported. */
+type Problems = Generator<MappingError, undefined>
 
-const firstOf = (refusals: Refusals): MappingError | undefined => {
-  for (const [path, whys] of refusals) {
-    const detail = Object.keys(whys).find((why) => whys[why])
-    if (detail !== undefined) return new MappingError({ path, detail })
-  }
-  return undefined
-}
+const wrong = (path: string, detail: string) => new MappingError({ path, detail })
 
 /** Whether a decimal sign stands in its cells. */
 const hasFraction = (column: Column, { hours }: Mapping): boolean =>
-  column.value === "rate" || column.value === "quantity" ||
-  (isAmountValue(column.value) && amountForms[column.value] === "money") ||
-  (hasHours(column) && hours.startsWith("decimal"))
+  formOf(column, true) === "money" || (formOf(column) === "hours" && hours.startsWith("decimal"))
 
 /** The keys of a column that go with some sources only: with which, in words. */
 const layoutRules: ReadonlyArray<
@@ -100,229 +89,190 @@ const layoutRules: ReadonlyArray<
     "digits",
     "an amount, a rate or decimal hours",
     (column, mapping) =>
-      hasFraction(column, mapping) && !(column.digits === 2 && mapping.hours === "decimal:4" && hasHours(column))
+      hasFraction(column, mapping) &&
+      !(column.digits === 2 && mapping.hours === "decimal:4" && formOf(column) === "hours")
   ],
   ["zero", "a number", ({ value }) => isNumberValue(value) || value === "rows"],
   ["align", "width", ({ width }) => width !== undefined],
   ["pad", "width", ({ width }) => width !== undefined],
-  [
-    "required",
-    "a name or a field",
-    ({ of, value }) => (of !== undefined && of !== "payCode") || (isIdValue(value) && idValues[value][1] === "name")
-  ]
+  ["required", "a name or a field", (column) => isOneOf(["name", "field"])(idSourceOf(column)?.form)]
 ]
 
 /** What is wrong with a column alone, or with a cell of a line. */
-const columnRefusals = (column: Column, path: string, mapping: Mapping): Refusals => {
-  const { field, of, pad, value, width } = column
-  const given = sources.filter((key) => column[key] !== undefined)
-  const isOpen = mapping.decimal === "" && hasFraction(column, mapping) && width === undefined
-  return [
-    [path, { [`it has no source: ${sources.join(", ")}`]: given.length === 0 }],
-    [`${path}.${given[1]}`, { [`a column has one source, and this one has ${given[0]} too`]: given.length > 1 }],
-    [`${path}.of`, { "it needs field: which further text": of !== undefined && field === undefined }],
-    ...layoutRules.map(([key, goesWith, fits]): Refusal => {
-      const why = key === "format"
-        ? `only dates have a format, and ${value ?? given[0]} is none`
-        : `${key} goes with ${goesWith}`
-      return [`${path}.${key}`, { [why]: column[key] !== undefined && !fits(column, mapping) }]
-    }),
-    [`${path}.pad`, {
-      "zeros behind a text change what it says: write \"align\": \"right\"": pad === "0" && alignOf(column) === "left"
-    }],
-    [`${path}.width`, { "without a decimal sign, a number with a fraction needs a width": isOpen }]
-  ]
+function* cellProblems(cell: Cell, mapping: Mapping): Problems {
+  const { field, of, pad, path, width } = cell
+  const [source, other] = sources.filter((key) => cell[key] !== undefined)
+  if (source === undefined) yield wrong(path, `it has no source: ${sources.join(", ")}`)
+  if (other !== undefined) yield wrong(`${path}.${other}`, `a column has one source, and this one has ${source} too`)
+  if (of !== undefined && field === undefined) yield wrong(`${path}.of`, "it needs field: which further text")
+  for (const [key, goesWith, fits] of layoutRules) {
+    if (cell[key] !== undefined && !fits(cell, mapping)) yield wrong(`${path}.${key}`, `${key} goes with ${goesWith}`)
+  }
+  if (pad === "0" && alignOf(cell) === "left") {
+    yield wrong(`${path}.pad`, "zeros behind a text change what it says: write \"align\": \"right\"")
+  }
+  if (mapping.decimal === "" && hasFraction(cell, mapping) && width === undefined) {
+    yield wrong(`${path}.width`, "without a decimal sign, a number with a fraction needs a width")
+  }
 }
 
 /** What is wrong with cells beside each other: two values without a width and a separator are one text. */
-const sideBySide = ({ cells, path }: CellList): Refusals => {
-  const shown = [...cells.entries()].filter(([, { constant }]) => constant !== "")
-  const isOpen = (turn: number) => {
-    const column = shown[turn]?.[1]
-    return column !== undefined && column.constant === undefined && column.width === undefined
+function* sideBySide({ cells }: CellList): Problems {
+  let isOpen = false
+  for (const { constant, path, width } of cells.filter((cell) => cell.constant !== "")) {
+    const wasOpen = isOpen
+    isOpen = constant === undefined && width === undefined
+    if (isOpen && wasOpen) {
+      yield wrong(`${path}.width`, "without a separator, one of two values side by side needs a width")
+    }
   }
-  const why = "without a separator, one of two values side by side needs a width"
-  return shown.map(([at], turn) => [`${path}[${at}].width`, { [why]: isOpen(turn) && isOpen(turn - 1) }])
 }
 
-/** Numbers that a row of a pay code may have. */
-const isOfPayCode = isOneOf(["hours", "amount", "quantity"])
+/** What is wrong with a column of rows. */
+function* columnProblems(column: Cell, mapping: Mapping): Problems {
+  const { by, header = defaults.header, payCodes } = mapping
+  const { field, kind, of, path, value } = column
+  const place = `${path}.${of === undefined ? "value" : "of"}`
+  const key = keyOf(column)
+  const isOfCode = of === "payCode" || isOneOf(["payCode", "amount", "quantity"])(value)
+  if (column.header === undefined && header) yield wrong(`${path}.header`, "it has no title, and header is not false")
+  if (kind !== undefined) yield wrong(`${path}.kind`, "kind is for a sum in a line before or behind the rows")
+  if (value === "rows") yield wrong(place, "rows is for a line before or behind the rows")
+  if (key !== undefined && !by.includes(key)) yield wrong(place, `${value ?? field} needs ${key} in by`)
+  if (payCodes === undefined && isOfCode) yield wrong(place, `${value ?? field} needs payCodes`)
+  if (payCodes !== undefined && isNumberValue(value) && !isOfCode && value !== "hours") {
+    yield wrong(place, `${value} is not for a file with payCodes: it would stand in each of the rows of a person`)
+  }
+  for (const [code, texts] of payCodesOf(mapping)) {
+    if (of === "payCode" && field !== undefined && !texts.has(field)) {
+      yield wrong(`payCodes.${code}`, `it has no ${field}, which ${path} prints: add it, "" if it is empty on purpose`)
+    }
+  }
+}
+
+/** What is wrong with a cell of a line before or behind the rows. */
+function* lineProblems(cell: Cell, name: string, { columns }: Mapping): Problems {
+  const { kind, of, path, value } = cell
+  if (of !== undefined || keyOf(cell) !== undefined || value === "rate" || value === "payCode") {
+    yield wrong(path, `${of ?? value} is of one row, and ${name} has no row`)
+  }
+  if (isNumberValue(value) && !columns.some((column) => column.value === value)) {
+    yield wrong(`${path}.value`, `no column has ${value}, so it has no sum`)
+  }
+  if (value === "quantity" && kind === undefined) {
+    yield wrong(`${path}.value`, "hours and money have no sum: add \"kind\": \"hours\" or \"amount\"")
+  }
+  if (kind !== undefined && value !== "quantity") yield wrong(`${path}.kind`, "kind goes with quantity")
+}
+
+/** What contradicts itself in the pay codes, and in the columns that they need. */
+function* payCodeProblems(mapping: Mapping): Problems {
+  const { columns } = mapping
+  const codes = payCodesOf(mapping)
+  const [double, hours, over, regular, tips] = (["double", "hours", "over", "regular", "tips"] as const)
+    .map((kind) => codes.has(kind))
+  const has = (...values: ReadonlyArray<ColumnValue>) => columns.some(({ value }) => isOneOf(values)(value))
+  const shown = columns.filter(({ of, value }) => of === "payCode" || value === "payCode")
+  if (codes.size === 0) yield wrong("payCodes", "it has no code")
+  if (regular !== over) {
+    yield wrong("payCodes", "regular and over go together: the hours of one alone are not all hours")
+  }
+  if (double && !over) yield wrong("payCodes", "double goes with regular and over")
+  if (hours && regular) {
+    yield wrong("payCodes", "hours are all hours, so that regular and over would pay them twice")
+  }
+  if (shown.length === 0) yield wrong("columns", "none has the payCode")
+  const kinds = new Map<string, string>()
+  for (const [kind, texts] of codes) {
+    const text = JSON.stringify(
+      shown.map((column) => laidOut(mapping, column, texts.get(column.field ?? "code") ?? ""))
+    )
+    const same = kinds.get(text)
+    if (same !== undefined) yield wrong(`payCodes.${kind}`, `no column tells it from ${same}`)
+    kinds.set(text, kind)
+  }
+  if ((hours || regular) && !has("hours", "quantity")) {
+    yield wrong("columns", "payCodes has hours, and no column has them")
+  }
+  if (tips && !has("amount", "quantity")) yield wrong("columns", "payCodes has tips, and no column has the amount")
+}
 
 /** What contradicts itself in a mapping. */
-const problemOf = (mapping: Mapping): MappingError | undefined => {
-  const { by, columns, decimal, header, payCodes, quote, separator } = { ...defaults, ...mapping }
+function* problemsOf(mapping: Mapping): Problems {
+  const { by, columns, decimal, payCodes, quote, separator } = { ...defaults, ...mapping }
   const values = columns.map(({ value }) => value)
-  const has = (value: ColumnValue) => values.includes(value)
-  const { double, hours, over, regular, tips } = payCodes ?? {}
-  const codes = payCodeKinds.flatMap((kind) => {
-    const code = payCodes?.[kind]
-    return code === undefined ? [] : [{ kind, texts: payCodeTexts(code) }]
-  })
-  const payCodeColumns = columns.filter(({ of, value }) => of === "payCode" || value === "payCode")
-  /** What the columns print of a pay code. */
-  const printedOf = (texts: ReadonlyMap<string, string>) =>
-    JSON.stringify(payCodeColumns.map((column) => laidOut(mapping, column, texts.get(column.field ?? "code") ?? "")))
-  // A key that no column shows would merge its ids. Names and fields that are equal are found with the ids.
-  const isShown = (key: RowKey) => key === "day" ? has("date") : columns.some((column) => idTextOf(column)?.[0] === key)
-  const [, ...lines] = cellLists(mapping)
-  return firstOf([
-    ...by.map((each, at): Refusal => [`by[${at}]`, { [`${each} is there twice`]: by.indexOf(each) !== at }]),
-    ...columns.flatMap((column, at): Refusals => {
-      const { field, kind: sum, of, value } = column
-      const path = `columns[${at}].value`
-      const kind = isIdValue(value) ? idValues[value][0] : of === "payCode" ? undefined : of
-      const place = of === undefined ? path : `columns[${at}].of`
-      const isOfCode = value === "payCode" || value === "amount" || value === "quantity" || of === "payCode"
-      const isTwice = payCodes !== undefined && isNumberValue(value) && !isOfPayCode(value)
-      return columnRefusals(column, `columns[${at}]`, mapping).concat([
-        [`columns[${at}].header`, {
-          "it has no title, and header is not false": column.header === undefined && header
-        }],
-        [`columns[${at}].kind`, { "kind is for a sum in a line before or behind the rows": sum !== undefined }],
-        [path, { "rows is for a line before or behind the rows": value === "rows" }],
-        [place, { [`${value ?? field} needs ${kind} in by`]: kind !== undefined && !by.includes(kind) }],
-        [path, { "date needs day in by": value === "date" && !by.includes("day") }],
-        [place, { [`${value ?? field} needs payCodes`]: payCodes === undefined && isOfCode }],
-        [path, {
-          [`${value} is not for a file with payCodes: it would stand in each of the rows of a person`]: isTwice
-        }],
-        ...of === "payCode" && field !== undefined
-          ? codes.map(({ kind, texts }): Refusal => [`payCodes.${kind}`, {
-            [`it has no ${field}, which columns[${at}] prints: add it, "" if it is empty on purpose`]: !texts.has(field)
-          }])
-          : []
-      ])
-    }),
-    ...lines.flatMap(({ cells, name, path: line }) =>
-      cells.flatMap((cell, at): Refusals => {
-        const path = `${line}[${at}]`
-        const { kind, of, value } = cell
-        const isOfRow = of !== undefined || isIdValue(value) || value === "rate" || value === "payCode" ||
-          value === "date"
-        const isMixed = value === "quantity" && kind === undefined
-        return [
-          ...columnRefusals(cell, path, mapping),
-          [path, { [`${of ?? value} is of one row, and ${name} has no row`]: isOfRow }],
-          [`${path}.value`, {
-            [`no column has ${value}, so it has no sum`]: isNumberValue(value) && !has(value),
-            "hours and money have no sum: add \"kind\": \"hours\" or \"amount\"": isMixed
-          }],
-          [`${path}.kind`, { "kind goes with quantity": kind !== undefined && value !== "quantity" }]
-        ]
-      })
-    ),
-    ...separator === "" ? cellLists(mapping).flatMap(sideBySide) : [],
-    ...by.map((each, at): Refusal => {
-      const why = each === "day"
-        ? "no column has the date"
-        : `no column has a code, an id, a name or a field of the ${each}`
-      return [`by[${at}]`, { [why]: !isShown(each) }]
-    }),
-    ["columns", { "none has a number": !values.some(isNumberValue) }],
-    ["addUp", { "user needs user in by": mapping.addUp === "user" && !by.includes("user") }],
-    ["hoursOf", {
-      "punches add up to no rounded sum of a person: write \"addUp\": \"row\"": mapping.hoursOf === "punch" &&
-        addUpOf(mapping) === "user"
-    }],
-    ["columns", {
-      "hoursRegular needs hoursOver: the hours over the threshold would be in no column": has("hoursRegular") &&
-        !has("hoursOver")
-    }],
-    ["separator", {
-      "it is the decimal sign too: the numbers need \"quote\": \"always\"": separator === decimal && separator !== "" &&
-        quote !== "always"
-    }],
-    ...payCodes === undefined ? [] : [
-      ["payCodes", {
-        "it has no code": codes.length === 0,
-        "regular and over go together: the hours of one alone are not all hours":
-          (regular === undefined) !== (over === undefined),
-        "double goes with regular and over": double !== undefined && over === undefined,
-        "hours are all hours, so that regular and over would pay them twice": hours !== undefined &&
-          regular !== undefined
-      }],
-      ["columns", { "none has the payCode": payCodeColumns.length === 0 }],
-      ...codes.map(({ kind, texts }, at): Refusal => {
-        const same = codes.slice(0, at).find((other) => printedOf(other.texts) === printedOf(texts))
-        return [`payCodes.${kind}`, { [`no column tells it from ${same?.kind}`]: same !== undefined }]
-      }),
-      ["columns", {
-        "payCodes has hours, and no column has them": (hours ?? regular) !== undefined && !has("hours") &&
-          !has("quantity"),
-        "payCodes has tips, and no column has the amount": tips !== undefined && !has("amount") && !has("quantity")
-      }]
-    ] satisfies Refusals
-  ])
+  for (const { cells, name } of cellLists(mapping)) {
+    for (const cell of cells) {
+      yield* cellProblems(cell, mapping)
+      yield* name === "columns" ? columnProblems(cell, mapping) : lineProblems(cell, name, mapping)
+    }
+  }
+  for (const list of separator === "" ? cellLists(mapping) : []) yield* sideBySide(list)
+  for (const [at, key] of by.entries()) {
+    if (by.indexOf(key) !== at) yield wrong(`by[${at}]`, `${key} is there twice`)
+    // A key that no column shows would merge its ids. Names and fields that are equal are found with the ids.
+    if (columns.some((column) => keyOf(column) === key)) continue
+    const what = key === "day" ? "the date" : `a code, an id, a name or a field of the ${key}`
+    yield wrong(`by[${at}]`, `no column has ${what}`)
+  }
+  if (!values.some(isNumberValue)) yield wrong("columns", "none has a number")
+  if (mapping.addUp === "user" && !by.includes("user")) yield wrong("addUp", "user needs user in by")
+  if (mapping.hoursOf === "punch" && addUpOf(mapping) === "user") {
+    yield wrong("hoursOf", "punches add up to no rounded sum of a person: write \"addUp\": \"row\"")
+  }
+  if (values.includes("hoursRegular") && !values.includes("hoursOver")) {
+    yield wrong("columns", "hoursRegular needs hoursOver: the hours over the threshold would be in no column")
+  }
+  if (separator === decimal && separator !== "" && quote !== "always") {
+    yield wrong("separator", "it is the decimal sign too: the numbers need \"quote\": \"always\"")
+  }
+  if (payCodes !== undefined) yield* payCodeProblems(mapping)
 }
 
-/** What of the sums a mapping must fit. */
-interface MappedSums {
-  readonly id?: string | undefined
-  readonly rows: ReadonlyArray<{
-    readonly over: Option.Option<unknown>
-    readonly double: Option.Option<unknown>
-    readonly date?: unknown
-    readonly punchId?: unknown
-  }>
+/** What does not fit what is given beside the sums, or the sums of a revision. */
+export function* misfitsOf(mapping: Mapping, options: EncodeOptions): Problems {
+  const { also = [], codes: { fields = [] }, set = {}, state: { payDate } } = options
+  const known = fields.length === 0 ? "they have no further texts" : `they have ${fields.join(", ")}`
+  const cells = cellLists(mapping).flatMap((list) => list.cells)
+  for (const cell of cells) {
+    const { field, path, set: name, value } = cell
+    if (value === "payDate" && payDate === undefined) yield wrong(`${path}.value`, "no pay date is given")
+    if (name !== undefined && !Object.hasOwn(set, name)) yield wrong(`${path}.set`, `no text ${name} is given`)
+    if (idSourceOf(cell)?.form === "field" && field !== undefined && !fields.includes(field)) {
+      yield wrong(`${path}.field`, `the codes have no ${field}: ${known}`)
+    }
+  }
+  const unasked = Object.keys(set).find((name) => !cells.some((cell) => cell.set === name))
+  if (unasked !== undefined) yield wrong("columns", `the text ${unasked} is given, and none asks for it`)
+  for (const pair of [options, ...also]) yield* sumProblems(mapping, pair)
 }
 
-/** What is given beside the sums. */
-interface Given {
-  readonly payDate: string | undefined
-  /** The titles of the file of the codes. */
-  readonly fields: ReadonlyArray<string>
-  /** The names of the texts of the run. */
-  readonly set: ReadonlyArray<string>
-}
-
-/** What contradicts itself, or does not fit the sums of a revision. Sums without a row fit any mapping. */
-export const refusalOf = (
-  mapping: Mapping,
-  states: ReadonlyArray<MappedSums>,
-  { fields, payDate, set }: Given
-): MappingError | undefined => {
-  const { by, columns, payCodes } = mapping
-  const sums = states[0]?.id === undefined ? "the sums" : `the sums of ${states[0].id}`
-  const rows = states.flatMap((state) => state.rows)
-  const hasOver = rows.some(({ over }) => Option.isSome(over))
-  const hasDouble = rows.some(({ double }) => Option.isSome(double))
+/** What does not fit the sums of a revision and those before. Sums without a row fit any mapping. */
+function* sumProblems(mapping: Mapping, { previous, state }: StatePair): Problems {
+  const { by, columns } = mapping
+  const sums = state.id === undefined ? "the sums" : `the sums of ${state.id}`
+  const rows = [state, ...Option.toArray(previous)].flatMap((each) => each.rows)
+  if (by.includes("day") && rows.some(({ date }) => date === undefined)) yield wrong("by", `${sums} have no dates`)
+  if (mapping.hoursOf === "punch" && rows.some(({ punchId }) => punchId === undefined)) {
+    yield wrong("hoursOf", `${sums} have no punches`)
+  }
   /** Each place of a class of hours, and what it is called there. */
   const places = [
-    ...payCodeKinds.flatMap((kind) =>
-      payCodes?.[kind] === undefined || kind === "tips" ? [] : [[`payCodes.${kind}`, kind, kind] as const]
-    ),
+    ...[...payCodesOf(mapping).keys()].map((kind) => [`payCodes.${kind}`, kind, kind] as const),
     ...columns.flatMap(({ value }, at) =>
       isHourValue(value) ? [[`columns[${at}].value`, value, hourValues[value]] as const] : []
     )
-  ].filter(([, , part]) => part !== "hours" && rows.length > 0)
-  const hasDoublePlace = places.some(([, , part]) => part === "double")
-  const cells = cellLists(mapping).flatMap(({ cells, path }) =>
-    cells.map((cell, at) => ({ ...cell, path: `${path}[${at}]` }))
-  )
-  const known = fields.length === 0 ? "they have no further texts" : `they have ${fields.join(", ")}`
-  return problemOf(mapping) ?? firstOf([
-    ...cells.flatMap((cell): Refusals => {
-      const { field, of, path, set: name, value } = cell
-      const isUnknown = of !== undefined && of !== "payCode" && field !== undefined && !fields.includes(field)
-      return [
-        [`${path}.value`, { "no pay date is given": value === "payDate" && payDate === undefined }],
-        [`${path}.set`, { [`no text ${name} is given`]: name !== undefined && !set.includes(name) }],
-        [`${path}.field`, { [`the codes have no ${field}: ${known}`]: isUnknown }]
-      ]
-    }),
-    ...set.map((name): Refusal => ["columns", {
-      [`the text ${name} is given, and none asks for it`]: !cells.some((each) => each.set === name)
-    }]),
-    ["by", { [`${sums} have no dates`]: by.includes("day") && rows.some(({ date }) => date === undefined) }],
-    ["hoursOf", {
-      [`${sums} have no punches`]: mapping.hoursOf === "punch" && rows.some(({ punchId }) => punchId === undefined)
-    }],
-    ...places.map(([path, name, part]): Refusal => [path, {
-      [`${name} needs a threshold, and ${sums} have none`]: !hasOver,
-      [`${name} needs a second daily threshold or a seventh day, and ${sums} have neither`]: part === "double" &&
-        !hasDouble,
-      [`${sums} may have double hours, and nothing shows them: add the class double`]: part === "regular" &&
-        hasDouble && !hasDoublePlace
-    }])
-  ])
+  ].filter(([, , part]) => isOneOf(["regular", "over", "double"])(part) && rows.length > 0)
+  const hasOver = rows.some(({ over }) => Option.isSome(over))
+  const hasDouble = rows.some(({ double }) => Option.isSome(double))
+  const showsDouble = places.some(([, , part]) => part === "double")
+  for (const [path, name, part] of places) {
+    if (!hasOver) yield wrong(path, `${name} needs a threshold, and ${sums} have none`)
+    if (part === "double" && !hasDouble) {
+      yield wrong(path, `${name} needs a second daily threshold or a seventh day, and ${sums} have neither`)
+    }
+    if (part === "regular" && hasDouble && !showsDouble) {
+      yield wrong(path, `${sums} may have double hours, and nothing shows them: add the class double`)
+    }
+  }
 }

@@ -55,24 +55,13 @@ export abstract class TimePunchesError extends Error {
   readonly problem: Problem | undefined
 
   constructor(fields: ErrorFields) {
-    super(fields.message, { cause: fields.cause })
+    const { advice, cause, isRetryable, kind, message, ...more } = fields
+    super(message, { cause })
     this.name = new.target.name
-    this.advice = fields.advice
-    this.kind = fields.kind
-    this.isRetryable = fields.isRetryable
-    this.companyId = fields.companyId
-    this.resumeFrom = fields.resumeFrom
-    this.retryAfter = fields.retryAfter
-    this.pagesCompleted = fields.pagesCompleted
-    this.attempts = fields.attempts
-    this.requestId = fields.requestId
-    this.status = fields.status
-    this.reason = fields.reason
-    this.code = fields.code
-    this.path = fields.path
-    this.detail = fields.detail
-    this.punchId = fields.punchId
-    this.problem = fields.problem
+    this.advice = advice
+    this.kind = kind
+    this.isRetryable = isRetryable
+    Object.assign(this, more)
   }
 }
 

@@ -1,6 +1,6 @@
 /** What SQLite and PostgreSQL do differently for the tables of a copy: how the rows of a batch are written, and the schema. */
 import * as Data from "effect/Data"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
@@ -39,6 +39,22 @@ export interface Written {
   /** The earliest `modified` of it, in milliseconds. */
   readonly oldestModified: number | undefined
 }
+
+/** Writes rows some at a time, and adds up what was written. */
+export const writeInChunks = Effect.fnUntraced(function*<E>(
+  punches: BatchRows["punches"],
+  size: number,
+  write: (chunk: BatchRows["punches"]) => Effect.Effect<Written, E>
+) {
+  let count = 0
+  let oldest = Infinity
+  for (let start = 0; start < punches.length; start += size) {
+    const written = yield* write(punches.slice(start, start + size))
+    count += written.count
+    oldest = Math.min(oldest, written.oldestModified ?? Infinity)
+  }
+  return { count, oldestModified: oldest === Infinity ? undefined : oldest } satisfies Written
+})
 
 /** The write cannot say what it did. It is undone, and done exactly. */
 export class AmbiguousWrite extends Data.TaggedError("AmbiguousWrite") {}

@@ -8,12 +8,13 @@ import type { Company } from "../Company.ts"
 import type { CompanyId } from "../Ids.ts"
 import { numberOf, orUndefined, textOrUndefined } from "../internal/sql/dialect.ts"
 import { durably, retried, transact } from "../internal/sql/transaction.ts"
+import { readStored } from "../sync/SyncError.ts"
 import type { SyncError } from "../sync/SyncError.ts"
 import { storable } from "./columns.ts"
 import { companyIdOf, failedWith, opened } from "./connection.ts"
 import type { CopyStatus, ErrorToRecord } from "./CopyStatus.ts"
 import { knownColumns, knownOf } from "./known.ts"
-import { checkpointOf, unknownIn } from "./store.ts"
+import { unknownIn } from "./store.ts"
 export { feed, feedPosition } from "./feed.ts"
 export { changes, pruneHistory } from "./history.ts"
 export { list } from "./read.ts"
@@ -46,7 +47,7 @@ export const status = (of: CompanyId | Company): Effect.Effect<CopyStatus, SyncE
     }))
     const known = knownOf(row)
     return {
-      checkpoint: yield* checkpointOf(row?.["checkpoint"], company),
+      checkpoint: yield* readStored(company, row?.["checkpoint"]),
       rows: numberOf(row?.["total"]),
       deleted: numberOf(row?.["deleted"]),
       missing: numberOf(row?.["missing"]),

@@ -34,7 +34,7 @@ import {
 } from "./feedPosition.ts"
 import { type HistoryUnavailable, readKnown, unavailable } from "./known.ts"
 import { isAtInstant } from "./read.ts"
-import { missingPlace, punchesOf, rowColumns } from "./row.ts"
+import { missingPlace, punchesOf, type PunchState, punchStatesOf, rowColumns } from "./row.ts"
 
 /** Where a feed begins, and whether it ends. */
 export interface FeedOptions {
@@ -228,25 +228,11 @@ const waiting =
     return attempt
   }
 
-/** Events of one snapshot, and the place of the next batch; without a `next` there are no more. */
-interface BatchOfEvents {
-  readonly events: ReadonlyArray<FeedEvent>
-  readonly next: Place | undefined
-  /**
-   * The place behind the events. Without any it is the last commit: a history may be pruned up to there, although no punch has
-   * changed for long.
-   */
-  readonly reached: Place
-  /** Whether the commit of the place is not here yet: a feed that follows waits for a replica. */
-  readonly isBehind: boolean
-}
-
-/** The events after a place. The copy may be another one since the place was given out, or since the last batch. */
-const readBatch = (
-  { company, database, interval }: Asked,
-  place: Place,
-  size: number
-): Effect.Effect<BatchOfEvents, SqlError | SyncError | HistoryUnavailable> =>
+/**
+ * The events of one snapshot after a place, and the place of the next batch; without a `next` there are no more. The copy may be
+ * another one since the place was given out, or since the last batch.
+ */
+const readBatch = ({ company, database, interval }: Asked, place: Place, size: number) =>
   Stream.runHead(inSnapshot(
     database,
     Stream.fromEffect(Effect.gen(function*() {
@@ -254,6 +240,7 @@ const readBatch = (
       const { last, since, unbroken } = known
       const isBehind = place.at > last
       if (since !== undefined && isBehind && interval !== undefined) {
+        // A feed that follows waits for a replica.
         return { events: [], next: undefined, reached: place, isBehind }
       }
       if (since === undefined || isBehind || place.at < unbroken || !(yield* isOfThisCopy(database, place, since))) {
@@ -263,13 +250,9 @@ const readBatch = (
         ? yield* readState(database, company, place, size)
         : yield* readChanges(database, company, place, size)
       const end = batch.events.at(-1)
-      const quiet: Place = {
-        company,
-        phase: "instant",
-        at: last,
-        id: wholeInstant,
-        newest: newestIn(place)
-      }
+      // Without events the next one begins at the last commit: a history may be pruned up to there, although no punch has changed
+      // for long.
+      const quiet: Place = { company, phase: "instant", at: last, id: wholeInstant, newest: newestIn(place) }
       return { ...batch, reached: end === undefined ? quiet : placeOf(end.position) ?? quiet, isBehind }
     }))
   )).pipe(
@@ -388,12 +371,10 @@ const readChanges = Effect.fnUntraced(
     SELECT ${selected}, ${millisOf("valid_to")}, 0
       FROM ${tables.history} WHERE ${isOurs} AND (id, valid_to) IN (SELECT id, valid_from FROM begun)
     ORDER BY at, id, is_after`.values
-    const punches = yield* Effect.fromResult(punchesOf(company, rows))
     const events: Array<FeedEvent> = []
-    let before: State | undefined
-    for (const [place, punch] of punches.entries()) {
+    let before: PunchState | undefined
+    for (const [place, state] of (yield* Effect.fromResult(punchStatesOf(company, rows))).entries()) {
       const row = rows[place] ?? []
-      const state = { punch, isMissing: numberOf(row[missingPlace]) === 1 }
       if (numberOf(row[isAfterPlace]) === 0) {
         before = state
         continue
@@ -406,13 +387,7 @@ const readChanges = Effect.fnUntraced(
   }
 )
 
-/** A version of a punch. */
-interface State {
-  readonly punch: TimePunch
-  readonly isMissing: boolean
-}
-
-const eventOf = (company: CompanyId, at: number, before: State | undefined, after: State): FeedEvent => {
+const eventOf = (company: CompanyId, at: number, before: PunchState | undefined, after: PunchState): FeedEvent => {
   const { id, userId } = after.punch
   return {
     companyId: company,
@@ -426,10 +401,10 @@ const eventOf = (company: CompanyId, at: number, before: State | undefined, afte
   }
 }
 
-const shownOf = (state: State | undefined): Option.Option<TimePunch> =>
+const shownOf = (state: PunchState | undefined): Option.Option<TimePunch> =>
   state === undefined || state.isMissing ? Option.none() : Option.some(state.punch)
 
-const kindOf = (before: State | undefined, after: State): FeedKind => {
+const kindOf = (before: PunchState | undefined, after: PunchState): FeedKind => {
   if (after.isMissing) return "missing"
   if (before === undefined) return "added"
   if (before.isMissing) return "back"

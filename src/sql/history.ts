@@ -36,7 +36,7 @@ import { companyIdOf, failedWith, opened } from "./connection.ts"
 import type { Dialect } from "./Dialect.ts"
 import { type HistoryUnavailable, requireKnown } from "./known.ts"
 import { isAtInstant } from "./read.ts"
-import { punchOf, rowColumns, rowOf } from "./row.ts"
+import { punchOf, type PunchState, rowColumns, rowOf } from "./row.ts"
 
 /**
  * Of which period, and since when. `asOf` replaces the clock-out of an open punch, both in the copy of `since` and in the
@@ -291,12 +291,6 @@ const statesOf = (
   ORDER BY first_user, id, is_now DESC`
 }
 
-/** A punch of a copy, at one time. */
-interface State {
-  readonly punch: TimePunch
-  readonly isMissing: boolean
-}
-
 /** A change, and the version of the punch that gives it its place. */
 interface Placed {
   readonly change: PunchChange
@@ -307,12 +301,12 @@ interface Placed {
 const makeComparer = <E>(company: CompanyId, comparison: Comparison<E>, people: People) => {
   const counts = counter(comparison)
   const { isShown = Function.constFalse } = comparison
-  const shows = (state: State | undefined): TimePunch | undefined =>
+  const shows = (state: PunchState | undefined): TimePunch | undefined =>
     state !== undefined && isVisible(state) && isShown(state.punch) ? state.punch : undefined
   /** The changes of people that may have more. */
   const waiting = new Map<UserId, Array<Placed>>()
   let user: number | undefined
-  let pair: { readonly after: State; before: State | undefined } | undefined
+  let pair: { readonly after: PunchState; before: PunchState | undefined } | undefined
 
   const closePair = (): E | Labor.SumOverflow | undefined => {
     if (pair === undefined) return undefined
@@ -380,7 +374,8 @@ const makeComparer = <E>(company: CompanyId, comparison: Comparison<E>, people: 
 
 /** The punch, if it counts in the period. */
 const counter =
-  <E>({ contains, widest }: Comparison<E>) => (state: State | undefined): Result.Result<TimePunch | undefined, E> => {
+  <E>({ contains, widest }: Comparison<E>) =>
+  (state: PunchState | undefined): Result.Result<TimePunch | undefined, E> => {
     if (state === undefined || !isVisible(state)) return Result.succeed(undefined)
     const { punch } = state
     const millis = punch.clockedIn.epochMilliseconds
@@ -389,13 +384,13 @@ const counter =
     return Result.map(contains(punch), (isWithin) => isWithin ? punch : undefined)
   }
 
-const isVisible = ({ isMissing, punch }: State): boolean => !isMissing && !punch.deleted
+const isVisible = ({ isMissing, punch }: PunchState): boolean => !isMissing && !punch.deleted
 
 /** How a punch changed for the period; `undefined`: it did not. */
 const kindOf = (
-  before: State | undefined,
+  before: PunchState | undefined,
   then: TimePunch | undefined,
-  after: State,
+  after: PunchState,
   now: TimePunch | undefined
 ): ChangeKind | undefined => {
   if (then !== undefined && now !== undefined) return isOnlyTouched(then, now) ? undefined : "edited"
@@ -413,7 +408,7 @@ const kindOf = (
 }
 
 /** What the service no longer shows has no state. */
-const shownOf = (state: State | undefined, kind: ChangeKind): Option.Option<TimePunch> =>
+const shownOf = (state: PunchState | undefined, kind: ChangeKind): Option.Option<TimePunch> =>
   state === undefined || (state.isMissing && (kind === "missing" || kind === "back"))
     ? Option.none()
     : Option.some(state.punch)
@@ -426,17 +421,14 @@ interface ChangeSums {
 }
 
 /** The differences of people. @internal */
-export interface People {
-  /** Adds a punch or takes it away, or returns the sum that overflows. */
-  readonly add: (punch: TimePunch | undefined, sign: 1 | -1) => Labor.SumOverflow | undefined
-  readonly differences: () => ReadonlyArray<PersonChange>
-}
+export type People = ReturnType<typeof makePeople>
 
 /** @internal */
-export const makePeople = (options: Labor.LaborOptions): People => {
+export const makePeople = (options: Labor.LaborOptions) => {
   const people = new Map<UserId, ChangeSums>()
   return {
-    add: (punch, sign) => {
+    /** Adds a punch or takes it away, or returns the sum that overflows. */
+    add: (punch: TimePunch | undefined, sign: 1 | -1): Labor.SumOverflow | undefined => {
       if (punch === undefined) return undefined
       const sums = people.get(punch.userId) ?? { net: 0, cost: 0, tips: 0 }
       people.set(punch.userId, sums)
@@ -449,7 +441,7 @@ export const makePeople = (options: Labor.LaborOptions): People => {
       const field = Amounts.overflow(sums)
       return field === undefined ? undefined : new Labor.SumOverflow({ field, punchId: punch.id })
     },
-    differences: () =>
+    differences: (): ReadonlyArray<PersonChange> =>
       [...people].filter(([, { cost, net, tips }]) => net !== 0 || cost !== 0 || tips !== 0)
         .toSorted(([one], [other]) => one - other)
         .map(([userId, { cost, net, tips }]) => ({

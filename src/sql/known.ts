@@ -49,19 +49,8 @@ export class HistoryUnavailable
   }
 }
 
-/** What the row of a sync says of the past of its copy. Instants are in milliseconds, by the clock of the database. */
-export interface Known {
-  /** Since when the copy is known; `undefined`: no history is kept, or the first load has not ended. */
-  readonly since: number | undefined
-  /** Since when no row went without a version, whatever was pruned; 0 without a history. */
-  readonly unbroken: number
-  /** The last commit of the history; 0 without one. */
-  readonly last: number
-  /** When the last complete pass began, by the service's clock. */
-  readonly passBegan: number | undefined
-  /** Whether a history begins or has begun, or nothing is there yet. */
-  readonly mayBegin: boolean
-}
+/** @internal */
+export type Known = ReturnType<typeof knownOf>
 
 /** The columns of a sync that `knownOf` reads. @internal */
 export const knownColumns = ({ dialect: { millisOf }, sql }: Database<Dialect>): Fragment =>
@@ -71,12 +60,20 @@ export const knownColumns = ({ dialect: { millisOf }, sql }: Database<Dialect>):
     ${millisOf("pass_began")} AS pass_began,
     CASE WHEN history_since IS NULL AND checkpoint IS NOT NULL THEN 0 ELSE 1 END AS may_begin`
 
-/** What a row with these columns says; without one nothing is there yet. @internal */
-export const knownOf = (row: Row | undefined): Known => ({
+/**
+ * What the row of a sync says of the past of its copy; without one nothing is there yet. Instants are in milliseconds, by the clock
+ * of the database. @internal
+ */
+export const knownOf = (row: Row | undefined) => ({
+  /** Since when the copy is known; `undefined`: no history is kept, or the first load has not ended. */
   since: orUndefined(row?.["known_since"]),
+  /** Since when no row went without a version, whatever was pruned; 0 without a history. */
   unbroken: numberOf(row?.["history_since"] ?? 0),
+  /** The last commit of the history; 0 without one. */
   last: numberOf(row?.["history_last"] ?? 0),
+  /** When the last complete pass began, by the service's clock. */
   passBegan: orUndefined(row?.["pass_began"]),
+  /** Whether a history begins or has begun, or nothing is there yet. */
   mayBegin: row === undefined || numberOf(row["may_begin"]) === 1
 })
 

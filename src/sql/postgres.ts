@@ -3,15 +3,7 @@ import * as Effect from "effect/Effect"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import { numberOf, orUndefined, postgres as ground, timestamptzOf } from "../internal/sql/dialect.ts"
-import {
-  breakColumns,
-  type Cell,
-  type Column,
-  columns,
-  type ColumnType,
-  contentColumns,
-  versionColumns
-} from "./columns.ts"
+import { breakColumns, type Cell, type Column, columns, type ColumnType } from "./columns.ts"
 import {
   type BatchRows,
   deletionRefused,
@@ -22,43 +14,18 @@ import {
   hoursWorked,
   indexBegun,
   makesGap,
+  writeInChunks,
   type Written
 } from "./Dialect.ts"
+import { currentColumns, eraseCloses, keepVersion, tablesOf, upsertOf } from "./tables.ts"
 
-const columnsOfPunch = columns.map(({ name, nullable, type }) => `  ${name} ${type}${nullable ? "" : " NOT NULL"},`)
-  .join("\n")
-
-const createRows = `CREATE TABLE time_punches (
-${columnsOfPunch}
-  pass bigint NOT NULL,
-  missing_at timestamptz,
-  valid_from timestamptz,
-  PRIMARY KEY (company_id, id)
-)`
-
-const createSync = `CREATE TABLE time_punches_sync (
-  company_id bigint NOT NULL PRIMARY KEY,
-  checkpoint text,
-  pass_began timestamptz,
-  unknown text,
-  error_at timestamptz,
-  error_tag text,
-  error_text text,
-  history_since timestamptz,
-  history_last timestamptz,
-  known_since timestamptz
-)`
-
-/** A version: the row as it was from `valid_from` (NULL: since before the history began) to `valid_to`, which is not in it. */
-const createHistory = `CREATE TABLE time_punches_history (
-${columnsOfPunch}
-  pass bigint NOT NULL,
-  missing_at timestamptz,
-  valid_from timestamptz,
-  valid_to timestamptz NOT NULL,
-  PRIMARY KEY (company_id, id, valid_to),
-  CHECK (valid_from < valid_to)
-)`
+const tables = tablesOf({
+  bigint: "bigint",
+  timestamptz: "timestamptz",
+  boolean: "boolean",
+  text: "text",
+  jsonb: "jsonb"
+})
 
 /**
  * The function of a trigger, whose body names the schema of the copy as `%1$I`. It is bound now: by its search path, a later
@@ -74,11 +41,7 @@ END $$
 $format$, n.nspname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = 'time_punches'::regclass);
 END $do$`
 
-const createKeepFunction = createFunction(
-  "time_punches_keep_version",
-  `  INSERT INTO %1$I.time_punches_history (${versionColumns.join(", ")}, valid_to)
-  VALUES (${versionColumns.map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);`
-)
+const createKeepFunction = createFunction("time_punches_keep_version", keepVersion("%1$I."))
 
 /** A statement that sets no `valid_from` does not meet this trigger, so that a copy without history pays nothing. */
 const createKeepTrigger =
@@ -99,78 +62,13 @@ WHEN (${endsHistory})
 EXECUTE FUNCTION time_punches_refuse('${deletionRefused}')`
 ]
 
-const createCloseFile = `CREATE TABLE time_punches_close_file (
-  company_id bigint NOT NULL,
-  close_id bigint NOT NULL,
-  number bigint NOT NULL,
-  place bigint NOT NULL,
-  noted_at timestamptz NOT NULL,
-  user_name text NOT NULL,
-  mapping text NOT NULL,
-  mapping_hash text NOT NULL,
-  codes text NOT NULL,
-  codes_hash text NOT NULL,
-  token text NOT NULL,
-  PRIMARY KEY (company_id, close_id, number, place)
-)`
-
-const createEraseFunction = createFunction(
-  "time_punches_erase_closes",
-  ["close", "close_state", "close_row", "close_file"]
-    .map((table) => `  DELETE FROM %1$I.time_punches_${table} WHERE company_id = OLD.company_id;`)
-    .join("\n"),
-  "\nSECURITY DEFINER SET search_path = pg_catalog, pg_temp"
-)
-
-/**
- * Rows of these tables are only inserted, except at the erasure of a company, which removes its row of the sync. The function
- * that erases them runs with the rights of who made it: a role that keeps the copy may have none on these tables.
- */
-const createCloses = [
-  `CREATE TABLE time_punches_close (
-  company_id bigint NOT NULL,
-  close_id bigint NOT NULL,
-  terms text NOT NULL,
-  PRIMARY KEY (company_id, close_id)
-)`,
-  `CREATE TABLE time_punches_close_state (
-  company_id bigint NOT NULL,
-  close_id bigint NOT NULL,
-  number bigint NOT NULL,
-  before bigint,
-  kind text NOT NULL,
-  at timestamptz NOT NULL,
-  closed_at timestamptz NOT NULL,
-  user_name text NOT NULL,
-  note text NOT NULL,
-  accepted text NOT NULL,
-  added text NOT NULL,
-  release text NOT NULL,
-  rules bigint NOT NULL,
-  token text NOT NULL,
-  PRIMARY KEY (company_id, close_id, number)
-)`,
-  `CREATE TABLE time_punches_close_row (
-  company_id bigint NOT NULL,
-  close_id bigint NOT NULL,
-  number bigint NOT NULL,
-  place bigint NOT NULL,
-  user_id bigint NOT NULL,
-  location_id bigint NOT NULL,
-  department_id bigint,
-  role_id bigint NOT NULL,
-  hourly_wage bigint NOT NULL,
-  punches bigint NOT NULL,
-  incomplete bigint NOT NULL,
-  net_ms bigint NOT NULL,
-  cost_cents bigint NOT NULL,
-  tips_cents bigint NOT NULL,
-  over_ms bigint,
-  double_ms bigint,
-  PRIMARY KEY (company_id, close_id, number, place)
-)`,
-  createCloseFile,
-  createEraseFunction,
+/** It runs with the rights of who made it: a role that keeps the copy may have none on the tables of closes. */
+const createEraseCloses = [
+  createFunction(
+    "time_punches_erase_closes",
+    eraseCloses("%1$I."),
+    "\nSECURITY DEFINER SET search_path = pg_catalog, pg_temp"
+  ),
   // A role that may execute it could put it on its own table, and erase closes with that.
   `REVOKE EXECUTE ON FUNCTION time_punches_erase_closes() FROM PUBLIC`,
   `CREATE TRIGGER time_punches_erase_closes AFTER DELETE ON time_punches_sync FOR EACH ROW EXECUTE FUNCTION time_punches_erase_closes()`
@@ -207,10 +105,7 @@ const hours = hoursWorked({
 })
 
 const createCurrent = `CREATE VIEW time_punches_current AS SELECT
-${
-  [...columns.filter(({ name }) => name !== "deleted").map(currentColumn), hours].map((text) => `  ${text}`)
-    .join(",\n")
-}
+${currentColumns(currentColumn, hours)}
 FROM time_punches AS t WHERE NOT t.deleted AND t.missing_at IS NULL`
 
 const createBreaks = `CREATE VIEW time_punches_breaks AS SELECT
@@ -240,39 +135,21 @@ const writeChunk = Effect.fnUntraced(
   }
 )
 
-const write: Dialect["write"] = Effect.fnUntraced(function*(sql, rows) {
-  let count = 0
-  let oldest = Infinity
-  for (let start = 0; start < rows.punches.length; start += rowsPerStatement) {
-    const written = yield* writeChunk(sql, { ...rows, punches: rows.punches.slice(start, start + rowsPerStatement) })
-    count += written.count
-    oldest = Math.min(oldest, written.oldestModified ?? Infinity)
-  }
-  return { count, oldestModified: oldest === Infinity ? undefined : oldest }
-})
+const write: Dialect["write"] = (sql, rows) =>
+  writeInChunks(rows.punches, rowsPerStatement, (punches) => writeChunk(sql, { ...rows, punches }))
 
 /** All but the company, which is the same for each row. */
 const arrayColumns = columns.slice(1)
 
-/**
- * The upsert of any number of rows. A row that is equal already is not rewritten, unless it is missing. Only with history it
- * sets `valid_from`, so that a trigger keeps what it replaces.
- */
-const upsertOf = (hasHistory: boolean): string => {
-  const more = hasHistory ? ["valid_from"] : []
-  const names = [...columns.map(({ name }) => name), "pass", ...more]
-  const content = contentColumns.map(({ name }) => name)
+/** The upsert of any number of rows. */
+const textOf = (hasHistory: boolean): string => {
+  const { insert, update } = upsertOf(hasHistory, "IS DISTINCT FROM")
   const arrays = arrayColumns.map(({ type }, at) => `$${at + 3}::${type}[]`)
   const instant = hasHistory ? `, $${arrays.length + 3}::timestamptz` : ""
   return `WITH written AS (
-INSERT INTO time_punches AS t (${names.join(", ")})
+${insert}
 SELECT $1::bigint, u.*, $2::bigint${instant} FROM unnest(${arrays.join(", ")}) AS u
-ON CONFLICT (company_id, id) DO UPDATE SET ${
-    [...content, "pass", ...more].map((name) => `${name} = excluded.${name}`).join(", ")
-  }, missing_at = NULL
-WHERE (${content.map((name) => `t.${name}`).join(", ")}) IS DISTINCT FROM (${
-    content.map((name) => `excluded.${name}`).join(", ")
-  }) OR t.missing_at IS NOT NULL
+${update}
 RETURNING t.modified
 ) SELECT count(*) AS count, (extract(epoch FROM min(modified)) * 1000)::bigint AS oldest FROM written`
 }
@@ -290,8 +167,8 @@ const elementOf = (cell: Cell, type: ColumnType): string =>
     ? `"${timestamptzOf(cell)}"`
     : String(cell)
 
-const plain = upsertOf(false)
-const withHistory = upsertOf(true)
+const plain = textOf(false)
+const withHistory = textOf(true)
 
 /**
  * PostgreSQL. A migration that was published is never changed: the next one adds. A view or a
@@ -305,10 +182,10 @@ export const postgres: Dialect = dialectFor(ground, {
       name: "tables",
       statements: [
         ground.createMigrations("time_punches_migrations"),
-        createRows,
+        tables.rows,
         `CREATE INDEX time_punches_clocked_in ON time_punches (company_id, clocked_in)`,
-        createSync,
-        createHistory,
+        tables.sync,
+        tables.history,
         `CREATE INDEX time_punches_history_ended ON time_punches_history (company_id, valid_to)`,
         ...indexBegun,
         createKeepFunction,
@@ -317,7 +194,8 @@ export const postgres: Dialect = dialectFor(ground, {
         createCurrent,
         createBreaks,
         ...createRowRemoved,
-        ...createCloses
+        ...tables.closes,
+        ...createEraseCloses
       ]
     }
   ]

@@ -97,6 +97,23 @@ export const punchesOf = (
   return Result.succeed(punches)
 }
 
+/** A punch as a row has it. */
+export interface PunchState {
+  readonly punch: TimePunch
+  /** Whether the last sweep of its window did not see it. */
+  readonly isMissing: boolean
+}
+
+/** The punches of rows with the columns of `rowColumns`, and whether they are missing. */
+export const punchStatesOf = (
+  company: CompanyId,
+  rows: ReadonlyArray<Cells>
+): Result.Result<ReadonlyArray<PunchState>, SyncError> =>
+  Result.map(
+    punchesOf(company, rows),
+    (punches) => punches.map((punch, at) => ({ punch, isMissing: numberOf(rows[at]?.[missingPlace]) === 1 }))
+  )
+
 const idPlace = names.indexOf("id")
 
 /** Where a row of `rowColumns` says whether it is missing: behind the columns of the punch and its pass. */

@@ -4,15 +4,7 @@ import * as Option from "effect/Option"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Row } from "effect/sql/SqlConnection"
 import { numberOf, orUndefined, sqlite as ground } from "../internal/sql/dialect.ts"
-import {
-  breakColumns,
-  type Cell,
-  type Column,
-  columns,
-  type ColumnType,
-  contentColumns,
-  versionColumns
-} from "./columns.ts"
+import { breakColumns, type Cell, type Column, columns } from "./columns.ts"
 import {
   AmbiguousWrite,
   type BatchRows,
@@ -24,60 +16,21 @@ import {
   hoursWorked,
   indexBegun,
   makesGap,
+  writeInChunks,
   type Written
 } from "./Dialect.ts"
+import { currentColumns, eraseCloses, keepVersion, tablesOf, upsertOf } from "./tables.ts"
 
-const types: Readonly<Record<ColumnType, string>> = {
-  bigint: "INTEGER",
-  timestamptz: "INTEGER",
-  boolean: "INTEGER",
-  text: "TEXT",
-  jsonb: "TEXT"
-}
-
-const columnsOfPunch = columns.map(({ name, nullable, type }) =>
-  `  ${name} ${types[type]}${nullable ? "" : " NOT NULL"},`
+const tables = tablesOf(
+  { bigint: "INTEGER", timestamptz: "INTEGER", boolean: "INTEGER", text: "TEXT", jsonb: "TEXT" },
+  " STRICT"
 )
-  .join("\n")
-
-const createRows = `CREATE TABLE time_punches (
-${columnsOfPunch}
-  pass INTEGER NOT NULL,
-  missing_at INTEGER,
-  valid_from INTEGER,
-  PRIMARY KEY (company_id, id)
-) STRICT`
-
-const createSync = `CREATE TABLE time_punches_sync (
-  company_id INTEGER NOT NULL PRIMARY KEY,
-  checkpoint TEXT,
-  pass_began INTEGER,
-  unknown TEXT,
-  error_at INTEGER,
-  error_tag TEXT,
-  error_text TEXT,
-  history_since INTEGER,
-  history_last INTEGER,
-  known_since INTEGER
-) STRICT`
-
-/** A version: the row as it was from `valid_from` (NULL: since before the history began) to `valid_to`, which is not in it. */
-const createHistory = `CREATE TABLE time_punches_history (
-${columnsOfPunch}
-  pass INTEGER NOT NULL,
-  missing_at INTEGER,
-  valid_from INTEGER,
-  valid_to INTEGER NOT NULL,
-  PRIMARY KEY (company_id, id, valid_to),
-  CHECK (valid_from < valid_to)
-) STRICT`
 
 /** A statement that sets no `valid_from` does not meet this trigger, so that a copy without history pays nothing. */
 const createKeepVersion = `CREATE TRIGGER time_punches_keep_version AFTER UPDATE OF valid_from ON time_punches
 WHEN NEW.valid_from IS NOT NULL AND NEW.valid_from IS NOT OLD.valid_from
 BEGIN
-  INSERT INTO time_punches_history (${versionColumns.join(", ")}, valid_to)
-  VALUES (${versionColumns.map((name) => `OLD.${name}`).join(", ")}, NEW.valid_from);
+${keepVersion()}
 END`
 
 const createRefusals = [
@@ -93,78 +46,10 @@ BEGIN
 END`
 ]
 
-const createCloseFile = `CREATE TABLE time_punches_close_file (
-  company_id INTEGER NOT NULL,
-  close_id INTEGER NOT NULL,
-  number INTEGER NOT NULL,
-  place INTEGER NOT NULL,
-  noted_at INTEGER NOT NULL,
-  user_name TEXT NOT NULL,
-  mapping TEXT NOT NULL,
-  mapping_hash TEXT NOT NULL,
-  codes TEXT NOT NULL,
-  codes_hash TEXT NOT NULL,
-  token TEXT NOT NULL,
-  PRIMARY KEY (company_id, close_id, number, place)
-) STRICT`
-
 const createEraseCloses = `CREATE TRIGGER time_punches_erase_closes AFTER DELETE ON time_punches_sync
 BEGIN
-${
-  ["close", "close_state", "close_row", "close_file"].map((table) =>
-    `  DELETE FROM time_punches_${table} WHERE company_id = OLD.company_id;`
-  )
-    .join("\n")
-}
+${eraseCloses()}
 END`
-
-/** Rows of these tables are only inserted, except at the erasure of a company, which removes its row of the sync. */
-const createCloses = [
-  `CREATE TABLE time_punches_close (
-  company_id INTEGER NOT NULL,
-  close_id INTEGER NOT NULL,
-  terms TEXT NOT NULL,
-  PRIMARY KEY (company_id, close_id)
-) STRICT`,
-  `CREATE TABLE time_punches_close_state (
-  company_id INTEGER NOT NULL,
-  close_id INTEGER NOT NULL,
-  number INTEGER NOT NULL,
-  before INTEGER,
-  kind TEXT NOT NULL,
-  at INTEGER NOT NULL,
-  closed_at INTEGER NOT NULL,
-  user_name TEXT NOT NULL,
-  note TEXT NOT NULL,
-  accepted TEXT NOT NULL,
-  added TEXT NOT NULL,
-  release TEXT NOT NULL,
-  rules INTEGER NOT NULL,
-  token TEXT NOT NULL,
-  PRIMARY KEY (company_id, close_id, number)
-) STRICT`,
-  `CREATE TABLE time_punches_close_row (
-  company_id INTEGER NOT NULL,
-  close_id INTEGER NOT NULL,
-  number INTEGER NOT NULL,
-  place INTEGER NOT NULL,
-  user_id INTEGER NOT NULL,
-  location_id INTEGER NOT NULL,
-  department_id INTEGER,
-  role_id INTEGER NOT NULL,
-  hourly_wage INTEGER NOT NULL,
-  punches INTEGER NOT NULL,
-  incomplete INTEGER NOT NULL,
-  net_ms INTEGER NOT NULL,
-  cost_cents INTEGER NOT NULL,
-  tips_cents INTEGER NOT NULL,
-  over_ms INTEGER,
-  double_ms INTEGER,
-  PRIMARY KEY (company_id, close_id, number, place)
-) STRICT`,
-  createCloseFile,
-  createEraseCloses
-]
 
 /** Without rows that were removed by hand the copy is not whole: it is known again from the next complete pass. */
 const createRowRemoved = `CREATE TRIGGER time_punches_row_removed AFTER DELETE ON time_punches
@@ -203,10 +88,7 @@ const hours = hoursWorked({
 })
 
 const createCurrent = `CREATE VIEW time_punches_current AS SELECT
-${
-  [...columns.filter(({ name }) => name !== "deleted").map(currentColumn), hours].map((text) => `  ${text}`)
-    .join(",\n")
-}
+${currentColumns(currentColumn, hours)}
 FROM time_punches AS t WHERE NOT t.deleted AND t.missing_at IS NULL`
 
 const createBreaks = `CREATE VIEW time_punches_breaks AS SELECT
@@ -254,15 +136,9 @@ const writeChunk = Effect.fnUntraced(function*(sql: SqlClient, rows: BatchRows, 
 const write: Dialect["write"] = Effect.fnUntraced(function*(sql, rows) {
   const { company, isExact, isStamping, pass, punches } = rows
   const writeRows = isExact ? writeExactly : writeChunk
-  let count = 0
-  const oldest: Array<unknown> = []
-  for (let start = 0; start < punches.length; start += rowsPerStatement) {
-    const written = yield* writeRows(sql, rows, punches.slice(start, start + rowsPerStatement))
-    count += written.count
-    oldest.push(written.oldestModified)
-  }
-  if (isStamping && count < punches.length) yield* sql.unsafe(stamp, [pass, company, idsOf(punches), pass])
-  return { count, oldestModified: earliest(oldest) }
+  const written = yield* writeInChunks(punches, rowsPerStatement, (chunk) => writeRows(sql, rows, chunk))
+  if (isStamping && written.count < punches.length) yield* sql.unsafe(stamp, [pass, company, idsOf(punches), pass])
+  return written
 })
 
 const idsOf = (punches: BatchRows["punches"]): string => JSON.stringify(punches.map(({ id }) => id))
@@ -289,34 +165,24 @@ const parametersOf = ({ at, company, pass }: BatchRows, chunk: BatchRows["punche
 /** All columns without the company, which the batch has. */
 const cells = columns.slice(1).map(({ cell }) => cell)
 
-/**
- * The upsert for a number of rows. A row that is equal already is not rewritten, unless it is missing. Only with history it
- * sets `valid_from`, so that a trigger keeps what it replaces. `changes()` and `RETURNING` do not count what a trigger does.
- */
+/** The upsert for a number of rows. `changes()` and `RETURNING` do not count what a trigger does. */
 const textOf = (count: number, hasHistory: boolean): string => (hasHistory ? withHistory : plain)(count)
 
-const makeTexts = (more: ReadonlyArray<string>) => {
+const makeTexts = (hasHistory: boolean) => {
   const texts = new Map<number, string>()
-  const content = contentColumns.map(({ name }) => name)
-  const names = [...columns.map(({ name }) => name), "pass", ...more]
+  const { insert, names, update } = upsertOf(hasHistory, "IS NOT")
   const row = `(${names.map(() => "?").join(", ")})`
-  const start = `INSERT INTO time_punches AS t (${names.join(", ")}) VALUES `
-  const end = ` ON CONFLICT (company_id, id) DO UPDATE SET ${
-    [...content, "pass", ...more].map((name) => `${name} = excluded.${name}`).join(", ")
-  }, missing_at = NULL WHERE (${content.map((name) => `t.${name}`).join(", ")}) IS NOT (${
-    content.map((name) => `excluded.${name}`).join(", ")
-  }) OR t.missing_at IS NOT NULL`
   return (count: number): string => {
     const known = texts.get(count)
     if (known !== undefined) return known
-    const text = start + Array.from({ length: count }, () => row).join(", ") + end
+    const text = `${insert} VALUES ${Array.from({ length: count }, () => row).join(", ")} ${update}`
     texts.set(count, text)
     return text
   }
 }
 
-const plain = makeTexts([])
-const withHistory = makeTexts(["valid_from"])
+const plain = makeTexts(false)
+const withHistory = makeTexts(true)
 
 /** SQLite. A migration that was published is never changed: the next one adds. */
 export const sqlite: Dialect = dialectFor(ground, {
@@ -327,10 +193,10 @@ export const sqlite: Dialect = dialectFor(ground, {
       name: "tables",
       statements: [
         ground.createMigrations("time_punches_migrations"),
-        createRows,
+        tables.rows,
         `CREATE INDEX time_punches_clocked_in ON time_punches (company_id, clocked_in)`,
-        createSync,
-        createHistory,
+        tables.sync,
+        tables.history,
         `CREATE INDEX time_punches_history_ended ON time_punches_history (company_id, valid_to)`,
         ...indexBegun,
         createKeepVersion,
@@ -338,7 +204,8 @@ export const sqlite: Dialect = dialectFor(ground, {
         createCurrent,
         createBreaks,
         createRowRemoved,
-        ...createCloses
+        ...tables.closes,
+        createEraseCloses
       ]
     }
   ]

@@ -8,12 +8,12 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
 import type { CompanyId } from "../Ids.ts"
-import { type Database, numberOf, orUndefined, raw, textOrUndefined } from "../internal/sql/dialect.ts"
+import { type Database, numberOf, orUndefined, raw } from "../internal/sql/dialect.ts"
 import { awaited, retried, transact } from "../internal/sql/transaction.ts"
 import { unknownOf } from "../internal/wire/unknown.ts"
 import type { Batch, Committed, Missing } from "../sync/Batch.ts"
-import { type Checkpoint, checkpointText, readCheckpoint } from "../sync/Checkpoint.ts"
-import { isTooManyMissing, superseded, type SyncError, tooManyMissing, unreadable } from "../sync/SyncError.ts"
+import { type Checkpoint, checkpointText } from "../sync/Checkpoint.ts"
+import { isTooManyMissing, readStored, superseded, type SyncError, tooManyMissing } from "../sync/SyncError.ts"
 import { failedWith } from "./connection.ts"
 import type { AmbiguousWrite, BatchRows, Dialect } from "./Dialect.ts"
 
@@ -154,7 +154,7 @@ export const makeStore = (database: Database<Dialect>, beginsHistory: boolean) =
     load: (company: CompanyId): Effect.Effect<Option.Option<Checkpoint>, SyncError> =>
       retried(awaited(readText(company))).pipe(
         Effect.mapError(failedWith(company, "the checkpoint cannot be read")),
-        Effect.flatMap((stored) => checkpointOf(stored, company))
+        Effect.flatMap((stored) => readStored(company, stored))
       ),
     commit: (batch: Batch, previous: Option.Option<Checkpoint>): Effect.Effect<Committed, SyncError> =>
       Effect.suspend(() => {
@@ -200,20 +200,6 @@ const decodePaths = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Arra
 /** The paths in the column of a sync, without those that this version knows. A text that was edited by hand has none. */
 export const unknownIn = (stored: unknown): ReadonlyArray<string> =>
   unknownOf(Option.getOrElse(decodePaths(stored), () => []))
-
-/** The checkpoint of a company in the row that holds it; NULL if only an error was noted. */
-export const checkpointOf = (
-  stored: unknown,
-  company: CompanyId
-): Effect.Effect<Option.Option<Checkpoint>, SyncError> => {
-  const text = textOrUndefined(stored)
-  return text === undefined
-    ? Effect.succeedNone
-    : Effect.fromResult(Result.mapBoth(readCheckpoint(text, company), {
-      onFailure: (why) => unreadable(company, why),
-      onSuccess: Option.some
-    }))
-}
 
 /** A pass ended with this checkpoint. If its cursors were lost, it did not. */
 const isCompleted = ({ completedAt }: Checkpoint, previous: Option.Option<Checkpoint>): boolean =>

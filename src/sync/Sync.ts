@@ -14,7 +14,7 @@ import { unknownOf } from "../internal/wire/unknown.ts"
 import type { TimePunches } from "../TimePunches.ts"
 import type { Batch } from "./Batch.ts"
 import { blankCheckpoint, type Checkpoint, type PassKind } from "./Checkpoint.ts"
-import { type Call, makePasses } from "./passes.ts"
+import { type Call, makePasses, noRows } from "./passes.ts"
 import { type SyncError, withCheckpoint } from "./SyncError.ts"
 import {
   callOf,
@@ -181,16 +181,7 @@ const claimOf = (checkpoint: Checkpoint): Batch => {
   const { companyId, pass, running, watermark } = checkpoint
   const due = Option.isNone(watermark) ? "first" : "increment"
   const kind = Option.match(running, { onNone: () => due, onSome: ({ kind }): PassKind => kind })
-  return {
-    companyId,
-    kind,
-    pass,
-    punches: [],
-    checkpoint,
-    missing: Option.none(),
-    began: Option.none(),
-    unknown: Option.none()
-  }
+  return { companyId, kind, pass, checkpoint, ...noRows }
 }
 
 const isOneAttempt = (joined: ReadonlyArray<Batch>, { kind, pass }: Batch): boolean =>

@@ -1,10 +1,13 @@
 /** Why a sync stops, other than a failed listing: the checkpoint, the store, or another sync. */
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { CompanyId } from "../Ids.ts"
 import { printable } from "../internal/text/printable.ts"
 import { withDefault } from "../internal/wire/errorFields.ts"
-import { Checkpoint, type NoCheckpoint } from "./Checkpoint.ts"
+import { Checkpoint, type NoCheckpoint, readCheckpoint } from "./Checkpoint.ts"
 import * as Reason from "./SyncReason.ts"
 
 /**
@@ -61,6 +64,18 @@ export const withCheckpoint = ({ companyId, reason }: SyncError, checkpoint: Opt
 /** The stored checkpoint cannot be read, or is of another company. @internal */
 export const unreadable = (companyId: CompanyId, { detail, reason }: NoCheckpoint) =>
   new SyncError({ companyId, reason: new Reason[reason]({ detail }) })
+
+/** Reads what a store has of a company: a text, or nothing, such as NULL if only an error was noted. @internal */
+export const readStored = (
+  companyId: CompanyId,
+  stored: unknown
+): Effect.Effect<Option.Option<Checkpoint>, SyncError> =>
+  Predicate.isString(stored)
+    ? Effect.fromResult(Result.mapBoth(readCheckpoint(stored, companyId), {
+      onFailure: (why) => unreadable(companyId, why),
+      onSuccess: Option.some
+    }))
+    : Effect.succeedNone
 
 /** The stored checkpoint is not the one that the sync read. @internal */
 export const superseded = (companyId: CompanyId) => new SyncError({ companyId, reason: new Reason.Superseded({}) })

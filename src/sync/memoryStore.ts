@@ -3,12 +3,11 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import type { CompanyId, TimePunchId } from "../Ids.ts"
 import type { TimePunch } from "../TimePunch.ts"
 import type { Batch, Committed, Missing } from "./Batch.ts"
-import { type Checkpoint, checkpointText, readCheckpoint, type SweepWindow } from "./Checkpoint.ts"
-import { isTooManyMissing, superseded, type SyncError, tooManyMissing, unreadable } from "./SyncError.ts"
+import { type Checkpoint, checkpointText, type SweepWindow } from "./Checkpoint.ts"
+import { isTooManyMissing, readStored, superseded, type SyncError, tooManyMissing } from "./SyncError.ts"
 
 /** A row of a copy. */
 export interface CopyRow {
@@ -30,12 +29,7 @@ export interface Copy {
 export const makeStoreOf = (copies: Map<CompanyId, Copy>) => ({
   pagesPerCommit: 1,
   load: (company: CompanyId): Effect.Effect<Option.Option<Checkpoint>, SyncError> =>
-    Effect.suspend(() => {
-      const stored = copies.get(company)?.checkpoint
-      if (stored === undefined) return Effect.succeedNone
-      const checkpoint = Result.mapError(readCheckpoint(stored, company), (why) => unreadable(company, why))
-      return Effect.fromResult(Result.map(checkpoint, Option.some))
-    }),
+    Effect.suspend(() => readStored(company, copies.get(company)?.checkpoint)),
   commit: (batch: Batch, previous: Option.Option<Checkpoint>): Effect.Effect<Committed, SyncError> =>
     Effect.suspend(() => {
       const stored = copies.get(batch.companyId)

@@ -131,20 +131,28 @@ const maxEmptyRuns = 1000
 export const initialState = (call: Call, from: Option.Option<Checkpoint>): State => {
   const checkpoint = Option.getOrElse(from, () => blankCheckpoint(call.company.id, call.writer))
   const kind = Option.isNone(checkpoint.watermark) ? "first" : "increment"
-  const known: CallProgress = { checkpoint, kind, pages: 0, restarts: 0, emptyRuns: 0 }
-  return Option.match(checkpoint.running, {
-    onNone: (): State => ({ ...known, _tag: "Due" }),
-    onSome: (running): State => ({
-      ...known,
-      _tag: "Reading",
-      kind: running.kind,
-      running,
-      isAnswer: answers(running, call.goal),
-      isStored: true,
-      begunAt: Option.none()
-    })
-  })
+  const isAnswer = Option.exists(checkpoint.running, (running) => answers(running, call.goal))
+  return stateWith({ checkpoint, kind, pages: 0, restarts: 0, emptyRuns: 0 }, isAnswer, Option.none(), "Due")
 }
+
+/** The state that reads the pass of the checkpoint, or without one that is running, `idle`. */
+const stateWith = (
+  known: CallProgress,
+  isAnswer: boolean,
+  begunAt: Reading["begunAt"],
+  idle: "Due" | "Complete"
+): State =>
+  Option.match(known.checkpoint.running, {
+    onNone: (): State => ({ ...known, _tag: idle }),
+    onSome: (running) => readingOf(known, running, isAnswer, begunAt)
+  })
+
+const readingOf = (
+  known: CallProgress,
+  running: RunningPass,
+  isAnswer: boolean,
+  begunAt: Reading["begunAt"]
+): Reading => ({ ...known, _tag: "Reading", kind: running.kind, running, isAnswer, isStored: true, begunAt })
 
 /** What a call does next, at this time of the monotonic clock. The first request is always sent. */
 export const nextRequest = (call: Call, state: State, monotonic: number): Request => {
@@ -180,22 +188,22 @@ export const step = (
     ? stepFailure(call, state, outcome.failure)
     : Result.succeed(stepKept(call, state, outcome.success, now))
 
+/** The attempt has ended without a batch. */
+const discarded = (state: Reading): Step => ({ state, batch: Option.none(), isEnded: true })
+
 /** A request failed: the attempt continues in another listing, or the pass begins again, or the call ends. */
 const stepFailure = (call: Call, state: Reading, failure: ListError): Result.Result<Step, ListError> => {
   const isFirstRefused = Option.isNone(failure.resumeFrom) && isRefused(failure)
   if (state.running.sorted === true && isFirstRefused) {
-    const running = unsorted(state.running)
-    return Result.succeed({ state: { ...state, running }, batch: Option.none(), isEnded: true })
+    return Result.succeed(discarded({ ...state, running: unsorted(state.running) }))
   }
   if (isFirstRefused && isAtFirstPage(state.running)) {
     // The refusal of a plain listing says more: it is not about deleted punches.
     if (state.refusal !== undefined) return Result.fail(state.running.deleted === undefined ? state.refusal : failure)
-    const running = otherListings(state.running, call)
-    return Result.succeed({ state: { ...state, running, refusal: failure }, batch: Option.none(), isEnded: true })
+    return Result.succeed(discarded({ ...state, running: otherListings(state.running, call), refusal: failure }))
   }
   if (isEmptyRun(failure) && state.emptyRuns < maxEmptyRuns) {
-    const emptyRuns = state.emptyRuns + 1
-    return Result.succeed({ state: { ...state, emptyRuns }, batch: Option.none(), isEnded: true })
+    return Result.succeed(discarded({ ...state, emptyRuns: state.emptyRuns + 1 }))
   }
   const pages = isCycle(failure) ? state.pages + 1 : state.pages
   return isCursorRefused(failure)
@@ -218,7 +226,7 @@ const stepKept = (call: Call, state: Reading, page: Page, now: Now): Step => {
     case "Cycle":
       return beginAgain(call, read, "the cursors of the sync run lead in a circle")
     case "Earlier":
-      return { state: { ...read, running: verdict.running, isStored: false }, batch: Option.none(), isEnded: true }
+      return discarded({ ...read, running: verdict.running, isStored: false })
     case "Kept": {
       const { began = Option.none(), checkpoint, passId } = verdict
       const unknown = Option.isNone(page.cursor.sent) ? Option.some(page.unknown) : Option.none()
@@ -233,7 +241,8 @@ const stepKept = (call: Call, state: Reading, page: Page, now: Now): Step => {
   }
 }
 
-const noRows = { punches: [], missing: Option.none(), began: Option.none(), unknown: Option.none() }
+/** A batch that has only a checkpoint. */
+export const noRows = { punches: [], missing: Option.none(), began: Option.none(), unknown: Option.none() }
 
 /** The batch with this checkpoint, and the state behind it. */
 const emit = (
@@ -246,18 +255,7 @@ const emit = (
   const known: CallProgress = { checkpoint, kind, pages, restarts, emptyRuns }
   return {
     batch: { companyId: checkpoint.companyId, kind, pass: passId, checkpoint, ...rows },
-    state: Option.match(checkpoint.running, {
-      onNone: (): State => ({ ...known, _tag: isAnswer ? "Complete" : "Due" }),
-      onSome: (running): State => ({
-        ...known,
-        _tag: "Reading",
-        kind: running.kind,
-        running,
-        isAnswer,
-        isStored: true,
-        begunAt
-      })
-    })
+    state: stateWith(known, isAnswer, begunAt, isAnswer ? "Complete" : "Due")
   }
 }
 
@@ -265,7 +263,7 @@ const emit = (
 const beginAgain = (call: Call, state: Reading, detail: string): Step => {
   const running = restart(state.running, Option.isSome(state.begunAt))
   const begun = { ...state, running, restarts: state.restarts + 1, isStored: false }
-  if (running.restarts <= maxRestarts) return { state: begun, batch: Option.none(), isEnded: true }
+  if (running.restarts <= maxRestarts) return discarded(begun)
   const { checkpoint } = state
   const emitted = emit(begun, { ...checkpoint, writer: call.writer, running: Option.none() }, checkpoint.pass)
   const error = new SyncError({ companyId: call.company.id, reason: new CursorLost({ detail }) })
@@ -281,15 +279,7 @@ const beginDue = (call: Call, known: CallProgress): Reading => {
     : goal._tag === "Sweep"
     ? begin(checkpoint, "sweep", call, { window: goal.window })
     : begin(checkpoint, "increment", call)
-  return {
-    ...known,
-    _tag: "Reading",
-    kind: running.kind,
-    running,
-    isAnswer: true,
-    isStored: true,
-    begunAt: Option.none()
-  }
+  return readingOf(known, running, true, Option.none())
 }
 
 /** Whether a call has done what it is for once this pass is complete. */
@@ -331,16 +321,7 @@ const isCursorRefused = (error: ListError): boolean =>
       (error._tag === "UnexpectedStatus" && unknownCursor.includes(error.status))))
 
 /** The batches of a call. */
-export interface Passes {
-  /** The next batch. `None`: the call is complete, or may read no further page. */
-  readonly next: Effect.Effect<Option.Option<Batch>, ListError | SyncError>
-  readonly state: () => State
-}
-
-export const makePasses = (
-  call: Call,
-  from: Option.Option<Checkpoint>
-): Effect.Effect<Passes, never, TimePunches | Scope.Scope> =>
+export const makePasses = (call: Call, from: Option.Option<Checkpoint>) =>
   Effect.gen(function*() {
     const service = yield* TimePunches
     const scope = yield* Effect.scope
@@ -397,7 +378,8 @@ export const makePasses = (
       }
     )
 
-    const next: Passes["next"] = Effect.gen(function*() {
+    /** The next batch. `None`: the call is complete, or may read no further page. */
+    const next: Effect.Effect<Option.Option<Batch>, ListError | SyncError> = Effect.gen(function*() {
       while (true) {
         const request = nextRequest(call, state, yield* monotonicMillis)
         if (request._tag !== "Read") yield* close

@@ -69,9 +69,12 @@ export const syncStoreRules = <E>(
   layer: Layer.Layer<SyncStore, E>,
   { idsOf }: SyncStoreRulesOptions = {}
 ): ReadonlyArray<SyncStoreRule> => {
-  const rule = (name: string, check: Effect.Effect<void, SyncError, SyncStore>): SyncStoreRule => ({
+  const rule = (
+    name: string,
+    check: (store: SyncStore["Service"]) => Effect.fn.Return<void, SyncError, SyncStore>
+  ): SyncStoreRule => ({
     name,
-    check: Effect.provide(check, Layer.orDie(Layer.fresh(layer)))
+    check: Effect.provide(Effect.flatMap(SyncStore, Effect.fnUntraced(check)), Layer.orDie(Layer.fresh(layer)))
   })
 
   const expectStored = (store: SyncStore["Service"], wanted: Checkpoint, what: string) =>
@@ -97,80 +100,55 @@ export const syncStoreRules = <E>(
       ))
 
   return [
-    rule(
-      "has no checkpoint before the first commit",
-      Effect.gen(function*() {
-        const store = yield* SyncStore
-        yield* expect(Option.isNone(yield* store.load(company)), "there is a checkpoint")
+    rule("has no checkpoint before the first commit", function*(store) {
+      yield* expect(Option.isNone(yield* store.load(company)), "there is a checkpoint")
+    }),
+    rule("gives back the checkpoint of the last commit", function*(store) {
+      const [one, two] = [batchOf(1, { punches: rows(1, 3) }), batchOf(2, { kind: "increment", punches: rows(3, 4) })]
+      yield* store.commit(one, Option.none())
+      yield* expectStored(store, one.checkpoint, "after the first commit")
+      yield* store.commit(two, Option.some(one.checkpoint))
+      yield* expectStored(store, two.checkpoint, "after the second commit")
+      yield* expectIds([1, 2, 3, 4], "after the second commit")
+    }),
+    rule("refuses a commit over another checkpoint with Superseded, and stores nothing of it", function*(store) {
+      const one = batchOf(1, { punches: rows(1, 1) })
+      const late = batchOf(2, { punches: rows(2, 2) })
+      yield* expectRefused(store, late, Option.some(one.checkpoint), "Superseded")
+      yield* store.commit(one, Option.none())
+      yield* expectRefused(store, late, Option.none(), "Superseded")
+      yield* expectRefused(store, late, Option.some(checkpointAt(9)), "Superseded")
+      yield* expectStored(store, one.checkpoint, "after a refused commit")
+      yield* expectIds([1], "after a refused commit")
+    }),
+    rule("lets one of two commits over the same checkpoint through", function*(store) {
+      const both = [batchOf(1, { punches: rows(1, 1) }), batchOf(2, { punches: rows(2, 2) })]
+      const done = yield* Effect.forEach(both, (batch) => Effect.result(store.commit(batch, Option.none())), {
+        concurrency: "unbounded"
       })
-    ),
-    rule(
-      "gives back the checkpoint of the last commit",
-      Effect.gen(function*() {
-        const store = yield* SyncStore
-        const [one, two] = [batchOf(1, { punches: rows(1, 3) }), batchOf(2, { kind: "increment", punches: rows(3, 4) })]
-        yield* store.commit(one, Option.none())
-        yield* expectStored(store, one.checkpoint, "after the first commit")
-        yield* store.commit(two, Option.some(one.checkpoint))
-        yield* expectStored(store, two.checkpoint, "after the second commit")
-        yield* expectIds([1, 2, 3, 4], "after the second commit")
-      })
-    ),
-    rule(
-      "refuses a commit over another checkpoint with Superseded, and stores nothing of it",
-      Effect.gen(function*() {
-        const store = yield* SyncStore
-        const one = batchOf(1, { punches: rows(1, 1) })
-        const late = batchOf(2, { punches: rows(2, 2) })
-        yield* expectRefused(store, late, Option.some(one.checkpoint), "Superseded")
-        yield* store.commit(one, Option.none())
-        yield* expectRefused(store, late, Option.none(), "Superseded")
-        yield* expectRefused(store, late, Option.some(checkpointAt(9)), "Superseded")
-        yield* expectStored(store, one.checkpoint, "after a refused commit")
-        yield* expectIds([1], "after a refused commit")
-      })
-    ),
-    rule(
-      "lets one of two commits over the same checkpoint through",
-      Effect.gen(function*() {
-        const store = yield* SyncStore
-        const both = [batchOf(1, { punches: rows(1, 1) }), batchOf(2, { punches: rows(2, 2) })]
-        const done = yield* Effect.forEach(both, (batch) => Effect.result(store.commit(batch, Option.none())), {
-          concurrency: "unbounded"
-        })
-        const won = both.filter((_, at) => done[at] !== undefined && Result.isSuccess(done[at]))
-        yield* expect(won.length === 1, `${won.length} of two commits succeed`)
-        for (const { checkpoint, pass } of won) {
-          yield* expectStored(store, checkpoint, "after the race")
-          yield* expectIds([pass], "after the race")
-        }
-      })
-    ),
-    rule(
-      "keeps companies apart",
-      Effect.gen(function*() {
-        const store = yield* SyncStore
-        const one = batchOf(1, { punches: rows(1, 2) })
-        yield* store.commit(one, Option.none())
-        yield* store.commit(batchOf(7, { companyId: other, punches: rows(1, 1, other) }), Option.none())
-        yield* expectStored(store, one.checkpoint, "after a commit of another company")
-        yield* expectIds([1, 2], "after a commit of another company")
-      })
-    ),
-    rule(
-      "takes a row that comes twice once",
-      Effect.gen(function*() {
-        const store = yield* SyncStore
-        const twice = [punch({ id: 1, companyId: company }), punch({ id: 1, companyId: company, notes: "later" })]
-        const { unchanged, written } = yield* store.commit(batchOf(1, { punches: twice }), Option.none())
-        yield* expect(written + unchanged === 1, `of one row, ${written} are written and ${unchanged} unchanged`)
-        yield* expectIds([1], "after a row that came twice")
-      })
-    ),
+      const won = both.filter((_, at) => done[at] !== undefined && Result.isSuccess(done[at]))
+      yield* expect(won.length === 1, `${won.length} of two commits succeed`)
+      for (const { checkpoint, pass } of won) {
+        yield* expectStored(store, checkpoint, "after the race")
+        yield* expectIds([pass], "after the race")
+      }
+    }),
+    rule("keeps companies apart", function*(store) {
+      const one = batchOf(1, { punches: rows(1, 2) })
+      yield* store.commit(one, Option.none())
+      yield* store.commit(batchOf(7, { companyId: other, punches: rows(1, 1, other) }), Option.none())
+      yield* expectStored(store, one.checkpoint, "after a commit of another company")
+      yield* expectIds([1, 2], "after a commit of another company")
+    }),
+    rule("takes a row that comes twice once", function*(store) {
+      const twice = [punch({ id: 1, companyId: company }), punch({ id: 1, companyId: company, notes: "later" })]
+      const { unchanged, written } = yield* store.commit(batchOf(1, { punches: twice }), Option.none())
+      yield* expect(written + unchanged === 1, `of one row, ${written} are written and ${unchanged} unchanged`)
+      yield* expectIds([1], "after a row that came twice")
+    }),
     rule(
       "refuses to mark more than 20 % of a window and more than 100 rows with TooManyMissing, unless it is allowed",
-      Effect.gen(function*() {
-        const store = yield* SyncStore
+      function*(store) {
         const missing = (allowed: boolean) => Option.some({ window: {}, before: 2, allowed })
         const loaded = batchOf(1, { punches: rows(1, 600) })
         yield* store.commit(loaded, Option.none())
@@ -181,21 +159,17 @@ export const syncStoreRules = <E>(
         yield* expectStored(store, swept.checkpoint, "after refused marks")
         yield* store.commit({ ...confirm, missing: missing(true) }, Option.some(swept.checkpoint))
         yield* expectStored(store, confirm.checkpoint, "after marks that were allowed")
-      })
+      }
     ),
-    rule(
-      "marks 100 rows of a window",
-      Effect.gen(function*() {
-        const store = yield* SyncStore
-        const loaded = batchOf(1, { punches: rows(1, 110) })
-        yield* store.commit(loaded, Option.none())
-        const swept = batchOf(2, { kind: "sweep", punches: rows(1, 10) })
-        yield* store.commit(swept, Option.some(loaded.checkpoint))
-        const missing = Option.some({ window: {}, before: 2, allowed: false })
-        const confirm = batchOf(3, { kind: "confirm", missing })
-        yield* store.commit(confirm, Option.some(swept.checkpoint))
-        yield* expectStored(store, confirm.checkpoint, "after the marks")
-      })
-    )
+    rule("marks 100 rows of a window", function*(store) {
+      const loaded = batchOf(1, { punches: rows(1, 110) })
+      yield* store.commit(loaded, Option.none())
+      const swept = batchOf(2, { kind: "sweep", punches: rows(1, 10) })
+      yield* store.commit(swept, Option.some(loaded.checkpoint))
+      const missing = Option.some({ window: {}, before: 2, allowed: false })
+      const confirm = batchOf(3, { kind: "confirm", missing })
+      yield* store.commit(confirm, Option.some(swept.checkpoint))
+      yield* expectStored(store, confirm.checkpoint, "after the marks")
+    })
   ]
 }

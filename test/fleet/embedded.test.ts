@@ -264,8 +264,13 @@ describe("FleetRunner.layerSqlite", () => {
       const filename = yield* file
       const first = yield* running(filename)
       const refused = yield* Effect.flip(running(filename))
-      const again = yield* Effect.flip(running(filename.replace("/punches.db", "/./punches.db")))
-      assert.deepStrictEqual([refused, again].map(reasonOf), ["AlreadyRunning", "AlreadyRunning"])
+      const link = filename.replace("/punches.db", "/link.db")
+      Fs.symlinkSync(filename, link)
+      const others = yield* Effect.forEach(
+        [filename.replace("/punches.db", "/./punches.db"), link],
+        (name) => Effect.flip(running(name))
+      )
+      assert.deepStrictEqual([refused, ...others].map(reasonOf), Array.from({ length: 3 }, () => "AlreadyRunning"))
       assert.include(refused.message, filename)
       yield* first.end
       yield* running(filename)

@@ -3,7 +3,7 @@
  * that it shares no code with `src`. Days are found by looking at wall clocks, quarter of an hour by quarter of an hour.
  */
 
-type Cents = "halfUp" | "halfEven" | "down" | "up"
+export type Cents = "halfUp" | "halfEven" | "down" | "up"
 
 /** A punch; instants in epoch milliseconds. */
 export interface Work {
@@ -199,7 +199,7 @@ export const paidOf = ({ breaks, from, to }: Work, { countsDeletedBreaks }: Rule
 }
 
 /** A number of parts as a whole number. It may be negative: what is rounded is its distance from the next lower one. */
-const round = (count: number, unit: number, rounding: Cents): number => {
+export const round = (count: number, unit: number, rounding: Cents): number => {
   const lower = Math.floor(count / unit)
   const rest = count - lower * unit
   if (rounding === "down" || rest === 0) return lower
@@ -212,7 +212,11 @@ const round = (count: number, unit: number, rounding: Cents): number => {
  * The rounded net time in classes: each rounded alone, and the units that this makes too many or too few one after the other in the
  * first of `turn` that has time and, to lose one, a unit.
  */
-const classesOf = ({ double, net, over }: Sums, unit: number, rounding: Cents): readonly [number, number, number] => {
+export const classesOf = (
+  { double, net, over }: Pick<Row, "net" | "over" | "double">,
+  unit: number,
+  rounding: Cents
+): readonly [number, number, number] => {
   const exact = [net - over - double, over, double]
   const cells = exact.map((time) => round(time, unit, rounding))
   const turn = [0, ...double > over ? [2, 1] : [1, 2]].filter((at) => exact[at] !== 0)
@@ -254,9 +258,40 @@ export const numbers = ["punches", "incomplete", "net", "over", "double", "cost"
 export const keyOf = ({ department, person, place, role, wage }: Omit<Row, typeof numbers[number]>): string =>
   [person, place, department ?? "-", role, wage].join(" ")
 
+/** A punch of a close, with its day. */
+export interface Part extends Row {
+  readonly id: number
+  readonly date: number
+}
+
+/** The same punch taken off. */
+export const negated = (part: Part): Part => ({
+  ...part,
+  net: -part.net,
+  over: -part.over,
+  double: -part.double,
+  cost: -part.cost,
+  tips: -part.tips,
+  punches: -part.punches
+})
+
 /** The rows of a close. */
 export const rowsOf = (terms: Terms, work: ReadonlyArray<Work>, rules: Rules = trueRules): Rows => {
   const rows = new Map<string, Row>()
+  for (const { date: _, id: _id, ...row } of partsOf(terms, work, rules)) {
+    const key = keyOf(row)
+    rows.set(key, plus(row, rows.get(key), 1))
+  }
+  return rows
+}
+
+/** The punches of a close, each with its classes, cost and tips. */
+export const partsOf = (
+  terms: Terms,
+  work: ReadonlyArray<Work>,
+  rules: Rules = trueRules
+): ReadonlyArray<Part> => {
+  const parts: Array<Part> = []
   const weekly = terms.weekly ?? Infinity
   const second = (rules.hasDouble ? terms.double : undefined) ?? Infinity
   const first = Math.min((terms.daily ?? Infinity) + rules.daily, second)
@@ -302,7 +337,9 @@ export const rowsOf = (terms: Terms, work: ReadonlyArray<Work>, rules: Rules = t
     const overWeek = shared(reached, reached + left, weekly, Infinity)
     if (!isIn) continue
     const isKnown = paidOf(each, rules) !== undefined
-    const row: Row = {
+    parts.push({
+      id: each.id,
+      date,
       person: each.person,
       place: each.place,
       department: each.department,
@@ -319,11 +356,9 @@ export const rowsOf = (terms: Terms, work: ReadonlyArray<Work>, rules: Rules = t
         rules.cents !== undefined && terms.cents === "halfUp" ? rules.cents : terms.cents
       ),
       tips: each.tips
-    }
-    const key = keyOf(row)
-    rows.set(key, plus(row, rows.get(key), 1))
+    })
   }
-  return rows
+  return parts
 }
 
 const plus = (one: Row, other: Row | undefined, sign: 1 | -1): Row =>
@@ -367,125 +402,6 @@ export const peopleOf = (rows: Rows): ReadonlyMap<number, readonly [over: number
     people.set(person, [reached + over, doubled + double])
   }
   return people
-}
-
-/** The cells of a file by the texts of its rows; hours in the units of the file, amounts in cents. */
-export type File = ReadonlyMap<string, ReadonlyArray<number>>
-
-export const mappings = ["codes", "jobs", "centres", "people"] as const
-
-type Sums = Pick<Row, typeof numbers[number]>
-
-const grouped = (rows: Rows, textOf: (row: Row) => string): ReadonlyMap<string, Sums> => {
-  const groups = new Map<string, Row>()
-  for (const row of rows.values()) groups.set(textOf(row), plus(row, groups.get(textOf(row)), 1))
-  return groups
-}
-
-const rateOf = ({ wage }: Row) => `${Math.floor(wage / 100)}.${`${wage % 100}`.padStart(2, "0")}`
-
-/** The whole file of some rows by one of four mappings. */
-export const fileOf = (
-  mapping: typeof mappings[number],
-  terms: Terms,
-  rows: Rows,
-  codeOf: (person: number) => string,
-  rules: Rules = trueRules
-): File => {
-  const file = new Map<string, ReadonlyArray<number>>()
-  const add = (key: string, cells: ReadonlyArray<number>) => {
-    if (cells.some((cell) => cell !== 0)) file.set(key, cells)
-  }
-  switch (mapping) {
-    case "codes":
-      for (const [code, sums] of grouped(rows, ({ person }) => codeOf(person))) {
-        const { tips } = sums
-        const [regular, ofOver, ofDouble] = classesOf(sums, 36_000, rules.codes)
-        add(`${code} ${hasOver(terms) ? "REG" : "HRS"}`, [regular, 0])
-        add(`${code} OT`, [ofOver, 0])
-        add(`${code} DT`, [ofDouble, 0])
-        add(`${code} TIPS`, [0, tips])
-      }
-      return file
-    case "jobs": {
-      const jobOf = ({ person, role }: Row) => `${codeOf(person)} ${role}`
-      for (const [key, sums] of grouped(rows, (row) => `${jobOf(row)} ${rateOf(row)}`)) {
-        const [regular, ofOver, ofDouble] = classesOf(sums, 36_000, "up")
-        add(`${key} ${hasOver(terms) ? "REG" : "HRS"}`, [regular, 0])
-        add(`${key} OT`, [ofOver, 0])
-        add(`${key} DT`, [ofDouble, 0])
-      }
-      // Tips have no rate.
-      for (const [key, { tips }] of grouped(rows, jobOf)) add(`${key}  TIPS`, [0, tips])
-      return file
-    }
-    case "centres":
-      for (const [place, { cost, net, punches, tips }] of grouped(rows, ({ place }) => `C${place}`)) {
-        add(place, [round(net, 60_000, "down"), cost, tips, punches])
-      }
-      return file
-    case "people": {
-      const textOf = (row: Row) => [codeOf(row.person), row.place, row.role, rateOf(row)].join(" ")
-      for (const [key, sums] of grouped(rows, textOf)) {
-        const { cost, net } = sums
-        const [regular, ofOver, ofDouble] = classesOf(sums, 60_000, rules.people)
-        const classes = hasOver(terms) ? [regular, ofOver] : []
-        add(key, [round(net, 60_000, rules.people), ...classes, ...!hasDouble(terms) ? [] : [ofDouble], cost])
-      }
-      return file
-    }
-  }
-}
-
-/** A file without what another one has: what is still to pay. Also the sum of two, with a sign. */
-export const combine = (one: File, other: File, sign: 1 | -1): File => {
-  const file = new Map<string, ReadonlyArray<number>>()
-  for (const key of new Set([...one.keys(), ...other.keys()])) {
-    const [cells, more] = [one.get(key), other.get(key)]
-    const sums = (cells ?? more ?? []).map((_, at) => (cells?.[at] ?? 0) + sign * (more?.[at] ?? 0))
-    if (sums.some((cell) => cell !== 0)) file.set(key, sums)
-  }
-  return file
-}
-
-/** The file that is paid after another one. */
-export const correctionOf = (
-  mapping: typeof mappings[number],
-  terms: Terms,
-  [now, then]: readonly [now: Rows, then: Rows],
-  codeOf: (person: number) => string,
-  rules: Rules = trueRules
-): File =>
-  rules.roundsDifference
-    ? fileOf(mapping, terms, dueOf(now, then), codeOf, rules)
-    : combine(fileOf(mapping, terms, now, codeOf, rules), fileOf(mapping, terms, then, codeOf, rules), -1)
-
-export const textOfFile = (file: File): string =>
-  [...file].toSorted(([one], [other]) => one < other ? -1 : 1).map(([key, cells]) => `${key}: ${cells.join(" ")}`)
-    .join("\n")
-
-/** A printed number as a whole one: hundredths, or minutes of `h:mm`. */
-const numberOf = (text: string): number => {
-  const parts = /^(-?)(\d+)(?:([.,:])(\d\d))?$/.exec(text)
-  if (parts === null) throw new Error(`not a number: ${JSON.stringify(text)}`)
-  const [, sign, whole = "0", mark, rest = "0"] = parts
-  const size = mark === undefined ? Number(whole) : Number(whole) * (mark === ":" ? 60 : 100) + Number(rest)
-  // There is one zero.
-  return sign === "-" && size !== 0 ? -size : size
-}
-
-/** Reads what was printed: so many texts, then numbers, of which some are empty. */
-export const parse = (mapping: typeof mappings[number], text: string): File => {
-  const texts = { codes: 2, jobs: 4, centres: 1, people: 4 }[mapping]
-  const mark = mapping === "centres" ? ";" : ","
-  const file = new Map<string, ReadonlyArray<number>>()
-  for (const line of text.split("\n").slice(mapping === "centres" ? 0 : 1, -1)) {
-    const cells = line.split(mark).map((cell) => cell.replace(/^"(.*)"$/, "$1"))
-    const key = cells.slice(0, texts).join(" ")
-    if (file.has(key)) throw new Error(`two rows of ${key}`)
-    file.set(key, cells.slice(texts).map((cell) => cell === "" ? 0 : numberOf(cell)))
-  }
-  return file
 }
 
 /** The pay period of a date, by its own calendar: so many days from an anchor, or from days of the month. */

@@ -26,11 +26,14 @@ import { temporaryFolder } from "../cli/support.ts"
 import { punch } from "../support/arbitraryPunch.ts"
 import type { TestDatabase } from "../support/databases.ts"
 import { commit, type OpenHistory, openHistory } from "../support/histories.ts"
+import type { Form } from "../support/mappings.ts"
 import { needs } from "../support/needs.ts"
 import { noPostgres } from "../support/postgres.ts"
 import { isReplay, reportOf } from "../support/series.ts"
 import * as Oracle from "./closeOracle.ts"
 import * as Plans from "./closePlans.ts"
+import * as FileLaws from "./fileLaws.ts"
+import * as Files from "./fileOracle.ts"
 
 export const dateOf = (date: number) => BusinessDate.make(new Date(date * 86_400_000).toISOString().slice(0, 10))
 const instant = (millis: number) => DateTime.makeUnsafe(millis)
@@ -121,9 +124,12 @@ export const rowsOf = (terms: Oracle.Terms, sums: CloseSums.CloseSums): Oracle.R
   return found
 }
 
-export const mappingsOf = (terms: Oracle.Terms) => {
+/** Four forms of files, in each of which some planted defects show. */
+const formsOf = (terms: Oracle.Terms, rules: Oracle.Rules = Oracle.trueRules): ReadonlyArray<Form> => {
   const hasOver = Oracle.hasOver(terms)
   const double = Oracle.hasDouble(terms)
+  const plain = { v: 1, separator: ",", decimal: ".", header: true, preamble: [], trailer: [] } as const
+  const others = { encoding: "utf-8", lineEnd: "\n", quote: "whenNeeded" } as const
   const column = (value: string) => ({ header: value, value })
   const classes = [...hasOver ? ["hoursRegular", "hoursOver"] : [], ...double ? ["hoursDouble"] : []]
   const payCodes = {
@@ -131,22 +137,28 @@ export const mappingsOf = (terms: Oracle.Terms) => {
     ...double ? { double: "DT" } : {},
     tips: "TIPS"
   }
-  const inputs = {
-    codes: {
+  return [
+    {
+      ...plain,
+      ...others,
       by: ["user"],
       payCodes,
       hours: "decimal:2",
-      rounding: "halfUp",
+      rounding: rules.codes,
       columns: ["userCode", "payCode", "hours", "amount"].map(column)
     },
-    jobs: {
+    {
+      ...plain,
+      ...others,
       by: ["user", "role"],
       payCodes,
       hours: "decimal:2",
       rounding: "up",
       columns: ["userCode", "roleId", "rate", "payCode", "hours", "amount"].map(column)
     },
-    centres: {
+    {
+      ...plain,
+      ...others,
       by: ["location"],
       hours: "minutes",
       rounding: "down",
@@ -155,21 +167,36 @@ export const mappingsOf = (terms: Oracle.Terms) => {
       decimal: ",",
       header: false
     },
-    people: {
+    {
+      ...plain,
+      ...others,
       by: ["user", "location", "role"],
       hours: "h:mm",
-      rounding: "halfEven",
+      rounding: rules.people,
       columns: ["userCode", "locationId", "roleId", "rate", "hours", ...classes, "cost"].map(column),
       quote: "always"
     }
-  }
-  return Oracle.mappings.map((name) =>
-    [name, Result.getOrThrow(PayrollFile.decodeMapping({ v: 1, lineEnd: "\n", ...inputs[name] }))] as const
-  )
+  ]
 }
 
+/** What the files of some punches have, less those of the punches before. */
+const filesOf = (
+  terms: Oracle.Terms,
+  codes: Files.Codes,
+  now: ReadonlyArray<Oracle.Part>,
+  then: ReadonlyArray<Oracle.Part>,
+  rules: Oracle.Rules = Oracle.trueRules
+): ReadonlyArray<string> =>
+  formsOf(terms, rules).map((form) =>
+    Files.textOf(
+      rules.roundsDifference
+        ? Files.rowsOf(form, codes, [...now, ...then.map(Oracle.negated)])
+        : Files.plus(Files.rowsOf(form, codes, now), Files.rowsOf(form, codes, then), -1)
+    )
+  )
+
 /** What the plans did. */
-const makeCounts = () => ({
+export const makeCounts = () => ({
   plans: 0,
   revisions: 0,
   corrections: 0,
@@ -184,8 +211,10 @@ const makeCounts = () => ({
 
 interface KnownRevision {
   readonly id: string
+  readonly works: ReadonlyArray<Oracle.Work>
   readonly rows: Oracle.Rows
-  readonly files: ReadonlyMap<string, Oracle.File>
+  /** What was printed by each form. */
+  readonly files: ReadonlyArray<Files.Rows>
 }
 
 interface KnownClose {
@@ -204,12 +233,19 @@ interface Current {
   readonly company: Plans.Company
   readonly closes: Array<KnownClose>
   now: ReadonlyMap<number, Oracle.Work>
-  readonly codeOf: (person: number) => string
+  readonly codes: Files.Codes
+  readonly laws: FileLaws.Laws | undefined
 }
 
-/** Runs a plan, and adds the defects that it finds. */
-const runPlan = Effect.fnUntraced(
-  function*(seed: number, copy: OpenHistory, counts: ReturnType<typeof makeCounts>, found: Set<string>) {
+/** Runs a plan, and adds the defects that it finds. With `printed`, it compares the files by any mapping, and nothing else. */
+export const runPlan = Effect.fnUntraced(
+  function*(
+    seed: number,
+    copy: OpenHistory,
+    counts: ReturnType<typeof makeCounts>,
+    found: Set<string>,
+    printed?: ReturnType<typeof FileLaws.makeCounts>
+  ) {
     const random = prng(seed)
     const trail: Array<string> = []
     const hint = () => `plan ${seed}, after ${trail.join(", ")}`
@@ -220,7 +256,8 @@ const runPlan = Effect.fnUntraced(
         company,
         closes: [],
         now: new Map(),
-        codeOf: (person) => company.areShared && person === 502 ? "E501" : `E${person}`
+        codes: FileLaws.codesOf(company.areShared),
+        laws: printed && FileLaws.makeLaws(seed + id, copy, CompanyId.make(id), printed, hint)
       }
     })
 
@@ -237,6 +274,8 @@ const runPlan = Effect.fnUntraced(
         const due = Oracle.dueOf(rows, newest?.rows ?? new Map())
         return due.size === 0 ? [] : [{ close, after: newest?.id, due: Oracle.textOf(due) }]
       })
+    const ledgerOf = (of: Current): FileLaws.Ledger =>
+      activeOf(of).map(({ active, terms }) => active.map(({ id, works }) => ({ id, terms, works })))
     const termsOf = (of: Current, close: number) =>
       of.closes.find((each) => each.close === close)?.terms ?? assert.fail(`${hint()}: close ${close}`)
 
@@ -275,15 +314,15 @@ const runPlan = Effect.fnUntraced(
         }
         const newest = known.active.at(-1)
         if (newest === undefined) continue
-        for (const mapping of Oracle.mappings) {
-          const paid = known.active.reduce<Oracle.File>(
-            (sum, { files }) => Oracle.combine(sum, files.get(mapping) ?? new Map(), 1),
+        for (const [at, form] of formsOf(known.terms).entries()) {
+          const paid = known.active.reduce<Files.Rows>(
+            (sum, { files }) => Files.plus(sum, files[at] ?? new Map(), 1),
             new Map()
           )
           assert.strictEqual(
-            Oracle.textOfFile(paid),
-            Oracle.textOfFile(Oracle.fileOf(mapping, known.terms, newest.rows, of.codeOf)),
-            `${hint()}: files of close ${known.close} by ${mapping}`
+            Files.textOf(paid),
+            Files.textOf(Files.rowsOf(form, of.codes, Oracle.partsOf(known.terms, newest.works))),
+            `${hint()}: files of close ${known.close} by ${JSON.stringify(form)}`
           )
         }
       }
@@ -298,38 +337,39 @@ const runPlan = Effect.fnUntraced(
       previous: readonly [known: KnownRevision, revision: RecordedRevision] | undefined
     ): KnownRevision => {
       const rows = expected(of, terms)
-      const then: Oracle.Rows = previous?.[0].rows ?? new Map()
       const text = Oracle.textOf(rowsOf(terms, revision))
       assert.strictEqual(text, Oracle.textOf(rows), `${hint()}: ${revision.id}`)
-      const codes = {
-        getCode: (kind: PayrollFile.CodeKind, id: number) => kind === "user" ? of.codeOf(id) : `C${id}`
-      }
-      const files = new Map<string, Oracle.File>()
-      for (const [name, mapping] of mappingsOf(terms)) {
+      const works = [...of.now.values()]
+      if (of.laws !== undefined) return { id: revision.id, works, rows, files: [] }
+      const parts = [works, previous?.[0].works ?? []].map((each) => Oracle.partsOf(terms, each))
+      const [now = [], before = []] = parts
+      const files = formsOf(terms).map((form) => {
         counts.files++
-        const printed = Result.getOrThrow(
-          PayrollFile.encode(mapping, { codes, state: revision, previous: Option.fromUndefinedOr(previous?.[1]) })
-        )
-        const file = Oracle.parse(name, printed.text)
-        assert.strictEqual(
-          Oracle.textOfFile(file),
-          Oracle.textOfFile(Oracle.correctionOf(name, terms, [rows, then], of.codeOf)),
-          `${hint()}: the file of ${revision.id} by ${name}`
-        )
-        files.set(name, file)
-      }
+        const { bytes } = Result.getOrThrow(Result.flatMap(
+          PayrollFile.decodeMapping(form),
+          (mapping) =>
+            PayrollFile.encode(mapping, {
+              codes: { getCode: of.codes.codeOf },
+              state: revision,
+              previous: Option.fromUndefinedOr(previous?.[1])
+            })
+        ))
+        return Files.byTexts(Files.read(form, undefined, bytes))
+      })
+      const printed = files.map(Files.textOf)
+      assert.deepStrictEqual(
+        printed,
+        filesOf(terms, of.codes, now, before),
+        `${hint()}: the files of ${revision.id}`
+      )
       for (const [defect, changes] of Object.entries(Oracle.defects)) {
         if (found.has(defect)) continue
         const rules = { ...Oracle.trueRules, ...changes }
-        const wrong = Oracle.rowsOf(terms, [...of.now.values()], rules)
-        const isFound = Oracle.textOf(wrong) !== text ||
-          Oracle.mappings.some((mapping) =>
-            Oracle.textOfFile(Oracle.correctionOf(mapping, terms, [wrong, then], of.codeOf, rules)) !==
-              Oracle.textOfFile(files.get(mapping) ?? new Map())
-          )
+        const isFound = Oracle.textOf(Oracle.rowsOf(terms, works, rules)) !== text ||
+          filesOf(terms, of.codes, Oracle.partsOf(terms, works, rules), before, rules).join() !== printed.join()
         if (isFound) found.add(defect)
       }
-      return { id: revision.id, rows, files }
+      return { id: revision.id, works, rows, files }
     }
 
     const create = Effect.fnUntraced(function*(of: Current) {
@@ -341,7 +381,7 @@ const runPlan = Effect.fnUntraced(
       const { places } = of.company.terms
       const terms = Oracle.align({
         ...of.company.terms,
-        ...random.chance(0.15) ? Plans.thresholdsOf(random) : {},
+        ...random.chance(of.laws === undefined ? 0.15 : 0.5) ? Plans.thresholdsOf(random) : {},
         places: random.chance(0.2) ? Plans.corrected(random, places) : places,
         ...period
       }, active)
@@ -359,6 +399,7 @@ const runPlan = Effect.fnUntraced(
       assert.strictEqual(revision.id, `${of.closes.length + 1}.1`, hint())
       const known = made(of, terms, revision, undefined)
       of.closes.push({ close: revision.close, terms, written: 1, revisions: [known], active: [known] })
+      yield* of.laws?.grown(ledgerOf(of)) ?? Effect.void
     })
 
     const correct = Effect.fnUntraced(function*(of: Current) {
@@ -389,6 +430,7 @@ const runPlan = Effect.fnUntraced(
         close.revisions.push(known)
         close.active = [...close.active, known]
       }
+      yield* of.laws?.grown(ledgerOf(of)) ?? Effect.void
       yield* assertDue(of, [])
     })
 
@@ -491,7 +533,7 @@ const runPlan = Effect.fnUntraced(
         assert.deepStrictEqual(theirs, { first: dateOf(first), last: dateOf(last) }, hint())
       }
       yield* edit(of, { page: of.company.punches, isWhole: true })
-      yield* assertDays(of)
+      if (of.laws === undefined) yield* assertDays(of)
       yield* create(of)
       if (random.chance(0.5)) yield* create(of)
     }
@@ -519,10 +561,14 @@ const runPlan = Effect.fnUntraced(
           if (random.chance(0.6)) yield* correct(of)
         }
       }
-      yield* assertRead(of)
+      if (of.laws === undefined) yield* assertRead(of)
     }
     for (const of of companies) {
       yield* correct(of)
+      if (of.laws !== undefined) {
+        yield* of.laws.ended(ledgerOf(of), 4)
+        continue
+      }
       yield* assertRead(of)
       yield* verify(of)
     }

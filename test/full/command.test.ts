@@ -1,6 +1,7 @@
 /** The command as it is published: unpacked from the tarball, with no package in reach. */
 import { assert, describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { tmpdir } from "node:os"
 import * as Path from "node:path"
@@ -10,8 +11,9 @@ import config from "../../rolldown.config.ts"
 import { FakeServer } from "../../src/testing/FakeServer.ts"
 import { defaultCompany, FakeService, generatePunches } from "../../src/testing/index.ts"
 import { modulesOf } from "../cli/bundle.ts"
-import { ended, environmentOf, started } from "../cli/child.ts"
-import { linesOf, temporaryFolder } from "../cli/support.ts"
+import { commandOf, ended, environmentOf, started } from "../cli/child.ts"
+import { punch } from "../cli/payroll/checkSupport.ts"
+import { companyOnly, linesOf, temporaryFolder } from "../cli/support.ts"
 import { importsOf } from "./imports.ts"
 import { packClone, succeed, versionOf } from "./project.ts"
 import { run } from "./run.ts"
@@ -116,6 +118,116 @@ describe("the command from the tarball, without a package in reach", () => {
       assert.match(ran[0]?.stdout ?? "", /doctor/)
       assert.strictEqual(ran[1]?.stdout, `time-punches v${manifest().version}\n`)
     }).pipe(Effect.scoped))
+})
+
+describe("payroll file from the tarball", () => {
+  /** Five punches of 8:10 of one person, and five of 8:20 of another. */
+  const week = FakeServer.layer().pipe(Layer.provideMerge(FakeService.layer({
+    punches: [10, 20].flatMap((minutes, at) =>
+      [2, 3, 4, 5, 6].map((day) =>
+        punch(10 * at + day, `2026-03-0${day}T14:00:00Z`, null, {
+          user_id: 501 + at,
+          clocked_out: `2026-03-0${day}T22:${minutes}:00Z`
+        })
+      )
+    )
+  })))
+
+  /** A closed week of them. `file` has the bytes that a call writes, with no service in reach. */
+  const opened = Effect.gen(function*() {
+    const { url } = yield* FakeServer
+    const folder = yield* temporaryFolder
+    const database = ["--database", `${folder}/punches.db`]
+    const synced = yield* ended(yield* spawn(["sync", "--history", ...database], environmentOf(url)))
+    assert.strictEqual(synced.code, 0, synced.stderr)
+    const call = (...words: ReadonlyArray<string>) => {
+      const env = { ...companyOnly, PATH: process.env["PATH"] ?? "" }
+      const args = commandOf(["payroll", ...words, ...database], `${cli}/main.js`)
+      const { status, stderr, stdout } = ChildProcess.spawnSync(process.execPath, args, { env })
+      return { code: status, stderr: stderr.toString(), stdout }
+    }
+    const close = call("close", "--week", "2026-03-02", "--zone", "UTC")
+    assert.strictEqual(close.code, 0, close.stderr)
+    const file = (mapping: object, names: ReadonlyArray<string>, ...more: ReadonlyArray<string>) => {
+      Fs.writeFileSync(`${folder}/mapping.json`, JSON.stringify(mapping))
+      const codes = names.map((name, at) => `user,${501 + at},00${501 + at},${name}\n`)
+      Fs.writeFileSync(`${folder}/codes.csv`, `kind,id,code,last\n${codes.join("")}`)
+      return call("file", "1.1", "--mapping", `${folder}/mapping.json`, "--codes", `${folder}/codes.csv`, ...more)
+    }
+    const noted = () => JSON.parse(call("show", "1", "--json").stdout.toString()).revisions[0].files.length
+    return { file, folder, noted }
+  })
+
+  const form = {
+    v: 1,
+    by: ["user"],
+    hours: "decimal:2",
+    rounding: "halfUp",
+    separator: ";",
+    decimal: ",",
+    columns: [
+      { header: "Nr", value: "userCode" },
+      { header: "Größe in €", of: "user", field: "last" },
+      { header: "h", value: "hours" }
+    ]
+  }
+
+  it.live("rounds hours punch by punch, as page 14 says, and as one sum without that", () =>
+    Effect.gen(function*() {
+      const { file } = yield* opened
+      const names = ["Lee", "Levi"]
+      const text = (mapping: object) => {
+        const { code, stderr, stdout } = file(mapping, names)
+        assert.strictEqual(code, 0, stderr)
+        return stdout.toString()
+      }
+      const titles = "Nr;Größe in €;h\r\n"
+      const byDay = {
+        ...form,
+        by: ["user", "day"],
+        hoursOf: "punch",
+        columns: [...form.columns, { header: "day", value: "date", format: "D.M." }]
+      }
+
+      assert.strictEqual(text(form), `${titles}00501;Lee;40,83\r\n00502;Levi;41,67\r\n`)
+      assert.strictEqual(text({ ...form, hoursOf: "punch" }), `${titles}00501;Lee;40,85\r\n00502;Levi;41,65\r\n`)
+      for (const mapping of [{ ...form, hoursOf: "punch", addUp: "user" }, byDay]) {
+        const { code, stderr, stdout } = file(mapping, names)
+        assert.deepStrictEqual([code, stdout.toString()], [2, ""])
+        assert.match(stderr, /hoursOf: .*write "addUp": "row"/)
+      }
+      const rows = ["00501;Lee;8,17", "00502;Levi;8,33"].flatMap((row) =>
+        [2, 3, 4, 5, 6].map((day) => `${row};${day}.3.\r\n`)
+      )
+      assert.strictEqual(text({ ...byDay, addUp: "row" }), ["Nr;Größe in €;h;day\r\n", ...rows].join(""))
+    }).pipe(Effect.scoped, Effect.provide(week)))
+
+  it.live("writes each character of windows-1252 as its byte, to the disk and to a pipe, or names what it lacks", () =>
+    Effect.gen(function*() {
+      const { file, folder, noted } = yield* opened
+      const ansi = { ...form, encoding: "windows-1252" }
+      const output = ["--output", `${folder}/pay.csv`]
+      // The second name has its umlaut in two parts.
+      const names = ["Müßig €", "Lo\u0308w Š"]
+      const expected = Buffer.from(
+        "Nr;Gr\xf6\xdfe in \x80;h\r\n00501;M\xfc\xdfig \x80;40,83\r\n00502;L\xf6w \x8a;41,67\r\n",
+        "latin1"
+      )
+      const piped = file(ansi, names)
+      assert.deepStrictEqual([piped.code, piped.stdout], [0, expected], piped.stderr)
+      const written = file(ansi, names, ...output)
+      assert.deepStrictEqual([written.code, written.stdout], [0, Buffer.alloc(0)], written.stderr)
+      assert.deepStrictEqual(Fs.readFileSync(`${folder}/pay.csv`), expected)
+      assert.strictEqual(noted(), 1)
+      for (const more of [[], ["--output", `${folder}/new.csv`], [...output, "--force"]]) {
+        const refused = file(ansi, ["Lee", "Łuk"], ...more)
+        assert.deepStrictEqual([refused.code, refused.stdout], [2, Buffer.alloc(0)])
+        assert.match(refused.stderr, /row 2, column 2, "Łuk": windows-1252 has no "Ł"/)
+      }
+      assert.isFalse(Fs.existsSync(`${folder}/new.csv`))
+      assert.deepStrictEqual(Fs.readFileSync(`${folder}/pay.csv`), expected)
+      assert.strictEqual(noted(), 1)
+    }).pipe(Effect.scoped, Effect.provide(week)))
 })
 
 const manifest = (): { readonly version: string } =>

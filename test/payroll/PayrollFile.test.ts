@@ -182,6 +182,18 @@ describe("A payroll file", () => {
     assert.deepStrictEqual(fileOf(byCentre).remainders, [{ header: "minutes", remainder: Duration.seconds(-43) }])
   })
 
+  it("has hours and amounts in one column, each in its form, and rounds only hours", () => {
+    const { remainders, text } = fileOf({
+      ...byCode,
+      hours: "h:mm",
+      payCodes: { hours: "H", tips: "T" },
+      columns: columns("userCode", "payCode", "quantity")
+    })
+
+    assert.include(text, "0017,H,46:00\r\n0017,T,12.50")
+    assert.deepStrictEqual(remainders, [{ header: "quantity", remainder: Duration.seconds(17) }])
+  })
+
   it.each([
     ["decimal:2", "12.51"],
     ["decimal:4", "12.5050"],
@@ -366,6 +378,21 @@ describe("The payroll file of a correction", () => {
       fileOf({ ...byCode, header: false, lineEnd: "\n" }, now, before).text,
       "0017,REG,6.00,,03/15/2026,W12\n0017,OT,-6.00,,03/15/2026,W12\n"
     )
+  })
+
+  it("has a code where the newer sums place it, also if another person had it", () => {
+    const getCode = (_: string, id: number) => id === 502 ? "E2" : "E1"
+    const now = sums({ user: 502, seconds: 3600 }, { user: 503, seconds: 7200 })
+    const before = sums({ user: 501, seconds: 3600 })
+
+    assert.strictEqual(fileOf(plain, now, before, { getCode }).text, "E2,1.00,0.00\nE1,1.00,0.00\n")
+  })
+
+  it("gives the unit of a person to the row that stands first, in whatever order the sums are", () => {
+    const now = sums({ user: 501, role: 12, seconds: 18 }, { user: 501, role: 11, seconds: 18 })
+    const form = { ...plain, by: ["user", "role"], addUp: "user", columns: columns("userCode", "roleId", "hours") }
+
+    assert.strictEqual(fileOf(form, now).text, "0017,11,0.01\n")
   })
 
   it("writes negative times with one sign", () => {

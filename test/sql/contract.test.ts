@@ -184,6 +184,17 @@ describe.each(kinds)("a store $name", ({ missing, open }) => {
       assert.deepStrictEqual(done[2], { written: 1, unchanged: 1, missing: 0, oldestModified: Option.some(late) })
     }))
 
+  test("knows the earliest change of a batch that takes several statements", (opened) =>
+    Effect.gen(function*() {
+      const [early, late] = [at(1), at(9)]
+      const [, ...between] = rows(1199)
+      const ends = [row(1, { modified: Option.some(early) }), row(1200, { modified: Option.some(late) })]
+
+      const [done] = yield* commitAll(opened, [batchOf(1, { punches: [...ends, ...between] })])
+
+      assert.deepStrictEqual(done?.oldestModified, Option.some(early))
+    }))
+
   test("stamps changed rows in an increment, and every row in the other kinds", (opened) =>
     Effect.gen(function*() {
       yield* commitAll(opened, [

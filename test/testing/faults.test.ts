@@ -55,6 +55,13 @@ describe("a fault", () => {
       assert.deepStrictEqual(yield* statuses(7), [503, 500, 200, 500, 200, 504, 200])
     }).pipe(Effect.provide(withPunches)))
 
+  it.effect("does not count a request that it lets through", () =>
+    Effect.gen(function*() {
+      yield* inject(Fault.rateLimit(1), { times: 1 })
+
+      assert.deepStrictEqual(yield* statuses(3), [200, 429, 200])
+    }).pipe(Effect.provide(withPunches)))
+
   it.effect("affects the requests with its cursor, or without one", () =>
     Effect.gen(function*() {
       const [first, second] = yield* walk({ limit: "20" }, "next")

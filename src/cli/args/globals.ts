@@ -19,70 +19,61 @@ import { colourChoices, Colours, coloursOf } from "../print/colour.ts"
 import { shellWord } from "../print/format.ts"
 import { clearLine, formats, logOf, makeMode, Messages, showRetry } from "../print/messages.ts"
 
-/** Declared for the help. */
-export const globalFlags = [
-  GlobalFlag.Setting("color")({
-    flag: Flag.Literals("color", colourChoices).pipe(
-      Flag.withMetavar("auto|always|never"),
-      Flag.withDescription("When tables, warnings and help have colour; auto: in a terminal, unless NO_COLOR is set"),
-      Flag.optional
-    )
-  }),
-  GlobalFlag.Setting("quiet")({
-    flag: Flag.Boolean("quiet").pipe(
-      Flag.withAlias("q"),
-      Flag.withDescription("No progress, retries, hints or lines of a sync run; errors and warnings stay"),
-      Flag.withDefault(false)
-    )
-  }),
-  GlobalFlag.Setting("verbose")({
-    flag: Flag.Boolean("verbose").pipe(
-      Flag.withAlias("v"),
-      Flag.withDescription("The library's log on standard error, from level debug"),
-      Flag.withDefault(false)
-    )
-  }),
-  GlobalFlag.Setting("log-format")({
-    flag: Flag.Literals("log-format", formats).pipe(
-      Flag.withMetavar("lines|json"),
-      Flag.withDescription(
-        "How standard error is written; json: one object a line, for a log collector (default: lines)"
-      ),
-      Flag.optional
-    )
-  }),
-  GlobalFlag.Setting("profile")({
-    flag: Flag.String("profile").pipe(
-      Flag.withMetavar("NAME"),
-      Flag.withDescription(
-        "Settings and defaults of flags from this table of config.json (default: TIME_PUNCHES_PROFILE)"
-      ),
-      Flag.optional
-    )
-  }),
-  GlobalFlag.Setting("variables")({
-    flag: Flag.String("variables").pipe(
-      Flag.withMetavar("FILE"),
-      Flag.withDescription("Variables from this file, such as secrets; a variable of the environment comes first"),
-      Flag.optional
-    )
-  })
-]
+type GlobalName = "color" | "quiet" | "verbose" | "log-format" | "profile" | "variables"
 
-const switches = { quiet: "-q", verbose: "-v" } as const
+interface Global {
+  readonly what: string
+  /** Of a switch. A flag without a letter has a value. */
+  readonly letter?: string
+  /** What the value must be. */
+  readonly needs?: string
+  readonly choices?: ReadonlyArray<string>
+  readonly metavar?: string
+}
+
+const globals: Readonly<Record<GlobalName, Global>> = {
+  color: {
+    choices: colourChoices,
+    needs: "auto, always or never",
+    what: "When tables, warnings and help have colour; auto: in a terminal, unless NO_COLOR is set"
+  },
+  quiet: { letter: "q", what: "No progress, retries, hints or lines of a sync run; errors and warnings stay" },
+  verbose: { letter: "v", what: "The library's log on standard error, from level debug" },
+  "log-format": {
+    choices: formats,
+    needs: "lines or json",
+    what: "How standard error is written; json: one object a line, for a log collector (default: lines)"
+  },
+  profile: {
+    metavar: "NAME",
+    needs: "a name",
+    what: "Settings and defaults of flags from this table of config.json (default: TIME_PUNCHES_PROFILE)"
+  },
+  variables: {
+    metavar: "FILE",
+    needs: "the name of a file",
+    what: "Variables from this file, such as secrets; a variable of the environment comes first"
+  }
+}
+
+const flagOf = (name: GlobalName): Flag.Flag<unknown> => {
+  const { choices, letter, metavar = choices?.join("|") ?? "", what } = globals[name]
+  if (letter !== undefined) {
+    return Flag.Boolean(name).pipe(Flag.withAlias(letter), Flag.withDescription(what), Flag.withDefault(false))
+  }
+  const flag = choices === undefined ? Flag.String(name) : Flag.Literals(name, choices)
+  return flag.pipe(Flag.withMetavar(metavar), Flag.withDescription(what), Flag.optional)
+}
+
+const names = Struct.keys(globals)
+
+/** Declared for the help. */
+export const globalFlags = names.map((name) => GlobalFlag.Setting(name)({ flag: flagOf(name) }))
 
 const switchOf = (arg: string | undefined) =>
-  Struct.keys(switches).find((each) => arg === `--${each}` || arg === switches[each])
-
-/** What each of the others needs. */
-const needs = {
-  profile: "a name",
-  variables: "the name of a file",
-  color: "auto, always or never",
-  "log-format": "lines or json"
-} as const
-
-const choices = { color: colourChoices, "log-format": formats } as const
+  names.find((each) =>
+    globals[each].letter !== undefined && (arg === `--${each}` || arg === `-${globals[each].letter}`)
+  )
 
 /** Not a flag, but a value: neither `-h`, nor `-o=FILE`, nor a long flag, nor the `-` of standard input. */
 const minusValue = /^-(?!-|$|[A-Za-z](?:=|$))/
@@ -92,8 +83,6 @@ const openFlag = /^(?:--[^=]+|-[A-Za-z])$/
 
 /** Node reads the file of such a flag wherever it stands, and runs what its options name, before this line. */
 const fileOfNode = /^--(?:env-file(?:-if-exists)?|experimental-(?:default-)?config-file)(?==|$)/
-
-type GlobalName = keyof typeof switches | keyof typeof needs
 
 export interface Globals {
   readonly values: ReadonlyMap<GlobalName, string>
@@ -118,12 +107,12 @@ export const readGlobals = (args: ReadonlyArray<string>): Globals => {
     const arg = own[at] ?? ""
     const [, flag, joined] = /^--([^=]+)(?:=(.*))?$/s.exec(arg) ?? []
     const isOn = switchOf(arg)
-    const name = Struct.keys(needs).find((each) => each === flag)
+    const name = names.find((each) => each === flag && globals[each].letter === undefined)
     if (isOn !== undefined) take(isOn, "")
     else if (name !== undefined) {
       const value = joined ?? own[++at]
       const isFlag = joined === undefined && (value?.startsWith("--") || switchOf(value) !== undefined)
-      if (value === undefined || value.trim() === "" || isFlag) refuse(`--${name} needs ${needs[name]}`)
+      if (value === undefined || value.trim() === "" || isFlag) refuse(`--${name} needs ${globals[name].needs}`)
       else take(name, value)
     } else if (minusValue.test(arg)) {
       const last = others.at(-1) ?? ""
@@ -142,10 +131,11 @@ export const readGlobals = (args: ReadonlyArray<string>): Globals => {
       others.push(arg)
     }
   }
-  for (const name of Struct.keys(choices)) {
+  for (const name of names) {
+    const { choices, needs } = globals[name]
     const value = values.get(name)
-    if (value !== undefined && !choices[name].some((choice) => choice === value)) {
-      refuse(`--${name} needs ${needs[name]}, and not ${printable(value)}`)
+    if (value !== undefined && choices?.includes(value) === false) {
+      refuse(`--${name} needs ${needs}, and not ${printable(value)}`)
     }
   }
   if (values.has("quiet") && values.has("verbose")) {

@@ -12,7 +12,7 @@ import type { Stdio } from "effect/Stdio"
 import * as Struct from "effect/Struct"
 import { meantName } from "../../internal/text/meant.ts"
 import { printable } from "../../internal/text/printable.ts"
-import { CommandFailure, describeFileError, exitCode, usage } from "../failure.ts"
+import { CommandFailure, describeFileError, failure, usage } from "../failure.ts"
 import { isAddress, plainUrl, readTarget, shownText } from "../flags/address.ts"
 import { companyVariables, withoutCompany } from "../flags/connection.ts"
 import { parseJson, readInput, warnOfWriter } from "../flags/file.ts"
@@ -139,8 +139,7 @@ const readSettings = (file: string) =>
     (error) => (error._tag === "CommandFailure" ? error : describeFileError(error)).message
   )
 
-const invalid = (message: string, ...advice: ReadonlyArray<string>) =>
-  new CommandFailure({ message, advice, code: exitCode.configuration })
+const invalid = (message: string, ...advice: ReadonlyArray<string>) => failure("configuration", message, ...advice)
 
 const decodeProfiles = Schema.decodeUnknownEffect(Schema.Record(Schema.String, Schema.Json))
 

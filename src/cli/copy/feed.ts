@@ -21,7 +21,7 @@ import { openCopy, refuseFuture } from "../database/copy.ts"
 import { databaseFlag, databaseWords } from "../database/database.ts"
 import { open } from "../database/open.ts"
 import { differencesOf, type PunchDisplay, shortened } from "../database/punchFields.ts"
-import { CommandFailure, exitCode, usage } from "../failure.ts"
+import { failure, usage } from "../failure.ts"
 import { companyFlags, companyWords } from "../flags/connection.ts"
 import { formatFlag } from "../flags/form.ts"
 import { fileFlag, intervalForm, readInstant, readInterval, text, words } from "../flags/values.ts"
@@ -57,14 +57,13 @@ const feedFlags = {
     "an RFC 3339 instant with a zone, such as 2026-03-09T15:00:00Z, or now",
     (value): Option.Option<DateTime.Utc | "now"> => value === "now" ? Option.some(value) : readInstant(value)
   ),
-  follow: Flag.String("follow").pipe(
-    Flag.withMetavar("TIME"),
-    Flag.withDescription(
-      "Wait for further changes, and end only when interrupted: look for them each second, or with =5s less often"
-    ),
-    Flag.filterMap(readInterval, () => intervalForm("5s")),
-    Flag.withOptionalValue("1s"),
-    Flag.optional
+  follow: text(
+    "follow",
+    "TIME",
+    "Wait for further changes, and end only when interrupted: look for them each second, or with =5s less often",
+    intervalForm("5s"),
+    readInterval,
+    "1s"
   ),
   state: fileFlag(
     "state",
@@ -179,16 +178,18 @@ const printFeed = Effect.fnUntraced(function*(input: FeedInput) {
 /** The progress of a feed, in a message as JSON. */
 export const feedFields = (events: number, position: FeedPosition | undefined) => ({ events, position })
 
+const selectionWords = ({ changed, kind }: FeedInput): ReadonlyArray<string> => [
+  ...Option.toArray(Option.map(kind, (kinds) => `--kind ${kinds.join(",")}`)),
+  ...Option.toArray(Option.map(changed, (fields) => `--changed ${fields.join(",")}`))
+]
+
 /** Without a line about it, an answer without lines would say that nothing was edited. */
-const warnOfState = ({ changed, kind }: FeedInput) => {
-  const flags = [
-    ...Option.toArray(Option.map(kind, (kinds) => `--kind ${kinds.join(",")}`)),
-    ...Option.toArray(Option.map(changed, (fields) => `--changed ${fields.join(",")}`))
-  ]
+const warnOfState = (input: FeedInput) => {
+  const { changed, kind } = input
   const hasState = Option.isNone(changed) && Option.getOrElse(kind, () => FeedKind.literals).includes("present")
   return hasState ? Effect.void : printWarning(
     `the run begins with the state of the copy, whose events are all present: ${
-      flags.join(" ")
+      selectionWords(input).join(" ")
     } selects none of them; ` +
       "--since TIME begins with what changed"
   )
@@ -243,21 +244,18 @@ const tableLine = (width: number) => ({ after, at, before, kind, punchId, userId
 
 const indent = " ".repeat(4)
 
-const resumeHint = (
-  { changed, company, database, follow, format, kind, state }: FeedInput,
-  last: FeedPosition | undefined
-): ReadonlyArray<string> =>
-  Option.isSome(state)
-    ? ["The same command continues after the last printed event."]
-    : last === undefined
+const resumeHint = (input: FeedInput, last: FeedPosition | undefined): ReadonlyArray<string> => {
+  const { company, database, follow, format, state } = input
+  if (Option.isSome(state)) return ["The same command continues after the last printed event."]
+  return last === undefined
     ? []
     : [[
       `To continue: time-punches copy feed${companyWords(company)}${databaseWords(database)} --after ${last}`,
       ...Option.toArray(Option.map(follow, (interval) => `--follow=${Duration.toSeconds(interval)}s`)),
-      ...Option.toArray(Option.map(kind, (kinds) => `--kind ${kinds.join(",")}`)),
-      ...Option.toArray(Option.map(changed, (fields) => `--changed ${fields.join(",")}`)),
+      ...selectionWords(input),
       ...Option.toArray(Option.map(format, (form) => `--format ${form}`))
     ].join(" ")]
+}
 
 /** The copy of a position is not known: no later run of the same command can do better. */
 const describe = (error: HistoryUnavailable, { after, since, state }: FeedInput) => {
@@ -269,11 +267,9 @@ const describe = (error: HistoryUnavailable, { after, since, state }: FeedInput)
         ? `Remove ${printable(file)}, and run without ${flag}: the run begins with the state of the copy.`
         : `Remove ${printable(file)}: the next run begins with the state of the copy.`
   })
-  const advice = Option.isSome(error.since)
-    ? [again]
-    : ["Run time-punches copy sync --history: from the end of its first load on, the copy keeps what it replaces."]
-  const message = Option.isSome(error.since)
-    ? printable(error.message)
-    : `the copy has no history of company ${error.companyId}`
-  return new CommandFailure({ message, advice, code: exitCode.data })
+  return Option.isSome(error.since) ? failure("data", printable(error.message), again) : failure(
+    "data",
+    `the copy has no history of company ${error.companyId}`,
+    "Run time-punches copy sync --history: from the end of its first load on, the copy keeps what it replaces."
+  )
 }

@@ -6,7 +6,7 @@ import { CompanyId } from "../../Ids.ts"
 import { printable } from "../../internal/text/printable.ts"
 import { FeedPosition } from "../../sql/feedPosition.ts"
 import { issueText } from "../describe.ts"
-import { CommandFailure, exitCode, usage } from "../failure.ts"
+import { failure, usage } from "../failure.ts"
 import { asOutput } from "../flags/file.ts"
 import { clear, readMine, replaceWhole, resolveTarget } from "../flags/output.ts"
 
@@ -76,8 +76,8 @@ export const openState = Effect.fnUntraced(function*(file: string, company: Comp
 })
 
 const takenOver = (file: string) =>
-  new CommandFailure({
-    message: `another run has taken over ${printable(file)}, or has removed it`,
-    advice: ["This run has stopped. Each consumer of a feed needs a file for itself."],
-    code: exitCode.system
-  })
+  failure(
+    "system",
+    `another run has taken over ${printable(file)}, or has removed it`,
+    "This run has stopped. Each consumer of a feed needs a file for itself."
+  )

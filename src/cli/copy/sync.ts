@@ -30,7 +30,7 @@ import type { DatabaseTarget } from "../flags/address.ts"
 import { limitFlags } from "../flags/connection.ts"
 import { isJson, makeJsonFlags } from "../flags/form.ts"
 import { makePageSizeFlag } from "../flags/paging.ts"
-import { intervalForm, onFlag, readInterval, text } from "../flags/values.ts"
+import { interval, intervalForm, onFlag, readInterval, text } from "../flags/values.ts"
 import { counted, countedPunches, formatAge, formatNumber } from "../print/format.ts"
 import { isoOf } from "../print/machine.ts"
 import { isQuiet, printFailure, printWarning, startReport } from "../print/messages.ts"
@@ -52,13 +52,7 @@ const syncFlags = {
   ...limitFlags,
   pageSize: makePageSizeFlag(),
   database: databaseFlag,
-  every: text(
-    "every",
-    "TIME",
-    "Repeat: one sync run in each period of this length, such as 5s, 15m or 2h",
-    intervalForm("15m"),
-    readInterval
-  ),
+  every: interval("every", "Repeat: one sync run in each period of this length, such as 5s, 15m or 2h", "15m"),
   sweep: text(
     "sweep",
     "TIME|all",
@@ -66,12 +60,10 @@ const syncFlags = {
     `${intervalForm("35d")}, or all`,
     readSweepRange
   ),
-  stopAfter: text(
+  stopAfter: interval(
     "stop-after",
-    "TIME",
     "Read no further page after this time; the same command continues there. Not with --every",
-    intervalForm("50s"),
-    readInterval
+    "50s"
   ),
   history: onFlag("history", "Keep each version that a sync run replaces, for time-punches payroll diff"),
   keepHistory: keepHistory(

@@ -17,7 +17,7 @@ import * as PunchCopy from "../../sql/PunchCopy.ts"
 import { conditionsOf } from "../../sql/read.ts"
 import { missedDeletions, versionsOf } from "../../sync/Checkpoint.ts"
 import { commandFailureOf } from "../describe.ts"
-import { CommandFailure, exitCode, usage } from "../failure.ts"
+import { CommandFailure, failure, usage } from "../failure.ts"
 import type { DatabaseTarget } from "../flags/address.ts"
 import { type CompanyInput, companyOf } from "../flags/connection.ts"
 import { formatAge, formatPast, shellWord } from "../print/format.ts"
@@ -71,11 +71,8 @@ export const layerCopy = (company: CompanyId, target: DatabaseTarget, readonly =
     setFlagsFromString("--heap-growing-percent=30")
     const fs = yield* FileSystem.FileSystem
     if (target._tag === "Sqlite" && !(yield* fs.exists(target.filename))) {
-      return yield* new CommandFailure({
-        message: `there is no file ${printable(target.address)}`,
-        advice: newCopy(company, target.address, "its name"),
-        code: exitCode.system
-      })
+      const advice = newCopy(company, target.address, "its name")
+      return yield* failure("system", `there is no file ${printable(target.address)}`, ...advice)
     }
     return layerDatabase(target, { readonly })
   }))
@@ -108,13 +105,17 @@ const newCopy = (company: CompanyId, address: string, what: string): ReadonlyArr
 
 /** A sum over a part of the punches would look like a sum over all of them. */
 export const incomplete = (company: CompanyId, address: string, isBegun: boolean) =>
-  new CommandFailure({
-    message: isBegun
-      ? `the copy of company ${company} in ${printable(address)} is not complete: its first load did not end`
-      : `${printable(address)} has no copy of company ${company}`,
-    advice: isBegun ? syncFirst(company, address) : newCopy(company, address, "the company and the database"),
-    code: exitCode.data
-  })
+  isBegun
+    ? failure(
+      "data",
+      `the copy of company ${company} in ${printable(address)} is not complete: its first load did not end`,
+      ...syncFirst(company, address)
+    )
+    : failure(
+      "data",
+      `${printable(address)} has no copy of company ${company}`,
+      ...newCopy(company, address, "the company and the database")
+    )
 
 /**
  * Fails with the exit code of an old copy if now and the end of its last complete sync run are further apart than `maxAge`, in
@@ -129,7 +130,7 @@ export const requireAge = Effect.fnUntraced(function*(
   if (Option.isNone(maxAge)) return
   const limit = `--max-age is ${formatAge(maxAge.value)}`
   const old = (message: string, ...advice: ReadonlyArray<string>) =>
-    new CommandFailure({ message, advice: [...advice, ...syncFirst(company, address)], code: exitCode.age })
+    failure("age", message, ...advice, ...syncFirst(company, address))
   if (Option.isNone(completedAt)) {
     return yield* old(`no sync run of the copy in ${printable(address)} is complete, and ${limit}`)
   }

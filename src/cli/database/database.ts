@@ -16,7 +16,7 @@ import { type CommandFailure, usage } from "../failure.ts"
 import { type DatabaseTarget, databaseVariable as variable, readTarget, type SqliteTarget } from "../flags/address.ts"
 import { asInput, ofFile, warnOnce } from "../flags/file.ts"
 import { orDefault } from "../flags/settings.ts"
-import { intervalForm, nonBlank, readInterval, readWhole, text } from "../flags/values.ts"
+import { interval, nonBlank, readWhole, text } from "../flags/values.ts"
 import { shellWord } from "../print/format.ts"
 import type { PostgresOptions } from "./postgres.ts"
 
@@ -29,12 +29,10 @@ export const databaseFlag = nonBlank(
 )
 
 /** `--max-age`, for every subcommand that reads a copy. */
-export const maxAgeFlag = text(
+export const maxAgeFlag = interval(
   "max-age",
-  "TIME",
   "Exit with 10 if the last complete sync run of the copy ended longer ago than this, such as 30m",
-  intervalForm("30m"),
-  readInterval
+  "30m"
 )
 
 /** A century: no punch is older, and an instant must be in the calendar. */

@@ -11,7 +11,7 @@ import type { CompanyId } from "../../Ids.ts"
 import { retried } from "../../internal/sql/transaction.ts"
 import { printable } from "../../internal/text/printable.ts"
 import * as PunchCopy from "../../sql/PunchCopy.ts"
-import { CommandFailure, exitCode, usage } from "../failure.ts"
+import { failure, usage } from "../failure.ts"
 import { Colours, plain } from "../print/colour.ts"
 import { counted, countedPunches, formatMoney } from "../print/format.ts"
 import { printError } from "../print/messages.ts"
@@ -47,11 +47,11 @@ export const erase = Effect.fnUntraced(function*<A, E, R>(input: Erasure, remove
       if (!closesToo) yield* refuseCloses(input, [now])
       // The question may have stood for hours.
       if (!yes && revisionsOf(now) !== revisionsOf(shown)) {
-        return yield* new CommandFailure({
-          message: `the closes of company ${shown.company} have changed meanwhile`,
-          advice: ["Nothing was erased. Run the same command again."],
-          code: exitCode.system
-        })
+        return yield* failure(
+          "system",
+          `the closes of company ${shown.company} have changed meanwhile`,
+          "Nothing was erased. Run the same command again."
+        )
       }
       yield* PunchCopy.purge(shown.company)
     }
@@ -71,7 +71,7 @@ const ask = Effect.fnUntraced(
     }
     yield* printError("This is erased, and cannot be brought back:", ...lines.map((line) => `  ${line}`))
     if (yield* confirm("Erase it?")) return
-    return yield* new CommandFailure({ message: "nothing was erased", advice: [], code: exitCode.interrupted })
+    return yield* failure("interrupted", "nothing was erased")
   }
 )
 

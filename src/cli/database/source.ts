@@ -1,6 +1,5 @@
 /** The punches that the flags of a command select: from the service, or from a copy. */
 import type * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -34,6 +33,7 @@ import {
   limitOf
 } from "../flags/connection.ts"
 import { makePageSizeFlag, pageSizeOf } from "../flags/paging.ts"
+import { choice } from "../flags/values.ts"
 import { makeProgress } from "../print/progress.ts"
 import type { Doubt } from "./copy.ts"
 import { databaseFlag, databaseOrDefault, maxAgeFlag, optionalTargetOf, targetOfCopy } from "./database.ts"
@@ -56,9 +56,10 @@ export const layerClient = (flags: LimitInput & { readonly pageSize?: Option.Opt
 /** Which source the punches come from. `openSource` decides. */
 export const sourceFlags = {
   ...companyFlags,
-  source: Flag.Literals("source", ["service", "copy"]).pipe(
-    Flag.withDescription("Where the punches come from (default: the copy if a database is set, else the service)"),
-    Flag.optional
+  source: choice(
+    "source",
+    ["service", "copy"],
+    "Where the punches come from (default: the copy if a database is set, else the service)"
   ),
   database: databaseFlag,
   maxAge: maxAgeFlag,

@@ -19,7 +19,7 @@ import { TimePunches } from "../../TimePunches.ts"
 import { commandFailureOf } from "../describe.ts"
 import type { CommandFailure, ExpectedError } from "../failure.ts"
 import { counted, countedPunches, formatNumber, formatPast } from "../print/format.ts"
-import { type CheckResult, fail, failed, ok, unknownResult, warn } from "./report.ts"
+import { type CheckResult, fail, failed, makeCheck, ok, unknownResult, warn } from "./report.ts"
 
 /** Number of rows that a sample has. */
 const sampleSize = 20
@@ -160,20 +160,18 @@ const comparisonResult = (
   changed: ReadonlySet<number>,
   compared: number
 ): CheckResult => {
-  const check = "copy: service"
+  const { fail, ok, warn } = makeCheck("copy: service", "copy")
   const wrong = differences.filter(({ id }) => !changed.has(id))
   const [first] = wrong
   if (first !== undefined) {
     return fail(
-      check,
       `${formatNumber(wrong.length)} of ${countedPunches(compared)} differ; ${first.id} is ${first.how}`,
-      "copy",
       "Run time-punches sync --sweep all, then check again."
     )
   }
   return differences.length > 0
-    ? warn(check, `${countedPunches(differences.length)} not yet synced`, "copy", runSync)
-    : ok(check, `${countedPunches(compared)} compared, all are equal`)
+    ? warn(`${countedPunches(differences.length)} not yet synced`, runSync)
+    : ok(`${countedPunches(compared)} compared, all are equal`)
 }
 
 /** A punch that differs, and how. */

@@ -16,7 +16,7 @@ import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { countedPunches } from "../print/format.ts"
 import { type Answer, idsOf, isAmong, readFirst, type Survey } from "./listing.ts"
-import { changed, type CheckResult, fail, failed, ok, orFailed, unreliable, warn } from "./report.ts"
+import { changed, type CheckResult, fail, failed, makeCheck, ok, unreliable, warn } from "./report.ts"
 
 /** The name of the listing that the survey is about. */
 export const listing = "end"
@@ -164,7 +164,7 @@ const compareOne = Effect.fnUntraced(function*(survey: Survey, answer: Answer) {
   return undefined
 }, (effect, _, { name }) => Effect.catch(effect, (error) => Effect.succeed(failed(name, error, "filters"))))
 
-const deletions = "deleted punches"
+const deletions = makeCheck("deleted punches", "filters")
 
 /** How a sync asks for deleted punches and others alike, and whether the answers show the deleted ones. */
 export const checkDeletions = Effect.fnUntraced(
@@ -174,27 +174,25 @@ export const checkDeletions = Effect.fnUntraced(
     if (Result.isFailure(both)) {
       if (!isRefused(both.failure)) return yield* both.failure
       yield* punches.page(company, { deleted: "only" }, { pageSize: 1 })
-      return warn(deletions, `no way to ask for them with others is taken, ${twoListings} is`, "filters", readTwice)
+      return deletions.warn(`no way to ask for them with others is taken, ${twoListings} is`, readTwice)
     }
     const { spelling = usualSpelling } = both.success
     const seen = yield* look(punches, company, spelling)
     switch (seen._tag) {
       case "shown":
-        return ok(deletions, `${spelling} shows them`)
+        return deletions.ok(`${spelling} shows them`)
       case "nothing":
-        return ok(deletions, `${spelling} is taken; no punch is deleted, so none shows it`)
+        return deletions.ok(`${spelling} is taken; no punch is deleted, so none shows it`)
       case "unclear":
-        return warn(
-          deletions,
+        return deletions.warn(
           `${spelling} is taken; whether it shows them is unclear`,
-          "filters",
           "Check again when fewer punches change: a service that hides deleted punches makes a copy keep them."
         )
       case "hidden":
-        return warn(deletions, `${spelling} hides them, ${seen.proven} shows them`, "filters", sweepAll)
+        return deletions.warn(`${spelling} hides them, ${seen.proven} shows them`, sweepAll)
     }
   },
-  orFailed(deletions, "filters")
+  deletions.orFailed
 )
 
 const readTwice =

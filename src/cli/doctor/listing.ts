@@ -21,7 +21,7 @@ import type { TimePunch } from "../../TimePunch.ts"
 import { TimePunches } from "../../TimePunches.ts"
 import { knownKeys } from "../flags/connection.ts"
 import { counted, countedPunches } from "../print/format.ts"
-import { changed, type CheckResult, fail, failedAtFirst, ok, orFailed, unreliable, warn } from "./report.ts"
+import { type CheckResult, failedAtFirst, makeCheck, ok, unreliable, warn } from "./report.ts"
 
 /** Some pages of a listing from its start. */
 interface Listing {
@@ -114,14 +114,14 @@ export const layerClockSkew = (onSkew: (skew: number) => void) =>
 /** Milliseconds. A `Date` has whole seconds, and a response takes time: smaller differences mean nothing. */
 const skewTolerance = 30_000
 
+const clock = makeCheck("clock", "clock")
+
 export const checkClock = (skew: number): CheckResult => {
-  if (Math.abs(skew) < skewTolerance) return ok("clock", "agrees with the service's")
-  return warn(
-    "clock",
+  if (Math.abs(skew) < skewTolerance) return clock.ok("agrees with the service's")
+  return clock.warn(
     `${Duration.format(Duration.seconds(Math.round(Math.abs(skew) / 1000)))} ${
       skew > 0 ? "ahead of" : "behind"
     } the service's`,
-    "clock",
     "Set this machine's clock, or windows that end now leave punches out. If it is right, the service's is wrong."
   )
 }
@@ -147,22 +147,17 @@ const checkCount = ({ pages, punches }: Listing, isFiltered: boolean): CheckResu
   )
 }
 
-const answeredBy = "version of the answer"
+const answeredBy = makeCheck("version of the answer", "version")
 
 /** Compares the version that answered with the one that was requested; without one, says which one the token has. */
 const checkAnswered = ({ apiVersion, askedVersion }: PageResponse): CheckResult => {
-  if (Option.isNone(apiVersion)) return ok(answeredBy, "the service does not name it")
+  if (Option.isNone(apiVersion)) return answeredBy.ok("the service does not name it")
   const answered = apiVersion.value
   const warning = versionWarning({ answered, asked: askedVersion })
-  if (warning === undefined) return ok(answeredBy, Option.isNone(askedVersion) ? `${answered}, of the token` : answered)
+  if (warning === undefined) return answeredBy.ok(Option.isNone(askedVersion) ? `${answered}, of the token` : answered)
   return Option.exists(askedVersion, (asked) => answered > asked)
-    ? warn(
-      answeredBy,
-      warning,
-      "version",
-      "Set TIME_PUNCHES_API_VERSION to this version, if it reads your punches right."
-    )
-    : fail(answeredBy, warning, "version", "Set TIME_PUNCHES_API_VERSION to a version that the service knows.")
+    ? answeredBy.warn(warning, "Set TIME_PUNCHES_API_VERSION to this version, if it reads your punches right.")
+    : answeredBy.fail(warning, "Set TIME_PUNCHES_API_VERSION to a version that the service knows.")
 }
 
 /** Reads the first punches; the other checks need them. */
@@ -180,6 +175,8 @@ export const checkFirstPage = Effect.fnUntraced(
   }
 )
 
+const sizes = makeCheck("page size", "answer")
+
 /** Compares the pages with the sizes that were requested; `usual` is that of other commands. Only a warning: no row is lost. */
 export const checkPageSize = (
   first: Listing,
@@ -191,33 +188,24 @@ export const checkPageSize = (
   if (size < maxPageSize) {
     const detail = `pages of ${maxPageSize} are refused, of ${size} taken`
     return usual <= size
-      ? ok("page size", `${detail}; ${usual} is set`)
-      : warn(
-        "page size",
-        detail,
-        "answer",
-        `Set TIME_PUNCHES_PAGE_SIZE=${size}: no other command can read the service.`
-      )
+      ? sizes.ok(`${detail}; ${usual} is set`)
+      : sizes.warn(detail, `Set TIME_PUNCHES_PAGE_SIZE=${size}: no other command can read the service.`)
   }
   const requested = [[first, pageSize], [known, maxPageSize]] as const
   const larger = requested.find(([{ pages }, size]) => pages.some(({ items }) => items.length > size))
   if (larger !== undefined) {
     const [{ punches }, size] = larger
-    return warn(
-      "page size",
+    return sizes.warn(
       `${countedPunches(punches.length)} for a page size of ${size}`,
-      "answer",
       "The service ignores the page size: expect large pages."
     )
   }
   const last = known.pages.at(-1)
   const rows = last === undefined ? 0 : Option.getOrElse(last.cursor.count, () => last.items.length)
   return known.isWhole || rows >= maxPageSize
-    ? ok("page size", known.isWhole ? "no page is larger than requested" : `${maxPageSize} punches for ${maxPageSize}`)
-    : warn(
-      "page size",
+    ? sizes.ok(known.isWhole ? "no page is larger than requested" : `${maxPageSize} punches for ${maxPageSize}`)
+    : sizes.warn(
       `${countedPunches(rows)} for a page size of ${maxPageSize}, and more follow`,
-      "answer",
       "The service sends smaller pages than requested: expect more requests."
     )
 }
@@ -312,6 +300,8 @@ const isConfirmed = Effect.fnUntraced(
 /** How often a contradiction is looked for while punches change. */
 const rounds = 2
 
+const cursors = makeCheck("cursors", "cursors")
+
 /** Walks some pages forward, and compares them with one large page. */
 export const checkCursors = Effect.fnUntraced(
   function*(survey: Survey) {
@@ -320,19 +310,18 @@ export const checkCursors = Effect.fnUntraced(
       const walk = yield* readWalk(survey)
       const found = contradiction(walk, known)
       if (found === undefined) {
-        const detail = `${counted(walk.pages.length, "page")} forward, ${
-          countedPunches(walk.punches.length)
-        }, none twice`
-        return ok("cursors", detail)
+        return cursors.ok(
+          `${counted(walk.pages.length, "page")} forward, ${countedPunches(walk.punches.length)}, none twice`
+        )
       }
       const again = yield* readKnown(survey.company, survey.filter)
       if (yield* isConfirmed(survey, found, known, again))
-        return fail("cursors", found.detail, "cursors", unreliable)
-      if (round === rounds) return changed("cursors", "cursors")
+        return cursors.fail(found.detail, unreliable)
+      if (round === rounds) return cursors.changed()
       known = again
     }
   },
-  orFailed("cursors", "cursors")
+  cursors.orFailed
 )
 
 /** Whether some punch of a list has an earlier instant than the one before it. */
@@ -391,7 +380,7 @@ const keepsOrder = Effect.fnUntraced(
     )
 )
 
-const order = "order"
+const order = makeCheck("order", "cursors")
 
 /**
  * The premises of `time-punches sync`. If a cursor names a record, an edit that moves the record hides rows behind it:
@@ -402,29 +391,25 @@ export const checkOrderById = Effect.fnUntraced(
     const own = survey.filter.sortBy === undefined
       ? survey.known.punches
       : (yield* readKnown(survey.company, { ...survey.filter, sortBy: undefined })).punches
-    if (isById(own)) return ok(order, "by id, which no edit changes: sync needs no --sort-by-id")
+    if (isById(own)) return order.ok("by id, which no edit changes: sync needs no --sort-by-id")
     const kept = yield* keepsOrder(survey, own)
     switch (kept) {
       case undefined:
-        return ok(order, "not checked: no two punches are clocked in the other way round than by id")
+        return order.ok("not checked: no two punches are clocked in the other way round than by id")
       case "changed":
-        return changed(order, "cursors")
+        return order.changed()
       case "kept":
-        return warn(
-          order,
+        return order.warn(
           "not by id, but sort_by=id.asc is kept with a cursor",
-          "cursors",
           "Run time-punches sync with --sort-by-id: without it, an edit between two pages may hide punches."
         )
       default:
-        return warn(
-          order,
+        return order.warn(
           `not by id, and sort_by=id.asc is ${kept === "refused" ? "refused" : "dropped with a cursor"}`,
-          "cursors",
           "Run time-punches sync without --sort-by-id, when few punches are edited: an edit between two pages may hide " +
             "punches until a sweep, and a sweep may mark them as missing."
         )
     }
   },
-  orFailed(order, "cursors")
+  order.orFailed
 )

@@ -64,6 +64,18 @@ export const fail = (
   code: ExitCode = exitCode.data
 ): CheckResult => ({ check, status: "FAIL", detail, reason: { cause, advice }, code })
 
+/** The results of a check with one cause for all that it finds. */
+export const makeCheck = (check: string, cause: Cause) => ({
+  ok: (detail: string) => ok(check, detail),
+  warn: (detail: string, advice: string) => warn(check, detail, cause, advice),
+  fail: (detail: string, advice: string, code?: ExitCode) => fail(check, detail, cause, advice, code),
+  /** Two answers differ, and the punches changed between them: no fault of the service is shown. */
+  changed: () => changed(check, cause),
+  /** Makes the error of the check its result. */
+  orFailed: <E extends CheckError, R>(self: Effect.Effect<CheckResult, E, R>) =>
+    Effect.catch(self, (error) => Effect.succeed(failed(check, error, cause)))
+})
+
 /** The fields that this release does not know: a warning, or nothing. */
 export const unknownResult = (check: string, paths: ReadonlyArray<string>): ReadonlyArray<CheckResult> =>
   paths.length === 0 ? [] : [
@@ -147,11 +159,6 @@ export const failedAtFirst = (error: ListError): CheckResult => {
   const { cause, check } = explain(error, "answer")
   return failed(check ?? checkOf[cause], error, "answer")
 }
-
-/** Makes the error of a check its result. */
-export const orFailed =
-  (check: string, context: Cause) => <E extends CheckError, R>(self: Effect.Effect<CheckResult, E, R>) =>
-    Effect.catch(self, (error) => Effect.succeed(failed(check, error, context)))
 
 const checkOf: Readonly<Record<Cause, string>> = {
   settings: "request",

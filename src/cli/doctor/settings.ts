@@ -13,7 +13,7 @@ import { Endpoints } from "../../Endpoints.ts"
 import { credentialVariables } from "../../internal/wire/names.ts"
 import { exitCode } from "../failure.ts"
 import { type CompanyInput, companyOf, layerCompanyHidden, type LimitInput, limitOf } from "../flags/connection.ts"
-import { type CheckResult, fail, failed, ok, warn } from "./report.ts"
+import { type CheckResult, fail, failed, makeCheck, ok } from "./report.ts"
 
 /** The results, and the company if every setting is valid. */
 export const checkSettings = Effect.fnUntraced(function*(flags: CompanyInput & LimitInput) {
@@ -80,29 +80,27 @@ const credentialKind = Effect.gen(function*() {
 /** The first version with tips in cents; earlier ones have major units. */
 const centsSince = "2022-07-01"
 
+const ofVersion = makeCheck("version", "version")
+
 const checkVersion = (
   version: Option.Option<string>,
   defaultVersion: Option.Option<string>,
   today: string
 ): CheckResult => {
-  if (Option.isNone(version)) return ok("version", "none is sent; the default of the token applies")
+  if (Option.isNone(version)) return ofVersion.ok("none is sent; the default of the token applies")
   const date = version.value
   if (date < centsSince) {
-    return warn(
-      "version",
+    return ofVersion.warn(
       `${date} may send tips as decimals`,
-      "version",
       "Set TIME_PUNCHES_API_VERSION to a later one, or unset it."
     )
   }
   return date > today && !Option.contains(defaultVersion, date)
-    ? warn(
-      "version",
+    ? ofVersion.warn(
       `${date} is in the future`,
-      "version",
       "Use a version that exists: a service may answer an unknown version with its oldest one."
     )
-    : ok("version", date)
+    : ofVersion.ok(date)
 }
 
 const checkCompany = ({ guid, id }: Company, kind: Option.Option<CredentialKind>): CheckResult => {

@@ -20,7 +20,7 @@ import * as Struct from "effect/Struct"
 import { Cursor } from "../../Ids.ts"
 import { printable } from "../../internal/text/printable.ts"
 import { issueText } from "../describe.ts"
-import { CommandFailure, exitCode, type OutputClosed, usage } from "../failure.ts"
+import { CommandFailure, failure, type OutputClosed, usage } from "../failure.ts"
 import { asOutput, naming } from "../flags/file.ts"
 import {
   assertStill,
@@ -272,11 +272,11 @@ const after = ({ bytes, pages, punches }: ExportProgress, page: WrittenPage, mor
 })
 
 const takenOver = (output: string) =>
-  new CommandFailure({
-    message: `another run has taken over the export to ${output}, or has removed its files`,
-    advice: ["This run has stopped; the other one continues."],
-    code: exitCode.system
-  })
+  failure(
+    "system",
+    `another run has taken over the export to ${output}, or has removed its files`,
+    "This run has stopped; the other one continues."
+  )
 
 /** Refuses to resume an export with other flags. The names and values come from a file, which anybody may have edited. */
 const refuseOther = (noteFile: string, then: ExportSpec, now: ExportSpec) => {

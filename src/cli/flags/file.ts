@@ -12,7 +12,7 @@ import * as Fs from "node:fs"
 import { basename, dirname } from "node:path"
 import { ForeignFile, otherWriter } from "../../internal/files/whose.ts"
 import { printable } from "../../internal/text/printable.ts"
-import { CommandFailure, exitCode, noFolderOf, usage } from "../failure.ts"
+import { CommandFailure, failure, noFolderOf, usage } from "../failure.ts"
 import { printWarning } from "../print/messages.ts"
 
 /** The bytes of a file or a pipe that the run only reads, whole. Fails if the run also writes that file. */
@@ -46,9 +46,7 @@ export const ofFile = <A>(
     try: evaluate,
     catch: (cause) => {
       if (cause instanceof CommandFailure) return cause
-      if (cause instanceof ForeignFile) {
-        return new CommandFailure({ message: printable(cause.message), advice: [cause.advice], code: exitCode.system })
-      }
+      if (cause instanceof ForeignFile) return failure("system", printable(cause.message), cause.advice)
       return Option.getOrElse(noFolderOf(cause), () =>
         PlatformError.systemError({
           _tag: "Unknown",
@@ -204,25 +202,22 @@ const identityOf = Effect.fnUntraced(function*(file: string) {
   return type === "File" ? Option.map(ino, (ino) => `${dev} ${ino}`) : Option.none()
 })
 
-/** The run reads this file, so that it must not write it. */
-export const asInput = Effect.fnUntraced(function*(file: string) {
+/** `name`: as errors name the file. */
+const record = Effect.fnUntraced(function*(side: "inputs" | "outputs", file: string, name: string) {
   const identity = yield* identityOf(file)
-  if (Option.isNone(identity)) return
   const files = yield* RunFiles
-  files?.inputs.set(identity.value, file)
-  const output = files?.outputs.get(identity.value)
-  if (output !== undefined) return yield* isBoth(output, file)
+  if (Option.isNone(identity) || files === undefined) return
+  files[side].set(identity.value, name)
+  const [input, output] = [files.inputs.get(identity.value), files.outputs.get(identity.value)]
+  if (input === undefined || output === undefined) return
+  return yield* usage(
+    `${printable(output)} would replace ${printable(input)}, which this command reads`,
+    "Choose another name."
+  )
 })
+
+/** The run reads this file, so that it must not write it. */
+export const asInput = (file: string) => record("inputs", file, file)
 
 /** The run writes this file, so that it must not read it. `name` is the flag with its value, as errors name it. */
-export const asOutput = Effect.fnUntraced(function*(file: string, name: string) {
-  const identity = yield* identityOf(file)
-  if (Option.isNone(identity)) return
-  const files = yield* RunFiles
-  files?.outputs.set(identity.value, name)
-  const input = files?.inputs.get(identity.value)
-  if (input !== undefined) return yield* isBoth(name, input)
-})
-
-const isBoth = (output: string, input: string) =>
-  usage(`${printable(output)} would replace ${printable(input)}, which this command reads`, "Choose another name.")
+export const asOutput = (file: string, name: string) => record("outputs", file, name)

@@ -15,7 +15,7 @@ import type { Interval } from "../../payroll/DayRule.ts"
 import type { DateRange, InstantRange, PunchCriteria, PunchFilter } from "../../PunchFilter.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, usage } from "../failure.ts"
-import { date, id, instant, text, words } from "./values.ts"
+import { choice, date, id, instant, text, words } from "./values.ts"
 
 type SortKey = readonly [keyof TimePunch, "asc" | "desc"]
 
@@ -60,16 +60,11 @@ const flagsByKey = {
   roleId: (name) => id(name, RoleId.makeOption, "Punches of this role"),
   userId: (name) => id(name, UserId.makeOption, "Punches of this user"),
   approved: (name) =>
-    Flag.Literals(name, ["true", "false"]).pipe(
-      Flag.withDescription("Only approved, or only unapproved punches"),
-      Flag.map((word) => word === "true"),
-      Flag.optional
+    Flag.map(
+      choice(name, ["true", "false"], "Only approved, or only unapproved punches"),
+      Option.map((word) => word === "true")
     ),
-  deleted: (name) =>
-    Flag.Literals(name, ["exclude", "only", "include"]).pipe(
-      Flag.withDescription("Which of the deleted punches (default: exclude)"),
-      Flag.optional
-    ),
+  deleted: (name) => choice(name, ["exclude", "only", "include"], "Which of the deleted punches (default: exclude)"),
   modifiedSince: (name) => instant(name, "Punches modified after this instant"),
   clockedIn: ends("Clocked in", "a local date with --from and --to"),
   clockedOut: ends("Clocked out"),
@@ -112,32 +107,15 @@ export const filterFlags = named(flagsByKey)
 
 export type FilterInput = Command.Command.Config.Infer<typeof filterFlags>
 
-const none = Option.none()
-
-/** No flag of a filter: what a command fills up with its own flags. */
-export const noFilter: FilterInput = {
-  locationId: none,
-  departmentId: none,
-  roleId: none,
-  userId: none,
-  approved: none,
-  deleted: none,
-  modifiedSince: none,
-  clockedIn: { gte: none, lte: none, lt: none },
-  clockedOut: { gte: none, lte: none, lt: none },
-  businessDate: { first: none, last: none },
-  flags: none,
-  employeeApprovalStatuses: none,
-  localizeSearchTime: none,
-  sortBy: none
-}
+/** The flags of a filter that a command has. */
+export type SomeFilters = Partial<FilterInput>
 
 type ValuesOf<F> = {
   readonly [K in keyof F]: F[K] extends Option.Option<infer A> ? A | undefined : ValuesOf<F[K]> | undefined
 }
 
 /** The value of each flag of the filter; `undefined` for one that was not given, and for a window without any end. */
-function valuesOf(flags: FilterInput): ValuesOf<FilterInput>
+function valuesOf(flags: SomeFilters): ValuesOf<FilterInput>
 function valuesOf(flags: Readonly<Record<string, unknown>>) {
   return Record.map(flagsByKey, (_, key) => valueOf(flags[key]))
 }
@@ -153,7 +131,7 @@ export const isOfDepartment = (punch: TimePunch, departmentId: DepartmentId): bo
   Option.getOrElse(punch.departmentId, () => 0) === departmentId
 
 /** The filter that the flags make. Business dates beside clock windows are refused, as the service would drop those. */
-export const toFilter = (flags: FilterInput): Effect.Effect<PunchFilter, CommandFailure> => {
+export const toFilter = (flags: SomeFilters): Effect.Effect<PunchFilter, CommandFailure> => {
   const { businessDate, clockedIn, clockedOut, ...criteria } = valuesOf(flags)
   if (businessDate === undefined) return Effect.succeed({ ...criteria, clockedIn, clockedOut })
   return clockedIn === undefined && clockedOut === undefined
@@ -165,7 +143,7 @@ export const toFilter = (flags: FilterInput): Effect.Effect<PunchFilter, Command
 }
 
 /** The flags that were given, by name, as text in one form for one meaning. */
-export const describeFilter = (flags: FilterInput): Record<string, string> => {
+export const describeFilter = (flags: SomeFilters): Record<string, string> => {
   const values = valuesOf(flags)
   return Record.fromEntries(
     describe("-", { ...values, deleted: values.deleted === "exclude" ? undefined : values.deleted })
@@ -193,7 +171,7 @@ export const disputesUnknown = "Disputes are not in a copy: only the service kno
 
 /** What the flags of a check select. */
 export const selectedOf = (flags: Pick<FilterInput, typeof selectionKeys[number]>) =>
-  Struct.pick(valuesOf({ ...noFilter, ...flags }), selectionKeys)
+  Struct.pick(valuesOf(flags), selectionKeys)
 
 /** The punches to check. */
 export type Selected = ReturnType<typeof selectedOf>

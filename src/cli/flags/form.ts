@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import { printable } from "../../internal/text/printable.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import type { CsvStyle } from "../print/machine.ts"
-import { onFlag } from "./values.ts"
+import { choice, onFlag } from "./values.ts"
 
 /** The form of a result: a table or a page for people, the others for programs. */
 export type Format = "table" | "html" | "json" | FileFormat
@@ -156,11 +156,10 @@ export const csvFlags = {
     Flag.withDescription("With --format csv: what stands between two cells (default: comma)"),
     Flag.optional
   ),
-  formulas: Flag.Literals("formulas", ["guard", "keep"]).pipe(
-    Flag.withDescription(
-      "With --format csv: keep writes each text as it is, for a program; guard puts a ' where a spreadsheet could run it " +
-        "(default: guard)"
-    ),
-    Flag.optional
+  formulas: choice(
+    "formulas",
+    ["guard", "keep"],
+    "With --format csv: keep writes each text as it is, for a program; guard puts a ' where a spreadsheet could run it " +
+      "(default: guard)"
   )
 }

@@ -91,18 +91,8 @@ const parseTexts = Effect.fnUntraced(function*(
 const isKind = (text: string): text is NameKind => nameKinds.some((kind) => kind === text)
 
 /** The id of a kind in a punch; a department may be missing. */
-export const idOfKind = (punch: TimePunch, kind: NameKind): Option.Option<number> => {
-  switch (kind) {
-    case "user":
-      return Option.some(punch.userId)
-    case "location":
-      return Option.some(punch.locationId)
-    case "role":
-      return Option.some(punch.roleId)
-    case "department":
-      return punch.departmentId
-  }
-}
+export const idOfKind = (punch: TimePunch, kind: NameKind): Option.Option<number> =>
+  kind === "department" ? punch.departmentId : Option.some(punch[`${kind}Id`])
 
 /** The name of that id; `undefined` if the punch has no such id, or the file does not name it. */
 const nameOf = (names: Names, punch: TimePunch, kind: NameKind): string | undefined =>

@@ -26,7 +26,7 @@ import {
   withOwn
 } from "../../internal/files/whose.ts"
 import { printable } from "../../internal/text/printable.ts"
-import { CommandFailure, describeFileError, exitCode, Findings, usage } from "../failure.ts"
+import { CommandFailure, describeFileError, failure, Findings, usage } from "../failure.ts"
 import { Colours, plain } from "../print/colour.ts"
 import { printWarning } from "../print/messages.ts"
 import { asOutput, naming, ofFile } from "./file.ts"
@@ -257,11 +257,11 @@ export const assertStill = (file: string, opened: Opened, named = file) =>
 
 const exchanged = (file: string) =>
   Effect.fail(
-    new CommandFailure({
-      message: `${printable(file)} was replaced by another user or program while it was written`,
-      advice: ["Write into a folder that only you may write."],
-      code: exitCode.system
-    })
+    failure(
+      "system",
+      `${printable(file)} was replaced by another user or program while it was written`,
+      "Write into a folder that only you may write."
+    )
   )
 
 /**

@@ -1,6 +1,5 @@
 /** The flags of a period of local dates, and what they mean now: by a zone, or by one for each location, as a window of clock-ins. */
 import type * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -16,9 +15,9 @@ import { Weekday } from "../../payroll/Weekday.ts"
 import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, refused, usage } from "../failure.ts"
 import { printHint } from "../print/messages.ts"
-import { describeFilter, type FilterInput, firstGiven } from "./filter.ts"
+import { describeFilter, type FilterInput, firstGiven, type SomeFilters } from "./filter.ts"
 import { orDefault, orReadDefault } from "./settings.ts"
-import { date, dateForm, readDate, readInterval, text } from "./values.ts"
+import { choice, date, dateForm, readDate, readInterval, text } from "./values.ts"
 import {
   dayRuleAt,
   dayStarts,
@@ -115,9 +114,10 @@ export const periodFlags = {
   ),
   from: date("from", "Clocked in on this local date or later; goes with --to"),
   to: date("to", "Clocked in on this local date or earlier; goes with --from"),
-  weekStarts: Flag.Literals("week-starts", Weekday.literals).pipe(
-    Flag.withDescription("The first day of --week, and of the weeks of summary --weekly-threshold (default: monday)"),
-    Flag.optional
+  weekStarts: choice(
+    "week-starts",
+    Weekday.literals,
+    "The first day of --week, and of the weeks of summary --weekly-threshold (default: monday)"
   ),
   zone,
   zoneFile: zoneFileFlag,
@@ -139,6 +139,8 @@ export interface LocalPeriod {
   readonly periodFlag: Option.Option<string>
   /** The period by a day rule; none without a period. */
   readonly period: Option.Option<(dayRule: Period.DayRule) => Period.Interval>
+  /** The window of the period, or that of the flags. */
+  readonly clockedIn: FilterInput["clockedIn"]
   /** The dates of the period; none without a period, and for `--last`, whose dates are those of each location. */
   readonly dates: Option.Option<PayPeriod>
   /** What `last` or `current` means now; none without such a word. */
@@ -184,7 +186,7 @@ type FlaggedPeriod =
  * found by its punches; `keeps` then decides of each punch. `countsWeeks`: the command counts weeks, so that
  * `--week-starts` has a meaning without `--week`.
  */
-export const withPeriod = <Input extends FilterInput & PeriodInput>(
+export const withPeriod = <Input extends SomeFilters & PeriodInput>(
   flags: Input,
   now: DateTime.Utc,
   { countsWeeks = false, locations = Option.none() }: {
@@ -213,6 +215,7 @@ export const withPeriod = <Input extends FilterInput & PeriodInput>(
     const local: LocalPeriod = {
       dayRule,
       locations,
+      clockedIn: flags.clockedIn ?? { gte: Option.none(), lte: Option.none(), lt: Option.none() },
       periodFlag: Option.none(),
       period: Option.none(),
       dates: Option.none(),
@@ -279,7 +282,7 @@ const intervalOf = (dayRule: Period.DayRule, { first, last }: PayPeriod) => Peri
  * The same, at the current time, with the day rules of the file. The dates of the period are printed on standard error if its
  * first one is not in the call: a word means another period on another day, and a week may begin on another day than expected.
  */
-export const resolvePeriod = Effect.fnUntraced(function*<Input extends FilterInput & PeriodInput>(
+export const resolvePeriod = Effect.fnUntraced(function*<Input extends SomeFilters & PeriodInput>(
   flags: Input,
   { countsWeeks = false, ...options }: DefaultsOfPeriod & { readonly countsWeeks?: boolean } = {}
 ) {

@@ -3,124 +3,78 @@ import type * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Struct from "effect/Struct"
 import { printable } from "../../internal/text/printable.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import { type Form, formFor } from "./values.ts"
 
 interface Setting {
-  readonly variable: string
   /** The key of a profile; without one a profile cannot have it. */
   readonly key?: string
   /** Its value is printed nowhere: `config show` says only that it is set. */
   readonly isSecret?: true
   /** An address of the service, of which a plain URL is shown. */
   readonly isUrl?: true
-  readonly readBy: "library, command" | "command"
   /** For the help and for docs/commands.md. */
   readonly what: string
 }
 
-/** Every variable, in the order in which it is listed. */
-export const settings = [
-  {
-    variable: "TIME_PUNCHES_BASE_URL",
+/** What the library reads too, by variable. */
+const ofLibrary: Readonly<Record<string, Setting>> = {
+  TIME_PUNCHES_BASE_URL: {
     key: "baseUrl",
     isUrl: true,
-    readBy: "library, command",
     what: "address of the service: https, or http on this machine"
   },
-  {
-    variable: "TIME_PUNCHES_AUTH_URL",
-    key: "authUrl",
-    isUrl: true,
-    readBy: "library, command",
-    what: "address of its token endpoint, if it differs"
-  },
-  {
-    variable: "TIME_PUNCHES_ACCESS_TOKEN",
-    isSecret: true,
-    readBy: "library, command",
-    what: "the access token of one company"
-  },
-  {
-    variable: "TIME_PUNCHES_CLIENT_ID",
-    key: "clientId",
-    readBy: "library, command",
-    what: "instead of a token: an OAuth client, with the next one"
-  },
-  { variable: "TIME_PUNCHES_CLIENT_SECRET", isSecret: true, readBy: "library, command", what: "its secret" },
-  {
-    variable: "TIME_PUNCHES_SCOPES",
-    key: "scopes",
-    readBy: "library, command",
-    what: "its scopes, separated by spaces (default: time_punches:read)"
-  },
-  {
-    variable: "TIME_PUNCHES_SESSION_COOKIE",
-    isSecret: true,
-    readBy: "library, command",
-    what: "instead of a token or a client: a session"
-  },
-  {
-    variable: "TIME_PUNCHES_COMPANY_ID",
-    key: "company",
-    readBy: "library, command",
-    what: "the company; --company comes first"
-  },
-  { variable: "TIME_PUNCHES_COMPANY_GUID", key: "guid", readBy: "library, command", what: "its guid" },
-  {
-    variable: "TIME_PUNCHES_API_VERSION",
-    key: "apiVersion",
-    readBy: "library, command",
-    what: "version to request, as YYYY-MM-DD (default: 2026-06-01)"
-  },
-  {
-    variable: "TIME_PUNCHES_REQUESTS_PER_SECOND",
+  TIME_PUNCHES_AUTH_URL: { key: "authUrl", isUrl: true, what: "address of its token endpoint, if it differs" },
+  TIME_PUNCHES_ACCESS_TOKEN: { isSecret: true, what: "the access token of one company" },
+  TIME_PUNCHES_CLIENT_ID: { key: "clientId", what: "instead of a token: an OAuth client, with the next one" },
+  TIME_PUNCHES_CLIENT_SECRET: { isSecret: true, what: "its secret" },
+  TIME_PUNCHES_SCOPES: { key: "scopes", what: "its scopes, separated by spaces (default: time_punches:read)" },
+  TIME_PUNCHES_SESSION_COOKIE: { isSecret: true, what: "instead of a token or a client: a session" },
+  TIME_PUNCHES_COMPANY_ID: { key: "company", what: "the company; --company comes first" },
+  TIME_PUNCHES_COMPANY_GUID: { key: "guid", what: "its guid" },
+  TIME_PUNCHES_API_VERSION: { key: "apiVersion", what: "version to request, as YYYY-MM-DD (default: 2026-06-01)" }
+}
+
+/** What the command alone reads. */
+const ofCommand: Readonly<Record<string, Setting>> = {
+  TIME_PUNCHES_REQUESTS_PER_SECOND: {
     key: "requestsPerSecond",
-    readBy: "command",
     what: "the most requests a second, or none (default: 8); --requests-per-second comes first"
   },
-  {
-    variable: "TIME_PUNCHES_KNOWN_KEYS",
+  TIME_PUNCHES_KNOWN_KEYS: {
     key: "knownKeys",
-    readBy: "command",
     what: "fields that take nothing away for payroll check and close, such as data[].voided, separated by commas"
   },
-  {
-    variable: "TIME_PUNCHES_PAGE_SIZE",
+  TIME_PUNCHES_PAGE_SIZE: {
     key: "pageSize",
-    readBy: "command",
     what: "punches to request per page (default: 200); --page-size comes first"
   },
-  { variable: "TIME_PUNCHES_PROFILE", readBy: "command", what: "a profile of the command; --profile comes first" },
-  {
-    variable: "TIME_PUNCHES_DATABASE_URL",
+  TIME_PUNCHES_PROFILE: { what: "a profile of the command; --profile comes first" },
+  TIME_PUNCHES_DATABASE_URL: {
     isSecret: true,
-    readBy: "command",
     what: "the database of a copy, maybe with a password; --database comes first"
   },
-  {
-    variable: "PGPASSWORD",
-    isSecret: true,
-    readBy: "command",
-    what: "the password for PostgreSQL, if the URL has none"
-  },
-  {
-    variable: "OTEL_EXPORTER_OTLP_ENDPOINT",
+  PGPASSWORD: { isSecret: true, what: "the password for PostgreSQL, if the URL has none" },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
     isUrl: true,
-    readBy: "command",
     what: "a collector of OpenTelemetry, for fleet run, sync and export"
   },
-  {
-    variable: "OTEL_EXPORTER_OTLP_HEADERS",
+  OTEL_EXPORTER_OTLP_HEADERS: {
     isSecret: true,
-    readBy: "command",
     what: "headers for it, such as its key: name=value, separated by commas"
   }
-] as const satisfies ReadonlyArray<Setting>
+}
+
+const readBy = (reader: "library, command" | "command", table: Readonly<Record<string, Setting>>) =>
+  Object.entries(table).map(([variable, each]) => Struct.assign(each, { variable, readBy: reader }))
+
+/** Every variable, in the order in which it is listed. */
+export const settings = [...readBy("library, command", ofLibrary), ...readBy("command", ofCommand)]
 
 /** The keys of a profile that are a variable. */
-export const keyed = settings.filter((each) => "key" in each)
+export const keyed = settings.flatMap(({ key, ...each }) => key === undefined ? [] : [{ key, ...each }])
 
 /** The flags to which a profile gives a default. What `isFile` is relative to the folder of the profiles. */
 export const defaults = {

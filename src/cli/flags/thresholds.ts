@@ -12,9 +12,8 @@ import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, usage } from "../failure.ts"
 import { counted } from "../print/format.ts"
 import { printWarning } from "../print/messages.ts"
-import type { FilterInput } from "./filter.ts"
 import type { LocalPeriod } from "./period.ts"
-import { instantOrNow, readInterval, readWhole, text, units } from "./values.ts"
+import { choice, instantOrNow, readInterval, readWhole, text, units } from "./values.ts"
 
 /** What `readHours` expects; it completes "must be …". */
 export const hoursForm = "hours up to 99999.99h or minutes up to 9999999m, such as 40h, 37.5h or 450m"
@@ -38,7 +37,8 @@ export const hoursText = (hours: Duration.Duration): string => {
   return millis % (units.h / 100) === 0 ? `${millis / units.h}h` : `${millis / units.m}m`
 }
 
-const hours = (name: string, description: string) => text(name, "HOURS", description, hoursForm, readHours)
+const hours = (name: string, description: string, usual?: string) =>
+  text(name, "HOURS", description, hoursForm, readHours, usual)
 
 /** `verb`: what the command does with the time over a threshold. */
 export const makeThresholdFlags = (verb: "Show" | "Record") => ({
@@ -55,15 +55,11 @@ export const makeThresholdFlags = (verb: "Show" | "Record") => ({
     "double-threshold",
     `${verb} the net time of each person over this second threshold of a local day, such as 12h, as a separate class`
   ),
-  seventhDay: Flag.String("seventh-day").pipe(
-    Flag.withMetavar("HOURS"),
-    Flag.withDescription(
-      `${verb} no time as regular on the last day of a week whose seven days were all worked: 8 hours are over, or 6 with =6h, ` +
-        "and the rest is double"
-    ),
-    Flag.filterMap(readHours, () => hoursForm),
-    Flag.withOptionalValue("8h"),
-    Flag.optional
+  seventhDay: hours(
+    "seventh-day",
+    `${verb} no time as regular on the last day of a week whose seven days were all worked: 8 hours are over, or 6 with =6h, ` +
+      "and the rest is double",
+    "8h"
   )
 })
 
@@ -93,9 +89,10 @@ export const asOf = instantOrNow(
 )
 
 /** How cost is rounded; none if not given. */
-export const optionalRounding = Flag.Literals("rounding", Rounding.literals).pipe(
-  Flag.withDescription("How the cost of each punch is rounded to the cent (default: halfUp)"),
-  Flag.optional
+export const optionalRounding = choice(
+  "rounding",
+  Rounding.literals,
+  "How the cost of each punch is rounded to the cent (default: halfUp)"
 )
 
 /** The rounding of the flag, else the usual one. */
@@ -152,7 +149,7 @@ export const maxWage = text(
 
 /** The time around the period must be in the calendar too. Fails before anything is sent. */
 export const refuseBeyondCalendar = (
-  { clockedIn, periodFlag }: LocalPeriod & Pick<FilterInput, "clockedIn">,
+  { clockedIn, periodFlag }: LocalPeriod,
   maxShift: Duration.Duration
 ): Effect.Effect<void, CommandFailure> => {
   const [gte, lt] = [Option.map(clockedIn.gte, DateTime.subtractDuration(maxShift)), clockedIn.lt]

@@ -14,20 +14,26 @@ export type Form = string | ((text: string) => string)
 /** The form for a text that is wrong. */
 export const formFor = (form: Form, text: string): string => typeof form === "string" ? form : form(text)
 
-/** An optional flag whose text `read` must accept; `expected` completes "Expected: …". */
+/** An optional flag whose text `read` must accept; `expected` completes "Expected: …". `usual`: its text if it stands alone. */
 export const text = <A>(
   name: string,
   metavar: string,
   description: string,
   expected: Form,
-  read: (text: string) => Option.Option<A>
-) =>
-  Flag.String(name).pipe(
+  read: (text: string) => Option.Option<A>,
+  usual?: string
+) => {
+  const flag = Flag.String(name).pipe(
     Flag.withMetavar(metavar),
     Flag.withDescription(description),
-    Flag.filterMap(read, (text) => formFor(expected, text)),
-    Flag.optional
+    Flag.filterMap(read, (text) => formFor(expected, text))
   )
+  return Flag.optional(usual === undefined ? flag : Flag.withOptionalValue(flag, usual))
+}
+
+/** An optional flag that is one of some words. */
+export const choice = <const A extends string>(name: string, words: ReadonlyArray<A>, description: string) =>
+  Flag.Literals(name, words).pipe(Flag.withDescription(description), Flag.optional)
 
 /** An optional flag whose text must not be blank. */
 export const nonBlank = (name: string, metavar: string, description: string, expected: string) =>
@@ -140,3 +146,7 @@ export const readInterval = (text: string): Option.Option<Duration.Duration> => 
   const millis = Number(count) * units[unit]
   return millis <= 366 * units.d ? Option.some(Duration.millis(millis)) : Option.none()
 }
+
+/** An optional flag that is such a time. */
+export const interval = (name: string, description: string, example: string) =>
+  text(name, "TIME", description, intervalForm(example), readInterval)

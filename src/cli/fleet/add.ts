@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import { databaseFlag } from "../database/database.ts"
 import { readCompany } from "../flags/connection.ts"
 import { isJson, jsonFlags } from "../flags/form.ts"
-import { intervalForm, readInterval, text } from "../flags/values.ts"
+import { interval } from "../flags/values.ts"
 import { counted, formatNumber } from "../print/format.ts"
 import { printWarning } from "../print/messages.ts"
 import { printDone } from "../print/output.ts"
@@ -16,12 +16,10 @@ export const verb = makeVerb(
   "add",
   {
     database: databaseFlag,
-    every: text(
+    every: interval(
       "every",
-      "TIME",
       "How often they are synced, such as 30s, 15m or 2h (default: 15m, or what a known company has)",
-      intervalForm("15m"),
-      readInterval
+      "15m"
     ),
     companies: Argument.String("id").pipe(
       Argument.withMetavar("ID[=GUID]"),

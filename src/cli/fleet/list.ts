@@ -1,24 +1,21 @@
 /** `time-punches fleet list`: the companies, and the pauses of the whole fleet. */
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { databaseFlag } from "../database/database.ts"
 import { isJson, jsonFlags } from "../flags/form.ts"
-import { onFlag } from "../flags/values.ts"
+import { choice, onFlag } from "../flags/values.ts"
 import { jsonArray } from "../print/machine.ts"
 import { printLines, screen } from "../print/output.ts"
+import { makeTable } from "../print/table.ts"
 import { makeVerb } from "../verb.ts"
-import { encodeStatus, pauseLine, statusTable, withFleet } from "./operate.ts"
+import { encodeStatus, pauseLine, statusColumns, withFleet } from "./operate.ts"
 
 export const verb = makeVerb(
   "list",
   {
     database: databaseFlag,
     late: onFlag("late", "Only companies that are later than their interval"),
-    state: Flag.Literals("state", ["active", "paused", "blocked", "quarantined"]).pipe(
-      Flag.withDescription("Only companies in this state"),
-      Flag.optional
-    ),
+    state: choice("state", ["active", "paused", "blocked", "quarantined"], "Only companies in this state"),
     ...jsonFlags
   },
   Effect.fnUntraced(function*(input) {
@@ -33,7 +30,7 @@ export const verb = makeVerb(
     const shownOn = yield* screen
     yield* printLines([
       ...pauses.map((pause) => shownOn.styles.yellow(pauseLine(pause))),
-      ...statusTable(shownOn, companies)
+      ...makeTable(statusColumns, shownOn).lines(companies)
     ])
   }),
   {

@@ -23,7 +23,7 @@ import { encodeProcess, type FleetProcess } from "../../fleet/store/runners.ts"
 import { CompanyGuid } from "../../Ids.ts"
 import { escaped } from "../../internal/text/printable.ts"
 import { layerDatabase, personOf, targetOf } from "../database/database.ts"
-import { CommandFailure, exitCode, usage } from "../failure.ts"
+import { failure, usage } from "../failure.ts"
 import { readCompanyId } from "../flags/connection.ts"
 import { parseCsvFile } from "../flags/csvFile.ts"
 import { collectBounded } from "../flags/file.ts"
@@ -31,7 +31,7 @@ import { wholeNumber } from "../flags/values.ts"
 import { counted, formatAge, formatNumber } from "../print/format.ts"
 import { printWarning } from "../print/messages.ts"
 import { printDone } from "../print/output.ts"
-import { type Column, makeTable, type Screen } from "../print/table.ts"
+import { type Column, type Screen } from "../print/table.ts"
 
 interface WithDatabase {
   readonly database: Option.Option<string>
@@ -46,11 +46,7 @@ export const withFleet = Effect.fnUntraced(function*<A, E, R>(
   const target = yield* targetOf(database, "fleet")
   const fs = yield* FileSystem.FileSystem
   if (target._tag === "Sqlite" && !(yield* fs.exists(target.filename))) {
-    return yield* new CommandFailure({
-      message: `there is no file ${target.address}`,
-      advice: ["time-punches fleet add creates it."],
-      code: exitCode.system
-    })
+    return yield* failure("system", `there is no file ${target.address}`, "time-punches fleet add creates it.")
   }
   const client = layerDatabase(target, { readonly: kind === "reads" })
   return yield* Fleet.use(use).pipe(
@@ -106,12 +102,6 @@ export const encodeTurn = ({ beganAt, endedAt, epoch, outcome, pages, rows, runn
   outcome
 })
 
-export const statusTable = (shownOn: Screen, companies: ReadonlyArray<CompanyStatus>) =>
-  makeTable(statusColumns, shownOn).lines(companies)
-
-export const turnTable = (shownOn: Screen, turns: ReadonlyArray<FleetTurn>) =>
-  makeTable(turnColumns, shownOn).lines(turns)
-
 export const encodeStatus = Schema.encodeSync(CompanyStatus)
 
 /** A process as JSON. */
@@ -119,9 +109,6 @@ export const encodeRunner = (process: FleetProcess) => ({
   ...encodeProcess(process),
   error: Option.getOrNull(process.error)
 })
-
-export const runnerTable = (shownOn: Screen, runners: ReadonlyArray<FleetProcess>) =>
-  makeTable(runnerColumns, shownOn).lines(runners)
 
 /** Why processes leave companies to others. */
 export const troubleLines = ({ styles }: Screen, runners: ReadonlyArray<FleetProcess>): ReadonlyArray<string> =>
@@ -144,7 +131,7 @@ export const pauseLine = ({ by, reason, until }: Pause): string =>
 /** In whole seconds. */
 const age = (time: Duration.Duration): string => formatAge(Duration.seconds(Math.floor(Duration.toSeconds(time))))
 
-const statusColumns: ReadonlyArray<Column<CompanyStatus>> = [
+export const statusColumns: ReadonlyArray<Column<CompanyStatus>> = [
   { title: "company", cell: ({ companyId }) => `${companyId}` },
   {
     title: "state",
@@ -182,7 +169,7 @@ const statusColumns: ReadonlyArray<Column<CompanyStatus>> = [
 /** Companies of a process that the table names. */
 const shownCompanies = 3
 
-const runnerColumns: ReadonlyArray<Column<FleetProcess>> = [
+export const runnerColumns: ReadonlyArray<Column<FleetProcess>> = [
   { title: "runner", cell: ({ runner }) => runner, maxWidth: 24 },
   { title: "state", cell: ({ state }) => state, warns: ({ state }) => state !== "working" },
   { title: "release", cell: ({ release }) => release, dropOrder: 2 },
@@ -200,7 +187,7 @@ const runnerColumns: ReadonlyArray<Column<FleetProcess>> = [
   }
 ]
 
-const turnColumns: ReadonlyArray<Column<FleetTurn>> = [
+export const turnColumns: ReadonlyArray<Column<FleetTurn>> = [
   { title: "began", cell: ({ beganAt }) => DateTime.formatIso(beganAt) },
   {
     title: "took",

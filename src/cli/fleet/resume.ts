@@ -1,12 +1,11 @@
 /** `time-punches fleet resume`: companies, all in one state, or the whole fleet. */
 import * as Argument from "effect/cli/Argument"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { databaseFlag } from "../database/database.ts"
 import { usage } from "../failure.ts"
 import { isJson, jsonFlags } from "../flags/form.ts"
-import { nonBlank, onFlag } from "../flags/values.ts"
+import { choice, nonBlank, onFlag } from "../flags/values.ts"
 import { makeVerb } from "../verb.ts"
 import { idArgument, printChange, printPauses, withFleet } from "./operate.ts"
 
@@ -15,10 +14,7 @@ export const verb = makeVerb(
   {
     database: databaseFlag,
     ids: Argument.variadic(idArgument("Companies, or --state, or --all")),
-    state: Flag.Literals("state", ["paused", "blocked", "quarantined"]).pipe(
-      Flag.withDescription("All companies in this state"),
-      Flag.optional
-    ),
+    state: choice("state", ["paused", "blocked", "quarantined"], "All companies in this state"),
     reason: nonBlank(
       "reason",
       "TAG",

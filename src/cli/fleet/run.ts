@@ -1,5 +1,6 @@
 /** `time-punches fleet run`: the flags of one process of the fleet. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
@@ -20,111 +21,90 @@ import * as SqlStore from "../../sql/SqlStore.ts"
 import { databaseFlag, keepHistory, layerDatabase, targetOf } from "../database/database.ts"
 import { layerUnlimited } from "../database/source.ts"
 import { cannotListen, exitCode, usage } from "../failure.ts"
-import { type LimitInput, limitOf, makeLimitFlag, usualLimit } from "../flags/connection.ts"
+import { limitOf, makeLimitFlag, usualLimit } from "../flags/connection.ts"
 import { makePageSizeFlag, pageSizeOf } from "../flags/paging.ts"
-import { intervalForm, nonBlank, onFlag, readInterval, text, whole } from "../flags/values.ts"
+import { interval, intervalForm, nonBlank, onFlag, readInterval, text, whole } from "../flags/values.ts"
 import { withServerLog } from "../print/messages.ts"
 import { layerTelemetry } from "../telemetry/telemetry.ts"
 import { makeVerb } from "../verb.ts"
 
-export const verb = makeVerb(
-  "run",
-  {
-    database: databaseFlag,
-    name: nonBlank(
-      "name",
-      "NAME",
-      "PostgreSQL: the name of this process, another one for each (default: the host's)",
-      "a name that is not blank"
+const flags = {
+  database: databaseFlag,
+  name: nonBlank(
+    "name",
+    "NAME",
+    "PostgreSQL: the name of this process, another one for each (default: the host's)",
+    "a name that is not blank"
+  ),
+  history: onFlag("history", "Keep each version that a sync replaces, for time-punches payroll diff"),
+  keepHistory: keepHistory(
+    "With --history: once a day, remove versions that were replaced longer ago than this (default: keep all)"
+  ),
+  concurrency: whole(
+    "concurrency",
+    "N",
+    "Companies that this process syncs at once (default: 32, and at most twice --requests-per-second)",
+    1,
+    1000
+  ),
+  pageSize: makePageSizeFlag(),
+  pagesPerTurn: whole(
+    "pages-per-turn",
+    "N",
+    "Pages of a company that are stored before it lets others go first (default: 50, more of a smaller --page-size)",
+    1,
+    1_000_000
+  ),
+  requestsPerSecond: makeLimitFlag(
+    " of all processes of the fleet together; give each the same, or none with --credentials per-company"
+  ),
+  sweepEvery: interval(
+    "sweep-every",
+    "How often the clock-ins of the last 35 days are re-read, to mark missing rows (default: 1d)",
+    "1d"
+  ),
+  fullSweepEvery: text(
+    "full-sweep-every",
+    "TIME|never",
+    "How often all clock-ins are re-read (default: 30d)",
+    `${intervalForm("30d")}, or never`,
+    (text) => text === "never" ? Option.some(Duration.zero) : readInterval(text)
+  ),
+  credentials: Flag.ChoiceWithValue("credentials", [["shared", "shared"], ["per-company", "perCompany"]]).pipe(
+    Flag.withDescription(
+      "Whether all companies have one credential: a refused one then pauses the fleet, else it blocks its company (default: shared)"
     ),
-    history: onFlag("history", "Keep each version that a sync replaces, for time-punches payroll diff"),
-    keepHistory: keepHistory(
-      "With --history: once a day, remove versions that were replaced longer ago than this (default: keep all)"
-    ),
-    concurrency: whole(
-      "concurrency",
-      "N",
-      "Companies that this process syncs at once (default: 32, and at most twice --requests-per-second)",
-      1,
-      1000
-    ),
-    pageSize: makePageSizeFlag(),
-    pagesPerTurn: whole(
-      "pages-per-turn",
-      "N",
-      "Pages of a company that are stored before it lets others go first (default: 50, more of a smaller --page-size)",
-      1,
-      1_000_000
-    ),
-    requestsPerSecond: makeLimitFlag(
-      " of all processes of the fleet together; give each the same, or none with --credentials per-company"
-    ),
-    sweepEvery: text(
-      "sweep-every",
-      "TIME",
-      "How often the clock-ins of the last 35 days are re-read, to mark missing rows (default: 1d)",
-      intervalForm("1d"),
-      readInterval
-    ),
-    fullSweepEvery: text(
-      "full-sweep-every",
-      "TIME|never",
-      "How often all clock-ins are re-read (default: 30d)",
-      `${intervalForm("30d")}, or never`,
-      (text) => text === "never" ? Option.some(Duration.zero) : readInterval(text)
-    ),
-    credentials: Flag.ChoiceWithValue("credentials", [["shared", "shared"], ["per-company", "perCompany"]]).pipe(
-      Flag.withDescription(
-        "Whether all companies have one credential: a refused one then pauses the fleet, else it blocks its company (default: shared)"
-      ),
-      Flag.optional
-    ),
-    http: whole(
-      "http",
-      "PORT",
-      "Serve a page of the fleet, with /status.json, /metrics, /livez and /readyz (0: a free port)",
-      0,
-      65_535
-    ),
-    httpHost: nonBlank(
-      "http-host",
-      "HOST",
-      "With --http: the address or name to listen on, such as 0.0.0.0 (default: 127.0.0.1, this machine alone)",
-      "an address of this machine"
-    )
-  },
-  (input) => runFleet(input),
-  {
-    text: `Sync all companies of the fleet on their schedules, until the first SIGTERM
+    Flag.optional
+  ),
+  http: whole(
+    "http",
+    "PORT",
+    "Serve a page of the fleet, with /status.json, /metrics, /livez and /readyz (0: a free port)",
+    0,
+    65_535
+  ),
+  httpHost: nonBlank(
+    "http-host",
+    "HOST",
+    "With --http: the address or name to listen on, such as 0.0.0.0 (default: 127.0.0.1, this machine alone)",
+    "an address of this machine"
+  )
+}
+
+export const verb = makeVerb("run", flags, (input) => runFleet(input), {
+  text: `Sync all companies of the fleet on their schedules, until the first SIGTERM
   or Ctrl-C.
 
   With a file this process is the whole fleet. With PostgreSQL it is one of
   many: run the same command on several machines, each with its own --name. They
   share only the database. It needs an OAuth client, and the guid of each
   company.`,
-    examples: [
-      ["fleet run --database punches.db", "The whole fleet in one process"],
-      ["fleet run --database postgres://db.example.com/punches --name a", "One of several processes"],
-      ["fleet run --database punches.db --http 8080", "With a page to look at"]
-    ]
-  }
-)
-
-interface RunInput {
-  readonly database: Option.Option<string>
-  readonly name: Option.Option<string>
-  readonly history: boolean
-  readonly keepHistory: Option.Option<number>
-  readonly concurrency: Option.Option<number>
-  readonly pageSize: Option.Option<number>
-  readonly pagesPerTurn: Option.Option<number>
-  readonly requestsPerSecond: LimitInput["requestsPerSecond"]
-  readonly sweepEvery: Option.Option<Duration.Duration>
-  readonly fullSweepEvery: Option.Option<Duration.Duration>
-  readonly credentials: Option.Option<FleetOptions["credentials"]>
-  readonly http: Option.Option<number>
-  readonly httpHost: Option.Option<string>
-}
+  examples: [
+    ["fleet run --database punches.db", "The whole fleet in one process"],
+    ["fleet run --database postgres://db.example.com/punches --name a", "One of several processes"],
+    ["fleet run --database punches.db --http 8080", "With a page to look at"]
+  ]
+})
 
 /** Connections to PostgreSQL: one is held for the name, one by the engine. */
 const connections = 16
@@ -132,7 +112,7 @@ const connections = 16
 /** The process ends after this time in any case, in milliseconds. */
 const patience = 5000
 
-const runFleet = Effect.fnUntraced(function*(input: RunInput) {
+const runFleet = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof flags>) {
   if (Option.isSome(input.keepHistory) && !input.history) return yield* usage("--keep-history goes with --history")
   const target = yield* targetOf(input.database, "fleet")
   yield* requireOAuth

@@ -5,8 +5,9 @@ import { isJson, jsonFlags } from "../flags/form.ts"
 import { jsonArray } from "../print/machine.ts"
 import { printError } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
+import { makeTable } from "../print/table.ts"
 import { makeVerb } from "../verb.ts"
-import { encodeRunner, runnerTable, troubleLines, withFleet } from "./operate.ts"
+import { encodeRunner, runnerColumns, troubleLines, withFleet } from "./operate.ts"
 
 export const verb = makeVerb(
   "runners",
@@ -16,7 +17,7 @@ export const verb = makeVerb(
     const found = yield* withFleet(input, "reads", (fleet) => fleet.processes)
     if (json) return yield* printLines([jsonArray(found.map(encodeRunner))])
     const shownOn = yield* screen
-    yield* printLines([...runnerTable(shownOn, found), ...troubleLines(shownOn, found)])
+    yield* printLines([...makeTable(runnerColumns, shownOn).lines(found), ...troubleLines(shownOn, found)])
     if (found.length === 0) yield* printError("no process of the fleet was seen in the last hour")
   }),
   {

@@ -10,8 +10,9 @@ import { usage } from "../failure.ts"
 import { isJson, jsonFlags } from "../flags/form.ts"
 import { printError } from "../print/messages.ts"
 import { printLines, screen } from "../print/output.ts"
+import { makeTable } from "../print/table.ts"
 import { makeVerb } from "../verb.ts"
-import { encodeStatus, encodeTurn, idArgument, statusTable, turnTable, withFleet } from "./operate.ts"
+import { encodeStatus, encodeTurn, idArgument, statusColumns, turnColumns, withFleet } from "./operate.ts"
 
 /** How many turns are shown. */
 const shownTurns = 10
@@ -48,7 +49,7 @@ export const verb = makeVerb(
     const overload = overloadText(requests)
     yield* printLines([
       ...(overload === undefined ? [] : [shownOn.styles.yellow(`LATE: ${overload}`)]),
-      ...statusTable(shownOn, [value]),
+      ...makeTable(statusColumns, shownOn).lines([value]),
       ...Option.toArray(
         Option.map(
           value.lastError,
@@ -56,7 +57,7 @@ export const verb = makeVerb(
             shownOn.styles.yellow(`last error, ${DateTime.formatIso(at)}: ${tag}: ${escaped(text)}`)
         )
       ),
-      ...(turns.length === 0 ? [] : ["", ...turnTable(shownOn, turns)])
+      ...(turns.length === 0 ? [] : ["", ...makeTable(turnColumns, shownOn).lines(turns)])
     ])
     if (turns.length === 0) yield* printError("no turn has ended yet")
   }),

@@ -25,7 +25,6 @@ import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
 import type { Terminal } from "effect/Terminal"
-import type { Company } from "../../Company.ts"
 import { toVersion } from "../../export/rows.ts"
 import type { CompanyId } from "../../Ids.ts"
 import { escapedLines, printable } from "../../internal/text/printable.ts"
@@ -58,18 +57,18 @@ import { verb as summary } from "../summary/summary.ts"
 import { makeVerb } from "../verb.ts"
 import { checkedLines } from "./lines.ts"
 
-export const verb = makeVerb(
-  "mcp",
-  {
-    database: databaseFlag,
-    company: companyFlags.company,
-    zoneFile: zoneFileFlag,
-    names: namesFlag,
-    withWages: onFlag("with-wages", "Let answers contain wages, costs and tips")
-  },
-  (input) => serve(input),
-  {
-    text: `Let an assistant read a copy, without the right to change anything.
+const flags = {
+  database: databaseFlag,
+  company: companyFlags.company,
+  zoneFile: zoneFileFlag,
+  names: namesFlag,
+  withWages: onFlag("with-wages", "Let answers contain wages, costs and tips")
+}
+
+type McpInput = Command.Command.Config.Infer<typeof flags>
+
+export const verb = makeVerb("mcp", flags, (input) => serve(input), {
+  text: `Let an assistant read a copy, without the right to change anything.
 
   It speaks the Model Context Protocol on standard input and output. An
   assistant starts it; people do not type into it. Its tools are status,
@@ -79,24 +78,14 @@ export const verb = makeVerb(
   It sends nothing to the service and reads no credential. Answers have wages
   only with --with-wages, and names only with --names. The notes of punches are
   marked as untrusted text: a note may contain instructions for the assistant.`,
-    examples: [
-      ["mcp --database punches.db", "Serve the copy, without wages and names"],
-      [
-        "mcp --database punches.db --zone-file zones.csv --names names.csv --with-wages",
-        "With the clock of each location, names and wages"
-      ]
+  examples: [
+    ["mcp --database punches.db", "Serve the copy, without wages and names"],
+    [
+      "mcp --database punches.db --zone-file zones.csv --names names.csv --with-wages",
+      "With the clock of each location, names and wages"
     ]
-  }
-)
-
-/** The parsed flags of the command. */
-interface McpInput {
-  readonly database: Option.Option<string>
-  readonly company: Option.Option<Company>
-  readonly zoneFile: Option.Option<string>
-  readonly names: Option.Option<string>
-  readonly withWages: boolean
-}
+  ]
+})
 
 /** Serves until standard input ends. Fails before it serves if the copy cannot be read. */
 export const serve = Effect.fnUntraced(function*(input: McpInput) {
@@ -163,6 +152,19 @@ const selection = {
   roleId: described("Only this role")
 }
 
+const summing = {
+  by: described("Groups: some of user, location, role, department, day, week, joined by commas. Default: location"),
+  weeklyThreshold: described("A weekly threshold such as 40h: adds the hours over it"),
+  dailyThreshold: described("A daily threshold such as 8h: adds the hours over it"),
+  doubleThreshold: described("A second daily threshold such as 12h: the hours over it are a separate class"),
+  seventhDay: described(
+    "How many hours of the last day of a week of seven worked days are over, such as 8h; more are double, none regular"
+  ),
+  asOf: described(
+    "Count open punches up to this instant, such as 2026-03-09T15:00:00Z, or now: for the current day alone"
+  )
+}
+
 /** The age of the copy, in every answer. */
 const CopyAge = Schema.Struct({
   /** Seconds since the last complete sync run ended. */
@@ -218,16 +220,7 @@ const toolkit = Toolkit.make(
     Schema.Struct({
       ...period,
       ...selection,
-      by: described("Groups: some of user, location, role, department, day, week, joined by commas. Default: location"),
-      weeklyThreshold: described("A weekly threshold such as 40h: adds the hours over it"),
-      dailyThreshold: described("A daily threshold such as 8h: adds the hours over it"),
-      doubleThreshold: described("A second daily threshold such as 12h: the hours over it are a separate class"),
-      seventhDay: described(
-        "How many hours of the last day of a week of seven worked days are over, such as 8h; more are double, none regular"
-      ),
-      asOf: described(
-        "Count open punches up to this instant, such as 2026-03-09T15:00:00Z, or now: for the current day alone"
-      )
+      ...summing
     })
   ),
   makeTool(
@@ -314,16 +307,7 @@ export const layerTools = (copy: Copy) =>
         Effect.andThen(
           requirePeriod("summary", given),
           answer(
-            [
-              ...local(given),
-              ...selected(given),
-              ["by", given.by],
-              ["weekly-threshold", given.weeklyThreshold],
-              ["daily-threshold", given.dailyThreshold],
-              ["double-threshold", given.doubleThreshold],
-              ["seventh-day", given.seventhDay],
-              ["as-of", given.asOf]
-            ],
+            [...local(given), ...selected(given), ...flagsOf<keyof typeof summing>(summing, given)],
             "summary",
             "--json"
           )

@@ -13,15 +13,7 @@ import { open } from "../database/open.ts"
 import { openSource, sourceFlags } from "../database/source.ts"
 import { Findings } from "../failure.ts"
 import { knownKeys } from "../flags/connection.ts"
-import {
-  disputedIn,
-  disputesUnknown,
-  noFilter,
-  selectedOf,
-  selectionFlags,
-  selects,
-  widerFilter
-} from "../flags/filter.ts"
+import { disputedIn, disputesUnknown, selectedOf, selectionFlags, selects, widerFilter } from "../flags/filter.ts"
 import { csvFlags, formatFlags } from "../flags/form.ts"
 import { namesFlag } from "../flags/names.ts"
 import { intoOutput, outputFlags } from "../flags/output.ts"
@@ -102,7 +94,7 @@ export const HiddenKinds = Context.Reference<ReadonlyArray<PeriodCheck.IssueKind
 
 const checkPeriod = Effect.fnUntraced(
   function*(flags: CheckInput) {
-    const resolved = yield* resolvePeriod({ ...noFilter, ...flags })
+    const resolved = yield* resolvePeriod(flags)
     const local = yield* requirePeriod(resolved, "payroll check")
     const { doubts, format, list, marks, names, service, style } = yield* open(resolved, forms, openSource(resolved))
     const maxDuration = Option.getOrElse(flags.maxShift, () => defaultMaxShift)

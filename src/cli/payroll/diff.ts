@@ -21,7 +21,6 @@ import { databaseFlag, maxAgeFlag } from "../database/database.ts"
 import { open } from "../database/open.ts"
 import { codeOf, CommandFailure, usage } from "../failure.ts"
 import { companyFlags } from "../flags/connection.ts"
-import { noFilter } from "../flags/filter.ts"
 import { csvFlags, formatFlags } from "../flags/form.ts"
 import { namesFlag } from "../flags/names.ts"
 import { intoOutput, outputFlags } from "../flags/output.ts"
@@ -167,7 +166,7 @@ const ofPeriod = Effect.fnUntraced(function*(input: DiffInput) {
     )
   }
   const since = input.since.value
-  const flags = yield* resolvePeriod({ ...noFilter, ...input })
+  const flags = yield* resolvePeriod(input)
   const { dayRule, period } = yield* requirePeriod(flags, "payroll diff")
   const { getDayRule } = zonesOf(dayRule)
   return {

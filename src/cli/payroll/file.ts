@@ -26,7 +26,7 @@ import { usage } from "../failure.ts"
 import { parseJson, readInput } from "../flags/file.ts"
 import { firstGiven } from "../flags/filter.ts"
 import { refuseForeign, unlikeText } from "../flags/form.ts"
-import { type Names, namesFlag, readCodes, readNames } from "../flags/names.ts"
+import { namesFlag, readCodes, readNames } from "../flags/names.ts"
 import { fileOf, intoOutput, outputFlags } from "../flags/output.ts"
 import { textOfDates } from "../flags/period.ts"
 import { orDefault } from "../flags/settings.ts"
@@ -116,20 +116,15 @@ const printExample = Effect.fnUntraced(function*(name: string, input: FileInput)
   )
 })
 
+const unnoted = { note: Effect.void }
+
 const writeFile = Effect.fnUntraced(function*(input: FileInput) {
-  if (Option.isSome(input.example)) {
-    yield* printExample(input.example.value, input)
-    return { note: Effect.void }
-  }
-  const names = yield* readNames(input.names)
-  const form = yield* readForm(input, names)
+  if (Option.isSome(input.example)) return yield* Effect.as(printExample(input.example.value, input), unnoted)
+  const form = yield* readForm(input)
   // The mapping lays out its text, maybe as XML, so any ending of a text is right.
   const isTabbed = form.mapping.separator === "\t" && Option.exists(input.output, (file) => /\.tsv$/i.test(file))
   if (!isTabbed) yield* refuseForeign(input.output, "the text of its mapping", undefined, unlikeText)
-  if (input.preview) {
-    yield* printPreview(input, form)
-    return { note: Effect.void }
-  }
+  if (input.preview) return yield* Effect.as(printPreview(input, form), unnoted)
   const recorded = firstGiven(input, Struct.keys(termFlags))
   if (recorded !== undefined) return yield* usage(`${recorded} goes with --preview: a revision has it in its record`)
   const unread = Option.contains(input.source, "service") ? "--source" : firstGiven(input, ["pageSize", "maxAge"])
@@ -141,10 +136,7 @@ const writeFile = Effect.fnUntraced(function*(input: FileInput) {
   const { codes, mapping, payDate, set } = form
   const revisions = input.revisions.map(({ name }) => name)
   const { file, note } = yield* prepareFile(company, { revisions, mapping, codes, payDate, set, user: personOf() })
-    .pipe(
-      Effect.mapError((error) => isEncodeError(error) ? failureOf(form, error) : error),
-      Effect.provide(layer)
-    )
+    .pipe(Effect.mapError((error) => failureOf(form, error)), Effect.provide(layer))
   const shown = file.revisions.map(({ previous, revision }) =>
     Option.match(previous, { onNone: () => revision.id, onSome: ({ id }) => `${revision.id} less ${id}` })
   )
@@ -174,16 +166,15 @@ const writeFile = Effect.fnUntraced(function*(input: FileInput) {
 const addsUp = "The files of all active revisions add up only with one mapping and one code of each id."
 
 const changeLine = ({ codes, file, mapping, texts }: FormChange): string => {
-  const changed = codes.map(({ before, code, id, kind }) =>
+  const otherCodes = codes.map(({ before, code, id, kind }) =>
     `${kind} ${id}: ${printable(before)}, now ${printable(code)}`
   )
+  const otherTexts = texts.map(({ field, id, kind }) => `${field} of ${kind} ${id}`)
   const parts = [
-    ...(mapping.length === 0 ? [] : [`another mapping (${listed(mapping, ", ")})`]),
-    ...(codes.length === 0 ? [] : [`other codes (${listed(changed, "; ")})`]),
-    ...(texts.length === 0 ? [] : [
-      `other texts (${listed(texts.map(({ field, id, kind }) => `${field} of ${kind} ${id}`), ", ")})`
-    ])
-  ]
+    ["another mapping", listed(mapping, ", ")],
+    ["other codes", listed(otherCodes, "; ")],
+    ["other texts", listed(otherTexts, ", ")]
+  ].flatMap(([what, items]) => items === "" ? [] : [`${what} (${items})`])
   return `the file of ${file.revision}, written out ${minuteOf(file.at)}, has ${parts.join(" and ")}`
 }
 
@@ -240,18 +231,8 @@ const printPreview = Effect.fnUntraced(function*(input: FileInput, form: FileFor
 const lazily = Effect.promise(() => import("../../payroll/PayrollFile.ts"))
 
 /** How a file is printed: read before anything else happens, so that a mistake in it costs nothing. */
-interface FileForm {
-  readonly mapping: PayrollFile.Mapping
-  readonly codes: PayrollFile.PayrollCodes
-  readonly payDate: PayrollFile.PayrollSums["payDate"]
-  readonly set: Readonly<Record<string, string>>
-  /** The files of the mapping, of the codes and of the names, as errors name them. */
-  readonly mappingFile: string
-  readonly codesFile: string
-  readonly namesFile: string
-}
-
-const readForm = Effect.fnUntraced(function*(input: FileInput, names: Names | undefined) {
+const readForm = Effect.fnUntraced(function*(input: FileInput) {
+  const names = yield* readNames(input.names)
   const mappingFile = Option.getOrUndefined(yield* orDefault(input.mapping, "mapping"))
   if (mappingFile === undefined) {
     return yield* usage("payroll file needs --mapping FILE: how the file of the payroll program is written")
@@ -275,19 +256,17 @@ const readForm = Effect.fnUntraced(function*(input: FileInput, names: Names | un
     codes: { getCode: () => undefined, getName: names, ...given },
     payDate: Option.getOrUndefined(input.payDate),
     set: Option.getOrElse(input.set, () => ({})),
+    /** The file of the mapping and the file of the codes, as errors name them. */
     mappingFile,
     codesFile: Option.getOrElse(codes, () => "--codes"),
     namesFile: Option.getOrElse(yield* orDefault(input.names, "names"), () => "--names")
-  } satisfies FileForm
+  }
 })
 
-const encodeTags = ["InvalidRequest", "MappingError", "MissingCodes", "FormulaText", "UnfitCell"]
-
-const isEncodeError = (error: Close.FileError): error is PayrollFile.EncodeError => encodeTags.includes(error._tag)
+type FileForm = Effect.Success<ReturnType<typeof readForm>>
 
 /** Why a file cannot be printed, with the file of the user that is to be changed. */
-const failureOf = (form: FileForm, error: PayrollFile.EncodeError) => {
-  const { codesFile, mapping, mappingFile, namesFile, payDate } = form
+const failureOf = ({ codesFile, mapping, mappingFile, namesFile, payDate }: FileForm, error: Close.FileError) => {
   const message = printable(error.message)
   switch (error._tag) {
     case "MappingError":
@@ -306,7 +285,7 @@ const failureOf = (form: FileForm, error: PayrollFile.EncodeError) => {
       return usage(`${printable(mappingFile)}: ${message}`, "Nothing was printed.")
     case "FormulaText":
       return usage(message, `Change it, or add "formulas": "keep" to ${printable(mappingFile)}.`)
-    case "InvalidRequest":
+    default:
       return error
   }
 }

@@ -17,7 +17,7 @@ import { databaseFlag, maxAgeFlag, personOf } from "../database/database.ts"
 import { open } from "../database/open.ts"
 import { Findings, usage } from "../failure.ts"
 import { companyFlags, companyWords } from "../flags/connection.ts"
-import { disputesUnknown, noFilter } from "../flags/filter.ts"
+import { disputesUnknown } from "../flags/filter.ts"
 import { jsonFlags, type JsonInput, tableOrJson } from "../flags/form.ts"
 import { namesFlag } from "../flags/names.ts"
 import { outputFlags } from "../flags/output.ts"
@@ -208,7 +208,7 @@ export const readSumFlags = Effect.fnUntraced(
 
 /** The terms of a close by the flags, but its company; `None` if they name no dates or no clock. */
 export const readTerms = Effect.fnUntraced(function*(input: Command.Command.Config.Infer<typeof termFlags>) {
-  const flags = yield* resolvePeriod({ ...noFilter, ...input }, {
+  const flags = yield* resolvePeriod(input, {
     countsWeeks: true,
     takesWeekStarts: Option.isSome(Option.orElse(input.weeklyThreshold, () => input.seventhDay))
   })

@@ -16,15 +16,7 @@ import { openCopy, withCopy } from "../database/copy.ts"
 import { open } from "../database/open.ts"
 import { openSource, sourceFlags } from "../database/source.ts"
 import { usage } from "../failure.ts"
-import {
-  disputedIn,
-  disputesUnknown,
-  noFilter,
-  selectedOf,
-  selectionFlags,
-  selects,
-  widerFilter
-} from "../flags/filter.ts"
+import { disputedIn, disputesUnknown, selectedOf, selectionFlags, selects, widerFilter } from "../flags/filter.ts"
 import { namesFlag } from "../flags/names.ts"
 import { intoOutput, outputFlags } from "../flags/output.ts"
 import { periodFlags, refuseBesideClose, requirePeriod, resolvePeriod } from "../flags/period.ts"
@@ -111,7 +103,7 @@ const writeReport = Effect.fnUntraced(function*(input: ReportInput) {
 
 const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   // The first day of a week is that of the rows of the heat map too.
-  const flags = yield* resolvePeriod({ ...noFilter, ...input }, { countsWeeks: true })
+  const flags = yield* resolvePeriod(input, { countsWeeks: true })
   const { dayRule, period } = yield* requirePeriod(flags, "report")
   const maxShift = Option.getOrElse(flags.maxShift, () => defaultMaxShift)
   const { company, list, names, service } = yield* open(flags, forms, openSource(flags))

@@ -14,7 +14,7 @@ import { type FakeCompany, FakeService, Fault, type StoredPunch } from "../../te
 import { editPath } from "../../testing/page/edits.ts"
 import { clientVariables, environmentLines } from "../../testing/page/environment.ts"
 import type { FakeAccess } from "../../testing/service/options.ts"
-import { cannotListen, CommandFailure, exitCode, usage } from "../failure.ts"
+import { cannotListen, failure, usage } from "../failure.ts"
 import { isJson, jsonFlags } from "../flags/form.ts"
 import { clear, fileOf, ifExists, intoOutput, replaceWhole, resolveTarget } from "../flags/output.ts"
 import { fileFlag, intervalForm, nonBlank, onFlag, readInterval, readWhole, text, whole } from "../flags/values.ts"
@@ -90,17 +90,13 @@ const sandboxFlags = {
     ),
     0
   ),
-  churn: Flag.String("churn").pipe(
-    Flag.withMetavar("TIME"),
-    Flag.withDescription(
-      "Add, edit, delete and restore punches twice a second, for each hundred companies; with =60s for that long"
-    ),
-    Flag.filterMap(
-      (text) => text === always ? Option.some(Duration.infinity) : readInterval(text),
-      () => intervalForm("60s")
-    ),
-    Flag.withOptionalValue(always),
-    Flag.optional
+  churn: text(
+    "churn",
+    "TIME",
+    "Add, edit, delete and restore punches twice a second, for each hundred companies; with =60s for that long",
+    intervalForm("60s"),
+    (text) => text === always ? Option.some(Duration.infinity) : readInterval(text),
+    always
   )
 }
 
@@ -231,11 +227,7 @@ const writeVariables = Effect.fnUntraced(function*(named: string, variables: Rea
   const text = mark + Object.entries(variables).map(([name, value]) => `${name}=${value}\n`).join("")
   if (yield* isOwn(file)) return yield* replaceWhole(file, text)
   if (yield* fs.exists(file)) {
-    return yield* new CommandFailure({
-      message: `${named} exists, and no sandbox wrote it`,
-      advice: ["Remove it, or name another one."],
-      code: exitCode.system
-    })
+    return yield* failure("system", `${named} exists, and no sandbox wrote it`, "Remove it, or name another one.")
   }
   return yield* intoOutput(printLines(text.trimEnd().split("\n")), { output: Option.some(named), force: false, flag })
 })

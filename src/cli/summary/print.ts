@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import { Cents } from "../../Ids.ts"
 import * as Amounts from "../../payroll/Amounts.ts"
 import * as Labor from "../../payroll/Labor.ts"
-import { CommandFailure, exitCode } from "../failure.ts"
+import { CommandFailure, failure } from "../failure.ts"
 import type { Names } from "../flags/names.ts"
 import { formatHours, formatMoney, formatNumber } from "../print/format.ts"
 import type { CsvStyle } from "../print/machine.ts"
@@ -125,8 +125,11 @@ const sumOf = Effect.fnUntraced(function*(
   const sums = Amounts.total(entries.map(([, totals]) => totals))
   const name = Amounts.overflow(sums)
   if (name !== undefined) {
-    const message = `the sum of ${name} over all groups exceeds 2^53`
-    return yield* new CommandFailure({ message, advice: ["Sum fewer punches at a time."], code: exitCode.data })
+    return yield* failure(
+      "data",
+      `the sum of ${name} over all groups exceeds 2^53`,
+      "Sum fewer punches at a time."
+    )
   }
   return {
     punches: sums.punches,

@@ -97,34 +97,19 @@ export const startEngine = (options: {
     return mine
   })
 
-/** Every field, since the environment would otherwise change a runner in silence. */
+/** What differs from the defaults of the engine. The rest is of entities, which it has none of. */
 const configOf = ({ name, takeover }: { readonly name: string; readonly takeover: number }) =>
   ShardingConfig.layer({
     runnerAddress: Option.some(RunnerAddress.make(name, 1)),
-    runnerListenAddress: Option.none(),
-    runnerShardWeight: 1,
     availableShardGroups: [group],
     assignedShardGroups: [group],
     shardsPerGroup: shards,
     shardLockRefreshInterval: Duration.millis(takeover / 5),
     shardLockExpiration: Duration.millis(takeover),
-    shardLockDisableAdvisory: false,
-    preemptiveShutdown: true,
-    entityMailboxCapacity: 4096,
-    entityMailboxMetrics: false,
-    maxResidentEntities: 10_000,
-    unprocessedMessageBatchSize: 1024,
-    entityMaxIdleTime: Duration.minutes(1),
-    entityRegistrationTimeout: Duration.minutes(1),
-    entityTerminationTimeout: Duration.seconds(15),
-    entityMessagePollInterval: Duration.seconds(10),
-    entityReplyPollInterval: Duration.millis(200),
     // One query each. A second would cost an idle runner 0.2 queries a second more, beside a target of at most 4.
     refreshAssignmentsInterval: Duration.millis(1250),
     // A deploy starts several runners at once: each would move shards otherwise.
     runnerJoinDebounce: Duration.seconds(3),
-    sendRetryInterval: Duration.millis(100),
-    runnerHealthCheckInterval: Duration.minutes(1),
     simulateRemoteSerialization: false
   })
 

@@ -12,15 +12,10 @@ import * as metrics from "./metrics.ts"
 export const elapsed = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))
 
 /** A task of a runner. */
-export interface Loop {
-  /** Does the task for ever: once, then each `every` milliseconds after its end, or at once where it is woken. */
-  readonly run: Effect.Effect<never>
-  /** Has the task done again without waiting. */
-  readonly wake: Effect.Effect<void>
-}
+export type Loop = ReturnType<typeof makeLoop>
 
 /** Whatever the task fails with is logged when it begins to fail, and once a minute while it does; then it is done again. */
-export const makeLoop = <E>(name: string, every: number, runOnce: Effect.Effect<void, E>): Loop => {
+export const makeLoop = <E>(name: string, every: number, runOnce: Effect.Effect<void, E>) => {
   const latch = Latch.makeUnsafe(false)
   let failures = 0
   const repeatLog = Math.max(1, Math.ceil(60_000 / Math.max(every, 1)))
@@ -38,7 +33,9 @@ export const makeLoop = <E>(name: string, every: number, runOnce: Effect.Effect<
     }
   })
   return {
+    /** Does the task for ever: once, then each `every` milliseconds after its end, or at once where it is woken. */
     run: Effect.forever(Effect.andThen(once, Effect.timeoutOption(latch.await, every))),
+    /** Has the task done again without waiting. */
     wake: Effect.asVoid(latch.open)
   }
 }

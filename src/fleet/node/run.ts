@@ -8,12 +8,10 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as SqlClient from "effect/sql/SqlClient"
-import * as Fs from "node:fs"
 import { hostname } from "node:os"
-import * as Path from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import type { InvalidRequest } from "../../ApiError.ts"
-import { checkCompanions } from "../../internal/files/whose.ts"
+import { checkCompanions, follow } from "../../internal/files/whose.ts"
 import { numberOf } from "../../internal/sql/dialect.ts"
 import { isMoved } from "../../internal/sql/failure.ts"
 import * as Migrate from "../../internal/sql/migrate.ts"
@@ -35,27 +33,14 @@ import { holdName } from "./name.ts"
 import { agree, encodeShared, type Shared, sharedOf, withShared } from "./shared.ts"
 import { makeRunner, type Runner } from "./turns.ts"
 
-/** What the routes of a page need of a runner. */
-export interface Served {
-  readonly store: FleetStore
-  readonly name: string
-  /** In milliseconds. */
-  readonly takeover: number
-  /** Up to when its leases were held and companies claimed, by `elapsed`; `-Infinity`: not yet. */
-  readonly workedAt: () => number
-  /** Whether its loop goes round, whatever the database does. */
-  readonly isTurning: Effect.Effect<boolean>
-}
-
 /** A runner that has started, in the scope. */
-export interface Started {
-  readonly fleet: Fleet["Service"]
-  readonly runner: Runner
-  /** What a page of it needs. */
-  readonly served: Served
+export interface Started extends Effect.Success<ReturnType<typeof begin>> {
   /** Fails when another process has taken the name of this one, whose turns have ended then; or its file was removed or replaced. */
   readonly lost: Effect.Effect<never, FleetError>
 }
+
+/** What the routes of a page need of a runner. */
+export type Served = Started["served"]
 
 /** The least `takeover`, in milliseconds. Tests alone lower it, so that they wait less. */
 export const LeastTakeover = Context.Reference<number>("effect-time-punches/fleet/node/LeastTakeover", {
@@ -221,7 +206,12 @@ const begin = Effect.fnUntraced(function*(
     yield* Effect.forkScoped(Effect.andThen(again, runner.start))
   }
   const { isTurning, workedAt } = runner
-  return { fleet: operatorOf(store), runner, served: { store, name, takeover, workedAt, isTurning } }
+  return {
+    fleet: operatorOf(store),
+    runner,
+    /** What a page of it needs. */
+    served: { store, name, takeover, workedAt, isTurning }
+  }
 })
 
 /**
@@ -298,7 +288,8 @@ const lockFile = (filename: string) =>
       }
       return Effect.try({
         try: () => {
-          const lock = `${resolved(filename)}.fleet-lock`
+          // Links are followed: two names of one file have one lock.
+          const lock = `${follow(filename) ?? filename}.fleet-lock`
           // Others could lock what they can read.
           NodeSqlite.createFile(lock)
           checkCompanions(filename, [], [".fleet-lock"])
@@ -323,14 +314,4 @@ const lockFailed = (filename: string, error: unknown): FleetError => {
   return /locked/.test(message)
     ? alreadyRunning(`another process runs the fleet of ${filename}`)
     : databaseFailed(`${filename}.fleet-lock cannot be locked: ${message}`)
-}
-
-/** Links are followed: two names of one file have one lock. */
-const resolved = (filename: string): string => {
-  const path = Path.resolve(filename)
-  try {
-    return Fs.realpathSync(path)
-  } catch {
-    return Path.join(Fs.realpathSync(Path.dirname(path)), Path.basename(path))
-  }
 }

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { SqlError } from "effect/sql/SqlError"
+import * as Struct from "effect/Struct"
 import type { Settings } from "../Settings.ts"
 import type { FleetStore } from "../store/FleetStore.ts"
 
@@ -27,14 +28,10 @@ const decode = Schema.decodeUnknownOption(text)
 /** As the database keeps them. */
 export const encodeShared = Schema.encodeSync(text)
 
-export const sharedOf = ({
-  credentials,
-  fullSweepEvery,
-  historyDays,
-  keepTurns,
-  sweepEvery,
-  sweepWindow
-}: Settings) => ({ sweepEvery, sweepWindow, fullSweepEvery, credentials, keepTurns, historyDays: historyDays ?? null })
+export const sharedOf = (settings: Settings) => ({
+  ...Struct.pick(settings, ["sweepEvery", "sweepWindow", "fullSweepEvery", "credentials", "keepTurns"]),
+  historyDays: settings.historyDays ?? null
+})
 
 /** The settings with those that hold. */
 export const withShared = (

@@ -6,7 +6,6 @@
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import { version } from "../../internal/wire/userAgent.ts"
 import { SyncStore } from "../../sync/SyncStore.ts"
@@ -54,43 +53,15 @@ const grace = 180_000
 /** A claim ends within half a minute, at the latest when its connection does. After this time its loop stands still. */
 const longestTick = 60_000
 
-/** What a runner does, for its loops and for tests. */
-export interface Runner {
-  /** Claims, once. */
-  readonly tick: Effect.Effect<void, SqlError>
-  /** Holds the leases, once. */
-  readonly beat: Effect.Effect<void, SqlError>
-  /** Looks for suspects, once. */
-  readonly drain: Effect.Effect<void, SqlError>
-  /** Gives turns back that the service does not answer, once. */
-  readonly listen: Effect.Effect<void, SqlError>
-  /** While it is in trouble: says so, and asks the service whether that is over, once. */
-  readonly ask: Effect.Effect<void, SqlError>
-  /** Notes that it lives, once. */
-  readonly present: Effect.Effect<void, SqlError>
-  /** Does all of them for ever, in the scope. */
-  readonly start: Effect.Effect<void, never, Scope.Scope>
-  /** Ends every turn as not mine, and claims nothing any more: another process has this name. */
-  readonly lose: Effect.Effect<void>
-  /** Interrupts every turn and writes that, within 4 seconds. */
-  readonly close: Effect.Effect<void>
-  /** Companies in work. */
-  readonly inWork: () => ReadonlyArray<number>
-  readonly isDraining: () => boolean
-  /** Why it leaves companies to other processes; `undefined`: it does not. */
-  readonly trouble: () => Trouble | undefined
-  /** Up to when the leases were held and companies claimed, by `elapsed`; `-Infinity`: not yet. */
-  readonly workedAt: () => number
-  /** Whether its loop goes round, whatever the database does. */
-  readonly isTurning: Effect.Effect<boolean>
-}
-
 /** A runner with what wakes two of its loops. */
 interface WakingBase extends TurnBase {
   readonly wakeClaims: Effect.Effect<void>
   readonly wakeDrains: Effect.Effect<void>
   readonly wakeAsks: Effect.Effect<void>
 }
+
+/** What a runner does, for its loops and for tests. */
+export type Runner = Effect.Success<ReturnType<typeof makeRunner>>
 
 export const makeRunner = Effect.fnUntraced(function*(given: RunnerBase) {
   const { settings } = given
@@ -104,6 +75,7 @@ export const makeRunner = Effect.fnUntraced(function*(given: RunnerBase) {
     wakeDrains: Effect.suspend(() => drains.wake),
     wakeAsks: Effect.suspend(() => asks.wake)
   }
+  /** What its loops do, once. */
   const runner = {
     tick: tick(base),
     beat: beat(base),
@@ -112,17 +84,16 @@ export const makeRunner = Effect.fnUntraced(function*(given: RunnerBase) {
     ask: ask(base),
     present: present(base)
   }
-  const beaten = Effect.map(elapsed, (now) => {
-    state.beatenAt = now
-  })
-  const claimed = Effect.map(elapsed, (now) => {
-    state.claimedAt = now
-  })
-  const tried = Effect.map(elapsed, (now) => {
-    state.triedAt = now
-  })
-  const claims: Loop = makeLoop("the claim", tickEvery, Effect.ensuring(Effect.andThen(runner.tick, claimed), tried))
-  const beats = makeLoop("the heartbeat", settings.takeover / 5, Effect.andThen(runner.beat, beaten))
+  const note = (what: "beatenAt" | "claimedAt" | "triedAt") =>
+    Effect.map(elapsed, (now) => {
+      state[what] = now
+    })
+  const claims: Loop = makeLoop(
+    "the claim",
+    tickEvery,
+    Effect.ensuring(Effect.andThen(runner.tick, note("claimedAt")), note("triedAt"))
+  )
+  const beats = makeLoop("the heartbeat", settings.takeover / 5, Effect.andThen(runner.beat, note("beatenAt")))
   const silences = makeLoop("the search for silence", settings.takeover / 5, runner.listen)
   const drains: Loop = makeLoop("the search for suspects", settings.takeover / 5, runner.drain)
   const asks: Loop = makeLoop("the question whether the service answers", askEvery, runner.ask)
@@ -133,6 +104,7 @@ export const makeRunner = Effect.fnUntraced(function*(given: RunnerBase) {
   const closing = Effect.suspend(() => close(base, loops))
   return {
     ...runner,
+    /** Does all of them for ever, in the scope. */
     start: Effect.gen(function*() {
       loops = yield* Effect.forEach(
         [claims, beats, drains, silences, asks, notes],
@@ -141,18 +113,24 @@ export const makeRunner = Effect.fnUntraced(function*(given: RunnerBase) {
       yield* Effect.addFinalizer(() => closing)
       yield* metrics.watchClaims(() => state.claimedAt)
     }),
+    /** Ends every turn as not mine, and claims nothing any more: another process has this name. */
     lose: Effect.gen(function*() {
       state.isClosing = true
       state.hasLostName = true
       yield* Effect.forEach([...state.turns.values()], notMine, { discard: true })
     }),
+    /** Interrupts every turn and writes that, within 4 seconds. */
     close: closing,
-    inWork: () => [...state.turns.keys()],
+    /** Companies in work. */
+    inWork: (): ReadonlyArray<number> => [...state.turns.keys()],
     isDraining: () => state.isDraining,
+    /** Why it leaves companies to other processes; `undefined`: it does not. */
     trouble: () => state.trouble,
+    /** Up to when the leases were held and companies claimed, by `elapsed`; `-Infinity`: not yet. */
     workedAt: () => Math.min(state.beatenAt, state.claimedAt),
+    /** Whether its loop goes round, whatever the database does. */
     isTurning: Effect.map(elapsed, (now) => now - state.triedAt < longestTick)
-  } satisfies Runner
+  }
 })
 
 /** Claim and start are one region: an interruption between them would leave a lease without a turn. */

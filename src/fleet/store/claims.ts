@@ -4,26 +4,12 @@ import * as Option from "effect/Option"
 import type { Row } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
-import type { CompanyGuid, CompanyId } from "../../Ids.ts"
 import { numberOf, orUndefined, raw } from "../../internal/sql/dialect.ts"
-import type { FleetPhase } from "../CompanyState.ts"
 import { companyIdsOf, isGuid, phaseOf } from "./rows.ts"
 import { type FleetStatements, type Lease, quarantineStarts, shards, suspectStarts } from "./statements.ts"
 
 /** What a turn knows of its company. */
-export interface Claim extends Lease {
-  readonly guid: CompanyGuid | undefined
-  /** The `next_at` that was claimed. */
-  readonly claimed: number
-  /** When the turn began. */
-  readonly began: number
-  readonly every: number
-  readonly phase: FleetPhase
-  readonly sweepAt: number | undefined
-  readonly fullSweepAt: number | undefined
-  /** Turns in a row that began and wrote no end, with this one. */
-  readonly starts: number
-}
+export type Claim = ReturnType<typeof claimOf>
 
 /** Who claims, and the age in milliseconds from which a heartbeat holds nothing. */
 export interface Claimer {
@@ -141,26 +127,17 @@ export const whileHeld = ({ dialect: { forKeyShare }, isOf, query, transaction }
     return rows.length === 0 ? Option.none() : Option.some(yield* body)
   }))
 
-/** Whether a suspect waits for this runner, and who was quarantined. */
-export interface Draining {
-  readonly isDraining: boolean
-  /** Whether a pause holds that a probe may end. */
-  readonly isPaused: boolean
-  readonly quarantined: ReadonlyArray<CompanyId>
-}
-
 /** Quarantines who ended its process too often, then asks for the right to drain, if a suspect waits. */
-export const drain =
-  (statements: FleetStatements) => (runner: string, takeover: number): Effect.Effect<Draining, SqlError> =>
-    statements.withNow((now): Effect.Effect<Draining, SqlError> => {
-      const { big, dialect: { isOneStatement, text }, isPaused, isSuspect, query, transaction } = statements
-      const free = statements.isFree(now, takeover)
-      const quarantine = query`
+export const drain = (statements: FleetStatements) => (runner: string, takeover: number) =>
+  statements.withNow((now) => {
+    const { big, dialect: { isOneStatement, text }, isPaused, isSuspect, query, transaction } = statements
+    const free = statements.isFree(now, takeover)
+    const quarantine = query`
       UPDATE fleet_company
       SET state = 'quarantined', reason = 'starts', heartbeat_at = NULL
       WHERE state = 'active' AND starts >= ${big(quarantineStarts)} AND ${free}
       RETURNING company_id`
-      const ask = query`
+    const ask = query`
       UPDATE fleet_solo
       SET runner = ${text(runner)}, until = ${now} + ${big(takeover)}
       WHERE (runner = ${text(runner)} OR until < ${now})
@@ -171,31 +148,33 @@ export const drain =
           WHERE state = 'active' AND next_at <= ${now} AND ${free} AND ${isSuspect}
         )
       RETURNING 1 AS mine`
-      const endless = query`SELECT 1 FROM fleet_pause WHERE until IS NULL AND reason <> 'operator'`
-      if (isOneStatement) {
-        return Effect.map(
-          query`
+    const endless = query`SELECT 1 FROM fleet_pause WHERE until IS NULL AND reason <> 'operator'`
+    if (isOneStatement) {
+      return Effect.map(
+        query`
           WITH quarantined AS (${quarantine}), asked AS (${ask})
           SELECT company_id, 0 AS kind FROM quarantined
           UNION ALL
           SELECT NULL, 1 FROM asked
           UNION ALL
           SELECT NULL, 2 WHERE EXISTS (${endless})`,
-          (rows) => ({
-            isDraining: rows.some(({ kind }) => numberOf(kind) === 1),
-            isPaused: rows.some(({ kind }) => numberOf(kind) === 2),
-            quarantined: companyIdsOf(rows.filter(({ kind }) => numberOf(kind) === 0))
-          })
-        )
+        (rows) => ({
+          /** Whether a suspect waits for this runner. */
+          isDraining: rows.some(({ kind }) => numberOf(kind) === 1),
+          /** Whether a pause holds that a probe may end. */
+          isPaused: rows.some(({ kind }) => numberOf(kind) === 2),
+          quarantined: companyIdsOf(rows.filter(({ kind }) => numberOf(kind) === 0))
+        })
+      )
+    }
+    return transaction(Effect.gen(function*() {
+      return {
+        quarantined: companyIdsOf(yield* quarantine),
+        isDraining: (yield* ask).length > 0,
+        isPaused: (yield* endless).length > 0
       }
-      return transaction(Effect.gen(function*() {
-        return {
-          quarantined: companyIdsOf(yield* quarantine),
-          isDraining: (yield* ask).length > 0,
-          isPaused: (yield* endless).length > 0
-        }
-      }))
-    })
+    }))
+  })
 
 /** Keeps the right to run alone while a suspect is in work here. */
 export const extendSolo = ({ big, dialect: { text }, query, withNow }: FleetStatements) =>
@@ -268,15 +247,18 @@ export const begin =
       yield* query`DELETE FROM fleet_trouble WHERE true ${whose}`
     }))
 
-const claimOf = (row: Row): Claim => ({
+const claimOf = (row: Row) => ({
   company: numberOf(row.company_id),
   epoch: numberOf(row.epoch),
   guid: isGuid(row.guid) ? row.guid : undefined,
+  /** The `next_at` that was claimed. */
   claimed: numberOf(row.next_at),
+  /** When the turn began. */
   began: numberOf(row.heartbeat_at),
   every: numberOf(row.every_ms),
   phase: phaseOf(row.phase),
   sweepAt: orUndefined(row.sweep_at),
   fullSweepAt: orUndefined(row.full_sweep_at),
+  /** Turns in a row that began and wrote no end, with this one. */
   starts: numberOf(row.starts)
 })

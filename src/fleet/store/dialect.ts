@@ -1,6 +1,6 @@
 /** What SQLite and PostgreSQL say differently about a fleet, beside what they do for any table. */
-import { type Fragment, fragment, literal, parameter } from "effect/sql/Statement"
-import { type DialectName, raw, type SqlDialect } from "../../internal/sql/dialect.ts"
+import type { Fragment } from "effect/sql/Statement"
+import { type DialectName, fragmentOf, parameter, raw, type SqlDialect } from "../../internal/sql/dialect.ts"
 
 /** What the two databases say differently about a fleet. */
 export interface FleetDialect extends SqlDialect {
@@ -26,12 +26,6 @@ export interface FleetDialect extends SqlDialect {
   readonly isShared: boolean
 }
 
-/** A fragment of texts and fragments. */
-export const parts = (...all: ReadonlyArray<string | Fragment>): Fragment =>
-  fragment(all.flatMap((part) => typeof part === "string" ? [literal(part)] : part.segments))
-
-const bound = (value: unknown, cast = ""): Fragment => fragment([parameter(value), literal(cast)])
-
 type Differences = Omit<FleetDialect, keyof SqlDialect>
 
 const differences: { readonly [Name in DialectName]: Differences } = {
@@ -39,15 +33,15 @@ const differences: { readonly [Name in DialectName]: Differences } = {
     // `clock_timestamp()` is volatile: each claim would compare it with every row.
     now: () => raw("(extract(epoch from statement_timestamp()) * 1000)::bigint"),
     // A parameter is a text with a cast: by its value, a statement would be prepared for each mixture of types.
-    text: (value) => value === undefined ? raw("NULL::text") : bound(value, "::text"),
-    double: (value) => bound(String(value), "::double precision"),
-    isIn: (column, values) => parts(`${column} = ANY(`, bound(`{${values.join(",")}}`, "::bigint[]"), ")"),
+    text: (value) => value === undefined ? raw("NULL::text") : parameter(value, "::text"),
+    double: (value) => parameter(String(value), "::double precision"),
+    isIn: (column, values) => fragmentOf(`${column} = ANY(`, parameter(`{${values.join(",")}}`, "::bigint[]"), ")"),
     table: (columns, rows) =>
-      parts(
+      fragmentOf(
         "unnest(",
         ...columns.flatMap((name, at) => [
           at === 0 ? "" : ", ",
-          bound(`{${rows.map((row) => row[at] ?? "NULL").join(",")}}`, name === "guid" ? "::text[]" : "::bigint[]")
+          parameter(`{${rows.map((row) => row[at] ?? "NULL").join(",")}}`, name === "guid" ? "::text[]" : "::bigint[]")
         ]),
         `) AS t(${columns.join(", ")})`
       ),
@@ -59,14 +53,15 @@ const differences: { readonly [Name in DialectName]: Differences } = {
     isShared: true
   },
   sqlite: {
-    now: (millis) => bound(millis),
-    text: (value) => value === undefined ? raw("NULL") : bound(value),
-    double: (value) => bound(value),
-    isIn: (column, values) => parts(`${column} IN (SELECT value FROM json_each(`, bound(JSON.stringify(values)), "))"),
+    now: (millis) => parameter(millis),
+    text: (value) => value === undefined ? raw("NULL") : parameter(value),
+    double: (value) => parameter(value),
+    isIn: (column, values) =>
+      fragmentOf(`${column} IN (SELECT value FROM json_each(`, parameter(JSON.stringify(values)), "))"),
     table: (columns, rows) =>
-      parts(
+      fragmentOf(
         `(SELECT ${columns.map((name, at) => `value ->> ${at} AS ${name}`).join(", ")} FROM json_each(`,
-        bound(JSON.stringify(rows)),
+        parameter(JSON.stringify(rows)),
         ")) AS t"
       ),
     skipLocked: raw(""),

@@ -8,8 +8,6 @@ import {
   decide,
   type Decision,
   type EndContext,
-  type FleetState,
-  type NewPause,
   type Next,
   type Outcome,
   outcomeName,
@@ -39,17 +37,7 @@ export interface End {
 }
 
 /** What the end of a turn changed. */
-export interface Ended {
-  readonly state: FleetState
-  readonly reason: string | undefined
-  readonly pause: NewPause | undefined
-  /** Whether no pause of this reason held before. */
-  readonly isPauseNew: boolean
-  /** Whether pauses were lifted, since this was their probe. */
-  readonly isLifted: boolean
-  /** When the company is due again. */
-  readonly next: Next
-}
+export type Ended = NonNullable<Effect.Success<ReturnType<typeof write>>>
 
 /** The settings that the end of a turn needs. */
 export type EndSettings = Pick<Settings, "credentials" | "sweepEvery" | "fullSweepEvery" | "keepTurns">
@@ -207,7 +195,7 @@ const write = (
   given: End,
   settings: EndSettings,
   { context, row }: EndFacts
-): Effect.Effect<Ended | undefined, SqlError> => {
+) => {
   const { dialect: { isOneStatement }, query, sql, transaction, withNow } = statements
   const { isProbe, outcome } = given
   const decision = decide(outcome, row, { ...context, credentials: settings.credentials })
@@ -241,8 +229,11 @@ const write = (
         state: stateOf(ended.state),
         reason: textOrUndefined(ended.reason),
         pause,
+        /** Whether no pause of this reason held before. */
         isPauseNew,
+        /** Whether pauses were lifted, since this was their probe. */
         isLifted,
+        /** When the company is due again. */
         next: decision.next
       }
     })

@@ -4,11 +4,10 @@ import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type { CompanyId } from "../../Ids.ts"
-import { numberOf, raw, textOrUndefined } from "../../internal/sql/dialect.ts"
+import { fragmentOf, numberOf, raw, textOrUndefined } from "../../internal/sql/dialect.ts"
 import { retried } from "../../internal/sql/transaction.ts"
 import { longestWait } from "../Schedule.ts"
 import type { Settings } from "../Settings.ts"
-import { parts } from "./dialect.ts"
 import { companyIdsOf } from "./rows.ts"
 import { type FleetStatements, shards } from "./statements.ts"
 
@@ -19,12 +18,7 @@ export interface RateState {
 }
 
 /** What an operator watches. `late` is the largest lateness of an active company, and `age` the largest age of its copy, in milliseconds. */
-export interface Gauges {
-  readonly due: number
-  readonly suspects: number
-  readonly late: number
-  readonly age: number
-}
+export type Gauges = Effect.Success<ReturnType<typeof gauges>>
 
 /** Stores `takeover` if none is stored; the one that then holds. */
 export const takeoverOf =
@@ -128,7 +122,7 @@ const corrected = ({ query }: FleetStatements, table: string, ...columns: Readon
     ` ELSE ${name} END`
   ])
   const isLater = columns.flatMap(([name, latest], at) => [`${at === 0 ? "" : " OR "}${name} > `, latest])
-  return query`UPDATE ${raw(table)} SET ${parts(...columnsOf)} WHERE ${parts(...isLater)}`
+  return query`UPDATE ${raw(table)} SET ${fragmentOf(...columnsOf)} WHERE ${fragmentOf(...isLater)}`
 }
 
 /**
@@ -173,7 +167,7 @@ export const correctTimes = (statements: FleetStatements) =>
   })
 
 /** What an operator watches: see the metrics of a runner. */
-export const gauges = ({ age, lateness, query, withNow }: FleetStatements): Effect.Effect<Gauges, SqlError> =>
+export const gauges = ({ age, lateness, query, withNow }: FleetStatements) =>
   withNow((now) =>
     Effect.map(
       query`

@@ -69,9 +69,7 @@ export const removeScratch = (file: string): void => {
   for (const name of names) {
     const id = name.startsWith(start) && name.endsWith(".tmp") ? name.slice(start.length, -4) : ""
     if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) || isInProgress(id)) continue
-    const path = join(folder, name)
-    const found = find(path)
-    if (found?.isFile() === true && found.uid === selfBeside(path)) Fs.rmSync(path, { force: true })
+    removeOwn(join(folder, name))
   }
 }
 

@@ -44,25 +44,11 @@ export interface Work extends Watch {
 }
 
 /** What runs and when it is due, without a clock: times are arguments, in milliseconds. */
-interface Watchdog {
-  /** Work that may take until `end`, put off by `queued`; `expire` is called at most once, if it is late. */
-  readonly makeWork: (end: number, expire: () => void, queued?: Queued) => Work
-  /** Adds work that runs, and returns when it is due. */
-  readonly register: (work: Work, at: number) => number
-  /** Removes work that has ended, and returns whether none is left. */
-  readonly release: (work: Work) => boolean
-  /** Whether no work runs. */
-  readonly isIdle: () => boolean
-  /** The earliest time at which any work can be due; `Infinity` if none is. */
-  readonly nextDue: (at: number) => number
-  /** Removes and expires what is due, and returns whether there was any. */
-  readonly expireDue: (at: number) => boolean
-}
-
-export const makeWatchdog = (limit: number): Watchdog => {
+export const makeWatchdog = (limit: number) => {
   const running = new Set<Work>()
   return {
-    makeWork: (end, expire, queued = { waited: 0, latest: end }) => {
+    /** Work that may take until `end`, put off by `queued`; `expire` is called at most once, if it is late. */
+    makeWork: (end: number, expire: () => void, queued: Queued = { waited: 0, latest: end }): Work => {
       // An infinite end is not put off, and infinity less infinity is no number.
       const mostWaited = end === Infinity ? 0 : queued.latest - end
       /** Start of the current attempt; `undefined` while none runs. */
@@ -91,17 +77,22 @@ export const makeWatchdog = (limit: number): Watchdog => {
           )
       }
     },
-    register: (work, at) => {
+    /** Adds work that runs, and returns when it is due. */
+    register: (work: Work, at: number): number => {
       running.add(work)
       return work.dueAt(at)
     },
-    release: (work) => {
+    /** Removes work that has ended, and returns whether none is left. */
+    release: (work: Work): boolean => {
       running.delete(work)
       return running.size === 0
     },
+    /** Whether no work runs. */
     isIdle: () => running.size === 0,
-    nextDue: (at) => Math.min(...Array.from(running, (work) => work.dueAt(at))),
-    expireDue: (at) => {
+    /** The earliest time at which any work can be due; `Infinity` if none is. */
+    nextDue: (at: number): number => Math.min(...Array.from(running, (work) => work.dueAt(at))),
+    /** Removes and expires what is due, and returns whether there was any. */
+    expireDue: (at: number): boolean => {
       const late = [...running].filter((work) => toMicros(work.dueAt(at) - at) <= 0)
       for (const work of late) {
         running.delete(work)

@@ -52,22 +52,19 @@ export interface Limits {
 }
 
 /** The tokens that all runs of a client share for retries, so that an outage is not met with a flood. */
-export interface Budget {
-  /** Takes the tokens if there are enough, and returns whether there were. */
-  readonly take: (cost: number) => boolean
-  /** Gives tokens back, up to the capacity. */
-  readonly give: (amount: number) => void
-}
+export type Budget = ReturnType<typeof makeBudget>
 
-export const makeBudget = (capacity: number): Budget => {
+export const makeBudget = (capacity: number) => {
   let left = capacity
   return {
-    take: (cost) => {
+    /** Takes the tokens if there are enough, and returns whether there were. */
+    take: (cost: number): boolean => {
       if (left < cost) return false
       left -= cost
       return true
     },
-    give: (amount) => {
+    /** Gives tokens back, up to the capacity. */
+    give: (amount: number): void => {
       left = Math.min(capacity, left + amount)
     }
   }

@@ -77,13 +77,14 @@ export const dialectOf = (sql: SqlClient): Result.Result<SqlDialect, string> =>
 /** Text of SQL within a template. */
 export const raw = (text: string): Statement.Fragment => Statement.fragment([Statement.literal(text)])
 
-const fragmentOf = (...parts: ReadonlyArray<string | Statement.Fragment>): Statement.Fragment =>
+/** A part of a statement, of texts and parts. */
+export const fragmentOf = (...parts: ReadonlyArray<string | Statement.Fragment>): Statement.Fragment =>
   Statement.fragment(
     parts.flatMap((part) => typeof part === "string" ? [Statement.literal(part)] : part.segments)
   )
 
 /** A parameter, whose type the text behind it says. */
-const parameter = (value: number | string, cast = ""): Statement.Fragment =>
+export const parameter = (value: unknown, cast = ""): Statement.Fragment =>
   Statement.fragment([Statement.parameter(value), ...(cast === "" ? [] : [Statement.literal(cast)])])
 
 /** A day has few enough milliseconds that the fraction of a Julian day has each of them. All calls in a statement are equal. */

@@ -5,13 +5,6 @@ import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 
-/** The first issue: `path` as in `data[3].clocked_in`, `at` the same path as keys, `detail` the expectation. */
-interface IssueSummary {
-  readonly path: string
-  readonly at: ReadonlyArray<PropertyKey>
-  readonly detail: string
-}
-
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
 const render = (at: ReadonlyArray<PropertyKey>): string =>
@@ -23,8 +16,8 @@ const render = (at: ReadonlyArray<PropertyKey>): string =>
 const keyOf = (segment: PropertyKey | { readonly key: PropertyKey }): PropertyKey =>
   typeof segment === "object" ? segment.key : segment
 
-/** Summarizes the first issue of a schema error. */
-export const firstIssue = (error: Schema.SchemaError): IssueSummary => {
+/** The first issue of an error: `path` as in `data[3].clocked_in`, `at` the same path as keys, `detail` the expectation. */
+export const firstIssue = (error: Schema.SchemaError) => {
   const issue = format(error.issue).issues[0]
   const at = (issue?.path ?? []).map(keyOf)
   return { path: render(at), at, detail: issue?.message ?? "" }

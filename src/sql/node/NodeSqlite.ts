@@ -259,11 +259,14 @@ const shortWaits = Schedule.jittered(Schedule.spaced("50 millis"))
 const mostStatements = 200
 
 const makeConnection = ({ checkNamed, checkUnchanged, database }: Opened, filename: string): Connection => {
-  // What a transaction has begun, it ends.
-  const checkBegin = () => {
-    if (!database.isTransaction) checkNamed()
-  }
-  const executing = <A>(evaluate: () => A) => attempt(filename, "execute", evaluate)
+  const executing = <A>(evaluate: () => A) =>
+    attempt(filename, "execute", () => {
+      // What a transaction has begun, it ends.
+      if (!database.isTransaction) checkNamed()
+      const done = evaluate()
+      checkUnchanged()
+      return done
+    })
   const statements = new Map<string, StatementSync>()
 
   const prepared = (sql: string): StatementSync => {
@@ -276,37 +279,35 @@ const makeConnection = ({ checkNamed, checkUnchanged, database }: Opened, filena
     return statement
   }
 
-  const rows = (prepare: (sql: string) => StatementSync): Connection["execute"] => (sql, params, transformRows) =>
+  const reading = <A>(statementOf: () => StatementSync, read: (statement: StatementSync) => A) =>
     Effect.withFiber((fiber) =>
       executing(() => {
-        checkBegin()
-        const statement = prepare(sql)
+        const statement = statementOf()
         statement.setReadBigInts(fiber.getRef(SqlClient.SafeIntegers))
-        const found = statement.all(...bound(params))
-        checkUnchanged()
-        return transformRows === undefined ? found : transformRows(found)
+        return read(statement)
       })
     )
 
+  const rows = (prepare: (sql: string) => StatementSync): Connection["execute"] => (sql, params, transformRows) =>
+    reading(() => prepare(sql), (statement) => {
+      const found = statement.all(...bound(params))
+      return transformRows === undefined ? found : transformRows(found)
+    })
+
   const values = (prepare: (sql: string) => StatementSync): Connection["executeValues"] => (sql, params) =>
-    Effect.withFiber((fiber) =>
-      executing(() => {
-        checkBegin()
-        const statement = prepare(sql)
-        statement.setReadBigInts(fiber.getRef(SqlClient.SafeIntegers))
-        // By place, not by name: two columns may have one name.
-        statement.setReturnArrays(true)
-        try {
-          const found = statement.all(...bound(params))
-          checkUnchanged()
-          // The types of the driver know only objects.
-          return found.map((row: unknown) => Array.isArray(row) ? row : Object.values(Object(row)))
-        } finally {
-          // The statement is kept: the next run of it may want objects, also if this one failed.
-          statement.setReturnArrays(false)
-        }
-      })
-    )
+    reading(() => prepare(sql), (statement) => {
+      // By place, not by name: two columns may have one name.
+      statement.setReturnArrays(true)
+      try {
+        // The types of the driver know only objects.
+        return statement.all(...bound(params)).map((row: unknown) =>
+          Array.isArray(row) ? row : Object.values(Object(row))
+        )
+      } finally {
+        // The statement is kept: the next run of it may want objects, also if this one failed.
+        statement.setReturnArrays(false)
+      }
+    })
 
   return {
     execute: rows(prepared),
@@ -315,23 +316,17 @@ const makeConnection = ({ checkNamed, checkUnchanged, database }: Opened, filena
     executeValuesUnprepared: values((sql) => database.prepare(sql)),
     executeRaw: (sql, params) =>
       executing(() => {
-        checkBegin()
         const statement = prepared(sql)
         const values = bound(params)
-        const done = statement.columns().length > 0 ? statement.all(...values) : statement.run(...values)
-        checkUnchanged()
-        return done
+        return statement.columns().length > 0 ? statement.all(...values) : statement.run(...values)
       }),
     executeStream: (sql, params, transformRows) =>
       Stream.unwrap(Effect.map(
         // A separate statement: another run of a shared one would end the iteration.
-        executing(() => {
-          checkBegin()
-          return database.prepare(sql).iterate(...bound(params))
-        }),
+        executing(() => database.prepare(sql).iterate(...bound(params))),
         (rows) =>
           Stream.paginate(undefined, () =>
-            executing(() => {
+            attempt(filename, "execute", () => {
               const chunk: Array<object> = []
               while (chunk.length < 256) {
                 const { done, value } = rows.next()

@@ -81,17 +81,14 @@ export const formatInstant = (epoch: number, form: InstantForm): string => {
   return `${seconds}${fraction}${form.offset < 0 ? "-" : "+"}${pad(Math.floor(size / 60))}${colon}${pad(size % 60)}`
 }
 
-/** Local times of time zones. */
-export interface Zones {
-  /** The local time at an instant, in milliseconds since 1970 as if it were UTC. */
-  readonly wallAt: (epoch: number, timeZone: string) => number
-}
-
 // Offsets change at whole quarters of an hour, so one lookup per quarter is exact.
 const quarter = 15 * minute
 
+/** Local times of time zones. */
+export type Zones = ReturnType<typeof makeZones>
+
 /** A cached lookup: one call of `Intl` per zone and quarter of an hour. Throws when the zone does not exist. */
-export const makeZones = (): Zones => {
+export const makeZones = () => {
   const formats = new Map<string, Intl.DateTimeFormat>()
   const offsets = new Map<string, Map<number, number>>()
   const formatOf = (timeZone: string) => {
@@ -120,7 +117,8 @@ export const makeZones = (): Zones => {
       part("minute") * minute + part("second") * 1000
     return wall - slot * quarter
   }
-  const wallAt = (epoch: number, timeZone: string) => {
+  /** The local time at an instant, in milliseconds since 1970 as if it were UTC. */
+  const wallAt = (epoch: number, timeZone: string): number => {
     if (timeZone === "UTC") return epoch
     const slots = offsets.get(timeZone) ?? new Map<number, number>()
     offsets.set(timeZone, slots)

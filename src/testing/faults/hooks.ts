@@ -19,17 +19,17 @@ import type { Fault, RowPatch, StatusOptions, TokenDefect } from "./Fault.ts"
 /** The points at which the service calls a fault. An absent hook changes nothing. */
 export interface FaultHooks {
   /** Responds in place of the service, which never handles the request; `undefined`: it does. `now`: the time of the `Clock`. */
-  readonly replaceResponse?: (request: FakeRequest, now: number) => FakeResponse | undefined
+  readonly replaceResponse?: ((request: FakeRequest, now: number) => FakeResponse | undefined) | undefined
   /** Whether all tokens are revoked before the service handles the request. */
   readonly revokesTokens?: boolean
   /** Additional milliseconds before the response. */
   readonly delay?: number
   /** Changes the envelope of a page. */
-  readonly editPage?: EnvelopeEdit
+  readonly editPage?: EnvelopeEdit | undefined
   /** Writes a token response. A fault with this hook affects the token endpoint unless `FaultWhen` says otherwise. */
-  readonly writeToken?: (body: TokenBody) => FakeResponse
+  readonly writeToken?: ((body: TokenBody) => FakeResponse) | undefined
   /** Changes a response with status 200. */
-  readonly editResponse?: (response: FakeResponse) => FakeResponse
+  readonly editResponse?: ((response: FakeResponse) => FakeResponse) | undefined
   /** Whether the fault affects a single request unless `FaultWhen` says otherwise. */
   readonly happensOnce?: boolean
 }

@@ -21,20 +21,6 @@ export interface ActiveFault {
   readonly left: number
 }
 
-/** Faults in the order of their injection. Only the first one that matches a request affects it. */
-export interface FaultQueue {
-  readonly add: (fault: Fault, when: FaultWhen) => void
-  readonly clear: () => void
-  readonly match: (request: RecordedRequest) => FaultMatch | undefined
-  readonly active: () => ReadonlyArray<ActiveFault>
-}
-
-/** A fault with the state of its injection. */
-interface Injection {
-  readonly match: FaultQueue["match"]
-  readonly active: () => ActiveFault
-}
-
 /** How many requests a fault may affect. */
 const timesOf = ({ happensOnce }: FaultHooks, { cursor, probability, requests, times }: FaultWhen): number => {
   const unconditional = cursor === undefined && probability === undefined && requests === undefined
@@ -58,18 +44,18 @@ const called = (fault: Fault): Fault => {
   throw new TypeError(`inject: ${name === undefined ? "the fault" : `Fault.${name}`} is a function: call it`)
 }
 
-/** A queue without faults. */
-export const makeFaultQueue = (): FaultQueue => {
-  let injected: ReadonlyArray<Injection> = []
+/** Faults in the order of their injection, first none. Only the first one that matches a request affects it. */
+export const makeFaultQueue = () => {
+  let injected: ReadonlyArray<ReturnType<typeof injection>> = []
 
-  const injection = (fault: Fault, when: FaultWhen): Injection => {
+  const injection = (fault: Fault, when: FaultWhen) => {
     const hooks = hooksOf(called(fault))
     const target = when.target ?? (hooks.writeToken === undefined ? "page" : "token")
     const random = prng(when.probability?.seed ?? 0)
     const chance = when.probability?.chance ?? 1
     let left = timesOf(hooks, when)
     return {
-      match: (request) => {
+      match: (request: RecordedRequest): FaultMatch | undefined => {
         if (left <= 0 || !matches(when, target, request) || !random.chance(chance)) return undefined
         return {
           hooks,
@@ -78,18 +64,18 @@ export const makeFaultQueue = (): FaultQueue => {
           }
         }
       },
-      active: () => ({ fault, when, left })
+      active: (): ActiveFault => ({ fault, when, left })
     }
   }
 
   return {
-    add: (fault, when) => {
+    add: (fault: Fault, when: FaultWhen): void => {
       injected = [...injected, injection(fault, when)]
     },
     clear: () => {
       injected = []
     },
-    match: (request) => {
+    match: (request: RecordedRequest): FaultMatch | undefined => {
       for (const { match } of injected) {
         const found = match(request)
         if (found !== undefined) return found

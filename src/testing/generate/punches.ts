@@ -3,7 +3,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import { type Prng, prng } from "../base/prng.ts"
 import { day, formatInstant, type InstantForm, parseInstant, sampleForm } from "../base/wireDate.ts"
-import type { ApprovalStatus, StoredPunch, WireBreak, WireFlag } from "../base/WirePunch.ts"
+import { approvalStatuses, type StoredPunch, type WireBreak, type WireFlag } from "../base/WirePunch.ts"
 import { locations } from "./people.ts"
 
 /** What to generate. All options but `count` and `companyId` have a default. */
@@ -119,7 +119,7 @@ export const makePunches = (
       created: created === undefined ? null : write(created),
       modified: modified === undefined ? null : write(modified),
       ...(deleted ? { deleted } : random.chance(0.3) ? {} : { deleted }),
-      employeeApprovalStatus: random.pick(statuses),
+      employeeApprovalStatus: random.pick(approvalStatuses),
       flags: flagsOf(random, autoClockedOut),
       timeZone: location.timeZone
     })
@@ -151,7 +151,6 @@ export const arbitraryPunches = (
 const roles = [11, 12, 13, 14, 15] as const
 const wages = [1200, 1450, 1550, 1875, 2100, 3325] as const
 const departments = [21, 22, 23, 24] as const
-const statuses: readonly [ApprovalStatus, ...ReadonlyArray<ApprovalStatus>] = ["pending", "approved", "disputed"]
 
 const notes = [
   "Covered the late shift",

@@ -97,23 +97,12 @@ export const makeAuthorize = (settings: Settings, tokenIssuer: TokenIssuer): Aut
 }
 
 /** What the service stores of a token. */
-interface IssuedToken {
+export interface IssuedToken {
   readonly client: FakeOAuthClient
   /** Requested scopes; `undefined` grants all of them. */
   readonly scopes: ReadonlyArray<string> | undefined
   /** End of its life, exclusive, in milliseconds since 1970. */
   readonly expiresAt: number
-}
-
-/** The token endpoint and its tokens. */
-export interface TokenIssuer {
-  /** Responds to a request of the endpoint; `write` turns the body of a success into its response. */
-  readonly respond: (request: FakeRequest, now: number, write: (body: TokenBody) => FakeResponse) => FakeResponse
-  /** An issued token that is neither revoked nor expired. */
-  readonly find: (token: string, now: number) => IssuedToken | undefined
-  /** Number of issued tokens, revoked ones included. */
-  readonly issued: () => number
-  readonly revokeAll: () => void
 }
 
 const refuse = (status: number, error: string, description: string) =>
@@ -134,8 +123,11 @@ const jwtLike = (serial: number, client: FakeOAuthClient, expiresAt: number) =>
 const isForm = (request: FakeRequest) =>
   /^application\/x-www-form-urlencoded\s*(;|$)/i.test(request.headers["content-type"] ?? "")
 
+/** The token endpoint and its tokens. */
+export type TokenIssuer = ReturnType<typeof makeTokenIssuer>
+
 /** An issuer without tokens. */
-export const makeTokenIssuer = (settings: Settings): TokenIssuer => {
+export const makeTokenIssuer = (settings: Settings) => {
   const tokens = new Map<string, IssuedToken>()
   let serial = 0
 
@@ -148,7 +140,8 @@ export const makeTokenIssuer = (settings: Settings): TokenIssuer => {
   }
 
   return {
-    respond: (request, now, write) => {
+    /** Responds to a request of the endpoint; `write` turns the body of a success into its response. */
+    respond: (request: FakeRequest, now: number, write: (body: TokenBody) => FakeResponse): FakeResponse => {
       if (request.method !== "POST") return refuse(405, "invalid_request", "The method must be POST.")
       if (!isForm(request)) return refuse(415, "invalid_request", "The body must be application/x-www-form-urlencoded.")
       const pairs = decodeQuery(request.body)
@@ -168,10 +161,12 @@ export const makeTokenIssuer = (settings: Settings): TokenIssuer => {
       if (unknown !== undefined) return refuse(400, "invalid_scope", "Unknown scope.")
       return write(issue(client, scopes?.length === 0 ? undefined : scopes, now))
     },
-    find: (token, now) => {
+    /** An issued token that is neither revoked nor expired. */
+    find: (token: string, now: number): IssuedToken | undefined => {
       const found = tokens.get(token)
       return found !== undefined && now < found.expiresAt ? found : undefined
     },
+    /** Number of issued tokens, revoked ones included. */
     issued: () => serial,
     revokeAll: () => tokens.clear()
   }

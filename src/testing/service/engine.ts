@@ -17,31 +17,12 @@ import {
 } from "../base/message.ts"
 import type { WirePunch } from "../base/WirePunch.ts"
 import type { FaultHooks } from "../faults/hooks.ts"
-import { type FaultMatch, type FaultQueue, makeFaultQueue } from "../faults/queue.ts"
-import { makeAuthorize, makeTokenIssuer, type TokenIssuer } from "./authentication.ts"
+import { type FaultMatch, makeFaultQueue } from "../faults/queue.ts"
+import { makeAuthorize, makeTokenIssuer } from "./authentication.ts"
 import type { Settings } from "./options.ts"
 import { type CursorAges, cursorAtSamePosition, cutPage, makeCursorAges, readCursor } from "./pages.ts"
 import { decodeQuery, isNullBoolean, isRefusal, parseListQuery, type Refusal } from "./query.ts"
-import { type Changes, makeChanges, makeTable, type Table } from "./table.ts"
-
-/** A response and its delay in milliseconds. */
-interface DelayedResponse {
-  /** The response as it is sent at `now`, with the `date` of that moment. */
-  readonly responseAt: (now: number) => FakeResponse
-  readonly delay: number
-}
-
-/** The state of a fake service and its handling of requests. All of it is synchronous. */
-interface Engine {
-  readonly clock: ServiceClock
-  readonly changes: Changes
-  readonly tokenIssuer: TokenIssuer
-  readonly faults: FaultQueue
-  readonly requests: () => ReadonlyArray<RecordedRequest>
-  readonly clearRequests: () => void
-  /** `now` is the time of the `Clock`, in milliseconds since 1970. */
-  readonly handle: (request: FakeRequest, now: number) => DelayedResponse
-}
+import { makeChanges, makeTable, type Table } from "./table.ts"
 
 interface Target {
   readonly path: string
@@ -79,39 +60,24 @@ const parseCompany = (text: string): number | undefined => {
 const countedHooks = ({ hooks, markUsed }: FaultMatch): FaultHooks => {
   const { delay, editPage, editResponse, replaceResponse, revokesTokens, writeToken } = hooks
   if (revokesTokens === true || delay !== undefined) markUsed()
+  const counted = <A extends ReadonlyArray<unknown>, B>(hook: ((...given: A) => B) | undefined) =>
+    hook && ((...given: A): B => {
+      const made = hook(...given)
+      if (made !== undefined) markUsed()
+      return made
+    })
+  const edit = counted(editResponse)
   return {
     ...hooks,
-    ...(replaceResponse && {
-      replaceResponse: (request, now) => {
-        const response = replaceResponse(request, now)
-        if (response !== undefined) markUsed()
-        return response
-      }
-    }),
-    ...(editPage && {
-      editPage: (envelope, origin) => {
-        markUsed()
-        return editPage(envelope, origin)
-      }
-    }),
-    ...(writeToken && {
-      writeToken: (body) => {
-        markUsed()
-        return writeToken(body)
-      }
-    }),
-    ...(editResponse && {
-      editResponse: (response) => {
-        if (response.status !== 200) return response
-        markUsed()
-        return editResponse(response)
-      }
-    })
+    replaceResponse: counted(replaceResponse),
+    editPage: counted(editPage),
+    writeToken: counted(writeToken),
+    editResponse: edit && ((response) => response.status === 200 ? edit(response) : response)
   }
 }
 
-/** A service with these settings and their punches. */
-export const makeEngine = (settings: Settings): Engine => {
+/** A fake service with these settings and their punches: its state, and how it handles requests. All of it is synchronous. */
+export const makeEngine = (settings: Settings) => {
   const clock = makeServiceClock(settings.clockOffset)
   const table = makeTable(settings)
   const changes = makeChanges(table, settings.visibleAfter)
@@ -197,11 +163,12 @@ export const makeEngine = (settings: Settings): Engine => {
     changes,
     tokenIssuer,
     faults,
-    requests: () => [...recorded],
+    requests: (): ReadonlyArray<RecordedRequest> => [...recorded],
     clearRequests: () => {
       recorded = []
     },
-    handle: (request, now) => {
+    /** Handles a request at `now`, the time of the `Clock`, in milliseconds since 1970. */
+    handle: (request: FakeRequest, now: number) => {
       const target = targetOf(request.url)
       const routed = route(target.path)
       const recorded = record(request, routed.endpoint, target, now)
@@ -210,7 +177,9 @@ export const makeEngine = (settings: Settings): Engine => {
       const response = respond(request, routed, target.query, now, hooks)
       const edited = hooks.editResponse === undefined ? response : hooks.editResponse(response)
       return {
-        responseAt: (sentAt) => dated(edited, recorded, sentAt),
+        /** The response as it is sent then, with the `date` of that moment. */
+        responseAt: (sentAt: number) => dated(edited, recorded, sentAt),
+        /** In milliseconds. */
         delay: settings.latency + (hooks.delay ?? 0)
       }
     }
@@ -229,24 +198,14 @@ const inUnits = (row: WirePunch) => JSON.stringify({ ...row, tips: row.tips / 10
 
 const refuse = ({ detail, param }: Refusal) => problem(422, { detail, param, code: 2100 })
 
-/** What a listing reads. */
-interface ListingSource {
-  readonly settings: Settings
-  readonly table: Table
-  readonly cursorAges: CursorAges
-}
-
-/** A listing request whose sender may list the company; `now` is the time of the `Clock`. */
-interface ListingRequest {
-  readonly companyId: number
-  readonly rawQuery: string
-  readonly now: number
-}
-
 /** `GET /v2/company/{company_id}/time_punches`, authorized: a page, or 422 for an invalid query or cursor. */
 const respondWithPage = (
-  { cursorAges, settings, table }: ListingSource,
-  { companyId, now, rawQuery }: ListingRequest,
+  { cursorAges, settings, table }: {
+    readonly settings: Settings
+    readonly table: Table
+    readonly cursorAges: CursorAges
+  },
+  { companyId, now, rawQuery }: { readonly companyId: number; readonly rawQuery: string; readonly now: number },
   edit: EnvelopeEdit
 ): FakeResponse => {
   const pairs = decodeQuery(rawQuery)
@@ -292,25 +251,18 @@ const respondWithPage = (
   return respondJson(200, writeEnvelope(edited))
 }
 
-/** The service's clock: the `Clock` of the program, moved. Instants are milliseconds since 1970. */
-interface ServiceClock {
-  /** The service's time at `now`, the time of the `Clock`. */
-  readonly at: (now: number) => number
-  /** Moves the service's clock by this many milliseconds, back if negative. */
-  readonly step: (by: number) => void
-  /** Sets the clock, which continues from there. */
-  readonly set: (to: number, now: number) => void
-}
-
-/** A clock that is ahead of the `Clock` by `offset` milliseconds. */
-const makeServiceClock = (offset: number): ServiceClock => {
+/** The service's clock: the `Clock` of the program, moved by `offset` milliseconds. Instants are milliseconds since 1970. */
+const makeServiceClock = (offset: number) => {
   let ahead = offset
   return {
-    at: (now) => now + ahead,
-    step: (by) => {
+    /** The service's time at `now`, the time of the `Clock`. */
+    at: (now: number) => now + ahead,
+    /** Moves the service's clock by this many milliseconds, back if negative. */
+    step: (by: number) => {
       ahead += by
     },
-    set: (to, now) => {
+    /** Sets the clock, which continues from there. */
+    set: (to: number, now: number) => {
       ahead = to - now
     }
   }

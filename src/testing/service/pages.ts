@@ -49,19 +49,10 @@ const boundary = ({ order, rows }: Listing, position: Position, orAt: boolean): 
 const span = (listing: Listing, cursor: CursorContent | undefined, limit: number): readonly [number, number] => {
   const forward = (from: number) => [from, Math.min(from + limit, listing.rows.length)] as const
   const backward = (to: number) => [Math.max(to - limit, 0), to] as const
-  switch (cursor?.flag) {
-    case undefined:
-    case "start":
-      return forward(0)
-    case "after":
-      return forward(boundary(listing, cursor.position, false))
-    case "from":
-      return forward(boundary(listing, cursor.position, true))
-    case "before":
-      return backward(boundary(listing, cursor.position, true))
-    case "upTo":
-      return backward(boundary(listing, cursor.position, false))
-  }
+  if (cursor === undefined || cursor.flag === "start") return forward(0)
+  const { flag, position } = cursor
+  const at = boundary(listing, position, flag === "from" || flag === "before")
+  return flag === "after" || flag === "from" ? forward(at) : backward(at)
 }
 
 /** Cuts a page. Positions are keys, so a row inserted or removed between two requests shifts no other row. */
@@ -157,20 +148,18 @@ export const decodeCursor = (text: string): CursorContent | undefined => {
 }
 
 /** The ages of the cursors that a service issued. */
-export interface CursorAges {
-  /** Records the cursors of a page; one that was issued before is new again. */
-  readonly issue: (cursors: ReadonlyArray<unknown>, now: number) => void
-  readonly isExpired: (cursor: string, now: number) => boolean
-}
+export type CursorAges = ReturnType<typeof makeCursorAges>
 
 /** Ages for cursors with this lifetime in milliseconds. An infinite one keeps no record, and no cursor expires. */
-export const makeCursorAges = (lifetime: number): CursorAges => {
+export const makeCursorAges = (lifetime: number) => {
   const issuedAt = new Map<string, number>()
   const isLimited = lifetime < Infinity
   return {
-    issue: (cursors, now) => {
+    /** Records the cursors of a page; one that was issued before is new again. */
+    issue: (cursors: ReadonlyArray<unknown>, now: number): void => {
       for (const cursor of isLimited ? cursors : []) if (typeof cursor === "string") issuedAt.set(cursor, now)
     },
-    isExpired: (cursor, now) => isLimited && now - (issuedAt.get(cursor) ?? -Infinity) > lifetime
+    isExpired: (cursor: string, now: number): boolean =>
+      isLimited && now - (issuedAt.get(cursor) ?? -Infinity) > lifetime
   }
 }

@@ -32,18 +32,6 @@ interface PunchKey {
   readonly id: number
 }
 
-/** The service's table of punches. */
-export interface Table {
-  /** Adds punches. A punch replaces an earlier one with the same company and id. */
-  readonly put: (punches: ReadonlyArray<StoredPunch | WirePunch>) => void
-  /** Removes punches altogether; a deleted punch is one with `deleted: true`. */
-  readonly remove: (keys: ReadonlyArray<PunchKey>) => void
-  readonly clear: () => void
-  /** The rows with this id: at most one for each company. */
-  readonly withId: (id: number) => ReadonlyArray<Row>
-  readonly list: (companyId: number, pairs: QueryPairs, query: ListQuery) => Listing
-}
-
 // A walk repeats one query, a backfill some dozens. Beyond this number, the oldest listing of a company is evicted.
 const cachedListings = 128
 
@@ -66,8 +54,11 @@ const sortOf = ({ defaultOrder, order }: TableOptions, { cursor, sortBy }: ListQ
   return defaultOrder === "id" ? [] : [{ field: defaultOrder, descending: false }]
 }
 
+/** The service's table of punches. */
+export type Table = ReturnType<typeof makeTable>
+
 /** An empty table. */
-export const makeTable = (options: TableOptions): Table => {
+export const makeTable = (options: TableOptions) => {
   const zones = makeZones()
   const companies = new Map<number, Map<number, Row>>()
   // By company: an edit of one makes no listing of another again.
@@ -107,7 +98,8 @@ export const makeTable = (options: TableOptions): Table => {
   }
 
   return {
-    put: (punches) => {
+    /** Adds punches. A punch replaces an earlier one with the same company and id. */
+    put: (punches: ReadonlyArray<StoredPunch | WirePunch>): void => {
       for (const punch of punches) {
         const row = new Row(toStored(punch), zones)
         const rows = companies.get(row.companyId) ?? new Map<number, Row>()
@@ -115,7 +107,8 @@ export const makeTable = (options: TableOptions): Table => {
         invalidate(row.companyId)
       }
     },
-    remove: (keys) => {
+    /** Removes punches altogether; a deleted punch is one with `deleted: true`. */
+    remove: (keys: ReadonlyArray<PunchKey>): void => {
       for (const { companyId, id } of keys) {
         companies.get(companyId)?.delete(id)
         invalidate(companyId)
@@ -126,8 +119,9 @@ export const makeTable = (options: TableOptions): Table => {
       sorted.clear()
       listings.clear()
     },
-    withId: (id) => [...companies.values()].flatMap((rows) => rows.get(id) ?? []),
-    list: (companyId, pairs, query) => {
+    /** The rows with this id: at most one for each company. */
+    withId: (id: number): ReadonlyArray<Row> => [...companies.values()].flatMap((rows) => rows.get(id) ?? []),
+    list: (companyId: number, pairs: QueryPairs, query: ListQuery): Listing => {
       const identity = identityOf(companyId, pairs)
       const sortBy = sortOf(options, query)
       // One query has two orders if a cursor makes the service forget `sort_by`.
@@ -156,22 +150,6 @@ export interface ChangeTime {
   readonly stamp: number
 }
 
-/** The changes of a service. A later change of a punch hides an earlier one that would show after it. */
-export interface Changes {
-  /** Puts punches as they are, at once. */
-  readonly seed: (punches: ReadonlyArray<StoredPunch | WirePunch>) => void
-  /** Adds punches and stamps `created` and `modified`; null stays null. */
-  readonly add: (punches: ReadonlyArray<StoredPunch | WirePunch>, time: ChangeTime) => void
-  /** Changes the punches with these ids, in all companies, and stamps `modified` unless the patch has it. */
-  readonly edit: (ids: ReadonlyArray<number>, patch: PunchPatch, time: ChangeTime) => number
-  /** Removes the punches with these ids, in all companies, without a trace. */
-  readonly remove: (ids: ReadonlyArray<number>, time: ChangeTime) => void
-  /** Removes all punches and all changes that do not show yet. */
-  readonly clear: () => void
-  /** Shows the changes whose lag is over at `now`. */
-  readonly apply: (now: number) => void
-}
-
 /** A change of one punch; an absent punch is removed. */
 interface Change extends PunchKey {
   readonly serial: number
@@ -181,8 +159,8 @@ interface Change extends PunchKey {
 
 const keyOf = ({ companyId, id }: PunchKey) => `${companyId}/${id}`
 
-/** Changes to a table. */
-export const makeChanges = (table: Table, lag: LagRange): Changes => {
+/** The changes of a service to its table. A later change of a punch hides an earlier one that would show after it. */
+export const makeChanges = (table: Table, lag: LagRange) => {
   const random = prng(lag.seed)
   let serial = 0
   let pending: Array<Change> = []
@@ -255,7 +233,8 @@ export const makeChanges = (table: Table, lag: LagRange): Changes => {
   const written = (stamp: number) => formatInstant(stamp, sampleForm)
 
   return {
-    seed: (punches) => {
+    /** Puts punches as they are, at once. */
+    seed: (punches: ReadonlyArray<StoredPunch | WirePunch>): void => {
       serial += 1
       for (const { company_id: companyId, id } of pending.length === 0 ? [] : punches) {
         shown.set(keyOf({ companyId, id }), serial)
@@ -263,7 +242,8 @@ export const makeChanges = (table: Table, lag: LagRange): Changes => {
       }
       table.put(punches)
     },
-    add: (punches, { now, stamp }) => {
+    /** Adds punches and stamps `created` and `modified`; null stays null. */
+    add: (punches: ReadonlyArray<StoredPunch | WirePunch>, { now, stamp }: ChangeTime): void => {
       const at = written(stamp)
       record(punches.map(toStored), now, (punch) => ({
         ...punch,
@@ -271,15 +251,18 @@ export const makeChanges = (table: Table, lag: LagRange): Changes => {
         modified: punch.modified === null ? null : at
       }))
     },
-    edit: (ids, patch, { now, stamp }) => {
+    /** Changes the punches with these ids, in all companies, and stamps `modified` unless the patch has it. */
+    edit: (ids: ReadonlyArray<number>, patch: PunchPatch, { now, stamp }: ChangeTime): number => {
       const modified = written(stamp)
       const found = ids.flatMap(current)
       record(found, now, (punch) => ({ ...punch, modified, ...patch }))
       return found.length
     },
-    remove: (ids, { now }) => {
+    /** Removes the punches with these ids, in all companies, without a trace. */
+    remove: (ids: ReadonlyArray<number>, { now }: ChangeTime): void => {
       record(ids.flatMap(current), now, () => undefined)
     },
+    /** Removes all punches and all changes that do not show yet. */
     clear: () => {
       pending = []
       nextShowsAt = Infinity
@@ -287,6 +270,7 @@ export const makeChanges = (table: Table, lag: LagRange): Changes => {
       shown.clear()
       table.clear()
     },
+    /** Shows the changes whose lag is over at `now`. */
     apply
   }
 }

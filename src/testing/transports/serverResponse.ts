@@ -55,28 +55,17 @@ const whole = (response: FakeResponse) => {
   if (body.length === 0) return HttpServerResponse.empty({ status, headers })
   if (body.length > chunkSize) {
     const bytes = bytesOf(body)
-    const contentLength = bytes.length
-    const contentType = headers["content-type"]
-    return HttpServerResponse.stream(Stream.suspend(() => streamOf(chunksOf(bytes))), {
-      status,
-      headers,
-      contentLength,
-      contentType
-    })
+    return streamed(response, bytes.length, Stream.suspend(() => streamOf(chunksOf(bytes))))
   }
   return typeof body === "string"
     ? HttpServerResponse.text(body, { status, headers })
     : HttpServerResponse.uint8Array(body, { status, headers })
 }
 
-const padded = ({ body, headers, status }: FakeResponse, total: number) => {
-  const bytes = bytesOf(body)
-  return HttpServerResponse.stream(Stream.suspend(() => streamOf(paddedChunks(bytes, total))), {
-    status,
-    headers,
-    contentLength: total === Infinity ? undefined : Math.max(total, bytes.length),
-    contentType: headers["content-type"]
-  })
+const padded = (response: FakeResponse, total: number) => {
+  const bytes = bytesOf(response.body)
+  const contentLength = total === Infinity ? undefined : Math.max(total, bytes.length)
+  return streamed(response, contentLength, Stream.suspend(() => streamOf(paddedChunks(bytes, total))))
 }
 
 /** Bytes that the headers of a cut body announce beyond the whole, so that even a complete body is too short. */
@@ -85,13 +74,14 @@ export const cutSurplus = 16
 /** The first bytes of a body whose headers announce all of it and `surplus` more, then `rest`. */
 const partial = (response: FakeResponse, bytes: number, surplus: number, rest: Stream.Stream<never, Error>) => {
   const body = bytesOf(response.body)
-  return HttpServerResponse.stream(Stream.concat(Stream.make(body.subarray(0, bytes)), rest), {
-    status: response.status,
-    headers: response.headers,
-    contentLength: body.length + surplus,
-    contentType: response.headers["content-type"]
-  })
+  return streamed(response, body.length + surplus, Stream.concat(Stream.make(body.subarray(0, bytes)), rest))
 }
+
+const streamed = (
+  { headers, status }: FakeResponse,
+  contentLength: number | undefined,
+  stream: Stream.Stream<Uint8Array, Error>
+) => HttpServerResponse.stream(stream, { status, headers, contentLength, contentType: headers["content-type"] })
 
 /** The error that undici and fetch report for a truncated body. */
 const closed = () => Object.assign(new Error("other side closed"), { code: "UND_ERR_SOCKET" })

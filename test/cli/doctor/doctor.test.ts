@@ -6,7 +6,7 @@ import { execFile, execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
 import { promisify } from "node:util"
 import { checkClock, layerClockSkew } from "../../../src/cli/doctor/listing.ts"
-import { fail, ok, renderAdvice, warn } from "../../../src/cli/doctor/report.ts"
+import { fail, makeCheck, ok, renderAdvice, warn } from "../../../src/cli/doctor/report.ts"
 import { twoCompanies } from "../../../src/cli/sandbox/companies.ts"
 import { writeParameters } from "../../../src/listing/parameters.ts"
 import { FakeServer } from "../../../src/testing/FakeServer.ts"
@@ -319,6 +319,15 @@ describe("the advice of time-punches doctor", () => {
   const clock = warn("clock", "…", "clock", "Set it.")
   const access = fail("access", "…", "credential", "Replace it.", 4)
   const good = ok("rows", "…")
+
+  it("has the name, the cause and the exit code of its check in each result", () => {
+    const check = makeCheck("page size", "answer")
+
+    assert.deepStrictEqual(check.ok("seen"), ok("page size", "seen"))
+    assert.deepStrictEqual(check.warn("seen", "Do."), warn("page size", "seen", "answer", "Do."))
+    assert.deepStrictEqual(check.fail("seen", "Do."), fail("page size", "seen", "answer", "Do."))
+    assert.deepStrictEqual(check.fail("seen", "Do.", 3), fail("page size", "seen", "answer", "Do.", 3))
+  })
 
   it.each([
     ["nothing to fix.", [good]],

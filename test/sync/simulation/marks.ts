@@ -69,15 +69,15 @@ const marks = [
     "  const following =",
     "if (running.deleted === \"again\")"
   ),
-  at("passes.ts", "two-listings", "    const running = otherListings("),
+  value("passes.ts", "two-listings", "otherListings(state.running, call)"),
   at(
     "passes.ts",
     "restart-in-a-later-listing",
     "  const running = restart(",
     "if (state.running.deleted === \"only\" || state.running.deleted === \"again\")"
   ),
-  at("passes.ts", "order-refused", "    const running = unsorted(state.running)"),
-  at("passes.ts", "empty-run", "    const emptyRuns = state.emptyRuns + 1"),
+  value("passes.ts", "order-refused", "unsorted(state.running)"),
+  value("passes.ts", "empty-run", "state.emptyRuns + 1"),
   at("passes.ts", "cursor-lost", "  const error = new SyncError({ companyId: call.company.id, reason: new CursorLost("),
   at("passes.ts", "stored-at-a-stop", "  const { pass } = state.checkpoint"),
   value("passes.ts", "contains-the-window", "contains(window, goal.window)"),
