@@ -1,6 +1,6 @@
 /** Traces, metrics and logs of a run, sent to an OpenTelemetry collector over HTTP. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Config, Console, Effect, Layer, Stream, Tracer } from "effect"
+import { Config, Console, Effect, Layer, Logger, Stream, Tracer } from "effect"
 import { type Company, type CompanyId, TimePunches } from "effect-time-punches"
 import { Otlp } from "effect/observability"
 import { app, company, transport } from "./app.ts"
@@ -25,6 +25,9 @@ export const withoutSql = Layer.effect(
         tracer.span({ ...options, sampled: options.sampled && !["sqlite", "sql.transaction"].includes(options.name) })
     }))
 )
+
+/** Logs on standard error, so that a program behind a pipe gets the results alone. */
+export const logsToStderr = Layer.succeed(Logger.LogToStderr, true)
 
 /** The span of this function is the parent of `TimePunches.list`, which is the parent of every page. */
 export const count = Effect.fn("count")((company: CompanyId | Company) =>

@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stdio from "effect/Stdio"
 import type { Terminal } from "effect/Terminal"
-import { unknownKey } from "../internal/text/meant.ts"
+import { didYouMean, meantName, unknownKey } from "../internal/text/meant.ts"
 import { printable } from "../internal/text/printable.ts"
 import { version } from "../internal/wire/userAgent.ts"
 import { globalFlags, readGlobals, withMessages } from "./args/globals.ts"
@@ -120,13 +120,14 @@ const present = Effect.fnUntraced(function*(event: CliOutput.Presenter.Event) {
       const path = event.commandPath.join(" ")
       const early = yield* earlyFlags(event)
       // The value of a flag that stands too early is not a command.
-      const messages = early.length > 0 ? early : event.errors.map((error) =>
-        error._tag === "UnrecognizedOption"
-          ? unknownFlag(error.option, event.helpDoc)
-          : error._tag === "UnknownSubcommand"
-          ? unknownCommand(error.subcommand, event.helpDoc)
-          : usageText(error)
-      )
+      const messages = early.length > 0 ?
+        early :
+        yield* Effect.forEach(event.errors, (error) =>
+          error._tag === "UnknownSubcommand"
+            ? unknownCommand(error.subcommand, event.helpDoc)
+            : Effect.succeed(
+              error._tag === "UnrecognizedOption" ? unknownFlag(error.option, event.helpDoc) : usageText(error)
+            ))
       const isPeriod = event.errors.some((error) =>
         error._tag === "UnrecognizedOption" && periodWords.includes(error.option)
       )
@@ -149,10 +150,17 @@ const periodWords = ["--since", "--until", "--start", "--end", "--after", "--bef
 
 // These words are of the arguments, so what a terminal would obey in them is escaped.
 
-const unknownCommand = (name: string, { subcommands = [] }: HelpDoc): string => {
+const unknownCommand = Effect.fnUntraced(function*(name: string, { subcommands = [] }: HelpDoc) {
   const known = subcommands.flatMap(({ commands }) => commands.map(({ name }) => name))
-  return `${printable(name)} ${unknownKey(name, known, "a command")}`
-}
+  // `feed` is one of `copy`: its whole name is meant, before one that is only spelt alike.
+  const groups = fromCommand(yield* Effect.promise(() => loadCommand())).subcommands
+  const whole = groups.flatMap((each) =>
+    [each.name, ...each.subcommands.map((within) => `${each.name} ${within.name}`)].filter((words) =>
+      words.split(" ").at(-1) === name
+    )
+  )
+  return `${printable(name)} is not a command${whole.length > 0 ? didYouMean(whole) : meantName(name, known)}`
+})
 
 const unknownFlag = (flag: string, { flags, globalFlags = [] }: HelpDoc): string =>
   `${printable(flag)} ${unknownKey(flag, [...flags, ...globalFlags].map(({ name }) => `--${name}`), "a flag")}`

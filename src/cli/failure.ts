@@ -138,7 +138,9 @@ export const refused = (message: string, ...advice: ReadonlyArray<string>) => Re
 /** What core says of a wrong call: a value of the arguments is repeated in part only, and escaped. */
 export const usageText = (error: CliError.CliError): string =>
   escaped(
-    error._tag === "InvalidValue"
+    error._tag === "InvalidValue" && error.expected === "at most 1 value"
+      ? `--${error.option} is given twice or more: give it once`
+      : error._tag === "InvalidValue"
       ? new CliError.InvalidValue({
         ...error,
         value: printable(error.value),

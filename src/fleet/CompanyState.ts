@@ -315,6 +315,12 @@ const outcomes: { readonly [K in ErrorKind]: (failure: Failure, error: ListError
   answer: (failure) => ({ _tag: "Unreadable", failure })
 }
 
+/** In a fleet the guid comes with its company, and from no variable. */
+const textOf = (error: ListError | SyncError): string =>
+  error._tag === "InvalidRequest" && error.field === "company.guid"
+    ? `no guid, which an OAuth client must send: add the company again as ${error.companyId}=GUID, then resume it`
+    : error.message
+
 /** What an error of a sync is to the fleet. An error without a kind does not compile. */
 export const outcomeOf = (error: ListError | SyncError): Outcome => {
   const tag = error._tag === "SyncError"
@@ -322,7 +328,7 @@ export const outcomeOf = (error: ListError | SyncError): Outcome => {
     : error._tag === "TokenError"
     ? `TokenError.${error.reason}`
     : error._tag
-  const failure = failureOf(tag, error.message)
+  const failure = failureOf(tag, textOf(error))
   return error._tag === "SyncError"
     ? syncOutcomes[error.reason._tag](failure)
     : outcomes[error.kind]({ ...failure, retryAfter: retryAfterOf(error) }, error)

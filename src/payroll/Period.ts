@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import { BusinessDate } from "../Ids.ts"
 import { dayMillis } from "../internal/wire/instant.ts"
 import { type DayRule, dayStartsOf, type Interval, offsetAt, zoneOf } from "./DayRule.ts"
-import { type Checks, must, optional, orThrow, refusalOf, word } from "./options.ts"
+import { type Checks, isDate, must, optional, orThrow, refusalOf, word } from "./options.ts"
 import { lengthsOf, PayCalendar, type PayPeriod } from "./PayCalendar.ts"
 import { modulo } from "./Rounding.ts"
 import { Weekday } from "./Weekday.ts"
@@ -31,8 +31,9 @@ export { Weekday } from "./Weekday.ts"
  * gap or overlap, for every day rule. Throws `InvalidRequest` if `last` lies before `first`.
  */
 export const localDays = (dayRule: DayRule, first: BusinessDate, last: BusinessDate): Interval => {
+  const [begin, end] = [givenDay(first, "first"), givenDay(last, "last")]
   orThrow(refusalOf({ last }, { last: must((last) => first <= last, "the first date or a later one") }))
-  return between(dayRule, dayOf(first), dayOf(last) + 1)
+  return between(dayRule, begin, end + 1)
 }
 
 /** How weeks are counted. */
@@ -94,7 +95,7 @@ export const makeFirstDateOfWeek = (options?: WeekOptions): (date: BusinessDate)
 /** Day 0, 1 January 1970, was a Thursday. */
 const weekStart = (date: BusinessDate, options: WeekOptions = {}): number => {
   orThrow(refusalOf(options, weekChecks))
-  const day = dayOf(date)
+  const day = givenDay(date)
   return day - modulo(day + 4 - Weekday.literals.indexOf(options.firstDay ?? "monday"), 7)
 }
 
@@ -103,8 +104,10 @@ const weekStart = (date: BusinessDate, options: WeekOptions = {}): number => {
  *
  * Law: it is the same for every date of the month, and consecutive months tile.
  */
-export const month = (dayRule: DayRule, date: BusinessDate): Interval =>
-  between(dayRule, monthStart(date), monthStart(date, 1))
+export const month = (dayRule: DayRule, date: BusinessDate): Interval => {
+  givenDay(date)
+  return between(dayRule, monthStart(date), monthStart(date, 1))
+}
 
 /** @internal */
 export const calendarChecks = {
@@ -136,7 +139,7 @@ export const calendarChecks = {
  */
 export const payPeriod = (calendar: PayCalendar, date: BusinessDate): PayPeriod => {
   orThrow(refusalOf({ calendar }, calendarChecks))
-  const day = dayOf(date)
+  const day = givenDay(date)
   // The months before and after have the edges of a period that begins or ends there.
   const starts = calendar.kind === "days"
     ? turnOf(lengthsOf(calendar), day - modulo(day - dayOf(calendar.anchor), turnDays(calendar)))
@@ -222,7 +225,7 @@ export const makeBusinessDate = (dayRule: DayRule): (instant: DateTime.DateTime)
  * the last date of the calendar. `None` unless `days` is a safe integer.
  */
 export const addDays = (date: BusinessDate, days: number): Option.Option<BusinessDate> =>
-  Number.isSafeInteger(days) ? Option.some(fromDay(dayOf(date) + days)) : Option.none()
+  Number.isSafeInteger(days) ? Option.some(fromDay(givenDay(date) + days)) : Option.none()
 
 /** 0001-01-01 and 9999-12-31 as days since 1970-01-01. */
 const firstDay = -719_162
@@ -234,6 +237,12 @@ const toDay = (midnight: DateTime.Utc): number => midnight.epochMilliseconds / d
 
 /** The days from 1970-01-01 to a date. @internal */
 export const dayOf = (date: BusinessDate): number => toDay(DateTime.makeUnsafe(date))
+
+/** The same of an argument. A text that was cast may be no date, or one that rolls over into the next month. */
+const givenDay = (date: BusinessDate, name = "date"): number => {
+  orThrow(refusalOf({ [name]: date }, { [name]: isDate }))
+  return dayOf(date)
+}
 
 const fromDay = (day: number): BusinessDate =>
   BusinessDate.make(DateTime.formatIsoDateUtc(DateTime.makeUnsafe(clamp(day) * dayMillis)))

@@ -7,6 +7,7 @@ import * as Exit from "effect/Exit"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
@@ -19,12 +20,14 @@ import { type BackfillFilter as RangeFilter, BackfillSegment } from "../Backfill
 import { Credentials as Main } from "../Credentials.ts"
 import type { Endpoints } from "../Endpoints.ts"
 import { invalidSetting } from "../internal/setting/setting.ts"
-import { checkOptions, invalid, startAt, validCompany, validFilter } from "../listing/request.ts"
+import { maxPageSize } from "../listing/parameters.ts"
+import { checkOptions, invalid, startAt, validateCount, validCompany, validFilter } from "../listing/request.ts"
 import { PageSize } from "../ListOptions.ts"
 import type { PunchFilter as Filter } from "../PunchFilter.ts"
 import { RateLimit } from "../RateLimit.ts"
 import { type Listing, TimePunches } from "../TimePunches.ts"
 import { OAuthScope } from "../TokenEndpoint.ts"
+import { ClientClosed } from "./errors.ts"
 import { instantsOf, plainError, plainPage, plainPunch } from "./plain.ts"
 import type {
   BackfillFilter,
@@ -39,7 +42,11 @@ import type {
   TimePunch
 } from "./values.ts"
 
-/** A client of the service. Each call rejects with a `TimePunchesError`, or with the reason of its signal. */
+/**
+ * A client of the service. Each call rejects with a `TimePunchesError`, or with the reason of its signal. Each loop over a value of
+ * `list`, `pages` or `backfill` is a separate run from the start, also after an error: to continue, pass its `resumeFrom`. What
+ * the client logs, such as a retry, it writes to `console.error`.
+ */
 export interface TimePunchesClient extends AsyncDisposable {
   /** Every punch that matches, in the service's order. A page is requested when the loop reaches it; leaving the loop ends the run. */
   readonly list: (filter?: PunchFilter, options?: ListOptions) => AsyncIterable<TimePunch>
@@ -49,7 +56,7 @@ export interface TimePunchesClient extends AsyncDisposable {
   readonly page: (filter?: PunchFilter, options?: PageOptions) => Promise<Page>
   /** Every punch of a long range, which is read in windows at once. Rejects with a `BackfillError` that names what is not read. */
   readonly backfill: (filter: BackfillFilter, options: BackfillOptions) => AsyncIterable<TimePunch>
-  /** Ends every run and releases what the client holds. A call that runs, or comes later, rejects. */
+  /** Ends every run and releases what the client holds. A call that runs, or comes later, rejects with `ClientClosed`. */
   readonly close: () => Promise<void>
 }
 
@@ -59,16 +66,17 @@ const isScopes = Schema.is(Schema.Array(OAuthScope))
 const credentialsLayer = (
   credentials: Credentials
 ): Layer.Layer<Main, Config.ConfigError, HttpClient.HttpClient | Endpoints> => {
-  const named = ["accessToken", "clientId", "sessionCookie"].filter((key) =>
-    Predicate.isObject(credentials) && Object.hasOwn(credentials, key)
+  const named = (["accessToken", "clientId", "sessionCookie"] as const).filter((key) =>
+    Predicate.isObject(credentials) && credentials[key] !== undefined
   )
   if (named.length !== 1) {
     return Layer.unwrap(
       invalidSetting("credentials", "{ accessToken }, { clientId, clientSecret } or { sessionCookie }")
     )
   }
-  if ("accessToken" in credentials) return Main.layerAccessToken(Redacted.make(credentials.accessToken))
-  if ("sessionCookie" in credentials) return Main.layerSessionCookie(Redacted.make(credentials.sessionCookie))
+  const { accessToken, sessionCookie } = credentials
+  if (accessToken !== undefined) return Main.layerAccessToken(Redacted.make(accessToken))
+  if (sessionCookie !== undefined) return Main.layerSessionCookie(Redacted.make(sessionCookie))
   const { clientId, clientSecret, scopes } = credentials
   return scopes === undefined || isScopes(scopes)
     ? Main.layerOAuth({ clientId, clientSecret: Redacted.make(clientSecret), scopes })
@@ -88,6 +96,9 @@ const knownOptions: { readonly [K in keyof ClientOptions]-?: true } = {
   fetch: true
 }
 
+/** Keeps warnings out of what a program prints. */
+const toStderr = Logger.LogToStderr.context(true)
+
 const versionOf = (version: string | null | undefined) => version === null ? Option.none() : version
 
 const clientLayer = (options: ClientOptions) => {
@@ -106,7 +117,8 @@ const clientLayer = (options: ClientOptions) => {
       requestsPerSecond === undefined
         ? transport
         : RateLimit.layer({ perSecond: requestsPerSecond }).pipe(Layer.provide(transport))
-    )
+    ),
+    Layer.provide(Layer.succeedContext(toStderr))
   )
 }
 
@@ -154,6 +166,11 @@ export const makeClient = (options: ClientOptions): TimePunchesClient => {
   const settings = { ...options }
   orThrow(Effect.fromResult(checkOptions(undefined, options, knownOptions)))
   orThrow(Effect.fromResult(companyOf(settings, {})))
+  const { fetch, pageSize = maxPageSize } = settings
+  if (fetch !== undefined && !Predicate.isFunction(fetch)) {
+    orThrow(Effect.fromResult(invalid(undefined, "fetch", "must be a function")))
+  }
+  orThrow(Effect.fromResult(validateCount(undefined, "pageSize", pageSize, 1, maxPageSize)))
   const scope = Scope.makeUnsafe()
   const { backfill, list, page, pages } = Context.get(
     orThrow(Layer.buildWithScope(clientLayer(settings), scope)),
@@ -161,20 +178,21 @@ export const makeClient = (options: ClientOptions): TimePunchesClient => {
   )
   const closing = new AbortController()
   const close = async (): Promise<void> => {
-    closing.abort(new Error("the client is closed"))
+    closing.abort(new ClientClosed())
     await Effect.runPromise(Scope.close(scope, Exit.void))
   }
 
   const signalOf = ({ signal }: CallOptions) =>
     signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal])
 
-  const iterate = async function*<A, B, E>(
+  const run = async function*<A, B, E>(
     options: CallOptions,
     rows: Result.Result<Stream.Stream<A, E>, InvalidRequest>,
     plain: (value: A) => B
   ): AsyncGenerator<B, void, undefined> {
     const signal = signalOf(options)
-    const iterator = Stream.toAsyncIterable(Stream.unwrap(Effect.fromResult(rows)))[Symbol.asyncIterator]()
+    const iterable = Stream.toAsyncIterableWith(Stream.unwrap(Effect.fromResult(rows)), toStderr)
+    const iterator = iterable[Symbol.asyncIterator]()
     // Ends the request in flight. A run that is ended so looks as if it were whole.
     const end = () => iterator.return?.()
     signal.addEventListener("abort", end, { once: true })
@@ -192,6 +210,11 @@ export const makeClient = (options: ClientOptions): TimePunchesClient => {
       signal.removeEventListener("abort", end)
     }
   }
+
+  /** A generator alone would be empty in a second loop, as if the listing were. */
+  const iterate = <A, B, E>(...call: Parameters<typeof run<A, B, E>>): AsyncIterable<B> => ({
+    [Symbol.asyncIterator]: () => run(...call)
+  })
 
   /** A call with its company, its filter and its start, or the first of them that is refused. */
   const prepared = (filter: PunchFilter | undefined, options: ListOptions) =>
@@ -222,7 +245,7 @@ export const makeClient = (options: ClientOptions): TimePunchesClient => {
         ({ company, cursor, filter, options }) =>
           page(company, filter, { ...options, cursor: Option.getOrElse(cursor, () => "start" as const) })
       )
-      const exit = await Effect.runPromiseExit(call, { signal })
+      const exit = await Effect.runPromiseExitWith(toStderr)(call, { signal })
       if (Exit.isSuccess(exit)) return plainPage(exit.value)
       signal.throwIfAborted()
       throw plainError(Cause.squash(exit.cause))

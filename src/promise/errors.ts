@@ -135,6 +135,16 @@ export class ConfigError extends TimePunchesError {
   override readonly _tag = "ConfigError"
 }
 
+/** The client was closed, before the call or while it ran. Such an error has no `resumeFrom`. */
+export class ClientClosed extends TimePunchesError {
+  override readonly _tag = "ClientClosed"
+
+  constructor() {
+    const advice = "Make a client for the process, and close it when its last call has ended."
+    super({ message: "the client is closed", advice, kind: "request", isRetryable: false })
+  }
+}
+
 /** A backfill failed. Each row was either emitted or lies in `unfinished`. */
 export class BackfillError extends TimePunchesError {
   override readonly _tag = "BackfillError"

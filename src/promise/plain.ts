@@ -5,7 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { getAdvice, isListError, type ListError } from "../ApiError.ts"
+import { getAdvice, InvalidRequest, isListError, type ListError } from "../ApiError.ts"
 import { BackfillError as FailedBackfill } from "../Backfill.ts"
 import { firstIssue } from "../internal/wire/issue.ts"
 import type { Page } from "../Page.ts"
@@ -77,8 +77,34 @@ const fieldsOf = (error: ListError): Errors.ErrorFields => ({
   cause: error
 })
 
+/** What an option is called here, by its name in the main entry. */
+const ownNames: Partial<Record<string, string>> = {
+  company: "companyId",
+  "company.id": "companyId",
+  "company.guid": "companyGuid",
+  perSecond: "requestsPerSecond",
+  version: "apiVersion"
+}
+
+/** What a value must be, where the main entry names one of its types. */
+const ownWords: ReadonlyArray<readonly [RegExp, string]> = [
+  [/^a company is a number.*/, "must be a number"],
+  [/: give \{ id, guid \}.*/, ""],
+  [/\ba DateTime\b/, "a Date"],
+  [/^Expected \w+Id\b.*/, "Expected a number"],
+  [/^Expected (CompanyGuid|BusinessDate)\b.*/, "Expected a text"]
+]
+
+/** A refusal with the names and the types that a caller without Effect gives. */
+const inOwnWords = (error: InvalidRequest) => {
+  const field = ownNames[error.field] ?? error.field
+  const detail = ownWords.reduce((text, [word, own]) => text.replace(word, own), error.detail)
+  return new InvalidRequest({ ...error, field, detail, hasCompany: error.hasCompany && field !== "companyId" })
+}
+
 /** A failure as what the caller catches. An error that this library does not know stays as it is. */
 export const plainError = (error: unknown): unknown => {
+  if (error instanceof InvalidRequest) return new Errors.InvalidRequest(fieldsOf(inOwnWords(error)))
   if (isListError(error)) return new Errors[error._tag](fieldsOf(error))
   if (error instanceof FailedBackfill) {
     const { cause, message, unfinished } = error
@@ -87,8 +113,13 @@ export const plainError = (error: unknown): unknown => {
     return new Errors.BackfillError({ ...fieldsOf(cause), message, unfinished, cause: plainError(cause) })
   }
   if (error instanceof Config.ConfigError) {
+    const { detail, path } = Schema.isSchemaError(error.cause)
+      ? firstIssue(error.cause)
+      : { detail: error.message, path: "" }
+    const name = ownNames[path] ?? path
     return new Errors.ConfigError({
-      message: Schema.isSchemaError(error.cause) ? firstIssue(error.cause).detail : error.message,
+      message: detail.startsWith(`${path} `) ? name + detail.slice(path.length) : detail,
+      path: name,
       advice: "Nothing was sent. Change the option.",
       kind: "request",
       isRetryable: false,

@@ -114,19 +114,8 @@ export interface InstantRange {
   readonly lt?: Date | undefined
 }
 
-/** Which punches to list. The conditions combine with AND; a key that is left out does not filter. */
-export interface PunchFilter {
-  /** Only punches that were clocked in within this window. Not together with `businessDate`. */
-  readonly clockedIn?: InstantRange | undefined
-  /** Only punches that were clocked out within this window. Not together with `businessDate`. */
-  readonly clockedOut?: InstantRange | undefined
-  /** Only punches of these business dates, `YYYY-MM-DD`, both inclusive. Not together with a clock window. */
-  readonly businessDate?: {
-    /** The first date. Default: no first. */
-    readonly first?: string | undefined
-    /** The last date. Default: no last. */
-    readonly last?: string | undefined
-  } | undefined
+/** What to list, except for windows of time. The conditions combine with AND; a key that is left out does not filter. */
+export interface PunchCriteria {
   /** Only punches at this location. */
   readonly locationId?: number | undefined
   /** Only punches of this department. */
@@ -150,6 +139,30 @@ export interface PunchFilter {
   /** Sorts by the first field, then by the next. Default: the order of the service. */
   readonly sortBy?: ReadonlyArray<readonly [keyof TimePunch, "asc" | "desc"]> | undefined
 }
+
+/** None of these keys. */
+type Without<Key extends string> = { readonly [K in Key]?: undefined }
+
+/** Which punches to list: clock windows or business dates, not both. */
+export type PunchFilter =
+  & PunchCriteria
+  & (
+    | Without<"businessDate"> & {
+      /** Only punches that were clocked in within this window. Not together with `businessDate`. */
+      readonly clockedIn?: InstantRange | undefined
+      /** Only punches that were clocked out within this window. Not together with `businessDate`. */
+      readonly clockedOut?: InstantRange | undefined
+    }
+    | Without<"clockedIn" | "clockedOut"> & {
+      /** Only punches of these business dates, `YYYY-MM-DD`, both inclusive. Not together with a clock window. */
+      readonly businessDate?: {
+        /** The first date. Default: no first. */
+        readonly first?: string | undefined
+        /** The last date. Default: no last. */
+        readonly last?: string | undefined
+      } | undefined
+    }
+  )
 
 /** What every call may have. */
 export interface CallOptions {
@@ -183,7 +196,7 @@ export interface PageOptions extends CallOptions {
 
 /** A filter with a closed range of clock-ins: `gte`, and one of `lte` and `lt`. */
 export type BackfillFilter =
-  & Omit<PunchFilter, "clockedIn" | "clockedOut" | "businessDate" | "sortBy" | "localizeSearchTime">
+  & Omit<PunchCriteria, "sortBy" | "localizeSearchTime">
   & {
     /** The range of clock-ins to read. */
     readonly clockedIn: { readonly gte: Date; readonly lte: Date } | { readonly gte: Date; readonly lt: Date }
@@ -201,11 +214,11 @@ export interface BackfillOptions extends CallOptions {
 
 /** One credential of the service. */
 export type Credentials =
-  | {
+  | Without<"clientId" | "sessionCookie"> & {
     /** A long-lived token of one company. */
     readonly accessToken: string
   }
-  | {
+  | Without<"accessToken" | "sessionCookie"> & {
     /** The id of an OAuth client. */
     readonly clientId: string
     /** The secret of the OAuth client. */
@@ -213,7 +226,7 @@ export type Credentials =
     /** Default: the scopes of the client. */
     readonly scopes?: ReadonlyArray<string> | undefined
   }
-  | {
+  | Without<"accessToken" | "clientId"> & {
     /** The session cookie of a person. */
     readonly sessionCookie: string
   }

@@ -248,6 +248,18 @@ describe("time-punches", () => {
       [["help", "lisst"], /^time-punches: lisst is not a command; did you mean list\?\nSee time-punches --help\.\n$/],
       [["help", "fleet", "lst"], /^time-punches fleet: lst is not a command; did you mean list\?\n/],
       [["help", "list", "extra"], /^time-punches list: extra is not a command\n/],
+      [["feed"], /^time-punches: feed is not a command; did you mean copy feed\?\n/],
+      [["close"], /^time-punches: close is not a command; did you mean payroll close\?\n/],
+      [["help", "status"], /^time-punches: status is not a command; did you mean copy status or fleet status\?\n/],
+      [
+        ["copy", "list"],
+        /^time-punches copy: list is not a command; did you mean list or payroll list or fleet list\?\n/
+      ],
+      [["list", "--format", "jsonl"], /; did you mean ndjson\?/],
+      [
+        ["summary", "--by", "user", "--by", "day"],
+        /^time-punches summary: --by is given twice or more: give it once\n/
+      ],
       [["version", "extra"], /extra/],
       [["list", "extra"], /extra/],
       [["--limit", "3", "list"], /^time-punches: --limit goes after the command, as in time-punches list --limit\nSee/],

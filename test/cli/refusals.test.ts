@@ -176,6 +176,34 @@ describe("[M12] a message", () => {
         assert.include(wrong.stderr, "now, or an RFC 3339 instant with a zone")
       })))
 
+  it.effect("names the punches that --as-of counts for more than 16 hours", () =>
+    inFolder(
+      [1, 2, 3, 4, 5, 6, 7].map((id) =>
+        stored({ id, user_id: 500 + id, clocked_in: `2026-03-0${id < 3 ? "3T00" : "2T14"}:00:00Z`, clocked_out: null })
+      ),
+      () =>
+        Effect.gen(function*() {
+          const asOf = (at: string) => cli(["summary", "--as-of", at, "--json", ...week])
+          const none = yield* asOf("2026-03-03T06:00:00Z")
+          const some = yield* asOf("2026-03-03T06:00:01Z")
+          const all = yield* asOf("2026-04-01T00:00:00Z")
+          const month = ["--month", "2026-03", "--zone", "America/New_York"]
+          const report = (...flags: ReadonlyArray<string>) =>
+            cli(["report", ...month, "--as-of", "2026-03-03T06:00:01Z", ...flags])
+          const page = yield* report()
+          const longer = yield* report("--max-shift", "17h")
+          const found =
+            "is a clock-out missing? 3 of user 503, 4 of user 504, 5 of user 505, 6 of user 506, 7 of user 507\n"
+
+          assert.strictEqual(none.stderr, "")
+          assert.strictEqual(some.stderr, `--as-of counts 5 open punches for more than 16h: ${found}`)
+          assert.include(all.stderr, "7 open punches for more than 16h")
+          assert.match(all.stderr, /missing\? 1 of user 501, .*5 of user 505, …\n$/)
+          assert.strictEqual(page.stderr, some.stderr)
+          assert.strictEqual(longer.stderr, "")
+        })
+    ))
+
   it.effect("names --as-of only if a punch is open", () =>
     inFolder([stored({ id: 1, clocked_out: "2026-03-02T08:00:00Z" })], () =>
       Effect.gen(function*() {

@@ -7,6 +7,6 @@ for (const [at, database] of databases().entries()) {
   itComparesCloses(
     database,
     "test/close/randomCloses.test.ts",
-    () => within("15 seconds", seedsFrom(29_300 + 100 * at, 8 - 4 * at))
+    () => within("15 seconds", seedsFrom(29_300 + 100 * at, 4 - 2 * at))
   )
 }

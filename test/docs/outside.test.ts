@@ -38,7 +38,7 @@ describe("docs/examples/promises.ts", () => {
       assert.deepStrictEqual([...found], working.map(({ user_id }) => [Number(user_id), now]))
       assert.lengthOf(written, punches.filter(({ deleted }) => deleted !== true).length + 1)
       assert.strictEqual(JSON.parse(written[0] ?? "").companyId, defaultCompany.id)
-      assert.strictEqual(closed, "Error: the client is closed")
+      assert.strictEqual(closed, "ClientClosed: the client is closed")
     }).pipe(Effect.provide(served({ punches: [...punches, ...working] }))))
 })
 

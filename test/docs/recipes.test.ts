@@ -282,7 +282,7 @@ describe("the recipes", () => {
           Duration.toHours(overToday),
           incomplete
         ]),
-        [[41, 1, 0], [6, 0, 1]]
+        [[41, 1, 0], [6, 0, 1], [0, 0, 1]]
       )
       assert.deepStrictEqual((yield* nearForty(company)).map(({ userId }) => Number(userId)), [1])
     }).pipe(Effect.provide(layerTest({
@@ -297,7 +297,9 @@ describe("the recipes", () => {
         ),
         punch({ id: 13, userId: 1, clockedIn: "2026-03-13T13:00:00Z", clockedOut: null }),
         punch({ id: 14, userId: 2, clockedIn: "2026-03-13T16:00:00Z", clockedOut: null }),
-        punch({ id: 15, userId: 2, clockedIn: "2026-03-12T16:00:00Z", clockedOut: "2026-03-12T15:00:00Z" })
+        punch({ id: 15, userId: 2, clockedIn: "2026-03-12T16:00:00Z", clockedOut: "2026-03-12T15:00:00Z" }),
+        // A clock-out that was forgotten on Monday is not 105 hours.
+        punch({ id: 16, userId: 3, clockedIn: "2026-03-09T13:00:00Z", clockedOut: null })
       ]
     }))))
 })

@@ -1,10 +1,10 @@
 /** What a collector receives from a run: nested spans, metrics, logs, and nothing private. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Metric } from "effect"
 import { SqlClient } from "effect/sql"
 import { app } from "../../docs/examples/app.ts"
 import { loopback } from "../../docs/examples/loopback.ts"
-import { main, telemetry, withoutSql } from "../../docs/examples/telemetry.ts"
+import { logsToStderr, main, telemetry, withoutSql } from "../../docs/examples/telemetry.ts"
 import { Endpoints } from "../../src/index.ts"
 import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { defaultCompany, defaultOAuthClient, FakeService, Fault, generatePunches } from "../../src/testing/index.ts"
@@ -60,6 +60,23 @@ describe("docs/examples/telemetry.ts", () => {
 
       const logs = objectsWith(exports.filter(({ path }) => path === "/v1/logs"), "severityText", "body")
       assert.include(JSON.stringify(logs), "300 punches")
+    }).pipe(Effect.provide(served)), 10_000)
+
+  it.live("writes the logs to standard error on request, of a page and of a token", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      yield* service.inject(Fault.retryAfter("1"), { target: "token", times: 1 })
+      yield* service.inject(Fault.retryAfter("1"), { target: "page", times: 1 })
+      const [out, error] = [vi.spyOn(console, "log"), vi.spyOn(console, "error").mockImplementation(() => {})]
+      const lines = yield* Effect.provide(main, Layer.provideMerge(app, logsToStderr)).pipe(
+        Effect.map(() => [out, error].map(({ mock }) => mock.calls.map((words) => words.join(" ")))),
+        Effect.ensuring(Effect.sync(() => [out, error].forEach((spy) => spy.mockRestore())))
+      )
+
+      assert.deepStrictEqual(
+        lines.map((each) => each.map((line) => /(token|page) failed|300 punches/.exec(line)?.[0])),
+        [[], ["token failed", "page failed", "300 punches"]]
+      )
     }).pipe(Effect.provide(served)), 10_000)
 
   it.live("exports the statements of SQLite, and leaves them out on request", () =>

@@ -273,6 +273,17 @@ describe("outcomeOf", () => {
     assert.strictEqual("failure" in outcome ? outcome.failure.tag : "", tag)
   })
 
+  it("says of a company without a guid how it gets one", () => {
+    const outcome = outcomeOf(
+      new Errors.InvalidRequest({ companyId: CompanyId.make(7), field: "company.guid", detail: "x" })
+    )
+
+    assert.deepInclude("failure" in outcome ? outcome.failure : {}, {
+      tag: "InvalidRequest",
+      text: "no guid, which an OAuth client must send: add the company again as 7=GUID, then resume it"
+    })
+  })
+
   it.each([
     new Errors.RateLimited({ retryAfter: Option.some(Duration.seconds(7)) }),
     new Errors.ServerError({ retryAfter: Option.some(Duration.seconds(7)) }),

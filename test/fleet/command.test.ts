@@ -59,7 +59,11 @@ describe("time-punches fleet", () => {
       const listed = yield* fleet("list")
       const json: unknown = JSON.parse((yield* fleet("list --json")).stdout)
 
+      const again = yield* fleet("add 4021 4022")
+
       assert.deepStrictEqual([added.code, added.stdout], [0, "2 companies added, 0 changed\n"])
+      assert.match(added.stderr, /^fleet run blocks a company without a guid: time-punches .*fleet add 4022=GUID$/m)
+      assert.notInclude(again.stderr, "guid")
       assert.deepStrictEqual(linesOf(listed.stdout).map((line) => line.split(/ {2,}/).slice(0, 4)), [
         ["company", "state", "phase", "every"],
         ["4021", "active", "first", "5m"],

@@ -10,11 +10,15 @@ import * as PeriodCheck from "../../src/payroll/PeriodCheck.ts"
 import * as WorkedTime from "../../src/payroll/WorkedTime.ts"
 import * as Report from "../../src/report/report.ts"
 import { at, shift } from "../support/arbitraryPunch.ts"
+import { untyped as passed } from "../support/untyped.ts"
 
 const zone = DateTime.zoneMakeNamedUnsafe("America/New_York")
 const [monday, sunday] = [BusinessDate.make("2026-03-02"), BusinessDate.make("2026-03-08")]
 const punches = Stream.make(shift("2026-03-02T14:00:00Z", 9))
 const period = (dayRule: Period.DayRule) => Period.localDays(dayRule, monday, sunday)
+
+/** A text as a date, as untyped code passes it. */
+const castDate: (text: string) => BusinessDate = passed
 
 /** Options as untyped code passes them. */
 const untyped = <A>(options: A, changes: Readonly<Record<string, unknown>>): A => ({ ...options, ...changes })
@@ -133,6 +137,16 @@ describe("An option of payroll", () => {
       [() => Period.byLocation(night, period), start],
       [() => Period.dayRules(new Map([[LocationId.make(1), night]])), start],
       [() => Period.localDays(zone, sunday, monday), "last: must be the first date or a later one"],
+      [() => Period.localDays(zone, castDate("2026-02-30"), sunday), `first: ${date}`],
+      [() => Period.localDays(zone, monday, castDate("2026-3-8")), `last: ${date}`],
+      [() => Period.week(zone, castDate("2026-02-30")), `date: ${date}`],
+      [() => Period.firstDateOfWeek(castDate("junk")), `date: ${date}`],
+      [() => Period.month(zone, castDate("2026-02-30")), `date: ${date}`],
+      [() => Period.addDays(castDate("2026-02-30"), 1), `date: ${date}`],
+      [
+        () => Period.payPeriod(PayCalendar.make({ kind: "days", days: 7, anchor: monday }), castDate("2026-02-30")),
+        `date: ${date}`
+      ],
       [
         () => Period.week(zone, monday, untyped({}, { firstday: "sunday" })),
         "firstday: is not an option; did you mean firstDay?"
@@ -153,6 +167,7 @@ describe("An option of payroll", () => {
     for (const [call, text] of calls) assert.strictEqual(refusedBy(call), text)
   })
 
+  const date = "must be a date of the calendar, such as 2026-03-02"
   const downMeant = "must be one of \"halfUp\", \"halfEven\", \"down\", \"up\"; did you mean down?"
 
   it("of another function is not read by one of a single punch", () => {

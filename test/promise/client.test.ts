@@ -1,7 +1,8 @@
 /** The client without Effect, against the fake service behind a socket. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { DateTime, Effect, Fiber, Layer, Option, Redacted, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
+import { Readable } from "node:stream"
 import { loopback } from "../../docs/examples/loopback.ts"
 import {
   CompanyId,
@@ -95,7 +96,8 @@ describe("makeClient", () => {
       assert.instanceOf(wrong, Client.TokenError)
       assert.strictEqual(wrong.reason, "InvalidClient")
       assert.instanceOf(unnamed, Client.InvalidRequest)
-      assert.strictEqual(unnamed.path, "company.guid")
+      assert.strictEqual(unnamed.path, "companyGuid")
+      assert.match(unnamed.message, /^invalid companyGuid: is required for an OAuth client \[company \d+\]$/)
     }).pipe(Effect.provide(live)))
 
   it.live("sends what the main entry sends", () =>
@@ -157,6 +159,82 @@ describe("makeClient", () => {
       assert.strictEqual(error?.pagesCompleted, 1)
       assert.isTrue(error?.isRetryable)
       assert.deepStrictEqual(sorted(found), ids)
+    }).pipe(Effect.provide(live)))
+
+  it.live("begins a run with each loop over a value: after an error, after a break, and for two loops at once", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const found = yield* withClient(async (client) => {
+        const rows = client.list()
+        await Effect.runPromise(service.inject(Fault.status(503), { requests: [3] }))
+        const failed = await failure(read(rows))
+        await Effect.runPromise(service.clearFaults)
+        for await (const _ of rows) break
+        const lists = [await read(rows), ...await Promise.all([read(rows), read(rows)])]
+        const pages = client.pages()
+        for await (const _ of pages) break
+        const filled = client.backfill({ clockedIn: range }, { concurrency: 3 })
+        await read(filled)
+        return {
+          failed,
+          all: [
+            ...lists,
+            (await Readable.from(pages).toArray()).flatMap(({ items }: Client.Page) => items.map(({ id }) => id)),
+            await read(filled),
+            (await Readable.from(rows).toArray()).map(({ id }: TimePunch) => id)
+          ].map(sorted)
+        }
+      }, { attempts: 1 })
+      yield* reach(0)
+
+      assert.instanceOf(found.failed, Client.ServiceUnavailable)
+      assert.lengthOf(found.all, 6)
+      for (const each of found.all) assert.deepStrictEqual(each, ids)
+    }).pipe(Effect.provide(live)))
+
+  it.live("gives each loop over a value its own deadline, and its signal's reason", () =>
+    Effect.gen(function*() {
+      const found = yield* withClient(async (client) => {
+        const controller = new AbortController()
+        const rows = client.list({}, { deadline: 2000, signal: controller.signal })
+        const first = await read(rows)
+        await new Promise((resolve) => setTimeout(resolve, 2050))
+        const second = await read(rows)
+        controller.abort(new Error("enough"))
+        return [first.length, second.length, String(await failure(read(rows)))]
+      })
+
+      assert.deepStrictEqual(found, [ids.length, ids.length, "Error: enough"])
+    }).pipe(Effect.provide(live)))
+
+  it.live("logs a retry to standard error, of a listing, a page, a backfill and a token", () =>
+    Effect.gen(function*() {
+      const service = yield* FakeService
+      const { clientId, clientSecret } = defaultOAuthClient
+      const logged = yield* withClient(async (client) => {
+        const [out, error] = [vi.spyOn(console, "log"), vi.spyOn(console, "error").mockImplementation(() => {})]
+        try {
+          for (
+            const [target, call] of [
+              ["token", () => read(client.list())],
+              ["page", () => read(client.list())],
+              ["page", () => client.page()],
+              ["page", () => read(client.backfill({ clockedIn: range }, { concurrency: 2 }))]
+            ] as const
+          ) {
+            await Effect.runPromise(service.inject(Fault.retryAfter("1"), { target, times: 1 }))
+            await call()
+          }
+          return [out.mock.calls.length, error.mock.calls.map((words) => words.join(" "))] as const
+        } finally {
+          out.mockRestore()
+          error.mockRestore()
+        }
+      }, { companyGuid: defaultCompany.guid, credentials: { clientId, clientSecret } })
+
+      assert.strictEqual(logged[0], 0)
+      assert.lengthOf(logged[1], 4)
+      for (const line of logged[1]) assert.match(line, /WARN.*(token|page) failed \(429\), next attempt in 1s/)
     }).pipe(Effect.provide(live)))
 
   it.live("continues a backfill from what it left unfinished", () =>
@@ -268,7 +346,8 @@ describe("makeClient", () => {
       })
       yield* reach(0)
 
-      assert.deepStrictEqual(found.map(String), Array.from({ length: 4 }, () => "Error: the client is closed"))
+      assert.deepStrictEqual(found.map(String), Array.from({ length: 4 }, () => "ClientClosed: the client is closed"))
+      for (const error of found) assert.isTrue(error instanceof Client.TimePunchesError)
     }).pipe(Effect.provide(live)))
 
   it.live("keeps a limit of requests a second", () =>
@@ -300,9 +379,12 @@ const thrown = (call: () => unknown) => {
 describe("an option that cannot be used", () => {
   it.each<[string, object, string]>([
     ["an address", { baseUrl: "ftp://x" }, "ConfigError: baseUrl must be an https URL (http is for loopback only)"],
-    ["a company", { companyId: -1 }, "InvalidRequest: invalid company.id: Expected a value greater than 0"],
-    ["a guid", { companyGuid: "x" }, "InvalidRequest: invalid company.guid"],
-    ["a version", { apiVersion: "2026-2-1" }, "ConfigError: version must be a real date as YYYY-MM-DD"],
+    ["a company", { companyId: -1 }, "InvalidRequest: invalid companyId: Expected a value greater than 0"],
+    ["a text as company", { companyId: "4021" }, "InvalidRequest: invalid companyId: must be a number"],
+    ["a guid", { companyGuid: "x" }, "InvalidRequest: invalid companyGuid"],
+    ["a page size", { pageSize: 500 }, "InvalidRequest: invalid pageSize: must be a whole number from 1 to 200"],
+    ["a transport", { fetch: "fetch" }, "InvalidRequest: invalid fetch: must be a function"],
+    ["a version", { apiVersion: "2026-2-1" }, "ConfigError: apiVersion must be a real date as YYYY-MM-DD"],
     ["no credential", { credentials: {} }, "ConfigError: credentials must be"],
     ["no object as credential", { credentials: null }, "ConfigError: credentials must be"],
     [
@@ -311,13 +393,15 @@ describe("an option that cannot be used", () => {
       "ConfigError: credentials must be"
     ],
     ["a token", { credentials: { accessToken: "a b" } }, "ConfigError: accessToken"],
+    ["a token that is not set", { credentials: { accessToken: undefined } }, "ConfigError: credentials must be"],
+    ["a secret that is not set", { credentials: { clientId: "c" } }, "ConfigError: clientSecret must be"],
     [
       "scopes",
       { credentials: { clientId: "c", clientSecret: "secret", scopes: ["all"] } },
       "ConfigError: scopes must be"
     ],
     ["attempts", { attempts: 0 }, "ConfigError: attempts must be a whole number from 1 on"],
-    ["a limit", { requestsPerSecond: 0 }, "ConfigError: perSecond must be a whole number from 1 on"],
+    ["a limit", { requestsPerSecond: 0 }, "ConfigError: requestsPerSecond must be a whole number from 1 on"],
     [
       "a name that is none",
       { pagesize: 3 },
@@ -331,9 +415,10 @@ describe("an option that cannot be used", () => {
     assert.isFalse(error.isRetryable)
   })
 
-  it.each<[string, object, object, string]>([
-    ["an invalid date", { clockedIn: { gte: new Date("x") } }, {}, "clockedIn.gte"],
-    ["a text in place of a date", { modifiedSince: "2026-01-01" }, {}, "modifiedSince"],
+  it.each<[string, object, object, string, string?]>([
+    ["an invalid date", { clockedIn: { gte: new Date("x") } }, {}, "clockedIn.gte", "Expected a Date"],
+    ["a text in place of a date", { modifiedSince: "2026-01-01" }, {}, "modifiedSince", "Expected a Date"],
+    ["a text in place of an id", { userId: "7" }, {}, "userId", "Expected a number"],
     ["a key that is none", { clockedin: {} }, {}, "clockedin"],
     ["a key of a window that is none", { clockedIn: { from: new Date() } }, {}, "clockedIn.from"],
     ["two kinds of window", { clockedIn: range, businessDate: { first: "2026-01-01" } }, {}, "businessDate"],
@@ -341,8 +426,8 @@ describe("an option that cannot be used", () => {
     ["a page size", {}, { pageSize: 201 }, "pageSize"],
     ["an option that is none", {}, { pagesize: 3 }, "pagesize"],
     ["a cursor", {}, { cursor: "" }, "cursor"],
-    ["a company", {}, { companyId: 1.5 }, "company.id"]
-  ])("of a call is refused before anything is sent: %s", async (_, filter, change, path) => {
+    ["a company", {}, { companyId: 1.5 }, "companyId"]
+  ])("of a call is refused before anything is sent: %s", async (_, filter, change, path, detail) => {
     const refused = () => Promise.reject(new Error("nothing may be sent"))
     await using client = makeClient({ ...options, fetch: refused })
     const errors = await Promise.all([
@@ -354,6 +439,7 @@ describe("an option that cannot be used", () => {
     for (const error of path === "filter" ? errors.slice(0, 2) : errors) {
       assert.instanceOf(error, Client.InvalidRequest)
       assert.strictEqual(error.path, path)
+      if (detail !== undefined) assert.strictEqual(error.detail, detail)
     }
   })
 })
@@ -370,6 +456,26 @@ describe("plain values", () => {
     assert.instanceOf(plain.clockedIn, Date)
     assert.isFalse(values.some((value) => Option.isOption(value) || DateTime.isDateTime(value)))
     assert.deepStrictEqual(JSON.parse(JSON.stringify(plain)).clockedIn, DateTime.formatIso(sample.clockedIn))
+  })
+
+  it("have types that refuse what a call refuses", () => {
+    const filters: ReadonlyArray<Client.PunchFilter> = [
+      { clockedIn: range },
+      { businessDate: { first: "2026-03-02" } },
+      // @ts-expect-error business dates switch clock windows off
+      { clockedIn: range, businessDate: { first: "2026-03-02" } },
+      // @ts-expect-error also that of the clock-outs
+      { clockedOut: range, businessDate: { first: "2026-03-02" } }
+    ]
+    const credentials: ReadonlyArray<Client.Credentials> = [
+      { sessionCookie: "cookie" },
+      // @ts-expect-error two kinds of credentials
+      { accessToken: "token", clientId: "client", clientSecret: "secret" },
+      // @ts-expect-error two kinds of credentials
+      { accessToken: "token", sessionCookie: "cookie" }
+    ]
+
+    assert.lengthOf([...filters, ...credentials], 7)
   })
 
   it("have types with the keys of the main entry", () => {

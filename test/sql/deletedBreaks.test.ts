@@ -1,6 +1,7 @@
 /** Deleted breaks in a copy: the texts of rows, events, and sums against the rows of the wire. */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Option, Schema, Stream } from "effect"
+import * as Fs from "node:fs"
 import { CompanyId, TimePunch } from "../../src/index.ts"
 import { PunchCopy } from "../../src/sql/index.ts"
 import { prng } from "../../src/testing/base/prng.ts"
@@ -79,5 +80,18 @@ describe.each(databases())("deleted breaks in a copy, in $name", (database) => {
         breaks.map(({ id }) => Number(id)),
         present.flatMap((row) => (row.breaks ?? []).filter(({ deleted }) => deleted !== true).map(({ id }) => id))
       )
+      const page = Fs.readFileSync(new URL("../../docs/12-a-copy-in-your-database.md", import.meta.url), "utf8")
+      const names = Object.keys((yield* query(`SELECT * FROM time_punches_breaks LIMIT 1`))[0] ?? {})
+      const listed = /The columns of the view: ([^.]+)\./.exec(page)?.[1] ?? ""
+      assert.deepStrictEqual([...listed.matchAll(/`(\w+)`/g)].map(([, name]) => name), names)
+      if (database.dialect !== "sqlite") return
+      const [, text = ""] = /```sql\n([^`]*julianday[^`]*)```/.exec(page) ?? []
+      const [count] = yield* query(text.replaceAll("4021", `${company}`))
+      const long = present.flatMap((row) => row.breaks ?? []).filter((rest) =>
+        rest.deleted !== true && !rest.paid && rest.out !== null &&
+        Date.parse(rest.out) - Date.parse(rest.in) > 30 * 60_000
+      )
+      assert.isNotEmpty(long)
+      assert.strictEqual(Number(count?.["breaks"]), long.length)
     }))
 })

@@ -7,6 +7,6 @@ describe("Sync under random faults", () => {
   it.each(sqliteCases)(
     "keeps the copy in SQLite equal to the source, %d pages in a transaction",
     { timeout: 300_000 },
-    (pages, history) => inSqlite(within("40 seconds", seedsFrom(pages * 1_000_000, 150)), pages, history)
+    (pages, history) => inSqlite(within("40 seconds", seedsFrom(pages * 1_000_000, 75)), pages, history)
   )
 })

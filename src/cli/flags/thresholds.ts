@@ -8,7 +8,10 @@ import * as Option from "effect/Option"
 import { isWritable } from "../../internal/wire/instant.ts"
 import type * as Labor from "../../payroll/Labor.ts"
 import { Rounding } from "../../payroll/Rounding.ts"
+import type { TimePunch } from "../../TimePunch.ts"
 import { type CommandFailure, usage } from "../failure.ts"
+import { counted } from "../print/format.ts"
+import { printWarning } from "../print/messages.ts"
 import type { LocalPeriod } from "./period.ts"
 import { choice, instantOrNow, readInterval, readWhole, text, units } from "./values.ts"
 
@@ -80,7 +83,10 @@ export const givenThresholds = (
     : Effect.succeed(given)
 }
 
-export const asOf = instantOrNow("as-of", "Count open punches up to this instant; without it their time is not counted")
+export const asOf = instantOrNow(
+  "as-of",
+  "Count open punches up to this instant, for the current day alone; without it their time is not counted"
+)
 
 /** How cost is rounded; none if not given. */
 export const optionalRounding = choice(
@@ -95,6 +101,30 @@ export const orHalfUp = Option.getOrElse(() => "halfUp" as const)
 export const rounding = Flag.map(optionalRounding, orHalfUp)
 
 export const defaultMaxShift = Duration.hours(16)
+
+/** The open punches that `--as-of` counts for longer than a shift lasts, and a warning of them: nothing in the sums shows it. */
+export const makeForgotten = (asOf: DateTime.Utc | undefined, maxShift = defaultMaxShift) => {
+  const found: Array<TimePunch> = []
+  return {
+    add: (punches: ReadonlyArray<TimePunch>): void => {
+      const isForgotten = ({ clockedIn, clockedOut }: TimePunch) =>
+        asOf !== undefined && Option.isNone(clockedOut) &&
+        Duration.isGreaterThan(DateTime.distance(clockedIn, asOf), maxShift)
+      found.push(...punches.filter(isForgotten))
+    },
+    warn: Effect.suspend(() => {
+      if (found.length === 0) return Effect.void
+      // The same ones in whatever order a service or a copy lists them.
+      const first = found.toSorted((a, b) => a.id - b.id).slice(0, 5).map(({ id, userId }) => `${id} of user ${userId}`)
+      return printWarning(
+        `--as-of counts ${counted(found.length, "open punch", "open punches")} for more than ${
+          Duration.format(maxShift)
+        }: ` +
+          `is a clock-out missing? ${first.join(", ")}${found.length > 5 ? ", …" : ""}`
+      )
+    })
+  }
+}
 
 export const maxShift = text(
   "max-shift",

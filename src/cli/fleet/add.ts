@@ -7,6 +7,7 @@ import { readCompany } from "../flags/connection.ts"
 import { isJson, jsonFlags } from "../flags/form.ts"
 import { interval } from "../flags/values.ts"
 import { counted, formatNumber } from "../print/format.ts"
+import { printWarning } from "../print/messages.ts"
 import { printDone } from "../print/output.ts"
 import { makeVerb } from "../verb.ts"
 import { companiesOfInput, withNewFleet } from "./operate.ts"
@@ -34,6 +35,11 @@ export const verb = makeVerb(
     const every = Option.getOrUndefined(input.every)
     const companies = given.map(({ guid, id }) => ({ id, guid, every }))
     const { added, changed } = yield* withNewFleet(input, (fleet) => fleet.add(companies))
+    // A company that was known keeps its guid.
+    const bare = companies.find(({ guid, id }) => guid === undefined && added.includes(id))
+    if (bare !== undefined) {
+      yield* printWarning(`fleet run blocks a company without a guid: time-punches fleet add ${bare.id}=GUID`)
+    }
     yield* printDone(
       `${counted(added.length, "company", "companies")} added, ${formatNumber(changed.length)} changed`,
       json ? JSON.stringify({ added, changed }) : undefined

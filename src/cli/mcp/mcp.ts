@@ -160,7 +160,9 @@ const summing = {
   seventhDay: described(
     "How many hours of the last day of a week of seven worked days are over, such as 8h; more are double, none regular"
   ),
-  asOf: described("Count open punches up to this instant, such as 2026-03-09T15:00:00Z, or now")
+  asOf: described(
+    "Count open punches up to this instant, such as 2026-03-09T15:00:00Z, or now: for the current day alone"
+  )
 }
 
 /** The age of the copy, in every answer. */

@@ -33,7 +33,7 @@ import {
   textOfDates
 } from "../flags/period.ts"
 import { orDefault } from "../flags/settings.ts"
-import { asOf, optionalRounding, orHalfUp } from "../flags/thresholds.ts"
+import { asOf, makeForgotten, optionalRounding, orHalfUp } from "../flags/thresholds.ts"
 import { instant, whole } from "../flags/values.ts"
 import { readZones } from "../flags/zones.ts"
 import { printError, printHint } from "../print/messages.ts"
@@ -121,6 +121,7 @@ const printDiff = Effect.fnUntraced(function*(input: DiffInput) {
   const shownOn = yield* screen
   let since = Option.none<DateTime.DateTime>()
   let count = 0
+  const forgotten = makeForgotten(period?.asOf)
 
   const texts = Effect.fnUntraced(function*(status: CopyStatus) {
     if (period !== undefined) yield* refuseFuture(company, period.comparison.since)
@@ -131,6 +132,9 @@ const printDiff = Effect.fnUntraced(function*(input: DiffInput) {
       Stream.catchTag("SqlError", (error) => Stream.fail(failedWith(company, "the history cannot be read")(error))),
       Stream.mapArray((changes) => {
         count += changes.length
+        forgotten.add(
+          changes.flatMap(({ after, kind }) => kind === "deleted" || kind === "movedOut" ? [] : Option.toArray(after))
+        )
         return changes
       })
     )
@@ -147,6 +151,7 @@ const printDiff = Effect.fnUntraced(function*(input: DiffInput) {
 
   const write = format === "csv" ? printCells : print
   yield* write(withCopy(company, target, texts, input.maxAge))
+  yield* forgotten.warn
   if (count === 0 && Option.isSome(since)) {
     yield* printError(`nothing has changed since ${DateTime.formatIso(since.value)}`)
   }

@@ -24,6 +24,7 @@ import {
   asOf,
   defaultMaxShift,
   givenThresholds,
+  makeForgotten,
   maxShift,
   optionalRounding,
   orHalfUp,
@@ -113,6 +114,7 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   const disputed = knowsDisputes ? yield* disputedIn(periods.queryWindow, selected, list) : undefined
   const select = selects(selected)
   let matching = 0
+  const forgotten = makeForgotten(Option.getOrUndefined(flags.asOf), maxShift)
   const options: Report.ReportOptions<MissingDayRule> = {
     dayRule,
     period,
@@ -132,13 +134,14 @@ const periodPage = Effect.fnUntraced(function*(input: ReportInput) {
   const filter = widerFilter(Report.queryWindow(options), selected, flags.clockedIn)
   const punches = list(filter).pipe(Stream.mapArray((punches) => {
     // A punch of a location without a zone is not counted: it fails the report.
-    matching += punches.filter((punch) =>
-      select(punch) && Result.getOrElse(periods.contains(punch), () => false)
-    ).length
+    const matched = punches.filter((punch) => select(punch) && Result.getOrElse(periods.contains(punch), () => false))
+    matching += matched.length
+    forgotten.add(matched)
     return punches
   }))
   const page = yield* Report.toHtml(punches, options)
   if (matching === 0) yield* printError("no punch matches")
+  yield* forgotten.warn
   return page
 })
 

@@ -17,7 +17,7 @@ import { csvFlags, formatFlags } from "../flags/form.ts"
 import { namesFlag } from "../flags/names.ts"
 import { intoOutput, outputFlags } from "../flags/output.ts"
 import { keptOf, type LocalPeriod, periodFlags, resolvePeriod } from "../flags/period.ts"
-import { asOf, givenThresholds, rounding, thresholdFlags } from "../flags/thresholds.ts"
+import { asOf, givenThresholds, makeForgotten, rounding, thresholdFlags } from "../flags/thresholds.ts"
 import { countedPunches } from "../print/format.ts"
 import { printError, printWarning } from "../print/messages.ts"
 import { printCells, printLines, printText, screen } from "../print/output.ts"
@@ -88,12 +88,15 @@ const summarize = Effect.fnUntraced(
     const filter = yield* toFilter({ ...flags, clockedIn: readWindow(flags.clockedIn, limits) })
     const { format, names, read, style } = yield* open(flags, forms, openSource(flags))
     const { idOf, keysOf } = makeGrouper(flags.by, flags.dayRuleOf, Option.getOrUndefined(flags.weekStarts))
+    const options = { rounding: flags.rounding, asOf: Option.getOrUndefined(flags.asOf) }
+    const forgotten = makeForgotten(options.asOf)
     const { classes, groups, openPunches } = yield* sumsOf(
       read(filter),
       flags,
       idOf,
-      { rounding: flags.rounding, asOf: Option.getOrUndefined(flags.asOf) },
-      limits
+      options,
+      limits,
+      forgotten.add
     )
     const classesOfKeys = Array.from(classes, ([id, each]) => [keysOf(id), each] as const)
     const added = { names, overThreshold: thresholdColumns(thresholds, classesOfKeys) }
@@ -106,11 +109,14 @@ const summarize = Effect.fnUntraced(
       const flag = Option.isSome(flags.weeklyThreshold) ? "--weekly-threshold" : "--seventh-day"
       yield* printWarning(`${flag}: a week that the listed punches cover in part counts with that part`)
     }
+    yield* forgotten.warn
     const incomplete = groups.reduce((sum, [, totals]) => sum + totals.incomplete, 0)
     if (incomplete > 0) {
       yield* printWarning(
         `The time of ${countedPunches(incomplete)} is unknown and not in the sums` +
-          (openPunches > 0 && Option.isNone(flags.asOf) ? "; --as-of counts open ones up to an instant." : ".")
+          (openPunches > 0 && Option.isNone(flags.asOf)
+            ? "; --as-of counts open ones up to an instant, for the current day alone."
+            : ".")
       )
     }
   },
@@ -144,7 +150,8 @@ const sumsOf = Effect.fnUntraced(function*<E, R>(
   period: LocalPeriod,
   idOf: (punch: TimePunch) => Key,
   options: Labor.LaborOptions,
-  limits: Option.Option<Labor.HoursOverThresholdOptions<MissingDayRule>>
+  limits: Option.Option<Labor.HoursOverThresholdOptions<MissingDayRule>>,
+  onKept: (punches: ReadonlyArray<TimePunch>) => void
 ): Effect.fn.Return<SummarySums, E | Labor.SumOverflow | MissingDayRule, R> {
   const groups = Labor.makeRollup(idOf, options)
   const hours = Option.map(limits, (limits) => Labor.makeClassesBy({ ...limits, ...options }, idOf))
@@ -153,6 +160,7 @@ const sumsOf = Effect.fnUntraced(function*<E, R>(
     Effect.fromResult(Result.gen(function*() {
       const kept = yield* keptOf(punches, period)
       openPunches += kept.filter(({ clockedOut }) => Option.isNone(clockedOut)).length
+      onKept(kept)
       yield* addAll<Labor.SumOverflow>(groups, kept)
       if (Option.isSome(hours)) yield* addAll<Labor.SumOverflow | MissingDayRule>(hours.value, punches)
     })))

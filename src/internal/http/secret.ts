@@ -5,6 +5,7 @@
 import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import type { HttpClientRequest } from "effect/http/HttpClientRequest"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { refusedSetting } from "../setting/setting.ts"
 
@@ -40,7 +41,8 @@ const mistakeIn = (value: string): string | undefined => mistakes.find(([form]) 
 /** Whether a secret can be sent unchanged in this form, and is none of the usual mistakes. */
 export const isSendable = (form: keyof typeof forms, secret: Redacted.Redacted): boolean => {
   const value = Redacted.value(secret)
-  return value.length >= minLength && value.length <= maxLength && forms[form].test(value) &&
+  return Predicate.isString(value) && value.length >= minLength && value.length <= maxLength &&
+    forms[form].test(value) &&
     mistakeIn(value) === undefined
 }
 

@@ -57,8 +57,12 @@ export const unknownKey = (key: string, known: ReadonlyArray<string>, what = "an
 /** The names that a key means, as `; did you mean north?`; empty if none is near. */
 export const meantName = (key: string, known: ReadonlyArray<string>): string => didYouMean(nearest(key, known))
 
-const didYouMean = (near: ReadonlyArray<string>): string =>
+/** These names as a question; empty without any. */
+export const didYouMean = (near: ReadonlyArray<string>): string =>
   near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`
+
+/** Other names of words, which are spelt unlike them. */
+const others: Partial<Record<string, string>> = { jsonl: "ndjson", jsonlines: "ndjson", ldjson: "ndjson" }
 
 /**
  * The word of `expected` that a value means, as `; did you mean sunday?`; empty if none is near. `expected` begins with the
@@ -67,6 +71,8 @@ const didYouMean = (near: ReadonlyArray<string>): string =>
 export const meantWord = (value: string, expected: string): string => {
   if (!/^(?:Expected )?"/.test(expected)) return ""
   const words = [...expected.matchAll(/"([^"]+)"/g)].map(([, word = ""]) => word)
+  const other = others[plain(value)]
+  if (other !== undefined && words.includes(other)) return didYouMean([other])
   const begun = plain(value).length < 2 ? [] : words.filter((each) => plain(each).startsWith(plain(value)))
   return didYouMean(begun.length === 1 ? begun : nearest(value, words))
 }

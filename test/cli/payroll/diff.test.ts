@@ -76,6 +76,11 @@ describe("time-punches payroll diff", () => {
         yield* people("--as-of", "2026-03-03T23:00:00Z"),
         ["501,3600,1000,0", "502,-27000,-7999,0"]
       )
+      const late = yield* changes(week, "--as-of", "2026-03-13T23:00:00Z")
+      assert.match(
+        late.stderr,
+        /--as-of counts 1 open punch for more than 16h: is a clock-out missing\? 1 of user 501$/m
+      )
     })))
 
   it.live("takes each location by its own clock, and names one without", () =>

@@ -52,7 +52,7 @@ describe("time-punches summary", () => {
         "302                2           1  2:00  ██████▍                    40.00  -1.00",
         "total              3           1  9:30                            115.00   1.50"
       ])
-      assert.match(stderr, /^The time of 1 punch is unknown.*--as-of/)
+      assert.match(stderr, /^The time of 1 punch is unknown.*--as-of counts .* for the current day alone\.$/m)
     }).pipe(Effect.provide(fake)))
 
   it.effect("writes the seconds of a time, so that rows add up to the total", () =>

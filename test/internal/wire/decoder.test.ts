@@ -26,17 +26,17 @@ const somePage = (index: number, json: boolean) => {
 }
 
 describe("decodeEnvelope", () => {
-  it("gives what the schema gives, value or issue, for 20 000 pages with anything wrong in them", () => {
+  it("gives what the schema gives, value or issue, for 8000 pages with anything wrong in them", () => {
     const seen = { accepted: 0, refused: 0 }
-    for (let index = 0; index < 20_000; index++) {
+    for (let index = 0; index < 8000; index++) {
       const page = somePage(index, false)
       const outcome = decode(page)
       seen[Result.isSuccess(outcome) ? "accepted" : "refused"]++
       assert.isUndefined(disagreement(outcome, decodeAsWritten(page)), `page ${index}`)
     }
 
-    assert.isAbove(seen.accepted, 5000)
-    assert.isAbove(seen.refused, 5000)
+    assert.isAbove(seen.accepted, 2000)
+    assert.isAbove(seen.refused, 2000)
   })
 
   it("accepts every page of JSON that the schema accepts, and no other", () => {
