@@ -93,6 +93,9 @@ export class UnfitCell extends Schema.TaggedError<UnfitCell>("effect-time-punche
 /** Signs that XML reads as its own, unless they are written as entities. */
 const markup = /[<>"]|&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\da-f]+);)/i
 
+/** The beginning of a tag of XML, whose name may be the next cell: `<>` and `< ` are none. */
+const tag = /<(?=[\p{L}_:/?!]|$)/u
+
 /** A quote, but no apostrophe in a word. */
 const quoteSign = /["'](?!(?<=\p{L}['"])\p{L})/gu
 
@@ -109,7 +112,7 @@ export const textOf = (
   /** Of a text whose ends are constants alone: whether it has a sign of XML, or of the quotes that they write. */
   const whyUnescaped = (text: string, { width }: Column, cells: FileLine["cells"]): string | undefined => {
     const constants = cells.flatMap(([column]) => column?.constant ?? [])
-    const isMarkup = constants.some((constant) => constant.includes("<"))
+    const isMarkup = constants.some((constant) => tag.test(constant))
     const [sign] = isMarkup ? markup.exec(text) ?? [] : []
     if (sign !== undefined) return `it has ${sign}, and the constants are of XML: write an entity, such as &amp;`
     const quotes = isMarkup || width === undefined

@@ -1049,6 +1049,12 @@ describe("A form is refused", () => {
     assert.include(ofName("O'Brien", worded), "user's name: 0501 O'Brien.")
     assert.match(ofName("O'Brien", { columns: [{ constant: "'" }, ...worded.columns.slice(1)] }), /it has ', which/)
     assert.include(ofName("Smith & Co", other), "Smith & Co  ")
+    for (const sign of ["<>", "< ", "<-"]) {
+      const parted = {
+        columns: [column("userCode"), { constant: sign }, column("userName"), { constant: sign }, column("hours")]
+      }
+      assert.include(ofName("O\"Neil & Co", parted), `${sign}O"Neil & Co${sign}`)
+    }
   })
 
   it("for a character that the encoding lacks, and takes one in two parts as one", () => {
