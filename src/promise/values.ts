@@ -140,20 +140,20 @@ export interface PunchCriteria {
   readonly sortBy?: ReadonlyArray<readonly [keyof TimePunch, "asc" | "desc"]> | undefined
 }
 
-/** None of these keys. */
-type Without<Key extends string> = { readonly [K in Key]?: undefined }
-
 /** Which punches to list: clock windows or business dates, not both. */
 export type PunchFilter =
   & PunchCriteria
   & (
-    | Without<"businessDate"> & {
+    | {
+      readonly businessDate?: undefined
       /** Only punches that were clocked in within this window. Not together with `businessDate`. */
       readonly clockedIn?: InstantRange | undefined
       /** Only punches that were clocked out within this window. Not together with `businessDate`. */
       readonly clockedOut?: InstantRange | undefined
     }
-    | Without<"clockedIn" | "clockedOut"> & {
+    | {
+      readonly clockedIn?: undefined
+      readonly clockedOut?: undefined
       /** Only punches of these business dates, `YYYY-MM-DD`, both inclusive. Not together with a clock window. */
       readonly businessDate?: {
         /** The first date. Default: no first. */
@@ -214,11 +214,15 @@ export interface BackfillOptions extends CallOptions {
 
 /** One credential of the service. */
 export type Credentials =
-  | Without<"clientId" | "sessionCookie"> & {
+  | {
+    readonly clientId?: undefined
+    readonly sessionCookie?: undefined
     /** A long-lived token of one company. */
     readonly accessToken: string
   }
-  | Without<"accessToken" | "sessionCookie"> & {
+  | {
+    readonly accessToken?: undefined
+    readonly sessionCookie?: undefined
     /** The id of an OAuth client. */
     readonly clientId: string
     /** The secret of the OAuth client. */
@@ -226,7 +230,9 @@ export type Credentials =
     /** Default: the scopes of the client. */
     readonly scopes?: ReadonlyArray<string> | undefined
   }
-  | Without<"accessToken" | "clientId"> & {
+  | {
+    readonly accessToken?: undefined
+    readonly clientId?: undefined
     /** The session cookie of a person. */
     readonly sessionCookie: string
   }
