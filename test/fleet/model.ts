@@ -5,7 +5,7 @@
  * say to each other goes through gates, so that a killed process neither reads nor writes anything any more.
  */
 import { assert } from "@effect/vitest"
-import { DateTime, Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Result, Scope, Stream } from "effect"
+import { DateTime, Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Random, Result, Scope, Stream } from "effect"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
 import { makeRunner, type Runner } from "../../src/fleet/node/turns.ts"
@@ -467,7 +467,7 @@ export const run = (plan: Plan, planting: Planting = () => ({})) =>
     while (closed.pollUnsafe() === undefined) yield* TestClock.adjust("1 second")
     yield* Fiber.join(closed)
     return { faults: [...new Set(faults)], runs: Number(counted?.runs), refused, worst } satisfies Verdict
-  }).pipe(Effect.scoped)
+  }).pipe(Effect.scoped, Random.withSeed(plan.seed))
 
 /** Kinds of plans, each with what is drawn for all of its seeds. */
 export const kinds = {
