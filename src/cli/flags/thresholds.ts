@@ -107,20 +107,22 @@ export const makeForgotten = (asOf: DateTime.Utc | undefined, maxShift = default
   const found: Array<TimePunch> = []
   return {
     add: (punches: ReadonlyArray<TimePunch>): void => {
-      const isForgotten = ({ clockedIn, clockedOut }: TimePunch) =>
-        asOf !== undefined && Option.isNone(clockedOut) &&
-        Duration.isGreaterThan(DateTime.distance(clockedIn, asOf), maxShift)
-      found.push(...punches.filter(isForgotten))
+      if (asOf === undefined) return
+      found.push(
+        ...punches.filter(({ clockedIn, clockedOut }) =>
+          Option.isNone(clockedOut) && Duration.isGreaterThan(DateTime.distance(clockedIn, asOf), maxShift)
+        )
+      )
     },
     warn: Effect.suspend(() => {
       if (found.length === 0) return Effect.void
       // The same ones in whatever order a service or a copy lists them.
       const first = found.toSorted((a, b) => a.id - b.id).slice(0, 5).map(({ id, userId }) => `${id} of user ${userId}`)
+      const count = counted(found.length, "open punch", "open punches")
       return printWarning(
-        `--as-of counts ${counted(found.length, "open punch", "open punches")} for more than ${
-          Duration.format(maxShift)
-        }: ` +
-          `is a clock-out missing? ${first.join(", ")}${found.length > 5 ? ", …" : ""}`
+        `--as-of counts ${count} for more than ${Duration.format(maxShift)}: is a clock-out missing? ${
+          first.join(", ")
+        }${found.length > 5 ? ", …" : ""}`
       )
     })
   }
