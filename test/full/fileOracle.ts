@@ -341,8 +341,8 @@ export const read = (form: Form, shared: Shared | undefined, bytes: Uint8Array):
   if (titles !== undefined) {
     const shown = columns.map(({ header = "", width }) => ({ constant: header, ...width !== undefined && { width } }))
     for (const [at, title] of cellsOf(form, shown, titles).entries()) {
-      const { header = "", width } = columns[at] ?? {}
-      if (title.trim() !== header || (width !== undefined && lengthOf(title) !== width)) fail(`the title ${title}`)
+      const { header = "", width = 0, ...column } = columns[at] ?? {}
+      if (title !== (isNumber(column) ? header.padStart(width) : header.padEnd(width))) fail(`the title ${title}`)
     }
   }
   const rows = lines.map((line): Row => {
