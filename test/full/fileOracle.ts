@@ -405,6 +405,23 @@ export const byTexts = (rows: ReadonlyArray<Row>): Rows => {
   return all
 }
 
+/** The time that the cells of each column of hours do not have, to the millisecond. */
+export const remaindersOf = (form: Form, due: ReadonlyArray<Part>, rows: ReadonlyArray<Row>): ReadonlyArray<number> => {
+  const { double, net, over } = timesOf(due)
+  const exact: Readonly<Record<string, number>> = {
+    hours: net,
+    quantity: net,
+    hoursRegular: net - over - double,
+    hoursOver: over,
+    hoursDouble: double
+  }
+  return form.columns.flatMap(({ value = "" }, at) => {
+    const time = exact[value]
+    const cells = rows.reduce((sum, { cells, kind }) => sum + (kind === "tips" ? 0 : cells[at] ?? 0), 0)
+    return time === undefined ? [] : [time - cells * units[form.hours]]
+  })
+}
+
 /** Whether rows stand by id, then by wage and pay code, as far as each is of one group. */
 export const isInOrder = (rows: ReadonlyArray<Row>, known: Rows): boolean => {
   const orders = rows.flatMap(({ texts }) => {

@@ -3,7 +3,7 @@
  * punches. What is refused says why.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Option, Result } from "effect"
+import { DateTime, Duration, Option, Result } from "effect"
 import * as CloseSums from "../../src/close/CloseSums.ts"
 import * as CloseTerms from "../../src/close/CloseTerms.ts"
 import { BusinessDate, DepartmentId } from "../../src/Ids.ts"
@@ -337,10 +337,13 @@ const compared = (form: Form, now: ReadonlyArray<Oracle.Work>, then: ReadonlyArr
   const [first, last] = [february + 2, february + 8]
   const shared = { revision: "7.1", first, last, payDate: february + 20, set: textsOfRun(form) }
   const rows = Files.read(form, shared, file.bytes)
-  const [ofNow, ofThen] = [now, then].map((each) => Files.rowsOf(form, told, partsOf(each)))
-  const expected = Files.plus(ofNow ?? new Map(), ofThen ?? new Map(), -1)
+  const expected = Files.plus(Files.rowsOf(form, told, partsOf(now)), Files.rowsOf(form, told, partsOf(then)), -1)
   assert.strictEqual(Files.textOf(Files.byTexts(rows)), Files.textOf(expected), JSON.stringify(form))
   assert.isTrue(Files.isInOrder(rows, expected), file.text)
+  assert.deepStrictEqual(
+    file.remainders.map(({ remainder }) => Duration.toMillis(remainder)),
+    Files.remaindersOf(form, [...partsOf(now), ...partsOf(then).map(Oracle.negated)], rows)
+  )
   return file
 }
 
