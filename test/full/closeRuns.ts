@@ -61,27 +61,29 @@ export const punchOf = (work: Oracle.Work): TimePunch =>
     deleted: work.isDeleted
   })
 
-/** One day rule for all locations, if they have the same. */
-const dayRulesOf = ({ places }: Oracle.Terms): CloseTerms.CloseTermsOptions["dayRule"] => {
-  const rules = [...places].map(([place, { dayStarts, zone }]) =>
-    [
-      LocationId.make(place),
-      { zone: DateTime.zoneMakeNamedUnsafe(zone), dayStarts: Duration.millis(dayStarts) }
-    ] as const
+export const dayRulesOf = ({ places }: Oracle.Terms): ReadonlyMap<LocationId, Period.DayRule> =>
+  new Map(
+    [...places].map(([place, { dayStarts, zone }]) =>
+      [
+        LocationId.make(place),
+        { zone: DateTime.zoneMakeNamedUnsafe(zone), dayStarts: Duration.millis(dayStarts) }
+      ] as const
+    )
   )
-  const [first] = rules
-  return first !== undefined &&
-      new Set([...places.values()].map(({ dayStarts, zone }) => `${zone} ${dayStarts}`)).size === 1
-    ? first[1]
-    : new Map(rules)
+
+/** One day rule for all locations, if they have the same. */
+const dayRuleOf = (terms: Oracle.Terms): CloseTerms.CloseTermsOptions["dayRule"] => {
+  const rules = dayRulesOf(terms)
+  const isOne = new Set([...terms.places.values()].map(({ dayStarts, zone }) => `${zone} ${dayStarts}`)).size === 1
+  return isOne ? [...rules.values()][0] ?? rules : rules
 }
 
 const threshold = (millis: number | undefined) => millis === undefined ? undefined : Duration.millis(millis)
 
-const periodOf = (terms: Oracle.Terms) => ({
+export const periodOf = (terms: Oracle.Terms) => ({
   first: dateOf(terms.first),
   last: dateOf(terms.last),
-  dayRule: dayRulesOf(terms),
+  dayRule: dayRuleOf(terms),
   firstDay: Period.Weekday.literals[terms.firstDay],
   rounding: terms.cents,
   weeklyThreshold: threshold(terms.weekly),
