@@ -193,7 +193,7 @@ const selectionWords = ({ changed, kind }: FeedInput): ReadonlyArray<string> => 
   ...Option.toArray(Option.map(changed, (fields) => `--changed ${fields.join(",")}`))
 ]
 
-/** Whether the events of a state, which are all present, are asked for. */
+/** Whether the flags select the events of a state, which are all present. */
 const selectsState = ({ changed, kind }: FeedInput): boolean =>
   Option.isNone(changed) && Option.getOrElse(kind, () => FeedKind.literals).includes("present")
 
