@@ -146,9 +146,10 @@ const watched = (
 
 /** What a fault names, and what is asserted of it besides. */
 export interface Fault<E> {
-  /** The companies that the fault itself keeps waiting. Default: none. */
+  /** The companies that the fault itself keeps waiting, and for how long at most, in seconds. Default: none. */
   readonly named?: ReadonlyArray<number>
-  readonly after?: (worst: { readonly ofOthers: number; readonly ofNamed: number }) => Effect.Effect<void, E>
+  readonly mostOfNamed?: number
+  readonly after?: Effect.Effect<void, E>
 }
 
 /**
@@ -173,7 +174,7 @@ export const row = <E>(
       const watching = yield* Effect.forkChild(watched(fleet, { most, seconds: seconds + 1, namedOf }))
       yield* Effect.sleep("1 second")
       made = (yield* fault(fleet)) ?? {}
-      const { after, named = [] } = made
+      const { after = Effect.void, mostOfNamed = Infinity, named = [] } = made
       const { ages, pauses } = yield* Fiber.join(watching)
       const worstOf = (some: ReadonlyArray<number>) => Math.max(0, ...some.map((id) => ages.get(id) ?? Infinity))
       const ofOthers = worstOf(companies.map(({ id }) => Number(id)).filter((id) => !named.includes(id)))
@@ -181,7 +182,8 @@ export const row = <E>(
       const also = named.length === 0 ? "" : `, of the ${named.length} it names ${ofNamed.toFixed(1)} s`
       yield* Console.log(`${what}: worst age ${ofOthers.toFixed(1)} s${also}`)
       assert.isAtMost(ofOthers, most)
+      assert.isAtMost(ofNamed, mostOfNamed)
       assert.deepStrictEqual([...pauses], [], "the fleet goes on")
-      yield* after?.({ ofOthers, ofNamed }) ?? Effect.void
+      yield* after
     }).pipe(Effect.scoped, Effect.provide(serviceOf(source)))
   })

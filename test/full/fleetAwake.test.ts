@@ -88,7 +88,7 @@ describe.concurrent("the worst age of a fleet of two processes", () => {
         for (const { database } of [fleet.a, fleet.b]) database.forget()
         // While nothing is claimed.
         yield* hasHealth(fleet.a, 503)
-        const after = Effect.fnUntraced(function*() {
+        const after = Effect.gen(function*() {
           yield* Effect.all([hasHealth(fleet.a, 200), hasHealth(fleet.b, 200)])
           assert.include(fleet.a.log(), "the database sent nothing for 30 seconds")
         })
@@ -116,7 +116,7 @@ describe.concurrent("the worst age of a fleet of two processes", () => {
       Effect.sync(() => {
         fleet.b.database.forget()
         // 135 seconds after the fault, as the others.
-        return { after: () => worksAgain(fleet, "55 seconds") }
+        return { after: worksAgain(fleet, "55 seconds") }
       })
   )
 
@@ -143,7 +143,7 @@ describe.concurrent("the worst age of a fleet of two processes", () => {
       const wrong = yield* fleet.start("b", { TIME_PUNCHES_CLIENT_SECRET: "wrong" })
       yield* within("it says so", Effect.sync(() => wrong.log().includes(refused)), Effect.sync(wrong.log))
       const [said] = yield* queried(fleet, `SELECT ${now} AS at`)
-      const after = Effect.fnUntraced(function*() {
+      const after = Effect.gen(function*() {
         saysOnceAMinute(wrong.log(), refused)
         assert.strictEqual(fleet.a.log().includes("paused"), false, fleet.a.log())
         const claims = yield* queried(
@@ -162,7 +162,7 @@ describe.concurrent("the worst age of a fleet of two processes", () => {
       (fleet) =>
         Effect.gen(function*() {
           yield* fleet.b.door.set(state)
-          const after = Effect.fnUntraced(function*() {
+          const after = Effect.gen(function*() {
             saysOnceAMinute(fleet.b.log(), "this process does not reach the service")
             yield* fleet.b.door.set("open")
             yield* worksAgain(fleet)

@@ -163,10 +163,9 @@ describe("a request over the transport for Node", () => {
       yield* Effect.sleep("20 millis")
       yield* Fiber.interrupt(second)
       yield* Fiber.interrupt(first)
-      yield* Effect.sleep("50 millis")
+      yield* eventually(() => assert.strictEqual(server.open(), 0))
 
       assert.strictEqual(server.requests.length, 1)
-      assert.strictEqual(server.open(), 0)
     }).pipe(Effect.provide(Layer.orDie(NodeTransport.layer({ connections: 1 })))))
 
   it.live("whose scope closes elsewhere fails its reader", () =>

@@ -110,8 +110,7 @@ describe("500 streams at once", () => {
     ([_, http]) =>
       Effect.gen(function*() {
         assert.isAtMost(yield* crowd(Fault.status(503)), configured)
-      }).pipe(Effect.provide(client(http))),
-    30_000
+      }).pipe(Effect.provide(client(http)))
   )
 
   it.live.each(bounded)(
@@ -122,7 +121,6 @@ describe("500 streams at once", () => {
 
         // The service notices a closed connection a moment after the client has replaced it.
         assert.isAtMost(yield* crowd(Fault.status(503, { body: sorry })), configured * 2)
-      }).pipe(Effect.provide(client(http))),
-    30_000
+      }).pipe(Effect.provide(client(http)))
   )
 })
