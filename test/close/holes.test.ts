@@ -8,7 +8,7 @@ import { NodeSqlite } from "../../src/sql/node/index.ts"
 import { itComparesStates } from "../full/stateRuns.ts"
 import { shift } from "../support/arbitraryPunch.ts"
 import { commit, openHistory } from "../support/histories.ts"
-import { seedsFrom, within } from "../support/series.ts"
+import { isReplay, seedsFrom } from "../support/series.ts"
 import { berlin, date, east, far, newYork } from "./terms.ts"
 
 const company = CompanyId.make(2)
@@ -20,7 +20,10 @@ const weekOf = (week: number) => {
   return { first, last: Option.getOrThrow(Period.addDays(first, 6)) }
 }
 
-itComparesStates("test/close/holes.test.ts", () => within("15 seconds", seedsFrom(48_100, 8)))
+/** Of these plans two at least find each planted defect. */
+const plans = [48_050, 48_034, 48_035, 48_020, 48_013, 48_018, 48_059]
+
+itComparesStates("test/close/holes.test.ts", () => isReplay ? seedsFrom(0, 1) : plans, plans.length)
 
 describe("Time between closes", () => {
   const openCopy = Effect.gen(function*() {
