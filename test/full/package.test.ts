@@ -97,7 +97,7 @@ const tsconfig = (skipLibCheck: boolean) => ({
     types: ["node"],
     outDir: "out"
   },
-  files: ["consumer.ts", "names.ts", "copy.ts", "compositions.ts", "every.ts"]
+  files: ["consumer.ts", "copy.ts", "compositions.ts", "every.ts"]
 })
 
 /** Compilers that page 1 names, by the folder that npm installs them in. */
@@ -120,13 +120,11 @@ const bundle = async (entry: string, ...flags: ReadonlyArray<string>) => {
 
 beforeAll(async () => {
   const tools = await Promise.all(["effect", "@effect/platform-node", "typescript", "@types/node"].map(versionOf))
-  const names = await readFile(join(import.meta.dirname, "names.program.ts"), "utf8")
   const copy = await readFile(join(import.meta.dirname, "copy.program.ts"), "utf8")
   const compositions = await readFile(join(import.meta.dirname, "compositions.program.ts"), "utf8")
   const files = {
     "consumer.ts": consumer,
     "every.ts": await every(),
-    "names.ts": names,
     "copy.ts": copy,
     "compositions.ts": compositions,
     "worker.ts": worker,
