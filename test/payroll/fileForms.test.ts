@@ -645,7 +645,7 @@ describe("A form is refused", () => {
     }
   })
 
-  it("for a sign of XML in a text, if constants make the form, and takes an entity", () => {
+  it("for a sign of XML, JSON or the constants in a text, if constants make the form, and takes an escape", () => {
     const xml = (text: string, mark = "\"", input: object = {}) =>
       failed({
         separator: "",
@@ -695,9 +695,38 @@ describe("A form is refused", () => {
         ]
       }, { codes: { ...codes, getField: () => text } })
     // Without a width, only the quotes of the constants part it.
-    assert.match(plain("a\"b", {}), /^UnfitCell row 1, column 2, .* it has ", which the constants use as quotes/)
+    for (const text of ["a\"b", "a\\", "SHOP\\nina", "a\tb", "\\\\\""]) {
+      assert.match(
+        plain(text, {}),
+        /^UnfitCell row 1, column 2, .*: it has ["\\\t], and the constants are of JSON/u,
+        text
+      )
+    }
+    assert.include(plain("R\\\\D \\\" it's", {}), "{\"n\":R\\\\D \\\" it's0501}")
     assert.include(plain("a\"b & <c>", { width: 9 }), `{"n":a"b & <c>0501}`)
     assert.include(plain("a\"b & <c>", {}, ""), `{n:a"b & <c>0501}`)
+    // Elsewhere the constant behind a cell ends it: not a date, which has its length, and no blank between words.
+    const parted = (sign: string, ...cells: ReadonlyArray<object>) =>
+      failed({
+        separator: "",
+        header: false,
+        decimal: ",",
+        columns: [...cells, column("userCode")].flatMap((cell) => [cell, { constant: sign }])
+      })
+    for (const sign of [",", "^", ", "]) {
+      const name = parted(sign, column("userName"), column("hours", { width: 6 }))
+      if (sign === "^") assert.include(name, "Lopez, Maria^ 42,51^0501^")
+      else assert.match(
+          name,
+          /UnfitCell row 1, column 1, "Lopez, Maria": it has the constant behind it, ",.*\(user 501\)$/
+        )
+    }
+    assert.match(parted(",", column("hours")), /row 1, column 1, "42,51": it has the constant behind it, ","/)
+    assert.include(
+      parted("/", column("periodEnd", { format: "YYYY/MM/DD" }), column("hours")),
+      "2026/03/08/42,51/0501/"
+    )
+    assert.include(parted(" ", column("userName"), column("hours")), "Lopez, Maria 42,51 0501 ")
     // An apostrophe within a word of the constants is no quote, and signs of another line make no form.
     const who = [column("userCode", { width: 5 }), column("userName")]
     const worded = { columns: [{ constant: "user's name: " }, ...who, { constant: "." }, column("hours")] }
@@ -721,7 +750,7 @@ describe("A form is refused", () => {
   it("for a character that the encoding lacks, and takes one in two parts as one", () => {
     const name = (text: string) => ({ codes: { ...codes, getName: () => text } })
     const input = { ...named(column("userCode"), column("userName", { width: 8 })), encoding: "windows-1252" }
-    assert.match(failed(input, name("Łukasz")), /UnfitCell row 1, column 2, .*windows-1252 has no "Ł"/)
+    assert.match(failed(input, name("Łukasz")), /UnfitCell row 1, column 2, .*windows-1252 has no "Ł" \(user 501\)/)
     assert.match(failed(input, name("a\u0081")), /windows-1252 has no/)
     assert.include(failed(input, name("Mu\u0308ller")), "0501,Müller  ,")
     assert.include(failed(input, name("€ Šimek")), "0501,€ Šimek ,")
