@@ -184,6 +184,30 @@ const forms: Readonly<Record<string, Form>> = {
         )
       ])
   },
+  "a section of lines for each person": {
+    mapping: {
+      ...base,
+      header: false,
+      separator: "",
+      columns: [
+        { constant: "E;" },
+        column("userCode"),
+        { constant: "\r\n\tR;" },
+        column("hoursRegular"),
+        { constant: "\r\n\tO;" },
+        column("hoursOver"),
+        { constant: "\r\n\tD;" },
+        column("hoursDouble")
+      ]
+    },
+    expected: (parts) =>
+      records(
+        people(parts).flatMap(({ own, user }) => {
+          const { double, over, regular } = classes(own)
+          return [`E;0${user}`, `\tR;${decimal(regular)}`, `\tO;${decimal(over)}`, `\tD;${decimal(double)}`]
+        })
+      )
+  },
   "hours and amounts in one column, with a key beside the code": {
     mapping: {
       ...base,
@@ -953,6 +977,9 @@ describe("A form is refused", () => {
     for (const place of places) {
       assert.match(failed({ ...place, encoding: "windows-1252" }, composed), /^FormulaText set\.batch/)
       assert.include(failed(place, composed), "a\u037E=1")
+    }
+    for (const constant of ["\r\n=1", "\t@A", "E\n+1", " \r\n -1"]) {
+      assert.match(failed({ columns: [...two, { header: "x", constant }] }), /^FormulaText columns\[2\]\.constant/)
     }
     const payCode = (tips: object | string) =>
       failed({
