@@ -1071,6 +1071,26 @@ describe("A form is refused", () => {
     assert.include(plain("R\\\\D \\\" it's", {}), "{\"n\":R\\\\D \\\" it's0501}")
     assert.include(plain("a\"b & <c>", { width: 9 }), `{"n":a"b & <c>0501}`)
     assert.include(plain("a\"b & <c>", {}, ""), `{n:a"b & <c>0501}`)
+    const amounts = (mark: string) =>
+      failed({
+        ...fixedCodes,
+        decimal: ".",
+        columns: [
+          { constant: "{\"n\":" },
+          column("userId"),
+          { constant: `,"c":"` },
+          column("payCode"),
+          { constant: `","a":${mark}` },
+          column("amount"),
+          { constant: `${mark}}` },
+          column("hours", { width: 6 })
+        ]
+      })
+    assert.match(
+      amounts(""),
+      /^UnfitCell row 1, column 6, "": it is empty, and JSON has no empty number.* \(user 501\)$/
+    )
+    assert.include(amounts("\""), `{"n":501,"c":"REG","a":""} 40.00`)
     // Elsewhere the constant behind a cell ends it: not a date, which has its length, and no blank between words.
     const parted = (sign: string, ...cells: ReadonlyArray<object>) =>
       failed({
