@@ -63,7 +63,7 @@ const flagsByKey = {
       Option.map((word) => word === "true")
     ),
   deleted: (name) => choice(name, ["exclude", "only", "include"], "Which of the deleted punches (default: exclude)"),
-  modifiedSince: (name) => instant(name, "Punches modified after this instant"),
+  modifiedSince: (name) => instant(name, "Punches modified after this instant; deleted ones go with --deleted include"),
   clockedIn: ends("Clocked in", "a local date with --from and --to"),
   clockedOut: ends("Clocked out"),
   businessDate: (name) => ({
