@@ -130,28 +130,18 @@ const forms: Readonly<Record<string, Partial<Form>>> = {
     columns: [column("userCode"), column("payCode"), column("hours"), column("amount")]
   },
   "a section of lines for each person": {
-    mapping: {
-      ...base,
-      header: false,
-      separator: "",
-      columns: [
-        { constant: "E;" },
-        column("userCode"),
-        { constant: "\r\n\tR;" },
-        column("hoursRegular"),
-        { constant: "\r\n\tO;" },
-        column("hoursOver"),
-        { constant: "\r\n\tD;" },
-        column("hoursDouble")
-      ]
-    },
-    expected: (parts) =>
-      records(
-        people(parts).flatMap(({ own, user }) => {
-          const { double, over, regular } = classes(own)
-          return [`E;0${user}`, `\tR;${decimal(regular)}`, `\tO;${decimal(over)}`, `\tD;${decimal(double)}`]
-        })
-      )
+    header: false,
+    separator: "",
+    columns: [
+      { constant: "E;" },
+      column("userCode"),
+      { constant: "\n\tR;" },
+      column("hoursRegular"),
+      { constant: "\n\tO;" },
+      column("hoursOver"),
+      { constant: "\n\tD;" },
+      column("hoursDouble")
+    ]
   },
   "hours and amounts in one column, with a key beside the code": {
     payCodes: {
