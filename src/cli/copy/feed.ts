@@ -193,7 +193,7 @@ const selectionWords = ({ changed, kind }: FeedInput): ReadonlyArray<string> => 
   ...Option.toArray(Option.map(changed, (fields) => `--changed ${fields.join(",")}`))
 ]
 
-/** Whether the events of a state, which are all present, are asked for. */
+/** Whether the flags select the events of a state, which are all present. */
 const selectsState = ({ changed, kind }: FeedInput): boolean =>
   Option.isNone(changed) && Option.getOrElse(kind, () => FeedKind.literals).includes("present")
 
@@ -263,7 +263,8 @@ const resumeHint = (input: FeedInput, last: FeedPosition | undefined): ReadonlyA
 const describe = (error: HistoryUnavailable, { after, since, state }: FeedInput) => {
   const flag = Option.isSome(since) ? "--since" : "--after"
   const again = Option.match(state, {
-    onNone: () => `${Option.isSome(since) ? "Give a later time. " : ""}Without ${flag} it begins with the state of the copy.`,
+    onNone: () =>
+      `${Option.isSome(since) ? "Give a later time. " : ""}Without ${flag} it begins with the state of the copy.`,
     onSome: (file) =>
       Option.isSome(after) || Option.isSome(since)
         ? `Remove ${printable(file)}, and run without ${flag}: the run begins with the state of the copy.`
