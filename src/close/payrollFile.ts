@@ -36,8 +36,6 @@ export interface FileOptions {
   readonly user?: string | undefined
 }
 
-const noCodes: PayrollFile.PayrollCodes = { getCode: () => undefined }
-
 const fileChecks: Checks<FileOptions> = {
   revisions: (names) =>
     each(must<string>(Predicate.isString, "the name of a revision, such as 7.2"))(names) ??
@@ -103,7 +101,7 @@ export const file = (company: CompanyId, options: FileOptions): Effect.Effect<Cl
 /** The same, not noted yet. @internal */
 export const prepareFile = Effect.fnUntraced(function*(company: CompanyId, options: FileOptions) {
   yield* orFail(refusalOf(options, fileChecks, company))
-  const { codes = noCodes, mapping, payDate, set = {}, user = "unknown" } = options
+  const { codes = { getCode: () => undefined }, mapping, payDate, set = {}, user = "unknown" } = options
   const detail = detailOf(mapping)
   const read = Effect.fnUntraced(function*<E, R>(
     books: Books,
