@@ -155,7 +155,7 @@ export interface PunchCriteria {
   /** Whether the service reads the UTC digits of every window as wall-clock time where the punch is. Default `false`. */
   readonly localizeSearchTime?: boolean | undefined
   /** Sorts by the first field, then by the next. Default: the order of the service. */
-  readonly sortBy?: ReadonlyArray<readonly [keyof TimePunch, "asc" | "desc"]> | undefined
+  readonly sortBy?: ReadonlyArray<readonly [Exclude<keyof TimePunch, "breaks">, "asc" | "desc"]> | undefined
 }
 
 /** Which punches to list: clock windows or business dates, not both. */
