@@ -405,7 +405,7 @@ tfoot th, tfoot td { font-weight: 600; border-top: 2px solid var(--line); }
 @media (min-width: 600px) and (max-width: 860px) { .figures { grid-template-columns: repeat(3, 1fr); } #issues :is(th, td), #revisions :is(th, td) { padding-inline: 6px; } #revisions td:is(.time, :nth-child(n + 7)):not(.number) { min-width: 6em; white-space: normal; } }
 @media screen { #issues .scroll { max-height: 70vh; overflow: auto; border-bottom: 1px solid var(--line); } }
 @media print {
-  .scroll { overflow: visible; }
+  .scroll { overflow: visible; background: none; }
   details:not([open]) { display: none; }
   thead { display: table-header-group; }
   caption, h2 { break-after: avoid; }
