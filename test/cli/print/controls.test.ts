@@ -24,7 +24,8 @@ const controls = [
 ]
 /** What turns a text around, or ends a line of some programs. */
 const turning = [..."\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"]
-const hostile = [...controls, ...turning, ...sequences, "over\rwritten", "a\r\nb", "\"\u001b[1m\"", ",\u001b[1m\","].join("|")
+const hostile = [...controls, ...turning, ...sequences, "over\rwritten", "a\r\nb", "\"\u001b[1m\"", ",\u001b[1m\","]
+  .join("|")
 
 /** A name, in quotes. */
 const inFiles = `"${hostile.replaceAll("\"", "\"\"")}"`
