@@ -210,7 +210,11 @@ describe("A token response", () => {
     ["null", bodyOf("null"), "Malformed 200", false],
     ["a list", bodyOf(`[${token}]`), "Malformed 200", false],
     ["a text", bodyOf("\"some-token\""), "Malformed 200", false],
-    ["an error with status 200", bodyOf("{\"error\":\"invalid_client\"}"), "Malformed 200", false],
+    // As with any other status, the code says more.
+    ["an error with status 200", bodyOf("{\"error\":\"invalid_client\"}"), "InvalidClient 200", false],
+    ["a refused scope with status 200", bodyOf("{\"error\":\"invalid_scope\"}"), "Rejected 200", false],
+    ["an unknown error with status 200", bodyOf("{\"error\":\"other\"}"), "Malformed 200", false],
+    ["an error that is called text", bodyOf("{\"error\":\"invalid_client\"}", "text/plain"), "Malformed 200", false],
     ["not UTF-8", Fault.invalidUtf8, "Malformed 200", false],
     ["encoded although no encoding was accepted", Fault.contentEncoding("gzip"), "Malformed 200", false],
     ["larger than any token", Fault.oversizedBody(65_537), "Malformed 200", false],
