@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import * as CloseSums from "../../src/close/CloseSums.ts"
-import { Close, CloseNumber } from "../../src/close/index.ts"
+import { Close, CloseNumber, RevisionId } from "../../src/close/index.ts"
 import { ClosedPeriod } from "../../src/close/Revision.ts"
 import type { FileForm, FileNote } from "../../src/close/WrittenFile.ts"
 import type { Company } from "../../src/Company.ts"
@@ -491,7 +491,7 @@ for (const database of databases()) {
           const unsent = yield* closing
           assert.deepStrictEqual(
             unsent._tag === "OutcomeUnknown" ? [unsent.revisions, unsent.isRetryable] : unsent,
-            [["1.1"], false]
+            [[RevisionId.make("1.1")], false]
           )
           assert.deepStrictEqual(yield* list(copy), [])
           isDown = false
